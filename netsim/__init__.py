@@ -1,0 +1,24 @@
+"""netsim: physical systems written as text, simulated as one network.
+
+import netsim
+model = netsim.load("models/two_masses.net")
+result = model.transient(stop=5, step=1e-3)      # an xarray.Dataset
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from netsim.errors import InputError, NetsimError, Problem, SimulationError, Span
+
+__version__ = "0.1.0"
+__all__ = ["InputError", "Model", "NetsimError", "Problem", "SimulationError", "Span", "load"]
+
+
+def __getattr__(name: str) -> Any:
+    """`load` and `Model` are imported when first used: `netsim --help` needs neither CasADi nor numba."""
+    if name in ("load", "Model"):
+        from netsim import model
+
+        return getattr(model, name)
+    raise AttributeError(f"module 'netsim' has no attribute '{name}'")

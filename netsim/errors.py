@@ -1,0 +1,115 @@
+"""What a user reads when something is wrong: problems with a place, a code, a sentence and a hint.
+
+Every mistake is a `Problem`; several are raised together as one `NetsimError`. `InputError` is a mistake in the
+text (exit status 2), `SimulationError` a calculation that failed (exit status 1).
+
+Codes: E1xx syntax, E2xx names, units and library, E3xx structure of the network, E4xx starts, runs and results,
+E5xx numerical failure, N1xx notes (nothing is wrong, but the reader may want to know).
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Span:
+    """A piece of text: file, first line and column, last line and the column after it (all counted from 1)."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One finding: `message` after the place, `mark` under the caret, `hint` below; `also` shows further places."""
+
+    code: str
+    message: str
+    span: Span | None = None
+    mark: str = ""
+    hint: str = ""
+    also: tuple[tuple[Span, str], ...] = ()
+
+    @property
+    def is_note(self) -> bool:
+        return self.code.startswith("N")
+
+
+class NetsimError(Exception):
+    """One or more problems that end the work; `str()` of it is what the command line prints."""
+
+    exit_status = 2
+
+    def __init__(self, problems: Problem | Iterable[Problem]):
+        self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
+        super().__init__(self.problems)
+
+    def __str__(self) -> str:
+        return "\n".join(render(problem) for problem in self.problems)
+
+
+class InputError(NetsimError):
+    """A mistake in what the user wrote."""
+
+
+class SimulationError(NetsimError):
+    """The text is fine, the calculation failed."""
+
+    exit_status = 1
+
+
+def render(problem: Problem) -> str:
+    """The problem as text: place, code and message, the line itself with a caret, the hint."""
+    head = f"{problem.code} {problem.message}"
+    lines = [head] if problem.span is None else [f"{_place(problem.span)}: {head}", *_excerpt(problem.span, problem.mark)]
+    for span, words in problem.also:
+        lines += [f"  {_place(span)}: {words}", *_excerpt(span, "")]
+    if problem.hint:
+        lines.append(f"      = hint: {problem.hint}")
+    return "\n".join(lines)
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A hint such as "did you mean 'spring'?" or an empty string where nothing is close."""
+    close = difflib.get_close_matches(name, list(known), n=2, cutoff=0.6)
+    return "did you mean " + " or ".join(f"'{word}'" for word in close) + "?" if close else ""
+
+
+def _place(span: Span) -> str:
+    return f"{span.file}:{span.line}:{span.column}"
+
+
+def _excerpt(span: Span, mark: str) -> list[str]:
+    text = source_line(span.file, span.line)
+    if text is None:
+        return [f"      | {mark}"] if mark else []
+    width = (span.end_column if span.end_line == span.line else len(text) + 1) - span.column
+    gap = "".join("\t" if letter == "\t" else " " for letter in text[: span.column - 1])
+    caret = f"      | {gap}{'^' * max(1, width)} {mark}".rstrip()
+    return [f"{span.line:5d} | {text}", caret]
+
+
+_texts: dict[str, list[str]] = {}
+
+
+def remember_source(file: str, text: str) -> None:
+    """Keep the lines of a text that has no file (a string given from Python), so that problems can show them."""
+    _texts[file] = text.splitlines()
+
+
+def source_line(file: str, line: int) -> str | None:
+    """A line of a file or remembered text; None where there is none."""
+    if file not in _texts:
+        try:
+            _texts[file] = Path(file).read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError):
+            return None
+    lines = _texts[file]
+    return lines[line - 1] if 0 < line <= len(lines) else None

@@ -1,0 +1,43 @@
+"""What an analysis hands over: sampled signals with their units, the energy account, and how it went."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Signal:
+    """A saved quantity: its name as in the netlist, its SI unit ('' for a number), a sentence."""
+
+    name: str
+    unit: str = ""
+    doc: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """values[i, j] is signal j at time[i], in SI; energy[i] is stored, supplied since the start, dissipated since the start (J)."""
+
+    name: str
+    time: np.ndarray
+    signals: tuple[Signal, ...]
+    values: np.ndarray
+    energy: np.ndarray
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    finished: bool = True
+    message: str = ""
+    rates: Mapping[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+    """Velocity and acceleration of positions that a later run reads as tables."""
+    unseen: Mapping[str, np.ndarray] = field(default_factory=dict)
+    """Signals that were sampled beside the saved ones, by name (for a moving picture)."""
+
+    def series(self, name: str) -> np.ndarray:
+        """One signal over time; KeyError where it was not saved."""
+        for j, signal in enumerate(self.signals):
+            if signal.name == name:
+                return self.values[:, j]
+        raise KeyError(name)

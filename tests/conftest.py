@@ -1,0 +1,43 @@
+"""Shared by all tests: the example netlists by name, read once, and runs of them with the options and signals a test asks for."""
+
+from collections.abc import Callable
+from functools import cache
+
+import pytest
+
+import netsim
+from netsim.analyses.options import check_options
+from netsim.analyses.transient import transient
+from netsim.library import models_folder
+from netsim.samples import Samples
+from netsim.values import parse_expression
+
+
+@cache
+def loaded(name: str) -> netsim.Model:
+    """A model of the models folder: 'rc' is models/rc.net."""
+    return netsim.load(models_folder() / f"{name}.net")
+
+
+@cache
+def ran(name: str, save: tuple[str, ...] = (), **options: object) -> Samples:
+    """The samples of a model's own run, with some options changed; with `save`, of these signals instead of those of the netlist."""
+    return sampled(loaded(name), save, **options)
+
+
+def sampled(model: netsim.Model, save: tuple[str, ...] = (), **options: object) -> Samples:
+    """The samples of any model's own run, as `ran`; fails where the run does."""
+    if not save:
+        (samples,) = model.run(options)
+    else:
+        (run,) = model.network.runs
+        given = {b.name: model._option(b) for b in run.options} | options
+        chosen = check_options("transient", given, {})
+        samples = transient(model.machine, model.structure, chosen, [parse_expression(text, "save") for text in save])
+    assert samples.finished, samples.message
+    return samples
+
+
+@pytest.fixture(scope="session")
+def model() -> Callable[[str], netsim.Model]:
+    return loaded
