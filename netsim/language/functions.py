@@ -1,0 +1,187 @@
+"""The functions of the language: their arguments, defaults, dimensions, smoothness in time, and meaning.
+
+`compute` works on floats, NumPy series and CasADi symbols alike; vectors are tuples. `smoothness` is the number of
+continuous derivatives the function adds no doubt about: -1 jumps, 0 is continuous, None means as smooth as its arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from netsim.units import NO_DIMENSION, Dimension
+
+Dimensions = Mapping[str, Dimension | None]
+Rule = Callable[[Dimensions], tuple[str, Dimension | None]]
+
+_NUMPY: dict[str, Callable[..., Any]] = {
+    "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2, "abs": np.abs, "min": np.minimum, "max": np.maximum,
+    "mod": np.mod, "select": np.where, "not": np.logical_not, "and": np.logical_and, "or": np.logical_or, "^": np.power,
+    "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal, "==": np.equal, "!=": np.not_equal,
+}  # fmt: skip
+_CASADI = {
+    "abs": "fabs", "min": "fmin", "max": "fmax", "mod": "fmod", "select": "if_else", "not": "logic_not", "and": "logic_and", "or": "logic_or",
+    "^": "power", "<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne",
+}  # fmt: skip
+
+
+def apply(name: str, *scalars: Any) -> Any:
+    """One scalar operation on whatever the scalars are."""
+    if any(type(s).__module__.startswith("casadi") for s in scalars):
+        import casadi
+
+        if name == "mod":  # as NumPy and Modelica: the sign of the divisor
+            return scalars[0] - scalars[1] * casadi.floor(scalars[0] / scalars[1])
+        return getattr(casadi, _CASADI.get(name, name))(*scalars)
+    with np.errstate(all="ignore"):
+        result = _NUMPY[name](*scalars) if name in _NUMPY else getattr(np, name)(*scalars)
+    return result if isinstance(result, np.ndarray) and result.ndim else float(result)
+
+
+@dataclass(frozen=True)
+class Function:
+    """`parameters` in order, `defaults` as (value, dimension), the dimension rule, and the computation."""
+
+    parameters: tuple[str, ...]
+    compute: Callable[..., Any]
+    dimension: Rule
+    defaults: Mapping[str, tuple[float, Dimension | None]] = field(default_factory=dict)
+    smoothness: int | None = None
+    variadic: bool = False
+    doc: str = ""
+
+
+# ------------------------------------------------------------------------------------------ dimension rules
+
+
+def _pure(dimensions: Dimensions) -> tuple[str, Dimension | None]:
+    bad = [name for name, d in dimensions.items() if d not in (None, NO_DIMENSION)]
+    return (f"'{bad[0]}' must be a number without unit (angles in rad or deg)" if bad else "", NO_DIMENSION)
+
+
+def _same(dimensions: Dimensions) -> tuple[str, Dimension | None]:
+    known = {d for d in dimensions.values() if d is not None}
+    return ("the arguments differ in dimension" if len(known) > 1 else "", next(iter(known), None))
+
+
+def _same_to_number(dimensions: Dimensions) -> tuple[str, Dimension | None]:
+    return _same(dimensions)[0], NO_DIMENSION
+
+
+def _root(dimensions: Dimensions) -> tuple[str, Dimension | None]:
+    (d,) = dimensions.values()
+    return "", None if d is None else d**0.5
+
+
+def _multiplied(dimensions: Dimensions) -> tuple[str, Dimension | None]:
+    left, right = dimensions.values()
+    return "", None if left is None or right is None else left * right
+
+
+def _sine_rule(dimensions: Dimensions) -> tuple[str, Dimension | None]:
+    d = dict(dimensions)
+    cycles = d["frequency"]
+    if d["t"] is not None and cycles is not None and d["t"] * cycles != NO_DIMENSION:
+        return "'frequency' times time must be a number", None
+    return _same({"amplitude": d["amplitude"], "offset": d["offset"]})
+
+
+# ------------------------------------------------------------------------------------------ functions of time
+
+
+def _step(t: Any, at: Any) -> Any:
+    return apply("select", apply(">=", t, at), 1.0, 0.0)
+
+
+def _ramp(t: Any, at: Any) -> Any:
+    return apply("max", t - at, 0.0)
+
+
+def _bell(t: Any, at: Any, width: Any) -> Any:
+    z = (t - at) / width
+    return apply("exp", -(z * z))
+
+
+def _sine(t: Any, amplitude: Any, frequency: Any, phase: Any, offset: Any, at: Any) -> Any:
+    wave = apply("sin", 2 * np.pi * frequency * (t - at) + phase)
+    return offset + amplitude * apply("select", apply(">=", t, at), wave, apply("sin", phase))
+
+
+def _pulse(t: Any, at: Any, width: Any, rise: Any, fall: Any, period: Any) -> Any:
+    """0, then 1 for `width`, with linear flanks; flanks of zero length are jumps; period 0 means once."""
+    since = t - at
+    safe = apply("select", apply(">", period, 0.0), period, 1.0)
+    phase = apply("select", apply("and", apply(">", period, 0.0), apply(">=", since, 0.0)), since - safe * apply("floor", since / safe), since)
+    up = apply("select", apply(">", rise, 0.0), phase / apply("select", apply(">", rise, 0.0), rise, 1.0), 1.0)
+    late = phase - rise - width
+    down = apply("select", apply(">", fall, 0.0), 1.0 - late / apply("select", apply(">", fall, 0.0), fall, 1.0), 0.0)
+    level = apply("select", apply("<", phase, rise), up, apply("select", apply("<", late, 0.0), 1.0, apply("max", down, 0.0)))
+    return apply("select", apply(">=", phase, 0.0), level, 0.0)
+
+
+# -------------------------------------------------------------------------------------------------- vectors
+
+
+def _dot(a: tuple, b: tuple) -> Any:
+    if len(a) != len(b):
+        raise ValueError
+    return sum((x * y for x, y in zip(a, b)), 0.0)
+
+
+def _cross(a: tuple, b: tuple) -> tuple:
+    (a1, a2, a3), (b1, b2, b3) = a, b
+    return (a2 * b3 - a3 * b2, a3 * b1 - a1 * b3, a1 * b2 - a2 * b1)
+
+
+def _diag(*values: Any) -> tuple:
+    entries = values[0] if len(values) == 1 and isinstance(values[0], tuple) else values
+    return tuple(tuple(entries[i] if i == j else 0.0 for j in range(len(entries))) for i in range(len(entries)))
+
+
+def _extreme(name: str) -> Callable[..., Any]:
+    def compute(**values: Any) -> Any:
+        first, *others = values.values()
+        for other in others:
+            first = apply(name, first, other)
+        return first
+
+    return compute
+
+
+def _scalar(name: str, rule: Rule = _pure, smoothness: int | None = None) -> Function:
+    return Function(("x",), lambda x: apply(name, x), rule, smoothness=smoothness)
+
+
+_TIME = {"at": (0.0, None)}
+FUNCTIONS: dict[str, Function] = {
+    **{name: _scalar(name) for name in ["sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log", "log10"]},
+    "sqrt": _scalar("sqrt", _root),
+    "abs": _scalar("abs", _same, 0),
+    "sign": _scalar("sign", _same_to_number, -1),
+    "floor": _scalar("floor", _pure, -1),
+    "mod": Function(("x", "y"), lambda x, y: apply("mod", x, y), _same, smoothness=-1),
+    "atan2": Function(("y", "x"), lambda y, x: apply("atan2", y, x), _same_to_number),
+    "min": Function((), _extreme("min"), _same, smoothness=0, variadic=True),
+    "max": Function((), _extreme("max"), _same, smoothness=0, variadic=True),
+    "step": Function(("t", "at"), _step, _same_to_number, _TIME, smoothness=-1, doc="0 before `at`, 1 from `at` on"),
+    "ramp": Function(("t", "at"), _ramp, _same, _TIME, smoothness=0, doc="0 before `at`, then t - at"),
+    "pulse": Function(
+        ("t", "at", "width", "rise", "fall", "period"), _pulse, _same_to_number,
+        {"at": (0.0, None), "rise": (0.0, None), "fall": (0.0, None), "period": (0.0, None)},
+        smoothness=-1, doc="1 for `width` from `at` on, linear flanks of length `rise` and `fall`, repeated after `period`",
+    ),
+    "sine": Function(
+        ("t", "amplitude", "frequency", "phase", "offset", "at"), _sine, _sine_rule,
+        {"amplitude": (1.0, NO_DIMENSION), "phase": (0.0, NO_DIMENSION), "offset": (0.0, None), "at": (0.0, None)},
+        smoothness=None, doc="offset + amplitude*sin(2*pi*frequency*(t - at) + phase), held before `at`",
+    ),
+    "bell": Function(("t", "at", "width"), _bell, _same_to_number, doc="exp(-((t - at)/width)^2)"),
+    "dot": Function(("a", "b"), _dot, _multiplied),
+    "cross": Function(("a", "b"), _cross, _multiplied),
+    "norm": Function(("a",), lambda a: apply("sqrt", _dot(a, a)), _same),
+    "diag": Function((), lambda **v: _diag(*v.values()), _same, variadic=True),
+    "transpose": Function(("A",), lambda A: tuple(zip(*A)), _same),
+}  # fmt: skip

@@ -1,0 +1,359 @@
+"""The syntax tree of netlists and component definitions: frozen dataclasses, each with the span it came from.
+
+Spans are excluded from equality, so that `parse(show(tree)) == tree` can be asserted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from netsim.errors import Span
+
+NOWHERE = Span("", 0, 0, 0, 0)
+
+
+@dataclass(frozen=True)
+class Spanned:
+    """What has a place in a text: its span, given by keyword and of no weight in comparisons."""
+
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+# ---------------------------------------------------------------------------------------------- expressions
+
+
+@dataclass(frozen=True)
+class Number(Spanned):
+    """`200 N/m`: the value as written (in its unit) and the unit's text, '' for a bare number."""
+
+    value: float
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class String(Spanned):
+    """A text in quotes."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Name(Spanned):
+    """`a.x`, `leg[k].slide.q`, `m1.*`: dotted parts, each with its index expressions."""
+
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of a dotted name; `indices` are expressions, 1-based; text '*' only in `save` and `plot`."""
+
+    text: str
+    indices: tuple[Expr, ...] = ()
+
+
+@dataclass(frozen=True)
+class Unary(Spanned):
+    """op is '-', '+' or 'not'."""
+
+    op: str
+    operand: Expr
+
+
+@dataclass(frozen=True)
+class Binary(Spanned):
+    """op is one of + - * / ^ < <= > >= == != and or."""
+
+    op: str
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True)
+class Call(Spanned):
+    """`bell(time, at = 2 s, width = 0.4 s)`, also `der(v)`, `cross(a, b)`, `table("f.csv", time, ...)`."""
+
+    function: str
+    arguments: tuple[Expr, ...]
+    keywords: tuple[tuple[str, Expr], ...] = ()
+
+
+@dataclass(frozen=True)
+class Vector(Spanned):
+    """`[0, 151, 0] mm`: components, and a unit that applies to all ('' for none); components may be vectors (rows)."""
+
+    items: tuple[Expr, ...]
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Conditional(Spanned):
+    """`if c then a else b`."""
+
+    condition: Expr
+    then: Expr
+    otherwise: Expr
+
+
+Expr = Number | String | Name | Unary | Binary | Call | Vector | Conditional
+
+
+# ------------------------------------------------------------------------------------ statements of a netlist
+
+
+@dataclass(frozen=True)
+class Binding(Spanned):
+    """`name = value`, as in an instance's list, in `run` options and in `world`."""
+
+    name: str
+    value: Expr
+
+
+@dataclass(frozen=True)
+class Start(Spanned):
+    """`start x = 3 mm` on an instance (target `x`), `start a.x = 3 mm` as a statement; `guess` likewise."""
+
+    word: str  # 'start' or 'guess'
+    target: Name
+    value: Expr
+
+
+@dataclass(frozen=True)
+class Use(Spanned):
+    """`use translational`, `use "parts/leg.lib"`."""
+
+    target: str
+    is_path: bool
+
+
+@dataclass(frozen=True)
+class Include(Spanned):
+    """`include "file"`: the statements of another file."""
+
+    path: str
+
+
+@dataclass(frozen=True)
+class Bound:
+    """`> 0`, `>= 0`, `< 1`, `<= 1` after a parameter's unit."""
+
+    op: str
+    value: Expr
+
+
+@dataclass(frozen=True)
+class Param(Spanned):
+    """`param m : kg > 0 = 2 kg "mass"`; in netlists often just `param stiffness = 200 N/m`. `size` is for `at[3]`."""
+
+    name: str
+    unit: str | None = None
+    bounds: tuple[Bound, ...] = ()
+    default: Expr | None = None
+    size: tuple[Expr, ...] = ()
+    doc: str = ""
+
+
+@dataclass(frozen=True)
+class Count(Spanned):
+    """`count n = 3`, `count n >= 1 = 3`: a structural integer."""
+
+    name: str
+    default: Expr | None = None
+    doc: str = ""
+    bounds: tuple[Bound, ...] = ()
+
+
+@dataclass(frozen=True)
+class Let(Spanned):
+    """`let e = [0, cos(phi), sin(phi)]`: a named constant expression."""
+
+    name: str
+    value: Expr
+
+
+@dataclass(frozen=True)
+class Table(Spanned):
+    """`table name = "file.csv"`: a named table file for `table(name, time, ...)`."""
+
+    name: str
+    path: str
+
+
+@dataclass(frozen=True)
+class World(Spanned):
+    """`world name = value, ...`: values that every component may read."""
+
+    bindings: tuple[Binding, ...]
+
+
+@dataclass(frozen=True)
+class Range(Spanned):
+    """`for k in 1..3` (inclusive)."""
+
+    variable: str
+    first: Expr
+    last: Expr
+
+
+@dataclass(frozen=True)
+class Instance(Spanned):
+    """`m1 mass (a) m = 2 kg, start x = 3 mm`, perhaps `leg[k] ... for k in 1..3`."""
+
+    name: Name
+    type: str
+    nodes: tuple[Name, ...]
+    bindings: tuple[Binding, ...] = ()
+    starts: tuple[Start, ...] = ()
+    ranges: tuple[Range, ...] = ()
+
+
+@dataclass(frozen=True)
+class Run(Spanned):
+    """`run fall = transient(stop = 5 s)`."""
+
+    analysis: str
+    options: tuple[Binding, ...] = ()
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Save(Spanned):
+    """`save signal, ...`"""
+
+    signals: tuple[Expr, ...]
+
+
+@dataclass(frozen=True)
+class Plot(Spanned):
+    """`plot signal, ...`: curves of one diagram."""
+
+    signals: tuple[Expr, ...]
+
+
+# ------------------------------------------------------------------------- domains, components, subnetworks
+
+
+@dataclass(frozen=True)
+class Quantity(Spanned):
+    """`v : m/s "velocity"`, `r[3] : m`: one across, through or integral quantity of a domain, or a `var`/`input`."""
+
+    name: str
+    unit: str
+    size: tuple[Expr, ...] = ()
+    doc: str = ""
+    nominal: Expr | None = None
+
+
+@dataclass(frozen=True)
+class DomainDef(Spanned):
+    """A domain: across, through and integral quantities in one order, the power, and what `floating` says."""
+
+    name: str
+    across: tuple[Quantity, ...] = ()
+    through: tuple[Quantity, ...] = ()
+    integral: tuple[Quantity, ...] = ()
+    power: Expr | None = None
+    floating: str = ""
+    doc: str = ""
+
+
+@dataclass(frozen=True)
+class Terminal(Spanned):
+    """`p : translational`; signal terminals say their direction: `in u : signal`, `out y : signal`."""
+
+    name: str
+    domain: str
+    direction: str = ""  # '', 'in' or 'out'
+
+
+@dataclass(frozen=True)
+class Branch(Spanned):
+    """`branch p -> n : x, v, f` (to is 'ground' for an element between a node and the reference)."""
+
+    start: str
+    end: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Equation(Spanned):
+    """`left = right` in a component."""
+
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True)
+class Output(Spanned):
+    """`out power : W = -f*v "delivered by the source"`."""
+
+    name: str
+    unit: str
+    value: Expr
+    size: tuple[Expr, ...] = ()
+    doc: str = ""
+
+
+@dataclass(frozen=True)
+class Place(Spanned):
+    """`place a = at`: the reference position of a terminal's node, where the mechanism is drawn."""
+
+    terminal: str
+    value: Expr
+
+
+@dataclass(frozen=True)
+class Assert(Spanned):
+    """`assert c > 0 "sentence"`: checked on parameter values."""
+
+    condition: Expr
+    sentence: str
+
+
+@dataclass(frozen=True)
+class ComponentDef(Spanned):
+    """A component: terminals, declarations and equations, in the order of the text within each kind.
+
+    `inputs` may be bound to expressions; `stores` is the stored energy, `dissipates` the lost power
+    (needed only where a component both stores and loses); `is_source` marks what supplies energy
+    (components with inputs do so anyway); `singular` is the author's sentence for a singular network.
+    """
+
+    name: str
+    terminals: tuple[Terminal, ...] = ()
+    params: tuple[Param, ...] = ()
+    counts: tuple[Count, ...] = ()
+    inputs: tuple[Quantity, ...] = ()
+    lets: tuple[Let, ...] = ()
+    variables: tuple[Quantity, ...] = ()
+    branches: tuple[Branch, ...] = ()
+    equations: tuple[Equation, ...] = ()
+    outputs: tuple[Output, ...] = ()
+    asserts: tuple[Assert, ...] = ()
+    places: tuple[Place, ...] = ()
+    stores: Expr | None = None
+    dissipates: Expr | None = None
+    is_source: bool = False
+    singular: str = ""
+    doc: str = ""
+
+
+@dataclass(frozen=True)
+class ModelDef(Spanned):
+    """`model leg (base, plate : spatial) ... end`: a subnetwork with typed terminals and its own params."""
+
+    name: str
+    terminals: tuple[Terminal, ...] = ()
+    body: tuple[Statement, ...] = ()
+    doc: str = ""
+
+
+Statement = Use | Include | Param | Count | Let | Table | World | Instance | Start | Run | Save | Plot | DomainDef | ComponentDef | ModelDef
+
+
+@dataclass(frozen=True)
+class Program:
+    """A whole text: its statements in order; `file` names it in messages."""
+
+    statements: tuple[Statement, ...]
+    file: str = field(default="", compare=False)
