@@ -1,0 +1,191 @@
+"""What a component's text must satisfy: known names, branches within one domain, as many equations as unknowns, dimensions that agree."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from netsim.component import (
+    SECOND,
+    SIGNAL,
+    Component,
+    Symbol,
+    default_counts,
+    dimension,
+    is_kinematic,
+    plain_name,
+    resolve_name,
+    scalar_count,
+    sizes_of,
+    symbols,
+)
+from netsim.errors import InputError, Problem, nearest
+from netsim.language.expressions import Scope, Typed, evaluate, flatten, quantity_of, shape, shaped, span_of
+from netsim.language.syntax import Call, Count, Equation, Expr, Let, Name, Number, Param, Quantity, Terminal
+from netsim.units import Dimension
+
+
+def check(component: Component) -> list[Problem]:
+    """Everything wrong with a component's text: names, branches, count rule, dimensions."""
+    problems = _check_branches(component) or _check_names(component)
+    if problems:
+        return problems
+    counts = default_counts(component.definition)
+    problems = _check_dimensions(component, counts)
+    return problems or _check_equation_count(component, counts)
+
+
+def _check_names(component: Component) -> list[Problem]:
+    seen: dict[str, Any] = {}
+    problems = []
+    d = component.definition
+    declared: list[Terminal | Param | Count | Quantity | Let] = [*d.terminals, *d.params, *d.counts, *d.inputs, *d.variables, *d.lets]
+    for name, span in [(item.name, item.span) for item in declared] + [(n, b.span) for b in d.branches for n in b.names]:
+        if name in seen:
+            problems.append(Problem("E209", f"'{name}' is declared twice in component '{d.name}'", span, also=((seen[name], "the first one"),)))
+        seen.setdefault(name, span)
+    return problems
+
+
+def _check_branches(component: Component) -> list[Problem]:
+    d, problems = component.definition, []
+    for t in d.terminals:
+        if t.domain not in component.domains:
+            problems.append(Problem("E210", f"no domain '{t.domain}'", t.span, hint=nearest(t.domain, component.domains) or f"use {t.domain}?"))
+        elif (t.domain == "signal") != bool(t.direction):
+            problems.append(Problem("E211", f"terminal '{t.name}': 'in' or 'out' belongs to signal terminals, and only to them", t.span))
+    if problems:
+        return problems
+    for b in d.branches:
+        ends = [end for end in (b.start, b.end) if end != "ground"]
+        unknown = [end for end in ends if end not in component.terminals]
+        if unknown:
+            problems.append(Problem("E212", f"'{unknown[0]}' is no terminal", b.span, hint=nearest(unknown[0], component.terminals)))
+            continue
+        kinds = {component.terminals[end].domain for end in ends}
+        domain = component.domain(ends[0]) if ends else SIGNAL
+        if len(kinds) != 1 or len(domain.across) != 1 or domain.across[0].size:
+            problems.append(Problem("E212", "a branch joins two terminals of one domain with a single across quantity", b.span))
+        elif len(b.names) not in ((2, 3) if is_kinematic(domain) else (2,)):
+            problems.append(
+                Problem(
+                    "E212", "a branch names its across and its through" + (", or integral, across, through" if is_kinematic(domain) else ""), b.span
+                )
+            )
+    return problems
+
+
+def _check_equation_count(component: Component, counts: Mapping[str, int]) -> list[Problem]:
+    d = component.definition
+    table = symbols(component, counts)
+    scope = dimension_scope(component, table)
+    equations = sum(len(flatten(evaluate(e.left, scope).value)) for e in d.equations)
+    wanted = len(d.branches) + len(component.signal_outputs)
+    wanted += sum(scalar_count(table[v.name].sizes) for v in d.variables)
+    wanted += sum(scalar_count(table[name].sizes) for name in component.terminal_throughs if name in component.explicit)
+    if equations == wanted:
+        return []
+    parts = f"{len(d.branches)} branches, {len(d.variables)} vars, {len(component.signal_outputs)} signal outputs"
+    return [Problem("E213", f"component '{d.name}' has {equations} equations for {wanted} unknowns ({parts})", d.span)]
+
+
+@dataclass(frozen=True, eq=False)
+class _Trial:
+    """Evaluations of a component's expressions for the sake of their dimensions and shapes; what is wrong piles up."""
+
+    scope: Scope
+    problems: list[Problem] = field(default_factory=list)
+
+    def value(self, expr: Expr, wanted: Dimension | None = None, sizes: tuple[int, ...] | None = None) -> Typed | None:
+        """The value, None where it is wrong; `wanted` and `sizes` are the dimension and the sizes it must have."""
+        try:
+            result = evaluate(expr, self.scope) if wanted is None else quantity_of(expr, self.scope, wanted)
+            if sizes is not None and shape(result.value) != sizes:
+                raise InputError(Problem("E204", f"a value of size {list(sizes)} is wanted here", span_of(expr)))
+            return result
+        except InputError as error:
+            self.problems.extend(error.problems)
+            return None
+
+
+def _check_dimensions(component: Component, counts: Mapping[str, int]) -> list[Problem]:
+    d = component.definition
+    trial = _Trial(dimension_scope(component, symbols(component, counts)))
+    for p in d.params:
+        _check_param(p, counts, trial)
+    for let in d.lets:
+        trial.value(let.value)
+    if trial.problems:  # equations that use a wrong let would only repeat it
+        return trial.problems
+    for equation in d.equations:
+        _check_equation(equation, trial)
+    for output in d.outputs:
+        trial.value(output.value, dimension(output.unit), sizes_of(output.size, counts))
+    for energy, unit in ((d.stores, "J"), (d.dissipates, "W")):
+        if energy is not None:
+            trial.value(energy, dimension(unit), ())
+    for claim in d.asserts:
+        trial.value(claim.condition)
+    return trial.problems
+
+
+def _check_param(param: Param, counts: Mapping[str, int], trial: _Trial) -> None:
+    for bound in param.bounds:
+        trial.value(bound.value, dimension(param.unit))
+    if param.default is not None:
+        trial.value(param.default, dimension(param.unit), sizes_of(param.size, counts))
+
+
+def _check_equation(equation: Equation, trial: _Trial) -> None:
+    left, right = trial.value(equation.left), trial.value(equation.right)
+    if left is None or right is None:
+        return
+    if None not in (left.dimension, right.dimension) and left.dimension != right.dimension and not _bare_zero(equation):
+        message = f"the left side is in {left.dimension}, the right side in {right.dimension}"
+        trial.problems.append(Problem("E203", message, span_of(equation)))
+    elif shape(left.value) != shape(right.value):
+        trial.problems.append(Problem("E204", "the two sides differ in shape", span_of(equation)))
+
+
+def _bare_zero(equation: Equation) -> bool:
+    return isinstance(equation.right, Number) and equation.right.value == 0
+
+
+def dimension_scope(component: Component, table: Mapping[str, Symbol]) -> Scope:
+    """A scope in which every name has a fixed, generic number of its shape: evaluation then checks dimensions and shapes."""
+    lets: dict[str, Typed] = {}
+
+    def resolve(name: Name) -> Typed:
+        def whole(text: str) -> Typed | None:
+            symbol = table.get(text)
+            if symbol is None:
+                return None
+            if symbol.kind == "let":
+                if text not in lets:
+                    lets[text] = Typed(0.0, None)  # a let that needs itself finds a zero here, and is reported when formed
+                    lets[text] = evaluate(symbol.of.value, scope)
+                return lets[text]
+            count = scalar_count(symbol.sizes)
+            return Typed(shaped([_generic(text, i) for i in range(count)], symbol.sizes), symbol.dimension)
+
+        return resolve_name(name, whole, table)
+
+    def derivative(call: Call, inner: Scope) -> Typed:
+        if len(call.arguments) != 1 or call.keywords:
+            raise InputError(Problem("E207", "der() takes one argument", call.span))
+        operand = evaluate(call.arguments[0], inner)
+        return Typed(operand.value, None if operand.dimension is None else operand.dimension / SECOND)
+
+    def local(call: Call, inner: Scope) -> Typed:
+        if len(call.arguments) != 2 or plain_name(call.arguments[0]) not in component.terminals:
+            raise InputError(Problem("E207", "local() takes a terminal and a point: local(a, at)", call.span))
+        return evaluate(call.arguments[1], inner)
+
+    scope = Scope(resolve, {"der": derivative, "local": local})
+    return scope
+
+
+def _generic(text: str, index: int) -> float:
+    return 1.0 + zlib.crc32(f"{text}{index}".encode()) / 2**33

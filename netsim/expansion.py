@@ -1,0 +1,341 @@
+"""Expanding a program into a network: hierarchy and repetition unrolled, nodes and instances named, mistakes collected."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from netsim.component import Component
+from netsim.errors import InputError, Problem, Span, nearest, source_line
+from netsim.language.functions import apply
+from netsim.language.parse import without_collector
+from netsim.language.syntax import (
+    ComponentDef,
+    Count,
+    DomainDef,
+    Include,
+    Let,
+    ModelDef,
+    Name,
+    Param,
+    Plot,
+    Program,
+    Quantity,
+    Run,
+    Save,
+    Start,
+    Statement,
+    Table,
+    Use,
+    World,
+)
+from netsim.language.syntax import Instance as InstanceText
+from netsim.library import Library, check_library, collect, read_program
+from netsim.network import GROUND, Beginning, Definition, Frame, Instance, Network, Node, integer, name_text
+
+
+@without_collector()
+def build_network(program: Program, counts: Mapping[str, int] | None = None, text: str = "") -> Network:
+    """Expand a program; `counts` overrides top-level counts. Raises `InputError` with every mistake found."""
+    statements = tuple(_included(program))
+    library = collect(Program(statements, program.file))
+    wrong = check_library(library, _wanted(statements, library))
+    if wrong:
+        raise InputError(wrong)
+    expander = _Expander(library, dict(counts or {}))
+    top = Frame("")
+    expander.expand(statements, top)
+    return expander.finish(program.file, top, statements, text)
+
+
+def _wanted(statements: tuple[Statement, ...], library: Library) -> list[str]:
+    """Component types the program uses (in its models too) or defines itself."""
+    every = [*statements, *(line for model in library.models.values() for line in model.body)]
+    types = {s.type for s in every if isinstance(s, InstanceText)} | {s.name for s in statements if isinstance(s, ComponentDef)}
+    return [name for name in library.components if name in types]
+
+
+def _included(program: Program) -> Iterator[Statement]:
+    for statement in program.statements:
+        if not isinstance(statement, Include):
+            yield statement
+            continue
+        path = Path(program.file).parent / statement.path
+        if not path.is_file():
+            raise InputError(Problem("E220", f"cannot read '{statement.path}'", statement.span, hint=f"looked for {path}"))
+        yield from _included(read_program(path))
+
+
+class _Expander:
+    """Collects nodes and instances while walking statements; problems pile up and are raised together."""
+
+    def __init__(self, library: Library, counts: dict[str, int]):
+        self.library, self.counts = library, counts
+        self.bindable: dict[str, tuple[frozenset[str], tuple[str, ...]]] = {}
+        self.paths: dict[str, int] = {}
+        self.names: list[str] = []
+        self.touched: list[tuple[DomainDef, Span] | None] = []
+        self.merged: dict[int, int] = {}
+        self.instances: list[Instance] = []
+        self.beginnings: list[Beginning] = []
+        self.problems: list[Problem] = []
+        self.depth = 0
+
+    # ------------------------------------------------------------------------------------------- frames
+
+    def expand(self, statements: tuple[Statement, ...], frame: Frame) -> None:
+        """Declarations first, then subnetworks, then components: the order of lines does not matter."""
+        instances: list[InstanceText] = []
+        for statement in statements:
+            if isinstance(statement, InstanceText):
+                instances.append(statement)
+            elif frame.prefix and isinstance(statement, (Run, Save, Plot, World, Use)):
+                self.problems.append(Problem("E223", "this belongs to the top level, not inside a model", statement.span))
+            elif frame.prefix and isinstance(statement, (ComponentDef, DomainDef, ModelDef)):
+                self.problems.append(Problem("E223", "definitions belong to the top level", statement.span))
+            else:
+                self._declaration(statement, frame)
+        for statement in sorted(instances, key=lambda text: text.type not in self.library.models):
+            self._attempt(self._instances, statement, frame)
+
+    def _declaration(self, statement: Statement, frame: Frame) -> None:
+        match statement:
+            case Param() | Let():
+                self._declare(statement.name, statement.span, frame)
+                if statement.name not in frame.definitions:
+                    value = statement.default if isinstance(statement, Param) else statement.value
+                    frame.definitions[statement.name] = Definition(statement, value, frame)
+            case Count():
+                self._declare(statement.name, statement.span, frame)
+                self._attempt(self._count, statement, frame)
+            case Table():
+                frame.tables[statement.name] = statement
+            case Start():
+                self._attempt(self._begin, statement, frame)
+
+    def _attempt(self, action, statement, frame: Frame) -> None:
+        try:
+            action(statement, frame)
+        except InputError as error:
+            self.problems.extend(error.problems)
+
+    def _declare(self, name: str, span: Span, frame: Frame) -> None:
+        if name in frame.members:
+            self.problems.append(Problem("E222", f"the name '{name}' is taken", span, also=((frame.members[name], "by this"),)))
+            return
+        frame.members[name] = span
+
+    def _count(self, count: Count, frame: Frame) -> None:
+        given = self.counts.get(frame.prefix + count.name, frame.integers.get(count.name))
+        frame.integers[count.name] = 1  # what uses it is looked at even where its value is wrong
+        if given is None and count.default is None:
+            raise InputError(Problem("E208", f"count '{count.name}' has no value", count.span))
+        value = given if given is not None else integer(count.default, frame)  # type: ignore[arg-type]
+        for bound in count.bounds:
+            limit = integer(bound.value, frame)
+            if not apply(bound.op, value, limit):
+                raise InputError(Problem("E234", f"'{count.name}' is {value}, but must be {bound.op} {limit}", count.span))
+        frame.integers[count.name] = value
+
+    def _begin(self, start: Start, frame: Frame) -> None:
+        self.beginnings.append(Beginning(start.word, frame.prefix + name_text(start.target, frame), start.value, frame, start.span))
+
+    # ---------------------------------------------------------------------------------------- instances
+
+    def _instances(self, text: InstanceText, frame: Frame) -> None:
+        if not text.ranges:
+            return self._instance(text, frame)
+        spans = [range(integer(r.first, frame), integer(r.last, frame) + 1) for r in text.ranges]
+        for values in itertools.product(*spans):
+            self._instance(text, frame.with_integers({r.variable: v for r, v in zip(text.ranges, values)}))
+
+    def _instance(self, text: InstanceText, frame: Frame) -> None:
+        local = name_text(text.name, frame)
+        self._declare(local, text.name.span, frame)
+        component = self.library.components.get(text.type)
+        model = None if component else self.library.models.get(text.type)
+        if component is None and model is None:
+            self._unknown_type(text)
+        definition = component.definition if component else model
+        if len(text.nodes) != len(definition.terminals):  # type: ignore[union-attr]
+            listed = ", ".join(t.name for t in definition.terminals)  # type: ignore[union-attr]
+            message = f"{text.type} has {len(definition.terminals)} terminals ({listed}), {len(text.nodes)} nodes are given"  # type: ignore[union-attr]
+            raise InputError(Problem("E225", message, text.span))
+        nodes = tuple(self._node(name, frame) for name in text.nodes)
+        if component:
+            for node, name, terminal in zip(nodes, text.nodes, definition.terminals):  # type: ignore[union-attr]
+                self._touch(node, component.domains.get(terminal.domain), name, frame)
+            self._component(component, frame.prefix + local, nodes, text, frame)
+        else:
+            self._model(model, frame.prefix + local, nodes, text, frame)  # type: ignore[arg-type]
+
+    def _unknown_type(self, text: InstanceText) -> None:
+        hint = nearest(text.type, self.library.types()) or "is a `use` line missing?"
+        raise InputError(Problem("E226", f"no component or model is called '{text.type}'", self._type_span(text), hint=hint))
+
+    def _type_span(self, text: InstanceText) -> Span:
+        """Where the type stands: behind the name, before the nodes."""
+        name = text.name.span
+        line = source_line(name.file, name.line) or ""
+        at = line.find(text.type, name.end_column - 1)
+        return text.span if at < 0 else Span(name.file, name.line, at + 1, name.line, at + 1 + len(text.type))
+
+    def _bindable(self, component: Component) -> tuple[frozenset[str], tuple[str, ...]]:
+        """Names a line of this type may bind and those it must (inputs first), found once per type."""
+        if component.name not in self.bindable:
+            d = component.definition
+            declared: tuple[Param | Count | Quantity, ...] = (*d.params, *d.counts, *d.inputs)
+            known = frozenset(item.name for item in declared)
+            self.bindable[component.name] = known, (*(i.name for i in d.inputs), *(p.name for p in d.params if p.default is None))
+        return self.bindable[component.name]
+
+    def _component(self, component: Component, name: str, nodes: tuple[int, ...], text: InstanceText, frame: Frame) -> None:
+        d = component.definition
+        known, wanted = self._bindable(component)
+        given = {b.name: b for b in text.bindings}
+        if len(given) < len(text.bindings):
+            twice = next(b for i, b in enumerate(text.bindings) if b.name in {a.name for a in text.bindings[:i]})
+            self.problems.append(Problem("E228", f"'{twice.name}' is given twice", twice.span))
+        for binding in text.bindings:
+            if binding.name not in known:
+                hint = nearest(binding.name, known) or (f"it has {', '.join(sorted(known))}" if known else "it has none")
+                self.problems.append(Problem("E227", f"{d.name} has no parameter or input '{binding.name}'", binding.span, hint=hint))
+        missing = [name for name in wanted if name not in given]
+        if missing:
+            what = "input" if missing[0] in {i.name for i in d.inputs} else "parameter"
+            self.problems.append(Problem("E229", f"{what} '{missing[0]}' of {d.name} '{name}' is not given", text.span))
+        counts: dict[str, int] = {}
+        for c in d.counts:
+            source = given[c.name].value if c.name in given else c.default
+            if source is None:
+                raise InputError(Problem("E229", f"count '{c.name}' of {d.name} '{name}' is not given", text.span))
+            counts[c.name] = integer(source, frame if c.name in given else Frame("", integers=counts))
+        self.instances.append(Instance(name, component, tuple(counts.items()), nodes, text, frame))
+        for s in text.starts:
+            self.beginnings.append(Beginning(s.word, f"{name}.{name_text(s.target, frame)}", s.value, frame, s.span))
+
+    def _model(self, model: ModelDef, name: str, nodes: tuple[int, ...], text: InstanceText, frame: Frame) -> None:
+        if self.depth > 40:
+            raise InputError(Problem("E230", f"model '{model.name}' contains itself", text.span))
+        inner = Frame(name + ".")
+        for terminal, node, where in zip(model.terminals, nodes, text.nodes):
+            domain = self.library.domains.get(terminal.domain)
+            if domain is None:
+                self.problems.append(
+                    Problem("E210", f"no domain '{terminal.domain}'", terminal.span, hint=nearest(terminal.domain, self.library.domains))
+                )
+            self._touch(node, domain, where, frame)
+            inner.nodes[terminal.name] = node
+            inner.members[terminal.name] = terminal.span
+            known = self.paths.setdefault(inner.prefix + terminal.name, node)
+            if known != node:
+                self.merged[known] = node
+        declared = {s.name: s for s in model.body if isinstance(s, Param | Count)}
+        for binding in text.bindings:
+            target = declared.get(binding.name)
+            if target is None:
+                hint = nearest(binding.name, declared) or f"it has {', '.join(declared) or 'none'}"
+                self.problems.append(Problem("E227", f"model {model.name} has no parameter '{binding.name}'", binding.span, hint=hint))
+            elif isinstance(target, Count):
+                inner.integers[binding.name] = integer(binding.value, frame)
+            else:
+                inner.definitions[binding.name] = Definition(target, binding.value, frame)
+        for s in text.starts:
+            self.beginnings.append(Beginning(s.word, f"{name}.{name_text(s.target, frame)}", s.value, frame, s.span))
+        self.depth += 1
+        self.expand(model.body, inner)
+        self.depth -= 1
+
+    # -------------------------------------------------------------------------------------------- nodes
+
+    def _node(self, name: Name, frame: Frame) -> int:
+        text = name_text(name, frame)
+        if text == "ground":
+            return GROUND
+        if text in frame.nodes:
+            return frame.nodes[text]
+        number = self.paths.get(frame.prefix + text)
+        if number is None:
+            number = self.paths[frame.prefix + text] = len(self.names)
+            self.names.append(frame.prefix + text)
+            self.touched.append(None)
+        return number
+
+    def _touch(self, node: int, domain: DomainDef | None, name: Name, frame: Frame) -> None:
+        if node == GROUND or domain is None:
+            return
+        before = self.touched[node]
+        if before is None:
+            self.touched[node] = (domain, name.span)
+        elif before[0].name != domain.name:
+            message = f"node '{name_text(name, frame)}' is {domain.name} here but {before[0].name} elsewhere"
+            self.problems.append(Problem("E231", message, name.span, also=((before[1], f"{before[0].name} here"),)))
+
+    # ------------------------------------------------------------------------------------------- finish
+
+    def finish(self, file: str, top: Frame, statements: tuple[Statement, ...], text: str) -> Network:
+        number = self._compact()
+        nodes = tuple(Node(self.names[old], *self.touched[old]) for old in number if self.touched[old])  # type: ignore[misc]
+        instances = tuple(self.instances)
+        if self.merged or len(number) < len(self.names):
+            instances = tuple(
+                Instance(i.name, i.component, i.counts, tuple(number[self._root(n)] if n >= 0 else n for n in i.nodes), i.text, i.frame)
+                for i in instances
+            )
+        self._check_names(nodes, top)
+        self._check_signals(nodes, instances)
+        if not self.problems:
+            self._check_paths(nodes, instances)
+        if self.problems:
+            raise InputError(self.problems)
+
+        def of(kind: type) -> tuple:
+            return tuple(s for s in statements if isinstance(s, kind))
+
+        return Network(file, nodes, instances, tuple(self.beginnings), top, self.library, of(World), of(Run), of(Save), of(Plot), text)
+
+    def _root(self, node: int) -> int:
+        while node in self.merged:
+            node = self.merged[node]
+        return node
+
+    def _compact(self) -> dict[int, int]:
+        """Old node number -> new one, dropping merged nodes and those nobody touches (terminals of empty models)."""
+        for old, new in self.merged.items():
+            root = self._root(new)
+            self.touched[root] = self.touched[root] or self.touched[old]
+        kept = [i for i in range(len(self.names)) if i not in self.merged and self.touched[i]]
+        return {old: new for new, old in enumerate(kept)}
+
+    def _check_names(self, nodes: tuple[Node, ...], top: Frame) -> None:
+        for node in nodes:
+            if node.name in top.members:
+                self.problems.append(
+                    Problem("E222", f"'{node.name}' names a node and something else", node.span, also=((top.members[node.name], "this"),))
+                )
+
+    def _check_paths(self, nodes: tuple[Node, ...], instances: tuple[Instance, ...]) -> None:
+        """A dotted node must lie inside an existing model instance."""
+        inside = {i.frame.prefix for i in instances}
+        for node in nodes:
+            head, dot, _ = node.name.rpartition(".")
+            if dot and head + "." not in inside and not any(p.startswith(head + ".") for p in inside):
+                self.problems.append(Problem("E232", f"there is no subnetwork '{head}' with a node '{node.name.rpartition('.')[2]}'", node.span))
+
+    def _check_signals(self, nodes: tuple[Node, ...], instances: tuple[Instance, ...]) -> None:
+        writers: dict[int, Span] = {}
+        for instance in instances:
+            for node, terminal in zip(instance.nodes, instance.component.definition.terminals):
+                if terminal.direction != "out":
+                    continue
+                if node == GROUND:
+                    self.problems.append(Problem("E311", f"'{instance.name}' writes its signal '{terminal.name}' to ground", instance.span))
+                elif node in writers:
+                    message = f"signal '{nodes[node].name}' has two writers"
+                    self.problems.append(Problem("E310", message, instance.span, also=((writers[node], "the other one"),)))
+                writers.setdefault(node, instance.span)
+        for number, unwritten in enumerate(nodes):
+            if unwritten.domain.name == "signal" and number not in writers:
+                hint = "connect a sensor or block whose output is this node"
+                self.problems.append(Problem("E312", f"nothing writes signal '{unwritten.name}'", unwritten.span, hint=hint))

@@ -1,0 +1,122 @@
+"""Reading library texts: `use translational` finds `library/translational.lib` or every file of `library/translational/`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+from netsim.component import SIGNAL, Component
+from netsim.component_checks import check
+from netsim.errors import InputError, Problem, nearest
+from netsim.language.parse import parse
+from netsim.language.syntax import ComponentDef, DomainDef, ModelDef, Program, Use
+
+
+@dataclass(frozen=True)
+class Library:
+    """Domains, components and subnetwork models by name, as seen by one program."""
+
+    domains: Mapping[str, DomainDef] = field(default_factory=dict)
+    components: Mapping[str, Component] = field(default_factory=dict)
+    models: Mapping[str, ModelDef] = field(default_factory=dict)
+
+    def types(self) -> list[str]:
+        return [*self.components, *self.models]
+
+
+def library_folder() -> Path:
+    """Where the component texts lie: inside an installed package, or beside the package in a checkout."""
+    return _shipped("library_files", "library")
+
+
+def models_folder() -> Path:
+    """Where the example netlists lie."""
+    return _shipped("model_files", "models")
+
+
+def _shipped(installed: str, checkout: str) -> Path:
+    here = Path(__file__).parent
+    return here / installed if (here / installed).is_dir() else here.parent / checkout
+
+
+def library_names() -> list[str]:
+    """Everything `use` can name."""
+    return sorted({path.stem for path in library_folder().iterdir() if path.suffix == ".lib" or path.is_dir()})
+
+
+def library_files(use: Use) -> list[Path]:
+    """The files behind one `use`, or the complaint that there are none."""
+    if use.is_path:
+        path = Path(use.span.file).parent / use.target
+        if not path.is_file():
+            raise InputError(Problem("E220", f"cannot read '{use.target}'", use.span, hint=f"looked for {path}"))
+        return [path]
+    folder = library_folder()
+    single = folder / f"{use.target}.lib"
+    files = [single] if single.is_file() else sorted((folder / use.target).glob("*.lib"))
+    if not files:
+        raise InputError(
+            Problem(
+                "E220", f"no library '{use.target}'", use.span, hint=nearest(use.target, library_names()) or f"there are {', '.join(library_names())}"
+            )
+        )
+    return files
+
+
+@lru_cache(maxsize=256)
+def _read(path: str, stamp: int) -> Program:
+    return parse(Path(path).read_text(encoding="utf-8"), path)
+
+
+def read_program(path: Path) -> Program:
+    """The parsed text of a file; parsed again only when the file has changed."""
+    return _read(str(path), path.stat().st_mtime_ns)
+
+
+def collect(program: Program) -> Library:
+    """The definitions of a program and of all it uses; a name defined twice shows both places."""
+    domains: dict[str, DomainDef] = {"signal": SIGNAL}
+    components: dict[str, ComponentDef] = {}
+    models: dict[str, ModelDef] = {}
+    problems: list[Problem] = []
+    seen: set[str] = set()
+
+    def visit(statements: Iterable[object]) -> None:
+        for statement in statements:
+            match statement:
+                case Use():
+                    try:
+                        files = [f for f in library_files(statement) if str(f) not in seen]
+                    except InputError as error:
+                        problems.extend(error.problems)
+                        continue
+                    for file in files:
+                        seen.add(str(file))
+                        visit(read_program(file).statements)
+                case DomainDef():
+                    _define(domains, statement, "domain", problems)
+                case ComponentDef():
+                    _define(components, statement, "type", problems, models)
+                case ModelDef():
+                    _define(models, statement, "type", problems, components)
+
+    visit(program.statements)
+    if problems:
+        raise InputError(problems)
+    return Library(domains, {name: Component(c, domains) for name, c in components.items()}, models)
+
+
+def _define(table: dict, item, word: str, problems: list[Problem], other: Mapping = {}) -> None:
+    before = table.get(item.name) or other.get(item.name)
+    if before is not None:
+        problems.append(Problem("E221", f"{word} '{item.name}' is defined twice", item.span, also=((before.span, "the first one"),)))
+        return
+    table[item.name] = item
+
+
+def check_library(library: Library, names: Iterable[str] | None = None) -> list[Problem]:
+    """The mistakes in the named components (all of them by default)."""
+    chosen = library.components if names is None else names
+    return [problem for name in chosen for problem in check(library.components[name])]

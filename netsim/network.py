@@ -1,0 +1,136 @@
+"""Netlist and library -> network: hierarchy and repetition expanded, nodes and instances named, domains agreed.
+
+Expressions are kept with the `Frame` they were written in, and get their values later (`netsim.values`), so that a
+parameter can change without expanding anything again. Counts shape the network and are fixed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from netsim.component import Component, plain_name
+from netsim.errors import InputError, Problem, Span
+from netsim.language.expressions import Scope, Typed, evaluate
+from netsim.language.syntax import (
+    DomainDef,
+    Expr,
+    Let,
+    Name,
+    Param,
+    Plot,
+    Run,
+    Save,
+    Table,
+    World,
+)  # fmt: skip
+from netsim.language.syntax import (
+    Instance as InstanceText,
+)
+from netsim.library import Library
+
+GROUND = -1
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A name with a value in a frame: a param or let, its expression and the frame that expression is written in."""
+
+    statement: Param | Let
+    value: Expr | None
+    frame: Frame
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """One lexical scope: the top level, or the inside of one model instance."""
+
+    prefix: str
+    definitions: dict[str, Definition] = field(default_factory=dict)
+    integers: dict[str, int] = field(default_factory=dict)
+    nodes: dict[str, int] = field(default_factory=dict)
+    members: dict[str, Span] = field(default_factory=dict)
+    tables: dict[str, Table] = field(default_factory=dict)
+
+    def with_integers(self, values: Mapping[str, int]) -> Frame:
+        """The same scope with loop variables set."""
+        return Frame(self.prefix, self.definitions, {**self.integers, **values}, self.nodes, self.members, self.tables)
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node with its domain, and where its name first stands."""
+
+    name: str
+    domain: DomainDef
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """One element: its component, counts, node numbers (GROUND for the reference) and what its line binds."""
+
+    name: str
+    component: Component
+    counts: tuple[tuple[str, int], ...]
+    nodes: tuple[int, ...]
+    text: InstanceText
+    frame: Frame
+
+    @property
+    def span(self) -> Span:
+        return self.text.span
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """A written start or guess: `path` is the full dotted name it speaks of."""
+
+    word: str
+    path: str
+    value: Expr
+    frame: Frame
+    span: Span
+
+
+@dataclass(frozen=True)
+class Network:
+    """Nodes, instances and what the netlist asks to be done with them."""
+
+    file: str
+    nodes: tuple[Node, ...]
+    instances: tuple[Instance, ...]
+    beginnings: tuple[Beginning, ...]
+    top: Frame
+    library: Library
+    world: tuple[World, ...] = ()
+    runs: tuple[Run, ...] = ()
+    saves: tuple[Save, ...] = ()
+    plots: tuple[Plot, ...] = ()
+    text: str = ""
+
+    def node_numbers(self) -> dict[str, int]:
+        return {node.name: i for i, node in enumerate(self.nodes)}
+
+
+def integer(expr: Expr, frame: Frame) -> int:
+    """A count, index or range bound: known from counts and loop variables alone."""
+
+    def resolve(name: Name) -> Typed:
+        text = plain_name(name)
+        if text in frame.integers:
+            return Typed(float(frame.integers[text]))
+        what = "is a param: only counts and loop variables shape the network" if text in frame.definitions else "is no count or loop variable"
+        raise InputError(Problem("E208", f"'{text}' {what}", name.span, hint="declare it with `count`"))
+
+    value = evaluate(expr, Scope(resolve)).value
+    if abs(value - round(value)) > 1e-9:
+        raise InputError(Problem("E208", f"a whole number is wanted, this is {value:g}", expr.span))
+    return round(value)
+
+
+def name_text(name: Name, frame: Frame) -> str:
+    """`leg[k].top` with its indices evaluated: 'leg[1].top'."""
+    if len(name.parts) == 1 and not name.parts[0].indices:
+        return name.parts[0].text
+    return ".".join(p.text + "".join(f"[{integer(i, frame)}]" for i in p.indices) for p in name.parts)
