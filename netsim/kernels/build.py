@@ -1,0 +1,326 @@
+"""From a component to its form: every name becomes a symbol or an expression of symbols, every equation a residual."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import casadi as ca
+
+from netsim.component import SECOND, Component, Symbol, dimension, is_kinematic, is_rotation, plain_name, resolve_name, scalar_count, symbols
+from netsim.errors import InputError, Problem
+from netsim.kernels.form import CONSTANT, UNIFORM, Form, Key, Symbols, live
+from netsim.language.expressions import Scope, Typed, elementwise, evaluate, flatten, shape, shaped
+from netsim.language.syntax import Branch, Call, DomainDef, Name, Part
+from netsim.rotation import cayley_matrix, cayley_rate
+from netsim.units import Dimension
+
+
+def build_form(component: Component, counts: Mapping[str, int]) -> Form:
+    """The form of a component for given counts; raises `InputError` for what only shapes can show."""
+    return _Builder(component, counts).build()
+
+
+class _Builder:
+    """Resolves the component's names to symbols; everything else is `evaluate`."""
+
+    def __init__(self, component: Component, counts: Mapping[str, int]):
+        self.component, self.counts = component, counts
+        self.table = symbols(component, counts)
+        self.symbols = Symbols()
+        self.charges: list[Any] = []
+        self.slots: dict[Any, tuple[Any, Dimension | None]] = {}
+        self.known: dict[str, Typed] = {}
+        self.terminals = list(component.terminals)
+        self.own = self._own_unknowns()
+        self.inputs = self._flat_names("input")
+        self.scope = Scope(self._resolve, {"der": self._der, "local": self._local})
+
+    # ------------------------------------------------------------------------------------------- layout
+
+    def _flat_names(self, kind: str) -> dict[str, int]:
+        first, at = {}, 0
+        for name, symbol in self.table.items():
+            if symbol.kind == kind:
+                first[name] = at
+                at += _count(symbol)
+        return first
+
+    def _own_unknowns(self) -> dict[str, int]:
+        first, at = {}, 0
+        for name in (*self.component.unknown_throughs, *(v.name for v in self.component.definition.variables)):
+            first[name] = at
+            at += _count(self.table[name])
+        return first
+
+    # ---------------------------------------------------------------------------------------- names
+
+    def _resolve(self, name: Name) -> Typed:
+        return resolve_name(name, self._whole, self.table)
+
+    def _whole(self, text: str) -> Typed | None:
+        if text not in self.table:
+            return None
+        if text not in self.known:
+            self.known[text] = Typed(float("nan"), None)  # found again only by a definition that needs itself
+            self.known[text] = self._meaning(text, self.table[text])
+        return self.known[text]
+
+    def _meaning(self, text: str, symbol: Symbol) -> Typed:
+        kind, place = symbol.kind.partition(" ")[::2]
+        match kind:
+            case "branch":
+                return self._branch(text, symbol)
+            case "terminal":
+                return self._through_at(symbol) if place == "through" else self._terminal(symbol)
+            case "let":
+                return evaluate(symbol.of.value, self.scope)
+            case "var":
+                return self._own(text, symbol)
+        return Typed(shaped(self._scalars(text, symbol), symbol.sizes), symbol.dimension)
+
+    def _scalars(self, text: str, symbol: Symbol) -> list[Any]:
+        """The scalar symbols (or numbers) of what needs no evaluation."""
+        size = _count(symbol)
+        match symbol.kind:
+            case "time":
+                return [UNIFORM["time"]]
+            case "world":
+                return [UNIFORM[f"{text}[{i}]"] for i in range(size)]
+            case "param":
+                return self.symbols.parameter(text, size)
+            case "count":
+                return [float(self.counts[text])]
+            case "input":
+                return [self.symbols.at(("input", self.inputs[text] + i), 0) for i in range(size)]
+            case "signal":
+                return [self.symbols.at(("node", self.terminals.index(text), 0), 0)]
+        raise TypeError(symbol)
+
+    def _branch(self, text: str, symbol: Symbol) -> Typed:
+        if symbol.kind != "branch through":
+            return self._difference(symbol)
+        if text in self.component.explicit:
+            return Typed(evaluate(self.component.explicit[text].right, self.scope).value, symbol.dimension)
+        return self._own(text, symbol)
+
+    def _own(self, text: str, symbol: Symbol) -> Typed:
+        first = self.own[text]
+        return Typed(shaped([self.symbols.at(("own", first + i), 0) for i in range(_count(symbol))], symbol.sizes), symbol.dimension)
+
+    def _difference(self, symbol: Symbol) -> Typed:
+        branch: Branch = symbol.of
+        role = "across" if symbol.kind == "branch across" else "integral"
+        ends = [self._end(end, role) for end in (branch.start, branch.end)]
+        return Typed(ends[0] - ends[1], symbol.dimension)
+
+    def _end(self, end: str, role: str) -> Any:
+        if end == "ground":
+            return 0.0
+        quantity = getattr(self.component.domain(end), role)[0]
+        return self._whole(f"{end}.{quantity.name}").value  # type: ignore[union-attr]
+
+    def _terminal(self, symbol: Symbol) -> Typed:
+        terminal, position = symbol.of
+        domain = self.component.domain(terminal)
+        if is_rotation(domain, position):
+            return self._rotation(terminal, position, symbol)
+        first = sum(_sizes_product(q, self.table, terminal) for q in domain.across[:position])
+        level = 1 if is_kinematic(domain) and symbol.kind == "terminal across" else 0
+        t = self.terminals.index(terminal)
+        scalars = [self.symbols.at(("node", t, first + i), level) for i in range(_count(symbol))]
+        return Typed(shaped(scalars, symbol.sizes), symbol.dimension)
+
+    def _rotation(self, terminal: str, position: int, symbol: Symbol) -> Typed:
+        """The rotation matrix cay(psi) R_c of a terminal, or its angular velocity."""
+        t = self.terminals.index(terminal)
+        first = sum(_sizes_product(q, self.table, terminal) for q in self.component.domain(terminal).across[:position])
+        psi = [self.symbols.at(("node", t, first + i), 0) for i in range(3)]
+        if symbol.kind == "terminal across":
+            return Typed(tuple(cayley_rate(psi, [self.symbols.at(("node", t, first + i), 1) for i in range(3)])), symbol.dimension)
+        chart = [[self.symbols.at(("chart", t, 3 * i + j), 0) for j in range(3)] for i in range(3)]
+        return Typed(tuple(map(tuple, cayley_matrix(psi, chart))), symbol.dimension)
+
+    def _local(self, call: Call, scope: Scope) -> Typed:
+        """`local(a, at)`: a point given in the reference placement, as seen from the node there (axes are parallel there)."""
+        if len(call.arguments) != 2 or call.keywords or plain_name(call.arguments[0]) not in self.terminals:
+            raise InputError(Problem("E207", "local() takes a terminal and a point: local(a, at)", call.span))
+        terminal = str(plain_name(call.arguments[0]))
+        point = evaluate(call.arguments[1], scope)
+        t = self.terminals.index(terminal)
+        scalars = [p - self.symbols.at(("place", t, i), 0) for i, p in enumerate(flatten(point.value))]
+        return Typed(shaped(scalars, shape(point.value)), point.dimension)
+
+    def _through_at(self, symbol: Symbol) -> Typed:
+        """What enters the component at a terminal: its branches and its own assigned through."""
+        terminal, position = symbol.of
+        total: Any = elementwise(lambda _: 0.0, shaped([0.0] * _count(symbol), symbol.sizes))
+        if position == 0:
+            for name, branch in self.component.branch_throughs.items():
+                sign = (branch.start == terminal) - (branch.end == terminal)
+                if sign:
+                    total = total + sign * self._whole(name).value  # type: ignore[union-attr]
+        name = f"{terminal}.{self.component.domain(terminal).through[position].name}"
+        if name in self.component.explicit:
+            value = evaluate(self.component.explicit[name].right, self.scope).value
+            total = elementwise(lambda a, b: a + b, total, value)
+        return Typed(total, symbol.dimension)
+
+    # ---------------------------------------------------------------------------------------------- der
+
+    def _der(self, call: Call, scope: Scope) -> Typed:
+        operand = evaluate(call.arguments[0], scope)
+        dimension = None if operand.dimension is None else operand.dimension / SECOND
+        scalars = [self._rate(call, i, scalar) for i, scalar in enumerate(flatten(operand.value))]
+        return Typed(shaped(scalars, shape(operand.value)), dimension)
+
+    def _rate(self, call: Call, index: int, scalar: Any) -> Any:
+        expression = ca.SX(scalar)
+        read = [(key, level) for (key, level), symbol in self.symbols.gathered.items() if ca.depends_on(expression, symbol)]
+        if any(key[0] == "charge" or level > 1 for key, level in read):
+            hint = "give the inner derivative a name: `var w : ...` with `w = der(...)`, then der(w)"
+            raise InputError(Problem("E214", "a derivative of a derivative", call.span, hint=hint))
+        velocities = [self.symbols.at(key, level) for key, level in read if level == 1 and key[0] == "node"]
+        exact = all(self._is_kinematic(key) or key[0] in ("input", *CONSTANT) for key, _ in read)
+        moving = [self.symbols.at(key, level) for key, level in read if key[0] not in CONSTANT]
+        if exact and (not velocities or ca.is_linear(expression, ca.vertcat(*moving))):  # else a momentum that turns: differences conserve it
+            return self.symbols.rate(expression)
+        slot = (call, index)
+        if slot not in self.slots:
+            self.slots[slot] = (self.symbols.at(("charge", len(self.charges)), 1), None)
+            self.charges.append(expression)
+        return self.slots[slot][0]
+
+    def _is_kinematic(self, key: Key) -> bool:
+        return key[0] == "node" and is_kinematic(self.component.domain(self.terminals[key[1]]))
+
+    # -------------------------------------------------------------------------------------------- build
+
+    def build(self) -> Form:
+        rows: list[Key] = []
+        residuals: list[Any] = []
+        for t, terminal in enumerate(self.terminals):
+            if not self.component.is_signal(terminal):
+                for c, through in enumerate(self._throughs(terminal)):
+                    if not (isinstance(through, float) and through == 0.0):
+                        rows.append(("node", t, c))
+                        residuals.append(through)
+        for key, residual in zip(self._row_keys(), self._row_residuals(), strict=True):
+            rows.append(key)
+            residuals.append(residual)
+        d = self.component.definition
+        stored, supplied, dissipated = self._energy()
+        return Form(
+            d.name, self.symbols, tuple(rows), tuple(map(ca.SX, residuals)), tuple(self.charges), self._readings(),
+            ca.SX(supplied), ca.SX(dissipated), ca.SX(stored), self._own_names(), self._own_nominals(), len(self.terminals), self._places(),
+        )  # fmt: skip
+
+    def _places(self) -> tuple[tuple[Key, Any], ...]:
+        """Reference positions this component gives its nodes, component by component."""
+        found: list[tuple[Key, Any]] = []
+        for place in self.component.definition.places:
+            scalars = flatten(evaluate(place.value, self.scope).value)
+            found += [(("place", self.terminals.index(place.terminal), i), ca.SX(s)) for i, s in enumerate(scalars)]
+        return tuple(found)
+
+    def _throughs(self, terminal: str) -> list[Any]:
+        names = [q.name for q in self.component.domain(terminal).through]
+        return [s for name in names for s in flatten(self._whole(f"{terminal}.{name}").value)]  # type: ignore[union-attr]
+
+    def _row_keys(self) -> list[Key]:
+        outputs: list[Key] = [("node", self.terminals.index(name), 0) for name in self.component.signal_outputs]
+        return [*(("own", i) for i in range(self._own_count())), *outputs]
+
+    def _own_count(self) -> int:
+        return sum(_count(self.table[name]) for name in self.own)
+
+    def _row_residuals(self) -> list[Any]:
+        """left - right of every row; a row `y = ...` of a signal output is kept for that signal's unknown."""
+        ordered: list[Any] = []
+        last: dict[str, Any] = {}
+        for equation in self.component.rows:
+            name = plain_name(equation.left)
+            difference = [
+                a - b
+                for a, b in zip(flatten(evaluate(equation.left, self.scope).value), flatten(evaluate(equation.right, self.scope).value), strict=True)
+            ]
+            if name in self.component.signal_outputs and name not in last:
+                last[name] = difference[0]
+            else:
+                ordered += difference
+        signals = [last[name] for name in self.component.signal_outputs if name in last]
+        free = len(self.component.signal_outputs) - len(signals)
+        if free:  # an implicit row (der(y) = u) determines the signal: hand it the last rows
+            spare = iter(ordered[len(ordered) - free :])
+            ordered = ordered[: len(ordered) - free]
+            signals = [last[name] if name in last else next(spare) for name in self.component.signal_outputs]
+        return [*ordered, *signals]
+
+    def _own_names(self) -> tuple[str, ...]:
+        return tuple(_numbered(name, i, self.table[name]) for name in self.own for i in range(_count(self.table[name])))
+
+    def _own_nominals(self) -> tuple[float | None, ...]:
+        found: list[float | None] = []
+        for name in self.own:
+            symbol = self.table[name]
+            quantity = symbol.of if symbol.kind == "var" else self._branch_domain(symbol.of).through[0]
+            value = None if quantity.nominal is None else float(evaluate(quantity.nominal, Scope(lambda n: Typed(1.0))).value)
+            found += [value] * _count(symbol)
+        return tuple(found)
+
+    def _branch_domain(self, branch: Branch) -> DomainDef:
+        return self.component.domain(branch.start if branch.start != "ground" else branch.end)
+
+    def _readings(self) -> dict[str, Typed]:
+        """Everything an instance can be asked for: inputs, vars, branch quantities, outputs, terminal throughs."""
+        wanted = [n for n, s in self.table.items() if s.kind in ("input", "var", "signal", "terminal through") or s.kind.startswith("branch")]
+        found = {name: self._whole(name) for name in wanted}
+        found.update(self._unnamed_integrals(found))
+        for output in self.component.definition.outputs:
+            found[output.name] = Typed(evaluate(output.value, self.scope).value, dimension(output.unit))
+        return found  # type: ignore[return-value]
+
+    def _unnamed_integrals(self, named: Mapping[str, Any]) -> dict[str, Typed]:
+        """The integral of a component's only branch by the domain's name for it (`m1.x` of a mass), where it has not been given one."""
+        branches = self.component.definition.branches
+        if len(branches) != 1 or len(branches[0].names) != 2:
+            return {}
+        domain = self._branch_domain(branches[0])
+        if not is_kinematic(domain) or domain.integral[0].name in (*self.table, *named):
+            return {}
+        quantity = domain.integral[0]
+        return {quantity.name: self._difference(Symbol("branch integral", dimension(quantity.unit), (), branches[0]))}
+
+    def _energy(self) -> tuple[Any, Any, Any]:
+        d = self.component.definition
+        stored = evaluate(d.stores, self.scope).value if d.stores is not None else 0.0
+        power = sum((self._power(t, name) for t, name in enumerate(self.terminals)), 0.0)
+        if d.dissipates is not None:
+            return stored, 0.0, evaluate(d.dissipates, self.scope).value
+        if self.component.is_source:
+            return stored, -power, 0.0
+        return stored, 0.0, 0.0 if d.stores is not None else power
+
+    def _power(self, t: int, terminal: str) -> Any:
+        domain = self.component.domain(terminal)
+        if self.component.is_signal(terminal) or domain.power is None:
+            return 0.0
+
+        def resolve(name: Name) -> Typed:
+            return resolve_name(Name((Part(terminal), *name.parts), span=name.span), self._whole, self.table)
+
+        return self.symbols.parameter(live(t), 1)[0] * evaluate(domain.power, Scope(resolve, {"der": self._der})).value
+
+
+def _count(symbol: Symbol) -> int:
+    return scalar_count(symbol.sizes)
+
+
+def _sizes_product(quantity: Any, table: Mapping[str, Symbol], terminal: str) -> int:
+    return _count(table[f"{terminal}.{quantity.name}"])
+
+
+def _numbered(name: str, index: int, symbol: Symbol) -> str:
+    if not symbol.sizes:
+        return name
+    return f"{name}.{'xyz'[index]}" if symbol.sizes == (3,) else f"{name}[{index + 1}]"

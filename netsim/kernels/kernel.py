@@ -1,0 +1,104 @@
+"""Kernels of a form: which expressions are computed together, what they gather and where their results go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+
+from netsim.kernels.form import UNIFORM, UNIFORMS, Form, Key, Symbols, differentiated, level_jacobian, step_jacobian, step_residuals
+from netsim.kernels.program import Program, lower
+from netsim.language.expressions import flatten
+
+Place = tuple[Any, ...]
+"""Where an output goes: ('row', key), ('charge', k), ('entry', row key, column key), ('reading', name, i), ('energy', i), ..."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A program with the meaning of its inputs (key, level) and outputs (places)."""
+
+    program: Program
+    gather: tuple[tuple[Key, int], ...]
+    scatter: tuple[Place, ...]
+
+
+def make_kernel(symbols: Symbols, outputs: Iterable[tuple[Place, Any]]) -> Kernel:
+    """Lower (place, expression) pairs; only symbols that are read are gathered, parameters keep the form's order."""
+    outputs = [(place, ca.SX(value)) for place, value in outputs]
+    column = ca.vertcat(ca.SX(0, 1), *(value for _, value in outputs))
+    read = {symbol.__hash__() for symbol in ca.symvar(column)}
+    gather = [(key, symbol) for key, symbol in symbols.gathered.items() if symbol.__hash__() in read]
+    parameters = [p for scalars in symbols.parameters.values() for p in scalars]
+    program = lower(ca.vertcat(*(s for _, s in gather)), ca.vertcat(*UNIFORM.values()), ca.vertcat(*parameters), column)
+    return Kernel(program, tuple(key for key, _ in gather), tuple(place for place, _ in outputs))
+
+
+def residual_kernel(form: Form) -> Kernel:
+    """Row residuals and charges of a step."""
+    residuals, charges = step_residuals(form)
+    return make_kernel(form.symbols, _step_outputs(form, residuals, charges))
+
+
+def jacobian_kernel(form: Form, kinematic: Mapping[Key, bool]) -> Kernel:
+    """The same, and the entries of the step matrix."""
+    residuals, charges = step_residuals(form)
+    entries = [(("entry", form.rows[r], key), value) for r, key, value in step_jacobian(form, residuals, kinematic)]
+    return make_kernel(form.symbols, [*_step_outputs(form, residuals, charges), *entries])
+
+
+def _step_outputs(form: Form, residuals: list[Any], charges: list[Any]) -> list[tuple[Place, Any]]:
+    return [*((("row", key), r) for key, r in zip(form.rows, residuals)), *((("charge", k), q) for k, q in enumerate(charges))]
+
+
+def energy_kernel(form: Form) -> Kernel:
+    """Supplied power, dissipated power and stored energy, summed over the instances."""
+    return make_kernel(form.symbols, [(("energy", i), e) for i, e in enumerate(_stepped(form, [form.supplied, form.dissipated, form.stored]))])
+
+
+def place_kernel(form: Form) -> Kernel:
+    """Reference positions of the nodes the component places."""
+    return make_kernel(form.symbols, form.places)
+
+
+def reading_kernel(form: Form, wanted: Iterable[tuple[str, int]]) -> Kernel:
+    """Scalars of named quantities: (name, index within a vector)."""
+    names = list(wanted)
+    values = _stepped(form, [flatten(form.readings[name].value)[i] for name, i in names])
+    return make_kernel(form.symbols, [(("reading", name, i), value) for (name, i), value in zip(names, values)])
+
+
+def _stepped(form: Form, expressions: list[Any]) -> list[Any]:
+    """Expressions with q' = alpha*q + history, as in the step."""
+    if not form.charges:
+        return expressions
+    rates = ca.vertcat(*(form.symbols.at(("charge", k), 1) for k in range(len(form.charges))))
+    stepped = UNIFORM["alpha"] * ca.vertcat(*form.charges) + rates
+    return ca.vertsplit(ca.substitute([ca.vertcat(*expressions)], [rates], [stepped])[0])
+
+
+def level_kernel(form: Form) -> Kernel:
+    """F and charge definitions with their derivatives by level: ('level', row index, key, level)."""
+    entries = [(("level", r, key, level), value) for r, key, level, value in level_jacobian(form)]
+    return make_kernel(form.symbols, entries)
+
+
+def derivative_kernel(form: Form, order: int) -> Kernel:
+    """The `order`-th total time derivative of rows and charge definitions: ('derivative', row index)."""
+    system = differentiated(form, order)[order]
+    return make_kernel(form.symbols, [(("derivative", r), value) for r, value in enumerate(system)])
+
+
+__all__ = [
+    "UNIFORMS",
+    "Kernel",
+    "derivative_kernel",
+    "energy_kernel",
+    "jacobian_kernel",
+    "level_kernel",
+    "make_kernel",
+    "reading_kernel",
+    "residual_kernel",
+]
