@@ -1,0 +1,217 @@
+"""Instances gathered into batches of one form, with the parameters of every element in the form's order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from netsim.bindings import Shape, leaf_values
+from netsim.component import is_kinematic, scalar_count, sizes_of
+from netsim.errors import InputError, Problem
+from netsim.kernels.build import build_form
+from netsim.kernels.form import Form, Key, Symbols
+from netsim.kernels.kernel import Kernel, energy_kernel, jacobian_kernel, level_kernel, residual_kernel
+from netsim.language.expressions import flatten
+from netsim.network import GROUND, Instance, Network
+from netsim.numbering import Numbering
+from netsim.signals import Reading
+from netsim.values import Values
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class FormKernels:
+    """A form with its kernels, each lowered when first wanted and kept for every system that uses the type."""
+
+    form: Form
+    kinematic: Mapping[Key, bool]
+
+    @cached_property
+    def residual(self) -> Kernel:
+        return residual_kernel(self.form)
+
+    @cached_property
+    def jacobian(self) -> Kernel:
+        return jacobian_kernel(self.form, self.kinematic)
+
+    @cached_property
+    def energy(self) -> Kernel:
+        return energy_kernel(self.form)
+
+    @cached_property
+    def levels(self) -> Kernel:
+        return level_kernel(self.form)
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """n elements of one form: unknowns, drives and charges of each, addressed by the form's keys."""
+
+    kernels: FormKernels
+    labels: list[str]
+    instances: tuple[Instance, ...]
+    unknowns: dict[Key, Array]
+    drives: dict[Key, Array]
+    first_charge: int
+    shapes: tuple[Shape, ...] = ()
+    lenders: tuple[tuple[int, Array, Array], ...] = ()
+    tables: dict[Key, Array] = field(default_factory=dict)
+    constants: dict[Key, tuple[Array, int]] = field(default_factory=dict)
+    dropped: frozenset[int] = frozenset()
+
+    @property
+    def form(self) -> Form:
+        return self.kernels.form
+
+    @property
+    def n(self) -> int:
+        return len(self.labels)
+
+    @property
+    def n_charges(self) -> int:
+        return len(self.form.charges)
+
+    @property
+    def jacobian(self) -> Kernel:
+        return self.kernels.jacobian
+
+    def charges(self, k: int) -> Array:
+        return self.first_charge + k * self.n + np.arange(self.n)
+
+    def row(self, key: Key) -> Array:
+        """Rows of a key; -1 for ground and where the row is redundant and dropped."""
+        rows = self.unknowns[key]
+        return np.where(np.isin(rows, list(self.dropped)), GROUND, rows) if self.dropped else rows
+
+    def columns(self, key: Key) -> Array:
+        """Unknowns of a key; -1 where it is prescribed or ground."""
+        return self.unknowns.get(key, np.full(self.n, GROUND))
+
+
+_forms: dict[tuple[int, tuple], tuple[Any, FormKernels]] = {}
+
+
+def form_of(instance: Instance) -> FormKernels:
+    """The form of an instance's type, built once per type, counts and kind of its inputs."""
+    key = (id(instance.component.definition), instance.counts)
+    if key not in _forms:
+        form = build_form(instance.component, dict(instance.counts))
+        terminals = list(instance.component.terminals)
+        kinematic = {k: k[0] == "node" and is_kinematic(instance.component.domain(terminals[k[1]])) for k in form.columns}
+        _forms[key] = (instance.component.definition, FormKernels(form, kinematic))
+    return _forms[key][1]
+
+
+def component_batch(
+    network: Network, members: list[int], numbering: Numbering, hidden: Mapping, driven: Mapping, charge: int
+) -> tuple[Batch, Numbering]:
+    """The batch of instances of one form, with the numbering grown by what they own.
+
+    `hidden` gives the unknowns and `driven` the drives of inputs (instance, name), `charge` is the batch's first charge.
+    """
+    instances = tuple(network.instances[i] for i in members)
+    kernels = form_of(instances[0])
+    n, component = len(members), instances[0].component
+    nodes = np.array([i.nodes for i in instances], dtype=np.int64).reshape(n, -1)
+    first = np.append(numbering.first, GROUND)[nodes]
+    unknowns: dict[Key, Array] = {}
+    drives: dict[Key, Array] = {}
+    for key in dict.fromkeys([*kernels.form.columns, *kernels.form.rows]):
+        if key[0] == "node":
+            unknowns[key] = np.where(first[:, key[1]] < 0, GROUND, first[:, key[1]] + key[2])
+    start, numbering = numbering.grown(len(kernels.form.own) * n)
+    for k in range(len(kernels.form.own)):
+        unknowns["own", k] = start + k * n + np.arange(n)
+    at = 0
+    for quantity in component.definition.inputs:
+        for c in range(scalar_count(sizes_of(quantity.size, dict(instances[0].counts)))):
+            key = ("input", at)
+            at += 1
+            if (members[0], quantity.name) in hidden:
+                unknowns[key] = np.array([hidden[i, quantity.name] + c for i in members])
+            else:
+                drives[key] = np.array([driven[i, quantity.name] + c for i in members])
+    constants = _constants(kernels.form, nodes, first, numbering)
+    return Batch(kernels, [i.name for i in instances], instances, unknowns, drives, charge, constants=constants), numbering
+
+
+def _constants(form: Form, nodes: Array, first: Array, numbering: Numbering) -> dict[Key, tuple[Array, int]]:
+    """Frames (with the chart's entry) and unknowns (for reference positions) behind the form's constant keys."""
+    frames = np.append(numbering.frame, GROUND)[nodes]
+    found: dict[Key, tuple[Array, int]] = {}
+    for key in dict.fromkeys(key for key, _ in form.symbols.gathered):
+        if key[0] == "chart":
+            found[key] = (frames[:, key[1]], key[2])
+        elif key[0] == "place":
+            found[key] = (np.where(first[:, key[1]] < 0, GROUND, first[:, key[1]] + key[2]), 0)
+    return found
+
+
+def pins(rows: Array, unknowns: Array) -> Batch:
+    """Rows that hold unknowns at zero."""
+    symbols_ = Symbols()
+    form = Form("held at zero", symbols_, (("own", 0),), (symbols_.at(("ref", 0), 0),), (), {})
+    kernels = FormKernels(form, {("ref", 0): False, ("own", 0): False})
+    return Batch(kernels, [""] * len(rows), (), {("own", 0): np.asarray(rows), ("ref", 0): np.asarray(unknowns)}, {}, 0)
+
+
+def parameters_of(batch: Batch, values: Values) -> Array:
+    """The parameter array (parameters, n) of a batch in the form's order; raises `InputError` with every wrong value."""
+    rows = batch.form.symbols.parameters
+    result = np.zeros((sum(len(s) for s in rows.values()), batch.n))
+    problems: list[Problem] = []
+    for k, instance in enumerate(batch.instances if not batch.shapes else ()):
+        try:
+            result[:, k] = instance_parameters(batch.form, instance, values)
+        except InputError as error:
+            problems.extend(error.problems)
+    if problems:
+        raise InputError(problems)
+    return _expression_parameters(batch, values) if batch.shapes else result
+
+
+def instance_parameters(form: Form, instance: Instance, values: Values) -> list[float]:
+    """One instance's parameters in the form's order, `live` flags included."""
+    given = values.parameters(instance)
+    found: list[float] = []
+    for name in form.symbols.parameters:
+        if name.startswith("live "):
+            found.append(float(instance.nodes[int(name[5:])] != GROUND))
+        else:
+            found += [float(x) for x in flatten(given[name].value)]
+    return found
+
+
+def _expression_parameters(batch: Batch, values: Values) -> Array:
+    """Lifted numbers and the parameters of inlined elements, in the form's order."""
+    columns = []
+    for shape in batch.shapes:
+        numbers = leaf_values(shape, values)
+        lent: dict[int, Mapping[str, list[float]]] = {}
+        column: list[float] = []
+        for name in batch.form.symbols.parameters:
+            if name == "numbers":
+                column += numbers
+                continue
+            j, _, parameter = name.partition(" ")
+            signal: Reading = shape.signals[int(j)]
+            if int(j) not in lent:
+                lent[int(j)] = _lender_parameters(values.network.instances[signal.instance], values)
+            column += lent[int(j)][parameter]
+        columns.append(column)
+    return np.ascontiguousarray(np.array(columns, dtype=float).reshape(len(columns), -1).T)
+
+
+def _lender_parameters(instance: Instance, values: Values) -> dict[str, list[float]]:
+    form = form_of(instance).form
+    flat = instance_parameters(form, instance, values)
+    found, at = {}, 0
+    for name, scalars in form.symbols.parameters.items():
+        found[name] = flat[at : at + len(scalars)]
+        at += len(scalars)
+    return found

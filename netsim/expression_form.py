@@ -1,0 +1,151 @@
+"""Bound expressions that read signals: each shape becomes a form of its own, `input - expression = 0`, in batches like components."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from netsim.batches import Batch, FormKernels, form_of
+from netsim.component import is_kinematic, pick, scalar_count
+from netsim.inputs import Bound, shape_value
+from netsim.kernels.form import CONSTANT, Form, Key, Symbols
+from netsim.language.expressions import Typed, flatten, shape, shaped
+from netsim.network import GROUND, Network
+from netsim.numbering import Numbering
+from netsim.rotation import cayley_matrix, cayley_rate
+from netsim.signals import NodeSignal, Reading
+
+Array = np.ndarray
+
+
+def expression_batches(bounds: list[Bound], network: Network, numbering: Numbering, hidden: Mapping, home: Mapping, charge: int) -> Iterator[Batch]:
+    """One batch per shape: `hidden` gives the unknowns of the inputs, `home` where each instance stands, `charge` the first free charge."""
+    groups: dict[tuple, list[Bound]] = {}
+    for bound in bounds:
+        groups.setdefault((bound.shape.key, bound.quantity.unit, bound.sizes), []).append(bound)
+    for group in groups.values():
+        batch = _ExpressionForm(group[0], network, home).batch(group, numbering, hidden, charge)
+        charge += batch.n_charges * batch.n
+        yield batch
+
+
+class _ExpressionForm:
+    """The form of `input - expression = 0`: readings of other elements are inlined with symbols of their own."""
+
+    def __init__(self, bound: Bound, network: Network, home: Mapping[int, tuple[Batch, int]]):
+        self.bound, self.network, self.home = bound, network, home
+        self.symbols = Symbols()
+        self.refs: list[tuple[int, Key]] = []
+        self.lent_constants: list[tuple[int, Key]] = []
+        self.kinematic: dict[Key, bool] = {}
+        self.charges: list[Any] = []
+        self.parameters: list[tuple[int, str]] = []
+        result = shape_value(bound.shape, self.symbols, self._signal, bound.quantity, bound.sizes)
+        own = [self.symbols.at(("own", i), 0) for i in range(scalar_count(bound.sizes))]
+        residuals = tuple(u - e for u, e in zip(own, map(ca.SX, flatten(result.value))))
+        rows = tuple(("own", i) for i in range(len(own)))
+        names = tuple("" for _ in own)
+        self.form = Form(
+            f"{bound.quantity.name} = ...",
+            self.symbols,
+            rows,
+            residuals,
+            tuple(self.charges),
+            {},
+            ca.SX(0),
+            ca.SX(0),
+            ca.SX(0),
+            names,
+            (None,) * len(own),
+        )
+        self.kinematic.update({row: False for row in rows})
+
+    def _ref(self, j: int, key: Key, level: int, kinematic: bool) -> Any:
+        if (j, key) not in self.refs:
+            self.refs.append((j, key))
+        ref = ("ref", self.refs.index((j, key)))
+        self.kinematic[ref] = kinematic
+        return self.symbols.at(ref, level)
+
+    def _signal(self, j: int) -> Typed:
+        signal = self.bound.shape.signals[j]
+        if isinstance(signal, NodeSignal) and signal.turns:
+            return pick(Typed(self._turned(j, signal), signal.dimension), signal.name, signal.used)
+        if isinstance(signal, NodeSignal):
+            scalars = [self._ref(j, ("node", c), signal.level, is_kinematic(signal.domain)) for c in signal.components]
+            return pick(Typed(shaped(scalars, signal.sizes), signal.dimension), signal.name, signal.used)
+        return self._reading(j, signal)
+
+    def _turned(self, j: int, signal: NodeSignal) -> tuple:
+        """A rotation matrix or an angular velocity from the chart's coordinates."""
+        psi, rate = ([self._ref(j, ("node", c), level, True) for c in signal.components] for level in (0, 1))
+        if signal.role == "across":
+            return tuple(cayley_rate(psi, rate))
+        chart = [[self._constant(j, ("chart", signal.components[0], 3 * i + k)) for k in range(3)] for i in range(3)]
+        return tuple(map(tuple, cayley_matrix(psi, chart)))
+
+    def _constant(self, j: int, key: Key) -> Any:
+        """A chart's entry or a reference position of another element."""
+        if (j, key) not in self.lent_constants:
+            self.lent_constants.append((j, key))
+        return self.symbols.at((key[0], "lent", self.lent_constants.index((j, key))), 0)
+
+    def _reading(self, j: int, signal: Reading) -> Typed:
+        lender = form_of(self.network.instances[signal.instance])
+        typed = lender.form.readings[signal.reading]
+        scalars = ca.vertcat(*map(ca.SX, flatten(typed.value)))
+        old, new = [], []
+        for name, parameters in lender.form.symbols.parameters.items():
+            old += parameters
+            new += self.symbols.parameter(f"{j} {name}", len(parameters))
+        charges = [(key, level, s) for (key, level), s in lender.form.symbols.gathered.items() if key[0] == "charge"]
+        others = [(key, level, s) for (key, level), s in lender.form.symbols.gathered.items() if key[0] != "charge"]
+        needed = {s.__hash__() for s in ca.symvar(ca.vertcat(scalars, *lender.form.charges))}
+        for key, level, s in others:
+            if s.__hash__() in needed:
+                old.append(s)
+                new.append(self._constant(j, key) if key[0] in CONSTANT else self._ref(j, key, level, lender.kinematic.get(key, False)))
+        for key, _, s in charges:
+            if ca.depends_on(scalars, s):
+                definition = ca.substitute([lender.form.charges[key[1]]], [ca.vertcat(*old)], [ca.vertcat(*new)])[0]
+                self.charges.append(definition)
+                old.append(s)
+                new.append(self.symbols.at(("charge", len(self.charges) - 1), 1))
+        result = ca.substitute([scalars], [ca.vertcat(*old)], [ca.vertcat(*new)])[0] if old else scalars
+        return pick(Typed(shaped(ca.vertsplit(result), shape(typed.value)), typed.dimension), signal.name, signal.used)
+
+    def batch(self, group: list[Bound], numbering: Numbering, hidden: Mapping, charge: int) -> Batch:
+        unknowns: dict[Key, Array] = {}
+        drives: dict[Key, Array] = {}
+        for r, (j, key) in enumerate(self.refs):
+            columns = [self._lent(bound.shape.signals[j], key, numbering) for bound in group]
+            target = drives if columns[0][0] == "drive" else unknowns
+            target["ref", r] = np.array([number for _, number in columns])
+        starts = np.array([hidden[b.instance, b.quantity.name] for b in group])
+        for i in range(len(self.form.rows)):
+            unknowns["own", i] = starts + i
+        constants = {(key[0], "lent", i): self._lent_constant(j, key, group, numbering) for i, (j, key) in enumerate(self.lent_constants)}
+        labels = [f"{self.network.instances[b.instance].name}.{b.quantity.name}" for b in group]
+        instances = tuple(self.network.instances[b.instance] for b in group)
+        return Batch(
+            FormKernels(self.form, self.kinematic), labels, instances, unknowns, drives, charge, tuple(b.shape for b in group), constants=constants
+        )
+
+    def _lent_constant(self, j: int, key: Key, group: list[Bound], numbering: Numbering) -> tuple[Array, int]:
+        signals = [bound.shape.signals[j] for bound in group]
+        if isinstance(signals[0], NodeSignal):
+            frames = np.append(numbering.frame, GROUND)
+            return np.array([frames[s.node] for s in signals]), key[2]
+        found = [self.home[s.instance][0].constants[key][0][self.home[s.instance][1]] for s in signals]
+        return np.array(found), self.home[signals[0].instance][0].constants[key][1]
+
+    def _lent(self, signal: Any, key: Key, numbering: Numbering) -> tuple[str, int]:
+        if isinstance(signal, NodeSignal):
+            return "unknown", GROUND if signal.node == GROUND else int(numbering.first[signal.node] + key[1])
+        batch, position = self.home[signal.instance]
+        if key in batch.drives:
+            return "drive", int(batch.drives[key][position])
+        return "unknown", int(batch.unknowns[key][position])

@@ -1,0 +1,147 @@
+"""Where everything stands in the two global vectors the kernels read (`g`) and add to (`out`).
+
+g:   [0 | uniforms | drives at levels 0..3 | table values at levels 0..3 | 1 | charts | places | x | v | a of kinematic unknowns | y | charge history
+     | what only starts and recovered forces need: higher levels of x, of y, of the charges]
+out: [row residuals | waste | charges | matrix entries | waste]
+
+A chart is the rotation matrix (by rows) of a rotating node where its step began; the node's x are then the chart's coordinates psi (see
+netsim.rotation); places are reference positions. Slot 0 of g is zero for ever: ground, and every rate of ground. The waste slots take what
+ground's rows and columns would get.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from netsim.kernels.form import UNIFORMS
+
+DRIVE_LEVELS = 4
+KINEMATIC_LEVELS = 5
+VALUE_LEVELS = 4
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Sizes: kinematic unknowns come first (nk), then the others (ny); nq charges, nd drives, nt tables, nr rotating frames."""
+
+    nk: int
+    ny: int
+    nq: int
+    nd: int
+    nt: int
+    nr: int = 0
+
+    @property
+    def n(self) -> int:
+        return self.nk + self.ny
+
+    @cached_property
+    def uniforms(self) -> Array:
+        """Slots of the uniforms: one array for the layout's life, since call tables point to it."""
+        return np.arange(1, 1 + len(UNIFORMS), dtype=np.int32)
+
+    @property
+    def drives(self) -> int:
+        return 1 + len(UNIFORMS)
+
+    @property
+    def tables(self) -> int:
+        return self.drives + DRIVE_LEVELS * self.nd
+
+    @property
+    def one(self) -> int:
+        """A slot that is 1 for ever: the diagonal of ground's rotation."""
+        return self.tables + DRIVE_LEVELS * self.nt
+
+    @property
+    def charts(self) -> int:
+        return self.one + 1
+
+    @property
+    def places(self) -> int:
+        return self.charts + 9 * self.nr
+
+    @property
+    def x(self) -> int:
+        return self.places + self.nk
+
+    @property
+    def v(self) -> int:
+        return self.x + self.nk
+
+    @property
+    def a(self) -> int:
+        return self.v + self.nk
+
+    @property
+    def y(self) -> int:
+        return self.a + self.nk
+
+    @property
+    def history(self) -> int:
+        return self.y + self.ny
+
+    @property
+    def step_size(self) -> int:
+        """The part of g a time step uses."""
+        return self.history + self.nq
+
+    @property
+    def size(self) -> int:
+        higher = (KINEMATIC_LEVELS - 3) * self.nk + (VALUE_LEVELS - 1) * self.ny + (VALUE_LEVELS - 1) * self.nq
+        return self.step_size + higher
+
+    def unknown(self, unknowns: Array, level: int) -> Array:
+        """Slots of unknowns at a level (0 position or value); negative unknowns are ground."""
+        u = np.asarray(unknowns)
+        if level < 3:
+            kinematic = self.x + level * self.nk + u
+        else:
+            kinematic = self.step_size + (level - 3) * self.nk + u
+        if level == 0:
+            other = self.y + u - self.nk
+        else:
+            other = self.step_size + (KINEMATIC_LEVELS - 3) * self.nk + (level - 1) * self.ny + u - self.nk
+        return np.where(u < 0, 0, np.where(u < self.nk, kinematic, other)).astype(np.int32)
+
+    def charge(self, charges: Array, level: int) -> Array:
+        """Slots of charges: level 1 is where a step keeps its history."""
+        if level == 1:
+            return (self.history + charges).astype(np.int32)
+        first = self.step_size + (KINEMATIC_LEVELS - 3) * self.nk + (VALUE_LEVELS - 1) * self.ny
+        return (first + max(0, level - 1) * self.nq + charges).astype(np.int32)
+
+    def drive(self, drives: Array, level: int) -> Array:
+        return (self.drives + level * self.nd + drives).astype(np.int32)
+
+    def table(self, tables: Array, level: int) -> Array:
+        return (self.tables + level * self.nt + tables).astype(np.int32)
+
+    def chart(self, frames: Array, entry: int) -> Array:
+        """Slots of one of the nine entries of frames' charts; ground (negative) has the identity."""
+        f = np.asarray(frames)
+        return np.where(f < 0, self.one if entry % 4 == 0 else 0, self.charts + 9 * f + entry).astype(np.int32)
+
+    def place(self, unknowns: Array) -> Array:
+        """Slots of the reference positions of kinematic unknowns; ground's is the origin."""
+        u = np.asarray(unknowns)
+        return np.where(u < 0, 0, self.places + u).astype(np.int32)
+
+    # ------------------------------------------------------------------------------------------- out
+
+    def row(self, unknowns: Array) -> Array:
+        u = np.asarray(unknowns)
+        return np.where(u < 0, self.n, u).astype(np.int32)
+
+    @property
+    def charge_results(self) -> int:
+        return self.n + 1
+
+    @property
+    def entries(self) -> int:
+        return self.n + 1 + self.nq

@@ -1,0 +1,209 @@
+"""Consistent starts: positions, velocities, accelerations, forces, rates at t = 0.
+
+Mechanics starts at the reference position at rest, other domains in the static solution (or from zero with `from = rest`), signal states at zero;
+written starts are equations, defaults give way to constraints by the smallest weighted change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from netsim.batches import Batch
+from netsim.component import is_kinematic
+from netsim.errors import InputError, Problem, SimulationError
+from netsim.levels import Offsets, Signature, StructurallySingular, least_offsets, offsets, signature, structural_index
+from netsim.solvers.machine import Machine
+from netsim.solvers.newton import OUTSIDE_TABLE, set_time
+from netsim.solvers.stages import Inconsistent, Stages, slots, solve_stage
+from netsim.starts import StartRow, charge_kernel, kernel_row, start_rows
+from netsim.system import System
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """Levels of a system: with its dynamics, and of its static solution (charges at rest)."""
+
+    signature: Signature
+    dynamic: Offsets
+    static: Offsets
+    static_triples: Array
+    index: int
+
+
+@dataclass(frozen=True)
+class Change:
+    """A default or guess that had to move: the unknown, from, to."""
+
+    name: str
+    before: float
+    after: float
+
+
+def structure_of(system: System, constant: Array | None = None) -> Structure:
+    """The differentiation levels; raises `StructurallySingular` where equations and variables do not match.
+
+    `constant` marks triples whose derivative vanishes at the present parameters (a diode's charge without capacitance): they do not count.
+    """
+    found = signature(system)
+    if constant is not None and constant.any():
+        found = replace(found, equation=np.where(constant, -1, found.equation))
+    dynamic = offsets(found, least_offsets(system, found))
+    static_triples = found.kept & (found.variable < system.n) & (found.equation < system.n)
+    try:
+        static = offsets(found, np.zeros(found.size, np.int64), static_triples)
+    except StructurallySingular:
+        static = dynamic  # no static solution by structure: least changes on the dynamic levels decide
+        static_triples = np.ones(len(found.equation), bool)
+    return Structure(found, dynamic, static, static_triples, structural_index(system, found, dynamic))
+
+
+def explain_structure(system: System, singular: StructurallySingular) -> Problem:
+    """Which unknowns nothing determines, and where equations are too many."""
+    names = system.names
+    undetermined = [names[v] for v in singular.variables if v < system.n][:6]
+    superfluous = [names[e] for e in singular.equations if e < system.n][:6]
+    what = f"nothing determines {', '.join(undetermined)}" if undetermined else "the equations contradict one another"
+    hint = f"too many equations meet at {', '.join(superfluous)}" if superfluous else ""
+    return Problem("E320", f"the network is structurally singular: {what}", hint=hint)
+
+
+def consistent_start(machine: Machine, structure: Structure, t: float = 0.0, at_rest: bool = False) -> tuple[Array, list[Change]]:
+    """A global vector g consistent at time t, and the defaults that moved.
+
+    Raises `InputError` for conflicting written starts and `SimulationError` where no consistent point is found.
+    """
+    system, g = machine.system, machine.g.copy()
+    if set_time(machine.problem, g, t) == OUTSIDE_TABLE:
+        raise InputError(Problem("E245", f"a table does not reach t = {t:g} s", hint="say outside = hold or outside = linear"))
+    written = start_rows(system, machine.values)
+    _guess(machine, g, [row for row in written if row.word == "guess"])
+    starts = [row for row in written if row.word == "start"]
+    defaults = g.copy()
+    weights = 1.0 / np.concatenate([system.nominals, np.ones(system.layout.nq)])
+    if not at_rest:
+        _static(machine, structure, g, starts, weights)
+    stages = Stages(machine, structure.signature, structure.dynamic, np.ones(len(structure.signature.equation), bool), weights)
+    _set_charges(machine, g)
+    for k in range(-int(structure.dynamic.d.max(initial=0)), 1):
+        _solve(stages, g, k, [row for row in starts if _stage(row, structure.dynamic) == k])
+    return g, _changes(machine, defaults, g, starts)
+
+
+def _guess(machine: Machine, g: Array, guesses: Sequence[StartRow]) -> None:
+    for row in guesses:
+        miss, coefficients = row.linearise(machine, g)
+        g[slots(machine, row.variables, row.levels)] -= miss * coefficients / max(float(coefficients @ coefficients), 1e-300)
+
+
+def _stage(row: StartRow, o: Offsets) -> int:
+    return int(np.max(row.levels - o.d[row.variables]))
+
+
+def _static(machine: Machine, structure: Structure, g: Array, starts: list[StartRow], weights: Array) -> None:
+    """The static solution with written starts held: every held quantity frees the rate of one charge behind it."""
+    o = structure.static
+    held, freed = _held(machine, structure, starts)
+    stages = Stages(machine, structure.signature, o, structure.static_triples, weights)
+    for k in range(-int(o.d.max(initial=0)), 1):
+        rows = [row for row in starts if row not in held and _stage(row, o) == k] if k < 0 else []
+        _solve(stages, g, k, [*rows, *(held if k == 0 else [])], freed if k == 0 else [])
+
+
+def _held(machine: Machine, structure: Structure, starts: list[StartRow]) -> tuple[list[StartRow], list[int]]:
+    """Rows of the static problem and the charges whose rates they free; signal states are held at zero unless written."""
+    system = machine.system
+    free_at = {int(v): batch for batch in system.batches for k in range(batch.n_charges) for v in system.n + batch.charges(k)}
+    taken: dict[int, StartRow] = {}
+    for row in starts:
+        if np.any(row.variables < system.layout.nk) or _stage(row, structure.static) < 0:
+            continue  # a position or what follows from positions: held by its own stage
+        charge = next((c for c in _charges_behind(structure.signature, row, system) if c not in taken), None)
+        if charge is None:
+            hint = "a start belongs to a state; to help Newton with anything else write `guess`"
+            raise InputError(Problem("E402", f"'{row.path}' is no state of its own", row.span, hint=hint))
+        taken[charge] = row
+    for charge, batch in free_at.items():
+        if charge not in taken and not _has_static_default(batch):
+            k, position = divmod(charge - system.n - batch.first_charge, batch.n)
+            row = kernel_row(system, batch, position, charge_kernel(batch.form, k), batch.labels[position], "default", 0.0, None)
+            if _stage(row, structure.static) == 0:
+                taken[charge] = row
+    return list(taken.values()), list(taken)
+
+
+def _charges_behind(found: Signature, row: StartRow, system: System) -> list[int]:
+    """Charges of the row's own instance first, then any whose definition reads the row's unknowns."""
+    own = [int(system.n + row.batch.charges(k)[row.position]) for k in range(row.batch.n_charges)] if row.batch is not None else []
+    reads = found.kept & (found.equation >= system.n) & np.isin(found.variable, row.variables)
+    return [*own, *map(int, np.unique(found.equation[reads]))]
+
+
+def _has_static_default(batch: Batch) -> bool:
+    """Circuits, heat and fluids rest in their static solution; blocks of signals begin at zero."""
+    if batch.shapes:
+        return True
+    component = batch.instances[0].component
+    domains = [component.domain(t) for t in component.terminals]
+    return any(d.name != "signal" and not is_kinematic(d) for d in domains)
+
+
+def _set_charges(machine: Machine, g: Array) -> None:
+    """Charges from their definitions: q - expr = 0 is linear in q."""
+    from netsim.solvers.stages import derivative
+
+    system = machine.system
+    every = np.arange(system.layout.nq)
+    if not len(every):
+        return
+    size = system.n + system.layout.nq
+    places = system.layout.charge(every, 0)
+    g[places] -= derivative(machine, g, 0, size, np.zeros(size, np.int64))[system.n :]
+
+
+def _solve(stages: Stages, g: Array, k: int, rows: list[StartRow], freed: Sequence[int] = ()) -> None:
+    try:
+        solve_stage(stages, g, k, rows, freed)
+    except Inconsistent as wrong:
+        raise _explained(stages.machine, wrong, rows) from None
+
+
+def _explained(machine: Machine, wrong: Inconsistent, rows: list[StartRow]) -> Exception:
+    names = machine.system.names
+    where = [names[e] for e in wrong.equations if e < machine.system.n][:5]
+    written = [row for row in rows if row.word == "start"]
+    if written:
+        first, *others = written
+        also = tuple((row.span, "and this") for row in others[:5] if row.span)
+        hint = f"they meet at {', '.join(where)}" if where else "remove one of them"
+        return InputError(
+            Problem(
+                "E410",
+                f"the written starts contradict one another or the network: {', '.join(r.path for r in written[:6])}",
+                first.span,
+                also=also,
+                hint=hint,
+            )
+        )
+    what = {0: "accelerations and forces", -1: "velocities and charges", -2: "positions"}.get(wrong.stage, "starting values")
+    hint = "two constraints may contradict each other, or Newton needs a `guess`"
+    return SimulationError(
+        Problem("E501", f"no consistent start: {what} do not satisfy the equations at {', '.join(where) or 'the constraints'}", hint=hint)
+    )
+
+
+def _changes(machine: Machine, before: Array, after: Array, starts: Sequence[StartRow]) -> list[Change]:
+    """Positions and velocities that constraints have moved off their defaults; what was written is none."""
+    layout, names = machine.system.layout, machine.system.names
+    written = {int(place) for row in starts if len(row.variables) == 1 for place in slots(machine, row.variables, row.levels)}
+    found = []
+    for i in range(layout.nk):
+        for level, word in ((0, "position behind "), (1, "")):
+            slot = int(layout.unknown(np.array([i]), level)[0])
+            if slot not in written and abs(after[slot] - before[slot]) > 1e-12 * max(1.0, abs(before[slot])):
+                found.append(Change(word + names[i], float(before[slot]), float(after[slot])))
+    return found

@@ -1,0 +1,241 @@
+"""A system with values and machine code: everything the compiled loops need, as arrays.
+
+`Machine` is cheap to make again with other parameter values: code is shared by type, index arrays by system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from netsim.batches import Batch, parameters_of
+from netsim.component import WORLD, scalar_count
+from netsim.drives import Drive, drive_parameters
+from netsim.errors import InputError, NetsimError, Problem
+from netsim.kernels import native as machine_code
+from netsim.kernels.call import ROW_LENGTH, table_row
+from netsim.kernels.form import UNIFORMS
+from netsim.kernels.kernel import Kernel, place_kernel
+from netsim.kernels.program import Program
+from netsim.kernels.reference import evaluate, run_reference
+from netsim.language.expressions import flatten
+from netsim.language.parse import without_collector
+from netsim.layout import DRIVE_LEVELS
+from netsim.system import System
+from netsim.tables import Polynomials, hermite, interpolate, pack, read_column
+from netsim.values import Values
+
+Array = np.ndarray
+
+NOTHING_YET = Polynomials(np.array([0.0, 1.0]), np.zeros((6, 1)), 1)
+"""What a table over a run shows until that run is done: zero."""
+
+TIME, KX, KV, KA, ALPHA = (1 + UNIFORMS.index(name) for name in ("time", "kx", "kv", "ka", "alpha"))
+
+
+class Tables(NamedTuple):
+    """What compiled loops read: call tables, sizes and offsets of g and out, the pattern, tables over time."""
+
+    residual: Array
+    jacobian: Array
+    arguments: Array
+    drives: Array
+    energy: Array
+    sizes: Array
+    indptr: Array
+    indices: Array
+    nominal: Array
+    table_first: Array
+    table_breaks: Array
+    table_coefficients: Array
+    table_outside: Array
+    table_argument: Array
+    rotations: Array
+
+
+NK, NY, NQ, X, V, A, Y, HISTORY, DRIVES, N_DRIVES, TABLES, N_TABLES, ENTRIES, NNZ, CHARGES, CHARTS = range(16)
+"""Positions in Tables.sizes."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One kernel on one batch: what both targets need."""
+
+    program: Program
+    n: int
+    gather: Array
+    parameters: Array
+    scatter: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Machine:
+    """The arrays of a run. `g` is the starting global vector (uniforms set); copy it per run."""
+
+    system: System
+    values: Values
+    problem: Tables
+    g: Array
+    calls: Mapping[str, list[Call]]
+    parameters: Mapping[int, Array]
+    alive: list[Any] = field(repr=False)
+    earlier: Callable[[Any, str], Any] | None = None
+
+
+_native: dict[str, tuple[int, Any]] = {}
+
+
+def addresses(programs: list[Program]) -> dict[str, int]:
+    """Function addresses by digest; what is not in memory yet is compiled or loaded together."""
+    missing = {p.digest: p for p in programs if p.digest not in _native}
+    if missing:
+        kernels = machine_code.compile(missing)
+        _native.update({digest: (kernels.addresses[digest], kernels) for digest in missing})
+    return {p.digest: _native[p.digest][0] for p in programs}
+
+
+def call_table(calls: list[Call], uniforms: Array) -> Array:
+    """The call table of `netsim.kernels.call` for these calls."""
+    found = addresses([c.program for c in calls])
+    rows = [table_row(found[c.program.digest], c.n, c.gather, uniforms, c.parameters, c.scatter) for c in calls]
+    return np.array(rows, dtype=np.int64).reshape(len(rows), ROW_LENGTH)
+
+
+def run_calls(calls: list[Call], uniforms: Array, g: Array, out: Array) -> None:
+    """The same calls by the NumPy target."""
+    for c in calls:
+        run_reference(c.program, c.n, c.gather, uniforms, c.parameters, c.scatter, g, out)
+
+
+@without_collector()
+def build_machine(system: System, values: Values, earlier: Callable[[Any, str], Any] | None = None, native: bool = True) -> Machine:
+    """Evaluate all parameters, load tables, compile what a run needs. `earlier(call, wanted)` supplies tables over earlier runs.
+
+    Raises `InputError` with every wrong value.
+    """
+    layout = system.layout
+    problems: list[Problem] = []
+    parameters: dict[int, Array] = {}
+    elements: list[Batch | Drive] = [*system.batches, *system.drives]
+    for item in elements:
+        try:
+            found = parameters_of(item, values) if isinstance(item, Batch) else drive_parameters(item, values)
+            parameters[id(item)] = np.ascontiguousarray(found)
+        except InputError as error:
+            problems.extend(error.problems)
+    problems.extend(values.unknown_overrides())
+    if problems:
+        raise InputError(problems)
+    calls = {
+        "residual": [_batch_call(system, b, b.kernels.residual, parameters) for b in system.batches],
+        "jacobian": [_batch_call(system, b, b.kernels.jacobian, parameters) for b in system.batches],
+        "energy": [_energy_call(system, b, parameters) for b in system.batches if b.kernels.energy.program.n_outputs],
+        "arguments": [_drive_call(system, d, parameters) for d in system.drives if d.stage == 0],
+        "drives": [_drive_call(system, d, parameters) for d in system.drives if d.stage == 1],
+    }
+    tables = _tables(system, earlier)
+    packed = pack(tables)
+    uniforms = layout.uniforms
+    g = np.zeros(layout.size)
+    g[layout.one] = 1.0
+    g[layout.charts : layout.places] = np.tile(np.eye(3).ravel(), layout.nr)
+    _place_nodes(system, parameters, g)
+    for name, (_, world_sizes, _) in WORLD.items():
+        at = 1 + UNIFORMS.index(f"{name}[0]")
+        g[at : at + scalar_count(world_sizes)] = flatten(values.world(name).value)
+    sizes = np.zeros(16, np.int64)
+    sizes[[NK, NY, NQ, X, V, A, Y, HISTORY]] = layout.nk, layout.ny, layout.nq, layout.x, layout.v, layout.a, layout.y, layout.history
+    sizes[[DRIVES, N_DRIVES, TABLES, N_TABLES, ENTRIES, NNZ, CHARGES, CHARTS]] = (
+        layout.drives, layout.nd, layout.tables, layout.nt, layout.entries, system.pattern.nnz, layout.charge_results, layout.charts,
+    )  # fmt: skip
+    table_calls = (
+        {name: call_table(c, uniforms) for name, c in calls.items()} if native else {name: np.zeros((0, ROW_LENGTH), np.int64) for name in calls}
+    )
+    problem = Tables(
+        table_calls["residual"], table_calls["jacobian"], table_calls["arguments"], table_calls["drives"], table_calls["energy"], sizes,
+        system.pattern.indptr, system.pattern.indices, system.nominals,
+        packed["first"], packed["breaks"], packed["coefficients"], packed["outside"], _argument_drives(system), system.numbering.rotations,
+    )  # fmt: skip
+    return Machine(system, values, problem, g, calls, parameters, [uniforms, calls, parameters], earlier)
+
+
+def _place_nodes(system: System, parameters: Mapping[int, Array], g: Array) -> None:
+    """Reference positions, where mechanisms are drawn and where they start unless told otherwise."""
+    layout = system.layout
+    for batch in system.batches:
+        if batch.form.places:
+            kernel = place_kernel(batch.form)
+            values = evaluate(kernel.program, g[system.gather(batch, kernel)], g[layout.uniforms], parameters[id(batch)])
+            for (_, t, c), row in zip((key for key, _ in batch.form.places), values):
+                unknowns = batch.unknowns["node", t, c]
+                g[layout.place(unknowns)[unknowns >= 0]] = row[unknowns >= 0]
+    g[layout.x : layout.v] = g[layout.places : layout.x]
+
+
+def _batch_call(system: System, batch: Batch, kernel: Kernel, parameters: Mapping[int, Array]) -> Call:
+    scatter = np.ascontiguousarray(system.scatter(batch, kernel).ravel())
+    return Call(kernel.program, batch.n, np.ascontiguousarray(system.gather(batch, kernel).ravel()), parameters[id(batch)], scatter)
+
+
+def _energy_call(system: System, batch: Batch, parameters: Mapping[int, Array]) -> Call:
+    kernel = batch.kernels.energy
+    scatter = np.repeat(np.array([place[1] for place in kernel.scatter], np.int32), batch.n)
+    return Call(kernel.program, batch.n, np.ascontiguousarray(system.gather(batch, kernel).ravel()), parameters[id(batch)], scatter)
+
+
+def custom_call(system: System, batch: Batch, kernel: Kernel, parameters: Mapping[int, Array], scatter: Array) -> Call:
+    """A call with its own places in its own out vector (readings, levels, derivatives)."""
+    return Call(
+        kernel.program, batch.n, np.ascontiguousarray(system.gather(batch, kernel).ravel()), parameters[id(batch)],
+        np.ascontiguousarray(scatter.ravel().astype(np.int32)),
+    )  # fmt: skip
+
+
+def _drive_call(system: System, drive: Drive, parameters: Mapping[int, Array]) -> Call:
+    n = drive.numbers.shape[1]
+    gather = [system.layout.table(drive.tables[key], level) for key, level in drive.kernel.gather]
+    scatter = [system.layout.drive(drive.numbers[c], level) for _, c, level in drive.kernel.scatter]
+    return Call(
+        drive.kernel.program, n, np.ascontiguousarray(np.array(gather, np.int32).reshape(len(gather), n).ravel()),
+        parameters[id(drive)], np.ascontiguousarray(np.array(scatter, np.int32).ravel()),
+    )  # fmt: skip
+
+
+def _argument_drives(system: System) -> Array:
+    """The drive that gives each table's argument."""
+    found = np.zeros(system.layout.nt, np.int64)
+    for drive in system.drives:
+        for k, (table, _) in enumerate(drive.calls):
+            found[table] = drive.numbers[0, k]
+    return found
+
+
+def _tables(system: System, earlier: Callable[[Any, str], Any] | None) -> list[Polynomials]:
+    found: list[Polynomials | None] = [None] * system.layout.nt
+    problems: list[Problem] = []
+    for drive in system.drives:
+        for table, call in drive.calls:
+            try:
+                found[table] = _table(call, earlier)
+            except NetsimError as error:
+                problems.extend(error.problems)
+    if problems:
+        raise InputError(problems)
+    return found  # type: ignore[return-value]
+
+
+def _table(call: Any, earlier: Callable[[Any, str], Any] | None) -> Polynomials:
+    if not call.run:
+        return interpolate(read_column(Path(call.file), call.column, call.call.span), call.kind, call.outside)
+    series = earlier(call, call.run) if earlier else None
+    if series is None:
+        return NOTHING_YET
+    time, x, v, a = series
+    return hermite(time, x, v, a, call.outside)
+
+
+__all__ = ["DRIVE_LEVELS", "Call", "Machine", "Tables", "build_machine", "call_table", "custom_call", "run_calls"]

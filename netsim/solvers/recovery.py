@@ -1,0 +1,199 @@
+"""Forces and accelerations as accurate as positions and velocities: a consistent point through what the method found.
+
+Low-order methods spoil multipliers first (implicit Euler delays them by a step). Velocities are projected onto the differentiated constraints in the
+mass metric, then one acceleration-level solve gives accelerations, forces and rates. The stages are those of `netsim.solvers.stages`, laid out
+once as arrays and machine code; each is a Newton step, once repeated, with a fixed pattern.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from netsim.kernels.call import run_table
+from netsim.kernels.kernel import Kernel
+from netsim.levels import equation_numbers
+from netsim.solvers.initial import Structure
+from netsim.solvers.linear import Factor, analyse, refactor, solve
+from netsim.solvers.machine import Call, Machine, call_table
+from netsim.solvers.newton import set_time
+from netsim.solvers.stages import Stages, derivative_of, slots, solve_stage, stage_variables
+
+Array = np.ndarray
+ROUNDS = 2
+CORNER = 1e-13
+
+
+@dataclass(eq=False)
+class StagePlan:
+    """One stage as arrays: tables of residuals by order, places of unknowns, and the entries of [W J'; J -eps] (or of J, where it is square)."""
+
+    tables: list[tuple[Array, Array, Array]]
+    places: Array
+    m: int
+    n: int
+    indptr: Array
+    indices: Array
+    base: Array
+    picks: Array
+    targets: Array
+    scales: Array
+    row_scale: Array
+    factor: Factor | None = None
+
+
+@dataclass(eq=False)
+class Recovery:
+    """Plans for the stages above positions, with what keeps their memory alive."""
+
+    machine: Machine
+    structure: Structure
+    levels: Array
+    level_values: Array
+    stages: list[tuple[int, StagePlan]]
+    sums: Array
+    alive: list[list[Call]]
+
+
+def plan_recovery(machine: Machine, structure: Structure, g: Array) -> Recovery:
+    """Lay out every stage but the lowest (positions are what the method found), with pivots taken at the point in g."""
+    system = machine.system
+    alive: list[list[Call]] = []
+    calls: list[Call] = []
+    first = 0
+    for batch in system.batches:
+        kernel = batch.kernels.levels
+        if kernel.program.n_outputs:
+            scatter = first + np.arange(kernel.program.n_outputs * batch.n)
+            calls.append(_call(machine, batch, kernel, scatter))
+            first += scatter.size
+    levels = call_table(calls, system.layout.uniforms)
+    alive.append(calls)
+    everything = np.ones(len(structure.signature.equation), bool)
+    weights = 1.0 / np.concatenate([system.nominals, np.ones(system.layout.nq)])
+    stages = Stages(machine, structure.signature, structure.dynamic, everything, weights)
+    values = np.zeros(first)
+    run_table(levels, g, values)
+    sums = np.zeros(structure.signature.size + 1)
+    lowest = -int(structure.dynamic.d.max(initial=0))
+    plans = [(k, _plan(stages, k, values, alive)) for k in range(lowest + 1, 1)]
+    return Recovery(machine, structure, levels, values, plans, sums, alive)
+
+
+def _call(machine: Machine, batch, kernel: Kernel, scatter: Array) -> Call:
+    gather = np.ascontiguousarray(machine.system.gather(batch, kernel).ravel())
+    return Call(kernel.program, batch.n, gather, machine.parameters[id(batch)], np.ascontiguousarray(scatter.ravel().astype(np.int32)))
+
+
+def _plan(stages: Stages, k: int, values: Array, alive: list[list[Call]]) -> StagePlan:
+    o, s = stages.offsets, stages.signature
+    equations, variables = np.flatnonzero((o.match >= 0) & (o.c + k >= 0)), stage_variables(o, k)
+    m, n = len(equations), len(variables)
+    row_of, column_of = np.full(s.size + 1, -1), np.full(s.size + 1, -1)
+    row_of[equations], column_of[variables] = np.arange(m), np.arange(n)
+    top = np.flatnonzero(s.kept & (s.level == o.d[s.variable] - o.c[s.equation]) & (row_of[s.equation] >= 0) & (column_of[s.variable] >= 0))
+    i, j = row_of[s.equation[top]], column_of[s.variable[top]]
+    square = m == n
+    if square:
+        rows, columns, picks, scales, base_entries = i, j, top, np.ones(len(top)), (np.zeros(0, int), np.zeros(0, int), np.zeros(0))
+        size = n
+    else:
+        largest = np.full(m, 1e-300)
+        np.maximum.at(largest, i, np.abs(values[top]))
+        row_scale = 1.0 / largest
+        nk = stages.machine.system.layout.nk
+        mass = np.flatnonzero(
+            s.kept & (s.level == 2) & (s.equation < nk) & (s.variable < nk) & (column_of[s.variable] >= 0) & (column_of[s.equation] >= 0)
+        )
+        top_mass = np.abs(values[mass]).max(initial=0.0)
+        mass_scale = 1.0 / top_mass if top_mass else 1.0
+        rows = np.concatenate([n + i, j, column_of[s.equation[mass]]])
+        columns = np.concatenate([j, n + i, column_of[s.variable[mass]]])
+        picks = np.concatenate([top, top, mass])
+        scales = np.concatenate([row_scale[i], row_scale[i], np.full(len(mass), mass_scale)])
+        diagonal = (
+            1e-9 * (stages.weights[variables] / stages.weights[variables].max()) ** 2
+            if len(mass)
+            else stages.weights[variables] ** 2 / (stages.weights[variables] ** 2).max()
+        )
+        base_entries = (np.arange(n + m), np.arange(n + m), np.concatenate([diagonal + CORNER, np.full(m, -CORNER)]))
+        size = n + m
+    codes = np.concatenate([columns, base_entries[1]]) * max(size, 1) + np.concatenate([rows, base_entries[0]])
+    unique, position = np.unique(codes, return_inverse=True)
+    indptr = np.searchsorted(unique, np.arange(size + 1) * max(size, 1)).astype(np.int32)
+    base = np.zeros(len(unique))
+    np.add.at(base, position[len(rows) :], base_entries[2])
+    scale_rows = np.ones(m) if square else row_scale
+    plan = StagePlan(
+        _tables(stages, k, equations, alive), slots(stages.machine, variables, o.d[variables] + k), m, n, indptr,
+        (unique % max(size, 1)).astype(np.int32), base, picks, position[: len(rows)], scales, scale_rows,
+    )  # fmt: skip
+    return plan
+
+
+def _tables(stages: Stages, k: int, equations: Array, alive: list[list[Call]]) -> list[tuple[Array, Array, Array]]:
+    """(call table, equations' positions in the stage, equations) for each order of differentiation the stage needs."""
+    machine, o, size = stages.machine, stages.offsets, stages.signature.size
+    found = []
+    orders = o.c[equations] + k
+    for order in np.unique(orders):
+        calls = []
+        wanted = np.zeros(size + 1, bool)
+        wanted[equations[orders == order]] = True
+        for batch in machine.system.batches:
+            rows = len(batch.form.rows) + len(batch.form.charges)
+            numbers = np.array([equation_numbers(machine.system, batch, r) for r in range(rows)]).reshape(rows, batch.n)
+            if rows and wanted[np.where(numbers < 0, size, numbers)].any():
+                calls.append(_call(machine, batch, derivative_of(batch, int(order)), np.where(numbers < 0, size, numbers)))
+        alive.append(calls)
+        at = np.flatnonzero(orders == order)
+        found.append((call_table(calls, machine.system.layout.uniforms), at, equations[at]))
+    return found
+
+
+def recover(recovery: Recovery, g: Array, state: Array, t: float) -> Array:
+    """A global vector consistent at every level near `state` = [x | v | a | y | q | q' | ...] at time t."""
+    machine, layout = recovery.machine, recovery.machine.system.layout
+    point = g.copy()
+    set_time(machine.problem, point, t)
+    nk, ny, nq = layout.nk, layout.ny, layout.nq
+    point[layout.x : layout.history] = state[: 3 * nk + ny]
+    point[layout.charge(np.arange(nq), 0)] = state[3 * nk + ny : 3 * nk + ny + nq]
+    point[layout.history : layout.step_size] = state[3 * nk + ny + nq : 3 * nk + ny + 2 * nq]
+    for k, plan in recovery.stages:
+        if not _run(recovery, plan, point):
+            everything = np.ones(len(recovery.structure.signature.equation), bool)
+            weights = 1.0 / np.concatenate([machine.system.nominals, np.ones(nq)])
+            solve_stage(Stages(machine, recovery.structure.signature, recovery.structure.dynamic, everything, weights), point, k, mass_metric=True)
+    return point
+
+
+def _run(recovery: Recovery, plan: StagePlan, g: Array) -> bool:
+    """Newton steps of one stage; False where the fixed pivots do not serve (the careful way then takes over)."""
+    size = len(plan.indptr) - 1
+    if not plan.m:
+        return True
+    for _ in range(ROUNDS):
+        recovery.level_values[:] = 0.0
+        run_table(recovery.levels, g, recovery.level_values)
+        residual = np.zeros(plan.m)
+        for table, at, equations in plan.tables:
+            recovery.sums[:] = 0.0
+            run_table(table, g, recovery.sums)
+            residual[at] = recovery.sums[equations]
+        entries = plan.base.copy()
+        np.add.at(entries, plan.targets, plan.scales * recovery.level_values[plan.picks])
+        rhs = residual
+        if size > plan.n:
+            rhs = np.zeros(size)
+            rhs[plan.n :] = residual * plan.row_scale
+        if plan.factor is None or refactor(plan.factor, entries) < 1e-8:
+            try:
+                plan.factor = analyse(size, plan.indptr, plan.indices, entries)
+            except Exception:  # singular or not finite: the careful stage solver says what is wrong
+                return False
+        step = np.zeros(size)
+        solve(plan.factor, rhs, step)
+        g[plan.places] -= step[: plan.n]
+    return bool(np.all(np.isfinite(g[plan.places])))

@@ -1,0 +1,126 @@
+"""Constraints that repeat what others already say: closed loops of joints have them (a planar four-bar of revolutes in space has three).
+
+Where they repeat is seen at a position: the mechanism as it is drawn, where it is singular by structure, and as it is assembled. Redundant rows are
+dropped and as many multipliers held at zero (`netsim.system.without_redundant`); the motion is that of the other rows, and reactions are one of the
+many distributions that balance.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from netsim.component import is_kinematic
+from netsim.errors import InputError
+from netsim.levels import Signature, StructurallySingular, signature
+from netsim.network import GROUND
+from netsim.solvers.initial import Structure, explain_structure, structure_of
+from netsim.solvers.machine import Machine, build_machine
+from netsim.solvers.stages import level_values
+from netsim.system import Redundant, System, without_redundant
+from netsim.values import Values
+
+Array = np.ndarray
+RANK_TOLERANCE = 1e-9
+"""Singular values (relative, equilibrated) below this count as zero: assembly closes loops to about 1e-12."""
+
+
+def solvable(system: System, values: Values, constant: Array | None = None) -> tuple[System, Structure]:
+    """The system and its levels, without constraints that repeat one another where the mechanism is drawn, if it is singular by structure.
+
+    Raises `InputError` where that is not the reason."""
+    try:
+        return system, structure_of(system, constant)
+    except StructurallySingular as singular:
+        drawn = build_machine(system, values)
+        found = repeated(drawn, drawn.g)
+        if found is None:
+            raise InputError(explain_structure(system, singular)) from None
+        reduced = without_redundant(system, found)
+        try:
+            return reduced, structure_of(reduced, _with_pins(reduced, constant))
+        except StructurallySingular as still:
+            raise InputError(explain_structure(reduced, still)) from None
+
+
+def _with_pins(reduced: System, constant: Array | None) -> Array | None:
+    """The marks of constant charges for the reduced system, whose last batch holds multipliers."""
+    return None if constant is None else np.append(constant, np.zeros(reduced.batches[-1].n, bool))
+
+
+def joined(before: Redundant | None, found: Redundant) -> Redundant:
+    """Two findings as one."""
+    if before is None:
+        return found
+    return Redundant(np.concatenate([before.rows, found.rows]), np.concatenate([before.multipliers, found.multipliers]))
+
+
+def repeated(machine: Machine, g: Array) -> Redundant | None:
+    """Constraints that depend on one another at the position in g, and as many multipliers whose forces do; None where there are none.
+
+    The rank of the position constraints' Jacobian decides, by QR with pivots; rows of sources come first, so that it is joints that give way.
+    """
+    system = machine.system
+    found = signature(system)
+    values = level_values(machine, g)
+    joints, sources = _constraint_owners(system)
+    kept = found.kept & (found.level == 0) & (values != 0)
+    moving = found.kept & ((found.level > 0) | (found.variable >= system.n))
+    candidates = np.setdiff1d(joints, found.equation[moving])
+    position = kept & np.isin(found.equation, candidates) & (found.variable < system.n)
+    balances = kept & np.isin(found.variable, joints) & (found.equation < system.layout.nk)
+    multipliers = np.unique(found.variable[balances])
+    rows = np.setdiff1d(np.unique(found.equation[position]), _mentioning(found, position, multipliers))
+    if not len(rows) or not len(multipliers):
+        return None
+    at = position & np.isin(found.equation, rows)
+    dropped = _dependent(rows, found.equation[at], found.variable[at], values[at], sources)
+    held = _dependent(multipliers, found.variable[balances], found.equation[balances], values[balances], sources)
+    return Redundant(dropped, held) if len(dropped) and len(dropped) == len(held) else None
+
+
+def _mentioning(found: Signature, position: Array, multipliers: Array) -> Array:
+    return found.equation[position & np.isin(found.variable, multipliers)]
+
+
+def _constraint_owners(system: System) -> tuple[Array, Array]:
+    """Unknowns (and rows) of elements between bodies in space or in the plane, and those of sources among them."""
+    joints, sources = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for batch in system.batches:
+        if not batch.instances or batch.shapes:
+            continue
+        component = batch.instances[0].component
+        if any(is_kinematic(d) and any(q.size for q in d.across) for d in (component.domain(t) for t in component.terminals)):
+            own = [u for key, u in batch.unknowns.items() if key[0] == "own"]
+            joints += own
+            sources += own if component.is_source else []
+    return np.concatenate(joints), np.concatenate(sources)
+
+
+def _dependent(which: Array, rows: Array, columns: Array, values: Array, first: Array) -> Array:
+    """Those of `which` (rows of a sparse matrix) that depend on the others; rows in `first` are taken as independent before any other."""
+    from scipy import linalg
+
+    across = np.unique(columns)
+    matrix = np.zeros((len(which), len(across)))
+    np.add.at(matrix, (np.searchsorted(which, rows), np.searchsorted(across, columns)), values)
+    matrix /= np.maximum(np.abs(matrix).max(axis=0), 1e-300)
+    matrix /= np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-300)
+    matrix[np.isin(which, first)] *= 1e3
+    triangle, order = linalg.qr(matrix.T, mode="r", pivoting=True)
+    sizes = np.abs(np.diag(triangle))
+    rank = int((sizes > RANK_TOLERANCE * max(1.0, sizes.max(initial=0.0))).sum())
+    return which[order[rank:]]
+
+
+def describe(system: System) -> str:
+    """The redundant constraints by instance: '3 redundant constraints at j1, j4'."""
+    if system.redundant is None:
+        return ""
+    owners: dict[str, int] = {}
+    for batch in system.batches:
+        for key, unknowns in batch.unknowns.items():
+            if key[0] == "own" and batch.instances:
+                for k in np.flatnonzero(np.isin(unknowns, system.redundant.rows) & (unknowns != GROUND)):
+                    owners[batch.labels[k]] = owners.get(batch.labels[k], 0) + 1
+    count = len(system.redundant.rows)
+    return f"{count} redundant constraint{'s' if count > 1 else ''} at {', '.join(owners)}"

@@ -1,0 +1,265 @@
+"""Solving a point level by level: F_i^(c_i + k) = 0 for the variables z_j^(d_j + k), k = -max d .. 0 (see netsim.levels).
+
+Below k = 0 there are more variables than equations: what is free changes least, in the metric of `weights` or of the masses. At k = 0 the system is
+square: accelerations, multipliers, rates and everything algebraic follow. These stages serve the start of a run and recovered forces alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from netsim.errors import Problem, SimulationError
+from netsim.kernels.kernel import Kernel, derivative_kernel
+from netsim.kernels.reference import evaluate
+from netsim.levels import Offsets, Signature, equation_numbers
+from netsim.solvers.machine import Machine
+from netsim.starts import StartRow
+
+Array = np.ndarray
+ROUNDS = 60
+
+
+@dataclass(frozen=True, eq=False)
+class Stages:
+    """A machine's equations by level: which triples take part (`chosen`), the offsets, weights of least change."""
+
+    machine: Machine
+    signature: Signature
+    offsets: Offsets
+    chosen: Array
+    weights: Array
+
+
+def level_values(machine: Machine, g: Array) -> Array:
+    """The derivatives of every triple of the signature at what g holds."""
+    system = machine.system
+    found = [np.zeros(0)]
+    for batch in system.batches:
+        kernel = batch.kernels.levels
+        if kernel.program.n_outputs:
+            found.append(_run(machine, batch, kernel, g).ravel())
+    return np.concatenate(found)
+
+
+def derivative(machine: Machine, g: Array, order: int, size: int, highest: Array) -> Array:
+    """F^(order) of all equations that are wanted at least so often (`highest`), others 0."""
+    total = np.zeros(size + 1)
+    for batch in machine.system.batches:
+        rows = len(batch.form.rows) + len(batch.form.charges)
+        equations = np.array([equation_numbers(machine.system, batch, r) for r in range(rows)]).reshape(rows, batch.n)
+        if rows and np.any(highest[np.where(equations < 0, 0, equations)] >= order):
+            values = _run(machine, batch, derivative_of(batch, order), g)
+            np.add.at(total, np.where(equations < 0, size, equations), values)
+    return total[:size]
+
+
+_derivatives: dict[tuple[int, int], tuple[Any, Kernel]] = {}
+
+
+def derivative_of(batch: Any, order: int) -> Kernel:
+    """The kernel of F^(order) of a batch's form, lowered once."""
+    key = (id(batch.form), order)
+    if key not in _derivatives:
+        _derivatives[key] = (batch.form, derivative_kernel(batch.form, order))
+    return _derivatives[key][1]
+
+
+def _run(machine: Machine, batch: Any, kernel: Kernel, g: Array) -> Array:
+    system = machine.system
+    return evaluate(kernel.program, g[system.gather(batch, kernel)], g[system.layout.uniforms], machine.parameters[id(batch)])
+
+
+def slots(machine: Machine, variables: Array, levels: Array) -> Array:
+    """Places in g of variables (unknowns, then charges) at levels."""
+    layout = machine.system.layout
+    found = np.zeros(len(variables), np.int64)
+    for level in np.unique(levels):
+        at = levels == level
+        unknown = variables[at]
+        found[at] = np.where(
+            unknown < layout.n, layout.unknown(np.minimum(unknown, layout.n - 1), level), layout.charge(np.maximum(unknown - layout.n, 0), level)
+        )
+    return found
+
+
+def solve_stage(stages: Stages, g: Array, k: int, rows: Sequence[StartRow] = (), freed: Sequence[int] = (), mass_metric: bool = False) -> None:
+    """Make stage k hold in g, in place. `freed` charges have their rate among the unknowns (static solutions).
+
+    Raises `SimulationError` where the equations contradict one another or Newton does not converge.
+    """
+    o, n = stages.offsets, stages.signature.size
+    active_e = np.flatnonzero((o.match >= 0) & (o.c + k >= 0))
+    active_v = stage_variables(o, k)
+    if not len(active_v) or not (len(active_e) or rows):
+        return
+    places = np.concatenate(
+        [slots(stages.machine, active_v, o.d[active_v] + k), slots(stages.machine, np.array(freed, np.int64), np.ones(len(freed), np.int64))]
+    ).astype(np.int64)
+    square = len(active_e) + len(rows) == len(places)
+    size = np.concatenate([stages.weights[active_v], np.ones(len(freed))])
+    before = np.inf
+    damping, step, origin = 1.0, np.zeros(0), g[places].copy()
+    for round_ in range(ROUNDS):
+        r = _residuals(stages, g, k, active_e, rows)
+        norm = _norm(r)
+        if round_ and not norm <= before * (1 + 1e-9) and norm > 1e-12 and damping > 1e-4:
+            damping *= 0.5
+            g[places] = origin - damping * step
+            continue
+        values = level_values(stages.machine, g)
+        jacobian = _jacobian(stages, values, k, active_e, active_v, rows, freed, g)
+        metric = _metric(stages, values, active_v, size, mass_metric)
+        step = _least_change(jacobian, r, metric, square)
+        origin, before = g[places].copy(), norm
+        damping = min(1.0, 2 * damping) if round_ else 1.0
+        g[places] = origin - damping * step
+        moved = np.max(np.abs(step) / np.maximum(np.abs(g[places]), 1.0 / np.maximum(size, 1e-300) * 1e-6 + 1e-300), initial=0.0)
+        if damping == 1.0 and (moved < 1e-13 or (round_ >= 1 and moved < 1e-9) or (k < 0 and not _nonlinear(stages, k) and round_ >= 1)):
+            break
+    _check_solved(stages, g, k, active_e, rows, n)
+
+
+def stage_matrix(stages: Stages, g: Array, k: int) -> tuple[Any, Array, Array]:
+    """The matrix of stage k at what g holds, with its equations and variables."""
+    o = stages.offsets
+    equations, variables = np.flatnonzero((o.match >= 0) & (o.c + k >= 0)), stage_variables(o, k)
+    return _jacobian(stages, level_values(stages.machine, g), k, equations, variables, (), (), g), equations, variables
+
+
+def stage_variables(o: Offsets, k: int) -> Array:
+    """Variables that stage k solves for."""
+    return np.flatnonzero(_variables_of(o) & (o.d + k >= 0))
+
+
+def _variables_of(o: Offsets) -> Array:
+    found = np.zeros(len(o.d), bool)
+    found[o.match[o.match >= 0]] = True
+    return found
+
+
+def _nonlinear(stages: Stages, k: int) -> bool:
+    """Whether some equation of the stage is taken undifferentiated; differentiated ones are linear in the highest level."""
+    return bool(np.any(stages.offsets.c + k == 0))
+
+
+def _residuals(stages: Stages, g: Array, k: int, equations: Array, rows: Sequence[StartRow]) -> Array:
+    o = stages.offsets
+    wanted = o.c[equations] + k
+    found = np.zeros(len(equations))
+    for order in np.unique(wanted):
+        at = wanted == order
+        found[at] = derivative(stages.machine, g, int(order), stages.signature.size, np.where(o.match >= 0, o.c + k, -1))[equations[at]]
+    return np.concatenate([found, [row.linearise(stages.machine, g)[0] for row in rows]])
+
+
+def _norm(r: Array) -> float:
+    norm = float(np.linalg.norm(r))
+    return norm if np.isfinite(norm) else np.inf
+
+
+def _jacobian(
+    stages: Stages, values: Array, k: int, equations: Array, variables: Array, rows: Sequence[StartRow], freed: Sequence[int], g: Array
+) -> Any:
+    from scipy.sparse import csc_matrix
+
+    s, o = stages.signature, stages.offsets
+    row_of, column_of = np.full(s.size + 1, -1), np.full(s.size + 1, -1)
+    row_of[equations], column_of[variables] = np.arange(len(equations)), np.arange(len(variables))
+    top = stages.chosen & s.kept & (s.level == o.d[s.variable] - o.c[s.equation]) & (row_of[s.equation] >= 0) & (column_of[s.variable] >= 0)
+    i, j, v = [row_of[s.equation[top]]], [column_of[s.variable[top]]], [values[top]]
+    for f, charge in enumerate(freed):  # the rate of a freed charge, wherever it enters
+        at = s.kept & (s.variable == charge) & (s.level == 1) & (row_of[s.equation] >= 0)
+        i, j, v = [*i, row_of[s.equation[at]]], [*j, np.full(at.sum(), len(variables) + f)], [*v, values[at]]
+    for r, row in enumerate(rows):
+        coefficients = row.linearise(stages.machine, g)[1]
+        known = (column_of[row.variables] >= 0) & (row.levels == o.d[row.variables] + k)
+        i = [*i, np.full(known.sum(), len(equations) + r)]
+        j, v = [*j, column_of[row.variables[known]]], [*v, coefficients[known]]
+    shape = (len(equations) + len(rows), len(variables) + len(freed))
+    return csc_matrix((np.concatenate(v), (np.concatenate(i), np.concatenate(j))), shape=shape)
+
+
+def _metric(stages: Stages, values: Array, variables: Array, size: Array, mass_metric: bool) -> Any:
+    """W of |dz|_W: the diagonal of weights^2, or the mass matrix where there is one."""
+    from scipy.sparse import csc_matrix, diags_array
+
+    diagonal = diags_array(size**2, format="csc")
+    if not mass_metric:
+        return diagonal
+    s = stages.signature
+    column_of = np.full(s.size + 1, -1)
+    column_of[variables] = np.arange(len(variables))
+    nk = stages.machine.system.layout.nk
+    at = s.kept & (s.level == 2) & (s.equation < nk) & (s.variable < nk) & (column_of[s.variable] >= 0) & (column_of[s.equation] >= 0)
+    shape = (len(size), len(size))
+    mass = csc_matrix((values[at], (column_of[s.equation[at]], column_of[s.variable[at]])), shape=shape)
+    largest = max(float(np.abs(mass.data).max(initial=0.0)), 1e-300)
+    return mass + diagonal * (1e-9 * largest)
+
+
+def _least_change(jacobian: Any, r: Array, metric: Any, square: bool) -> Array:
+    """The step J dz = r of least |dz|_W; for a regular square J simply its solution."""
+    from netsim.solvers.linear import SingularMatrix, analyse, solve
+
+    if square:
+        try:
+            factor = analyse(len(r), jacobian.indptr, jacobian.indices, jacobian.data)
+            step = np.zeros(len(r))
+            solve(factor, r, step)
+            return step
+        except SingularMatrix:
+            pass
+    return _saddle_point(jacobian, r, metric)
+
+
+def _saddle_point(jacobian: Any, r: Array, metric: Any) -> Array:
+    """[W J'; J -eps] with rows of J scaled to 1; the small corner lets dependent (but consistent) rows pass."""
+    from scipy.sparse import block_array, diags_array
+    from scipy.sparse.linalg import splu
+
+    m, n = jacobian.shape
+    if not m:
+        return np.zeros(n)
+    scale = 1.0 / np.maximum(abs(jacobian).max(axis=1).toarray().ravel(), 1e-300)
+    if not np.all(np.isfinite(r)) or not np.all(np.isfinite(jacobian.data)):
+        return np.zeros(n)
+    j = (diags_array(scale) @ jacobian).tocsc()
+    w = metric * (1.0 / max(float(abs(metric).max()), 1e-300)) + diags_array(np.full(n, 1e-13))
+    corner = diags_array(np.full(m, -1e-13))
+    matrix = block_array([[w, j.T], [j, corner]], format="csc")
+    lu = splu(matrix)
+    rhs = np.concatenate([np.zeros(n), scale * r])
+    z = lu.solve(rhs)
+    for _ in range(3):  # refinement against the system without the corner
+        rest = rhs - np.concatenate([w @ z[:n] + j.T @ z[n:], j @ z[:n]])
+        z = z + lu.solve(rest)
+    return z[:n] if np.all(np.isfinite(z)) else np.zeros(n)
+
+
+def _check_solved(stages: Stages, g: Array, k: int, equations: Array, rows: Sequence[StartRow], n: int) -> None:
+    """Residuals must be at round-off of their terms; what is left names equations that contradict one another."""
+    r = _residuals(stages, g, k, equations, rows)
+    values = np.abs(level_values(stages.machine, g))
+    s = stages.signature
+    terms = np.zeros(n + 1)
+    kept = s.kept
+    content = np.abs(g[slots(stages.machine, s.variable[kept], s.level[kept])])
+    np.add.at(terms, s.equation[kept], values[kept] * content)
+    floor = np.concatenate([terms[equations], [max(abs(row.target), 1e-9) for row in rows]])
+    bad = ~(np.abs(r) <= 1e-6 * floor + 1e-9)
+    if not bad.any():
+        return
+    written = [row for row, wrong in zip(rows, bad[len(equations) :]) if wrong]
+    raise Inconsistent(k, equations[bad[: len(equations)]], written)
+
+
+class Inconsistent(SimulationError):
+    """A stage that cannot hold: numbers of equations that stay violated, written starts among the culprits."""
+
+    def __init__(self, stage: int, equations: Array, rows: Sequence[StartRow]):
+        self.stage, self.equations, self.rows = stage, equations, tuple(rows)
+        super().__init__(Problem("E501", "the start values cannot be made consistent"))
