@@ -1,0 +1,200 @@
+"""A run in progress: its variable part, and the blocks of steps that Python sees."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from netsim.analyses.options import METHODS, TransientOptions
+from netsim.errors import Problem, SimulationError
+from netsim.integrators import euler, generalized_alpha
+from netsim.integrators.loop import EULER, FACTORISATIONS, FRESH, STORED, advance, energies, instants, move_charts, place, sample
+from netsim.kernels.call import run_table
+from netsim.layout import Layout
+from netsim.selection import Sampler, Selection
+from netsim.solvers.diagnosis import explain_failure, explain_singular
+from netsim.solvers.linear import Factor, SingularMatrix, analyse
+from netsim.solvers.machine import Machine
+from netsim.solvers.newton import CONVERGED, SINGULAR, set_charge_history, set_time, spread
+from netsim.solvers.recovery import Recovery, recover
+
+Array = np.ndarray
+Progress = Callable[[float, float, int], None]
+
+BLOCK_SECONDS = 0.15
+NEW_PIVOTS = 6
+IDENTITY = (1.0, 0.0, 0.0, 0.0)
+
+
+@dataclass(eq=False)
+class Stepping:
+    """The variable part of one run: nothing of it is kept on system, machine or method."""
+
+    machine: Machine
+    options: TransientOptions
+    times: Array
+    g: Array
+    out: Array
+    state: Array
+    history: Array
+    u: Array
+    work: Array
+    counters: Array
+    values: Array
+    account: Array
+    power: Array
+    found: Array
+    extra: Array
+    recovery: Recovery | None
+    power_before: Array
+    factor: Factor | None = None
+    done: int = 0
+
+
+def begin_run(machine: Machine, options: TransientOptions, g: Array, reader: Sampler, selection: Selection, recovery: Recovery | None) -> Stepping:
+    """A run from the consistent global vector g, with charts moved to the starting rotations and the first sample taken."""
+    layout, n = machine.system.layout, machine.system.n
+    times = instants(options.stop, options.step)
+    rows = -(-(len(times) - 1) // options.every) + 1
+    state = np.concatenate([_state_of(g, layout), np.tile(IDENTITY, layout.nr)])
+    move_charts(machine.problem, state)
+    run = Stepping(
+        machine, options, times, g, np.zeros(machine.system.out_size), state, np.zeros(3 * layout.nk + layout.nq), np.zeros(n), np.zeros((4, n)),
+        np.zeros(3, np.int64), np.full((rows, len(selection.entries)), np.nan), np.zeros((rows + 1, 3)), np.zeros(3), np.zeros(reader.size),
+        _first_averages(machine, options, g, state, recovery), recovery, np.zeros(3),
+    )  # fmt: skip
+    _sample_state(run, reader, 0)
+    run.power_before[:] = run.power
+    return run
+
+
+def _state_of(g: Array, layout: Layout) -> Array:
+    """[x | v | a | y | q | q'] of a global vector."""
+    return np.concatenate([g[layout.x : layout.history], g[layout.charge(np.arange(layout.nq), 0)], g[layout.history : layout.step_size]])
+
+
+def _first_averages(machine: Machine, options: TransientOptions, g: Array, state: Array, recovery: Recovery | None) -> Array:
+    """Algorithmic accelerations at the start: those at t = (am - af) h, for order 2 of the multipliers too (Arnold and Bruels 2007)."""
+    layout = machine.system.layout
+    nk, at = layout.nk, 3 * layout.nk + layout.ny
+    found = np.concatenate([state[2 * nk : 3 * nk], state[at + layout.nq : at + 2 * layout.nq]])
+    method = METHODS[options.method]
+    if method[0] == EULER or not nk or recovery is None:
+        return found
+    shift = (method[1] - method[2]) * options.step
+    moved = state.copy()
+    moved[:nk] += shift * state[nk : 2 * nk] + shift**2 / 2 * state[2 * nk : 3 * nk]
+    moved[nk : 2 * nk] += shift * state[2 * nk : 3 * nk]
+    place(machine.problem, g, state)
+    try:
+        point = recover(recovery, g, moved, shift)
+    except SimulationError:  # prescribed motions may not reach back before the start
+        return found
+    found[:nk] = point[layout.a : layout.y]
+    return found
+
+
+def _sample_state(run: Stepping, reader: Sampler, row: int) -> None:
+    """Sample what the state holds (at the start, and where forces were recovered)."""
+    place(run.machine.problem, run.g, run.state)
+    energies(run.machine.problem, run.g, run.power)
+    run.account[row, 0] = run.power[STORED]
+    sample(reader.table, reader.places, run.g, run.found, run.values[row])
+
+
+def integrate(run: Stepping, reader: Sampler, progress: Progress | None) -> Problem | None:
+    """Blocks of steps until the end, a failure (returned) or an interruption (raised)."""
+    steps = len(run.times) - 1
+    recovering = run.options.recovers
+    block = run.options.every if recovering else 16
+    if run.factor is None:
+        problem = _refactor(run, run.times[min(1, steps)])
+        if problem:
+            return problem
+    broken: dict[int, int] = {}
+    while run.done < steps:
+        last = min(run.done + block, steps)
+        started = clock.perf_counter()
+        status, done = _advance(run, reader, last)
+        run.done = done
+        if status == SINGULAR and broken.get(done, 0) < NEW_PIVOTS:
+            broken[done] = broken.get(done, 0) + 1
+            problem = _new_pivots(run, run.times[done + 1])
+            if problem:
+                return problem
+            continue
+        if status != CONVERGED:
+            return explain_failure(run.machine, status, run.times[done], run.times[done + 1], run.g, run.out, run.u, run.history)
+        if recovering:
+            _recover(run, reader)
+        else:
+            spent = clock.perf_counter() - started
+            block = max(1, min(10 * block, int(block * BLOCK_SECONDS / max(spent, 1e-4))))
+        if progress:
+            progress(run.done / steps, float(run.times[run.done]), run.done)
+    return None
+
+
+def _advance(run: Stepping, reader: Sampler, last: int) -> tuple[int, int]:
+    assert run.factor is not None
+    return advance(
+        run.machine.problem, run.factor, METHODS[run.options.method], run.counters, run.g, run.out, run.state, run.extra, run.history,
+        run.u, run.work, run.times, run.options.step, run.done, last,
+        run.options.every, reader.table, reader.places, run.found, run.values, run.account, run.power,
+    )  # fmt: skip
+
+
+def _refactor(run: Stepping, t: float) -> Problem | None:
+    """The first ordering and pivots, for the matrix at the start; the problem where it is singular."""
+
+    problem, g = run.machine.problem, run.g
+    set_time(problem, g, t)
+    if METHODS[run.options.method][0] == EULER:
+        euler.begin(problem, g, run.state, run.history, run.options.step)
+        euler.guess(problem, run.state, run.u)
+    else:
+        generalized_alpha.begin(problem, METHODS[run.options.method][1:], g, run.state, run.extra, run.history, run.options.step)
+        generalized_alpha.guess(problem, run.state, run.u)
+    set_charge_history(problem, g, run.history)
+    spread(problem, g, run.history, run.u)
+    run.out[:] = 0.0
+    run_table(problem.jacobian, g, run.out)
+    return _new_pivots(run, t)
+
+
+def _new_pivots(run: Stepping, t: float) -> Problem | None:
+    """Ordering and pivots for the matrix that `out` holds."""
+    system = run.machine.system
+    entries = run.out[system.layout.entries : system.layout.entries + system.pattern.nnz]
+    try:
+        run.factor = analyse(system.n, system.pattern.indptr, system.pattern.indices, entries)
+    except SingularMatrix as singular:
+        return explain_singular(run.machine, singular, t)
+    except ValueError:
+        return Problem("E503", f"the equations give no finite matrix at t = {t:g} s", hint="a parameter or start value may divide by zero")
+    run.counters[FRESH] = 1
+    run.counters[FACTORISATIONS] += 1
+    return None
+
+
+def _recover(run: Stepping, reader: Sampler) -> None:
+    """Replace accelerations, forces and rates of the sample by those of a consistent point; work uses them too (trapezoid)."""
+    row = -(-run.done // run.options.every)
+    assert run.recovery is not None
+    point = recover(run.recovery, run.g, run.state, float(run.times[run.done]))
+    layout = run.machine.system.layout
+    kept = run.state.copy()
+    found = _state_of(point, layout)
+    run.state[: len(found)] = found
+    move_charts(run.machine.problem, run.state)
+    g = run.g.copy()
+    place(run.machine.problem, g, run.state)
+    energies(run.machine.problem, g, run.power)
+    sample(reader.table, reader.places, g, run.found, run.values[row])
+    run.state[:] = kept
+    span = run.times[run.done] - run.times[max(0, (row - 1) * run.options.every)]
+    run.account[row] = [run.power[STORED], *(run.account[row - 1, 1:] + span * (run.power_before[:2] + run.power[:2]) / 2)]
+    run.power_before[:] = run.power

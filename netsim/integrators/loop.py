@@ -1,0 +1,196 @@
+"""The time loop, compiled: steps in blocks, samples on the way. Python sees blocks only.
+
+A run's variable part is one flat vector, state = [x | v | a | y | q | q' | quaternions of rotating nodes], so that a run can be copied, resumed and
+repeated; neither the system nor the method holds any of it. Times come from integers: t_i = i h, the last one is `stop` itself.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from netsim.integrators import euler, generalized_alpha
+from netsim.kernels.call import compiled, run_table
+from netsim.rotation import angular_acceleration, move_chart, quaternion_matrix
+from netsim.solvers.machine import ALPHA, CHARGES, CHARTS, HISTORY, NK, NQ, NY, A, V, X, Y
+from netsim.solvers.newton import CONVERGED, newton, set_time
+
+ITERATIONS, FACTORISATIONS, FRESH = range(3)
+"""Positions in the integer counters of a run."""
+
+SUPPLIED, DISSIPATED, STORED = range(3)
+
+EULER, GENERALIZED_ALPHA = 0.0, 1.0
+"""First entry of a method's array; its coefficients follow."""
+
+
+@compiled
+def _copy(source, first, target, at, count):
+    """Entry by entry: for an assignment of slices numba compiles checks and messages that take seconds."""
+    for i in range(count):
+        target[at + i] = source[first + i]
+
+
+@compiled
+def accept(problem, g, out, state):
+    """Copy what Newton found (in g and out) into the state."""
+    nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
+    x, v, a, y = problem.sizes[X], problem.sizes[V], problem.sizes[A], problem.sizes[Y]
+    _copy(g, x, state, 0, nk)
+    _copy(g, v, state, nk, nk)
+    _copy(g, a, state, 2 * nk, nk)
+    _copy(g, y, state, 3 * nk, ny)
+    charges, history, at = problem.sizes[CHARGES], problem.sizes[HISTORY], 3 * nk + ny
+    for k in range(nq):
+        state[at + k] = out[charges + k]
+        state[at + nq + k] = g[ALPHA] * out[charges + k] + g[history + k]
+    move_charts(problem, state)
+
+
+@compiled
+def move_charts(problem, state):
+    """Every rotation's chart to its present rotation: then psi = 0, psi' = w, psi'' = w'."""
+    nk, at = problem.sizes[NK], 3 * problem.sizes[NK] + problem.sizes[NY] + 2 * problem.sizes[NQ]
+    for f in range(problem.rotations.shape[0]):
+        i = problem.rotations[f]
+        move_chart(state[i : i + 3], state[nk + i : nk + i + 3], state[2 * nk + i : 2 * nk + i + 3], state[at + 4 * f : at + 4 * f + 4])
+
+
+@compiled
+def place(problem, g, state):
+    """Write a state into g as it stands: kernels of readings and energy then see x, v, a, y and q' themselves."""
+    nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
+    x, y, history = problem.sizes[X], problem.sizes[Y], problem.sizes[HISTORY]
+    _copy(state, 0, g, x, 3 * nk)
+    _copy(state, 3 * nk, g, y, ny)
+    _copy(state, 3 * nk + ny + nq, g, history, nq)
+    g[ALPHA] = 0.0
+    at, charts = 3 * nk + ny + 2 * nq, problem.sizes[CHARTS]
+    for f in range(problem.rotations.shape[0]):
+        quaternion_matrix(state[at + 4 * f : at + 4 * f + 4], g[charts + 9 * f : charts + 9 * f + 9])
+
+
+@compiled
+def energies(problem, g, power):
+    """Supplied power, dissipated power and stored energy at what g holds."""
+    power[:] = 0.0
+    run_table(problem.energy, g, power)
+
+
+@compiled
+def sample(readings, selection, g, found, row):
+    """Saved signals: places in g, or (behind its end) in the readings' own vector."""
+    found[:] = 0.0
+    run_table(readings, g, found)
+    for j in range(selection.shape[0]):
+        place_ = selection[j]
+        row[j] = g[place_] if place_ < g.shape[0] else found[place_ - g.shape[0]]
+
+
+@compiled
+def attempt(problem, factor, method, counters, g, out, state, extra, history, u, work, t, h):
+    """One step of size h to t: state and `extra` (what the method remembers) move only where Newton converges."""
+    status = set_time(problem, g, t)
+    if status != CONVERGED:
+        return status
+    if method[0] == EULER:
+        euler.begin(problem, g, state, history, h)
+        euler.guess(problem, state, u)
+    else:
+        generalized_alpha.begin(problem, method[1:], g, state, extra, history, h)
+        generalized_alpha.guess(problem, state, u)
+    status, iterations, factorisations, fresh = newton(problem, factor, counters[FRESH] == 1, g, history, out, u, work)
+    counters[ITERATIONS] += iterations
+    counters[FACTORISATIONS] += factorisations
+    counters[FRESH] = 1 if fresh else 0
+    if status == CONVERGED:
+        _charges_at(problem, g, out)
+        if method[0] != EULER:
+            _remember(problem, method[1:], g, out, state, extra)
+        accept(problem, g, out, state)
+        place(problem, g, state)
+    return status
+
+
+@compiled
+def _remember(problem, coefficients, g, out, state, extra):
+    """Algorithmic accelerations and rates of generalized-alpha, rotations' ones in the chart that the step will end in."""
+    nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
+    x, v, a, history, charges = problem.sizes[X], problem.sizes[V], problem.sizes[A], problem.sizes[HISTORY], problem.sizes[CHARGES]
+    for i in range(nk):
+        extra[i] = generalized_alpha.averaged(coefficients, state[2 * nk + i], g[a + i], extra[i])
+    first = 3 * nk + ny + nq
+    for k in range(nq):
+        rate = g[ALPHA] * out[charges + k] + g[history + k]
+        extra[nk + k] = generalized_alpha.averaged(coefficients, state[first + k], rate, extra[nk + k])
+    for f in range(problem.rotations.shape[0]):
+        i = problem.rotations[f]
+        _copy(angular_acceleration(g[x + i : x + i + 3], g[v + i : v + i + 3], extra[i : i + 3]), 0, extra, i, 3)
+
+
+@compiled
+def advance(
+    problem,
+    factor,
+    method,
+    counters,
+    g,
+    out,
+    state,
+    extra,
+    history,
+    u,
+    work,
+    times,
+    h,
+    first,
+    last,
+    every,
+    readings,
+    selection,
+    found,
+    values,
+    account,
+    power,
+):
+    """Steps first+1 .. last. Samples go to values[i // every] and account (stored, supplied, dissipated); returns (status, last good step)."""
+    steps = times.shape[0] - 1
+    for i in range(first + 1, last + 1):
+        size = times[i] - times[i - 1] if i == steps else h
+        if size != h:
+            counters[FRESH] = 0
+        status = attempt(problem, factor, method, counters, g, out, state, extra, history, u, work, times[i], size)
+        if size != h:
+            counters[FRESH] = 0
+        if status != CONVERGED:
+            return status, i - 1
+        supplied, dissipated = power[SUPPLIED], power[DISSIPATED]
+        energies(problem, g, power)
+        old = 0.0 if method[0] == EULER else 0.5  # work by the rule that goes with the method: rectangle or trapezoid
+        account[-1, 1] += size * (old * supplied + (1.0 - old) * power[SUPPLIED])
+        account[-1, 2] += size * (old * dissipated + (1.0 - old) * power[DISSIPATED])
+        if i % every == 0 or i == steps:
+            row = (i + every - 1) // every
+            account[row, 0] = power[STORED]
+            account[row, 1] = account[-1, 1]
+            account[row, 2] = account[-1, 2]
+            sample(readings, selection, g, found, values[row])
+    return CONVERGED, last
+
+
+@compiled
+def _charges_at(problem, g, out):
+    """Charges at the converged unknowns (Newton's last residual was one correction earlier)."""
+    if problem.sizes[NQ]:
+        for i in range(problem.sizes[CHARGES] + problem.sizes[NQ]):
+            out[i] = 0.0
+        run_table(problem.residual, g, out)
+
+
+def instants(stop: float, step: float) -> np.ndarray:
+    """0, h, 2h, ... stop: a last shorter step where stop is no multiple of h."""
+    count = round(stop / step)
+    if abs(count * step - stop) > 1e-9 * stop:
+        count = int(np.ceil(stop / step - 1e-9))
+    times = np.arange(count + 1) * step
+    times[-1] = stop
+    return times

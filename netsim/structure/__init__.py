@@ -1,0 +1,59 @@
+"""The diagnosis before any number is computed: what the structure of a network leaves undetermined, prescribes twice or cannot follow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from netsim.component import is_kinematic
+from netsim.errors import Problem
+from netsim.language.parse import without_collector
+from netsim.structure.causes import Picture, singular
+from netsim.structure.loose import loose_ends
+from netsim.structure.rest import resting
+from netsim.structure.smoothness import needed_smoothness, rough
+from netsim.system import System
+
+__all__ = ["findings", "needed_smoothness"]
+
+
+@without_collector()
+def findings(system: System) -> list[Problem]:
+    """Errors E301 .. E309 and notes N301, N306, one per cause; empty for a healthy network.
+
+    Ranks are those at generic parameters and states, so a finding holds for (almost) every value the parameters may take, and no
+    network that can be solved is refused. The later questions make sense only once the first has no answer."""
+    if not system.n:
+        return []
+    picture = Picture(system)
+    broken = [(problem, unknowns) for problem, unknowns in singular(picture) if not _only_reactions(system, unknowns)]
+    explained = frozenset(u for _, unknowns in broken for u in unknowns)
+    problems = [problem for problem, _ in broken] + resting(picture, explained)
+    if not broken:
+        problems += rough(picture)
+    return sorted(_once(problems + loose_ends(picture, explained)), key=_place)
+
+
+def _once(problems: list[Problem]) -> Iterator[Problem]:
+    """One line repeated by `for`, or one model used often, makes one mistake many times over: it is told once."""
+    groups: dict[tuple, list[Problem]] = {}
+    for problem in problems:
+        groups.setdefault((problem.code, problem.span or problem), []).append(problem)
+    for first, *others in groups.values():
+        more = f", and so {len(others)} more {'time' if len(others) == 1 else 'times'}" if others else ""
+        yield replace(first, message=first.message + more)
+
+
+def _only_reactions(system: System, unknowns: frozenset[int]) -> bool:
+    """Whether only reactions of joints in space or in the plane are undetermined: their constraints repeat one another, and the solver copes."""
+    joints = set()
+    for batch in system.batches:
+        domains = [batch.instances[0].component.domain(t) for t in batch.instances[0].component.terminals] if batch.instances else []
+        if any(is_kinematic(d) and any(q.size for q in d.across) for d in domains):
+            joints |= {int(u) for key, numbers in batch.unknowns.items() if key[0] == "own" for u in numbers}
+    return unknowns <= joints
+
+
+def _place(problem: Problem) -> tuple[bool, str, int, int]:
+    span = problem.span
+    return (problem.is_note, span.file if span else "", span.line if span else 0, span.column if span else 0)

@@ -1,0 +1,178 @@
+"""What the equations leave undetermined, put in the words of nodes and elements (E301, E303, E304, E305, E309)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from netsim.batches import Batch
+from netsim.component import is_kinematic
+from netsim.errors import Problem
+from netsim.language.syntax import DomainDef
+from netsim.network import Instance
+from netsim.numbering import across_scalars
+from netsim.structure.nullspace import null_basis, supports
+from netsim.structure.pencil import generic_point, matrices
+from netsim.structure.roles import FEEDS, Edge, domain_of_own, edges, islands
+from netsim.structure.words import advice, floating, listed, nodes_word, quantity
+from netsim.system import System
+
+GENERIC_RATE = 0.83
+SEEDS = (1, 2)
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Unknowns that stay undetermined together: node numbers, and (instance, domain of its through or None) of what elements own."""
+
+    nodes: tuple[int, ...]
+    owners: tuple[tuple[Instance, DomainDef | None], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """A system as the diagnosis sees it: links between nodes, islands, and whose each unknown is."""
+
+    system: System
+
+    @cached_property
+    def edges(self) -> list[Edge]:
+        return edges(self.system.network)
+
+    @cached_property
+    def islands(self) -> list[frozenset[int]]:
+        return islands(self.system, self.edges)
+
+    @cached_property
+    def touching(self) -> dict[int, list[Instance]]:
+        """The instances with a conserving terminal at each node, in the order of the text."""
+        found: dict[int, list[Instance]] = {}
+        for instance in self.system.network.instances:
+            for node in dict.fromkeys(instance.nodes):
+                found.setdefault(node, []).append(instance)
+        return found
+
+    @cached_property
+    def node_of(self) -> dict[int, int]:
+        starts = [int(f) for f in self.system.numbering.first]
+        ends = {}
+        for i, node in enumerate(self.system.network.nodes):
+            ends.update({starts[i] + c: i for c in range(len(across_scalars(node.domain)))})
+        return ends
+
+    @cached_property
+    def owner_of(self) -> dict[int, tuple[Batch, int, int]]:
+        return {int(u): (b, k, i) for b in self.system.batches for i in range(len(b.form.own)) for k, u in enumerate(b.unknowns["own", i])}
+
+    def cause(self, unknowns: frozenset[int]) -> Cause:
+        nodes = tuple(sorted({self.node_of[u] for u in unknowns if u in self.node_of}))
+        owners: dict[str, tuple[Instance, DomainDef | None]] = {}
+        for u in sorted(unknowns):
+            if u in self.owner_of:
+                batch, k, i = self.owner_of[u]
+                owner = batch.instances[k]
+                domain = None if batch.shapes else domain_of_own(owner.component, i)
+                if owner.name not in owners or domain is not None:
+                    owners[owner.name] = (owner, domain)
+        return Cause(nodes, tuple(sorted(owners.values(), key=lambda o: (o[0].span.line, o[0].span.column))))
+
+
+def undetermined(system: System) -> list[frozenset[int]]:
+    """Sets of unknowns the equations leave open at almost every state and parameter value, one set per cause."""
+    found: list[frozenset[int]] = []
+    for seed in SEEDS:
+        basis, _ = null_basis(matrices(generic_point(system, seed), GENERIC_RATE)[0])
+        sets = supports(basis)
+        if not sets:
+            return []
+        found = sets if seed == SEEDS[0] or len(sets) < len(found) else found
+    return found
+
+
+def singular(picture: Picture) -> list[tuple[Problem, frozenset[int]]]:
+    """A problem for each cause, with the unknowns it explains."""
+    found = []
+    for unknowns in undetermined(picture.system):
+        problem = _problem(picture, picture.cause(unknowns))
+        if problem is not None:
+            found.append((problem, unknowns))
+    return found
+
+
+def _problem(picture: Picture, cause: Cause) -> Problem | None:
+    nodes = picture.system.network.nodes
+    afloat = next((island for island in picture.islands if island & set(cause.nodes)), None)
+    if afloat is not None:
+        members = sorted(afloat & set(cause.nodes))
+        return _starved(picture, members) or _floating(picture, members)
+    if not [i for i in cause.nodes if nodes[i].domain.through] and cause.owners and all(domain for _, domain in cause.owners):
+        return _loop(picture, cause)
+    return _unexplained(picture, cause)
+
+
+def _floating(picture: Picture, members: list[int]) -> Problem:
+    nodes = picture.system.network.nodes
+    names, domain = [nodes[i].name for i in members], nodes[members[0]].domain
+    mark, hint = floating(domain, names)
+    verb = "is" if len(names) == 1 else "are"
+    return Problem("E301", f"{nodes_word(names)} {verb} not connected with ground ({domain.name})", nodes[members[0]].span, mark, hint)
+
+
+def _starved(picture: Picture, members: list[int]) -> Problem | None:
+    """A node or island whose only connections with the rest are sources of through."""
+    inside = set(members)
+    feeders = [e for e in picture.edges if e.role == FEEDS and (e.start in inside) != (e.end in inside)]
+    if not feeders:
+        return None
+    nodes = picture.system.network.nodes
+    names, domain = [nodes[i].name for i in members], nodes[members[0]].domain
+    sources = list(dict.fromkeys(picture.system.network.instances[e.instance].name for e in feeders))
+    through = domain.through[0].doc or domain.through[0].name
+    message = f"the {through} of {listed(sources)} has no way on at {nodes_word(names)} ({domain.name})"
+    mark, hint = floating(domain, names)
+    return Problem("E305", message, nodes[members[0]].span, mark, hint)
+
+
+def _loop(picture: Picture, cause: Cause) -> Problem | None:
+    """Throughs that may circulate freely: the acrosses around a loop are all prescribed."""
+    domains = {domain.name: domain for _, domain in cause.owners if domain is not None}
+    if any(len(domain.across) > 1 or domain.across[0].size for domain in domains.values()):
+        return None  # redundant constraints of closed mechanisms are the solver's to share out
+    instances = [instance for instance, _ in cause.owners]
+    names, last = [i.name for i in instances], instances[-1]
+    kinematic = all(is_kinematic(domain) for domain in domains.values())
+    code, what = ("E304", "motion") if kinematic else ("E303", quantity(next(iter(domains.values()))))
+    where = ", ".join(domains)
+    if len(instances) == 1 and len(set(last.nodes)) < len(last.nodes):
+        message = f"'{names[0]}' prescribes the {what} between a node and itself ({where})"
+    elif len(instances) == 1:
+        message = f"'{names[0]}' prescribes a {what} that is fixed already ({where})"
+    else:
+        message = f"{listed(names)} prescribe one {what} more than once ({where})"
+    author = next((i.component.definition.singular for i in reversed(instances) if i.component.definition.singular), "")
+    mark, hint = advice(author or "they form a closed loop", "remove one of them, or put something that gives way between them")
+    return Problem(code, message, last.span, mark, hint, tuple((i.span, f"and '{i.name}'") for i in instances[:-1]))
+
+
+def _unexplained(picture: Picture, cause: Cause) -> Problem | None:
+    """Neither floating nor a plain loop: an amplifier without feedback, a gear that is held twice, a signal that needs itself."""
+    nodes = picture.system.network.nodes
+    instances = list(_involved(picture, cause))
+    speaker = next((i for i in instances if i.component.definition.singular), instances[0] if instances else None)
+    open_nodes = [nodes[i].name for i in cause.nodes]
+    subject = nodes_word(open_nodes) if open_nodes else listed(i.name for i in instances)
+    if speaker is None:
+        return None
+    span = speaker.span if speaker.component.definition.singular or not cause.nodes else nodes[cause.nodes[0]].span
+    author = speaker.component.definition.singular
+    mark, hint = advice(
+        author or "their equations determine one another only up to a common value", "look for a missing connection or a loop of signals"
+    )
+    return Problem("E309", f"the equations do not determine {subject}", span, mark, hint)
+
+
+def _involved(picture: Picture, cause: Cause) -> Iterator[Instance]:
+    yield from (instance for instance, _ in cause.owners)
+    for node in cause.nodes:
+        yield from picture.touching.get(node, [])

@@ -1,0 +1,28 @@
+"""Nodes that a single terminal touches, so that nothing can flow through it (N301)."""
+
+from __future__ import annotations
+
+from netsim.batches import form_of
+from netsim.errors import Problem
+from netsim.structure.causes import Picture
+from netsim.structure.roles import CONDUCTS, links
+
+
+def loose_ends(picture: Picture, explained: frozenset[int]) -> list[Problem]:
+    """A note for every element with an end that leads nowhere: one terminal at the node, and a branch that goes on to another terminal."""
+    network = picture.system.network
+    uses = [0] * len(network.nodes)
+    for instance in network.instances:
+        for node in instance.nodes:
+            if node >= 0:
+                uses[node] += 1
+    found = []
+    for instance in network.instances:
+        through = [link for link in links(form_of(instance), instance.component) if link.role == CONDUCTS and link.start and link.end]
+        passing = {end for link in through for end in (link.start, link.end)}
+        for terminal, node in zip(instance.component.terminals, instance.nodes):
+            if terminal in passing and node >= 0 and uses[node] == 1 and int(picture.system.numbering.first[node]) not in explained:
+                where = network.nodes[node]
+                what = where.domain.through[0].doc or where.domain.through[0].name
+                found.append(Problem("N301", f"only '{instance.name}' touches node '{where.name}': no {what} can pass there", where.span))
+    return found

@@ -1,0 +1,74 @@
+"""What a singular sparse matrix leaves undetermined: sparse null vectors, one per independent cause."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import splu
+
+Array = np.ndarray
+SHIFT = 1e-13
+NULL = 1e-11
+SUPPORT = 1e-6
+
+
+def null_basis(matrix: Any) -> tuple[Array, Array]:
+    """(N, scale): columns of N span the x with A diag(scale) x = 0, in reduced echelon form; N has no columns for a regular A.
+
+    Rows and columns are brought to size one first; block inverse iteration on A + SHIFT*D with a random diagonal D finds the null space
+    (a bare diagonal makes every matrix regular, empty rows included)."""
+    n = matrix.shape[0]
+    balanced, _, scale = equilibrated(matrix)
+    rng = np.random.default_rng(1)
+    factor = splu(sp.csc_matrix(balanced + SHIFT * sp.diags(rng.uniform(0.5, 2, n)))) if n else None
+    count = min(4, n)
+    while factor is not None:
+        block = rng.standard_normal((n, count))
+        for _ in range(3):
+            block, _ = np.linalg.qr(factor.solve(block))
+        _, sizes, right = np.linalg.svd(balanced @ block, full_matrices=False)
+        found = block @ right[sizes < NULL].T
+        if found.shape[1] < count or count == n:
+            return _echelon(found), scale
+        count = min(2 * count, n)
+    return np.zeros((0, 0)), scale
+
+
+def equilibrated(matrix: Any, rounds: int = 6) -> tuple[Any, Array, Array]:
+    """(R A C, r, c) with rows and columns scaled towards largest entries of one (Ruiz 2001)."""
+    row_scale, scale = np.ones(matrix.shape[0]), np.ones(matrix.shape[1])
+    for _ in range(rounds):
+        size = abs(matrix)
+        rows, columns = (_roots(size.max(axis=axis).toarray().ravel()) for axis in (1, 0))
+        matrix = sp.diags(rows) @ matrix @ sp.diags(columns)
+        row_scale, scale = row_scale * rows, scale * columns
+    return sp.csc_matrix(matrix), row_scale, scale
+
+
+def _roots(largest: Array) -> Array:
+    return 1 / np.sqrt(np.where(largest > 0, largest, 1.0))
+
+
+def _echelon(basis: Array) -> Array:
+    """The same span with a one in each column where all others have zeros: separate causes fall into separate columns."""
+    basis = basis.copy()
+    for k in range(basis.shape[1]):
+        row = int(np.argmax(np.abs(basis[:, k])))
+        basis[:, k] /= basis[row, k]
+        for j in range(basis.shape[1]):
+            if j != k:
+                basis[:, j] -= basis[:, k] * basis[row, j]
+    return basis
+
+
+def supports(basis: Array) -> list[frozenset[int]]:
+    """The unknowns each cause leaves undetermined; null vectors that share an unknown are one cause."""
+    graph = nx.Graph()
+    for k in range(basis.shape[1]):
+        members = np.flatnonzero(np.abs(basis[:, k]) > SUPPORT * np.abs(basis[:, k]).max())
+        nx.add_path(graph, [int(m) for m in members])
+        graph.add_nodes_from(int(m) for m in members)
+    return sorted((frozenset(c) for c in nx.connected_components(graph)), key=min)

@@ -1,0 +1,176 @@
+"""A network's equations linearised at a generic point: the matrix A(s) of F(x, s x, s^2 x, y, s q(y)) and the columns of its inputs.
+
+Parameters and states are drawn at random within their bounds, so what A(s) says about rank holds for almost every value: it is a property of the
+structure, cancellations such as the potential of a floating island included (which counting unknowns cannot see).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import scipy.sparse as sp
+
+from netsim.batches import Batch, FormKernels
+from netsim.errors import InputError
+from netsim.kernels.form import UNIFORM, Key, step_residuals
+from netsim.kernels.program import forward_jacobian
+from netsim.language.expressions import Scope, evaluate, flatten
+from netsim.language.syntax import Param
+from netsim.system import System
+
+Array = np.ndarray
+TRIES = 24
+FAINT, GLARING = 1e-10, 1e8
+SPREAD = 0.4
+
+
+@dataclass(frozen=True, eq=False)
+class Linearisation:
+    """A form's derivatives: entries (row, key, level), which of them contain alpha, and a function of all symbols (alpha last) for their values."""
+
+    entries: tuple[tuple[int, Key, int], ...]
+    rates: Array
+    function: Any
+    signed: int
+    parameters: tuple[tuple[str, int], ...]
+
+
+@lru_cache(maxsize=512)
+def linearisation(kernels: FormKernels) -> Linearisation:
+    """Derivatives of a form's rows by everything it gathers; charges enter as alpha*q."""
+    form = kernels.form
+    residuals = ca.vertcat(*step_residuals(form)[0])
+    gathered = dict(form.symbols.gathered)
+    keys = [key for key in gathered if key[0][0] != "charge"]
+    jacobian = forward_jacobian(residuals, ca.vertcat(*(gathered[k] for k in keys)))
+    rows, columns = jacobian.sparsity().get_triplet()
+    parameters = tuple((name, len(scalars)) for name, scalars in form.symbols.parameters.items())
+    inputs = [*gathered.values(), *(s for scalars in form.symbols.parameters.values() for s in scalars)]
+    others = [symbol for name, symbol in UNIFORM.items() if name != "alpha"]
+    entries = tuple((r, *keys[c]) for r, c in zip(rows, columns))
+    values = ca.reshape(jacobian.nz[:], -1, 1) if entries else ca.SX(0, 1)
+    rates = np.array([ca.depends_on(value, UNIFORM["alpha"]) for value in ca.vertsplit(values)] if entries else [], dtype=bool)
+    function = ca.Function("linearised", [ca.vertcat(*inputs, *others, UNIFORM["alpha"])], [values])
+    return Linearisation(entries, rates, function, len(gathered), parameters)
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """One generic point of a system: for every batch the arguments of its linearisation, one column per instance.
+
+    `stand_ins` are what takes the place of entries that vanish or overflow wherever we looked: they are not zero by structure (NaN elsewhere)."""
+
+    system: System
+    arguments: tuple[Array, ...]
+    stand_ins: tuple[Array, ...]
+
+
+def generic_point(system: System, seed: int) -> Point:
+    """Random states and parameters for every element, avoiding flat spots (a slack rope) where another draw does."""
+    rng = np.random.default_rng(seed)
+    arguments = tuple(_best_draw(batch, rng) for batch in system.batches)
+    stand_ins = []
+    for batch, columns in zip(system.batches, arguments):
+        form = linearisation(batch.kernels)
+        usable = _usable(_values(form, columns))
+        stand_ins.append(np.where(usable, np.nan, _scatter(rng, usable.shape)))
+    return Point(system, arguments, tuple(stand_ins))
+
+
+def _best_draw(batch: Batch, rng: np.random.Generator) -> Array:
+    form = linearisation(batch.kernels)
+    best = _draw(batch, form, rng, scaled=False)
+    score = _usable(_values(form, best)).sum(axis=0)
+    for attempt in range(1, TRIES):
+        if (score == len(form.entries)).all():
+            break
+        trial = _draw(batch, form, rng, scaled=attempt % 2 == 1)
+        found = _usable(_values(form, trial)).sum(axis=0)
+        better = found > score
+        best[:, better], score[better] = trial[:, better], found[better]
+    return best
+
+
+def _usable(values: Array) -> Array:
+    size = np.abs(np.where(np.isfinite(values), values, 0.0))
+    return (size > FAINT) & (size < GLARING)
+
+
+def _scatter(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+    """Positive numbers around one, as often above as below it, so that long chains of gears and amplifiers neither grow nor fade."""
+    return np.exp(rng.uniform(-SPREAD, SPREAD, shape))
+
+
+def _draw(batch: Batch, form: Linearisation, rng: np.random.Generator, scaled: bool) -> Array:
+    states = rng.uniform(0.3, 3, (form.signed, batch.n)) * rng.choice([-1, 1], (form.signed, batch.n))
+    declared = {p.name: p for p in batch.instances[0].component.definition.params} if not batch.shapes else {}
+    blocks = [states]
+    for name, size in form.parameters:
+        blocks.append(np.ones((size, batch.n)) if name.startswith("live ") else _parameter(declared.get(name), (size, batch.n), rng, scaled))
+    blocks += [_scatter(rng, (len(UNIFORM) - 1, batch.n)), np.ones((1, batch.n))]
+    return np.vstack(blocks)
+
+
+def _parameter(declared: Param | None, size: tuple[int, int], rng: np.random.Generator, scaled: bool) -> Array:
+    """Within literal bounds; `scaled` draws stay near the default, for laws that overflow away from it."""
+    default = _constant(declared.default) if declared and scaled else None
+    if default:
+        return default * _scatter(rng, size)
+    limits = [(bound.op[0], _constant(bound.value)) for bound in declared.bounds] if declared else []
+    low, high = (next((x for op, x in limits if op == side and x is not None), None) for side in "><")
+    if low is not None and high is not None:
+        return low + (high - low) * rng.uniform(0.3, 0.7, size)
+    scale = _scatter(rng, size)
+    return low + scale if low else high - scale if high is not None else scale
+
+
+def _constant(expr: Any) -> float | None:
+    try:
+        values = flatten(evaluate(expr, Scope(_no_name)).value) if expr is not None else []
+    except InputError:
+        return None
+    return float(values[0]) if len(values) == 1 else None
+
+
+def _no_name(name: Any) -> Any:
+    raise InputError(())
+
+
+def _values(form: Linearisation, arguments: Array) -> Array:
+    return np.array(form.function(arguments)).reshape(len(form.entries), arguments.shape[1])
+
+
+# -------------------------------------------------------------------------------------------- the matrices
+
+
+def matrices(point: Point, s: float, alpha: Callable[[Batch], float] | None = None) -> tuple[Any, Any]:
+    """(A, B): derivatives of all rows by the unknowns (n, n) and by the functions of time (n, drives), d/dt replaced by s.
+
+    `alpha` gives what stands for d/dt of a batch's charges (s unless told): zero there is the static solution."""
+    system = point.system
+    own: list[tuple[Array, Array, Array]] = []
+    driven: list[tuple[Array, Array, Array]] = []
+    for batch, arguments, stand_ins in zip(system.batches, point.arguments, point.stand_ins):
+        form = linearisation(batch.kernels)
+        arguments = arguments.copy()
+        arguments[-1] = s if alpha is None else alpha(batch)
+        resting = form.rates[:, None] & (arguments[-1] == 0)
+        values = np.where(np.isnan(stand_ins), _values(form, arguments), np.where(resting, 0.0, stand_ins))
+        for (row, key, level), value in zip(form.entries, values):
+            rows = batch.unknowns[batch.form.rows[row]]
+            target = driven if key in batch.drives else own
+            target.append((rows, batch.drives[key] if key in batch.drives else batch.columns(key), value * s**level))
+    return _assembled(own, (system.n, system.n)), _assembled(driven, (system.n, max(system.layout.nd, 1)))
+
+
+def _assembled(parts: list[tuple[Array, Array, Array]], shape: tuple[int, int]) -> Any:
+    if not parts:
+        return sp.csc_matrix(shape)
+    rows, columns, values = (np.concatenate(p) for p in zip(*parts))
+    kept = (rows >= 0) & (columns >= 0)
+    return sp.csc_matrix((values[kept], (rows[kept], columns[kept])), shape=shape)

@@ -1,0 +1,112 @@
+"""Whether the static solution, where most starts begin, determines every potential (E302)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from netsim.batches import Batch
+from netsim.component import is_kinematic, plain_name
+from netsim.errors import InputError, Problem
+from netsim.language.syntax import DomainDef
+from netsim.network import Network
+from netsim.starts import StartRow, start_rows
+from netsim.structure.causes import GENERIC_RATE, SEEDS, Picture
+from netsim.structure.nullspace import null_basis, supports
+from netsim.structure.pencil import generic_point, matrices
+from netsim.structure.roles import CONDUCTS, islands
+from netsim.structure.words import listed, nodes_word, quantity
+from netsim.system import System
+from netsim.values import Values
+
+Array = np.ndarray
+
+
+def resting(picture: Picture, explained: frozenset[int]) -> list[Problem]:
+    """Nodes only capacitors touch: their potential needs a written start (and has none in a static analysis)."""
+    network = picture.system.network
+    if not _begins_static(network):
+        return []
+    rows = [] if _has_static_run(network) else _written(picture.system)
+    if rows is None:
+        return []
+    found = []
+    for unknowns in _open_at_rest(picture.system, rows):
+        problem = None if unknowns & explained else _problem(picture, unknowns)
+        if problem is not None:
+            found.append(problem)
+    return found
+
+
+def _begins_static(network: Network) -> bool:
+    """Some run starts from the static solution (`from = rest` in every run starts from zero)."""
+    starts = [{b.name: plain_name(b.value) for b in run.options}.get("from", "static") for run in network.runs]
+    return not starts or any(start != "rest" for start in starts)
+
+
+def _has_static_run(network: Network) -> bool:
+    return any(run.analysis == "static" for run in network.runs)
+
+
+def _written(system: System) -> list[StartRow] | None:
+    """The written starts as rows; None where one of them cannot be read (which is another problem)."""
+    try:
+        return [row for row in start_rows(system, Values(system.network)) if row.word == "start"]
+    except InputError:
+        return None
+
+
+def _static_rate(batch: Batch) -> float:
+    """Charges rest; states of signal blocks start at zero and count as known to the rest, so their rates stay generic."""
+    blocks = bool(batch.shapes) or any(batch.instances[0].component.is_signal(t) for t in batch.instances[0].component.terminals)
+    return GENERIC_RATE if blocks else 0.0
+
+
+def _open_at_rest(system: System, rows: list[StartRow]) -> list[frozenset[int]]:
+    found: list[frozenset[int]] = []
+    for seed in SEEDS:
+        basis, scale = null_basis(matrices(generic_point(system, seed), GENERIC_RATE, _static_rate)[0])
+        sets = supports(_unstarted(basis, scale, rows, system.n))
+        if not sets:
+            return []
+        found = sets if seed == SEEDS[0] or len(sets) < len(found) else found
+    return found
+
+
+def _unstarted(basis: Array, scale: Array, rows: list[StartRow], n: int) -> Array:
+    """What of the null space no written start determines."""
+    if not rows or not basis.shape[1]:
+        return basis
+    rng = np.random.default_rng(3)
+    started = np.zeros((len(rows), n))
+    for r, row in enumerate(rows):
+        for variable in row.variables:
+            if variable < n:  # a start that speaks of a charge's rate says nothing about the state at rest
+                started[r, variable] += rng.uniform(0.5, 2)
+    _, sizes, right = np.linalg.svd(started * scale @ basis)
+    rank = int((sizes > 1e-9 * max(1.0, sizes.max(initial=0.0))).sum())
+    return basis @ right[rank:].T
+
+
+def _has_static_state(domain: DomainDef) -> bool:
+    """Motions start at their reference, and nodes without power (integrators written as circuits) at zero like signals."""
+    return bool(domain.through) and domain.power is not None and not is_kinematic(domain)
+
+
+def _problem(picture: Picture, unknowns: frozenset[int]) -> Problem | None:
+    system, cause = picture.system, picture.cause(unknowns)
+    nodes = system.network.nodes
+    resting_nodes = {i for i in cause.nodes if _has_static_state(nodes[i].domain)}
+    untied = next((island & resting_nodes for island in islands(system, picture.edges, (CONDUCTS,)) if island & resting_nodes), None)
+    members = sorted(untied or ())
+    if not members:
+        return None
+    domain, names = nodes[members[0]].domain, [nodes[i].name for i in members]
+    types = dict.fromkeys(i.component.name for node in members for i in picture.touching[node])
+    instances = list(dict.fromkeys(i.name for node in members for i in picture.touching[node]))
+    message = f"{nodes_word(names)} {'has' if len(names) == 1 else 'have'} no path to ground ({domain.name})"
+    touch = f"only {listed(instances)} ({', '.join(types)}) touch {'it' if len(names) == 1 else 'them'}"
+    mark = f"{touch}, so the static start cannot determine the {quantity(domain)}"
+    hint = f"tie {listed(names[:1])} to ground through something that conducts, or write its start: start {names[0]}.{domain.across[0].name} = ..."
+    if _has_static_run(system.network):
+        hint = f"tie {listed(names[:1])} to ground through something that conducts: static() knows no start values"
+    return Problem("E302", message, nodes[members[0]].span, mark, hint)

@@ -1,0 +1,167 @@
+"""Whether every prescribed function of time can be differentiated as often as the structure differentiates it (E306, N306).
+
+A source's input u meets the transfer functions A(s)^-1 b: where a through grows like s^k u, it contains the k-th derivative of u. That count is
+exact for every coupling in between (masses behind rigid links, gears, transformers, a motor's inductance).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import splu
+
+from netsim.bindings import Shape, smoothness
+from netsim.component import is_kinematic
+from netsim.errors import Problem
+from netsim.language.syntax import Binary, Call, Conditional, DomainDef, Expr, Unary
+from netsim.network import Instance
+from netsim.structure.causes import Picture
+from netsim.structure.nullspace import equilibrated
+from netsim.structure.pencil import generic_point, matrices
+from netsim.structure.roles import domain_of_own
+from netsim.system import System
+
+Array = np.ndarray
+RATES = (1e4, 1e5)
+SMOOTH_ENOUGH = 4
+WORDS = {
+    -1: "jumps",
+    0: "has corners where its first derivative jumps",
+    1: "has a second derivative that jumps",
+    2: "has a third derivative that jumps",
+    3: "has a fourth derivative that jumps",
+}
+FOLLOWED = ("it without a jump", "its first derivative", "its second derivative", "its third derivative", "its fourth derivative")
+
+
+@dataclass(frozen=True)
+class Needed:
+    """How many continuous derivatives a function must have (-1: it may jump), and the domain that asks for them."""
+
+    smoothness: int
+    domain: DomainDef | None
+
+    @property
+    def mechanical(self) -> bool:
+        return self.domain is not None and is_kinematic(self.domain)
+
+
+def rough(picture: Picture) -> list[Problem]:
+    """Inputs whose functions of time are less smooth than the network needs."""
+    system = picture.system
+    suspects = [
+        (instance, name, shape, int(drive.numbers[0, k]))
+        for drive in system.drives
+        if drive.stage == 1
+        for k, ((instance, name), shape) in enumerate(zip(drive.owners, drive.shapes))
+        if smoothness(shape) < SMOOTH_ENOUGH
+    ]
+    if not suspects:
+        return []
+    needed = needed_smoothness(picture, [column for *_, column in suspects])
+    found = []
+    for (instance, name, shape, _), need in zip(suspects, needed):
+        if smoothness(shape) < need.smoothness:
+            found.append(_problem(instance, name, shape, need))
+    return found
+
+
+def needed_smoothness(picture: Picture, columns: list[int]) -> list[Needed]:
+    """For each drive: k where a through takes k derivatives, more than the acrosses do; one less than the acrosses otherwise.
+
+    A displacement on masses needs 2, on springs and dampers 0 (its velocity must be finite); a velocity on masses or a voltage on a capacitor 1; a
+    voltage on resistors none (-1: it may jump)."""
+    system = picture.system
+    point = generic_point(system, 1)
+    sizes = []
+    for s in RATES:
+        a, b = matrices(point, s)
+        balanced, rows, scale = equilibrated(a)
+        wanted = sp.csc_matrix(b)[:, columns].toarray()
+        sizes.append(np.abs(scale[:, None] * splu(balanced).solve(rows[:, None] * wanted)))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        growth = np.rint(np.log10(sizes[1] / sizes[0]) / np.log10(RATES[1] / RATES[0]))
+    visible = sizes[1] > 1e-12 * sizes[1].max(axis=0, initial=1e-300)
+    growth = np.where(visible & np.isfinite(growth), growth, -9).astype(int)
+    return [_needed(picture, growth[:, j], _pushes(system, column)) for j, column in enumerate(columns)]
+
+
+def _pushes(system: System, column: int) -> bool:
+    """Whether a drive is a through (a force, a current) rather than an across: it stands in the balance of a node."""
+    for batch in system.batches:
+        for key, numbers in batch.drives.items():
+            if column in numbers and not batch.shapes:
+                entries = batch.kernels.levels.scatter
+                return any(e[0] == "level" and e[2] == key and e[1] < len(batch.form.rows) and batch.form.rows[e[1]][0] == "node" for e in entries)
+    return False
+
+
+def _needed(picture: Picture, growth: Array, pushes: bool) -> Needed:
+    throughs, acrosses = [Needed(-9, None)], [Needed(-9, None)]
+    for unknown, k in enumerate(growth):
+        node, owner = picture.node_of.get(unknown), picture.owner_of.get(unknown)
+        if node is not None:
+            domain = picture.system.network.nodes[node].domain
+            if domain.through:  # the across of a kinematic node is the rate of what the unknown stands for
+                acrosses.append(Needed(int(k) + (is_kinematic(domain) and not pushes), domain))
+        elif owner is not None and not owner[0].shapes:
+            batch, position, own = owner
+            asking = domain_of_own(batch.instances[position].component, own)
+            if asking is not None:
+                throughs.append(Needed(int(k), asking))
+    through, across = (max(found, key=lambda need: need.smoothness) for found in (throughs, acrosses))
+    return through if through.smoothness > across.smoothness else Needed(across.smoothness - 1, across.domain)
+
+
+def _problem(instance: Instance, name: str, shape: Shape, need: Needed) -> Problem:
+    binding = next(b for b in instance.text.bindings if b.name == name)
+    have = smoothness(shape)
+    rough_part = _culprit(binding.value, shape)
+    if not need.mechanical and have >= 0:
+        through = need.domain.through[0].doc if need.domain else "through"
+        return Problem("N306", f"the {name} of '{instance.name}' {WORDS[have]}, and a {through} jumps with it", rough_part.span)
+    who = "masses follow" if need.mechanical and need.smoothness > 0 else "the network has to follow"
+    message = f"the {name} of '{instance.name}' is not smooth enough: it {WORDS[have]}, but {who} {FOLLOWED[min(need.smoothness, 4)]}"
+    return Problem("E306", message, rough_part.span, _mark(rough_part), _hint(rough_part, need))
+
+
+def _culprit(expr: Expr, shape: Shape) -> Expr:
+    """The innermost call or condition that is as rough as the whole."""
+    for part in _calls(expr):
+        if isinstance(part, Conditional) or (isinstance(part, Call) and part.function in _ROUGH):
+            return part
+    return expr
+
+
+_ROUGH = {
+    "step": "a step jumps", "ramp": "a ramp has a corner", "pulse": "a pulse has edges", "abs": "abs() has a corner", "sign": "sign() jumps",
+    "floor": "floor() jumps", "mod": "mod() jumps", "min": "min() has a corner", "max": "max() has a corner",
+    "sine": "a sine that begins `at` an instant has a corner there", "table": "the table is interpolated like that",
+}  # fmt: skip
+
+
+def _calls(expr: Expr) -> list[Expr]:
+    match expr:
+        case Call():
+            inner = [*expr.arguments, *(v for _, v in expr.keywords)]
+            return [*(c for e in inner for c in _calls(e)), expr]
+        case Binary():
+            return [*_calls(expr.left), *_calls(expr.right)]
+        case Unary():
+            return _calls(expr.operand)
+        case Conditional():
+            return [expr]
+    return []
+
+
+def _mark(expr: Expr) -> str:
+    return _ROUGH.get(expr.function, "") if isinstance(expr, Call) else "a condition on the time jumps" if isinstance(expr, Conditional) else ""
+
+
+def _hint(expr: Expr, need: Needed) -> str:
+    if isinstance(expr, Call) and expr.function == "table":
+        return "read the table with kind = cubic (two continuous derivatives)"
+    smooth = "use a smooth function such as bell(time, at = ..., width = ...), or a table with kind = cubic"
+    return smooth + (", or prescribe the force and let the motion follow" if need.mechanical else ", or put a resistance between")
