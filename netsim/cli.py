@@ -1,0 +1,304 @@
+"""The command line: netsim run | check | show | list.
+
+Exit status: 0 all well, 1 the simulation failed, 2 a mistake in what the user wrote, 130 interrupted. Nothing heavy is imported
+before it is needed, so that `netsim --help` answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from netsim import __version__
+from netsim.errors import InputError, NetsimError, Problem, nearest, render
+
+if TYPE_CHECKING:
+    from netsim.model import Model
+    from netsim.samples import Samples
+
+FINE, FAILED, MISTAKE, INTERRUPTED = 0, 1, 2, 130
+STAGES = ("syntax", "network", "structure", "kernels", "system", "pattern")
+PICTURE_WORDS = ("png", "svg")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status; everything that is not the result goes to stderr."""
+    try:
+        chosen = _parser().parse_args(arguments)
+        status = chosen.command(chosen)
+        sys.stdout.flush()
+        return status
+    except NetsimError as error:
+        _complain(error.problems)
+        return error.exit_status
+    except KeyboardInterrupt:
+        _say("interrupted: nothing was written")
+        return INTERRUPTED
+    except BrokenPipeError:  # `netsim list | head`: the reader has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FINE
+    except MemoryError:
+        _say("out of memory: save fewer signals or only every n-th step (`every = n` in the run line)")
+        return FAILED
+    except Exception as wrong:
+        if os.environ.get("NETSIM_DEBUG") == "1":
+            raise
+        _say(f"internal error: {type(wrong).__name__}: {wrong}\nThis is a mistake in netsim, not in your text: please report it with the netlist.")
+        _say("NETSIM_DEBUG=1 shows where it happened.")
+        return FAILED
+
+
+# ------------------------------------------------------------------------------------------------- arguments
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says which option was probably meant."""
+
+    def error(self, message: str) -> NoReturn:
+        match = re.match(r"unrecognized arguments: (-\S+)", message)
+        known = [o for action in self._all_actions() for o in action.option_strings]
+        hint = nearest(match[1].partition("=")[0], known) if match else ""
+        self.exit(MISTAKE, f"{self.format_usage()}{self.prog}: {message}\n" + (f"      = hint: {hint}\n" if hint else ""))
+
+    def _all_actions(self) -> list[argparse.Action]:
+        below = [p for a in self._actions if isinstance(a, argparse._SubParsersAction) for p in a.choices.values()]
+        return [*self._actions, *(action for parser in below for action in parser._actions)]
+
+
+def _parser() -> _Parser:
+    parser = _Parser(prog="netsim", description="Simulate physical systems written as text.", allow_abbrev=False)
+    parser.add_argument("--version", action="version", version=f"netsim {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
+
+    run = _command(commands, "run", run_command, "run a netlist's analyses and write the result")
+    _add_file(run)
+    run.add_argument(
+        "-o", "--output", metavar="RESULT", help="where to write: .csv or .nc (default: results/NAME.csv, and a picture of the plot lines)"
+    )
+    run.add_argument("--stop", metavar="T", help="stop time in s, or with a unit: '50 ms'")
+    run.add_argument("--step", metavar="H", help="time step, as --stop")
+    run.add_argument("--method", metavar="M", help="integration method")
+    run.add_argument("--animate", metavar="HTML", help="write a moving picture: one page for any browser")
+    run.add_argument("--plot", nargs="?", const="png", metavar="PNG|SVG", help="draw the plot lines: 'png' or 'svg' beside the result, or a path")
+
+    check = _command(commands, "check", check_command, "check text, units and structure; no time stepping")
+    _add_file(check)
+    show = _command(commands, "show", show_command, "print a stage of the pipeline")
+    _add_file(show)
+    show.add_argument("--stage", choices=STAGES, default="network", help="default: network")
+
+    listing = _command(commands, "list", list_command, "list domains and components, or describe one")
+    listing.add_argument("name", nargs="?", default="", metavar="DOMAIN|COMPONENT")
+    listing.add_argument("--markdown", action="store_true", help="the whole component reference as Markdown")
+    return parser
+
+
+def _command(commands: Any, name: str, action: Any, about: str) -> argparse.ArgumentParser:
+    parser = commands.add_parser(name, help=about, description=about[0].upper() + about[1:] + ".", allow_abbrev=False)
+    parser.set_defaults(command=action)
+    return parser
+
+
+def _add_file(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="a netlist; the name of a shipped model works too")
+    parser.add_argument(
+        "-p", dest="values", action="append", default=[], metavar="name=value", help="a parameter or count: -p 'stiffness=3 kN/m' -p n=5"
+    )
+
+
+# -------------------------------------------------------------------------------------------------- commands
+
+
+def run_command(chosen: argparse.Namespace) -> int:
+    """`netsim run`: everything that can be refused is refused before the time loop."""
+    from netsim.animate import write_page
+    from netsim.plots import check_picture
+    from netsim.progress import progress_on
+    from netsim.results import check_target, write
+    from netsim.scenes import moving_signals, scene_of
+    from netsim.summary import summary
+
+    file = find_netlist(chosen.file)
+    target = check_target(Path(chosen.output) if chosen.output else Path("results") / f"{file.stem}.csv")
+    model = load_model(file, chosen.values)
+    picture = _picture(chosen.plot, target, draws=chosen.output is None and bool(model.network.plots))
+    if picture:
+        check_picture(picture)
+    options = _options(chosen, model)
+    beside = moving_signals(model) if chosen.animate else []
+    with progress_on(sys.stderr) as progress:
+        runs = model.run(options, progress, beside)
+    files = write(runs, target)
+    if chosen.animate:
+        files.append(write_page(scene_of(model, runs[-1]), Path(chosen.animate)))
+    if picture:
+        files.append(_draw(model, runs, picture))
+    print(summary(model, runs, files), end="")
+    return _verdict(runs)
+
+
+def _options(chosen: argparse.Namespace, model: Model) -> dict[str, Any]:
+    """--stop and --step in seconds, --method, where they are given."""
+    from netsim.component import SECOND
+    from netsim.language.expressions import quantity_of
+    from netsim.values import parse_expression
+
+    options: dict[str, Any] = {} if chosen.method is None else {"method": chosen.method}
+    for name in ("stop", "step"):
+        if (text := getattr(chosen, name)) is not None:
+            scope = model.values.scope(model.network.top)
+            options[name] = float(quantity_of(parse_expression(text, f"--{name}"), scope, SECOND).value)
+            if not options[name] > 0:
+                raise InputError(Problem("E423", f"--{name} must be positive, not {text}"))
+    return options
+
+
+def _picture(wanted: str | None, target: Path, draws: bool) -> Path | None:
+    if wanted is None:
+        return target.with_suffix(".png") if draws else None
+    return target.with_suffix(f".{wanted.lower()}") if wanted.lower() in PICTURE_WORDS else Path(wanted)
+
+
+def _draw(model: Model, runs: list[Samples], picture: Path) -> Path:
+    from netsim.plots import plot
+
+    return plot(runs, model.network.plots, picture, model.values.scope(model.network.top))
+
+
+def _verdict(runs: Sequence[Samples]) -> int:
+    """What became of the last run: fine, failed (the problem is shown) or interrupted."""
+    last = runs[-1]
+    if last.finished:
+        return FINE
+    failure = last.attributes.get("failure")
+    if failure is not None:
+        _complain([failure])
+    _say(("" if failure else f"{last.message}: ") + "the files hold the part that was calculated, and say so")
+    return FAILED if failure else INTERRUPTED
+
+
+def check_command(chosen: argparse.Namespace) -> int:
+    """`netsim check`: problems on stderr; one line on stdout where all is well."""
+    file = find_netlist(chosen.file)
+    model = load_model(file, chosen.values)
+    problems = model.check()
+    _complain(problems)
+    if any(not p.is_note for p in problems):
+        return MISTAKE
+    sizes = f"{len(model.network.instances)} elements, {len(model.network.nodes)} nodes, {model.system.n} unknowns"
+    print(f"{file}: fine ({sizes}, index {model.structure.index})")
+    return FINE
+
+
+def show_command(chosen: argparse.Namespace) -> int:
+    """`netsim show`."""
+    from netsim.show import show_stage
+
+    print(show_stage(load_model(find_netlist(chosen.file), chosen.values), chosen.stage), end="")
+    return FINE
+
+
+def list_command(chosen: argparse.Namespace) -> int:
+    """`netsim list`."""
+    from netsim.catalogue import describe, markdown, whole_library
+
+    library = whole_library()
+    print(markdown(library) if chosen.markdown else describe(library, chosen.name), end="")
+    return FINE
+
+
+# --------------------------------------------------------------------------------------------------- netlists
+
+
+def find_netlist(name: str) -> Path:
+    """The file of that name or, where there is none, the shipped model `name` or `models/name.net`."""
+    path = Path(name)
+    if not path.exists() and path.parent in (Path("."), Path("models")):
+        from netsim.library import models_folder
+
+        shipped = models_folder() / Path(path.name).with_suffix(".net")
+        if shipped.is_file():
+            return shipped
+    return path
+
+
+def load_model(file: Path, values: Sequence[str]) -> Model:
+    """The model with `-p name=value` applied: a name that is a top-level count shapes the network, the others are parameters."""
+    from netsim.model import load
+
+    if not values:
+        return load(file)
+    from netsim.network import Frame, integer
+
+    overrides = _overrides(values)
+    counts = {name: integer(overrides[name], Frame("")) for name in _counts(file) & set(overrides)}
+    return load(file, counts).with_overrides({name: value for name, value in overrides.items() if name not in counts})
+
+
+def _overrides(pairs: Sequence[str]) -> dict[str, Any]:
+    from netsim.values import parse_expression
+
+    problems: list[Problem] = []
+    found: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, value = (part.strip() for part in pair.partition("="))
+        try:
+            if not equals or not name or not value:
+                raise InputError(Problem("E237", f"'-p {pair}' is not of the form name=value"))
+            found[name] = parse_expression(value, f"-p {name}")
+        except InputError as error:
+            problems.extend(error.problems)
+    if problems:
+        raise InputError(problems)
+    return found
+
+
+def _counts(file: Path) -> set[str]:
+    """The top-level counts of a netlist and of what it includes; no file, no counts (loading it will complain)."""
+    from netsim.language.syntax import Count, Include
+    from netsim.library import read_program
+
+    if not file.is_file():
+        return set()
+    statements = read_program(file).statements
+    inner = [_counts(file.parent / s.path) for s in statements if isinstance(s, Include)]
+    return {s.name for s in statements if isinstance(s, Count)}.union(*inner)
+
+
+# ------------------------------------------------------------------------------------------------------ words
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr)
+
+
+def _complain(problems: Sequence[Problem]) -> None:
+    for problem in map(_on_command_line, problems):
+        _say(coloured(render(problem)) if sys.stderr.isatty() and "NO_COLOR" not in os.environ else render(problem))
+
+
+def _on_command_line(problem: Problem) -> Problem:
+    """A mistake in an option is shown with the option, not with a line of a file that does not exist."""
+    if problem.span is None or not problem.span.file.startswith("-"):
+        return problem
+    return replace(problem, message=f"{problem.message} (in '{problem.span.file}')", span=None)
+
+
+def coloured(text: str) -> str:
+    """A rendered problem for a terminal: the code and the caret in red (a note's in blue), the hint in green."""
+    text = re.sub(r"(?m)(^|: )(E\d{3}) ", "\\1\x1b[1;31m\\2\x1b[0m ", text, count=1)
+    text = re.sub(r"(?m)(^|: )(N\d{3}) ", "\\1\x1b[1;34m\\2\x1b[0m ", text, count=1)
+    text = re.sub(r"(?m)^(      \| \s*)(\^+.*)$", "\\1\x1b[31m\\2\x1b[0m", text)
+    return re.sub(r"(?m)^(      = )(hint:)", "\\1\x1b[32m\\2\x1b[0m", text)
+
+
+__all__ = ["InputError", "coloured", "find_netlist", "load_model", "main"]
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,267 @@
+"""The facade: load a netlist, look at it, change parameters, run it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from netsim.analyses.options import TransientOptions, check_options
+from netsim.analyses.stepping import Progress
+from netsim.analyses.transient import transient
+from netsim.errors import InputError, NetsimError, Problem, SimulationError, nearest
+from netsim.expansion import build_network
+from netsim.language.expressions import Typed, quantity_of
+from netsim.language.parse import parse
+from netsim.language.syntax import Binding, Expr, Name, Run, String
+from netsim.levels import constant_charges
+from netsim.network import Network
+from netsim.samples import Samples
+from netsim.solvers.initial import Structure
+from netsim.solvers.machine import Machine, build_machine
+from netsim.solvers.redundancy import solvable
+from netsim.structure import findings
+from netsim.system import System, build_system
+from netsim.units import parse_unit
+from netsim.values import Values, as_expressions, parse_expression
+
+ANALYSES = ("transient",)
+SECOND = parse_unit("s").dimension
+NUMBER = parse_unit("1").dimension
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A network ready to be analysed under one set of parameter values. Everything derived is made once, when first wanted."""
+
+    network: Network
+    overrides: Mapping[str, Expr] = field(default_factory=dict)
+    shared: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def system(self) -> System:
+        """The numbered system; shared by all models that differ in parameter values only."""
+        if "system" not in self.shared:
+            self.shared["system"] = build_system(self.network, self.values)
+        return self.shared["system"]
+
+    @property
+    def prepared(self) -> tuple[System, Structure]:
+        """The system that is solved (without constraints that are redundant by structure) and its differentiation levels.
+
+        Raises `InputError` for a structurally singular network."""
+        if "findings" not in self.shared:
+            self.shared["findings"] = findings(self.system)
+        errors = [p for p in self.shared["findings"] if not p.is_note]
+        if errors:
+            raise InputError(errors)
+        constant = constant_charges(self.system, self.values)
+        if "prepared" not in self.shared or not np.array_equal(self.shared["prepared"][0], constant):
+            self.shared["prepared"] = (constant, solvable(self.system, self.values, constant))
+        return self.shared["prepared"][1]
+
+    @property
+    def structure(self) -> Structure:
+        """Differentiation levels of the system."""
+        return self.prepared[1]
+
+    @cached_property
+    def values(self) -> Values:
+        return Values(self.network, self.overrides)
+
+    @cached_property
+    def machine(self) -> Machine:
+        return build_machine(self.prepared[0], self.values, lambda call, name: self._earlier(call, name, []))
+
+    def with_params(self, **values: Any) -> Model:
+        """The same network with other parameter values (numbers in SI, or texts with units); nothing is rebuilt or recompiled."""
+        return self.with_overrides(as_expressions(values))
+
+    def with_overrides(self, values: Mapping[str, Expr | str | float]) -> Model:
+        """As `with_params`, for dotted names such as 'm1.m' too."""
+        plain = as_expressions({n: v for n, v in values.items() if isinstance(v, str | int | float)})
+        given = {n: v for n, v in values.items() if not isinstance(v, str | int | float)}
+        return replace(self, overrides={**self.overrides, **plain, **given})
+
+    def check(self) -> list[Problem]:
+        """Every mistake and note that can be found without stepping in time."""
+        try:
+            machine = self.machine
+        except NetsimError as error:
+            return list(error.problems)
+        found = [*self.values.notes, *self.shared["findings"]]
+        try:
+            from netsim.selection import select
+            from netsim.starts import start_rows
+
+            start_rows(self.system, self.values)
+            select(machine, self._saves(), self._plots())
+            self._check_tables()
+            for run in self.network.runs:
+                self._options(run, {})
+        except NetsimError as error:
+            found += error.problems
+        return found
+
+    def run(self, options: Mapping[str, Any] | None = None, progress: Progress | None = None, beside: Sequence[Name] = ()) -> list[Samples]:
+        """Every `run` line in order; `options` (stop, step, method ...) override what the lines say; signals `beside` are sampled unseen."""
+        if not self.network.runs:
+            raise InputError(Problem("E420", "the netlist has no `run` line", hint="add: run transient(stop = 1 s, step = 1 ms)"))
+        self._check_tables()
+        chosen = [self._options(run, options or {}) for run in self.network.runs]
+        done: list[Samples] = []
+        for run, option in zip(self.network.runs, chosen):
+            machine = self.machine if not done else build_machine(self.prepared[0], self.values, lambda call, name: self._earlier(call, name, done))
+            try:
+                samples = transient(machine, self.structure, option, self._saves(), self._plots(), progress, self._read_later(run.name), beside)
+            except KeyboardInterrupt:  # outside the time loop: what earlier runs found is kept
+                if not done:
+                    raise
+                done[-1] = replace(done[-1], finished=False, message=f"interrupted before run '{run.name or run.analysis}'")
+                break
+            done.append(replace(samples, name=run.name))
+            if not samples.finished:
+                break
+        return done
+
+    def transient(self, progress: Progress | None = None, save: list[str] | None = None, **options: Any) -> Any:
+        """A transient run as an xarray.Dataset. Options: stop, step, method, forces, every, from_.
+
+        Raises `SimulationError` where it fails; its `samples` hold the result up to there.
+        """
+        from netsim.results import dataset
+
+        given = {name.rstrip("_"): value for name, value in options.items()}
+        numbers = {n: _plain_number(n, v) for n, v in given.items()}
+        saves = [parse_expression(text, "save") for text in save] if save is not None else self._saves()
+        samples = transient(self.machine, self.structure, check_options("transient", numbers, {}), saves, self._plots(), progress)
+        if "failure" in samples.attributes:
+            error = SimulationError(samples.attributes["failure"])
+            error.samples = samples  # type: ignore[attr-defined]
+            raise error
+        return dataset(samples)
+
+    def _saves(self) -> list[Expr]:
+        return [signal for save in self.network.saves for signal in save.signals]
+
+    def _plots(self) -> list[Expr]:
+        return [signal for plot in self.network.plots for signal in plot.signals]
+
+    def _read_later(self, name: str) -> list[Name]:
+        """Signals of the run `name` that tables of other runs read."""
+        own = [call.signal for drive in self.system.drives for _, call in drive.calls if name and call.run == name and call.signal]
+        return own + self.shared.get("rated", [])
+
+    def _earlier(self, call: Any, name: str, done: list[Samples]) -> Any:
+        """What a table over a run of this netlist, or of another one, shows: time, value and two rates; None where the run is not done yet."""
+        if not name.endswith(".net"):
+            return _series(call, next((s for s in done if s.name == name), None))
+        return _series(call, self._other(name, call))
+
+    def _other(self, path: str, call: Any) -> Samples:
+        """The last run of another netlist under the same parameter values; each is done once, and knows which rates are wanted of it."""
+        key = (path, tuple(sorted((n, repr(v)) for n, v in self.overrides.items())))
+        others = self.shared.setdefault("others", {})
+        if key not in others:
+            other = load(path)
+            shared = {n: v for n, v in self.overrides.items() if n in other.network.top.definitions}
+            wanted = [c.signal for drive in self.system.drives for _, c in drive.calls if c.run == path]
+            other = replace(other, overrides=shared, shared={"rated": wanted, "others": others})
+            last = other.run()[-1]
+            if not last.finished:
+                raise InputError(Problem("E247", f"'{Path(path).name}' did not run to its end: {last.message}", call.call.span))
+            others[key] = last
+        return others[key]
+
+    def _check_tables(self) -> None:
+        """Tables over runs must name one (until it is done they show zero)."""
+        names = [run.name for run in self.network.runs if run.name]
+        calls = [
+            call for drive in self.system.drives for _, call in drive.calls if call.run and call.run not in names and not call.run.endswith(".net")
+        ]
+        if calls:
+            hints = [nearest(call.run, names) or "name it: run first = transient(...)" for call in calls]
+            raise InputError([Problem("E244", f"there is no run '{call.run}'", call.call.span, hint=hint) for call, hint in zip(calls, hints)])
+
+    def _options(self, run: Run, given: Mapping[str, Any]) -> TransientOptions:
+        if run.analysis not in ANALYSES:
+            raise InputError(
+                Problem("E425", f"no analysis '{run.analysis}'", run.span, hint=nearest(run.analysis, ANALYSES) or f"there is {', '.join(ANALYSES)}")
+            )
+        spans = {"": run.span, **{b.name: b.span for b in run.options if b.name not in given}}
+        options = {b.name: self._option(b) for b in run.options}
+        options.update({n: _plain_number(n, v) for n, v in given.items()})
+        return check_options(run.analysis, options, spans)
+
+    def _option(self, binding: Binding) -> Any:
+        if binding.name in ("method", "forces", "from"):
+            return _word(binding.value)
+        wanted = SECOND if binding.name in ("stop", "step") else NUMBER
+        if binding.name not in ("stop", "step", "every"):
+            return binding.value
+        return float(quantity_of(binding.value, self.values.scope(self.network.top), wanted).value)
+
+
+def _word(expr: Expr) -> str:
+    if isinstance(expr, Name) and len(expr.parts) == 1:
+        return expr.parts[0].text
+    return expr.text if isinstance(expr, String) else "?"
+
+
+def _plain_number(name: str, value: Any) -> Any:
+    """Options from Python or the command line: numbers, or texts such as '5 ms'."""
+    if name in ("method", "forces", "from") or isinstance(value, int | float):
+        return value
+    from netsim.language.expressions import Scope
+
+    expr = parse_expression(value, name) if isinstance(value, str) else value
+    wanted = SECOND if name in ("stop", "step") else NUMBER
+
+    def unknown(word: Name) -> Typed:
+        raise InputError(Problem("E237", f"'{name}' takes a number, not '{value}'", word.span))
+
+    return float(quantity_of(expr, Scope(unknown), wanted).value)
+
+
+def _series(call: Any, samples: Samples | None) -> Any:
+    """Time, value and two rates of a run's signal; rates by a cubic spline where they were not sampled."""
+    from scipy.interpolate import CubicSpline
+
+    from netsim.language.show import show_expression
+
+    if samples is None:
+        return None
+    signal = show_expression(call.signal)
+    try:
+        x = samples.series(signal)
+    except KeyError:
+        hint = nearest(signal, [s.name for s in samples.signals]) or "add it to a save line"
+        raise InputError(Problem("E244", f"that run saved no '{signal}'", call.call.span, hint=hint)) from None
+    if signal in samples.rates:
+        return samples.time, x, *samples.rates[signal]
+    spline = CubicSpline(samples.time, x)
+    return samples.time, x, spline(samples.time, 1), spline(samples.time, 2)
+
+
+def load(source: str | Path, counts: Mapping[str, int] | None = None) -> Model:
+    """A model from a netlist file, or from the text of one (anything with a line break).
+
+    Raises `InputError` with every mistake in the text; structure and values are looked at when first needed.
+    """
+    if isinstance(source, str) and "\n" in source:
+        return Model(build_network(parse(source, "<text>"), counts, source))
+    path = Path(source)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        near = nearest(path.name, [p.name for p in path.parent.glob("*.net")]) if path.parent.is_dir() else ""
+        raise InputError(Problem("E100", f"there is no file '{path}'", hint=near)) from None
+    except (OSError, UnicodeDecodeError) as wrong:
+        raise InputError(
+            Problem("E100", f"cannot read '{path}': {wrong.strerror if isinstance(wrong, OSError) else 'it is no UTF-8 text'}")
+        ) from None
+    return Model(build_network(parse(text, str(path)), counts, text))

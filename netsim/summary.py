@@ -1,0 +1,58 @@
+"""What `netsim run` says when it is done: the model, the effort, the last values, the energy account, the files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from netsim.columns import columns, counted
+from netsim.plots import pretty, scale
+from netsim.results import energy_balance
+from netsim.samples import Samples
+
+if TYPE_CHECKING:
+    from netsim.model import Model
+
+MOST_SIGNALS = 6
+
+
+def summary(model: Model, runs: Sequence[Samples], files: Sequence[Path]) -> str:
+    """The text of it, ending with a newline."""
+    network, system = model.network, model.system
+    parts = [f"{network.file}: {counted(len(network.instances), 'element')}, {counted(len(network.nodes), 'node')}, {counted(system.n, 'unknown')}"]
+    for samples in runs:
+        parts += _run(samples)
+    return "\n".join([*parts, *(f"wrote {file}" for file in files)]) + "\n"
+
+
+def _run(samples: Samples) -> list[str]:
+    given = samples.attributes
+    name = f"{samples.name} = " if samples.name else ""
+    effort = [counted(int(given[key]), word) for key, word in (("steps", "step"), ("iterations", "Newton iteration")) if key in given]
+    effort += [f"{given['cpu_seconds']:.2f} s CPU time"] if "cpu_seconds" in given else []
+    head = f"{name}{given.get('analysis', 'run')}({given.get('method', '')}): {', '.join(effort)}"
+    lines = [head if samples.finished else f"{head}; not finished: {samples.message}"]
+    if len(samples.time):
+        lines += [f"at t = {reading(float(samples.time[-1]), 's')}", *_last_values(samples)]
+    return lines + _energy(samples)
+
+
+def _last_values(samples: Samples) -> list[str]:
+    shown = columns((s.name, reading(float(x), s.unit)) for s, x in zip(samples.signals[:MOST_SIGNALS], samples.values[-1]))
+    more = len(samples.signals) - MOST_SIGNALS
+    return [*shown, f"  and {counted(more, 'more signal')}"] if more > 0 else shown
+
+
+def _energy(samples: Samples) -> list[str]:
+    if not len(samples.energy):
+        return []
+    stored, supplied, dissipated = (reading(float(e), "J") for e in samples.energy[-1])
+    missing = reading(energy_balance(samples.energy), "J")
+    return [f"energy: supplied {supplied}, dissipated {dissipated}, stored {stored}; unaccounted {missing}"]
+
+
+def reading(value: float, unit: str) -> str:
+    """`12.5 mm`: a value in SI `unit` for people."""
+    factor, label = scale(unit or "1", abs(value))
+    return f"{value * factor:.5g} {pretty('') if label == '1' else label}".rstrip()

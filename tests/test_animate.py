@@ -1,0 +1,333 @@
+"""The animation page: what it is told about the motion, and what a real browser shows of it, with WebGL and without."""
+
+import base64
+import json
+import re
+
+import numpy as np
+import pytest
+from browser.chromium import PROGRAM, Browser
+
+from netsim.animate import (
+    Arrow,
+    Frame,
+    Link,
+    Scene,
+    Shape,
+    Trace,
+    box,
+    cylinder,
+    encoded,
+    kept_times,
+    line,
+    page_text,
+    point,
+    rod,
+    scene_of_samples,
+    sphere,
+    write_page,
+)
+from netsim.errors import InputError
+from netsim.samples import Samples, Signal
+from netsim.scene import quaternions
+
+T = np.linspace(0.0, 2.0, 5)
+
+
+def along(x, y=0.0, z=0.0):
+    return np.column_stack([x, y + 0 * x, z + 0 * x])
+
+
+def turning(angle):
+    return np.column_stack([np.cos(angle / 2), 0 * angle, 0 * angle, np.sin(angle / 2)])
+
+
+def series(told, where):
+    block = np.frombuffer(base64.b64decode(told["series"]), "<f4")
+    first, rows, width = where
+    return block[first : first + rows * width].reshape(rows, width)
+
+
+# --------------------------------------------------------------------------------------------------- what the page is told
+
+
+def test_series_arrive_in_single_precision_and_constants_once():
+    moving, still = Frame("a", along(T**2, 3.0), turning(T)), Frame("b", along(0 * T, 1.0))
+    told = encoded(Scene("s", T, (moving, still), traces=(Trace("p", along(np.sin(T))),)))
+    a, b = told["frames"]
+    assert np.array_equal(np.frombuffer(base64.b64decode(told["time"]), "<f8"), T)
+    assert np.array_equal(series(told, a["position"]), along(T**2, 3.0).astype("f4"))
+    assert np.array_equal(series(told, a["rotation"]), turning(T).astype("f4"))
+    assert np.array_equal(series(told, told["traces"][0]["points"]), along(np.sin(T)).astype("f4"))
+    assert series(told, b["position"]).tolist() == [[0, 1, 0]]
+    assert series(told, b["rotation"]).tolist() == [[1, 0, 0, 0]]
+
+
+def test_matrices_are_the_same_rotations():
+    angle = np.array([0.0, 1.0, 3.0, -2.0])
+    c, s, o = np.cos(angle), np.sin(angle), 0 * angle
+    matrices = np.array([[c, -s, o], [s, c, o], [o, o, o + 1]]).transpose(2, 0, 1)
+    found = quaternions(matrices)
+    assert np.allclose(np.abs(np.sum(found * turning(angle), axis=1)), 1.0, atol=1e-14)
+    assert np.allclose(quaternions(2 * turning(angle)), turning(angle), atol=1e-14)
+
+
+def test_kept_times_are_spread_evenly_over_the_time():
+    time = np.concatenate([np.linspace(0, 1, 9000, endpoint=False), np.linspace(1, 2, 101)])
+    keep = kept_times(time, 201)
+    assert keep[0] == 0 and keep[-1] == len(time) - 1 and len(keep) == 201
+    assert np.max(np.abs(np.diff(time[keep]) - 0.01)) < 2e-3
+    assert np.array_equal(kept_times(T, 5), np.arange(5))
+
+
+def test_bounds_hold_turned_shapes_and_arrows():
+    turned = Frame("a", along(T), turning(np.pi / 2 + 0 * T), (box(2.0, 0.2, 0.4),))
+    assert np.allclose(encoded(Scene("s", T, (turned,)))["bounds"], [[-0.1, -1, -0.2], [2.1, 1, 0.2]], atol=1e-12)
+    upright = Frame("b", np.zeros(3), shapes=(rod((0, 0, 1), (0, 0, 3), 0.1), sphere(0.5, (0, 2, 0))))
+    assert np.allclose(encoded(Scene("s", T, (upright,)))["bounds"], [[-0.5, -0.1, -0.5], [0.5, 2.5, 3]], atol=1e-12)
+    push = Arrow("F", np.zeros(3), along(-10 * T, 20.0), scale=0.1)
+    assert np.allclose(encoded(Scene("s", T, arrows=(push,)))["bounds"], [[-2, 0, 0], [0, 2, 0]], atol=1e-12)
+
+
+def test_longest_arrow_is_a_quarter_of_the_scene():
+    bar = Frame("a", np.zeros(3), shapes=(line((0, 0, 0), (8, 0, 0)),))
+    told = encoded(Scene("s", T, (bar,), arrows=(Arrow("F", np.zeros(3), along(T * 50)),)))
+    assert told["arrows"][0]["scale"] * 100 == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize(
+    ("frame", "planar"),
+    [
+        (Frame("a", along(T, T, 0.3), turning(T)), True),
+        (Frame("a", along(T, T, T)), False),
+        (Frame("a", along(T), turning(T)[:, [0, 3, 1, 2]]), False),
+    ],
+)
+def test_planar_scenes_are_found(frame, planar):
+    assert encoded(Scene("s", T, (frame,)))["planar"] is planar
+    assert encoded(Scene("s", T, (frame,), arrows=(Arrow("g", np.zeros(3), np.array([0, 0, -9.8])),)))["planar"] is False
+    assert encoded(Scene("s", T, (frame,), planar=not planar))["planar"] is not planar
+
+
+def test_cylinders_lie_along_their_axis():
+    from scipy.spatial.transform import Rotation
+
+    for axis in [(1, 0, 0), (-1, 0, 0), (0, 0, 2), (1, -2, 0.5)]:
+        shape = cylinder(1.0, 0.1, axis)
+        assert np.allclose(Rotation.from_quat(shape.rotation, scalar_first=True).apply([1, 0, 0]), np.array(axis) / np.linalg.norm(axis), atol=1e-14)
+    assert cylinder(1.0, 0.2, inner=0.1).kind == "tube"
+
+
+def test_every_mistake_of_a_scene_is_reported():
+    bad = Scene(
+        "s", T, (Frame("a", np.zeros((4, 3)), shapes=(Shape("cone", (1.0,)), Shape("box", (1.0, 2.0)))), Frame("b", np.full(3, np.nan))),
+        links=(Link("k", np.zeros(3), np.zeros(2), "rope"),),
+    )  # fmt: skip
+    with pytest.raises(InputError) as caught:
+        page_text(bad)
+    text = str(caught.value)
+    for words in (
+        "position of frame 'a'",
+        "(5, 3) or (3,)",
+        "no shape 'cone'",
+        "box cannot have the size",
+        "frame 'b' is not finite",
+        "end of link 'k'",
+        "'rope'",
+    ):
+        assert words in text
+    with pytest.raises(InputError, match="do not decrease"):
+        page_text(Scene("s", T[::-1]))
+
+
+def test_page_stands_alone_and_a_title_stays_text():
+    text = page_text(Scene("</script><b>&", T, (Frame("<!-- x", along(T)),)))
+    assert not re.search(r"(src|href)=[\"']?(https?:)?//|@import|import\(", text.replace(" ", ""))
+    assert "The MIT License" in text and "</script><b>" not in text and "{{" not in text.split("<script>")[0]
+    told = re.search(r'type="application/json">(.*?)</script>', text, re.S)
+    assert told and json.loads(told[1])["title"] == "</script><b>&"
+
+
+def test_pages_go_to_html_files(tmp_path):
+    scene = Scene("s", T, (Frame("a", along(T)),))
+    assert write_page(scene, tmp_path / "new" / "a.html").stat().st_size < 1_000_000
+    with pytest.raises(InputError, match="E436"):
+        write_page(scene, tmp_path / "a.gif")
+    with pytest.raises(InputError, match="E431"):
+        write_page(scene, tmp_path / "new" / "a.html" / "b.html")
+
+
+# --------------------------------------------------------------------------------------------------- samples alone
+
+
+def samples(columns, **more):
+    signals = tuple(Signal(n, "rad" if n.endswith("phi") else "1" if "R[" in n else "m") for n in columns)
+    return Samples("run1", T, signals, np.column_stack(list(columns.values())), np.zeros((len(T), 3)), **more)
+
+
+def test_scene_of_nodes_on_a_line_has_a_lane_each():
+    scene = scene_of_samples(samples({"a.x": T, "b.x": 1 - T}))
+    a, b = scene.frames
+    assert (a.name, b.name, scene.title) == ("a", "b", "run1")
+    assert np.array_equal(a.position[:, 0], T) and np.array_equal(b.position[:, 0], 1 - T)
+    assert abs(a.position[0, 1] - b.position[0, 1]) > a.shapes[0].size[1]
+
+
+def test_scene_of_nodes_in_the_plane_and_in_space():
+    half_turn = {f"s.R[{i},{j}]": (np.diag([-1, -1, 1])[i - 1, j - 1] + 0 * T).astype(float) for i in (1, 2, 3) for j in (1, 2, 3)}
+    columns = {"p.r.x": T, "p.r.y": T**2, "p.phi": 3 * T, "s.r.x": T, "s.r.y": 2 * T, "s.r.z": 3 * T, **half_turn}
+    planar, spatial = scene_of_samples(samples(columns)).frames
+    assert np.array_equal(planar.position, along(T, T**2)) and np.allclose(planar.rotation, turning(3 * T))
+    assert np.array_equal(spatial.position, along(T, 2 * T, 3 * T)) and np.allclose(spatial.rotation, np.diag([-1, -1, 1]))
+
+
+def test_failed_runs_are_shown_up_to_their_failure():
+    scene = scene_of_samples(samples({"a.x": np.where(T > 1.2, np.nan, T)}, finished=False, message="no convergence"))
+    assert scene.time.tolist() == [0, 0.5, 1.0] and scene.message == "no convergence"
+    with pytest.raises(InputError, match="no positions"):
+        scene_of_samples(samples({"a.v": T}))
+
+
+# --------------------------------------------------------------------------------------------------- what a browser shows
+
+RED, BLUE = np.array([230, 20, 20]), np.array([20, 20, 230])
+
+
+@pytest.fixture(scope="module", params=["webgl", "canvas"])
+def browser(request):
+    if PROGRAM is None:
+        pytest.skip("needs the program chromium")
+    with Browser(webgl=request.param == "webgl") as opened:
+        opened.expected = request.param
+        yield opened
+
+
+@pytest.fixture
+def shown(browser, tmp_path):
+    """Opens a scene and returns the browser; afterwards nothing may have gone wrong and nothing but the file been asked for."""
+
+    def show(scene):
+        browser.open(write_page(scene, tmp_path / "page.html"), "window.viewer")
+        assert browser.value("document.body.dataset.renderer") == browser.expected
+        return browser
+
+    browser.errors.clear()
+    browser.requests.clear()
+    yield show
+    assert browser.errors == []
+    assert all(r.startswith(("file:", "data:")) for r in browser.requests) and browser.requests
+
+
+def centre(picture, colour):
+    """Pixel (x, y) of the middle of everything above the triad that has the hue of a pure colour, in any light."""
+    picture = picture[:460]
+    first = int(np.argmax(colour))
+    others = np.delete(picture, first, axis=2).max(axis=2)
+    y, x = np.nonzero((picture[:, :, first] > 2.5 * others) & (picture[:, :, first] > 90))
+    assert len(x) > 100, "nothing of this colour"
+    return np.array([x.mean(), y.mean()])
+
+
+def two_boxes(**more):
+    """A red box that moves from x = 0 to x = 1 and y = 0.2 within 2 s, a blue one that stays at x = 1, y = -0.2."""
+    red = Frame("_red", np.array([[0, 0.2, 0], [1, 0.2, 0]]), shapes=(box(0.2, 0.2, 0.2),), colour="#e61414")
+    blue = Frame("_blue", np.array([1, -0.2, 0]), shapes=(box(0.2, 0.2, 0.2),), colour="#1414e6")
+    return Scene("Two boxes", np.array([0.0, 2.0]), (red, blue), grid=False, **more)
+
+
+def test_bodies_are_where_the_time_puts_them(shown):
+    page = shown(two_boxes())
+    places = []
+    for part in (0.0, 0.5, 1.0):
+        page.value(f"(s => (s.value = {part}, s.dispatchEvent(new Event('input'))))(document.getElementById('slider'))")
+        picture = page.picture()
+        places.append(centre(picture, RED))
+        assert page.value("viewer.time()") == 2 * part
+        assert page.value("document.getElementById('time').textContent") == f"t = {2 * part:.3f} s"
+    blue = centre(picture, BLUE)
+    assert places[2][0] == pytest.approx(blue[0], abs=1.0) and places[2][1] < blue[1] - 30  # y points up
+    assert places[1] == pytest.approx((places[0] + places[2]) / 2, abs=1.0)
+    assert places[2][0] - places[0][0] > 250  # the scene fills the picture
+
+
+def test_play_pause_speed_and_the_end(shown):
+    page = shown(two_boxes())
+    page.click("play")
+    page.wait("viewer.time() > 0.1")
+    page.click("play")
+    stopped = page.value("viewer.time()")
+    page.drawn()
+    assert page.value("viewer.time()") == stopped < 2
+    page.value("document.getElementById('speed').value = '10', document.getElementById('loop').checked = false")
+    page.value("viewer.play(true)")
+    page.wait("!viewer.playing()")
+    assert page.value("viewer.time()") == 2.0
+
+
+def test_shapes_of_every_kind_are_drawn(shown):
+    kinds = (box(1, 1, 1), cylinder(1, 0.5), cylinder(1, 0.5, inner=0.3), sphere(0.5), line((0, 0, 0), (1, 0, 0), (1, 1, 0)), point())
+    for shape in kinds:
+        page = shown(Scene("One shape", np.zeros(1), (Frame("_a", np.zeros(3), shapes=(shape,), colour="#e61414"),), grid=False, planar=False))
+        stage = page.picture()[200:540, 100:800]
+        coloured = np.count_nonzero((stage[:, :, 0] > 100) & (stage[:, :, 1] < 90))
+        assert coloured > {"point": 40, "line": 300}.get(shape.kind, 10_000), shape.kind
+
+
+def test_arrows_links_and_paths_follow(shown):
+    time = np.linspace(0, 1, 11)
+    path = along(2 * time, 0.2)
+    arrow = Arrow("push", np.array([0, -0.2, 0]), along(10 * time), scale=0.2, colour="#1414e6")
+    spring = Link("s", np.array([0, 0, 0]), along(2 * time), "spring", colour="#0a7a3c")
+    page = shown(Scene("Motion", time, traces=(Trace("p", path, "#e61414"),), arrows=(arrow,), links=(spring,), grid=False))
+    widths = []
+    for t in (0.5, 1.0):
+        page.value(f"viewer.seek({t})")
+        stage = page.picture()[190:560]
+        found = [np.nonzero((stage[:, :, k] > 1.6 * np.delete(stage, k, axis=2).max(axis=2)) & (stage[:, :, k] > 60))[1] for k in range(3)]
+        widths.append([np.ptp(x) for x in found])
+        assert all(len(np.unique(x)) > 0.97 * np.ptp(x) for x in found)  # no gaps
+        assert f"{10 * t:g} N" in page.value("document.getElementById('legend').innerText")
+    half, whole = np.array(widths)
+    assert np.all(whole > 500) and np.all(np.abs(half - whole / 2) < 12), (half, whole)
+
+
+def test_names_legend_and_failure_are_readable(shown):
+    bodies = tuple(Frame(n, along(T, y), shapes=(box(0.3, 0.3, 0.3),)) for n, y in (("sledge", 0.0), ("cart <1>", 0.01)))
+    page = shown(Scene("A & B", T, (*bodies, Frame("_hidden", np.zeros(3))), message="stopped at 2 s"))
+    legend = page.value("document.getElementById('legend').innerText")
+    for words in ("A & B", "sledge", "cart <1>", "grid", "stopped at 2 s"):
+        assert words in legend
+    assert "_hidden" not in page.value("document.body.innerText")
+    boxes = page.value(
+        "[...document.querySelectorAll('#labels span')].map(e => e.getBoundingClientRect()).map(r => [r.left, r.right, r.top, r.bottom])"
+    )
+    (l1, r1, t1, b1), (l2, r2, t2, b2) = boxes
+    assert r1 <= l2 or r2 <= l1 or b1 <= t2 or b2 <= t1  # names do not cover each other
+
+
+def test_mouse_turns_and_zooms_and_views_show_their_side(shown):
+    page = shown(two_boxes(planar=False))
+    before = page.picture()
+    page.drag((450, 400), (600, 330))
+    turned = page.picture()
+    assert np.count_nonzero(np.abs(turned - before).max(axis=2) > 40) > 2000
+    page.mouse("mouseWheel", 450, 300, deltaX=0, deltaY=-600)
+    zoomed = page.picture()
+    assert np.count_nonzero(np.abs(zoomed - turned).max(axis=2) > 40) > 2000
+    page.value("document.querySelector('[data-view=\"0,0,1\"]').click(); viewer.seek(2)")
+    picture = page.picture()
+    red, blue = centre(picture, RED), centre(picture, BLUE)
+    assert red[0] == pytest.approx(blue[0], abs=6) and red[1] < blue[1] - 30  # from above: x to the right, y up
+
+
+def test_eye_follows_a_body(shown):
+    scene = two_boxes()
+    named = Scene(
+        scene.title, scene.time, (Frame("red", scene.frames[0].position, shapes=(box(0.2, 0.2, 0.2, colour="#e61414"),)), scene.frames[1]), grid=False
+    )
+    page = shown(named)
+    page.value("(s => (s.value = '0', s.dispatchEvent(new Event('change'))))(document.getElementById('follow'))")
+    page.value("document.getElementById('show-labels').click()")
+    start = centre(page.picture(), RED)
+    page.value("viewer.seek(2)")
+    assert centre(page.picture(), RED) == pytest.approx(start, abs=1.0)
