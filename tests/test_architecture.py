@@ -1,0 +1,223 @@
+"""How the package hangs together: imports point one way, files stay small, names and docstrings are kept; changed values rebuild nothing."""
+
+import ast
+import threading
+from pathlib import Path
+
+import networkx
+import numpy as np
+import pytest
+from conftest import loaded
+
+import netsim
+from netsim.kernels import native
+from netsim.solvers.machine import build_machine, run_calls
+
+PACKAGE = Path(netsim.__file__).parent
+
+LAYERS = [
+    "errors cache units columns progress samples",
+    "language component component_checks library catalogue network expansion values tables signals",
+    "kernels.program kernels.objects kernels.native kernels.reference kernels.call rotation kernels.form kernels.build kernels.kernel",
+    "numbering bindings layout batches inputs drives expression_form elements system",
+    "solvers.linear_symbolic solvers.linear solvers.machine levels starts",
+    "solvers.newton solvers.diagnosis solvers.stages solvers.initial solvers.recovery solvers.redundancy",
+    "structure integrators selection analyses results plots scene animate model show scenes summary cli",
+]
+ORDER = [name for layer in LAYERS for name in layer.split()]
+"""A module imports only from before its own place; a package stands for its modules, among which there are no cycles."""
+
+LONGEST = 350
+LONG = {"language/syntax.py": 360}
+"""Files that are longer than they should be, and may only become shorter."""
+
+
+def modules():
+    """Dotted names within the package -> (file, syntax tree)."""
+    found = {}
+    for file in sorted(PACKAGE.rglob("*.py")):
+        parts = file.relative_to(PACKAGE).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        found[name] = (file, ast.parse(file.read_text(encoding="utf-8")))
+    return found
+
+
+MODULES = modules()
+NAMES = [name for name in MODULES if name]
+
+
+def imports(name):
+    """Modules of the package that one imports anywhere in its text, also inside functions."""
+    for node in ast.walk(MODULES[name][1]):
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{name}: a relative import"
+            if node.module and node.module.split(".")[0] == "netsim":
+                base = node.module.partition(".")[2]
+                for alias in node.names:
+                    inner = f"{base}.{alias.name}".lstrip(".")
+                    yield inner if inner in MODULES else base
+        elif isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[2] for alias in node.names if alias.name.split(".")[0] == "netsim")
+
+
+def rank(name):
+    matches = [i for i, entry in enumerate(ORDER) if name == entry or name.startswith(entry + ".")]
+    return matches[0] if matches else None
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_imports_point_one_way(name):
+    if name in ("kernels", "solvers"):
+        assert list(imports(name)) == []
+        return
+    assert rank(name) is not None, f"'{name}' has no place in the order: give it one"
+    upward = [other for other in imports(name) if other and rank(other) > rank(name)]
+    assert upward == [], f"{name} imports from above itself"
+
+
+def test_no_cycles():
+    graph = networkx.DiGraph((name, other) for name in NAMES for other in imports(name) if other and other != name)
+    assert [sorted(c) for c in networkx.strongly_connected_components(graph) if len(c) > 1] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_files_are_short_and_named_after_what_they_hold(name):
+    file = MODULES[name][0]
+    lines = len(file.read_text(encoding="utf-8").splitlines())
+    assert lines <= LONG.get(file.relative_to(PACKAGE).as_posix(), LONGEST), f"{file.name} has {lines} lines"
+    assert not {"utils", "util", "base", "manager", "helper", "helpers", "data", "misc", "common"} & set(name.split("."))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_everything_public_is_documented(name):
+    tree = MODULES[name][1]
+    definitions = [n for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef) and not n.name.startswith("_")]
+    assert [n.name for n in definitions if not ast.get_docstring(n)] == []
+    assert ast.get_docstring(tree) or not tree.body, "the file says what it holds"
+
+
+def test_import_is_light():
+    """The command line can show its help without CasADi, numba, SciPy or matplotlib."""
+    import subprocess
+    import sys
+
+    heavy = "casadi numba llvmlite scipy matplotlib xarray pandas"
+    code = f"import sys, netsim, netsim.errors, netsim.units, netsim.cli; print(*(set('{heavy}'.split()) & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""
+
+
+# ----------------------------------------------------------------------------------------------- values and structure
+
+
+@pytest.fixture
+def compiled(monkeypatch):
+    """Programs handed to the compiler from now on, counted."""
+    counted = []
+    original = native.compile
+
+    def spy(programs):
+        counted.extend(programs)
+        return original(programs)
+
+    monkeypatch.setattr(native, "compile", spy)
+    return counted
+
+
+def test_new_values_rebuild_and_compile_nothing(compiled):
+    model = loaded("two_masses")
+    model.run({"stop": 0.1})
+    compiled.clear()
+    other = model.with_params(stiffness=321.0).with_overrides({"m1.m": "3 kg"})
+    (changed,), (same,) = other.run({"stop": 0.1}), model.run({"stop": 0.1})
+    assert compiled == []
+    assert other.system is model.system and other.structure is model.structure
+    assert not np.array_equal(changed.series("s1.f"), same.series("s1.f"))
+
+
+def _bound(expression):
+    lines = ["use translational", "param q = 3 N/m", "m1 mass (a) m = 2 kg, start v = 1 m/s", f"f1 force (a) F = {expression}"]
+    return netsim.load("\n".join([*lines, "run transient(stop = 0.1 s, step = 1 ms)", ""]))
+
+
+def test_a_new_bound_expression_costs_its_kernels_only(compiled):
+    """Other literals share the code; another shape compiles its own kernels and none of the components'."""
+    _bound("-q*a.x").run()
+    compiled.clear()
+    _bound("-q*a.x").with_params(q=8.0).run()
+    assert compiled == []
+    _bound("-q*a.x*tanh(2.71*a.x/(1 m))").run()
+    shape = len(compiled)
+    assert 0 < shape <= 5
+    _bound("-q*a.x*tanh(3.14*a.x/(1 m))").run()
+    assert len(compiled) == shape
+
+
+def test_the_content_of_a_table_costs_none(tmp_path, compiled):
+    net = tmp_path / "drive.net"
+    lines = ["use electrical", 'v1 voltage (a, ground) v = table("drive.csv", time, "v")', "r1 resistor (a, ground) R = 2 Ohm"]
+    net.write_text("\n".join([*lines, "run transient(stop = 1 s, step = 0.1 s)", ""]))
+    found = []
+    for scale in (1.0, 3.0):
+        (tmp_path / "drive.csv").write_text("time [s],v [V]\n" + "\n".join(f"{t},{scale * t**2}" for t in np.linspace(0, 1, 11)) + "\n")
+        found.append(netsim.load(net).run()[0].series("a.v")[-1])
+        if scale == 1.0:
+            compiled.clear()
+    assert compiled == []
+    assert found == pytest.approx([1.0, 3.0])
+
+
+HARD_NAMES = "k t F lambda E x der_x"
+
+
+def test_names_of_users_meet_no_names_of_the_code():
+    """Parameters called like our own symbols give the same numbers as any other names, on both targets."""
+
+    def text(names):
+        params = "\n".join(f"  param {n} = {i + 1}" for i, n in enumerate(names))
+        outer = "\n".join(f"param {n} = {i + 2}" for i, n in enumerate(names))
+        law = f"i = ({' + '.join(names)})*v/(1 Ohm) + {names[1]}*der(v)*(1 F)"
+        component = f"component odd (p : electrical)\n{params}\n  branch p -> ground : v, i\n  {law}\nend\n"
+        bindings = ", ".join(f"{n} = {n}/2" for n in names)
+        source = f"s1 current (a, ground) I = 1 A * ({'*'.join(names)})*sin({names[0]}*time/(1 s))\n"
+        return f"use electrical\n{component}{outer}\no1 odd (a) {bindings}\n{source}run transient(stop = 1 s, step = 10 ms)\n"
+
+    models = [netsim.load(text(names)) for names in (HARD_NAMES.split(), [f"plain{i}" for i in range(7)])]
+    hard, plain = (model.run()[0] for model in models)
+    assert np.max(np.abs(hard.series("a.v"))) > 0
+    assert np.array_equal(hard.values, plain.values)
+    assert np.array_equal(*(reference_residual(model) for model in models))
+
+
+def reference_residual(model):
+    """The residual at a fixed point by the NumPy target, checked against the machine code."""
+    from netsim.kernels.call import run_table
+
+    machine = build_machine(model.system, model.values)
+    g = machine.g + np.linspace(0.1, 1.0, len(machine.g))
+    numpy, machine_code = np.zeros(model.system.out_size), np.zeros(model.system.out_size)
+    run_calls(machine.calls["residual"], model.system.layout.uniforms, g, numpy)
+    run_table(machine.problem.residual, g, machine_code)
+    assert np.allclose(numpy, machine_code, rtol=1e-14, atol=0)
+    return numpy
+
+
+# ------------------------------------------------------------------------------------------------------- repeatability
+
+
+def test_runs_of_one_model_are_bit_identical_also_in_threads():
+    model = loaded("diode_rectifier")
+    first = model.run({"stop": 0.02})[0]
+    found = [None] * 3
+
+    def work(i):
+        found[i] = model.run({"stop": 0.02})[0]
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in (0, 1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    work(2)
+    for other in found:
+        assert np.array_equal(first.values, other.values) and np.array_equal(first.energy, other.energy)
