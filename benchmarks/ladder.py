@@ -1,0 +1,114 @@
+"""CPU time of one Newton iteration on RC ladders, netsim's time loop beside ngspice's, on one netlist, in one run.
+
+The plain ladder is linear: netsim keeps its factor, so an iteration is a residual and a solve. The diode ladder is nonlinear: the
+column `factor` counts the iterations in which the matrix was evaluated and factorised anew. ngspice loads and factorises in every
+iteration; its figures are its own (`.options acct`: analysis time over iterations). Both save two nodes at every step. netsim's time is that of
+the time loop alone (steps, samples, energy account): compilation, start and the search for pivots are not in it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import shutil
+import subprocess
+import tempfile
+import time as clock
+from dataclasses import dataclass
+from pathlib import Path
+
+from netlists import ladder, spice_ladder
+
+SIZES = {10: 10_000, 100: 10_000, 1_000: 2_000, 10_000: 400}
+"""Sections -> time steps."""
+STOP = 300e-6
+REPEATS = 3
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Microseconds of CPU per Newton iteration; iterations and factorisations per time step."""
+
+    microseconds: float
+    iterations: float
+    factorisations: float = math.nan
+
+
+def netsim_cost(n: int, steps: int, diodes: bool) -> Cost:
+    """The best of some runs, each timed from its first block of steps (16 of them) to its last."""
+    import netsim
+
+    step = STOP / steps
+    model = netsim.load(ladder(n, STOP, step, diodes))
+    found = []
+    for _ in range(REPEATS):
+        marks: list[tuple[int, float]] = []
+
+        def mark(fraction: float, time: float, done: int, marks: list[tuple[int, float]] = marks) -> None:
+            marks.append((done, clock.process_time()))
+
+        run = model.transient(mark, save=[f"n{n // 2}.v", f"n{n}.v"], stop=STOP, step=step, method="euler").attrs
+        (first, began), (last, ended) = marks[0], marks[-1]
+        per_step = run["iterations"] / run["steps"]
+        found.append(Cost((ended - began) / ((last - first) * per_step) * 1e6, per_step, run["factorisations"] / run["steps"]))
+    return min(found, key=lambda cost: cost.microseconds)
+
+
+def ngspice_cost(n: int, steps: int, diodes: bool) -> Cost | None:
+    """The same by ngspice's own account; None where there is no ngspice."""
+    if shutil.which("ngspice") is None:
+        return None
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        circuit = Path(folder, "ladder.cir")
+        circuit.write_text(spice_ladder(n, STOP, STOP / steps, diodes))
+        for _ in range(REPEATS):
+            command = ["ngspice", "-b", "-r", str(Path(folder, "ladder.raw")), str(circuit)]
+            said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+            iterations, points, seconds = (_number(said, key) for key in ("Transient iterations", "Accepted timepoints", "Transient analysis time"))
+            found.append(Cost(seconds / iterations * 1e6, iterations / points))
+    return min(found, key=lambda cost: cost.microseconds)
+
+
+def _number(text: str, key: str) -> float:
+    match = re.search(rf"^{key} = ([\d.eE+-]+)", text, re.MULTILINE)
+    if match is None:
+        raise RuntimeError(f"ngspice did not say its '{key}'")
+    return float(match[1])
+
+
+def growth_exponent(costs: dict[int, Cost]) -> float:
+    """The slope of log(time) over log(n) by least squares."""
+    points = [(math.log(n), math.log(cost.microseconds)) for n, cost in costs.items()]
+    x, y = (sum(p[i] for p in points) / len(points) for i in (0, 1))
+    return sum((a - x) * (b - y) for a, b in points) / sum((a - x) ** 2 for a, _ in points)
+
+
+def compare(diodes: bool) -> None:
+    """One table: a row for each size, and the growth exponents."""
+    ours: dict[int, Cost] = {}
+    theirs: dict[int, Cost] = {}
+    print(f"  {'sections':>9} {'us/iteration':>13} {'per step':>9} {'factor':>7} {'ngspice us':>11} {'per step':>9} {'ratio':>6}")
+    for n, steps in SIZES.items():
+        own, other = netsim_cost(n, steps, diodes), ngspice_cost(n, steps, diodes)
+        ours[n] = own
+        line = f"  {n:9,} {own.microseconds:13.2f} {own.iterations:9.2f} {own.factorisations:7.2f}"
+        if other is not None:
+            theirs[n] = other
+            line += f" {other.microseconds:11.2f} {other.iterations:9.2f} {own.microseconds / other.microseconds:6.2f}"
+        print(line, flush=True)
+    large = {n: cost for n, cost in ours.items() if n >= 100}
+    print(f"  growth with n (100 and up): netsim n^{growth_exponent(large):.2f}", end="")
+    print(f", ngspice n^{growth_exponent({n: c for n, c in theirs.items() if n >= 100}):.2f}" if theirs else "; ngspice is not installed: no ratio")
+
+
+def report() -> None:
+    """Both tables."""
+    print("Newton iterations, CPU time in the time loop (implicit Euler; ngspice: trapezoidal, its default)")
+    for diodes, title in ((False, "plain RC ladder (linear)"), (True, "RC ladder with a diode at every node (nonlinear)")):
+        print(f" {title}")
+        compare(diodes)
+
+
+if __name__ == "__main__":
+    report()

@@ -1,0 +1,39 @@
+"""All benchmarks, one after the other: `make bench`. Figures are printed and nothing is asserted."""
+
+from __future__ import annotations
+
+import os
+import platform
+from pathlib import Path
+
+import building
+import ladder
+import memory
+import startup
+
+
+def machine_description() -> str:
+    """Processor, cores, system and versions."""
+    import numba
+    import numpy
+    import scipy
+
+    cpuinfo = Path("/proc/cpuinfo")
+    names = (
+        [line.partition(":")[2].strip() for line in cpuinfo.read_text().splitlines() if line.startswith("model name")] if cpuinfo.is_file() else []
+    )
+    processor = names[0] if names else platform.processor() or platform.machine()
+    versions = f"Python {platform.python_version()}, numpy {numpy.__version__}, scipy {scipy.__version__}, numba {numba.__version__}"
+    return f"{processor}, {os.cpu_count()} cores, {platform.system()}; {versions}"
+
+
+def main() -> None:
+    """Print every table."""
+    print(machine_description())
+    for topic in (startup, building, memory, ladder):
+        print(flush=True)
+        topic.report()
+
+
+if __name__ == "__main__":
+    main()
