@@ -222,7 +222,7 @@ def newton(problem, factor, fresh, g, history, out, u, work):  # noqa: C901  (on
         solve(factor, out[:n], du)
         norm, relative = _norms(problem, du, u, weight, n)
         contraction = norm / norm_before if norm_before > 0.0 else 0.0
-        if quiet > 0 and contraction > 0.25 and TOLERANCE < relative < 1e-4:  # perhaps at the floor, where only rounding is left to move
+        if quiet > 0 and contraction > 0.25 and relative > TOLERANCE:  # perhaps at the floor, where only rounding is left to move
             if not current:
                 _evaluate(problem, problem.jacobian, g, out, entries + problem.sizes[NNZ] + 1)
             if at_round_off(problem, history, g, u, out):
