@@ -185,14 +185,16 @@ def _verdict(runs: Sequence[Samples]) -> int:
 
 def check_command(chosen: argparse.Namespace) -> int:
     """`netsim check`: problems on stderr; one line on stdout where all is well."""
+    from netsim.columns import counted
+
     file = find_netlist(chosen.file)
     model = load_model(file, chosen.values)
     problems = model.check()
     _complain(problems)
     if any(not p.is_note for p in problems):
         return MISTAKE
-    sizes = f"{len(model.network.instances)} elements, {len(model.network.nodes)} nodes, {model.system.n} unknowns"
-    print(f"{file}: fine ({sizes}, index {model.structure.index})")
+    sizes = zip((len(model.network.instances), len(model.network.nodes), model.system.n), ("element", "node", "unknown"))
+    print(f"{file}: fine ({', '.join(counted(*size) for size in sizes)}, index {model.structure.index})")
     return FINE
 
 

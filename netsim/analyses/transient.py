@@ -51,7 +51,7 @@ def transient(
     Raises `InputError` for wrong options or starts, `SimulationError` where no consistent start exists.
     """
     began, cpu = clock.perf_counter(), clock.process_time()
-    machine, structure, g, changes = _ready(machine, structure, options)
+    machine, structure, g, changes = begun(machine, structure, options.start == "rest")
     selection = select(machine, saves, plots)
     rates = add_rates(machine, selection, rated)
     unseen = add_unseen(machine, selection, beside)
@@ -71,16 +71,16 @@ def transient(
     return replace(samples, unseen={name: run.values[: len(samples.time), list(selection.entries).index(name)] for name in unseen})
 
 
-def _ready(machine: Machine, structure: Structure, options: TransientOptions) -> tuple[Machine, Structure, Array, list[Change]]:
+def begun(machine: Machine, structure: Structure, at_rest: bool) -> tuple[Machine, Structure, Array, list[Change]]:
     """A consistent start; where constraints turn out to repeat one another there, the machine without them."""
-    g, changes = consistent_start(machine, structure, at_rest=options.start == "rest")
+    g, changes = consistent_start(machine, structure, at_rest=at_rest)
     found = repeated(machine, g) if machine.system.layout.nk else None
     if found is None:
         return machine, structure, g, changes
     system = without_redundant(machine.system, joined(machine.system.redundant, found))
     reduced = build_machine(system, machine.values, machine.earlier)
     structure = structure_of(system)
-    g, changes = consistent_start(reduced, structure, at_rest=options.start == "rest")
+    g, changes = consistent_start(reduced, structure, at_rest=at_rest)
     return reduced, structure, g, changes
 
 
@@ -101,10 +101,9 @@ def _samples(
     return Samples("", time, shown, values, run.account[:rows], attributes, finished, ending.message, kept)
 
 
-def _listed(changes: Sequence[Change], most: int = 12) -> str:
-    """The largest changes of defaults in words."""
-    largest = sorted(changes, key=lambda c: -abs(c.after - c.before))
-    words = [f"{c.name}: {c.before:g} -> {c.after:g}" for c in largest[:most]]
+def listed(changes: Sequence[Change], most: int = 12) -> str:
+    """What moved to close the start, in words: written starts first, then the largest changes of defaults."""
+    words = [c.text for c in sorted(changes, key=lambda c: (c.kind != "start", -c.size))[:most]]
     return "; ".join(words + ([f"and {len(changes) - most} more"] if len(changes) > most else []))
 
 
@@ -129,7 +128,8 @@ def _attributes(run: Stepping, structure: Structure, changes: Sequence[Change], 
         "wall_seconds": ending.wall_seconds,
         "cpu_seconds": ending.cpu_seconds,
         "redundant": describe(run.machine.system),
-        "start_changes": _listed(changes),
+        "start_changes": listed(changes),
+        "start_moves": listed([c for c in changes if c.kind != "velocity"]),
         "netlist": run.machine.system.network.text,
     }
     return found | ({"failure": ending.failure} if ending.failure else {})
