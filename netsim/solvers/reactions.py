@@ -29,7 +29,7 @@ REFINEMENTS = 3
 
 @dataclass(eq=False)
 class Reactions:
-    """The loops' reactions `places` in g with their weights (1/N: 1 for forces, 1/L for moments), and the pattern of [1 A'; A -eps], A = B/weights."""
+    """The loops' reactions: their `places` in g, their weights (1 for forces, 1/L for moments), and where the entries of B are found."""
 
     length: float
     places: Array
@@ -58,7 +58,7 @@ def constraint_owners(system: System) -> tuple[Array, Array]:
 
 
 def multipliers_of(system: System, found: Signature, owned: Array, values: Array) -> Array:
-    """Unknowns among `owned` that are loads only: they enter balances of bodies and no row of their own element (as a coordinate with a spring does)."""
+    """Unknowns among `owned` that are loads only: they enter balances of bodies and no row of their own element, as a coordinate would."""
     live = found.kept & (values != 0) & (found.variable < system.n)
     pinned = system.redundant.rows if system.redundant else np.zeros(0, np.int64)
     in_balances = live & (found.equation < system.layout.nk) & (found.level == 0)
@@ -67,7 +67,7 @@ def multipliers_of(system: System, found: Signature, owned: Array, values: Array
 
 
 def in_loops(items: Array, coordinates: Array, values: Array, groups: Array) -> Array:
-    """Items (rows of a sparse matrix, given by its entries) that may depend on one another: the others have full rank on the coordinates of some group.
+    """Items (rows of a sparse matrix, given by its entries) that may depend on one another.
 
     Where all items that touch a group (a body) are independent on its coordinates alone, none of them takes part in any dependence; without
     them the next body may be free. Trees are eaten up from their leaves, in linear time, and what remains are loops.
