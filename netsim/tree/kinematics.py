@@ -34,7 +34,7 @@ from netsim.tree.model import (
     SPHERICAL,
     Array,
 )
-from netsim.tree.spatial import cross_twist, plus, put, row, twist_to_child
+from netsim.tree.spatial import cross_twist, plus, put, row, turned_back, twist_to_child
 
 
 class Motion(NamedTuple):
@@ -175,8 +175,8 @@ def point_motion(t, i, q, v, a, m):  # type: ignore[no-untyped-def]
     rest = t.beams.points.shape[1] - 1  # the undeformed place
     m.frame[i, 9], m.frame[i, 10], m.frame[i, 11] = shape[rest, 0] + x, shape[rest, 1] + y, shape[rest, 2] + z
     r = m.frame
-    u0, u1, u2 = _back(r, i, dx, dy, dz)
-    b0, b1, b2 = _back(r, i, ddx, ddy, ddz)
+    u0, u1, u2 = turned_back(r, i, dx, dy, dz)
+    b0, b1, b2 = turned_back(r, i, ddx, ddy, ddz)
     relative = (u0, u1, u2, w0, w1, w2)
     return relative, (b0 - w1 * u2 + w2 * u1, b1 - w2 * u0 + w0 * u2, b2 - w0 * u1 + w1 * u0, g0, g1, g2)
 
@@ -187,12 +187,6 @@ def _cayley(x, y, z, scale, i, frame):  # type: ignore[no-untyped-def]
     frame[i, 0], frame[i, 1], frame[i, 2] = 1 - half * (y * y + z * z), half * x * y - scale * z, half * x * z + scale * y
     frame[i, 3], frame[i, 4], frame[i, 5] = half * x * y + scale * z, 1 - half * (x * x + z * z), half * y * z - scale * x
     frame[i, 6], frame[i, 7], frame[i, 8] = half * x * z - scale * y, half * y * z + scale * x, 1 - half * (x * x + y * y)
-
-
-@compiled
-def _back(r, i, x, y, z):  # type: ignore[no-untyped-def]
-    """R^T (x, y, z)"""
-    return (r[i, 0] * x + r[i, 3] * y + r[i, 6] * z, r[i, 1] * x + r[i, 4] * y + r[i, 7] * z, r[i, 2] * x + r[i, 5] * y + r[i, 8] * z)
 
 
 @compiled
@@ -215,7 +209,7 @@ def point_columns(t, i, q, m):  # type: ignore[no-untyped-def]
             m.columns[j, c] += shape[count + r, c] * s.z[0, k]
     for k in range(count):
         d0, d1, d2 = shape[k, 3], shape[k, 4], shape[k, 5]
-        m.columns[k, 0], m.columns[k, 1], m.columns[k, 2] = _back(m.frame, i, m.columns[k, 0], m.columns[k, 1], m.columns[k, 2])
+        m.columns[k, 0], m.columns[k, 1], m.columns[k, 2] = turned_back(m.frame, i, m.columns[k, 0], m.columns[k, 1], m.columns[k, 2])
         m.columns[k, 3] = scale * (d0 - (h1 * d2 - h2 * d1) / 2)
         m.columns[k, 4] = scale * (d1 - (h2 * d0 - h0 * d2) / 2)
         m.columns[k, 5] = scale * (d2 - (h0 * d1 - h1 * d0) / 2)
