@@ -92,6 +92,7 @@ def _parser() -> _Parser:
     show = _command(commands, "show", show_command, "print a stage of the pipeline")
     _add_file(show)
     show.add_argument("--stage", choices=STAGES, default="network", help="default: network")
+    show.add_argument("-o", "--output", metavar="PNG|SVG", help="draw the network into this file instead")
 
     listing = _command(commands, "list", list_command, "list domains and components, or describe one")
     listing.add_argument("name", nargs="?", default="", metavar="DOMAIN|COMPONENT")
@@ -202,6 +203,13 @@ def show_command(chosen: argparse.Namespace) -> int:
     """`netsim show`."""
     from netsim.show import show_stage
 
+    if chosen.output:
+        from netsim.diagram import draw_network
+
+        if chosen.stage != "network":
+            raise InputError(Problem("E423", f"only the network can be drawn, not '{chosen.stage}'", hint="leave out --stage, or -o"))
+        print(f"wrote {draw_network(load_model(find_netlist(chosen.file), chosen.values), chosen.output)}")
+        return FINE
     print(show_stage(load_model(find_netlist(chosen.file), chosen.values), chosen.stage), end="")
     return FINE
 

@@ -23,7 +23,7 @@ LAYERS = [
     "solvers.linear_symbolic solvers.linear solvers.machine solvers.charts levels starts",
     "solvers.newton solvers.diagnosis solvers.stages solvers.assembly solvers.initial solvers.recovery solvers.reactions solvers.redundancy",
     "tree",
-    "structure integrators selection analyses results plots scene animate looks model show scenes summary cli",
+    "structure integrators selection analyses results plots scene animate looks model show diagram scenes summary cli",
 ]
 ORDER = [name for layer in LAYERS for name in layer.split()]
 """A module imports only from before its own place; a package stands for its modules, among which there are no cycles."""
