@@ -12,6 +12,7 @@ import numpy as np
 
 from netsim.kernels.call import compiled
 from netsim.tree.model import DOFS, ELASTIC, ELASTIC_Q, ELASTIC_V, FREE, JOINT_Q, JOINT_V, KIND, POINT, SPHERICAL
+from netsim.tree.spatial import cross3, dot3, minus3, plus3, scaled3
 
 
 @compiled
@@ -44,16 +45,58 @@ def _turn_quaternion(a, b, c, q, at):  # type: ignore[no-untyped-def]
 
 @compiled
 def _shift_origin(step, k, q, at):  # type: ignore[no-untyped-def]
-    """p <- p + R Y d with Y d = (d + psi x d/2 + (psi . d) psi/4)/(1 + |psi|^2/4)."""
-    d0, d1, d2 = step[k], step[k + 1], step[k + 2]
-    a, b, c = step[k + 3], step[k + 4], step[k + 5]
-    scale, along = 1.0 / (1.0 + (a * a + b * b + c * c) / 4), (a * d0 + b * d1 + c * d2) / 4
-    u0 = scale * (d0 + (b * d2 - c * d1) / 2 + along * a)
-    u1 = scale * (d1 + (c * d0 - a * d2) / 2 + along * b)
-    u2 = scale * (d2 + (a * d1 - b * d0) / 2 + along * c)
+    """p <- p + R Y d"""
+    psi = (step[k + 3], step[k + 4], step[k + 5])
+    u0, u1, u2 = _cayley_origin((step[k], step[k + 1], step[k + 2]), psi, 1.0 / (1.0 + dot3(psi, psi) / 4), 1.0)
     x, y, z, w = q[at + 3], q[at + 4], q[at + 5], q[at + 6]
     # R u = u + 2 w (r x u) + 2 r x (r x u)
     s0, s1, s2 = y * u2 - z * u1, z * u0 - x * u2, x * u1 - y * u0
     q[at] += u0 + 2 * (w * s0 + y * s2 - z * s1)
     q[at + 1] += u1 + 2 * (w * s1 + z * s0 - x * s2)
     q[at + 2] += u2 + 2 * (w * s2 + x * s1 - y * s0)
+
+
+@compiled
+def turn_columns(t, step, matrix):  # type: ignore[no-untyped-def]
+    """matrix <- matrix T, with T the change of position at the end of a step (in body axes) per change of the step.
+
+    Rotation: T = (1 - [psi]x/2)/(1 + |psi|^2/4) = T_r. Frame: linear rows Y^T (1 | -[Y d]x/2), angular rows T_r.
+    """
+    turn = np.zeros((6, 6))
+    held = np.zeros(6)
+    for i in range(1, len(t.node)):
+        kind, k = t.node[i, KIND], t.node[i, JOINT_V]
+        if kind != SPHERICAL and kind != FREE:
+            continue
+        at, count = (k, 6) if kind == FREE else (k - 3, 3)
+        psi = (step[at + 3], step[at + 4], step[at + 5])
+        d = (step[k], step[k + 1], step[k + 2]) if kind == FREE else (0.0, 0.0, 0.0)
+        _step_slope(d, psi, turn)
+        for r in range(len(matrix)):
+            for c in range(count):
+                held[c] = matrix[r, k + c]
+                matrix[r, k + c] = 0.0
+            for c in range(count):
+                for e in range(count):
+                    matrix[r, k + c] += held[e] * turn[6 - count + e, 6 - count + c]
+
+
+@compiled
+def _step_slope(d, psi, turn):  # type: ignore[no-untyped-def]
+    """The 6 x 6 matrix T of a frame's step (d, psi)."""
+    scale = 1.0 / (1.0 + dot3(psi, psi) / 4)
+    origin = _cayley_origin(d, psi, scale, 1.0)
+    for c in range(3):
+        unit = (1.0 * (c == 0), 1.0 * (c == 1), 1.0 * (c == 2))
+        linear = _cayley_origin(unit, psi, scale, -1.0)
+        angular = minus3(unit, scaled3(cross3(psi, unit), 0.5))
+        coupled = _cayley_origin(scaled3(cross3(unit, origin), 0.5), psi, scale, -1.0)
+        for r in range(3):
+            turn[r, c], turn[3 + r, c] = linear[r], 0.0
+            turn[r, 3 + c], turn[3 + r, 3 + c] = coupled[r], scale * angular[r]
+
+
+@compiled
+def _cayley_origin(d, psi, scale, sign):  # type: ignore[no-untyped-def]
+    """(1 - sign [psi]x/2)^-1 d = (d + sign psi x d/2 + (psi . d) psi/4)/(1 + |psi|^2/4)"""
+    return scaled3(plus3(plus3(d, scaled3(cross3(psi, d), sign / 2)), scaled3(psi, dot3(psi, d) / 4)), scale)

@@ -5,8 +5,8 @@ What a body carries answers to a change of its twist V and rate A with the wrenc
     K_p += X^T K X,        B_p += X^T (B - K [W x]) X.
 
 A column (coordinate k, perturbed at its node: entries.py) sends this wrench through all ancestors; a row (coordinate j) is a covector
-(alpha on dA, beta on dV) = (K S_j, B^T S_j) that goes the same way, alpha <- X^T alpha, beta <- X^T (beta + W x* alpha), and meets the entries of every
-ancestor. The cost is that of the result: coordinates times depth. For rigid trees the figures are those of
+(alpha on dA, beta on dV) = (K S_j, B^T S_j) that goes the same way, alpha <- X^T alpha, beta <- X^T (beta + W x* alpha), and meets the entries of
+every ancestor. The cost is that of the result: coordinates times depth. For rigid trees the figures are those of
  pinocchio.computeRNEADerivatives
 (J. Carpentier, N. Mansard, Analytical derivatives of rigid body dynamics algorithms, RSS 2018).
 """

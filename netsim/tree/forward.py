@@ -27,7 +27,8 @@ from netsim.tree.spatial import add, cross_twist, dot, plus, put, row, scaled, t
 
 
 class Articulated(NamedTuple):
-    """K (n, 21), bias p and velocity-dependent rate h (n, 6); per coordinate: u and G (nv, 6), c and y (nv,), D's rows (nv, largest block)."""
+    """K (n, 21), bias p and velocity-dependent rate h (n, 6); per coordinate: u and G (nv, 6), c and y (nv,), D's rows (nv, largest block),
+    what else is added to the diagonal of a joint's D (see newmark), room for a factor and a solution, and zeros."""
 
     inertia: Array
     bias: Array
@@ -39,6 +40,8 @@ class Articulated(NamedTuple):
     block: Array
     factor: Array
     zero: Array
+    extra: Array
+    solution: Array
 
 
 def aba(tree: Tree, q: Array, v: Array, tau: Array, wrenches: Array | None = None) -> Array:
@@ -79,6 +82,8 @@ def make_articulated(t):  # type: ignore[no-untyped-def]
         np.zeros((nv, size)),
         np.zeros((size, size)),
         np.zeros(nv),
+        np.zeros(nv),
+        np.zeros(nv),
     )
 
 
@@ -97,9 +102,9 @@ def mixed_into(t, q, v, known, motion, wrenches, m, w, a, tau):  # type: ignore[
         w.force[k] = 0.0
     friction(t, v, 1.0, tau)  # kept in tau until the forces are known
     velocities(t, q, v, wrenches, m, w)
-    if not _condense(t, q, known, motion, tau, m, w):
+    if not condense(t, q, known, motion, tau, m, w):
         return False
-    _accelerate(t, q, known, motion, m, w, a, tau)
+    accelerate(t, q, known, motion, m, w, a, tau)
     return True
 
 
@@ -130,7 +135,7 @@ def velocities(t, q, v, wrenches, m, w):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _condense(t, q, known, motion, friction_force, m, w):  # type: ignore[no-untyped-def]
+def condense(t, q, known, motion, friction_force, m, w):  # type: ignore[no-untyped-def]
     """Second recursion, inward."""
     for i in range(len(t.node) - 1, 0, -1):
         if t.node[i, KIND] == POINT:
@@ -161,6 +166,7 @@ def joint_block(t, i, w):  # type: ignore[no-untyped-def]
         w.force[at + k] = dot(twist, bias)
         for j in range(count):
             w.block[at + k, j] = dot(row(t.coordinate, at + j), u)
+        w.block[at + k, k] += w.extra[at + k]
 
 
 @compiled
@@ -256,7 +262,7 @@ def _take(w, k, j, factor):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _accelerate(t, q, known, motion, m, w, a, tau):  # type: ignore[no-untyped-def]
+def accelerate(t, q, known, motion, m, w, a, tau):  # type: ignore[no-untyped-def]
     """Third recursion, outward: accelerations, and the forces that were not known (G22 eqs 4, 5)."""
     for i in range(1, len(t.node)):
         rate = plus(twist_to_child(m.frame, i, row(m.rate, t.node[i, PARENT])), row(w.drift, i))
