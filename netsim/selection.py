@@ -14,14 +14,14 @@ from netsim.component import SECOND, WORLD, dimension, names_in, plain_name
 from netsim.errors import InputError, Problem, nearest
 from netsim.kernels.form import CONSTANT
 from netsim.kernels.kernel import reading_kernel
-from netsim.language.expressions import Scope, Typed, evaluate, flatten, shape, shaped
+from netsim.language.expressions import Scope, Typed, evaluate, flatten, shape
 from netsim.language.show import show_expression
 from netsim.language.syntax import Call, Expr, Let, Name, Part
 from netsim.layout import Layout
 from netsim.network import GROUND, Frame, name_text
 from netsim.numbering import suffixes
 from netsim.samples import Signal
-from netsim.signals import NodeSignal, Reading, component_of, find_signal, node_quantities
+from netsim.signals import NodeSignal, Reading, find_signal, node_quantities, picked
 from netsim.solvers.machine import Call as KernelCall
 from netsim.solvers.machine import Machine, call_table
 from netsim.units import NO_DIMENSION, Dimension, format_dimension
@@ -67,6 +67,9 @@ class _Finder:
 
     def entries(self, name: Name) -> list[tuple[Entry, Dimension]]:
         texts = [p.text for p in name.parts]
+        if texts == ["*"]:
+            hint = "without any save line all quantities of the top level are saved"
+            raise InputError(Problem("E206", "a lone '*' names nothing: it stands behind a node or an element, such as m1.*", name.span, hint=hint))
         if texts[-1] == "*":
             return self.every(Name(name.parts[:-1], span=name.span))
         path = name_text(name, self.top)
@@ -77,8 +80,7 @@ class _Finder:
             known = [*self.nodes, *self.instances]
             raise InputError(Problem("E206", f"nothing is called '{path}' here", name.span, hint=nearest(texts[0], known)))
         whole = self.node(found) if isinstance(found, NodeSignal) else self.reading(found)
-        picked = _picked(found, len(whole))
-        return [whole[i] for i in picked]
+        return [whole[i] for i in picked(found, len(whole))]
 
     def node(self, signal: NodeSignal) -> list[tuple[Entry, Dimension]]:
         parts = signal.name.parts[: signal.used]
@@ -133,15 +135,6 @@ class _Finder:
                 for output in instance.component.definition.outputs:
                     found += self.entries(Name((Part(instance.name), Part(output.name))))
         return found
-
-
-def _picked(found: NodeSignal | Reading, size: int) -> list[int]:
-    """Indices of the scalars a name with .x, .y, [k] picks of a vector or matrix."""
-    if found.used == len(found.name.parts) and not found.name.parts[-1].indices:
-        return list(range(size))
-    sizes = found.sizes if isinstance(found, NodeSignal) else None
-    value = shaped([float(i) for i in range(size)], sizes if sizes is not None else ((size,) if size > 1 else ()))
-    return [int(x) for x in flatten(component_of(Typed(value), found).value)]
 
 
 def _unit(dimension_: Dimension) -> str:

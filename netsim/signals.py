@@ -8,7 +8,7 @@ from typing import Any
 
 from netsim.component import dimension, is_kinematic, is_rotation, pick, scalar_count, sizes_of
 from netsim.errors import InputError, Problem, nearest
-from netsim.language.expressions import Typed
+from netsim.language.expressions import Typed, flatten, shaped
 from netsim.language.syntax import DomainDef, Name, Part
 from netsim.network import GROUND, Frame, Network, name_text
 from netsim.units import Dimension
@@ -135,4 +135,13 @@ def _reading(name: Name, used: int, number: int, network: Network, form_of: Call
     raise InputError(Problem("E206", f"{instance.component.name} '{instance.name}' has no '{asked}'", name.span, hint=hint))
 
 
-__all__ = ["GROUND", "NodeSignal", "Part", "Reading", "component_of", "find_signal", "node_quantities"]
+def picked(found: NodeSignal | Reading, size: int) -> list[int]:
+    """Indices of the scalars a name with .x, .y, [k] picks of a vector or matrix."""
+    if found.used == len(found.name.parts) and not found.name.parts[-1].indices:
+        return list(range(size))
+    sizes = found.sizes if isinstance(found, NodeSignal) else None
+    value = shaped([float(i) for i in range(size)], sizes if sizes is not None else ((size,) if size > 1 else ()))
+    return [int(x) for x in flatten(component_of(Typed(value), found).value)]
+
+
+__all__ = ["GROUND", "NodeSignal", "Part", "Reading", "component_of", "find_signal", "node_quantities", "picked"]

@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 
 from netsim.batches import Batch, form_of
+from netsim.columns import counted
 from netsim.component import dimension
 from netsim.errors import InputError, Problem, Span, nearest
 from netsim.kernels.form import CONSTANT, Form, Key, nonzeros
@@ -21,7 +22,7 @@ from netsim.language.syntax import Expr, Name, Part
 from netsim.network import GROUND, Beginning, Frame
 from netsim.numbering import suffixes
 from netsim.rotation import cayley_matrix
-from netsim.signals import NodeSignal, find_signal
+from netsim.signals import NodeSignal, find_signal, picked
 from netsim.solvers.machine import Machine
 from netsim.system import System
 from netsim.units import format_dimension
@@ -154,25 +155,26 @@ def _rows(system: System, values: Values, beginning: Beginning, nodes: Any, numb
     if isinstance(signal, NodeSignal):
         if signal.turns and signal.level == 0:
             return _turn_rows(system, signal, beginning, scope)
-        targets = _targets(beginning.value, scope, signal.dimension, len(signal.components), beginning)
-        unknowns = [int(system.numbering.first[signal.node] + c) for c in signal.components]
+        chosen = picked(signal, len(signal.components))
+        targets = _targets(beginning.value, scope, signal.dimension, len(chosen), beginning)
+        unknowns = [int(system.numbering.first[signal.node] + signal.components[c]) for c in chosen]
         unit = getattr(signal.domain, signal.role)[signal.position].unit or ""
         return [
             StartRow(
                 path, beginning.word, target, beginning.span, np.array([u]), np.array([signal.level]),
                 Slot(int(system.layout.unknown(np.array([u]), signal.level)[0])), unit, signal.node,
             )
-            for u, target, path in zip(unknowns, targets, _paths(beginning.path, signal.sizes))
+            for u, target, path in zip(unknowns, targets, _paths(beginning.path, signal.sizes if len(chosen) > 1 else ()))
         ]  # fmt: skip
     batch, position = home[system.network.instances[signal.instance].name]
     typed: Typed = batch.form.readings[signal.reading]
-    size = len(flatten(typed.value))
-    targets = _targets(beginning.value, scope, typed.dimension or dimension(None), size, beginning)
+    chosen = picked(signal, len(flatten(typed.value)))
+    targets = _targets(beginning.value, scope, typed.dimension or dimension(None), len(chosen), beginning)
     unit = _declared(batch, signal.reading) or format_dimension(typed.dimension or dimension(None))
-    paths = _paths(beginning.path, (size,) if isinstance(typed.value, tuple) else ())
+    paths = _paths(beginning.path, (len(chosen),) if len(chosen) > 1 else ())
     return [
         kernel_row(system, batch, position, _value_kernel(batch.form, signal.reading, i), path, beginning.word, target, beginning.span, unit)
-        for i, (target, path) in enumerate(zip(targets, paths))
+        for i, target, path in zip(chosen, targets, paths)
     ]
 
 
@@ -230,5 +232,6 @@ def _variable(system: System, batch: Batch, key: Key, position: int) -> int:
 def _targets(value: Expr, scope: Any, wanted: Any, size: int, beginning: Beginning) -> list[float]:
     scalars = [float(x) for x in flatten(quantity_of(value, scope, wanted).value)]
     if len(scalars) != size:
-        raise InputError(Problem("E204", f"'{beginning.path}' has {size} components, {len(scalars)} are given", beginning.span))
+        given = "1 is" if len(scalars) == 1 else f"{len(scalars)} are"
+        raise InputError(Problem("E204", f"'{beginning.path}' has {counted(size, 'component')}, {given} given", beginning.span))
     return scalars

@@ -73,7 +73,8 @@ class Values:
             result = quantity_of(value, self.scope(definition.frame), dimension(statement.unit))
         else:
             result = evaluate(value, self.scope(definition.frame))
-        check_bounds(path, result, statement, self.scope(definition.frame), span_of(value) if value is not None else statement.span)
+        source = self.overrides.get(path, value)
+        check_bounds(path, result, statement, self.scope(definition.frame), span_of(source) if source is not None else statement.span)
         return result
 
     def _own_dimension(self, definition: Definition) -> Dimension:

@@ -15,6 +15,7 @@ from netsim.batches import Batch
 from netsim.component import is_kinematic
 from netsim.errors import InputError, Problem, SimulationError
 from netsim.levels import Offsets, Signature, StructurallySingular, least_offsets, offsets, signature, structural_index
+from netsim.network import Instance
 from netsim.solvers.assembly import Change, Sizes, changes, closed, length, lifted, open_joint, sizes_of_machine, speaks_of_positions, turn_far
 from netsim.solvers.machine import Machine
 from netsim.solvers.newton import OUTSIDE_TABLE, set_time
@@ -60,9 +61,25 @@ def explain_structure(system: System, singular: StructurallySingular) -> Problem
     names = system.names
     undetermined = [names[v] for v in singular.variables if v < system.n][:6]
     superfluous = [names[e] for e in singular.equations if e < system.n][:6]
+    if not undetermined and (owner := _owner(system, singular.equations)):
+        said = owner.component.definition.singular
+        message = f"'{owner.name}' prescribes what is prescribed or locked already" + (f": {said}" if said else "")
+        return Problem("E320", message, owner.span, hint="remove it, or what else drives or holds the same thing; or make one of them elastic")
     what = f"nothing determines {', '.join(undetermined)}" if undetermined else "the equations contradict one another"
     hint = f"too many equations meet at {', '.join(superfluous)}" if superfluous else ""
     return Problem("E320", f"the network is structurally singular: {what}", hint=hint)
+
+
+def _owner(system: System, equations: Array) -> Instance | None:
+    """The element that owns one of these equations, sources first."""
+    found = [
+        batch.instances[int(np.flatnonzero(np.isin(unknowns, equations))[0])]
+        for batch in system.batches
+        if batch.instances
+        for key, unknowns in batch.unknowns.items()
+        if key[0] == "own" and np.isin(unknowns, equations).any()
+    ]
+    return min(found, key=lambda instance: not instance.component.is_source, default=None)
 
 
 def consistent_start(machine: Machine, structure: Structure, t: float = 0.0, at_rest: bool = False) -> tuple[Array, list[Change]]:
