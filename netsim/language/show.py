@@ -43,7 +43,7 @@ from netsim.language.syntax import (
 _LOWEST, _NOT, _SUM, _SIGNED, _ATOM = 0, 3, 5, 7, 9
 # operator: its own level, the least level of its left side, of its right side
 _LEVELS = {
-    "=": (0, 0, 0),
+    "=": (0, 5, 0),
     "or": (1, 1, 2),
     "and": (2, 2, 3),
     **dict.fromkeys(("<", "<=", ">", ">=", "==", "!="), (4, 5, 5)),
