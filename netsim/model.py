@@ -27,7 +27,7 @@ from netsim.solvers.redundancy import solvable
 from netsim.structure import findings
 from netsim.system import System, build_system
 from netsim.units import parse_unit
-from netsim.values import Values, as_expressions, parse_expression
+from netsim.values import Values, as_expressions, parameter_names, parse_expression
 
 ANALYSES = ("transient",)
 SECOND = parse_unit("s").dimension
@@ -168,7 +168,8 @@ class Model:
         others = self.shared.setdefault("others", {})
         if key not in others:
             other = load(path)
-            shared = {n: v for n, v in self.overrides.items() if n in other.network.top.definitions}
+            known = set(parameter_names(other.network))
+            shared = {n: v for n, v in self.overrides.items() if n in known}
             wanted = [c.signal for drive in self.system.drives for _, c in drive.calls if c.run == path]
             other = replace(other, overrides=shared, shared={"rated": wanted, "others": others})
             last = other.run()[-1]

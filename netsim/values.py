@@ -159,14 +159,20 @@ class Values:
         return result
 
     def unknown_overrides(self) -> list[Problem]:
-        """Overrides that named nothing."""
+        """Overrides that named nothing. A param of the top level that only starts, runs or other netlists read is evaluated here, so that its unit counts."""
+        for path, definition in self.network.top.definitions.items():
+            if path in self.overrides and isinstance(definition.statement, Param):
+                self.defined(path, definition)
         names = [path for path in self.overrides if path not in self.used]
-        known = (
-            [*self.network.top.definitions, *(f"{i.name}.{p.name}" for i in self.network.instances for p in i.component.definition.params)]
-            if names
-            else []
-        )
+        known = parameter_names(self.network) if names else ()
         return [Problem("E236", f"no parameter is called '{name}'", hint=nearest(name, known)) for name in names]
+
+
+def parameter_names(network: Network) -> list[str]:
+    """The full dotted names of all parameters: of the top level, of subnetworks, of instances."""
+    frames = {id(frame): frame for frame in (network.top, *(i.frame for i in network.instances))}.values()
+    written = [frame.prefix + name for frame in frames for name, d in frame.definitions.items() if isinstance(d.statement, Param)]
+    return [*dict.fromkeys(written), *(f"{i.name}.{p.name}" for i in network.instances for p in i.component.definition.params)]
 
 
 def _is_literal(p: Param) -> bool:

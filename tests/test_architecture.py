@@ -20,8 +20,9 @@ LAYERS = [
     "language component component_checks library catalogue network expansion values tables signals",
     "kernels.program kernels.objects kernels.native kernels.reference kernels.call rotation kernels.form kernels.build kernels.kernel",
     "numbering bindings layout batches inputs drives expression_form elements system",
-    "solvers.linear_symbolic solvers.linear solvers.machine levels starts",
-    "solvers.newton solvers.diagnosis solvers.stages solvers.initial solvers.recovery solvers.redundancy",
+    "solvers.linear_symbolic solvers.linear solvers.machine solvers.charts levels starts",
+    "solvers.newton solvers.diagnosis solvers.stages solvers.assembly solvers.initial solvers.recovery solvers.redundancy",
+    "tree",
     "structure integrators selection analyses results plots scene animate model show scenes summary cli",
 ]
 ORDER = [name for layer in LAYERS for name in layer.split()]

@@ -150,34 +150,32 @@ def _longest(problem, step, n):
 
 
 @compiled
-def _sizes(problem, history, g, u):
-    """How large the terms are that each unknown brings: |u|, positions and accelerations with their history, rotations as 1 rad."""
-    nk = problem.sizes[NK]
-    sizes = np.zeros(nk + problem.sizes[NY])
-    for j in range(sizes.shape[0]):
-        sizes[j] = abs(u[j])
-    for j in range(nk):
-        if g[KX] != 0.0:
-            sizes[j] = max(sizes[j], abs(history[j] / g[KX]))
-        if g[KA] != 0.0:
-            sizes[j] = max(sizes[j], abs(history[2 * nk + j] / g[KA]))
-    for f in range(problem.rotations.shape[0]):
-        if g[KX] != 0.0:
-            for j in range(problem.rotations[f], problem.rotations[f] + 3):
-                sizes[j] = max(sizes[j], 1.0 / abs(g[KX]))
-    return sizes
-
-
-@compiled
 def at_round_off(problem, history, g, u, out):
-    """Whether every row's residual is explained by the rounding of its terms |J| |u| (positions count with their history, rotations as 1 rad)."""
-    entries = problem.sizes[ENTRIES]
-    sizes = _sizes(problem, history, g, u)
-    n = sizes.shape[0]
-    magnitude = np.zeros(n)
-    for j in range(n):
-        for p in range(problem.indptr[j], problem.indptr[j + 1]):
-            magnitude[problem.indices[p]] += abs(out[entries + p]) * sizes[j]
+    """Whether every row's residual is explained by the rounding of its terms: |dF/dx| |x| + |dF/dv| |v| + |dF/da| |a| + |dF/dy| |y|.
+
+    x, v and a count with their history, rotations as 1 rad. The levels are told apart by evaluating the matrix with one of kx, kv, ka at a time.
+    """
+    nk, entries = problem.sizes[NK], problem.sizes[ENTRIES]
+    n = nk + problem.sizes[NY]
+    magnitude, size, terms = np.zeros(n), np.empty(n), np.empty(out.shape[0])
+    kept = (g[KX], g[KV], g[KA])
+    for level in range(3):
+        k = kept[level]
+        g[KX], g[KV], g[KA] = 0.0, 0.0, 0.0
+        g[KX + level] = k
+        for j in range(n):
+            size[j] = abs(u[j])
+            if j < nk and k != 0.0:
+                size[j] = max(size[j], abs(history[level * nk + j] / k))
+        if level == 0 and k != 0.0:
+            for f in range(problem.rotations.shape[0]):
+                for j in range(problem.rotations[f], problem.rotations[f] + 3):
+                    size[j] = 1.0 / abs(k)
+        _evaluate(problem, problem.jacobian, g, terms, entries + problem.sizes[NNZ] + 1)
+        for j in range(n):
+            for p in range(problem.indptr[j], problem.indptr[j + 1]):
+                magnitude[problem.indices[p]] += abs(terms[entries + p]) * size[j]
+    g[KX], g[KV], g[KA] = kept
     for i in range(n):
         if not abs(out[i]) <= 32 * EPS * magnitude[i]:
             return False
@@ -222,11 +220,8 @@ def newton(problem, factor, fresh, g, history, out, u, work):  # noqa: C901  (on
         solve(factor, out[:n], du)
         norm, relative = _norms(problem, du, u, weight, n)
         contraction = norm / norm_before if norm_before > 0.0 else 0.0
-        if quiet > 0 and contraction > 0.25 and relative > TOLERANCE:  # perhaps at the floor, where only rounding is left to move
-            if not current:
-                _evaluate(problem, problem.jacobian, g, out, entries + problem.sizes[NNZ] + 1)
-            if at_round_off(problem, history, g, u, out):
-                return CONVERGED, iteration, factorisations, iteration <= ENOUGH
+        if quiet > 0 and contraction > 0.25 and relative > TOLERANCE and at_round_off(problem, history, g, u, out):
+            return CONVERGED, iteration, factorisations, iteration <= ENOUGH  # only rounding is left to move
         if iteration > 1 and not contraction <= 1.0 and relative > TOLERANCE:  # also for NaN
             for i in range(n):
                 u[i] = before[i]
