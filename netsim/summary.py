@@ -35,7 +35,7 @@ def _run(samples: Samples) -> list[str]:
     lines = [head if samples.finished else f"{head}; not finished: {samples.message}"]
     if len(samples.time):
         lines += [f"at t = {reading(float(samples.time[-1]), 's')}", *_last_values(samples)]
-    return lines + _energy(samples)
+    return [*lines, *(f"  {note}" for note in given.get("notes", "").split("; ") if note), *_energy(samples)]
 
 
 def _last_values(samples: Samples) -> list[str]:

@@ -94,6 +94,20 @@ def consistent_start(machine: Machine, structure: Structure, t: float = 0.0, at_
     return g, _changes(machine, defaults, g, starts)
 
 
+def resumed_start(machine: Machine, structure: Structure, origin: Array) -> Array:
+    """The point `origin` of a network with the same unknowns, at t = 0, with what this network's equations say of accelerations, forces and rates.
+
+    The two may have other functions of time: everything behind these in g is the same."""
+    system, g = machine.system, machine.g.copy()
+    g[system.layout.one :] = origin[len(origin) - len(g) + system.layout.one :]
+    set_time(machine.problem, g, 0.0)
+    weights = 1.0 / np.concatenate([system.nominals, np.ones(system.layout.nq)])
+    stages = Stages(machine, structure.signature, structure.dynamic, np.ones(len(structure.signature.equation), bool), weights)
+    for k in range(-int(structure.dynamic.d.max(initial=0)), 1):
+        _solve(stages, g, k, [])
+    return g
+
+
 def _guess(machine: Machine, g: Array, guesses: Sequence[StartRow]) -> None:
     for row in guesses:
         miss, coefficients = row.linearise(machine, g)
