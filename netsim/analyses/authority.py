@@ -1,13 +1,12 @@
 """Whether actuators can make signals follow motions: the transfer matrix from inputs to signals at the start of a run.
 
-G(s) = dx/du for fast motions, from the step matrix with d/dt replaced by s. Its rank says whether the motions can be chosen independently, pivots which
-actuators are needed, and the growth of its inverse with s how often a motion is differentiated on the way to the inputs.
+G(s) = dx/du for fast motions, from the step matrix with d/dt replaced by s. Its rank says whether the motions can be chosen independently, its pivots
+which actuators are needed. How often a motion is differentiated on the way to the inputs is the structure's to say.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from netsim.analyses.transient import ready
 from netsim.errors import InputError, Problem
 from netsim.kernels.call import run_table
 from netsim.layout import DRIVE_LEVELS
+from netsim.levels import offsets
 from netsim.solvers.initial import Structure
 from netsim.solvers.linear import SingularMatrix, analyse, solve
 from netsim.solvers.machine import Machine, build_machine
@@ -25,25 +25,18 @@ from netsim.tracking import Actuator, Motion
 from netsim.values import Values
 
 Array = np.ndarray
-RANK_RATE, GROWTH_RATES = 1e2, (1e5, 1e6)
-"""Rates s in 1/s: rank is judged where position responses are not yet lost in rounding, growth where no pole of a machine interferes."""
+RATE = 1e2
+"""s in 1/s: fast for a machine, and position responses are not yet lost in rounding."""
 
 RANK_TOLERANCE, ROUNDING = 1e-7, 1e-14
 
 
-@dataclass(frozen=True)
-class Authority:
-    """Positions of the actuators that are needed and of the spare ones, and how often each motion is differentiated."""
-
-    base: tuple[int, ...]
-    spare: tuple[int, ...]
-    derivatives: tuple[int, ...]
-
-
 def authority(
     prepared: tuple[Values, System, Structure], motions: Sequence[Motion], actuators: Sequence[Actuator], options: TransientOptions
-) -> Authority:
-    """What the actuators can do, from the network in which their inputs are applied; raises `InputError` where it is not enough."""
+) -> list[int]:
+    """The actuators by position, in the order of need: as many as there are motions, then the spare ones, from the network in which their inputs are applied.
+
+    Raises `InputError` where the actuators are too few or cannot move the signals independently."""
     if len(actuators) < len(motions):
         listed = ", ".join(a.name for a in actuators)
         more = f"{len(motions)} signals are to be followed, but there {'is' if len(actuators) == 1 else 'are'} only {len(actuators)}: {listed}"
@@ -53,23 +46,13 @@ def authority(
     network = system.network
     elements = [a.element(network) for a in actuators]
     signals = [f"{e}.x" for e in elements[: len(motions)]]
-    responses = (transfer(machine, g, [f"{e}.u" for e in elements], signals, s) for s in (RANK_RATE, *GROWTH_RATES))
-    scaled, base = _pivots(next(responses))
+    scaled, base = _pivots(transfer(machine, g, [f"{e}.u" for e in elements], signals))
     _check_rank(scaled, motions, actuators)
-    slow, fast = responses
-    chosen = base[: len(motions)]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        growth = np.log10(np.abs(np.linalg.inv(fast[:, chosen]) / np.linalg.inv(slow[:, chosen])))
-    derivatives = tuple(int(np.rint(k)) for k in np.max(np.where(np.isfinite(growth), growth, 0.0), axis=0))
-    for motion, n in zip(motions, derivatives):
-        if n >= DRIVE_LEVELS:
-            message = f"the motion of {motion.name} would have to be differentiated {n} times on the way to the actuators; {DRIVE_LEVELS - 1} is the most"
-            raise InputError(Problem("E434", message, motion.motion.span, hint="leave out an elasticity or inductance between them"))
-    return Authority(tuple(chosen), tuple(sorted(base[len(motions) :])), derivatives)
+    return [*base[: len(motions)], *sorted(base[len(motions) :])]
 
 
-def transfer(machine: Machine, g: Array, inputs: Sequence[str], signals: Sequence[str], s: float) -> Array:
-    """G(s): derivatives of the named unknowns by the right sides of the named unknowns' own rows, linearised at g with d/dt = s."""
+def transfer(machine: Machine, g: Array, inputs: Sequence[str], signals: Sequence[str], s: float = RATE) -> Array:
+    """G(s): derivatives of the unknowns `signals` by the right sides of the own rows of the unknowns `inputs`, linearised at g with d/dt = s."""
     system, names = machine.system, machine.system.names
     h, out = g.copy(), np.zeros(system.out_size)
     set_coefficients(h, 1.0 / s, 1.0, s, s)
@@ -113,3 +96,17 @@ def _check_rank(scaled: Array, motions: Sequence[Motion], actuators: Sequence[Ac
     bound = [m for m, weight in zip(motions, np.abs(left[:, rank:]).max(axis=1)) if weight > 1e-3]
     message = f"the actuators {listed} cannot move {' and '.join(m.name for m in bound)} independently of one another"
     raise InputError(Problem("E432", message, bound[0].signal.span, hint="follow fewer of them, or name other actuators"))
+
+
+def derivatives(system: System, structure: Structure, motions: Sequence[Motion], actuators: Sequence[Actuator]) -> list[int]:
+    """How often each motion is differentiated on the way to the inputs: the differentiation level of its row (signature method).
+
+    Raises `InputError` where that is more than functions of time can give."""
+    natural = offsets(structure.signature, np.zeros(structure.signature.size, np.int64), match=structure.dynamic.match)
+    found = [int(natural.c[system.names.index(f"{a.element(system.network)}.u")]) for a in actuators[: len(motions)]]
+    for motion, n in zip(motions, found):
+        if n >= DRIVE_LEVELS:
+            message = f"the motion of {motion.name} would be differentiated {n} times on the way to the actuators; {DRIVE_LEVELS - 1} times is the most"
+            hint = "leave out an elasticity or inductance between them"
+            raise InputError(Problem("E434", message, motion.motion.span, hint=hint))
+    return found

@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from netsim.analyses.authority import authority
+from netsim.analyses.authority import authority, derivatives
 from netsim.analyses.inverse_options import InverseOptions
 from netsim.analyses.stepping import Progress
 from netsim.analyses.transient import transient
 from netsim.batches import form_of
 from netsim.component import dimension
 from netsim.errors import InputError, Problem, SimulationError
+from netsim.language.show import show_expression
 from netsim.language.syntax import Call, Expr, Name, Part
 from netsim.network import Network
 from netsim.samples import Samples
@@ -28,37 +29,57 @@ from netsim.solvers.initial import Structure
 from netsim.solvers.machine import build_machine
 from netsim.system import System
 from netsim.tracking import APPLIED, FOLLOW, Actuator, Motion, actuators_of, motions_of, rewired
-from netsim.units import parse_unit
+from netsim.units import format_dimension, parse_unit
 from netsim.values import Values
 
 Array = np.ndarray
-Prepare = Callable[[Network], tuple[Values, System, Structure]]
+Prepared = tuple[Values, System, Structure]
 Earlier = Callable[[Any, str], Any]
+Series = Callable[[str], Any]
 
 FOUND, FIRST = "the inputs that were found", "the first pass"
 """Runs that tables of the rewired networks read."""
 
+ORDINALS = ("", "first", "second", "third", "fourth")
 WATT, SECOND = parse_unit("W").dimension, parse_unit("s").dimension
+UNIQUE = 1e-6
+"""How well inputs must be affine in the spare ones (relative to their peaks), as they are where the motions fix the whole movement."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """What every run of the analysis shares."""
+    """What every run of the analysis shares. Actuators (with their weights and coordinates) stand in the order of need: spare ones last."""
 
     network: Network
-    prepare: Prepare
+    prepare: Callable[[Network], Prepared]
     options: InverseOptions
+    motions: tuple[Motion, ...]
+    actuators: tuple[Actuator, ...]
     earlier: Earlier
-    saves: tuple[Expr, ...]
-    plots: tuple[Expr, ...]
     progress: Progress | None
-    beside: tuple[Name, ...]
+
+    @property
+    def spare(self) -> int:
+        return len(self.actuators) - len(self.motions)
+
+    @property
+    def inputs(self) -> list[str]:
+        """The unknowns that stand for the actuators' inputs."""
+        return [f"{a.element(self.network)}.u" for a in self.actuators]
+
+    def wired(self, applied: bool = False) -> Prepared:
+        """The network with the motions imposed, or with all inputs applied, ready to be run."""
+        kinds = [APPLIED if applied or k >= len(self.motions) else FOLLOW for k in range(len(self.actuators))]
+        try:
+            return self.prepare(rewired(self.network, kinds, self.motions, self.actuators, FOUND))
+        except InputError as error:
+            raise InputError([_renamed(p, self) for p in error.problems]) from None
 
 
 def inverse(
     network: Network,
     values: Values,
-    prepare: Prepare,
+    prepare: Callable[[Network], Prepared],
     options: InverseOptions,
     saves: Sequence[Expr] = (),
     plots: Sequence[Expr] = (),
@@ -70,155 +91,172 @@ def inverse(
 
     Raises `InputError` where the actuators cannot do it or a motion is not smooth enough, `SimulationError` where no start exists.
     """
-    motions, actuators = motions_of(network, values, options.track), actuators_of(network, options.actuators)
-    task = _Task(network, prepare, options, earlier, tuple(saves), tuple(plots), progress, tuple(beside))
-    power = authority(prepare(rewired(network, [APPLIED] * len(actuators), motions, actuators, FOUND)), motions, actuators, options.transient)
-    ordered = [actuators[k] for k in (*power.base, *power.spare)]
-    notes = [f"{m.name} must have {n} continuous derivative{'s' if n != 1 else ''}" for m, n in zip(motions, power.derivatives)]
-    first: Samples | None = None
+    named = actuators_of(network, options.actuators)
+    task = _Task(network, prepare, options, tuple(motions_of(network, values, options.track)), tuple(named), earlier, progress)
+    order = authority(task.wired(applied=True), task.motions, named, options.transient)
+    task = replace(task, actuators=tuple(named[k] for k in order))
+    imposed = task.wired()
+    counts = derivatives(*imposed[1:], task.motions, task.actuators)
+    notes = [f"the inputs contain the {ORDINALS[n]} derivative of {m.name}" for m, n in zip(task.motions, counts) if n]
+    series: dict[str, Series] = {}
     if options.passes == 2:
-        first, motions = _first_pass(task, motions, ordered)
-    samples, shared = _solved(task, motions, ordered, first)
-    notes += shared
-    if samples.finished:
-        deviations = _verified(task, motions, ordered, first, samples)
-        notes += deviations
+        second, series = _first_pass(task, imposed)
+        imposed = second.wired()
+    if task.spare:
+        series |= _shared(task, imposed, series)
+        norm = "least weighted norm" if options.weights else "least norm (in SI units)"
+        notes.append(f"{len(named)} actuators share {len(task.motions)} motions: {norm} at every instant")
+    hidden = [signal_name(n) for n in task.inputs]
+    samples = _run(task, imposed, series, saves, plots, beside=(*beside, *hidden))
+    notes += _verified(task, samples) if samples.finished else []
     attributes = {**samples.attributes, "analysis": "inverse", "passes": options.passes, "notes": "; ".join(notes)}
     return replace(samples, attributes=attributes)
 
 
-def _solved(task: _Task, motions: Sequence[Motion], actuators: Sequence[Actuator], first: Samples | None) -> tuple[Samples, list[str]]:
-    """The run with the motions imposed; superfluous actuators (those behind the motions) take the share of least norm."""
-    spare = len(actuators) - len(motions)
-    kinds = [FOLLOW] * len(motions) + [APPLIED] * spare
-    prepared = task.prepare(rewired(task.network, kinds, motions, actuators, FOUND))
-    names = [f"{a.element(task.network)}.u" for a in actuators]
-    if not spare:
-        return _run(task, prepared, {FIRST: _reads(first)}), []
-    trial = replace(task, saves=tuple(_signal(n) for n in names), plots=(), beside=())
-    responses = []
-    for k in range(spare + 1):
-        given = {name: float(j == k - 1) for j, name in enumerate(names[len(motions) :])}
-        run = _run(trial, prepared, {FIRST: _reads(first), FOUND: lambda name, given=given: _constant(given[name], task.options.transient.stop)})
-        if not run.finished:
-            return run, []
-        responses.append(run)
-    weights = np.array(task.options.weights or [1.0] * len(actuators))
-    shares = least_norm(*(np.array([[r.series(n) for n in names[: len(motions)]] for r in responses[s]]) for s in (slice(1), slice(1, None))), weights)
-    time = responses[0].time
-    samples = _run(task, prepared, {FIRST: _reads(first), FOUND: lambda name: _spline(time, shares[names.index(name) - len(motions)])})
-    norm = "least weighted norm" if task.options.weights else "least norm (in SI units)"
-    return samples, [f"{len(actuators)} actuators share {len(motions)} motion{'s' if len(motions) > 1 else ''}: {norm} at every instant"]
+# -------------------------------------------------------------------------------------------------------- two passes
 
 
-def least_norm(base: Array, unit: Array, weights: Array) -> Array:
-    """The spare inputs s (spare, times) of least |w u|, with u = [b + S s | s]: base (1, n, times) is b, unit (spare, n, times) is b + S's columns."""
-    b, s = base[0], np.moveaxis(unit - base, 0, 1)  # (n, times), (n, spare, times)
-    n, spare, times = s.shape
-    w = weights**2
-    normal = np.einsum("nit,n,njt->tij", s, w[:n], s) + np.diag(w[n:])
-    right = -np.einsum("nit,n,nt->ti", s, w[:n], b)
-    return np.linalg.solve(normal, right[:, :, None])[:, :, 0].T if times else np.zeros((spare, 0))
-
-
-def _first_pass(task: _Task, motions: list[Motion], actuators: Sequence[Actuator]) -> tuple[Samples, list[Motion]]:
-    """Record the coordinates of the actuators that are needed, and the motions of these for the second pass."""
-    needed = actuators[: len(motions)]
-    coordinates = [_coordinate(task, a) for a in needed]
-    kinds = [FOLLOW] * len(motions) + [APPLIED] * (len(actuators) - len(motions))
-    prepared = task.prepare(rewired(task.network, kinds, motions, actuators, FOUND))
+def _first_pass(task: _Task, imposed: Prepared) -> tuple[_Task, dict[str, Series]]:
+    """The task with the coordinates of the needed actuators as motions, and the series these come from, with exact rates where there are any."""
+    coordinates = [_coordinate(task, a) for a in task.actuators[: len(task.motions)]]
+    rest = {FOUND: lambda name: _constant(0.0, task)}
+    run = _complete(_run(task, imposed, rest, coordinates, rated=coordinates), "the first pass")
     pairs = [(c, Call("table", (Name((Part(FIRST),)), c), (), span=c.span)) for c in coordinates]
-    run = _run(replace(task, saves=tuple(coordinates), plots=(), beside=()), prepared, {FOUND: lambda name: _constant(0.0, task.options.transient.stop)}, coordinates)
-    if not run.finished:
-        raise SimulationError(run.attributes.get("failure") or Problem("E502", f"the first pass did not end: {run.message}"))
-    return run, motions_of(task.network, prepared[0], pairs)
+
+    def read(name: str) -> Any:
+        return (run.time, run.series(name), *run.rates[name]) if name in run.rates else _spline(run.time, run.series(name))
+
+    return replace(task, motions=tuple(motions_of(task.network, imposed[0], pairs))), {FIRST: read}
 
 
 def _coordinate(task: _Task, actuator: Actuator) -> Name:
-    """The coordinate on which an actuator's input does work: input times its rate is a power."""
-    if task.options.coordinates:
-        wanted = task.options.coordinates[[a.expr for a in actuators_of(task.network, task.options.actuators)].index(actuator.expr)]
-        assert isinstance(wanted, Name)
-        return wanted
+    """The coordinate on which an actuator's input does work: the input times its rate is a power."""
+    for wanted, named in zip(task.options.coordinates, actuators_of(task.network, task.options.actuators)):
+        if named == actuator:
+            assert isinstance(wanted, Name)
+            return wanted
     instance = task.network.instances[actuator.instance]
-    readings = form_of(instance).form.readings
     unit = WATT * SECOND / actuator.dimension
-    found = [o.name for o in instance.component.definition.outputs if dimension(o.unit) == unit and o.name in readings]
+    found = [o.name for o in instance.component.definition.outputs if dimension(o.unit) == unit and o.name in form_of(instance).form.readings]
     if len(found) != 1:
-        what = f"has no output that could be its coordinate ({unit})" if not found else f"has several outputs that could be it: {', '.join(found)}"
-        hint = "say coordinates = [...], one for each actuator, or passes = 1"
-        raise InputError(Problem("E433", f"the coordinate of actuator '{actuator.name}' is not known: {instance.component.name} {what}", actuator.expr.span, hint=hint))
+        none = f"has no output in {format_dimension(unit)} that could be it"
+        what = f"has several outputs that could be it: {', '.join(found)}" if found else none
+        message = f"the coordinate of '{actuator.name}' is not known: {instance.component.name} {what}"
+        raise InputError(Problem("E433", message, actuator.expr.span, hint="say coordinates = [...], one for each actuator, or passes = 1"))
     return Name((*actuator.expr.parts[:-1], Part(found[0])), span=actuator.expr.span)
 
 
-def _verified(task: _Task, motions: Sequence[Motion], actuators: Sequence[Actuator], first: Samples | None, samples: Samples) -> list[str]:
-    """How far a free run under the inputs that were found strays from the motions."""
-    prepared = task.prepare(rewired(task.network, [APPLIED] * len(actuators), motions, actuators, FOUND))
-    pairs = [(f"{a.element(task.network)}.x", f"{a.element(task.network)}.motion") for a in actuators[: len(motions)]]
-    signals = tuple(_signal(n) for pair in pairs for n in pair)
-    given = samples.unseen
-    run = _run(
-        replace(task, saves=signals, plots=(), beside=()), prepared,
-        {FIRST: _reads(first), FOUND: lambda name: _spline(samples.time, given[name])}, origin=samples.origin,
-    )  # fmt: skip
+# -------------------------------------------------------------------------------------------------- spare actuators
+
+
+def _shared(task: _Task, imposed: Prepared, series: Mapping[str, Series]) -> dict[str, Series]:
+    """Series of the spare inputs such that all of them together have the least weighted norm at every instant."""
+    signals, needed = [signal_name(n) for n in task.inputs], len(task.motions)
+    spare = task.inputs[needed:]
+
+    def response(given: Mapping[str, float] | Series) -> Samples:
+        read = given if callable(given) else (lambda name: _constant(given[name], task))
+        return _complete(_run(task, imposed, {**series, FOUND: read}, signals), "a run with a spare actuator")
+
+    rest = response(dict.fromkeys(spare, 0.0))
+    units = [response({n: float(n == one) for n in spare}) for one in spare]
+    b = rest.values[:, :needed]
+    s = np.stack([u.values[:, :needed] - b for u in units], axis=2)
+    weights = dict(zip((a.name for a in actuators_of(task.network, task.options.actuators)), task.options.weights))
+    found = least_norm(b, s, np.array([weights.get(a.name, 1.0) for a in task.actuators]))
+    shares = {FOUND: lambda name: _spline(rest.time, found[:, spare.index(name)])}
+    _check_unique(task, response(shares[FOUND]).values[:, :needed], b + np.einsum("tns,ts->tn", s, found))
+    return shares
+
+
+def least_norm(b: Array, s: Array, weights: Array) -> Array:
+    """The spare inputs z (times, spare) that make |w [b + s z, z]| least at every instant; b (times, n), s (times, n, spare), w (n + spare,)."""
+    base, spare = np.split(weights**2, [b.shape[1]])
+    normal = np.einsum("tni,n,tnj->tij", s, base, s) + np.diag(spare)
+    return np.linalg.solve(normal, -np.einsum("tni,n,tn->ti", s, base, b)[:, :, None])[:, :, 0]
+
+
+def _check_unique(task: _Task, got: Array, wanted: Array) -> None:
+    """Sharing at every instant for itself makes sense only where the motions leave nothing else free to move."""
+    if np.abs(got - wanted).max() <= UNIQUE * np.abs(wanted).max():
+        return
+    message = "there are spare actuators, but the motions leave something free to move: what they push now changes what is needed later"
+    raise InputError(Problem("E436", message, task.actuators[-1].expr.span, hint="follow more signals, or name fewer actuators"))
+
+
+# ----------------------------------------------------------------------------------------------------- verification
+
+
+def _verified(task: _Task, samples: Samples) -> list[str]:
+    """How far a free run from the same start, under the inputs that were found, strays from the motions."""
+    pairs = [(f"{a.element(task.network)}.x", f"{a.element(task.network)}.motion") for a in task.actuators[: len(task.motions)]]
+    read = {FOUND: lambda name: _spline(samples.time, samples.unseen[name])}
+    run = _run(task, task.wired(applied=True), read, [signal_name(n) for pair in pairs for n in pair], origin=samples.origin)
     if not run.finished:
-        return [f"the forward run under the inputs that were found failed: {run.message}"]
+        return [f"run forward under the inputs that were found: failed, {run.message}"]
     found = []
-    for motion, (x, wanted) in zip(motions, pairs):
+    for motion, (x, wanted) in zip(task.motions, pairs):
         off, size = np.abs(run.series(x) - run.series(wanted)).max(), np.ptp(run.series(wanted))
-        found.append(f"run forward, {motion.name} strays by {off:.3g} {run_unit(run, x)} at most" + (f" ({off / size:.2g} of its range)" if size > 0 else ""))
+        share = f" ({off / size:.2g} of its range)" if size > 0 else ""
+        found.append(f"run forward, {motion.name} strays by {off:.3g} {format_dimension(motion.dimension)} at most{share}")
     return found
 
 
-def run_unit(run: Samples, name: str) -> str:
-    """The SI unit of a saved signal."""
-    return next(s.unit or "1" for s in run.signals if s.name == name)
+# -------------------------------------------------------------------------------------------------------------- runs
 
 
 def _run(
     task: _Task,
-    prepared: tuple[Values, System, Structure],
-    series: Mapping[str, Callable[[str], Any] | None],
+    prepared: Prepared,
+    series: Mapping[str, Series],
+    saves: Sequence[Expr],
+    plots: Sequence[Expr] = (),
     rated: Sequence[Name] = (),
+    beside: Sequence[Name] = (),
     origin: Array | None = None,
 ) -> Samples:
-    """One transient run; `series` gives what tables over the analysis' own runs read, by the name of the run and of the signal."""
-    from netsim.language.show import show_expression
-
+    """One transient run; `series` gives what tables over the analysis' own runs read: their signals by name, for each run."""
     values, system, structure = prepared
 
-    def earlier(call: Any, name: str) -> Any:
-        own = series.get(name)
-        return own(show_expression(call.signal)) if own else None if name in (FOUND, FIRST) else task.earlier(call, name)
+    def earlier(call: Any, run: str) -> Any:
+        if run not in (FOUND, FIRST):
+            return task.earlier(call, run)
+        return series[run](show_expression(call.signal)) if run in series else None
 
     machine = build_machine(system, values, earlier)
-    beside = [_signal(f"{name}.u") for name in _elements(system.network)]
-    return transient(machine, structure, task.options.transient, task.saves, task.plots, task.progress, rated, (*task.beside, *beside), origin)
+    return transient(machine, structure, task.options.transient, saves, plots, task.progress, rated, beside, origin)
 
 
-def _elements(network: Network) -> list[str]:
-    return [i.name for i in network.instances if i.component.name in (FOLLOW, APPLIED) and i.component.definition.span.file == "<actuator>"]
+def _complete(run: Samples, what: str) -> Samples:
+    """The run, if it came to its end."""
+    if run.finished:
+        return run
+    raise SimulationError(run.attributes.get("failure") or Problem("E502", f"{what} did not end: {run.message}"))
 
 
-def _signal(name: str) -> Name:
-    head, _, own = name.rpartition(".")
-    return Name((*(Part(text) for text in head.split(".")), Part(own)))
+def signal_name(text: str) -> Name:
+    """`legA.motor F.u` as a name: elements that were added have a blank in theirs."""
+    return Name(tuple(Part(part) for part in text.split(".")))
 
 
-def _constant(value: float, stop: float) -> tuple[Array, ...]:
-    return np.array([0.0, stop]), np.full(2, value), np.zeros(2), np.zeros(2)
+def _constant(value: float, task: _Task) -> tuple[Array, ...]:
+    return np.array([0.0, task.options.transient.stop]), np.full(2, value), np.zeros(2), np.zeros(2)
 
 
 def _spline(time: Array, x: Array) -> tuple[Array, ...]:
+    """A series with the rates of the cubic spline through it."""
     from scipy.interpolate import CubicSpline
 
     spline = CubicSpline(time, x)
     return time, x, spline(time, 1), spline(time, 2)
 
 
-def _reads(first: Samples | None) -> Callable[[str], Any] | None:
-    """Series of the first pass with their exact rates where these were sampled."""
-    if first is None:
-        return None
-    return lambda name: (first.time, first.series(name), *first.rates[name]) if name in first.rates else _spline(first.time, first.series(name))
-
+def _renamed(problem: Problem, task: _Task) -> Problem:
+    """What is wrong with an element that was added, in words of the signal or the actuator it stands for."""
+    message = problem.message
+    for k, actuator in enumerate(task.actuators):
+        element = actuator.element(task.network)
+        if k < len(task.motions):
+            message = message.replace(f"the motion of '{element}'", f"the motion of {task.motions[k].name}")
+        message = message.replace(f"'{element}'", f"'{actuator.name}'")
+    return replace(problem, message=message)
