@@ -7,11 +7,13 @@ which actuators are needed. How often a motion is differentiated on the way to t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from netsim.analyses.options import TransientOptions
 from netsim.analyses.transient import ready
+from netsim.bindings import lift
 from netsim.errors import InputError, Problem
 from netsim.kernels.call import run_table
 from netsim.layout import DRIVE_LEVELS
@@ -20,6 +22,7 @@ from netsim.solvers.initial import Structure
 from netsim.solvers.linear import SingularMatrix, analyse, solve
 from netsim.solvers.machine import Machine, build_machine
 from netsim.solvers.newton import set_coefficients
+from netsim.structure.smoothness import too_rough
 from netsim.system import System
 from netsim.tracking import Actuator, Motion
 from netsim.values import Values
@@ -98,15 +101,22 @@ def _check_rank(scaled: Array, motions: Sequence[Motion], actuators: Sequence[Ac
     raise InputError(Problem("E432", message, bound[0].signal.span, hint="follow fewer of them, or name other actuators"))
 
 
-def derivatives(system: System, structure: Structure, motions: Sequence[Motion], actuators: Sequence[Actuator]) -> list[int]:
+def derivatives(prepared: tuple[Values, System, Structure], motions: Sequence[Motion], actuators: Sequence[Actuator]) -> list[int]:
     """How often each motion is differentiated on the way to the inputs: the differentiation level of its row (signature method).
 
-    Raises `InputError` where that is more than functions of time can give."""
+    Raises `InputError` where that is more than functions of time can give, or more than the motion's own smoothness allows."""
+    values, system, structure = prepared
     natural = offsets(structure.signature, np.zeros(structure.signature.size, np.int64), match=structure.dynamic.match)
     found = [int(natural.c[system.names.index(f"{a.element(system.network)}.u")]) for a in actuators[: len(motions)]]
+    problems = []
     for motion, n in zip(motions, found):
         if n >= DRIVE_LEVELS:
             message = f"the motion of {motion.name} would be differentiated {n} times on the way to the actuators; {DRIVE_LEVELS - 1} times is the most"
             hint = "leave out an elasticity or inductance between them"
-            raise InputError(Problem("E434", message, motion.motion.span, hint=hint))
+            problems.append(Problem("E434", message, motion.motion.span, hint=hint))
+            continue
+        rough = too_rough(motion.motion, lift(motion.motion, system.network.top, values, lambda name, frame: None), n)
+        problems += [replace(rough, message=f"the motion of {motion.name} {rough.message}")] if rough else []
+    if problems:
+        raise InputError(problems)
     return found

@@ -96,7 +96,7 @@ def inverse(
     order = authority(task.wired(applied=True), task.motions, named, options.transient)
     task = replace(task, actuators=tuple(named[k] for k in order))
     imposed = task.wired()
-    counts = derivatives(*imposed[1:], task.motions, task.actuators)
+    counts = derivatives(imposed, task.motions, task.actuators)
     notes = [f"the inputs contain the {ORDINALS[n]} derivative of {m.name}" for m, n in zip(task.motions, counts) if n]
     series: dict[str, Series] = {}
     if options.passes == 2:
