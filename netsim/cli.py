@@ -84,7 +84,9 @@ def _parser() -> _Parser:
     inverse = _command(commands, "inverse", inverse_command, "find the inputs that make signals follow motions")
     _add_file(inverse)
     _add_output(inverse)
-    inverse.add_argument("--track", action="append", required=True, metavar="SIGNAL=MOTION", help="what is to be followed: 'M.x = 1 mm*bell(time, ...)'")
+    inverse.add_argument(
+        "--track", action="append", required=True, metavar="SIGNAL=MOTION", help="what is to be followed: 'M.x = 1 mm*bell(time, ...)'"
+    )
     inverse.add_argument("--actuators", required=True, metavar="INPUT,...", help="the inputs that are to be found: A.F,B.F")
     inverse.add_argument("--passes", metavar="1|2", help="1: at once; 2: the actuators' coordinates first")
     inverse.add_argument("--weights", metavar="W,...", help="where there are more actuators than motions")

@@ -130,7 +130,9 @@ class Model:
                 break
         return done
 
-    def _run(self, run: Run, option: TransientOptions | InverseOptions, progress: Progress | None, beside: Sequence[Name], done: list[Samples]) -> Samples:
+    def _run(
+        self, run: Run, option: TransientOptions | InverseOptions, progress: Progress | None, beside: Sequence[Name], done: list[Samples]
+    ) -> Samples:
         """One run line, after those that are done."""
 
         def earlier(call: Any, name: str) -> Any:

@@ -21,8 +21,8 @@ from netsim.language.expressions import Typed, shape, shaped
 from netsim.language.parse import parse
 from netsim.language.show import show_expression
 from netsim.language.syntax import Binding, Call, ComponentDef, Expr, Instance, Name, Number, Part, Vector
-from netsim.network import Network, name_text
 from netsim.network import Instance as Element
+from netsim.network import Network, name_text
 from netsim.signals import NodeSignal, Reading, find_signal
 from netsim.units import Dimension, format_dimension
 from netsim.values import Values

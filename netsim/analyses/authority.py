@@ -111,7 +111,9 @@ def derivatives(prepared: tuple[Values, System, Structure], motions: Sequence[Mo
     problems = []
     for motion, n in zip(motions, found):
         if n >= DRIVE_LEVELS:
-            message = f"the motion of {motion.name} would be differentiated {n} times on the way to the actuators; {DRIVE_LEVELS - 1} times is the most"
+            message = (
+                f"the motion of {motion.name} would be differentiated {n} times on the way to the actuators; {DRIVE_LEVELS - 1} times is the most"
+            )
             hint = "leave out an elasticity or inductance between them"
             problems.append(Problem("E434", message, motion.motion.span, hint=hint))
             continue

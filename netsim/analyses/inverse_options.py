@@ -30,9 +30,7 @@ class InverseOptions:
 def inverse_options(run: Run, transient: TransientOptions, scope: Scope) -> InverseOptions:
     """The options of a run line beyond those of its time stepping; raises `InputError` with all that is wrong."""
     given: Mapping[str, Expr] = {b.name: b.value for b in run.options}
-    problems = [
-        Problem("E422", f"inverse() needs '{name}'", run.span, hint=f"run {EXAMPLE}") for name in ("track", "actuators") if name not in given
-    ]
+    problems = [Problem("E422", f"inverse() needs '{name}'", run.span, hint=f"run {EXAMPLE}") for name in ("track", "actuators") if name not in given]
     if problems:
         raise InputError(problems)
     track, actuators, coordinates = (_items(given[n]) if n in given else () for n in ("track", "actuators", "coordinates"))

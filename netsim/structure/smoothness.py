@@ -129,9 +129,11 @@ def _problem(instance: Instance, name: str, shape: Shape, need: Needed) -> Probl
 
 
 def too_rough(motion: Expr, shape: Shape, derivatives: int) -> Problem | None:
-    """What is wrong with a motion whose derivative of that order stands in the inputs that make it: derivatives up to the second must be continuous."""
+    """What is wrong with a motion whose derivative of that order stands in the inputs that make it.
+
+    Derivatives up to the second must be continuous; of a higher one the input may jump, if those below it do not."""
     have = smoothness(shape)
-    if have >= min(derivatives, 2):
+    if have >= (derivatives if derivatives <= 2 else derivatives - 1):
         return None
     part = _culprit(motion, shape)
     message = f"is not smooth enough: it {WORDS[have]}, but the inputs contain {FOLLOWED[derivatives]}"
