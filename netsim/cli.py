@@ -96,6 +96,7 @@ def _parser() -> _Parser:
     show = _command(commands, "show", show_command, "print a stage of the pipeline")
     _add_file(show)
     show.add_argument("--stage", choices=STAGES, default="network", help="default: network")
+    show.add_argument("-o", "--output", metavar="PNG|SVG", help="draw the network into this file instead")
 
     listing = _command(commands, "list", list_command, "list domains and components, or describe one")
     listing.add_argument("name", nargs="?", default="", metavar="DOMAIN|COMPONENT")
@@ -215,14 +216,16 @@ def _verdict(runs: Sequence[Samples]) -> int:
 
 def check_command(chosen: argparse.Namespace) -> int:
     """`netsim check`: problems on stderr; one line on stdout where all is well."""
+    from netsim.columns import counted
+
     file = find_netlist(chosen.file)
     model = load_model(file, chosen.values)
     problems = model.check()
     _complain(problems)
     if any(not p.is_note for p in problems):
         return MISTAKE
-    sizes = f"{len(model.network.instances)} elements, {len(model.network.nodes)} nodes, {model.system.n} unknowns"
-    print(f"{file}: fine ({sizes}, index {model.structure.index})")
+    sizes = zip((len(model.network.instances), len(model.network.nodes), model.system.n), ("element", "node", "unknown"))
+    print(f"{file}: fine ({', '.join(counted(*size) for size in sizes)}, index {model.structure.index})")
     return FINE
 
 
@@ -230,6 +233,13 @@ def show_command(chosen: argparse.Namespace) -> int:
     """`netsim show`."""
     from netsim.show import show_stage
 
+    if chosen.output:
+        from netsim.diagram import draw_network
+
+        if chosen.stage != "network":
+            raise InputError(Problem("E423", f"only the network can be drawn, not '{chosen.stage}'", hint="leave out --stage, or -o"))
+        print(f"wrote {draw_network(load_model(find_netlist(chosen.file), chosen.values), chosen.output)}")
+        return FINE
     print(show_stage(load_model(find_netlist(chosen.file), chosen.values), chosen.stage), end="")
     return FINE
 

@@ -1,7 +1,7 @@
 """Where everything stands in the two global vectors the kernels read (`g`) and add to (`out`).
 
-g:   [0 | uniforms | drives at levels 0..4 | table values at levels 0..3 (4: zero) | 1 | charts | places | x | v | a of kinematic unknowns | y | charge history
-     | what only starts and recovered forces need: higher levels of x, of y, of the charges]
+g:   [0 | uniforms | drives at levels 0..4 | table values at levels 0..3 (4: zero) | 1 | charts | places | x | v | a of kinematic unknowns | y
+     | charge history | what only starts and recovered forces need: higher levels of x, of y, of the charges]
 out: [row residuals | waste | charges | matrix entries | waste]
 
 A chart is the rotation matrix (by rows) of a rotating node where its step began; the node's x are then the chart's coordinates psi (see

@@ -14,7 +14,7 @@ from netsim.analyses.inverse import inverse
 from netsim.analyses.inverse_options import OWN, InverseOptions, inverse_options, motions_in
 from netsim.analyses.options import TransientOptions, check_options
 from netsim.analyses.stepping import Progress
-from netsim.analyses.transient import transient
+from netsim.analyses.transient import begun, listed, transient
 from netsim.bindings import TableCall, lift
 from netsim.errors import InputError, NetsimError, Problem, SimulationError, nearest
 from netsim.expansion import build_network
@@ -104,11 +104,20 @@ class Model:
             start_rows(self.system, self.values)
             select(machine, self._saves(), self._plots())
             self._check_tables()
-            for run in self.network.runs:
-                self._options(run, {})
+            options = [self._options(run, {}) for run in self.network.runs]
+            if not any(p for p in found if not p.is_note):
+                found += self._start_notes(options)
         except NetsimError as error:
             found += error.problems
         return found
+
+    def _start_notes(self, options: Sequence[TransientOptions | InverseOptions]) -> list[Problem]:
+        """What the first run moves to begin; raises what makes it impossible. A table over a run shows nothing yet: no word then."""
+        if not options or any(call.run for drive in self.system.drives for _, call in drive.calls) or isinstance(options[0], InverseOptions):
+            return []
+        changes = begun(self.machine, self.structure, options[0].start == "rest")[3]
+        moved = listed([c for c in changes if c.kind != "velocity"])
+        return [Problem("N401", f"to close the start: {moved}")] if moved else []
 
     def run(self, options: Mapping[str, Any] | None = None, progress: Progress | None = None, beside: Sequence[Name] = ()) -> list[Samples]:
         """Every `run` line in order; `options` (stop, step, method ...) override what the lines say; signals `beside` are sampled unseen."""

@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from netsim.batches import Batch, form_of
-from netsim.component import SECOND, WORLD, dimension, names_in, pick, plain_name
+from netsim.component import SECOND, WORLD, dimension, names_in, plain_name
 from netsim.errors import InputError, Problem, nearest
 from netsim.kernels.form import CONSTANT
 from netsim.kernels.kernel import reading_kernel
@@ -21,7 +21,7 @@ from netsim.layout import Layout
 from netsim.network import GROUND, Frame, name_text
 from netsim.numbering import suffixes
 from netsim.samples import Signal
-from netsim.signals import NodeSignal, Reading, find_signal, node_quantities
+from netsim.signals import NodeSignal, Reading, component_of, find_signal, node_quantities
 from netsim.solvers.machine import Call as KernelCall
 from netsim.solvers.machine import Machine, call_table
 from netsim.units import NO_DIMENSION, Dimension, format_dimension
@@ -81,7 +81,8 @@ class _Finder:
         return [whole[i] for i in picked]
 
     def node(self, signal: NodeSignal) -> list[tuple[Entry, Dimension]]:
-        base = name_text(Name(signal.name.parts[: signal.used]), self.top)
+        parts = signal.name.parts[: signal.used]
+        base = name_text(Name(parts if signal.own == signal.used else (*parts[:-1], Part(parts[-1].text))), self.top)
         layout: Layout = self.system.layout
         found = []
         if signal.turns and signal.role == "integral":
@@ -140,7 +141,7 @@ def _picked(found: NodeSignal | Reading, size: int) -> list[int]:
         return list(range(size))
     sizes = found.sizes if isinstance(found, NodeSignal) else None
     value = shaped([float(i) for i in range(size)], sizes if sizes is not None else ((size,) if size > 1 else ()))
-    return [int(x) for x in flatten(pick(Typed(value), found.name, found.used).value)]
+    return [int(x) for x in flatten(component_of(Typed(value), found).value)]
 
 
 def _unit(dimension_: Dimension) -> str:

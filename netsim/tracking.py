@@ -118,7 +118,8 @@ def _reading_unknowns(network: Network, instance: Element, actuators: Sequence[A
 
 def motions_of(network: Network, values: Values, pairs: Sequence[tuple[Expr, Expr]]) -> list[Motion]:
     """The motions with the dimensions of their signals; raises `InputError` for what is no scalar signal."""
-    found, problems = [], []
+    found: list[Motion] = []
+    problems: list[Problem] = []
     for signal, motion in pairs:
         try:
             typed, reads = typed_signal(network, values, signal)

@@ -159,7 +159,7 @@ class Values:
         return result
 
     def unknown_overrides(self) -> list[Problem]:
-        """Overrides that named nothing. A param of the top level that only starts, runs or other netlists read is evaluated here, so that its unit counts."""
+        """Overrides that named nothing. Params of the top level that only starts, runs or other netlists read are evaluated here: their units count."""
         for path, definition in self.network.top.definitions.items():
             if path in self.overrides and isinstance(definition.statement, Param):
                 self.defined(path, definition)

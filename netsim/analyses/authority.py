@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from netsim.analyses.options import TransientOptions
-from netsim.analyses.transient import ready
+from netsim.analyses.transient import begun
 from netsim.bindings import lift
 from netsim.errors import InputError, Problem
 from netsim.kernels.call import run_table
@@ -37,7 +37,7 @@ RANK_TOLERANCE, ROUNDING = 1e-7, 1e-14
 def authority(
     prepared: tuple[Values, System, Structure], motions: Sequence[Motion], actuators: Sequence[Actuator], options: TransientOptions
 ) -> list[int]:
-    """The actuators by position, in the order of need: as many as there are motions, then the spare ones, from the network in which their inputs are applied.
+    """The actuators by position in the order of need: as many as there are motions, then the spare ones. Their inputs are applied in `prepared`.
 
     Raises `InputError` where the actuators are too few or cannot move the signals independently."""
     if len(actuators) < len(motions):
@@ -45,7 +45,7 @@ def authority(
         more = f"{len(motions)} signals are to be followed, but there {'is' if len(actuators) == 1 else 'are'} only {len(actuators)}: {listed}"
         raise InputError(Problem("E432", f"too few actuators: {more}", actuators[-1].expr.span, hint="name one more for each, or follow less"))
     values, system, structure = prepared
-    machine, _, g, _ = ready(build_machine(system, values), structure, options)
+    machine, _, g, _ = begun(build_machine(system, values), structure, options.start == "rest")
     network = system.network
     elements = [a.element(network) for a in actuators]
     signals = [f"{e}.x" for e in elements[: len(motions)]]
@@ -111,9 +111,7 @@ def derivatives(prepared: tuple[Values, System, Structure], motions: Sequence[Mo
     problems = []
     for motion, n in zip(motions, found):
         if n >= DRIVE_LEVELS:
-            message = (
-                f"the motion of {motion.name} would be differentiated {n} times on the way to the actuators; {DRIVE_LEVELS - 1} times is the most"
-            )
+            message = f"the inputs would contain the {n}th derivative of {motion.name}; the {DRIVE_LEVELS - 1}th is the most"
             hint = "leave out an elasticity or inductance between them"
             problems.append(Problem("E434", message, motion.motion.span, hint=hint))
             continue

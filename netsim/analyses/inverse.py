@@ -1,9 +1,9 @@
 """Inverse analysis: the inputs (forces, torques, voltages) that make chosen signals follow given motions.
 
-One pass solves the network with the actuators' inputs as unknowns and one row `signal = motion` for each of them (netsim.tracking). Two passes are the
-procedure of Fedoruk et al. 2013: the first records the actuators' coordinates, the second imposes these and records the inputs. More actuators than
-motions leave the choice open: as the motion is imposed, inputs are affine in the superfluous ones, and runs with these at zero and at one give the
-distribution of least weighted norm at every instant. The result is verified by a run forward in time under the inputs that were found.
+One pass solves the network with the actuators' inputs as unknowns and one row `signal = motion` for each of them (netsim.tracking). Two passes are
+the procedure of Fedoruk et al. 2013: the first records the actuators' coordinates, the second imposes these and records the inputs. More actuators
+than motions leave the choice open: as the motion is imposed, inputs are affine in the spare ones, and runs with these at zero and at one give
+the distribution of least weighted norm at every instant. The result is verified by a run forward in time under the inputs that were found.
 """
 
 from __future__ import annotations

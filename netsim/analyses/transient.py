@@ -54,8 +54,8 @@ def transient(
     Raises `InputError` for wrong options or starts, `SimulationError` where no consistent start exists.
     """
     began, cpu = clock.perf_counter(), clock.process_time()
-    machine, structure, g, changes = ready(machine, structure, options, origin)
-    begun = g.copy()
+    machine, structure, g, changes = begun(machine, structure, options.start == "rest", origin)
+    point = g.copy()
     selection = select(machine, saves, plots)
     rates = add_rates(machine, selection, rated)
     unseen = add_unseen(machine, selection, beside)
@@ -72,18 +72,16 @@ def transient(
         message = failure.message
     ending = _Ending(failure, message, clock.perf_counter() - began, clock.process_time() - cpu)
     samples = _samples(run, selection, rates, structure, changes, ending)
-    return replace(samples, origin=begun, unseen={name: run.values[: len(samples.time), list(selection.entries).index(name)] for name in unseen})
+    return replace(samples, origin=point, unseen={name: run.values[: len(samples.time), list(selection.entries).index(name)] for name in unseen})
 
 
-def ready(
-    machine: Machine, structure: Structure, options: TransientOptions, origin: Array | None = None
-) -> tuple[Machine, Structure, Array, list[Change]]:
-    """A consistent start; where constraints turn out to repeat one another there, the machine without them."""
+def begun(machine: Machine, structure: Structure, at_rest: bool, origin: Array | None = None) -> tuple[Machine, Structure, Array, list[Change]]:
+    """A consistent start, at `origin` where there is one; where constraints turn out to repeat one another there, the machine without them."""
 
     def start(machine: Machine, structure: Structure) -> tuple[Array, list[Change]]:
         if origin is not None:
             return resumed_start(machine, structure, origin), []
-        return consistent_start(machine, structure, at_rest=options.start == "rest")
+        return consistent_start(machine, structure, at_rest=at_rest)
 
     g, changes = start(machine, structure)
     found = repeated(machine, g) if machine.system.layout.nk else None
@@ -112,10 +110,9 @@ def _samples(
     return Samples("", time, shown, values, run.account[:rows], attributes, finished, ending.message, kept)
 
 
-def _listed(changes: Sequence[Change], most: int = 12) -> str:
-    """The largest changes of defaults in words."""
-    largest = sorted(changes, key=lambda c: -abs(c.after - c.before))
-    words = [f"{c.name}: {c.before:g} -> {c.after:g}" for c in largest[:most]]
+def listed(changes: Sequence[Change], most: int = 12) -> str:
+    """What moved to close the start, in words: written starts first, then the largest changes of defaults."""
+    words = [c.text for c in sorted(changes, key=lambda c: (c.kind != "start", -c.size))[:most]]
     return "; ".join(words + ([f"and {len(changes) - most} more"] if len(changes) > most else []))
 
 
@@ -140,7 +137,9 @@ def _attributes(run: Stepping, structure: Structure, changes: Sequence[Change], 
         "wall_seconds": ending.wall_seconds,
         "cpu_seconds": ending.cpu_seconds,
         "redundant": describe(run.machine.system),
-        "start_changes": _listed(changes),
+        "characteristic_length": run.reactions.length if run.reactions else 0.0,
+        "start_changes": listed(changes),
+        "start_moves": listed([c for c in changes if c.kind != "velocity"]),
         "netlist": run.machine.system.network.text,
     }
     return found | ({"failure": ending.failure} if ending.failure else {})

@@ -151,10 +151,25 @@ def _longest(problem, step, n):
 
 
 @compiled
+def _sizes(problem, history, level, k, u, size):
+    """How large the terms are that each unknown brings by its position, velocity or acceleration = history + k u."""
+    nk = problem.sizes[NK]
+    for j in range(size.shape[0]):
+        size[j] = max(abs(u[j]), 1e-3 * problem.nominal[j])
+        if j < nk and k != 0.0:
+            size[j] = max(size[j], abs(history[level * nk + j] / k))
+    if level == 0 and k != 0.0:
+        for f in range(problem.rotations.shape[0]):
+            for j in range(problem.rotations[f], problem.rotations[f] + 3):
+                size[j] = 1.0 / abs(k)
+
+
+@compiled
 def at_round_off(problem, history, g, u, out):
     """Whether every row's residual is explained by the rounding of its terms: |dF/dx| |x| + |dF/dv| |v| + |dF/da| |a| + |dF/dy| |y|.
 
-    x, v and a count with their history, rotations as 1 rad. The levels are told apart by evaluating the matrix with one of kx, kv, ka at a time.
+    x, v and a count with their history, rotations as 1 rad, nothing as less than a thousandth of its nominal size. The levels are told apart
+    by evaluating the matrix with one of kx, kv, ka at a time.
     """
     nk, entries = problem.sizes[NK], problem.sizes[ENTRIES]
     n = nk + problem.sizes[NY]
@@ -164,14 +179,7 @@ def at_round_off(problem, history, g, u, out):
         k = kept[level]
         g[KX], g[KV], g[KA] = 0.0, 0.0, 0.0
         g[KX + level] = k
-        for j in range(n):
-            size[j] = abs(u[j])
-            if j < nk and k != 0.0:
-                size[j] = max(size[j], abs(history[level * nk + j] / k))
-        if level == 0 and k != 0.0:
-            for f in range(problem.rotations.shape[0]):
-                for j in range(problem.rotations[f], problem.rotations[f] + 3):
-                    size[j] = 1.0 / abs(k)
+        _sizes(problem, history, level, k, u, size)
         _evaluate(problem, problem.jacobian, g, terms, entries + problem.sizes[NNZ] + 1)
         for j in range(n):
             for p in range(problem.indptr[j], problem.indptr[j + 1]):

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from math import pi
 
 import numpy as np
@@ -112,7 +113,7 @@ class Beam:
         """Gauss points x and weights [m] on 0 .. end L, exact for the products of the shape functions."""
         breaks = sorted({b for _, s in self.planes for b in s.breaks if b < end} | {0.0, end})
         nodes, weights = np.polynomial.legendre.leggauss(max([s.points for _, s in self.planes], default=2))
-        spans = list(zip(breaks[:-1], breaks[1:]))
+        spans = list(pairwise(breaks))
         at = np.concatenate([a + (b - a) * (nodes + 1) / 2 for a, b in spans]) * self.length
         return at, np.concatenate([(b - a) / 2 * weights for a, b in spans]) * self.length
 

@@ -17,6 +17,10 @@ from netsim.tree.beam import Beam
 Array = np.ndarray
 
 FIXED, REVOLUTE, PRISMATIC, SPHERICAL, FREE, POINT = range(6)
+PARENT, KIND, JOINT_Q, JOINT_V, DOFS, ELASTIC_Q, ELASTIC_V, ELASTIC, FLEXIBLE, AT_POINT = range(10)
+ALONG, COSINE, SINE, INERTIA = 12, 21, 30, 39
+COULOMB, VISCOUS, WIDTH = 6, 7, 8
+METRIC = 9
 _KINDS = {"fixed": (FIXED, 0, 0), "revolute": (REVOLUTE, 1, 1), "prismatic": (PRISMATIC, 1, 1), "spherical": (SPHERICAL, 4, 3), "free": (FREE, 7, 6)}
 
 
@@ -62,52 +66,37 @@ class Body:
     at: float = 1.0
 
 
-class Flexible(NamedTuple):
-    """The flexible bodies' integrals (see beam.Integrals), and the shapes at their points; padded to the largest."""
+class Beams(NamedTuple):
+    """The flexible bodies' integrals (beam.Integrals), padded to the largest: F bodies, N coordinates, Z with products.
 
-    count: Array
-    products: Array
+    size (F, 2): N and the number of products; pairs (F, P, 2); linear (F, Z, 12): first, mixed; second (F, Z, Z, 10): second, METRIC;
+    spin (F, N, 3); strain (F, 2, N, N): stiffness, damping; points (points, Z + 1, 6): psi, theta, and in the last row the place at rest.
+    """
+
+    size: Array
     pairs: Array
-    first: Array
-    mixed: Array
+    linear: Array
     second: Array
-    metric: Array
     spin: Array
-    stiffness: Array
-    damping: Array
-    psi: Array
-    theta: Array
+    strain: Array
+    points: Array
 
 
 class FlatTree(NamedTuple):
-    """The nodes of a tree, 0 the ground, each after its parent.
+    """The nodes of a tree, 0 the ground, each after its parent: few arrays with named columns, because every array passed costs compilation.
 
-    joint_q, joint_v and dofs place a node's own joint; elastic_q, elastic_v and elastic its elastic coordinates (a point: its parent's).
-    frame is the placement at rest (rotation by rows, origin); along, cosine, sine give a revolute's rotation along + cosine cos q + sine sin q.
-    twist[k] is the motion of coordinate k in its body's frame; inertia (mass, moment, xx xy xz yy yz zz) is about the body's origin, undeformed.
+    node (n, 10) integers: PARENT, KIND; JOINT_Q, JOINT_V, DOFS of its joint; ELASTIC_Q, ELASTIC_V, ELASTIC (how many) and FLEXIBLE (which beam) of
+    its elastic coordinates (of a point: its parent's); AT_POINT (which point).
+    rest (n, 49): the frame at rest (rotation by rows, origin); ALONG, COSINE, SINE: a revolute's rotation is along + cosine cos q + sine sin q;
+    INERTIA: mass, moment, xx xy xz yy yz zz about the body's origin, undeformed.
+    coordinate (nv, 9): the twist of the body per unit rate, in its own frame; COULOMB, VISCOUS, WIDTH. gravity (3).
     """
 
-    parent: Array
-    kind: Array
-    joint_q: Array
-    joint_v: Array
-    dofs: Array
-    elastic_q: Array
-    elastic_v: Array
-    elastic: Array
-    flexible: Array
-    point: Array
-    frame: Array
-    along: Array
-    cosine: Array
-    sine: Array
-    twist: Array
-    inertia: Array
-    coulomb: Array
-    viscous: Array
-    width: Array
+    node: Array
+    rest: Array
+    coordinate: Array
     gravity: Array
-    beams: Flexible
+    beams: Beams
 
 
 @dataclass(frozen=True)
@@ -125,7 +114,7 @@ class Tree:
     @property
     def nodes(self) -> int:
         """The number of nodes with the ground and the points: the length of an array of wrenches."""
-        return len(self.flat.parent)
+        return len(self.flat.node)
 
 
 @dataclass
@@ -189,7 +178,7 @@ def build_tree(bodies: Sequence[Body], gravity: Sequence[float] = (0.0, 0.0, -9.
 def neutral(tree: Tree) -> Array:
     """The positions at rest: zeros, and unit quaternions."""
     q = np.zeros(tree.nq)
-    for kind, at in zip(tree.flat.kind, tree.flat.joint_q):
+    for kind, at in tree.flat.node[:, (KIND, JOINT_Q)]:
         if kind in (SPHERICAL, FREE):
             q[at + (3 if kind == SPHERICAL else 6)] = 1.0
     return q
@@ -255,34 +244,49 @@ def skew(a: Array) -> Array:
     return np.array([[0 * a[0], -a[2], a[1]], [a[2], 0 * a[0], -a[0]], [-a[1], a[0], 0 * a[0]]])
 
 
-def _flatten(nodes: _Nodes, twists: list[Array], friction: list[tuple[float, float, float]], gravity: Array, beams: Flexible) -> FlatTree:
-    columns = [np.ascontiguousarray(c) for c in np.array(nodes.rows, np.int64).T]
+def _flatten(nodes: _Nodes, twists: list[Array], friction: list[tuple[float, float, float]], gravity: Array, beams: Beams) -> FlatTree:
     frame = np.array(nodes.frames)
     rotation = frame[:, :9].reshape(-1, 3, 3)
     outer = np.array([np.outer(a, a) for a in nodes.axes])
     cross = np.array([skew(a) for a in nodes.axes])
-    parts = [np.ascontiguousarray((rotation @ part).reshape(-1, 9)) for part in (outer, np.eye(3) - outer, cross)]
-    rubbing = [np.ascontiguousarray(c) for c in np.array(friction, float).reshape(-1, 3).T]
-    return FlatTree(*columns, frame, *parts, np.array(twists, float).reshape(-1, 6), np.array(nodes.inertias), *rubbing, gravity, beams)
+    parts = [(rotation @ part).reshape(-1, 9) for part in (outer, np.eye(3) - outer, cross)]
+    rest = np.concatenate([frame, *parts, np.array(nodes.inertias)], axis=1)
+    coordinate = np.concatenate([np.array(twists, float).reshape(-1, 6), np.array(friction, float).reshape(-1, 3)], axis=1)
+    return FlatTree(np.array(nodes.rows, np.int64), rest, coordinate, gravity, beams)
 
 
-def _pad(beams: list[Beam], points: list[tuple[Beam, float]]) -> Flexible:
+def _pad(beams: list[Beam], points: list[tuple[Beam, float]]) -> Beams:
     """The beams' integrals in arrays of one size each, zeros beyond a beam's own."""
     n = max([b.count for b in beams], default=0)
     p = max([len(b.pairs) for b in beams], default=0)
     z = max([b.count + len(b.pairs) for b in beams], default=0)
+    size = np.array([[b.count, len(b.pairs)] for b in beams], np.int64).reshape(-1, 2)
     pairs = np.zeros((len(beams), p, 2), np.int64)
     for i, beam in enumerate(beams):
         pairs[i, : len(beam.pairs)] = np.reshape(beam.pairs, (-1, 2))
-    shapes = {"first": (z, 3), "mixed": (z, 3, 3), "second": (z, z, 3, 3), "metric": (z, z), "spin": (n, 3), "stiffness": (n, n), "damping": (n, n)}
-    padded = [_stack([getattr(b.integrals, name) for b in beams], shape) for name, shape in shapes.items()]
-    psi = [b.displacement(np.array([at * b.length]))[:, 0] + 0.0 for b, at in points]
-    theta = [b.rotation(np.array([at * b.length]))[:, 0] for b, at in points]
-    places = np.array([[at * b.length, 0, 0] for b, at in points]).reshape(-1, 1, 3)
-    # the last row of psi is the undeformed place of the point
-    psi_and_place = np.concatenate([_stack(psi, (z, 3)), places], axis=1)
-    count, products = np.array([b.count for b in beams], np.int64), np.array([len(b.pairs) for b in beams], np.int64)
-    return Flexible(count, products, pairs, *padded, psi_and_place, _stack(theta, (n, 3)))
+    every = [b.integrals for b in beams]
+    linear = [np.concatenate([i.first, i.mixed.reshape(-1, 9)], axis=1) for i in every]
+    second = [np.concatenate([i.second.reshape(*i.metric.shape, 9), i.metric[:, :, None]], axis=2) for i in every]
+    strain = [np.array([i.stiffness, i.damping]) for i in every]
+    shapes = [_point_row(beam, at, z) for beam, at in points]
+    return Beams(
+        size,
+        pairs,
+        _stack(linear, (z, 12)),
+        _stack(second, (z, z, 10)),
+        _stack([i.spin for i in every], (n, 3)),
+        _stack(strain, (2, n, n)),
+        _stack(shapes, (z + 1, 6)),
+    )
+
+
+def _point_row(beam: Beam, at: float, size: int) -> Array:
+    """psi and theta of the section at a fraction of the length, and its place at rest in the last row."""
+    place = np.array([at * beam.length])
+    row = np.zeros((size + 1, 6))
+    psi, theta = beam.displacement(place)[:, 0], beam.rotation(place)[:, 0]
+    row[: len(psi), :3], row[: len(theta), 3:], row[size, 0] = psi, theta, place[0]
+    return row
 
 
 def _stack(arrays: list[Array], shape: tuple[int, ...]) -> Array:

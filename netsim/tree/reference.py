@@ -11,9 +11,28 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from netsim.tree.beam import Beam
-from netsim.tree.model import FREE, POINT, PRISMATIC, REVOLUTE, SPHERICAL, Tree, skew
-
-Array = np.ndarray
+from netsim.tree.model import (
+    AT_POINT,
+    COULOMB,
+    DOFS,
+    ELASTIC_Q,
+    ELASTIC_V,
+    FREE,
+    INERTIA,
+    JOINT_Q,
+    JOINT_V,
+    KIND,
+    PARENT,
+    POINT,
+    PRISMATIC,
+    REVOLUTE,
+    SPHERICAL,
+    VISCOUS,
+    WIDTH,
+    Array,
+    Tree,
+    skew,
+)
 
 
 def rnea(tree: Tree, q: Array, v: Array, a: Array, wrenches: Array | None = None) -> Array:
@@ -27,27 +46,30 @@ def rnea(tree: Tree, q: Array, v: Array, a: Array, wrenches: Array | None = None
     rate[0, :3] = -t.gravity
     owner = {node: tree.bodies[i].inertia for i, node in enumerate(tree.node.values())}
     for i in range(1, tree.nodes):
-        p = t.parent[i]
-        step = _point(tree, owner[p], i, q, v, a) if t.kind[i] == POINT else _joint(tree, i, q, v, a)
+        p = t.node[i, PARENT]
+        step = _point(tree, owner[p], i, q, v, a) if t.node[i, KIND] == POINT else _joint(tree, i, q, v, a)
         x, columns[i] = twist_matrix(step.rotation, step.origin), step.columns
         frames[i] = x
         twist[i] = x @ twist[p] + step.twist
         rate[i] = x @ rate[p] + step.rate + motion_cross(twist[i]) @ step.twist
         inertia = owner.get(i)
         if isinstance(inertia, Beam) and inertia.count:
-            here_q, here_v = slice(t.elastic_q[i], t.elastic_q[i] + inertia.count), slice(t.elastic_v[i], t.elastic_v[i] + inertia.count)
+            here_q, here_v = (
+                slice(t.node[i, ELASTIC_Q], t.node[i, ELASTIC_Q] + inertia.count),
+                slice(t.node[i, ELASTIC_V], t.node[i, ELASTIC_V] + inertia.count),
+            )
             force[i], elastic = beam_force(inertia, twist[i], rate[i], q[here_q], v[here_v], a[here_v])
             tau[here_v] += elastic
         else:
-            m = rigid_matrix(t.inertia[i])
+            m = rigid_matrix(t.rest[i, INERTIA:])
             force[i] = m @ rate[i] - motion_cross(twist[i]).T @ (m @ twist[i])
         if wrenches is not None:
             force[i] -= wrenches[i]
     for i in range(tree.nodes - 1, 0, -1):
-        first = t.elastic_v[i] if t.kind[i] == POINT else t.joint_v[i]
+        first = t.node[i, ELASTIC_V] if t.node[i, KIND] == POINT else t.node[i, JOINT_V]
         tau[first : first + columns[i].shape[1]] += columns[i].T @ force[i]
-        force[t.parent[i]] += frames[i].T @ force[i]
-    return tau + t.coulomb * np.tanh(v / t.width) + t.viscous * v
+        force[t.node[i, PARENT]] += frames[i].T @ force[i]
+    return tau + t.coordinate[:, COULOMB] * np.tanh(v / t.coordinate[:, WIDTH]) + t.coordinate[:, VISCOUS] * v
 
 
 def motion_cross(m: Array) -> Array:
@@ -79,18 +101,18 @@ class _Step(NamedTuple):
 
 def _joint(tree: Tree, i: int, q: Array, v: Array, a: Array) -> _Step:
     t = tree.flat
-    at, here = t.joint_q[i], slice(t.joint_v[i], t.joint_v[i] + t.dofs[i])
-    placed, origin = t.frame[i, :9].reshape(3, 3), t.frame[i, 9:]
-    columns = t.twist[here].T
+    at, here = t.node[i, JOINT_Q], slice(t.node[i, JOINT_V], t.node[i, JOINT_V] + t.node[i, DOFS])
+    placed, origin = t.rest[i, :9].reshape(3, 3), t.rest[i, 9:12]
+    columns = t.coordinate[here, :6].T
     rotation, shift = np.eye(3), np.zeros(3)
-    if t.kind[i] == REVOLUTE:
+    if t.node[i, KIND] == REVOLUTE:
         cross = skew(columns[3:, 0])
         rotation = np.eye(3) + np.sin(q[at]) * cross + (1 - np.cos(q[at])) * cross @ cross
-    elif t.kind[i] == PRISMATIC:
+    elif t.node[i, KIND] == PRISMATIC:
         shift = columns[:3, 0] * q[at]
-    elif t.kind[i] == SPHERICAL:
+    elif t.node[i, KIND] == SPHERICAL:
         rotation = quaternion_rotation(q[at : at + 4])
-    elif t.kind[i] == FREE:
+    elif t.node[i, KIND] == FREE:
         rotation, shift = quaternion_rotation(q[at + 3 : at + 7]), q[at : at + 3]
     return _Step(placed @ rotation, origin + placed @ shift, columns @ v[here], columns @ a[here], columns)
 
@@ -103,8 +125,8 @@ def quaternion_rotation(q: Array) -> Array:
 
 def _point(tree: Tree, beam: Any, i: int, q: Array, v: Array, a: Array) -> _Step:
     t = tree.flat
-    count, place = beam.count, t.beams.psi[t.point[i], -1]
-    e, de, dde = q[t.elastic_q[i] :][:count], v[t.elastic_v[i] :][:count], a[t.elastic_v[i] :][:count]
+    count, place = beam.count, t.beams.points[t.node[i, AT_POINT], -1, :3]
+    e, de, dde = q[t.node[i, ELASTIC_Q] :][:count], v[t.node[i, ELASTIC_V] :][:count], a[t.node[i, ELASTIC_V] :][:count]
     psi, theta = beam.displacement(place[:1])[:, 0], beam.rotation(place[:1])[:, 0]
     z, slope, bend = products(beam, e, de)
     # a Cayley rotation: w = cay' in the turned axes, as a matrix on the rate of theta

@@ -73,6 +73,70 @@ def plus(a, b):  # type: ignore[no-untyped-def]
 
 
 @compiled
+def minus(a, b):  # type: ignore[no-untyped-def]
+    """a - b"""
+    return (a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3], a[4] - b[4], a[5] - b[5])
+
+
+@compiled
+def unit(k):  # type: ignore[no-untyped-def]
+    """The k-th of six unit vectors."""
+    return (1.0 * (k == 0), 1.0 * (k == 1), 1.0 * (k == 2), 1.0 * (k == 3), 1.0 * (k == 4), 1.0 * (k == 5))
+
+
+@compiled
+def join(a, b):  # type: ignore[no-untyped-def]
+    """Two three-vectors as a six-vector."""
+    return (a[0], a[1], a[2], b[0], b[1], b[2])
+
+
+@compiled
+def plus3(a, b):  # type: ignore[no-untyped-def]
+    """a + b"""
+    return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
+
+
+@compiled
+def minus3(a, b):  # type: ignore[no-untyped-def]
+    """a - b"""
+    return (a[0] - b[0], a[1] - b[1], a[2] - b[2])
+
+
+@compiled
+def scaled3(a, factor):  # type: ignore[no-untyped-def]
+    """factor a"""
+    return (factor * a[0], factor * a[1], factor * a[2])
+
+
+@compiled
+def dot3(a, b):  # type: ignore[no-untyped-def]
+    """a . b"""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@compiled
+def cross3(a, b):  # type: ignore[no-untyped-def]
+    """a x b"""
+    return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
+
+
+@compiled
+def turned_back(frame, i, x, y, z):  # type: ignore[no-untyped-def]
+    """R^T (x, y, z) of the frame i."""
+    return (
+        frame[i, 0] * x + frame[i, 3] * y + frame[i, 6] * z,
+        frame[i, 1] * x + frame[i, 4] * y + frame[i, 7] * z,
+        frame[i, 2] * x + frame[i, 5] * y + frame[i, 8] * z,
+    )
+
+
+@compiled
+def scaled(a, factor):  # type: ignore[no-untyped-def]
+    """factor a"""
+    return (factor * a[0], factor * a[1], factor * a[2], factor * a[3], factor * a[4], factor * a[5])
+
+
+@compiled
 def dot(a, b):  # type: ignore[no-untyped-def]
     """Power of a wrench on a twist."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5]
@@ -105,10 +169,10 @@ def cross_wrench(a, f):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def momentum(inertia, i, m):  # type: ignore[no-untyped-def]
-    """The momentum of a rigid body of twist m: inertia[i] is (mass, mass x centre (3), moments xx xy xz yy yz zz about the origin)."""
-    k, x, y, z = inertia[i, 0], inertia[i, 1], inertia[i, 2], inertia[i, 3]
-    xx, xy, xz, yy, yz, zz = inertia[i, 4], inertia[i, 5], inertia[i, 6], inertia[i, 7], inertia[i, 8], inertia[i, 9]
+def momentum(a, i, c, m):  # type: ignore[no-untyped-def]
+    """The momentum of a rigid body of twist m: a[i, c:] is (mass, mass x centre (3), moments xx xy xz yy yz zz about the origin)."""
+    k, x, y, z = a[i, c], a[i, c + 1], a[i, c + 2], a[i, c + 3]
+    xx, xy, xz, yy, yz, zz = a[i, c + 4], a[i, c + 5], a[i, c + 6], a[i, c + 7], a[i, c + 8], a[i, c + 9]
     return (
         k * m[0] + m[4] * z - m[5] * y,
         k * m[1] + m[5] * x - m[3] * z,
