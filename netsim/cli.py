@@ -13,12 +13,13 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from netsim import __version__
 from netsim.errors import InputError, NetsimError, Problem, nearest, render
 
 if TYPE_CHECKING:
+    from netsim.language.syntax import Run
     from netsim.model import Model
     from netsim.samples import Samples
 
@@ -78,14 +79,17 @@ def _parser() -> _Parser:
 
     run = _command(commands, "run", run_command, "run a netlist's analyses and write the result")
     _add_file(run)
-    run.add_argument(
-        "-o", "--output", metavar="RESULT", help="where to write: .csv or .nc (default: results/NAME.csv, and a picture of the plot lines)"
+    _add_output(run)
+
+    inverse = _command(commands, "inverse", inverse_command, "find the inputs that make signals follow motions")
+    _add_file(inverse)
+    _add_output(inverse)
+    inverse.add_argument(
+        "--track", action="append", required=True, metavar="SIGNAL=MOTION", help="what is to be followed: 'M.x = 1 mm*bell(time, ...)'"
     )
-    run.add_argument("--stop", metavar="T", help="stop time in s, or with a unit: '50 ms'")
-    run.add_argument("--step", metavar="H", help="time step, as --stop")
-    run.add_argument("--method", metavar="M", help="integration method")
-    run.add_argument("--animate", metavar="HTML", help="write a moving picture: one page for any browser")
-    run.add_argument("--plot", nargs="?", const="png", metavar="PNG|SVG", help="draw the plot lines: 'png' or 'svg' beside the result, or a path")
+    inverse.add_argument("--actuators", required=True, metavar="INPUT,...", help="the inputs that are to be found: A.F,B.F")
+    inverse.add_argument("--passes", metavar="1|2", help="1: at once; 2: the actuators' coordinates first")
+    inverse.add_argument("--weights", metavar="W,...", help="where there are more actuators than motions")
 
     check = _command(commands, "check", check_command, "check text, units and structure; no time stepping")
     _add_file(check)
@@ -113,10 +117,21 @@ def _add_file(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "-o", "--output", metavar="RESULT", help="where to write: .csv or .nc (default: results/NAME.csv, and a picture of the plot lines)"
+    )
+    parser.add_argument("--stop", metavar="T", help="stop time in s, or with a unit: '50 ms'")
+    parser.add_argument("--step", metavar="H", help="time step, as --stop")
+    parser.add_argument("--method", metavar="M", help="integration method")
+    parser.add_argument("--animate", metavar="HTML", help="write a moving picture: one page for any browser")
+    parser.add_argument("--plot", nargs="?", const="png", metavar="PNG|SVG", help="draw the plot lines: 'png' or 'svg' beside the result, or a path")
+
+
 # -------------------------------------------------------------------------------------------------- commands
 
 
-def run_command(chosen: argparse.Namespace) -> int:
+def run_command(chosen: argparse.Namespace, line: Run | None = None) -> int:
     """`netsim run`: everything that can be refused is refused before the time loop."""
     from netsim.animate import write_page
     from netsim.plots import check_picture
@@ -128,6 +143,8 @@ def run_command(chosen: argparse.Namespace) -> int:
     file = find_netlist(chosen.file)
     target = check_target(Path(chosen.output) if chosen.output else Path("results") / f"{file.stem}.csv")
     model = load_model(file, chosen.values)
+    if line:
+        model = replace(model, network=replace(model.network, runs=(line,)))
     picture = _picture(chosen.plot, target, draws=chosen.output is None and bool(model.network.plots))
     if picture:
         check_picture(picture)
@@ -142,6 +159,19 @@ def run_command(chosen: argparse.Namespace) -> int:
         files.append(_draw(model, runs, picture))
     print(summary(model, runs, files), end="")
     return _verdict(runs)
+
+
+def inverse_command(chosen: argparse.Namespace) -> int:
+    """`netsim inverse`: as `run`, with the run line that the options make."""
+    from netsim.language.parse import parse
+
+    parts = [f"track = [{', '.join(chosen.track)}]", f"actuators = [{chosen.actuators}]"]
+    parts += [f"{name} = {text}" for name in ("stop", "step") if (text := getattr(chosen, name))]
+    parts += [f"passes = {chosen.passes}"] if chosen.passes else []
+    parts += [f"weights = [{chosen.weights}]"] if chosen.weights else []
+    chosen.stop = chosen.step = None
+    (line,) = parse(f"run inverse({', '.join(parts)})", "<options>").statements
+    return run_command(chosen, cast("Run", line))
 
 
 def _options(chosen: argparse.Namespace, model: Model) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def _run(samples: Samples) -> list[str]:
     lines += [f"to close the start: {given['start_moves']}"] if given.get("start_moves") else []
     if len(samples.time):
         lines += [f"at t = {reading(float(samples.time[-1]), 's')}", *_last_values(samples)]
-    return lines + _energy(samples)
+    return [*lines, *(f"  {note}" for note in given.get("notes", "").split("; ") if note), *_energy(samples)]
 
 
 def _last_values(samples: Samples) -> list[str]:

@@ -16,7 +16,7 @@ from netsim.integrators.loop import FACTORISATIONS, ITERATIONS
 from netsim.language.syntax import Expr, Name
 from netsim.samples import Samples, Signal
 from netsim.selection import Selection, add_rates, add_unseen, computed, sampler, select
-from netsim.solvers.initial import Change, Structure, consistent_start, structure_of
+from netsim.solvers.initial import Change, Structure, consistent_start, resumed_start, structure_of
 from netsim.solvers.machine import Machine, build_machine
 from netsim.solvers.recovery import plan_recovery
 from netsim.solvers.redundancy import describe, joined, repeated
@@ -44,14 +44,18 @@ def transient(
     progress: Progress | None = None,
     rated: Sequence[Name] = (),
     beside: Sequence[Name] = (),
+    origin: Array | None = None,
 ) -> Samples:
     """Integrate from 0 to stop and sample; positions in `rated` with their rates, signals `beside` unseen.
+
+    With an `origin` (of the samples of a network with the same unknowns) it begins at that point instead of a start of its own.
 
     A failure or an interruption ends the samples early and says so (`finished`, `message`).
     Raises `InputError` for wrong options or starts, `SimulationError` where no consistent start exists.
     """
     began, cpu = clock.perf_counter(), clock.process_time()
-    machine, structure, g, changes = begun(machine, structure, options.start == "rest")
+    machine, structure, g, changes = begun(machine, structure, options.start == "rest", origin)
+    point = g.copy()
     selection = select(machine, saves, plots)
     rates = add_rates(machine, selection, rated)
     unseen = add_unseen(machine, selection, beside)
@@ -68,20 +72,25 @@ def transient(
         message = failure.message
     ending = _Ending(failure, message, clock.perf_counter() - began, clock.process_time() - cpu)
     samples = _samples(run, selection, rates, structure, changes, ending)
-    return replace(samples, unseen={name: run.values[: len(samples.time), list(selection.entries).index(name)] for name in unseen})
+    return replace(samples, origin=point, unseen={name: run.values[: len(samples.time), list(selection.entries).index(name)] for name in unseen})
 
 
-def begun(machine: Machine, structure: Structure, at_rest: bool) -> tuple[Machine, Structure, Array, list[Change]]:
-    """A consistent start; where constraints turn out to repeat one another there, the machine without them."""
-    g, changes = consistent_start(machine, structure, at_rest=at_rest)
+def begun(machine: Machine, structure: Structure, at_rest: bool, origin: Array | None = None) -> tuple[Machine, Structure, Array, list[Change]]:
+    """A consistent start, at `origin` where there is one; where constraints turn out to repeat one another there, the machine without them."""
+
+    def start(machine: Machine, structure: Structure) -> tuple[Array, list[Change]]:
+        if origin is not None:
+            return resumed_start(machine, structure, origin), []
+        return consistent_start(machine, structure, at_rest=at_rest)
+
+    g, changes = start(machine, structure)
     found = repeated(machine, g) if machine.system.layout.nk else None
     if found is None:
         return machine, structure, g, changes
     system = without_redundant(machine.system, joined(machine.system.redundant, found))
     reduced = build_machine(system, machine.values, machine.earlier)
     structure = structure_of(system)
-    g, changes = consistent_start(reduced, structure, at_rest=at_rest)
-    return reduced, structure, g, changes
+    return reduced, structure, *start(reduced, structure)
 
 
 def _samples(

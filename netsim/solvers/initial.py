@@ -118,6 +118,21 @@ def _with_coordinates(system: System, structure: Structure, rows: list[StartRow]
     return replace(structure, dynamic=dynamic, static=lifted(found, structure.static, chosen, rows, system))
 
 
+def resumed_start(machine: Machine, structure: Structure, origin: Array) -> Array:
+    """The point `origin` of a network with the same unknowns, at t = 0, with what this network's equations say of accelerations, forces and rates.
+
+    The two may have other functions of time: everything behind these in g is the same."""
+    system, g = machine.system, machine.g.copy()
+    g[system.layout.one :] = origin[len(origin) - len(g) + system.layout.one :]
+    set_time(machine.problem, g, 0.0)
+    weights, sizes = 1.0 / np.concatenate([system.nominals, np.ones(system.layout.nq)]), sizes_of_machine(machine)
+    everything = np.ones(len(structure.signature.equation), bool)
+    stages = Stages(machine, structure.signature, structure.dynamic, everything, weights, sizes.angles)
+    for k in range(-int(structure.dynamic.d.max(initial=0)), 1):
+        _solve(stages, g, k, [], [], sizes=sizes)
+    return g
+
+
 def _guess(machine: Machine, g: Array, guesses: Sequence[StartRow]) -> None:
     for row in guesses:
         miss, coefficients = row.linearise(machine, g)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from netsim.kernels.call import compiled, run_table
+from netsim.layout import DRIVE_LEVELS
 from netsim.solvers.linear import refactor, solve
 from netsim.solvers.machine import ALPHA, DRIVES, ENTRIES, HISTORY, KA, KV, KX, N_DRIVES, N_TABLES, NK, NNZ, NQ, NY, TABLES, TIME, A, V, X, Y
 
@@ -32,7 +33,7 @@ def set_time(problem, g, t):
     """Time, drives and tables at t; the status is OUTSIDE_TABLE where a table does not reach."""
     g[TIME] = t
     first, count = problem.sizes[DRIVES], problem.sizes[N_DRIVES]
-    g[first : first + 4 * count] = 0.0
+    g[first : first + DRIVE_LEVELS * count] = 0.0
     out = g[:]
     status = CONVERGED
     if problem.arguments.shape[0]:
