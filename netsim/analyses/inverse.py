@@ -42,6 +42,7 @@ FOUND, FIRST = "the inputs that were found", "the first pass"
 
 ORDINALS = ("", "first", "second", "third", "fourth")
 WATT, SECOND = parse_unit("W").dimension, parse_unit("s").dimension
+FAR = 0.1
 UNIQUE = 1e-6
 """How well inputs must be affine in the spare ones (relative to their peaks), as they are where the motions fix the whole movement."""
 
@@ -97,7 +98,8 @@ def inverse(
     task = replace(task, actuators=tuple(named[k] for k in order))
     imposed = task.wired()
     counts = derivatives(imposed, task.motions, task.actuators)
-    notes = [f"the inputs contain the {ORDINALS[n]} derivative of {m.name}" for m, n in zip(task.motions, counts) if n]
+    orders = {n: ", ".join(m.name for m, k in zip(task.motions, counts) if k == n) for n in sorted(set(counts)) if n}
+    notes = [f"the inputs contain the {ORDINALS[n]} derivative of {names}" for n, names in orders.items()]
     series: dict[str, Series] = {}
     if options.passes == 2:
         second, series = _first_pass(task, imposed)
@@ -194,12 +196,13 @@ def _verified(task: _Task, samples: Samples) -> list[str]:
     run = _run(task, task.wired(applied=True), read, [signal_name(n) for pair in pairs for n in pair], origin=samples.origin)
     if not run.finished:
         return [f"run forward under the inputs that were found: failed, {run.message}"]
-    found = []
+    found, far = [], False
     for motion, (x, wanted) in zip(task.motions, pairs):
         off, size = np.abs(run.series(x) - run.series(wanted)).max(), np.ptp(run.series(wanted))
         share = f" ({off / size:.2g} of its range)" if size > 0 else ""
         found.append(f"run forward, {motion.name} strays by {off:.3g} {format_dimension(motion.dimension)} at most{share}")
-    return found
+        far |= bool(off > FAR * size > 0)
+    return [*found, "so far astray: either the movement is unstable, or the step is too long"] if far else found
 
 
 # -------------------------------------------------------------------------------------------------------------- runs
