@@ -222,7 +222,7 @@ def rotations(samples, node, nt):
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4])
 def test_joints_hold_and_rotations_are_rotations(number):
-    """Distances, orthogonalities and parallel axes of the joints as they stand in the description of the machine, by the bodies' centres and rotations."""
+    """Distances, orthogonalities and parallel axes of the joints, by the bodies' centres and rotations alone."""
     bodies, machine = frames(number), Tripod()
     eye = np.eye(3)[..., None]
     for _, turn in bodies.values():
