@@ -199,8 +199,9 @@ def _verified(task: _Task, samples: Samples) -> list[str]:
     found, far = [], False
     for motion, (x, wanted) in zip(task.motions, pairs):
         off, size = np.abs(run.series(x) - run.series(wanted)).max(), np.ptp(run.series(wanted))
+        unit = "" if motion.dimension.is_none else f"{format_dimension(motion.dimension)} "
         share = f" ({off / size:.2g} of its range)" if size > 0 else ""
-        found.append(f"run forward, {motion.name} strays by {off:.3g} {format_dimension(motion.dimension)} at most{share}")
+        found.append(f"run forward, {motion.name} strays by {off:.3g} {unit}at most{share}")
         far |= bool(off > FAR * size > 0)
     return [*found, "so far astray: either the movement is unstable, or the step is too long"] if far else found
 
