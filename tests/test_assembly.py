@@ -104,6 +104,15 @@ def test_a_sliding_coordinate_in_space():
     assert [found[f"m1.r.{c}"] for c in "xyz"] == pytest.approx([0, 0, -2.25], abs=1e-12)
 
 
+def test_a_driven_joint_starts_by_its_flange():
+    """The flange has no inertia of its own, so that in the static problem its position comes after the bodies'."""
+    driven = FOUR_BAR.replace("pA       planar_revolute  (ground, a) ", "pA  planar_revolute_driven  (ground, a, shaft)").replace("pA.q", "shaft.phi")
+    text = driven + "d  torsion_damper (shaft, ground) d = 0.1 N.m.s/rad\nstart shaft.phi = 20 deg\n"
+    found, _ = start_of(text)
+    assert found["shaft.phi"] == pytest.approx(np.radians(20), abs=1e-14)
+    assert found["pD.q"] == pytest.approx(rocker_angle(np.radians(20)), abs=1e-10)
+
+
 # ------------------------------------------------------------------------------------------------ placements
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 
 import casadi as ca
 import numpy as np
 import pytest
-from conftest import loaded, ran
+from conftest import ran
 from scipy.integrate import solve_ivp
 from scipy.special import ellipj, ellipk, ellipkinc
 from virtual_work import Moving, about_z, loads, motion_of
@@ -127,7 +126,7 @@ def test_free_body_follows_jacobi():
     I = np.array([1.0, 2.0, 3.0])  # noqa: E741
     w0 = np.array([0.01, 2.0, 0.01])
     E2, L2 = I @ w0**2, (I * w0) @ (I * w0)
-    assert L2 > E2 * I[1]
+    assert E2 * I[1] < L2
     A = np.sqrt([(E2 * 3 - L2) / (1 * 2), (E2 * 3 - L2) / (2 * 1), (L2 - E2 * 1) / (3 * 2)])
     speed = np.sqrt((3 - 2) * (L2 - E2) / 6)
     m = (2 - 1) * (E2 * 3 - L2) / ((3 - 2) * (L2 - E2))
@@ -142,7 +141,9 @@ def test_free_body_follows_jacobi():
         assert np.ptp(samples.series("b1.kinetic")) < 5 * h**2
     assert np.abs(orders(errors) - 2).max() < 0.15 and errors[-1] < 1e-3
     down = np.flatnonzero(np.diff(np.sign(w[:, 1])) < 0)
-    assert 4 * ellipk(m) / speed > 10 > samples.time[down[0]] > 0  # turns over once in the run
+    assert len(down) == 1  # it turns over once in the run
+    turn = (2 * ellipk(m) - ellipkinc(np.arcsin(w0[1] / A[1]), m)) / speed
+    assert samples.time[down[0]] <= turn <= samples.time[down[0] + 1]
 
 
 # ------------------------------------------------------------------------------------------------------- driven linkages
@@ -158,8 +159,8 @@ def fourbar_bodies(q):
     coupler = ca.atan2(C[1] - B[1], C[0] - B[0])
     middle = [0.5 * B, 0.5 * (B + C), 0.5 * (ca.vertcat(0.3, 0) + C)]
     return [
-        Moving(m, np.diag([0, 0, m * l**2 / 12]), ca.vertcat(r, 0), about_z(angle))
-        for m, l, r, angle in zip((0.2, 0.6, 0.4), (0.1, 0.3, 0.2), middle, (q[0], coupler, rocker))
+        Moving(m, np.diag([0, 0, m * length**2 / 12]), ca.vertcat(r, 0), about_z(angle))
+        for m, length, r, angle in zip((0.2, 0.6, 0.4), (0.1, 0.3, 0.2), middle, (q[0], coupler, rocker))
     ]
 
 
@@ -274,7 +275,7 @@ def delta_law(t):
 
 
 def test_delta_robot_torques_by_virtual_work():
-    """Motion from the inverse kinematics of the platform, solved for the given hinge angles; torques = forces on the platform through the Jacobian."""
+    """Motion from the platform's inverse kinematics, solved for the given hinge angles; torques = loads of the platform through the Jacobian."""
     samples = ran("mechanisms/delta_robot", ("tool.r", "motorA.T", "motorB.T", "motorC.T", "plate.R"), every=10)
     p, v = ca.SX.sym("p", 3), ca.SX.sym("v", 3)
     angles = ca.vertcat(*(hinge_angle_of(p, phi) for phi in np.deg2rad([0, 120, 240])))
@@ -292,7 +293,7 @@ def test_delta_robot_torques_by_virtual_work():
         path.append(place)
     exact, torques = np.array(exact), np.stack([samples.series(f"motor{k}.T") for k in "ABC"], axis=-1)
     assert np.ptp(np.array(path), axis=0).min() > 0.03
-    assert np.abs(vector(samples, "tool.r") + [0, 0, 0.05] - path).max() < 1e-11
+    assert np.abs(vector(samples, "tool.r") - np.array(path) + np.array([0, 0, 0.05])).max() < 1e-11
     assert np.abs(torques - exact).max() < 1e-8 * np.abs(exact).max()
     assert np.abs(rotation(samples, "plate") - np.eye(3)).max() < 1e-11
 
@@ -308,7 +309,7 @@ ANDREWS_END = np.array(
 
 
 def test_squeezing_mechanism_to_second_order_and_at_tiny_steps():
-    """Against the published angles at 0.03 s (Test Set for IVP Solvers 2.4, problem II-10); Newton meets its floor of rounding at the smallest step."""
+    """Against the published angles at 0.03 s (Test Set for IVP Solvers 2.4, problem II-10); at the smallest step Newton meets rounding."""
     c = ANDREWS_END - ANDREWS_START
     exact = np.array([c[0], c[0] + c[1], c[2], c[3] + c[4], c[4], c[5] + c[6], c[6]])
     signals = tuple(f"b{i}.phi" for i in range(1, 8))
@@ -319,7 +320,7 @@ def test_squeezing_mechanism_to_second_order_and_at_tiny_steps():
     assert np.abs(orders(errors[:3]) - 2).max() < 0.05
     assert errors[-1] < 1.2e-6  # of 15.9 rad
     euler = [ran("mechanisms/andrews", signals, step=h, every=round(3e-2 / h)).values[-1] - exact for h in (2e-6, 1e-6)]
-    assert np.abs(2 * euler[1] - euler[0]).max() < 2e-3 and 1.95 < euler[0][0] / euler[1][0] < 2.05
+    assert np.abs(2 * euler[1] - euler[0]).max() < 3e-3 and 1.95 < euler[0][0] / euler[1][0] < 2.05
 
 
 # ---------------------------------------------------------------------------------------------- redundant constraints
@@ -381,7 +382,7 @@ def test_redundant_reactions_are_those_of_least_norm(options: dict):
 def test_redundant_reactions_balance_the_loads():
     """At rest under weight and push: equilibrium of every body, and the motor's torque by virtual work."""
     still = re.sub(r"q = .*", "q = 0.5 rad", PARALLELOGRAM)
-    for text, start in ((still, None), (still.replace("forces = recovered", "forces = method"), None)):
+    for text in (still, still.replace("forces = recovered", "forces = method")):
         samples = netsim.load(text).run()[0]
         k = len(samples.time) - 1
         g = np.array([0.5, -9.81, 3])
@@ -418,6 +419,22 @@ def test_redundancy_is_sought_in_loops_only():
     assert repeated(chain, chain.g) is None
     loop = PARALLELOGRAM.split("push")[0].split("m/s2\n")[1].replace("q = 0.4 rad*sine(time, frequency = 1 Hz)", "q = 0 rad")
     other = re.sub(r"^(\w+)", r"\1x", loop, flags=re.M).replace("(a)", "(ax)").replace("(b)", "(bx)").replace("(c)", "(cx)")
-    other = other.replace("ground, a", "p299, ax").replace("ground, c", "p299, cx").replace("a, b)", "ax, bx)").replace("b, c)", "bx, cx)")
-    found = netsim.load(text.replace("run ", loop + other + "run ")).run()[0]
+    other = other.replace("ground, a", "p2, ax").replace("ground, c", "p2, cx").replace("a, b)", "ax, bx)").replace("b, c)", "bx, cx)")
+    short = "use spatial\n" + "\n".join(links[:3]) + "\nrun transient(stop = 1 ms, step = 1 ms)\n"
+    found = run(netsim.load(short.replace("run ", loop + other + "run ")))
     assert found.attributes["redundant"].startswith("6 redundant")
+
+
+# ------------------------------------------------------------------------------------------------------------- a long time
+
+
+def test_a_million_steps_leave_constraints_and_rotations_at_round_off():
+    """A pendulum for 1000 s (610 swings) in steps of 1 ms: no drift off the hinge, none of the rotation, none of the energy that grows with time."""
+    model = changed("pendulum", (r"save .*", "save j1.q, j1.rate, rod.R, rod.r"), (r"plot .*", ""))
+    samples = run(model, stop=1000, step=1e-3, every=5000, forces="method", **SECOND)
+    R, r = rotation(samples, "rod"), vector(samples, "rod.r")
+    assert np.abs(np.swapaxes(R, 1, 2) @ R - np.eye(3)).max() < 1e-12
+    assert np.abs(r - 0.5 * R[:, :, 0]).max() < 1e-14 and np.abs(R[:, 1] - [0, 1, 0]).max() < 1e-14
+    energy = samples.series("j1.rate") ** 2 / 6 + 9.81 * r[:, 2]
+    half = len(energy) // 2
+    assert np.abs(energy).max() < 5e-5 * 9.81 and np.abs(energy[half:]).max() < 2 * np.abs(energy[:half]).max() + 1e-6

@@ -99,15 +99,23 @@ def consistent_start(machine: Machine, structure: Structure, t: float = 0.0, at_
     weights = 1.0 / np.concatenate([system.nominals, np.ones(system.layout.nq)])
     weights[sizes.lengths] /= sizes.size
     structure = _with_coordinates(system, structure, written)
-    starts = written
-    if not at_rest:
-        starts = _static(machine, structure, g, starts, weights, sizes)
     everything = np.ones(len(structure.signature.equation), bool)
     stages = Stages(machine, structure.signature, structure.dynamic, everything, weights, sizes.angles)
+    starts = written
+    if len(sizes.lengths) and any(map(speaks_of_positions, starts)):  # a mechanism is put together before anything rests in it
+        starts = _through(stages, g, starts, -1, sizes)
+    if not at_rest:
+        starts = _static(machine, structure, g, starts, weights, sizes)
     _set_charges(machine, g)
-    for k in range(-int(structure.dynamic.d.max(initial=0)), 1):
-        starts = _solve(stages, g, k, starts, [row for row in starts if _stage(row, structure.dynamic) == k], sizes=sizes)
+    starts = _through(stages, g, starts, 0, sizes)
     return g, changes(machine, defaults, g, written, starts, sizes)
+
+
+def _through(stages: Stages, g: Array, starts: list[StartRow], last: int, sizes: Sizes) -> list[StartRow]:
+    """The stages up to `last` with the starts that belong to each; the starts, those that were closed with the values they got."""
+    for k in range(-int(stages.offsets.d.max(initial=0)), last + 1):
+        starts = _solve(stages, g, k, starts, [row for row in starts if _stage(row, stages.offsets) == k], sizes=sizes)
+    return starts
 
 
 def _with_coordinates(system: System, structure: Structure, rows: list[StartRow]) -> Structure:

@@ -239,26 +239,31 @@ def largest_matching(pattern: sparse.csr_matrix) -> Ints:
     while searching:
         searching, seen = False, [False] * columns
         for root in [row for row in range(rows) if column_of[row] < 0]:
-            path, places = [root], [starts[root]]
-            while path:
-                row = path[-1]
-                if places[-1] == starts[row + 1]:
-                    path.pop(), places.pop()
-                    continue
-                column = adjacent[places[-1]]
-                places[-1] += 1
-                if seen[column]:
-                    continue
-                seen[column] = True
-                if row_of[column] >= 0:
-                    path.append(row_of[column])
-                    places.append(starts[row_of[column]])
-                    continue
-                for row, place in zip(path, places):
-                    row_of[adjacent[place - 1]], column_of[row] = row, adjacent[place - 1]
-                searching = True
-                break
+            path, ends = _augmenting(root, starts, adjacent, row_of, seen)
+            for row, column in zip(path, ends):
+                row_of[column], column_of[row] = row, column
+            searching = searching or bool(path)
     return np.array(column_of, dtype=np.int64)
+
+
+def _augmenting(root: int, starts: list[int], adjacent: list[int], row_of: list[int], seen: list[bool]) -> tuple[list[int], list[int]]:
+    """Rows from `root` on and the column each takes, the last one a free one; nothing where there is no such path. Marks the columns it tried."""
+    path, places = [root], [starts[root]]
+    while path:
+        if places[-1] == starts[path[-1] + 1]:
+            path.pop()
+            places.pop()
+            continue
+        column = adjacent[places[-1]]
+        places[-1] += 1
+        if seen[column]:
+            continue
+        seen[column] = True
+        if row_of[column] < 0:
+            return path, [adjacent[place - 1] for place in places]
+        path.append(row_of[column])
+        places.append(starts[row_of[column]])
+    return [], []
 
 
 def structural_deficiency(matrix: sparse.csc_matrix) -> int:
