@@ -23,7 +23,7 @@ LAYERS = [
     "solvers.linear_symbolic solvers.linear solvers.machine solvers.charts levels starts",
     "tracking solvers.newton solvers.diagnosis solvers.stages solvers.assembly solvers.initial solvers.recovery solvers.reactions solvers.redundancy",
     "tree",
-    "structure integrators selection analyses results plots scene animate looks model show diagram scenes summary cli",
+    "structure integrators selection rates analyses results plots scene animate looks model show diagram scenes summary cli",
 ]
 ORDER = [name for layer in LAYERS for name in layer.split()]
 """A module imports only from before its own place; a package stands for its modules, among which there are no cycles."""

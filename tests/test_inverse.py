@@ -5,7 +5,6 @@ import newton_euler as ne
 import numpy as np
 import pytest
 
-
 import netsim
 from netsim.errors import InputError
 from netsim.library import models_folder
@@ -227,8 +226,9 @@ def test_the_second_pass_needs_a_coordinate():
     one, two, told = (carts(track, actuators, **given) for given in ({}, {"passes": 2}, {"passes": 2, "coordinates": ["b.x", "mid.s"]}))
     assert off(two["mid.F"], one["mid.F"].values) < 1e-9
     assert off(told["mid.F"], one["mid.F"].values) < 1e-9
+    motor, angle = netsim.load(MODELS / "motor_angle.net"), {"shaft.phi": "1 rad*bell(time, at = 1 s, width = 0.2 s)"}
     with pytest.raises(InputError, match="say coordinates"):
-        netsim.load(MODELS / "motor_angle.net").inverse(track={"shaft.phi": "1 rad*bell(time, at = 1 s, width = 0.2 s)"}, actuators=["src.v"], passes=2, stop=2.0, step=0.01)
+        motor.inverse(track=angle, actuators=["src.v"], passes=2, stop=2.0, step=0.01)
 
 
 @pytest.mark.parametrize(

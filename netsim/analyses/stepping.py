@@ -204,6 +204,7 @@ def _recover(run: Stepping, reader: Sampler) -> None:
     move_charts(run.machine.problem, run.state)
     g = run.g.copy()
     place(run.machine.problem, g, run.state)
+    g[layout.step_size :] = point[layout.step_size :]
     energies(run.machine.problem, g, run.power)
     _sample(run, reader, g, row)
     run.state[:] = kept

@@ -14,9 +14,10 @@ from netsim.analyses.stepping import Progress, Stepping, begin_run, integrate
 from netsim.errors import Problem
 from netsim.integrators.loop import FACTORISATIONS, ITERATIONS
 from netsim.language.syntax import Expr, Name
+from netsim.rates import add_rates, own_unknowns
 from netsim.samples import Samples, Signal
-from netsim.selection import Selection, add_rates, add_unseen, computed, sampler, select
-from netsim.solvers.initial import Change, Structure, consistent_start, resumed_start, structure_of
+from netsim.selection import Selection, add_unseen, computed, sampler, select
+from netsim.solvers.initial import Change, Structure, consistent_start, resumed_start, structure_of, with_coordinates
 from netsim.solvers.machine import Machine, build_machine
 from netsim.solvers.recovery import plan_recovery
 from netsim.solvers.redundancy import describe, joined, repeated
@@ -57,7 +58,11 @@ def transient(
     machine, structure, g, changes = begun(machine, structure, options.start == "rest", origin)
     point = g.copy()
     selection = select(machine, saves, plots)
-    rates = add_rates(machine, selection, rated)
+    own = np.array(own_unknowns(machine, rated) if options.recovers else [], np.int64)
+    if len(own):  # points are recovered with the rates of these coordinates
+        structure = with_coordinates(machine.system, structure, own)
+        g = resumed_start(machine, structure, g)
+    rates = add_rates(machine, selection, rated, own[structure.dynamic.d[own] >= 2])
     unseen = add_unseen(machine, selection, beside)
     reader = sampler(machine, selection)
     recovery = plan_recovery(machine, structure, g) if options.recovers else None

@@ -77,12 +77,11 @@ class OpenJoint(NamedTuple):
 # ------------------------------------------------------------------------------------------------ joint coordinates
 
 
-def lifted(found: Signature, o: Offsets, chosen: Array, rows: Sequence[StartRow], system: System) -> Offsets:
-    """Offsets with which coordinates that follow from positions (a hinge's angle) are solved together with them, where a start speaks of them."""
+def lifted(found: Signature, o: Offsets, chosen: Array, variables: Array, system: System) -> Offsets:
+    """Offsets with which coordinates that follow from positions (a hinge's angle) are solved together with them, those of `variables` that are such."""
     least = np.array(o.d)
-    for row in rows:
-        for variable in row.variables[(row.variables >= system.layout.nk) & (row.variables < system.n)]:
-            least[variable] = max(least[variable], _depth(found, o, chosen, int(variable), system.layout.nk))
+    for variable in variables[(variables >= system.layout.nk) & (variables < system.n)]:
+        least[variable] = max(least[variable], _depth(found, o, chosen, int(variable), system.layout.nk))
     return o if np.array_equal(least, o.d) else offsets(found, least, chosen, o.match)
 
 

@@ -98,7 +98,7 @@ def consistent_start(machine: Machine, structure: Structure, t: float = 0.0, at_
     sizes = sizes_of_machine(machine)
     weights = 1.0 / np.concatenate([system.nominals, np.ones(system.layout.nq)])
     weights[sizes.lengths] /= sizes.size
-    structure = _with_coordinates(system, structure, written)
+    structure = with_coordinates(system, structure, np.concatenate([np.zeros(0, np.int64), *(row.variables for row in written)]))
     everything = np.ones(len(structure.signature.equation), bool)
     stages = Stages(machine, structure.signature, structure.dynamic, everything, weights, sizes.angles)
     starts = written
@@ -118,12 +118,12 @@ def _through(stages: Stages, g: Array, starts: list[StartRow], last: int, sizes:
     return starts
 
 
-def _with_coordinates(system: System, structure: Structure, rows: list[StartRow]) -> Structure:
-    """The structure in which joint coordinates that starts speak of are solved with the positions they follow from."""
+def with_coordinates(system: System, structure: Structure, variables: Array) -> Structure:
+    """The structure in which coordinates (a joint's angle) among `variables` are solved, with their rates, where the positions they follow from are."""
     found, everything = structure.signature, np.ones(len(structure.signature.equation), bool)
-    dynamic = lifted(found, structure.dynamic, everything, rows, system)
+    dynamic = lifted(found, structure.dynamic, everything, variables, system)
     chosen = everything if structure.static is structure.dynamic else structure.static_triples
-    return replace(structure, dynamic=dynamic, static=lifted(found, structure.static, chosen, rows, system))
+    return replace(structure, dynamic=dynamic, static=lifted(found, structure.static, chosen, variables, system))
 
 
 def resumed_start(machine: Machine, structure: Structure, origin: Array) -> Array:
