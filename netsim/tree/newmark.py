@@ -100,8 +100,8 @@ def newmark(
     began = time.process_time()
     done, iterations = _run(*arguments)
     seconds = time.process_time() - began
-    samples = [r[:done] for r in results]
-    return Trajectory(times[:done], *samples, done == steps + 1, iterations, seconds)  # type: ignore[call-arg]
+    qs, vs, accelerations, taus = (r[:done] for r in results)
+    return Trajectory(times[:done], qs, vs, accelerations, taus, done == steps + 1, iterations, seconds)
 
 
 def _type_of(argument):  # type: ignore[no-untyped-def]
