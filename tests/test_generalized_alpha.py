@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from test_mechanisms import changed, orders, run
 
+import netsim
+
 SECOND = {"method": "generalized_alpha"}
 CASES = {
     "slider_crank in space, free under a torque": (
@@ -72,3 +74,24 @@ def test_a_closed_loop_keeps_its_energy_and_its_constraints():
         x, y = C - drawn
         ends.append(np.stack([samples.series(f"{body}.r.x") + c * x - s * y, samples.series(f"{body}.r.y") + s * x + c * y]))
     assert np.abs(ends[0] - ends[1]).max() < 1e-13
+
+
+def test_a_flange_and_the_hinge_it_turns_agree_to_second_order():
+    """A rotor on the flange of a spinning hinge: phi = a t^2/2. The body turns in a rational chart, the flange on a straight line; they meet at the
+    positions, so that the rates differ by h^2 w^3/6, which does not build up."""
+    text = (
+        "use spatial\nuse rotational\nworld gravity = [0, 0, 0] m/s2\nb1 body (p) m = 1, I = diag(1, 1, 2) kg.m2\n"
+        "j1 revolute_driven (ground, p, r) at = [0, 0, 0] m\nJ1 inertia (r) J = 0.5\nT1 torque (r) T = 5 N.m\n"
+        "run transient(stop = 5, step = 1 ms)\nsave r.phi, r.w, j1.rate, j1.moment.z, p.R\n"
+    )
+    errors, apart = [], []
+    for h in (8e-3, 4e-3, 2e-3):
+        samples = run(netsim.load(text), step=h, every=round(0.2 / h), forces="method", **SECOND)
+        turned = np.unwrap(np.arctan2(samples.series("p.R[2,1]"), samples.series("p.R[1,1]")))
+        assert np.abs(np.angle(np.exp(1j * (turned - samples.series("r.phi"))))).max() < 1e-10
+        errors.append(np.abs(samples.series("r.phi") - samples.time**2).max())
+        apart.append(np.abs(samples.series("r.w") - samples.series("j1.rate")).max())
+    assert np.abs(orders(errors) - 2).max() < 0.15 and np.abs(orders(apart) - 2).max() < 0.15
+    assert apart[-1] < 2 * (2e-3) ** 2 * 10**3 / 6
+    exact = run(netsim.load(text), step=2e-3, every=100, forces="recovered", **SECOND)
+    assert np.abs(exact.series("j1.moment.z") - 4).max() < 1e-9

@@ -9,7 +9,7 @@ from __future__ import annotations
 from netsim.kernels.call import compiled
 
 
-@compiled
+@compiled(forceinline=True)
 def set_rigid(k, i, a, j, c):  # type: ignore[no-untyped-def]
     """k[i] = the inertia of a rigid body's row a[j, c:] (mass, moment, moments about the origin)."""
     mass, x, y, z = a[j, c], a[j, c + 1], a[j, c + 2], a[j, c + 3]
@@ -21,7 +21,7 @@ def set_rigid(k, i, a, j, c):  # type: ignore[no-untyped-def]
         k[i, 15 + e] = a[j, c + 4 + e]
 
 
-@compiled
+@compiled(forceinline=True)
 def inertia_times(k, i, m):  # type: ignore[no-untyped-def]
     """The wrench k[i] m for a twist rate m (a 6-tuple)."""
     return (
@@ -34,7 +34,7 @@ def inertia_times(k, i, m):  # type: ignore[no-untyped-def]
     )
 
 
-@compiled
+@compiled(forceinline=True)
 def subtract_outer(k, i, u, x):  # type: ignore[no-untyped-def]
     """k[i] -= u x^T, of which the sum over a block's coordinates is symmetric."""
     k[i, 0] -= u[0] * x[0]
@@ -54,7 +54,7 @@ def subtract_outer(k, i, u, x):  # type: ignore[no-untyped-def]
     k[i, 20] -= u[5] * x[5]
 
 
-@compiled
+@compiled(forceinline=True)
 def _turned_symmetric(x, i, a):  # type: ignore[no-untyped-def]
     """R a R^T of a symmetric 3 x 3 matrix (six entries)."""
     b = _turned_half(x, i, (a[0], a[1], a[2], a[1], a[3], a[4], a[2], a[4], a[5]))
@@ -68,7 +68,7 @@ def _turned_symmetric(x, i, a):  # type: ignore[no-untyped-def]
     )
 
 
-@compiled
+@compiled(forceinline=True)
 def _turned_half(x, i, b):  # type: ignore[no-untyped-def]
     """R b of a 3 x 3 matrix by rows."""
     return (
@@ -84,7 +84,7 @@ def _turned_half(x, i, b):  # type: ignore[no-untyped-def]
     )
 
 
-@compiled
+@compiled(forceinline=True)
 def _turned(x, i, b):  # type: ignore[no-untyped-def]
     """R b R^T of a 3 x 3 matrix by rows."""
     h = _turned_half(x, i, b)
@@ -101,7 +101,7 @@ def _turned(x, i, b):  # type: ignore[no-untyped-def]
     )
 
 
-@compiled
+@compiled(forceinline=True)
 def add_to_parent(k, i, parent, frame):  # type: ignore[no-untyped-def]
     """k[parent] += X^T k[i] X: turned to the parent's axes, then moved by p, with P = [p]x:
 

@@ -291,6 +291,6 @@ def _point_row(beam: Beam, at: float, size: int) -> Array:
 
 def _stack(arrays: list[Array], shape: tuple[int, ...]) -> Array:
     stacked = np.zeros((len(arrays), *shape))
-    for i, array in enumerate(arrays):
-        stacked[(i, *(slice(size) for size in array.shape))] = array
+    for row, array in zip(stacked, arrays):
+        row[tuple(slice(size) for size in array.shape)] = array
     return stacked

@@ -7,7 +7,7 @@ without damping, unstable at every step for gamma = 0, the member G22 calls expl
 method finds a_1 where rnea gives the forces; its matrix is one of
 
     exact     dtau/da + gamma h dtau/dv + beta h^2 dtau/dq, dense, all terms
-    reduced   the mass matrix, with gamma h D + beta h^2 K on the elastic blocks and gamma h times friction's slope on joints: G22 fig. 4, as we read it
+    reduced   the mass matrix, with gamma h D + beta h^2 K on elastic blocks and gamma h times friction's slope on joints: G22 fig. 4 as we read it
     mass      the mass matrix alone
 
 The last two have the structure of a tree and are solved by the articulated recursion: no matrix is formed. Steps are taken in the coordinates of
@@ -100,8 +100,8 @@ def newmark(
     began = time.process_time()
     done, iterations = _run(*arguments)
     seconds = time.process_time() - began
-    samples = [r[:done] for r in results]
-    return Trajectory(times[:done], *samples, finished=done == steps + 1, iterations=iterations, seconds=seconds)
+    qs, vs, accelerations, taus = (r[:done] for r in results)
+    return Trajectory(times[:done], qs, vs, accelerations, taus, done == steps + 1, iterations, seconds)
 
 
 def _type_of(argument):  # type: ignore[no-untyped-def]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from netsim.kernels.call import compiled
 
 
-@compiled
+@compiled(forceinline=True)
 def twist_to_child(x, i, m):  # type: ignore[no-untyped-def]
     """The twist of the child's origin for the parent's twist m (a 6-tuple) through the frame x[i]."""
     a = m[0] + m[4] * x[i, 11] - m[5] * x[i, 10]
@@ -27,7 +27,7 @@ def twist_to_child(x, i, m):  # type: ignore[no-untyped-def]
     )
 
 
-@compiled
+@compiled(forceinline=True)
 def wrench_to_parent(x, i, f):  # type: ignore[no-untyped-def]
     """The same wrench f (a 6-tuple) of the child about the parent's origin, in the parent's axes."""
     a = x[i, 0] * f[0] + x[i, 1] * f[1] + x[i, 2] * f[2]
@@ -43,19 +43,19 @@ def wrench_to_parent(x, i, f):  # type: ignore[no-untyped-def]
     )
 
 
-@compiled
+@compiled(forceinline=True)
 def row(a, i):  # type: ignore[no-untyped-def]
     """Row i of an (n, 6) array as a tuple."""
     return (a[i, 0], a[i, 1], a[i, 2], a[i, 3], a[i, 4], a[i, 5])
 
 
-@compiled
+@compiled(forceinline=True)
 def put(a, i, m):  # type: ignore[no-untyped-def]
     """a[i] = m"""
     a[i, 0], a[i, 1], a[i, 2], a[i, 3], a[i, 4], a[i, 5] = m
 
 
-@compiled
+@compiled(forceinline=True)
 def add(a, i, m):  # type: ignore[no-untyped-def]
     """a[i] += m"""
     a[i, 0] += m[0]
@@ -66,61 +66,61 @@ def add(a, i, m):  # type: ignore[no-untyped-def]
     a[i, 5] += m[5]
 
 
-@compiled
+@compiled(forceinline=True)
 def plus(a, b):  # type: ignore[no-untyped-def]
     """a + b"""
     return (a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5])
 
 
-@compiled
+@compiled(forceinline=True)
 def minus(a, b):  # type: ignore[no-untyped-def]
     """a - b"""
     return (a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3], a[4] - b[4], a[5] - b[5])
 
 
-@compiled
+@compiled(forceinline=True)
 def unit(k):  # type: ignore[no-untyped-def]
     """The k-th of six unit vectors."""
     return (1.0 * (k == 0), 1.0 * (k == 1), 1.0 * (k == 2), 1.0 * (k == 3), 1.0 * (k == 4), 1.0 * (k == 5))
 
 
-@compiled
+@compiled(forceinline=True)
 def join(a, b):  # type: ignore[no-untyped-def]
     """Two three-vectors as a six-vector."""
     return (a[0], a[1], a[2], b[0], b[1], b[2])
 
 
-@compiled
+@compiled(forceinline=True)
 def plus3(a, b):  # type: ignore[no-untyped-def]
     """a + b"""
     return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
 
 
-@compiled
+@compiled(forceinline=True)
 def minus3(a, b):  # type: ignore[no-untyped-def]
     """a - b"""
     return (a[0] - b[0], a[1] - b[1], a[2] - b[2])
 
 
-@compiled
+@compiled(forceinline=True)
 def scaled3(a, factor):  # type: ignore[no-untyped-def]
     """factor a"""
     return (factor * a[0], factor * a[1], factor * a[2])
 
 
-@compiled
+@compiled(forceinline=True)
 def dot3(a, b):  # type: ignore[no-untyped-def]
     """a . b"""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@compiled
+@compiled(forceinline=True)
 def cross3(a, b):  # type: ignore[no-untyped-def]
     """a x b"""
     return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
 
 
-@compiled
+@compiled(forceinline=True)
 def turned_back(frame, i, x, y, z):  # type: ignore[no-untyped-def]
     """R^T (x, y, z) of the frame i."""
     return (
@@ -130,19 +130,19 @@ def turned_back(frame, i, x, y, z):  # type: ignore[no-untyped-def]
     )
 
 
-@compiled
+@compiled(forceinline=True)
 def scaled(a, factor):  # type: ignore[no-untyped-def]
     """factor a"""
     return (factor * a[0], factor * a[1], factor * a[2], factor * a[3], factor * a[4], factor * a[5])
 
 
-@compiled
+@compiled(forceinline=True)
 def dot(a, b):  # type: ignore[no-untyped-def]
     """Power of a wrench on a twist."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5]
 
 
-@compiled
+@compiled(forceinline=True)
 def cross_twist(a, b):  # type: ignore[no-untyped-def]
     """a x b of twists: (w_a x v_b + v_a x w_b, w_a x w_b)."""
     return (
@@ -155,7 +155,7 @@ def cross_twist(a, b):  # type: ignore[no-untyped-def]
     )
 
 
-@compiled
+@compiled(forceinline=True)
 def cross_wrench(a, f):  # type: ignore[no-untyped-def]
     """a x* f, a twist on a wrench: (w x f, w x n + v x f)."""
     return (
@@ -168,7 +168,7 @@ def cross_wrench(a, f):  # type: ignore[no-untyped-def]
     )
 
 
-@compiled
+@compiled(forceinline=True)
 def momentum(a, i, c, m):  # type: ignore[no-untyped-def]
     """The momentum of a rigid body of twist m: a[i, c:] is (mass, mass x centre (3), moments xx xy xz yy yz zz about the origin)."""
     k, x, y, z = a[i, c], a[i, c + 1], a[i, c + 2], a[i, c + 3]

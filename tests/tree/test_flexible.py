@@ -9,6 +9,7 @@ from scipy.linalg import eigh
 
 from netsim.tree.beam import Beam, Section, flexible_beam, tube
 from netsim.tree.composite import crba
+from netsim.tree.derivatives import rnea_derivatives
 from netsim.tree.forward import aba
 from netsim.tree.inverse import rnea
 from netsim.tree.model import Body, Inertia, Joint, build_tree
@@ -18,7 +19,11 @@ from netsim.tree.shapes import bending_shapes, clamped_free_number
 GRAVITY = (0.7, -0.4, -9.81)
 
 
-def pendulum(beam, tip=Inertia(1.3, (0.2, 0.1, -0.1), np.diag([0.02, 0.03, 0.04]))):
+TIP = Inertia(1.3, (0.2, 0.1, -0.1), np.diag([0.02, 0.03, 0.04]))
+NOTHING = Inertia()
+
+
+def pendulum(beam, tip=TIP):
     """Two revolutes across each other, a beam, and a rigid body on its end that turns about y."""
     bodies = [
         Body("cross", None, Joint("revolute", (0, 0, 1))),
@@ -97,7 +102,7 @@ def test_against_a_lagrangian(shapes, bending, torsion, foreshortening):
         assert largest(aba(tree, q, v, forces) - a) <= 1e-9 * largest(a)
 
 
-def frequencies(beam, tip=Inertia()):
+def frequencies(beam, tip=NOTHING):
     tree = build_tree([Body("beam", None, Joint("fixed"), beam), Body("end", "beam", Joint("fixed"), tip)], gravity=(0, 0, 0))
     return np.sqrt(eigh(beam.stiffness(), crba(tree, np.zeros(tree.nq)), eigvals_only=True))
 
@@ -146,8 +151,6 @@ def test_foreshortening_stiffens_a_turning_beam():
     def squared(foreshortening, speed):
         beam = Beam(2.0, Section(3.0, 40.0, 40.0), along_z=bending_shapes("cantilever", 4), foreshortening=foreshortening)
         tree = build_tree([Body("hub", None, Joint("revolute", (0, 0, 1)), beam)], gravity=(0, 0, 0))
-        from netsim.tree.derivatives import rnea_derivatives
-
         v = np.zeros(tree.nv)
         v[0] = speed
         stiffness, _, mass = rnea_derivatives(tree, np.zeros(tree.nq), v, np.zeros(tree.nv))
@@ -169,8 +172,6 @@ def k94(links):
     "links, expected", [(1, [3.8359, 219.16, 788.94, 1916.0, 3524.3]), (2, [2.6800, 7.1861, 162.75, 282.83, 670.95])], ids=["one", "two"]
 )
 def test_k94_frequencies_about_hanging(links, expected):
-    from netsim.tree.derivatives import rnea_derivatives
-
     tree = k94(links)
     q = np.zeros(tree.nq)
     q[0] = -np.pi / 2
@@ -201,6 +202,7 @@ def test_k94_one_link():
 
 
 def test_unknown_shapes_are_refused():
-    for name, count, words in (("spline", 1, "no shape functions"), ("guided", 3, "two guided"), ("hermite", 3, "pairs"), ("modes", 0, "at least one")):
+    refused = [("spline", 1, "no shape functions"), ("guided", 3, "two guided"), ("hermite", 3, "pairs"), ("modes", 0, "at least one")]
+    for name, count, words in refused:
         with pytest.raises(ValueError, match=words):
             bending_shapes(name, count)
