@@ -160,7 +160,7 @@ class Values:
         return result
 
     def unknown_overrides(self) -> list[Problem]:
-        """Overrides that named nothing. Params of the top level that only starts, runs or other netlists read are evaluated here: their units count."""
+        """Overrides that named nothing. Params that only starts, runs or other netlists read are evaluated here: their units count."""
         for path, definition in self.network.top.definitions.items():
             if path in self.overrides and isinstance(definition.statement, Param):
                 self.defined(path, definition)
