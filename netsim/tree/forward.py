@@ -154,7 +154,7 @@ def condense(t, q, known, motion, friction_force, m, w):  # type: ignore[no-unty
     return True
 
 
-@compiled
+@compiled(forceinline=True)
 def joint_block(t, i, w):  # type: ignore[no-untyped-def]
     """u = S^T K, D = S^T K S and c = S^T p of the joint of node i."""
     at, count = t.node[i, JOINT_V], t.node[i, DOFS]
@@ -185,7 +185,7 @@ def point_inward(t, i, q, m, w):  # type: ignore[no-untyped-def]
             w.block[at + k, j] += dot(row(m.columns, j), u)
 
 
-@compiled
+@compiled(forceinline=True)
 def eliminate(at, count, i, known, motion, friction_force, w):  # type: ignore[no-untyped-def]
     """Remove the coordinates at, at + 1, .. from K and p of node i; false where their block is singular."""
     if count == 1:
@@ -282,7 +282,7 @@ def accelerate(t, q, known, motion, m, w, a, tau):  # type: ignore[no-untyped-de
             _close(t.node[i, ELASTIC_V], t.node[i, ELASTIC], rate, known, motion, w, a, tau)
 
 
-@compiled
+@compiled(forceinline=True)
 def _close(at, count, rate, known, motion, w, a, tau):  # type: ignore[no-untyped-def]
     """x'' = y - G V' of a block; the force of a coordinate with known acceleration is D x'' + u V' + c + friction."""
     for k in range(at, at + count):

@@ -62,13 +62,19 @@ def rnea_into(t, q, v, a, wrenches, m, tau):  # type: ignore[no-untyped-def]
     friction(t, v, 1.0, tau)
 
 
-@compiled
+@compiled(forceinline=True)
 def body_wrench(t, i, q, v, a, m, tau):  # type: ignore[no-untyped-def]
     """m.wrench[i] = what moves body i as its twist and rate say; tau += its elastic forces (G22 eq. 2, left side)."""
     twist, rate = row(m.twist, i), row(m.rate, i)
     if t.node[i, ELASTIC] == 0 or t.node[i, KIND] == POINT:
         put(m.wrench, i, plus(momentum(t.rest, i, INERTIA, rate), cross_wrench(twist, momentum(t.rest, i, INERTIA, twist))))
-        return
+    else:
+        _flexible_wrench(t, i, q, v, a, m, tau)
+
+
+@compiled
+def _flexible_wrench(t, i, q, v, a, m, tau):  # type: ignore[no-untyped-def]
+    twist, rate = row(m.twist, i), row(m.rate, i)
     f, s = t.node[i, FLEXIBLE], m.modal
     set_modal(t.beams, f, q, v, a, t.node[i, ELASTIC_Q], t.node[i, ELASTIC_V], s)
     set_moments(t.beams, f, s)

@@ -68,7 +68,7 @@ def make_motion(t):  # type: ignore[no-untyped-def]
     return m
 
 
-@compiled
+@compiled(forceinline=True)
 def place(t, i, q, frame):  # type: ignore[no-untyped-def]
     """frame[i] for the joint of node i (not a point) at positions q."""
     kind, at = t.node[i, KIND], t.node[i, JOINT_Q]
@@ -108,7 +108,7 @@ def _turn(rest, i, q, at, frame):  # type: ignore[no-untyped-def]
         frame[i, 3 * k + 2] = a * 2 * (x * z + w * y) + b * 2 * (y * z - w * x) + c * (1 - 2 * (x * x + y * y))
 
 
-@compiled
+@compiled(forceinline=True)
 def joint_motion(t, i, v):  # type: ignore[no-untyped-def]
     """S v of the joint of node i, a twist in its own frame."""
     at, count = t.node[i, JOINT_V], t.node[i, DOFS]

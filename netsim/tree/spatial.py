@@ -4,6 +4,8 @@ A frame is a row of 12 numbers: the rotation R of child to parent axes by rows, 
 
     twist to the child     (R^T (v + w x p), R^T w)                     G17 (4)-(7): the matrix T
     wrench to the parent   (R f, R n + p x R f)                         G17 (10), (11): T^T
+
+Functions of the innermost loops are inlined by force, here and in the other files: an array passed to one that is not has its references counted.
 """
 
 from __future__ import annotations
