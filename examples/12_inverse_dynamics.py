@@ -1,7 +1,7 @@
 """Inverse dynamics of a closed loop: the two torques of a five-bar whose tip goes round an ellipse, by one line of the netlist.
 
-The tip's ellipse is followed exactly, and the torques are those of the movement to round-off: applied in a free run, they keep the tip on its path up to
-the integrator's own error, which the result reports.
+The tip's ellipse is followed exactly, and the torques are those of the movement to round-off: applied in a free run, they keep the tip on its path
+up to the integrator's own error, which the result reports.
 """
 
 import numpy as np
