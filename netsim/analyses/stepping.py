@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from netsim.analyses.options import METHODS, TransientOptions
+from netsim.analyses.options import FIXED, TransientOptions
 from netsim.errors import Problem, SimulationError
 from netsim.integrators import euler, generalized_alpha
-from netsim.integrators.loop import EULER, FACTORISATIONS, FRESH, STORED, advance, energies, instants, move_charts, place, sample
+from netsim.integrators.loop import EULER, FACTORISATIONS, FRESH, advance, instants
+from netsim.integrators.states import STORED, energies, move_charts, place, sample
 from netsim.kernels.call import run_table
 from netsim.layout import Layout
 from netsim.selection import Sampler, Selection
@@ -53,6 +54,21 @@ class Stepping:
     factor: Factor | None = None
     done: int = 0
 
+    @property
+    def now(self) -> float:
+        return float(self.times[self.done])
+
+    @property
+    def steps(self) -> int:
+        return self.done
+
+    @property
+    def sampled(self) -> tuple[Array, Array, Array]:
+        """Instants, values and energy account of the samples so far: every so many steps, and at the last one."""
+        every, last = self.options.every, len(self.times) - 1
+        rows = self.done // every + 1 + int(self.done == last and self.done % every != 0)
+        return self.times[np.minimum(np.arange(rows) * every, last)], self.values[:rows], self.account[:rows]
+
 
 def begin_run(machine: Machine, options: TransientOptions, g: Array, reader: Sampler, selection: Selection, recovery: Recovery | None) -> Stepping:
     """A run from the consistent global vector g, with charts moved to the starting rotations and the first sample taken."""
@@ -81,7 +97,7 @@ def _first_averages(machine: Machine, options: TransientOptions, g: Array, state
     layout = machine.system.layout
     nk, at = layout.nk, 3 * layout.nk + layout.ny
     found = np.concatenate([state[2 * nk : 3 * nk], state[at + layout.nq : at + 2 * layout.nq]])
-    method = METHODS[options.method]
+    method = FIXED[options.method]
     if method[0] == EULER or not nk or recovery is None:
         return found
     shift = (method[1] - method[2]) * options.step
@@ -141,7 +157,7 @@ def integrate(run: Stepping, reader: Sampler, progress: Progress | None) -> Prob
 def _advance(run: Stepping, reader: Sampler, last: int) -> tuple[int, int]:
     assert run.factor is not None
     return advance(
-        run.machine.problem, run.factor, METHODS[run.options.method], run.counters, run.g, run.out, run.state, run.extra, run.history,
+        run.machine.problem, run.factor, FIXED[run.options.method], run.counters, run.g, run.out, run.state, run.extra, run.history,
         run.u, run.work, run.times, run.options.step, run.done, last,
         run.options.every, reader.table, reader.places, run.found, run.values, run.account, run.power,
     )  # fmt: skip
@@ -152,11 +168,11 @@ def _refactor(run: Stepping, t: float) -> Problem | None:
 
     problem, g = run.machine.problem, run.g
     set_time(problem, g, t)
-    if METHODS[run.options.method][0] == EULER:
+    if FIXED[run.options.method][0] == EULER:
         euler.begin(problem, g, run.state, run.history, run.options.step)
         euler.guess(problem, run.state, run.u)
     else:
-        generalized_alpha.begin(problem, METHODS[run.options.method][1:], g, run.state, run.extra, run.history, run.options.step)
+        generalized_alpha.begin(problem, FIXED[run.options.method][1:], g, run.state, run.extra, run.history, run.options.step)
         generalized_alpha.guess(problem, run.state, run.u)
     set_charge_history(problem, g, run.history)
     spread(problem, g, run.history, run.u)

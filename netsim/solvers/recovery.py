@@ -23,6 +23,7 @@ from netsim.solvers.stages import Stages, derivative_of, slots, solve_stage, sta
 Array = np.ndarray
 ROUNDS = 2
 CORNER = 1e-13
+HOLD = 1e5
 
 
 @dataclass(eq=False)
@@ -57,7 +58,10 @@ class Recovery:
 
 
 def plan_recovery(machine: Machine, structure: Structure, g: Array) -> Recovery:
-    """Lay out every stage but the lowest (positions are what the method found), with pivots taken at the point in g."""
+    """Lay out every stage but that of positions (they are what the method found), with pivots taken at the point in g.
+
+    Where no position is among the unknowns the stage of charges is the lowest: there charges are held as well as the equations allow.
+    """
     system = machine.system
     alive: list[list[Call]] = []
     calls: list[Call] = []
@@ -72,13 +76,26 @@ def plan_recovery(machine: Machine, structure: Structure, g: Array) -> Recovery:
     alive.append(calls)
     everything = np.ones(len(structure.signature.equation), bool)
     weights = 1.0 / np.concatenate([system.nominals, np.ones(system.layout.nq)])
-    stages = Stages(machine, structure.signature, structure.dynamic, everything, weights)
     values = np.zeros(first)
     run_table(levels, g, values)
-    sums = np.zeros(structure.signature.size + 1)
     lowest = -int(structure.dynamic.d.max(initial=0))
+    held = not system.layout.nk
+    if held:
+        weights[system.n :] = _holding(structure, values, system.nominals)
+        lowest -= 1
+    stages = Stages(machine, structure.signature, structure.dynamic, everything, weights)
+    sums = np.zeros(structure.signature.size + 1)
     plans = [(k, _plan(stages, k, values, alive)) for k in range(lowest + 1, 1)]
     return Recovery(machine, structure, levels, values, plans, sums, alive)
+
+
+def _holding(structure: Structure, values: Array, nominals: Array) -> Array:
+    """Weights that hold charges: a change that goes with an ordinary change of its unknowns costs HOLD times as much as theirs."""
+    s, n = structure.signature, len(nominals)
+    inside = s.kept & (s.equation >= n) & (s.variable < n) & (s.level == 0)
+    ordinary = np.zeros(s.size - n)
+    np.add.at(ordinary, s.equation[inside] - n, np.abs(values[inside]) * nominals[s.variable[inside]])
+    return HOLD / np.where(ordinary > 0.0, ordinary, 1.0)
 
 
 def _call(machine: Machine, batch, kernel: Kernel, scatter: Array) -> Call:
@@ -99,10 +116,9 @@ def _plan(stages: Stages, k: int, values: Array, alive: list[list[Call]]) -> Sta
         rows, columns, picks, scales, base_entries = i, j, top, np.ones(len(top)), (np.zeros(0, int), np.zeros(0, int), np.zeros(0))
         size = n
     else:
-        largest = np.full(m, 1e-300)
-        np.maximum.at(largest, i, np.abs(values[top]))
-        row_scale = 1.0 / largest
         nk = stages.machine.system.layout.nk
+        costs = stages.weights[variables] / stages.weights[variables].min()
+        row_scale = _row_scale(m, i, values[top], None if nk else costs[j])
         mass = np.flatnonzero(
             s.kept & (s.level == 2) & (s.equation < nk) & (s.variable < nk) & (column_of[s.variable] >= 0) & (column_of[s.equation] >= 0)
         )
@@ -115,7 +131,7 @@ def _plan(stages: Stages, k: int, values: Array, alive: list[list[Call]]) -> Sta
         diagonal = (
             1e-9 * (stages.weights[variables] / stages.weights[variables].max()) ** 2
             if len(mass)
-            else stages.weights[variables] ** 2 / (stages.weights[variables] ** 2).max()
+            else costs**2 / (costs.max() ** 2 if nk else 1.0)
         )
         base_entries = (np.arange(n + m), np.arange(n + m), np.concatenate([diagonal + CORNER, np.full(m, -CORNER)]))
         size = n + m
@@ -130,6 +146,15 @@ def _plan(stages: Stages, k: int, values: Array, alive: list[list[Call]]) -> Sta
         (unique % max(size, 1)).astype(np.int32), base, picks, position[: len(rows)], scales, scale_rows,
     )  # fmt: skip
     return plan
+
+
+def _row_scale(m: int, i: Array, values: Array, costs: Array | None) -> Array:
+    """1/max |J| by rows, or 1/sqrt(J W^-1 J') where charges are held: the corner is then small beside every row's own freedom."""
+    if costs is None:
+        largest = np.full(m, 1e-300)
+        np.maximum.at(largest, i, np.abs(values))
+        return 1.0 / largest
+    return 1.0 / np.sqrt(np.maximum(np.bincount(i, (values / costs) ** 2, m), 1e-300))
 
 
 def _tables(stages: Stages, k: int, equations: Array, alive: list[list[Call]]) -> list[tuple[Array, Array, Array]]:

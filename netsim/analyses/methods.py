@@ -1,0 +1,66 @@
+"""The methods by name: what the run must know of each before it begins. A method's code is imported when it is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from netsim.kernels.kernel import make_kernel
+from netsim.solvers.linear import Factor
+from netsim.solvers.machine import Machine, call_table, custom_call
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Method:
+    """order: of convergence; estimate: the power of the step its error estimate shrinks with; work_nodes: of the quadrature of work;
+    projects: steps of index 2 and 3 end in a projection; needs_rates: it reads accelerations and rates of the state where a step begins."""
+
+    name: str
+    order: int
+    estimate: int
+    work_nodes: int
+    projects: bool
+    needs_rates: bool
+    prepare: Callable[..., tuple[Any, list[Any]]]
+
+    def with_factor(self, arrays: Any, factor: Factor) -> Any:
+        """The method's arrays after new pivots."""
+        renewed = getattr(import_module(f"netsim.integrators.{self.name}"), "renewed", None)
+        return renewed(arrays, factor) if renewed else arrays
+
+
+def _prepare_radau(machine: Machine, factor: Factor, options: Any) -> tuple[Any, list[Any]]:
+    from netsim.integrators import radau
+
+    layout = machine.system.layout
+    calls = _charge_calls(machine)
+    table = call_table(calls, layout.uniforms)
+    arrays = radau.prepare(layout.n, layout.nk, layout.nq, machine.system.pattern.nnz, 4 * (layout.nd + layout.nt), factor, table)
+    return arrays, [calls, table]
+
+
+def _charge_calls(machine: Machine) -> list[Any]:
+    """The calls that compute charges alone."""
+    system, calls = machine.system, []
+    for batch in system.batches:
+        if batch.n_charges:
+            kernel = make_kernel(batch.form.symbols, [(("charge", k), q) for k, q in enumerate(batch.form.charges)])
+            scatter = np.concatenate([system.layout.charge_results + batch.charges(k) for k in range(batch.n_charges)])
+            calls.append(custom_call(system, batch, kernel, machine.parameters, scatter))
+    return calls
+
+
+METHODS = {
+    "radau": Method("radau", 5, 4, 3, True, False, _prepare_radau),
+}
+
+
+def method_named(name: str) -> Method:
+    """The method of this name (KeyError where there is none)."""
+    return METHODS[name]
