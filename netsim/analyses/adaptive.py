@@ -103,11 +103,11 @@ def begin_adaptive(machine: Machine, structure: Structure, options: TransientOpt
     set_scales(problem, bundled(trial))
     size = options.step or first_size(problem, bundled(trial), options.stop, method.estimate)
     factor = _first_factor(machine, trial, size)
-    plan = _plan(machine, structure, options, method, g, state, corners)
+    plan, recovery = _plan(machine, structure, options, method, g, state, corners)
     arrays, alive = method.prepare(machine, factor, options)
     control = _control(options, method, structure, size, corners, plan, layout.nk > 0)
     readout = _readout(reader, method, len(control.grid) - 1 + (1000 if control.places[4] else 2))
-    run = Running(machine, options, method, trial, control, readout, plan, factor, arrays, alive)
+    run = Running(machine, options, method, trial, control, readout, plan, factor, arrays, [alive, recovery])
     set_time(problem, trial.g, 0.0)
     trial.middle[:] = trial.start
     take(problem, bundled(trial), bundled(readout), 0, 0.0)
@@ -162,16 +162,16 @@ def _readout(reader: Sampler, method: Method, rows: int) -> Readout:
 
 def _plan(
     machine: Machine, structure: Structure, options: TransientOptions, method: Method, g: Array, state: Array, corners: Array
-) -> Consistent:
-    """Consistent points for recovered samples, projections, corners and explicit methods; factors taken at the start."""
+) -> tuple[Consistent, Any]:
+    """Consistent points for recovered samples, projections, corners and explicit methods; factors taken at the start; and what keeps them alive."""
     if not (options.recovers or method.needs_rates or len(corners) or structure.index > 1):
-        return compiled_plan(None)
+        return compiled_plan(None), None
     recovery = plan_recovery(machine, structure, g)
     try:
         recover(recovery, g, state, 0.0)
     except SimulationError:
-        return compiled_plan(None)
-    return compiled_plan(recovery)
+        return compiled_plan(None), None
+    return compiled_plan(recovery), recovery
 
 
 def _first_factor(machine: Machine, trial: Trial, h: float) -> Factor:
