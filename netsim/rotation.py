@@ -76,6 +76,22 @@ def angular_acceleration(psi, rate, second):
 
 
 @compiled
+def chart_rates(psi, w, dw):
+    """psi' and psi'' of a motion with angular velocity w and acceleration dw: the inverse of the two functions above."""
+    size = 1.0 + (psi[0] ** 2 + psi[1] ** 2 + psi[2] ** 2) / 4.0
+    rate = _unturned(psi, w)
+    slope = (psi[0] * rate[0] + psi[1] * rate[1] + psi[2] * rate[2]) / (2.0 * size)
+    return rate, _unturned(psi, (dw[0] + slope * w[0], dw[1] + slope * w[1], dw[2] + slope * w[2]))
+
+
+@compiled
+def _unturned(psi, b):
+    """(1 - [psi]x/2 + psi psi'/4) b, which is (1 + |psi|^2/4) (1 + [psi]x/2)^-1 b"""
+    turn, along = _turned(psi, b), (psi[0] * b[0] + psi[1] * b[1] + psi[2] * b[2]) / 4.0
+    return b[0] - turn[0] / 2.0 + along * psi[0], b[1] - turn[1] / 2.0 + along * psi[1], b[2] - turn[2] / 2.0 + along * psi[2]
+
+
+@compiled
 def _turned(a, b):
     """a x b"""
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]

@@ -49,6 +49,8 @@ BLOCK_SECONDS = 0.15
 NEW_PIVOTS = 6
 FILL = 500
 """Samples at accepted steps are filled up to this many over a run."""
+GIVEN_STEP = 1e-8
+"""The tolerance that Newton's method goes by where steps are given: small beside what any method leaves."""
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
 WORDS = {BY_ERROR: "the error test", BY_NEWTON: "Newton's method", BY_CORNER: "a corner of a drive"}
 
@@ -124,8 +126,9 @@ def _trial(machine: Machine, structure: Structure, options: TransientOptions, g:
     system, layout = machine.system, machine.system.layout
     nk, n = layout.nk, system.n
     nominal = np.concatenate([system.nominals[:nk], system.nominals])
-    share = max(10 * 2.2e-16 / options.rtol, min(0.03, options.rtol**0.5))
-    tolerances = np.array([options.rtol, share, options.stop, 1.0])
+    rtol = GIVEN_STEP if options.step else options.rtol
+    share = max(10 * 2.2e-16 / rtol, min(0.03, rtol**0.5))
+    tolerances = np.array([rtol, share, options.stop, 1.0])
     counters = np.zeros(8, np.int64)
     counters[RESTARTED] = 1
     return Trial(

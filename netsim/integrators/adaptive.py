@@ -22,7 +22,7 @@ from netsim.integrators.contract import (
     proposed,
     set_scales,
 )
-from netsim.integrators.states import DISSIPATED, STORED, SUPPLIED, copy, energies, motion_between, move_charts, place, project, sample
+from netsim.integrators.states import DISSIPATED, STORED, SUPPLIED, copy, energies, motion_between, move_charts, place, project, project_end, sample
 from netsim.kernels.call import lean
 from netsim.solvers.machine import NK, NQ, NY
 from netsim.solvers.newton import CONVERGED, SINGULAR, set_time
@@ -100,9 +100,7 @@ def advance(method, problem, factor, trial, control, plan, readout, steps):
             continue
         if places[PROJECTING]:
             set_time(problem, trial.g, last)
-            copy(trial.end, 0, trial.middle, 0, trial.end.shape[0])
-            if project(problem, plan, trial.g, trial.middle):
-                copy(trial.middle, 0, trial.end, 0, trial.end.shape[0])
+            project_end(problem, plan, trial)
         if not _record(method, problem, trial, control, plan, readout, t, h, at_corner):
             return FULL
         factor_ = accepted(method, problem, trial, h, error)

@@ -113,10 +113,12 @@ def set_scales(problem, trial):
 
 @lean
 def error_norm(problem, trial, dx, dv, dy, h):
-    """max |error|/scale; velocities of index 2 count as the change of position they make in the step, multipliers not at all."""
+    """max |error|/scale; velocities of index 2 count as the change of position they make in the step, multipliers not at all.
+
+    Empty dx and dv leave motion out."""
     nk, ny = problem.sizes[NK], problem.sizes[NY]
     norm = 0.0
-    for i in range(nk):
+    for i in range(min(nk, dx.shape[0])):
         size = max(abs(dx[i]) / trial.scale[i], abs(dv[i]) / trial.scale[nk + i] if trial.exponent[nk + i] == 0 else abs(h * dv[i]) / trial.scale[i])
         if not np.isfinite(size):
             return REJECTED_ALWAYS

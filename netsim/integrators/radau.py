@@ -33,9 +33,10 @@ ESTIMATE = 4
 ITERATIONS_MOST = 10
 SLOW = 0.01
 """A slower contraction than this asks for new derivatives in the next step."""
-EPS = 2.220446049250313e-16
 
 _s6 = np.sqrt(6.0)
+EPS = 2.220446049250313e-16
+
 C = np.array([(4.0 - _s6) / 10.0, (4.0 + _s6) / 10.0, 1.0])
 A_MATRIX = np.array([
     [(88 - 7 * _s6) / 360, (296 - 169 * _s6) / 1800, (-2 + 3 * _s6) / 225],
@@ -95,6 +96,7 @@ def prepare(n: int, nk: int, nq: int, nnz: int, prescribed: int, factor: Factor,
     """The method for one run of a system of these sizes; `charges` is the call table that computes charges alone."""
     w, transform, inverse, eigenvalues, slope = coefficients()
     memory = np.zeros(7)
+    memory[FAINT] = 1.0
     method = Radau(
         w, transform, inverse, eigenvalues, slope, memory, np.zeros((3, n)), np.zeros((3, n - nk)), np.zeros((3, n)), np.zeros((3, nk)),
         np.zeros((3, nq)), np.zeros((3, nq)), np.zeros((3, prescribed + 1)), np.zeros((3, nnz)), np.zeros(nnz, complex), np.zeros(n, complex),
@@ -246,19 +248,22 @@ def _correct(method, problem, factor, trial, h):
             change = t[i, 0] * du[k] + t[i, 1] * method.rhs[k].real + t[i, 2] * method.rhs[k].imag
             method.z[i, k] -= change
             r[i, k] = change
-    norm, nk = 0.0, problem.sizes[NK]
+    norm, nk, rate = 0.0, problem.sizes[NK], method.eigenvalues[0] / h
     for i in range(3):
-        for k in range(nk):
-            trial.work[1, k] = method.eigenvalues[0] / h * r[i, k]
-        norm = max(norm, error_norm(problem, trial, r[i], trial.work[1], r[i, nk:], h))
+        for k in range(nk):  # velocities with their full weight, whatever the index: what Newton leaves of them adds up over the steps
+            norm = max(norm, abs(r[i, k]) * max(1.0 / trial.scale[k], rate / trial.scale[nk + k]))
+        norm = max(norm, error_norm(problem, trial, r[i, :0], r[i, :0], r[i, nk:], h))
+        if not np.isfinite(norm):
+            return 1e30
     return norm
 
 
 @lean
 def _newton(method, problem, factor, trial, h):
     """Simplified Newton for the stages; (status, iterations)."""
-    memory, tolerance = method.memory, trial.tolerances[1]
-    faint = max(memory[FAINT], EPS) ** 0.8
+    memory = method.memory
+    tolerance = max(trial.tolerances[1], 4.0 * EPS * method.eigenvalues[0] / (h * trial.tolerances[0])) if problem.sizes[NK] else trial.tolerances[1]
+    faint = max(memory[FAINT], 1e-6) ** 0.8
     before, theta = 0.0, 1e-3
     for iteration in range(1, ITERATIONS_MOST + 1):
         _residuals(method, problem, trial, h)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from netsim.kernels.call import lean, run_table
-from netsim.rotation import move_chart, quaternion_matrix
+from netsim.rotation import chart_rates, move_chart, quaternion_matrix
 from netsim.solvers.consistent import make_consistent
 from netsim.solvers.machine import ALPHA, CHARTS, HISTORY, NK, NQ, NY, A, V, X, Y
 
@@ -71,7 +71,8 @@ def load(problem, g, state):
 def project(problem, plan, g, state):
     """Velocities onto their constraints, accelerations, forces and rates consistent with positions and charges; False where that fails.
 
-    Time and drives are those in g."""
+    Time and drives are those in g. Charts are moved first: at psi = 0 the mass matrix of rotations is that of energy."""
+    move_charts(problem, state)
     load(problem, g, state)
     if not make_consistent(plan, g):
         return False
@@ -81,6 +82,24 @@ def project(problem, plan, g, state):
     copy(g, problem.sizes[HISTORY] + nq + 2 * nk + 3 * ny, state, 3 * nk + ny, nq)
     copy(g, problem.sizes[HISTORY], state, 3 * nk + ny + nq, nq)
     return True
+
+
+@lean
+def project_end(problem, plan, trial):
+    """The same for the end of a step, which stays in the charts of its beginning."""
+    copy(trial.end, 0, trial.middle, 0, trial.end.shape[0])
+    if not project(problem, plan, trial.g, trial.middle):
+        return
+    nk, quaternions = problem.sizes[NK], 3 * problem.sizes[NK] + problem.sizes[NY] + 2 * problem.sizes[NQ]
+    m, e = trial.middle, trial.end
+    for f in range(problem.rotations.shape[0]):
+        i = problem.rotations[f]
+        v, a = nk + i, 2 * nk + i
+        rate, second = chart_rates(e[i : i + 3], (m[v], m[v + 1], m[v + 2]), (m[a], m[a + 1], m[a + 2]))
+        m[i], m[i + 1], m[i + 2] = e[i], e[i + 1], e[i + 2]
+        m[v], m[v + 1], m[v + 2] = rate[0], rate[1], rate[2]
+        m[a], m[a + 1], m[a + 2] = second[0], second[1], second[2]
+    copy(m, 0, e, 0, quaternions)
 
 
 @lean

@@ -37,7 +37,7 @@ class Consistent(NamedTuple):
     calls: Array
 
 
-NUMBERS, REALS = 15, 12
+NUMBERS, REALS = 16, 12
 """How many integer and real parts a stage has."""
 
 
@@ -80,7 +80,7 @@ def _parts(plan: StagePlan) -> tuple[list[Array], list[Array], Array]:
     first_row = np.cumsum([0, *(len(at) for _, at, _ in plan.tables)])
     at, equations = (np.concatenate([entry[k] for entry in plan.tables]) for k in (1, 2))
     whole = [f.row_order, f.column_order, f.start, f.source, f.row, f.l_start, f.l_row, f.u_start, f.u_row]
-    whole += [first_call, first_row, at, equations, plan.places, np.concatenate([plan.picks, plan.targets])]
+    whole += [first_call, first_row, at, equations, plan.places, np.concatenate([plan.picks, plan.targets]), plan.pairs.ravel()]
     size = len(plan.indptr) - 1
     real = [f.row_scale, f.column_scale, f.scale, f.l_value, f.u_value, f.pivot_inverse, f.work]
     real += [plan.base, plan.scales, plan.row_scale, np.zeros(len(plan.base)), np.zeros(size + plan.m)]
@@ -125,13 +125,16 @@ def _solve(plan, where, sizes, g):
     places, chosen = w[where[13] : where[14]], w[where[14] : where[15]]
     base, scales, row_scale, entries = r[f[7] : f[8]], r[f[8] : f[9]], r[f[9] : f[10]], r[f[10] : f[11]]
     step, residual = r[f[11] : f[11] + size], r[f[11] + size : f[12]]
-    picks = scales.shape[0]
+    pairs = w[where[15] : where[16]]
+    picks, products, values = scales.shape[0] - 1, pairs.shape[0] // 3, plan.level_values
     for _ in range(ROUNDS):
         _evaluate(plan, where, g, residual)
         for p in range(entries.shape[0]):
             entries[p] = base[p]
         for p in range(picks):
-            entries[chosen[picks + p]] += scales[p] * plan.level_values[chosen[p]]
+            entries[chosen[picks + p]] += scales[p] * values[chosen[p]]
+        for p in range(products):
+            entries[pairs[2 * products + p]] += scales[picks] * values[pairs[p]] * values[pairs[products + p]]
         if refactor(factor, entries) < PIVOT_QUALITY:
             return False
         shift = n if size > n else 0
