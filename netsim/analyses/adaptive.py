@@ -130,7 +130,7 @@ def _trial(machine: Machine, structure: Structure, options: TransientOptions, g:
     share = max(10 * 2.2e-16 / rtol, min(0.03, rtol**0.5))
     tolerances = np.array([rtol, share, options.stop, 1.0])
     counters = np.zeros(8, np.int64)
-    counters[RESTARTED] = 1
+    counters[RESTARTED] = 2
     return Trial(
         g, np.zeros(system.out_size), state, state.copy(), state.copy(), np.zeros(3 * nk + layout.nq), np.zeros(n), np.zeros((6, n)),
         np.zeros(nk + n), exponents(system, structure), nominal, tolerances, counters,
@@ -139,7 +139,7 @@ def _trial(machine: Machine, structure: Structure, options: TransientOptions, g:
 
 def _control(options: TransientOptions, method: Method, structure: Structure, size: float, corners: Array, plan: Consistent, kinematic: bool) -> Control:
     stop, fixed = options.stop, options.step
-    numbers = np.array([0.0, size, stop, fixed, 1e-15 * stop, stop / 4 if not fixed else fixed, BY_ERROR])
+    numbers = np.array([0.0, size, stop, fixed, 1e-15 * stop, stop / 4 if not fixed else fixed, BY_ERROR, 0.0])
     kinematic_constraints = structure.index > 1 and len(plan.sizes) > 0
     grid = np.zeros(0)
     if options.sample:

@@ -29,8 +29,9 @@ from netsim.solvers.newton import CONVERGED, SINGULAR, set_time
 
 Array = np.ndarray
 
-NOW, SIZE, STOP, FIXED, LEAST, LONGEST, REASON = range(7)
-"""Positions in Control.numbers: instant, size of the next step, end, given step (0: adaptive), smallest and longest step, what limited the last one."""
+NOW, SIZE, STOP, FIXED, LEAST, LONGEST, REASON, LAST = range(8)
+"""Positions in Control.numbers: instant, size of the next step, end, given step (0: adaptive), smallest and longest step, what limited the last one,
+where its end is looked at (just before a corner)."""
 
 CORNER, GRID, ROW, STEP, EVERY, PROJECTING, RECOVERING, RESTARTS, FAILURES = range(9)
 """Positions in Control.places: next corner, next requested instant, next row, steps done, accepted steps between samples (0: at requested instants
@@ -83,6 +84,7 @@ def advance(method, problem, factor, trial, control, plan, readout, steps):
         target, at_corner = _target(control, t)
         h = target - t
         last = target - EDGE * max(abs(target), abs(h)) if at_corner else target
+        numbers[LAST] = last
         set_scales(problem, trial)
         status, error = attempt(method, problem, factor, trial, t, h, last)
         if status == SINGULAR:
@@ -90,12 +92,13 @@ def advance(method, problem, factor, trial, control, plan, readout, steps):
         if status != CONVERGED:
             trial.counters[FAILED] += 1
             places[FAILURES] += 1
-            numbers[SIZE], numbers[REASON] = 0.25 * h, BY_NEWTON
+            numbers[SIZE], numbers[REASON] = h * (error if 0.0 < error < 0.9 else 0.25), BY_NEWTON
             if numbers[FIXED] > 0.0 or numbers[SIZE] < numbers[LEAST]:
                 return status
             continue
         if numbers[FIXED] == 0.0 and error > 1.0 and h > numbers[LEAST]:
             trial.counters[REJECTED] += 1
+            places[FAILURES] += 1
             numbers[SIZE], numbers[REASON] = h * min(0.9, proposed(error, trial.tolerances[3])), BY_ERROR
             continue
         if places[PROJECTING]:
@@ -107,8 +110,8 @@ def advance(method, problem, factor, trial, control, plan, readout, steps):
         trial.counters[ACCEPTED] += 1
         trial.counters[RESTARTED] = 0
         places[STEP] += 1
+        wanted = h * (min(factor_, 1.0) if places[FAILURES] else factor_)
         places[FAILURES] = 0
-        wanted = h * factor_
         numbers[SIZE] = min(numbers[LONGEST], max(wanted, numbers[SIZE]) if at_corner or h < 0.99 * numbers[SIZE] else wanted)
         numbers[NOW] = target
         if at_corner:
@@ -147,6 +150,7 @@ def _pass_corner(problem, trial, control, plan, h):
         copy(trial.start, 0, trial.middle, 0, trial.start.shape[0])
         if project(problem, plan, trial.g, trial.middle):
             copy(trial.middle, 0, trial.start, 0, trial.start.shape[0])
+            trial.counters[RESTARTED] = 2
 
 
 @lean
@@ -184,7 +188,7 @@ def _look(method, problem, trial, control, plan, t, h, theta):
     else:
         motion_between(problem, trial.start, trial.end, theta, h, trial.middle)
         between(method, problem, trial, theta, h, trial.middle)
-    set_time(problem, trial.g, t + theta * h)
+    set_time(problem, trial.g, control.numbers[LAST] if theta == 1.0 else t + theta * h)
     if control.places[RECOVERING] and (theta < 1.0 or not control.places[PROJECTING]):
         if not project(problem, plan, trial.g, trial.middle):
             place(problem, trial.g, trial.middle)

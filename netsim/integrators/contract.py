@@ -4,7 +4,8 @@ A method is a bundle (netsim.kernels.bundle: arrays of coefficients and of what 
 found by its word, so that a run compiles its own method and no other:
 
     attempt(method, problem, factor, trial, t, h, last)   try the step from trial.start at t to t + h: (status, error); writes trial.end.
-                            error <= 1 passes the test; `last` is the instant used for the step's end (just before it at a corner of a drive)
+                            error <= 1 passes the test; after a failure it is the share of h to try next;
+                            `last` is the instant used for the step's end (just before it at a corner of a drive)
     accepted(method, problem, trial, h, error)            remember what the step taught; the factor by which the next step may differ in length
     between(method, problem, trial, theta, h, state)      the values y and the charges with their rates at t + theta h
 
@@ -26,7 +27,8 @@ Array = np.ndarray
 
 REJECTED_ALWAYS = 1e30
 ITERATIONS, FACTORISATIONS, FRESH, ACCEPTED, REJECTED, FAILED, EVENTS, RESTARTED = range(8)
-"""Positions in the integer counters of a run. RESTARTED: nothing of before the present instant may be used."""
+"""Positions in the integer counters of a run. RESTARTED: 1 or 2: nothing of before the present instant may be
+used; 2: the state there is consistent."""
 
 FIXED, ADAPTIVE = 0, 1
 

@@ -44,8 +44,9 @@ A_MATRIX = np.array([
     [(16 - _s6) / 36, (16 + _s6) / 36, 1 / 9],
 ])  # fmt: skip
 
-HAVE, FACTOR_H, THETA, FAINT, LAST_ERROR, LAST_H, COUNT = range(7)
-"""Positions in the memory: derivatives at hand, step size of the factors, contraction, Newton's eta, error and size of the last step, iterations."""
+HAVE, FACTOR_H, THETA, FAINT, LAST_ERROR, LAST_H, COUNT, SHRINK = range(8)
+"""Positions in the memory: derivatives at hand, step size of the factors, contraction, Newton's eta, error and size of the last step, iterations, the
+share of the step to try next after a failure."""
 
 
 class Radau(NamedTuple):
@@ -95,7 +96,7 @@ def complex_factor(factor: Factor) -> Factor:
 def prepare(n: int, nk: int, nq: int, nnz: int, prescribed: int, factor: Factor, charges: Array) -> Bundle:
     """The method for one run of a system of these sizes; `charges` is the call table that computes charges alone."""
     w, transform, inverse, eigenvalues, slope = coefficients()
-    memory = np.zeros(7)
+    memory = np.zeros(8)
     memory[FAINT] = 1.0
     method = Radau(
         w, transform, inverse, eigenvalues, slope, memory, np.zeros((3, n)), np.zeros((3, n - nk)), np.zeros((3, n)), np.zeros((3, nk)),
@@ -262,9 +263,10 @@ def _correct(method, problem, factor, trial, h):
 def _newton(method, problem, factor, trial, h):
     """Simplified Newton for the stages; (status, iterations)."""
     memory = method.memory
-    tolerance = max(trial.tolerances[1], 4.0 * EPS * method.eigenvalues[0] / (h * trial.tolerances[0])) if problem.sizes[NK] else trial.tolerances[1]
+    tolerance = max(trial.tolerances[1], 0.5 * EPS * method.eigenvalues[0] / (h * trial.tolerances[0])) if problem.sizes[NK] else trial.tolerances[1]
     faint = max(memory[FAINT], 1e-6) ** 0.8
     before, theta = 0.0, 1e-3
+    memory[SHRINK] = 0.5
     for iteration in range(1, ITERATIONS_MOST + 1):
         _residuals(method, problem, trial, h)
         norm = _correct(method, problem, factor, trial, h)
@@ -280,6 +282,8 @@ def _newton(method, problem, factor, trial, h):
             faint = theta / (1.0 - theta) if theta < 1.0 else 1e3
             if faint * norm * theta ** (ITERATIONS_MOST - 1 - iteration) > tolerance:
                 memory[THETA] = theta
+                missed = min(20.0, max(1e-4, faint * norm * theta ** (ITERATIONS_MOST - 1 - iteration) / tolerance))
+                memory[SHRINK] = 0.8 * missed ** (-1.0 / (3 + ITERATIONS_MOST - iteration))
                 return NOT_CONVERGED, iteration
         before = max(norm, 1e-300)
         if faint * norm <= tolerance:
@@ -361,9 +365,9 @@ def attempt(method, problem, factor, trial, t, h, last):
             return CONVERGED, _error(method, problem, factor, trial, h)
         memory[FAINT] = 1.0
         if memory[HAVE] == 2.0:  # the derivatives are this step's own: only a smaller one helps
-            return status, 0.0
+            return status, memory[SHRINK]
         memory[HAVE] = 0.0
-    return status, 0.0
+    return status, memory[SHRINK]
 
 
 @of_method("Radau")
@@ -387,13 +391,13 @@ def accepted(method, problem, trial, h, error):
 
 @of_method("Radau")
 def between(method, problem, trial, theta, h, state):
-    """Values on the cubic through the beginning and the stages (after a restart: through the stages), charges on the cubic of both ends."""
+    """Values on the cubic through the beginning and the stages (through the stages alone behind a corner without a consistent point), charges on the cubic of both ends."""
     nk, ny = problem.sizes[NK], problem.sizes[NY]
     c0, c1, s = C[0], C[1], theta
     l0 = (s - c1) * (s - 1.0) / ((c0 - c1) * (c0 - 1.0))
     l1 = (s - c0) * (s - 1.0) / ((c1 - c0) * (c1 - 1.0))
     l2 = (s - c0) * (s - c1) / ((1.0 - c0) * (1.0 - c1))
-    bend = 0.0 if trial.counters[RESTARTED] else (s - c0) * (s - c1) * (s - 1.0) / (-c0 * c1)
+    bend = 0.0 if trial.counters[RESTARTED] == 1 else (s - c0) * (s - c1) * (s - 1.0) / (-c0 * c1)
     f0, f1, f2 = (-c1) * (-1.0) / ((c0 - c1) * (c0 - 1.0)), (-c0) * (-1.0) / ((c1 - c0) * (c1 - 1.0)), c0 * c1 / ((1.0 - c0) * (1.0 - c1))
     for k in range(ny):
         z0, z1, z2 = method.z[0, nk + k], method.z[1, nk + k], method.z[2, nk + k]
