@@ -56,7 +56,29 @@ def _charge_calls(machine: Machine) -> list[Any]:
     return calls
 
 
+def _prepare_bdf(machine: Machine, factor: Factor, options: Any) -> tuple[Any, list[Any]]:
+    from netsim.integrators import bdf
+
+    return bdf.prepare(machine.system.n, machine.system.layout.nk, machine.system.layout.nq), []
+
+
+def _prepare_trbdf2(machine: Machine, factor: Factor, options: Any) -> tuple[Any, list[Any]]:
+    from netsim.integrators import trbdf2
+
+    layout = machine.system.layout
+    return trbdf2.prepare(3 * layout.nk + layout.ny + 2 * layout.nq + 4 * layout.nr, layout.nk, layout.nq), []
+
+
+def _prepare_euler(machine: Machine, factor: Factor, options: Any) -> tuple[Any, list[Any]]:
+    from netsim.integrators import implicit_euler
+
+    return implicit_euler.prepare(machine.system.layout.nk, machine.system.layout.nq), []
+
+
 METHODS = {
+    "euler": Method("euler", 1, 2, 1, True, True, _prepare_euler),
+    "trbdf2": Method("trbdf2", 2, 3, 2, True, True, _prepare_trbdf2),
+    "bdf": Method("bdf", 5, 2, 2, True, True, _prepare_bdf),
     "radau": Method("radau", 5, 4, 3, True, False, _prepare_radau),
 }
 

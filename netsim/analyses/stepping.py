@@ -78,7 +78,7 @@ def begin_run(machine: Machine, options: TransientOptions, g: Array, reader: Sam
     state = np.concatenate([_state_of(g, layout), np.tile(IDENTITY, layout.nr)])
     move_charts(machine.problem, state)
     run = Stepping(
-        machine, options, times, g, np.zeros(machine.system.out_size), state, np.zeros(3 * layout.nk + layout.nq), np.zeros(n), np.zeros((4, n)),
+        machine, options, times, g, np.zeros(machine.system.out_size), state, np.zeros(3 * layout.nk + layout.nq), np.zeros(n), np.zeros((6, n)),
         np.zeros(3, np.int64), np.full((rows, len(selection.entries)), np.nan), np.zeros((rows + 1, 3)), np.zeros(3), np.zeros(reader.size),
         _first_averages(machine, options, g, state, recovery), recovery, np.zeros(3),
     )  # fmt: skip

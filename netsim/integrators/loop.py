@@ -13,7 +13,7 @@ from netsim.integrators.states import DISSIPATED, STORED, SUPPLIED, copy, energi
 from netsim.kernels.call import compiled, run_table
 from netsim.rotation import angular_acceleration
 from netsim.solvers.machine import ALPHA, CHARGES, HISTORY, NK, NQ, NY, A, V, X, Y
-from netsim.solvers.newton import CONVERGED, newton, set_time
+from netsim.solvers.newton import CONVERGED, TOLERANCE, newton, set_time
 
 ITERATIONS, FACTORISATIONS, FRESH = range(3)
 """Positions in the integer counters of a run."""
@@ -50,7 +50,7 @@ def attempt(problem, factor, method, counters, g, out, state, extra, history, u,
     else:
         generalized_alpha.begin(problem, method[1:], g, state, extra, history, h)
         generalized_alpha.guess(problem, state, u)
-    status, iterations, factorisations, fresh = newton(problem, factor, counters[FRESH] == 1, g, history, out, u, work)
+    status, iterations, factorisations, fresh = newton(problem, factor, counters[FRESH] == 1, g, history, out, u, work, TOLERANCE)
     counters[ITERATIONS] += iterations
     counters[FACTORISATIONS] += factorisations
     counters[FRESH] = 1 if fresh else 0

@@ -150,10 +150,9 @@ def _longest(problem, step, n):
 
 
 @compiled
-def _sizes(problem, history, g, u):
+def _sizes(problem, history, g, u, sizes):
     """How large the terms are that each unknown brings: |u|, positions and accelerations with their history, rotations as 1 rad."""
     nk = problem.sizes[NK]
-    sizes = np.zeros(nk + problem.sizes[NY])
     for j in range(sizes.shape[0]):
         sizes[j] = abs(u[j])
     for j in range(nk):
@@ -165,16 +164,18 @@ def _sizes(problem, history, g, u):
         if g[KX] != 0.0:
             for j in range(problem.rotations[f], problem.rotations[f] + 3):
                 sizes[j] = max(sizes[j], 1.0 / abs(g[KX]))
-    return sizes
 
 
 @compiled
-def at_round_off(problem, history, g, u, out):
-    """Whether every row's residual is explained by the rounding of its terms |J| |u| (positions count with their history, rotations as 1 rad)."""
+def at_round_off(problem, history, g, u, out, sizes, magnitude):
+    """Whether every row's residual is explained by the rounding of its terms |J| |u| (positions count with their history, rotations as 1 rad).
+
+    `sizes` and `magnitude` are room for (n,)."""
     entries = problem.sizes[ENTRIES]
-    sizes = _sizes(problem, history, g, u)
+    _sizes(problem, history, g, u, sizes)
     n = sizes.shape[0]
-    magnitude = np.zeros(n)
+    for i in range(n):
+        magnitude[i] = 0.0
     for j in range(n):
         for p in range(problem.indptr[j], problem.indptr[j + 1]):
             magnitude[problem.indices[p]] += abs(out[entries + p]) * sizes[j]
@@ -198,10 +199,10 @@ def _factorise(problem, factor, g, out):
 
 
 @compiled
-def newton(problem, factor, fresh, g, history, out, u, work):  # noqa: C901  (one compiled loop: its state is its local names)
+def newton(problem, factor, fresh, g, history, out, u, work, tolerance):  # noqa: C901  (one compiled loop: its state is its local names)
     """Solve F(u) = 0 from the guess in u. `fresh` says that the factor belongs to these coefficients.
 
-    `work` is (4, n). Returns (status, iterations, factorisations, factor still good). On SINGULAR `out` holds the matrix that broke down.
+    `work` is (6, n). Returns (status, iterations, factorisations, factor still good). On SINGULAR `out` holds the matrix that broke down.
     """
     n, entries = problem.sizes[NK] + problem.sizes[NY], problem.sizes[ENTRIES]
     du, step, before, weight = work[0], work[1], work[2], work[3]
@@ -222,12 +223,12 @@ def newton(problem, factor, fresh, g, history, out, u, work):  # noqa: C901  (on
         solve(factor, out[:n], du)
         norm, relative = _norms(problem, du, u, weight, n)
         contraction = norm / norm_before if norm_before > 0.0 else 0.0
-        if quiet > 0 and contraction > 0.25 and relative > TOLERANCE:  # perhaps at the floor, where only rounding is left to move
+        if quiet > 0 and contraction > 0.25 and relative > tolerance:  # perhaps at the floor, where only rounding is left to move
             if not current:
                 _evaluate(problem, problem.jacobian, g, out, entries + problem.sizes[NNZ] + 1)
-            if at_round_off(problem, history, g, u, out):
+            if at_round_off(problem, history, g, u, out, work[4], work[5]):
                 return CONVERGED, iteration, factorisations, iteration <= ENOUGH
-        if iteration > 1 and not contraction <= 1.0 and relative > TOLERANCE:  # also for NaN
+        if iteration > 1 and not contraction <= 1.0 and relative > tolerance:  # also for NaN
             for i in range(n):
                 u[i] = before[i]
             if stale_step:  # the step came from an old matrix: take a new one where it began
@@ -247,7 +248,7 @@ def newton(problem, factor, fresh, g, history, out, u, work):  # noqa: C901  (on
         # the first correction is mostly linear, so the second one's contraction says little about the nonlinear rest
         rate = max(contraction, GOOD_CONTRACTION) if iteration == 2 else contraction
         remaining = relative * min(1.0, rate / max(1.0 - rate, 1e-3)) if np.isfinite(norm_before) else relative
-        if full and (relative <= 1e-3 * TOLERANCE or (np.isfinite(norm_before) and remaining <= TOLERANCE)):
+        if full and (relative <= 1e-3 * tolerance or (np.isfinite(norm_before) and remaining <= tolerance)):
             for i in range(n):
                 u[i] -= du[i]
             spread(problem, g, history, u)
