@@ -18,11 +18,11 @@ PACKAGE = Path(netsim.__file__).parent
 LAYERS = [
     "errors cache units columns progress samples",
     "language component component_checks library catalogue network expansion values tables signals",
-    "kernels.program kernels.objects kernels.native kernels.reference kernels.call rotation kernels.form kernels.build kernels.kernel",
+    "kernels.program kernels.objects kernels.native kernels.reference kernels.call kernels.bundle rotation kernels.form kernels.build kernels.kernel",
     "numbering bindings layout batches inputs drives expression_form elements system",
     "solvers.linear_symbolic solvers.linear solvers.machine levels starts",
-    "solvers.newton solvers.diagnosis solvers.stages solvers.initial solvers.recovery solvers.redundancy",
-    "structure integrators selection analyses results plots scene animate model show scenes summary cli",
+    "solvers.newton solvers.diagnosis solvers.stages solvers.initial solvers.recovery solvers.consistent solvers.redundancy",
+    "structure integrators corners selection analyses results plots scene animate model show scenes summary cli",
 ]
 ORDER = [name for layer in LAYERS for name in layer.split()]
 """A module imports only from before its own place; a package stands for its modules, among which there are no cycles."""

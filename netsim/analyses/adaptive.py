@@ -10,7 +10,7 @@ import numpy as np
 
 from netsim.analyses.methods import Method, method_named
 from netsim.analyses.options import TransientOptions
-from netsim.errors import Problem, SimulationError
+from netsim.errors import InputError, Problem, SimulationError
 from netsim.integrators.adaptive import (
     BY_CORNER,
     BY_ERROR,
@@ -98,6 +98,8 @@ def begin_adaptive(machine: Machine, structure: Structure, options: TransientOpt
     """A run from the consistent global vector g, with the first sample taken."""
     layout, n = machine.system.layout, machine.system.n
     method = method_named(options.method)
+    if reason := method.refused(structure.index):
+        raise InputError(Problem("E426", reason, hint="leave `method` out: the default serves every index"))
     state = np.concatenate([state_of(g, layout), np.tile(IDENTITY, layout.nr)])
     move_charts(bundled(machine.problem), state)
     trial = _trial(machine, structure, options, g, state)
@@ -106,7 +108,7 @@ def begin_adaptive(machine: Machine, structure: Structure, options: TransientOpt
     size = options.step or first_size(problem, bundled(trial), options.stop, method.estimate)
     factor = _first_factor(machine, trial, size)
     plan, recovery = _plan(machine, structure, options, method, g, state, corners)
-    arrays, alive = method.prepare(machine, factor, options)
+    arrays, alive = method.prepare(machine, factor, plan)
     control = _control(options, method, structure, size, corners, plan, layout.nk > 0)
     readout = _readout(reader, method, len(control.grid) - 1 + (1000 if control.places[4] else 2))
     run = Running(machine, options, method, trial, control, readout, plan, factor, arrays, [alive, recovery])
@@ -149,9 +151,9 @@ def _control(options: TransientOptions, method: Method, structure: Structure, si
     elif not fixed:
         grid = np.append(np.arange(1, FILL) * (stop / FILL), stop)
     every = 0 if options.sample else options.every
-    recovering = int(options.recovers and len(plan.sizes) > 0 and (kinematic or structure.index > 1))
+    recovering = int(len(plan.sizes) > 0 and (method.explicit or (options.recovers and (kinematic or structure.index > 1))))
     inside = np.append(corners[(corners > 0) & (corners < stop * (1 - 1e-12))] if not fixed else np.zeros(0), np.inf)
-    places = np.array([0, 0, 0, 0, every, int(kinematic_constraints and method.projects), recovering, int(len(plan.sizes) > 0), 0])
+    places = np.array([0, 0, 0, 0, every, int(kinematic_constraints), recovering, int(len(plan.sizes) > 0), 0])
     return Control(numbers, places, inside, np.append(grid, np.inf))
 
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from netsim.integrators.contract import RESTARTED, error_norm, of_method
-from netsim.integrators.single import begin_stage, keep, solve_stage
+from netsim.integrators.single import begin_stage, filtered_error, keep, solve_stage
 from netsim.integrators.states import copy
 from netsim.kernels.bundle import Bundle, bundled
 from netsim.kernels.call import lean
@@ -154,11 +154,10 @@ def attempt(method, problem, factor, trial, t, h, last):
         method.spread[i] = (method.spread[i] - z0[i]) / (order + 1.0)
     trial.tolerances[3] = order + 1.0
     e = method.spread
-    values = e[2 * nk : 2 * nk + ny]
-    if trial.counters[RESTARTED] != 0:  # the first step finds the rates of values: their change is no error
-        for i in range(ny):
-            values[i] = 0.0
-    return CONVERGED, error_norm(problem, trial, e[:nk], e[nk : 2 * nk], values, h)
+    if trial.counters[RESTARTED] != 0:  # rates of values are not known yet: their error follows from those of x, v and charges
+        copy(e, 2 * nk + ny, e, 2 * nk, nq)
+        return CONVERGED, filtered_error(problem, factor, trial, e[: 2 * nk + nq], step, h)
+    return CONVERGED, error_norm(problem, trial, e[:nk], e[nk : 2 * nk], e[2 * nk : 2 * nk + ny], h)
 
 
 @lean
