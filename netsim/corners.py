@@ -8,6 +8,7 @@ bisected to the last bit. Tables have corners at their samples (linear, hold) or
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,7 @@ def _world(values: Values, name: str) -> Typed:
     return values.world(name)
 
 
-def _switching(expr: Any, shape: Shape, values: Values) -> Iterator[tuple[Series, bool]]:
+def _switching(expr: Any, shape: Shape, values: Values) -> Iterator[tuple[Series, bool]]:  # noqa: C901  (one case per kind of expression)
     """(switching function, whether whole numbers count and not zero alone) of every place that may bend or jump."""
 
     def series(part: Any) -> Series:
@@ -128,16 +129,17 @@ def _of_call(call: Call, series: Callable[[Any], Series]) -> Iterator[tuple[Seri
 def _of_pulse(part: dict[str, Series]) -> Iterator[tuple[Series, bool]]:
     """The four corners of a pulse, of every period if it has one (before its first instant it is 0)."""
 
-    def since(t: float, corner: int) -> float:
+    def since(corner: int, periodic: bool, t: float) -> float:
         later = [0.0, part["rise"](t), part["rise"](t) + part["width"](t), part["rise"](t) + part["width"](t) + part["fall"](t)]
-        return part["t"](t) - part["at"](t) - later[corner]
+        found = part["t"](t) - part["at"](t) - later[corner]
+        return found / part["period"](t) if periodic else found
 
     periodic = part["period"](0.0) > 0.0
     for corner in range(4):
         if periodic:
-            yield (lambda t, corner=corner: since(t, corner) / part["period"](t)), True
+            yield (partial(since, corner, True)), True
         else:
-            yield (lambda t, corner=corner: since(t, corner)), False
+            yield (partial(since, corner, False)), False
 
 
 def _argument(call: Call, given: dict[str, Expr], names: tuple[str, ...], name: str, series: Callable[[Any], Series]) -> Series:
@@ -145,6 +147,10 @@ def _argument(call: Call, given: dict[str, Expr], names: tuple[str, ...], name: 
     if name in given:
         return series(given[name])
     return series(call.arguments[place]) if place < len(call.arguments) else lambda t: 0.0
+
+
+def _constant(value: float) -> Series:
+    return lambda t: value
 
 
 def _difference(a: Series, b: Series) -> Series:
@@ -204,4 +210,4 @@ def _table_corners(machine: Machine, table: int, kind: str, argument: Series, st
         return np.zeros(0)
     if abs(middle - (start + 0.37 * (end - start))) <= 1e-12 * max(abs(start), abs(end)):
         return (chosen - start) * (stop / (end - start)) if end != start else np.zeros(0)
-    return np.concatenate([np.zeros(0), *(_instants(lambda t, b=b: argument(t) - b, False, stop) for b in chosen)])
+    return np.concatenate([np.zeros(0), *(_instants(_difference(argument, _constant(b)), False, stop) for b in chosen)])

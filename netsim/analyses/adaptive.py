@@ -96,7 +96,7 @@ class Running:
 
 def begin_adaptive(machine: Machine, structure: Structure, options: TransientOptions, g: Array, reader: Sampler, corners: Array) -> Running:
     """A run from the consistent global vector g, with the first sample taken."""
-    layout, n = machine.system.layout, machine.system.n
+    layout = machine.system.layout
     method = method_named(options.method)
     if reason := method.refused(structure.index):
         raise InputError(Problem("E426", reason, hint="leave `method` out: the default serves every index"))
@@ -139,11 +139,13 @@ def _trial(machine: Machine, structure: Structure, options: TransientOptions, g:
     )  # fmt: skip
 
 
-def _control(options: TransientOptions, method: Method, structure: Structure, size: float, corners: Array, plan: Consistent, kinematic: bool) -> Control:
+def _control(
+    options: TransientOptions, method: Method, structure: Structure, size: float, corners: Array, plan: Consistent, kinematic: bool
+) -> Control:
     stop, fixed = options.stop, options.step
-    numbers = np.array([0.0, size, stop, fixed, 1e-15 * stop, stop / 4 if not fixed else fixed, BY_ERROR, 0.0])
+    numbers = np.array([0.0, size, stop, fixed, 1e-15 * stop, fixed if fixed else stop / 4, BY_ERROR, 0.0])
     kinematic_constraints = structure.index > 1 and len(plan.sizes) > 0
-    grid = np.zeros(0)
+    grid: Array = np.zeros(0)
     if options.sample:
         count = int(np.floor(options.stop / options.sample * (1 + 1e-12)))
         grid = np.arange(1, count + 1) * options.sample

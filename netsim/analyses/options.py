@@ -27,8 +27,9 @@ DEFAULT_METHOD = "radau"
 
 @dataclass(frozen=True)
 class TransientOptions:
-    """stop and step in s, step 0: chosen by the error test with tolerance rtol (relative, and of nominal sizes); forces 'method' (as the integrator gives
-    them) or 'recovered'; every = steps between samples; sample = time between samples, 0: at steps."""
+    """stop and step in s, step 0: chosen by the error test with tolerance rtol (relative, and of nominal sizes); forces 'method' (as the integrator
+    gives them) or 'recovered'; every = steps between samples; sample = time between samples,
+    0: at steps."""
 
     stop: float
     step: float = 0.0

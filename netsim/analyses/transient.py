@@ -91,7 +91,12 @@ def _ready(machine: Machine, structure: Structure, options: TransientOptions) ->
 
 
 def _samples(
-    run: Stepping | Running, selection: Selection, rates: Mapping[str, tuple[str, str]], structure: Structure, changes: Sequence[Change], ending: _Ending
+    run: Stepping | Running,
+    selection: Selection,
+    rates: Mapping[str, tuple[str, str]],
+    structure: Structure,
+    changes: Sequence[Change],
+    ending: _Ending,
 ) -> Samples:
     time, sampled, account = run.sampled
     top = run.machine.system.network.top

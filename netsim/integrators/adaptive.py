@@ -56,7 +56,8 @@ class Control(NamedTuple):
 
 
 class Readout(NamedTuple):
-    """Samples: their instants, signals and energy account (stored, supplied, dissipated), how to read them, nodes and weights of the work's quadrature."""
+    """Samples: their instants, signals and energy account (stored, supplied, dissipated), how to read them, nodes and
+    weights of the work's quadrature."""
 
     readings: Array
     selection: Array
@@ -71,7 +72,7 @@ class Readout(NamedTuple):
 
 
 @lean
-def advance(method, problem, factor, trial, control, plan, readout, steps):
+def advance(method, problem, factor, trial, control, plan, readout, steps):  # noqa: C901  (one loop: try, judge, go on)
     """Up to `steps` attempts; GOING, DONE, FULL or the status of a failure that smaller steps did not help."""
     numbers, places = control.numbers, control.places
     for _ in range(steps):

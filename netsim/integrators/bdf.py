@@ -53,7 +53,9 @@ def prepare(n: int, nk: int, nq: int, highest: int = HIGHEST) -> Bundle:
     """The method for one run of a system of these sizes."""
     m = n + nk + nq
     memory = np.array([1.0, 0.0, 0.0, 0.0, float(highest)])
-    return bundled(Bdf(memory, np.zeros((ROWS, m)), np.zeros((ROWS, m)), np.zeros(m), np.zeros(m), np.zeros((3, ROWS * ROWS)), np.zeros((2, ROWS * 6))))
+    return bundled(
+        Bdf(memory, np.zeros((ROWS, m)), np.zeros((ROWS, m)), np.zeros(m), np.zeros(m), np.zeros((3, ROWS * ROWS)), np.zeros((2, ROWS * 6)))
+    )
 
 
 @lean
@@ -226,9 +228,7 @@ def _move_charts(method, problem, trial):
         i = problem.rotations[f]
         if s[i] ** 2 + s[i + 1] ** 2 + s[i + 2] ** 2 > TURN * TURN:
             _transport(method, nk, i, s[i], s[i + 1], s[i + 2])
-            move_chart(
-                s[i : i + 3], s[nk + i : nk + i + 3], s[2 * nk + i : 2 * nk + i + 3], s[quaternions + 4 * f : quaternions + 4 * f + 4]
-            )
+            move_chart(s[i : i + 3], s[nk + i : nk + i + 3], s[2 * nk + i : 2 * nk + i + 3], s[quaternions + 4 * f : quaternions + 4 * f + 4])
             for k in range(3):
                 d[0, i + k], d[0, nk + i + k] = s[i + k], s[nk + i + k]
 

@@ -1,7 +1,7 @@
 """What the time loop asks of a method, and what it lends to it.
 
-A method is a bundle (netsim.kernels.bundle: arrays of coefficients and of what it remembers of one run: nothing is kept elsewhere) and three compiled functions,
-found by its word, so that a run compiles its own method and no other:
+A method is a bundle (netsim.kernels.bundle: arrays of coefficients and of what it remembers of one run; nothing is kept elsewhere) and three
+compiled functions, found by its word, so that a run compiles its own method and no other:
 
     attempt(method, problem, factor, trial, t, h, last)   try the step from trial.start at t to t + h: (status, error); writes trial.end.
                             error <= 1 passes the test; after a failure it is the share of h to try next;
@@ -30,13 +30,14 @@ ITERATIONS, FACTORISATIONS, FRESH, ACCEPTED, REJECTED, FAILED, EVENTS, RESTARTED
 """Positions in the integer counters of a run. RESTARTED: 1 or 2: nothing of before the present instant may be
 used; 2: the state there is consistent."""
 
-FIXED, ADAPTIVE = 0, 1
+LEAN: Any = {"_nrt": False}
 
 
 class Trial(NamedTuple):
     """The variable part of a step. States are [x | v | a | y | q | q' | quaternions]; `end` is in the charts of `start`.
 
-    scale: what an error of x, v and y may be, each (rtol (|value| + nominal)); exponent: 0, 1 or -1 (not tested) of the same, see netsim.integrators.weights;
+    scale: what an error of x, v and y may be, each (rtol (|value| + nominal)); exponent: of the same, see
+    netsim.integrators.weights;
     tolerances: rtol, Newton's share of it, longest step; work: (6, n).
     """
 
@@ -87,17 +88,17 @@ def between(method, problem, trial, theta, h, state):
     raise NotImplementedError
 
 
-@overload(attempt, jit_options={"_nrt": False})
+@overload(attempt, jit_options=LEAN)
 def _attempt(method, problem, factor, trial, t, h, last):
     return _found("attempt", method)
 
 
-@overload(accepted, jit_options={"_nrt": False})
+@overload(accepted, jit_options=LEAN)
 def _accepted(method, problem, trial, h, error):
     return _found("accepted", method)
 
 
-@overload(between, jit_options={"_nrt": False})
+@overload(between, jit_options=LEAN)
 def _between(method, problem, trial, theta, h, state):
     return _found("between", method)
 

@@ -13,103 +13,35 @@ Source: Hairer, Wanner, Solving Ordinary Differential Equations II (1996), sec. 
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from netsim.integrators.contract import ACCEPTED, FACTORISATIONS, ITERATIONS, RESTARTED, Trial, cubic_charges, error_norm, of_method
+from netsim.integrators.contract import ACCEPTED, FACTORISATIONS, ITERATIONS, RESTARTED, cubic_charges, error_norm, of_method
+from netsim.integrators.radau_arrays import (
+    COUNT,
+    FACTOR_H,
+    FAINT,
+    HAVE,
+    LAST_ERROR,
+    LAST_H,
+    SHRINK,
+    THETA,
+    C,
+    prepare,
+    renewed,
+)
 from netsim.integrators.states import copy, follow, load
-from netsim.kernels.bundle import Bundle, bundled
-from netsim.kernels.call import ROW_LENGTH, lean, run_table
-from netsim.solvers.linear import Factor, refactor, solve
+from netsim.kernels.call import lean, run_table
+from netsim.solvers.linear import refactor, solve
 from netsim.solvers.machine import ALPHA, CHARGES, DRIVES, ENTRIES, HISTORY, KA, KV, KX, NK, NNZ, NQ, NY, A, V, X, Y
 from netsim.solvers.newton import CONVERGED, NOT_CONVERGED, NOT_FINITE, PIVOT_QUALITY, SINGULAR, set_time
-
-Array = np.ndarray
 
 ORDER = 5
 ESTIMATE = 4
 """The estimate of an error shrinks with this power of the step."""
 ITERATIONS_MOST = 10
+EPS = 2.220446049250313e-16
 SLOW = 0.01
 """A slower contraction than this asks for new derivatives in the next step."""
-
-_s6 = np.sqrt(6.0)
-EPS = 2.220446049250313e-16
-
-C = np.array([(4.0 - _s6) / 10.0, (4.0 + _s6) / 10.0, 1.0])
-A_MATRIX = np.array([
-    [(88 - 7 * _s6) / 360, (296 - 169 * _s6) / 1800, (-2 + 3 * _s6) / 225],
-    [(296 + 169 * _s6) / 1800, (88 + 7 * _s6) / 360, (-2 - 3 * _s6) / 225],
-    [(16 - _s6) / 36, (16 + _s6) / 36, 1 / 9],
-])  # fmt: skip
-
-HAVE, FACTOR_H, THETA, FAINT, LAST_ERROR, LAST_H, COUNT, SHRINK = range(8)
-"""Positions in the memory: derivatives at hand, step size of the factors, contraction, Newton's eta, error and size of the last step, iterations, the
-share of the step to try next after a failure."""
-
-
-class Radau(NamedTuple):
-    """Coefficients, and the memory and work arrays of one run: stages z (3, n), residuals, charges, drives at the stages, matrix coefficients."""
-
-    w: Array
-    transform: Array
-    inverse: Array
-    eigenvalues: Array
-    slope: Array
-    memory: Array
-    z: Array
-    previous: Array
-    residual: Array
-    v: Array
-    q: Array
-    rate: Array
-    drives: Array
-    powers: Array
-    entries: Array
-    rhs: Array
-    error: Array
-    pair: Bundle
-    charges: Array
-
-
-def coefficients() -> tuple[Array, Array, Array, Array, Array]:
-    """W = A^-1, T and T^-1 with T^-1 W T = diag(g, [[a, b], [-b, a]]), the eigenvalues (g, a, b), and p'(0) of the cubic through 0 and the stages."""
-    w = np.linalg.inv(A_MATRIX)
-    values, vectors = np.linalg.eig(w)
-    real = int(np.argmin(np.abs(values.imag)))
-    pair = int(np.argmax(values.imag))
-    first = vectors[:, real].real
-    transform = np.column_stack([first / first[2], vectors[:, pair].real, vectors[:, pair].imag])
-    nodes = np.array([0.0, *C])
-    slope = np.array([np.polynomial.polynomial.polyfit(nodes, np.eye(4)[k], 3)[1] for k in range(1, 4)])
-    eigenvalues = np.array([values[real].real, values[pair].real, values[pair].imag])
-    return w, transform, np.linalg.inv(transform), eigenvalues, slope
-
-
-def complex_factor(factor: Factor) -> Factor:
-    """Room for the complex matrix on the ordering, pivots and scales of the real one."""
-    fields = ("l_value", "u_value", "pivot_inverse", "work")
-    return factor._replace(**{name: np.zeros(len(getattr(factor, name)), complex) for name in fields})
-
-
-def prepare(n: int, nk: int, nq: int, nnz: int, prescribed: int, factor: Factor, charges: Array) -> Bundle:
-    """The method for one run of a system of these sizes; `charges` is the call table that computes charges alone."""
-    w, transform, inverse, eigenvalues, slope = coefficients()
-    memory = np.zeros(8)
-    memory[FAINT] = 1.0
-    method = Radau(
-        w, transform, inverse, eigenvalues, slope, memory, np.zeros((3, n)), np.zeros((3, n - nk)), np.zeros((3, n)), np.zeros((3, nk)),
-        np.zeros((3, nq)), np.zeros((3, nq)), np.zeros((3, prescribed + 1)), np.zeros((3, nnz)), np.zeros(nnz, complex), np.zeros(n, complex),
-        np.zeros((3, n)), bundled(complex_factor(factor)), np.ascontiguousarray(charges.reshape(-1, ROW_LENGTH)),
-    )  # fmt: skip
-    return bundled(method)
-
-
-def renewed(method: Bundle, factor: Factor) -> Bundle:
-    """The method after new pivots: complex factors on them, to be computed."""
-    method.memory[FACTOR_H] = 0.0
-    return method.changed(pair=bundled(complex_factor(factor)))
 
 
 @lean
@@ -117,7 +49,7 @@ def derivatives(method, problem, trial, h):
     """Coefficients of the matrix as a polynomial of l from three evaluations at the step's beginning (g holds it)."""
     g, out = trial.g, trial.out
     entries, nnz, nq = problem.sizes[ENTRIES], problem.sizes[NNZ], problem.sizes[NQ]
-    history, charges, at = problem.sizes[HISTORY], problem.sizes[CHARGES], 3 * problem.sizes[NK] + problem.sizes[NY]
+    history, at = problem.sizes[HISTORY], 3 * problem.sizes[NK] + problem.sizes[NY]
     size = 1.0 / h
     for k in range(3):
         s = (0.0, size, -size)[k]
@@ -263,7 +195,9 @@ def _correct(method, problem, factor, trial, h):
 def _newton(method, problem, factor, trial, h):
     """Simplified Newton for the stages; (status, iterations)."""
     memory = method.memory
-    tolerance = max(trial.tolerances[1], 0.5 * EPS * method.eigenvalues[0] / (h * trial.tolerances[0])) if problem.sizes[NK] else trial.tolerances[1]
+    tolerance = trial.tolerances[1]
+    if problem.sizes[NK]:  # velocities are known to the rounding of positions over the step
+        tolerance = max(tolerance, 0.5 * EPS * method.eigenvalues[0] / (h * trial.tolerances[0]))
     faint = max(memory[FAINT], 1e-6) ** 0.8
     before, theta = 0.0, 1e-3
     memory[SHRINK] = 0.5
@@ -318,9 +252,7 @@ def _error(method, problem, factor, trial, h):
     for k in range(nk):
         v0 = trial.start[nk + k]
         dx[k] = v0 - (slope[0] * method.z[0, k] + slope[1] * method.z[1, k] + slope[2] * method.z[2, k]) / h
-        dv[k] = trial.start[2 * nk + k] - (
-            slope[0] * (method.v[0, k] - v0) + slope[1] * (method.v[1, k] - v0) + slope[2] * (method.v[2, k] - v0)
-        ) / h
+        dv[k] = trial.start[2 * nk + k] - (slope[0] * (method.v[0, k] - v0) + slope[1] * (method.v[1, k] - v0) + slope[2] * (method.v[2, k] - v0)) / h
         g[v + k] -= dx[k]
         g[a + k] -= dv[k] + rate * dx[k]
     for c in range(nq):
@@ -347,7 +279,7 @@ def attempt(method, problem, factor, trial, t, h, last):
             return status, 0.0
         copy(trial.g, problem.sizes[DRIVES], method.drives[i], 0, count)
         method.drives[i, count] = trial.g[1]
-    for again in range(2):
+    for _ in range(2):
         load(problem, trial.g, trial.start)
         if memory[HAVE] == 0.0:
             set_time(problem, trial.g, t + 1e-3 * h)
@@ -391,7 +323,7 @@ def accepted(method, problem, trial, h, error):
 
 @of_method("Radau")
 def between(method, problem, trial, theta, h, state):
-    """Values on the cubic through the beginning and the stages (through the stages alone behind a corner without a consistent point), charges on the cubic of both ends."""
+    """Values on the cubic through the beginning and the stages (these alone behind a corner without a consistent point), charges on that of both ends."""
     nk, ny = problem.sizes[NK], problem.sizes[NY]
     c0, c1, s = C[0], C[1], theta
     l0 = (s - c1) * (s - 1.0) / ((c0 - c1) * (c0 - 1.0))
@@ -406,4 +338,4 @@ def between(method, problem, trial, theta, h, state):
     cubic_charges(problem, trial, theta, h, state)
 
 
-__all__ = ["ORDER", "Radau", "Trial", "accepted", "attempt", "between", "coefficients", "complex_factor", "derivatives", "prepare"]
+__all__ = ["ORDER", "accepted", "attempt", "between", "derivatives", "prepare", "renewed"]

@@ -1,4 +1,4 @@
-"""What methods with one implicit stage at a time share: the stage's solution, the end of the step, and an error estimate filtered by the step matrix."""
+"""What methods with one implicit stage at a time share: the stage's solution, the end of the step, an error estimate filtered by the matrix."""
 
 from __future__ import annotations
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from netsim.kernels.call import lean, run_table
 from netsim.rotation import chart_rates, move_chart, quaternion_matrix
 from netsim.solvers.consistent import make_consistent
-from netsim.solvers.machine import ALPHA, CHARTS, HISTORY, NK, NQ, NY, A, V, X, Y
+from netsim.solvers.machine import ALPHA, CHARTS, HISTORY, NK, NQ, NY, X, Y
 
 SUPPLIED, DISSIPATED, STORED = range(3)
 

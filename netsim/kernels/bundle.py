@@ -1,7 +1,7 @@
 """Named arrays behind one address: what a compiled function is handed in place of a hundred arrays.
 
-A NamedTuple of arrays passes every array by value, seven words each, through every call: a loop with a few of them compiles for minutes. A `Bundle` is one
-word; its table of addresses and shapes is read where a field is used (the reads are marked invariant, so loops keep them in registers). Fields are
+A NamedTuple of arrays passes every array by value, seven words each, through every call: a loop with a few of them compiles for minutes. A
+`Bundle` is one word; its table of addresses and shapes is read where a field is used (the reads are marked invariant, so loops keep them in registers). Fields are
 contiguous arrays of one or two dimensions, or bundles. The arrays must not be exchanged while a compiled function runs; their content may change.
 """
 

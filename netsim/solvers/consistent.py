@@ -55,13 +55,16 @@ def compiled_plan(recovery: Recovery | None) -> Consistent:
     stages = [plan for _, plan in recovery.stages if plan.m and plan.factor is not None] if recovery else []
     if recovery is None or not stages:
         return nothing_to_recover()
-    where, numbers, reals, calls = [], [], [], []
+    where: list[Array] = []
+    numbers: list[Array] = []
+    reals: list[Array] = []
+    calls: list[Array] = []
     counted = [0, 0, 0]
     for plan in stages:
         whole, real, table = _parts(plan)
         first_number = counted[0] + np.cumsum([0, *map(len, whole)])
         first_real = counted[1] + np.cumsum([0, *map(len, real)])
-        where.append([*first_number, *first_real, counted[2]])
+        where.append(np.array([*first_number, *first_real, counted[2]]))
         counted = [int(first_number[-1]), int(first_real[-1]), counted[2] + len(table)]
         numbers, reals, calls = numbers + whole, reals + real, [*calls, table]
     sizes = np.array([[plan.m, plan.n, len(plan.indptr) - 1] for plan in stages])
@@ -90,7 +93,7 @@ def _parts(plan: StagePlan) -> tuple[list[Array], list[Array], Array]:
 @lean
 def make_consistent(plan, g):
     """Newton's method stage by stage on what g holds, in place; False where pivots do not serve or a value is not finite."""
-    for k in range(plan.sizes.shape[0]):
+    for k in range(plan.sizes.shape[0]):  # noqa: SIM110  (numba has no all() over a generator)
         if not _solve(plan, plan.where[k], plan.sizes[k], g):
             return False
     return True
@@ -114,7 +117,7 @@ def _evaluate(plan, where, g, residual):
 
 
 @lean
-def _solve(plan, where, sizes, g):
+def _solve(plan, where, sizes, g):  # noqa: C901  (one Newton loop)
     m, n, size = sizes[0], sizes[1], sizes[2]
     w, r, f = plan.numbers, plan.reals, where[NUMBERS + 1 :]
     factor = Factor(
