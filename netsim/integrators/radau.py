@@ -323,7 +323,7 @@ def accepted(method, problem, trial, h, error):
 
 @of_method("Radau")
 def between(method, problem, trial, theta, h, state):
-    """Values on the cubic through the beginning and the stages (these alone behind a corner without a consistent point), charges on that of both ends."""
+    """Values on the cubic through the beginning and the stages (these alone behind an inconsistent corner), charges on that of both ends."""
     nk, ny = problem.sizes[NK], problem.sizes[NY]
     c0, c1, s = C[0], C[1], theta
     l0 = (s - c1) * (s - 1.0) / ((c0 - c1) * (c0 - 1.0))

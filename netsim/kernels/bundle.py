@@ -1,8 +1,9 @@
 """Named arrays behind one address: what a compiled function is handed in place of a hundred arrays.
 
 A NamedTuple of arrays passes every array by value, seven words each, through every call: a loop with a few of them compiles for minutes. A
-`Bundle` is one word; its table of addresses and shapes is read where a field is used (the reads are marked invariant, so loops keep them in registers). Fields are
-contiguous arrays of one or two dimensions, or bundles. The arrays must not be exchanged while a compiled function runs; their content may change.
+`Bundle` is one word; its table of addresses and shapes is read where a field is used (the reads are marked invariant, so loops keep them in
+registers). Fields are contiguous arrays of one or two dimensions, or bundles. The arrays must not be exchanged while a compiled function runs;
+their content may change.
 """
 
 from __future__ import annotations
@@ -40,13 +41,17 @@ class BundleType(types.Type):
 class Bundle:
     """Arrays (or bundles) by name, readable as attributes here and in compiled code. `word` names the kind: compiled code is shared by kind."""
 
+    address: int
+    kind: BundleType
+
     def __init__(self, word: str, **fields: Any):
         self.word, self._fields = word, fields
         table = np.zeros((len(fields), WORDS), np.int64)
-        kinds = []
+        kinds: list[tuple[str, Any]] = []
+        kind: Any
         for row, (name, value) in zip(table, fields.items()):
             if isinstance(value, Bundle):
-                row[0], kind = value.address, value.type
+                row[0], kind = value.address, value.kind
             else:
                 assert isinstance(value, np.ndarray) and value.flags.c_contiguous and value.ndim <= 2, name
                 row[0], kind = value.ctypes.data, types.Array(from_dtype(value.dtype), value.ndim, "C")
@@ -54,7 +59,7 @@ class Bundle:
             kinds.append((name, kind))
         self._table = table
         self.address = int(table.ctypes.data)
-        self.type = BundleType(word, tuple(kinds))
+        self.kind = BundleType(word, tuple(kinds))
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -74,7 +79,7 @@ def bundled(values: Any) -> Bundle:
 
 @typeof_impl.register(Bundle)
 def _typeof(value, context):  # type: ignore[no-untyped-def]
-    return value.type
+    return value.kind
 
 
 @register_model(BundleType)
@@ -95,7 +100,7 @@ def _unbox(kind, value, c):  # type: ignore[no-untyped-def]
 class _Fields(AttributeTemplate):
     key = BundleType
 
-    def generic_resolve(self, kind, name):  # type: ignore[no-untyped-def]
+    def generic_resolve(self, kind, name):  # type: ignore[no-untyped-def, override]
         return dict(kind.fields).get(name)
 
 
