@@ -49,7 +49,7 @@ BLOCK_SECONDS = 0.15
 NEW_PIVOTS = 6
 FILL = 500
 """Samples at accepted steps are filled up to this many over a run."""
-GIVEN_STEP = 1e-8
+GIVEN_STEP = 1e-9
 """The tolerance that Newton's method goes by where steps are given: small beside what any method leaves."""
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
 WORDS = {BY_ERROR: "the error test", BY_NEWTON: "Newton's method", BY_CORNER: "a corner of a drive"}

@@ -38,7 +38,7 @@ from netsim.solvers.newton import CONVERGED, NOT_CONVERGED, NOT_FINITE, PIVOT_QU
 ORDER = 5
 ESTIMATE = 4
 """The estimate of an error shrinks with this power of the step."""
-ITERATIONS_MOST = 10
+ITERATIONS_MOST = 14
 EPS = 2.220446049250313e-16
 SLOW = 0.01
 """A slower contraction than this asks for new derivatives in the next step."""
