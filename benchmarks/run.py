@@ -7,9 +7,11 @@ import platform
 from pathlib import Path
 
 import building
+import chain
 import ladder
 import memory
 import startup
+import tripod
 
 
 def machine_description() -> str:
@@ -30,7 +32,7 @@ def machine_description() -> str:
 def main() -> None:
     """Print every table."""
     print(machine_description())
-    for topic in (startup, building, memory, ladder):
+    for topic in (startup, building, memory, ladder, tripod, chain):
         print(flush=True)
         topic.report()
 

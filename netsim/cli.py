@@ -13,12 +13,13 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from netsim import __version__
 from netsim.errors import InputError, NetsimError, Problem, nearest, render
 
 if TYPE_CHECKING:
+    from netsim.language.syntax import Run
     from netsim.model import Model
     from netsim.samples import Samples
 
@@ -78,20 +79,24 @@ def _parser() -> _Parser:
 
     run = _command(commands, "run", run_command, "run a netlist's analyses and write the result")
     _add_file(run)
-    run.add_argument(
-        "-o", "--output", metavar="RESULT", help="where to write: .csv or .nc (default: results/NAME.csv, and a picture of the plot lines)"
+    _add_output(run)
+
+    inverse = _command(commands, "inverse", inverse_command, "find the inputs that make signals follow motions")
+    _add_file(inverse)
+    _add_output(inverse)
+    inverse.add_argument(
+        "--track", action="append", required=True, metavar="SIGNAL=MOTION", help="what is to be followed: 'M.x = 1 mm*bell(time, ...)'"
     )
-    run.add_argument("--stop", metavar="T", help="stop time in s, or with a unit: '50 ms'")
-    run.add_argument("--step", metavar="H", help="time step, as --stop")
-    run.add_argument("--method", metavar="M", help="integration method")
-    run.add_argument("--animate", metavar="HTML", help="write a moving picture: one page for any browser")
-    run.add_argument("--plot", nargs="?", const="png", metavar="PNG|SVG", help="draw the plot lines: 'png' or 'svg' beside the result, or a path")
+    inverse.add_argument("--actuators", required=True, metavar="INPUT,...", help="the inputs that are to be found: A.F,B.F")
+    inverse.add_argument("--passes", metavar="1|2", help="1: at once; 2: the actuators' coordinates first")
+    inverse.add_argument("--weights", metavar="W,...", help="where there are more actuators than motions")
 
     check = _command(commands, "check", check_command, "check text, units and structure; no time stepping")
     _add_file(check)
     show = _command(commands, "show", show_command, "print a stage of the pipeline")
     _add_file(show)
     show.add_argument("--stage", choices=STAGES, default="network", help="default: network")
+    show.add_argument("-o", "--output", metavar="PNG|SVG", help="draw the network into this file instead")
 
     listing = _command(commands, "list", list_command, "list domains and components, or describe one")
     listing.add_argument("name", nargs="?", default="", metavar="DOMAIN|COMPONENT")
@@ -112,10 +117,21 @@ def _add_file(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "-o", "--output", metavar="RESULT", help="where to write: .csv or .nc (default: results/NAME.csv, and a picture of the plot lines)"
+    )
+    parser.add_argument("--stop", metavar="T", help="stop time in s, or with a unit: '50 ms'")
+    parser.add_argument("--step", metavar="H", help="time step, as --stop")
+    parser.add_argument("--method", metavar="M", help="integration method")
+    parser.add_argument("--animate", metavar="HTML", help="write a moving picture: one page for any browser")
+    parser.add_argument("--plot", nargs="?", const="png", metavar="PNG|SVG", help="draw the plot lines: 'png' or 'svg' beside the result, or a path")
+
+
 # -------------------------------------------------------------------------------------------------- commands
 
 
-def run_command(chosen: argparse.Namespace) -> int:
+def run_command(chosen: argparse.Namespace, line: Run | None = None) -> int:
     """`netsim run`: everything that can be refused is refused before the time loop."""
     from netsim.animate import write_page
     from netsim.plots import check_picture
@@ -127,6 +143,8 @@ def run_command(chosen: argparse.Namespace) -> int:
     file = find_netlist(chosen.file)
     target = check_target(Path(chosen.output) if chosen.output else Path("results") / f"{file.stem}.csv")
     model = load_model(file, chosen.values)
+    if line:
+        model = replace(model, network=replace(model.network, runs=(line,)))
     picture = _picture(chosen.plot, target, draws=chosen.output is None and bool(model.network.plots))
     if picture:
         check_picture(picture)
@@ -141,6 +159,19 @@ def run_command(chosen: argparse.Namespace) -> int:
         files.append(_draw(model, runs, picture))
     print(summary(model, runs, files), end="")
     return _verdict(runs)
+
+
+def inverse_command(chosen: argparse.Namespace) -> int:
+    """`netsim inverse`: as `run`, with the run line that the options make."""
+    from netsim.language.parse import parse
+
+    parts = [f"track = [{', '.join(chosen.track)}]", f"actuators = [{chosen.actuators}]"]
+    parts += [f"{name} = {text}" for name in ("stop", "step") if (text := getattr(chosen, name))]
+    parts += [f"passes = {chosen.passes}"] if chosen.passes else []
+    parts += [f"weights = [{chosen.weights}]"] if chosen.weights else []
+    chosen.stop = chosen.step = None
+    (line,) = parse(f"run inverse({', '.join(parts)})", "<options>").statements
+    return run_command(chosen, cast("Run", line))
 
 
 def _options(chosen: argparse.Namespace, model: Model) -> dict[str, Any]:
@@ -185,14 +216,16 @@ def _verdict(runs: Sequence[Samples]) -> int:
 
 def check_command(chosen: argparse.Namespace) -> int:
     """`netsim check`: problems on stderr; one line on stdout where all is well."""
+    from netsim.columns import counted
+
     file = find_netlist(chosen.file)
     model = load_model(file, chosen.values)
     problems = model.check()
     _complain(problems)
     if any(not p.is_note for p in problems):
         return MISTAKE
-    sizes = f"{len(model.network.instances)} elements, {len(model.network.nodes)} nodes, {model.system.n} unknowns"
-    print(f"{file}: fine ({sizes}, index {model.structure.index})")
+    sizes = zip((len(model.network.instances), len(model.network.nodes), model.system.n), ("element", "node", "unknown"))
+    print(f"{file}: fine ({', '.join(counted(*size) for size in sizes)}, index {model.structure.index})")
     return FINE
 
 
@@ -200,6 +233,13 @@ def show_command(chosen: argparse.Namespace) -> int:
     """`netsim show`."""
     from netsim.show import show_stage
 
+    if chosen.output:
+        from netsim.diagram import draw_network
+
+        if chosen.stage != "network":
+            raise InputError(Problem("E423", f"only the network can be drawn, not '{chosen.stage}'", hint="leave out --stage, or -o"))
+        print(f"wrote {draw_network(load_model(find_netlist(chosen.file), chosen.values), chosen.output)}")
+        return FINE
     print(show_stage(load_model(find_netlist(chosen.file), chosen.values), chosen.stage), end="")
     return FINE
 

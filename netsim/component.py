@@ -16,7 +16,7 @@ from typing import Any
 from netsim.errors import InputError, Problem, nearest
 from netsim.language.expressions import Scope, Typed, evaluate
 from netsim.language.syntax import Branch, ComponentDef, DomainDef, Equation, Expr, Name, Quantity, Terminal
-from netsim.units import NO_DIMENSION, Dimension, parse_unit
+from netsim.units import KNOWN_NAMES, NO_DIMENSION, Dimension, parse_unit
 
 SECOND = parse_unit("s").dimension
 WORLD = {"gravity": ("m/s2", (3,), (0.0, 0.0, -9.80665)), "ambient": ("K", (), 293.15)}
@@ -206,6 +206,8 @@ def resolve_name(name: Name, whole: Any, known: Mapping[str, Any]) -> Typed:
         if len(texts) >= used and (found := whole(".".join(texts[:used]))) is not None:
             return pick(found, name, used)
     hint = nearest(".".join(texts), known) or nearest(texts[0], known)
+    if len(texts) == 1 and texts[0] in KNOWN_NAMES:
+        hint = f"'{texts[0]}' is a unit: it stands behind a number, such as 1 {texts[0]}"
     raise InputError(Problem("E206", f"nothing is called '{'.'.join(texts)}' here", name.span, hint=hint))
 
 

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from netsim.component import Component
+from netsim.component import WORLD, Component
 from netsim.errors import InputError, Problem, Span, nearest, source_line
 from netsim.language.functions import apply
 from netsim.language.parse import without_collector
@@ -283,6 +283,9 @@ class _Expander:
                 Instance(i.name, i.component, i.counts, tuple(number[self._root(n)] if n >= 0 else n for n in i.nodes), i.text, i.frame)
                 for i in instances
             )
+        for binding in (b for s in statements if isinstance(s, World) for b in s.bindings if b.name not in WORLD):
+            hint = nearest(binding.name, WORLD) or f"the world has {' and '.join(WORLD)}"
+            self.problems.append(Problem("E206", f"there is no world value '{binding.name}'", binding.span, hint=hint))
         self._check_names(nodes, top)
         self._check_signals(nodes, instances)
         if not self.problems:

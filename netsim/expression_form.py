@@ -9,14 +9,14 @@ import casadi as ca
 import numpy as np
 
 from netsim.batches import Batch, FormKernels, form_of
-from netsim.component import is_kinematic, pick, scalar_count
+from netsim.component import is_kinematic, scalar_count
 from netsim.inputs import Bound, shape_value
 from netsim.kernels.form import CONSTANT, Form, Key, Symbols
 from netsim.language.expressions import Typed, flatten, shape, shaped
 from netsim.network import GROUND, Network
 from netsim.numbering import Numbering
 from netsim.rotation import cayley_matrix, cayley_rate
-from netsim.signals import NodeSignal, Reading
+from netsim.signals import NodeSignal, Reading, component_of
 
 Array = np.ndarray
 
@@ -73,10 +73,10 @@ class _ExpressionForm:
     def _signal(self, j: int) -> Typed:
         signal = self.bound.shape.signals[j]
         if isinstance(signal, NodeSignal) and signal.turns:
-            return pick(Typed(self._turned(j, signal), signal.dimension), signal.name, signal.used)
+            return component_of(Typed(self._turned(j, signal), signal.dimension), signal)
         if isinstance(signal, NodeSignal):
             scalars = [self._ref(j, ("node", c), signal.level, is_kinematic(signal.domain)) for c in signal.components]
-            return pick(Typed(shaped(scalars, signal.sizes), signal.dimension), signal.name, signal.used)
+            return component_of(Typed(shaped(scalars, signal.sizes), signal.dimension), signal)
         return self._reading(j, signal)
 
     def _turned(self, j: int, signal: NodeSignal) -> tuple:
@@ -115,7 +115,7 @@ class _ExpressionForm:
                 old.append(s)
                 new.append(self.symbols.at(("charge", len(self.charges) - 1), 1))
         result = ca.substitute([scalars], [ca.vertcat(*old)], [ca.vertcat(*new)])[0] if old else scalars
-        return pick(Typed(shaped(ca.vertsplit(result), shape(typed.value)), typed.dimension), signal.name, signal.used)
+        return component_of(Typed(shaped(ca.vertsplit(result), shape(typed.value)), typed.dimension), signal)
 
     def batch(self, group: list[Bound], numbering: Numbering, hidden: Mapping, charge: int) -> Batch:
         unknowns: dict[Key, Array] = {}

@@ -1,7 +1,7 @@
 """Where everything stands in the two global vectors the kernels read (`g`) and add to (`out`).
 
-g:   [0 | uniforms | drives at levels 0..3 | table values at levels 0..3 | 1 | charts | places | x | v | a of kinematic unknowns | y | charge history
-     | what only starts and recovered forces need: higher levels of x, of y, of the charges]
+g:   [0 | uniforms | drives at levels 0..4 | table values at levels 0..3 (4: zero) | 1 | charts | places | x | v | a of kinematic unknowns | y
+     | charge history | what only starts and recovered forces need: higher levels of x, of y, of the charges]
 out: [row residuals | waste | charges | matrix entries | waste]
 
 A chart is the rotation matrix (by rows) of a rotating node where its step began; the node's x are then the chart's coordinates psi (see
@@ -18,9 +18,9 @@ import numpy as np
 
 from netsim.kernels.form import UNIFORMS
 
-DRIVE_LEVELS = 4
-KINEMATIC_LEVELS = 5
-VALUE_LEVELS = 4
+DRIVE_LEVELS = 5
+KINEMATIC_LEVELS = 7
+VALUE_LEVELS = 6
 
 Array = np.ndarray
 

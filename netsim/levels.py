@@ -114,17 +114,21 @@ def _highest(i: Array, j: Array, sigma: Array, width: int) -> tuple[Array, Array
 
 def _transversal(i: Array, j: Array, sigma: Array, rows: int, columns: int, names: Array, variables: Array) -> Array:
     from scipy.sparse import csr_matrix
-    from scipy.sparse.csgraph import maximum_bipartite_matching, min_weight_full_bipartite_matching
+    from scipy.sparse.csgraph import min_weight_full_bipartite_matching
+
+    from netsim.solvers.linear_symbolic import largest_matching
 
     pattern = csr_matrix((np.ones(len(i)), (i, j)), shape=(rows, columns))
-    largest = maximum_bipartite_matching(pattern, perm_type="column")
+    largest = largest_matching(pattern)
     if rows != columns or np.any(largest < 0):
         unmatched = np.setdiff1d(np.arange(columns), largest)
         raise StructurallySingular(names[largest < 0], variables[unmatched])
-    weights = csr_matrix((sigma + 1.0, (i, j)), shape=(rows, columns))
+    place = np.empty(rows, np.int64)
+    place[largest] = np.arange(rows)  # a matching on the diagonal: SciPy's own search for one, which may take for ever, then succeeds at once
+    weights = csr_matrix((sigma + 1.0, (i, place[j])), shape=(rows, columns))
     matched, partners = min_weight_full_bipartite_matching(weights, maximize=True)
     match = np.empty(rows, np.int64)
-    match[matched] = partners
+    match[matched] = largest[partners]
     return match
 
 

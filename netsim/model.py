@@ -10,14 +10,17 @@ from typing import Any
 
 import numpy as np
 
+from netsim.analyses.inverse import inverse
+from netsim.analyses.inverse_options import OWN, InverseOptions, inverse_options, motions_in
 from netsim.analyses.options import TIMES, TransientOptions, check_options
 from netsim.analyses.stepping import Progress
-from netsim.analyses.transient import transient
+from netsim.analyses.transient import begun, listed, transient
+from netsim.bindings import TableCall, lift
 from netsim.errors import InputError, NetsimError, Problem, SimulationError, nearest
 from netsim.expansion import build_network
 from netsim.language.expressions import Typed, quantity_of
 from netsim.language.parse import parse
-from netsim.language.syntax import Binding, Expr, Name, Run, String
+from netsim.language.syntax import Binary, Binding, Expr, Name, Number, Run, Save, String, Vector
 from netsim.levels import constant_charges
 from netsim.network import Network
 from netsim.samples import Samples
@@ -29,7 +32,7 @@ from netsim.system import System, build_system
 from netsim.units import parse_unit
 from netsim.values import Values, as_expressions, parameter_names, parse_expression
 
-ANALYSES = ("transient",)
+ANALYSES = ("transient", "inverse")
 SECOND = parse_unit("s").dimension
 NUMBER = parse_unit("1").dimension
 
@@ -101,11 +104,20 @@ class Model:
             start_rows(self.system, self.values)
             select(machine, self._saves(), self._plots())
             self._check_tables()
-            for run in self.network.runs:
-                self._options(run, {})
+            options = [self._options(run, {}) for run in self.network.runs]
+            if not any(p for p in found if not p.is_note):
+                found += self._start_notes(options)
         except NetsimError as error:
             found += error.problems
         return found
+
+    def _start_notes(self, options: Sequence[TransientOptions | InverseOptions]) -> list[Problem]:
+        """What the first run moves to begin; raises what makes it impossible. A table over a run shows nothing yet: no word then."""
+        if not options or any(call.run for drive in self.system.drives for _, call in drive.calls) or isinstance(options[0], InverseOptions):
+            return []
+        changes = begun(self.machine, self.structure, options[0].start == "rest")[3]
+        moved = listed([c for c in changes if c.kind != "velocity"])
+        return [Problem("N401", f"to close the start: {moved}")] if moved else []
 
     def run(self, options: Mapping[str, Any] | None = None, progress: Progress | None = None, beside: Sequence[Name] = ()) -> list[Samples]:
         """Every `run` line in order; `options` (stop, step, method ...) override what the lines say; signals `beside` are sampled unseen."""
@@ -115,9 +127,8 @@ class Model:
         chosen = [self._options(run, options or {}) for run in self.network.runs]
         done: list[Samples] = []
         for run, option in zip(self.network.runs, chosen):
-            machine = self.machine if not done else build_machine(self.prepared[0], self.values, lambda call, name: self._earlier(call, name, done))
             try:
-                samples = transient(machine, self.structure, option, self._saves(), self._plots(), progress, self._read_later(run.name), beside)
+                samples = self._run(run, option, progress, beside, done)
             except KeyboardInterrupt:  # outside the time loop: what earlier runs found is kept
                 if not done:
                     raise
@@ -127,6 +138,45 @@ class Model:
             if not samples.finished:
                 break
         return done
+
+    def _run(
+        self, run: Run, option: TransientOptions | InverseOptions, progress: Progress | None, beside: Sequence[Name], done: list[Samples]
+    ) -> Samples:
+        """One run line, after those that are done."""
+
+        def earlier(call: Any, name: str) -> Any:
+            return self._earlier(call, name, done)
+
+        if isinstance(option, InverseOptions):
+            return inverse(self.network, self.values, self._rewired, option, self._saves(), self._plots(), progress, earlier, beside)
+        machine = build_machine(self.prepared[0], self.values, earlier) if done else self.machine
+        return transient(machine, self.structure, option, self._saves(), self._plots(), progress, self._read_later(run.name), beside)
+
+    def _rewired(self, network: Network) -> tuple[Values, System, Structure]:
+        """Another network of the same parameters, ready to be run."""
+        other = replace(self, network=network, shared={})
+        return other.values, *other.prepared
+
+    def inverse(
+        self, track: Mapping[str, str], actuators: Sequence[str], progress: Progress | None = None, save: Sequence[str] | None = None, **options: Any
+    ) -> Any:
+        """The inputs `actuators` that make signals follow motions, as an xarray.Dataset: `track = {"M.x": "1 mm*bell(...)"}`.
+
+        Options: those of `transient`, passes, weights, coordinates (see the language reference).
+        """
+        from netsim.results import dataset
+
+        given = {name.rstrip("_"): value for name, value in options.items()}
+        lists = {"actuators": actuators, **{n: given.pop(n) for n in OWN if n in given}}
+        pairs = tuple(Binary("=", parse_expression(s, "track"), parse_expression(m, "track")) for s, m in track.items())
+        bindings = [Binding("track", Vector(pairs)), *(Binding(n, _listed(v, n)) for n, v in lists.items())]
+        run = Run("inverse", tuple(bindings))
+        saves = self.network.saves if save is None else (Save(tuple(parse_expression(s, "save") for s in save)),)
+        model = replace(self, network=replace(self.network, runs=(run,), saves=saves))
+        samples = model._run(run, model._options(run, given), progress, (), [])
+        if "failure" in samples.attributes:
+            raise SimulationError(samples.attributes["failure"])
+        return dataset(samples)
 
     def transient(self, progress: Progress | None = None, save: list[str] | None = None, **options: Any) -> Any:
         """A transient run as an xarray.Dataset. Options: stop, step, method, rtol, forces, every, sample, from_.
@@ -153,7 +203,7 @@ class Model:
 
     def _read_later(self, name: str) -> list[Name]:
         """Signals of the run `name` that tables of other runs read."""
-        own = [call.signal for drive in self.system.drives for _, call in drive.calls if name and call.run == name and call.signal]
+        own = [call.signal for call in self._table_calls() if name and call.run == name and call.signal]
         return own + self.shared.get("rated", [])
 
     def _earlier(self, call: Any, name: str, done: list[Samples]) -> Any:
@@ -170,7 +220,7 @@ class Model:
             other = load(path)
             known = set(parameter_names(other.network))
             shared = {n: v for n, v in self.overrides.items() if n in known}
-            wanted = [c.signal for drive in self.system.drives for _, c in drive.calls if c.run == path]
+            wanted = [c.signal for c in self._table_calls() if c.run == path]
             other = replace(other, overrides=shared, shared={"rated": wanted, "others": others})
             last = other.run()[-1]
             if not last.finished:
@@ -178,25 +228,33 @@ class Model:
             others[key] = last
         return others[key]
 
+    def _table_calls(self) -> list[TableCall]:
+        """Every table that inputs, or motions in run lines, read."""
+        motions = [m for run in self.network.runs for m in motions_in(run)]
+        shapes = [lift(m, self.network.top, self.values, lambda name, frame: None) for m in motions]
+        return [call for drive in self.system.drives for _, call in drive.calls] + [call for shape in shapes for call in shape.tables]
+
     def _check_tables(self) -> None:
         """Tables over runs must name one (until it is done they show zero)."""
         names = [run.name for run in self.network.runs if run.name]
-        calls = [
-            call for drive in self.system.drives for _, call in drive.calls if call.run and call.run not in names and not call.run.endswith(".net")
-        ]
+        calls = [call for call in self._table_calls() if call.run and call.run not in names and not call.run.endswith(".net")]
         if calls:
             hints = [nearest(call.run, names) or "name it: run first = transient(...)" for call in calls]
             raise InputError([Problem("E244", f"there is no run '{call.run}'", call.call.span, hint=hint) for call, hint in zip(calls, hints)])
 
-    def _options(self, run: Run, given: Mapping[str, Any]) -> TransientOptions:
+    def _options(self, run: Run, given: Mapping[str, Any]) -> TransientOptions | InverseOptions:
         if run.analysis not in ANALYSES:
             raise InputError(
                 Problem("E425", f"no analysis '{run.analysis}'", run.span, hint=nearest(run.analysis, ANALYSES) or f"there is {', '.join(ANALYSES)}")
             )
         spans = {"": run.span, **{b.name: b.span for b in run.options if b.name not in given}}
-        options = {b.name: self._option(b) for b in run.options}
+        inverse_ = run.analysis == "inverse"
+        options = {b.name: self._option(b) for b in run.options if not (inverse_ and b.name in OWN)}
         options.update({n: _plain_number(n, v) for n, v in given.items()})
-        return check_options(run.analysis, options, spans)
+        if inverse_:
+            options = {"method": "generalized_alpha", "forces": "recovered", **options}
+        stepping = check_options(run.analysis, options, spans)
+        return inverse_options(run, stepping, self.values.scope(self.network.top)) if inverse_ else stepping
 
     def _option(self, binding: Binding) -> Any:
         if binding.name in ("method", "forces", "from"):
@@ -205,6 +263,13 @@ class Model:
         if binding.name not in (*TIMES, "every", "rtol"):
             return binding.value
         return float(quantity_of(binding.value, self.values.scope(self.network.top), wanted).value)
+
+
+def _listed(value: Any, name: str) -> Expr:
+    """An option from Python: a number, or a list of numbers and of signals' names."""
+    if isinstance(value, int | float):
+        return Number(float(value), "")
+    return Vector(tuple(Number(float(v), "") if isinstance(v, int | float) else parse_expression(v, name) for v in value))
 
 
 def _word(expr: Expr) -> str:

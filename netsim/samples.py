@@ -34,6 +34,8 @@ class Samples:
     """Velocity and acceleration of positions that a later run reads as tables."""
     unseen: Mapping[str, np.ndarray] = field(default_factory=dict)
     """Signals that were sampled beside the saved ones, by name (for a moving picture)."""
+    origin: np.ndarray | None = None
+    """The global vector at the start, from which a network with the same unknowns can begin."""
 
     def series(self, name: str) -> np.ndarray:
         """One signal over time; KeyError where it was not saved."""

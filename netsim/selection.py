@@ -6,22 +6,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
 from netsim.batches import Batch, form_of
-from netsim.component import SECOND, WORLD, dimension, names_in, pick, plain_name
+from netsim.component import SECOND, WORLD, dimension, names_in, plain_name
 from netsim.errors import InputError, Problem, nearest
-from netsim.kernels.form import CONSTANT
 from netsim.kernels.kernel import reading_kernel
-from netsim.language.expressions import Scope, Typed, evaluate, flatten, shape, shaped
+from netsim.language.expressions import Scope, Typed, evaluate, flatten, shape
 from netsim.language.show import show_expression
 from netsim.language.syntax import Call, Expr, Let, Name, Part
 from netsim.layout import Layout
 from netsim.network import GROUND, Frame, name_text
 from netsim.numbering import suffixes
 from netsim.samples import Signal
-from netsim.signals import NodeSignal, Reading, find_signal, node_quantities
+from netsim.signals import NodeSignal, Reading, find_signal, node_quantities, picked
 from netsim.solvers.machine import Call as KernelCall
 from netsim.solvers.machine import Machine, call_table
 from netsim.units import NO_DIMENSION, Dimension, format_dimension
@@ -57,7 +55,9 @@ class Selection:
             self.shown.append(name)
 
 
-class _Finder:
+class Finder:
+    """Finds the scalars behind the names of signals."""
+
     def __init__(self, machine: Machine):
         self.machine, self.network, self.system = machine, machine.system.network, machine.system
         self.top = self.network.top
@@ -67,6 +67,9 @@ class _Finder:
 
     def entries(self, name: Name) -> list[tuple[Entry, Dimension]]:
         texts = [p.text for p in name.parts]
+        if texts == ["*"]:
+            hint = "without any save line all quantities of the top level are saved"
+            raise InputError(Problem("E206", "a lone '*' names nothing: it stands behind a node or an element, such as m1.*", name.span, hint=hint))
         if texts[-1] == "*":
             return self.every(Name(name.parts[:-1], span=name.span))
         path = name_text(name, self.top)
@@ -77,11 +80,11 @@ class _Finder:
             known = [*self.nodes, *self.instances]
             raise InputError(Problem("E206", f"nothing is called '{path}' here", name.span, hint=nearest(texts[0], known)))
         whole = self.node(found) if isinstance(found, NodeSignal) else self.reading(found)
-        picked = _picked(found, len(whole))
-        return [whole[i] for i in picked]
+        return [whole[i] for i in picked(found, len(whole))]
 
     def node(self, signal: NodeSignal) -> list[tuple[Entry, Dimension]]:
-        base = name_text(Name(signal.name.parts[: signal.used]), self.top)
+        parts = signal.name.parts[: signal.used]
+        base = name_text(Name(parts if signal.own == signal.used else (*parts[:-1], Part(parts[-1].text))), self.top)
         layout: Layout = self.system.layout
         found = []
         if signal.turns and signal.role == "integral":
@@ -134,22 +137,13 @@ class _Finder:
         return found
 
 
-def _picked(found: NodeSignal | Reading, size: int) -> list[int]:
-    """Indices of the scalars a name with .x, .y, [k] picks of a vector or matrix."""
-    if found.used == len(found.name.parts) and not found.name.parts[-1].indices:
-        return list(range(size))
-    sizes = found.sizes if isinstance(found, NodeSignal) else None
-    value = shaped([float(i) for i in range(size)], sizes if sizes is not None else ((size,) if size > 1 else ()))
-    return [int(x) for x in flatten(pick(Typed(value), found.name, found.used).value)]
-
-
 def _unit(dimension_: Dimension) -> str:
     return "" if dimension_ == NO_DIMENSION else format_dimension(dimension_)
 
 
 def select(machine: Machine, saves: Iterable[Expr], plots: Iterable[Expr] = ()) -> Selection:
     """What to save: the listed signals (all of the top level without any), and silently what plots need."""
-    finder, selection = _Finder(machine), Selection()
+    finder, selection = Finder(machine), Selection()
     problems: list[Problem] = []
     saves = list(saves)
     for entry, dimension_ in finder.default() if not saves else ():
@@ -164,7 +158,7 @@ def select(machine: Machine, saves: Iterable[Expr], plots: Iterable[Expr] = ()) 
     return selection
 
 
-def _select(expr: Expr, show: bool, finder: _Finder, selection: Selection) -> None:
+def _select(expr: Expr, show: bool, finder: Finder, selection: Selection) -> None:
     derived = _derived(expr, finder)
     if derived is not None:
         _bases(derived, show, finder, selection)
@@ -181,7 +175,7 @@ def _select(expr: Expr, show: bool, finder: _Finder, selection: Selection) -> No
         selection.expressions[show_expression(expr)] = expr
 
 
-def _derived(expr: Expr, finder: _Finder) -> Expr | None:
+def _derived(expr: Expr, finder: Finder) -> Expr | None:
     """The expression behind `let work = integral(A.power)`: a let of the top level that speaks of signals names a series."""
     definition = finder.top.definitions.get(plain_name(expr) or "") if isinstance(expr, Name) else None
     if definition is None or not isinstance(definition.statement, Let):
@@ -190,7 +184,7 @@ def _derived(expr: Expr, finder: _Finder) -> Expr | None:
     return definition.statement.value if any(name.parts[0].text not in ("time", *finder.top.integers, *WORLD) for name in signals) else None
 
 
-def _bases(expr: Expr, show: bool, finder: _Finder, selection: Selection) -> None:
+def _bases(expr: Expr, show: bool, finder: Finder, selection: Selection) -> None:
     """Sample what an expression reads."""
     for name in names_in(expr):
         if name.parts[0].text != "time" and name.parts[0].text not in finder.network.top.definitions:
@@ -220,56 +214,12 @@ def integral(series: Array, time: Array) -> Array:
 
 def add_unseen(machine: Machine, selection: Selection, signals: Iterable[Name]) -> list[str]:
     """Sample signals without saving them; their scalars' names."""
-    finder, found = _Finder(machine), []
+    finder, found = Finder(machine), []
     for name in signals:
         for entry, dimension_ in finder.entries(name):
             selection.add(entry, dimension_, False)
             found.append(entry.signal.name)
     return found
-
-
-def add_rates(machine: Machine, selection: Selection, signals: Iterable[Name]) -> dict[str, tuple[str, str]]:
-    """Sample velocity and acceleration beside each of these signals: name -> names of the two hidden signals.
-
-    Positions of nodes have them in g; readings that depend on positions alone are differentiated exactly. What else there is, is left to a spline.
-    """
-    finder, found = _Finder(machine), {}
-    for name in signals:
-        for entry, dimension_ in finder.entries(name):
-            selection.add(entry, dimension_, False)
-            hidden = _rate_entries(machine, entry)
-            for rate in hidden:
-                selection.add(rate, dimension_, False)
-            if hidden:
-                found[entry.signal.name] = (hidden[0].signal.name, hidden[1].signal.name)
-    return found
-
-
-def _rate_entries(machine: Machine, entry: Entry) -> list[Entry]:
-    """Entries of the first and second rate of a sampled scalar; none where they are not exact."""
-    layout, names = machine.system.layout, [f"{entry.signal.name} rate {k}" for k in (1, 2)]
-    if layout.x <= entry.slot < layout.v:
-        return [Entry(Signal(name), entry.slot + (k + 1) * layout.nk) for k, name in enumerate(names)]
-    if entry.batch is None or not _add_reading_rates(entry.batch, *entry.reading):
-        return []
-    reading, index = entry.reading
-    return [Entry(Signal(name), -1, entry.batch, entry.position, (f"{reading} rate {k + 1}", index)) for k, name in enumerate(names)]
-
-
-def _add_reading_rates(batch: Batch, reading: str, index: int) -> bool:
-    """Give the form readings `NAME rate 1` and `NAME rate 2`; False where the reading depends on more than positions, parameters and time."""
-    form = batch.form
-    if f"{reading} rate 1" in form.readings:
-        return True
-    scalars = [ca.SX(s) for s in flatten(form.readings[reading].value)]
-    read = [(key, level) for (key, level), symbol in form.symbols.gathered.items() if any(ca.depends_on(s, symbol) for s in scalars)]
-    if any(key[0] not in CONSTANT and not (batch.kernels.kinematic.get(key, False) and level == 0) for key, level in read):
-        return False
-    first = [form.symbols.rate(s) for s in scalars]
-    second = [form.symbols.rate(s) for s in first]
-    for k, rates in enumerate((first, second)):
-        form.readings[f"{reading} rate {k + 1}"] = Typed(tuple(rates) if len(rates) > 1 else rates[0])  # type: ignore[index]
-    return True
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from netsim.component import dimension, is_kinematic, is_rotation, scalar_count, sizes_of
+from netsim.component import dimension, is_kinematic, is_rotation, pick, scalar_count, sizes_of
 from netsim.errors import InputError, Problem, nearest
+from netsim.language.expressions import Typed, flatten, shaped
 from netsim.language.syntax import DomainDef, Name, Part
 from netsim.network import GROUND, Frame, Network, name_text
 from netsim.units import Dimension
@@ -41,9 +42,13 @@ class NodeSignal:
             self.role,
             self.level,
             self.components,
-            tuple(p.text for p in self.name.parts[self.used :]),
-            _indices(self.name),
+            *_picks(self),
         )
+
+    @property
+    def own(self) -> int:
+        """The first part whose indices pick a component: those of a node belong to its name, and a signal node is its quantity."""
+        return self.used if self.domain.name == "signal" else self.used - 1
 
 
 @dataclass(frozen=True)
@@ -58,11 +63,23 @@ class Reading:
 
     @property
     def key(self) -> tuple:
-        return ("reading", self.type, self.reading, tuple(p.text for p in self.name.parts[self.used :]), _indices(self.name))
+        return ("reading", self.type, self.reading, *_picks(self))
+
+    @property
+    def own(self) -> int:
+        """As that of a node's signal."""
+        return self.used - 1
 
 
-def _indices(name: Name) -> tuple:
-    return name.parts[-1].indices
+def _picks(signal: NodeSignal | Reading) -> tuple[tuple, tuple]:
+    """What a name picks of its quantity: the words behind it, and all indices from it on."""
+    parts = signal.name.parts
+    return tuple(p.text for p in parts[signal.used :]), tuple(i for p in parts[signal.own :] for i in p.indices)
+
+
+def component_of(value: Typed, signal: NodeSignal | Reading) -> Typed:
+    """`link[3].r.x`, `bar[3].R[1, 2]`: the component of a quantity's value that a signal's name picks."""
+    return pick(value, Name(signal.name.parts[signal.own :], span=signal.name.span), signal.used - signal.own)
 
 
 def find_signal(
@@ -118,4 +135,13 @@ def _reading(name: Name, used: int, number: int, network: Network, form_of: Call
     raise InputError(Problem("E206", f"{instance.component.name} '{instance.name}' has no '{asked}'", name.span, hint=hint))
 
 
-__all__ = ["GROUND", "NodeSignal", "Part", "Reading", "find_signal", "node_quantities"]
+def picked(found: NodeSignal | Reading, size: int) -> list[int]:
+    """Indices of the scalars a name with .x, .y, [k] picks of a vector or matrix."""
+    if found.used == len(found.name.parts) and not found.name.parts[-1].indices:
+        return list(range(size))
+    sizes = found.sizes if isinstance(found, NodeSignal) else None
+    value = shaped([float(i) for i in range(size)], sizes if sizes is not None else ((size,) if size > 1 else ()))
+    return [int(x) for x in flatten(component_of(Typed(value), found).value)]
+
+
+__all__ = ["GROUND", "NodeSignal", "Part", "Reading", "component_of", "find_signal", "node_quantities", "picked"]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 import casadi as ca
 import numpy as np
 
 from netsim.batches import Batch, form_of
+from netsim.columns import counted
 from netsim.component import dimension
 from netsim.errors import InputError, Problem, Span, nearest
 from netsim.kernels.form import CONSTANT, Form, Key, nonzeros
@@ -18,44 +19,94 @@ from netsim.kernels.program import forward_jacobian
 from netsim.kernels.reference import evaluate as evaluate_program
 from netsim.language.expressions import Typed, flatten, quantity_of
 from netsim.language.syntax import Expr, Name, Part
-from netsim.network import Beginning, Frame
-from netsim.signals import NodeSignal, find_signal
+from netsim.network import GROUND, Beginning, Frame
+from netsim.numbering import suffixes
+from netsim.rotation import cayley_matrix
+from netsim.signals import NodeSignal, find_signal, picked
 from netsim.solvers.machine import Machine
 from netsim.system import System
+from netsim.units import format_dimension
 from netsim.values import Values
 
 Array = np.ndarray
 
 
+class Source(Protocol):
+    """What gives a row its value - target and its derivatives."""
+
+    def linearise(self, machine: Machine, g: Array, target: float) -> tuple[float, Array]: ...
+
+
 @dataclass(frozen=True, eq=False)
 class StartRow:
-    """One scalar equation value - target = 0 with its derivative: entries (variable, level, coefficient) at the present point."""
+    """One scalar equation value - target = 0 with its derivative: entries (variable, level, coefficient) at the present point.
+
+    `unit` is that of value and target; `placed` is the node where the row speaks of a node's own quantity.
+    """
 
     path: str
     word: str
     target: float
     span: Span | None
-    slots: Array
     variables: Array
     levels: Array
-    kernel: Kernel | None
-    batch: Batch | None
-    position: int
+    source: Source
+    unit: str = ""
+    placed: int = GROUND
+    batch: Batch | None = None
+    position: int = 0
 
     def linearise(self, machine: Machine, g: Array) -> tuple[float, Array]:
         """(value - target, coefficients) at what g holds."""
-        if self.kernel is None:
-            return float(g[self.slots[0]] - self.target), np.ones(1)
-        assert self.batch is not None
+        return self.source.linearise(machine, g, self.target)
+
+
+@dataclass(frozen=True, eq=False)
+class Slot:
+    """A node's quantity: a place in g."""
+
+    slot: int
+
+    def linearise(self, machine: Machine, g: Array, target: float) -> tuple[float, Array]:
+        return float(g[self.slot] - target), np.ones(1)
+
+
+@dataclass(frozen=True, eq=False)
+class Computed:
+    """A scalar of an element's kernel; `live` are its outputs that are derivatives by unknowns."""
+
+    kernel: Kernel
+    batch: Batch
+    position: int
+    live: Array
+
+    def linearise(self, machine: Machine, g: Array, target: float) -> tuple[float, Array]:
         gathered = g[machine.system.gather(self.batch, self.kernel)][:, [self.position]]
         parameters = machine.parameters[id(self.batch)][:, [self.position]]
         result = evaluate_program(self.kernel.program, gathered, g[machine.system.layout.uniforms], parameters)[:, 0]
         keep = np.array([place[0] == "level" for place in self.kernel.scatter])
-        used = np.flatnonzero(keep)[self._live()]
-        return float(result[0] - self.target), result[used]
+        return float(result[0] - target), result[np.flatnonzero(keep)[self.live]]
 
-    def _live(self) -> Array:
-        return self.slots
+
+@dataclass(frozen=True, eq=False)
+class Turn:
+    """A component of the rotation that is left from R* to a node's rotation: 2 tan(angle/2) along its axis, zero where they agree."""
+
+    frame: int
+    wanted: Array
+    component: int
+
+    def linearise(self, machine: Machine, g: Array, target: float) -> tuple[float, Array]:
+        layout, first = machine.system.layout, int(machine.system.numbering.rotations[self.frame])
+        chart = g[layout.charts + 9 * self.frame : layout.charts + 9 * self.frame + 9].reshape(3, 3)
+        psi = g[layout.x + first : layout.x + first + 3].astype(complex)
+        derivatives = [self._left(psi + 1e-30j * np.eye(3)[c], chart).imag / 1e-30 for c in range(3)]  # complex step: exact
+        return float(self._left(psi, chart).real), np.array(derivatives)
+
+    def _left(self, psi: Array, chart: Array) -> Any:
+        left = np.array(cayley_matrix(list(psi), chart.tolist())) @ self.wanted.T
+        j, k = (self.component + 1) % 3, (self.component + 2) % 3
+        return 2 * (left[k, j] - left[j, k]) / (1 + np.trace(left) + 1e-12)
 
 
 @lru_cache(maxsize=512)
@@ -102,26 +153,60 @@ def _rows(system: System, values: Values, beginning: Beginning, nodes: Any, numb
         raise InputError(Problem("E401", f"nothing is called '{beginning.path}'", beginning.span, hint=nearest(beginning.path, [*nodes, *numbers])))
     scope = values.scope(beginning.frame)
     if isinstance(signal, NodeSignal):
-        targets = _targets(beginning.value, scope, signal.dimension, len(signal.components), beginning)
-        unknowns = [int(system.numbering.first[signal.node] + c) for c in signal.components]
+        if signal.turns and signal.level == 0:
+            return _turn_rows(system, signal, beginning, scope)
+        chosen = picked(signal, len(signal.components))
+        targets = _targets(beginning.value, scope, signal.dimension, len(chosen), beginning)
+        unknowns = [int(system.numbering.first[signal.node] + signal.components[c]) for c in chosen]
+        unit = getattr(signal.domain, signal.role)[signal.position].unit or ""
         return [
             StartRow(
-                beginning.path, beginning.word, target, beginning.span, system.layout.unknown(np.array([u]), signal.level), np.array([u]),
-                np.array([signal.level]), None, None, 0,
+                path, beginning.word, target, beginning.span, np.array([u]), np.array([signal.level]),
+                Slot(int(system.layout.unknown(np.array([u]), signal.level)[0])), unit, signal.node,
             )
-            for u, target in zip(unknowns, targets)
+            for u, target, path in zip(unknowns, targets, _paths(beginning.path, signal.sizes if len(chosen) > 1 else ()))
         ]  # fmt: skip
     batch, position = home[system.network.instances[signal.instance].name]
     typed: Typed = batch.form.readings[signal.reading]
-    size = len(flatten(typed.value))
-    targets = _targets(beginning.value, scope, typed.dimension or dimension(None), size, beginning)
+    chosen = picked(signal, len(flatten(typed.value)))
+    targets = _targets(beginning.value, scope, typed.dimension or dimension(None), len(chosen), beginning)
+    unit = _declared(batch, signal.reading) or format_dimension(typed.dimension or dimension(None))
+    paths = _paths(beginning.path, (len(chosen),) if len(chosen) > 1 else ())
     return [
-        kernel_row(system, batch, position, _value_kernel(batch.form, signal.reading, i), beginning.path, beginning.word, target, beginning.span)
-        for i, target in enumerate(targets)
+        kernel_row(system, batch, position, _value_kernel(batch.form, signal.reading, i), path, beginning.word, target, beginning.span, unit)
+        for i, target, path in zip(chosen, targets, paths)
     ]
 
 
-def kernel_row(system: System, batch: Batch, position: int, kernel: Kernel, path: str, word: str, target: float, span: Span | None) -> StartRow:
+def _declared(batch: Batch, reading: str) -> str:
+    """The unit an element's text gives a quantity: it knows angles from numbers."""
+    definition = batch.instances[0].component.definition
+    units = {q.name: q.unit for q in definition.variables} | {q.name: q.unit or "" for q in definition.outputs}
+    return units.get(reading, "")
+
+
+def _paths(path: str, sizes: tuple[int, ...]) -> list[str]:
+    return [path + suffix for suffix in suffixes(sizes)]
+
+
+def _turn_rows(system: System, signal: NodeSignal, beginning: Beginning, scope: Any) -> list[StartRow]:
+    """Three rows for a rotation written as a matrix."""
+    matrix = np.array(_targets(beginning.value, scope, signal.dimension, 9, beginning)).reshape(3, 3)
+    if np.max(np.abs(matrix @ matrix.T - np.eye(3))) > 1e-6 or np.linalg.det(matrix) < 0:
+        hint = "its columns are the turned axes: orthogonal, of length 1, right-handed"
+        raise InputError(Problem("E413", f"'{beginning.path}' is given a matrix that is no rotation", beginning.span, hint=hint))
+    frame = int(system.numbering.frame[signal.node])
+    u, _, v = np.linalg.svd(matrix)
+    unknowns = int(system.numbering.rotations[frame]) + np.arange(3)
+    return [
+        StartRow(beginning.path, beginning.word, 0.0, beginning.span, unknowns, np.zeros(3, np.int64), Turn(frame, u @ v, c), "", signal.node)
+        for c in range(3)
+    ]
+
+
+def kernel_row(
+    system: System, batch: Batch, position: int, kernel: Kernel, path: str, word: str, target: float, span: Span | None, unit: str = ""
+) -> StartRow:
     """A row whose value and derivatives come from a kernel of an instance's form."""
     entries: list[tuple[int, int]] = []
     live: list[int] = []
@@ -134,7 +219,8 @@ def kernel_row(system: System, batch: Batch, position: int, kernel: Kernel, path
     if not entries:
         raise InputError(Problem("E402", f"'{path}' does not depend on any state: it cannot be given a {word}", span))
     variables, levels = zip(*entries)
-    return StartRow(path, word, target, span, np.array(live), np.array(variables), np.array(levels), kernel, batch, position)
+    source = Computed(kernel, batch, position, np.array(live))
+    return StartRow(path, word, target, span, np.array(variables), np.array(levels), source, unit, GROUND, batch, position)
 
 
 def _variable(system: System, batch: Batch, key: Key, position: int) -> int:
@@ -146,5 +232,6 @@ def _variable(system: System, batch: Batch, key: Key, position: int) -> int:
 def _targets(value: Expr, scope: Any, wanted: Any, size: int, beginning: Beginning) -> list[float]:
     scalars = [float(x) for x in flatten(quantity_of(value, scope, wanted).value)]
     if len(scalars) != size:
-        raise InputError(Problem("E204", f"'{beginning.path}' has {size} components, {len(scalars)} are given", beginning.span))
+        given = "1 is" if len(scalars) == 1 else f"{len(scalars)} are"
+        raise InputError(Problem("E204", f"'{beginning.path}' has {counted(size, 'component')}, {given} given", beginning.span))
     return scalars

@@ -33,9 +33,11 @@ def _run(samples: Samples) -> list[str]:
     effort += [f"{given['cpu_seconds']:.2f} s CPU time"] if "cpu_seconds" in given else []
     head = f"{name}{given.get('analysis', 'run')}({given.get('method', '')}): {', '.join(effort)}"
     lines = [head if samples.finished else f"{head}; not finished: {samples.message}"]
+    lines += [f"to close the start: {given['start_moves']}"] if given.get("start_moves") else []
+    lines += [given["redundant"]] if given.get("redundant") else []
     if len(samples.time):
         lines += [f"at t = {reading(float(samples.time[-1]), 's')}", *_last_values(samples)]
-    return lines + _energy(samples)
+    return [*lines, *(f"  {note}" for note in given.get("notes", "").split("; ") if note), *_energy(samples)]
 
 
 def _last_values(samples: Samples) -> list[str]:

@@ -188,6 +188,90 @@ def test_failed_runs_are_shown_up_to_their_failure():
         scene_of_samples(samples({"a.v": T}))
 
 
+# --------------------------------------------------------------------------------------------------- models
+
+YARD = """
+use spatial
+world gravity = [0, 0, -9.81] m/s2
+K1 cylinder_body (a) rho = 2700 kg/m3, r = 40 mm, l = 60 mm, at = [0.2, 0, 0] m, axis = [1, 0, 0]
+K2 box_body (b) rho = 2700 kg/m3, l = [60, 40, 30] mm, at = [0.4, 0, 0] m
+K3 ball_body (c) rho = 7800 kg/m3, r = 30 mm, at = [0.2, 0.2, 0] m
+K4 tube_body (d) rho = 7800 kg/m3, r = 40 mm, ri = 30 mm, l = 60 mm, at = [0.4, 0.2, 0] m, axis = [0, 1, 0]
+j  revolute (ground, a) at = [0, 0, 0] m, axis = [0, 1, 0]
+k  revolute (a, b) at = [0.3, 0, 0] m, axis = [0, 1, 0]
+s  line_spring (ground, b) at1 = [0.4, 0, 0.3] m, at2 = [0.4, 0, 0] m, c = 50 N/m, d = 1 N.s/m, l0 = 0.2 m
+r  rod (ground, c) at1 = [0.2, 0.2, 0.3] m, at2 = [0.2, 0.2, 0] m
+v  line_spring (c, d) at1 = [0.2, 0.2, 0] m, at2 = [0.4, 0.2, 0] m, c = 0 N/m, d = 3 N.s/m
+F  world_force (c) F = [1, 2, 0] N, at = [0.2, 0.2, 0.03] m
+M  marker (a) at = [0.3, 0, 0] m
+run transient(stop = 0.2 s, step = 2 ms)
+save M.r, k.q, r.force
+"""
+
+
+@pytest.fixture(scope="module")
+def yard():
+    from netsim.model import load
+    from netsim.scenes import moving_signals, scene_of
+
+    model = load(YARD)
+    samples = model.run(beside=moving_signals(model))[0]
+    return scene_of(model, samples), samples
+
+
+def test_bodies_by_shape_are_drawn_as_they_are(yard):
+    frames = {f.name: f for f in yard[0].frames}
+    own = {name: next(s for s in frames[name].shapes if s.colour == "" and np.allclose(s.position, 0)) for name in "abcd"}
+    assert [own[n].kind for n in "abcd"] == ["cylinder", "box", "sphere", "tube"]
+    assert own["a"].size == (0.06, 0.04) and own["b"].size == (0.06, 0.04, 0.03) and own["c"].size == (0.03,) and own["d"].size == (0.06, 0.04, 0.03)
+    assert len(frames["_ground"].shapes) == 3  # hinge, spring, rod
+
+
+def test_joints_springs_and_markers_go_with_their_bodies(yard):
+    scene, samples = yard
+    links = {k.name: k for k in scene.links}
+    assert {name: k.kind for name, k in links.items()} == {"s": "spring", "r": "line", "v": "damper"}
+    assert np.allclose(np.linalg.norm(links["r"].end - links["r"].start, axis=1), 0.3, atol=1e-9)
+    (trace,) = scene.traces
+    assert trace.name == "M"
+    assert np.allclose(trace.points, np.column_stack([samples.series(f"M.r.{c}") for c in "xyz"]), atol=1e-12)
+
+
+def test_arrows_are_the_forces_on_bodies(yard):
+    scene, samples = yard
+    arrows = {a.name: a for a in scene.arrows}
+    assert set(arrows) == {"F", "j", "s", "r"} and arrows["F"].colour != arrows["r"].colour
+    assert np.allclose(arrows["F"].vector, [1, 2, 0])
+    ball = next(f for f in scene.frames if f.name == "c")
+    assert np.allclose(arrows["F"].origin[0], ball.position[0] + [0, 0, 0.03])
+    pull = np.column_stack([samples.series(f"r.force.{c}") for c in "xyz"])
+    assert np.allclose(arrows["r"].vector, pull, rtol=1e-9)
+    assert len({a.scale for a in arrows.values()}) == 1  # one scale for all: lengths can be compared
+
+
+def test_a_body_by_inertia_is_its_cuboid():
+    """m = 1 kg, I = diag(1, 2, 3): edges sqrt(24), sqrt(12), 0."""
+    from netsim.looks import body_shapes
+
+    given = {"m": np.ones(1), "I": np.diag([1.0, 2, 3]).ravel(), "axes": np.eye(3).ravel()}
+    (shape,) = body_shapes(given, np.zeros(3), 0.0, np.inf)
+    turned = np.abs(quaternions(np.array(shape.rotation)))
+    assert shape.kind == "box" and sorted(shape.size) == pytest.approx([0, np.sqrt(12), np.sqrt(24)]) and turned.shape == (1, 4)
+    assert body_shapes(given, np.zeros(3), 0.0, 0.1) == []  # wider than where it is held
+
+
+def test_nodes_on_a_line_have_lanes_and_circuits_have_nothing_to_show():
+    from netsim.model import load
+    from netsim.scenes import moving_signals, scene_of
+
+    model = load("use translational\nm1 mass (a) m = 1 kg\nm2 mass (b) m = 1 kg\nstart a.v = 1 m/s\nrun transient(stop = 1 s, step = 0.1 s)\n")
+    a, b = scene_of(model, model.run(beside=moving_signals(model))[0]).frames
+    assert a.position[-1, 0] == pytest.approx(1.0) and b.position[0, 1] < a.position[0, 1]
+    model = load("use electrical\nr resistor (a, ground) R = 1 Ohm\nv voltage (a, ground) v = 1 V\nrun transient(stop = 1 s, step = 0.1 s)\n")
+    with pytest.raises(InputError, match="nothing moves"):
+        scene_of(model, model.run(beside=moving_signals(model))[0])
+
+
 # --------------------------------------------------------------------------------------------------- what a browser shows
 
 RED, BLUE = np.array([230, 20, 20]), np.array([20, 20, 230])
@@ -331,3 +415,17 @@ def test_eye_follows_a_body(shown):
     start = centre(page.picture(), RED)
     page.value("viewer.seek(2)")
     assert centre(page.picture(), RED) == pytest.approx(start, abs=1.0)
+
+
+def test_page_of_a_run_shows_the_mechanism(shown, yard):
+    scene, _ = yard
+    page = shown(scene)
+    page.value("viewer.seek(0.1)")
+    legend = page.value("document.getElementById('legend').innerText")
+    force = next(a for a in scene.arrows if a.name == "r")
+    now = float(np.interp(0.1, scene.time, np.linalg.norm(force.vector, axis=1)))
+    row = re.search(r"^r\s+([\d.]+) N$", legend, re.MULTILINE)
+    assert row and float(row[1]) == pytest.approx(now, rel=2e-3), legend
+    stage = page.picture()[20:540, 170:]
+    hues = (stage.max(axis=2) - stage.min(axis=2)) > 40
+    assert np.count_nonzero(hues) > 3000  # bodies fill a good part of the picture

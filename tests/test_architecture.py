@@ -17,12 +17,14 @@ PACKAGE = Path(netsim.__file__).parent
 
 LAYERS = [
     "errors cache units columns progress samples",
-    "language component component_checks library catalogue network expansion values tables signals",
+    "language component component_checks library catalogue network expansion placement values tables signals",
     "kernels.program kernels.objects kernels.native kernels.reference kernels.call kernels.bundle rotation kernels.form kernels.build kernels.kernel",
     "numbering bindings layout batches inputs drives expression_form elements system",
-    "solvers.linear_symbolic solvers.linear solvers.machine levels starts",
-    "solvers.newton solvers.diagnosis solvers.stages solvers.initial solvers.recovery solvers.consistent solvers.redundancy",
-    "structure integrators corners selection analyses results plots scene animate model show scenes summary cli",
+    "solvers.linear_symbolic solvers.linear solvers.machine solvers.charts levels starts",
+    "tracking solvers.newton solvers.diagnosis solvers.stages solvers.assembly solvers.initial solvers.recovery solvers.consistent",
+    "solvers.reactions solvers.redundancy",
+    "tree",
+    "structure integrators corners selection rates analyses results plots scene animate looks model show diagram scenes summary cli",
 ]
 ORDER = [name for layer in LAYERS for name in layer.split()]
 """A module imports only from before its own place; a package stands for its modules, among which there are no cycles."""

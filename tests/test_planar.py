@@ -19,7 +19,7 @@ AXIS = np.array([0.6, -0.8])
 TURN, SLIDE = 2.1, 0.4
 
 JOINTS = {"planar_weld": 0, "planar_revolute": 1, "planar_prismatic": 1, "planar_pin_in_slot": 2, "planar_rod": 2}
-ELASTIC = {"c": 30.0, "d": 3.0, "friction": 2.0, "q0": 0.1, "ws": 0.3, "vs": 0.2}
+ELASTIC = {"c": 30.0, "d": 3.0, "friction": 2.0, "q0": 0.1, "ws": 0.3, "vs": 0.2, "cphi": 4.0, "phi0": 0.2, "dphi": 0.5, "frictionphi": 0.7}
 
 
 def parameters(name: str, elastic: bool = False) -> dict[str, list[float]]:
@@ -154,3 +154,46 @@ def test_driven_planar_joints_carry_their_flange():
     square = 1e-6 * n * (n + 1) / 2
     assert np.abs(samples.series("p.phi") - 2 * square).max() < 1e-9
     assert np.abs(samples.values[:, 1:] - np.outer(2 * square, [0.6, 0.8])).max() < 1e-9
+
+
+def test_planar_particle_may_be_welded_to_what_turns():
+    common = (
+        "world gravity = [0, -9.81, 0] m/s2\nb1 planar_bar (arm) m = 1, at1 = [0, 0] m, at2 = [1, 0] m\n"
+        "j1 planar_revolute (ground, arm) at = [0, 0] m\n"
+        "run transient(stop = 0.4, step = 0.25 ms, method = generalized_alpha)\nsave j1.q, j1.force\n"
+    )
+    ours = [
+        netsim.load("use planar\n" + kind + common).run()[0].values
+        for kind in (
+            "x planar_particle (p) m = 2, at = [0.7, 0.1] m\nw1 planar_weld (arm, p)\n",
+            "x planar_point_mass (arm) m = 2, at = [0.7, 0.1] m\n",
+        )
+    ]
+    assert ours[0][-1, 0] < -0.5
+    assert np.abs(ours[0] - ours[1]).max() < 1e-5 * np.abs(ours[1]).max()
+
+
+def test_planar_marker_speed_and_the_sensors_that_see_it():
+    """A ball on two marker speeds goes round a circle; the sensors write where it is and how fast."""
+    samples = netsim.load(
+        "use planar\nb1 planar_disc (p) m = 2, radius = 0.1, at = [1, 0] m\no1 planar_hinge_speed (ground, p) w = 2 rad/s\n"
+        "m1 planar_marker_speed (p) at = [1, 0] m, u = -3 m/s*sin(3*time/(1 s))\n"
+        "m2 planar_marker_speed (p) at = [1, 0] m, direction = [0, 2], u = 3 m/s*cos(3*time/(1 s))\n"
+        "s1 planar_marker_sensor (p, x, y) at = [1, 0] m\ns2 planar_marker_velocity_sensor (p, vx, vy) at = [1, 0] m\n"
+        "s3 planar_line_sensor (ground, p, l) at1 = [0, 2] m, at2 = [1, 0] m\ns4 planar_hinge_speed_sensor (ground, p, w)\n"
+        "run transient(stop = 1, step = 0.5 ms, method = generalized_alpha)\nsave x, y, vx, vy, l, w, m1.F, m2.F, m1.power, m1.work\n"
+    ).run()[0]
+    c, s = np.cos(3 * samples.time), np.sin(3 * samples.time)
+    exact = {
+        "x": c,
+        "y": s,
+        "vx": -3 * s,
+        "vy": 3 * c,
+        "l": np.sqrt(5 - 4 * s),
+        "w": 2 + 0 * s,
+        "m1.F": -18 * c,
+        "m1.power": 54 * c * s,
+        "m1.work": 9 * s**2,
+    }
+    for name, value in exact.items():
+        assert np.abs(samples.series(name) - value).max() < 2e-5 * np.abs(value).max(), name

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import netsim
 from netsim import results
 from netsim.errors import InputError, Problem
 from netsim.samples import Samples, Signal
@@ -123,3 +124,22 @@ def test_a_missing_result_names_a_near_one(tmp_path):
     with pytest.raises(InputError) as error:
         results.read(tmp_path / "moter.csv")
     assert error.value.problems[0].code == "E432" and "motor.csv" in error.value.problems[0].hint
+
+
+def test_components_of_indexed_nodes_and_instances_have_names():
+    """The indices of a node or an instance are part of its name, those of its quantity pick a component."""
+    chain = netsim.load("""
+use spatial
+use signal
+hinge[1]  spherical  (ground, link[1])     at = [0, 0, 0] m
+hinge[k]  spherical  (link[k-1], link[k])  at = [k - 1, 0, 0]*1 m  for k in 2..4
+bar[k]    body       (link[k])             m = k*1 kg, I = diag(1, 1, 1)*1 kg.m2, at = [k - 0.5, 0, 0]*1 m  for k in 1..4
+y[k]      constant   (written[k])          value = k*k  for k in 1..4
+run transient(stop = 2 ms, step = 1 ms)
+save link[4].r.x, link[4].r[2], link[3].R[1, 1], bar[4].momentum.z, hinge[4].force.z, written[3]
+""")
+    data = results.dataset(chain.run()[0])
+    wanted = ["link[4].r.x", "link[4].r.y", "link[3].R[1,1]", "bar[4].momentum.z", "hinge[4].force.z", "written[3]"]
+    assert [name for name in data.data_vars if not name.startswith("energy")] == wanted
+    assert [float(data[name][0]) for name in wanted[:4]] == pytest.approx([3.5, 0.0, 1.0, 0.0])
+    assert np.all(data["written[3]"] == 9.0)

@@ -35,6 +35,7 @@ from netsim.kernels.bundle import bundled
 from netsim.kernels.call import run_table
 from netsim.layout import Layout
 from netsim.selection import Sampler
+from netsim.solvers.charts import quaternions
 from netsim.solvers.consistent import Consistent, compiled_plan
 from netsim.solvers.diagnosis import explain_failure, explain_singular
 from netsim.solvers.initial import Structure
@@ -51,7 +52,6 @@ FILL = 500
 """Samples at accepted steps are filled up to this many over a run."""
 GIVEN_STEP = 1e-9
 """The tolerance that Newton's method goes by where steps are given: small beside what any method leaves."""
-IDENTITY = (1.0, 0.0, 0.0, 0.0)
 WORDS = {BY_ERROR: "the error test", BY_NEWTON: "Newton's method", BY_CORNER: "a corner of a drive"}
 
 
@@ -100,7 +100,7 @@ def begin_adaptive(machine: Machine, structure: Structure, options: TransientOpt
     method = method_named(options.method)
     if reason := method.refused(structure.index):
         raise InputError(Problem("E426", reason, hint="leave `method` out: the default serves every index"))
-    state = np.concatenate([state_of(g, layout), np.tile(IDENTITY, layout.nr)])
+    state = np.concatenate([state_of(g, layout), quaternions(machine.system, g).ravel()])
     move_charts(bundled(machine.problem), state)
     trial = _trial(machine, structure, options, g, state)
     problem = bundled(machine.problem)

@@ -49,7 +49,7 @@ def _prepare_radau(machine: Machine, factor: Factor, plan: Consistent) -> tuple[
     layout = machine.system.layout
     calls = _charge_calls(machine)
     table = call_table(calls, layout.uniforms)
-    arrays = radau.prepare(layout.n, layout.nk, layout.nq, machine.system.pattern.nnz, 4 * (layout.nd + layout.nt), factor, table)
+    arrays = radau.prepare(layout.n, layout.nk, layout.nq, machine.system.pattern.nnz, layout.one - layout.drives, factor, table)
     return arrays, [calls, table]
 
 

@@ -16,10 +16,12 @@ from netsim.integrators.states import STORED, energies, move_charts, place, samp
 from netsim.kernels.call import run_table
 from netsim.layout import Layout
 from netsim.selection import Sampler, Selection
+from netsim.solvers.charts import quaternions
 from netsim.solvers.diagnosis import explain_failure, explain_singular
 from netsim.solvers.linear import Factor, SingularMatrix, analyse
 from netsim.solvers.machine import Machine
 from netsim.solvers.newton import CONVERGED, SINGULAR, set_charge_history, set_time, spread
+from netsim.solvers.reactions import Reactions, least_norm, plan_reactions
 from netsim.solvers.recovery import Recovery, recover
 
 Array = np.ndarray
@@ -27,7 +29,6 @@ Progress = Callable[[float, float, int], None]
 
 BLOCK_SECONDS = 0.15
 NEW_PIVOTS = 6
-IDENTITY = (1.0, 0.0, 0.0, 0.0)
 
 
 @dataclass(eq=False)
@@ -51,6 +52,7 @@ class Stepping:
     extra: Array
     recovery: Recovery | None
     power_before: Array
+    reactions: Reactions | None
     factor: Factor | None = None
     done: int = 0
 
@@ -75,12 +77,12 @@ def begin_run(machine: Machine, options: TransientOptions, g: Array, reader: Sam
     layout, n = machine.system.layout, machine.system.n
     times = instants(options.stop, options.step)
     rows = -(-(len(times) - 1) // options.every) + 1
-    state = np.concatenate([_state_of(g, layout), np.tile(IDENTITY, layout.nr)])
+    state = np.concatenate([_state_of(g, layout), quaternions(machine.system, g).ravel()])
     move_charts(machine.problem, state)
     run = Stepping(
         machine, options, times, g, np.zeros(machine.system.out_size), state, np.zeros(3 * layout.nk + layout.nq), np.zeros(n), np.zeros((6, n)),
         np.zeros(3, np.int64), np.full((rows, len(selection.entries)), np.nan), np.zeros((rows + 1, 3)), np.zeros(3), np.zeros(reader.size),
-        _first_averages(machine, options, g, state, recovery), recovery, np.zeros(3),
+        _first_averages(machine, options, g, state, recovery), recovery, np.zeros(3), plan_reactions(machine),
     )  # fmt: skip
     _sample_state(run, reader, 0)
     run.power_before[:] = run.power
@@ -118,14 +120,22 @@ def _sample_state(run: Stepping, reader: Sampler, row: int) -> None:
     place(run.machine.problem, run.g, run.state)
     energies(run.machine.problem, run.g, run.power)
     run.account[row, 0] = run.power[STORED]
-    sample(reader.table, reader.places, run.g, run.found, run.values[row])
+    _sample(run, reader, run.g, row)
+
+
+def _sample(run: Stepping, reader: Sampler, g: Array, row: int) -> None:
+    """Sample g, reactions without a unique value as those of least norm."""
+    if run.reactions is not None:
+        least_norm(run.reactions, g)
+    sample(reader.table, reader.places, g, run.found, run.values[row])
 
 
 def integrate(run: Stepping, reader: Sampler, progress: Progress | None) -> Problem | None:
     """Blocks of steps until the end, a failure (returned) or an interruption (raised)."""
     steps = len(run.times) - 1
     recovering = run.options.recovers
-    block = run.options.every if recovering else 16
+    by_sample = recovering or run.reactions is not None
+    block = run.options.every if by_sample else 16
     if run.factor is None:
         problem = _refactor(run, run.times[min(1, steps)])
         if problem:
@@ -146,6 +156,8 @@ def integrate(run: Stepping, reader: Sampler, progress: Progress | None) -> Prob
             return explain_failure(run.machine, status, run.times[done], run.times[done + 1], run.g, run.out, run.u, run.history)
         if recovering:
             _recover(run, reader)
+        elif by_sample:
+            _sample(run, reader, run.g, -(-run.done // run.options.every))
         else:
             spent = clock.perf_counter() - started
             block = max(1, min(10 * block, int(block * BLOCK_SECONDS / max(spent, 1e-4))))
@@ -208,8 +220,9 @@ def _recover(run: Stepping, reader: Sampler) -> None:
     move_charts(run.machine.problem, run.state)
     g = run.g.copy()
     place(run.machine.problem, g, run.state)
+    g[layout.step_size :] = point[layout.step_size :]
     energies(run.machine.problem, g, run.power)
-    sample(reader.table, reader.places, g, run.found, run.values[row])
+    _sample(run, reader, g, row)
     run.state[:] = kept
     span = run.times[run.done] - run.times[max(0, (row - 1) * run.options.every)]
     run.account[row] = [run.power[STORED], *(run.account[row - 1, 1:] + span * (run.power_before[:2] + run.power[:2]) / 2)]

@@ -16,9 +16,10 @@ from netsim.corners import corners_of
 from netsim.errors import Problem
 from netsim.integrators.loop import FACTORISATIONS, ITERATIONS
 from netsim.language.syntax import Expr, Name
+from netsim.rates import add_rates, own_unknowns
 from netsim.samples import Samples, Signal
-from netsim.selection import Selection, add_rates, add_unseen, computed, sampler, select
-from netsim.solvers.initial import Change, Structure, consistent_start, structure_of
+from netsim.selection import Selection, add_unseen, computed, sampler, select
+from netsim.solvers.initial import Change, Structure, consistent_start, resumed_start, structure_of, with_coordinates
 from netsim.solvers.machine import Machine, build_machine
 from netsim.solvers.recovery import plan_recovery
 from netsim.solvers.redundancy import describe, joined, repeated
@@ -46,16 +47,24 @@ def transient(
     progress: Progress | None = None,
     rated: Sequence[Name] = (),
     beside: Sequence[Name] = (),
+    origin: Array | None = None,
 ) -> Samples:
     """Integrate from 0 to stop and sample; positions in `rated` with their rates, signals `beside` unseen.
+
+    With an `origin` (of the samples of a network with the same unknowns) it begins at that point instead of a start of its own.
 
     A failure or an interruption ends the samples early and says so (`finished`, `message`).
     Raises `InputError` for wrong options or starts, `SimulationError` where no consistent start exists.
     """
     began, cpu = clock.perf_counter(), clock.process_time()
-    machine, structure, g, changes = _ready(machine, structure, options)
+    machine, structure, g, changes = begun(machine, structure, options.start == "rest", origin)
+    point = g.copy()
     selection = select(machine, saves, plots)
-    rates = add_rates(machine, selection, rated)
+    own = np.array(own_unknowns(machine, rated) if options.recovers else [], np.int64)
+    if len(own):  # points are recovered with the rates of these coordinates
+        structure = with_coordinates(machine.system, structure, own)
+        g = resumed_start(machine, structure, g)
+    rates = add_rates(machine, selection, rated, own[structure.dynamic.d[own] >= 2])
     unseen = add_unseen(machine, selection, beside)
     reader = sampler(machine, selection)
     failure: Problem | None = None
@@ -74,20 +83,25 @@ def transient(
         message = failure.message
     ending = _Ending(failure, message, clock.perf_counter() - began, clock.process_time() - cpu)
     samples = _samples(run, selection, rates, structure, changes, ending)
-    return replace(samples, unseen={name: run.sampled[1][:, list(selection.entries).index(name)] for name in unseen})
+    return replace(samples, origin=point, unseen={name: run.sampled[1][:, list(selection.entries).index(name)] for name in unseen})
 
 
-def _ready(machine: Machine, structure: Structure, options: TransientOptions) -> tuple[Machine, Structure, Array, list[Change]]:
-    """A consistent start; where constraints turn out to repeat one another there, the machine without them."""
-    g, changes = consistent_start(machine, structure, at_rest=options.start == "rest")
+def begun(machine: Machine, structure: Structure, at_rest: bool, origin: Array | None = None) -> tuple[Machine, Structure, Array, list[Change]]:
+    """A consistent start, at `origin` where there is one; where constraints turn out to repeat one another there, the machine without them."""
+
+    def start(machine: Machine, structure: Structure) -> tuple[Array, list[Change]]:
+        if origin is not None:
+            return resumed_start(machine, structure, origin), []
+        return consistent_start(machine, structure, at_rest=at_rest)
+
+    g, changes = start(machine, structure)
     found = repeated(machine, g) if machine.system.layout.nk else None
     if found is None:
         return machine, structure, g, changes
     system = without_redundant(machine.system, joined(machine.system.redundant, found))
     reduced = build_machine(system, machine.values, machine.earlier)
     structure = structure_of(system)
-    g, changes = consistent_start(reduced, structure, at_rest=options.start == "rest")
-    return reduced, structure, g, changes
+    return reduced, structure, *start(reduced, structure)
 
 
 def _samples(
@@ -111,10 +125,9 @@ def _samples(
     return Samples("", time, shown, values, account, attributes, finished, ending.message, kept)
 
 
-def _listed(changes: Sequence[Change], most: int = 12) -> str:
-    """The largest changes of defaults in words."""
-    largest = sorted(changes, key=lambda c: -abs(c.after - c.before))
-    words = [f"{c.name}: {c.before:g} -> {c.after:g}" for c in largest[:most]]
+def listed(changes: Sequence[Change], most: int = 12) -> str:
+    """What moved to close the start, in words: written starts first, then the largest changes of defaults."""
+    words = [c.text for c in sorted(changes, key=lambda c: (c.kind != "start", -c.size))[:most]]
     return "; ".join(words + ([f"and {len(changes) - most} more"] if len(changes) > most else []))
 
 
@@ -134,7 +147,9 @@ def _attributes(run: Stepping | Running, structure: Structure, changes: Sequence
         "wall_seconds": ending.wall_seconds,
         "cpu_seconds": ending.cpu_seconds,
         "redundant": describe(run.machine.system),
-        "start_changes": _listed(changes),
+        "characteristic_length": run.reactions.length if isinstance(run, Stepping) and run.reactions else 0.0,
+        "start_changes": listed(changes),
+        "start_moves": listed([c for c in changes if c.kind != "velocity"]),
         "netlist": run.machine.system.network.text,
     }
     return found | ({"failure": ending.failure} if ending.failure else {})

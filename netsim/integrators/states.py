@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from netsim.kernels.call import lean, run_table
+from netsim.layout import KINEMATIC_LEVELS, VALUE_LEVELS
 from netsim.rotation import chart_rates, move_chart, quaternion_matrix
 from netsim.solvers.consistent import make_consistent
 from netsim.solvers.machine import ALPHA, CHARTS, HISTORY, NK, NQ, NY, X, Y
 
 SUPPLIED, DISSIPATED, STORED = range(3)
+MOTION, VALUES = KINEMATIC_LEVELS - 3, VALUE_LEVELS - 1
+"""Higher levels of motion and of values in g, before its charges."""
 
 
 @lean
@@ -62,7 +65,7 @@ def load(problem, g, state):
     """A state into g, charges included (as starts and recovered points read them)."""
     place(problem, g, state)
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
-    copy(state, 3 * nk + ny, g, problem.sizes[HISTORY] + nq + 2 * nk + 3 * ny, nq)
+    copy(state, 3 * nk + ny, g, problem.sizes[HISTORY] + nq + MOTION * nk + VALUES * ny, nq)
 
 
 @lean
@@ -77,7 +80,7 @@ def project(problem, plan, g, state):
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
     copy(g, problem.sizes[X], state, 0, 3 * nk)
     copy(g, problem.sizes[Y], state, 3 * nk, ny)
-    copy(g, problem.sizes[HISTORY] + nq + 2 * nk + 3 * ny, state, 3 * nk + ny, nq)
+    copy(g, problem.sizes[HISTORY] + nq + MOTION * nk + VALUES * ny, state, 3 * nk + ny, nq)
     copy(g, problem.sizes[HISTORY], state, 3 * nk + ny + nq, nq)
     return True
 

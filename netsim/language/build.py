@@ -204,6 +204,13 @@ class Builder:
         options = tuple(part for part in parts if isinstance(part, Binding))
         return Run(parts[3].text if named else parts[1].text, options, parts[1].text if named else "", span=self.whole(parts))
 
+    def followed(self, parts: Parts) -> Binary:
+        return Binary("=", parts[0], parts[2], span=self.over(parts[0], parts[2]))
+
+    def motions(self, parts: Parts) -> Binding:
+        value = Vector(tuple(_listed(parts[3:-1])), span=self.over(parts[2], parts[-1]))
+        return Binding(parts[0].text, value, span=self.over(parts[0], parts[-1]))
+
     def save(self, parts: Parts) -> Save:
         return Save(tuple(_listed(parts[1:])), span=self.whole(parts))
 

@@ -132,7 +132,9 @@ def _comparison(tokens: list[Token], index: int, expected: frozenset[str]) -> Fi
     before = tokens[index - 1].type if index else ""
     if token.type == "SAME" and "EQUAL" in expected:
         return "E109", "'==' compares; a value is given with one '='", "write ="
-    if token.type == "EQUAL" and expected & _COMPARES and before in _ENDS_VALUE:
+    if token.type == "EQUAL" and before in _ENDS_VALUE and tokens[0].type == "RUN" and "LSQB" not in [part.type for part in tokens[:index]]:
+        return "E109", "motions that are to be followed stand in brackets", "write track = [SIGNAL = MOTION, ...]"
+    if token.type == "EQUAL" and expected & (_COMPARES | {"THEN", "RPAR", "RSQB"}) and before in _ENDS_VALUE:
         return "E109", "'=' gives a value; here only a comparison can stand", "write == to compare"
     if token.type in _COMPARES and before in _ENDS_VALUE and any(part.type in _COMPARES for part in tokens[:index]):
         return "E101", "comparisons cannot be chained", "write a < b and b < c"

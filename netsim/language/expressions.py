@@ -71,10 +71,14 @@ def quantity_of(expr: Expr, scope: Scope, dimension: Dimension) -> Typed:
         return Typed(result.value, dimension)
     raise _wrong(
         "E202",
-        f"this is in {format_dimension(result.dimension)}, but {format_dimension(dimension)} is wanted",
+        f"this is {_in_words(result.dimension)}, but {_in_words(dimension).removeprefix('in ')} is wanted",
         span_of(expr),
         hint="write the unit behind the number" if result.dimension == NO_DIMENSION else "",
     )
+
+
+def _in_words(dimension: Dimension) -> str:
+    return "a number without unit" if dimension == NO_DIMENSION else f"in {format_dimension(dimension)}"
 
 
 def is_bare(expr: Expr) -> bool:

@@ -122,6 +122,8 @@ class _Reader:
         place = f"'{first.text}' in line {first.line} cannot stand inside it" if first else "the text ends before it"
         message = f"{self.block.mode} '{self.block.name}' has no 'end'"
         self.scanner.report("E103", message, self.block.opener, "opened here", f"add the missing 'end': {place}")
+        follow = f"a line of a {self.block.mode} '{self.block.name}' is not an instance"  # the lines behind it: the same mistake again
+        self.problems[:] = [p for p in self.problems if p.message != follow]
         self.close(first or self.block.opener)
 
     def close(self, last: Token) -> None:

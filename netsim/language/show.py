@@ -43,6 +43,7 @@ from netsim.language.syntax import (
 _LOWEST, _NOT, _SUM, _SIGNED, _ATOM = 0, 3, 5, 7, 9
 # operator: its own level, the least level of its left side, of its right side
 _LEVELS = {
+    "=": (0, 5, 0),
     "or": (1, 1, 2),
     "and": (2, 2, 3),
     **dict.fromkeys(("<", "<=", ">", ">=", "==", "!="), (4, 5, 5)),
@@ -95,8 +96,8 @@ def _binary(expression: Binary) -> tuple[str, int]:
         return f"{show_expression(expression.left)} {expression.right.unit}", _ATOM  # type: ignore[union-attr]
     level, least_left, least_right = _LEVELS[expression.op]
     left, right = show_expression(expression.left, least_left), show_expression(expression.right, least_right)
-    if expression.op in "/^" and _ends_with_unit(expression.left) and not left.endswith(")"):
-        left = f"({left})"  # the sign would go on with the unit: 10 N/m is one number, (10 N)/m a quotient
+    if expression.op in "/^=" and _ends_with_unit(expression.left) and not left.endswith(")"):
+        left = f"({left})"  # the sign would go on with the unit: 10 N/m is one number, (10 N)/m a quotient; a word before `=` is no unit
     sign = expression.op if expression.op in _TIGHT else f" {expression.op} "
     return f"{left}{sign}{right}", level
 

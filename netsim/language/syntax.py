@@ -62,7 +62,7 @@ class Unary(Spanned):
 
 @dataclass(frozen=True)
 class Binary(Spanned):
-    """op is one of + - * / ^ < <= > >= == != and or."""
+    """op is one of + - * / ^ < <= > >= == != and or; = in the list of motions of a `run` line, `[M.x = 0 m, M.y = ...]`, and nowhere else."""
 
     op: str
     left: Expr

@@ -15,6 +15,8 @@ from netsim.batches import Batch
 from netsim.component import is_kinematic
 from netsim.errors import InputError, Problem, SimulationError
 from netsim.levels import Offsets, Signature, StructurallySingular, least_offsets, offsets, signature, structural_index
+from netsim.network import Instance
+from netsim.solvers.assembly import Change, Sizes, changes, closed, length, lifted, open_joint, sizes_of_machine, speaks_of_positions, turn_far
 from netsim.solvers.machine import Machine
 from netsim.solvers.newton import OUTSIDE_TABLE, set_time
 from netsim.solvers.stages import Inconsistent, Stages, slots, solve_stage
@@ -22,6 +24,7 @@ from netsim.starts import StartRow, charge_kernel, kernel_row, start_rows
 from netsim.system import System
 
 Array = np.ndarray
+NO_SIZES = Sizes(np.zeros(0, np.int64), np.zeros(0, np.int64), 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,15 +36,6 @@ class Structure:
     static: Offsets
     static_triples: Array
     index: int
-
-
-@dataclass(frozen=True)
-class Change:
-    """A default or guess that had to move: the unknown, from, to."""
-
-    name: str
-    before: float
-    after: float
 
 
 def structure_of(system: System, constant: Array | None = None) -> Structure:
@@ -67,31 +61,84 @@ def explain_structure(system: System, singular: StructurallySingular) -> Problem
     names = system.names
     undetermined = [names[v] for v in singular.variables if v < system.n][:6]
     superfluous = [names[e] for e in singular.equations if e < system.n][:6]
+    if not undetermined and (owner := _owner(system, singular.equations)):
+        said = owner.component.definition.singular
+        message = f"'{owner.name}' prescribes what is prescribed or locked already" + (f": {said}" if said else "")
+        return Problem("E320", message, owner.span, hint="remove it, or what else drives or holds the same thing; or make one of them elastic")
     what = f"nothing determines {', '.join(undetermined)}" if undetermined else "the equations contradict one another"
     hint = f"too many equations meet at {', '.join(superfluous)}" if superfluous else ""
     return Problem("E320", f"the network is structurally singular: {what}", hint=hint)
 
 
+def _owner(system: System, equations: Array) -> Instance | None:
+    """The element that owns one of these equations, sources first."""
+    found = [
+        batch.instances[int(np.flatnonzero(np.isin(unknowns, equations))[0])]
+        for batch in system.batches
+        if batch.instances
+        for key, unknowns in batch.unknowns.items()
+        if key[0] == "own" and np.isin(unknowns, equations).any()
+    ]
+    return min(found, key=lambda instance: not instance.component.is_source, default=None)
+
+
 def consistent_start(machine: Machine, structure: Structure, t: float = 0.0, at_rest: bool = False) -> tuple[Array, list[Change]]:
-    """A global vector g consistent at time t, and the defaults that moved.
+    """A global vector g consistent at time t, and what moved off its default or its written start.
 
     Raises `InputError` for conflicting written starts and `SimulationError` where no consistent point is found.
     """
     system, g = machine.system, machine.g.copy()
     if set_time(machine.problem, g, t) == OUTSIDE_TABLE:
         raise InputError(Problem("E245", f"a table does not reach t = {t:g} s", hint="say outside = hold or outside = linear"))
-    written = start_rows(system, machine.values)
-    _guess(machine, g, [row for row in written if row.word == "guess"])
-    starts = [row for row in written if row.word == "start"]
+    rows = start_rows(system, machine.values)
+    _guess(machine, g, [row for row in rows if row.word == "guess"])
+    written = [row for row in rows if row.word == "start"]
     defaults = g.copy()
+    turn_far(machine, g, written)
+    sizes = sizes_of_machine(machine)
     weights = 1.0 / np.concatenate([system.nominals, np.ones(system.layout.nq)])
+    weights[sizes.lengths] /= sizes.size
+    structure = with_coordinates(system, structure, np.concatenate([np.zeros(0, np.int64), *(row.variables for row in written)]))
+    everything = np.ones(len(structure.signature.equation), bool)
+    stages = Stages(machine, structure.signature, structure.dynamic, everything, weights, sizes.angles)
+    starts = written
+    if len(sizes.lengths) and any(map(speaks_of_positions, starts)):  # a mechanism is put together before anything rests in it
+        starts = _through(stages, g, starts, -1, sizes)
     if not at_rest:
-        _static(machine, structure, g, starts, weights)
-    stages = Stages(machine, structure.signature, structure.dynamic, np.ones(len(structure.signature.equation), bool), weights)
+        starts = _static(machine, structure, g, starts, weights, sizes)
     _set_charges(machine, g)
+    starts = _through(stages, g, starts, 0, sizes)
+    return g, changes(machine, defaults, g, written, starts, sizes)
+
+
+def _through(stages: Stages, g: Array, starts: list[StartRow], last: int, sizes: Sizes) -> list[StartRow]:
+    """The stages up to `last` with the starts that belong to each; the starts, those that were closed with the values they got."""
+    for k in range(-int(stages.offsets.d.max(initial=0)), last + 1):
+        starts = _solve(stages, g, k, starts, [row for row in starts if _stage(row, stages.offsets) == k], sizes=sizes)
+    return starts
+
+
+def with_coordinates(system: System, structure: Structure, variables: Array) -> Structure:
+    """The structure in which those of `variables` that follow from positions (a joint's angle) are solved, with their rates, where these are."""
+    found, everything = structure.signature, np.ones(len(structure.signature.equation), bool)
+    dynamic = lifted(found, structure.dynamic, everything, variables, system)
+    chosen = everything if structure.static is structure.dynamic else structure.static_triples
+    return replace(structure, dynamic=dynamic, static=lifted(found, structure.static, chosen, variables, system))
+
+
+def resumed_start(machine: Machine, structure: Structure, origin: Array) -> Array:
+    """The point `origin` of a network with the same unknowns, at t = 0, with what this network's equations say of accelerations, forces and rates.
+
+    The two may have other functions of time: everything behind these in g is the same."""
+    system, g = machine.system, machine.g.copy()
+    g[system.layout.one :] = origin[len(origin) - len(g) + system.layout.one :]
+    set_time(machine.problem, g, 0.0)
+    weights, sizes = 1.0 / np.concatenate([system.nominals, np.ones(system.layout.nq)]), sizes_of_machine(machine)
+    everything = np.ones(len(structure.signature.equation), bool)
+    stages = Stages(machine, structure.signature, structure.dynamic, everything, weights, sizes.angles)
     for k in range(-int(structure.dynamic.d.max(initial=0)), 1):
-        _solve(stages, g, k, [row for row in starts if _stage(row, structure.dynamic) == k])
-    return g, _changes(machine, defaults, g, starts)
+        _solve(stages, g, k, [], [], sizes=sizes)
+    return g
 
 
 def _guess(machine: Machine, g: Array, guesses: Sequence[StartRow]) -> None:
@@ -104,14 +151,17 @@ def _stage(row: StartRow, o: Offsets) -> int:
     return int(np.max(row.levels - o.d[row.variables]))
 
 
-def _static(machine: Machine, structure: Structure, g: Array, starts: list[StartRow], weights: Array) -> None:
-    """The static solution with written starts held: every held quantity frees the rate of one charge behind it."""
+def _static(machine: Machine, structure: Structure, g: Array, starts: list[StartRow], weights: Array, sizes: Sizes) -> list[StartRow]:
+    """The static solution with written starts held: every held quantity frees the rate of one charge behind it.
+
+    The starts come back, those that were closed with the values they got."""
     o = structure.static
     held, freed = _held(machine, structure, starts)
-    stages = Stages(machine, structure.signature, o, structure.static_triples, weights)
+    stages = Stages(machine, structure.signature, o, structure.static_triples, weights, sizes.angles)
     for k in range(-int(o.d.max(initial=0)), 1):
         rows = [row for row in starts if row not in held and _stage(row, o) == k] if k < 0 else []
-        _solve(stages, g, k, [*rows, *(held if k == 0 else [])], freed if k == 0 else [])
+        starts = _solve(stages, g, k, starts, [*rows, *(held if k == 0 else [])], freed if k == 0 else [], sizes)
+    return starts
 
 
 def _held(machine: Machine, structure: Structure, starts: list[StartRow]) -> tuple[list[StartRow], list[int]]:
@@ -165,16 +215,25 @@ def _set_charges(machine: Machine, g: Array) -> None:
     g[places] -= derivative(machine, g, 0, size, np.zeros(size, np.int64))[system.n :]
 
 
-def _solve(stages: Stages, g: Array, k: int, rows: list[StartRow], freed: Sequence[int] = ()) -> None:
+def _solve(
+    stages: Stages, g: Array, k: int, starts: list[StartRow], rows: list[StartRow], freed: Sequence[int] = (), sizes: Sizes = NO_SIZES
+) -> list[StartRow]:
+    """Stage k with `rows` held, in place; the starts, among them those of `rows` that had to be closed with the values they got."""
+    before = g.copy()
     try:
         solve_stage(stages, g, k, rows, freed)
     except Inconsistent as wrong:
-        raise _explained(stages.machine, wrong, rows) from None
+        g[:] = before
+        if not rows or k == 0 or not len(sizes.lengths) or not all(map(speaks_of_positions, rows)):
+            raise _explained(stages, wrong, rows, g, sizes) from None
+        taken = dict(zip(map(id, rows), closed(stages, g, k, rows, sizes)))
+        return [taken.get(id(row), row) for row in starts]
+    return starts
 
 
-def _explained(machine: Machine, wrong: Inconsistent, rows: list[StartRow]) -> Exception:
-    names = machine.system.names
-    where = [names[e] for e in wrong.equations if e < machine.system.n][:5]
+def _explained(stages: Stages, wrong: Inconsistent, rows: list[StartRow], g: Array, sizes: Sizes) -> Exception:
+    names = stages.machine.system.names
+    where = [names[e] for e in wrong.equations if e < stages.machine.system.n][:5]
     written = [row for row in rows if row.word == "start"]
     if written:
         first, *others = written
@@ -189,21 +248,13 @@ def _explained(machine: Machine, wrong: Inconsistent, rows: list[StartRow]) -> E
                 hint=hint,
             )
         )
+    joint = open_joint(stages, g, wrong.stage, (), sizes) if wrong.stage < -1 else None
+    if joint is not None:
+        message = f"the mechanism cannot be put together: the points of '{joint.name}' stay {length(joint.distance)} apart"
+        hint = f"lengths, prescribed positions at t = 0 or units may be wrong; the machine is {length(sizes.size)} large"
+        return InputError(Problem("E412", message, joint.span, hint=hint))
     what = {0: "accelerations and forces", -1: "velocities and charges", -2: "positions"}.get(wrong.stage, "starting values")
     hint = "two constraints may contradict each other, or Newton needs a `guess`"
     return SimulationError(
         Problem("E501", f"no consistent start: {what} do not satisfy the equations at {', '.join(where) or 'the constraints'}", hint=hint)
     )
-
-
-def _changes(machine: Machine, before: Array, after: Array, starts: Sequence[StartRow]) -> list[Change]:
-    """Positions and velocities that constraints have moved off their defaults; what was written is none."""
-    layout, names = machine.system.layout, machine.system.names
-    written = {int(place) for row in starts if len(row.variables) == 1 for place in slots(machine, row.variables, row.levels)}
-    found = []
-    for i in range(layout.nk):
-        for level, word in ((0, "position behind "), (1, "")):
-            slot = int(layout.unknown(np.array([i]), level)[0])
-            if slot not in written and abs(after[slot] - before[slot]) > 1e-12 * max(1.0, abs(before[slot])):
-                found.append(Change(word + names[i], float(before[slot]), float(after[slot])))
-    return found

@@ -34,6 +34,7 @@ from netsim.solvers.linear_symbolic import (
 __all__ = ["Factor", "SingularMatrix", "analyse", "condition_estimate", "fill_ratio", "refactor", "solve", "solve_transpose"]
 
 _SUSPICIOUS_CONDITION = 1e12
+_HOPELESS_CONDITION = 1e14
 _GOOD_CONDITION = 1e6
 _NAMED_ENTRIES = 5
 _at = np.uint32  # a signed subscript is tested for wrapping around: a quarter of the time of `refactor`
@@ -65,11 +66,12 @@ class Factor(NamedTuple):
     work: Floats
 
 
-def analyse(n: int, indptr: ArrayLike, indices: ArrayLike, values: ArrayLike) -> Factor:
+def analyse(n: int, indptr: ArrayLike, indices: ArrayLike, values: ArrayLike, explain: bool = True) -> Factor:
     """The factor of an n x n matrix in compressed columns: scales, pivots, patterns and the values of L and U.
 
     Repeated entries add up. Entries that are zero now but in the pattern stay in it. Raises SingularMatrix where the
-    rank is below n, by structure or up to rounding, and ValueError where values are not finite.
+    rank is below n, by structure or up to rounding, and ValueError where values are not finite. With `explain` False the finding comes without the
+    null spaces, which cost far more than the factor.
     """
     start, row = np.asarray(indptr, np.int32), np.asarray(indices, np.int32)
     entries = np.ascontiguousarray(values, np.float64)
@@ -78,10 +80,10 @@ def analyse(n: int, indptr: ArrayLike, indices: ArrayLike, values: ArrayLike) ->
         return _lay_out(start, row, (np.empty(0), np.empty(0)), (np.empty(0, np.int32), np.empty(0, np.int32)))
     matrix = sparse.csc_matrix((entries.copy(), row.copy(), start.copy()), shape=(n, n))
     matrix.sum_duplicates()
-    first = _attempt(matrix, start, row, entries, equilibrate(matrix))
+    first = _attempt(matrix, start, row, entries, equilibrate(matrix), explain)
     if not isinstance(first, SingularMatrix) and first[1] < _GOOD_CONDITION:
         return first[0]
-    other = _attempt(matrix, start, row, entries, equilibrate(matrix, fitted=True))  # scales many decades apart want another beginning
+    other = _attempt(matrix, start, row, entries, equilibrate(matrix, fitted=True), explain)  # scales many decades apart want another beginning
     found = [each for each in (first, other) if not isinstance(each, SingularMatrix)]
     if not found:
         raise first  # type: ignore[misc]
@@ -89,19 +91,22 @@ def analyse(n: int, indptr: ArrayLike, indices: ArrayLike, values: ArrayLike) ->
 
 
 def _attempt(
-    matrix: sparse.csc_matrix, start: Ints, row: Ints, entries: Floats, scales: tuple[Floats, Floats]
+    matrix: sparse.csc_matrix, start: Ints, row: Ints, entries: Floats, scales: tuple[Floats, Floats], explain: bool
 ) -> tuple[Factor, float] | SingularMatrix:
     """The factor with the given scales and its condition, or the finding that the matrix is singular."""
     n = matrix.shape[0]
     scaled = sparse.csc_matrix((matrix.data * scales[0][matrix.indices], matrix.indices, matrix.indptr), shape=(n, n))
     scaled.data *= np.repeat(scales[1], np.diff(matrix.indptr))
     order = pivot_order(scaled)
+    unexplained = SingularMatrix(np.zeros((n, 0)), np.zeros((n, 0)), 0)
     if order is None:
-        return _broken_down(scaled, scales)
+        return _broken_down(scaled, scales) if explain else unexplained
     factor = _lay_out(start, row, scales, order)
     if refactor(factor, entries) == 0.0:
-        return _broken_down(scaled, scales)
+        return _broken_down(scaled, scales) if explain else unexplained
     condition = condition_estimate(factor, entries)
+    if not explain:
+        return (factor, condition) if condition < _HOPELESS_CONDITION else unexplained
     if condition > _SUSPICIOUS_CONDITION and (singular := _singular(scaled, scales, RANK_TOLERANCE)):
         return singular
     return factor, condition

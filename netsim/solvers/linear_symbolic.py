@@ -222,8 +222,52 @@ def _null_part(matrix: Any, basis: Floats, zero: float) -> Floats:
     return np.linalg.solve(null[leading].T, null.T).T
 
 
+def largest_matching(pattern: sparse.csr_matrix) -> Ints:
+    """The column matched to each row by a matching of most pairs, -1 for rows without one: augmenting paths, phase by phase (Pothen, Fan 1990).
+
+    SciPy's `maximum_bipartite_matching` takes exponential time on chains of loops (scipy issue 26147): it does not mark dead ends.
+    """
+    rows, columns = pattern.shape
+    starts, adjacent = pattern.indptr.tolist(), pattern.indices.tolist()
+    row_of, column_of = [-1] * columns, [-1] * rows
+    for row in range(rows):
+        for column in adjacent[starts[row] : starts[row + 1]]:
+            if row_of[column] < 0:
+                row_of[column], column_of[row] = row, column
+                break
+    searching = True
+    while searching:
+        searching, seen = False, [False] * columns
+        for root in [row for row in range(rows) if column_of[row] < 0]:
+            path, ends = _augmenting(root, starts, adjacent, row_of, seen)
+            for row, column in zip(path, ends):
+                row_of[column], column_of[row] = row, column
+            searching = searching or bool(path)
+    return np.array(column_of, dtype=np.int64)
+
+
+def _augmenting(root: int, starts: list[int], adjacent: list[int], row_of: list[int], seen: list[bool]) -> tuple[list[int], list[int]]:
+    """Rows from `root` on and the column each takes, the last one a free one; nothing where there is no such path. Marks the columns it tried."""
+    path, places = [root], [starts[root]]
+    while path:
+        if places[-1] == starts[path[-1] + 1]:
+            path.pop()
+            places.pop()
+            continue
+        column = adjacent[places[-1]]
+        places[-1] += 1
+        if seen[column]:
+            continue
+        seen[column] = True
+        if row_of[column] < 0:
+            return path, [adjacent[place - 1] for place in places]
+        path.append(row_of[column])
+        places.append(starts[row_of[column]])
+    return [], []
+
+
 def structural_deficiency(matrix: sparse.csc_matrix) -> int:
     """n minus the size of a maximum matching of rows and columns over the nonzero entries."""
     pattern = matrix.copy()
     pattern.eliminate_zeros()
-    return int(np.count_nonzero(sparse.csgraph.maximum_bipartite_matching(pattern.tocsr()) < 0))
+    return int(np.count_nonzero(largest_matching(pattern.tocsr()) < 0))

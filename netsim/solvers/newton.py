@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from netsim.kernels.call import compiled, run_table
+from netsim.layout import DRIVE_LEVELS
 from netsim.solvers.linear import refactor, solve
 from netsim.solvers.machine import ALPHA, DRIVES, ENTRIES, HISTORY, KA, KV, KX, N_DRIVES, N_TABLES, NK, NNZ, NQ, NY, TABLES, TIME, A, V, X, Y
 
@@ -32,7 +33,7 @@ def set_time(problem, g, t):
     """Time, drives and tables at t; the status is OUTSIDE_TABLE where a table does not reach."""
     g[TIME] = t
     first, count = problem.sizes[DRIVES], problem.sizes[N_DRIVES]
-    g[first : first + 4 * count] = 0.0
+    g[first : first + DRIVE_LEVELS * count] = 0.0
     out = g[:]
     status = CONVERGED
     if problem.arguments.shape[0]:
@@ -150,35 +151,41 @@ def _longest(problem, step, n):
 
 
 @compiled
-def _sizes(problem, history, g, u, sizes):
-    """How large the terms are that each unknown brings: |u|, positions and accelerations with their history, rotations as 1 rad."""
+def _sizes(problem, history, level, k, u, size):
+    """How large the terms are that each unknown brings by its position, velocity or acceleration = history + k u."""
     nk = problem.sizes[NK]
-    for j in range(sizes.shape[0]):
-        sizes[j] = abs(u[j])
-    for j in range(nk):
-        if g[KX] != 0.0:
-            sizes[j] = max(sizes[j], abs(history[j] / g[KX]))
-        if g[KA] != 0.0:
-            sizes[j] = max(sizes[j], abs(history[2 * nk + j] / g[KA]))
-    for f in range(problem.rotations.shape[0]):
-        if g[KX] != 0.0:
+    for j in range(size.shape[0]):
+        size[j] = max(abs(u[j]), 1e-3 * problem.nominal[j])
+        if j < nk and k != 0.0:
+            size[j] = max(size[j], abs(history[level * nk + j] / k))
+    if level == 0 and k != 0.0:
+        for f in range(problem.rotations.shape[0]):
             for j in range(problem.rotations[f], problem.rotations[f] + 3):
-                sizes[j] = max(sizes[j], 1.0 / abs(g[KX]))
+                size[j] = 1.0 / abs(k)
 
 
 @compiled
-def at_round_off(problem, history, g, u, out, sizes, magnitude):
-    """Whether every row's residual is explained by the rounding of its terms |J| |u| (positions count with their history, rotations as 1 rad).
+def at_round_off(problem, history, g, u, out, size, magnitude):
+    """Whether every row's residual is explained by the rounding of its terms: |dF/dx| |x| + |dF/dv| |v| + |dF/da| |a| + |dF/dy| |y|.
 
-    `sizes` and `magnitude` are room for (n,)."""
-    entries = problem.sizes[ENTRIES]
-    _sizes(problem, history, g, u, sizes)
-    n = sizes.shape[0]
+    x, v and a count with their history, rotations as 1 rad, nothing as less than a thousandth of its nominal size. The levels are told apart
+    by evaluating the matrix with one of kx, kv, ka at a time (in `out`, whose residuals stay). `size` and `magnitude` are room for (n,).
+    """
+    nk, entries = problem.sizes[NK], problem.sizes[ENTRIES]
+    n = nk + problem.sizes[NY]
     for i in range(n):
         magnitude[i] = 0.0
-    for j in range(n):
-        for p in range(problem.indptr[j], problem.indptr[j + 1]):
-            magnitude[problem.indices[p]] += abs(out[entries + p]) * sizes[j]
+    kept = (g[KX], g[KV], g[KA])
+    for level in range(3):
+        k = kept[level]
+        g[KX], g[KV], g[KA] = 0.0, 0.0, 0.0
+        g[KX + level] = k
+        _sizes(problem, history, level, k, u, size)
+        _evaluate(problem, problem.jacobian, g, out, entries + problem.sizes[NNZ] + 1)
+        for j in range(n):
+            for p in range(problem.indptr[j], problem.indptr[j + 1]):
+                magnitude[problem.indices[p]] += abs(out[entries + p]) * size[j]
+    g[KX], g[KV], g[KA] = kept
     for i in range(n):
         if not abs(out[i]) <= 32 * EPS * magnitude[i]:
             return False
@@ -223,11 +230,8 @@ def newton(problem, factor, fresh, g, history, out, u, work, tolerance):  # noqa
         solve(factor, out[:n], du)
         norm, relative = _norms(problem, du, u, weight, n)
         contraction = norm / norm_before if norm_before > 0.0 else 0.0
-        if quiet > 0 and contraction > 0.25 and relative > tolerance:  # perhaps at the floor, where only rounding is left to move
-            if not current:
-                _evaluate(problem, problem.jacobian, g, out, entries + problem.sizes[NNZ] + 1)
-            if at_round_off(problem, history, g, u, out, work[4], work[5]):
-                return CONVERGED, iteration, factorisations, iteration <= ENOUGH
+        if quiet > 0 and contraction > 0.25 and relative > tolerance and at_round_off(problem, history, g, u, out, work[4], work[5]):
+            return CONVERGED, iteration, factorisations, iteration <= ENOUGH  # only rounding is left to move
         if iteration > 1 and not contraction <= 1.0 and relative > tolerance:  # also for NaN
             for i in range(n):
                 u[i] = before[i]

@@ -1,20 +1,20 @@
 """Constraints that repeat what others already say: closed loops of joints have them (a planar four-bar of revolutes in space has three).
 
 Where they repeat is seen at a position: the mechanism as it is drawn, where it is singular by structure, and as it is assembled. Redundant rows are
-dropped and as many multipliers held at zero (`netsim.system.without_redundant`); the motion is that of the other rows, and reactions are one of the
-many distributions that balance.
+dropped and as many multipliers held at zero (`netsim.system.without_redundant`); the motion is that of the other rows. Samples show the reactions of
+least norm among the many that balance (`netsim.solvers.reactions`).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from netsim.component import is_kinematic
 from netsim.errors import InputError
 from netsim.levels import Signature, StructurallySingular, signature
 from netsim.network import GROUND
 from netsim.solvers.initial import Structure, explain_structure, structure_of
 from netsim.solvers.machine import Machine, build_machine
+from netsim.solvers.reactions import bodies_of, constraint_owners, in_loops, multipliers_of
 from netsim.solvers.stages import level_values
 from netsim.system import Redundant, System, without_redundant
 from netsim.values import Values
@@ -62,54 +62,65 @@ def repeated(machine: Machine, g: Array) -> Redundant | None:
     system = machine.system
     found = signature(system)
     values = level_values(machine, g)
-    joints, sources = _constraint_owners(system)
+    joints, sources = constraint_owners(system)
     kept = found.kept & (found.level == 0) & (values != 0)
     moving = found.kept & ((found.level > 0) | (found.variable >= system.n))
     candidates = np.setdiff1d(joints, found.equation[moving])
     position = kept & np.isin(found.equation, candidates) & (found.variable < system.n)
-    balances = kept & np.isin(found.variable, joints) & (found.equation < system.layout.nk)
-    multipliers = np.unique(found.variable[balances])
+    multipliers = multipliers_of(system, found, joints, values)
+    balances = kept & np.isin(found.variable, multipliers) & (found.equation < system.layout.nk)
     rows = np.setdiff1d(np.unique(found.equation[position]), _mentioning(found, position, multipliers))
     if not len(rows) or not len(multipliers):
         return None
     at = position & np.isin(found.equation, rows)
-    dropped = _dependent(rows, found.equation[at], found.variable[at], values[at], sources)
-    held = _dependent(multipliers, found.variable[balances], found.equation[balances], values[balances], sources)
-    return Redundant(dropped, held) if len(dropped) and len(dropped) == len(held) else None
+    dropped = _dependent(system, found.equation[at], found.variable[at], values[at], sources)
+    if not len(dropped):
+        return None
+    held = _dependent(system, found.variable[balances], found.equation[balances], values[balances], sources)
+    return Redundant(dropped, held) if len(dropped) == len(held) else None
 
 
 def _mentioning(found: Signature, position: Array, multipliers: Array) -> Array:
     return found.equation[position & np.isin(found.variable, multipliers)]
 
 
-def _constraint_owners(system: System) -> tuple[Array, Array]:
-    """Unknowns (and rows) of elements between bodies in space or in the plane, and those of sources among them."""
-    joints, sources = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    for batch in system.batches:
-        if not batch.instances or batch.shapes:
-            continue
-        component = batch.instances[0].component
-        if any(is_kinematic(d) and any(q.size for q in d.across) for d in (component.domain(t) for t in component.terminals)):
-            own = [u for key, u in batch.unknowns.items() if key[0] == "own"]
-            joints += own
-            sources += own if component.is_source else []
-    return np.concatenate(joints), np.concatenate(sources)
+def _dependent(system: System, items: Array, columns: Array, values: Array, first: Array) -> Array:
+    """Items (rows of a sparse matrix, given by its entries) that depend on the others; those in `first` are taken as independent before any other.
 
-
-def _dependent(which: Array, rows: Array, columns: Array, values: Array, first: Array) -> Array:
-    """Those of `which` (rows of a sparse matrix) that depend on the others; rows in `first` are taken as independent before any other."""
+    Only loops are searched, each by itself."""
     from scipy import linalg
 
-    across = np.unique(columns)
-    matrix = np.zeros((len(which), len(across)))
-    np.add.at(matrix, (np.searchsorted(which, rows), np.searchsorted(across, columns)), values)
-    matrix /= np.maximum(np.abs(matrix).max(axis=0), 1e-300)
-    matrix /= np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-300)
-    matrix[np.isin(which, first)] *= 1e3
-    triangle, order = linalg.qr(matrix.T, mode="r", pivoting=True)
-    sizes = np.abs(np.diag(triangle))
-    rank = int((sizes > RANK_TOLERANCE * max(1.0, sizes.max(initial=0.0))).sum())
-    return which[order[rank:]]
+    bodies = bodies_of(system, columns)
+    left = np.isin(items, in_loops(items, columns, values, bodies))
+    found = [np.zeros(0, np.int64)]
+    for part in _separate(items[left], bodies[left]):
+        at = np.flatnonzero(left)[part]
+        which, i = np.unique(items[at], return_inverse=True)
+        across, j = np.unique(columns[at], return_inverse=True)
+        matrix = np.zeros((len(which), len(across)))
+        np.add.at(matrix, (i, j), values[at])
+        matrix /= np.maximum(np.abs(matrix).max(axis=0), 1e-300)
+        matrix /= np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-300)
+        matrix[np.isin(which, first)] *= 1e3
+        triangle, order = linalg.qr(matrix.T, mode="r", pivoting=True)
+        sizes = np.abs(np.diag(triangle))
+        found.append(which[order[int((sizes > RANK_TOLERANCE * max(1.0, sizes.max(initial=0.0))).sum()) :]])
+    return np.concatenate(found)
+
+
+def _separate(items: Array, bodies: Array) -> list[Array]:
+    """Positions of entries by connected component of the graph that joins items to the bodies they touch."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    if not len(items):
+        return []
+    _, i = np.unique(items, return_inverse=True)
+    _, j = np.unique(bodies, return_inverse=True)
+    size = int(i.max()) + 1
+    graph = coo_array((np.ones(len(i)), (i, size + j)), shape=(size + int(j.max()) + 1,) * 2)
+    _, label = connected_components(graph, directed=False)
+    return [np.flatnonzero(label[i] == k) for k in np.unique(label[i])]
 
 
 def describe(system: System) -> str:

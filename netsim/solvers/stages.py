@@ -7,7 +7,7 @@ square: accelerations, multipliers, rates and everything algebraic follow. These
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,22 +16,26 @@ from netsim.errors import Problem, SimulationError
 from netsim.kernels.kernel import Kernel, derivative_kernel
 from netsim.kernels.reference import evaluate
 from netsim.levels import Offsets, Signature, equation_numbers
+from netsim.solvers.charts import recharted
 from netsim.solvers.machine import Machine
 from netsim.starts import StartRow
 
 Array = np.ndarray
 ROUNDS = 60
+LONGEST_TURN = 0.5
+"""How far (rad) one Newton step turns a body: a loop that starts far from where it is drawn closes on the branch it was drawn on."""
 
 
 @dataclass(frozen=True, eq=False)
 class Stages:
-    """A machine's equations by level: which triples take part (`chosen`), the offsets, weights of least change."""
+    """A machine's equations by level: which triples take part (`chosen`), the offsets, weights of least change, unknowns that are angles."""
 
     machine: Machine
     signature: Signature
     offsets: Offsets
     chosen: Array
     weights: Array
+    angles: Array = field(default_factory=lambda: np.zeros(0, np.int64))
 
 
 def level_values(machine: Machine, g: Array) -> Array:
@@ -86,48 +90,70 @@ def slots(machine: Machine, variables: Array, levels: Array) -> Array:
     return found
 
 
-def solve_stage(stages: Stages, g: Array, k: int, rows: Sequence[StartRow] = (), freed: Sequence[int] = (), mass_metric: bool = False) -> None:
+def solve_stage(
+    stages: Stages,
+    g: Array,
+    k: int,
+    rows: Sequence[StartRow] = (),
+    freed: Sequence[int] = (),
+    mass_metric: bool = False,
+    soft: Sequence[float] = (),
+) -> None:
     """Make stage k hold in g, in place. `freed` charges have their rate among the unknowns (static solutions).
 
+    With `soft` (a size per equation and row, 0 for those that must hold) the others are met in the least-squares sense, each divided by its size.
     Raises `SimulationError` where the equations contradict one another or Newton does not converge.
     """
     o, n = stages.offsets, stages.signature.size
-    active_e = np.flatnonzero((o.match >= 0) & (o.c + k >= 0))
+    active_e = stage_equations(o, k)
     active_v = stage_variables(o, k)
     if not len(active_v) or not (len(active_e) or rows):
         return
+    levels = o.d[active_v] + k
     places = np.concatenate(
-        [slots(stages.machine, active_v, o.d[active_v] + k), slots(stages.machine, np.array(freed, np.int64), np.ones(len(freed), np.int64))]
-    ).astype(np.int64)
-    square = len(active_e) + len(rows) == len(places)
+        [slots(stages.machine, active_v, levels), slots(stages.machine, np.array(freed, np.int64), np.ones(len(freed), np.int64))]
+    )
+    places = places.astype(np.int64)
+    turns = np.flatnonzero(np.isin(active_v, stages.angles) & (levels == 0))
+    square = len(active_e) + len(rows) == len(places) and not len(soft)
     size = np.concatenate([stages.weights[active_v], np.ones(len(freed))])
     before = np.inf
     damping, step, origin = 1.0, np.zeros(0), g[places].copy()
     for round_ in range(ROUNDS):
-        r = _residuals(stages, g, k, active_e, rows)
+        r = stage_residuals(stages, g, k, active_e, rows)
         norm = _norm(r)
-        if round_ and not norm <= before * (1 + 1e-9) and norm > 1e-12 and damping > 1e-4:
+        if round_ and not len(soft) and not norm <= before * (1 + 1e-9) and norm > 1e-12 and damping > 1e-4:
             damping *= 0.5
             g[places] = origin - damping * step
             continue
+        if len(turns):
+            recharted(stages.machine.system, g)
         values = level_values(stages.machine, g)
         jacobian = _jacobian(stages, values, k, active_e, active_v, rows, freed, g)
         metric = _metric(stages, values, active_v, size, mass_metric)
-        step = _least_change(jacobian, r, metric, square)
+        step = _least_change(jacobian, r, metric, square, np.asarray(soft))
         origin, before = g[places].copy(), norm
-        damping = min(1.0, 2 * damping) if round_ else 1.0
+        most = LONGEST_TURN / max(float(np.max(np.abs(step[turns]), initial=0.0)), LONGEST_TURN)
+        damping = min(most, 2 * damping) if round_ else most
         g[places] = origin - damping * step
         moved = np.max(np.abs(step) / np.maximum(np.abs(g[places]), 1.0 / np.maximum(size, 1e-300) * 1e-6 + 1e-300), initial=0.0)
-        if damping == 1.0 and (moved < 1e-13 or (round_ >= 1 and moved < 1e-9) or (k < 0 and not _nonlinear(stages, k) and round_ >= 1)):
+        if damping == 1.0 and (moved < 1e-13 or (round_ >= 1 and moved < 1e-9) or (k < 0 and not _nonlinear(stages, k) and not rows and round_ >= 1)):
             break
-    _check_solved(stages, g, k, active_e, rows, n)
+    if len(turns):
+        recharted(stages.machine.system, g, all_of_them=True)
+    _check_solved(stages, g, k, active_e, rows, n, np.asarray(soft))
 
 
 def stage_matrix(stages: Stages, g: Array, k: int) -> tuple[Any, Array, Array]:
     """The matrix of stage k at what g holds, with its equations and variables."""
     o = stages.offsets
-    equations, variables = np.flatnonzero((o.match >= 0) & (o.c + k >= 0)), stage_variables(o, k)
+    equations, variables = stage_equations(o, k), stage_variables(o, k)
     return _jacobian(stages, level_values(stages.machine, g), k, equations, variables, (), (), g), equations, variables
+
+
+def stage_equations(o: Offsets, k: int) -> Array:
+    """Equations of stage k."""
+    return np.flatnonzero((o.match >= 0) & (o.c + k >= 0))
 
 
 def stage_variables(o: Offsets, k: int) -> Array:
@@ -146,7 +172,8 @@ def _nonlinear(stages: Stages, k: int) -> bool:
     return bool(np.any(stages.offsets.c + k == 0))
 
 
-def _residuals(stages: Stages, g: Array, k: int, equations: Array, rows: Sequence[StartRow]) -> Array:
+def stage_residuals(stages: Stages, g: Array, k: int, equations: Array, rows: Sequence[StartRow]) -> Array:
+    """Residuals of a stage's equations, differentiated as it asks, then of its rows."""
     o = stages.offsets
     wanted = o.c[equations] + k
     found = np.zeros(len(equations))
@@ -201,23 +228,23 @@ def _metric(stages: Stages, values: Array, variables: Array, size: Array, mass_m
     return mass + diagonal * (1e-9 * largest)
 
 
-def _least_change(jacobian: Any, r: Array, metric: Any, square: bool) -> Array:
+def _least_change(jacobian: Any, r: Array, metric: Any, square: bool, soft: Array) -> Array:
     """The step J dz = r of least |dz|_W; for a regular square J simply its solution."""
     from netsim.solvers.linear import SingularMatrix, analyse, solve
 
     if square:
         try:
-            factor = analyse(len(r), jacobian.indptr, jacobian.indices, jacobian.data)
+            factor = analyse(len(r), jacobian.indptr, jacobian.indices, jacobian.data, explain=False)
             step = np.zeros(len(r))
             solve(factor, r, step)
             return step
         except SingularMatrix:
             pass
-    return _saddle_point(jacobian, r, metric)
+    return _saddle_point(jacobian, r, metric, soft)
 
 
-def _saddle_point(jacobian: Any, r: Array, metric: Any) -> Array:
-    """[W J'; J -eps] with rows of J scaled to 1; the small corner lets dependent (but consistent) rows pass."""
+def _saddle_point(jacobian: Any, r: Array, metric: Any, soft: Array) -> Array:
+    """[W J'; J -eps] with rows of J scaled to 1; the small corner lets dependent (but consistent) rows pass, a larger one is a soft row's square."""
     from scipy.sparse import block_array, diags_array
     from scipy.sparse.linalg import splu
 
@@ -229,20 +256,21 @@ def _saddle_point(jacobian: Any, r: Array, metric: Any) -> Array:
         return np.zeros(n)
     j = (diags_array(scale) @ jacobian).tocsc()
     w = metric * (1.0 / max(float(abs(metric).max()), 1e-300)) + diags_array(np.full(n, 1e-13))
-    corner = diags_array(np.full(m, -1e-13))
+    yielding = 1e-6 * (scale * soft) ** 2 if len(soft) else np.zeros(m)
+    corner = diags_array(-np.maximum(1e-13, yielding))
     matrix = block_array([[w, j.T], [j, corner]], format="csc")
     lu = splu(matrix)
     rhs = np.concatenate([np.zeros(n), scale * r])
     z = lu.solve(rhs)
-    for _ in range(3):  # refinement against the system without the corner
-        rest = rhs - np.concatenate([w @ z[:n] + j.T @ z[n:], j @ z[:n]])
+    for _ in range(3):  # refinement against the system without the corner that regularises
+        rest = rhs - np.concatenate([w @ z[:n] + j.T @ z[n:], j @ z[:n] - yielding * z[n:]])
         z = z + lu.solve(rest)
     return z[:n] if np.all(np.isfinite(z)) else np.zeros(n)
 
 
-def _check_solved(stages: Stages, g: Array, k: int, equations: Array, rows: Sequence[StartRow], n: int) -> None:
+def _check_solved(stages: Stages, g: Array, k: int, equations: Array, rows: Sequence[StartRow], n: int, soft: Array) -> None:
     """Residuals must be at round-off of their terms; what is left names equations that contradict one another."""
-    r = _residuals(stages, g, k, equations, rows)
+    r = stage_residuals(stages, g, k, equations, rows)
     values = np.abs(level_values(stages.machine, g))
     s = stages.signature
     terms = np.zeros(n + 1)
@@ -250,7 +278,7 @@ def _check_solved(stages: Stages, g: Array, k: int, equations: Array, rows: Sequ
     content = np.abs(g[slots(stages.machine, s.variable[kept], s.level[kept])])
     np.add.at(terms, s.equation[kept], values[kept] * content)
     floor = np.concatenate([terms[equations], [max(abs(row.target), 1e-9) for row in rows]])
-    bad = ~(np.abs(r) <= 1e-6 * floor + 1e-9)
+    bad = ~(np.abs(r) <= 1e-6 * floor + 1e-9) & (soft == 0.0 if len(soft) else True)
     if not bad.any():
         return
     written = [row for row, wrong in zip(rows, bad[len(equations) :]) if wrong]

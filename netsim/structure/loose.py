@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from netsim.batches import form_of
-from netsim.errors import Problem
+from netsim.errors import Problem, nearest
 from netsim.structure.causes import Picture
 from netsim.structure.roles import CONDUCTS, links
 
@@ -23,6 +23,14 @@ def loose_ends(picture: Picture, explained: frozenset[int]) -> list[Problem]:
         for terminal, node in zip(instance.component.terminals, instance.nodes):
             if terminal in passing and node >= 0 and uses[node] == 1 and int(picture.system.numbering.first[node]) not in explained:
                 where = network.nodes[node]
+                others = [n.name for n in network.nodes if n is not where and n.domain is where.domain]
                 what = where.domain.through[0].doc or where.domain.through[0].name
-                found.append(Problem("N301", f"only '{instance.name}' touches node '{where.name}': no {what} can pass there", where.span))
+                found.append(
+                    Problem(
+                        "N301",
+                        f"only '{instance.name}' touches node '{where.name}': no {what} can pass there",
+                        where.span,
+                        hint=nearest(where.name, others),
+                    )
+                )
     return found

@@ -124,7 +124,20 @@ def _problem(instance: Instance, name: str, shape: Shape, need: Needed) -> Probl
         return Problem("N306", f"the {name} of '{instance.name}' {WORDS[have]}, and a {through} jumps with it", rough_part.span)
     who = "masses follow" if need.mechanical and need.smoothness > 0 else "the network has to follow"
     message = f"the {name} of '{instance.name}' is not smooth enough: it {WORDS[have]}, but {who} {FOLLOWED[min(need.smoothness, 4)]}"
-    return Problem("E306", message, rough_part.span, _mark(rough_part), _hint(rough_part, need))
+    otherwise = ", or prescribe the force and let the motion follow" if need.mechanical else ", or put a resistance between"
+    return Problem("E306", message, rough_part.span, _mark(rough_part), _hint(rough_part, otherwise))
+
+
+def too_rough(motion: Expr, shape: Shape, derivatives: int) -> Problem | None:
+    """What is wrong with a motion whose derivative of that order stands in the inputs that make it.
+
+    Derivatives up to the second must be continuous; of a higher one the input may jump, if those below it do not."""
+    have = smoothness(shape)
+    if have >= (derivatives if derivatives <= 2 else derivatives - 1):
+        return None
+    part = _culprit(motion, shape)
+    message = f"is not smooth enough: it {WORDS[have]}, but the inputs contain {FOLLOWED[derivatives]}"
+    return Problem("E306", message, part.span, _mark(part), _hint(part))
 
 
 def _culprit(expr: Expr, shape: Shape) -> Expr:
@@ -160,8 +173,7 @@ def _mark(expr: Expr) -> str:
     return _ROUGH.get(expr.function, "") if isinstance(expr, Call) else "a condition on the time jumps" if isinstance(expr, Conditional) else ""
 
 
-def _hint(expr: Expr, need: Needed) -> str:
+def _hint(expr: Expr, otherwise: str = "") -> str:
     if isinstance(expr, Call) and expr.function == "table":
         return "read the table with kind = cubic (two continuous derivatives)"
-    smooth = "use a smooth function such as bell(time, at = ..., width = ...), or a table with kind = cubic"
-    return smooth + (", or prescribe the force and let the motion follow" if need.mechanical else ", or put a resistance between")
+    return "use a smooth function such as bell(time, at = ..., width = ...), or a table with kind = cubic" + otherwise

@@ -304,10 +304,11 @@ def test_a_missing_end_is_found_where_the_block_opens(block, after):
     assert "'end'" in problem.message
 
 
-def test_an_instance_behind_a_missing_end():
-    first, second = problems("component a (p : e)\n v = 3\nr1 resistor (a, b) r = 1")
-    assert (first.code, second.code, second.span.line) == ("E103", "E101", 3)
-    assert "'end' of component 'a' is missing" in second.hint
+def test_an_instance_behind_a_missing_end_is_no_mistake_of_its_own():
+    (only,) = problems("component a (p : e)\n v = 3\nr1 resistor (a, b) r = 1\nr2 resistor (a, b) r = 1")
+    assert (only.code, only.span.line) == ("E103", 1)
+    (inside,) = problems("component a (p : e)\n v = 3\nr1 resistor (a, b) r = 1\nend")
+    assert (inside.code, inside.span.line) == ("E101", 3) and "'end' of component 'a' is missing" in inside.hint
 
 
 def test_lines_of_a_definition_are_checked_one_by_one():

@@ -58,6 +58,7 @@ EXPR = expressions()
 FULL_NAME = names(EXPR)
 NODE = FULL_NAME | st.just(s.Name((s.Part("ground"),)))
 BINDING = st.builds(s.Binding, NAME, EXPR)
+MOTIONS = st.builds(s.Binding, NAME, some(st.builds(s.Binary, st.just("="), EXPR, EXPR), 1).map(s.Vector))
 START = st.builds(s.Start, st.sampled_from(["start", "guess"]), FULL_NAME, EXPR)
 BOUNDS = some(st.builds(s.Bound, st.sampled_from(["<", "<=", ">", ">="]), EXPR), 0, 2)
 MAYBE = st.none() | EXPR
@@ -79,7 +80,7 @@ STATEMENT = st.one_of(
     st.builds(s.Use, TEXT, st.just(True)),
     st.builds(s.Include, TEXT),
     st.builds(s.World, some(BINDING, 1)),
-    st.builds(s.Run, NAME, some(BINDING), st.just("") | NAME),
+    st.builds(s.Run, NAME, some(BINDING | MOTIONS), st.just("") | NAME),
     st.builds(s.Save, SIGNALS),
     st.builds(s.Plot, SIGNALS),
     st.builds(s.DomainDef, NAME, some(QUANTITY), some(QUANTITY), some(QUANTITY), MAYBE, DOC, DOC),

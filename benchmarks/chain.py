@@ -1,0 +1,67 @@
+"""CPU time of a step of a chain of n links joined by hinges, in absolute coordinates, and the exponent of its growth with n.
+
+Every link has six coordinates, every hinge five constraints and an angle: 12 unknowns per link in the sparse system of a step, whose cost should
+grow like n. The chain starts straight and level and falls under gravity. The time of a step is that of the time loop alone; what comes before it
+(loading, consistent start) has a column of its own, and larger sizes are left out once it takes longer than its budget.
+"""
+
+from __future__ import annotations
+
+import time as clock
+
+from ladder import Cost, growth_exponent
+
+SIZES = {16: 1_000, 32: 1_000, 64: 500, 128: 500, 256: 250, 512: 250, 1024: 125}
+"""Links -> time steps."""
+STEP = 1e-3
+START_BUDGET = 20.0
+"""Seconds of CPU from the text to the first step: where a size takes longer, larger ones are left out."""
+
+
+def chain(n: int) -> str:
+    """A netlist of n links of 0.1 m."""
+    return f"""
+use spatial
+count n = {n}
+hinge[1]  revolute  (ground, link[1])     at = [0, 0, 0] m, axis = [0, 1, 0]
+hinge[k]  revolute  (link[k-1], link[k])  at = [(k - 1)*0.1, 0, 0]*1 m, axis = [0, 1, 0]  for k in 2..n
+bar[k]    body      (link[k])             m = 0.1 kg, I = diag(1e-5, 9e-5, 9e-5)*1 kg.m2, at = [(k - 0.5)*0.1, 0, 0]*1 m  for k in 1..n
+run  transient(stop = 1 s, step = 1 ms, method = euler)
+save link[{n}].r.x, link[{n}].r.z
+"""
+
+
+def cost(n: int, steps: int) -> tuple[Cost, int, float]:
+    """The cost of a step, from the run's first block of steps to its last; the unknowns; and the seconds before the first step."""
+    import netsim
+
+    marks: list[tuple[int, float]] = []
+    opened = clock.process_time()
+    model = netsim.load(chain(n))
+    run = model.transient(lambda fraction, time, done: marks.append((done, clock.process_time())), stop=steps * STEP, step=STEP, method="euler").attrs
+    (first, began), (last, ended) = marks[0], marks[-1]
+    each = (ended - began) / (last - first)
+    ahead = began - opened - first * each
+    return Cost(each * 1e6, run["iterations"] / run["steps"], run["factorisations"] / run["steps"]), model.system.n, ahead
+
+
+def report() -> None:
+    """A row for each size, and the growth exponents."""
+    cost(3, 32)  # compiles
+    print("Chain of n links joined by hinges, absolute coordinates, implicit Euler, CPU time in the time loop")
+    print(f"  {'links':>6} {'unknowns':>9} {'us/step':>10} {'us/step/link':>13} {'iterations':>11} {'factor':>7} {'before, s':>10}")
+    found: dict[int, Cost] = {}
+    for n, steps in SIZES.items():
+        found[n], unknowns, ahead = cost(n, steps)
+        each = found[n]
+        line = f"  {n:6,} {unknowns:9,} {each.microseconds:10.1f} {each.microseconds / n:13.2f} {each.iterations:11.2f} {each.factorisations:7.2f}"
+        print(f"{line} {ahead:10.1f}", flush=True)
+        if ahead > START_BUDGET and n != max(SIZES):
+            print(f"  larger chains are left out: before the first step of this one {ahead:.0f} s went by")
+            break
+    per_iteration = {n: Cost(each.microseconds / each.iterations, 1.0) for n, each in found.items()}
+    print(f"  growth with n: step n^{growth_exponent(found):.2f}, Newton iteration n^{growth_exponent(per_iteration):.2f}")
+
+
+if __name__ == "__main__":
+    report()

@@ -1,0 +1,66 @@
+"""Options of an inverse run: what is to be followed, by which actuators, and what is wrong with a given line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from netsim.analyses.options import TransientOptions
+from netsim.component import dimension
+from netsim.errors import InputError, Problem
+from netsim.language.expressions import Scope, flatten, quantity_of
+from netsim.language.syntax import Binary, Expr, Name, Run, Vector
+
+OWN = ("track", "actuators", "passes", "weights", "coordinates")
+EXAMPLE = "inverse(track = [M.x = 10 mm*bell(time, at = 1 s, width = 0.2 s)], actuators = [A.F], stop = 2 s, step = 1 ms)"
+
+
+@dataclass(frozen=True)
+class InverseOptions:
+    """(signal, motion) pairs, actuators, and how; `coordinates` are those of the actuators, found by their units where not given."""
+
+    track: tuple[tuple[Expr, Expr], ...]
+    actuators: tuple[Expr, ...]
+    transient: TransientOptions
+    passes: int = 1
+    weights: tuple[float, ...] = ()
+    coordinates: tuple[Expr, ...] = ()
+
+
+def inverse_options(run: Run, transient: TransientOptions, scope: Scope) -> InverseOptions:
+    """The options of a run line beyond those of its time stepping; raises `InputError` with all that is wrong."""
+    given: Mapping[str, Expr] = {b.name: b.value for b in run.options}
+    problems = [Problem("E422", f"inverse() needs '{name}'", run.span, hint=f"run {EXAMPLE}") for name in ("track", "actuators") if name not in given]
+    if problems:
+        raise InputError(problems)
+    track, actuators, coordinates = (_items(given[n]) if n in given else () for n in ("track", "actuators", "coordinates"))
+    numbers = {n: [float(x) for x in flatten(quantity_of(given[n], scope, dimension(None)).value)] for n in ("passes", "weights") if n in given}
+    problems += _wrong(given, track, actuators, numbers, coordinates)
+    if problems:
+        raise InputError(problems)
+    pairs = tuple((item.left, item.right) for item in track if isinstance(item, Binary))
+    return InverseOptions(pairs, actuators, transient, int(numbers.get("passes", [1])[0]), tuple(numbers.get("weights", ())), coordinates)
+
+
+def motions_in(run: Run) -> list[Expr]:
+    """The motions that a run line lists."""
+    return [item.right for b in run.options if b.name == "track" for item in _items(b.value) if isinstance(item, Binary)]
+
+
+def _items(value: Expr) -> tuple[Expr, ...]:
+    return value.items if isinstance(value, Vector) else (value,)
+
+
+def _wrong(
+    given: Mapping[str, Expr], track: tuple[Expr, ...], actuators: tuple[Expr, ...], numbers: Mapping[str, list[float]], coordinates: tuple[Expr, ...]
+) -> Iterator[Problem]:
+    for item in track:
+        if not (isinstance(item, Binary) and item.op == "="):
+            yield Problem("E424", "track lists signals with their motions", item.span, hint=f"such as {EXAMPLE}")
+    if numbers.get("passes", [1]) not in ([1], [2]):
+        yield Problem("E424", "passes is 1 or 2", given["passes"].span)
+    weights = numbers.get("weights", [])
+    if weights and (len(weights) != len(actuators) or not all(w > 0 for w in weights)):
+        yield Problem("E424", "weights are positive numbers, one for each actuator", given["weights"].span)
+    if coordinates and (len(coordinates) != len(actuators) or not all(isinstance(c, Name) for c in coordinates)):
+        yield Problem("E424", "coordinates are signals, one for each actuator", given["coordinates"].span)

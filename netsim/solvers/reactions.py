@@ -1,0 +1,189 @@
+"""Reactions of redundant constraints: of all that balance the same forces, those of least norm.
+
+The balances B lam = f of bodies in a closed loop leave some reactions free where constraints repeat one another. Of all lam
+
+    minimise  sum F^2 + sum (M/L)^2     subject to  B lam = B lam0,
+
+with forces F and moments M of the joints (sources keep theirs) and a length L: the root mean square of the arms with which these forces act about the
+nodes of their bodies, as the mechanism is drawn. lam0 is what the step found with as many reactions held at zero; motion and sources are the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from netsim.component import dimension, is_kinematic
+from netsim.kernels.call import run_table
+from netsim.levels import Signature, signature
+from netsim.numbering import across_scalars
+from netsim.solvers.machine import Call, Machine, call_table
+from netsim.solvers.stages import level_values
+from netsim.system import System
+
+Array = np.ndarray
+CORNER = 1e-13
+REFINEMENTS = 3
+
+
+@dataclass(eq=False)
+class Reactions:
+    """The loops' reactions: their `places` in g, their weights (1 for forces, 1/L for moments), and where the entries of B are found."""
+
+    length: float
+    places: Array
+    weights: Array
+    levels: Array
+    values: Array
+    picks: Array
+    rows: Array
+    columns: Array
+    shape: tuple[int, int]
+    alive: list[Call]
+
+
+def constraint_owners(system: System) -> tuple[Array, Array]:
+    """Unknowns (and rows) of elements between bodies in space or in the plane, and those of sources among them."""
+    joints, sources = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for batch in system.batches:
+        if not batch.instances or batch.shapes:
+            continue
+        component = batch.instances[0].component
+        if any(is_kinematic(d) and any(q.size for q in d.across) for d in (component.domain(t) for t in component.terminals)):
+            own = [u for key, u in batch.unknowns.items() if key[0] == "own"]
+            joints += own
+            sources += own if component.is_source else []
+    return np.concatenate(joints), np.concatenate(sources)
+
+
+def multipliers_of(system: System, found: Signature, owned: Array, values: Array) -> Array:
+    """Unknowns among `owned` that are loads only: they enter balances of bodies and no row of their own element, as a coordinate would."""
+    live = found.kept & (values != 0) & (found.variable < system.n)
+    pinned = system.redundant.rows if system.redundant else np.zeros(0, np.int64)
+    in_balances = live & (found.equation < system.layout.nk) & (found.level == 0)
+    in_rows = found.kept & (found.equation >= system.layout.nk) & ~np.isin(found.equation, pinned)
+    return np.setdiff1d(np.intersect1d(found.variable[in_balances], owned), found.variable[in_rows])
+
+
+def in_loops(items: Array, coordinates: Array, values: Array, groups: Array) -> Array:
+    """Items (rows of a sparse matrix, given by its entries) that may depend on one another.
+
+    Where all items that touch a group (a body) are independent on its coordinates alone, none of them takes part in any dependence; without
+    them the next body may be free. Trees are eaten up from their leaves, in linear time, and what remains are loops.
+    """
+    order = np.argsort(groups, kind="stable")
+    cuts = np.flatnonzero(np.diff(groups[order])) + 1
+    entries_of = {int(groups[part[0]]): part for part in np.split(order, cuts) if len(part)}
+    groups_of: dict[int, set[int]] = {}
+    for item, group in zip(items.tolist(), groups.tolist()):
+        groups_of.setdefault(item, set()).add(group)
+    waiting = list(entries_of)
+    while waiting:
+        part = np.array([e for e in entries_of[waiting.pop()] if int(items[e]) in groups_of], dtype=np.int64)
+        here, i = np.unique(items[part], return_inverse=True)
+        across, j = np.unique(coordinates[part], return_inverse=True)
+        if not len(here) or len(here) > len(across):
+            continue
+        block = np.zeros((len(here), len(across)))
+        np.add.at(block, (i, j), values[part])
+        block /= np.maximum(np.abs(block).max(axis=1, keepdims=True), 1e-300)
+        if np.linalg.matrix_rank(block, tol=1e-6) == len(here):
+            for item in here.tolist():
+                waiting += groups_of.pop(item)
+    return np.array(sorted(groups_of), dtype=np.int64)
+
+
+def bodies_of(system: System, unknowns: Array) -> Array:
+    """A number per unknown that kinematic unknowns of one node share; every other unknown is by itself."""
+    firsts = np.sort(system.numbering.first[system.numbering.first < system.layout.nk])
+    return np.where(unknowns < system.layout.nk, np.searchsorted(firsts, unknowns, side="right"), len(firsts) + 1 + unknowns)
+
+
+def plan_reactions(machine: Machine) -> Reactions | None:
+    """Where the reactions in loops are, if some of them have no unique value; None if all have one."""
+    system = machine.system
+    if system.redundant is None:
+        return None
+    found = signature(system)
+    values = level_values(machine, machine.g)
+    multipliers = multipliers_of(system, found, np.setdiff1d(*constraint_owners(system)), values)
+    at = np.flatnonzero(found.kept & (found.level == 0) & (found.equation < system.layout.nk) & np.isin(found.variable, multipliers))
+    core = in_loops(found.variable[at], found.equation[at], values[at], bodies_of(system, found.equation[at]))
+    at = at[np.isin(found.variable[at], core)]
+    if not len(at):
+        return None
+    rows = np.unique(found.equation[at])
+    moments = _is_moment(system, core)
+    length = _arm(system, found.variable[at], found.equation[at], values[at], core[~moments])
+    calls, first = [], 0
+    for batch in system.batches:
+        kernel = batch.kernels.levels
+        if kernel.program.n_outputs:
+            scatter = first + np.arange(kernel.program.n_outputs * batch.n)
+            gather = np.ascontiguousarray(system.gather(batch, kernel).ravel())
+            calls.append(Call(kernel.program, batch.n, gather, machine.parameters[id(batch)], scatter.astype(np.int32)))
+            first += len(scatter)
+    return Reactions(
+        length, system.layout.unknown(core, 0), np.where(moments, 1 / length, 1.0), call_table(calls, system.layout.uniforms), np.zeros(first), at,
+        np.searchsorted(rows, found.equation[at]), np.searchsorted(core, found.variable[at]), (len(rows), len(core)), calls,
+    )  # fmt: skip
+
+
+def _is_moment(system: System, unknowns: Array) -> Array:
+    """Which of these unknowns of joints are moments (N.m); the others are forces."""
+    found = np.zeros(system.n, bool)
+    moment = dimension("N.m")
+    for batch in system.batches:
+        if not batch.instances:
+            continue
+        units = {v.name: v.unit for v in batch.instances[0].component.definition.variables}
+        for i, name in enumerate(batch.form.own):
+            unit = units.get(name.split(".")[0].split("[")[0])
+            if unit is not None and dimension(unit) == moment:
+                found[batch.unknowns["own", i]] = True
+    return found[unknowns]
+
+
+def _arm(system: System, variables: Array, equations: Array, values: Array, forces: Array) -> float:
+    """The root mean square arm of these forces about the nodes they act on; 1 m where they all act at the nodes."""
+    turning = np.zeros(system.layout.nk, bool)
+    for node, first in zip(system.network.nodes, system.numbering.first):
+        if is_kinematic(node.domain):
+            for i, (quantity, _) in enumerate(across_scalars(node.domain)):
+                turning[first + i] = dimension(quantity.unit) == dimension("rad/s")
+    acts, turns = np.isin(variables, forces), turning[equations]
+    pushes, moments = float(np.sum(values[acts & ~turns] ** 2)), float(np.sum(values[acts & turns] ** 2))
+    return float(np.sqrt(moments / pushes)) if moments > 1e-24 * pushes > 0 else 1.0
+
+
+def least_norm(plan: Reactions, g: Array) -> None:
+    """Replace the loops' reactions in g, at what g holds, by the balancing ones of least norm."""
+    from scipy.sparse import csc_matrix
+    from scipy.sparse.linalg import splu
+
+    m, n = plan.shape
+    run_table(plan.levels, g, _cleared(plan.values))
+    entries = plan.values[plan.picks] / plan.weights[plan.columns]
+    balances = csc_matrix((entries, (plan.rows, plan.columns)), shape=plan.shape)
+    wanted = np.concatenate([np.zeros(n), balances @ (plan.weights * g[plan.places])])
+    whole, corner = np.arange(n), np.arange(n, n + m)
+    place = (
+        np.concatenate([whole, plan.columns, n + plan.rows, corner]),
+        np.concatenate([whole, n + plan.rows, plan.columns, corner]),
+    )
+    scale = max(float(np.abs(entries).max()), 1e-300)
+    data = np.concatenate([np.ones(n), entries / scale, entries / scale, np.full(m, -CORNER)])
+    lu = splu(csc_matrix((data, place), shape=(n + m, n + m)))
+    wanted /= scale
+    z = lu.solve(wanted)
+    for _ in range(REFINEMENTS):  # against the system without the corner
+        rest = wanted - np.concatenate([z[:n] + balances.T @ z[n:] / scale, balances @ z[:n] / scale])
+        z += lu.solve(rest)
+    if np.all(np.isfinite(z)):
+        g[plan.places] = z[:n] / plan.weights
+
+
+def _cleared(values: Array) -> Array:
+    values[:] = 0.0
+    return values

@@ -1,0 +1,295 @@
+"""The inverse analysis against closed forms and against Newton and Euler's equations; its two procedures against each other; its refusals."""
+
+import casadi as ca
+import newton_euler as ne
+import numpy as np
+import pytest
+
+import netsim
+from netsim.errors import InputError
+from netsim.library import models_folder
+
+MODELS = models_folder()
+BELL = "0.1 m*bell(time, at = 1 s, width = 0.2 s)"
+CARTS = """
+use translational
+m1 mass (a) m = 2 kg
+s1 spring (a, b) c = 200 N/m
+m2 mass (b) m = 1 kg
+d1 damper (b, ground) d = 3 N.s/m
+push force (b) F = 0 N
+pull force (a) F = 0 N
+mid relative_force (a, b) F = 0 N
+fix displacement (z, ground) s = 0 m
+m3 mass (z) m = 1 kg
+save a.x, b.x, push.F, pull.F, mid.F
+"""
+
+
+def carts(track, actuators, **options):
+    return netsim.load(CARTS).inverse(track=track, actuators=actuators, **{"stop": 2.0, "step": 2e-3, **options})
+
+
+def off(found, wanted):
+    return np.abs(np.asarray(found) - wanted).max() / np.abs(wanted).max()
+
+
+def derivatives(expression, times, order):
+    """An expression of ne.TIME and its rates, as series."""
+    found = [expression]
+    for _ in range(order):
+        found.append(ne.rate(found[-1]))
+    function = ca.Function("rates", [ne.TIME], found)
+    return [np.array([float(function(t)[k]) if order else float(function(t)) for t in times]) for k in range(order + 1)]
+
+
+# ------------------------------------------------------------------------------------------------ closed forms
+
+
+def test_voltage_behind_an_inductance():
+    """v = R i + L i' + k w with i = (J w' + d w)/k: three derivatives of the angle."""
+    data = netsim.load(MODELS / "motor_angle.net").run()[0]
+    _, w, dw, ddw = derivatives(2 * ne.bell(1, 0.2), data.time, 3)
+    i, di = (1e-4 * dw + 1e-5 * w) / 0.05, (1e-4 * ddw + 1e-5 * dw) / 0.05
+    assert off(data.series("src.v"), i + 0.5e-3 * di + 0.05 * w) < 1e-13
+    assert "third derivative of shaft.phi" in data.attributes["notes"]
+
+
+def test_force_behind_a_spring():
+    """b = a + m1 a''/c, F = m2 b'' + d b' + c (b - a): four derivatives."""
+    data = carts({"a.x": BELL}, ["push.F"])
+    a, da, dda, d3a, d4a = derivatives(0.1 * ne.bell(1, 0.2), data.time.values, 4)
+    b, db, ddb = a + 2 * dda / 200, da + 2 * d3a / 200, dda + 2 * d4a / 200
+    assert off(data["push.F"], ddb + 3 * db + 200 * (b - a)) < 1e-12
+    assert off(data["b.x"], b) < 1e-13
+
+
+def test_a_free_mass_behind_the_followed_one_moves_by_itself():
+    """The inputs hold at every instant although the first mass is free: F = m2 b'' + d b' + c (b - a) at the a that the run itself found."""
+    data = carts({"b.x": BELL}, ["push.F"], method="generalized_alpha")
+    b, db, ddb = derivatives(0.1 * ne.bell(1, 0.2), data.time.values, 2)
+    assert off(data["push.F"], ddb + 3 * db + 200 * (b - data["a.x"].values)) < 1e-12
+
+
+# ---------------------------------------------------------------------------------------------- Newton and Euler
+
+
+def stewart(time):
+    """The six forces of the shipped Stewart platform, body by body."""
+    base, top, height, m_plate = 0.5, 0.3, 0.6, 20.0
+    alpha = ca.asin(0.1 * ne.bell(2, 2 / 3))
+    p = ne.vector(0.05 * ca.sin(ca.pi * ne.TIME), 0.05 * (1 - ca.cos(ca.pi * ne.TIME)), height + 0.08 * ne.bell(2, 0.5))
+    plate = ca.vertcat(ca.horzcat(1, 0, 0), ca.horzcat(0, ca.cos(alpha), -ca.sin(alpha)), ca.horzcat(0, ca.sin(alpha), ca.cos(alpha)))
+    bodies, wrenches = [ne.Body(m_plate, np.diag([0.5, 0.5, 0.9]), p, plate)], []
+    for k, letter in enumerate("ABCDEF"):
+        centre, side = np.deg2rad(60 + 120 * (k // 2)), 2 * (k % 2) - 1
+        phi1, phi2 = centre + side * np.deg2rad(10), centre + side * np.deg2rad(50)
+        foot, head = base * np.array([np.cos(phi1), np.sin(phi1), 0]), np.array([top * np.cos(phi2), top * np.sin(phi2), height])
+        drawn = (head - foot) / np.linalg.norm(head - foot)
+        tangent = np.array([-np.sin(phi1), np.cos(phi1), 0])
+        tangent = tangent - tangent @ drawn * drawn
+        tangent /= np.linalg.norm(tangent)
+        frame = np.column_stack([drawn, tangent, np.cross(drawn, tangent)])
+        q = p + plate @ ca.DM(head - np.array([0, 0, height]))
+        e = ne.unit(q - ca.DM(foot))
+        third = ne.unit(ca.cross(e, ca.DM(tangent)))
+        second = ca.cross(third, e)
+        turn = ca.horzcat(e, second, third) @ ca.DM(frame.T)
+        lower, upper = len(bodies), len(bodies) + 1
+        bodies.append(ne.Body(1.5, frame @ np.diag([0.001, 0.02, 0.02]) @ frame.T, ca.DM(foot) + 0.2 * e, turn))
+        bodies.append(ne.Body(1.0, frame @ np.diag([0.0005, 0.01, 0.01]) @ frame.T, q - 0.15 * e, turn))
+        axes = [ca.SX(ca.DM(row)) for row in np.eye(3)]
+        wrenches += [ne.Wrench(f"cardan{letter}{i}", ne.GROUND, lower, axis, ca.SX(ca.DM(foot))) for i, axis in enumerate(axes)]
+        wrenches.append(ne.Wrench(f"cardan{letter}3", ne.GROUND, lower, ca.cross(ca.DM(tangent), third)))
+        wrenches += [ne.Wrench(f"slide{letter}{i}", lower, upper, axis, q) for i, axis in enumerate((second, third))]
+        wrenches += [ne.Wrench(f"slide{letter}{i + 2}", lower, upper, axis) for i, axis in enumerate(axes)]
+        wrenches.append(ne.Wrench(f"leg{letter}.drive.F", lower, upper, e, q))
+        wrenches += [ne.Wrench(f"ball{letter}{i}", upper, 0, axis, q) for i, axis in enumerate(axes)]
+    return ne.solve(bodies, wrenches, [0, 0, 9.81], time)
+
+
+def test_stewart_platform():
+    data = netsim.load(MODELS / "mechanisms/stewart_platform.net").run({"step": 0.02})[0]
+    wanted = stewart(data.time)
+    for letter in "ABCDEF":
+        assert off(data.series(f"leg{letter}.drive.F"), wanted[f"leg{letter}.drive.F"]) < 1e-9
+
+
+def bar(at1, at2):
+    """The rotation of a bar between two points of the plane from one along x."""
+    x = ne.unit(at2 - at1)
+    return ca.horzcat(x, ne.vector(-x[1], x[0], 0), ne.vector(0, 0, 1))
+
+
+def five_bar(time):
+    x, y = 0.03 * ca.sin(2 * ca.pi * ne.TIME), -0.38 - 0.02 * ca.cos(2 * ca.pi * ne.TIME)
+    pin, bodies, wrenches = ne.vector(x, y, 0), [], []
+    axes = [ca.SX(ca.DM(row)) for row in np.eye(3)]
+    outer = np.hypot(0.1, 0.2)
+    for k, (side, name) in enumerate(((-1, "mA.T"), (1, "mB.T"))):
+        base = ca.SX(ca.DM([0.1 * side, 0, 0]))
+        line = pin - base
+        distance = ca.sqrt(ca.dot(line, line))
+        along = (0.2**2 - outer**2 + distance**2) / (2 * distance)
+        across = ca.sqrt(0.2**2 - along**2)
+        normal = ne.vector(-line[1], line[0], 0) / distance
+        elbow = base + along * line / distance + side * across * normal
+        for first, second, length in ((base, elbow, 0.2), (elbow, pin, outer)):
+            bodies.append(ne.Body(0.1, np.diag([0, 1, 1]) * 0.1 * length**2 / 12, (first + second) / 2, bar(first, second)))
+        crank, coupler = 2 * k, 2 * k + 1
+        wrenches += [ne.Wrench(f"base{k}{i}", ne.GROUND, crank, axes[i], base) for i in range(2)]
+        wrenches.append(ne.Wrench(name, ne.GROUND, crank, axes[2]))
+        wrenches += [ne.Wrench(f"elbow{k}{i}", crank, coupler, axes[i], elbow) for i in range(2)]
+    wrenches += [ne.Wrench(f"pin{i}", 1, 3, axes[i], pin) for i in range(2)]
+    return ne.solve(bodies, wrenches, [0, -9.81, 0], time, rows=(0, 1, 5))
+
+
+def test_five_bar():
+    data = netsim.load(MODELS / "mechanisms/five_bar_inverse.net").run({"step": 0.01})[0]
+    wanted = five_bar(data.time)
+    for name in ("mA.T", "mB.T"):
+        assert off(data.series(name), wanted[name]) < 1e-9
+
+
+# ------------------------------------------------------------------------------------------------ the two procedures
+
+
+@pytest.mark.parametrize("model", ["mechanisms/five_bar_inverse.net", "mechanisms/stewart_platform.net"])
+def test_one_pass_and_two_agree(model):
+    text = (MODELS / model).read_text(encoding="utf-8")
+    one, two = (netsim.load(t).run({"step": 0.01})[0] for t in (text, text.replace("run  inverse(", "run  inverse(passes = 2, ")))
+    for signal in one.signals:
+        if signal.name.endswith((".F", ".T")):
+            assert off(two.series(signal.name), one.series(signal.name)) < 1e-9
+    assert (one.attributes["passes"], two.attributes["passes"]) == (1, 2)
+
+
+def test_the_tripod_at_once_and_in_stages():
+    """One pass from the marker's path equals the paper's second and third stage, forces and elongations."""
+    overrides = {"stop": "20 s", "h": "50 ms"}
+    once, stages = (netsim.load(MODELS / f"tripod/{name}.net").with_params(**overrides).run()[0] for name in ("inverse", "stage3"))
+    for rod in "ABC":
+        assert off(once.series(f"{rod}.F"), stages.series(f"{rod}.F")) < 1e-9
+        assert off(once.series(f"{rod}.k"), stages.series(f"{rod}.k")) < 1e-12
+
+
+def test_tables_of_samples_cost_accuracy(tmp_path):
+    """Through cubic tables of samples every 10 ms the five-bar's torques keep four digits; through the run's own rates they keep all."""
+    text = (MODELS / "mechanisms/five_bar_inverse.net").read_text(encoding="utf-8")
+    run = netsim.load(text).run({"step": 0.01})[0]
+    rows = zip(*(series.tolist() for series in (run.time, run.series("tip.r.x"), run.series("tip.r.y"))))
+    (tmp_path / "path.csv").write_text("time [s],x [m],y [m]\n" + "".join(f"{t!r},{x!r},{y!r}\n" for t, x, y in rows))
+    path = f'"{tmp_path}/path.csv"'
+    motions = {"tip.r.x": f'table({path}, time, "x")', "tip.r.y": f'table({path}, time, "y")'}
+    sampled = netsim.load(text).inverse(track=motions, actuators=["mA.T", "mB.T"], stop=2.0, step=0.01, method="generalized_alpha")
+    for name in ("mA.T", "mB.T"):
+        miss = np.abs(sampled[name].values - run.series(name))[20:-20].max() / np.abs(run.series(name)).max()
+        assert 1e-9 < miss < 3e-3
+
+
+def test_the_forward_run_converges_to_the_motion():
+    """What remains of the motion's miss is the method's own error: of second order for generalized-alpha."""
+    misses = []
+    for step in (0.01, 0.005):
+        data = carts({"b.x": BELL, "a.x": "0 m"}, ["push.F", "pull.F"], step=step, method="generalized_alpha")
+        misses.append(float(data.attrs["notes"].split("b.x strays by ")[1].split()[0]))
+    assert 1.85 < np.log2(misses[0] / misses[1]) < 2.15
+
+
+# ------------------------------------------------------------------------------------------------ spare actuators
+
+
+def test_spare_actuators_share_in_the_least_norm():
+    """Three forces on two masses: [push + mid on b, pull - mid on a], the shortest vector by the pseudoinverse."""
+    track = {"b.x": BELL, "a.x": "0.5*0.1 m*bell(time, at = 1 s, width = 0.3 s)"}
+    weights = [1.0, 2.0, 0.5]
+    actuators = ["mid.F", "push.F", "pull.F"]
+    for given in ({}, {"weights": weights}):
+        data = carts(track, actuators, **given)
+        t = data.time.values
+        b, db, ddb = derivatives(0.1 * ne.bell(1, 0.2), t, 2)
+        a, _, dda = derivatives(0.05 * ne.bell(1, 0.3), t, 2)
+        needed = np.array([ddb + 3 * db + 200 * (b - a), 2 * dda + 200 * (a - b)])
+        w = np.diag(1 / np.array(given.get("weights", [1.0, 1.0, 1.0])))
+        effect = np.array([[-1.0, 1.0, 0.0], [1.0, 0.0, 1.0]])  # mid pushes a and b apart: a is its first node
+        wanted = w @ np.linalg.pinv(effect @ w) @ needed
+        for k, name in enumerate(actuators):
+            assert off(data[name], wanted[k]) < 1e-9
+        assert "3 actuators share 2 motions: least" in data.attrs["notes"]
+
+
+def redundant_platform(time, weights):
+    """The four forces of the shipped platform: the least |w F| among all that balance every body."""
+    p = ne.vector(0.1 * ne.bell(1, 0.3), 0.05 * ca.sin(2 * ca.pi * ne.TIME), 0)
+    turn = ne.turned(0.2 * ne.bell(1, 0.4))
+    bodies, wrenches = [ne.Body(4.0, np.diag([0, 0, 0.03]), p, turn)], []
+    axes = [ca.SX(ca.DM(row)) for row in np.eye(3)]
+    for letter, sx, sy in (("A", -1, -1), ("B", 1, -1), ("C", 1, 1), ("D", -1, 1)):
+        foot = ca.SX(ca.DM([0.5 * sx, 0.5 * sy, 0]))
+        q = p + turn @ ca.DM([0.1 * sy, -0.1 * sx, 0])
+        e = ne.unit(q - foot)
+        rotation = bar(foot, q)
+        lower, upper = len(bodies), len(bodies) + 1
+        bodies += [ne.Body(0.5, np.diag([0, 0, 0.002]), foot + 0.1 * e, rotation), ne.Body(0.3, np.diag([0, 0, 0.001]), q - 0.1 * e, rotation)]
+        wrenches += [ne.Wrench(f"foot{letter}{i}", ne.GROUND, lower, axes[i], foot) for i in range(2)]
+        wrenches += [ne.Wrench(f"leg{letter}.drive.F", lower, upper, e, q), ne.Wrench(f"slide{letter}", lower, upper, rotation[:, 1], q)]
+        wrenches += [ne.Wrench(f"turn{letter}", lower, upper, axes[2])]
+        wrenches += [ne.Wrench(f"head{letter}{i}", upper, 0, axes[i], q) for i in range(2)]
+    named = {f"leg{letter}.drive.F": w for letter, w in zip("ABCD", weights)}
+    return ne.solve(bodies, wrenches, [0, -9.81, 0], time, weights=named, rows=(0, 1, 5))
+
+
+@pytest.mark.parametrize("weights", [(1, 1, 1, 1), (1, 3, 0.5, 1)])
+def test_redundant_platform(weights):
+    text = (MODELS / "mechanisms/redundant_platform.net").read_text(encoding="utf-8")
+    data = netsim.load(text.replace("run  inverse(", f"run  inverse(weights = {list(weights)}, ")).run({"step": 0.02})[0]
+    wanted = redundant_platform(data.time, weights)
+    for letter in "ABCD":
+        assert off(data.series(f"leg{letter}.drive.F"), wanted[f"leg{letter}.drive.F"]) < 1e-8
+
+
+# ------------------------------------------------------------------------------------------------ refusals
+
+REFUSED = [
+    ({"a.x": BELL, "b.x": BELL}, ["push.F"], "E432", "too few actuators"),
+    ({"z.x": BELL}, ["push.F"], "E432", "no actuator moves z.x"),
+    ({"b.x": BELL, "b.x - a.x": "0 m", "a.x": "0 m"}, ["push.F", "mid.F", "pull.F"], "E432", "independently"),
+    ({"b.x": "0.1 m*ramp(time/(1 s), at = 1)"}, ["push.F"], "E306", "the motion of b.x is not smooth enough"),
+    ({"b.x": BELL}, ["push.F", "mid.F"], "E436", "something free to move"),
+    ({"b.x": BELL}, ["push.x"], "E431", "no input"),
+    ({"b.x": BELL}, ["pusch.F"], "E431", "no element 'pusch'"),
+    ({"b.x": BELL}, ["push.F", "push.F"], "E431", "twice"),
+    ({"c.x": BELL}, ["push.F"], "E206", "nothing is called 'c.x'"),
+    ({"b.x": "1 N"}, ["push.F"], "E202", "m is wanted"),
+    ({"3 m": BELL}, ["push.F"], "E430", "no signal"),
+]
+
+
+@pytest.mark.parametrize("track, actuators, code, words", REFUSED)
+def test_what_cannot_work_is_refused_in_the_user_s_words(track, actuators, code, words):
+    with pytest.raises(InputError) as wrong:
+        carts(track, actuators)
+    problem = wrong.value.problems[0]
+    assert problem.code == code
+    assert words in problem.message
+
+
+def test_the_second_pass_needs_a_coordinate():
+    track, actuators = {"b.x": BELL, "a.x": "0 m"}, ["push.F", "mid.F"]
+    one, two, told = (carts(track, actuators, **given) for given in ({}, {"passes": 2}, {"passes": 2, "coordinates": ["b.x", "mid.s"]}))
+    assert off(two["mid.F"], one["mid.F"].values) < 1e-9
+    assert off(told["mid.F"], one["mid.F"].values) < 1e-9
+    motor, angle = netsim.load(MODELS / "motor_angle.net"), {"shaft.phi": "1 rad*bell(time, at = 1 s, width = 0.2 s)"}
+    with pytest.raises(InputError, match="say coordinates"):
+        motor.inverse(track=angle, actuators=["src.v"], passes=2, stop=2.0, step=0.01)
+
+
+@pytest.mark.parametrize(
+    "option, words", [("passes = 3", "passes is 1 or 2"), ("weights = [1, 2]", "one for each actuator"), ("track = [b.x]", "with their motions")]
+)
+def test_options_are_checked(option, words):
+    text = CARTS + f"run inverse(track = [b.x = {BELL}], actuators = [push.F], stop = 1 s, step = 1 ms, {option})\n"
+    if option.startswith("track"):
+        text = text.replace(f"track = [b.x = {BELL}], ", "")
+    with pytest.raises(InputError, match=words):
+        netsim.load(text).run()
