@@ -12,7 +12,7 @@ import numpy as np
 
 from netsim.analyses.inverse import inverse
 from netsim.analyses.inverse_options import OWN, InverseOptions, inverse_options, motions_in
-from netsim.analyses.options import TransientOptions, check_options
+from netsim.analyses.options import TIMES, TransientOptions, check_options
 from netsim.analyses.stepping import Progress
 from netsim.analyses.transient import begun, listed, transient
 from netsim.bindings import TableCall, lift
@@ -179,7 +179,7 @@ class Model:
         return dataset(samples)
 
     def transient(self, progress: Progress | None = None, save: list[str] | None = None, **options: Any) -> Any:
-        """A transient run as an xarray.Dataset. Options: stop, step, method, forces, every, from_.
+        """A transient run as an xarray.Dataset. Options: stop, step, method, rtol, forces, every, sample, from_.
 
         Raises `SimulationError` where it fails; its `samples` hold the result up to there.
         """
@@ -259,8 +259,8 @@ class Model:
     def _option(self, binding: Binding) -> Any:
         if binding.name in ("method", "forces", "from"):
             return _word(binding.value)
-        wanted = SECOND if binding.name in ("stop", "step") else NUMBER
-        if binding.name not in ("stop", "step", "every"):
+        wanted = SECOND if binding.name in TIMES else NUMBER
+        if binding.name not in (*TIMES, "every", "rtol"):
             return binding.value
         return float(quantity_of(binding.value, self.values.scope(self.network.top), wanted).value)
 
@@ -285,7 +285,7 @@ def _plain_number(name: str, value: Any) -> Any:
     from netsim.language.expressions import Scope
 
     expr = parse_expression(value, name) if isinstance(value, str) else value
-    wanted = SECOND if name in ("stop", "step") else NUMBER
+    wanted = SECOND if name in TIMES else NUMBER
 
     def unknown(word: Name) -> Typed:
         raise InputError(Problem("E237", f"'{name}' takes a number, not '{value}'", word.span))
