@@ -252,7 +252,7 @@ class Model:
         options = {b.name: self._option(b) for b in run.options if not (inverse_ and b.name in OWN)}
         options.update({n: _plain_number(n, v) for n, v in given.items()})
         if inverse_:
-            options.setdefault("forces", "recovered")
+            options = {"method": "generalized_alpha", "forces": "recovered", **options}
         stepping = check_options(run.analysis, options, spans)
         return inverse_options(run, stepping, self.values.scope(self.network.top)) if inverse_ else stepping
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from netsim.component import Component, plain_name
 from netsim.errors import InputError, Problem, Span
@@ -18,6 +19,7 @@ from netsim.language.syntax import (
     Let,
     Name,
     Param,
+    Place,
     Plot,
     Run,
     Save,
@@ -110,7 +112,20 @@ class Network:
     text: str = ""
 
     def node_numbers(self) -> dict[str, int]:
+        return self._numbers
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
         return {node.name: i for i, node in enumerate(self.nodes)}
+
+    @cached_property
+    def placements(self) -> dict[int, tuple[Instance, Place]]:
+        """Node -> the first instance that says where it is drawn, and how."""
+        found: dict[int, tuple[Instance, Place]] = {}
+        for instance in self.instances:
+            for place in instance.component.definition.places:
+                found.setdefault(instance.nodes[list(instance.component.terminals).index(place.terminal)], (instance, place))
+        return found
 
 
 def integer(expr: Expr, frame: Frame) -> int:

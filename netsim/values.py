@@ -6,7 +6,7 @@ Nothing here touches the structure: `parameter_values(network, {"stiffness": 300
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,10 +15,11 @@ import numpy as np
 from netsim.component import WORLD, Component, dimension, resolve_name, sizes_of
 from netsim.errors import InputError, Problem, Span, nearest
 from netsim.language.expressions import Scope, Typed, evaluate, flatten, is_bare, quantity_of, shape, span_of
-from netsim.language.functions import apply
+from netsim.language.operations import apply
 from netsim.language.parse import parse
 from netsim.language.syntax import Expr, Let, Number, Param
 from netsim.network import Definition, Frame, Instance, Network
+from netsim.placement import placed
 from netsim.units import Dimension, format_dimension
 
 COMMAND_LINE = "-p"
@@ -35,6 +36,7 @@ class Values:
     notes: list[Problem] = field(default_factory=list)
     literal_defaults: dict[int, Typed] = field(default_factory=dict)
     of_instances: dict[str, dict[str, Typed]] = field(default_factory=dict)
+    placing: set[str] = field(default_factory=set)
 
     def scope(self, frame: Frame) -> Scope:
         """Names of a frame: params, lets, counts, loop variables, world values."""
@@ -47,7 +49,7 @@ class Values:
                 return self.defined(frame.prefix + text, frame.definitions[text])
             return self.world(text) if text in WORLD else None
 
-        return Scope(lambda name: resolve_name(name, whole, names))
+        return Scope(lambda name: resolve_name(name, whole, names), placed(self.network, frame, self._inside))
 
     def defined(self, path: str, definition: Definition) -> Typed:
         """The value of a param or let, its bounds checked."""
@@ -106,16 +108,7 @@ class Values:
         counts = dict(instance.counts)
         found: dict[str, Typed] = {}
         component = instance.component
-        declared = {p.name: p for p in component.definition.params}
-
-        def whole(text: str) -> Typed | None:
-            if text in counts:
-                return Typed(float(counts[text]))
-            if text in declared:
-                return value(declared[text])
-            return self.world(text) if text in WORLD else self._let(component, text, inner)
-
-        inner = Scope(lambda name: resolve_name(name, whole, declared))
+        inner = self._scope_within(instance, lambda p: value(p))
 
         def value(p: Param) -> Typed:
             if p.name not in found:
@@ -129,6 +122,32 @@ class Values:
             if not evaluate(claim.condition, inner).value:
                 raise InputError(Problem("E235", f"{component.name} '{instance.name}': {claim.sentence}", instance.span))
         return found
+
+    def _scope_within(self, instance: Instance, value: Callable[[Param], Typed]) -> Scope:
+        """Names inside of an instance: counts, params (by `value`), world values, lets."""
+        component, counts = instance.component, dict(instance.counts)
+        declared = {p.name: p for p in component.definition.params}
+
+        def whole(text: str) -> Typed | None:
+            if text in counts:
+                return Typed(float(counts[text]))
+            if text in declared:
+                return value(declared[text])
+            return self.world(text) if text in WORLD else self._let(component, text, inner)
+
+        inner = Scope(lambda name: resolve_name(name, whole, declared))
+        return inner
+
+    def _inside(self, instance: Instance) -> Scope:
+        """The scope within an instance whose parameters are known; raises `InputError` where they depend on themselves."""
+        if instance.name in self.placing:
+            raise InputError(Problem("E233", f"the placement of '{instance.name}' depends on itself", instance.span))
+        self.placing.add(instance.name)
+        try:
+            known = self.parameters(instance)
+        finally:
+            self.placing.discard(instance.name)
+        return self._scope_within(instance, lambda p: known[p.name])
 
     def _let(self, component: Component, text: str, inner: Scope) -> Typed | None:
         let = next((item for item in component.definition.lets if item.name == text), None)
@@ -160,7 +179,7 @@ class Values:
         return result
 
     def unknown_overrides(self) -> list[Problem]:
-        """Overrides that named nothing. Params of the top level that only starts, runs or other netlists read are evaluated here: their units count."""
+        """Overrides that named nothing. Params that only starts, runs or other netlists read are evaluated here: their units count."""
         for path, definition in self.network.top.definitions.items():
             if path in self.overrides and isinstance(definition.statement, Param):
                 self.defined(path, definition)

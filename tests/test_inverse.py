@@ -164,6 +164,29 @@ def test_one_pass_and_two_agree(model):
     assert (one.attributes["passes"], two.attributes["passes"]) == (1, 2)
 
 
+def test_the_tripod_at_once_and_in_stages():
+    """One pass from the marker's path equals the paper's second and third stage, forces and elongations."""
+    overrides = {"stop": "20 s", "h": "50 ms"}
+    once, stages = (netsim.load(MODELS / f"tripod/{name}.net").with_params(**overrides).run()[0] for name in ("inverse", "stage3"))
+    for rod in "ABC":
+        assert off(once.series(f"{rod}.F"), stages.series(f"{rod}.F")) < 1e-9
+        assert off(once.series(f"{rod}.k"), stages.series(f"{rod}.k")) < 1e-12
+
+
+def test_tables_of_samples_cost_accuracy(tmp_path):
+    """Through cubic tables of samples every 10 ms the five-bar's torques keep four digits; through the run's own rates they keep all."""
+    text = (MODELS / "mechanisms/five_bar_inverse.net").read_text(encoding="utf-8")
+    run = netsim.load(text).run({"step": 0.01})[0]
+    rows = zip(*(series.tolist() for series in (run.time, run.series("tip.r.x"), run.series("tip.r.y"))))
+    (tmp_path / "path.csv").write_text("time [s],x [m],y [m]\n" + "".join(f"{t!r},{x!r},{y!r}\n" for t, x, y in rows))
+    path = f'"{tmp_path}/path.csv"'
+    motions = {"tip.r.x": f'table({path}, time, "x")', "tip.r.y": f'table({path}, time, "y")'}
+    sampled = netsim.load(text).inverse(track=motions, actuators=["mA.T", "mB.T"], stop=2.0, step=0.01, method="generalized_alpha")
+    for name in ("mA.T", "mB.T"):
+        miss = np.abs(sampled[name].values - run.series(name))[20:-20].max() / np.abs(run.series(name)).max()
+        assert 1e-9 < miss < 3e-3
+
+
 def test_the_forward_run_converges_to_the_motion():
     """What remains of the motion's miss is the method's own error: of second order for generalized-alpha."""
     misses = []
@@ -193,6 +216,36 @@ def test_spare_actuators_share_in_the_least_norm():
         for k, name in enumerate(actuators):
             assert off(data[name], wanted[k]) < 1e-9
         assert "3 actuators share 2 motions: least" in data.attrs["notes"]
+
+
+def redundant_platform(time, weights):
+    """The four forces of the shipped platform: the least |w F| among all that balance every body."""
+    p = ne.vector(0.1 * ne.bell(1, 0.3), 0.05 * ca.sin(2 * ca.pi * ne.TIME), 0)
+    turn = ne.turned(0.2 * ne.bell(1, 0.4))
+    bodies, wrenches = [ne.Body(4.0, np.diag([0, 0, 0.03]), p, turn)], []
+    axes = [ca.SX(ca.DM(row)) for row in np.eye(3)]
+    for letter, sx, sy in (("A", -1, -1), ("B", 1, -1), ("C", 1, 1), ("D", -1, 1)):
+        foot = ca.SX(ca.DM([0.5 * sx, 0.5 * sy, 0]))
+        q = p + turn @ ca.DM([0.1 * sy, -0.1 * sx, 0])
+        e = ne.unit(q - foot)
+        rotation = bar(foot, q)
+        lower, upper = len(bodies), len(bodies) + 1
+        bodies += [ne.Body(0.5, np.diag([0, 0, 0.002]), foot + 0.1 * e, rotation), ne.Body(0.3, np.diag([0, 0, 0.001]), q - 0.1 * e, rotation)]
+        wrenches += [ne.Wrench(f"foot{letter}{i}", ne.GROUND, lower, axes[i], foot) for i in range(2)]
+        wrenches += [ne.Wrench(f"leg{letter}.drive.F", lower, upper, e, q), ne.Wrench(f"slide{letter}", lower, upper, rotation[:, 1], q)]
+        wrenches += [ne.Wrench(f"turn{letter}", lower, upper, axes[2])]
+        wrenches += [ne.Wrench(f"head{letter}{i}", upper, 0, axes[i], q) for i in range(2)]
+    named = {f"leg{letter}.drive.F": w for letter, w in zip("ABCD", weights)}
+    return ne.solve(bodies, wrenches, [0, -9.81, 0], time, weights=named, rows=(0, 1, 5))
+
+
+@pytest.mark.parametrize("weights", [(1, 1, 1, 1), (1, 3, 0.5, 1)])
+def test_redundant_platform(weights):
+    text = (MODELS / "mechanisms/redundant_platform.net").read_text(encoding="utf-8")
+    data = netsim.load(text.replace("run  inverse(", f"run  inverse(weights = {list(weights)}, ")).run({"step": 0.02})[0]
+    wanted = redundant_platform(data.time, weights)
+    for letter in "ABCD":
+        assert off(data.series(f"leg{letter}.drive.F"), wanted[f"leg{letter}.drive.F"]) < 1e-8
 
 
 # ------------------------------------------------------------------------------------------------ refusals

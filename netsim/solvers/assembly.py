@@ -78,7 +78,7 @@ class OpenJoint(NamedTuple):
 
 
 def lifted(found: Signature, o: Offsets, chosen: Array, variables: Array, system: System) -> Offsets:
-    """Offsets with which coordinates that follow from positions (a hinge's angle) are solved together with them, those of `variables` that are such."""
+    """Offsets with which those of `variables` that follow from positions (a hinge's angle) are solved together with them."""
     least = np.array(o.d)
     for variable in variables[(variables >= system.layout.nk) & (variables < system.n)]:
         least[variable] = max(least[variable], _depth(found, o, chosen, int(variable), system.layout.nk))

@@ -119,7 +119,7 @@ def _through(stages: Stages, g: Array, starts: list[StartRow], last: int, sizes:
 
 
 def with_coordinates(system: System, structure: Structure, variables: Array) -> Structure:
-    """The structure in which coordinates (a joint's angle) among `variables` are solved, with their rates, where the positions they follow from are."""
+    """The structure in which those of `variables` that follow from positions (a joint's angle) are solved, with their rates, where these are."""
     found, everything = structure.signature, np.ones(len(structure.signature.equation), bool)
     dynamic = lifted(found, structure.dynamic, everything, variables, system)
     chosen = everything if structure.static is structure.dynamic else structure.static_triples

@@ -20,10 +20,10 @@ import numpy as np
 from netsim.kernels.call import compiled
 from netsim.tree.articulated import add_to_parent, inertia_times, set_rigid, subtract_outer
 from netsim.tree.flexible import coupling, elastic_mass, set_coordinates
-from netsim.tree.inverse import body_wrench, friction, no_wrenches
+from netsim.tree.inverse import flexible_wrench, friction, no_wrenches
 from netsim.tree.kinematics import joint_motion, make_motion, place, point_columns, point_motion
 from netsim.tree.model import DOFS, ELASTIC, ELASTIC_Q, ELASTIC_V, FLEXIBLE, INERTIA, JOINT_V, KIND, PARENT, POINT, Array, Tree
-from netsim.tree.spatial import add, cross_twist, dot, plus, put, row, scaled, twist_to_child, wrench_to_parent
+from netsim.tree.spatial import add, cross_twist, cross_wrench, dot, minus, momentum, plus, put, row, scaled, twist_to_child, wrench_to_parent
 
 
 class Articulated(NamedTuple):
@@ -121,17 +121,23 @@ def velocities(t, q, v, wrenches, m, w):  # type: ignore[no-untyped-def]
         put(m.twist, i, twist)
         put(w.drift, i, plus(drift, cross_twist(twist, relative)))
         put(m.rate, i, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
-        body_wrench(t, i, q, v, w.zero, m, w.force)
-        for c in range(6):
-            w.bias[i, c] = m.wrench[i, c] - wrenches[i, c]
-        if t.node[i, ELASTIC] > 0 and t.node[i, KIND] != POINT:
-            # the modal sums are those of this body: body_wrench has just set them
-            set_rigid(w.inertia, i, m.deformed, 0, 0)
-            at = t.node[i, ELASTIC_V]
-            coupling(t.beams, t.node[i, FLEXIBLE], m.modal, w.coupling[at:])
-            elastic_mass(t.beams, t.node[i, FLEXIBLE], m.modal, w.block[at:])
-        else:
-            set_rigid(w.inertia, i, t.rest, i, INERTIA)
+        put(w.bias, i, minus(cross_wrench(twist, momentum(t.rest, i, INERTIA, twist)), row(wrenches, i)))
+        set_rigid(w.inertia, i, t.rest, i, INERTIA)
+    if len(t.beams.size) > 0:
+        for i in range(1, len(t.node)):
+            if t.node[i, ELASTIC] > 0 and t.node[i, KIND] != POINT:
+                _elastic_blocks(t, i, q, v, wrenches, m, w)
+
+
+@compiled
+def _elastic_blocks(t, i, q, v, wrenches, m, w):  # type: ignore[no-untyped-def]
+    """Bias, inertia, coupling and elastic mass of a flexible body; flexible_wrench leaves the modal sums they need."""
+    flexible_wrench(t, i, q, v, w.zero, m, w.force)
+    put(w.bias, i, minus(row(m.wrench, i), row(wrenches, i)))
+    set_rigid(w.inertia, i, m.deformed, 0, 0)
+    at = t.node[i, ELASTIC_V]
+    coupling(t.beams, t.node[i, FLEXIBLE], m.modal, w.coupling[at:])
+    elastic_mass(t.beams, t.node[i, FLEXIBLE], m.modal, w.block[at:])
 
 
 @compiled

@@ -54,26 +54,33 @@ def rnea_into(t, q, v, a, wrenches, m, tau):  # type: ignore[no-untyped-def]
     outward(t, q, v, a, m)
     tau[:] = 0.0
     put(m.wrench, 0, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+    body_wrenches(t, q, v, a, m, tau)
     for i in range(1, len(t.node)):
-        body_wrench(t, i, q, v, a, m, tau)
         for c in range(6):
             m.wrench[i, c] -= wrenches[i, c]
     inward(t, q, m, tau)
     friction(t, v, 1.0, tau)
 
 
-@compiled(forceinline=True)
-def body_wrench(t, i, q, v, a, m, tau):  # type: ignore[no-untyped-def]
-    """m.wrench[i] = what moves body i as its twist and rate say; tau += its elastic forces (G22 eq. 2, left side)."""
-    twist, rate = row(m.twist, i), row(m.rate, i)
-    if t.node[i, ELASTIC] == 0 or t.node[i, KIND] == POINT:
-        put(m.wrench, i, plus(momentum(t.rest, i, INERTIA, rate), cross_wrench(twist, momentum(t.rest, i, INERTIA, twist))))
-    else:
-        _flexible_wrench(t, i, q, v, a, m, tau)
+@compiled
+def body_wrenches(t, q, v, a, m, tau):  # type: ignore[no-untyped-def]
+    """m.wrench = what moves each body as its twist and rate say; tau += elastic forces (G22 eq. 2, left side).
+
+    Flexible bodies have a loop of their own: a call that passes the whole tree would cost the rigid ones more than their dynamics.
+    """
+    for i in range(1, len(t.node)):
+        twist = row(m.twist, i)
+        inertial = momentum(t.rest, i, INERTIA, row(m.rate, i))
+        put(m.wrench, i, plus(inertial, cross_wrench(twist, momentum(t.rest, i, INERTIA, twist))))
+    if len(t.beams.size) > 0:
+        for i in range(1, len(t.node)):
+            if t.node[i, ELASTIC] > 0 and t.node[i, KIND] != POINT:
+                flexible_wrench(t, i, q, v, a, m, tau)
 
 
 @compiled
-def _flexible_wrench(t, i, q, v, a, m, tau):  # type: ignore[no-untyped-def]
+def flexible_wrench(t, i, q, v, a, m, tau):  # type: ignore[no-untyped-def]
+    """m.wrench[i] of a flexible body, with tau += its elastic forces; leaves its modal sums and its deformed inertia in m."""
     twist, rate = row(m.twist, i), row(m.rate, i)
     f, s = t.node[i, FLEXIBLE], m.modal
     set_modal(t.beams, f, q, v, a, t.node[i, ELASTIC_Q], t.node[i, ELASTIC_V], s)
