@@ -18,8 +18,8 @@ from netsim.urdf.robot import Joint as RobotJoint
 class RobotTree:
     """The tree of a robot; `velocity[joint]` are the places of a joint's coordinates in v (and tau), `position[joint]` in q.
 
-    Joints that mimic others are free coordinates of `tree`. The mechanism that mimics has v = G v_free with G = `reduction` (nv rows, a column for each
-    coordinate that mimics nothing), hence M_free = G^T M G and tau_free = G^T tau; and, where q is as long as v, q = G q_free + offset.
+    Joints that mimic others are free coordinates of `tree`. The mechanism that mimics has v = G v_free with G = `reduction` (nv rows, a column for
+    each coordinate that mimics nothing), hence M_free = G^T M G and tau_free = G^T tau; and, where q is as long as v, q = G q_free + offset.
     """
 
     robot: Robot
