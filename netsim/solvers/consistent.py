@@ -17,7 +17,10 @@ from netsim.solvers.recovery import Recovery, StagePlan
 
 Array = np.ndarray
 ROUNDS = 15
-CLOSE = 1e-10
+CLOSE = 1e-12
+ROUNDING = 1e-7
+"""Corrections this small that shrink no more are rounding."""
+SLOW = 0.1
 PIVOT_QUALITY = 1e-9
 
 
@@ -50,9 +53,14 @@ def nothing_to_recover() -> Consistent:
     )  # fmt: skip
 
 
+def is_ready(recovery: Recovery) -> bool:
+    """Whether every stage of a plan has its factor: a point has been recovered with it, without help of the careful solver."""
+    return all(plan.factor is not None for _, plan in recovery.stages if plan.m)
+
+
 def compiled_plan(recovery: Recovery | None) -> Consistent:
-    """The stages of a plan whose factors exist (a point has been recovered with it); without a plan, nothing to do."""
-    stages = [plan for _, plan in recovery.stages if plan.m and plan.factor is not None] if recovery else []
+    """The stages of a plan, which must be ready; without a plan, nothing to do."""
+    stages = [plan for _, plan in recovery.stages if plan.m] if recovery and is_ready(recovery) else []
     if recovery is None or not stages:
         return nothing_to_recover()
     where: list[Array] = []
@@ -92,7 +100,11 @@ def _parts(plan: StagePlan) -> tuple[list[Array], list[Array], Array]:
 
 @lean
 def make_consistent(plan, g):
-    """Newton's method stage by stage on what g holds, in place; False where pivots do not serve or a value is not finite."""
+    """Newton's method stage by stage on what g holds, in place; False where pivots do not serve or it does not converge.
+
+    All stages begin with the derivatives where the first one starts; they are taken anew where corrections do not become small at once.
+    """
+    _derivatives(plan, g)
     for k in range(plan.sizes.shape[0]):  # noqa: SIM110  (numba has no all() over a generator)
         if not _solve(plan, plan.where[k], plan.sizes[k], g):
             return False
@@ -100,11 +112,16 @@ def make_consistent(plan, g):
 
 
 @lean
-def _evaluate(plan, where, g, residual):
-    """The matrix entries of all levels, and the stage's equations order by order, at what g holds."""
+def _derivatives(plan, g):
+    """The derivatives of all equations by level at what g holds."""
     for i in range(plan.level_values.shape[0]):
         plan.level_values[i] = 0.0
     run_table(plan.levels, g, plan.level_values)
+
+
+@lean
+def _residuals(plan, where, g, residual):
+    """A stage's equations, order by order, at what g holds."""
     w = plan.numbers
     first_call, first_row, at, equations = w[where[9] : where[10]], w[where[10] : where[11]], w[where[11] : where[12]], w[where[12] : where[13]]
     calls = where[NUMBERS + REALS + 2]
@@ -117,7 +134,35 @@ def _evaluate(plan, where, g, residual):
 
 
 @lean
-def _solve(plan, where, sizes, g):  # noqa: C901  (one Newton loop)
+def _fill(plan, where, entries):
+    """The stage's matrix from the derivatives."""
+    w, r, f = plan.numbers, plan.reals, where[NUMBERS + 1 :]
+    base, scales = r[f[7] : f[8]], r[f[8] : f[9]]
+    chosen, pairs = w[where[14] : where[15]], w[where[15] : where[16]]
+    picks, products, values = scales.shape[0] - 1, pairs.shape[0] // 3, plan.level_values
+    for p in range(entries.shape[0]):
+        entries[p] = base[p]
+    for p in range(picks):
+        entries[chosen[picks + p]] += scales[p] * values[chosen[p]]
+    for p in range(products):
+        entries[pairs[2 * products + p]] += scales[picks] * values[pairs[p]] * values[pairs[products + p]]
+
+
+@lean
+def _correct(g, places, step, n):
+    """Subtract a step; its largest entry beside what it corrects, infinite where one is not finite."""
+    moved = 0.0
+    for i in range(n):
+        if not np.isfinite(step[i]):
+            return np.inf
+        g[places[i]] -= step[i]
+        moved = max(moved, abs(step[i]) / (abs(g[places[i]]) + 1e-3))
+    return moved
+
+
+@lean
+def _solve(plan, where, sizes, g):
+    """One stage: corrections with one factor as long as they shrink fast, converged where the next one would not move anything."""
     m, n, size = sizes[0], sizes[1], sizes[2]
     w, r, f = plan.numbers, plan.reals, where[NUMBERS + 1 :]
     factor = Factor(
@@ -125,33 +170,30 @@ def _solve(plan, where, sizes, g):  # noqa: C901  (one Newton loop)
         w[where[4] : where[5]], r[f[2] : f[3]], w[where[5] : where[6]], w[where[6] : where[7]], r[f[3] : f[4]], w[where[7] : where[8]],
         w[where[8] : where[9]], r[f[4] : f[5]], r[f[5] : f[6]], r[f[6] : f[7]],
     )  # fmt: skip
-    places, chosen = w[where[13] : where[14]], w[where[14] : where[15]]
-    base, scales, row_scale, entries = r[f[7] : f[8]], r[f[8] : f[9]], r[f[9] : f[10]], r[f[10] : f[11]]
+    places, row_scale, entries = w[where[13] : where[14]], r[f[9] : f[10]], r[f[10] : f[11]]
     step, residual = r[f[11] : f[11] + size], r[f[11] + size : f[12]]
-    pairs = w[where[15] : where[16]]
-    picks, products, values = scales.shape[0] - 1, pairs.shape[0] // 3, plan.level_values
-    for _ in range(ROUNDS):
-        _evaluate(plan, where, g, residual)
-        for p in range(entries.shape[0]):
-            entries[p] = base[p]
-        for p in range(picks):
-            entries[chosen[picks + p]] += scales[p] * values[chosen[p]]
-        for p in range(products):
-            entries[pairs[2 * products + p]] += scales[picks] * values[pairs[p]] * values[pairs[products + p]]
-        if refactor(factor, entries) < PIVOT_QUALITY:
-            return False
-        shift = n if size > n else 0
+    shift = n if size > n else 0
+    before, fresh = np.inf, False
+    for iteration in range(ROUNDS):
+        if not fresh:
+            _fill(plan, where, entries)
+            if refactor(factor, entries) < PIVOT_QUALITY:
+                return False
+            fresh = True
+        _residuals(plan, where, g, residual)
         for i in range(size):
             step[i] = 0.0
         for i in range(m):
             step[shift + i] = residual[i] * (row_scale[i] if shift else 1.0)
         solve(factor, step, step)
-        moved = 0.0
-        for i in range(n):
-            if not np.isfinite(step[i]):
-                return False
-            g[places[i]] -= step[i]
-            moved = max(moved, abs(step[i]) / (abs(g[places[i]]) + 1e-3))
-        if moved < CLOSE:
+        moved = _correct(g, places, step, n)
+        if not np.isfinite(moved):
+            return False
+        contraction = moved / before if iteration else 1.0
+        if moved * min(1.0, contraction) < CLOSE or (moved < ROUNDING and contraction > SLOW):
             return True
-    return True
+        if iteration and contraction > SLOW:
+            _derivatives(plan, g)
+            fresh = False
+        before = moved
+    return False

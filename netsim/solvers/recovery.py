@@ -11,14 +11,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from netsim.batches import Batch
 from netsim.kernels.call import run_table
 from netsim.kernels.kernel import Kernel
+from netsim.kernels.program import restricted
 from netsim.levels import equation_numbers
 from netsim.solvers.initial import Structure
 from netsim.solvers.linear import Factor, analyse, refactor, solve
 from netsim.solvers.machine import Call, Machine, call_table
 from netsim.solvers.newton import set_time
-from netsim.solvers.stages import Stages, derivative_of, slots, solve_stage, stage_variables
+from netsim.solvers.stages import Stages, derivative_of, level_values, slots, solve_stage, stage_variables
 
 Array = np.ndarray
 ROUNDS = 2
@@ -65,29 +67,36 @@ def plan_recovery(machine: Machine, structure: Structure, g: Array) -> Recovery:
     """
     system = machine.system
     alive: list[list[Call]] = []
-    calls: list[Call] = []
-    first = 0
-    for batch in system.batches:
-        kernel = batch.kernels.levels
-        if kernel.program.n_outputs:
-            scatter = first + np.arange(kernel.program.n_outputs * batch.n)
-            calls.append(_call(machine, batch, kernel, scatter))
-            first += scatter.size
-    levels = call_table(calls, system.layout.uniforms)
-    alive.append(calls)
     everything = np.ones(len(structure.signature.equation), bool)
     weights = 1.0 / np.concatenate([system.nominals, np.ones(system.layout.nq)])
-    values = np.zeros(first)
-    run_table(levels, g, values)
+    values = level_values(machine, g)
     lowest = -int(structure.dynamic.d.max(initial=0))
     held = not system.layout.nk
     if held:
         weights[system.n :] = _holding(structure, values, system.nominals)
         lowest -= 1
     stages = Stages(machine, structure.signature, structure.dynamic, everything, weights)
-    sums = np.zeros(structure.signature.size + 1)
     plans = [(k, _plan(stages, k, values, alive)) for k in range(lowest + 1, 1)]
-    return Recovery(machine, structure, levels, values, plans, sums, alive)
+    used = np.zeros(len(values), bool)
+    for _, plan in plans:
+        used[plan.picks] = used[plan.pairs[:2]] = True
+    levels = _levels(machine, used, alive)
+    return Recovery(machine, structure, levels, np.zeros(len(values)), plans, np.zeros(structure.signature.size + 1), alive)
+
+
+def _levels(machine: Machine, used: Array, alive: list[list[Call]]) -> Array:
+    """The call table of those derivatives by level that a stage uses."""
+    calls: list[Call] = []
+    first = 0
+    for batch in machine.system.batches:
+        kernel = batch.kernels.levels
+        places = first + np.arange(kernel.program.n_outputs * batch.n).reshape(-1, batch.n)
+        first += places.size
+        wanted = np.asarray(used[places].any(axis=1))
+        if wanted.any():
+            calls.append(_call(machine, batch, kernel, places, wanted))
+    alive.append(calls)
+    return call_table(calls, machine.system.layout.uniforms)
 
 
 def _holding(structure: Structure, values: Array, nominals: Array) -> Array:
@@ -99,9 +108,11 @@ def _holding(structure: Structure, values: Array, nominals: Array) -> Array:
     return HOLD / np.where(ordinary > 0.0, ordinary, 1.0)
 
 
-def _call(machine: Machine, batch, kernel: Kernel, scatter: Array) -> Call:
+def _call(machine: Machine, batch: Batch, kernel: Kernel, places: Array, wanted: Array) -> Call:
+    """Those outputs of a kernel that are `wanted`, to `places` (outputs, instances)."""
     gather = np.ascontiguousarray(machine.system.gather(batch, kernel).ravel())
-    return Call(kernel.program, batch.n, gather, machine.parameters[id(batch)], np.ascontiguousarray(scatter.ravel().astype(np.int32)))
+    program = restricted(kernel.program, np.flatnonzero(wanted).tolist())
+    return Call(program, batch.n, gather, machine.parameters[id(batch)], np.ascontiguousarray(places[wanted].ravel().astype(np.int32)))
 
 
 def _plan(stages: Stages, k: int, values: Array, alive: list[list[Call]]) -> StagePlan:
@@ -187,8 +198,9 @@ def _tables(stages: Stages, k: int, equations: Array, alive: list[list[Call]]) -
         for batch in machine.system.batches:
             rows = len(batch.form.rows) + len(batch.form.charges)
             numbers = np.array([equation_numbers(machine.system, batch, r) for r in range(rows)]).reshape(rows, batch.n)
-            if rows and wanted[np.where(numbers < 0, size, numbers)].any():
-                calls.append(_call(machine, batch, derivative_of(batch, int(order)), np.where(numbers < 0, size, numbers)))
+            numbers = np.where(numbers < 0, size, numbers)
+            if rows and wanted[numbers].any():
+                calls.append(_call(machine, batch, derivative_of(batch, int(order)), numbers, np.asarray(wanted[numbers].any(axis=1))))
         alive.append(calls)
         at = np.flatnonzero(orders == order)
         found.append((call_table(calls, machine.system.layout.uniforms), at, equations[at]))
