@@ -136,7 +136,7 @@ def test_the_inverse_analysis_finds_the_same_torques():
     motions = {f"arm.{n}.q": f"{k}*bell(time, at = 0.5 s, width = 0.2 s)" for n, k in zip(JOINTS, WAYS)}
     drives = "\n".join(f"{n} torque (arm.{n}_flange) T = 0 N.m" for n in JOINTS)
     model = netsim.load(f'use "{PUMA}"\nworld gravity = [0, 0, -9.81] m/s2\narm puma (ground)\n{drives}\n')
-    run = model.inverse(motions, [f"{n}.T" for n in JOINTS], stop=0.6, step=0.01)
+    run = model.inverse(motions, [f"{n}.T" for n in JOINTS], stop=0.6, step=0.01, save=[f"{n}.T" for n in JOINTS])
     tree = robot_tree(PUMA, (0, 0, -G)).tree
     found = np.column_stack([run[f"{n}.T"].values for n in JOINTS])
     for row in range(0, len(run.time), 6):
@@ -244,7 +244,7 @@ def test_floating_root_planar_and_floating_joints(tmp_path):
     misses = []
     for h in (2e-3, 1e-3):
         saves = [f"{n}.r" for n in names] + [f"r.{n.removeprefix('r.')}_body.turned" for n in names]
-        run = netsim.load(text).transient(save=saves, stop=0.2, step=h, method="generalized_alpha")
+        run = netsim.load(text).transient(save=saves, stop=0.2, step=h, method="generalized_alpha", from_="rest")
         miss = 0.0
         for name in names:
             frame = expected[tree.node[name.removeprefix("r.")]]
