@@ -1,4 +1,4 @@
-"""An equilibrium: where everything is at rest under its loads, found on the ladder of `netsim.solvers.homotopy`; what is free there, and whether it is stable.
+"""An equilibrium: where everything is at rest under its loads, found on the ladder of `netsim.solvers.homotopy`; what is free there, is it stable.
 
 Stability is that of a motion without inertia, D u' = -F(u): masses fall downhill through oil, potentials charge a capacitor at every node. It is an
 equilibrium's own property wherever loads have a potential, and what makes one state of a toggle unstable.
@@ -49,9 +49,8 @@ def equilibrium(machine: Machine, g: Array, sizes: Sizes) -> Equilibrium:
     rest = at_rest(machine, g, sizes.size)
     search = search_of(rest, g)
     moves = machine.system.layout.nk > 0
-    if not moves or not _at_once(search):
-        if not climb(search, _order(moves)):
-            raise _none_found(search)
+    if (not moves or not _at_once(search)) and not climb(search, _order(moves)):
+        raise _none_found(search)
     free = _free(search)
     rate, mode = growth(search)
     others: tuple[Array, ...] = ()
@@ -130,7 +129,7 @@ def growth(search: Search) -> tuple[float | None, Array | None]:
 
 def _downhill(search: Search, mode: Array, rate: float) -> list[Array]:
     """The states to which a small push along either sense of an unstable direction leads."""
-    rest, found = search.rest, []
+    rest, found = search.rest, list[Array]()
     push = np.where(rest.carried, mode, 0.0)
     longest = np.max(np.abs(push) / rest.weight, initial=0.0)
     for sense in (1.0, -1.0) if longest > 0.0 else ():
@@ -161,9 +160,8 @@ def _none_found(search: Search) -> SimulationError:
         pushed = max(singular.null_rows.T, key=lambda row: abs(row @ residual))
         free = max(singular.null_columns.T, key=lambda column: abs(column @ pushed))
         hint = "; ".join([*sentences(system, free), "hold it by a spring or a joint, or tie it to ground", tried])
-        return SimulationError(
-            Problem("E440", f"{loose(system, free)}, and it is pushed: there is no state of rest", span_of(system, free), hint=hint)
-        )
+        message = f"{loose(system, free)}, and it is pushed: there is no state of rest"
+        return SimulationError(Problem("E440", message, span_of(system, free), hint=hint))
     matrix = search.rest.evaluate(search.g)[1]
     scaled = np.abs(residual) / np.maximum(np.asarray(abs(matrix) @ search.rest.weight).ravel(), 1e-300)
     scaled = np.where(np.isfinite(scaled), scaled, np.inf)

@@ -194,9 +194,8 @@ def _held(machine: Machine, structure: Structure, starts: list[StartRow]) -> tup
     for charge, batch in free_at.items():
         if charge not in taken and not _has_static_default(batch):
             k, position = divmod(charge - system.n - batch.first_charge, batch.n)
-            row = kernel_row(
-                system, batch, position, charge_kernel(batch.form, k), batch.labels[position], "default", _begins_at(machine, charge), None
-            )
+            begins = _begins_at(machine, charge)
+            row = kernel_row(system, batch, position, charge_kernel(batch.form, k), batch.labels[position], "default", begins, None)
             if _stage(row, structure.static) == 0:
                 taken[charge] = row
     return list(taken.values()), list(taken)

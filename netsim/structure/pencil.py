@@ -169,8 +169,8 @@ def matrices(point: Point, s: float, alpha: Callable[[Batch], float] | None = No
 
 
 def _brightened(values: Array) -> Array:
-    """Entries that are faint where the charges rest (a blocking diode's conductance) brought to size one, an element's by one factor: what cancels goes on
-    cancelling."""
+    """Entries that are faint where the charges rest (a blocking diode's conductance) brought to size one, an element's by one factor: what
+    cancels goes on cancelling."""
     faint = (np.abs(values) < DIM) & (values != 0.0)
     largest = np.max(np.abs(np.where(faint, values, 0.0)), axis=0, initial=0.0)
     return np.where(faint, values / np.where(largest > 0.0, largest, 1.0), values)
