@@ -32,6 +32,7 @@ from netsim.solvers.machine import Machine, build_machine
 from netsim.solvers.redundancy import solvable
 from netsim.structure import findings
 from netsim.system import System, build_system
+from netsim.tables import series_of_run
 from netsim.units import parse_unit
 from netsim.urdf.netlist import robot_program
 from netsim.values import Values, as_expressions, parameter_names, parse_expression
@@ -224,8 +225,8 @@ class Model:
     def _earlier(self, call: Any, name: str, done: list[Samples]) -> Any:
         """What a table over a run of this netlist, or of another one, shows: time, value and two rates; None where the run is not done yet."""
         if not name.endswith(".net"):
-            return _series(call, next((s for s in done if s.name == name), None))
-        return _series(call, self._other(name, call))
+            return series_of_run(call, next((s for s in done if s.name == name), None))
+        return series_of_run(call, self._other(name, call))
 
     def _other(self, path: str, call: Any) -> Samples:
         """The last run of another netlist under the same parameter values; each is done once, and knows which rates are wanted of it."""
@@ -308,26 +309,6 @@ def _plain_number(name: str, value: Any) -> Any:
         raise InputError(Problem("E237", f"'{name}' takes a number, not '{value}'", word.span))
 
     return float(quantity_of(expr, Scope(unknown), wanted).value)
-
-
-def _series(call: Any, samples: Samples | None) -> Any:
-    """Time, value and two rates of a run's signal; rates by a cubic spline where they were not sampled."""
-    from scipy.interpolate import CubicSpline
-
-    from netsim.language.show import show_expression
-
-    if samples is None:
-        return None
-    signal = show_expression(call.signal)
-    try:
-        x = samples.series(signal)
-    except KeyError:
-        hint = nearest(signal, [s.name for s in samples.signals]) or "add it to a save line"
-        raise InputError(Problem("E244", f"that run saved no '{signal}'", call.call.span, hint=hint)) from None
-    if signal in samples.rates:
-        return samples.time, x, *samples.rates[signal]
-    spline = CubicSpline(samples.time, x)
-    return samples.time, x, spline(samples.time, 1), spline(samples.time, 2)
 
 
 def load(source: str | Path, counts: Mapping[str, int] | None = None) -> Model:

@@ -69,15 +69,15 @@ r1 resistor (t[n+1], ground) R = 1 Ohm
 def test_stiff_exponentials():
     """Two exponentials of 1 mV and 0.1 mV carry one current: R i + (V1 + V2) log(1 + i/I0) = 10 V is Lambert's function."""
     text = """use electrical
-component exponential (p, n : electrical) "a stiff law"
+component steep (p, n : electrical) "a stiff law"
   param Vt : V = 1 mV
   branch p -> n : v, i
   i = 1e-14 A*(exp(v/Vt) - 1)
 end
 v1 voltage (a, ground) v = 10 V
 r1 resistor (a, b) R = 1 Ohm
-e1 exponential (b, c)
-e2 exponential (c, ground) Vt = 0.1 mV
+e1 steep (b, c)
+e2 steep (c, ground) Vt = 0.1 mV
 """
     V, I0 = 1.1e-3, 1e-14
     z = np.log(I0 / V) + (10.0 + I0) / V  # w e^w = e^z overflows: w + log w = z by Newton from its asymptote

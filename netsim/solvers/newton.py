@@ -24,6 +24,8 @@ TOLERANCE = 1e-10
 GOOD_CONTRACTION = 0.1
 ENOUGH = 3
 """A step that takes more iterations asks for a new matrix in the next one."""
+NEAR = 1e-7
+"""A correction this small by the present matrix leaves its square: where it is no smaller than the one before, both are rounding."""
 EPS = 2.220446049250313e-16
 PIVOT_QUALITY = 1e-7
 
@@ -229,8 +231,15 @@ def newton(problem, factor, fresh, g, history, out, u, work):  # noqa: C901  (on
         solve(factor, out[:n], du)
         norm, relative = _norms(problem, du, u, weight, n)
         contraction = norm / norm_before if norm_before > 0.0 else 0.0
-        if quiet > 0 and contraction > 0.25 and relative > TOLERANCE and at_round_off(problem, history, g, u, out):
-            return CONVERGED, iteration, factorisations, iteration <= ENOUGH  # only rounding is left to move
+        if quiet > 0 and contraction > 0.25 and relative > TOLERANCE:  # perhaps only rounding is left to move
+            if relative < NEAR and not current:
+                refresh = True
+                continue
+            if relative < NEAR or at_round_off(problem, history, g, u, out):
+                for i in range(n):
+                    u[i] -= du[i]
+                spread(problem, g, history, u)
+                return CONVERGED, iteration, factorisations, iteration <= ENOUGH
         if iteration > 1 and not contraction <= 1.0 and relative > TOLERANCE:  # also for NaN
             for i in range(n):
                 u[i] = before[i]
