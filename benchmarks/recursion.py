@@ -1,9 +1,9 @@
-"""CPU time of the recursions beside Pinocchio's (pip install pin) on the same chains and trees in one run: RNEA, ABA, CRBA and derivatives of RNEA.
+"""CPU time of RNEA, ABA, CRBA and the derivatives of RNEA beside Pinocchio's (pip install pin), on the same chains and trees in one run.
 
-Both sides are compiled: ours is called by a compiled loop, Pinocchio's by one of Python, from which the time of a call that does almost nothing is taken
-away. That call is the same function with the same arguments for a model of one joint: what it costs beyond a joint's arithmetic is Python's and the
-conversion of arguments. The call's share is printed, so that one sees how much was subtracted. The joints are revolute about the z axis, the
-placements are general; chains, and trees in which every body carries two.
+Both sides are compiled: ours is called by a compiled loop, Pinocchio's by one of Python, from which the time of a call that does almost nothing is
+taken away: the same function for a model of one joint. What that costs beyond a joint's arithmetic is Python's and the conversion of arguments; it
+is printed, so that one sees how much was subtracted. The joints are revolute about the z axis, the placements are general; chains, and trees in which
+every body carries two. What remains unfair is in README.md.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import netsim
-from netsim.analyses.transient import begun
+from netsim.analyses.beginning import begun
 from netsim.errors import InputError, render
 from netsim.solvers import linear
 from netsim.solvers.initial import consistent_start
@@ -239,7 +239,7 @@ def test_redundant_loops_are_started_too():
     path = models_folder() / "mechanisms" / "fourbar_spatial.net"
     text = path.read_text().replace("motor    hinge_angle (ground, a)  q = (6 rad/s)*time", "start pA.q = 30 deg")
     model = netsim.load("\n" + "\n".join(line for line in text.splitlines() if not line.startswith(("save", "plot"))) + "\nsave pA.q, pD.q\n")
-    begun(model.machine, model.structure, False)
+    begun(model.machine, model.structure)
     assert first(model.network.text, "pD.q") == pytest.approx(rocker_angle(np.radians(30)), abs=1e-9)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from netsim.analyses.adaptive import Running, begin_adaptive, integrate_adaptive
+from netsim.analyses.beginning import begun
 from netsim.analyses.options import TransientOptions
 from netsim.analyses.stepping import Progress, Stepping, begin_run, integrate
 from netsim.corners import corners_of
@@ -19,11 +20,10 @@ from netsim.language.syntax import Expr, Name
 from netsim.rates import add_rates, own_unknowns
 from netsim.samples import Samples, Signal
 from netsim.selection import Selection, add_unseen, computed, sampler, select
-from netsim.solvers.initial import Change, Structure, consistent_start, resumed_start, structure_of, with_coordinates
-from netsim.solvers.machine import Machine, build_machine
+from netsim.solvers.initial import Change, Structure, resumed_start, with_coordinates
+from netsim.solvers.machine import Machine
 from netsim.solvers.recovery import plan_recovery
-from netsim.solvers.redundancy import describe, joined, repeated
-from netsim.system import without_redundant
+from netsim.solvers.redundancy import describe
 
 Array = np.ndarray
 
@@ -57,7 +57,7 @@ def transient(
     Raises `InputError` for wrong options or starts, `SimulationError` where no consistent start exists.
     """
     began, cpu = clock.perf_counter(), clock.process_time()
-    machine, structure, g, changes = begun(machine, structure, options.start == "rest", origin)
+    machine, structure, g, changes = begun(machine, structure, options.start, origin)
     point = g.copy()
     selection = select(machine, saves, plots)
     own = np.array(own_unknowns(machine, rated) if options.recovers else [], np.int64)
@@ -84,24 +84,6 @@ def transient(
     ending = _Ending(failure, message, clock.perf_counter() - began, clock.process_time() - cpu)
     samples = _samples(run, selection, rates, structure, changes, ending)
     return replace(samples, origin=point, unseen={name: run.sampled[1][:, list(selection.entries).index(name)] for name in unseen})
-
-
-def begun(machine: Machine, structure: Structure, at_rest: bool, origin: Array | None = None) -> tuple[Machine, Structure, Array, list[Change]]:
-    """A consistent start, at `origin` where there is one; where constraints turn out to repeat one another there, the machine without them."""
-
-    def start(machine: Machine, structure: Structure) -> tuple[Array, list[Change]]:
-        if origin is not None:
-            return resumed_start(machine, structure, origin), []
-        return consistent_start(machine, structure, at_rest=at_rest)
-
-    g, changes = start(machine, structure)
-    found = repeated(machine, g) if machine.system.layout.nk else None
-    if found is None:
-        return machine, structure, g, changes
-    system = without_redundant(machine.system, joined(machine.system.redundant, found))
-    reduced = build_machine(system, machine.values, machine.earlier)
-    structure = structure_of(system)
-    return reduced, structure, *start(reduced, structure)
 
 
 def _samples(
