@@ -136,7 +136,7 @@ def test_the_inverse_analysis_finds_the_same_torques():
     motions = {f"arm.{n}.q": f"{k}*bell(time, at = 0.5 s, width = 0.2 s)" for n, k in zip(JOINTS, WAYS)}
     drives = "\n".join(f"{n} torque (arm.{n}_flange) T = 0 N.m" for n in JOINTS)
     model = netsim.load(f'use "{PUMA}"\nworld gravity = [0, 0, -9.81] m/s2\narm puma (ground)\n{drives}\n')
-    run = model.inverse(motions, [f"{n}.T" for n in JOINTS], stop=0.6, step=0.01)
+    run = model.inverse(motions, [f"{n}.T" for n in JOINTS], stop=0.6, step=0.01, save=[f"{n}.T" for n in JOINTS])
     tree = robot_tree(PUMA, (0, 0, -G)).tree
     found = np.column_stack([run[f"{n}.T"].values for n in JOINTS])
     for row in range(0, len(run.time), 6):
@@ -244,7 +244,7 @@ def test_floating_root_planar_and_floating_joints(tmp_path):
     misses = []
     for h in (2e-3, 1e-3):
         saves = [f"{n}.r" for n in names] + [f"r.{n.removeprefix('r.')}_body.turned" for n in names]
-        run = netsim.load(text).transient(save=saves, stop=0.2, step=h, method="generalized_alpha")
+        run = netsim.load(text).transient(save=saves, stop=0.2, step=h, method="generalized_alpha", from_="rest")
         miss = 0.0
         for name in names:
             frame = expected[tree.node[name.removeprefix("r.")]]
@@ -303,7 +303,7 @@ def test_a_robot_stands_anywhere():
 
 
 def test_stops_and_offsets_hold():
-    """Fingers pushed by 5 N rest at the force balance with their stops: both stops share the force that the mimicry hands on, friction being viscous."""
+    """Mimic joints move as one; fingers pushed by 5 N come to rest a little beyond their limits, and `margin` says so."""
     run = netsim.load(ROBOTS / "gripper.net").transient(stop=0.5, step=2e-4, method="generalized_alpha")
     left, right, thumb = (run[f"robot.{n}.q"].values for n in ("finger_left_joint", "finger_right_joint", "thumb_hinge"))
     assert np.max(np.abs(left - right)) <= 1e-12 and np.max(np.abs(thumb - 12 * left - 0.2)) <= 1e-12
@@ -384,7 +384,7 @@ def test_mistakes_are_told_at_their_line(tmp_path, text):
 
 
 def test_a_wrong_figure_found_later_is_shown_in_the_robots_file(tmp_path):
-    """What only the netlist's check can know, here an instance that drives what the mimicry drives, leads to the netlist or the URDF, never nowhere."""
+    """A source that drives what the mimicry drives already: the problem leads to the netlist or the URDF, never nowhere."""
     net = tmp_path / "twice.net"
     net.write_text(f'use "{GRIPPER}"\nr gantry_gripper (ground)\none displacement (r.finger_left_joint_flange, ground) s = 0\n'
                    "two displacement (r.finger_right_joint_flange, ground) s = 0\nrun transient(stop = 1 ms, step = 1 ms)\n")  # fmt: skip
