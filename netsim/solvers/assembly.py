@@ -134,8 +134,13 @@ def closed(stages: Stages, g: Array, k: int, rows: Sequence[StartRow], sizes: Si
 
 def _nearly(stages: Stages, g: Array, k: int, rows: Sequence[StartRow], sizes: Sizes) -> bool:
     """Whether the constraints allow these starts, nearly."""
-    scales = np.array([sizes.size if row.unit == "m" else 1.0 for row in rows])
     point = g.copy()
+    try:
+        solve_stage(stages, point, k, rows)
+        return True
+    except SimulationError:
+        point[:] = g
+    scales = np.array([sizes.size if row.unit == "m" else 1.0 for row in rows])
     try:
         solve_stage(stages, point, k, rows, soft=[*np.zeros(len(stage_equations(stages.offsets, k))), *scales])
     except SimulationError:
