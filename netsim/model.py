@@ -13,7 +13,7 @@ import numpy as np
 from netsim.analyses.beginning import begun
 from netsim.analyses.inverse import inverse
 from netsim.analyses.inverse_options import OWN, InverseOptions, inverse_options, motions_in
-from netsim.analyses.options import TransientOptions, check_options
+from netsim.analyses.options import TIMES, TransientOptions, check_options
 from netsim.analyses.static import StaticOptions, static, static_options
 from netsim.analyses.stepping import Progress
 from netsim.analyses.transient import listed, transient
@@ -189,7 +189,7 @@ class Model:
         return dataset(samples)
 
     def transient(self, progress: Progress | None = None, save: list[str] | None = None, **options: Any) -> Any:
-        """A transient run as an xarray.Dataset. Options: stop, step, method, forces, every, from_.
+        """A transient run as an xarray.Dataset. Options: stop, step, method, rtol, forces, every, sample, from_.
 
         Raises `SimulationError` where it fails; its `samples` hold the result up to there.
         """
@@ -274,15 +274,15 @@ class Model:
         if run.analysis == "static":
             return static_options({n: v for n, v in options.items() if n not in given}, spans)
         if inverse_:
-            options = {"method": "generalized_alpha", "forces": "recovered", **options}
+            options = {"forces": "recovered", **({"method": "generalized_alpha"} if "step" in options else {}), **options}
         stepping = check_options(run.analysis, options, spans)
         return inverse_options(run, stepping, self.values.scope(self.network.top)) if inverse_ else stepping
 
     def _option(self, binding: Binding) -> Any:
         if binding.name in ("method", "forces", "from"):
             return _word(binding.value)
-        wanted = SECOND if binding.name in ("stop", "step", "at") else NUMBER
-        if binding.name not in ("stop", "step", "every", "at"):
+        wanted = SECOND if binding.name in (*TIMES, "at") else NUMBER
+        if binding.name not in (*TIMES, "at", "every", "rtol"):
             return binding.value
         return float(quantity_of(binding.value, self.values.scope(self.network.top), wanted).value)
 
@@ -307,7 +307,7 @@ def _plain_number(name: str, value: Any) -> Any:
     from netsim.language.expressions import Scope
 
     expr = parse_expression(value, name) if isinstance(value, str) else value
-    wanted = SECOND if name in ("stop", "step", "at") else NUMBER
+    wanted = SECOND if name in (*TIMES, "at") else NUMBER
 
     def unknown(word: Name) -> Typed:
         raise InputError(Problem("E237", f"'{name}' takes a number, not '{value}'", word.span))

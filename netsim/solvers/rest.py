@@ -92,7 +92,8 @@ class Rest:
         set_coefficients(g, 1.0, 0.0, 0.0, 0.0)
         out = np.zeros(self.machine.system.out_size)
         out[: self.n] = residual
-        return bool(at_round_off(self.machine.problem, np.zeros(3 * layout.nk + layout.nq), g.copy(), g[self.places], out))
+        size, magnitude = np.zeros((2, layout.n))
+        return bool(at_round_off(self.machine.problem, np.zeros(3 * layout.nk + layout.nq), g.copy(), g[self.places], out, size, magnitude))
 
 
 def step_matrix(machine: Machine, g: Array, kx: float, kv: float, alpha: float, ka: float = 0.0) -> tuple[Array, Array]:
