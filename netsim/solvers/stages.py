@@ -123,14 +123,14 @@ def solve_stage(
     before = np.inf
     damping, step, origin, jacobian = 1.0, np.zeros(0), g[places].copy(), None
     floor, pivots = np.zeros(len(places)), Pivots()
-    scale: Any = 1.0
+    scale, within = np.ones(len(active_e) + len(rows)), np.inf
     floor[turns] = 1.0
     for round_ in range(ROUNDS):
         r = stage_residuals(stages, g, k, active_e, rows)
-        norm = _norm(scale * r)
+        norm, sized = _norm(r), _norm(scale * r)
         if round_ and damping == 1.0 and not len(soft) and _settled(jacobian, r, np.maximum(np.abs(g[places]), floor), norm > 0.5 * before):
             break
-        if round_ and not len(soft) and not norm <= before * (1 + 1e-9) and norm > 1e-12 and damping > 1e-4:
+        if round_ and not len(soft) and not (norm <= before * (1 + 1e-9) or sized <= within) and norm > 1e-12 and damping > 1e-4:
             damping *= 0.5
             g[places] = origin - damping * step
             continue
@@ -141,7 +141,7 @@ def solve_stage(
         metric = _metric(stages, values, active_v, size, mass_metric)
         step = _least_change(jacobian, r, metric, square, np.asarray(soft), pivots)
         scale = _row_scale(jacobian, size)
-        origin, before = g[places].copy(), _norm(scale * r)
+        origin, before, within = g[places].copy(), norm, _norm(scale * r)
         most = LONGEST_TURN / max(float(np.max(np.abs(step[turns]), initial=0.0)), LONGEST_TURN)
         damping = min(most, 2 * damping) if round_ else most
         g[places] = origin - damping * step
