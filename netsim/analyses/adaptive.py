@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numba import types
 
 from netsim.analyses.methods import Method, method_named
 from netsim.analyses.options import TransientOptions
@@ -28,9 +29,10 @@ from netsim.integrators.adaptive import (
     first_size,
     take,
 )
-from netsim.integrators.contract import ACCEPTED, EVENTS, FACTORISATIONS, FAILED, REJECTED, RESTARTED, Trial, set_scales
-from netsim.integrators.states import load, move_charts
+from netsim.integrators.contract import ACCEPTED, EVENTS, FACTORISATIONS, FAILED, REJECTED, RESTARTED, Trial, fill_code, set_scales
+from netsim.integrators.states import load, move_charts, project
 from netsim.integrators.weights import exponents
+from netsim.kernels.apart import address_of
 from netsim.kernels.bundle import bundled
 from netsim.kernels.call import run_table
 from netsim.layout import Layout
@@ -112,6 +114,9 @@ def begin_adaptive(machine: Machine, structure: Structure, options: TransientOpt
     control = _control(options, method, structure, size, corners, plan, layout.nk > 0)
     readout = _readout(reader, method, len(control.grid) - 1 + (1000 if control.places[4] else 2))
     run = Running(machine, options, method, trial, control, readout, plan, factor, arrays, [alive, recovery])
+    vector = types.float64[::1]
+    projecting = address_of(project, types.boolean, problem.kind, bundled(plan).kind, vector, vector)
+    fill_code(method.module, arrays, problem, bundled(factor), bundled(trial), projecting)
     set_time(problem, trial.g, 0.0)
     trial.middle[:] = trial.start
     take(problem, bundled(trial), bundled(readout), 0, 0.0)
@@ -135,7 +140,7 @@ def _trial(machine: Machine, structure: Structure, options: TransientOptions, g:
     counters[RESTARTED] = 2
     return Trial(
         g, np.zeros(system.out_size), state, state.copy(), state.copy(), np.zeros(3 * nk + layout.nq), np.zeros(n), np.zeros((6, n)),
-        np.zeros(nk + n), exponents(system, structure), nominal, tolerances, counters,
+        np.zeros(nk + n), exponents(system, structure), nominal, tolerances, counters, np.zeros(7, np.int64),
     )  # fmt: skip
 
 
@@ -160,10 +165,12 @@ def _control(
 
 
 def _readout(reader: Sampler, method: Method, rows: int) -> Readout:
-    nodes, weights = np.polynomial.legendre.leggauss(method.work_nodes)
+    nodes = (np.polynomial.legendre.leggauss(method.work_nodes)[0] + 1) / 2
+    basis = np.linalg.inv(np.vander(nodes, increasing=True))
+    integrals = np.ascontiguousarray(basis.T / np.arange(1, len(nodes) + 1))
     return Readout(
         reader.table, reader.places, np.zeros(reader.size), np.zeros((rows, len(reader.places))), np.zeros((rows, 3)), np.zeros(rows),
-        np.zeros(2), np.zeros(3), (nodes + 1) / 2, weights / 2,
+        np.zeros((2, 2)), np.zeros(3), nodes, np.zeros((len(nodes), 2)), integrals,
     )  # fmt: skip
 
 
@@ -218,7 +225,7 @@ def integrate_adaptive(run: Running, progress: Any) -> Problem | None:
     factor = bundled(run.factor)
     while True:
         started = clock.perf_counter()
-        status = advance(run.arrays, problem, factor, trial, control, plan, bundled(run.readout), block)
+        status = advance(run.arrays.address, problem, factor, trial, control, plan, bundled(run.readout), block)
         spent = clock.perf_counter() - started
         if progress:
             progress(min(1.0, run.now / run.options.stop), run.now, run.steps)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -41,9 +42,14 @@ class Method:
             return ""
         return f"{self.name} is for networks of index up to {self.highest_index}, and this one has {index}: {_REASONS[self.name]}"
 
+    @property
+    def module(self) -> ModuleType:
+        """The file of its compiled functions."""
+        return import_module(f"netsim.integrators.{'implicit_euler' if self.name == 'euler' else self.name}")
+
     def with_factor(self, arrays: Any, factor: Factor) -> Any:
         """The method's arrays after new pivots."""
-        renewed = getattr(import_module(f"netsim.integrators.{self.name}"), "renewed", None)
+        renewed = getattr(self.module, "renewed", None)
         return renewed(arrays, factor) if renewed else arrays
 
 
@@ -95,11 +101,11 @@ def _prepare_rk45(machine: Machine, factor: Factor, plan: Consistent) -> tuple[A
 
 
 METHODS = {
-    "euler": Method("euler", 1, 2, 1, 3, True, _prepare_euler),
-    "trbdf2": Method("trbdf2", 2, 3, 2, 2, True, _prepare_trbdf2),
-    "bdf": Method("bdf", 5, 2, 2, 3, True, _prepare_bdf),
-    "radau": Method("radau", 5, 4, 3, HIGH, False, _prepare_radau),
-    "rk45": Method("rk45", 5, 5, 3, 1, True, _prepare_rk45, explicit=True),
+    "euler": Method("euler", 1, 2, 2, 3, True, _prepare_euler),
+    "trbdf2": Method("trbdf2", 2, 3, 3, 2, True, _prepare_trbdf2),
+    "bdf": Method("bdf", 5, 2, 4, 3, True, _prepare_bdf),
+    "radau": Method("radau", 5, 4, 5, HIGH, False, _prepare_radau),
+    "rk45": Method("rk45", 5, 5, 5, 1, True, _prepare_rk45, explicit=True),
 }
 _REASONS = {
     "euler": "its matrix grows ill with the short steps that the error test asks for there",

@@ -19,13 +19,15 @@ from netsim.integrators.contract import (
     accepted,
     attempt,
     between,
+    projected,
     proposed,
     set_scales,
+    set_time,
 )
-from netsim.integrators.states import DISSIPATED, STORED, SUPPLIED, copy, energies, motion_between, move_charts, place, project, project_end, sample
+from netsim.integrators.states import DISSIPATED, STORED, SUPPLIED, copy, energies, motion_between, move_charts, place, project_end, sample
 from netsim.kernels.call import lean
 from netsim.solvers.machine import NK, NQ
-from netsim.solvers.newton import CONVERGED, SINGULAR, set_time
+from netsim.solvers.newton import CONVERGED, SINGULAR
 
 Array = np.ndarray
 
@@ -56,8 +58,10 @@ class Control(NamedTuple):
 
 
 class Readout(NamedTuple):
-    """Samples: their instants, signals and energy account (stored, supplied, dissipated), how to read them, nodes and
-    weights of the work's quadrature."""
+    """Samples: their instants, signals and energy account (stored, supplied, dissipated), how to read them.
+
+    totals: supplied and dissipated energy at the step's beginning and at a sample, (2, 2); nodes of the quadrature in a step, powers there
+    (s, 2), and integrals (s, s): the share of node k's power in the work up to theta is sum_m integrals[k, m] theta^(m + 1)."""
 
     readings: Array
     selection: Array
@@ -68,7 +72,8 @@ class Readout(NamedTuple):
     totals: Array
     power: Array
     nodes: Array
-    weights: Array
+    powers: Array
+    integrals: Array
 
 
 @lean
@@ -103,7 +108,7 @@ def advance(method, problem, factor, trial, control, plan, readout, steps):  # n
             numbers[SIZE], numbers[REASON] = h * min(0.9, proposed(error, trial.tolerances[3])), BY_ERROR
             continue
         if places[PROJECTING]:
-            set_time(problem, trial.g, last)
+            set_time(problem, trial, last)
             project_end(problem, plan, trial)
         if not _record(method, problem, trial, control, plan, readout, t, h, at_corner):
             return FULL
@@ -147,9 +152,9 @@ def _pass_corner(problem, trial, control, plan, h):
     trial.counters[EVENTS] += 1
     trial.counters[RESTARTED] = 1
     control.numbers[REASON] = BY_CORNER
-    if places[RESTARTS] and set_time(problem, trial.g, t + EDGE * max(abs(t), h)) == CONVERGED:
+    if places[RESTARTS] and set_time(problem, trial, t + EDGE * max(abs(t), h)) == CONVERGED:
         copy(trial.start, 0, trial.middle, 0, trial.start.shape[0])
-        if project(problem, plan, trial.g, trial.middle):
+        if projected(problem, plan, trial, trial.middle):
             copy(trial.middle, 0, trial.start, 0, trial.start.shape[0])
             trial.counters[RESTARTED] = 2
 
@@ -164,20 +169,17 @@ def _record(method, problem, trial, control, plan, readout, t, h, at_corner):
         wanted += 1
     if readout.times.shape[0] - places[ROW] < wanted + 1:
         return False
-    done = 0.0
+    _work(method, problem, trial, control, plan, readout, t, h)
     for k in range(wanted):
-        theta = min(1.0, (control.grid[first + k] - t) / h)
-        if theta > done:
-            _work(method, problem, trial, control, plan, readout, t, h, done, theta)
-            done = theta
-        _sample(method, problem, trial, control, plan, readout, t, h, theta, control.grid[first + k])
+        _sample(method, problem, trial, control, plan, readout, t, h, min(1.0, (control.grid[first + k] - t) / h), control.grid[first + k])
     places[GRID] += wanted
-    if done < 1.0:
-        _work(method, problem, trial, control, plan, readout, t, h, done, 1.0)
     every = places[EVERY]
     at_end = wanted > 0 and control.grid[first + wanted - 1] >= target * (1.0 - EPS)
     if every > 0 and not at_end and ((places[STEP] + 1) % every == 0 or target >= control.numbers[STOP]):
         _sample(method, problem, trial, control, plan, readout, t, h, 1.0, target)
+    _total(readout, h, 1.0)
+    for i in range(2):
+        readout.totals[0, i] = readout.totals[1, i]
     return True
 
 
@@ -189,30 +191,40 @@ def _look(method, problem, trial, control, plan, t, h, theta):
     else:
         motion_between(problem, trial.start, trial.end, theta, h, trial.middle)
         between(method, problem, trial, theta, h, trial.middle)
-    set_time(problem, trial.g, control.numbers[LAST] if theta == 1.0 else t + theta * h)
+    set_time(problem, trial, control.numbers[LAST] if theta == 1.0 else t + theta * h)
     if control.places[RECOVERING] and (theta < 1.0 or not control.places[PROJECTING]):
-        if not project(problem, plan, trial.g, trial.middle):
+        if not projected(problem, plan, trial, trial.middle):
             place(problem, trial.g, trial.middle)
     else:
         place(problem, trial.g, trial.middle)
 
 
 @lean
-def _work(method, problem, trial, control, plan, readout, t, h, begin, end):
-    """Supplied and dissipated energy from begin to end (shares of the step) by Gauss' rule."""
+def _work(method, problem, trial, control, plan, readout, t, h):
+    """Supplied and dissipated power at the nodes of Gauss' rule in the step."""
     for k in range(readout.nodes.shape[0]):
-        theta = begin + (end - begin) * readout.nodes[k]
-        _look(method, problem, trial, control, plan, t, h, theta)
-        place(problem, trial.g, trial.middle)
+        _look(method, problem, trial, control, plan, t, h, readout.nodes[k])
         energies(problem, trial.g, readout.power)
-        share = readout.weights[k] * (end - begin) * h
-        readout.totals[0] += share * readout.power[SUPPLIED]
-        readout.totals[1] += share * readout.power[DISSIPATED]
+        readout.powers[k, 0], readout.powers[k, 1] = readout.power[SUPPLIED], readout.power[DISSIPATED]
+
+
+@lean
+def _total(readout, h, theta):
+    """Supplied and dissipated energy up to theta: the integral of the polynomial through the powers at the nodes."""
+    for i in range(2):
+        readout.totals[1, i] = readout.totals[0, i]
+    for k in range(readout.nodes.shape[0]):
+        share = 0.0
+        for m in range(readout.nodes.shape[0] - 1, -1, -1):
+            share = (share + readout.integrals[k, m]) * theta
+        for i in range(2):
+            readout.totals[1, i] += h * share * readout.powers[k, i]
 
 
 @lean
 def _sample(method, problem, trial, control, plan, readout, t, h, theta, instant):
     """One row: signals and the energy account at t + theta h."""
+    _total(readout, h, theta)
     _look(method, problem, trial, control, plan, t, h, theta)
     take(problem, trial, readout, control.places[ROW], instant)
     control.places[ROW] += 1
@@ -226,8 +238,8 @@ def take(problem, trial, readout, row, instant):
     energies(problem, trial.g, readout.power)
     readout.times[row] = instant
     readout.account[row, 0] = readout.power[STORED]
-    readout.account[row, 1] = readout.totals[0]
-    readout.account[row, 2] = readout.totals[1]
+    readout.account[row, 1] = readout.totals[1, 0]
+    readout.account[row, 2] = readout.totals[1, 1]
     sample(readout.readings, readout.selection, trial.g, readout.found, readout.values[row])
 
 

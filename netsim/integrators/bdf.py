@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.integrators.contract import RESTARTED, error_norm, of_method
+from netsim.integrators.contract import RESTARTED, error_norm
 from netsim.integrators.single import begin_stage, filtered_error, keep, solve_stage
 from netsim.integrators.states import copy
 from netsim.kernels.bundle import Bundle, bundled
@@ -120,7 +120,7 @@ def _rescale(method, h):
     memory[STEP], memory[EQUAL] = h, 0.0
 
 
-@of_method("Bdf")
+@lean
 def attempt(method, problem, factor, trial, t, h, last):
     """One step at the present order."""
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
@@ -193,7 +193,7 @@ def _order_error(method, problem, trial, order, h):
     return error_norm(problem, trial, e[:nk], e[nk : 2 * nk], e[2 * nk : 2 * nk + ny], h)
 
 
-@of_method("Bdf")
+@lean
 def accepted(method, problem, trial, h, error):
     """Renew the differences; after enough equal steps choose the order that allows the longest step."""
     memory, d, n = method.memory, method.differences, method.renewed
@@ -270,7 +270,7 @@ def _binomial(d, points, nk, i, count, out):
                 d[j, column] = total
 
 
-@of_method("Bdf")
+@lean
 def between(method, problem, trial, theta, h, state):
     """The polynomial of the formula, for values and charges, and its rate."""
     _renew(method, problem, trial)

@@ -1,7 +1,7 @@
 """What the time loop asks of a method, and what it lends to it.
 
 A method is a bundle (netsim.kernels.bundle: arrays of coefficients and of what it remembers of one run; nothing is kept elsewhere) and three
-compiled functions, found by its word, so that a run compiles its own method and no other:
+compiled functions of its file, called through their addresses (netsim.kernels.apart): the loop is compiled once for all methods.
 
     attempt(method, problem, factor, trial, t, h, last)   try the step from trial.start at t to t + h: (status, error); writes trial.end.
                             error <= 1 passes the test; after a failure it is the share of h to try next;
@@ -14,13 +14,15 @@ Positions and velocities between the ends follow from both ends' x, v, a (quinti
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import overload
+from numba import types
 
+from netsim.kernels.apart import address_of, by_address
+from netsim.kernels.bundle import Bundle
 from netsim.kernels.call import lean
+from netsim.solvers import linear, newton
 from netsim.solvers.machine import NK, NQ, NY
 
 Array = np.ndarray
@@ -30,7 +32,8 @@ ITERATIONS, FACTORISATIONS, FRESH, ACCEPTED, REJECTED, FAILED, EVENTS, RESTARTED
 """Positions in the integer counters of a run. RESTARTED: 1 or 2: nothing of before the present instant may be
 used; 2: the state there is consistent."""
 
-LEAN: Any = {"_nrt": False}
+ATTEMPT, ACCEPT, BETWEEN, SET_TIME, REFACTOR, SOLVE, PROJECT = range(7)
+"""Positions in Trial.code."""
 
 
 class Trial(NamedTuple):
@@ -38,7 +41,7 @@ class Trial(NamedTuple):
 
     scale: what an error of x, v and y may be, each (rtol (|value| + nominal)); exponent: of the same, see
     netsim.integrators.weights;
-    tolerances: rtol, Newton's share of it, longest step; work: (6, n).
+    tolerances: rtol, Newton's share of it, longest step; work: (6, n); code: addresses of compiled functions.
     """
 
     g: Array
@@ -54,53 +57,75 @@ class Trial(NamedTuple):
     nominal: Array
     tolerances: Array
     counters: Array
+    code: Array
 
 
-_functions: dict[tuple[str, str], Callable[..., Any]] = {}
+_attempt = by_address(types.Tuple((types.int64, types.float64)))
+_accepted = by_address(types.float64)
+_between = by_address(types.none)
+_set_time = by_address(types.int64)
+_refactor = by_address(types.float64)
+_solve = by_address(types.none)
+_project = by_address(types.boolean)
 
 
-def of_method(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorator: this function is the method's `attempt`, `accepted` or `between`, by its own name."""
-
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        _functions[name, function.__name__] = function
-        return function
-
-    return register
-
-
-def _found(function: str, method: Any) -> Callable[..., Any]:
-    return _functions[method.word, function]
-
-
+@lean
 def attempt(method, problem, factor, trial, t, h, last):
     """Try one step; see the head of this file."""
-    raise NotImplementedError
+    return _attempt(trial.code[ATTEMPT], method, problem, factor, trial, t, h, last)
 
 
+@lean
 def accepted(method, problem, trial, h, error):
     """Remember an accepted step; see the head of this file."""
-    raise NotImplementedError
+    return _accepted(trial.code[ACCEPT], method, problem, trial, h, error)
 
 
+@lean
 def between(method, problem, trial, theta, h, state):
     """Values within the last step; see the head of this file."""
-    raise NotImplementedError
+    _between(trial.code[BETWEEN], method, problem, trial, theta, h, state)
 
 
-@overload(attempt, jit_options=LEAN)
-def _attempt(method, problem, factor, trial, t, h, last):
-    return _found("attempt", method)
+@lean
+def set_time(problem, trial, t):
+    """Time, drives and tables at t into trial.g; the status."""
+    return _set_time(trial.code[SET_TIME], problem, trial.g, t)
 
 
-@overload(accepted, jit_options=LEAN)
-def _accepted(method, problem, trial, h, error):
-    return _found("accepted", method)
+@lean
+def refactor(factor, trial, values):
+    """Values of L and U; the pivot quality."""
+    return _refactor(trial.code[REFACTOR], factor, values)
 
 
-@overload(between, jit_options=LEAN)
-def _between(method, problem, trial, theta, h, state):
-    return _found("between", method)
+@lean
+def solve(factor, trial, rhs, x):
+    """x = A^-1 rhs."""
+    _solve(trial.code[SOLVE], factor, rhs, x)
+
+
+@lean
+def projected(problem, plan, trial, state):
+    """`netsim.integrators.states.project` with time and drives of trial.g; False where it fails."""
+    return _project(trial.code[PROJECT], problem, plan, trial.g, state)
+
+
+def fill_code(module: Any, method: Bundle, problem: Bundle, factor: Bundle, trial: Bundle, project: int) -> None:
+    """Compile what a run calls by address (or read it from the cache) and write the addresses into trial.code."""
+    real, vector = types.float64, types.float64[::1]
+    run = (method.kind, problem.kind, factor.kind, trial.kind)
+    found = {
+        ATTEMPT: address_of(module.attempt, types.Tuple((types.int64, real)), *run, real, real, real),
+        ACCEPT: address_of(module.accepted, real, method.kind, problem.kind, trial.kind, real, real),
+        BETWEEN: address_of(module.between, types.none, method.kind, problem.kind, trial.kind, real, real, vector),
+        SET_TIME: address_of(newton.set_time, types.int64, problem.kind, vector, real),
+        REFACTOR: address_of(linear.refactor, real, factor.kind, vector),
+        SOLVE: address_of(linear.solve, types.none, factor.kind, vector, vector),
+        PROJECT: project,
+    }
+    for place, address in found.items():
+        trial.code[place] = address
 
 
 @lean

@@ -14,8 +14,9 @@ Source: Hairer, Wanner, Solving Ordinary Differential Equations II (1996), sec. 
 from __future__ import annotations
 
 import numpy as np
+from numba import types
 
-from netsim.integrators.contract import ACCEPTED, FACTORISATIONS, ITERATIONS, RESTARTED, cubic_charges, error_norm, of_method
+from netsim.integrators.contract import ACCEPTED, FACTORISATIONS, ITERATIONS, RESTARTED, cubic_charges, error_norm, refactor, set_time, solve
 from netsim.integrators.radau_arrays import (
     COUNT,
     FACTOR_H,
@@ -23,17 +24,19 @@ from netsim.integrators.radau_arrays import (
     HAVE,
     LAST_ERROR,
     LAST_H,
+    REFACTOR_PAIR,
     SHRINK,
+    SOLVE_PAIR,
     THETA,
     C,
     prepare,
     renewed,
 )
 from netsim.integrators.states import copy, follow, load
+from netsim.kernels.apart import by_address
 from netsim.kernels.call import lean, run_table
-from netsim.solvers.linear import refactor, solve
 from netsim.solvers.machine import ALPHA, CHARGES, DRIVES, ENTRIES, HISTORY, KA, KV, KX, NK, NNZ, NQ, NY, A, V, X, Y
-from netsim.solvers.newton import CONVERGED, NOT_CONVERGED, NOT_FINITE, PIVOT_QUALITY, SINGULAR, set_time
+from netsim.solvers.newton import CONVERGED, NOT_CONVERGED, NOT_FINITE, PIVOT_QUALITY, SINGULAR
 
 ORDER = 5
 ESTIMATE = 4
@@ -42,6 +45,9 @@ ITERATIONS_MOST = 14
 EPS = 2.220446049250313e-16
 SLOW = 0.01
 """A slower contraction than this asks for new derivatives in the next step."""
+
+_refactor_pair = by_address(types.float64)
+_solve_pair = by_address(types.none)
 
 
 @lean
@@ -78,7 +84,9 @@ def factorise(method, problem, factor, trial, h):
         method.entries[p] = c0 + pair * (c1 + pair * c2)
     trial.counters[FACTORISATIONS] += 1
     method.memory[FACTOR_H] = 0.0
-    if refactor(factor, out[entries : entries + nnz]) < PIVOT_QUALITY or refactor(method.pair, method.entries) < 1e-3 * PIVOT_QUALITY:
+    if refactor(factor, trial, out[entries : entries + nnz]) < PIVOT_QUALITY:
+        return SINGULAR
+    if _refactor_pair(method.code[REFACTOR_PAIR], method.pair, method.entries) < 1e-3 * PIVOT_QUALITY:
         return SINGULAR
     method.memory[FACTOR_H] = h
     return CONVERGED
@@ -174,8 +182,8 @@ def _correct(method, problem, factor, trial, h):
         r0, r1, r2 = r[0, k], r[1, k], r[2, k]
         du[k] = ti[0, 0] * r0 + ti[0, 1] * r1 + ti[0, 2] * r2
         method.rhs[k] = complex(ti[1, 0] * r0 + ti[1, 1] * r1 + ti[1, 2] * r2, ti[2, 0] * r0 + ti[2, 1] * r1 + ti[2, 2] * r2)
-    solve(factor, du, du)
-    solve(method.pair, method.rhs, method.rhs)
+    solve(factor, trial, du, du)
+    _solve_pair(method.code[SOLVE_PAIR], method.pair, method.rhs, method.rhs)
     for i in range(3):
         for k in range(n):
             change = t[i, 0] * du[k] + t[i, 1] * method.rhs[k].real + t[i, 2] * method.rhs[k].imag
@@ -263,18 +271,18 @@ def _error(method, problem, factor, trial, h):
         out[k] = 0.0
     run_table(problem.residual, g, out)
     e = method.error[2]
-    solve(factor, out[: e.shape[0]], e)
+    solve(factor, trial, out[: e.shape[0]], e)
     for k in range(nk):
         dv[k] = rate * e[k] + dx[k]
     return error_norm(problem, trial, e, dv, e[nk:], h)
 
 
-@of_method("Radau")
+@lean
 def attempt(method, problem, factor, trial, t, h, last):
     """One step; derivatives are taken anew after slow convergence only."""
     memory, count = method.memory, method.drives.shape[1] - 1
     for i in range(3):
-        status = set_time(problem, trial.g, last if i == 2 else t + C[i] * h)
+        status = set_time(problem, trial, last if i == 2 else t + C[i] * h)
         if status != CONVERGED:
             return status, 0.0
         copy(trial.g, problem.sizes[DRIVES], method.drives[i], 0, count)
@@ -282,7 +290,7 @@ def attempt(method, problem, factor, trial, t, h, last):
     for _ in range(2):
         load(problem, trial.g, trial.start)
         if memory[HAVE] == 0.0:
-            set_time(problem, trial.g, t + 1e-3 * h)
+            set_time(problem, trial, t + 1e-3 * h)
             derivatives(method, problem, trial, h)
             memory[HAVE], memory[FACTOR_H] = 2.0, 0.0
         if memory[FACTOR_H] != h:
@@ -302,7 +310,7 @@ def attempt(method, problem, factor, trial, t, h, last):
     return status, memory[SHRINK]
 
 
-@of_method("Radau")
+@lean
 def accepted(method, problem, trial, h, error):
     """Keep y along the step for the next first values; step-size rule of Gustafsson with Newton's effort in the safety factor."""
     memory, nk = method.memory, problem.sizes[NK]
@@ -321,7 +329,7 @@ def accepted(method, problem, trial, h, error):
     return 1.0 if memory[HAVE] == 1.0 and 1.0 <= factor < 1.2 else factor
 
 
-@of_method("Radau")
+@lean
 def between(method, problem, trial, theta, h, state):
     """Values on the cubic through the beginning and the stages (these alone behind an inconsistent corner), charges on that of both ends."""
     nk, ny = problem.sizes[NK], problem.sizes[NY]

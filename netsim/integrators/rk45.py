@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.integrators.contract import cubic_charges, error_norm, of_method, proposed
+from netsim.integrators.contract import cubic_charges, error_norm, proposed, set_time
 from netsim.integrators.states import copy, follow, load
 from netsim.kernels.bundle import Bundle, bundled
 from netsim.kernels.call import lean
 from netsim.solvers.consistent import Consistent, make_consistent
 from netsim.solvers.machine import HISTORY, NK, NQ, NY, A, V, Y
-from netsim.solvers.newton import CONVERGED, NOT_FINITE, set_time
+from netsim.solvers.newton import CONVERGED, NOT_FINITE
 
 Array = np.ndarray
 
@@ -54,7 +54,7 @@ def prepare(n: int, nk: int, nq: int, state: int, plan: Consistent) -> Bundle:
 def _point(method, problem, trial, state, t):
     """Make a state consistent and read it back, in the charts it is in; the status."""
     g = trial.g
-    status = set_time(problem, g, t)
+    status = set_time(problem, trial, t)
     if status != CONVERGED:
         return status
     load(problem, g, state)
@@ -91,7 +91,7 @@ def _keep_rates(method, problem, state, stage):
     copy(state, at + nq, method.rates[stage], 2 * nk, nq)
 
 
-@of_method("Rk45")
+@lean
 def attempt(method, problem, factor, trial, t, h, last):
     """Six new stages; the error is the difference from the embedded formula of order 4, for values too (at a point made consistent with it)."""
     nk, ny, nq, end = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ], trial.end
@@ -120,14 +120,14 @@ def attempt(method, problem, factor, trial, t, h, last):
     return CONVERGED, error_norm(problem, trial, e[:nk], e[nk : 2 * nk], e[2 * nk :], h)
 
 
-@of_method("Rk45")
+@lean
 def accepted(method, problem, trial, h, error):
     """The elementary rule."""
     follow(problem, trial)
     return proposed(error, 5.0)
 
 
-@of_method("Rk45")
+@lean
 def between(method, problem, trial, theta, h, state):
     """Charges on the cubic of both ends; values on the line (they are recovered, where samples are)."""
     for i in range(3 * problem.sizes[NK], 3 * problem.sizes[NK] + problem.sizes[NY]):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from netsim.integrators.contract import FACTORISATIONS, FRESH, ITERATIONS, error_norm
+from netsim.integrators.contract import FACTORISATIONS, FRESH, ITERATIONS, error_norm, set_time, solve
 from netsim.integrators.states import copy, load
 from netsim.kernels.call import lean, run_table
-from netsim.solvers.linear import solve
 from netsim.solvers.machine import ALPHA, CHARGES, ENTRIES, HISTORY, NK, NQ, NY, A, V, X, Y
-from netsim.solvers.newton import CONVERGED, newton, set_coefficients, set_time
+from netsim.solvers.newton import CONVERGED, newton, set_coefficients
 
 SHARE = 0.02
 """Newton's tolerance as a share of the error test's."""
@@ -19,7 +18,7 @@ def solve_stage(problem, factor, trial, t, step):
     """Solve the stage whose histories are in trial.history and whose guess is in trial.u: x = hx + step v, a = ha + v/step, q' = q/step + hq.
 
     `step` is the method's coefficient times the step size. Leaves x, v, a, y in g, and charges in out."""
-    status = set_time(problem, trial.g, t)
+    status = set_time(problem, trial, t)
     if status != CONVERGED:
         return status
     counters = trial.counters
@@ -83,7 +82,7 @@ def filtered_error(problem, factor, trial, raw, step, h):
         out[i] = 0.0
     run_table(problem.residual, g, out)
     du, dx = trial.work[0], trial.work[1]
-    solve(factor, out[: du.shape[0]], du)
+    solve(factor, trial, out[: du.shape[0]], du)
     for i in range(nk):
         dx[i] = step * du[i]
         du[i] += raw[i] / step
