@@ -81,13 +81,16 @@ def test_two_runs_are_bit_identical():
     assert first.identical(second) or all(np.array_equal(first[n], second[n]) for n in first.data_vars)
 
 
-MECHANISMS = ("pendulum", "double_pendulum", "fourbar_planar", "fourbar_spatial", "slider_crank", "five_bar", "spinning_top", "free_body", "andrews")
+MECHANISMS = (
+    *(f"mechanisms/{n}" for n in ("pendulum", "double_pendulum", "fourbar_planar", "fourbar_spatial", "slider_crank", "five_bar", "spinning_top", "free_body")),
+    "benchmarks/andrews",
+)
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_energy_of_mechanisms(name):
     """|stored + dissipated - supplied - initial| at rtol 1e-8, relative to the largest kinetic energy (1 J where the account has no range)."""
-    model = netsim.load(models_folder() / f"mechanisms/{name}.net")
+    model = netsim.load(models_folder() / f"{name}.net")
     (run,) = model.network.runs
     stop = next(model._option(b) for b in run.options if b.name == "stop")
     found = {}
