@@ -87,7 +87,7 @@ NAMES = (*(f"mechanisms/{name}" for name in MECHANISMS), "benchmarks/andrews")
 
 @pytest.mark.parametrize("name", NAMES)
 def test_energy_of_mechanisms(name):
-    """|stored + dissipated - supplied - initial| at rtol 1e-8, relative to the range of what is stored, or to all of it where nothing is exchanged."""
+    """|stored + dissipated - supplied - initial| at rtol 1e-8, relative to the range of what is stored, or all of it where nothing is exchanged."""
     model = netsim.load(models_folder() / f"{name}.net")
     (run,) = model.network.runs
     stop = next(model._option(b) for b in run.options if b.name == "stop")
