@@ -7,8 +7,8 @@
 Balances and constraints hold at the end of the step, with the true accelerations a+. Charges use the same averages with q' in place of a. Sources:
 J. Chung, G. Hulbert, J. Appl. Mech. 60, 1993; M. Arnold, O. Bruels, Multibody Syst. Dyn. 18, 2007 (constraints, order 2 of the multipliers).
 
-Steps of changing size. z stands for the acceleration s h behind the step's instant, s = am - af: z = a + s h a' + (s^2/2 + e) h^2 a''.
-Where h changes by a factor r it is shifted to the new place, z <- a + r (z - a), which keeps order 2 (with z left as it is velocities lose it); where a run
+Steps of changing size. z stands for the acceleration s h behind the step's instant, s = am - af: z = a + s h a' + (s^2/2 + e) h^2 a''. Where h
+changes by a factor r it is shifted to the new place, z <- a + r (z - a), which keeps order 2 (with z left as it is velocities lose it); where a run
 begins, or goes on behind a corner, a' comes from a consistent point a little later.
 
 Error estimate. Put into the formulas, the expansion leaves in a step
