@@ -32,7 +32,7 @@ from netsim.integrators.adaptive import (
 from netsim.integrators.contract import ACCEPTED, EVENTS, FACTORISATIONS, FAILED, REJECTED, RESTARTED, Trial, fill_code, set_scales
 from netsim.integrators.states import load, move_charts, project
 from netsim.integrators.weights import exponents
-from netsim.kernels.apart import address_of
+from netsim.kernels.apart import address_of, plain_loops
 from netsim.kernels.bundle import bundled
 from netsim.kernels.call import run_table
 from netsim.layout import Layout
@@ -103,9 +103,9 @@ def begin_adaptive(machine: Machine, structure: Structure, options: TransientOpt
     if reason := method.refused(structure.index):
         raise InputError(Problem("E426", reason, hint="leave `method` out: the default serves every index"))
     state = np.concatenate([state_of(g, layout), quaternions(machine.system, g).ravel()])
-    move_charts(bundled(machine.problem), state)
-    trial = _trial(machine, structure, options, g, state)
-    problem = bundled(machine.problem)
+    move_charts(machine.bundle, state)
+    trial = _trial(machine, structure, options, method, g, state)
+    problem = machine.bundle
     set_scales(problem, bundled(trial))
     size = options.step or first_size(problem, bundled(trial), options.stop, method.estimate)
     factor = _first_factor(machine, trial, size)
@@ -116,7 +116,7 @@ def begin_adaptive(machine: Machine, structure: Structure, options: TransientOpt
     run = Running(machine, options, method, trial, control, readout, plan, factor, arrays, [alive, recovery])
     vector = types.float64[::1]
     projecting = address_of(project, types.boolean, problem.kind, bundled(plan).kind, vector, vector)
-    fill_code(method.module, arrays, problem, bundled(factor), bundled(trial), projecting)
+    fill_code(method.module, arrays, problem, factor, bundled(trial), projecting)
     set_time(problem, trial.g, 0.0)
     trial.middle[:] = trial.start
     take(problem, bundled(trial), bundled(readout), 0, 0.0)
@@ -129,13 +129,13 @@ def state_of(g: Array, layout: Layout) -> Array:
     return np.concatenate([g[layout.x : layout.history], g[layout.charge(np.arange(layout.nq), 0)], g[layout.history : layout.step_size]])
 
 
-def _trial(machine: Machine, structure: Structure, options: TransientOptions, g: Array, state: Array) -> Trial:
+def _trial(machine: Machine, structure: Structure, options: TransientOptions, method: Method, g: Array, state: Array) -> Trial:
     system, layout = machine.system, machine.system.layout
     nk, n = layout.nk, system.n
     nominal = np.concatenate([system.nominals[:nk], system.nominals])
-    rtol = GIVEN_STEP if options.step else options.rtol
+    rtol = GIVEN_STEP if options.step else method.tolerance(options.rtol)
     share = max(10 * 2.2e-16 / rtol, min(0.03, rtol**0.5))
-    tolerances = np.array([rtol, share, options.stop, 1.0])
+    tolerances = np.array([rtol, share, method.estimate, 0.0])
     counters = np.zeros(8, np.int64)
     counters[RESTARTED] = 2
     return Trial(
@@ -221,8 +221,10 @@ def _pivots(machine: Machine, trial: Trial, t: float) -> Factor | Problem:
 def integrate_adaptive(run: Running, progress: Any) -> Problem | None:
     """Blocks of steps until the end, a failure (returned) or an interruption (raised)."""
     block, broken = 16, {}  # type: int, dict[int, int]
-    problem, trial, control, plan = map(bundled, (run.machine.problem, run.trial, run.control, run.plan))
+    problem, trial, control, plan = (run.machine.bundle, *map(bundled, (run.trial, run.control, run.plan)))
     factor = bundled(run.factor)
+    with plain_loops():
+        advance.compile((types.int64, *(each.kind for each in (problem, factor, trial, control, plan, bundled(run.readout))), types.int64))
     while True:
         started = clock.perf_counter()
         status = advance(run.arrays.address, problem, factor, trial, control, plan, bundled(run.readout), block)

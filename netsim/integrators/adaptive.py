@@ -14,8 +14,10 @@ from netsim.integrators.contract import (
     ACCEPTED,
     EVENTS,
     FAILED,
+    POWER,
     REJECTED,
     RESTARTED,
+    RTOL,
     accepted,
     attempt,
     between,
@@ -25,7 +27,7 @@ from netsim.integrators.contract import (
     set_time,
 )
 from netsim.integrators.states import DISSIPATED, STORED, SUPPLIED, copy, energies, motion_between, move_charts, place, project_end, sample
-from netsim.kernels.call import lean
+from netsim.kernels.call import inner, lean
 from netsim.solvers.machine import NK, NQ
 from netsim.solvers.newton import CONVERGED, SINGULAR
 
@@ -105,7 +107,7 @@ def advance(method, problem, factor, trial, control, plan, readout, steps):  # n
         if numbers[FIXED] == 0.0 and error > 1.0 and h > numbers[LEAST]:
             trial.counters[REJECTED] += 1
             places[FAILURES] += 1
-            numbers[SIZE], numbers[REASON] = h * min(0.9, proposed(error, trial.tolerances[3])), BY_ERROR
+            numbers[SIZE], numbers[REASON] = h * min(0.9, proposed(error, trial.tolerances[POWER])), BY_ERROR
             continue
         if places[PROJECTING]:
             set_time(problem, trial, last)
@@ -125,7 +127,7 @@ def advance(method, problem, factor, trial, control, plan, readout, steps):  # n
     return DONE if numbers[NOW] >= numbers[STOP] else GOING
 
 
-@lean
+@inner
 def _target(control, t):
     """Where the next step ends, and whether that is a corner."""
     numbers, places = control.numbers, control.places
@@ -143,7 +145,7 @@ def _target(control, t):
     return t + size, False
 
 
-@lean
+@inner
 def _pass_corner(problem, trial, control, plan, h):
     """Begin anew behind a corner, with what is consistent there."""
     places, t = control.places, control.numbers[NOW]
@@ -159,7 +161,7 @@ def _pass_corner(problem, trial, control, plan, h):
             trial.counters[RESTARTED] = 2
 
 
-@lean
+@inner
 def _record(method, problem, trial, control, plan, readout, t, h, at_corner):
     """Work and samples of the step just found, requested instants first; False where there is no room for them."""
     places, target = control.places, t + h
@@ -183,7 +185,7 @@ def _record(method, problem, trial, control, plan, readout, t, h, at_corner):
     return True
 
 
-@lean
+@inner
 def _look(method, problem, trial, control, plan, t, h, theta):
     """The state at t + theta h into trial.middle and g, recovered where that was asked for."""
     if theta == 1.0:
@@ -199,7 +201,7 @@ def _look(method, problem, trial, control, plan, t, h, theta):
         place(problem, trial.g, trial.middle)
 
 
-@lean
+@inner
 def _work(method, problem, trial, control, plan, readout, t, h):
     """Supplied and dissipated power at the nodes of Gauss' rule in the step."""
     for k in range(readout.nodes.shape[0]):
@@ -208,7 +210,7 @@ def _work(method, problem, trial, control, plan, readout, t, h):
         readout.powers[k, 0], readout.powers[k, 1] = readout.power[SUPPLIED], readout.power[DISSIPATED]
 
 
-@lean
+@inner
 def _total(readout, h, theta):
     """Supplied and dissipated energy up to theta: the integral of the polynomial through the powers at the nodes."""
     for i in range(2):
@@ -221,7 +223,7 @@ def _total(readout, h, theta):
             readout.totals[1, i] += h * share * readout.powers[k, i]
 
 
-@lean
+@inner
 def _sample(method, problem, trial, control, plan, readout, t, h, theta, instant):
     """One row: signals and the energy account at t + theta h."""
     _total(readout, h, theta)
@@ -249,7 +251,7 @@ def first_size(problem, trial, stop, order):
 
     Where charges flow their time scale is not known yet: the step begins shorter and the error test has the word."""
     nk = problem.sizes[NK]
-    rtol = trial.tolerances[0]
+    rtol = trial.tolerances[RTOL]
     fastest = 0.0
     for i in range(nk):
         fastest = max(fastest, abs(trial.start[nk + i]) / (trial.scale[i] / rtol))

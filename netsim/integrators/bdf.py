@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.integrators.contract import RESTARTED, error_norm
+from netsim.integrators.contract import POWER, RESTARTED, error_norm
 from netsim.integrators.single import begin_stage, filtered_error, keep, solve_stage
 from netsim.integrators.states import copy
 from netsim.kernels.bundle import Bundle, bundled
-from netsim.kernels.call import lean
+from netsim.kernels.call import inner
 from netsim.rotation import angular_velocity, chart_rates, move_chart
 from netsim.solvers.machine import NK, NQ, NY
 from netsim.solvers.newton import CONVERGED
@@ -58,7 +58,7 @@ def prepare(n: int, nk: int, nq: int, highest: int = HIGHEST) -> Bundle:
     )
 
 
-@lean
+@inner
 def _gather(problem, state, values):
     """[x | v | y | q] of a state."""
     nk, ny = problem.sizes[NK], problem.sizes[NY]
@@ -66,7 +66,7 @@ def _gather(problem, state, values):
     copy(state, 3 * nk, values, 2 * nk, ny + problem.sizes[NQ])
 
 
-@lean
+@inner
 def _begin(method, problem, trial, h):
     """Differences of a fresh start: the state and h times its rates (those of values are not known)."""
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
@@ -83,7 +83,7 @@ def _begin(method, problem, trial, h):
     memory[ORDER_NOW], memory[EQUAL], memory[STEP] = 1.0, 0.0, h
 
 
-@lean
+@inner
 def _power(matrix, order, factor):
     """R(factor) of Shampine and Reichelt: differences of step factor h from those of step h, with R(1)."""
     size = order + 1
@@ -95,7 +95,7 @@ def _power(matrix, order, factor):
             matrix[i * size + j] = matrix[(i - 1) * size + j] * (i - 1.0 - factor * j) / i
 
 
-@lean
+@inner
 def _rescale(method, h):
     """Differences for another step size."""
     memory, d, room = method.memory, method.differences, method.rescale
@@ -120,7 +120,7 @@ def _rescale(method, h):
     memory[STEP], memory[EQUAL] = h, 0.0
 
 
-@lean
+@inner
 def attempt(method, problem, factor, trial, t, h, last):
     """One step at the present order."""
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
@@ -154,7 +154,7 @@ def attempt(method, problem, factor, trial, t, h, last):
     _gather(problem, trial.end, method.spread)
     for i in range(z0.shape[0]):
         method.spread[i] = (method.spread[i] - z0[i]) / (order + 1.0)
-    trial.tolerances[3] = order + 1.0
+    trial.tolerances[POWER] = order + 1.0
     e = method.spread
     if trial.counters[RESTARTED] != 0:  # rates of values are not known yet: their error follows from those of x, v and charges
         copy(e, 2 * nk + ny, e, 2 * nk, nq)
@@ -162,7 +162,7 @@ def attempt(method, problem, factor, trial, t, h, last):
     return CONVERGED, error_norm(problem, trial, e[:nk], e[nk : 2 * nk], e[2 * nk : 2 * nk + ny], h)
 
 
-@lean
+@inner
 def _renew(method, problem, trial):
     """Differences at the step's end (after a projection, if there was one)."""
     memory, d, n = method.memory, method.differences, method.renewed
@@ -183,7 +183,7 @@ def _renew(method, problem, trial):
             n[k, i] = d[k, i] + n[k + 1, i]
 
 
-@lean
+@inner
 def _order_error(method, problem, trial, order, h):
     """The error norm that formulas of this order would have had."""
     nk, ny, d = problem.sizes[NK], problem.sizes[NY], method.differences
@@ -193,7 +193,7 @@ def _order_error(method, problem, trial, order, h):
     return error_norm(problem, trial, e[:nk], e[nk : 2 * nk], e[2 * nk : 2 * nk + ny], h)
 
 
-@lean
+@inner
 def accepted(method, problem, trial, h, error):
     """Renew the differences; after enough equal steps choose the order that allows the longest step."""
     memory, d, n = method.memory, method.differences, method.renewed
@@ -219,7 +219,7 @@ def accepted(method, problem, trial, h, error):
     return 1.0 if 0.9 < factor < 1.3 else max(0.2, factor)
 
 
-@lean
+@inner
 def _move_charts(method, problem, trial):
     """Where a rotation has left its chart's middle: the history in a chart at the present rotation."""
     s, d = trial.start, method.differences
@@ -233,7 +233,7 @@ def _move_charts(method, problem, trial):
                 d[0, i + k], d[0, nk + i + k] = s[i + k], s[nk + i + k]
 
 
-@lean
+@inner
 def _transport(method, nk, i, p0, p1, p2):
     """Points of the history from their differences, each turned into the new chart, and back."""
     points = method.room[0]
@@ -254,7 +254,7 @@ def _transport(method, nk, i, p0, p1, p2):
     _binomial(method.differences, points, nk, i, count, False)
 
 
-@lean
+@inner
 def _binomial(d, points, nk, i, count, out):
     """z_{n-j} = sum_k (-1)^k binomial(j, k) D^k, and the same the other way round (it is its own inverse)."""
     for j in range(count):
@@ -270,7 +270,7 @@ def _binomial(d, points, nk, i, count, out):
                 d[j, column] = total
 
 
-@lean
+@inner
 def between(method, problem, trial, theta, h, state):
     """The polynomial of the formula, for values and charges, and its rate."""
     _renew(method, problem, trial)

@@ -17,11 +17,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
+from numba import typeof, types
 
 from netsim.kernels.apart import address_of, by_address
-from netsim.kernels.bundle import Bundle
-from netsim.kernels.call import lean
+from netsim.kernels.bundle import Bundle, bundled
+from netsim.kernels.call import inner, lean
 from netsim.solvers import linear, newton
 from netsim.solvers.machine import NK, NQ, NY
 
@@ -35,13 +35,17 @@ used; 2: the state there is consistent."""
 ATTEMPT, ACCEPT, BETWEEN, SET_TIME, REFACTOR, SOLVE, PROJECT = range(7)
 """Positions in Trial.code."""
 
+RTOL, NEWTON_SHARE, POWER, FACTOR_ALPHA = range(4)
+"""Positions in the tolerances of a run: FACTOR_ALPHA: dq'/dq where the present factor was taken."""
+
 
 class Trial(NamedTuple):
     """The variable part of a step. States are [x | v | a | y | q | q' | quaternions]; `end` is in the charts of `start`.
 
     scale: what an error of x, v and y may be, each (rtol (|value| + nominal)); exponent: of the same, see
     netsim.integrators.weights;
-    tolerances: rtol, Newton's share of it, longest step; work: (6, n); code: addresses of compiled functions.
+    tolerances: rtol, Newton's share of it, power of the step that errors go with, alpha of the factor; work: (6, n);
+    code: addresses of compiled functions.
     """
 
     g: Array
@@ -69,59 +73,68 @@ _solve = by_address(types.none)
 _project = by_address(types.boolean)
 
 
-@lean
+@inner
 def attempt(method, problem, factor, trial, t, h, last):
     """Try one step; see the head of this file."""
     return _attempt(trial.code[ATTEMPT], method, problem, factor, trial, t, h, last)
 
 
-@lean
+@inner
 def accepted(method, problem, trial, h, error):
     """Remember an accepted step; see the head of this file."""
     return _accepted(trial.code[ACCEPT], method, problem, trial, h, error)
 
 
-@lean
+@inner
 def between(method, problem, trial, theta, h, state):
     """Values within the last step; see the head of this file."""
     _between(trial.code[BETWEEN], method, problem, trial, theta, h, state)
 
 
-@lean
+@inner
 def set_time(problem, trial, t):
     """Time, drives and tables at t into trial.g; the status."""
     return _set_time(trial.code[SET_TIME], problem, trial.g, t)
 
 
-@lean
+@inner
+def parts(factor):
+    """The factor as its own class: what is compiled for the search for a start serves here too."""
+    return linear.Factor(
+        factor.row_order, factor.column_order, factor.row_scale, factor.column_scale, factor.start, factor.source, factor.row, factor.scale,
+        factor.l_start, factor.l_row, factor.l_value, factor.u_start, factor.u_row, factor.u_value, factor.pivot_inverse, factor.work,
+    )  # fmt: skip
+
+
+@inner
 def refactor(factor, trial, values):
     """Values of L and U; the pivot quality."""
-    return _refactor(trial.code[REFACTOR], factor, values)
+    return _refactor(trial.code[REFACTOR], parts(factor), values)
 
 
-@lean
+@inner
 def solve(factor, trial, rhs, x):
     """x = A^-1 rhs."""
-    _solve(trial.code[SOLVE], factor, rhs, x)
+    _solve(trial.code[SOLVE], parts(factor), rhs, x)
 
 
-@lean
+@inner
 def projected(problem, plan, trial, state):
     """`netsim.integrators.states.project` with time and drives of trial.g; False where it fails."""
     return _project(trial.code[PROJECT], problem, plan, trial.g, state)
 
 
-def fill_code(module: Any, method: Bundle, problem: Bundle, factor: Bundle, trial: Bundle, project: int) -> None:
+def fill_code(module: Any, method: Bundle, problem: Bundle, factor: Any, trial: Bundle, project: int) -> None:
     """Compile what a run calls by address (or read it from the cache) and write the addresses into trial.code."""
     real, vector = types.float64, types.float64[::1]
-    run = (method.kind, problem.kind, factor.kind, trial.kind)
+    run = (method.kind, problem.kind, bundled(factor).kind, trial.kind)
     found = {
         ATTEMPT: address_of(module.attempt, types.Tuple((types.int64, real)), *run, real, real, real),
         ACCEPT: address_of(module.accepted, real, method.kind, problem.kind, trial.kind, real, real),
         BETWEEN: address_of(module.between, types.none, method.kind, problem.kind, trial.kind, real, real, vector),
         SET_TIME: address_of(newton.set_time, types.int64, problem.kind, vector, real),
-        REFACTOR: address_of(linear.refactor, real, factor.kind, vector),
-        SOLVE: address_of(linear.solve, types.none, factor.kind, vector, vector),
+        REFACTOR: address_of(linear.refactor, real, typeof(factor), vector),
+        SOLVE: address_of(linear.solve, types.none, typeof(factor), vector, vector),
         PROJECT: project,
     }
     for place, address in found.items():
@@ -132,14 +145,14 @@ def fill_code(module: Any, method: Bundle, problem: Bundle, factor: Bundle, tria
 def set_scales(problem, trial):
     """What errors are allowed in this step, from the state where it begins."""
     nk, ny = problem.sizes[NK], problem.sizes[NY]
-    rtol = trial.tolerances[0]
+    rtol = trial.tolerances[RTOL]
     for i in range(2 * nk):
         trial.scale[i] = rtol * (abs(trial.start[i]) + trial.nominal[i])
     for i in range(ny):
         trial.scale[2 * nk + i] = rtol * (abs(trial.start[3 * nk + i]) + trial.nominal[2 * nk + i])
 
 
-@lean
+@inner
 def error_norm(problem, trial, dx, dv, dy, h):
     """max |error|/scale; velocities of index 2 count as the change of position they make in the step, multipliers not at all.
 
@@ -160,13 +173,13 @@ def error_norm(problem, trial, dx, dv, dy, h):
     return norm
 
 
-@lean
+@inner
 def proposed(error, order):
     """The elementary step-size rule: 0.9 error^(-1/order) within [0.2, 6]."""
     return min(6.0, max(0.2, 0.9 * max(error, 1e-10) ** (-1.0 / order)))
 
 
-@lean
+@inner
 def straight(problem, trial, theta, h, state):
     """Values, charges and rates on the line between the step's ends: for methods of order 1 and 2."""
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
@@ -174,7 +187,7 @@ def straight(problem, trial, theta, h, state):
         state[i] = (1.0 - theta) * trial.start[i] + theta * trial.end[i]
 
 
-@lean
+@inner
 def cubic_charges(problem, trial, theta, h, state):
     """Charges by the cubic through q and q' of both ends, and its rate."""
     nq, at = problem.sizes[NQ], 3 * problem.sizes[NK] + problem.sizes[NY]

@@ -11,8 +11,8 @@ from netsim.integrators.contract import proposed, straight
 from netsim.integrators.single import begin_stage, filtered_error, keep, solve_stage
 from netsim.integrators.states import follow
 from netsim.kernels.bundle import Bundle, bundled
-from netsim.kernels.call import lean
-from netsim.solvers.machine import ALPHA, NK, NQ, NY
+from netsim.kernels.call import inner
+from netsim.solvers.machine import NK, NQ, NY
 from netsim.solvers.newton import CONVERGED
 
 Array = np.ndarray
@@ -29,14 +29,12 @@ def prepare(nk: int, nq: int) -> Bundle:
     return bundled(ImplicitEuler(np.zeros(2 * nk + nq)))
 
 
-@lean
+@inner
 def attempt(method, problem, factor, trial, t, h, last):
     """One step; the estimate compares it with the trapezoidal rule."""
     nk, nq, at = problem.sizes[NK], problem.sizes[NQ], 3 * problem.sizes[NK] + problem.sizes[NY]
     begin_stage(problem, trial, trial.start)
-    alpha = trial.g[ALPHA]
     euler.begin(problem, trial.g, trial.start, trial.history, h)
-    trial.g[ALPHA] = alpha
     status = solve_stage(problem, factor, trial, last, h)
     if status != CONVERGED:
         return status, 0.0
@@ -49,7 +47,7 @@ def attempt(method, problem, factor, trial, t, h, last):
     return CONVERGED, filtered_error(problem, factor, trial, raw, h, h)
 
 
-@lean
+@inner
 def accepted(method, problem, trial, h, error):
     """The elementary rule; a step that would hardly grow stays, and keeps its factor."""
     follow(problem, trial)
@@ -57,7 +55,7 @@ def accepted(method, problem, trial, h, error):
     return 1.0 if 1.0 <= factor < 1.2 else factor
 
 
-@lean
+@inner
 def between(method, problem, trial, theta, h, state):
     """Straight lines."""
     straight(problem, trial, theta, h, state)

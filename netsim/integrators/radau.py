@@ -34,7 +34,7 @@ from netsim.integrators.radau_arrays import (
 )
 from netsim.integrators.states import copy, follow, load
 from netsim.kernels.apart import by_address
-from netsim.kernels.call import lean, run_table
+from netsim.kernels.call import inner, run_table
 from netsim.solvers.machine import ALPHA, CHARGES, DRIVES, ENTRIES, HISTORY, KA, KV, KX, NK, NNZ, NQ, NY, A, V, X, Y
 from netsim.solvers.newton import CONVERGED, NOT_CONVERGED, NOT_FINITE, PIVOT_QUALITY, SINGULAR
 
@@ -50,7 +50,7 @@ _refactor_pair = by_address(types.float64)
 _solve_pair = by_address(types.none)
 
 
-@lean
+@inner
 def derivatives(method, problem, trial, h):
     """Coefficients of the matrix as a polynomial of l from three evaluations at the step's beginning (g holds it)."""
     g, out = trial.g, trial.out
@@ -72,7 +72,7 @@ def derivatives(method, problem, trial, h):
         method.powers[2, p] = ((e1 - e0) + (e2 - e0)) / (2.0 * size * size)
 
 
-@lean
+@inner
 def factorise(method, problem, factor, trial, h):
     """Both factors for a step of size h; SINGULAR (with the real matrix in out) where the pivots do not serve."""
     entries, nnz, out = problem.sizes[ENTRIES], problem.sizes[NNZ], trial.out
@@ -92,7 +92,7 @@ def factorise(method, problem, factor, trial, h):
     return CONVERGED
 
 
-@lean
+@inner
 def _start_stages(method, problem, trial, h):
     """First values: x by v and a of the beginning, y along the polynomial of the last step."""
     nk, ny = problem.sizes[NK], problem.sizes[NY]
@@ -111,7 +111,7 @@ def _start_stages(method, problem, trial, h):
             method.z[i, nk + k] = l0 * p[0, k] + l1 * p[1, k] + l2 * p[2, k] if known else trial.start[3 * nk + k]
 
 
-@lean
+@inner
 def _place_stage(method, problem, trial, h, i):
     """Write stage i into g: time and drives, x, v, a, y."""
     nk, ny, g = problem.sizes[NK], problem.sizes[NY], trial.g
@@ -129,7 +129,7 @@ def _place_stage(method, problem, trial, h, i):
     g[1] = method.drives[i, count]
 
 
-@lean
+@inner
 def _velocities(method, problem, h):
     w, z = method.w, method.z
     for i in range(3):
@@ -137,7 +137,7 @@ def _velocities(method, problem, h):
             method.v[i, k] = (w[i, 0] * z[0, k] + w[i, 1] * z[1, k] + w[i, 2] * z[2, k]) / h
 
 
-@lean
+@inner
 def _stage_charges(method, problem, trial, h):
     """Charges of all stages and their rates."""
     nq, charges, at = problem.sizes[NQ], problem.sizes[CHARGES], 3 * problem.sizes[NK] + problem.sizes[NY]
@@ -156,7 +156,7 @@ def _stage_charges(method, problem, trial, h):
             method.rate[i, c] = (w[i, 0] * (q[0, c] - q0) + w[i, 1] * (q[1, c] - q0) + w[i, 2] * (q[2, c] - q0)) / h
 
 
-@lean
+@inner
 def _residuals(method, problem, trial, h):
     """F at all stages into method.residual."""
     g, out, history = trial.g, trial.out, problem.sizes[HISTORY]
@@ -173,7 +173,7 @@ def _residuals(method, problem, trial, h):
         copy(out, 0, method.residual[i], 0, n)
 
 
-@lean
+@inner
 def _correct(method, problem, factor, trial, h):
     """One simplified Newton step; the largest scaled correction."""
     n, r, ti, t = method.z.shape[1], method.residual, method.inverse, method.transform
@@ -199,7 +199,7 @@ def _correct(method, problem, factor, trial, h):
     return norm
 
 
-@lean
+@inner
 def _newton(method, problem, factor, trial, h):
     """Simplified Newton for the stages; (status, iterations)."""
     memory = method.memory
@@ -235,7 +235,7 @@ def _newton(method, problem, factor, trial, h):
     return NOT_CONVERGED, ITERATIONS_MOST
 
 
-@lean
+@inner
 def _finish(method, problem, trial, h):
     """The end of the step from the stages: the last stage, with its rates."""
     nk, ny, nq, g = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ], trial.g
@@ -250,11 +250,12 @@ def _finish(method, problem, trial, h):
     copy(trial.start, first, trial.end, first, trial.start.shape[0] - first)
 
 
-@lean
+@inner
 def _error(method, problem, factor, trial, h):
     """One Newton step of x' = l (x - c) with l = g/h from the end of the step, c such that the formula has order 3."""
     nk, ny, nq, g, out = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ], trial.g, trial.out
     v, a, history, at = problem.sizes[V], problem.sizes[A], problem.sizes[HISTORY], 3 * nk + ny
+    charges = problem.sizes[CHARGES]
     slope, rate = method.slope, method.eigenvalues[0] / h
     dx, dv = method.error[0], method.error[1]
     for k in range(nk):
@@ -263,10 +264,16 @@ def _error(method, problem, factor, trial, h):
         dv[k] = trial.start[2 * nk + k] - (slope[0] * (method.v[0, k] - v0) + slope[1] * (method.v[1, k] - v0) + slope[2] * (method.v[2, k] - v0)) / h
         g[v + k] -= dx[k]
         g[a + k] -= dv[k] + rate * dx[k]
+    if nq and nk:  # charges of velocities follow the velocities' shift
+        for c in range(nq):
+            out[charges + c] = 0.0
+        run_table(method.charges, g, out)
+        copy(out, charges, method.q[3], 0, nq)
     for c in range(nq):
         q0 = trial.start[at + c]
         bend = slope[0] * (method.q[0, c] - q0) + slope[1] * (method.q[1, c] - q0) + slope[2] * (method.q[2, c] - q0)
-        g[history + c] = method.rate[2, c] - (trial.start[at + nq + c] - bend / h)
+        shift = rate * (method.q[3, c] - method.q[2, c]) if nk else 0.0
+        g[history + c] = method.rate[2, c] - (trial.start[at + nq + c] - bend / h) + shift
     for k in range(problem.sizes[ENTRIES]):
         out[k] = 0.0
     run_table(problem.residual, g, out)
@@ -277,7 +284,7 @@ def _error(method, problem, factor, trial, h):
     return error_norm(problem, trial, e, dv, e[nk:], h)
 
 
-@lean
+@inner
 def attempt(method, problem, factor, trial, t, h, last):
     """One step; derivatives are taken anew after slow convergence only."""
     memory, count = method.memory, method.drives.shape[1] - 1
@@ -310,7 +317,7 @@ def attempt(method, problem, factor, trial, t, h, last):
     return status, memory[SHRINK]
 
 
-@lean
+@inner
 def accepted(method, problem, trial, h, error):
     """Keep y along the step for the next first values; step-size rule of Gustafsson with Newton's effort in the safety factor."""
     memory, nk = method.memory, problem.sizes[NK]
@@ -329,7 +336,7 @@ def accepted(method, problem, trial, h, error):
     return 1.0 if memory[HAVE] == 1.0 and 1.0 <= factor < 1.2 else factor
 
 
-@lean
+@inner
 def between(method, problem, trial, theta, h, state):
     """Values on the cubic through the beginning and the stages (these alone behind an inconsistent corner), charges on that of both ends."""
     nk, ny = problem.sizes[NK], problem.sizes[NY]

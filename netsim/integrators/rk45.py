@@ -2,8 +2,9 @@
 
 Every stage takes a consistent point (netsim.solvers.consistent): linear in accelerations, forces and rates, with velocities on their constraints.
 Positions on constraints are not corrected, so constrained mechanisms (index 3) are refused. Cheap where nothing is stiff; the first stage
-of a step is the last one of the step before. Order 5, values between steps of order 4 from the cubic and quintic of both ends.
-Source: J. Dormand, P. Prince, A family of embedded Runge-Kutta formulae, J. Comput. Appl. Math. 6, 1980.
+of a step is the last one of the step before. Order 5; between steps charges have order 4 and positions the quintic of both ends.
+Sources: J. Dormand, P. Prince, A family of embedded Runge-Kutta formulae, J. Comput. Appl. Math. 6, 1980; L. Shampine, Some practical Runge-Kutta
+formulas, Math. Comp. 46, 1986 (between steps).
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.integrators.contract import cubic_charges, error_norm, proposed, set_time
+from netsim.integrators.contract import error_norm, proposed, set_time, straight
 from netsim.integrators.states import copy, follow, load
 from netsim.kernels.bundle import Bundle, bundled
-from netsim.kernels.call import lean
+from netsim.kernels.call import inner
 from netsim.solvers.consistent import Consistent, make_consistent
 from netsim.solvers.machine import HISTORY, NK, NQ, NY, A, V, Y
 from netsim.solvers.newton import CONVERGED, NOT_FINITE
@@ -35,6 +36,17 @@ TABLEAU = np.array([
 ])  # fmt: skip
 ERROR = np.array([71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40])
 
+DENSE = np.array([
+    [1.0, -8048581381 / 2820520608, 8663915743 / 2820520608, -12715105075 / 11282082432],
+    [0.0, 0.0, 0.0, 0.0],
+    [0.0, 131558114200 / 32700410799, -68118460800 / 10900136933, 87487479700 / 32700410799],
+    [0.0, -1754552775 / 470086768, 14199869525 / 1410260304, -10690763975 / 1880347072],
+    [0.0, 127303824393 / 49829197408, -318862633887 / 49829197408, 701980252875 / 199316789632],
+    [0.0, -282668133 / 205662961, 2019193451 / 616988883, -1453857185 / 822651844],
+    [0.0, 40617522 / 29380423, -110615467 / 29380423, 69997945 / 29380423],
+])  # fmt: skip
+"""Weights of the stages' rates at theta, theta^2 ... theta^4: the formula of order 4 inside a step."""
+
 
 class Rk45(NamedTuple):
     """Rates [x' | v' | q'] of the stages, the plan of consistent points, errors of x, v and values, what a step of order 4 gives."""
@@ -50,7 +62,7 @@ def prepare(n: int, nk: int, nq: int, state: int, plan: Consistent) -> Bundle:
     return bundled(Rk45(np.zeros((7, 2 * nk + nq)), bundled(plan), np.zeros(n + nk), np.zeros(state)))
 
 
-@lean
+@inner
 def _point(method, problem, trial, state, t):
     """Make a state consistent and read it back, in the charts it is in; the status."""
     g = trial.g
@@ -68,7 +80,7 @@ def _point(method, problem, trial, state, t):
     return CONVERGED
 
 
-@lean
+@inner
 def _advanced(method, problem, trial, weights, count, h, state):
     """x, v and q of the beginning plus h times weighted rates of the first `count` stages."""
     nk, nq, at, s = problem.sizes[NK], problem.sizes[NQ], 3 * problem.sizes[NK] + problem.sizes[NY], trial.start
@@ -84,14 +96,14 @@ def _advanced(method, problem, trial, weights, count, h, state):
         state[at + k] = s[at + k] + h * total
 
 
-@lean
+@inner
 def _keep_rates(method, problem, state, stage):
     nk, nq, at = problem.sizes[NK], problem.sizes[NQ], 3 * problem.sizes[NK] + problem.sizes[NY]
     copy(state, nk, method.rates[stage], 0, 2 * nk)
     copy(state, at + nq, method.rates[stage], 2 * nk, nq)
 
 
-@lean
+@inner
 def attempt(method, problem, factor, trial, t, h, last):
     """Six new stages; the error is the difference from the embedded formula of order 4, for values too (at a point made consistent with it)."""
     nk, ny, nq, end = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ], trial.end
@@ -120,19 +132,26 @@ def attempt(method, problem, factor, trial, t, h, last):
     return CONVERGED, error_norm(problem, trial, e[:nk], e[nk : 2 * nk], e[2 * nk :], h)
 
 
-@lean
+@inner
 def accepted(method, problem, trial, h, error):
     """The elementary rule."""
     follow(problem, trial)
     return proposed(error, 5.0)
 
 
-@lean
+@inner
 def between(method, problem, trial, theta, h, state):
-    """Charges on the cubic of both ends; values on the line (they are recovered, where samples are)."""
-    for i in range(3 * problem.sizes[NK], 3 * problem.sizes[NK] + problem.sizes[NY]):
-        state[i] = (1.0 - theta) * trial.start[i] + theta * trial.end[i]
-    cubic_charges(problem, trial, theta, h, state)
+    """Charges by the continuous formula of order 4; values on the line (they are recovered, where samples are)."""
+    nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
+    straight(problem, trial, theta, h, state)
+    for k in range(nq):
+        rise, rate = 0.0, 0.0
+        for j in range(7):
+            c = DENSE[j]
+            rise += theta * (c[0] + theta * (c[1] + theta * (c[2] + theta * c[3]))) * method.rates[j, 2 * nk + k]
+            rate += (c[0] + theta * (2.0 * c[1] + theta * (3.0 * c[2] + theta * 4.0 * c[3]))) * method.rates[j, 2 * nk + k]
+        state[3 * nk + ny + k] = trial.start[3 * nk + ny + k] + h * rise
+        state[3 * nk + ny + nq + k] = rate
 
 
 __all__ = ["ORDER", "Rk45", "accepted", "attempt", "between", "prepare"]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from netsim.integrators.contract import FACTORISATIONS, FRESH, ITERATIONS, error_norm, set_time, solve
+from netsim.integrators.contract import FACTOR_ALPHA, FACTORISATIONS, FRESH, ITERATIONS, error_norm, set_time, solve
 from netsim.integrators.states import copy, load
-from netsim.kernels.call import lean, run_table
+from netsim.kernels.call import inner, run_table
 from netsim.solvers.machine import ALPHA, CHARGES, ENTRIES, HISTORY, NK, NQ, NY, A, V, X, Y
 from netsim.solvers.newton import CONVERGED, newton, set_coefficients
 
@@ -13,7 +13,7 @@ SHARE = 0.02
 TIGHTEST = 1e-12
 
 
-@lean
+@inner
 def solve_stage(problem, factor, trial, t, step):
     """Solve the stage whose histories are in trial.history and whose guess is in trial.u: x = hx + step v, a = ha + v/step, q' = q/step + hq.
 
@@ -21,10 +21,16 @@ def solve_stage(problem, factor, trial, t, step):
     status = set_time(problem, trial, t)
     if status != CONVERGED:
         return status
-    counters = trial.counters
-    if trial.g[ALPHA] != 1.0 / step:
-        counters[FRESH] = 0
     set_coefficients(trial.g, step, 1.0, 1.0 / step, 1.0 / step)
+    return solve_given(problem, factor, trial)
+
+
+@inner
+def solve_given(problem, factor, trial):
+    """The same with time and coefficients set; a factor taken at other coefficients does not serve."""
+    counters = trial.counters
+    if trial.g[ALPHA] != trial.tolerances[FACTOR_ALPHA]:
+        counters[FRESH], trial.tolerances[FACTOR_ALPHA] = 0, trial.g[ALPHA]
     tolerance = max(TIGHTEST, SHARE * trial.tolerances[0])
     status, iterations, factorisations, fresh = newton(
         problem, factor, counters[FRESH] == 1, trial.g, trial.history, trial.out, trial.u, trial.work, tolerance
@@ -39,18 +45,16 @@ def solve_stage(problem, factor, trial, t, step):
     return status
 
 
-@lean
+@inner
 def begin_stage(problem, trial, state):
     """The charts of the step's beginning into g, and a first guess from a state."""
-    alpha = trial.g[ALPHA]
     load(problem, trial.g, trial.start)
-    trial.g[ALPHA] = alpha
     nk = problem.sizes[NK]
     copy(state, nk, trial.u, 0, nk)
     copy(state, 3 * nk, trial.u, nk, problem.sizes[NY])
 
 
-@lean
+@inner
 def keep(problem, trial, state):
     """What the stage found, into a state (in the charts of the step's beginning)."""
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
@@ -66,7 +70,7 @@ def keep(problem, trial, state):
     copy(trial.start, at + 2 * nq, state, at + 2 * nq, state.shape[0] - at - 2 * nq)
 
 
-@lean
+@inner
 def filtered_error(problem, factor, trial, raw, step, h):
     """The norm of (1 - step J)^-1 raw, raw = [x | v | q] at the step's end: what a stiff component would damp does not count.
 

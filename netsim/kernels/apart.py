@@ -7,10 +7,13 @@ which one it is: one time loop serves every method.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from numba import types
-from numba.core import cgutils
+from numba.core import cgutils, config
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.typing import signature
 from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import lower_builtin
@@ -46,12 +49,24 @@ def by_address(returns: Any) -> Any:
     return call
 
 
+@contextmanager
+def plain_loops() -> Iterator[None]:
+    """Compile loops as they are written: with vector instructions ours are no faster, and a first run takes a fifth longer."""
+    with global_compiler_lock:
+        kept, config.LOOP_VECTORIZE = config.LOOP_VECTORIZE, 0
+        try:
+            yield
+        finally:
+            config.LOOP_VECTORIZE = kept
+
+
 def address_of(function: Any, returns: Any, *arguments: Any) -> int:
     """Where the machine code of a compiled function is for these types of arguments; compiled, or read from the cache, on the way."""
-    function.compile(arguments)
+    with plain_loops():
+        function.compile(arguments)
     found = function.overloads[arguments]
     assert found.signature.return_type == returns, f"{function.__name__} returns {found.signature.return_type}, not {returns}"
     return int(found.library.get_pointer_to_function(found.fndesc.llvm_func_name))
 
 
-__all__ = ["address_of", "by_address"]
+__all__ = ["address_of", "by_address", "plain_loops"]

@@ -89,7 +89,7 @@ def consistent_start(machine: Machine, structure: Structure, t: float = 0.0, at_
     Raises `InputError` for conflicting written starts and `SimulationError` where no consistent point is found.
     """
     system, g = machine.system, machine.g.copy()
-    if set_time(machine.problem, g, t) == OUTSIDE_TABLE:
+    if set_time(machine.bundle, g, t) == OUTSIDE_TABLE:
         raise InputError(Problem("E245", f"a table does not reach t = {t:g} s", hint="say outside = hold or outside = linear"))
     rows = start_rows(system, machine.values)
     _guess(machine, g, [row for row in rows if row.word == "guess"])
@@ -115,7 +115,7 @@ def consistent_start(machine: Machine, structure: Structure, t: float = 0.0, at_
 def search_start(machine: Machine, structure: Structure, t: float) -> Array:
     """Where the search for an equilibrium at time t begins: mechanisms put together, written starts and guesses taken as guesses."""
     g = machine.g.copy()
-    if set_time(machine.problem, g, t) == OUTSIDE_TABLE:
+    if set_time(machine.bundle, g, t) == OUTSIDE_TABLE:
         raise InputError(Problem("E245", f"a table does not reach t = {t:g} s", hint="say outside = hold or outside = linear"))
     _guess(machine, g, start_rows(machine.system, machine.values))
     if not machine.system.layout.nk:
@@ -147,7 +147,7 @@ def resumed_start(machine: Machine, structure: Structure, origin: Array) -> Arra
     The two may have other functions of time: everything behind these in g is the same."""
     system, g = machine.system, machine.g.copy()
     g[system.layout.one :] = origin[len(origin) - len(g) + system.layout.one :]
-    set_time(machine.problem, g, 0.0)
+    set_time(machine.bundle, g, 0.0)
     weights, sizes = 1.0 / np.concatenate([system.nominals, np.ones(system.layout.nq)]), sizes_of_machine(machine)
     everything = np.ones(len(structure.signature.equation), bool)
     stages = Stages(machine, structure.signature, structure.dynamic, everything, weights, sizes.angles)

@@ -36,7 +36,7 @@ def out_of_reach(machine: Machine, g: Array, before: float, t: float) -> Problem
     everything = np.ones(len(structure.signature.equation), bool)
     stages = Stages(machine, structure.signature, structure.dynamic, everything, weights, sizes.angles)
     point = g.copy()
-    if set_time(machine.problem, point, t) != CONVERGED:
+    if set_time(machine.bundle, point, t) != CONVERGED:
         return None
     for k in range(-int(structure.dynamic.d.max(initial=0)), POSITIONS + 1):
         start = point.copy()

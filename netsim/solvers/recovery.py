@@ -211,7 +211,7 @@ def recover(recovery: Recovery, g: Array, state: Array, t: float) -> Array:
     """A global vector consistent at every level near `state` = [x | v | a | y | q | q' | ...] at time t."""
     machine, layout = recovery.machine, recovery.machine.system.layout
     point = g.copy()
-    set_time(machine.problem, point, t)
+    set_time(machine.bundle, point, t)
     nk, ny, nq = layout.nk, layout.ny, layout.nq
     point[layout.x : layout.history] = state[: 3 * nk + ny]
     point[layout.charge(np.arange(nq), 0)] = state[3 * nk + ny : 3 * nk + ny + nq]
