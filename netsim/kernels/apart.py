@@ -53,11 +53,12 @@ def by_address(returns: Any) -> Any:
 def plain_loops() -> Iterator[None]:
     """Compile loops as they are written: with vector instructions ours are no faster, and a first run takes a fifth longer."""
     with global_compiler_lock:
-        kept, config.LOOP_VECTORIZE = config.LOOP_VECTORIZE, 0
+        settings: Any = config
+        kept, settings.LOOP_VECTORIZE = settings.LOOP_VECTORIZE, 0
         try:
             yield
         finally:
-            config.LOOP_VECTORIZE = kept
+            settings.LOOP_VECTORIZE = kept
 
 
 def address_of(function: Any, returns: Any, *arguments: Any) -> int:
