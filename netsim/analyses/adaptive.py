@@ -116,7 +116,7 @@ def begin_adaptive(machine: Machine, structure: Structure, options: TransientOpt
     run = Running(machine, options, method, trial, control, readout, plan, factor, arrays, [alive, recovery])
     vector = types.float64[::1]
     projecting = address_of(project, types.boolean, problem.kind, bundled(plan).kind, vector, vector)
-    fill_code(method.module, arrays, problem, factor, bundled(trial), projecting)
+    fill_code(method.module, arrays, problem, factor, bundled(trial), projecting, method.single)
     set_time(problem, trial.g, 0.0)
     trial.middle[:] = trial.start
     take(problem, bundled(trial), bundled(readout), 0, 0.0)
@@ -135,12 +135,12 @@ def _trial(machine: Machine, structure: Structure, options: TransientOptions, me
     nominal = np.concatenate([system.nominals[:nk], system.nominals])
     rtol = GIVEN_STEP if options.step else method.tolerance(options.rtol)
     share = max(10 * 2.2e-16 / rtol, min(0.03, rtol**0.5))
-    tolerances = np.array([rtol, share, method.estimate, 0.0])
+    tolerances = np.array([rtol, share, method.estimate, 0.0, 1.0])
     counters = np.zeros(8, np.int64)
     counters[RESTARTED] = 2
     return Trial(
         g, np.zeros(system.out_size), state, state.copy(), state.copy(), np.zeros(3 * nk + layout.nq), np.zeros(n), np.zeros((6, n)),
-        np.zeros(nk + n), exponents(system, structure), nominal, tolerances, counters, np.zeros(7, np.int64),
+        np.zeros(nk + n), exponents(system, structure), nominal, tolerances, counters, np.zeros(8, np.int64),
     )  # fmt: skip
 
 
@@ -165,7 +165,7 @@ def _control(
 
 
 def _readout(reader: Sampler, method: Method, rows: int) -> Readout:
-    nodes = (np.polynomial.legendre.leggauss(method.work_nodes)[0] + 1) / 2
+    nodes = np.array(method.work)
     basis = np.linalg.inv(np.vander(nodes, increasing=True))
     integrals = np.ascontiguousarray(basis.T / np.arange(1, len(nodes) + 1))
     return Readout(

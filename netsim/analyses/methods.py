@@ -18,6 +18,10 @@ from netsim.solvers.machine import Machine, call_table, custom_call
 Array = np.ndarray
 
 
+TRAPEZOID, SIMPSON = (0.0, 1.0), (0.0, 0.5, 1.0)
+RADAU = (0.0, (4 - 6**0.5) / 10, (4 + 6**0.5) / 10, 1.0)
+"""Nodes of quadratures of order 2, 4 and 5, the weight of 0 being none in the last."""
+
 HIGH = 9
 """Above index 3 come inverse problems through motors and springs, where consistent points carry what Radau's own stages no longer can."""
 
@@ -27,17 +31,19 @@ COARSE = 1e-3
 
 @dataclass(frozen=True)
 class Method:
-    """order: of convergence; estimate: the power of the step its error estimate shrinks with; work_nodes: of the quadrature of work;
-    highest_index: of networks where it has an order; needs_rates: it reads accelerations and rates of the state where a step begins."""
+    """order: of convergence; estimate: the power of the step its error estimate shrinks with; work: nodes of its quadrature in a step;
+    highest_index: of networks where it has an order; needs_rates: it reads accelerations and rates of the state where a step begins;
+    single: it solves its stages one by one, by Newton's method."""
 
     name: str
     order: int
     estimate: int
-    work_nodes: int
+    work: tuple[float, ...]
     highest_index: int
     needs_rates: bool
     prepare: Callable[..., tuple[Any, list[Any]]]
     explicit: bool = False
+    single: bool = True
 
     def refused(self, index: int) -> str:
         """Why the method has no order at this index; empty where it has one."""
@@ -115,12 +121,12 @@ def _prepare_generalized_alpha(machine: Machine, factor: Factor, plan: Consisten
 
 
 METHODS = {
-    "euler": Method("euler", 1, 2, 2, 3, True, _prepare_euler),
-    "generalized_alpha": Method("generalized_alpha", 2, 3, 3, 3, True, _prepare_generalized_alpha),
-    "trbdf2": Method("trbdf2", 2, 3, 3, 2, True, _prepare_trbdf2),
-    "bdf": Method("bdf", 5, 2, 4, 3, True, _prepare_bdf),
-    "radau": Method("radau", 5, 4, 5, HIGH, False, _prepare_radau),
-    "rk45": Method("rk45", 5, 5, 5, 1, True, _prepare_rk45, explicit=True),
+    "euler": Method("euler", 1, 2, TRAPEZOID, 3, True, _prepare_euler),
+    "generalized_alpha": Method("generalized_alpha", 2, 3, SIMPSON, 3, True, _prepare_generalized_alpha),
+    "trbdf2": Method("trbdf2", 2, 3, SIMPSON, 2, True, _prepare_trbdf2),
+    "bdf": Method("bdf", 5, 2, SIMPSON, 3, True, _prepare_bdf),
+    "radau": Method("radau", 5, 4, RADAU, HIGH, False, _prepare_radau, single=False),
+    "rk45": Method("rk45", 5, 5, RADAU, 1, True, _prepare_rk45, explicit=True, single=False),
 }
 _REASONS = {
     "euler": "its matrix grows ill with the short steps that the error test asks for there",

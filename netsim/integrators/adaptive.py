@@ -62,8 +62,8 @@ class Control(NamedTuple):
 class Readout(NamedTuple):
     """Samples: their instants, signals and energy account (stored, supplied, dissipated), how to read them.
 
-    totals: supplied and dissipated energy at the step's beginning and at a sample, (2, 2); nodes of the quadrature in a step, powers there
-    (s, 2), and integrals (s, s): the share of node k's power in the work up to theta is sum_m integrals[k, m] theta^(m + 1)."""
+    totals: supplied and dissipated energy at the step's beginning and at a sample, (2, 2); nodes of the work's quadrature in a step, from 0 to 1,
+    powers there (s, 2), and integrals (s, s): the share of node k's power in the work up to theta is sum_m integrals[k, m] theta^(m + 1)."""
 
     readings: Array
     selection: Array
@@ -107,7 +107,7 @@ def advance(method, problem, factor, trial, control, plan, readout, steps):  # n
         if numbers[FIXED] == 0.0 and error > 1.0 and h > numbers[LEAST]:
             trial.counters[REJECTED] += 1
             places[FAILURES] += 1
-            numbers[SIZE], numbers[REASON] = h * min(0.9, proposed(error, trial.tolerances[POWER])), BY_ERROR
+            numbers[SIZE], numbers[REASON] = h * _shortened(trial, error), BY_ERROR
             continue
         if places[PROJECTING]:
             set_time(problem, trial, last)
@@ -125,6 +125,14 @@ def advance(method, problem, factor, trial, control, plan, readout, steps):  # n
         if at_corner:
             _pass_corner(problem, trial, control, plan, h)
     return DONE if numbers[NOW] >= numbers[STOP] else GOING
+
+
+@inner
+def _shortened(trial, error):
+    """The share of a refused step to try next. Behind a corner the scale of time may be any, and errors go with h at best."""
+    if trial.counters[RESTARTED] and error > 10.0:
+        return max(0.02, 1.0 / error)
+    return min(0.9, proposed(error, trial.tolerances[POWER]))
 
 
 @inner
@@ -193,7 +201,8 @@ def _look(method, problem, trial, control, plan, t, h, theta):
     else:
         motion_between(problem, trial.start, trial.end, theta, h, trial.middle)
         between(method, problem, trial, theta, h, trial.middle)
-    set_time(problem, trial, control.numbers[LAST] if theta == 1.0 else t + theta * h)
+    now = t + theta * h if theta > 0.0 else t + EDGE * max(abs(t), h)
+    set_time(problem, trial, control.numbers[LAST] if theta == 1.0 else now)
     if control.places[RECOVERING] and (theta < 1.0 or not control.places[PROJECTING]):
         if not projected(problem, plan, trial, trial.middle):
             place(problem, trial.g, trial.middle)
@@ -203,8 +212,10 @@ def _look(method, problem, trial, control, plan, t, h, theta):
 
 @inner
 def _work(method, problem, trial, control, plan, readout, t, h):
-    """Supplied and dissipated power at the nodes of Gauss' rule in the step."""
-    for k in range(readout.nodes.shape[0]):
+    """Supplied and dissipated power at the nodes in the step; at its beginning it is that of the last step's end, where nothing jumped."""
+    last, powers = readout.nodes.shape[0] - 1, readout.powers
+    powers[0, 0], powers[0, 1] = powers[last, 0], powers[last, 1]
+    for k in range(0 if trial.counters[RESTARTED] else 1, last + 1):
         _look(method, problem, trial, control, plan, t, h, readout.nodes[k])
         energies(problem, trial.g, readout.power)
         readout.powers[k, 0], readout.powers[k, 1] = readout.power[SUPPLIED], readout.power[DISSIPATED]

@@ -131,11 +131,14 @@ def attempt(method, problem, factor, trial, t, h, last):
         _rescale(method, h)
     order = int(memory[ORDER_NOW])
     g = SUMS[order]
+    copy(d[0], 0, z0, 0, z0.shape[0])
     for i in range(z0.shape[0]):
-        z0[i], method.spread[i] = d[0, i], 0.0
-        for k in range(1, order + 1):
-            z0[i] += d[k, i]
-            method.spread[i] += SUMS[k] * d[k, i]
+        method.spread[i] = 0.0
+    for k in range(1, order + 1):
+        row = d[k]
+        for i in range(z0.shape[0]):
+            z0[i] += row[i]
+            method.spread[i] += SUMS[k] * row[i]
     begin_stage(problem, trial, trial.start)
     copy(z0, nk, trial.u, 0, nk + ny)
     step, psi = h / g, method.spread
@@ -172,15 +175,17 @@ def _renew(method, problem, trial):
     order = int(memory[ORDER_NOW])
     _gather(problem, trial.end, method.spread)
     nk, ny = problem.sizes[NK], problem.sizes[NY]
-    for i in range(d.shape[1]):
-        if trial.counters[RESTARTED] != 0 and 2 * nk <= i < 2 * nk + ny:
+    if trial.counters[RESTARTED] != 0:
+        for i in range(2 * nk, 2 * nk + ny):
             d[1, i] = method.spread[i] - d[0, i]
             method.predictor[i] = method.spread[i]
-        change = method.spread[i] - method.predictor[i]
-        n[order + 2, i] = change - d[order + 1, i]
-        n[order + 1, i] = change
-        for k in range(order, -1, -1):
-            n[k, i] = d[k, i] + n[k + 1, i]
+    for i in range(d.shape[1]):
+        n[order + 1, i] = method.spread[i] - method.predictor[i]
+        n[order + 2, i] = n[order + 1, i] - d[order + 1, i]
+    for k in range(order, -1, -1):
+        before, above, row = d[k], n[k + 1], n[k]
+        for i in range(d.shape[1]):
+            row[i] = before[i] + above[i]
 
 
 @inner
@@ -200,8 +205,7 @@ def accepted(method, problem, trial, h, error):
     _renew(method, problem, trial)
     order = int(memory[ORDER_NOW])
     for k in range(order + 3):
-        for i in range(d.shape[1]):
-            d[k, i] = n[k, i]
+        copy(n[k], 0, d[k], 0, d.shape[1])
     copy(trial.end, 0, trial.start, 0, trial.start.shape[0])
     _move_charts(method, problem, trial)
     memory[EQUAL] += 1.0
@@ -275,14 +279,15 @@ def between(method, problem, trial, theta, h, state):
     """The polynomial of the formula, for values and charges, and its rate."""
     _renew(method, problem, trial)
     nk, ny, nq, n = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ], method.renewed
-    order, s = int(method.memory[ORDER_NOW]), theta - 1.0
-    for i in range(ny + nq):
-        share, rate, value, slope = 1.0, 0.0, n[0, 2 * nk + i], 0.0
-        for k in range(1, order + 1):
-            rate = (rate * (s + k - 1.0) + share) / k
-            share *= (s + k - 1.0) / k
-            value += share * n[k, 2 * nk + i]
-            slope += rate * n[k, 2 * nk + i]
-        state[3 * nk + i] = value
-        if i >= ny:
-            state[3 * nk + nq + i] = slope / h
+    order, s, share, rate, at = int(method.memory[ORDER_NOW]), theta - 1.0, 1.0, 0.0, 3 * nk + ny + nq
+    copy(n[0], 2 * nk, state, 3 * nk, ny + nq)
+    for k in range(nq):
+        state[at + k] = 0.0
+    for k in range(1, order + 1):
+        rate = (rate * (s + k - 1.0) + share) / k
+        share *= (s + k - 1.0) / k
+        row = n[k]
+        for i in range(ny + nq):
+            state[3 * nk + i] += share * row[2 * nk + i]
+        for i in range(nq):
+            state[at + i] += rate / h * row[2 * nk + ny + i]

@@ -32,11 +32,11 @@ ITERATIONS, FACTORISATIONS, FRESH, ACCEPTED, REJECTED, FAILED, EVENTS, RESTARTED
 """Positions in the integer counters of a run. RESTARTED: 1 or 2: nothing of before the present instant may be
 used; 2: the state there is consistent."""
 
-ATTEMPT, ACCEPT, BETWEEN, SET_TIME, REFACTOR, SOLVE, PROJECT = range(7)
+ATTEMPT, ACCEPT, BETWEEN, SET_TIME, REFACTOR, SOLVE, PROJECT, NEWTON = range(8)
 """Positions in Trial.code."""
 
-RTOL, NEWTON_SHARE, POWER, FACTOR_ALPHA = range(4)
-"""Positions in the tolerances of a run: FACTOR_ALPHA: dq'/dq where the present factor was taken."""
+RTOL, NEWTON_SHARE, POWER, FACTOR_ALPHA, RATE = range(5)
+"""Positions in the tolerances of a run. FACTOR_ALPHA: dq'/dq where the present factor was taken; RATE: contraction of Newton's method."""
 
 
 class Trial(NamedTuple):
@@ -44,7 +44,7 @@ class Trial(NamedTuple):
 
     scale: what an error of x, v and y may be, each (rtol (|value| + nominal)); exponent: of the same, see
     netsim.integrators.weights;
-    tolerances: rtol, Newton's share of it, power of the step that errors go with, alpha of the factor; work: (6, n);
+    tolerances: rtol, Newton's share of it, power of the step that errors go with, alpha of the factor, contraction; work: (6, n);
     code: addresses of compiled functions.
     """
 
@@ -71,6 +71,8 @@ _set_time = by_address(types.int64)
 _refactor = by_address(types.float64)
 _solve = by_address(types.none)
 _project = by_address(types.boolean)
+_found = types.Tuple((types.int64, types.int64, types.int64, types.boolean))
+_newton = by_address(_found)
 
 
 @inner
@@ -124,8 +126,14 @@ def projected(problem, plan, trial, state):
     return _project(trial.code[PROJECT], problem, plan, trial.g, state)
 
 
-def fill_code(module: Any, method: Bundle, problem: Bundle, factor: Any, trial: Bundle, project: int) -> None:
-    """Compile what a run calls by address (or read it from the cache) and write the addresses into trial.code."""
+@inner
+def careful(problem, factor, trial, tolerance):
+    """`netsim.solvers.newton.newton`, damped, from the guess in trial.u; (status, iterations, factorisations, whether the factor serves on)."""
+    return _newton(trial.code[NEWTON], problem, factor, False, trial.g, trial.history, trial.out, trial.u, trial.work, tolerance)
+
+
+def fill_code(module: Any, method: Bundle, problem: Bundle, factor: Any, trial: Bundle, project: int, single: bool) -> None:
+    """Compile what a run calls by address (or read it from the cache) and write that into trial.code; `single`: stages are solved one by one."""
     real, vector = types.float64, types.float64[::1]
     run = (method.kind, problem.kind, bundled(factor).kind, trial.kind)
     found = {
@@ -137,6 +145,10 @@ def fill_code(module: Any, method: Bundle, problem: Bundle, factor: Any, trial: 
         SOLVE: address_of(linear.solve, types.none, typeof(factor), vector, vector),
         PROJECT: project,
     }
+    if single:
+        room = types.float64[:, ::1]
+        kinds = (problem.kind, run[2], types.boolean, vector, vector, vector, vector, room, real)
+        found[NEWTON] = address_of(newton.newton, _found, *kinds)
     for place, address in found.items():
         trial.code[place] = address
 

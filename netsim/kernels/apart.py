@@ -31,7 +31,7 @@ def by_address(returns: Any) -> Any:
         key = call
 
         def generic(self, args, kws):  # type: ignore[no-untyped-def]
-            return signature(returns, *args)
+            return signature(returns, *map(types.unliteral, args))
 
     infer_global(call, types.Function(_Typed))
 
