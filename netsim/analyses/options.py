@@ -15,8 +15,8 @@ from netsim.integrators.loop import EULER, GENERALIZED_ALPHA
 METHODS = {"euler": np.array([EULER, 0.0, 0.0, 0.0, 0.0]), "generalized_alpha": np.array([GENERALIZED_ALPHA, *generalized_alpha.coefficients()])}
 """What the time loop is told of each method: its number and its coefficients."""
 
-NAMES = ("stop", "step", "method", "forces", "every", "from")
-WORDS = {"method": tuple(METHODS), "forces": ("method", "recovered"), "from": ("static", "rest")}
+NAMES = ("stop", "step", "method", "forces", "every", "from", "formulation")
+WORDS = {"method": tuple(METHODS), "forces": ("method", "recovered"), "from": ("static", "rest"), "formulation": ("absolute", "tree", "auto")}
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ class TransientOptions:
     forces: str = "method"
     every: int = 1
     start: str = ""
+    formulation: str = "absolute"
 
     @property
     def recovers(self) -> bool:
@@ -47,7 +48,7 @@ def check_options(name: str, options: Mapping[str, Any], spans: Mapping[str, Any
         raise InputError(problems)
     method = options.get("method", "euler")
     forces = options.get("forces", "method" if method == "euler" else "recovered")
-    return TransientOptions(float(options["stop"]), float(options["step"]), method, forces, int(every), options.get("from", ""))
+    return TransientOptions(float(options["stop"]), float(options["step"]), method, forces, int(every), options.get("from", ""), options.get("formulation", "absolute"))
 
 
 def _unknown(name: str, options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[Problem]:

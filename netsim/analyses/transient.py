@@ -13,6 +13,7 @@ from netsim.analyses.options import TransientOptions
 from netsim.analyses.stepping import Progress, Stepping, begin_run, integrate
 from netsim.errors import Problem
 from netsim.integrators.loop import FACTORISATIONS, ITERATIONS
+from netsim.jointspace.choice import in_tree, joint_coordinates, observing
 from netsim.language.syntax import Expr, Name
 from netsim.rates import add_rates, own_unknowns
 from netsim.samples import Samples, Signal
@@ -57,6 +58,8 @@ def transient(
     began, cpu = clock.perf_counter(), clock.process_time()
     machine, structure, g, changes = begun(machine, structure, options.start == "rest", origin)
     point = g.copy()
+    if in_tree(machine, options.formulation):
+        machine, g = joint_coordinates(machine, g)
     selection = select(machine, saves, plots)
     own = np.array(own_unknowns(machine, rated) if options.recovers else [], np.int64)
     if len(own):  # points are recovered with the rates of these coordinates
@@ -64,7 +67,7 @@ def transient(
         g = resumed_start(machine, structure, g)
     rates = add_rates(machine, selection, rated, own[structure.dynamic.d[own] >= 2])
     unseen = add_unseen(machine, selection, beside)
-    reader = sampler(machine, selection)
+    reader = observing(machine, sampler(machine, selection))
     recovery = plan_recovery(machine, structure, g) if options.recovers else None
     run = begin_run(machine, options, g, reader, selection, recovery)
     failure: Problem | None = None

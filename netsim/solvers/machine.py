@@ -25,6 +25,7 @@ from netsim.kernels.reference import evaluate, run_reference
 from netsim.language.expressions import flatten
 from netsim.language.parse import without_collector
 from netsim.layout import DRIVE_LEVELS
+from netsim.network import GROUND
 from netsim.system import System
 from netsim.tables import Polynomials, hermite, interpolate, pack, read_column
 from netsim.values import Values
@@ -74,7 +75,8 @@ class Call:
 
 @dataclass(frozen=True, eq=False)
 class Machine:
-    """The arrays of a run. `g` is the starting global vector (uniforms set); copy it per run."""
+    """The arrays of a run. `g` is the starting global vector (uniforms set); copy it per run. `element` is the tree of a machine in joint
+    coordinates (netsim.jointspace)."""
 
     system: System
     values: Values
@@ -84,6 +86,7 @@ class Machine:
     parameters: Mapping[int, Array]
     alive: list[Any] = field(repr=False)
     earlier: Callable[[Any, str], Any] | None = None
+    element: Any = None
 
 
 _native: dict[str, tuple[int, Any]] = {}
@@ -172,7 +175,7 @@ def _place_nodes(system: System, parameters: Mapping[int, Array], g: Array) -> N
             values = evaluate(kernel.program, g[system.gather(batch, kernel)], g[layout.uniforms], parameters[id(batch)])
             for (_, t, c), row in zip((key for key, _ in batch.form.places), values):
                 unknowns = batch.unknowns["node", t, c]
-                g[layout.place(unknowns)[unknowns >= 0]] = row[unknowns >= 0]
+                g[layout.place(unknowns)[unknowns != GROUND]] = row[unknowns != GROUND]
     g[layout.x : layout.v] = g[layout.places : layout.x]
 
 

@@ -1,0 +1,42 @@
+"""Which coordinates a run has: those of all bodies (`absolute`), those of joints (`tree`), or those of joints wherever they serve (`auto`)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from netsim.errors import InputError, Problem
+from netsim.selection import Sampler
+from netsim.solvers.machine import Machine
+
+Array = np.ndarray
+
+
+def in_tree(machine: Machine, formulation: str) -> bool:
+    """Whether the run has joint coordinates; raises `InputError` where it should and cannot."""
+    from netsim.jointspace.spanning import is_spatial
+
+    network, redundant = machine.system.network, machine.system.redundant
+    if formulation == "absolute":
+        return False
+    if formulation == "tree" and redundant is not None:
+        message = "formulation = tree has no answer to constraints that repeat one another, which a loop of this network has"
+        raise InputError(Problem("E430", message, hint="say formulation = absolute, or replace a joint of the loop by one with more freedom"))
+    return redundant is None and any(is_spatial(network, i) for i in range(len(network.nodes)))
+
+
+def joint_coordinates(machine: Machine, g: Array) -> tuple[Machine, Array]:
+    """The machine in joint coordinates and the same consistent point."""
+    from netsim.jointspace.element import joint_machine
+    from netsim.jointspace.start import in_joint_coordinates
+
+    tree = joint_machine(machine.system.network, machine.values, machine.earlier)
+    return tree, in_joint_coordinates(machine, g, tree)
+
+
+def observing(machine: Machine, reader: Sampler) -> Sampler:
+    """The reader that first completes a point with what follows from the joints' coordinates."""
+    if machine.element is None:
+        return reader
+    return replace(reader, table=np.concatenate([machine.element.observed, reader.table]))
