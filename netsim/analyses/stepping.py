@@ -12,6 +12,7 @@ from netsim.analyses.options import METHODS, TransientOptions
 from netsim.errors import Problem, SimulationError
 from netsim.integrators import euler, generalized_alpha
 from netsim.integrators.loop import EULER, FACTORISATIONS, FRESH, STORED, advance, energies, instants, move_charts, place, sample
+from netsim.jointspace.recovery import Detour, Direct, recovered
 from netsim.kernels.call import run_table
 from netsim.layout import Layout
 from netsim.selection import Sampler, Selection
@@ -21,7 +22,7 @@ from netsim.solvers.linear import Factor, SingularMatrix, analyse
 from netsim.solvers.machine import Machine
 from netsim.solvers.newton import CONVERGED, SINGULAR, set_charge_history, set_time, spread
 from netsim.solvers.reactions import Reactions, least_norm, plan_reactions
-from netsim.solvers.recovery import Recovery, recover
+from netsim.solvers.recovery import Recovery
 
 Array = np.ndarray
 Progress = Callable[[float, float, int], None]
@@ -49,14 +50,14 @@ class Stepping:
     power: Array
     found: Array
     extra: Array
-    recovery: Recovery | None
+    recovery: Recovery | Direct | Detour | None
     power_before: Array
     reactions: Reactions | None
     factor: Factor | None = None
     done: int = 0
 
 
-def begin_run(machine: Machine, options: TransientOptions, g: Array, reader: Sampler, selection: Selection, recovery: Recovery | None) -> Stepping:
+def begin_run(machine: Machine, options: TransientOptions, g: Array, reader: Sampler, selection: Selection, recovery: Recovery | Direct | Detour | None) -> Stepping:
     """A run from the consistent global vector g, with charts moved to the starting rotations and the first sample taken."""
     layout, n = machine.system.layout, machine.system.n
     times = instants(options.stop, options.step)
@@ -78,7 +79,7 @@ def _state_of(g: Array, layout: Layout) -> Array:
     return np.concatenate([g[layout.x : layout.history], g[layout.charge(np.arange(layout.nq), 0)], g[layout.history : layout.step_size]])
 
 
-def _first_averages(machine: Machine, options: TransientOptions, g: Array, state: Array, recovery: Recovery | None) -> Array:
+def _first_averages(machine: Machine, options: TransientOptions, g: Array, state: Array, recovery: Recovery | Direct | Detour | None) -> Array:
     """Algorithmic accelerations at the start: those at t = (am - af) h, for order 2 of the multipliers too (Arnold and Bruels 2007)."""
     layout = machine.system.layout
     nk, at = layout.nk, 3 * layout.nk + layout.ny
@@ -92,7 +93,7 @@ def _first_averages(machine: Machine, options: TransientOptions, g: Array, state
     moved[nk : 2 * nk] += shift * state[2 * nk : 3 * nk]
     place(machine.problem, g, state)
     try:
-        point = recover(recovery, g, moved, shift)
+        point = recovered(recovery, g, moved, shift)
     except SimulationError:  # prescribed motions may not reach back before the start
         return found
     found[:nk] = point[layout.a : layout.y]
@@ -196,7 +197,7 @@ def _recover(run: Stepping, reader: Sampler) -> None:
     """Replace accelerations, forces and rates of the sample by those of a consistent point; work uses them too (trapezoid)."""
     row = -(-run.done // run.options.every)
     assert run.recovery is not None
-    point = recover(run.recovery, run.g, run.state, float(run.times[run.done]))
+    point = recovered(run.recovery, run.g, run.state, float(run.times[run.done]))
     layout = run.machine.system.layout
     kept = run.state.copy()
     found = _state_of(point, layout)

@@ -13,14 +13,13 @@ from netsim.analyses.options import TransientOptions
 from netsim.analyses.stepping import Progress, Stepping, begin_run, integrate
 from netsim.errors import Problem
 from netsim.integrators.loop import FACTORISATIONS, ITERATIONS
-from netsim.jointspace.choice import in_tree, joint_coordinates, observing
+from netsim.jointspace.choice import in_tree, joint_coordinates, observing, recovery_of
 from netsim.language.syntax import Expr, Name
 from netsim.rates import add_rates, own_unknowns
 from netsim.samples import Samples, Signal
 from netsim.selection import Selection, add_unseen, computed, sampler, select
 from netsim.solvers.initial import Change, Structure, consistent_start, resumed_start, structure_of, with_coordinates
 from netsim.solvers.machine import Machine, build_machine
-from netsim.solvers.recovery import plan_recovery
 from netsim.solvers.redundancy import describe, joined, repeated
 from netsim.system import without_redundant
 
@@ -58,17 +57,19 @@ def transient(
     began, cpu = clock.perf_counter(), clock.process_time()
     machine, structure, g, changes = begun(machine, structure, options.start == "rest", origin)
     point = g.copy()
+    absolute = machine, g
     if in_tree(machine, options.formulation):
         machine, g = joint_coordinates(machine, g)
     selection = select(machine, saves, plots)
     own = np.array(own_unknowns(machine, rated) if options.recovers else [], np.int64)
-    if len(own):  # points are recovered with the rates of these coordinates
+    if len(own) and machine.element is None:  # points are recovered with the rates of these coordinates
         structure = with_coordinates(machine.system, structure, own)
         g = resumed_start(machine, structure, g)
-    rates = add_rates(machine, selection, rated, own[structure.dynamic.d[own] >= 2])
+    exact = own[own < machine.system.layout.nk] if machine.element else own[structure.dynamic.d[own] >= 2]
+    rates = add_rates(machine, selection, rated, exact)
     unseen = add_unseen(machine, selection, beside)
     reader = observing(machine, sampler(machine, selection))
-    recovery = plan_recovery(machine, structure, g) if options.recovers else None
+    recovery = recovery_of(machine, g, structure, *absolute) if options.recovers else None
     run = begin_run(machine, options, g, reader, selection, recovery)
     failure: Problem | None = None
     message = ""
@@ -137,6 +138,7 @@ def _attributes(run: Stepping, structure: Structure, changes: Sequence[Change], 
         "forces": run.options.forces,
         "step": run.options.step,
         "stop": run.options.stop,
+        "formulation": "tree" if run.machine.element else "absolute",
         "unknowns": run.machine.system.n,
         "index": structure.index,
         "steps": run.done,

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from netsim.errors import InputError, Problem
 from netsim.selection import Sampler
+from netsim.solvers.initial import Structure
 from netsim.solvers.machine import Machine
+from netsim.solvers.recovery import Recovery, plan_recovery
+
+if TYPE_CHECKING:
+    from netsim.jointspace.recovery import Detour, Direct
 
 Array = np.ndarray
 
@@ -33,6 +39,15 @@ def joint_coordinates(machine: Machine, g: Array) -> tuple[Machine, Array]:
 
     tree = joint_machine(machine.system.network, machine.values, machine.earlier)
     return tree, in_joint_coordinates(machine, g, tree)
+
+
+def recovery_of(machine: Machine, g: Array, structure: Structure, absolute: Machine, point: Array) -> Recovery | Direct | Detour:
+    """How a machine's samples are completed; `structure` and a consistent `point` are those of the absolute formulation."""
+    from netsim.jointspace.recovery import detour, direct
+
+    if machine.element is None:
+        return plan_recovery(machine, structure, g)
+    return direct(machine, g) or detour(machine, plan_recovery(absolute, structure, point))
 
 
 def observing(machine: Machine, reader: Sampler) -> Sampler:

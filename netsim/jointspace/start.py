@@ -10,7 +10,6 @@ from netsim.component import is_kinematic
 from netsim.jointspace.element import TreeElement
 from netsim.jointspace.joints import SPHERICAL
 from netsim.jointspace.recursion import outward
-from netsim.layout import FOLLOWING
 from netsim.numbering import across_scalars
 from netsim.solvers.charts import recharted
 from netsim.solvers.machine import Machine
@@ -29,7 +28,7 @@ def in_joint_coordinates(absolute: Machine, point: Array, machine: Machine) -> A
     for ours, theirs in shared(machine, absolute):
         g[ours] = point[theirs]
     _place_coordinates(absolute, point, machine, g, element)
-    _charges(machine, g)
+    set_charges(machine, g)
     return g
 
 
@@ -69,7 +68,7 @@ def _place_coordinates(absolute: Machine, point: Array, machine: Machine, g: Arr
             unknown = batch.unknowns["own", batch.form.own.index(link.step.coordinate)][position : position + 1]
             g[plan.coordinates[k, 0]] = point[absolute.system.layout.unknown(unknown, 0)[0]]
         elif link.joint < 0 and link.kind != SPHERICAL:
-            body = next(l.body for l in tree.links[coordinate.link :] if l.body >= 0)
+            body = next(link.body for link in tree.links[coordinate.link :] if link.body >= 0)
             g[plan.coordinates[k, 0]] = _motion(absolute, point, body)[0][link.direction]
     for i, link in enumerate(tree.links):
         if link.kind == SPHERICAL:
@@ -78,7 +77,7 @@ def _place_coordinates(absolute: Machine, point: Array, machine: Machine, g: Arr
             g[plan.links[i, 5] : plan.links[i, 5] + 9] = turn.ravel()
     for level in (1, 2):
         outward(plan, motion, g)
-        before, now = (motion.V, (3, 4)) if level == 1 else (motion.A, (5, 6))
+        before = motion.V if level == 1 else motion.A
         for i, link in enumerate(tree.links):
             if link.body >= 0:
                 chain = _chain(tree, i)
@@ -89,8 +88,7 @@ def _place_coordinates(absolute: Machine, point: Array, machine: Machine, g: Arr
                 unknown = [c for c in own if element.elements.unknown[c] >= 0 and tree.coordinates[c].flange is None]
                 if unknown:
                     g[plan.coordinates[unknown, level]] += np.linalg.lstsq(motion.S[unknown].T, wanted, rcond=None)[0]
-        outward(plan, motion, g)
-    assert now
+    outward(plan, motion, g)
 
 
 def _chain(tree, i: int) -> list[int]:  # type: ignore[no-untyped-def]
@@ -120,7 +118,7 @@ def _spatial(absolute: Machine, point: Array, node: int, level: int) -> Array:
     return np.concatenate([a - np.cross(alpha, r) - np.cross(w, v), alpha])
 
 
-def _charges(machine: Machine, g: Array) -> None:
+def set_charges(machine: Machine, g: Array) -> None:
     """Charges from their definitions."""
     system = machine.system
     every = np.arange(system.layout.nq)
@@ -129,4 +127,4 @@ def _charges(machine: Machine, g: Array) -> None:
         g[system.layout.charge(every, 0)] -= derivative(machine, g, 0, size, np.zeros(size, np.int64))[system.n :]
 
 
-__all__ = ["FOLLOWING", "homes", "in_joint_coordinates", "shared"]
+__all__ = ["homes", "in_joint_coordinates", "set_charges", "shared"]
