@@ -11,7 +11,7 @@ import numpy as np
 
 from netsim.batches import Batch
 from netsim.jointspace import calls
-from netsim.jointspace.joints import FREEDOMS
+from netsim.jointspace.joints import FREEDOMS, PRISMATIC
 from netsim.jointspace.numbering import Elements, number
 from netsim.jointspace.pattern import Places, find_places
 from netsim.jointspace.recursion import Motion, Plan
@@ -67,6 +67,7 @@ def with_element(machine: Machine, tree: Mechanism, elements: Elements, places: 
         residual=around(problem.residual, calls.BEFORE_RESIDUAL, calls.AFTER_RESIDUAL),
         jacobian=around(problem.jacobian, calls.BEFORE_MATRIX, calls.AFTER_MATRIX),
         energy=around(problem.energy, calls.FRAMES_ONLY),
+        reach=_reach(machine, tree, elements, plan),
     )
     element = TreeElement(tree, elements, plan, motion, calls.row(calls.OBSERVE, directory), [arrays, directory, side_calls])
     return replace(machine, problem=problem, element=element)
@@ -128,6 +129,17 @@ def _joint(elements: Elements, tree: Mechanism, instance: int, k: int) -> tuple[
     link, own = tree.joints[instance], elements.multipliers[instance]
     first = int(elements.layout.unknown(own[:1], 0)[0]) if len(own) else 0
     return link, tree.frames.get(tree.links[link].body, -1), first, len(own), 36 * k
+
+
+def _reach(machine: Machine, tree: Mechanism, elements: Elements, plan: Plan) -> Array:
+    """Joint coordinates move what is far however small they are: 1 rad, and the mechanism's size for slides."""
+    found = machine.problem.reach.copy()
+    size = float(np.abs(plan.geometry[:, 3:]).max(initial=0.0))
+    for coordinate, unknown in zip(tree.coordinates, elements.unknown):
+        if unknown >= 0:
+            slides = tree.links[coordinate.link].kind == PRISMATIC
+            found[unknown] = max(found[unknown], size if slides else 1.0)
+    return found
 
 
 def _room(plan: Plan) -> Motion:

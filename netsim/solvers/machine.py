@@ -39,7 +39,8 @@ TIME, KX, KV, KA, ALPHA = (1 + UNIFORMS.index(name) for name in ("time", "kx", "
 
 
 class Tables(NamedTuple):
-    """What compiled loops read: call tables, sizes and offsets of g and out, the pattern, tables over time."""
+    """What compiled loops read: call tables, sizes and offsets of g and out, the pattern, tables over time; `reach` (nk): the least size of a position
+    when rounding is weighed, 1 rad for rotations."""
 
     residual: Array
     jacobian: Array
@@ -56,6 +57,7 @@ class Tables(NamedTuple):
     table_outside: Array
     table_argument: Array
     rotations: Array
+    reach: Array
 
 
 NK, NY, NQ, X, V, A, Y, HISTORY, DRIVES, N_DRIVES, TABLES, N_TABLES, ENTRIES, NNZ, CHARGES, CHARTS = range(16)
@@ -161,7 +163,7 @@ def build_machine(system: System, values: Values, earlier: Callable[[Any, str], 
     problem = Tables(
         table_calls["residual"], table_calls["jacobian"], table_calls["arguments"], table_calls["drives"], table_calls["energy"], sizes,
         system.pattern.indptr, system.pattern.indices, system.nominals,
-        packed["first"], packed["breaks"], packed["coefficients"], packed["outside"], _argument_drives(system), system.numbering.rotations,
+        packed["first"], packed["breaks"], packed["coefficients"], packed["outside"], _argument_drives(system), system.numbering.rotations, _reach(system),
     )  # fmt: skip
     return Machine(system, values, problem, g, calls, parameters, [uniforms, calls, parameters], earlier)
 
@@ -206,6 +208,14 @@ def _drive_call(system: System, drive: Drive, parameters: Mapping[int, Array]) -
         drive.kernel.program, n, np.ascontiguousarray(np.array(gather, np.int32).reshape(len(gather), n).ravel()),
         parameters[id(drive)], np.ascontiguousarray(np.array(scatter, np.int32).ravel()),
     )  # fmt: skip
+
+
+def _reach(system: System) -> Array:
+    """1 rad for the coordinates of charts: rotations move what is far however small they are."""
+    found = np.zeros(system.layout.nk)
+    for i in system.numbering.rotations:
+        found[i : i + 3] = 1.0
+    return found
 
 
 def _argument_drives(system: System) -> Array:
