@@ -8,7 +8,7 @@ from pathlib import Path
 
 from netsim.component import WORLD, Component
 from netsim.errors import InputError, Problem, Span, nearest, source_line
-from netsim.language.functions import apply
+from netsim.language.operations import apply
 from netsim.language.parse import without_collector
 from netsim.language.syntax import (
     ComponentDef,

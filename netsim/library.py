@@ -1,4 +1,4 @@
-"""Reading library texts: `use translational` finds `library/translational.lib` or every file of `library/translational/`."""
+"""Reading library texts: `use translational` finds `library/translational.lib` or all of `library/translational/`, `use "robot.urdf"` a robot."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from netsim.component_checks import check
 from netsim.errors import InputError, Problem, nearest
 from netsim.language.parse import parse
 from netsim.language.syntax import ComponentDef, DomainDef, ModelDef, Program, Use
+from netsim.urdf.netlist import robot_program
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,8 @@ def library_files(use: Use) -> list[Path]:
 
 @lru_cache(maxsize=256)
 def _read(path: str, stamp: int) -> Program:
+    if path.endswith(".urdf"):
+        return robot_program(Path(path))
     return parse(Path(path).read_text(encoding="utf-8"), path)
 
 

@@ -20,6 +20,7 @@ from netsim.errors import InputError, NetsimError, Problem, SimulationError, nea
 from netsim.expansion import build_network
 from netsim.language.expressions import Typed, quantity_of
 from netsim.language.parse import parse
+from netsim.language.show import show
 from netsim.language.syntax import Binary, Binding, Expr, Name, Number, Run, Save, String, Vector
 from netsim.levels import constant_charges
 from netsim.network import Network
@@ -30,6 +31,7 @@ from netsim.solvers.redundancy import solvable
 from netsim.structure import findings
 from netsim.system import System, build_system
 from netsim.units import parse_unit
+from netsim.urdf.netlist import robot_program
 from netsim.values import Values, as_expressions, parameter_names, parse_expression
 
 ANALYSES = ("transient", "inverse")
@@ -314,7 +316,7 @@ def _series(call: Any, samples: Samples | None) -> Any:
 
 
 def load(source: str | Path, counts: Mapping[str, int] | None = None) -> Model:
-    """A model from a netlist file, or from the text of one (anything with a line break).
+    """A model from a netlist file, or from the text of one (anything with a line break); from a URDF file that robot, standing on the ground.
 
     Raises `InputError` with every mistake in the text; structure and values are looked at when first needed.
     """
@@ -330,4 +332,7 @@ def load(source: str | Path, counts: Mapping[str, int] | None = None) -> Model:
         raise InputError(
             Problem("E100", f"cannot read '{path}': {wrong.strerror if isinstance(wrong, OSError) else 'it is no UTF-8 text'}")
         ) from None
+    if path.suffix == ".urdf":
+        program = robot_program(path, alone=True)
+        return Model(build_network(program, counts, show(program)))
     return Model(build_network(parse(text, str(path)), counts, text))

@@ -15,7 +15,7 @@ import numpy as np
 from netsim.component import WORLD, Component, dimension, resolve_name, sizes_of
 from netsim.errors import InputError, Problem, Span, nearest
 from netsim.language.expressions import Scope, Typed, evaluate, flatten, is_bare, quantity_of, shape, span_of
-from netsim.language.functions import apply
+from netsim.language.operations import apply
 from netsim.language.parse import parse
 from netsim.language.syntax import Expr, Let, Number, Param
 from netsim.network import Definition, Frame, Instance, Network

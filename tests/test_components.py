@@ -45,8 +45,10 @@ def number(expr):
 
 def parameter(statement):
     """A value that hides nothing: ten per cent off the default, or well within the bounds where there is none or it is zero."""
-    if statement.default is not None and number(statement.default) != 0:
-        return 1.1 * number(statement.default)
+    if statement.default is not None:
+        default = np.array(flatten(evaluate(statement.default, Scope(lambda name: Typed(1.0))).value), float)
+        if np.any(default):
+            return 1.1 * default
     low = [number(b.value) for b in statement.bounds if b.op in (">", ">=")]
     high = [number(b.value) for b in statement.bounds if b.op in ("<", "<=")]
     if low and high:
@@ -57,8 +59,8 @@ def parameter(statement):
 def parameters(name, form):
     """(n_parameters, POINTS), the terminals alive."""
     values = {p.name: parameter(p) for p in LIBRARY.components[name].definition.params}
-    rows = [values.get(given, 1.0) for given, scalars in form.symbols.parameters.items() for _ in scalars]
-    return np.array(rows).reshape(-1, 1) * np.ones(POINTS)
+    rows = [np.broadcast_to(values.get(given, 1.0), len(scalars)) for given, scalars in form.symbols.parameters.items()]
+    return np.concatenate([np.zeros(0), *rows]).reshape(-1, 1) * np.ones(POINTS)
 
 
 def nominal(name, form, key):
@@ -236,7 +238,10 @@ def power_terms(name, form):
                 return Typed(form.symbols.at(("node", t, 0), level))
             return Typed(form.readings[f"{terminal}.{word}"].value)
 
-        yield evaluate(domain.power, Scope(value)).value
+        def rate(call, scope):
+            return Typed(form.symbols.rate(evaluate(call.arguments[0], scope).value), None)
+
+        yield evaluate(domain.power, Scope(value, {"der": rate})).value
 
 
 @each

@@ -14,6 +14,8 @@ NAMES = sorted(path.stem for path in models_folder().glob("*.net"))
 ROUND_OFF = 1e-10
 LOSSLESS = {"heated_resistor", "heated_wall"}
 """Their stored energy is linear in the unknowns: implicit Euler keeps it to round-off."""
+SECOND_ORDER = {"motor_angle"}
+"""Run by generalized-alpha: the account is off by an amount of second order, of either sign."""
 SHORT = {"coupled_coils": 10e-6, "coupled_oscillators": 1.0, "lever": 0.3}
 """Oscillations that go on for many periods are followed for a few."""
 
@@ -30,14 +32,14 @@ def missing(name, divisor):
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_is_created_and_little_is_lost(name):
     lost, scale = missing(name, 2)
-    assert np.min(lost) > -ROUND_OFF * scale
+    assert np.min(lost) > -(1e-5 if name in SECOND_ORDER else ROUND_OFF) * scale
     assert np.max(lost) < (ROUND_OFF if name in LOSSLESS else 0.05) * scale
 
 
 @pytest.mark.parametrize("name", sorted(set(NAMES) - LOSSLESS))
-def test_the_loss_is_of_first_order(name):
+def test_the_loss_is_of_the_method_s_order(name):
     coarse, fine = (np.max(missing(name, divisor)[0]) for divisor in (4, 8))
-    assert np.log2(coarse / fine) == pytest.approx(1.0, abs=0.05)
+    assert np.log2(coarse / fine) == pytest.approx(2.0 if name in SECOND_ORDER else 1.0, abs=0.05)
 
 
 def test_dissipation_is_found_where_it_happens():

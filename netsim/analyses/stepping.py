@@ -11,16 +11,18 @@ import numpy as np
 from netsim.analyses.options import METHODS, TransientOptions
 from netsim.errors import Problem, SimulationError
 from netsim.integrators import euler, generalized_alpha
-from netsim.integrators.loop import EULER, FACTORISATIONS, FRESH, STORED, advance, energies, instants, move_charts, place, sample
-from netsim.jointspace.recovery import Detour, Direct, recovered
+from netsim.integrators.loop import EULER, FACTORISATIONS, FRESH, STORED, advance, energies, instants, move_charts, place, recovered, sample, settle
+from netsim.jointspace.recovery import Completion, Direct, complete
 from netsim.kernels.call import run_table
 from netsim.layout import Layout
 from netsim.selection import Sampler, Selection
 from netsim.solvers.charts import quaternions
+from netsim.solvers.consistent import Consistent, compiled_plan, is_ready
 from netsim.solvers.diagnosis import explain_failure, explain_singular
 from netsim.solvers.linear import Factor, SingularMatrix, analyse
 from netsim.solvers.machine import Machine
-from netsim.solvers.newton import CONVERGED, SINGULAR, set_charge_history, set_time, spread
+from netsim.solvers.newton import CONVERGED, NOT_CONVERGED, SINGULAR, UNRECOVERED, set_charge_history, set_time, spread
+from netsim.solvers.reach import out_of_reach
 from netsim.solvers.reactions import Reactions, least_norm, plan_reactions
 from netsim.solvers.recovery import Recovery
 
@@ -50,14 +52,17 @@ class Stepping:
     power: Array
     found: Array
     extra: Array
-    recovery: Recovery | Direct | Detour | None
+    recovery: Completion | None
     power_before: Array
     reactions: Reactions | None
+    plan: Consistent
+    point: Array
+    spare: Array
     factor: Factor | None = None
     done: int = 0
 
 
-def begin_run(machine: Machine, options: TransientOptions, g: Array, reader: Sampler, selection: Selection, recovery: Recovery | Direct | Detour | None) -> Stepping:
+def begin_run(machine: Machine, options: TransientOptions, g: Array, reader: Sampler, selection: Selection, recovery: Completion | None) -> Stepping:
     """A run from the consistent global vector g, with charts moved to the starting rotations and the first sample taken."""
     layout, n = machine.system.layout, machine.system.n
     times = instants(options.stop, options.step)
@@ -68,7 +73,12 @@ def begin_run(machine: Machine, options: TransientOptions, g: Array, reader: Sam
         machine, options, times, g, np.zeros(machine.system.out_size), state, np.zeros(3 * layout.nk + layout.nq), np.zeros(n), np.zeros((4, n)),
         np.zeros(3, np.int64), np.full((rows, len(selection.entries)), np.nan), np.zeros((rows + 1, 3)), np.zeros(3), np.zeros(reader.size),
         _first_averages(machine, options, g, state, recovery), recovery, np.zeros(3), plan_reactions(machine),
+        compiled_plan(None), g.copy(), state.copy(),
     )  # fmt: skip
+    if isinstance(recovery, Direct) and METHODS[options.method][0] != EULER:
+        run.recovery = None  # such methods balance at the sample's positions and velocities themselves
+    if isinstance(recovery, Recovery):
+        _find_plan(run, recovery)
     _sample_state(run, reader, 0)
     run.power_before[:] = run.power
     return run
@@ -79,7 +89,7 @@ def _state_of(g: Array, layout: Layout) -> Array:
     return np.concatenate([g[layout.x : layout.history], g[layout.charge(np.arange(layout.nq), 0)], g[layout.history : layout.step_size]])
 
 
-def _first_averages(machine: Machine, options: TransientOptions, g: Array, state: Array, recovery: Recovery | Direct | Detour | None) -> Array:
+def _first_averages(machine: Machine, options: TransientOptions, g: Array, state: Array, recovery: Completion | None) -> Array:
     """Algorithmic accelerations at the start: those at t = (am - af) h, for order 2 of the multipliers too (Arnold and Bruels 2007)."""
     layout = machine.system.layout
     nk, at = layout.nk, 3 * layout.nk + layout.ny
@@ -93,11 +103,21 @@ def _first_averages(machine: Machine, options: TransientOptions, g: Array, state
     moved[nk : 2 * nk] += shift * state[2 * nk : 3 * nk]
     place(machine.problem, g, state)
     try:
-        point = recovered(recovery, g, moved, shift)
+        point = complete(recovery, g, moved, shift)
     except SimulationError:  # prescribed motions may not reach back before the start
         return found
     found[:nk] = point[layout.a : layout.y]
     return found
+
+
+def _find_plan(run: Stepping, recovery: Recovery) -> None:
+    """Pivots of the stages, taken at what the state holds: then compiled loops can take them."""
+    place(run.machine.problem, run.g, run.state)
+    try:
+        complete(recovery, run.g, run.state, float(run.times[run.done]))
+    except SimulationError:
+        return
+    run.plan = compiled_plan(recovery)
 
 
 def _sample_state(run: Stepping, reader: Sampler, row: int) -> None:
@@ -118,18 +138,17 @@ def _sample(run: Stepping, reader: Sampler, g: Array, row: int) -> None:
 def integrate(run: Stepping, reader: Sampler, progress: Progress | None) -> Problem | None:
     """Blocks of steps until the end, a failure (returned) or an interruption (raised)."""
     steps = len(run.times) - 1
-    recovering = run.options.recovers
-    by_sample = recovering or run.reactions is not None
-    block = run.options.every if by_sample else 16
+    block = run.options.every if _by_sample(run) else 16
     if run.factor is None:
         problem = _refactor(run, run.times[min(1, steps)])
         if problem:
             return problem
     broken: dict[int, int] = {}
     while run.done < steps:
-        last = min(run.done + block, steps)
+        by_sample = _by_sample(run)
+        last = min(run.done + (run.options.every if by_sample else block), steps)
         started = clock.perf_counter()
-        status, done = _advance(run, reader, last)
+        status, done = _advance(run, reader, last, run.recovery is not None and not by_sample)
         run.done = done
         if status == SINGULAR and broken.get(done, 0) < NEW_PIVOTS:
             broken[done] = broken.get(done, 0) + 1
@@ -137,9 +156,9 @@ def integrate(run: Stepping, reader: Sampler, progress: Progress | None) -> Prob
             if problem:
                 return problem
             continue
-        if status != CONVERGED:
-            return explain_failure(run.machine, status, run.times[done], run.times[done + 1], run.g, run.out, run.u, run.history)
-        if recovering:
+        if status not in (CONVERGED, UNRECOVERED):
+            return _failure(run, status)
+        if status == UNRECOVERED or (by_sample and run.recovery is not None):
             _recover(run, reader)
         elif by_sample:
             _sample(run, reader, run.g, -(-run.done // run.options.every))
@@ -151,12 +170,34 @@ def integrate(run: Stepping, reader: Sampler, progress: Progress | None) -> Prob
     return None
 
 
-def _advance(run: Stepping, reader: Sampler, last: int) -> tuple[int, int]:
+def _failure(run: Stepping, status: int) -> Problem:
+    """Why the step after the last good one failed."""
+    before, t = float(run.times[run.done]), float(run.times[run.done + 1])
+    if status == NOT_CONVERGED and run.machine.element is None:
+        stands = run.g.copy()
+        place(run.machine.problem, stands, run.state)
+        if problem := out_of_reach(run.machine, stands, before, t):
+            return problem
+    return explain_failure(run.machine, status, before, t, run.g, run.out, run.u, run.history)
+
+
+def _by_sample(run: Stepping) -> bool:
+    """Whether samples need Python: for reactions of least norm, and where a stage has no pivots that serve."""
+    return run.reactions is not None or (run.recovery is not None and not _is_ready(run.recovery))
+
+
+def _is_ready(recovery: Completion) -> bool:
+    """Whether compiled loops can take its points."""
+    return isinstance(recovery, Recovery) and is_ready(recovery)
+
+
+def _advance(run: Stepping, reader: Sampler, last: int, recovering: bool) -> tuple[int, int]:
     assert run.factor is not None
     return advance(
         run.machine.problem, run.factor, METHODS[run.options.method], run.counters, run.g, run.out, run.state, run.extra, run.history,
         run.u, run.work, run.times, run.options.step, run.done, last,
         run.options.every, reader.table, reader.places, run.found, run.values, run.account, run.power,
+        recovering, run.plan, run.point, run.spare, run.power_before,
     )  # fmt: skip
 
 
@@ -194,21 +235,28 @@ def _new_pivots(run: Stepping, t: float) -> Problem | None:
 
 
 def _recover(run: Stepping, reader: Sampler) -> None:
-    """Replace accelerations, forces and rates of the sample by those of a consistent point; work uses them too (trapezoid)."""
-    row = -(-run.done // run.options.every)
+    """The sample of the step that was done last, as the consistent point near it."""
+    problem, row = run.machine.problem, -(-run.done // run.options.every)
     assert run.recovery is not None
-    point = recovered(run.recovery, run.g, run.state, float(run.times[run.done]))
-    layout = run.machine.system.layout
-    kept = run.state.copy()
-    found = _state_of(point, layout)
-    run.state[: len(found)] = found
-    move_charts(run.machine.problem, run.state)
-    g = run.g.copy()
-    place(run.machine.problem, g, run.state)
-    g[layout.step_size :] = point[layout.step_size :]
-    energies(run.machine.problem, g, run.power)
-    _sample(run, reader, g, row)
-    run.state[:] = kept
-    span = run.times[run.done] - run.times[max(0, (row - 1) * run.options.every)]
-    run.account[row] = [run.power[STORED], *(run.account[row - 1, 1:] + span * (run.power_before[:2] + run.power[:2]) / 2)]
-    run.power_before[:] = run.power
+    if not _is_ready(run.recovery) or not recovered(problem, run.plan, run.g, run.state, run.point, run.spare):
+        _recover_carefully(run)
+    energies(problem, run.point, run.power)
+    settle(run.account, row, run.power, run.power_before, run.times[run.done] - run.times[max(0, (row - 1) * run.options.every)])
+    _sample(run, reader, run.point, row)
+
+
+def _recover_carefully(run: Stepping) -> None:
+    """The same point with pivots of its own; later points are then taken with these."""
+    assert run.recovery is not None
+    staged = isinstance(run.recovery, Recovery)
+    for _, stage in run.recovery.stages if staged else ():
+        stage.factor = None
+    point = complete(run.recovery, run.g, run.state, float(run.times[run.done]))
+    if staged:
+        run.plan = compiled_plan(run.recovery)
+    found = _state_of(point, run.machine.system.layout)
+    run.spare[:] = run.state
+    run.spare[: len(found)] = found
+    move_charts(run.machine.problem, run.spare)
+    place(run.machine.problem, point, run.spare)
+    run.point[:] = point

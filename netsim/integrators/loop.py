@@ -10,9 +10,11 @@ import numpy as np
 
 from netsim.integrators import euler, generalized_alpha
 from netsim.kernels.call import compiled, run_table
+from netsim.layout import KINEMATIC_LEVELS, VALUE_LEVELS
 from netsim.rotation import angular_acceleration, move_chart, quaternion_matrix
+from netsim.solvers.consistent import make_consistent
 from netsim.solvers.machine import ALPHA, CHARGES, CHARTS, HISTORY, NK, NQ, NY, A, V, X, Y
-from netsim.solvers.newton import CONVERGED, newton, set_time
+from netsim.solvers.newton import CONVERGED, UNRECOVERED, newton, set_time
 
 ITERATIONS, FACTORISATIONS, FRESH = range(3)
 """Positions in the integer counters of a run."""
@@ -128,6 +130,35 @@ def _remember(problem, coefficients, g, out, state, extra):
 
 
 @compiled
+def recovered(problem, plan, g, state, point, spare):
+    """The consistent point near a state as it stands in g: in `spare` as a state, in `point` as g would hold it. False where it is not found."""
+    nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
+    x, y, history = problem.sizes[X], problem.sizes[Y], problem.sizes[HISTORY]
+    charges, at = history + nq + (KINEMATIC_LEVELS - 3) * nk + (VALUE_LEVELS - 1) * ny, 3 * nk + ny
+    _copy(g, 0, point, 0, g.shape[0])
+    _copy(state, at, point, charges, nq)
+    if not make_consistent(plan, point):
+        return False
+    _copy(point, x, spare, 0, 3 * nk)
+    _copy(point, y, spare, 3 * nk, ny)
+    _copy(point, charges, spare, at, nq)
+    _copy(point, history, spare, at + nq, nq)
+    _copy(state, at + 2 * nq, spare, at + 2 * nq, spare.shape[0] - at - 2 * nq)
+    move_charts(problem, spare)
+    place(problem, point, spare)
+    return True
+
+
+@compiled
+def settle(account, row, power, before, span):
+    """The energy account of a recovered sample: stored energy, work since the sample before by the trapezoid."""
+    account[row, 0] = power[STORED]
+    account[row, 1] = account[row - 1, 1] + 0.5 * span * (before[SUPPLIED] + power[SUPPLIED])
+    account[row, 2] = account[row - 1, 2] + 0.5 * span * (before[DISSIPATED] + power[DISSIPATED])
+    _copy(power, 0, before, 0, 3)
+
+
+@compiled
 def advance(
     problem,
     factor,
@@ -151,8 +182,16 @@ def advance(
     values,
     account,
     power,
+    recovering,
+    plan,
+    point,
+    spare,
+    before,
 ):
-    """Steps first+1 .. last. Samples go to values[i // every] and account (stored, supplied, dissipated); returns (status, last good step)."""
+    """Steps first+1 .. last. Samples go to values[i // every] and account (stored, supplied, dissipated); returns (status, last good step).
+
+    With `recovering` samples show the consistent point near the step. UNRECOVERED: that was not found, step i stands but has no sample yet.
+    """
     steps = times.shape[0] - 1
     for i in range(first + 1, last + 1):
         size = times[i] - times[i - 1] if i == steps else h
@@ -163,6 +202,15 @@ def advance(
             counters[FRESH] = 0
         if status != CONVERGED:
             return status, i - 1
+        if recovering:
+            if i % every == 0 or i == steps:
+                if not recovered(problem, plan, g, state, point, spare):
+                    return UNRECOVERED, i
+                row = (i + every - 1) // every
+                energies(problem, point, power)
+                settle(account, row, power, before, times[i] - times[max(0, (row - 1) * every)])
+                sample(readings, selection, point, found, values[row])
+            continue
         supplied, dissipated = power[SUPPLIED], power[DISSIPATED]
         energies(problem, g, power)
         old = 0.0 if method[0] == EULER else 0.5  # work by the rule that goes with the method: rectangle or trapezoid

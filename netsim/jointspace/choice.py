@@ -11,10 +11,10 @@ from netsim.errors import InputError, Problem
 from netsim.selection import Sampler
 from netsim.solvers.initial import Structure
 from netsim.solvers.machine import Machine
-from netsim.solvers.recovery import Recovery, plan_recovery
+from netsim.solvers.recovery import plan_recovery
 
 if TYPE_CHECKING:
-    from netsim.jointspace.recovery import Detour, Direct
+    from netsim.jointspace.recovery import Completion
 
 Array = np.ndarray
 
@@ -41,7 +41,7 @@ def joint_coordinates(machine: Machine, g: Array) -> tuple[Machine, Array]:
     return tree, in_joint_coordinates(machine, g, tree)
 
 
-def recovery_of(machine: Machine, g: Array, structure: Structure, absolute: Machine, point: Array) -> Recovery | Direct | Detour:
+def recovery_of(machine: Machine, g: Array, structure: Structure, absolute: Machine, point: Array) -> Completion:
     """How a machine's samples are completed; `structure` and a consistent `point` are those of the absolute formulation."""
     from netsim.jointspace.recovery import detour, direct
 

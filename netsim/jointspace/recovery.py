@@ -41,6 +41,10 @@ class Detour:
     pairs: tuple[tuple[Array, Array], ...]
 
 
+Completion = Recovery | Direct | Detour
+"""How samples get accelerations, forces and rates that belong to their positions and velocities."""
+
+
 def direct(machine: Machine, g: Array) -> Direct | None:
     """The direct way for a machine in joint coordinates at a consistent point; None where constraints or charges stand against it."""
     integrals = _integrals(machine)
@@ -83,7 +87,7 @@ def _state_of_step(machine: Machine, g: Array, state: Array) -> tuple[Array, Arr
     return np.concatenate([state[2 * nk : 3 * nk], state[3 * nk : 3 * nk + ny]]), history
 
 
-def recovered(recovery: Recovery | Direct | Detour, g: Array, state: Array, t: float) -> Array:
+def complete(recovery: Completion, g: Array, state: Array, t: float) -> Array:
     """A global vector consistent at every level near a state at time t (see netsim.solvers.recovery.recover)."""
     if isinstance(recovery, Direct):
         return _solved(recovery, g, state, t)

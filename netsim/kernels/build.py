@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import casadi as ca
@@ -171,13 +172,14 @@ class _Builder:
 
     # ---------------------------------------------------------------------------------------------- der
 
-    def _der(self, call: Call, scope: Scope) -> Typed:
+    def _der(self, call: Call, scope: Scope, of: str = "") -> Typed:
+        """The time derivative; `of` tells apart what one expression means at several terminals."""
         operand = evaluate(call.arguments[0], scope)
         dimension = None if operand.dimension is None else operand.dimension / SECOND
-        scalars = [self._rate(call, i, scalar) for i, scalar in enumerate(flatten(operand.value))]
+        scalars = [self._rate(call, i, scalar, of) for i, scalar in enumerate(flatten(operand.value))]
         return Typed(shaped(scalars, shape(operand.value)), dimension)
 
-    def _rate(self, call: Call, index: int, scalar: Any) -> Any:
+    def _rate(self, call: Call, index: int, scalar: Any, of: str = "") -> Any:
         expression = ca.SX(scalar)
         read = [(key, level) for (key, level), symbol in self.symbols.gathered.items() if ca.depends_on(expression, symbol)]
         if any(key[0] == "charge" or level > 1 for key, level in read):
@@ -188,7 +190,7 @@ class _Builder:
         moving = [self.symbols.at(key, level) for key, level in read if key[0] not in CONSTANT]
         if exact and (self.exact or not velocities or ca.is_linear(expression, ca.vertcat(*moving))):  # else a momentum that turns: differences conserve it
             return self.symbols.rate(expression)
-        slot = (call, index)
+        slot = (call, index, of)
         if slot not in self.slots:
             self.slots[slot] = (self.symbols.at(("charge", len(self.charges)), 1), None)
             self.charges.append(expression)
@@ -297,12 +299,12 @@ class _Builder:
     def _energy(self) -> tuple[Any, Any, Any]:
         d = self.component.definition
         stored = evaluate(d.stores, self.scope).value if d.stores is not None else 0.0
-        power = sum((self._power(t, name) for t, name in enumerate(self.terminals)), 0.0)
         if d.dissipates is not None:
             return stored, 0.0, evaluate(d.dissipates, self.scope).value
-        if self.component.is_source:
-            return stored, -power, 0.0
-        return stored, 0.0, 0.0 if d.stores is not None else power
+        if d.stores is not None and not self.component.is_source:
+            return stored, 0.0, 0.0
+        power = sum((self._power(t, name) for t, name in enumerate(self.terminals)), 0.0)
+        return (stored, -power, 0.0) if self.component.is_source else (stored, 0.0, power)
 
     def _power(self, t: int, terminal: str) -> Any:
         domain = self.component.domain(terminal)
@@ -312,7 +314,7 @@ class _Builder:
         def resolve(name: Name) -> Typed:
             return resolve_name(Name((Part(terminal), *name.parts), span=name.span), self._whole, self.table)
 
-        return self.symbols.parameter(live(t), 1)[0] * evaluate(domain.power, Scope(resolve, {"der": self._der})).value
+        return self.symbols.parameter(live(t), 1)[0] * evaluate(domain.power, Scope(resolve, {"der": partial(self._der, of=terminal)})).value
 
 
 def _count(symbol: Symbol) -> int:

@@ -13,8 +13,8 @@ from __future__ import annotations
 import hashlib
 import operator
 import struct
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any
 
@@ -255,6 +255,23 @@ def _compact(sizes: list[int], recorder: _Recorder, results: list[int]) -> Progr
         n_uniform=sizes[1],
         n_parameters=sizes[2],
         constants=tuple(recorder.constants[-1 - old] for old in constants),
+        instructions=tuple(Instruction(step.op, tuple(number[i] for i in step.operands)) for step in steps),
+        outputs=tuple(number[i] for i in results),
+    )
+
+
+def restricted(program: Program, outputs: Sequence[int]) -> Program:
+    """The same program with these of its outputs alone, and without what only the others needed; what it reads stays in its places."""
+    results, first = [program.outputs[m] for m in outputs], program.first_result
+    needed = set(results)
+    for position in reversed(range(len(program.instructions))):
+        if first + position in needed:
+            needed.update(program.instructions[position].operands)
+    kept = [position for position in range(len(program.instructions)) if first + position in needed]
+    number = {i: i for i in range(first)} | {first + position: first + i for i, position in enumerate(kept)}
+    steps = (program.instructions[position] for position in kept)
+    return replace(
+        program,
         instructions=tuple(Instruction(step.op, tuple(number[i] for i in step.operands)) for step in steps),
         outputs=tuple(number[i] for i in results),
     )

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from netsim.errors import InputError, Problem, Span, nearest
-from netsim.language.functions import FUNCTIONS, Function, apply
+from netsim.language.functions import FUNCTIONS, Function
+from netsim.language.operations import apply
 from netsim.language.syntax import Binary, Call, Conditional, Expr, Name, Number, String, Unary, Vector
 from netsim.units import NO_DIMENSION, Dimension, format_dimension, parse_unit
 

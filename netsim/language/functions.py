@@ -12,33 +12,22 @@ from typing import Any
 
 import numpy as np
 
-from netsim.units import NO_DIMENSION, Dimension
+from netsim.language.junctions import (
+    depletion,
+    depletion_energy,
+    interpolate,
+    junction,
+    junction_capacitance,
+    junction_energy,
+    junction_potential,
+    shift,
+    silicon_gap,
+)
+from netsim.language.operations import apply
+from netsim.units import NO_DIMENSION, Dimension, parse_unit
 
 Dimensions = Mapping[str, Dimension | None]
 Rule = Callable[[Dimensions], tuple[str, Dimension | None]]
-
-_NUMPY: dict[str, Callable[..., Any]] = {
-    "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2, "abs": np.abs, "min": np.minimum, "max": np.maximum,
-    "mod": np.mod, "select": np.where, "not": np.logical_not, "and": np.logical_and, "or": np.logical_or, "^": np.power,
-    "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal, "==": np.equal, "!=": np.not_equal,
-}  # fmt: skip
-_CASADI = {
-    "abs": "fabs", "min": "fmin", "max": "fmax", "mod": "fmod", "select": "if_else", "not": "logic_not", "and": "logic_and", "or": "logic_or",
-    "^": "power", "<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne",
-}  # fmt: skip
-
-
-def apply(name: str, *scalars: Any) -> Any:
-    """One scalar operation on whatever the scalars are."""
-    if any(type(s).__module__.startswith("casadi") for s in scalars):
-        import casadi
-
-        if name == "mod":  # as NumPy and Modelica: the sign of the divisor
-            return scalars[0] - scalars[1] * casadi.floor(scalars[0] / scalars[1])
-        return getattr(casadi, _CASADI.get(name, name))(*scalars)
-    with np.errstate(all="ignore"):
-        result = _NUMPY[name](*scalars) if name in _NUMPY else getattr(np, name)(*scalars)
-    return result if isinstance(result, np.ndarray) and result.ndim else float(result)
 
 
 @dataclass(frozen=True)
@@ -155,6 +144,42 @@ def _scalar(name: str, rule: Rule = _pure, smoothness: int | None = None) -> Fun
     return Function(("x",), lambda x: apply(name, x), rule, smoothness=smoothness)
 
 
+def _junction_rule(dimensions: Dimensions) -> tuple[str, Dimension | None]:
+    d = dict(dimensions)
+    problem = _same({"v": d["v"], "V": d["V"]})[0] or _same({"I": d["I"], "limit": d["limit"]})[0]
+    return problem, d["I"]
+
+
+def _junction_energy_rule(dimensions: Dimensions) -> tuple[str, Dimension | None]:
+    problem, current = _junction_rule(dimensions)
+    return problem, None if current is None or dimensions["V"] is None else current * dimensions["V"]
+
+
+def _depletion_rule(power: int) -> Rule:
+    def rule(dimensions: Dimensions) -> tuple[str, Dimension | None]:
+        d = dict(dimensions)
+        problem = _same({"v": d["v"], "V": d["V"]})[0] or _pure({"M": d["M"], "fc": d["fc"]})[0]
+        return problem, None if d["C"] is None or d["V"] is None else d["C"] * d["V"] ** power
+
+    return rule
+
+
+def _temperature_rule(first: str) -> Rule:
+    """The dimension of the first argument; potentials are in V and temperatures in K, because laws of silicon hold numbers."""
+
+    def rule(dimensions: Dimensions) -> tuple[str, Dimension | None]:
+        for name, unit in (("V", "V"), ("T", "K"), ("Tnom", "K")):
+            if dimensions.get(name) not in (None, parse_unit(unit).dimension):
+                return f"'{name}' must be in {unit}", None
+        return "", dimensions.get(first, parse_unit("V").dimension)
+
+    return rule
+
+
+def _broken_line_rule(dimensions: Dimensions) -> tuple[str, Dimension | None]:
+    return _same({"x": dimensions["x"], "xs": dimensions["xs"]})[0], dimensions["ys"]
+
+
 _TIME = {"at": (0.0, None)}
 FUNCTIONS: dict[str, Function] = {
     **{name: _scalar(name) for name in ["sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log", "log10"]},
@@ -183,5 +208,14 @@ FUNCTIONS: dict[str, Function] = {
     "cross": Function(("a", "b"), _cross, _multiplied),
     "norm": Function(("a",), lambda a: apply("sqrt", _dot(a, a)), _same),
     "diag": Function((), lambda **v: _diag(*v.values()), _same, variadic=True),
+    "shift": Function(("x", "u"), shift, _same, doc="(x2, ..., xn, u)"),
+    "interpolate": Function(("x", "xs", "ys"), interpolate, _broken_line_rule, smoothness=0, doc="broken line through points, straight beyond"),
+    "junction": Function(("v", "I", "V", "limit"), junction, _junction_rule, doc="I*(exp(v/V) - 1), straight beyond `limit`"),
+    "junction_energy": Function(("v", "I", "V", "limit"), junction_energy, _junction_energy_rule, doc="integral of v dI of a junction"),
+    "depletion": Function(("v", "C", "V", "M", "fc"), depletion, _depletion_rule(1), doc="charge of a depletion layer"),
+    "depletion_energy": Function(("v", "C", "V", "M", "fc"), depletion_energy, _depletion_rule(2), doc="its energy"),
+    "silicon_gap": Function(("T",), silicon_gap, _temperature_rule("gap"), doc="band gap of silicon in V"),
+    "junction_potential": Function(("V", "T", "Tnom"), junction_potential, _temperature_rule("V"), doc="built-in potential at T"),
+    "junction_capacitance": Function(("C", "V", "M", "T", "Tnom"), junction_capacitance, _temperature_rule("C"), doc="at T"),
     "transpose": Function(("A",), lambda A: tuple(zip(*A)), _same),
 }  # fmt: skip

@@ -15,7 +15,7 @@ from netsim.batches import Batch
 from netsim.component import is_kinematic
 from netsim.errors import InputError, Problem, SimulationError
 from netsim.levels import Offsets, Signature, StructurallySingular, least_offsets, offsets, signature, structural_index
-from netsim.network import Instance
+from netsim.network import GROUND, Instance
 from netsim.solvers.assembly import Change, Sizes, changes, closed, length, lifted, open_joint, sizes_of_machine, speaks_of_positions, turn_far
 from netsim.solvers.machine import Machine
 from netsim.solvers.newton import OUTSIDE_TABLE, set_time
@@ -180,6 +180,8 @@ def _held(machine: Machine, structure: Structure, starts: list[StartRow]) -> tup
     for charge, batch in free_at.items():
         if charge not in taken and not _has_static_default(batch):
             k, position = divmod(charge - system.n - batch.first_charge, batch.n)
+            if set(batch.instances[position].nodes) == {GROUND}:
+                continue  # a body on the ground: its charges are constant
             row = kernel_row(system, batch, position, charge_kernel(batch.form, k), batch.labels[position], "default", 0.0, None)
             if _stage(row, structure.static) == 0:
                 taken[charge] = row

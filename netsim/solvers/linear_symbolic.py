@@ -28,7 +28,10 @@ _FIT_SWEEPS = 8
 _SETTLED = 0.05
 _LARGEST_EXPONENT = 500
 _TRY_BOTH_ORDERINGS_ABOVE = 50
+_ENOUGH_DIAGONAL = 0.95
+_SPARSE_PRODUCT = 50
 _COLUMN_MINIMUM_DEGREE: dict[str, Any] = {"permc_spec": "COLAMD", "diag_pivot_thresh": 1.0}
+_PRODUCT_MINIMUM_DEGREE: dict[str, Any] = {"permc_spec": "MMD_ATA", "diag_pivot_thresh": 1.0}
 _SYMMETRIC_MINIMUM_DEGREE: dict[str, Any] = {"permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": 0.1, "options": {"SymmetricMode": True}}
 
 
@@ -104,9 +107,8 @@ def pivot_order(scaled: sparse.csc_matrix) -> tuple[Ints, Ints] | None:
 
     Fill is compared without relaxed supernodes: these store zeros that a refactorisation column by column never touches.
     """
-    both = scaled.shape[0] > _TRY_BOTH_ORDERINGS_ABOVE
     best = None
-    for options in (_COLUMN_MINIMUM_DEGREE, _SYMMETRIC_MINIMUM_DEGREE) if both else (_COLUMN_MINIMUM_DEGREE,):
+    for options in (_COLUMN_MINIMUM_DEGREE, *_alternatives(scaled)):
         try:
             candidate = splu(scaled, relax=1, **options)
         except RuntimeError:  # exactly singular, or an ordering that trips SuperLU itself (dpanel_bmod on some singular saddle points)
@@ -114,6 +116,20 @@ def pivot_order(scaled: sparse.csc_matrix) -> tuple[Ints, Ints] | None:
         if best is None or candidate.nnz < best.nnz:
             best = candidate
     return None if best is None else (_inverse(best.perm_r), _inverse(best.perm_c))
+
+
+def _alternatives(scaled: sparse.csc_matrix) -> tuple[dict[str, Any], ...]:
+    """What may beat columns of least degree: symmetric elimination where the diagonal allows it, else minimum degree on A'A where that is sparse.
+
+    Multipliers have no diagonal. Pivots are then taken elsewhere and a symmetric ordering means nothing: on chains of links its fill grows like n^2.
+    """
+    n = scaled.shape[0]
+    if n <= _TRY_BOTH_ORDERINGS_ABOVE:
+        return ()
+    if np.count_nonzero(scaled.diagonal()) > _ENOUGH_DIAGONAL * n:
+        return (_SYMMETRIC_MINIMUM_DEGREE,)
+    rows = np.bincount(scaled.indices, minlength=n).astype(float)
+    return (_PRODUCT_MINIMUM_DEGREE,) if rows @ rows < _SPARSE_PRODUCT * scaled.nnz else ()
 
 
 def _inverse(permutation: NDArray[Any]) -> Ints:

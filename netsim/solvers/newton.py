@@ -17,7 +17,7 @@ from netsim.layout import DRIVE_LEVELS
 from netsim.solvers.linear import refactor, solve
 from netsim.solvers.machine import ALPHA, DRIVES, ENTRIES, HISTORY, KA, KV, KX, N_DRIVES, N_TABLES, NK, NNZ, NQ, NY, TABLES, TIME, A, V, X, Y
 
-CONVERGED, NOT_CONVERGED, SINGULAR, NOT_FINITE, OUTSIDE_TABLE = range(5)
+CONVERGED, NOT_CONVERGED, SINGULAR, NOT_FINITE, OUTSIDE_TABLE, UNRECOVERED = range(6)
 
 MAX_ITERATIONS = 80
 TOLERANCE = 1e-10

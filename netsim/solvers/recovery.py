@@ -11,18 +11,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from netsim.batches import Batch
 from netsim.kernels.call import run_table
 from netsim.kernels.kernel import Kernel
+from netsim.kernels.program import restricted
 from netsim.levels import equation_numbers
 from netsim.solvers.initial import Structure
 from netsim.solvers.linear import Factor, analyse, refactor, solve
 from netsim.solvers.machine import Call, Machine, call_table
 from netsim.solvers.newton import set_time
-from netsim.solvers.stages import Stages, derivative_of, slots, solve_stage, stage_variables
+from netsim.solvers.stages import Stages, derivative_of, level_values, slots, solve_stage, stage_variables
 
 Array = np.ndarray
 ROUNDS = 2
 CORNER = 1e-13
+HOLD = 1e5
 
 
 @dataclass(eq=False)
@@ -40,6 +43,7 @@ class StagePlan:
     targets: Array
     scales: Array
     row_scale: Array
+    pairs: Array
     factor: Factor | None = None
 
 
@@ -57,33 +61,58 @@ class Recovery:
 
 
 def plan_recovery(machine: Machine, structure: Structure, g: Array) -> Recovery:
-    """Lay out every stage but the lowest (positions are what the method found), with pivots taken at the point in g."""
+    """Lay out every stage but that of positions (they are what the method found), with pivots taken at the point in g.
+
+    Where no position is among the unknowns the stage of charges is the lowest: there charges are held as well as the equations allow.
+    """
     system = machine.system
     alive: list[list[Call]] = []
-    calls: list[Call] = []
-    first = 0
-    for batch in system.batches:
-        kernel = batch.kernels.levels
-        if kernel.program.n_outputs:
-            scatter = first + np.arange(kernel.program.n_outputs * batch.n)
-            calls.append(_call(machine, batch, kernel, scatter))
-            first += scatter.size
-    levels = call_table(calls, system.layout.uniforms)
-    alive.append(calls)
     everything = np.ones(len(structure.signature.equation), bool)
     weights = 1.0 / np.concatenate([system.nominals, np.ones(system.layout.nq)])
-    stages = Stages(machine, structure.signature, structure.dynamic, everything, weights)
-    values = np.zeros(first)
-    run_table(levels, g, values)
-    sums = np.zeros(structure.signature.size + 1)
+    values = level_values(machine, g)
     lowest = -int(structure.dynamic.d.max(initial=0))
+    held = not system.layout.nk
+    if held:
+        weights[system.n :] = _holding(structure, values, system.nominals)
+        lowest -= 1
+    stages = Stages(machine, structure.signature, structure.dynamic, everything, weights)
     plans = [(k, _plan(stages, k, values, alive)) for k in range(lowest + 1, 1)]
-    return Recovery(machine, structure, levels, values, plans, sums, alive)
+    used = np.zeros(len(values), bool)
+    for _, plan in plans:
+        used[plan.picks] = used[plan.pairs[:2]] = True
+    levels = _levels(machine, used, alive)
+    return Recovery(machine, structure, levels, np.zeros(len(values)), plans, np.zeros(structure.signature.size + 1), alive)
 
 
-def _call(machine: Machine, batch, kernel: Kernel, scatter: Array) -> Call:
+def _levels(machine: Machine, used: Array, alive: list[list[Call]]) -> Array:
+    """The call table of those derivatives by level that a stage uses."""
+    calls: list[Call] = []
+    first = 0
+    for batch in machine.system.batches:
+        kernel = batch.kernels.levels
+        places = first + np.arange(kernel.program.n_outputs * batch.n).reshape(-1, batch.n)
+        first += places.size
+        wanted = np.asarray(used[places].any(axis=1))
+        if wanted.any():
+            calls.append(_call(machine, batch, kernel, places, wanted))
+    alive.append(calls)
+    return call_table(calls, machine.system.layout.uniforms)
+
+
+def _holding(structure: Structure, values: Array, nominals: Array) -> Array:
+    """Weights that hold charges: a change that goes with an ordinary change of its unknowns costs HOLD times as much as theirs."""
+    s, n = structure.signature, len(nominals)
+    inside = s.kept & (s.equation >= n) & (s.variable < n) & (s.level == 0)
+    ordinary = np.zeros(s.size - n)
+    np.add.at(ordinary, s.equation[inside] - n, np.abs(values[inside]) * nominals[s.variable[inside]])
+    return HOLD / np.where(ordinary > 0.0, ordinary, 1.0)
+
+
+def _call(machine: Machine, batch: Batch, kernel: Kernel, places: Array, wanted: Array) -> Call:
+    """Those outputs of a kernel that are `wanted`, to `places` (outputs, instances)."""
     gather = np.ascontiguousarray(machine.system.gather(batch, kernel).ravel())
-    return Call(kernel.program, batch.n, gather, machine.parameters[id(batch)], np.ascontiguousarray(scatter.ravel().astype(np.int32)))
+    program = restricted(kernel.program, np.flatnonzero(wanted).tolist())
+    return Call(program, batch.n, gather, machine.parameters[id(batch)], np.ascontiguousarray(places[wanted].ravel().astype(np.int32)))
 
 
 def _plan(stages: Stages, k: int, values: Array, alive: list[list[Call]]) -> StagePlan:
@@ -94,19 +123,19 @@ def _plan(stages: Stages, k: int, values: Array, alive: list[list[Call]]) -> Sta
     row_of[equations], column_of[variables] = np.arange(m), np.arange(n)
     top = np.flatnonzero(s.kept & (s.level == o.d[s.variable] - o.c[s.equation]) & (row_of[s.equation] >= 0) & (column_of[s.variable] >= 0))
     i, j = row_of[s.equation[top]], column_of[s.variable[top]]
-    square = m == n
+    square, mass_scale, pairs = m == n, 1.0, np.zeros((2, 0), np.int64)
     if square:
         rows, columns, picks, scales, base_entries = i, j, top, np.ones(len(top)), (np.zeros(0, int), np.zeros(0, int), np.zeros(0))
         size = n
     else:
-        largest = np.full(m, 1e-300)
-        np.maximum.at(largest, i, np.abs(values[top]))
-        row_scale = 1.0 / largest
         nk = stages.machine.system.layout.nk
+        costs = stages.weights[variables] / stages.weights[variables].min()
+        row_scale = _row_scale(m, i, values[top], None if nk else costs[j])
         mass = np.flatnonzero(
             s.kept & (s.level == 2) & (s.equation < nk) & (s.variable < nk) & (column_of[s.variable] >= 0) & (column_of[s.equation] >= 0)
         )
-        top_mass = np.abs(values[mass]).max(initial=0.0)
+        pairs = _momenta(stages, column_of)
+        top_mass = max(np.abs(values[mass]).max(initial=0.0), np.abs(values[pairs[0]] * values[pairs[1]]).max(initial=0.0))
         mass_scale = 1.0 / top_mass if top_mass else 1.0
         rows = np.concatenate([n + i, j, column_of[s.equation[mass]]])
         columns = np.concatenate([j, n + i, column_of[s.variable[mass]]])
@@ -114,22 +143,47 @@ def _plan(stages: Stages, k: int, values: Array, alive: list[list[Call]]) -> Sta
         scales = np.concatenate([row_scale[i], row_scale[i], np.full(len(mass), mass_scale)])
         diagonal = (
             1e-9 * (stages.weights[variables] / stages.weights[variables].max()) ** 2
-            if len(mass)
-            else stages.weights[variables] ** 2 / (stages.weights[variables] ** 2).max()
+            if len(mass) or pairs.size
+            else costs**2 / (costs.max() ** 2 if nk else 1.0)
         )
         base_entries = (np.arange(n + m), np.arange(n + m), np.concatenate([diagonal + CORNER, np.full(m, -CORNER)]))
         size = n + m
+        rows, columns = np.concatenate([rows, column_of[s.equation[pairs[0]]]]), np.concatenate([columns, column_of[s.variable[pairs[1]]]])
     codes = np.concatenate([columns, base_entries[1]]) * max(size, 1) + np.concatenate([rows, base_entries[0]])
     unique, position = np.unique(codes, return_inverse=True)
     indptr = np.searchsorted(unique, np.arange(size + 1) * max(size, 1)).astype(np.int32)
     base = np.zeros(len(unique))
     np.add.at(base, position[len(rows) :], base_entries[2])
     scale_rows = np.ones(m) if square else row_scale
+    scales = np.append(scales, -mass_scale)
     plan = StagePlan(
         _tables(stages, k, equations, alive), slots(stages.machine, variables, o.d[variables] + k), m, n, indptr,
-        (unique % max(size, 1)).astype(np.int32), base, picks, position[: len(rows)], scales, scale_rows,
+        (unique % max(size, 1)).astype(np.int32), base, picks, position[: len(picks)], scales, scale_rows,
+        np.vstack([pairs, position[len(picks) : len(rows)]]),
     )  # fmt: skip
     return plan
+
+
+def _momenta(stages: Stages, column_of: Array) -> Array:
+    """Pairs of triples whose negative product is mass: a balance's share of a charge's rate, and the charge's definition over a velocity."""
+    s, n, nk = stages.signature, stages.machine.system.n, stages.machine.system.layout.nk
+    rate = np.flatnonzero(s.kept & (s.level == 1) & (s.equation < nk) & (s.variable >= n) & (column_of[s.equation] >= 0))
+    content = np.flatnonzero(s.kept & (s.level == 1) & (s.equation >= n) & (s.variable < nk) & (column_of[s.variable] >= 0))
+    order = np.argsort(s.equation[content], kind="stable")
+    content = content[order]
+    low, high = (np.searchsorted(s.equation[content], s.variable[rate], side) for side in ("left", "right"))
+    first = np.repeat(rate, high - low)
+    second = np.concatenate([content[a:b] for a, b in zip(low, high)]) if len(rate) else np.zeros(0, np.int64)
+    return np.vstack([first, second])
+
+
+def _row_scale(m: int, i: Array, values: Array, costs: Array | None) -> Array:
+    """1/max |J| by rows, or 1/sqrt(J W^-1 J') where charges are held: the corner is then small beside every row's own freedom."""
+    if costs is None:
+        largest = np.full(m, 1e-300)
+        np.maximum.at(largest, i, np.abs(values))
+        return 1.0 / largest
+    return 1.0 / np.sqrt(np.maximum(np.bincount(i, (values / costs) ** 2, m), 1e-300))
 
 
 def _tables(stages: Stages, k: int, equations: Array, alive: list[list[Call]]) -> list[tuple[Array, Array, Array]]:
@@ -144,8 +198,9 @@ def _tables(stages: Stages, k: int, equations: Array, alive: list[list[Call]]) -
         for batch in machine.system.batches:
             rows = len(batch.form.rows) + len(batch.form.charges)
             numbers = np.array([equation_numbers(machine.system, batch, r) for r in range(rows)]).reshape(rows, batch.n)
-            if rows and wanted[np.where(numbers < 0, size, numbers)].any():
-                calls.append(_call(machine, batch, derivative_of(batch, int(order)), np.where(numbers < 0, size, numbers)))
+            numbers = np.where(numbers < 0, size, numbers)
+            if rows and wanted[numbers].any():
+                calls.append(_call(machine, batch, derivative_of(batch, int(order)), numbers, np.asarray(wanted[numbers].any(axis=1))))
         alive.append(calls)
         at = np.flatnonzero(orders == order)
         found.append((call_table(calls, machine.system.layout.uniforms), at, equations[at]))
@@ -183,7 +238,9 @@ def _run(recovery: Recovery, plan: StagePlan, g: Array) -> bool:
             run_table(table, g, recovery.sums)
             residual[at] = recovery.sums[equations]
         entries = plan.base.copy()
-        np.add.at(entries, plan.targets, plan.scales * recovery.level_values[plan.picks])
+        np.add.at(entries, plan.targets, plan.scales[:-1] * recovery.level_values[plan.picks])
+        first, second, target = plan.pairs
+        np.add.at(entries, target, plan.scales[-1] * recovery.level_values[first] * recovery.level_values[second])
         rhs = residual
         if size > plan.n:
             rhs = np.zeros(size)

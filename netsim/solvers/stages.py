@@ -22,6 +22,9 @@ from netsim.starts import StartRow
 
 Array = np.ndarray
 ROUNDS = 60
+ROUNDED, STALLED = 16 * np.finfo(float).eps, 1e-10
+"""Residuals below these parts of their terms are rounding: at any time, and where a full step of Newton's method makes them no smaller."""
+GOOD_PIVOTS = 1e-6
 LONGEST_TURN = 0.5
 """How far (rad) one Newton step turns a body: a loop that starts far from where it is drawn closes on the branch it was drawn on."""
 
@@ -118,10 +121,14 @@ def solve_stage(
     square = len(active_e) + len(rows) == len(places) and not len(soft)
     size = np.concatenate([stages.weights[active_v], np.ones(len(freed))])
     before = np.inf
-    damping, step, origin = 1.0, np.zeros(0), g[places].copy()
+    damping, step, origin, jacobian = 1.0, np.zeros(0), g[places].copy(), None
+    floor, pivots = np.zeros(len(places)), Pivots()
+    floor[turns] = 1.0
     for round_ in range(ROUNDS):
         r = stage_residuals(stages, g, k, active_e, rows)
         norm = _norm(r)
+        if round_ and damping == 1.0 and not len(soft) and _settled(jacobian, r, np.maximum(np.abs(g[places]), floor), norm > 0.5 * before):
+            break
         if round_ and not len(soft) and not norm <= before * (1 + 1e-9) and norm > 1e-12 and damping > 1e-4:
             damping *= 0.5
             g[places] = origin - damping * step
@@ -131,7 +138,7 @@ def solve_stage(
         values = level_values(stages.machine, g)
         jacobian = _jacobian(stages, values, k, active_e, active_v, rows, freed, g)
         metric = _metric(stages, values, active_v, size, mass_metric)
-        step = _least_change(jacobian, r, metric, square, np.asarray(soft))
+        step = _least_change(jacobian, r, metric, square, np.asarray(soft), pivots)
         origin, before = g[places].copy(), norm
         most = LONGEST_TURN / max(float(np.max(np.abs(step[turns]), initial=0.0)), LONGEST_TURN)
         damping = min(most, 2 * damping) if round_ else most
@@ -188,6 +195,11 @@ def _norm(r: Array) -> float:
     return norm if np.isfinite(norm) else np.inf
 
 
+def _settled(jacobian: Any, r: Array, content: Array, stalled: bool) -> bool:
+    """Whether residuals are what rounding leaves of their terms |J| |z|: below some units, or many where Newton does not make them smaller."""
+    return bool(np.all(np.abs(r) <= (STALLED if stalled else ROUNDED) * (abs(jacobian) @ content)))
+
+
 def _jacobian(
     stages: Stages, values: Array, k: int, equations: Array, variables: Array, rows: Sequence[StartRow], freed: Sequence[int], g: Array
 ) -> Any:
@@ -228,15 +240,32 @@ def _metric(stages: Stages, values: Array, variables: Array, size: Array, mass_m
     return mass + diagonal * (1e-9 * largest)
 
 
-def _least_change(jacobian: Any, r: Array, metric: Any, square: bool, soft: Array) -> Array:
+@dataclass(eq=False)
+class Pivots:
+    """Ordering and pivots of one stage's square matrix, taken in its first round and used while they serve."""
+
+    matrix: Any = None
+    factor: Any = None
+
+    def of(self, matrix: Any) -> Any:
+        """The factor of a matrix; raises `SingularMatrix`."""
+        from netsim.solvers.linear import analyse, refactor
+
+        known = self.matrix is not None and np.array_equal(matrix.indptr, self.matrix.indptr) and np.array_equal(matrix.indices, self.matrix.indices)
+        if not known or not refactor(self.factor, matrix.data) > GOOD_PIVOTS:
+            self.factor = analyse(matrix.shape[0], matrix.indptr, matrix.indices, matrix.data, explain=False)
+            self.matrix = matrix
+        return self.factor
+
+
+def _least_change(jacobian: Any, r: Array, metric: Any, square: bool, soft: Array, pivots: Pivots) -> Array:
     """The step J dz = r of least |dz|_W; for a regular square J simply its solution."""
-    from netsim.solvers.linear import SingularMatrix, analyse, solve
+    from netsim.solvers.linear import SingularMatrix, solve
 
     if square:
         try:
-            factor = analyse(len(r), jacobian.indptr, jacobian.indices, jacobian.data, explain=False)
             step = np.zeros(len(r))
-            solve(factor, r, step)
+            solve(pivots.of(jacobian), r, step)
             return step
         except SingularMatrix:
             pass

@@ -1,0 +1,199 @@
+"""The stages of `netsim.solvers.recovery` inside compiled loops: a consistent point near what a step found, without Python.
+
+Velocities go onto the differentiated constraints, then accelerations, forces and rates follow; positions and charges stay. The time loop takes these
+points for samples, for the projection after every step (which keeps an index-3 system from drifting in velocity), and as the right side of
+explicit methods.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from netsim.kernels.call import ROW_LENGTH, lean, run_table
+from netsim.solvers.linear import Factor, refactor, solve
+from netsim.solvers.recovery import Recovery, StagePlan
+
+Array = np.ndarray
+ROUNDS = 15
+CLOSE = 1e-12
+ROUNDING = 1e-7
+"""Corrections this small that shrink no more are rounding."""
+SLOW = 0.1
+PIVOT_QUALITY = 1e-9
+
+
+class Consistent(NamedTuple):
+    """Every stage in a few flat arrays (a compiled function takes long to compile where it is handed hundreds of them).
+
+    `where[k]` tells where stage k's parts begin in `numbers` (int32), `reals` and `calls`; their order is that of `_parts`.
+    """
+
+    levels: Array
+    level_values: Array
+    sums: Array
+    where: Array
+    sizes: Array
+    numbers: Array
+    reals: Array
+    calls: Array
+
+
+NUMBERS, REALS = 16, 12
+"""How many integer and real parts a stage has."""
+
+
+def nothing_to_recover() -> Consistent:
+    """A plan without stages: every point stays as it is."""
+    none = np.zeros((0, NUMBERS + REALS + 3), np.int64)
+    return Consistent(
+        np.zeros((0, ROW_LENGTH), np.int64), np.zeros(0), np.zeros(1), none, np.zeros((0, 3), np.int64),
+        np.zeros(0, np.int32), np.zeros(0), np.zeros((0, ROW_LENGTH), np.int64),
+    )  # fmt: skip
+
+
+def is_ready(recovery: Recovery) -> bool:
+    """Whether every stage of a plan has its factor: a point has been recovered with it, without help of the careful solver."""
+    return all(plan.factor is not None for _, plan in recovery.stages if plan.m)
+
+
+def compiled_plan(recovery: Recovery | None) -> Consistent:
+    """The stages of a plan, which must be ready; without a plan, nothing to do."""
+    stages = [plan for _, plan in recovery.stages if plan.m] if recovery and is_ready(recovery) else []
+    if recovery is None or not stages:
+        return nothing_to_recover()
+    where: list[Array] = []
+    numbers: list[Array] = []
+    reals: list[Array] = []
+    calls: list[Array] = []
+    counted = [0, 0, 0]
+    for plan in stages:
+        whole, real, table = _parts(plan)
+        first_number = counted[0] + np.cumsum([0, *map(len, whole)])
+        first_real = counted[1] + np.cumsum([0, *map(len, real)])
+        where.append(np.array([*first_number, *first_real, counted[2]]))
+        counted = [int(first_number[-1]), int(first_real[-1]), counted[2] + len(table)]
+        numbers, reals, calls = numbers + whole, reals + real, [*calls, table]
+    sizes = np.array([[plan.m, plan.n, len(plan.indptr) - 1] for plan in stages])
+    flat = np.ascontiguousarray(np.concatenate(numbers).astype(np.int32))
+    return Consistent(
+        recovery.levels, recovery.level_values, recovery.sums, np.array(where, np.int64), sizes, flat, np.concatenate(reals), np.concatenate(calls)
+    )
+
+
+def _parts(plan: StagePlan) -> tuple[list[Array], list[Array], Array]:
+    """Integer parts, real parts and call table of a stage: the factor's own first, in its order."""
+    f = plan.factor
+    assert f is not None
+    calls = np.concatenate([table for table, _, _ in plan.tables])
+    first_call = np.cumsum([0, *(len(table) for table, _, _ in plan.tables)])
+    first_row = np.cumsum([0, *(len(at) for _, at, _ in plan.tables)])
+    at, equations = (np.concatenate([entry[k] for entry in plan.tables]) for k in (1, 2))
+    whole = [f.row_order, f.column_order, f.start, f.source, f.row, f.l_start, f.l_row, f.u_start, f.u_row]
+    whole += [first_call, first_row, at, equations, plan.places, np.concatenate([plan.picks, plan.targets]), plan.pairs.ravel()]
+    size = len(plan.indptr) - 1
+    real = [f.row_scale, f.column_scale, f.scale, f.l_value, f.u_value, f.pivot_inverse, f.work]
+    real += [plan.base, plan.scales, plan.row_scale, np.zeros(len(plan.base)), np.zeros(size + plan.m)]
+    return whole, real, calls
+
+
+@lean
+def make_consistent(plan, g):
+    """Newton's method stage by stage on what g holds, in place; False where pivots do not serve or it does not converge.
+
+    All stages begin with the derivatives where the first one starts; they are taken anew where corrections do not become small at once.
+    """
+    _derivatives(plan, g)
+    for k in range(plan.sizes.shape[0]):  # noqa: SIM110  (numba has no all() over a generator)
+        if not _solve(plan, plan.where[k], plan.sizes[k], g):
+            return False
+    return True
+
+
+@lean
+def _derivatives(plan, g):
+    """The derivatives of all equations by level at what g holds."""
+    for i in range(plan.level_values.shape[0]):
+        plan.level_values[i] = 0.0
+    run_table(plan.levels, g, plan.level_values)
+
+
+@lean
+def _residuals(plan, where, g, residual):
+    """A stage's equations, order by order, at what g holds."""
+    w = plan.numbers
+    first_call, first_row, at, equations = w[where[9] : where[10]], w[where[10] : where[11]], w[where[11] : where[12]], w[where[12] : where[13]]
+    calls = where[NUMBERS + REALS + 2]
+    for order in range(first_call.shape[0] - 1):
+        for i in range(plan.sums.shape[0]):
+            plan.sums[i] = 0.0
+        run_table(plan.calls[calls + first_call[order] : calls + first_call[order + 1]], g, plan.sums)
+        for i in range(first_row[order], first_row[order + 1]):
+            residual[at[i]] = plan.sums[equations[i]]
+
+
+@lean
+def _fill(plan, where, entries):
+    """The stage's matrix from the derivatives."""
+    w, r, f = plan.numbers, plan.reals, where[NUMBERS + 1 :]
+    base, scales = r[f[7] : f[8]], r[f[8] : f[9]]
+    chosen, pairs = w[where[14] : where[15]], w[where[15] : where[16]]
+    picks, products, values = scales.shape[0] - 1, pairs.shape[0] // 3, plan.level_values
+    for p in range(entries.shape[0]):
+        entries[p] = base[p]
+    for p in range(picks):
+        entries[chosen[picks + p]] += scales[p] * values[chosen[p]]
+    for p in range(products):
+        entries[pairs[2 * products + p]] += scales[picks] * values[pairs[p]] * values[pairs[products + p]]
+
+
+@lean
+def _correct(g, places, step, n):
+    """Subtract a step; its largest entry beside what it corrects, infinite where one is not finite."""
+    moved = 0.0
+    for i in range(n):
+        if not np.isfinite(step[i]):
+            return np.inf
+        g[places[i]] -= step[i]
+        moved = max(moved, abs(step[i]) / (abs(g[places[i]]) + 1e-3))
+    return moved
+
+
+@lean
+def _solve(plan, where, sizes, g):
+    """One stage: corrections with one factor as long as they shrink fast, converged where the next one would not move anything."""
+    m, n, size = sizes[0], sizes[1], sizes[2]
+    w, r, f = plan.numbers, plan.reals, where[NUMBERS + 1 :]
+    factor = Factor(
+        w[where[0] : where[1]], w[where[1] : where[2]], r[f[0] : f[1]], r[f[1] : f[2]], w[where[2] : where[3]], w[where[3] : where[4]],
+        w[where[4] : where[5]], r[f[2] : f[3]], w[where[5] : where[6]], w[where[6] : where[7]], r[f[3] : f[4]], w[where[7] : where[8]],
+        w[where[8] : where[9]], r[f[4] : f[5]], r[f[5] : f[6]], r[f[6] : f[7]],
+    )  # fmt: skip
+    places, row_scale, entries = w[where[13] : where[14]], r[f[9] : f[10]], r[f[10] : f[11]]
+    step, residual = r[f[11] : f[11] + size], r[f[11] + size : f[12]]
+    shift = n if size > n else 0
+    before, fresh = np.inf, False
+    for iteration in range(ROUNDS):
+        if not fresh:
+            _fill(plan, where, entries)
+            if refactor(factor, entries) < PIVOT_QUALITY:
+                return False
+            fresh = True
+        _residuals(plan, where, g, residual)
+        for i in range(size):
+            step[i] = 0.0
+        for i in range(m):
+            step[shift + i] = residual[i] * (row_scale[i] if shift else 1.0)
+        solve(factor, step, step)
+        moved = _correct(g, places, step, n)
+        if not np.isfinite(moved):
+            return False
+        contraction = moved / before if iteration else 1.0
+        if moved * min(1.0, contraction) < CLOSE or (moved < ROUNDING and contraction > SLOW):
+            return True
+        if iteration and contraction > SLOW:
+            _derivatives(plan, g)
+            fresh = False
+        before = moved
+    return False
