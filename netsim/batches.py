@@ -112,7 +112,7 @@ class Batch:
         return self.unknowns.get(key, np.full(self.n, GROUND))
 
 
-_forms: dict[tuple[int, tuple], tuple[Any, FormKernels]] = {}
+_forms: dict[tuple[int, tuple, bool], tuple[Any, FormKernels]] = {}
 
 
 def form_of(instance: Instance, exact: bool = False) -> FormKernels:
@@ -127,7 +127,14 @@ def form_of(instance: Instance, exact: bool = False) -> FormKernels:
 
 
 def component_batch(
-    network: Network, members: list[int], numbering: Numbering, hidden: Mapping, driven: Mapping, charge: int, kernels: FormKernels, known: list[Known]
+    network: Network,
+    members: list[int],
+    numbering: Numbering,
+    hidden: Mapping,
+    driven: Mapping,
+    charge: int,
+    kernels: FormKernels,
+    known: list[Known],
 ) -> tuple[Batch, Numbering]:
     """The batch of instances of one form, with the numbering grown by what they own and is not `known` (one for each member, all of one shape).
 

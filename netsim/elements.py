@@ -15,7 +15,11 @@ from netsim.values import Values
 
 
 def batches_of(
-    network: Network, numbering: Numbering, values: Values, kernels_of: Callable[[Instance], FormKernels] = form_of, known: Mapping[int, Known] | None = None
+    network: Network,
+    numbering: Numbering,
+    values: Values,
+    kernels_of: Callable[[Instance], FormKernels] = form_of,
+    known: Mapping[int, Known] | None = None,
 ) -> tuple[list[Batch], list[Drive], Numbering]:
     """Every element of the system; raises `InputError` with all that is wrong in bound expressions.
 

@@ -128,7 +128,9 @@ class _ExpressionForm:
         for key, level, s in others:
             if s.__hash__() in needed:
                 old.append(s)
-                new.append(self._constant(j, key) if key[0] in CONSTANT else self._ref(j, key, level, lender.kinematic.get(key, False), key in lender.apart))
+                new.append(
+                    self._constant(j, key) if key[0] in CONSTANT else self._ref(j, key, level, lender.kinematic.get(key, False), key in lender.apart)
+                )
         for key, _, s in charges:
             if ca.depends_on(scalars, s):
                 definition = ca.substitute([lender.form.charges[key[1]]], [ca.vertcat(*old)], [ca.vertcat(*new)])[0]
@@ -152,7 +154,14 @@ class _ExpressionForm:
         labels = [f"{self.network.instances[b.instance].name}.{b.quantity.name}" for b in group]
         instances = tuple(self.network.instances[b.instance] for b in group)
         return Batch(
-            FormKernels(self.form, self.kinematic, frozenset(self.apart)), labels, instances, unknowns, drives, charge, tuple(b.shape for b in group), constants=constants
+            FormKernels(self.form, self.kinematic, frozenset(self.apart)),
+            labels,
+            instances,
+            unknowns,
+            drives,
+            charge,
+            tuple(b.shape for b in group),
+            constants=constants,
         )
 
     def _lent_constant(self, j: int, key: Key, group: list[Bound], numbering: Numbering) -> tuple[Array, int]:

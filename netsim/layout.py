@@ -9,8 +9,8 @@ A chart is the rotation matrix (by rows) of a rotating node where its step began
 netsim.rotation); places are reference positions. Slot 0 of g is zero for ever: ground, and every rate of ground. The waste slots take what
 ground's rows and columns would get.
 
-Frames that *follow* are no unknowns: the bodies of a tree, whose motion is that of its joint coordinates (see netsim.jointspace). Their components have
-numbers from FOLLOWING on, six a frame, behind them the multipliers that follow from the frames' balances.
+Frames that *follow* are no unknowns: the bodies of a tree, whose motion is that of its joint coordinates (see netsim.jointspace). Their
+components have numbers from FOLLOWING on, six a frame, behind them the multipliers that follow from the frames' balances.
 """
 
 from __future__ import annotations

@@ -48,7 +48,9 @@ def check_options(name: str, options: Mapping[str, Any], spans: Mapping[str, Any
         raise InputError(problems)
     method = options.get("method", "euler")
     forces = options.get("forces", "method" if method == "euler" else "recovered")
-    return TransientOptions(float(options["stop"]), float(options["step"]), method, forces, int(every), options.get("from", ""), options.get("formulation", "absolute"))
+    return TransientOptions(
+        float(options["stop"]), float(options["step"]), method, forces, int(every), options.get("from", ""), options.get("formulation", "absolute")
+    )
 
 
 def _unknown(name: str, options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[Problem]:

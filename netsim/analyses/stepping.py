@@ -12,7 +12,7 @@ from netsim.analyses.options import METHODS, TransientOptions
 from netsim.errors import Problem, SimulationError
 from netsim.integrators import euler, generalized_alpha
 from netsim.integrators.loop import EULER, FACTORISATIONS, FRESH, STORED, advance, energies, instants, move_charts, place, recovered, sample, settle
-from netsim.jointspace.recovery import Completion, Direct, complete
+from netsim.jointspace.recovery import Completion, complete
 from netsim.kernels.call import run_table
 from netsim.layout import Layout
 from netsim.selection import Sampler, Selection
@@ -75,8 +75,6 @@ def begin_run(machine: Machine, options: TransientOptions, g: Array, reader: Sam
         _first_averages(machine, options, g, state, recovery), recovery, np.zeros(3), plan_reactions(machine),
         compiled_plan(None), g.copy(), state.copy(),
     )  # fmt: skip
-    if isinstance(recovery, Direct) and METHODS[options.method][0] != EULER:
-        run.recovery = None  # such methods balance at the sample's positions and velocities themselves
     if isinstance(recovery, Recovery):
         _find_plan(run, recovery)
     _sample_state(run, reader, 0)
@@ -248,11 +246,10 @@ def _recover(run: Stepping, reader: Sampler) -> None:
 def _recover_carefully(run: Stepping) -> None:
     """The same point with pivots of its own; later points are then taken with these."""
     assert run.recovery is not None
-    staged = isinstance(run.recovery, Recovery)
-    for _, stage in run.recovery.stages if staged else ():
+    for _, stage in run.recovery.stages if isinstance(run.recovery, Recovery) else ():
         stage.factor = None
     point = complete(run.recovery, run.g, run.state, float(run.times[run.done]))
-    if staged:
+    if isinstance(run.recovery, Recovery):
         run.plan = compiled_plan(run.recovery)
     found = _state_of(point, run.machine.system.layout)
     run.spare[:] = run.state

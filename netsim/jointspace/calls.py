@@ -5,28 +5,29 @@ A call's `gather` points to a directory of arrays (address, rows, columns each);
 
 from __future__ import annotations
 
+from typing import Any
+
 import numba
 import numpy as np
 from llvmlite import ir
 from numba import carray, types
 from numba.extending import intrinsic
 
+from netsim.jointspace.entries import answers, spread_entries
 from netsim.jointspace.recursion import (
     BUFFER,
+    FRAMES,
     MULTIPLIERS,
     N_BUFFER,
     N_G,
     N_MULTIPLIERS,
     N_OUT,
     ROWS,
-    FRAMES,
     Motion,
     Plan,
-    answers,
     balances,
     inward,
     outward,
-    spread_entries,
 )
 from netsim.kernels.call import ROW_LENGTH, compiled, prepare_numba, run_table
 from netsim.kernels.form import UNIFORMS
@@ -43,7 +44,7 @@ def _type_pointer(typing_context, address):  # type: ignore[no-untyped-def]
     return types.voidptr(types.int64), generate
 
 
-_pointer = intrinsic(_type_pointer)
+_pointer: Any = intrinsic(_type_pointer)
 
 
 @compiled
@@ -83,7 +84,7 @@ def element(operation, d, g_pointer, out_pointer):
         _matrix(d, 25), _cube(d, 26), _matrix(d, 27), _matrix(d, 28),
     )  # fmt: skip
     g = carray(g_pointer, (p.sizes[N_G],), np.float64)
-    if operation == AFTER_RESIDUAL or operation == AFTER_MATRIX:
+    if operation in (AFTER_RESIDUAL, AFTER_MATRIX):
         out = carray(out_pointer, (p.sizes[N_OUT],), np.float64)
         inward(p, m, out)
         balances(p, m, out)
@@ -94,7 +95,7 @@ def element(operation, d, g_pointer, out_pointer):
     for i in range(p.sizes[N_MULTIPLIERS]):
         g[p.sizes[MULTIPLIERS] + i] = 0.0
     outward(p, m, g)
-    if operation == BEFORE_RESIDUAL or operation == BEFORE_MATRIX:
+    if operation in (BEFORE_RESIDUAL, BEFORE_MATRIX):
         out = carray(out_pointer, (p.sizes[N_OUT],), np.float64)
         for i in range(p.sizes[ROWS], p.sizes[ROWS] + 6 * p.sizes[FRAMES]):
             out[i] = 0.0
@@ -135,7 +136,7 @@ def _react(p, m, g, residual, sides, out, columns):
 
 
 @compiled
-def _least_squares(side, count, rest, found):
+def _least_squares(side, count, rest, found):  # noqa: C901  (two triangular loops)
     """found += the x of least |side x - rest|, by Householder reflections (side (6, count) of full rank)."""
     a, b = side.copy(), rest.copy()
     for k in range(count):
@@ -176,7 +177,7 @@ def _call(operation, directory, uniforms, parameters, scatter, g, out):  # type:
     element(operation, carray(directory, (3 * (PLAN + MOTION + 4),), np.int64), g, out)
 
 
-_code = numba.cfunc(_SIGNATURE, cache=prepare_numba(), error_model="numpy")(_call)
+_code: Any = numba.cfunc(_SIGNATURE, cache=prepare_numba(), error_model="numpy")(_call)
 
 
 def row(operation: int, directory: np.ndarray) -> np.ndarray:

@@ -28,7 +28,7 @@ def in_tree(machine: Machine, formulation: str) -> bool:
         return False
     if formulation == "tree" and redundant is not None:
         message = "formulation = tree has no answer to constraints that repeat one another, which a loop of this network has"
-        raise InputError(Problem("E430", message, hint="say formulation = absolute, or replace a joint of the loop by one with more freedom"))
+        raise InputError(Problem("E439", message, hint="say formulation = absolute, or replace a joint of the loop by one with more freedom"))
     return redundant is None and any(is_spatial(network, i) for i in range(len(network.nodes)))
 
 

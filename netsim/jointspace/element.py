@@ -43,8 +43,9 @@ def joint_machine(network: Network, values: Values, earlier: Callable[[Any, str]
     tree = mechanism(network, values)
     elements = number(network, values, tree)
     places = find_places(elements, tree)
+    batches, drives = tuple(elements.batches), tuple(elements.drives)
     system = System(
-        network, elements.numbering, elements.layout, tuple(elements.batches), tuple(elements.drives), places.pattern, places.positions, None, places.room
+        network, elements.numbering, elements.layout, batches, drives, places.pattern, places.positions, None, places.room,
     )  # fmt: skip
     return with_element(build_machine(system, values, earlier), tree, elements, places)
 

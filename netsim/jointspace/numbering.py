@@ -43,7 +43,7 @@ class Elements:
     batches: list[Batch]
     drives: list[Drive]
     layout: Layout
-    numbering: JointNumbering
+    numbering: Numbering
     unknown: Array
     drive: Array
     row: Array
@@ -78,7 +78,7 @@ def number(network: Network, values: Values, tree: Mechanism) -> Elements:
     return Elements(batches, drives, layout, grown, unknown, drive, row, multipliers)
 
 
-def _numbered(network: Network, tree: Mechanism) -> tuple[JointNumbering, list[int]]:
+def _numbered(network: Network, tree: Mechanism) -> tuple[JointNumbering, list[int]]:  # noqa: C901  (three passes over one count)
     """Kinematic 1-D nodes, then joint coordinates, then the other nodes."""
     first = np.full(len(network.nodes), GROUND)
     at = 0

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from netsim.batches import Batch
-from netsim.jointspace.joints import FREEDOMS
 from netsim.jointspace.numbering import Elements
 from netsim.jointspace.spanning import Mechanism
 from netsim.layout import FOLLOWING, Layout
@@ -53,12 +52,13 @@ def find_places(elements: Elements, tree: Mechanism) -> Places:
     body_links = {tree.frames[link.body]: i for i, link in enumerate(tree.links) if link.body >= 0}
     paths = [tree.path(body_links[f]) for f in range(len(tree.frames))]
     entries = _Entries(layout.n)
-    kept: list[tuple[Batch, Array, Array]] = []
+    kept: list[tuple[Batch, Array]] = []
     for batch in elements.batches:
-        kept.append((batch, *_sorted(batch, layout, entries, elements, body_links, paths)))
+        kept.append((batch, _sorted(batch, layout, entries, elements, body_links, paths)))
     columns = _columns(tree, entries, body_links, paths)
     targets = [
-        [entries.code(int(elements.row[k]), int(elements.unknown[c])) for c in columns[coordinate.link]] for k, coordinate in enumerate(tree.coordinates)
+        [entries.code(int(elements.row[k]), int(elements.unknown[c])) for c in columns[coordinate.link]]
+        for k, coordinate in enumerate(tree.coordinates)
     ]
     lists = [*(e[3] for e in entries.by_rows), *(e[4] for e in entries.by_columns), *targets]
     codes = np.concatenate([*entries.direct, [e[1] for e in entries.alone], *lists, np.zeros(0)]).astype(np.int64)
@@ -72,15 +72,13 @@ def find_places(elements: Elements, tree: Mechanism) -> Places:
 
     buffer = pattern.nnz + 1 + 6 * layout.nf
     positions = {}
-    for (batch, buffered, shape_), direct in zip(kept, entries.direct):
+    for (batch, buffered), direct in zip(kept, entries.direct):
         known = np.where(direct < 0, pattern.nnz, place(direct))
         positions[id(batch)] = np.where(buffered >= 0, buffer + buffered, known.reshape(buffered.shape)).astype(np.int32)
     return Places(pattern, positions, entries.count, _lists(tree, entries, columns, targets, paths, body_links, place))
 
 
-def _sorted(
-    batch: Batch, layout: Layout, entries: _Entries, elements: Elements, body_links: dict[int, int], paths: list[list[int]]
-) -> tuple[Array, Array]:
+def _sorted(batch: Batch, layout: Layout, entries: _Entries, elements: Elements, body_links: dict[int, int], paths: list[list[int]]) -> Array:
     """The entries of a batch: buffer places (-1: direct), with what is direct and where the others lead noted in `entries`."""
     wanted = [place for place in batch.jacobian.scatter if place[0] == "entry"]
     shape_ = (len(wanted), batch.n)
@@ -97,7 +95,7 @@ def _sorted(
             _note(entries, elements, int(rows[k]), int(columns[k]), level, body_links, paths)
             entries.count += 1
     entries.direct.append(direct.ravel())
-    return buffered, direct
+    return buffered
 
 
 def _is_frame(numbers: Array, layout: Layout) -> Array:
@@ -167,6 +165,3 @@ def _lists(tree, entries, columns, targets, paths, body_links, place) -> dict[st
         "pairs": np.array(pairs).reshape(-1, 6),
         "places": np.array(places),
     }
-
-
-__all__ = ["FREEDOMS", "Places", "find_places"]

@@ -1,7 +1,8 @@
 """Accelerations and forces that belong to a sample's positions and velocities, in joint coordinates.
 
-Without loops and without charges there is nothing left to differentiate: positions and velocities given, the equations are solved for accelerations and
-forces as in a step with kx = kv = 0, ka = 1. Where constraints remain, the point is completed in the absolute formulation and read back.
+Without loops and without charges there is nothing left to differentiate: positions and velocities given, the equations are solved for
+accelerations and forces as in a step with kx = kv = 0, ka = 1. Where constraints remain, the point is completed in the absolute formulation and
+read back.
 """
 
 from __future__ import annotations
@@ -104,7 +105,9 @@ def _solved(recovery: Direct, g: Array, state: Array, t: float) -> Array:
     out, work = np.zeros(machine.system.out_size), np.zeros((4, n))
     status = newton(machine.problem, recovery.factor, False, point, history, out, u, work)[0]
     if status != CONVERGED:
-        raise SimulationError(Problem("E505", f"accelerations and forces are not found at t = {t:g} s", hint="the mechanism may be near a singular position"))
+        raise SimulationError(
+            Problem("E505", f"accelerations and forces are not found at t = {t:g} s", hint="the mechanism may be near a singular position")
+        )
     nk, ny, nq = layout.nk, layout.ny, layout.nq
     if nq:
         before = state[3 * nk + ny : 3 * nk + ny + nq]
@@ -153,6 +156,8 @@ def _around(recovery: Detour, g: Array, state: Array, t: float) -> Array:
         other[slots] = point[ours]
     set_time(absolute.problem, other, t)
     set_charges(absolute, other)
-    whole = np.concatenate([other[theirs.x : theirs.history], other[theirs.charge(np.arange(theirs.nq), 0)], other[theirs.history : theirs.step_size]])
+    whole = np.concatenate(
+        [other[theirs.x : theirs.history], other[theirs.charge(np.arange(theirs.nq), 0)], other[theirs.history : theirs.step_size]]
+    )
     found = recover(recovery.absolute, other, whole, t)
     return in_joint_coordinates(absolute, found, machine)

@@ -26,8 +26,8 @@ NOWHERE = -1
 class Link:
     """One freedom: the link before it (0 is the ground), what it is, the body it ends in (a node, NOWHERE between the freedoms of one joint).
 
-    `joint` is the instance it belongs to (NOWHERE for a body without joint, whose slide goes along `direction`); `sign` is -1 where the tree goes from
-    b to a. `first` is its first coordinate.
+    `joint` is the instance it belongs to (NOWHERE for a body without joint, whose slide goes along `direction`); `first` is its first coordinate;
+    `sign` is -1 where the tree goes from b to a.
     """
 
     parent: int
@@ -36,7 +36,6 @@ class Link:
     joint: int
     sign: int
     first: int
-    begins: bool
     direction: int = 0
 
     @property
@@ -91,7 +90,7 @@ class _Growing:
     network: Network
     values: Values
     motions: list[int]
-    links: list[Link] = field(default_factory=lambda: [Link(NOWHERE, Step(FIXED), NOWHERE, NOWHERE, 1, 0, True)])
+    links: list[Link] = field(default_factory=lambda: [Link(NOWHERE, Step(FIXED), NOWHERE, NOWHERE, 1, 0)])
     coordinates: list[Coordinate] = field(default_factory=list)
     joints: dict[int, int] = field(default_factory=dict)
     carried: dict[int, int] = field(default_factory=lambda: {GROUND: 0})
@@ -126,7 +125,7 @@ class _Growing:
         parent = self.carried[node]
         for k, step in enumerate(steps[::sign]):
             body = other if k == len(steps) - 1 else NOWHERE
-            self.links.append(Link(parent, step, body, number, sign, len(self.coordinates), k == 0))
+            self.links.append(Link(parent, step, body, number, sign, len(self.coordinates)))
             parent = len(self.links) - 1
             self._count(instance, step, parent)
         self.carried[other] = self.joints[number] = parent
@@ -143,10 +142,10 @@ class _Growing:
     def _free(self, body: int) -> None:
         name, parent = self.network.nodes[body].name, 0
         for k, axis in enumerate("xyz"):
-            self.links.append(Link(parent, Step(PRISMATIC), NOWHERE, NOWHERE, 1, len(self.coordinates), False, k))
+            self.links.append(Link(parent, Step(PRISMATIC), NOWHERE, NOWHERE, 1, len(self.coordinates), k))
             parent = len(self.links) - 1
             self.coordinates.append(Coordinate(f"{name}.v.{axis}", parent))
-        self.links.append(Link(parent, Step(SPHERICAL), body, NOWHERE, 1, len(self.coordinates), False))
+        self.links.append(Link(parent, Step(SPHERICAL), body, NOWHERE, 1, len(self.coordinates)))
         self.coordinates += [Coordinate(f"{name}.w.{axis}", parent + 1) for axis in "xyz"]
         self.carried[body] = parent + 1
 
@@ -186,4 +185,17 @@ def axis_of(instance: Instance, step: Step, values: Values) -> Array:
     return units[0] if len(units) == 1 else np.cross(*units)
 
 
-__all__ = ["FIXED", "NOWHERE", "PRISMATIC", "REVOLUTE", "SPHERICAL", "Coordinate", "Link", "Mechanism", "axis_of", "is_spatial", "mechanism", "parameter"]
+__all__ = [
+    "FIXED",
+    "NOWHERE",
+    "PRISMATIC",
+    "REVOLUTE",
+    "SPHERICAL",
+    "Coordinate",
+    "Link",
+    "Mechanism",
+    "axis_of",
+    "is_spatial",
+    "mechanism",
+    "parameter",
+]

@@ -188,7 +188,8 @@ class _Builder:
         velocities = [self.symbols.at(key, level) for key, level in read if level == 1 and key[0] == "node"]
         exact = all(self._is_kinematic(key) or key[0] in ("input", *CONSTANT) for key, _ in read)
         moving = [self.symbols.at(key, level) for key, level in read if key[0] not in CONSTANT]
-        if exact and (self.exact or not velocities or ca.is_linear(expression, ca.vertcat(*moving))):  # else a momentum that turns: differences conserve it
+        # otherwise a momentum that turns: differences conserve it
+        if exact and (self.exact or not velocities or ca.is_linear(expression, ca.vertcat(*moving))):
             return self.symbols.rate(expression)
         slot = (call, index, of)
         if slot not in self.slots:

@@ -39,8 +39,8 @@ TIME, KX, KV, KA, ALPHA = (1 + UNIFORMS.index(name) for name in ("time", "kx", "
 
 
 class Tables(NamedTuple):
-    """What compiled loops read: call tables, sizes and offsets of g and out, the pattern, tables over time; `reach` (nk): the least size of a position
-    when rounding is weighed, 1 rad for rotations."""
+    """What compiled loops read: call tables, sizes and offsets of g and out, the pattern, tables over time;
+    `reach` (nk): the least size of a position when rounding is weighed, 1 rad for rotations."""
 
     residual: Array
     jacobian: Array
@@ -163,7 +163,8 @@ def build_machine(system: System, values: Values, earlier: Callable[[Any, str], 
     problem = Tables(
         table_calls["residual"], table_calls["jacobian"], table_calls["arguments"], table_calls["drives"], table_calls["energy"], sizes,
         system.pattern.indptr, system.pattern.indices, system.nominals,
-        packed["first"], packed["breaks"], packed["coefficients"], packed["outside"], _argument_drives(system), system.numbering.rotations, _reach(system),
+        packed["first"], packed["breaks"], packed["coefficients"], packed["outside"], _argument_drives(system),
+        system.numbering.rotations, _reach(system),
     )  # fmt: skip
     return Machine(system, values, problem, g, calls, parameters, [uniforms, calls, parameters], earlier)
 
