@@ -157,10 +157,13 @@ def constant_charges(system: System, values: Values) -> Array:
         kernel = batch.kernels.levels
         if not kernel.program.n_outputs:
             continue
+        definition = np.array([place[1] >= len(batch.form.rows) and place[2][0] != "charge" for place in kernel.scatter])
+        if not definition.any():
+            found.append(np.zeros(len(definition) * batch.n, bool))
+            continue
         parameters = parameters_of(batch, values)
         points = [(rng.uniform(0.1, 0.6, (kernel.program.n_gather, batch.n)), rng.uniform(0.5, 1.0, kernel.program.n_uniform)) for _ in range(2)]
         zero = np.all([evaluate(kernel.program, g, u, parameters) == 0.0 for g, u in points], axis=0)
-        definition = np.array([place[1] >= len(batch.form.rows) and place[2][0] != "charge" for place in kernel.scatter])
         found.append((zero & definition[:, None]).ravel())
     return np.concatenate(found)
 

@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from netsim.analyses.beginning import begun
 from netsim.analyses.inverse import inverse
 from netsim.analyses.inverse_options import OWN, InverseOptions, inverse_options, motions_in
-from netsim.analyses.options import WORDS, TransientOptions, check_options
+from netsim.analyses.options import TIMES, WORDS, TransientOptions, check_options
+from netsim.analyses.static import StaticOptions, static, static_options
 from netsim.analyses.stepping import Progress
-from netsim.analyses.transient import begun, listed, transient
+from netsim.analyses.transient import listed, transient
 from netsim.bindings import TableCall, lift
 from netsim.errors import InputError, NetsimError, Problem, SimulationError, nearest
 from netsim.expansion import build_network
@@ -30,11 +32,13 @@ from netsim.solvers.machine import Machine, build_machine
 from netsim.solvers.redundancy import solvable
 from netsim.structure import findings
 from netsim.system import System, build_system
+from netsim.tables import series_of_run
 from netsim.units import parse_unit
 from netsim.urdf.netlist import robot_program
 from netsim.values import Values, as_expressions, parameter_names, parse_expression
 
-ANALYSES = ("transient", "inverse")
+ANALYSES = ("transient", "static", "inverse")
+Options = TransientOptions | InverseOptions | StaticOptions
 SECOND = parse_unit("s").dimension
 NUMBER = parse_unit("1").dimension
 
@@ -113,11 +117,11 @@ class Model:
             found += error.problems
         return found
 
-    def _start_notes(self, options: Sequence[TransientOptions | InverseOptions]) -> list[Problem]:
+    def _start_notes(self, options: Sequence[Options]) -> list[Problem]:
         """What the first run moves to begin; raises what makes it impossible. A table over a run shows nothing yet: no word then."""
-        if not options or any(call.run for drive in self.system.drives for _, call in drive.calls) or isinstance(options[0], InverseOptions):
+        if not options or any(call.run for drive in self.system.drives for _, call in drive.calls) or not isinstance(options[0], TransientOptions):
             return []
-        changes = begun(self.machine, self.structure, options[0].start == "rest")[3]
+        changes = begun(self.machine, self.structure, options[0].start)[3]
         moved = listed([c for c in changes if c.kind != "velocity"])
         return [Problem("N401", f"to close the start: {moved}")] if moved else []
 
@@ -141,9 +145,7 @@ class Model:
                 break
         return done
 
-    def _run(
-        self, run: Run, option: TransientOptions | InverseOptions, progress: Progress | None, beside: Sequence[Name], done: list[Samples]
-    ) -> Samples:
+    def _run(self, run: Run, option: Options, progress: Progress | None, beside: Sequence[Name], done: list[Samples]) -> Samples:
         """One run line, after those that are done."""
 
         def earlier(call: Any, name: str) -> Any:
@@ -152,6 +154,8 @@ class Model:
         if isinstance(option, InverseOptions):
             return inverse(self.network, self.values, self._rewired, option, self._saves(), self._plots(), progress, earlier, beside)
         machine = build_machine(self.prepared[0], self.values, earlier) if done else self.machine
+        if isinstance(option, StaticOptions):
+            return static(machine, self.structure, option, self._saves(), self._plots(), beside)
         return transient(machine, self.structure, option, self._saves(), self._plots(), progress, self._read_later(run.name), beside)
 
     def _rewired(self, network: Network) -> tuple[Values, System, Structure]:
@@ -181,7 +185,7 @@ class Model:
         return dataset(samples)
 
     def transient(self, progress: Progress | None = None, save: list[str] | None = None, **options: Any) -> Any:
-        """A transient run as an xarray.Dataset. Options: stop, step, method, forces, every, from_.
+        """A transient run as an xarray.Dataset. Options: stop, step, method, rtol, forces, every, sample, from_.
 
         Raises `SimulationError` where it fails; its `samples` hold the result up to there.
         """
@@ -197,6 +201,16 @@ class Model:
             raise error
         return dataset(samples)
 
+    def static(self, save: list[str] | None = None, **options: Any) -> Any:
+        """The equilibrium or operating point as an xarray.Dataset of one row. Options: at (s).
+
+        Raises `SimulationError` where there is none or none is found."""
+        from netsim.results import dataset
+
+        chosen = static_options({n: _plain_number(n, v) for n, v in options.items()}, {})
+        saves = [parse_expression(text, "save") for text in save] if save is not None else self._saves()
+        return dataset(static(self.machine, self.structure, chosen, saves, self._plots()))
+
     def _saves(self) -> list[Expr]:
         return [signal for save in self.network.saves for signal in save.signals]
 
@@ -211,8 +225,8 @@ class Model:
     def _earlier(self, call: Any, name: str, done: list[Samples]) -> Any:
         """What a table over a run of this netlist, or of another one, shows: time, value and two rates; None where the run is not done yet."""
         if not name.endswith(".net"):
-            return _series(call, next((s for s in done if s.name == name), None))
-        return _series(call, self._other(name, call))
+            return series_of_run(call, next((s for s in done if s.name == name), None))
+        return series_of_run(call, self._other(name, call))
 
     def _other(self, path: str, call: Any) -> Samples:
         """The last run of another netlist under the same parameter values; each is done once, and knows which rates are wanted of it."""
@@ -244,7 +258,7 @@ class Model:
             hints = [nearest(call.run, names) or "name it: run first = transient(...)" for call in calls]
             raise InputError([Problem("E244", f"there is no run '{call.run}'", call.call.span, hint=hint) for call, hint in zip(calls, hints)])
 
-    def _options(self, run: Run, given: Mapping[str, Any]) -> TransientOptions | InverseOptions:
+    def _options(self, run: Run, given: Mapping[str, Any]) -> Options:
         if run.analysis not in ANALYSES:
             raise InputError(
                 Problem("E425", f"no analysis '{run.analysis}'", run.span, hint=nearest(run.analysis, ANALYSES) or f"there is {', '.join(ANALYSES)}")
@@ -253,16 +267,18 @@ class Model:
         inverse_ = run.analysis == "inverse"
         options = {b.name: self._option(b) for b in run.options if not (inverse_ and b.name in OWN)}
         options.update({n: _plain_number(n, v) for n, v in given.items()})
+        if run.analysis == "static":
+            return static_options({n: v for n, v in options.items() if n not in given}, spans)
         if inverse_:
-            options = {"method": "generalized_alpha", "forces": "recovered", **options}
+            options = {"forces": "recovered", **({"method": "generalized_alpha"} if "step" in options else {}), **options}
         stepping = check_options(run.analysis, options, spans)
         return inverse_options(run, stepping, self.values.scope(self.network.top)) if inverse_ else stepping
 
     def _option(self, binding: Binding) -> Any:
         if binding.name in WORDS:
             return _word(binding.value)
-        wanted = SECOND if binding.name in ("stop", "step") else NUMBER
-        if binding.name not in ("stop", "step", "every"):
+        wanted = SECOND if binding.name in (*TIMES, "at") else NUMBER
+        if binding.name not in (*TIMES, "at", "every", "rtol"):
             return binding.value
         return float(quantity_of(binding.value, self.values.scope(self.network.top), wanted).value)
 
@@ -287,32 +303,12 @@ def _plain_number(name: str, value: Any) -> Any:
     from netsim.language.expressions import Scope
 
     expr = parse_expression(value, name) if isinstance(value, str) else value
-    wanted = SECOND if name in ("stop", "step") else NUMBER
+    wanted = SECOND if name in (*TIMES, "at") else NUMBER
 
     def unknown(word: Name) -> Typed:
         raise InputError(Problem("E237", f"'{name}' takes a number, not '{value}'", word.span))
 
     return float(quantity_of(expr, Scope(unknown), wanted).value)
-
-
-def _series(call: Any, samples: Samples | None) -> Any:
-    """Time, value and two rates of a run's signal; rates by a cubic spline where they were not sampled."""
-    from scipy.interpolate import CubicSpline
-
-    from netsim.language.show import show_expression
-
-    if samples is None:
-        return None
-    signal = show_expression(call.signal)
-    try:
-        x = samples.series(signal)
-    except KeyError:
-        hint = nearest(signal, [s.name for s in samples.signals]) or "add it to a save line"
-        raise InputError(Problem("E244", f"that run saved no '{signal}'", call.call.span, hint=hint)) from None
-    if signal in samples.rates:
-        return samples.time, x, *samples.rates[signal]
-    spline = CubicSpline(samples.time, x)
-    return samples.time, x, spline(samples.time, 1), spline(samples.time, 2)
 
 
 def load(source: str | Path, counts: Mapping[str, int] | None = None) -> Model:

@@ -56,13 +56,10 @@ def move_chart(psi, rate, second, quaternion):
 
 @compiled
 def angular_velocity(psi, rate):
-    """w = (psi' + psi x psi'/2)/(1 + |psi|^2/4)"""
+    """w = (psi' + psi x psi'/2)/(1 + |psi|^2/4), three numbers."""
     scale = 1.0 / (1.0 + (psi[0] ** 2 + psi[1] ** 2 + psi[2] ** 2) / 4.0)
-    w = np.empty(3)
-    for i in range(3):
-        j, k = (i + 1) % 3, (i + 2) % 3
-        w[i] = scale * (rate[i] + (psi[j] * rate[k] - psi[k] * rate[j]) / 2.0)
-    return w
+    turn = _turned(psi, rate)
+    return scale * (rate[0] + turn[0] / 2.0), scale * (rate[1] + turn[1] / 2.0), scale * (rate[2] + turn[2] / 2.0)
 
 
 @compiled
@@ -70,12 +67,34 @@ def angular_acceleration(psi, rate, second):
     """w' = (psi'' + psi x psi''/2 - (psi . psi'/2) w)/(1 + |psi|^2/4), of any vector of psi'', algorithmic ones too."""
     scale = 1.0 / (1.0 + (psi[0] ** 2 + psi[1] ** 2 + psi[2] ** 2) / 4.0)
     slope = (psi[0] * rate[0] + psi[1] * rate[1] + psi[2] * rate[2]) / 2.0
-    w = angular_velocity(psi, rate)
-    dw = np.empty(3)
-    for i in range(3):
-        j, k = (i + 1) % 3, (i + 2) % 3
-        dw[i] = scale * (second[i] + (psi[j] * second[k] - psi[k] * second[j]) / 2.0 - slope * w[i])
-    return dw
+    w, turn = angular_velocity(psi, rate), _turned(psi, second)
+    return (
+        scale * (second[0] + turn[0] / 2.0 - slope * w[0]),
+        scale * (second[1] + turn[1] / 2.0 - slope * w[1]),
+        scale * (second[2] + turn[2] / 2.0 - slope * w[2]),
+    )
+
+
+@compiled
+def chart_rates(psi, w, dw):
+    """psi' and psi'' of a motion with angular velocity w and acceleration dw: the inverse of the two functions above."""
+    size = 1.0 + (psi[0] ** 2 + psi[1] ** 2 + psi[2] ** 2) / 4.0
+    rate = _unturned(psi, w)
+    slope = (psi[0] * rate[0] + psi[1] * rate[1] + psi[2] * rate[2]) / (2.0 * size)
+    return rate, _unturned(psi, (dw[0] + slope * w[0], dw[1] + slope * w[1], dw[2] + slope * w[2]))
+
+
+@compiled
+def _unturned(psi, b):
+    """(1 - [psi]x/2 + psi psi'/4) b, which is (1 + |psi|^2/4) (1 + [psi]x/2)^-1 b"""
+    turn, along = _turned(psi, b), (psi[0] * b[0] + psi[1] * b[1] + psi[2] * b[2]) / 4.0
+    return b[0] - turn[0] / 2.0 + along * psi[0], b[1] - turn[1] / 2.0 + along * psi[1], b[2] - turn[2] / 2.0 + along * psi[2]
+
+
+@compiled
+def _turned(a, b):
+    """a x b"""
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
 @compiled

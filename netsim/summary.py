@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from netsim.columns import columns, counted
 from netsim.plots import pretty, scale
@@ -32,12 +32,22 @@ def _run(samples: Samples) -> list[str]:
     effort = [counted(int(given[key]), word) for key, word in (("steps", "step"), ("iterations", "Newton iteration")) if key in given]
     effort += [f"{given['cpu_seconds']:.2f} s CPU time"] if "cpu_seconds" in given else []
     head = f"{name}{given.get('analysis', 'run')}({given.get('method', '')}): {', '.join(effort)}"
+    found = [given[key] for key in ("homotopy", "free") if given.get(key)] + _stability(given)
     lines = [head if samples.finished else f"{head}; not finished: {samples.message}"]
     lines += [f"to close the start: {given['start_moves']}"] if given.get("start_moves") else []
-    lines += [given["redundant"]] if given.get("redundant") else []
+    lines += found + ([given["redundant"]] if given.get("redundant") else [])
     if len(samples.time):
         lines += [f"at t = {reading(float(samples.time[-1]), 's')}", *_last_values(samples)]
     return [*lines, *(f"  {note}" for note in given.get("notes", "").split("; ") if note), *_energy(samples)]
+
+
+def _stability(given: Mapping[str, Any]) -> list[str]:
+    """What an equilibrium is, and which others were seen."""
+    if given.get("stability") in (None, "not judged"):
+        return []
+    others = given.get("others", "")
+    choose = ": a `guess` chooses among them" if given["stability"] == "unstable" and others else ""
+    return [f"a {given['stability']} equilibrium{choose}", *(f"another equilibrium: {other}" for other in others.split("; ") if other)]
 
 
 def _last_values(samples: Samples) -> list[str]:
@@ -50,6 +60,8 @@ def _energy(samples: Samples) -> list[str]:
     if not len(samples.energy):
         return []
     stored, supplied, dissipated = (reading(float(e), "J") for e in samples.energy[-1])
+    if len(samples.energy) == 1:
+        return [f"energy: stored {stored}"]
     missing = reading(energy_balance(samples.energy), "J")
     return [f"energy: supplied {supplied}, dissipated {dissipated}, stored {stored}; unaccounted {missing}"]
 

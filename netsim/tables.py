@@ -10,10 +10,12 @@ import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from netsim.errors import InputError, Problem, Span, nearest
+from netsim.samples import Samples
 from netsim.units import Dimension, UnknownUnit, parse_unit
 
 KINDS = ("cubic", "linear", "hold")
@@ -140,3 +142,23 @@ def pack(tables: list[Polynomials]) -> Mapping[str, np.ndarray]:
         "coefficients": np.ascontiguousarray(np.concatenate(padded, axis=1)),
         "outside": np.array([p.outside for p in tables], np.int64),
     }
+
+
+def series_of_run(call: Any, samples: Samples | None) -> Any:
+    """Time, value and two rates of a run's signal; rates by a cubic spline where they were not sampled."""
+    from scipy.interpolate import CubicSpline
+
+    from netsim.language.show import show_expression
+
+    if samples is None:
+        return None
+    signal = show_expression(call.signal)
+    try:
+        x = samples.series(signal)
+    except KeyError:
+        hint = nearest(signal, [s.name for s in samples.signals]) or "add it to a save line"
+        raise InputError(Problem("E244", f"that run saved no '{signal}'", call.call.span, hint=hint)) from None
+    if signal in samples.rates:
+        return samples.time, x, *samples.rates[signal]
+    spline = CubicSpline(samples.time, x)
+    return samples.time, x, spline(samples.time, 1), spline(samples.time, 2)

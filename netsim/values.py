@@ -133,8 +133,13 @@ class Values:
                 return Typed(float(counts[text]))
             if text in declared:
                 return value(declared[text])
-            return self.world(text) if text in WORLD else self._let(component, text, inner)
+            if text in WORLD:
+                return self.world(text)
+            if text not in lets:
+                lets[text] = self._let(component, text, inner)
+            return lets[text]
 
+        lets: dict[str, Typed | None] = {}
         inner = Scope(lambda name: resolve_name(name, whole, declared))
         return inner
 

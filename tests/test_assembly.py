@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import netsim
-from netsim.analyses.transient import begun
+from netsim.analyses.beginning import begun
 from netsim.errors import InputError, render
+from netsim.solvers import linear
 from netsim.solvers.initial import consistent_start
 
 CX, CY = 0.325, np.sqrt(0.039375)
@@ -238,5 +239,18 @@ def test_redundant_loops_are_started_too():
     path = models_folder() / "mechanisms" / "fourbar_spatial.net"
     text = path.read_text().replace("motor    hinge_angle (ground, a)  q = (6 rad/s)*time", "start pA.q = 30 deg")
     model = netsim.load("\n" + "\n".join(line for line in text.splitlines() if not line.startswith(("save", "plot"))) + "\nsave pA.q, pD.q\n")
-    begun(model.machine, model.structure, False)
+    begun(model.machine, model.structure)
     assert first(model.network.text, "pD.q") == pytest.approx(rocker_angle(np.radians(30)), abs=1e-9)
+
+
+def test_a_start_analyses_each_stage_once(monkeypatch):
+    """Rounding ends a stage and pivots serve all of its rounds: a start costs a few orderings, not sixty per stage."""
+    analysed = []
+    ordinary = linear.analyse
+    monkeypatch.setattr(linear, "analyse", lambda *given, **how: (analysed.append(1), ordinary(*given, **how))[1])
+    links = "\n".join(f"j{k} revolute (a{k - 1}, a{k}) at = [{k}, 0, 0]*0.1 m, axis = [0, 1, 0]" for k in range(1, 13))
+    bodies = "\n".join(f"b{k} body (a{k}) m = 0.1 kg, I = diag(1e-5, 9e-5, 9e-5)*1 kg.m2, at = [{k + 0.5}, 0, 0]*0.1 m" for k in range(1, 13))
+    text = f"use spatial\n{links.replace('a0', 'ground')}\n{bodies}\nrun transient(stop = 1 ms, step = 1 ms)\n"
+    model = netsim.load(text)
+    consistent_start(model.machine, model.structure)
+    assert 1 <= len(analysed) <= 3

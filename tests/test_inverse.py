@@ -64,6 +64,18 @@ def test_force_behind_a_spring():
     assert off(data["b.x"], b) < 1e-13
 
 
+@pytest.mark.parametrize("rtol", [1e-4, 1e-8])
+def test_steps_may_be_chosen_by_the_error(rtol):
+    """Without a step Radau goes by tolerance, through index 4 and 6 too, and the forward run stays as near."""
+    motor = netsim.load((MODELS / "motor_angle.net").read_text(encoding="utf-8").replace("step = 1 ms", f"rtol = {rtol}, sample = 10 ms")).run()[0]
+    _, w, dw, ddw = derivatives(2 * ne.bell(1, 0.2), motor.time, 3)
+    i, di = (1e-4 * dw + 1e-5 * w) / 0.05, (1e-4 * ddw + 1e-5 * dw) / 0.05
+    assert off(motor.series("src.v"), i + 0.5e-3 * di + 0.05 * w) < 1e-13
+    free = netsim.load(CARTS).inverse(track={"b.x": BELL}, actuators=["push.F"], stop=2.0, sample=0.02, rtol=rtol)
+    fine = netsim.load(CARTS).inverse(track={"b.x": BELL}, actuators=["push.F"], stop=2.0, sample=0.02, rtol=1e-11)
+    assert off(free["push.F"], fine["push.F"].values) < rtol
+
+
 def test_a_free_mass_behind_the_followed_one_moves_by_itself():
     """The inputs hold at every instant although the first mass is free: F = m2 b'' + d b' + c (b - a) at the a that the run itself found."""
     data = carts({"b.x": BELL}, ["push.F"], method="generalized_alpha")

@@ -3,6 +3,8 @@
 
 import pytest
 from conftest import sampled
+from library_signs import ELSEWHERE
+from library_signs import SYSTEM as BREADTH
 
 import netsim
 from netsim.language.parse import parse
@@ -96,6 +98,7 @@ SYSTEM = {
     "pid": ("signal", "s signal_source (u) value = 2; k pid (u, y) k = 3, Ti = 2 s, Td = 1 ms, start z = 0 s", {"k.y": 9.0}),
     "limited_pi": ("signal", "s signal_source (u) value = 2; k limited_pi (u, y) k = 3, Ti = 2 s, upper = 4, start z = 0 s", {"k.y": 4.0}),
 }  # fmt: skip
+SYSTEM |= BREADTH
 
 
 EVEN = """bearing_friction capacitor conductor constant convection cubic_spring damper drag fan heat_capacity inductor inertance inertia pipe resistor
@@ -109,7 +112,7 @@ VECTOR_DOMAINS = ("planar", "spatial")
 
 def test_every_component_is_here():
     library = collect(parse("\n".join(f"use {name}" for name in library_names() if name not in VECTOR_DOMAINS), "<all>"))
-    assert set(library.components) == set(SYSTEM) | set(EVEN.split())
+    assert set(library.components) == set(SYSTEM) | set(EVEN.split()) | set(ELSEWHERE.split())
 
 
 @pytest.mark.parametrize("name", SYSTEM)

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from netsim.analyses.beginning import begun
 from netsim.analyses.options import TransientOptions
-from netsim.analyses.transient import begun
 from netsim.bindings import lift
 from netsim.errors import InputError, Problem
 from netsim.kernels.call import run_table
@@ -45,7 +45,7 @@ def authority(
         more = f"{len(motions)} signals are to be followed, but there {'is' if len(actuators) == 1 else 'are'} only {len(actuators)}: {listed}"
         raise InputError(Problem("E432", f"too few actuators: {more}", actuators[-1].expr.span, hint="name one more for each, or follow less"))
     values, system, structure = prepared
-    machine, _, g, _ = begun(build_machine(system, values), structure, options.start == "rest")
+    machine, _, g, _ = begun(build_machine(system, values), structure, options.start)
     network = system.network
     elements = [a.element(network) for a in actuators]
     signals = [f"{e}.x" for e in elements[: len(motions)]]

@@ -8,49 +8,84 @@ from typing import Any
 
 import numpy as np
 
+from netsim.analyses.methods import METHODS
 from netsim.errors import InputError, Problem, nearest
 from netsim.integrators import generalized_alpha
 from netsim.integrators.loop import EULER, GENERALIZED_ALPHA
 
-METHODS = {"euler": np.array([EULER, 0.0, 0.0, 0.0, 0.0]), "generalized_alpha": np.array([GENERALIZED_ALPHA, *generalized_alpha.coefficients()])}
-"""What the time loop is told of each method: its number and its coefficients."""
+FIXED = {"euler": np.array([EULER, 0.0, 0.0, 0.0, 0.0]), "generalized_alpha": np.array([GENERALIZED_ALPHA, *generalized_alpha.coefficients()])}
+"""What the loop of fixed steps is told of its methods: number and coefficients."""
 
-NAMES = ("stop", "step", "method", "forces", "every", "from", "formulation")
-WORDS = {"method": tuple(METHODS), "forces": ("method", "recovered"), "from": ("static", "rest"), "formulation": ("absolute", "tree", "auto")}
+NAMES = ("stop", "step", "method", "rtol", "forces", "every", "sample", "from", "formulation")
+TIMES = ("stop", "step", "sample")
+WORDS = {
+    "method": tuple(dict.fromkeys([*FIXED, *METHODS])),
+    "forces": ("method", "recovered"),
+    "from": ("static", "rest"),
+    "formulation": ("absolute", "tree", "auto"),
+}
+
+
+DEFAULT_RTOL = 1e-6
+DEFAULT_METHOD = "radau"
 
 
 @dataclass(frozen=True)
 class TransientOptions:
-    """stop and step in s; forces 'method' (as the integrator gives them) or 'recovered'; every = steps between samples."""
+    """stop and step in s, step 0: chosen by the error test with tolerance rtol (relative, and of nominal sizes); forces 'method' (as the integrator
+    gives them) or 'recovered'; every = steps between samples; sample = time between samples,
+    0: at steps."""
 
     stop: float
-    step: float
+    step: float = 0.0
     method: str = "euler"
     forces: str = "method"
     every: int = 1
     start: str = ""
+    rtol: float = DEFAULT_RTOL
+    sample: float = 0.0
     formulation: str = "absolute"
 
     @property
     def recovers(self) -> bool:
         return self.forces == "recovered"
 
+    @property
+    def plain(self) -> bool:
+        """Whether the loop of fixed steps serves: implicit Euler and generalized-alpha, samples at their steps."""
+        return self.step > 0.0 and self.method in FIXED and not self.sample
+
 
 def check_options(name: str, options: Mapping[str, Any], spans: Mapping[str, Any]) -> TransientOptions:
     """Options of a run line or call, checked; raises `InputError` with all that is wrong. `spans` tells where each was written."""
-    problems = [*_unknown(name, options, spans), *_times(name, options, spans), *_words(options, spans)]
+    problems = [*_unknown(name, options, spans), *_times(name, options, spans), *_words(options, spans), *_together(options, spans)]
     every = options.get("every", 1)
     if every != int(every) or every < 1:
         problems.append(Problem("E423", "'every' is a whole number of steps", spans.get("every")))
-    if not problems and options["step"] > options["stop"]:
+    if not 1e-13 <= options.get("rtol", DEFAULT_RTOL) <= 0.1:
+        problems.append(Problem("E423", "'rtol' is a number between 1e-13 and 0.1", spans.get("rtol"), hint="rtol = 1e-6"))
+    if not problems and options.get("step", 0.0) > options["stop"]:
         problems.append(Problem("E423", "'step' is longer than 'stop'", spans.get("step")))
     if problems:
         raise InputError(problems)
-    method = options.get("method", "euler")
+    step = float(options.get("step", 0.0))
+    method = options.get("method", "euler" if step else DEFAULT_METHOD)
     forces = options.get("forces", "method" if method == "euler" else "recovered")
+    rtol, sample = float(options.get("rtol", DEFAULT_RTOL)), float(options.get("sample", 0.0))
     return TransientOptions(
-        float(options["stop"]), float(options["step"]), method, forces, int(every), options.get("from", ""), options.get("formulation", "absolute")
+        float(options["stop"]), step, method, forces, int(every), options.get("from", ""), rtol, sample, options.get("formulation", "absolute")
     )
+
+
+def _together(options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[Problem]:
+    if "step" in options and "rtol" in options:
+        yield Problem("E423", "a given step has no error test, so 'step' and 'rtol' exclude each other", spans.get("rtol"), hint="leave 'step' out")
+    method = options.get("method")
+    if method in FIXED and method not in METHODS and ("step" not in options or "sample" in options):
+        hint = f"transient(stop = 1 s, step = 1 ms, method = {method})"
+        yield Problem("E423", f"{method} goes in steps of given size and is sampled at them", spans.get("method"), hint=hint)
+    if "every" in options and "sample" in options:
+        yield Problem("E423", "'every' counts steps between samples and 'sample' is the time between them: give one", spans.get("sample"))
 
 
 def _unknown(name: str, options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[Problem]:
@@ -61,10 +96,10 @@ def _unknown(name: str, options: Mapping[str, Any], spans: Mapping[str, Any]) ->
 
 
 def _times(name: str, options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[Problem]:
-    for option in ("stop", "step"):
-        if option not in options:
-            yield Problem("E422", f"{name}() needs '{option}'", spans.get(""), hint=f"{name}(stop = 1 s, step = 1 ms)")
-        elif not options[option] > 0:
+    if "stop" not in options:
+        yield Problem("E422", f"{name}() needs 'stop'", spans.get(""), hint=f"{name}(stop = 1 s)")
+    for option in TIMES:
+        if option in options and not options[option] > 0:
             yield Problem("E423", f"'{option}' must be positive", spans.get(option))
 
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from netsim.analyses.options import METHODS, TransientOptions
+from netsim.analyses.options import FIXED, TransientOptions
 from netsim.errors import Problem, SimulationError
 from netsim.integrators import euler, generalized_alpha
-from netsim.integrators.loop import EULER, FACTORISATIONS, FRESH, STORED, advance, energies, instants, move_charts, place, recovered, sample, settle
+from netsim.integrators.loop import EULER, FACTORISATIONS, FRESH, advance, instants, recovered, settle
+from netsim.integrators.states import STORED, energies, move_charts, place, sample
 from netsim.jointspace.recovery import Completion, complete
 from netsim.kernels.call import run_table
 from netsim.layout import Layout
@@ -61,6 +62,21 @@ class Stepping:
     factor: Factor | None = None
     done: int = 0
 
+    @property
+    def now(self) -> float:
+        return float(self.times[self.done])
+
+    @property
+    def steps(self) -> int:
+        return self.done
+
+    @property
+    def sampled(self) -> tuple[Array, Array, Array]:
+        """Instants, values and energy account of the samples so far: every so many steps, and at the last one."""
+        every, last = self.options.every, len(self.times) - 1
+        rows = self.done // every + 1 + int(self.done == last and self.done % every != 0)
+        return self.times[np.minimum(np.arange(rows) * every, last)], self.values[:rows], self.account[:rows]
+
 
 def begin_run(machine: Machine, options: TransientOptions, g: Array, reader: Sampler, selection: Selection, recovery: Completion | None) -> Stepping:
     """A run from the consistent global vector g, with charts moved to the starting rotations and the first sample taken."""
@@ -70,7 +86,7 @@ def begin_run(machine: Machine, options: TransientOptions, g: Array, reader: Sam
     state = np.concatenate([_state_of(g, layout), quaternions(machine.system, g).ravel()])
     move_charts(machine.problem, state)
     run = Stepping(
-        machine, options, times, g, np.zeros(machine.system.out_size), state, np.zeros(3 * layout.nk + layout.nq), np.zeros(n), np.zeros((4, n)),
+        machine, options, times, g, np.zeros(machine.system.out_size), state, np.zeros(3 * layout.nk + layout.nq), np.zeros(n), np.zeros((6, n)),
         np.zeros(3, np.int64), np.full((rows, len(selection.entries)), np.nan), np.zeros((rows + 1, 3)), np.zeros(3), np.zeros(reader.size),
         _first_averages(machine, options, g, state, recovery), recovery, np.zeros(3), plan_reactions(machine),
         compiled_plan(None), g.copy(), state.copy(),
@@ -92,7 +108,7 @@ def _first_averages(machine: Machine, options: TransientOptions, g: Array, state
     layout = machine.system.layout
     nk, at = layout.nk, 3 * layout.nk + layout.ny
     found = np.concatenate([state[2 * nk : 3 * nk], state[at + layout.nq : at + 2 * layout.nq]])
-    method = METHODS[options.method]
+    method = FIXED[options.method]
     if method[0] == EULER or not nk or recovery is None:
         return found
     shift = (method[1] - method[2]) * options.step
@@ -192,7 +208,7 @@ def _is_ready(recovery: Completion) -> bool:
 def _advance(run: Stepping, reader: Sampler, last: int, recovering: bool) -> tuple[int, int]:
     assert run.factor is not None
     return advance(
-        run.machine.problem, run.factor, METHODS[run.options.method], run.counters, run.g, run.out, run.state, run.extra, run.history,
+        run.machine.problem, run.factor, FIXED[run.options.method], run.counters, run.g, run.out, run.state, run.extra, run.history,
         run.u, run.work, run.times, run.options.step, run.done, last,
         run.options.every, reader.table, reader.places, run.found, run.values, run.account, run.power,
         recovering, run.plan, run.point, run.spare, run.power_before,
@@ -204,11 +220,11 @@ def _refactor(run: Stepping, t: float) -> Problem | None:
 
     problem, g = run.machine.problem, run.g
     set_time(problem, g, t)
-    if METHODS[run.options.method][0] == EULER:
+    if FIXED[run.options.method][0] == EULER:
         euler.begin(problem, g, run.state, run.history, run.options.step)
         euler.guess(problem, run.state, run.u)
     else:
-        generalized_alpha.begin(problem, METHODS[run.options.method][1:], g, run.state, run.extra, run.history, run.options.step)
+        generalized_alpha.begin(problem, FIXED[run.options.method][1:], g, run.state, run.extra, run.history, run.options.step)
         generalized_alpha.guess(problem, run.state, run.u)
     set_charge_history(problem, g, run.history)
     spread(problem, g, run.history, run.u)

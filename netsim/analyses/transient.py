@@ -9,8 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from netsim.analyses.adaptive import Running, begin_adaptive, integrate_adaptive
+from netsim.analyses.beginning import begun
 from netsim.analyses.options import TransientOptions
 from netsim.analyses.stepping import Progress, Stepping, begin_run, integrate
+from netsim.corners import corners_of
 from netsim.errors import Problem
 from netsim.integrators.loop import FACTORISATIONS, ITERATIONS
 from netsim.jointspace.choice import in_tree, joint_coordinates, observing, recovery_of
@@ -18,10 +21,9 @@ from netsim.language.syntax import Expr, Name
 from netsim.rates import add_rates, own_unknowns
 from netsim.samples import Samples, Signal
 from netsim.selection import Selection, add_unseen, computed, sampler, select
-from netsim.solvers.initial import Change, Structure, consistent_start, resumed_start, structure_of, with_coordinates
-from netsim.solvers.machine import Machine, build_machine
-from netsim.solvers.redundancy import describe, joined, repeated
-from netsim.system import without_redundant
+from netsim.solvers.initial import Change, Structure, resumed_start, with_coordinates
+from netsim.solvers.machine import Machine
+from netsim.solvers.redundancy import describe
 
 Array = np.ndarray
 
@@ -55,10 +57,10 @@ def transient(
     Raises `InputError` for wrong options or starts, `SimulationError` where no consistent start exists.
     """
     began, cpu = clock.perf_counter(), clock.process_time()
-    machine, structure, g, changes = begun(machine, structure, options.start == "rest", origin)
+    machine, structure, g, changes = begun(machine, structure, options.start, origin)
     point = g.copy()
     absolute = machine, g
-    if in_tree(machine, options.formulation):
+    if in_tree(machine, options.formulation, options.plain):
         machine, g = joint_coordinates(machine, g)
     selection = select(machine, saves, plots)
     own = np.array(own_unknowns(machine, rated) if options.recovers else [], np.int64)
@@ -69,54 +71,44 @@ def transient(
     rates = add_rates(machine, selection, rated, exact)
     unseen = add_unseen(machine, selection, beside)
     reader = observing(machine, sampler(machine, selection))
-    recovery = recovery_of(machine, g, structure, *absolute) if options.recovers else None
-    run = begin_run(machine, options, g, reader, selection, recovery)
     failure: Problem | None = None
     message = ""
+    run: Stepping | Running
+    if options.plain:
+        recovery = recovery_of(machine, g, structure, *absolute) if options.recovers else None
+        run = begin_run(machine, options, g, reader, selection, recovery)
+    else:
+        run = begin_adaptive(machine, structure, options, g, reader, corners_of(machine, options.stop))
     try:
-        failure = integrate(run, reader, progress)
+        failure = integrate(run, reader, progress) if isinstance(run, Stepping) else integrate_adaptive(run, progress)
     except KeyboardInterrupt:
-        message = f"interrupted at t = {run.times[run.done]:g} s"
+        message = f"interrupted at t = {run.now:g} s"
     if failure:
         message = failure.message
     ending = _Ending(failure, message, clock.perf_counter() - began, clock.process_time() - cpu)
     samples = _samples(run, selection, rates, structure, changes, ending)
-    return replace(samples, origin=point, unseen={name: run.values[: len(samples.time), list(selection.entries).index(name)] for name in unseen})
-
-
-def begun(machine: Machine, structure: Structure, at_rest: bool, origin: Array | None = None) -> tuple[Machine, Structure, Array, list[Change]]:
-    """A consistent start, at `origin` where there is one; where constraints turn out to repeat one another there, the machine without them."""
-
-    def start(machine: Machine, structure: Structure) -> tuple[Array, list[Change]]:
-        if origin is not None:
-            return resumed_start(machine, structure, origin), []
-        return consistent_start(machine, structure, at_rest=at_rest)
-
-    g, changes = start(machine, structure)
-    found = repeated(machine, g) if machine.system.layout.nk else None
-    if found is None:
-        return machine, structure, g, changes
-    system = without_redundant(machine.system, joined(machine.system.redundant, found))
-    reduced = build_machine(system, machine.values, machine.earlier)
-    structure = structure_of(system)
-    return reduced, structure, *start(reduced, structure)
+    return replace(samples, origin=point, unseen={name: run.sampled[1][:, list(selection.entries).index(name)] for name in unseen})
 
 
 def _samples(
-    run: Stepping, selection: Selection, rates: Mapping[str, tuple[str, str]], structure: Structure, changes: Sequence[Change], ending: _Ending
+    run: Stepping | Running,
+    selection: Selection,
+    rates: Mapping[str, tuple[str, str]],
+    structure: Structure,
+    changes: Sequence[Change],
+    ending: _Ending,
 ) -> Samples:
-    rows = _rows_done(run)
-    time = run.times[np.minimum(np.arange(rows) * run.options.every, len(run.times) - 1)]
+    time, sampled, account = run.sampled
     top = run.machine.system.network.top
-    columns = {name: run.values[:rows, j] for j, name in enumerate(selection.entries)}
+    columns = {name: sampled[:, j] for j, name in enumerate(selection.entries)}
     signals = {name: (columns[name], selection.entries[name].signal) for name in selection.shown}
     signals.update(computed(selection, columns, time, run.machine.values.scope(top), top))
-    values = np.column_stack([series for series, _ in signals.values()]) if signals else np.zeros((rows, 0))
+    values = np.column_stack([series for series, _ in signals.values()]) if signals else np.zeros((len(time), 0))
     shown: tuple[Signal, ...] = tuple(signal for _, signal in signals.values())
     kept = {name: (columns[v], columns[a]) for name, (v, a) in rates.items()}
     finished = ending.failure is None and not ending.message
     attributes = _attributes(run, structure, changes, ending)
-    return Samples("", time, shown, values, run.account[:rows], attributes, finished, ending.message, kept)
+    return Samples("", time, shown, values, account, attributes, finished, ending.message, kept)
 
 
 def listed(changes: Sequence[Change], most: int = 12) -> str:
@@ -125,29 +117,24 @@ def listed(changes: Sequence[Change], most: int = 12) -> str:
     return "; ".join(words + ([f"and {len(changes) - most} more"] if len(changes) > most else []))
 
 
-def _rows_done(run: Stepping) -> int:
-    """Samples taken so far: every so many steps, and at the last one."""
-    whole = run.done // run.options.every + 1
-    return whole + int(run.done == len(run.times) - 1 and run.done % run.options.every != 0)
-
-
-def _attributes(run: Stepping, structure: Structure, changes: Sequence[Change], ending: _Ending) -> dict[str, Any]:
+def _attributes(run: Stepping | Running, structure: Structure, changes: Sequence[Change], ending: _Ending) -> dict[str, Any]:
     found: dict[str, Any] = {
         "analysis": "transient",
         "method": run.options.method,
         "forces": run.options.forces,
-        "step": run.options.step,
+        **({"step": run.options.step} if run.options.step else {"rtol": run.options.rtol}),
         "stop": run.options.stop,
         "formulation": "tree" if run.machine.element else "absolute",
         "unknowns": run.machine.system.n,
         "index": structure.index,
-        "steps": run.done,
+        "steps": run.steps,
+        **(run.effort if isinstance(run, Running) else {}),
         "iterations": int(run.counters[ITERATIONS]),
         "factorisations": int(run.counters[FACTORISATIONS]),
         "wall_seconds": ending.wall_seconds,
         "cpu_seconds": ending.cpu_seconds,
         "redundant": describe(run.machine.system),
-        "characteristic_length": run.reactions.length if run.reactions else 0.0,
+        "characteristic_length": run.reactions.length if isinstance(run, Stepping) and run.reactions else 0.0,
         "start_changes": listed(changes),
         "start_moves": listed([c for c in changes if c.kind != "velocity"]),
         "netlist": run.machine.system.network.text,

@@ -9,27 +9,19 @@ from __future__ import annotations
 import numpy as np
 
 from netsim.integrators import euler, generalized_alpha
+from netsim.integrators.states import DISSIPATED, STORED, SUPPLIED, copy, energies, move_charts, place, sample
 from netsim.kernels.call import compiled, run_table
 from netsim.layout import KINEMATIC_LEVELS, VALUE_LEVELS
-from netsim.rotation import angular_acceleration, move_chart, quaternion_matrix
+from netsim.rotation import angular_acceleration
 from netsim.solvers.consistent import make_consistent
-from netsim.solvers.machine import ALPHA, CHARGES, CHARTS, HISTORY, NK, NQ, NY, A, V, X, Y
-from netsim.solvers.newton import CONVERGED, UNRECOVERED, newton, set_time
+from netsim.solvers.machine import ALPHA, CHARGES, HISTORY, NK, NQ, NY, A, V, X, Y
+from netsim.solvers.newton import CONVERGED, TOLERANCE, UNRECOVERED, newton, set_time
 
 ITERATIONS, FACTORISATIONS, FRESH = range(3)
 """Positions in the integer counters of a run."""
 
-SUPPLIED, DISSIPATED, STORED = range(3)
-
 EULER, GENERALIZED_ALPHA = 0.0, 1.0
 """First entry of a method's array; its coefficients follow."""
-
-
-@compiled
-def _copy(source, first, target, at, count):
-    """Entry by entry: for an assignment of slices numba compiles checks and messages that take seconds."""
-    for i in range(count):
-        target[at + i] = source[first + i]
 
 
 @compiled
@@ -37,55 +29,15 @@ def accept(problem, g, out, state):
     """Copy what Newton found (in g and out) into the state."""
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
     x, v, a, y = problem.sizes[X], problem.sizes[V], problem.sizes[A], problem.sizes[Y]
-    _copy(g, x, state, 0, nk)
-    _copy(g, v, state, nk, nk)
-    _copy(g, a, state, 2 * nk, nk)
-    _copy(g, y, state, 3 * nk, ny)
+    copy(g, x, state, 0, nk)
+    copy(g, v, state, nk, nk)
+    copy(g, a, state, 2 * nk, nk)
+    copy(g, y, state, 3 * nk, ny)
     charges, history, at = problem.sizes[CHARGES], problem.sizes[HISTORY], 3 * nk + ny
     for k in range(nq):
         state[at + k] = out[charges + k]
         state[at + nq + k] = g[ALPHA] * out[charges + k] + g[history + k]
     move_charts(problem, state)
-
-
-@compiled
-def move_charts(problem, state):
-    """Every rotation's chart to its present rotation: then psi = 0, psi' = w, psi'' = w'."""
-    nk, at = problem.sizes[NK], 3 * problem.sizes[NK] + problem.sizes[NY] + 2 * problem.sizes[NQ]
-    for f in range(problem.rotations.shape[0]):
-        i = problem.rotations[f]
-        move_chart(state[i : i + 3], state[nk + i : nk + i + 3], state[2 * nk + i : 2 * nk + i + 3], state[at + 4 * f : at + 4 * f + 4])
-
-
-@compiled
-def place(problem, g, state):
-    """Write a state into g as it stands: kernels of readings and energy then see x, v, a, y and q' themselves."""
-    nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
-    x, y, history = problem.sizes[X], problem.sizes[Y], problem.sizes[HISTORY]
-    _copy(state, 0, g, x, 3 * nk)
-    _copy(state, 3 * nk, g, y, ny)
-    _copy(state, 3 * nk + ny + nq, g, history, nq)
-    g[ALPHA] = 0.0
-    at, charts = 3 * nk + ny + 2 * nq, problem.sizes[CHARTS]
-    for f in range(problem.rotations.shape[0]):
-        quaternion_matrix(state[at + 4 * f : at + 4 * f + 4], g[charts + 9 * f : charts + 9 * f + 9])
-
-
-@compiled
-def energies(problem, g, power):
-    """Supplied power, dissipated power and stored energy at what g holds."""
-    power[:] = 0.0
-    run_table(problem.energy, g, power)
-
-
-@compiled
-def sample(readings, selection, g, found, row):
-    """Saved signals: places in g, or (behind its end) in the readings' own vector."""
-    found[:] = 0.0
-    run_table(readings, g, found)
-    for j in range(selection.shape[0]):
-        place_ = selection[j]
-        row[j] = g[place_] if place_ < g.shape[0] else found[place_ - g.shape[0]]
 
 
 @compiled
@@ -100,7 +52,7 @@ def attempt(problem, factor, method, counters, g, out, state, extra, history, u,
     else:
         generalized_alpha.begin(problem, method[1:], g, state, extra, history, h)
         generalized_alpha.guess(problem, state, u)
-    status, iterations, factorisations, fresh = newton(problem, factor, counters[FRESH] == 1, g, history, out, u, work)
+    status, iterations, factorisations, fresh = newton(problem, factor, counters[FRESH] == 1, g, history, out, u, work, TOLERANCE)
     counters[ITERATIONS] += iterations
     counters[FACTORISATIONS] += factorisations
     counters[FRESH] = 1 if fresh else 0
@@ -126,7 +78,7 @@ def _remember(problem, coefficients, g, out, state, extra):
         extra[nk + k] = generalized_alpha.averaged(coefficients, state[first + k], rate, extra[nk + k])
     for f in range(problem.rotations.shape[0]):
         i = problem.rotations[f]
-        _copy(angular_acceleration(g[x + i : x + i + 3], g[v + i : v + i + 3], extra[i : i + 3]), 0, extra, i, 3)
+        copy(angular_acceleration(g[x + i : x + i + 3], g[v + i : v + i + 3], extra[i : i + 3]), 0, extra, i, 3)
 
 
 @compiled
@@ -135,15 +87,15 @@ def recovered(problem, plan, g, state, point, spare):
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
     x, y, history = problem.sizes[X], problem.sizes[Y], problem.sizes[HISTORY]
     charges, at = history + nq + (KINEMATIC_LEVELS - 3) * nk + (VALUE_LEVELS - 1) * ny, 3 * nk + ny
-    _copy(g, 0, point, 0, g.shape[0])
-    _copy(state, at, point, charges, nq)
+    copy(g, 0, point, 0, g.shape[0])
+    copy(state, at, point, charges, nq)
     if not make_consistent(plan, point):
         return False
-    _copy(point, x, spare, 0, 3 * nk)
-    _copy(point, y, spare, 3 * nk, ny)
-    _copy(point, charges, spare, at, nq)
-    _copy(point, history, spare, at + nq, nq)
-    _copy(state, at + 2 * nq, spare, at + 2 * nq, spare.shape[0] - at - 2 * nq)
+    copy(point, x, spare, 0, 3 * nk)
+    copy(point, y, spare, 3 * nk, ny)
+    copy(point, charges, spare, at, nq)
+    copy(point, history, spare, at + nq, nq)
+    copy(state, at + 2 * nq, spare, at + 2 * nq, spare.shape[0] - at - 2 * nq)
     move_charts(problem, spare)
     place(problem, point, spare)
     return True
@@ -155,7 +107,7 @@ def settle(account, row, power, before, span):
     account[row, 0] = power[STORED]
     account[row, 1] = account[row - 1, 1] + 0.5 * span * (before[SUPPLIED] + power[SUPPLIED])
     account[row, 2] = account[row - 1, 2] + 0.5 * span * (before[DISSIPATED] + power[DISSIPATED])
-    _copy(power, 0, before, 0, 3)
+    copy(power, 0, before, 0, 3)
 
 
 @compiled

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 Array = np.ndarray
 
 
-def in_tree(machine: Machine, formulation: str) -> bool:
-    """Whether the run has joint coordinates; raises `InputError` where it should and cannot."""
+def in_tree(machine: Machine, formulation: str, plain: bool) -> bool:
+    """Whether the run has joint coordinates; raises `InputError` where it should and cannot. `plain`: its steps are of given size."""
     from netsim.jointspace.spanning import is_spatial
 
     network, redundant = machine.system.network, machine.system.redundant
@@ -29,7 +29,10 @@ def in_tree(machine: Machine, formulation: str) -> bool:
     if formulation == "tree" and redundant is not None:
         message = "formulation = tree has no answer to constraints that repeat one another, which a loop of this network has"
         raise InputError(Problem("E439", message, hint="say formulation = absolute, or replace a joint of the loop by one with more freedom"))
-    return redundant is None and any(is_spatial(network, i) for i in range(len(network.nodes)))
+    if formulation == "tree" and not plain:
+        message = "formulation = tree goes in steps of given size"
+        raise InputError(Problem("E439", message, hint="transient(stop = 1 s, step = 1 ms, method = generalized_alpha, formulation = tree)"))
+    return plain and redundant is None and any(is_spatial(network, i) for i in range(len(network.nodes)))
 
 
 def joint_coordinates(machine: Machine, g: Array) -> tuple[Machine, Array]:

@@ -106,9 +106,23 @@ def consistent_start(machine: Machine, structure: Structure, t: float = 0.0, at_
         starts = _through(stages, g, starts, -1, sizes)
     if not at_rest:
         starts = _static(machine, structure, g, starts, weights, sizes)
-    _set_charges(machine, g)
+    set_charges(machine, g)
     starts = _through(stages, g, starts, 0, sizes)
     return g, changes(machine, defaults, g, written, starts, sizes)
+
+
+def search_start(machine: Machine, structure: Structure, t: float) -> Array:
+    """Where the search for an equilibrium at time t begins: mechanisms put together, written starts and guesses taken as guesses."""
+    g = machine.g.copy()
+    if set_time(machine.problem, g, t) == OUTSIDE_TABLE:
+        raise InputError(Problem("E245", f"a table does not reach t = {t:g} s", hint="say outside = hold or outside = linear"))
+    _guess(machine, g, start_rows(machine.system, machine.values))
+    if not machine.system.layout.nk:
+        return g
+    try:
+        return consistent_start(machine, structure, t, at_rest=True)[0]
+    except SimulationError:
+        return g
 
 
 def _through(stages: Stages, g: Array, starts: list[StartRow], last: int, sizes: Sizes) -> list[StartRow]:
@@ -182,10 +196,17 @@ def _held(machine: Machine, structure: Structure, starts: list[StartRow]) -> tup
             k, position = divmod(charge - system.n - batch.first_charge, batch.n)
             if set(batch.instances[position].nodes) == {GROUND}:
                 continue  # a body on the ground: its charges are constant
-            row = kernel_row(system, batch, position, charge_kernel(batch.form, k), batch.labels[position], "default", 0.0, None)
+            begins = _begins_at(machine, charge)
+            row = kernel_row(system, batch, position, charge_kernel(batch.form, k), batch.labels[position], "default", begins, None)
             if _stage(row, structure.static) == 0:
                 taken[charge] = row
     return list(taken.values()), list(taken)
+
+
+def _begins_at(machine: Machine, charge: int) -> float:
+    """Where the state behind a charge begins unless it is written: at zero, or in the equilibrium the machine was given."""
+    layout = machine.system.layout
+    return float(machine.g[layout.charge(np.array([charge - layout.n]), 0)[0]])
 
 
 def _charges_behind(found: Signature, row: StartRow, system: System) -> list[int]:
@@ -204,7 +225,7 @@ def _has_static_default(batch: Batch) -> bool:
     return any(d.name != "signal" and not is_kinematic(d) for d in domains)
 
 
-def _set_charges(machine: Machine, g: Array) -> None:
+def set_charges(machine: Machine, g: Array) -> None:
     """Charges from their definitions: q - expr = 0 is linear in q."""
     from netsim.solvers.stages import derivative
 

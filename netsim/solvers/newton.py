@@ -24,6 +24,8 @@ TOLERANCE = 1e-10
 GOOD_CONTRACTION = 0.1
 ENOUGH = 3
 """A step that takes more iterations asks for a new matrix in the next one."""
+NEAR = 1e-7
+"""A correction this small by the present matrix leaves its square: where it is no smaller than the one before, both are rounding."""
 EPS = 2.220446049250313e-16
 PIVOT_QUALITY = 1e-7
 
@@ -163,25 +165,26 @@ def _sizes(problem, history, level, k, u, size):
 
 
 @compiled
-def at_round_off(problem, history, g, u, out):
+def at_round_off(problem, history, g, u, out, size, magnitude):
     """Whether every row's residual is explained by the rounding of its terms: |dF/dx| |x| + |dF/dv| |v| + |dF/da| |a| + |dF/dy| |y|.
 
     x, v and a count with their history, rotations as 1 rad, nothing as less than a thousandth of its nominal size. The levels are told apart
-    by evaluating the matrix with one of kx, kv, ka at a time.
+    by evaluating the matrix with one of kx, kv, ka at a time (in `out`, whose residuals stay). `size` and `magnitude` are room for (n,).
     """
     nk, entries = problem.sizes[NK], problem.sizes[ENTRIES]
     n = nk + problem.sizes[NY]
-    magnitude, size, terms = np.zeros(n), np.empty(n), np.empty(out.shape[0])
+    for i in range(n):
+        magnitude[i] = 0.0
     kept = (g[KX], g[KV], g[KA])
     for level in range(3):
         k = kept[level]
         g[KX], g[KV], g[KA] = 0.0, 0.0, 0.0
         g[KX + level] = k
         _sizes(problem, history, level, k, u, size)
-        _evaluate(problem, problem.jacobian, g, terms, entries + problem.sizes[NNZ] + 1)
+        _evaluate(problem, problem.jacobian, g, out, entries + problem.sizes[NNZ] + 1)
         for j in range(n):
             for p in range(problem.indptr[j], problem.indptr[j + 1]):
-                magnitude[problem.indices[p]] += abs(terms[entries + p]) * size[j]
+                magnitude[problem.indices[p]] += abs(out[entries + p]) * size[j]
     g[KX], g[KV], g[KA] = kept
     for i in range(n):
         if not abs(out[i]) <= 32 * EPS * magnitude[i]:
@@ -203,10 +206,10 @@ def _factorise(problem, factor, g, out):
 
 
 @compiled
-def newton(problem, factor, fresh, g, history, out, u, work):  # noqa: C901  (one compiled loop: its state is its local names)
+def newton(problem, factor, fresh, g, history, out, u, work, tolerance):  # noqa: C901  (one compiled loop: its state is its local names)
     """Solve F(u) = 0 from the guess in u. `fresh` says that the factor belongs to these coefficients.
 
-    `work` is (4, n). Returns (status, iterations, factorisations, factor still good). On SINGULAR `out` holds the matrix that broke down.
+    `work` is (6, n). Returns (status, iterations, factorisations, factor still good). On SINGULAR `out` holds the matrix that broke down.
     """
     n, entries = problem.sizes[NK] + problem.sizes[NY], problem.sizes[ENTRIES]
     du, step, before, weight = work[0], work[1], work[2], work[3]
@@ -227,9 +230,16 @@ def newton(problem, factor, fresh, g, history, out, u, work):  # noqa: C901  (on
         solve(factor, out[:n], du)
         norm, relative = _norms(problem, du, u, weight, n)
         contraction = norm / norm_before if norm_before > 0.0 else 0.0
-        if quiet > 0 and contraction > 0.25 and relative > TOLERANCE and at_round_off(problem, history, g, u, out):
-            return CONVERGED, iteration, factorisations, iteration <= ENOUGH  # only rounding is left to move
-        if iteration > 1 and not contraction <= 1.0 and relative > TOLERANCE:  # also for NaN
+        if quiet > 0 and contraction > 0.25 and relative > tolerance:  # perhaps only rounding is left to move
+            if relative < NEAR and not current:
+                refresh = True
+                continue
+            if relative < NEAR or at_round_off(problem, history, g, u, out, work[4], work[5]):
+                for i in range(n):
+                    u[i] -= du[i]
+                spread(problem, g, history, u)
+                return CONVERGED, iteration, factorisations, iteration <= ENOUGH
+        if iteration > 1 and not contraction <= 1.0 and relative > tolerance:  # also for NaN
             for i in range(n):
                 u[i] = before[i]
             if stale_step:  # the step came from an old matrix: take a new one where it began
@@ -249,7 +259,7 @@ def newton(problem, factor, fresh, g, history, out, u, work):  # noqa: C901  (on
         # the first correction is mostly linear, so the second one's contraction says little about the nonlinear rest
         rate = max(contraction, GOOD_CONTRACTION) if iteration == 2 else contraction
         remaining = relative * min(1.0, rate / max(1.0 - rate, 1e-3)) if np.isfinite(norm_before) else relative
-        if full and (relative <= 1e-3 * TOLERANCE or (np.isfinite(norm_before) and remaining <= TOLERANCE)):
+        if full and (relative <= 1e-3 * tolerance or (np.isfinite(norm_before) and remaining <= tolerance)):
             for i in range(n):
                 u[i] -= du[i]
             spread(problem, g, history, u)

@@ -123,13 +123,14 @@ def solve_stage(
     before = np.inf
     damping, step, origin, jacobian = 1.0, np.zeros(0), g[places].copy(), None
     floor, pivots = np.zeros(len(places)), Pivots()
+    scale, within = np.ones(len(active_e) + len(rows)), np.inf
     floor[turns] = 1.0
     for round_ in range(ROUNDS):
         r = stage_residuals(stages, g, k, active_e, rows)
-        norm = _norm(r)
+        norm, sized = _norm(r), _norm(scale * r)
         if round_ and damping == 1.0 and not len(soft) and _settled(jacobian, r, np.maximum(np.abs(g[places]), floor), norm > 0.5 * before):
             break
-        if round_ and not len(soft) and not norm <= before * (1 + 1e-9) and norm > 1e-12 and damping > 1e-4:
+        if round_ and not len(soft) and not (norm <= before * (1 + 1e-9) or sized <= within) and norm > 1e-12 and damping > 1e-4:
             damping *= 0.5
             g[places] = origin - damping * step
             continue
@@ -139,7 +140,8 @@ def solve_stage(
         jacobian = _jacobian(stages, values, k, active_e, active_v, rows, freed, g)
         metric = _metric(stages, values, active_v, size, mass_metric)
         step = _least_change(jacobian, r, metric, square, np.asarray(soft), pivots)
-        origin, before = g[places].copy(), norm
+        scale = _row_scale(jacobian, size)
+        origin, before, within = g[places].copy(), norm, _norm(scale * r)
         most = LONGEST_TURN / max(float(np.max(np.abs(step[turns]), initial=0.0)), LONGEST_TURN)
         damping = min(most, 2 * damping) if round_ else most
         g[places] = origin - damping * step
@@ -188,6 +190,12 @@ def stage_residuals(stages: Stages, g: Array, k: int, equations: Array, rows: Se
         at = wanted == order
         found[at] = derivative(stages.machine, g, int(order), stages.signature.size, np.where(o.match >= 0, o.c + k, -1))[equations[at]]
     return np.concatenate([found, [row.linearise(stages.machine, g)[0] for row in rows]])
+
+
+def _row_scale(jacobian: Any, size: Array) -> Array:
+    """What makes residuals comparable: 1 over the change of each when every unknown moves by its typical size 1/size."""
+    change = abs(jacobian) @ (1.0 / np.maximum(size, 1e-300))
+    return 1.0 / np.where(change > 0.0, change, 1.0)
 
 
 def _norm(r: Array) -> float:

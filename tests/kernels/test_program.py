@@ -4,7 +4,7 @@ import casadi
 import numpy as np
 import pytest
 
-from netsim.kernels.program import Instruction, Program, forward_jacobian, lower
+from netsim.kernels.program import Instruction, Program, forward_jacobian, lower, restricted
 from netsim.kernels.reference import evaluate
 
 x, y = casadi.SX.sym("x"), casadi.SX.sym("y")
@@ -113,3 +113,14 @@ def test_jacobian_agrees_with_the_complex_step():
     points = np.random.default_rng(3).normal(size=(2, 50))
     columns = [np.imag(evaluate(program, points + 1e-30j * np.eye(2)[:, [i]], np.zeros(0), np.zeros((0, 50)))) / 1e-30 for i in range(2)]
     np.testing.assert_allclose(evaluate(exact, points, np.zeros(0), np.zeros((0, 50))), np.concatenate(columns), rtol=1e-12, atol=1e-14)
+
+
+def test_a_restricted_program_gives_the_same_outputs_with_less_work():
+    x, u, p = casadi.SX.sym("x", 2), casadi.SX.sym("u", 1), casadi.SX.sym("p", 1)
+    whole = lower(x, u, p, casadi.vertcat(casadi.sin(x[0]) * p, casadi.exp(x[1]) + casadi.sin(x[0]), u * x[1], 2.5))
+    points = np.array([[0.3, -1.2], [0.7, 0.1]]), np.array([1.7]), np.array([[2.0, 3.0]])
+    every = evaluate(whole, *points)
+    for kept in ([1], [3, 0], [2], []):
+        part = restricted(whole, kept)
+        assert np.array_equal(evaluate(part, *points), every[kept])
+        assert len(part.instructions) < len(whole.instructions)

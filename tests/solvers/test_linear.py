@@ -350,3 +350,17 @@ def test_it_runs_inside_compiled_loops():
     values, x = matrix.data.copy(), np.empty(50)
     assert _steps(factor, values, np.ones(50), x, 10) > 0.1
     np.testing.assert_allclose(1.01**10 * (matrix @ x), np.ones(50), rtol=1e-12)
+
+
+def test_fill_of_a_chain_with_multipliers_does_not_grow_with_its_length():
+    """[[M, G'], [G, 0]] of bodies with three coordinates, each tied to the next by two constraints: no diagonal where the multipliers are."""
+    ratios = []
+    for links in (50, 800):
+        rng = np.random.default_rng(links)
+        ties = sparse.block_diag([rng.uniform(0.5, 2, (2, 3)) for _ in range(links)], format="csc")
+        others = sparse.hstack([ties[:, 3:], sparse.csc_matrix((2 * links, 3))])
+        g = (ties - others * 0.9).tocsc()
+        matrix = sparse.bmat([[sparse.identity(3 * links), g.T], [g, None]], format="csc")
+        matrix.sort_indices()
+        ratios.append(fill_ratio(analyse(5 * links, matrix.indptr, matrix.indices, matrix.data)))
+    assert ratios[1] < 1.2 * ratios[0] < 12

@@ -1,0 +1,171 @@
+"""CPU time of RNEA, ABA, CRBA and the derivatives of RNEA beside Pinocchio's (pip install pin), on the same chains and trees in one run.
+
+Both sides are compiled: ours is called by a compiled loop, Pinocchio's by one of Python, from which the time of a call that does almost nothing is
+taken away: the same function for a model of one joint. What that costs beyond a joint's arithmetic is Python's and the conversion of arguments; it
+is printed, so that one sees how much was subtracted. The joints are revolute about the z axis, the placements are general; chains, and trees in which
+every body carries two. What remains unfair is in README.md.
+"""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from netsim.kernels.call import compiled
+from netsim.tree.composite import crba, mass_matrix_into
+from netsim.tree.derivatives import _derivatives, rnea_derivatives
+from netsim.tree.forward import aba, make_articulated, mixed_into, velocities
+from netsim.tree.inverse import rnea, rnea_into
+from netsim.tree.kinematics import make_motion
+from netsim.tree.model import Body, Inertia, Joint, Tree, build_tree
+from netsim.urdf.robot import rotation
+
+SIZES = (4, 8, 16, 32, 64, 128, 256, 512)
+BUDGET = 0.15
+"""Seconds of each measurement, of which the best of five counts."""
+
+
+def chain_or_tree(n: int, children: int) -> Tree:
+    """n bodies of which each carries `children`, with revolute joints at random placements."""
+    rng = np.random.default_rng(n)
+    bodies: list[Body] = []
+
+    def add(i: int) -> None:
+        spread = rng.normal(size=(3, 3))
+        inertia = Inertia(rng.uniform(0.5, 2), tuple(0.1 * rng.normal(size=3)), 0.1 * spread @ spread.T + 0.05 * np.eye(3))
+        place = tuple(0.3 * rng.normal(size=3)), rotation(*rng.normal(size=3))
+        bodies.append(Body(f"b{i}", None if i == 0 else f"b{(i - 1) // children}", Joint("revolute"), inertia, *place))
+
+    waiting = [0]
+    while waiting:  # depth first: Pinocchio's subtrees are ranges of joints
+        i = waiting.pop()
+        add(i)
+        waiting += [c for c in range(children * i + children, children * i, -1) if c < n]
+    return build_tree(bodies)
+
+
+def twin(pinocchio: Any, tree: Tree) -> Any:
+    """The same tree as Pinocchio's model."""
+    model = pinocchio.Model()
+    for body in tree.bodies:
+        parent = tree.node[body.parent] if body.parent else 0
+        joint = model.addJoint(parent, pinocchio.JointModelRZ(), pinocchio.SE3(np.asarray(body.rotation), np.asarray(body.position)), body.name)
+        inertia = pinocchio.Inertia(body.inertia.mass, np.asarray(body.inertia.centre), np.asarray(body.inertia.tensor))
+        model.appendBodyToJoint(joint, inertia, pinocchio.SE3.Identity())
+    return model
+
+
+@compiled
+def repeat_rnea(t, q, v, a, wrenches, count):  # type: ignore[no-untyped-def]
+    """Inverse dynamics `count` times, in room that is made once."""
+    m, tau = make_motion(t), np.empty(len(v))
+    for _ in range(count):
+        rnea_into(t, q, v, a, wrenches, m, tau)
+    return tau
+
+
+@compiled
+def repeat_aba(t, q, v, a, wrenches, count):  # type: ignore[no-untyped-def]
+    """Forward dynamics `count` times; a stands for the forces."""
+    m, w, found, tau, motion = make_motion(t), make_articulated(t), np.empty(len(v)), np.empty(len(v)), np.zeros(len(v), np.bool_)
+    for _ in range(count):
+        mixed_into(t, q, v, a, motion, wrenches, m, w, found, tau)
+    return found
+
+
+@compiled
+def repeat_crba(t, q, v, a, wrenches, count):  # type: ignore[no-untyped-def]
+    """The mass matrix `count` times, whole and symmetric."""
+    m, w, matrix = make_motion(t), make_articulated(t), np.zeros((len(v), len(v)))
+    for _ in range(count):
+        velocities(t, q, w.zero, wrenches, m, w)
+        mass_matrix_into(t, q, m, w, matrix)
+    return matrix
+
+
+@compiled
+def repeat_derivatives(t, q, v, a, wrenches, count):  # type: ignore[no-untyped-def]
+    """Derivatives of inverse dynamics by q, v and a `count` times; their room is made anew each time."""
+    found = _derivatives(t, q, v, a, wrenches)
+    for _ in range(count - 1):
+        found = _derivatives(t, q, v, a, wrenches)
+    return found
+
+
+def best(work: Callable[[int], Any]) -> float:
+    """Microseconds of CPU of one repetition, the best of five measurements."""
+    work(1)
+    began = clock.process_time()
+    work(3)
+    once = max((clock.process_time() - began) / 3, 1e-7)
+    count = max(3, int(BUDGET / once))
+    found = []
+    for _ in range(5):
+        began = clock.process_time()
+        work(count)
+        found.append((clock.process_time() - began) / count)
+    return 1e6 * min(found)
+
+
+def theirs(pinocchio: Any, name: str, model: Any, state: tuple[Any, Any, Any]) -> float:
+    """Microseconds of a call of Pinocchio's function from Python."""
+    data, (q, v, a) = model.createData(), state
+    function = {"rnea": pinocchio.rnea, "aba": pinocchio.aba, "crba": pinocchio.crba, "derivatives": pinocchio.computeRNEADerivatives}[name]
+    given = (q,) if name == "crba" else (q, v, a)
+
+    def work(count: int) -> None:
+        for _ in range(count):
+            function(model, data, *given)
+
+    return best(work)
+
+
+OURS = {"rnea": repeat_rnea, "aba": repeat_aba, "crba": repeat_crba, "derivatives": repeat_derivatives}
+CALLS = {"rnea": rnea, "aba": aba, "derivatives": rnea_derivatives}
+
+
+def report() -> None:
+    """A row for each algorithm and size: microseconds of both, the call that was subtracted, and their ratio; then growth and single calls."""
+    try:
+        import pinocchio
+    except ImportError:
+        pinocchio = None
+        print("Recursions (Pinocchio is not installed: its columns are left out; pip install pin)")
+    else:
+        print(f"Recursions, CPU time; Pinocchio {pinocchio.__version__} without the cost of the call from Python")
+    for children, shape in ((1, "chain"), (2, "binary tree")):
+        for name, repeat in OURS.items():
+            call = 0.0
+            if pinocchio:
+                one = chain_or_tree(1, 1)
+                call = theirs(pinocchio, name, twin(pinocchio, one), (np.zeros(1),) * 3)
+            print(f" {name} of a {shape}" + (f"; a call costs {call:.2f} us" if pinocchio else ""))
+            print(f"  {'bodies':>6} {'netsim us':>10}" + (f" {'Pinocchio us':>13} {'ratio':>6}" if pinocchio else ""))
+            growth = []
+            for n in SIZES:
+                tree = chain_or_tree(n, children)
+                rng = np.random.default_rng(n)
+                state = tuple(rng.normal(size=(3, n)))
+                wrenches = np.zeros((tree.nodes, 6))
+                own = best(lambda count, t=tree, s=state, w=wrenches, f=repeat: f(t.flat, *s, w, count))
+                growth.append((n, own))
+                line = f"  {n:6} {own:10.2f}"
+                if pinocchio:
+                    other = theirs(pinocchio, name, twin(pinocchio, tree), state) - call
+                    line += f" {other:13.2f} {own / other:6.2f}"
+                print(line, flush=True)
+            sizes, times = np.log([g for g in growth if g[0] >= 16]).T
+            print(f"  growth from 16 bodies on: n^{np.polyfit(sizes, times, 1)[0]:.2f}")
+    tree, state = chain_or_tree(7, 1), tuple(np.random.default_rng(7).normal(size=(3, 7)))
+    print(" One call from Python, a chain of 7")
+    for name, function in CALLS.items():
+        own = best(lambda count, f=function: [f(tree, *state) for _ in range(count)])
+        print(f"  {name:12} {own:8.2f}" + (f" {theirs(pinocchio, name, twin(pinocchio, tree), state):13.2f}" if pinocchio else ""))
+    print(f"  {'crba':12} {best(lambda count: [crba(tree, state[0]) for _ in range(count)]):8.2f}")
+
+
+if __name__ == "__main__":
+    report()

@@ -1,0 +1,258 @@
+"""A run of the accept/reject loop: its variable part, and the blocks of steps that Python sees."""
+
+from __future__ import annotations
+
+import time as clock
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from netsim.analyses.methods import Method, method_named
+from netsim.analyses.options import TransientOptions
+from netsim.errors import InputError, Problem, SimulationError
+from netsim.integrators.adaptive import (
+    BY_CORNER,
+    BY_ERROR,
+    BY_NEWTON,
+    DONE,
+    FULL,
+    GOING,
+    NOW,
+    REASON,
+    ROW,
+    SIZE,
+    Control,
+    Readout,
+    advance,
+    first_size,
+    take,
+)
+from netsim.integrators.contract import ACCEPTED, EVENTS, FACTORISATIONS, FAILED, REJECTED, RESTARTED, Trial, set_scales
+from netsim.integrators.states import load, move_charts
+from netsim.integrators.weights import exponents
+from netsim.kernels.bundle import bundled
+from netsim.kernels.call import run_table
+from netsim.layout import Layout
+from netsim.selection import Sampler
+from netsim.solvers.charts import quaternions
+from netsim.solvers.consistent import Consistent, compiled_plan
+from netsim.solvers.diagnosis import explain_failure, explain_singular
+from netsim.solvers.initial import Structure
+from netsim.solvers.linear import Factor, SingularMatrix, analyse
+from netsim.solvers.machine import ALPHA, KA, KV, KX, Machine
+from netsim.solvers.newton import SINGULAR, set_time
+from netsim.solvers.recovery import plan_recovery, recover
+
+Array = np.ndarray
+
+BLOCK_SECONDS = 0.15
+NEW_PIVOTS = 6
+FILL = 500
+"""Samples at accepted steps are filled up to this many over a run."""
+GIVEN_STEP = 1e-9
+"""The tolerance that Newton's method goes by where steps are given: small beside what any method leaves."""
+WORDS = {BY_ERROR: "the error test", BY_NEWTON: "Newton's method", BY_CORNER: "a corner of a drive"}
+
+
+@dataclass(eq=False)
+class Running:
+    """The variable part of one run: nothing of it is kept on system, machine or method."""
+
+    machine: Machine
+    options: TransientOptions
+    method: Method
+    trial: Trial
+    control: Control
+    readout: Readout
+    plan: Consistent
+    factor: Factor
+    arrays: Any
+    alive: list[Any] = field(default_factory=list)
+
+    @property
+    def now(self) -> float:
+        return float(self.control.numbers[NOW])
+
+    @property
+    def steps(self) -> int:
+        return int(self.trial.counters[ACCEPTED])
+
+    @property
+    def counters(self) -> Array:
+        return self.trial.counters
+
+    @property
+    def effort(self) -> dict[str, int]:
+        """What the loop did besides accepted steps."""
+        return {name: int(self.counters[k]) for name, k in (("rejected", REJECTED), ("failed", FAILED), ("corners", EVENTS))}
+
+    @property
+    def sampled(self) -> tuple[Array, Array, Array]:
+        """Instants, values and energy account of the samples so far."""
+        rows = int(self.control.places[ROW])
+        return self.readout.times[:rows], self.readout.values[:rows], self.readout.account[:rows]
+
+
+def begin_adaptive(machine: Machine, structure: Structure, options: TransientOptions, g: Array, reader: Sampler, corners: Array) -> Running:
+    """A run from the consistent global vector g, with the first sample taken."""
+    layout = machine.system.layout
+    method = method_named(options.method)
+    if reason := method.refused(structure.index):
+        raise InputError(Problem("E426", reason, hint="leave `method` out: the default serves every index"))
+    state = np.concatenate([state_of(g, layout), quaternions(machine.system, g).ravel()])
+    move_charts(bundled(machine.problem), state)
+    trial = _trial(machine, structure, options, g, state)
+    problem = bundled(machine.problem)
+    set_scales(problem, bundled(trial))
+    size = options.step or first_size(problem, bundled(trial), options.stop, method.estimate)
+    factor = _first_factor(machine, trial, size)
+    plan, recovery = _plan(machine, structure, options, method, g, state, corners)
+    arrays, alive = method.prepare(machine, factor, plan)
+    control = _control(options, method, structure, size, corners, plan, layout.nk > 0)
+    readout = _readout(reader, method, len(control.grid) - 1 + (1000 if control.places[4] else 2))
+    run = Running(machine, options, method, trial, control, readout, plan, factor, arrays, [alive, recovery])
+    set_time(problem, trial.g, 0.0)
+    trial.middle[:] = trial.start
+    take(problem, bundled(trial), bundled(readout), 0, 0.0)
+    control.places[ROW] = 1
+    return run
+
+
+def state_of(g: Array, layout: Layout) -> Array:
+    """[x | v | a | y | q | q'] of a global vector."""
+    return np.concatenate([g[layout.x : layout.history], g[layout.charge(np.arange(layout.nq), 0)], g[layout.history : layout.step_size]])
+
+
+def _trial(machine: Machine, structure: Structure, options: TransientOptions, g: Array, state: Array) -> Trial:
+    system, layout = machine.system, machine.system.layout
+    nk, n = layout.nk, system.n
+    nominal = np.concatenate([system.nominals[:nk], system.nominals])
+    rtol = GIVEN_STEP if options.step else options.rtol
+    share = max(10 * 2.2e-16 / rtol, min(0.03, rtol**0.5))
+    tolerances = np.array([rtol, share, options.stop, 1.0])
+    counters = np.zeros(8, np.int64)
+    counters[RESTARTED] = 2
+    return Trial(
+        g, np.zeros(system.out_size), state, state.copy(), state.copy(), np.zeros(3 * nk + layout.nq), np.zeros(n), np.zeros((6, n)),
+        np.zeros(nk + n), exponents(system, structure), nominal, tolerances, counters,
+    )  # fmt: skip
+
+
+def _control(
+    options: TransientOptions, method: Method, structure: Structure, size: float, corners: Array, plan: Consistent, kinematic: bool
+) -> Control:
+    stop, fixed = options.stop, options.step
+    numbers = np.array([0.0, size, stop, fixed, 1e-15 * stop, fixed if fixed else stop / 4, BY_ERROR, 0.0])
+    kinematic_constraints = structure.index > 1 and len(plan.sizes) > 0
+    grid: Array = np.zeros(0)
+    if options.sample:
+        count = int(np.floor(options.stop / options.sample * (1 + 1e-12)))
+        grid = np.arange(1, count + 1) * options.sample
+        grid = np.append(grid[grid < stop * (1 - 1e-12)], stop)
+    elif not fixed:
+        grid = np.append(np.arange(1, FILL) * (stop / FILL), stop)
+    every = 0 if options.sample else options.every
+    recovering = int(len(plan.sizes) > 0 and (method.explicit or (options.recovers and (kinematic or structure.index > 1))))
+    inside = np.append(corners[(corners > 0) & (corners < stop * (1 - 1e-12))] if not fixed else np.zeros(0), np.inf)
+    places = np.array([0, 0, 0, 0, every, int(kinematic_constraints), recovering, int(len(plan.sizes) > 0), 0])
+    return Control(numbers, places, inside, np.append(grid, np.inf))
+
+
+def _readout(reader: Sampler, method: Method, rows: int) -> Readout:
+    nodes, weights = np.polynomial.legendre.leggauss(method.work_nodes)
+    return Readout(
+        reader.table, reader.places, np.zeros(reader.size), np.zeros((rows, len(reader.places))), np.zeros((rows, 3)), np.zeros(rows),
+        np.zeros(2), np.zeros(3), (nodes + 1) / 2, weights / 2,
+    )  # fmt: skip
+
+
+def _plan(
+    machine: Machine, structure: Structure, options: TransientOptions, method: Method, g: Array, state: Array, corners: Array
+) -> tuple[Consistent, Any]:
+    """Consistent points for recovered samples, projections, corners and explicit methods; factors taken at the start; and what keeps them alive."""
+    if not (options.recovers or method.needs_rates or len(corners) or structure.index > 1):
+        return compiled_plan(None), None
+    recovery = plan_recovery(machine, structure, g)
+    try:
+        recover(recovery, g, state, 0.0)
+    except SimulationError:
+        return compiled_plan(None), None
+    return compiled_plan(recovery), recovery
+
+
+def _first_factor(machine: Machine, trial: Trial, h: float) -> Factor:
+    """Ordering and pivots for the matrix of a step of size h at the start; raises `SimulationError` where it is singular."""
+    layout, problem, g = machine.system.layout, machine.problem, trial.g
+    load(bundled(problem), g, trial.start)
+    set_time(bundled(problem), g, 0.0)
+    g[[KX, KV, KA, ALPHA]] = 1.0, 1.0 / h, 1.0 / h**2, 1.0 / h
+    at, nq = 3 * layout.nk + layout.ny, layout.nq
+    g[layout.history : layout.step_size] = trial.start[at + nq : at + 2 * nq] - trial.start[at : at + nq] / h
+    trial.out[:] = 0.0
+    run_table(problem.jacobian, g, trial.out)
+    found = _pivots(machine, trial, 0.0)
+    if isinstance(found, Problem):
+        raise SimulationError(found)
+    return found
+
+
+def _pivots(machine: Machine, trial: Trial, t: float) -> Factor | Problem:
+    """Ordering and pivots for the matrix that `out` holds."""
+    system = machine.system
+    entries = trial.out[system.layout.entries : system.layout.entries + system.pattern.nnz]
+    try:
+        factor = analyse(system.n, system.pattern.indptr, system.pattern.indices, entries)
+    except SingularMatrix as singular:
+        return explain_singular(machine, singular, t)
+    except ValueError:
+        return Problem("E503", f"the equations give no finite matrix at t = {t:g} s", hint="a parameter or start value may divide by zero")
+    trial.counters[FACTORISATIONS] += 1
+    return factor
+
+
+def integrate_adaptive(run: Running, progress: Any) -> Problem | None:
+    """Blocks of steps until the end, a failure (returned) or an interruption (raised)."""
+    block, broken = 16, {}  # type: int, dict[int, int]
+    problem, trial, control, plan = map(bundled, (run.machine.problem, run.trial, run.control, run.plan))
+    factor = bundled(run.factor)
+    while True:
+        started = clock.perf_counter()
+        status = advance(run.arrays, problem, factor, trial, control, plan, bundled(run.readout), block)
+        spent = clock.perf_counter() - started
+        if progress:
+            progress(min(1.0, run.now / run.options.stop), run.now, run.steps)
+        if status == DONE:
+            return None
+        if status == FULL:
+            run.readout = _longer(run.readout)
+        elif status == GOING:
+            block = max(4, min(10 * block, int(block * BLOCK_SECONDS / max(spent, 1e-4))))
+        elif status == SINGULAR and broken.get(run.steps, 0) < NEW_PIVOTS:
+            broken[run.steps] = broken.get(run.steps, 0) + 1
+            found = _pivots(run.machine, run.trial, run.now)
+            if isinstance(found, Problem):
+                if run.options.step or run.control.numbers[SIZE] < 1e-12 * run.options.stop:
+                    return found
+                run.control.numbers[SIZE] *= 0.25
+                continue
+            run.factor, run.arrays = found, run.method.with_factor(run.arrays, found)
+            factor = bundled(found)
+        else:
+            return _failure(run, int(status))
+
+
+def _longer(readout: Readout) -> Readout:
+    """The same with room for twice as many samples."""
+    return readout._replace(
+        values=np.vstack([readout.values, np.zeros_like(readout.values)]),
+        account=np.vstack([readout.account, np.zeros_like(readout.account)]),
+        times=np.append(readout.times, np.zeros_like(readout.times)),
+    )
+
+
+def _failure(run: Running, status: int) -> Problem:
+    size = float(run.control.numbers[SIZE])
+    found = explain_failure(run.machine, status, run.now, run.now + size, run.trial.g, run.trial.out, run.trial.u, run.trial.history)
+    shrunk = WORDS.get(float(run.control.numbers[REASON]), "")
+    return Problem(found.code, found.message, found.span, found.mark, f"{found.hint}; {shrunk} shrank the step" if shrunk else found.hint)

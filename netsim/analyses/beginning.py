@@ -1,0 +1,72 @@
+"""Where a run begins: a consistent start, or the equilibrium, of the machine without constraints that repeat one another there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from netsim.errors import InputError, SimulationError
+from netsim.solvers.assembly import sizes_of_machine
+from netsim.solvers.equilibrium import Equilibrium, equilibrium
+from netsim.solvers.initial import Change, Structure, consistent_start, resumed_start, search_start, set_charges, structure_of
+from netsim.solvers.machine import Machine, build_machine
+from netsim.solvers.redundancy import joined, repeated
+from netsim.system import without_redundant
+
+Array = np.ndarray
+Start = tuple[Array, list[Change]]
+
+
+def begun(machine: Machine, structure: Structure, start: str = "", origin: Array | None = None) -> tuple[Machine, Structure, Array, list[Change]]:
+    """The machine that is run, its structure, its consistent start, and what moved off its default or its written start.
+
+    `start` is "" (mechanics where it is drawn, all else in the static solution), "static" (all in equilibrium) or "rest"; an `origin` is the point
+    to begin at. Written starts hold in any case. Raises `InputError` and `SimulationError` where there is no such point."""
+    if origin is not None:
+        return _reduced(machine, structure, lambda m, s: (resumed_start(m, s, origin), []))
+    if start == "rest":
+        return _reduced(machine, structure, lambda m, s: consistent_start(m, s, at_rest=True))
+    if start == "static":
+        machine, structure, found = settled(machine, structure)
+        return machine, structure, *consistent_start(replace(machine, g=found.g), structure)
+    return _reduced(machine, structure, _drawn)
+
+
+def settled(machine: Machine, structure: Structure, t: float = 0.0) -> tuple[Machine, Structure, Equilibrium]:
+    """The machine that is solved, its structure, and its equilibrium under the sources' values at time t."""
+    machine, structure, g, _ = _reduced(machine, structure, lambda m, s: (search_start(m, s, t), []))
+    found = equilibrium(machine, g, sizes_of_machine(machine))
+    set_charges(machine, found.g)
+    return machine, structure, found
+
+
+def _drawn(machine: Machine, structure: Structure) -> Start:
+    """The usual start; where its static solution is hard to find and nothing moves, from the values that the homotopy ladder finds."""
+    try:
+        return consistent_start(machine, structure)
+    except SimulationError:
+        layout = machine.system.layout
+        if layout.nk:
+            raise
+        try:
+            point = settled(machine, structure)[2].g
+        except (SimulationError, InputError):
+            point = None
+        if point is None:
+            raise
+        g = machine.g.copy()
+        g[layout.y : layout.history] = point[layout.y : layout.history]
+        return consistent_start(replace(machine, g=g), structure)
+
+
+def _reduced(machine: Machine, structure: Structure, start: Callable[[Machine, Structure], Start]) -> tuple[Machine, Structure, Array, list[Change]]:
+    """A start; where constraints turn out to repeat one another there, that of the machine without them."""
+    g, changes = start(machine, structure)
+    found = repeated(machine, g) if machine.system.layout.nk else None
+    if found is None:
+        return machine, structure, g, changes
+    system = without_redundant(machine.system, joined(machine.system.redundant, found))
+    reduced, structure = build_machine(system, machine.values, machine.earlier), structure_of(system)
+    return reduced, structure, *start(reduced, structure)

@@ -1,0 +1,114 @@
+"""The methods by name: what the run must know of each before it begins. A method's code is imported when it is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from netsim.kernels.kernel import make_kernel
+from netsim.solvers.consistent import Consistent
+from netsim.solvers.linear import Factor
+from netsim.solvers.machine import Machine, call_table, custom_call
+
+Array = np.ndarray
+
+
+HIGH = 9
+"""Above index 3 come inverse problems through motors and springs, where consistent points carry what Radau's own stages no longer can."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """order: of convergence; estimate: the power of the step its error estimate shrinks with; work_nodes: of the quadrature of work;
+    highest_index: of networks where it has an order; needs_rates: it reads accelerations and rates of the state where a step begins."""
+
+    name: str
+    order: int
+    estimate: int
+    work_nodes: int
+    highest_index: int
+    needs_rates: bool
+    prepare: Callable[..., tuple[Any, list[Any]]]
+    explicit: bool = False
+
+    def refused(self, index: int) -> str:
+        """Why the method has no order at this index; empty where it has one."""
+        if index <= self.highest_index:
+            return ""
+        return f"{self.name} is for networks of index up to {self.highest_index}, and this one has {index}: {_REASONS[self.name]}"
+
+    def with_factor(self, arrays: Any, factor: Factor) -> Any:
+        """The method's arrays after new pivots."""
+        renewed = getattr(import_module(f"netsim.integrators.{self.name}"), "renewed", None)
+        return renewed(arrays, factor) if renewed else arrays
+
+
+def _prepare_radau(machine: Machine, factor: Factor, plan: Consistent) -> tuple[Any, list[Any]]:
+    from netsim.integrators import radau
+
+    layout = machine.system.layout
+    calls = _charge_calls(machine)
+    table = call_table(calls, layout.uniforms)
+    arrays = radau.prepare(layout.n, layout.nk, layout.nq, machine.system.pattern.nnz, layout.one - layout.drives, factor, table)
+    return arrays, [calls, table]
+
+
+def _charge_calls(machine: Machine) -> list[Any]:
+    """The calls that compute charges alone."""
+    system, calls = machine.system, []
+    for batch in system.batches:
+        if batch.n_charges:
+            kernel = make_kernel(batch.form.symbols, [(("charge", k), q) for k, q in enumerate(batch.form.charges)])
+            scatter = np.concatenate([system.layout.charge_results + batch.charges(k) for k in range(batch.n_charges)])
+            calls.append(custom_call(system, batch, kernel, machine.parameters, scatter))
+    return calls
+
+
+def _prepare_bdf(machine: Machine, factor: Factor, plan: Consistent) -> tuple[Any, list[Any]]:
+    from netsim.integrators import bdf
+
+    return bdf.prepare(machine.system.n, machine.system.layout.nk, machine.system.layout.nq), []
+
+
+def _prepare_trbdf2(machine: Machine, factor: Factor, plan: Consistent) -> tuple[Any, list[Any]]:
+    from netsim.integrators import trbdf2
+
+    layout = machine.system.layout
+    return trbdf2.prepare(3 * layout.nk + layout.ny + 2 * layout.nq + 4 * layout.nr, layout.nk, layout.nq), []
+
+
+def _prepare_euler(machine: Machine, factor: Factor, plan: Consistent) -> tuple[Any, list[Any]]:
+    from netsim.integrators import implicit_euler
+
+    return implicit_euler.prepare(machine.system.layout.nk, machine.system.layout.nq), []
+
+
+def _prepare_rk45(machine: Machine, factor: Factor, plan: Consistent) -> tuple[Any, list[Any]]:
+    from netsim.integrators import rk45
+
+    layout = machine.system.layout
+    return rk45.prepare(layout.n, layout.nk, layout.nq, 3 * layout.nk + layout.ny + 2 * layout.nq + 4 * layout.nr, plan), []
+
+
+METHODS = {
+    "euler": Method("euler", 1, 2, 1, 3, True, _prepare_euler),
+    "trbdf2": Method("trbdf2", 2, 3, 2, 2, True, _prepare_trbdf2),
+    "bdf": Method("bdf", 5, 2, 2, 3, True, _prepare_bdf),
+    "radau": Method("radau", 5, 4, 3, HIGH, False, _prepare_radau),
+    "rk45": Method("rk45", 5, 5, 3, 1, True, _prepare_rk45, explicit=True),
+}
+_REASONS = {
+    "euler": "its matrix grows ill with the short steps that the error test asks for there",
+    "bdf": "its matrix grows ill with the short steps that the error test asks for there",
+    "trbdf2": "the trapezoidal rule has no order there: the accelerations of constrained masses swing from step to step",
+    "rk45": "an explicit method needs equations that give every rate, and here constraints tie states to one another",
+}
+
+
+def method_named(name: str) -> Method:
+    """The method of this name (KeyError where there is none)."""
+    return METHODS[name]

@@ -1,0 +1,109 @@
+"""Static analysis: the equilibrium or operating point, as one row of samples."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from netsim.analyses.beginning import settled
+from netsim.errors import InputError, Problem, nearest
+from netsim.integrators.loop import STORED, energies, sample
+from netsim.language.syntax import Expr, Name
+from netsim.samples import Samples
+from netsim.selection import Sampler, Selection, add_unseen, computed, sampler, select
+from netsim.solvers.equilibrium import Equilibrium
+from netsim.solvers.initial import Structure, set_charges
+from netsim.solvers.machine import Machine
+from netsim.solvers.reactions import least_norm, plan_reactions
+from netsim.solvers.redundancy import describe
+
+Array = np.ndarray
+NAMES = ("at",)
+MOST_SIGNALS = 4
+
+
+@dataclass(frozen=True)
+class StaticOptions:
+    """at: the time (s) at which functions of time are taken."""
+
+    at: float = 0.0
+    start: str = "static"
+
+
+def static_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> StaticOptions:
+    """Options of a run line or call, checked; raises `InputError`."""
+    wrong = [
+        Problem("E421", f"static() has no option '{name}'", spans.get(name), hint=nearest(name, NAMES) or f"it has {', '.join(NAMES)}")
+        for name in options
+        if name not in NAMES
+    ]
+    if wrong:
+        raise InputError(wrong)
+    return StaticOptions(float(options.get("at", 0.0)))
+
+
+def static(
+    machine: Machine,
+    structure: Structure,
+    options: StaticOptions,
+    saves: Sequence[Expr] = (),
+    plots: Sequence[Expr] = (),
+    beside: Sequence[Name] = (),
+) -> Samples:
+    """The state in which nothing changes: capacitors open, inductors short, what moves at rest under its loads.
+
+    Raises `InputError` for wrong starts, `SimulationError` where no equilibrium is found (E440 to E442)."""
+    began, cpu = clock.perf_counter(), clock.process_time()
+    machine, structure, found = settled(machine, structure, options.at)
+    g = found.g
+    selection = select(machine, saves, plots)
+    unseen = add_unseen(machine, selection, beside)
+    reader = sampler(machine, selection)
+    reactions = plan_reactions(machine)
+    if reactions is not None:
+        least_norm(reactions, g)
+    values, power = np.full((1, len(selection.entries)), np.nan), np.zeros(3)
+    sample(reader.table, reader.places, g, np.zeros(reader.size), values[0])
+    energies(machine.problem, g, power)
+    time, top = np.array([options.at]), machine.system.network.top
+    columns = {name: values[:, j] for j, name in enumerate(selection.entries)}
+    others = "; ".join(_reading(machine, reader, selection, other) for other in found.others)
+    signals = {name: (columns[name], selection.entries[name].signal) for name in selection.shown}
+    signals.update(computed(selection, columns, time, machine.values.scope(top), top))
+    shown = np.column_stack([series for series, _ in signals.values()]) if signals else np.zeros((1, 0))
+    effort = {"wall_seconds": clock.perf_counter() - began, "cpu_seconds": clock.process_time() - cpu}
+    attributes = {
+        "analysis": "static",
+        "unknowns": machine.system.n,
+        "redundant": describe(machine.system),
+        **told(found),
+        "others": others,
+        **effort,
+    }
+    attributes["netlist"] = machine.system.network.text
+    energy = np.array([[power[STORED], 0.0, 0.0]])
+    return Samples(
+        "", time, tuple(signal for _, signal in signals.values()), shown, energy, attributes, origin=g, unseen={n: columns[n] for n in unseen}
+    )
+
+
+def _reading(machine: Machine, reader: Sampler, selection: Selection, g: Array) -> str:
+    """The first signals at another equilibrium, in words."""
+    row = np.full(len(selection.entries), np.nan)
+    place = g.copy()
+    set_charges(machine, place)
+    sample(reader.table, reader.places, place, np.zeros(reader.size), row)
+    found = [f"{name} = {row[j]:.5g} {entry.signal.unit}".rstrip() for j, (name, entry) in enumerate(selection.entries.items())]
+    return ", ".join(found[:MOST_SIGNALS]) + (" ..." if len(found) > MOST_SIGNALS else "")
+
+
+def told(found: Equilibrium) -> dict[str, Any]:
+    """Attributes that say how an equilibrium was found and what it is."""
+    stability = {None: "not judged", True: "stable", False: "unstable"}[found.stable]
+    if found.free and found.stable is not False:
+        stability = "neutral"
+    return {"iterations": found.iterations, "homotopy": "; ".join(found.log), "stability": stability, "free": found.free}

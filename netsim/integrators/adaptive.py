@@ -1,0 +1,248 @@
+"""The one accept/reject loop: tries a step, tests its error, chooses the next size, ends steps at corners of the drives, samples on the way.
+
+All of it is compiled and allocates nothing per step. Times of steps of given size come from integers; a step that ends at a corner sees the
+drives just before it, and the next one begins with a consistent point just behind it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from netsim.integrators.contract import (
+    ACCEPTED,
+    EVENTS,
+    FAILED,
+    REJECTED,
+    RESTARTED,
+    accepted,
+    attempt,
+    between,
+    proposed,
+    set_scales,
+)
+from netsim.integrators.states import DISSIPATED, STORED, SUPPLIED, copy, energies, motion_between, move_charts, place, project, project_end, sample
+from netsim.kernels.call import lean
+from netsim.solvers.machine import NK, NQ
+from netsim.solvers.newton import CONVERGED, SINGULAR, set_time
+
+Array = np.ndarray
+
+NOW, SIZE, STOP, FIXED, LEAST, LONGEST, REASON, LAST = range(8)
+"""Positions in Control.numbers: instant, size of the next step, end, given step (0: adaptive), smallest and longest step, what limited the last one,
+where its end is looked at (just before a corner)."""
+
+CORNER, GRID, ROW, STEP, EVERY, PROJECTING, RECOVERING, RESTARTS, FAILURES = range(9)
+"""Positions in Control.places: next corner, next requested instant, next row, steps done, accepted steps between samples (0: at requested instants
+only), whether every step ends in a projection, whether samples are recovered, whether corners want a consistent point, failures in a row."""
+
+GOING, DONE, FULL = 100, 101, 102
+"""What `advance` answers besides a failure's status: more steps to do, at the end, no room for samples."""
+
+BY_ERROR, BY_NEWTON, BY_CORNER = 1.0, 2.0, 3.0
+EPS = 2.220446049250313e-16
+EDGE = 8 * EPS
+"""How far beside a corner, of the time itself, its two sides are looked at."""
+
+
+class Control(NamedTuple):
+    """Where a run is and where it goes: corners and requested instants increase and end with infinity."""
+
+    numbers: Array
+    places: Array
+    corners: Array
+    grid: Array
+
+
+class Readout(NamedTuple):
+    """Samples: their instants, signals and energy account (stored, supplied, dissipated), how to read them, nodes and
+    weights of the work's quadrature."""
+
+    readings: Array
+    selection: Array
+    found: Array
+    values: Array
+    account: Array
+    times: Array
+    totals: Array
+    power: Array
+    nodes: Array
+    weights: Array
+
+
+@lean
+def advance(method, problem, factor, trial, control, plan, readout, steps):  # noqa: C901  (one loop: try, judge, go on)
+    """Up to `steps` attempts; GOING, DONE, FULL or the status of a failure that smaller steps did not help."""
+    numbers, places = control.numbers, control.places
+    for _ in range(steps):
+        if numbers[NOW] >= numbers[STOP]:
+            return DONE
+        room = readout.times.shape[0] - places[ROW]
+        if room < 2:
+            return FULL
+        t = numbers[NOW]
+        target, at_corner = _target(control, t)
+        h = target - t
+        last = target - EDGE * max(abs(target), abs(h)) if at_corner else target
+        numbers[LAST] = last
+        set_scales(problem, trial)
+        status, error = attempt(method, problem, factor, trial, t, h, last)
+        if status == SINGULAR:
+            return status
+        if status != CONVERGED:
+            trial.counters[FAILED] += 1
+            places[FAILURES] += 1
+            numbers[SIZE], numbers[REASON] = h * (error if 0.0 < error < 0.9 else 0.25), BY_NEWTON
+            if numbers[FIXED] > 0.0 or numbers[SIZE] < numbers[LEAST]:
+                return status
+            continue
+        if numbers[FIXED] == 0.0 and error > 1.0 and h > numbers[LEAST]:
+            trial.counters[REJECTED] += 1
+            places[FAILURES] += 1
+            numbers[SIZE], numbers[REASON] = h * min(0.9, proposed(error, trial.tolerances[3])), BY_ERROR
+            continue
+        if places[PROJECTING]:
+            set_time(problem, trial.g, last)
+            project_end(problem, plan, trial)
+        if not _record(method, problem, trial, control, plan, readout, t, h, at_corner):
+            return FULL
+        factor_ = accepted(method, problem, trial, h, error)
+        trial.counters[ACCEPTED] += 1
+        trial.counters[RESTARTED] = 0
+        places[STEP] += 1
+        wanted = h * (min(factor_, 1.0) if places[FAILURES] else factor_)
+        places[FAILURES] = 0
+        numbers[SIZE] = min(numbers[LONGEST], max(wanted, numbers[SIZE]) if at_corner or h < 0.99 * numbers[SIZE] else wanted)
+        numbers[NOW] = target
+        if at_corner:
+            _pass_corner(problem, trial, control, plan, h)
+    return DONE if numbers[NOW] >= numbers[STOP] else GOING
+
+
+@lean
+def _target(control, t):
+    """Where the next step ends, and whether that is a corner."""
+    numbers, places = control.numbers, control.places
+    stop = numbers[STOP]
+    if numbers[FIXED] > 0.0:
+        target = (places[STEP] + 1) * numbers[FIXED]
+        return (target, False) if target < stop * (1.0 - 1e-9) else (stop, False)
+    corner = control.corners[places[CORNER]]
+    end = min(corner, stop)
+    size = numbers[SIZE]
+    if t + 1.01 * size >= end:
+        return end, corner <= stop
+    if t + 2.0 * size > end:
+        return t + 0.5 * (end - t), False
+    return t + size, False
+
+
+@lean
+def _pass_corner(problem, trial, control, plan, h):
+    """Begin anew behind a corner, with what is consistent there."""
+    places, t = control.places, control.numbers[NOW]
+    while control.corners[places[CORNER]] <= t:
+        places[CORNER] += 1
+    trial.counters[EVENTS] += 1
+    trial.counters[RESTARTED] = 1
+    control.numbers[REASON] = BY_CORNER
+    if places[RESTARTS] and set_time(problem, trial.g, t + EDGE * max(abs(t), h)) == CONVERGED:
+        copy(trial.start, 0, trial.middle, 0, trial.start.shape[0])
+        if project(problem, plan, trial.g, trial.middle):
+            copy(trial.middle, 0, trial.start, 0, trial.start.shape[0])
+            trial.counters[RESTARTED] = 2
+
+
+@lean
+def _record(method, problem, trial, control, plan, readout, t, h, at_corner):
+    """Work and samples of the step just found, requested instants first; False where there is no room for them."""
+    places, target = control.places, t + h
+    first = places[GRID]
+    wanted = 0
+    while control.grid[first + wanted] <= target * (1.0 + EPS):
+        wanted += 1
+    if readout.times.shape[0] - places[ROW] < wanted + 1:
+        return False
+    done = 0.0
+    for k in range(wanted):
+        theta = min(1.0, (control.grid[first + k] - t) / h)
+        if theta > done:
+            _work(method, problem, trial, control, plan, readout, t, h, done, theta)
+            done = theta
+        _sample(method, problem, trial, control, plan, readout, t, h, theta, control.grid[first + k])
+    places[GRID] += wanted
+    if done < 1.0:
+        _work(method, problem, trial, control, plan, readout, t, h, done, 1.0)
+    every = places[EVERY]
+    at_end = wanted > 0 and control.grid[first + wanted - 1] >= target * (1.0 - EPS)
+    if every > 0 and not at_end and ((places[STEP] + 1) % every == 0 or target >= control.numbers[STOP]):
+        _sample(method, problem, trial, control, plan, readout, t, h, 1.0, target)
+    return True
+
+
+@lean
+def _look(method, problem, trial, control, plan, t, h, theta):
+    """The state at t + theta h into trial.middle and g, recovered where that was asked for."""
+    if theta == 1.0:
+        copy(trial.end, 0, trial.middle, 0, trial.end.shape[0])
+    else:
+        motion_between(problem, trial.start, trial.end, theta, h, trial.middle)
+        between(method, problem, trial, theta, h, trial.middle)
+    set_time(problem, trial.g, control.numbers[LAST] if theta == 1.0 else t + theta * h)
+    if control.places[RECOVERING] and (theta < 1.0 or not control.places[PROJECTING]):
+        if not project(problem, plan, trial.g, trial.middle):
+            place(problem, trial.g, trial.middle)
+    else:
+        place(problem, trial.g, trial.middle)
+
+
+@lean
+def _work(method, problem, trial, control, plan, readout, t, h, begin, end):
+    """Supplied and dissipated energy from begin to end (shares of the step) by Gauss' rule."""
+    for k in range(readout.nodes.shape[0]):
+        theta = begin + (end - begin) * readout.nodes[k]
+        _look(method, problem, trial, control, plan, t, h, theta)
+        place(problem, trial.g, trial.middle)
+        energies(problem, trial.g, readout.power)
+        share = readout.weights[k] * (end - begin) * h
+        readout.totals[0] += share * readout.power[SUPPLIED]
+        readout.totals[1] += share * readout.power[DISSIPATED]
+
+
+@lean
+def _sample(method, problem, trial, control, plan, readout, t, h, theta, instant):
+    """One row: signals and the energy account at t + theta h."""
+    _look(method, problem, trial, control, plan, t, h, theta)
+    take(problem, trial, readout, control.places[ROW], instant)
+    control.places[ROW] += 1
+
+
+@lean
+def take(problem, trial, readout, row, instant):
+    """A row of samples from trial.middle (time and drives are in g)."""
+    move_charts(problem, trial.middle)
+    place(problem, trial.g, trial.middle)
+    energies(problem, trial.g, readout.power)
+    readout.times[row] = instant
+    readout.account[row, 0] = readout.power[STORED]
+    readout.account[row, 1] = readout.totals[0]
+    readout.account[row, 2] = readout.totals[1]
+    sample(readout.readings, readout.selection, trial.g, readout.found, readout.values[row])
+
+
+@lean
+def first_size(problem, trial, stop, order):
+    """A first step that moves nothing by more than a small share of its tolerance^(1/order): from v and a at the start.
+
+    Where charges flow their time scale is not known yet: the step begins shorter and the error test has the word."""
+    nk = problem.sizes[NK]
+    rtol = trial.tolerances[0]
+    fastest = 0.0
+    for i in range(nk):
+        fastest = max(fastest, abs(trial.start[nk + i]) / (trial.scale[i] / rtol))
+        fastest = max(fastest, np.sqrt(abs(trial.start[2 * nk + i]) / (trial.scale[i] / rtol)))
+        if trial.exponent[nk + i] == 0:
+            fastest = max(fastest, abs(trial.start[2 * nk + i]) / (trial.scale[nk + i] / rtol))
+    step = 1e-4 * stop if problem.sizes[NQ] else 1e-3 * stop
+    return min(step, 0.3 * rtol ** (1.0 / order) / fastest) if fastest > 0.0 else step

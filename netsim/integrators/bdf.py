@@ -1,0 +1,288 @@
+"""Backward differentiation formulas of order 1 to 5 with variable step and order, in backward differences of quasi-constant step.
+
+    sum_{k=1..p} (1/k) D^k z_{n+1} = h z'_{n+1}         z: x, v and the charges; D: backward difference
+
+With the predictor z0 = sum D^k z_n and g_k = 1 + ... + 1/k the formula is g_p (z - z0) + sum g_k D^k z_n = h z', the error d/(p + 1), d = z - z0.
+A new step size interpolates the differences. Rotations keep their chart until |psi| > 0.5; then every point of the history, being a rotation, is
+expressed exactly in the new one: cay(psi_k) cay(psi_0)^-1. Order p for index 1 and 2, and for index 3 after p + 1 equal steps; every step ends in a
+projection of velocities. Good for large networks at moderate accuracy: one system per step. Sources: L. Shampine, M. Reichelt, The MATLAB ODE suite,
+SIAM J. Sci. Comput. 18, 1997 (quasi-constant steps); Brenan, Campbell, Petzold, Numerical Solution of IVPs in DAEs, 1996 (index 2 and 3).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from netsim.integrators.contract import RESTARTED, error_norm, of_method
+from netsim.integrators.single import begin_stage, filtered_error, keep, solve_stage
+from netsim.integrators.states import copy
+from netsim.kernels.bundle import Bundle, bundled
+from netsim.kernels.call import lean
+from netsim.rotation import angular_velocity, chart_rates, move_chart
+from netsim.solvers.machine import NK, NQ, NY
+from netsim.solvers.newton import CONVERGED
+
+Array = np.ndarray
+
+HIGHEST = 5
+ROWS = HIGHEST + 3
+TURN = 0.5
+"""Half-way to where a chart bends the history too much: |psi| at which it moves."""
+
+ORDER_NOW, EQUAL, STEP, UPDATED, LIMIT = range(5)
+"""Positions in the memory: order, steps since the last change, step size of the differences, whether `renewed` is done, highest order."""
+
+SUMS = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, HIGHEST + 1))])
+
+
+class Bdf(NamedTuple):
+    """Differences of [x | v | y | q] by order, the same after the step, the predictor, work arrays."""
+
+    memory: Array
+    differences: Array
+    renewed: Array
+    predictor: Array
+    spread: Array
+    rescale: Array
+    room: Array
+
+
+def prepare(n: int, nk: int, nq: int, highest: int = HIGHEST) -> Bundle:
+    """The method for one run of a system of these sizes."""
+    m = n + nk + nq
+    memory = np.array([1.0, 0.0, 0.0, 0.0, float(highest)])
+    return bundled(
+        Bdf(memory, np.zeros((ROWS, m)), np.zeros((ROWS, m)), np.zeros(m), np.zeros(m), np.zeros((3, ROWS * ROWS)), np.zeros((2, ROWS * 6)))
+    )
+
+
+@lean
+def _gather(problem, state, values):
+    """[x | v | y | q] of a state."""
+    nk, ny = problem.sizes[NK], problem.sizes[NY]
+    copy(state, 0, values, 0, 2 * nk)
+    copy(state, 3 * nk, values, 2 * nk, ny + problem.sizes[NQ])
+
+
+@lean
+def _begin(method, problem, trial, h):
+    """Differences of a fresh start: the state and h times its rates (those of values are not known)."""
+    nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
+    d, s = method.differences, trial.start
+    for k in range(ROWS):
+        for i in range(d.shape[1]):
+            d[k, i] = 0.0
+    _gather(problem, s, d[0])
+    for i in range(2 * nk):
+        d[1, i] = h * s[nk + i]
+    for k in range(nq):
+        d[1, 2 * nk + ny + k] = h * s[3 * nk + ny + nq + k]
+    memory = method.memory
+    memory[ORDER_NOW], memory[EQUAL], memory[STEP] = 1.0, 0.0, h
+
+
+@lean
+def _power(matrix, order, factor):
+    """R(factor) of Shampine and Reichelt: differences of step factor h from those of step h, with R(1)."""
+    size = order + 1
+    for j in range(size):
+        matrix[j] = 1.0
+    for i in range(1, size):
+        matrix[i * size] = 0.0
+        for j in range(1, size):
+            matrix[i * size + j] = matrix[(i - 1) * size + j] * (i - 1.0 - factor * j) / i
+
+
+@lean
+def _rescale(method, h):
+    """Differences for another step size."""
+    memory, d, room = method.memory, method.differences, method.rescale
+    order, factor = int(memory[ORDER_NOW]), h / memory[STEP]
+    size = order + 1
+    _power(room[0], order, factor)
+    _power(room[1], order, 1.0)
+    for i in range(size):
+        for j in range(size):
+            total = 0.0
+            for k in range(size):
+                total += room[0, i * size + k] * room[1, k * size + j]
+            room[2, i * size + j] = total
+    for c in range(d.shape[1]):
+        for i in range(size):
+            total = 0.0
+            for k in range(size):
+                total += room[2, k * size + i] * d[k, c]
+            room[0, i] = total
+        for i in range(size):
+            d[i, c] = room[0, i]
+    memory[STEP], memory[EQUAL] = h, 0.0
+
+
+@of_method("Bdf")
+def attempt(method, problem, factor, trial, t, h, last):
+    """One step at the present order."""
+    nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
+    memory, d, z0, history = method.memory, method.differences, method.predictor, trial.history
+    if memory[STEP] == 0.0 or trial.counters[RESTARTED] != 0:
+        _begin(method, problem, trial, h)
+    elif abs(h - memory[STEP]) > 1e-12 * h:
+        _rescale(method, h)
+    order = int(memory[ORDER_NOW])
+    g = SUMS[order]
+    for i in range(z0.shape[0]):
+        z0[i], method.spread[i] = d[0, i], 0.0
+        for k in range(1, order + 1):
+            z0[i] += d[k, i]
+            method.spread[i] += SUMS[k] * d[k, i]
+    begin_stage(problem, trial, trial.start)
+    copy(z0, nk, trial.u, 0, nk + ny)
+    step, psi = h / g, method.spread
+    for i in range(nk):
+        history[i] = z0[i] - psi[i] / g
+        history[nk + i] = 0.0
+        history[2 * nk + i] = (psi[nk + i] - g * z0[nk + i]) / h
+    for k in range(nq):
+        at = 2 * nk + ny + k
+        history[3 * nk + k] = (psi[at] - g * z0[at]) / h
+    status = solve_stage(problem, factor, trial, last, step)
+    if status != CONVERGED:
+        return status, 0.0
+    keep(problem, trial, trial.end)
+    memory[UPDATED] = 0.0
+    _gather(problem, trial.end, method.spread)
+    for i in range(z0.shape[0]):
+        method.spread[i] = (method.spread[i] - z0[i]) / (order + 1.0)
+    trial.tolerances[3] = order + 1.0
+    e = method.spread
+    if trial.counters[RESTARTED] != 0:  # rates of values are not known yet: their error follows from those of x, v and charges
+        copy(e, 2 * nk + ny, e, 2 * nk, nq)
+        return CONVERGED, filtered_error(problem, factor, trial, e[: 2 * nk + nq], step, h)
+    return CONVERGED, error_norm(problem, trial, e[:nk], e[nk : 2 * nk], e[2 * nk : 2 * nk + ny], h)
+
+
+@lean
+def _renew(method, problem, trial):
+    """Differences at the step's end (after a projection, if there was one)."""
+    memory, d, n = method.memory, method.differences, method.renewed
+    if memory[UPDATED] == 1.0:
+        return
+    memory[UPDATED] = 1.0
+    order = int(memory[ORDER_NOW])
+    _gather(problem, trial.end, method.spread)
+    nk, ny = problem.sizes[NK], problem.sizes[NY]
+    for i in range(d.shape[1]):
+        if trial.counters[RESTARTED] != 0 and 2 * nk <= i < 2 * nk + ny:
+            d[1, i] = method.spread[i] - d[0, i]
+            method.predictor[i] = method.spread[i]
+        change = method.spread[i] - method.predictor[i]
+        n[order + 2, i] = change - d[order + 1, i]
+        n[order + 1, i] = change
+        for k in range(order, -1, -1):
+            n[k, i] = d[k, i] + n[k + 1, i]
+
+
+@lean
+def _order_error(method, problem, trial, order, h):
+    """The error norm that formulas of this order would have had."""
+    nk, ny, d = problem.sizes[NK], problem.sizes[NY], method.differences
+    for i in range(method.spread.shape[0]):
+        method.spread[i] = d[order + 1, i] / (order + 1.0)
+    e = method.spread
+    return error_norm(problem, trial, e[:nk], e[nk : 2 * nk], e[2 * nk : 2 * nk + ny], h)
+
+
+@of_method("Bdf")
+def accepted(method, problem, trial, h, error):
+    """Renew the differences; after enough equal steps choose the order that allows the longest step."""
+    memory, d, n = method.memory, method.differences, method.renewed
+    _renew(method, problem, trial)
+    order = int(memory[ORDER_NOW])
+    for k in range(order + 3):
+        for i in range(d.shape[1]):
+            d[k, i] = n[k, i]
+    copy(trial.end, 0, trial.start, 0, trial.start.shape[0])
+    _move_charts(method, problem, trial)
+    memory[EQUAL] += 1.0
+    if memory[EQUAL] < order + 1:
+        return 1.0
+    best, factor = order, max(error, 1e-10) ** (-1.0 / (order + 1.0))
+    for other in (order - 1, order + 1):
+        if 1 <= other <= int(memory[LIMIT]):
+            found = max(_order_error(method, problem, trial, other, h), 1e-10) ** (-1.0 / (other + 1.0))
+            if found > factor:
+                best, factor = other, found
+    memory[ORDER_NOW] = best
+    memory[EQUAL] = 0.0
+    factor = min(10.0, 0.85 * factor)
+    return 1.0 if 0.9 < factor < 1.3 else max(0.2, factor)
+
+
+@lean
+def _move_charts(method, problem, trial):
+    """Where a rotation has left its chart's middle: the history in a chart at the present rotation."""
+    s, d = trial.start, method.differences
+    nk, quaternions = problem.sizes[NK], 3 * problem.sizes[NK] + problem.sizes[NY] + 2 * problem.sizes[NQ]
+    for f in range(problem.rotations.shape[0]):
+        i = problem.rotations[f]
+        if s[i] ** 2 + s[i + 1] ** 2 + s[i + 2] ** 2 > TURN * TURN:
+            _transport(method, nk, i, s[i], s[i + 1], s[i + 2])
+            move_chart(s[i : i + 3], s[nk + i : nk + i + 3], s[2 * nk + i : 2 * nk + i + 3], s[quaternions + 4 * f : quaternions + 4 * f + 4])
+            for k in range(3):
+                d[0, i + k], d[0, nk + i + k] = s[i + k], s[nk + i + k]
+
+
+@lean
+def _transport(method, nk, i, p0, p1, p2):
+    """Points of the history from their differences, each turned into the new chart, and back."""
+    points = method.room[0]
+    count = int(method.memory[ORDER_NOW]) + 3
+    _binomial(method.differences, points, nk, i, count, True)
+    for j in range(count):
+        a, b, c = points[6 * j], points[6 * j + 1], points[6 * j + 2]
+        w = angular_velocity((a, b, c), (points[6 * j + 3], points[6 * j + 4], points[6 * j + 5]))
+        scale = 1.0 / (1.0 + (a * p0 + b * p1 + c * p2) / 4.0)  # cay(psi) cay(-psi_0) in Gibbs' composition
+        turned = (
+            scale * (a - p0 - (b * p2 - c * p1) / 2.0),
+            scale * (b - p1 - (c * p0 - a * p2) / 2.0),
+            scale * (c - p2 - (a * p1 - b * p0) / 2.0),
+        )
+        rate, _ = chart_rates(turned, w, w)
+        points[6 * j], points[6 * j + 1], points[6 * j + 2] = turned
+        points[6 * j + 3], points[6 * j + 4], points[6 * j + 5] = rate
+    _binomial(method.differences, points, nk, i, count, False)
+
+
+@lean
+def _binomial(d, points, nk, i, count, out):
+    """z_{n-j} = sum_k (-1)^k binomial(j, k) D^k, and the same the other way round (it is its own inverse)."""
+    for j in range(count):
+        for c in range(6):
+            column = i + c if c < 3 else nk + i + c - 3
+            total, weight = 0.0, 1.0
+            for k in range(j + 1):
+                total += weight * (d[k, column] if out else points[6 * k + c])
+                weight *= -(j - k) / (k + 1.0)
+            if out:
+                points[6 * j + c] = total
+            else:
+                d[j, column] = total
+
+
+@of_method("Bdf")
+def between(method, problem, trial, theta, h, state):
+    """The polynomial of the formula, for values and charges, and its rate."""
+    _renew(method, problem, trial)
+    nk, ny, nq, n = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ], method.renewed
+    order, s = int(method.memory[ORDER_NOW]), theta - 1.0
+    for i in range(ny + nq):
+        share, rate, value, slope = 1.0, 0.0, n[0, 2 * nk + i], 0.0
+        for k in range(1, order + 1):
+            rate = (rate * (s + k - 1.0) + share) / k
+            share *= (s + k - 1.0) / k
+            value += share * n[k, 2 * nk + i]
+            slope += rate * n[k, 2 * nk + i]
+        state[3 * nk + i] = value
+        if i >= ny:
+            state[3 * nk + nq + i] = slope / h

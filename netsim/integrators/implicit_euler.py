@@ -1,0 +1,62 @@
+"""Implicit Euler with an error test: the formula of netsim.integrators.euler, the step chosen from h/2 times the change of the rates. Order 1."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from netsim.integrators import euler
+from netsim.integrators.contract import of_method, proposed, straight
+from netsim.integrators.single import begin_stage, filtered_error, keep, solve_stage
+from netsim.integrators.states import follow
+from netsim.kernels.bundle import Bundle, bundled
+from netsim.solvers.machine import ALPHA, NK, NQ, NY
+from netsim.solvers.newton import CONVERGED
+
+Array = np.ndarray
+
+
+class ImplicitEuler(NamedTuple):
+    """Room for the raw estimate [x | v | q]."""
+
+    raw: Array
+
+
+def prepare(nk: int, nq: int) -> Bundle:
+    """The method for one run of a system of these sizes."""
+    return bundled(ImplicitEuler(np.zeros(2 * nk + nq)))
+
+
+@of_method("ImplicitEuler")
+def attempt(method, problem, factor, trial, t, h, last):
+    """One step; the estimate compares it with the trapezoidal rule."""
+    nk, nq, at = problem.sizes[NK], problem.sizes[NQ], 3 * problem.sizes[NK] + problem.sizes[NY]
+    begin_stage(problem, trial, trial.start)
+    alpha = trial.g[ALPHA]
+    euler.begin(problem, trial.g, trial.start, trial.history, h)
+    trial.g[ALPHA] = alpha
+    status = solve_stage(problem, factor, trial, last, h)
+    if status != CONVERGED:
+        return status, 0.0
+    keep(problem, trial, trial.end)
+    s, e, raw = trial.start, trial.end, method.raw
+    for i in range(2 * nk):
+        raw[i] = 0.5 * h * (s[nk + i] - e[nk + i])
+    for k in range(nq):
+        raw[2 * nk + k] = 0.5 * h * (s[at + nq + k] - e[at + nq + k])
+    return CONVERGED, filtered_error(problem, factor, trial, raw, h, h)
+
+
+@of_method("ImplicitEuler")
+def accepted(method, problem, trial, h, error):
+    """The elementary rule; a step that would hardly grow stays, and keeps its factor."""
+    follow(problem, trial)
+    factor = proposed(error, 2.0)
+    return 1.0 if 1.0 <= factor < 1.2 else factor
+
+
+@of_method("ImplicitEuler")
+def between(method, problem, trial, theta, h, state):
+    """Straight lines."""
+    straight(problem, trial, theta, h, state)

@@ -1,0 +1,341 @@
+"""Radau IIA of order 5: three implicit stages, stiffly accurate, for ODEs and DAEs up to index 3.
+
+In a stage x, y and the charges are unknown or follow; rates are those of the collocation polynomial, with W = A^-1 and z_i = x_i - x_0:
+
+    v_i = (1/h) sum_j W_ij z_j,   a_i = (1/h) sum_j W_ij (v_j - v_0),   q'_i = (1/h) sum_j W_ij (q_j - q_0)
+
+Simplified Newton splits by the eigenvalues of W into one real and one complex system whose matrices are K + l D + l^2 M (with A + l B for charges) at
+l = eigenvalue/h. Entries are quadratic in l, so three evaluations of the kernels give them for every l, and a new step size needs none.
+Order: 5 for ODEs and index 1; 5 and 3 for differential and algebraic variables of index 2; 5, 3 and 2 for positions, velocities and multipliers of
+index 3. Error estimate: one Newton step of the implicit formula of order 3 with the real eigenvalue, from the solution of order 5.
+Source: Hairer, Wanner, Solving Ordinary Differential Equations II (1996), sec. IV.8 and VII.7; the text of the method is this program's own.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from netsim.integrators.contract import ACCEPTED, FACTORISATIONS, ITERATIONS, RESTARTED, cubic_charges, error_norm, of_method
+from netsim.integrators.radau_arrays import (
+    COUNT,
+    FACTOR_H,
+    FAINT,
+    HAVE,
+    LAST_ERROR,
+    LAST_H,
+    SHRINK,
+    THETA,
+    C,
+    prepare,
+    renewed,
+)
+from netsim.integrators.states import copy, follow, load
+from netsim.kernels.call import lean, run_table
+from netsim.solvers.linear import refactor, solve
+from netsim.solvers.machine import ALPHA, CHARGES, DRIVES, ENTRIES, HISTORY, KA, KV, KX, NK, NNZ, NQ, NY, A, V, X, Y
+from netsim.solvers.newton import CONVERGED, NOT_CONVERGED, NOT_FINITE, PIVOT_QUALITY, SINGULAR, set_time
+
+ORDER = 5
+ESTIMATE = 4
+"""The estimate of an error shrinks with this power of the step."""
+ITERATIONS_MOST = 14
+EPS = 2.220446049250313e-16
+SLOW = 0.01
+"""A slower contraction than this asks for new derivatives in the next step."""
+
+
+@lean
+def derivatives(method, problem, trial, h):
+    """Coefficients of the matrix as a polynomial of l from three evaluations at the step's beginning (g holds it)."""
+    g, out = trial.g, trial.out
+    entries, nnz, nq = problem.sizes[ENTRIES], problem.sizes[NNZ], problem.sizes[NQ]
+    history, at = problem.sizes[HISTORY], 3 * problem.sizes[NK] + problem.sizes[NY]
+    size = 1.0 / h
+    for k in range(3):
+        s = (0.0, size, -size)[k]
+        g[KX], g[KV], g[KA], g[ALPHA] = 1.0, s, s * s, s
+        for c in range(nq):  # alpha q + history is q' of the beginning
+            g[history + c] = trial.start[at + nq + c] - s * trial.start[at + c]
+        for i in range(entries + nnz + 1):
+            out[i] = 0.0
+        run_table(problem.jacobian, g, out)
+        copy(out, entries, method.powers[k], 0, nnz)
+    for p in range(nnz):
+        e0, e1, e2 = method.powers[0, p], method.powers[1, p], method.powers[2, p]
+        method.powers[1, p] = (e1 - e2) / (2.0 * size)
+        method.powers[2, p] = ((e1 - e0) + (e2 - e0)) / (2.0 * size * size)
+
+
+@lean
+def factorise(method, problem, factor, trial, h):
+    """Both factors for a step of size h; SINGULAR (with the real matrix in out) where the pivots do not serve."""
+    entries, nnz, out = problem.sizes[ENTRIES], problem.sizes[NNZ], trial.out
+    real = method.eigenvalues[0] / h
+    pair = complex(method.eigenvalues[1], -method.eigenvalues[2]) / h
+    for p in range(nnz):
+        c0, c1, c2 = method.powers[0, p], method.powers[1, p], method.powers[2, p]
+        out[entries + p] = c0 + real * (c1 + real * c2)
+        method.entries[p] = c0 + pair * (c1 + pair * c2)
+    trial.counters[FACTORISATIONS] += 1
+    method.memory[FACTOR_H] = 0.0
+    if refactor(factor, out[entries : entries + nnz]) < PIVOT_QUALITY or refactor(method.pair, method.entries) < 1e-3 * PIVOT_QUALITY:
+        return SINGULAR
+    method.memory[FACTOR_H] = h
+    return CONVERGED
+
+
+@lean
+def _start_stages(method, problem, trial, h):
+    """First values: x by v and a of the beginning, y along the polynomial of the last step."""
+    nk, ny = problem.sizes[NK], problem.sizes[NY]
+    old = method.memory[LAST_H]
+    known = old > 0.0 and trial.counters[RESTARTED] == 0
+    for i in range(3):
+        step = C[i] * h
+        for k in range(nk):
+            method.z[i, k] = step * (trial.start[nk + k] + 0.5 * step * trial.start[2 * nk + k])
+        s = 1.0 + step / old if known else 1.0
+        l0 = (s - C[1]) * (s - C[2]) / ((C[0] - C[1]) * (C[0] - C[2]))
+        l1 = (s - C[0]) * (s - C[2]) / ((C[1] - C[0]) * (C[1] - C[2]))
+        l2 = (s - C[0]) * (s - C[1]) / ((C[2] - C[0]) * (C[2] - C[1]))
+        for k in range(ny):
+            p = method.previous
+            method.z[i, nk + k] = l0 * p[0, k] + l1 * p[1, k] + l2 * p[2, k] if known else trial.start[3 * nk + k]
+
+
+@lean
+def _place_stage(method, problem, trial, h, i):
+    """Write stage i into g: time and drives, x, v, a, y."""
+    nk, ny, g = problem.sizes[NK], problem.sizes[NY], trial.g
+    x, v, a, y = problem.sizes[X], problem.sizes[V], problem.sizes[A], problem.sizes[Y]
+    w = method.w
+    for k in range(nk):
+        v0 = trial.start[nk + k]
+        g[x + k] = trial.start[k] + method.z[i, k]
+        g[v + k] = method.v[i, k]
+        g[a + k] = (w[i, 0] * (method.v[0, k] - v0) + w[i, 1] * (method.v[1, k] - v0) + w[i, 2] * (method.v[2, k] - v0)) / h
+    for k in range(ny):
+        g[y + k] = method.z[i, nk + k]
+    first, count = problem.sizes[DRIVES], method.drives.shape[1] - 1
+    copy(method.drives[i], 0, g, first, count)
+    g[1] = method.drives[i, count]
+
+
+@lean
+def _velocities(method, problem, h):
+    w, z = method.w, method.z
+    for i in range(3):
+        for k in range(problem.sizes[NK]):
+            method.v[i, k] = (w[i, 0] * z[0, k] + w[i, 1] * z[1, k] + w[i, 2] * z[2, k]) / h
+
+
+@lean
+def _stage_charges(method, problem, trial, h):
+    """Charges of all stages and their rates."""
+    nq, charges, at = problem.sizes[NQ], problem.sizes[CHARGES], 3 * problem.sizes[NK] + problem.sizes[NY]
+    if nq == 0:
+        return
+    for i in range(3):
+        _place_stage(method, problem, trial, h, i)
+        for c in range(nq):
+            trial.out[charges + c] = 0.0
+        run_table(method.charges, trial.g, trial.out)
+        copy(trial.out, charges, method.q[i], 0, nq)
+    w, q = method.w, method.q
+    for i in range(3):
+        for c in range(nq):
+            q0 = trial.start[at + c]
+            method.rate[i, c] = (w[i, 0] * (q[0, c] - q0) + w[i, 1] * (q[1, c] - q0) + w[i, 2] * (q[2, c] - q0)) / h
+
+
+@lean
+def _residuals(method, problem, trial, h):
+    """F at all stages into method.residual."""
+    g, out, history = trial.g, trial.out, problem.sizes[HISTORY]
+    n = method.z.shape[1]
+    _velocities(method, problem, h)
+    _stage_charges(method, problem, trial, h)
+    g[ALPHA] = 0.0
+    for i in range(3):
+        _place_stage(method, problem, trial, h, i)
+        copy(method.rate[i], 0, g, history, problem.sizes[NQ])
+        for k in range(problem.sizes[ENTRIES]):
+            out[k] = 0.0
+        run_table(problem.residual, g, out)
+        copy(out, 0, method.residual[i], 0, n)
+
+
+@lean
+def _correct(method, problem, factor, trial, h):
+    """One simplified Newton step; the largest scaled correction."""
+    n, r, ti, t = method.z.shape[1], method.residual, method.inverse, method.transform
+    du = trial.work[0]
+    for k in range(n):
+        r0, r1, r2 = r[0, k], r[1, k], r[2, k]
+        du[k] = ti[0, 0] * r0 + ti[0, 1] * r1 + ti[0, 2] * r2
+        method.rhs[k] = complex(ti[1, 0] * r0 + ti[1, 1] * r1 + ti[1, 2] * r2, ti[2, 0] * r0 + ti[2, 1] * r1 + ti[2, 2] * r2)
+    solve(factor, du, du)
+    solve(method.pair, method.rhs, method.rhs)
+    for i in range(3):
+        for k in range(n):
+            change = t[i, 0] * du[k] + t[i, 1] * method.rhs[k].real + t[i, 2] * method.rhs[k].imag
+            method.z[i, k] -= change
+            r[i, k] = change
+    norm, nk, rate = 0.0, problem.sizes[NK], method.eigenvalues[0] / h
+    for i in range(3):
+        for k in range(nk):  # velocities with their full weight, whatever the index: what Newton leaves of them adds up over the steps
+            norm = max(norm, abs(r[i, k]) * max(1.0 / trial.scale[k], rate / trial.scale[nk + k]))
+        norm = max(norm, error_norm(problem, trial, r[i, :0], r[i, :0], r[i, nk:], h))
+        if not np.isfinite(norm):
+            return 1e30
+    return norm
+
+
+@lean
+def _newton(method, problem, factor, trial, h):
+    """Simplified Newton for the stages; (status, iterations)."""
+    memory = method.memory
+    tolerance = trial.tolerances[1]
+    if problem.sizes[NK]:  # velocities are known to the rounding of positions over the step
+        tolerance = max(tolerance, 0.5 * EPS * method.eigenvalues[0] / (h * trial.tolerances[0]))
+    faint = max(memory[FAINT], 1e-6) ** 0.8
+    before, theta = 0.0, 1e-3
+    memory[SHRINK] = 0.5
+    for iteration in range(1, ITERATIONS_MOST + 1):
+        _residuals(method, problem, trial, h)
+        norm = _correct(method, problem, factor, trial, h)
+        trial.counters[ITERATIONS] += 1
+        if not norm < 1e29:
+            return NOT_FINITE, iteration
+        if iteration > 1:
+            ratio = norm / before if before > 0.0 else 0.0
+            theta = ratio if iteration == 2 else np.sqrt(ratio * theta)
+            if ratio >= 0.99:
+                memory[THETA] = theta
+                return (CONVERGED if norm < 0.02 else NOT_CONVERGED), iteration
+            faint = theta / (1.0 - theta) if theta < 1.0 else 1e3
+            if faint * norm * theta ** (ITERATIONS_MOST - 1 - iteration) > tolerance:
+                memory[THETA] = theta
+                missed = min(20.0, max(1e-4, faint * norm * theta ** (ITERATIONS_MOST - 1 - iteration) / tolerance))
+                memory[SHRINK] = 0.8 * missed ** (-1.0 / (3 + ITERATIONS_MOST - iteration))
+                return NOT_CONVERGED, iteration
+        before = max(norm, 1e-300)
+        if faint * norm <= tolerance:
+            memory[FAINT], memory[THETA] = faint, theta
+            return CONVERGED, iteration
+    memory[THETA] = theta
+    return NOT_CONVERGED, ITERATIONS_MOST
+
+
+@lean
+def _finish(method, problem, trial, h):
+    """The end of the step from the stages: the last stage, with its rates."""
+    nk, ny, nq, g = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ], trial.g
+    _velocities(method, problem, h)
+    _stage_charges(method, problem, trial, h)
+    _place_stage(method, problem, trial, h, 2)
+    copy(g, problem.sizes[X], trial.end, 0, 3 * nk)
+    copy(g, problem.sizes[Y], trial.end, 3 * nk, ny)
+    copy(method.q[2], 0, trial.end, 3 * nk + ny, nq)
+    copy(method.rate[2], 0, trial.end, 3 * nk + ny + nq, nq)
+    first = 3 * nk + ny + 2 * nq
+    copy(trial.start, first, trial.end, first, trial.start.shape[0] - first)
+
+
+@lean
+def _error(method, problem, factor, trial, h):
+    """One Newton step of x' = l (x - c) with l = g/h from the end of the step, c such that the formula has order 3."""
+    nk, ny, nq, g, out = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ], trial.g, trial.out
+    v, a, history, at = problem.sizes[V], problem.sizes[A], problem.sizes[HISTORY], 3 * nk + ny
+    slope, rate = method.slope, method.eigenvalues[0] / h
+    dx, dv = method.error[0], method.error[1]
+    for k in range(nk):
+        v0 = trial.start[nk + k]
+        dx[k] = v0 - (slope[0] * method.z[0, k] + slope[1] * method.z[1, k] + slope[2] * method.z[2, k]) / h
+        dv[k] = trial.start[2 * nk + k] - (slope[0] * (method.v[0, k] - v0) + slope[1] * (method.v[1, k] - v0) + slope[2] * (method.v[2, k] - v0)) / h
+        g[v + k] -= dx[k]
+        g[a + k] -= dv[k] + rate * dx[k]
+    for c in range(nq):
+        q0 = trial.start[at + c]
+        bend = slope[0] * (method.q[0, c] - q0) + slope[1] * (method.q[1, c] - q0) + slope[2] * (method.q[2, c] - q0)
+        g[history + c] = method.rate[2, c] - (trial.start[at + nq + c] - bend / h)
+    for k in range(problem.sizes[ENTRIES]):
+        out[k] = 0.0
+    run_table(problem.residual, g, out)
+    e = method.error[2]
+    solve(factor, out[: e.shape[0]], e)
+    for k in range(nk):
+        dv[k] = rate * e[k] + dx[k]
+    return error_norm(problem, trial, e, dv, e[nk:], h)
+
+
+@of_method("Radau")
+def attempt(method, problem, factor, trial, t, h, last):
+    """One step; derivatives are taken anew after slow convergence only."""
+    memory, count = method.memory, method.drives.shape[1] - 1
+    for i in range(3):
+        status = set_time(problem, trial.g, last if i == 2 else t + C[i] * h)
+        if status != CONVERGED:
+            return status, 0.0
+        copy(trial.g, problem.sizes[DRIVES], method.drives[i], 0, count)
+        method.drives[i, count] = trial.g[1]
+    for _ in range(2):
+        load(problem, trial.g, trial.start)
+        if memory[HAVE] == 0.0:
+            set_time(problem, trial.g, t + 1e-3 * h)
+            derivatives(method, problem, trial, h)
+            memory[HAVE], memory[FACTOR_H] = 2.0, 0.0
+        if memory[FACTOR_H] != h:
+            status = factorise(method, problem, factor, trial, h)
+            if status != CONVERGED:
+                return status, 0.0
+        _start_stages(method, problem, trial, h)
+        status, iterations = _newton(method, problem, factor, trial, h)
+        memory[COUNT] = iterations
+        if status == CONVERGED:
+            _finish(method, problem, trial, h)
+            return CONVERGED, _error(method, problem, factor, trial, h)
+        memory[FAINT] = 1.0
+        if memory[HAVE] == 2.0:  # the derivatives are this step's own: only a smaller one helps
+            return status, memory[SHRINK]
+        memory[HAVE] = 0.0
+    return status, memory[SHRINK]
+
+
+@of_method("Radau")
+def accepted(method, problem, trial, h, error):
+    """Keep y along the step for the next first values; step-size rule of Gustafsson with Newton's effort in the safety factor."""
+    memory, nk = method.memory, problem.sizes[NK]
+    for i in range(3):
+        copy(method.z[i], nk, method.previous[i], 0, problem.sizes[NY])
+    safety = 0.9 * (2 * ITERATIONS_MOST + 1) / (2 * ITERATIONS_MOST + memory[COUNT])
+    small = max(error, 1e-8)
+    factor = safety * small**-0.25
+    if trial.counters[ACCEPTED] > 0 and memory[LAST_H] > 0.0 and trial.counters[RESTARTED] == 0:
+        predicted = safety * h / memory[LAST_H] * (memory[LAST_ERROR] / (small * small)) ** 0.25
+        factor = min(factor, predicted)
+    memory[LAST_ERROR], memory[LAST_H] = max(1e-2, error), h
+    follow(problem, trial)
+    memory[HAVE] = 0.0 if memory[THETA] > SLOW else 1.0
+    factor = min(8.0, max(0.2, factor))
+    return 1.0 if memory[HAVE] == 1.0 and 1.0 <= factor < 1.2 else factor
+
+
+@of_method("Radau")
+def between(method, problem, trial, theta, h, state):
+    """Values on the cubic through the beginning and the stages (these alone behind an inconsistent corner), charges on that of both ends."""
+    nk, ny = problem.sizes[NK], problem.sizes[NY]
+    c0, c1, s = C[0], C[1], theta
+    l0 = (s - c1) * (s - 1.0) / ((c0 - c1) * (c0 - 1.0))
+    l1 = (s - c0) * (s - 1.0) / ((c1 - c0) * (c1 - 1.0))
+    l2 = (s - c0) * (s - c1) / ((1.0 - c0) * (1.0 - c1))
+    bend = 0.0 if trial.counters[RESTARTED] == 1 else (s - c0) * (s - c1) * (s - 1.0) / (-c0 * c1)
+    f0, f1, f2 = (-c1) * (-1.0) / ((c0 - c1) * (c0 - 1.0)), (-c0) * (-1.0) / ((c1 - c0) * (c1 - 1.0)), c0 * c1 / ((1.0 - c0) * (1.0 - c1))
+    for k in range(ny):
+        z0, z1, z2 = method.z[0, nk + k], method.z[1, nk + k], method.z[2, nk + k]
+        gap = trial.start[3 * nk + k] - (f0 * z0 + f1 * z1 + f2 * z2)
+        state[3 * nk + k] = l0 * z0 + l1 * z1 + l2 * z2 + bend * gap
+    cubic_charges(problem, trial, theta, h, state)
+
+
+__all__ = ["ORDER", "accepted", "attempt", "between", "derivatives", "prepare", "renewed"]

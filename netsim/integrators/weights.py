@@ -1,0 +1,40 @@
+"""How often each variable depends on differentiated constraints: what an error test must know of the index.
+
+From the offsets (c, d) of the signature method: the highest derivative of variable j depends on constraints differentiated
+
+    E_j = max over the equation i matched to j of  c_i  and  E_j' + l + c_i - d_j'  over every z_j'^(l) in it
+
+times; its l-th derivative, l <= d_j, on max(0, E_j + l - d_j). 0 is what an ODE or an index-1 equation determines. The velocities of constrained
+masses have 1 and their multipliers 2: an implicit step finds them only with errors 1/h and 1/h^2 times those of positions, so tests weigh them with
+h and h^2 (Hairer, Wanner, Solving Ordinary Differential Equations II, sec. VII.7) or leave them out.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from netsim.solvers.initial import Structure
+from netsim.system import System
+
+Array = np.ndarray
+
+
+def exponents(system: System, structure: Structure) -> Array:
+    """Powers of h for positions, velocities and values, one after the other (2 nk + ny)."""
+    o, s = structure.dynamic, structure.signature
+    highest = np.zeros(s.size + 1, np.int64)
+    matched = o.match >= 0
+    highest[o.match[matched]] = o.c[matched]
+    kept = s.kept & matched[np.maximum(s.equation, 0)]
+    target, source = o.match[s.equation[kept]], s.variable[kept]
+    shift = s.level[kept] + o.c[s.equation[kept]] - o.d[source]
+    for _ in range(s.size):
+        updated = highest.copy()
+        np.maximum.at(updated, target, highest[source] + shift)
+        if np.array_equal(updated, highest):
+            break
+        highest = updated
+    layout = system.layout
+    lowest = highest[: layout.n] - o.d[: layout.n]
+    nk = layout.nk
+    return np.maximum(0, np.concatenate([lowest[:nk], lowest[:nk] + 1, lowest[nk:]]))

@@ -1,0 +1,110 @@
+"""The accept/reject loop: tolerances mean what they say, steps end at corners, samples stand where they were asked for, energy stays."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import netsim
+from netsim.corners import corners_of
+from netsim.library import models_folder
+
+PULSES = """
+use electrical
+v1 voltage   (a, ground)  v = 5 V*pulse(time, 1 ms, 2 ms, rise = 0.1 ms, fall = 0.2 ms, period = 10 ms) + (if time < 33 ms then 1 V else 0 V)
+r1 resistor  (a, b)       R = 1 kOhm
+c1 capacitor (b, ground)  C = 1 uF
+run transient(stop = 50 ms)
+save b.v
+"""
+TAU = 1e-3
+SQUARE = "v2 voltage (d, ground) v = 1 V*step(sin(100*3.14159265358979*time/(1 s)))\nr2 resistor (d, ground) R = 1 Ohm\nrun "
+
+
+def drive(t):
+    """The source of PULSES."""
+    phase = (t - 1e-3) % 10e-3 if t >= 1e-3 else -1.0
+    pulse = np.interp(phase, [0.0, 1e-4, 2.1e-3, 2.3e-3], [0.0, 5.0, 5.0, 0.0]) if phase >= 0 else 0.0
+    return pulse + (1.0 if t < 33e-3 else 0.0)
+
+
+def exact(times):
+    """The capacitor's voltage: from corner to corner the source is a straight line."""
+    periods = 1e-3 + 10e-3 * np.arange(5)
+    corners = np.unique([0.0, *(p + c for p in periods for c in (0.0, 1e-4, 2.1e-3, 2.3e-3)), 33e-3, 50e-3])
+    found, v = np.zeros_like(times), 1.0
+    for begin, end in pairwise(corners):
+        first, last = drive(begin + 1e-12), drive(end - 1e-12)
+        slope = (last - first) / (end - begin)
+
+        def after(s, first=first, slope=slope, v=v):
+            return first + slope * (s - TAU) + (v - first + slope * TAU) * np.exp(-s / TAU)
+
+        inside = (times >= begin) & (times <= end)
+        found[inside], v = after(times[inside] - begin), after(end - begin)
+    return found
+
+
+def test_corners_are_found_exactly():
+    text = PULSES.replace("run ", SQUARE)
+    corners = corners_of(netsim.load(text).machine, 49e-3)
+    pulses = [p + c for p in 1e-3 + 10e-3 * np.arange(5) for c in (0.0, 1e-4, 2.1e-3, 2.3e-3)]
+    wanted = np.unique([*pulses, 33e-3, *(k * 10e-3 for k in range(1, 5))])
+    assert len(corners) == len(wanted)
+    assert np.allclose(corners, wanted, rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize(("method", "allowed"), [("radau", 3), ("bdf", 60), ("trbdf2", 300), ("rk45", 100)])
+def test_errors_follow_the_tolerance(method, allowed):
+    """Samples between steps included; a hundredfold smaller rtol gives 10 to 1000 times less error."""
+    model, found = netsim.load(PULSES), []
+    for rtol in (1e-4, 1e-6, 1e-8):
+        result = model.transient(stop=50e-3, method=method, rtol=rtol)
+        found.append(np.abs(result["b.v"].values - exact(result.time.values)).max())
+        assert found[-1] < allowed * rtol
+        assert result.attrs["corners"] == 21
+    ratios = np.array(found[:-1]) / found[1:]
+    assert np.all((ratios > 10) & (ratios < 1000)), found
+
+
+def test_samples_stand_where_they_were_asked_for():
+    result = netsim.load(PULSES).transient(stop=50e-3, sample=0.3e-3)
+    assert np.array_equal(result.time.values, np.append(np.arange(167) * 0.3e-3, 50e-3))
+    every = netsim.load(PULSES).transient(stop=50e-3)
+    assert every.time.values[0] == 0.0 and every.time.values[-1] == 50e-3
+    assert np.all(np.diff(every.time.values) > 0)
+
+
+def test_two_runs_are_bit_identical():
+    model = netsim.load(models_folder() / "mechanisms/double_pendulum.net")
+    first, second = (model.transient(stop=0.3, method="bdf") for _ in range(2))
+    assert first.identical(second) or all(np.array_equal(first[n], second[n]) for n in first.data_vars)
+
+
+MECHANISMS = ("pendulum", "double_pendulum", "fourbar_planar", "fourbar_spatial", "slider_crank", "five_bar", "spinning_top", "free_body", "andrews")
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_energy_of_mechanisms(name):
+    """|stored + dissipated - supplied - initial| at rtol 1e-8, relative to the largest kinetic energy (1 J where the account has no range)."""
+    model = netsim.load(models_folder() / f"mechanisms/{name}.net")
+    (run,) = model.network.runs
+    stop = next(model._option(b) for b in run.options if b.name == "stop")
+    found = {}
+    for rtol in (1e-5, 1e-8):
+        result = model.transient(stop=stop, rtol=rtol)
+        total = (result["energy.stored"] + result["energy.dissipated"] - result["energy.supplied"]).values
+        found[rtol] = np.abs(total - total[0]).max() / max(np.ptp(result["energy.stored"].values), 1e-2)
+    assert found[1e-8] < 1e-6
+    assert found[1e-8] < 0.05 * found[1e-5] or found[1e-8] < 1e-11
+
+
+@pytest.mark.parametrize("method", ["radau", "bdf"])
+def test_forces_of_the_tripod_do_not_depend_on_the_step(method):
+    """Inverse dynamics at rtol 1e-8: forces of both methods agree with those at 1e-10 to 1e-8 of the peak."""
+    model = netsim.load(models_folder() / "tripod/stage1.net")
+    save = ["A.F", "B.F", "C.F"]
+    coarse, fine = (model.transient(stop=15.0, sample=0.5, rtol=rtol, method=m, save=save) for rtol, m in ((1e-8, method), (1e-10, "radau")))
+    for name in save:
+        peak = np.abs(fine[name]).max()
+        assert np.abs(coarse[name] - fine[name]).max() < 1e-8 * peak
