@@ -18,7 +18,7 @@ from netsim.jointspace.start import homes, in_joint_coordinates, set_charges, sh
 from netsim.kernels.call import run_table
 from netsim.solvers.linear import Factor, SingularMatrix, analyse
 from netsim.solvers.machine import Machine
-from netsim.solvers.newton import CONVERGED, newton, set_charge_history, set_coefficients, set_time, spread
+from netsim.solvers.newton import CONVERGED, TOLERANCE, newton, set_charge_history, set_coefficients, set_time, spread
 from netsim.solvers.recovery import Recovery, recover
 
 Array = np.ndarray
@@ -102,8 +102,8 @@ def _solved(recovery: Direct, g: Array, state: Array, t: float) -> Array:
     point, n = g.copy(), machine.system.n
     set_time(machine.problem, point, t)
     u, history = _state_of_step(machine, point, state)
-    out, work = np.zeros(machine.system.out_size), np.zeros((4, n))
-    status = newton(machine.problem, recovery.factor, False, point, history, out, u, work)[0]
+    out, work = np.zeros(machine.system.out_size), np.zeros((6, n))
+    status = newton(machine.problem, recovery.factor, False, point, history, out, u, work, TOLERANCE)[0]
     if status != CONVERGED:
         raise SimulationError(
             Problem("E505", f"accelerations and forces are not found at t = {t:g} s", hint="the mechanism may be near a singular position")
