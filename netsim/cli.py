@@ -93,6 +93,7 @@ def _parser() -> _Parser:
 
     check = _command(commands, "check", check_command, "check text, units and structure; no time stepping")
     _add_file(check)
+    check.add_argument("--start", action="store_true", help="print what every state begins with: written, default, computed")
     show = _command(commands, "show", show_command, "print a stage of the pipeline")
     _add_file(show)
     show.add_argument("--stage", choices=STAGES, default="network", help="default: network")
@@ -225,6 +226,10 @@ def check_command(chosen: argparse.Namespace) -> int:
     if any(not p.is_note for p in problems):
         return MISTAKE
     sizes = zip((len(model.network.instances), len(model.network.nodes), model.system.n), ("element", "node", "unknown"))
+    if chosen.start:
+        from netsim.starts_shown import table
+
+        print(table(model), end="")
     print(f"{file}: fine ({', '.join(counted(*size) for size in sizes)}, index {model.structure.index})")
     return FINE
 

@@ -110,12 +110,16 @@ class Model:
             start_rows(self.system, self.values)
             select(machine, self._saves(), self._plots())
             self._check_tables()
-            options = [self._options(run, {}) for run in self.network.runs]
+            options = self.run_options()
             if not any(p for p in found if not p.is_note):
                 found += self._start_notes(options)
         except NetsimError as error:
             found += error.problems
         return found
+
+    def run_options(self) -> list[Options]:
+        """The options of every run line, checked."""
+        return [self._options(run, {}) for run in self.network.runs]
 
     def _start_notes(self, options: Sequence[Options]) -> list[Problem]:
         """What the first run moves to begin; raises what makes it impossible. A table over a run shows nothing yet: no word then."""

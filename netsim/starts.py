@@ -170,12 +170,19 @@ def _rows(system: System, values: Values, beginning: Beginning, nodes: Any, numb
     typed: Typed = batch.form.readings[signal.reading]
     chosen = picked(signal, len(flatten(typed.value)))
     targets = _targets(beginning.value, scope, typed.dimension or dimension(None), len(chosen), beginning)
-    unit = _declared(batch, signal.reading) or format_dimension(typed.dimension or dimension(None))
     paths = _paths(beginning.path, (len(chosen),) if len(chosen) > 1 else ())
     return [
-        kernel_row(system, batch, position, _value_kernel(batch.form, signal.reading, i), path, beginning.word, target, beginning.span, unit)
+        reading_row(system, batch, position, signal.reading, i, path, target, beginning.word, beginning.span)
         for i, target, path in zip(chosen, targets, paths)
     ]
+
+
+def reading_row(
+    system: System, batch: Batch, position: int, name: str, index: int, path: str, target: float, word: str = "start", span: Span | None = None
+) -> StartRow:
+    """A row for a scalar of a reading of an element."""
+    unit = _declared(batch, name) or format_dimension(batch.form.readings[name].dimension or dimension(None))
+    return kernel_row(system, batch, position, _value_kernel(batch.form, name, index), path, word, target, span, unit)
 
 
 def _declared(batch: Batch, reading: str) -> str:

@@ -56,7 +56,11 @@ class Values:
         key = (id(definition.statement), path)
         if key not in self.known:
             self.known[key] = Typed(math.nan, None)
-            self.known[key] = self._evaluate(path, definition)
+            try:
+                self.known[key] = self._evaluate(path, definition)
+            except InputError:
+                del self.known[key]  # asked again, it fails in the same words
+                raise
         elif isinstance(self.known[key].value, float) and math.isnan(self.known[key].value):
             raise InputError(Problem("E233", f"'{path}' depends on itself", definition.statement.span))
         return self.known[key]

@@ -12,9 +12,9 @@ from netsim.library import models_folder
 
 NAMES = sorted(path.stem for path in models_folder().glob("*.net"))
 ROUND_OFF = 1e-10
-LOSSLESS = {"heated_resistor", "heated_wall"}
-"""Their stored energy is linear in the unknowns: implicit Euler keeps it to round-off."""
-SECOND_ORDER = {"motor_angle"}
+LOSSLESS = {"heated_resistor", "heated_wall", "gas_bottle", "cooling_circuit", "transistor_amplifier"}
+"""Their stored energy is linear in the unknowns, or hardly moves: implicit Euler keeps it to round-off."""
+SECOND_ORDER = {"motor_angle", "coaxial_cable"}
 """Run by generalized-alpha: the account is off by an amount of second order, of either sign."""
 SHORT = {"coupled_coils": 10e-6, "coupled_oscillators": 1.0, "lever": 0.3}
 """Oscillations that go on for many periods are followed for a few."""

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (netlists in a line read best)
 """Transistors of the library against their equations in NumPy, against ngspice where it is installed, and what their charges conserve."""
 
 import shutil

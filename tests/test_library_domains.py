@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (netlists in a line read best)
 """Models of the wider library against closed forms, linear blocks against SciPy, and the coverage of the Modelica Standard Library's list."""
 
 import numpy as np
@@ -29,11 +30,12 @@ def test_cooling_circuit():
 
     def rate(time, z):
         heat = 1000 * (z[1] - z[0])
-        return [(rho_cp * 1e-4 * (293.15 - z[0]) + heat) / (rho_cp * 1e-3), (5000 * (time >= 1) - heat) / 500]
+        return [(rho_cp * 1e-4 * (293.15 - z[0]) + heat) / (rho_cp * 1e-3), (5000 - heat) / 500]
 
-    wanted = integrated(rate, t[t >= 1], [293.15, 293.15], "Radau", 1e-9, 1e-12)
-    assert wall[t >= 1] == pytest.approx(wanted[0], abs=0.15)
-    assert motor[t >= 1] == pytest.approx(wanted[1], abs=0.25)
+    late = t >= 0.9 - 1e-9  # implicit Euler has the heat of t = 1 in the step that ends there
+    wanted = integrated(rate, t[late], [293.15, 293.15], "Radau", 1e-9, 1e-12)
+    assert wall[late] == pytest.approx(wanted[0], abs=0.15)
+    assert motor[late] == pytest.approx(wanted[1], abs=0.25)
     assert wall[-1] == pytest.approx(293.15 + 5000 / (rho_cp * 1e-4), abs=0.01)
 
 
@@ -74,7 +76,10 @@ run   transient(stop = 25 ms, step = 20 us, method = generalized_alpha, from = r
 
 BLOCKS = {
     "transfer_function": ("n = 3, a = [6, 11, 6], b = [1, 2, 0.5], d = 0.25", ([0.25, 2.0, 4.75, 2.5], [1, 6, 11, 6])),
-    "state_space": ("n = 2, A = [[-1, 2], [-3, -2]], B = [1, 2], C = [3, 1], D = 0.5", linear.ss2tf([[-1, 2], [-3, -2]], [[1], [2]], [[3, 1]], [[0.5]])),
+    "state_space": (
+        "n = 2, A = [[-1, 2], [-3, -2]], B = [1, 2], C = [3, 1], D = 0.5",
+        linear.ss2tf([[-1, 2], [-3, -2]], [[1], [2]], [[3, 1]], [[0.5]]),
+    ),
     "critical_damping": ("n = 3, f = 0.5 Hz", ([1], np.poly1d([np.sqrt(2 ** (1 / 3) - 1) / np.pi, 1]) ** 3)),
     "butterworth2": ("f = 0.5 Hz", linear.butter(2, np.pi, analog=True)),
     "butterworth4": ("f = 0.5 Hz", linear.butter(4, np.pi, analog=True)),

@@ -18,12 +18,12 @@ MARKER = re.compile(r"# <-\s*$")
 
 
 def problems_of(path: Path) -> list[Problem]:
-    """What `netsim check` would say, and, where that is silent, what the start of a run says."""
+    """What `netsim check` would say, and, where that is silent, what a run says."""
     try:
         model = load(path)
         problems = model.check()
         if not errors(problems) and model.network.runs:
-            model.run()
+            problems += [s.attributes["failure"] for s in model.run() if "failure" in s.attributes]
         return problems
     except NetsimError as error:
         return list(error.problems)

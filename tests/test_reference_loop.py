@@ -33,7 +33,7 @@ def test_compiled_loop_equals_the_readable_one(name):
     _, unknowns = reference_run(model.machine, g, times)
     names = model.system.names
     wanted = [i for i, n in enumerate(names) if "[" not in n]
-    result = model.transient(stop=STEPS * step, step=step, from_="rest" if at_rest else "static", save=[names[i] for i in wanted])
+    result = model.transient(stop=STEPS * step, step=step, save=[names[i] for i in wanted], **({"from_": "rest"} if at_rest else {}))
     for i in wanted:
         ours = result[names[i]].values
         peak = max(np.abs(unknowns[:, i]).max(), 1e-3 * model.system.nominals[i])

@@ -19,6 +19,7 @@ from netsim.levels import Offsets, Signature, offsets
 from netsim.network import GROUND
 from netsim.numbering import across_scalars
 from netsim.solvers.charts import recharted
+from netsim.solvers.culprits import irreducible
 from netsim.solvers.machine import Machine
 from netsim.solvers.stages import Stages, solve_stage, stage_equations, stage_residuals
 from netsim.starts import StartRow, Turn
@@ -123,12 +124,29 @@ def closed(stages: Stages, g: Array, k: int, rows: Sequence[StartRow], sizes: Si
     try:
         solve_stage(stages, point, k, rows, soft=[*np.zeros(len(equations)), *scales])
     except SimulationError:
-        raise _apart(stages, g, k, rows, sizes, np.full(len(rows), np.inf)) from None
+        raise _apart(stages, g, k, rows, sizes) from None
     missed = np.array([row.linearise(stages.machine, point)[0] for row in rows])
     if np.max(np.abs(missed) / scales) > NEARLY:
-        raise _apart(stages, g, k, rows, sizes, missed / scales)
+        raise _apart(stages, g, k, rows, sizes)
     g[:] = point
     return [_as_taken(stages.machine, row, miss, g) for row, miss in zip(rows, missed)]
+
+
+def _nearly(stages: Stages, g: Array, k: int, rows: Sequence[StartRow], sizes: Sizes) -> bool:
+    """Whether the constraints allow these starts, nearly."""
+    point = g.copy()
+    try:
+        solve_stage(stages, point, k, rows)
+        return True
+    except SimulationError:
+        point[:] = g
+    scales = np.array([sizes.size if row.unit == "m" else 1.0 for row in rows])
+    try:
+        solve_stage(stages, point, k, rows, soft=[*np.zeros(len(stage_equations(stages.offsets, k))), *scales])
+    except SimulationError:
+        return False
+    missed = [row.linearise(stages.machine, point)[0] for row in rows]
+    return bool(np.max(np.abs(missed) / scales, initial=0.0) <= NEARLY)
 
 
 def _as_taken(machine: Machine, row: StartRow, missed: float, g: Array) -> StartRow:
@@ -139,18 +157,25 @@ def _as_taken(machine: Machine, row: StartRow, missed: float, g: Array) -> Start
     return replace(row, source=replace(row.source, wanted=g[first : first + 9].reshape(3, 3).copy()))
 
 
-def _apart(stages: Stages, g: Array, k: int, rows: Sequence[StartRow], sizes: Sizes, missed: Array) -> InputError:
+def _apart(stages: Stages, g: Array, k: int, rows: Sequence[StartRow], sizes: Sizes) -> InputError:
     """Starts that contradict the constraints: at the joint that stays open where bodies were placed, else at the culprits."""
-    culprits = [row for row, miss in zip(rows, missed) if abs(miss) >= 0.2 * min(np.max(np.abs(missed)), 1e3)]
-    ordered = sorted(rows, key=lambda row: not any(row is culprit for culprit in culprits))
-    spans = list(dict.fromkeys(row.span for row in ordered if row.span))
+    culprits = irreducible(rows, lambda some: _nearly(stages, g, k, some, sizes))
+    spans = list(dict.fromkeys(row.span for row in culprits if row.span))
     names = ", ".join(dict.fromkeys(row.path for row in culprits))
     joint = open_joint(stages, g, k, rows, sizes)
     if joint is not None and set(joint.nodes) <= {GROUND, *(row.placed for row in rows)}:
         apart = f"{length(joint.distance)} apart where the starts put its bodies"
         message = f"the points of '{joint.name}' are {apart}; the machine is {length(sizes.size)} large"
         hint = f"check units and values of {names}, or place fewer bodies and let the joints carry the others"
-        return InputError(Problem("E411", message, joint.span, also=tuple((s, "placed here") for s in spans[:5]), hint=hint))
+        return InputError(
+            Problem(
+                "E411",
+                message,
+                joint.span,
+                also=tuple((s, "placed here") for s in dict.fromkeys(row.span for row in rows if row.span))[:5],
+                hint=hint,
+            )
+        )
     hint = "leave out one of them: the joints carry the rest" if len(spans) > 1 else "the joints do not allow it: they may lock what it speaks of"
     hint += f"; '{joint.name}' stays open by {length(joint.distance)}" if joint else ""
     message = f"the written starts contradict one another or the network: {names}"

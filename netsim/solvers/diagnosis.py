@@ -1,78 +1,87 @@
-"""Numerical failure in the user's words: worst rows and unknowns by name, time, step, what was tried."""
+"""Numerical failure in the user's words: which equations and what they belong to, time, step, what stopped it, what to try."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from netsim.errors import Problem
-from netsim.network import GROUND
-from netsim.solvers.linear import SingularMatrix
+from netsim.errors import Problem, Span
+from netsim.solvers.linear import SingularMatrix, analyse
 from netsim.solvers.machine import Machine
 from netsim.solvers.newton import MAX_ITERATIONS, NOT_FINITE, OUTSIDE_TABLE, SINGULAR
+from netsim.solvers.words import loose, row_words, sentences, span_of
 
 Array = np.ndarray
-NAMED = 4
+NAMED = 2
+"""Equations a message names: the worst ones."""
 
 
 def explain_singular(machine: Machine, singular: SingularMatrix, t: float) -> Problem:
-    """Which unknowns a singular matrix leaves undetermined, and which rows contradict or repeat one another."""
-    unknowns = worst(machine, np.abs(singular.null_column))
-    rows = worst(machine, np.abs(singular.null_row))
-    sentences = author_sentences(machine, np.abs(singular.null_column))
-    message = f"the equations are singular at t = {t:g} s: {', '.join(unknowns)} {'is' if len(unknowns) == 1 else 'are'} not determined"
-    hint = f"the balances of {', '.join(rows)} depend on one another" + ("; " + "; ".join(sentences) if sentences else "")
-    return Problem("E502", message, _span(machine, singular.null_column), hint=hint)
+    """What a singular matrix leaves free, or fixes twice, and which equations depend on one another."""
+    system, column = machine.system, singular.null_column
+    message = f"the equations are singular at t = {t:g} s: {loose(system, column)}"
+    dependent = _named(machine, np.abs(singular.null_row), len(singular.null_row))
+    hint = f"{', '.join(dependent)} {'has no say of its own' if len(dependent) == 1 else 'depend on one another'}"
+    return Problem("E502", message, span_of(system, column), hint="; ".join([hint, *sentences(system, column)]))
 
 
-def worst(machine: Machine, sizes: Array) -> list[str]:
-    """Names of the largest entries of a vector over the unknowns."""
-    sizes = np.asarray(sizes)
-    order = np.argsort(-sizes)[:NAMED]
-    return [machine.system.names[i] for i in order if sizes[i] > 0.1 * sizes[order[0]]]
+def worst_rows(machine: Machine, residuals: Array, matrix: Array, u: Array) -> Array:
+    """Every row's residual as a part of the largest of its terms |A_ij u_j| (of ordinary sizes of the unknowns at least)."""
+    system = machine.system
+    size = np.maximum(np.abs(u), 1e-3 * system.nominals)
+    terms = np.zeros(system.n)
+    columns = np.repeat(np.arange(system.n), np.diff(system.pattern.indptr))
+    np.maximum.at(terms, system.pattern.indices, np.nan_to_num(np.abs(matrix) * size[columns], nan=0.0, posinf=0.0))
+    return np.abs(residuals) / np.maximum(terms, 1e-300)
 
 
-def author_sentences(machine: Machine, sizes: Array) -> list[str]:
-    """What the authors of the components involved say of a singular network."""
-    involved = set(np.flatnonzero(np.asarray(sizes) > 0.1 * np.max(sizes, initial=0.0)))
-    found = []
-    for batch in machine.system.batches:
-        sentence = batch.instances[0].component.definition.singular if batch.instances else ""
-        if sentence and any(involved & set(u[u != GROUND]) for u in batch.unknowns.values()):
-            found.append(sentence)
-    return found
-
-
-def _span(machine: Machine, null: Array):
-    """The line of the node or instance behind the largest entry."""
-    largest = int(np.argmax(np.abs(null)))
-    for node, first in zip(machine.system.network.nodes, machine.system.numbering.first):
-        if first == largest:
-            return node.span
-    for batch in machine.system.batches:
-        for key, unknowns in batch.unknowns.items():
-            if key[0] == "own" and largest in unknowns and batch.instances:
-                return batch.instances[int(np.flatnonzero(unknowns == largest)[0])].span
-    return None
+def _named(machine: Machine, sizes: Array, most: int = NAMED) -> list[str]:
+    """The largest rows in words, those within a tenth of the largest."""
+    sizes = np.where(np.isfinite(sizes), sizes, np.inf)
+    order = np.argsort(-sizes, kind="stable")[: min(most, 4)]
+    return [row_words(machine.system, int(i)) for i in order if sizes[i] > 0.0 and (sizes[i] > 0.1 * sizes[order[0]] or not np.isfinite(sizes[i]))]
 
 
 def explain_failure(machine: Machine, status: int, before: float, t: float, g: Array, out: Array, u: Array, history: Array) -> Problem:
-    """Why the step from `before` to t failed."""
+    """Why the step from `before` to t failed: what stopped it, where, what was tried and what to try. The state at `before` is the last accepted."""
     if status == OUTSIDE_TABLE:
         return Problem("E504", f"a table does not reach t = {t:g} s", hint="say outside = hold or outside = linear in table(...), or stop earlier")
-    n = machine.system.n
-    residuals = np.abs(out[:n])
-    rows = worst(machine, np.where(np.isfinite(residuals), residuals, np.inf))
-    step = t - before
+    system = machine.system
+    entries = out[system.layout.entries : system.layout.entries + system.pattern.nnz]
+    residuals, when = out[: system.n], f"at t = {t:g} s (step {t - before:g} s)"
+    last = f"the state at t = {before:g} s is the last one accepted"
     if status == SINGULAR:
-        return Problem(
-            "E502", f"the equations become singular at t = {t:g} s (step {step:g} s); worst balances: {', '.join(rows)}", hint="tried: new pivots"
-        )
-    if status == NOT_FINITE:
-        bad = [machine.system.names[i] for i in np.flatnonzero(~np.isfinite(residuals))[:NAMED]]
-        return Problem(
-            "E503",
-            f"a value is not finite at t = {t:g} s (step {step:g} s), at {', '.join(bad or rows)}",
-            hint="tried: damped Newton steps; a smaller step may help",
-        )
-    message = f"Newton does not converge at t = {t:g} s (step {step:g} s); worst balances: {', '.join(rows)}"
-    return Problem("E505", message, hint=f"tried: {MAX_ITERATIONS} damped iterations with new matrices; a smaller step may help")
+        found = _singular(machine, entries)
+        if found is not None:
+            problem = explain_singular(machine, found, t)
+            return Problem("E502", problem.message, problem.span, hint=f"{problem.hint}; {last}")
+    if status == NOT_FINITE or not np.all(np.isfinite(residuals)):
+        bad = [int(i) for i in np.flatnonzero(~np.isfinite(residuals))] or [int(i) for i in np.argsort(-np.abs(residuals))[:NAMED]]
+        message = f"a value is not finite {when}, in {', '.join(row_words(system, i) for i in bad[:NAMED])}"
+        hint = f"a root of a negative number, a division by zero or an overflow; tried: damped Newton steps; try a smaller step; {last}"
+        return Problem("E503", message, _row_span(machine, bad[0]), hint=hint)
+    scaled = worst_rows(machine, residuals, entries, u)
+    rows, where = _named(machine, scaled), _row_span(machine, int(np.argmax(scaled)))
+    if status == SINGULAR:
+        message = f"the equations become singular {when}; what stays violated most: {', '.join(rows)}"
+        return Problem("E502", message, where, hint=f"tried: new pivots; {last}")
+    message = f"Newton does not converge {when}; what stays violated most: {', '.join(rows)}"
+    tried = f"tried: {MAX_ITERATIONS} damped iterations with new matrices"
+    hint = f"{tried}; try a smaller step, or look for a jump or a corner in what these elements do; {last}"
+    return Problem("E505", message, where, hint=hint)
+
+
+def _singular(machine: Machine, entries: Array) -> SingularMatrix | None:
+    pattern = machine.system.pattern
+    try:
+        analyse(machine.system.n, pattern.indptr, pattern.indices, entries)
+    except SingularMatrix as singular:
+        return singular
+    except ValueError:
+        return None
+    return None
+
+
+def _row_span(machine: Machine, row: int) -> Span | None:
+    unit = np.zeros(machine.system.n)
+    unit[row] = 1.0
+    return span_of(machine.system, unit)

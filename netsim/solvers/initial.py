@@ -17,6 +17,7 @@ from netsim.errors import InputError, Problem, SimulationError
 from netsim.levels import Offsets, Signature, StructurallySingular, least_offsets, offsets, signature, structural_index
 from netsim.network import GROUND, Instance
 from netsim.solvers.assembly import Change, Sizes, changes, closed, length, lifted, open_joint, sizes_of_machine, speaks_of_positions, turn_far
+from netsim.solvers.culprits import irreducible
 from netsim.solvers.machine import Machine
 from netsim.solvers.newton import OUTSIDE_TABLE, set_time
 from netsim.solvers.stages import Inconsistent, Stages, slots, solve_stage
@@ -248,17 +249,27 @@ def _solve(
     except Inconsistent as wrong:
         g[:] = before
         if not rows or k == 0 or not len(sizes.lengths) or not all(map(speaks_of_positions, rows)):
-            raise _explained(stages, wrong, rows, g, sizes) from None
+            raise _explained(stages, wrong, rows, g, sizes, freed) from None
         taken = dict(zip(map(id, rows), closed(stages, g, k, rows, sizes)))
         return [taken.get(id(row), row) for row in starts]
     return starts
 
 
-def _explained(stages: Stages, wrong: Inconsistent, rows: list[StartRow], g: Array, sizes: Sizes) -> Exception:
+def _holds(stages: Stages, g: Array, k: int, rows: list[StartRow], freed: Sequence[int]) -> bool:
+    """Whether stage k has a solution with these rows."""
+    try:
+        solve_stage(stages, g.copy(), k, rows, freed)
+    except SimulationError:
+        return False
+    return True
+
+
+def _explained(stages: Stages, wrong: Inconsistent, rows: list[StartRow], g: Array, sizes: Sizes, freed: Sequence[int] = ()) -> Exception:
     names = stages.machine.system.names
     where = [names[e] for e in wrong.equations if e < stages.machine.system.n][:5]
     written = [row for row in rows if row.word == "start"]
     if written:
+        written = [row for row in irreducible(rows, lambda some: _holds(stages, g, wrong.stage, some, freed)) if row.word == "start"]
         first, *others = written
         also = tuple((row.span, "and this") for row in others[:5] if row.span)
         hint = f"they meet at {', '.join(where)}" if where else "remove one of them"

@@ -1,0 +1,52 @@
+# ruff: noqa: E501  (a line per domain reads best)
+"""What practical models of the Modelica Standard Library use, and what says it here; `python tests/test_library_coverage.py` prints the table.
+
+`ground` is the reference node of every domain and needs no component; names with `(` are ways of saying it that need none either. An empty entry
+waits for events, delays or tables of signals.
+"""
+
+from netsim.language.parse import parse
+from netsim.library import collect, library_names
+
+COVERAGE = {
+    "Electrical.Analog": "Ground=ground Resistor=resistor Conductor=conductor Capacitor=capacitor Inductor=inductor SaturatingInductor=saturating_inductor Transformer=coupled_inductors RotationalEMF=emf TranslationalEMF=voice_coil VariableResistor=variable_resistor IdealOpAmp3Pin=opamp IdealizedOpAmpLimited=limited_opamp IdealDiode= IdealThyristor= IdealClosingSwitch= IdealOpeningSwitch= IdealTwoWaySwitch= CloserWithArc= IdealTransformer=transformer Diode=exponential_diode,diode NMOS=simple_mosfet,mosfet NPN=simple_bjt,bjt ConstantVoltage=voltage SineVoltage=voltage PulseVoltage=voltage SignalVoltage=voltage SignalCurrent=current VoltageSensor=voltage_sensor CurrentSensor=current_sensor VCV=vcvs VCC=vccs CCV=ccvs CCC=cccs",
+    "Translational": "Fixed=ground Mass=mass Rod=weld Spring=spring Damper=damper SpringDamper=spring_damper ElastoGap=elasto_gap SupportFriction= MassWithStopAndFriction= Brake= IdealGearR2T=rack_pinion IdealRollingWheel=rack_pinion Force=force Position=displacement Accelerate=acceleration Sensors=position_sensor,velocity_sensor,acceleration_sensor,force_sensor,power_meter",
+    "Rotational": "Fixed=ground Inertia=inertia Spring=torsion_spring Damper=torsion_damper SpringDamper=torsion_spring_damper ElastoBacklash=damped_backlash BearingFriction= Brake= Clutch= OneWayClutch= IdealGear=gear LossyGear= IdealPlanetary=planetary_gear IdealDifferential=differential Gearbox= IdealRollingWheel=rack_pinion Torque=torque Speed=speed Position=angle ConstantTorque=torque QuadraticSpeedDependentTorque=quadratic_load Sensors=angle_sensor,speed_sensor,angular_acceleration_sensor,torque_sensor,shaft_power_meter",
+    "HeatTransfer": "HeatCapacitor=heat_capacity ThermalConductor=thermal_conductor ThermalResistor=thermal_resistor Convection=forced_convection BodyRadiation=body_radiation FixedTemperature=temperature PrescribedTemperature=temperature PrescribedHeatFlow=heat_flow,temperature_dependent_heat TemperatureSensor=temperature_sensor",
+    "Fluid, hydraulics": "Boundary=pressure,coolant_reservoir Pipe=round_pipe,hydraulic_line,heated_pipe Valve=valve,coolant_valve Pump=centrifugal_pump,coolant_pump VolumeFlow=flow OpenTank=open_tank,coolant_tank Cylinder=cylinder CompliantVolume=volume,aerated_volume LaminarOrifice=sharp_orifice CheckValve=check_valve,spring_check_valve ReliefValve=relief_valve SpoolValve43=valve_43 DifferentialCylinder=double_acting_cylinder Accumulator=accumulator",
+    "Magnetic": "Ground=ground ElectroMagneticConverter=winding ConstantReluctance=reluctance GenericFluxTube=core,saturating_core EddyCurrent=eddy_current AirGapWithForce=air_gap PermanentMagnet=permanent_magnet",
+    "Blocks": "Integrator=integrator Derivative=derivative FirstOrder=first_order SecondOrder=second_order PI=pi PID=limited_pid TransferFunction=transfer_function StateSpace=state_space Add=sum Sum=sum3 Product=product Division=quotient Gain=gain Feedback=difference Limiter=limiter DeadZone=dead_zone SlewRateLimiter=slew_limiter Delay= Switch= Hysteresis= Logic= UnitDelay= ZeroOrderHold= Sampler= Table1D=curve Table2D= TimeTable=signal_source Constant=constant Step=signal_source Ramp=signal_source Sine=signal_source Pulse=signal_source Trapezoid=signal_source BooleanPulse= KinematicPTP=point_to_point",
+}  # fmt: skip
+
+
+def rows():
+    """(domain, name there, names here) of the list."""
+    for domain, text in COVERAGE.items():
+        for entry in text.split():
+            name, _, ours = entry.partition("=")
+            yield domain, name, tuple(ours.split(",")) if ours else ()
+
+
+def test_what_the_table_names_is_there():
+    library = collect(parse("\n".join(f"use {name}" for name in library_names()), "<all>"))
+    known = {*library.components, *library.models, "ground"}
+    assert {name for _, _, ours in rows() for name in ours} <= known
+
+
+def test_most_of_the_list_is_covered():
+    covered = [bool(ours) for _, _, ours in rows()]
+    assert sum(covered) / len(covered) > 0.75
+
+
+def table():
+    """A Markdown table of the list and what is missing."""
+    lines = ["| domain | of the list | covered | waiting |", "| --- | --- | --- | --- |"]
+    for domain in COVERAGE:
+        mine = [(name, ours) for d, name, ours in rows() if d == domain]
+        missing = [name for name, ours in mine if not ours]
+        lines.append(f"| {domain} | {len(mine)} | {len(mine) - len(missing)} | {', '.join(missing) or '-'} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    print(table())
