@@ -247,6 +247,7 @@ def _error(method, problem, factor, trial, h):
     """One Newton step of x' = l (x - c) with l = g/h from the end of the step, c such that the formula has order 3."""
     nk, ny, nq, g, out = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ], trial.g, trial.out
     v, a, history, at = problem.sizes[V], problem.sizes[A], problem.sizes[HISTORY], 3 * nk + ny
+    charges = problem.sizes[CHARGES]
     slope, rate = method.slope, method.eigenvalues[0] / h
     dx, dv = method.error[0], method.error[1]
     for k in range(nk):
@@ -255,10 +256,16 @@ def _error(method, problem, factor, trial, h):
         dv[k] = trial.start[2 * nk + k] - (slope[0] * (method.v[0, k] - v0) + slope[1] * (method.v[1, k] - v0) + slope[2] * (method.v[2, k] - v0)) / h
         g[v + k] -= dx[k]
         g[a + k] -= dv[k] + rate * dx[k]
+    if nq and nk:  # charges of velocities follow the velocities' shift
+        for c in range(nq):
+            out[charges + c] = 0.0
+        run_table(method.charges, g, out)
+        copy(out, charges, method.q[3], 0, nq)
     for c in range(nq):
         q0 = trial.start[at + c]
         bend = slope[0] * (method.q[0, c] - q0) + slope[1] * (method.q[1, c] - q0) + slope[2] * (method.q[2, c] - q0)
-        g[history + c] = method.rate[2, c] - (trial.start[at + nq + c] - bend / h)
+        shift = rate * (method.q[3, c] - method.q[2, c]) if nk else 0.0
+        g[history + c] = method.rate[2, c] - (trial.start[at + nq + c] - bend / h) + shift
     for k in range(problem.sizes[ENTRIES]):
         out[k] = 0.0
     run_table(problem.residual, g, out)

@@ -81,20 +81,23 @@ def test_two_runs_are_bit_identical():
     assert first.identical(second) or all(np.array_equal(first[n], second[n]) for n in first.data_vars)
 
 
-MECHANISMS = ("pendulum", "double_pendulum", "fourbar_planar", "fourbar_spatial", "slider_crank", "five_bar", "spinning_top", "free_body", "andrews")
+MECHANISMS = ("pendulum", "double_pendulum", "fourbar_planar", "fourbar_spatial", "slider_crank", "five_bar", "spinning_top", "free_body")
+NAMES = (*(f"mechanisms/{name}" for name in MECHANISMS), "benchmarks/andrews")
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("name", NAMES)
 def test_energy_of_mechanisms(name):
-    """|stored + dissipated - supplied - initial| at rtol 1e-8, relative to the largest kinetic energy (1 J where the account has no range)."""
-    model = netsim.load(models_folder() / f"mechanisms/{name}.net")
+    """|stored + dissipated - supplied - initial| at rtol 1e-8, relative to the range of what is stored, or all of it where nothing is exchanged."""
+    model = netsim.load(models_folder() / f"{name}.net")
     (run,) = model.network.runs
     stop = next(model._option(b) for b in run.options if b.name == "stop")
     found = {}
     for rtol in (1e-5, 1e-8):
         result = model.transient(stop=stop, rtol=rtol)
         total = (result["energy.stored"] + result["energy.dissipated"] - result["energy.supplied"]).values
-        found[rtol] = np.abs(total - total[0]).max() / max(np.ptp(result["energy.stored"].values), 1e-2)
+        stored = result["energy.stored"].values
+        exchanged = np.ptp(stored)
+        found[rtol] = np.abs(total - total[0]).max() / max(exchanged if exchanged > 1e-3 * np.abs(stored).max() else np.abs(stored).max(), 1e-2)
     assert found[1e-8] < 1e-6
     assert found[1e-8] < 0.05 * found[1e-5] or found[1e-8] < 1e-11
 
