@@ -121,24 +121,31 @@ def _rescale(method, h):
 
 
 @inner
+def _predict(method, order):
+    """z0 = sum D^k z into the predictor and sum g_k D^k z into the spread."""
+    z0, spread = method.predictor, method.spread
+    copy(method.differences[0], 0, z0, 0, z0.shape[0])
+    for i in range(z0.shape[0]):
+        spread[i] = 0.0
+    for k in range(1, order + 1):
+        row = method.differences[k]
+        for i in range(z0.shape[0]):
+            z0[i] += row[i]
+            spread[i] += SUMS[k] * row[i]
+
+
+@inner
 def attempt(method, problem, factor, trial, t, h, last):
     """One step at the present order."""
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
-    memory, d, z0, history = method.memory, method.differences, method.predictor, trial.history
+    memory, z0, history = method.memory, method.predictor, trial.history
     if memory[STEP] == 0.0 or trial.counters[RESTARTED] != 0:
         _begin(method, problem, trial, h)
     elif abs(h - memory[STEP]) > 1e-12 * h:
         _rescale(method, h)
     order = int(memory[ORDER_NOW])
     g = SUMS[order]
-    copy(d[0], 0, z0, 0, z0.shape[0])
-    for i in range(z0.shape[0]):
-        method.spread[i] = 0.0
-    for k in range(1, order + 1):
-        row = d[k]
-        for i in range(z0.shape[0]):
-            z0[i] += row[i]
-            method.spread[i] += SUMS[k] * row[i]
+    _predict(method, order)
     begin_stage(problem, trial, trial.start)
     copy(z0, nk, trial.u, 0, nk + ny)
     step, psi = h / g, method.spread
