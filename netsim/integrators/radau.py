@@ -40,8 +40,6 @@ ESTIMATE = 4
 """The estimate of an error shrinks with this power of the step."""
 ITERATIONS_MOST = 14
 EPS = 2.220446049250313e-16
-ROUNDING = 1e3 * EPS
-"""Corrections of less than this part of the values are what rounding of charges over a step leaves; none of more than 0.3 of the tolerance."""
 SLOW = 0.01
 """A slower contraction than this asks for new derivatives in the next step."""
 
@@ -211,8 +209,6 @@ def _newton(method, problem, factor, trial, h):
             return NOT_FINITE, iteration
         if iteration > 1:
             ratio = norm / before if before > 0.0 else 0.0
-            if ratio > 0.1 and norm <= min(0.3, ROUNDING / trial.tolerances[0]):
-                return CONVERGED, iteration
             theta = ratio if iteration == 2 else np.sqrt(ratio * theta)
             if ratio >= 0.99:
                 memory[THETA] = theta
