@@ -129,7 +129,7 @@ def _trial(machine: Machine, structure: Structure, options: TransientOptions, me
     nk, n = layout.nk, system.n
     nominal = np.concatenate([system.nominals[:nk], system.nominals])
     rtol = GIVEN_STEP if options.step else method.tolerance(options.rtol)
-    share = max(10 * 2.2e-16 / rtol, min(0.03, 0.3 * rtol**0.5))
+    share = max(10 * 2.2e-16 / rtol, min(0.03, rtol**0.5))
     tolerances = np.array([rtol, share, method.estimate, 0.0])
     counters = np.zeros(8, np.int64)
     counters[RESTARTED] = 2
