@@ -30,12 +30,13 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class _Ending:
-    """How a run ended: the problem that stopped it (if any), what to say, and what it took."""
+    """How a run ended: the problem that stopped it (if any), what to say, and what it took, in all and in the time loop alone."""
 
     failure: Problem | None
     message: str
     wall_seconds: float
     cpu_seconds: float
+    loop_cpu_seconds: float
 
 
 def transient(
@@ -79,13 +80,14 @@ def transient(
         run = begin_run(machine, options, g, reader, selection, recovery)
     else:
         run = begin_adaptive(machine, structure, options, g, reader, corners_of(machine, options.stop))
+    loop = clock.process_time()
     try:
         failure = integrate(run, reader, progress) if isinstance(run, Stepping) else integrate_adaptive(run, progress)
     except KeyboardInterrupt:
         message = f"interrupted at t = {run.now:g} s"
     if failure:
         message = failure.message
-    ending = _Ending(failure, message, clock.perf_counter() - began, clock.process_time() - cpu)
+    ending = _Ending(failure, message, clock.perf_counter() - began, clock.process_time() - cpu, clock.process_time() - loop)
     samples = _samples(run, selection, rates, structure, changes, ending)
     return replace(samples, origin=point, unseen={name: run.sampled[1][:, list(selection.entries).index(name)] for name in unseen})
 
@@ -133,6 +135,7 @@ def _attributes(run: Stepping | Running, structure: Structure, changes: Sequence
         "factorisations": int(run.counters[FACTORISATIONS]),
         "wall_seconds": ending.wall_seconds,
         "cpu_seconds": ending.cpu_seconds,
+        "loop_cpu_seconds": ending.loop_cpu_seconds,
         "redundant": describe(run.machine.system),
         "characteristic_length": run.reactions.length if run.reactions else 0.0,
         "start_changes": listed(changes),
