@@ -177,8 +177,8 @@ def _readout(reader: Sampler, shares: Bundle, method: Method, rows: int) -> Read
     basis = np.linalg.inv(np.vander(nodes, increasing=True))
     integrals = np.ascontiguousarray(basis.T / np.arange(1, len(nodes) + 1))
     return Readout(
-        reader.table, reader.places, np.zeros(reader.size), np.zeros((rows, len(reader.places))), np.zeros((rows, 3)), np.zeros(rows),
-        np.zeros((2, 2)), np.zeros(3), nodes, np.zeros((len(nodes), 2)), integrals, shares,
+        reader.table, reader.places, np.zeros(reader.size), np.zeros((rows, len(reader.places))), np.zeros((rows, 4)), np.zeros(rows),
+        np.zeros((2, 2)), np.zeros(4), nodes, np.zeros((len(nodes), 2)), integrals, shares,
     )  # fmt: skip
 
 

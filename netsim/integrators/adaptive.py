@@ -26,7 +26,19 @@ from netsim.integrators.contract import (
     set_scales,
     set_time,
 )
-from netsim.integrators.states import DISSIPATED, STORED, SUPPLIED, copy, energies, motion_between, move_charts, place, project_end, sample
+from netsim.integrators.states import (
+    DISSIPATED,
+    KINETIC,
+    STORED,
+    SUPPLIED,
+    copy,
+    energies,
+    motion_between,
+    move_charts,
+    place,
+    project_end,
+    sample,
+)
 from netsim.kernels.bundle import Bundle
 from netsim.kernels.call import inner, lean
 from netsim.solvers.machine import NK, NQ
@@ -65,8 +77,8 @@ class Control(NamedTuple):
 
 
 class Readout(NamedTuple):
-    """Samples: their instants, signals and energy account (stored, supplied, dissipated), how to read them, how reactions
-    without a unique value are shared.
+    """Samples: their instants, signals and energy account (stored, supplied, dissipated, kinetic), how to read them, how
+    reactions without a unique value are shared.
 
     totals: supplied and dissipated energy at the step's beginning and at a sample, (2, 2); nodes of the work's quadrature in a step, from 0 to 1,
     powers there (s, 2), and integrals (s, s): the share of node k's power in the work up to theta is sum_m integrals[k, m] theta^(m + 1)."""
@@ -263,6 +275,7 @@ def take(problem, trial, readout, row, instant):
     readout.account[row, 0] = readout.power[STORED]
     readout.account[row, 1] = readout.totals[1, 0]
     readout.account[row, 2] = readout.totals[1, 1]
+    readout.account[row, 3] = readout.power[KINETIC]
     share(readout.sharing, trial.g)
     sample(readout.readings, readout.selection, trial.g, readout.found, readout.values[row])
 
