@@ -40,6 +40,8 @@ ESTIMATE = 4
 """The estimate of an error shrinks with this power of the step."""
 ITERATIONS_MOST = 14
 EPS = 2.220446049250313e-16
+SOME = 0.1
+"""A contraction to begin with."""
 SLOW = 0.01
 """A slower contraction than this asks for new derivatives in the next step."""
 
@@ -171,6 +173,9 @@ def _newton(method, problem, factor, trial, h):
             return NOT_FINITE, iteration
         if iteration > 1:
             ratio = norm / before if before > 0.0 else 0.0
+            if iteration == 2 and ratio >= 0.99 and norm < 1.0:  # motion was foreseen better than forces, which it follows now
+                before, theta = norm, SOME
+                continue
             theta = ratio if iteration == 2 else np.sqrt(ratio * theta)
             if ratio >= 0.99:
                 memory[THETA] = theta
