@@ -26,6 +26,8 @@ from netsim.solvers.recovery import plan_recovery
 from netsim.solvers.redundancy import describe
 
 Array = np.ndarray
+NO_CORNERS: Array = np.zeros(0)
+"""Steps of implicit Euler of given size are not cut."""
 
 
 @dataclass(frozen=True)
@@ -70,11 +72,12 @@ def transient(
     failure: Problem | None = None
     message = ""
     run: Stepping | Running
-    if options.plain:
+    corners = corners_of(machine, options.stop) if options.method != "euler" or not options.plain else NO_CORNERS
+    if options.plain and not len(corners):
         recovery = plan_recovery(machine, structure, g) if options.recovers else None
         run = begin_run(machine, options, g, reader, selection, recovery)
     else:
-        run = begin_adaptive(machine, structure, options, g, reader, corners_of(machine, options.stop))
+        run = begin_adaptive(machine, structure, options, g, reader, corners)
     try:
         failure = integrate(run, reader, progress) if isinstance(run, Stepping) else integrate_adaptive(run, progress)
     except KeyboardInterrupt:
