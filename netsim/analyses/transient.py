@@ -16,18 +16,16 @@ from netsim.analyses.stepping import Progress, Stepping, begin_run, integrate
 from netsim.corners import corners_of
 from netsim.errors import Problem
 from netsim.integrators.loop import FACTORISATIONS, ITERATIONS
+from netsim.jointspace.choice import in_tree, joint_coordinates, observing, recovery_of
 from netsim.language.syntax import Expr, Name
 from netsim.rates import add_rates, own_unknowns
 from netsim.samples import Samples, Signal
 from netsim.selection import Selection, add_unseen, computed, sampler, select
 from netsim.solvers.initial import Change, Structure, resumed_start, with_coordinates
 from netsim.solvers.machine import Machine
-from netsim.solvers.recovery import plan_recovery
 from netsim.solvers.redundancy import describe
 
 Array = np.ndarray
-NO_CORNERS: Array = np.zeros(0)
-"""Steps of implicit Euler of given size are not cut."""
 
 
 @dataclass(frozen=True)
@@ -61,20 +59,26 @@ def transient(
     began, cpu = clock.perf_counter(), clock.process_time()
     machine, structure, g, changes = begun(machine, structure, options.start, origin)
     point = g.copy()
+    absolute = machine, g
+    whole = options.plain and (options.method == "euler" or options.formulation == "tree")  # steps that no corner cuts
+    corners = np.zeros(0) if whole else corners_of(machine, options.stop)
+    plain = options.plain and not len(corners)
+    if in_tree(machine, options.formulation, plain):
+        machine, g = joint_coordinates(machine, g)
     selection = select(machine, saves, plots)
     own = np.array(own_unknowns(machine, rated) if options.recovers else [], np.int64)
-    if len(own):  # points are recovered with the rates of these coordinates
+    if len(own) and machine.element is None:  # points are recovered with the rates of these coordinates
         structure = with_coordinates(machine.system, structure, own)
         g = resumed_start(machine, structure, g)
-    rates = add_rates(machine, selection, rated, own[structure.dynamic.d[own] >= 2])
+    exact = own[own < machine.system.layout.nk] if machine.element else own[structure.dynamic.d[own] >= 2]
+    rates = add_rates(machine, selection, rated, exact)
     unseen = add_unseen(machine, selection, beside)
-    reader = sampler(machine, selection)
+    reader = observing(machine, sampler(machine, selection))
     failure: Problem | None = None
     message = ""
     run: Stepping | Running
-    corners = corners_of(machine, options.stop) if options.method != "euler" or not options.plain else NO_CORNERS
-    if options.plain and not len(corners):
-        recovery = plan_recovery(machine, structure, g) if options.recovers else None
+    if plain:
+        recovery = recovery_of(machine, g, structure, *absolute) if options.recovers else None
         run = begin_run(machine, options, g, reader, selection, recovery)
     else:
         run = begin_adaptive(machine, structure, options, g, reader, corners)
@@ -123,6 +127,7 @@ def _attributes(run: Stepping | Running, structure: Structure, changes: Sequence
         "forces": run.options.forces,
         **({"step": run.options.step} if run.options.step else {"rtol": run.options.rtol}),
         "stop": run.options.stop,
+        "formulation": "tree" if run.machine.element else "absolute",
         "unknowns": run.machine.system.n,
         "index": structure.index,
         "steps": run.steps,
@@ -132,7 +137,7 @@ def _attributes(run: Stepping | Running, structure: Structure, changes: Sequence
         "wall_seconds": ending.wall_seconds,
         "cpu_seconds": ending.cpu_seconds,
         "redundant": describe(run.machine.system),
-        "characteristic_length": run.reactions.length if isinstance(run, Stepping) and run.reactions else 0.0,
+        "characteristic_length": run.reactions.length if run.reactions else 0.0,
         "start_changes": listed(changes),
         "start_moves": listed([c for c in changes if c.kind != "velocity"]),
         "netlist": run.machine.system.network.text,
