@@ -127,9 +127,9 @@ def projected(problem, plan, trial, state):
 
 
 @inner
-def careful(problem, factor, trial, tolerance):
+def careful(problem, factor, trial, fresh, tolerance):
     """`netsim.solvers.newton.newton`, damped, from the guess in trial.u; (status, iterations, factorisations, whether the factor serves on)."""
-    return _newton(trial.code[NEWTON], problem, factor, False, trial.g, trial.history, trial.out, trial.u, trial.work, tolerance)
+    return _newton(trial.code[NEWTON], problem, factor, fresh, trial.g, trial.history, trial.out, trial.u, trial.work, tolerance)
 
 
 def fill_code(module: Any, method: Bundle, problem: Bundle, factor: Any, trial: Bundle, project: int, single: bool) -> None:

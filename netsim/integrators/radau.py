@@ -40,15 +40,13 @@ ESTIMATE = 4
 """The estimate of an error shrinks with this power of the step."""
 ITERATIONS_MOST = 14
 EPS = 2.220446049250313e-16
-SOME = 0.1
-"""A contraction to begin with."""
 SLOW = 0.01
 """A slower contraction than this asks for new derivatives in the next step."""
 
 
 @inner
 def _start_stages(method, problem, trial, h):
-    """First values: x by v and a of the beginning and their change in the last step, y along its polynomial."""
+    """First values: x by v and a of the beginning, y along the polynomial of the last step."""
     nk, ny = problem.sizes[NK], problem.sizes[NY]
     old = method.memory[LAST_H]
     known = old > 0.0 and trial.counters[RESTARTED] == 0
@@ -56,8 +54,6 @@ def _start_stages(method, problem, trial, h):
         step = C[i] * h
         for k in range(nk):
             method.z[i, k] = step * (trial.start[nk + k] + 0.5 * step * trial.start[2 * nk + k])
-            if known:
-                method.z[i, k] += step**3 * method.bend[k]
         s = 1.0 + step / old if known else 1.0
         l0 = (s - C[1]) * (s - C[2]) / ((C[0] - C[1]) * (C[0] - C[2]))
         l1 = (s - C[0]) * (s - C[2]) / ((C[1] - C[0]) * (C[1] - C[2]))
@@ -173,9 +169,6 @@ def _newton(method, problem, factor, trial, h):
             return NOT_FINITE, iteration
         if iteration > 1:
             ratio = norm / before if before > 0.0 else 0.0
-            if iteration == 2 and ratio >= 0.99 and norm < 1.0:  # motion was foreseen better than forces, which it follows now
-                before, theta = norm, SOME
-                continue
             theta = ratio if iteration == 2 else np.sqrt(ratio * theta)
             if ratio >= 0.99:
                 memory[THETA] = theta
@@ -257,11 +250,7 @@ def attempt(method, problem, factor, trial, t, h, last):
         load(problem, trial.g, trial.start)
         _start_stages(method, problem, trial, h)
         if memory[HAVE] == 0.0:
-            if problem.sizes[NK]:  # inside the step: with those of its beginning Newton takes half as many iterations again
-                _velocities(method, problem, h)
-                _place_stage(method, problem, trial, h, 1)
-            else:
-                set_time(problem, trial, t + 1e-3 * h)
+            set_time(problem, trial, t + 1e-3 * h)
             derivatives(method, problem, trial, h)
             memory[HAVE], memory[FACTOR_H] = 2.0, 0.0
         if memory[FACTOR_H] != h:
@@ -281,18 +270,6 @@ def attempt(method, problem, factor, trial, t, h, last):
 
 
 @inner
-def _keep_bend(method, problem, trial, h):
-    """The third coefficient, at the end of the step, of the quintic through x, v and a of both ends; none for rotations, whose chart moves."""
-    nk, s, e = problem.sizes[NK], trial.start, trial.end
-    for k in range(nk):
-        rise, speeds, turns = (e[k] - s[k]) / h, 4.0 * s[nk + k] + 6.0 * e[nk + k], 0.5 * h * (3.0 * e[2 * nk + k] - s[2 * nk + k])
-        method.bend[k] = (10.0 * rise - speeds + turns) / (h * h)
-    for f in range(problem.rotations.shape[0]):
-        for k in range(problem.rotations[f], problem.rotations[f] + 3):
-            method.bend[k] = 0.0
-
-
-@inner
 def accepted(method, problem, trial, h, error):
     """Keep y along the step for the next first values; step-size rule of Gustafsson with Newton's effort in the safety factor."""
     memory, nk = method.memory, problem.sizes[NK]
@@ -305,7 +282,6 @@ def accepted(method, problem, trial, h, error):
         predicted = safety * h / memory[LAST_H] * (memory[LAST_ERROR] / (small * small)) ** 0.25
         factor = min(factor, predicted)
     memory[LAST_ERROR], memory[LAST_H] = max(1e-2, error), h
-    _keep_bend(method, problem, trial, h)
     follow(problem, trial)
     memory[HAVE] = 0.0 if memory[THETA] > SLOW else 1.0
     factor = min(8.0, max(0.2, factor))

@@ -44,7 +44,6 @@ class Radau(NamedTuple):
     memory: Array
     z: Array
     previous: Array
-    bend: Array
     residual: Array
     v: Array
     q: Array
@@ -85,7 +84,7 @@ def prepare(n: int, nk: int, nq: int, nnz: int, prescribed: int, factor: Factor,
     memory = np.zeros(8)
     memory[FAINT] = 1.0
     method = Radau(
-        w, transform, inverse, eigenvalues, slope, memory, np.zeros((3, n)), np.zeros((3, n - nk)), np.zeros(nk), np.zeros((3, n)), np.zeros((3, nk)),
+        w, transform, inverse, eigenvalues, slope, memory, np.zeros((3, n)), np.zeros((3, n - nk)), np.zeros((3, n)), np.zeros((3, nk)),
         np.zeros((4, nq)), np.zeros((3, nq)), np.zeros((3, prescribed + 1)), np.zeros((3, nnz)), np.zeros(nnz, complex), np.zeros(n, complex),
         np.zeros((3, n)), bundled(complex_factor(factor)), np.ascontiguousarray(charges.reshape(-1, ROW_LENGTH)),
         np.zeros(2, np.int64),

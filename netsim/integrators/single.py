@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from netsim.integrators.contract import (
     FACTOR_ALPHA,
     FACTORISATIONS,
     FRESH,
     ITERATIONS,
     RATE,
-    REJECTED_ALWAYS,
     RTOL,
     careful,
     error_norm,
@@ -20,14 +17,12 @@ from netsim.integrators.contract import (
 )
 from netsim.integrators.states import copy, load
 from netsim.kernels.call import inner, run_table
-from netsim.solvers.machine import ALPHA, CHARGES, ENTRIES, HISTORY, KV, KX, NK, NNZ, NQ, NY, A, V, X, Y
+from netsim.solvers.machine import ALPHA, CHARGES, ENTRIES, HISTORY, NK, NNZ, NQ, NY, A, V, X, Y
 from netsim.solvers.newton import CONVERGED, NOT_CONVERGED, PIVOT_QUALITY, set_charge_history, set_coefficients, spread
 
 TIGHTEST = 1e-12
 SHARE = 0.02
 """Newton's tolerance as a share of the error test's."""
-FINER = 0.05
-"""The share of that where masses move."""
 MOST = 5
 SLOW = 0.3
 """Iterations with a kept factor, and the contraction above which the next step takes a new one."""
@@ -57,17 +52,17 @@ def solve_given(problem, factor, trial):
     copy(trial.u, 0, guess, 0, n)
     set_charge_history(problem, trial.g, trial.history)
     status = NOT_CONVERGED
-    for new in range(2):
+    for new in range(0 if problem.sizes[NK] else 2):  # where masses move, what Newton leaves the next steps see over h and h^2: iterate to the end
         if new == 1 or counters[FRESH] == 1:
             if new == 1 and not _factorised(problem, factor, trial):
                 break
             status = _corrected(problem, factor, trial, new == 1)
             if status == CONVERGED:
                 break
-            tolerances[RATE] = 1.0
+            tolerances[RATE], counters[FRESH] = 1.0, 0
             copy(guess, 0, trial.u, 0, n)
     if status != CONVERGED:
-        status, iterations, factorisations, fresh = careful(problem, factor, trial, max(TIGHTEST, SHARE * tolerances[RTOL]))
+        status, iterations, factorisations, fresh = careful(problem, factor, trial, counters[FRESH] == 1, max(TIGHTEST, SHARE * tolerances[RTOL]))
         counters[ITERATIONS] += iterations
         counters[FACTORISATIONS] += factorisations
         counters[FRESH] = 1 if fresh else 0
@@ -97,41 +92,26 @@ def _factorised(problem, factor, trial):
 def _corrected(problem, factor, trial, evaluated):
     """Simplified Newton; how much one more correction would bring is judged by the contraction, before the second one by that of the last step."""
     tolerances, counters, u, du, before = trial.tolerances, trial.counters, trial.u, trial.work[0], 0.0
-    tolerance = SHARE
-    if problem.sizes[NK]:  # what Newton leaves in positions the next steps see over h and h^2; velocities are known to the rounding of positions
-        tolerance = max(FINER * SHARE, 0.5 * EPS * trial.g[KV] / (trial.g[KX] * tolerances[RTOL]))
     for iteration in range(MOST):
         if iteration or not evaluated:
             spread(problem, trial.g, trial.history, u)
             _evaluate(problem.residual, trial, problem.sizes[ENTRIES])
         solve(factor, trial, trial.out[: u.shape[0]], du)
         counters[ITERATIONS] += 1
-        norm = _size(problem, trial, du)
+        norm = error_norm(problem, trial, du[:0], du[:0], du, 0.0)
         for i in range(u.shape[0]):
             u[i] -= du[i]
-        if not norm < 1e29 or (iteration and norm > 0.9 * before and norm > tolerance):
+        if not norm < 1e29 or (iteration and norm > 0.9 * before and norm > SHARE):
             return NOT_CONVERGED
         if iteration:
             tolerances[RATE] = norm / before if before > 0.0 else 0.0
         rate = min(0.9, max(1e-6, tolerances[RATE]))
         before = norm
-        if norm * rate / (1.0 - rate) <= tolerance and (iteration or tolerances[RATE] < SLOW):
+        if norm * rate / (1.0 - rate) <= SHARE and (iteration or tolerances[RATE] < SLOW):
             spread(problem, trial.g, trial.history, u)
             counters[FRESH] = 1 if rate < SLOW else 0
             return CONVERGED
     return NOT_CONVERGED
-
-
-@inner
-def _size(problem, trial, du):
-    """The size of a correction as the error test sees it, velocities with their full weight: what Newton leaves of them adds up over the steps."""
-    nk, norm = problem.sizes[NK], error_norm(problem, trial, du[:0], du[:0], du[problem.sizes[NK] :], 0.0)
-    for i in range(nk):
-        size = abs(du[i]) * max(trial.g[KX] / trial.scale[i], trial.g[KV] / trial.scale[nk + i])
-        if not np.isfinite(size):
-            return REJECTED_ALWAYS
-        norm = max(norm, size)
-    return norm
 
 
 @inner
