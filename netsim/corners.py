@@ -100,6 +100,7 @@ def _switching(expr: Any, shape: Shape, values: Values) -> Iterator[tuple[Series
                 yield from _switching(part, shape, values)
 
 
+_CYCLOID = ("t", "duration", "at")
 _PULSE = ("t", "at", "width", "rise", "fall", "period")
 
 
@@ -122,6 +123,10 @@ def _of_call(call: Call, series: Callable[[Any], Series]) -> Iterator[tuple[Seri
                     yield _difference(series(one), series(other)), False
         case "sine" if "at" in given:
             yield _difference(series(first), series(given["at"])), False
+        case "cycloid":
+            part = {name: _argument(call, given, _CYCLOID, name, series) for name in _CYCLOID}
+            yield _difference(series(first), part["at"]), False
+            yield (lambda t: part["t"](t) - part["at"](t) - part["duration"](t)), False
         case "pulse":
             yield from _of_pulse({name: _argument(call, given, _PULSE, name, series) for name in _PULSE})
 
