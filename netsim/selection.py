@@ -176,7 +176,7 @@ def _select(expr: Expr, show: bool, finder: Finder, selection: Selection) -> Non
 
 
 def _derived(expr: Expr, top: Frame) -> Expr | None:
-    """The expression behind `let work = integral(A.power)`: a let of the top level that speaks of signals, itself or by other lets, names a series."""
+    """The expression behind `let work = integral(A.power)`: a let of the top level that speaks of signals (by other lets too) names a series."""
     definition = top.definitions.get(plain_name(expr) or "") if isinstance(expr, Name) else None
     if definition is None or not isinstance(definition.statement, Let):
         return None

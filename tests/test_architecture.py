@@ -24,7 +24,7 @@ LAYERS = [
     "tracking solvers.newton solvers.words solvers.diagnosis solvers.rest solvers.homotopy solvers.culprits solvers.stages solvers.assembly",
     "solvers.equilibrium solvers.initial solvers.recovery solvers.consistent solvers.reach solvers.reactions solvers.redundancy",
     "tree",
-    "structure integrators corners selection jointspace rates analyses results",
+    "structure integrators corners selection jointspace recursion rates analyses results",
     "plots scene animate looks model show diagram scenes summary starts_shown cli",
 ]
 ORDER = [name for layer in LAYERS for name in layer.split()]
