@@ -134,7 +134,7 @@ def _attributes(run: Stepping | Running, structure: Structure, changes: Sequence
         "wall_seconds": ending.wall_seconds,
         "cpu_seconds": ending.cpu_seconds,
         "redundant": describe(run.machine.system),
-        "characteristic_length": run.reactions.length if isinstance(run, Stepping) and run.reactions else 0.0,
+        "characteristic_length": run.reactions.length if run.reactions else 0.0,
         "start_changes": listed(changes),
         "start_moves": listed([c for c in changes if c.kind != "velocity"]),
         "netlist": run.machine.system.network.text,
