@@ -69,6 +69,21 @@ def recursion_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> R
     ]
     if "stop" not in options:
         wrong.append(Problem("E422", "recursion() needs 'stop'", spans.get(""), hint="recursion(stop = 1 s)"))
+    wrong += _numbers(options, spans)
+    if options.get("matrix", "exact") not in VARIANTS[1:]:
+        hint = nearest(str(options["matrix"]), VARIANTS[1:])
+        wrong.append(Problem("E424", f"matrix is one of {', '.join(VARIANTS[1:])}, not '{options['matrix']}'", spans.get("matrix"), hint=hint))
+    every = options.get("every", 1)
+    wrong += _step_divides(options, spans) if not wrong and "step" in options else []
+    if wrong or every != int(every) or every < 1:
+        raise InputError(wrong or Problem("E423", "'every' is a whole number of steps", spans.get("every")))
+    given = {n: options[n] for n in NAMES if n in options and n != "from"}
+    return RecursionOptions(**{**given, "every": int(every)}, start=options.get("from", ""))
+
+
+def _numbers(options: Mapping[str, Any], spans: Mapping[str, Any]) -> list[Problem]:
+    """What is wrong with single numbers."""
+    wrong = []
     limits = {"stop": (0, np.inf), "step": (0, np.inf), "sample": (0, np.inf), "rtol": (1e-13, 0.1)}
     for name, (low, high) in limits.items():
         if name in options and not low < options[name] <= high:
@@ -80,18 +95,7 @@ def recursion_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> R
             wrong.append(Problem("E423", f"'{name}' is a number between 0 and {high:g}", spans.get(name)))
         if name in options and "step" not in options:
             wrong.append(Problem("E423", f"'{name}' is Newmark's, which needs 'step'", spans.get(name), hint="step = 10 ms"))
-    if options.get("matrix", "exact") not in VARIANTS[1:]:
-        hint = nearest(str(options["matrix"]), VARIANTS[1:])
-        wrong.append(Problem("E424", f"matrix is one of {', '.join(VARIANTS[1:])}, not '{options['matrix']}'", spans.get("matrix"), hint=hint))
-    every = options.get("every", 1)
-    if every != int(every) or every < 1:
-        wrong.append(Problem("E423", "'every' is a whole number of steps", spans.get("every")))
-    if not wrong and "step" in options:
-        wrong += _step_divides(options, spans)
-    if wrong:
-        raise InputError(wrong)
-    given = {n: options[n] for n in NAMES if n in options and n != "from"}
-    return RecursionOptions(**{**given, "every": int(every)}, start=options.get("from", ""))
+    return wrong
 
 
 def _step_divides(options: Mapping[str, Any], spans: Mapping[str, Any]) -> list[Problem]:

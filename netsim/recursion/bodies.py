@@ -212,7 +212,7 @@ class _Growing:
             return Inertia()
         centre = body.moment / body.mass
         about = body.inertia - body.mass * (centre @ centre * np.eye(3) - np.outer(centre, centre))
-        return Inertia(body.mass, shift + centre, about)
+        return Inertia(body.mass, (shift + centre).tolist(), about)
 
     def _drawn(self, node: int) -> Array:
         layout = self.machine.system.layout
@@ -257,7 +257,7 @@ class _Growing:
         if self.problems:
             raise InputError(self.problems)
         gravity = np.array(self.machine.values.world("gravity").value, float)
-        tree = build_tree(self.bodies, gravity)
+        tree = build_tree(self.bodies, gravity.tolist())
         variables, rates = [], []
         for instance, named, _ in self.joints:
             for step, body in named:

@@ -107,4 +107,3 @@ def _body(column: Array, gravity: Array) -> RigidBody | None:
 def skew(a: Array) -> Array:
     """[a]x"""
     return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
-

@@ -1,9 +1,9 @@
 """Explicit Runge-Kutta method of order 8 for trees: mixed dynamics in every stage, steps chosen by an error test.
 
-q' are the rates of the coordinates (of a quaternion: q o (w, 0)/2), v' the accelerations of the articulated recursion; what is prescribed is set, not
-integrated. Steps end at every sample and at every corner of what drives the tree. Undamped vibrations of flexible links are what such a method is for:
-it needs a tenth of the steps of an implicit one. Source: E. Hairer, S. Norsett, G. Wanner, Solving Ordinary Differential Equations I, 1993, sec. II.5
-(DOP853; coefficients of scipy.integrate.DOP853).
+q' are the rates of the coordinates (of a quaternion: q o (w, 0)/2), v' the accelerations of the articulated recursion; what is prescribed is
+set, not integrated. Steps end at every sample and at every corner of what drives the tree. Undamped vibrations of flexible links are what such a
+method is for: it needs a tenth of the steps of an implicit one. Source: E. Hairer, S. Norsett, G. Wanner, Solving Ordinary Differential Equations
+I, 1993, sec. II.5 (DOP853; coefficients of scipy.integrate.DOP853).
 """
 
 from __future__ import annotations
