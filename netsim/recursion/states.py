@@ -10,7 +10,7 @@ from netsim.network import Instance
 from netsim.recursion.bodies import NetworkTree
 from netsim.solvers.charts import recharted
 from netsim.solvers.machine import Machine
-from netsim.tree.model import DOFS, ELASTIC, ELASTIC_Q, ELASTIC_V, FREE, JOINT_Q, JOINT_V, KIND, POINT, SPHERICAL, Tree
+from netsim.tree.model import DOFS, ELASTIC, ELASTIC_Q, ELASTIC_V, FREE, JOINT_Q, JOINT_V, KIND, PARENT, POINT, SPHERICAL, Tree
 from netsim.tree.observers import jacobian, placements, twists
 
 Array = np.ndarray
@@ -66,7 +66,8 @@ def coordinates(machine: Machine, t: Translation, g: Array) -> tuple[Array, Arra
     for i, row in enumerate(tree.flat.node):
         if row[KIND] in (SPHERICAL, FREE):
             own = int(np.flatnonzero(t.nodes == i)[0])
-            before = placements(tree, _upright(tree, q))[row[0]]
+            world, rest = placements(tree, _upright(tree, q))[row[PARENT]], tree.flat.rest[i]
+            before = np.column_stack([world[:, :3] @ rest[:9].reshape(3, 3), world[:, 3] + world[:, :3] @ rest[9:12]])
             _set_frame(q, row, before, rotations[own], origins[own])
     columns, wanted = [], []
     for n, node in enumerate(t.nodes):
@@ -93,7 +94,7 @@ def fill(machine: Machine, t: Translation, q: Array, v: Array, g: Array) -> None
 
 
 def _set_frame(q: Array, row: Array, before: Array, rotation: Array, origin: Array) -> None:
-    """The quaternion of a ball joint, or place and quaternion of a free body, from the frame it hangs on and its own."""
+    """The quaternion of a ball joint, or place and quaternion of a free body, from the joint's frame at rest and its own."""
     from scipy.spatial.transform import Rotation
 
     at = int(row[JOINT_Q])
