@@ -83,6 +83,7 @@ def test_parameters_are_the_user_s():
 
 MIXED = """
 use spatial
+let shape = [[1, 0, 0, 0, 0, 0], [-1, 2, 0, 0, 0, 0]]
 world gravity = [0, 0, -9.81] m/s2
 b_base   box_body   (base)          rho = 500 kg/m3, l = [0.4, 0.3, 0.2] m, at = [0, 0, 1] m
 ball   spherical  (base, mast)    at = [0, 0, 1.1] m
@@ -93,7 +94,7 @@ b_wrist  body       (wrist)         m = 1 kg, I = diag(0.02, 0.03, 0.04) kg.m2, 
 slide  prismatic  (slider, wrist) at = [0.1, 0, 2.1] m, axis = [0, 0, 1], d = 3 N.s/m, friction = 0.5 N, vs = 0.1 m/s
 b_slider body       (slider)        m = 0.4 kg, I = diag(0.01, 0.01, 0.01) kg.m2, at = [0.1, 0.1, 2.2] m
 push   slide_force (slider, wrist) axis = [0, 0, -1], at = [0.1, 0, 2.1] m, F = 2 N*sin(5*time/(1 s))
-rod    flexible_link (base, tip)  n = 2, shape = [[1, 0, 0, 0, 0, 0], [-1, 2, 0, 0, 0, 0]], at1 = [0.2, 0, 1] m, at2 = [1.2, 0, 1.2] m, line = 0.5 kg/m, EIy = 30 N.m2, EIz = 50 N.m2, damping = 1 ms
+rod    flexible_link (base, tip)  shape = shape, at1 = [0.2, 0, 1] m, at2 = [1.2, 0, 1.2] m, line = 0.5 kg/m, EIy = 30, EIz = 50, damping = 1 ms
 disc   body       (tip)           m = 0.3 kg, I = diag(0.001, 0.001, 0.002) kg.m2, at = [1.2, 0, 1.2] m
 start  base.v = [0.3, 0.1, 2] m/s
 start  base.w = [0.4, -0.3, 1] rad/s

@@ -16,7 +16,8 @@ import numpy as np
 from netsim.analyses.beginning import begun
 from netsim.corners import corners_of
 from netsim.errors import InputError, Problem, nearest
-from netsim.integrators.loop import energies, sample, settle
+from netsim.integrators.loop import settle
+from netsim.integrators.states import energies, sample
 from netsim.language.syntax import Expr, Name
 from netsim.recursion.bodies import NetworkTree, network_tree
 from netsim.recursion.integrals import integrals_of, summed
@@ -127,8 +128,8 @@ def recursion(
     time, qs, vs, failure, effort = run(machine, found, options, g, q, v)
     recovery = plan_recovery(machine, structure, g)
     work = integrals_of(machine)
-    values, account = np.full((len(time), len(selection.entries)), np.nan), np.zeros((len(time) + 1, 3))
-    power, before, room, totals = np.zeros(3), np.zeros(3), np.zeros(reader.size), None
+    values, account = np.full((len(time), len(selection.entries)), np.nan), np.zeros((len(time) + 1, 4))
+    power, before, room, totals = np.zeros(4), np.zeros(4), np.zeros(reader.size), None
     for i, t in enumerate(time):
         point = _complete(machine, recovery, moved, g, t, qs[i], vs[i])
         span = time[i] - time[i - 1] if i else 0.0
@@ -158,7 +159,8 @@ def recursion(
     seen = {name: columns[name] for name in unseen}
     message = failure.message if failure else ""
     signals_ = tuple(signal for _, signal in signals.values())
-    return Samples("", time, signals_, shown, account[: len(time)], attributes, not failure, message, origin=g, unseen=seen)
+    account = account[: len(time)]
+    return Samples("", time, signals_, shown, account[:, :3], attributes, not failure, message, origin=g, unseen=seen, kinetic=account[:, 3])
 
 
 def _complete(machine: Machine, recovery: Recovery, moved: Any, g: Array, t: float, q: Array, v: Array) -> Array:
