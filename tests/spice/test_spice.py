@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (a case per line reads best)
 """Circuits in SPICE's language: waveforms against references and ngspice, what the words mean, and what is said of mistakes."""
 
 import re
@@ -64,7 +65,7 @@ def test_shown_circuits_read_the_same(path):
 @pytest.mark.skipif(shutil.which("ngspice") is None, reason="ngspice is not installed")
 @pytest.mark.parametrize("path", CIRCUITS, ids=lambda path: path.stem)
 def test_typical_circuits_against_ngspice(path, tmp_path):
-    step, stop = (value_of(x) for x in re.search(r"^\.tran\s+(\S+)\s+(\S+)", path.read_text(), re.MULTILINE).groups())
+    step = grid(path)
     signals = re.findall(r"[vi]\([^)]*\)", re.search(r"^\.(?:save|print tran) (.*)", path.read_text(), re.MULTILINE)[1], re.IGNORECASE)
     text = re.sub(r"(?m)^(\.tran\s+\S+\s+\S+)", rf"\1 0 {step / 4}", path.read_text()).replace(".end\n", "")
     text = re.sub(r"(?m)^\.(save|print).*\n", "", text)
@@ -149,7 +150,9 @@ def test_operating_point(tmp_path):
 
 @pytest.mark.parametrize("k", [0.5, -0.98])
 def test_two_windings_are_the_library_s(tmp_path, k):
-    assert "k1 coupled_inductors (a, ground, b, ground)" in shown(tmp_path, "V1 a 0 1", "L1 a 0 1m", "L2 b 0 4m", f"K1 L1 L2 {k}", "R1 b 0 1", ".tran 1 1")
+    assert "k1 coupled_inductors (a, ground, b, ground)" in shown(
+        tmp_path, "V1 a 0 1", "L1 a 0 1m", "L2 b 0 4m", f"K1 L1 L2 {k}", "R1 b 0 1", ".tran 1 1"
+    )
 
 
 def test_mistakes_are_told_together_with_their_places(tmp_path):
