@@ -15,8 +15,9 @@ from netsim.spice.scopes import GROUNDS, Circuit, Scope, placed
 LATER = {
     ".ac": "small signals over frequency", ".dc": "a sweep of sources", ".noise": "noise", ".tf": "transfer functions", ".sens": "sensitivities",
     ".pz": "poles and zeros", ".disto": "distortion", ".four": "harmonics", ".step": "a sweep of parameters", ".control": "commands of ngspice",
+    ".measure": "figures of a waveform", ".meas": "figures of a waveform",
 }  # fmt: skip
-LINES = (*LATER, ".tran", ".op", ".ic", ".nodeset", ".options", ".option", ".opt", ".temp", ".save", ".print", ".plot", ".probe", ".measure", ".meas")
+LINES = (*LATER, ".tran", ".op", ".ic", ".nodeset", ".options", ".option", ".opt", ".temp", ".save", ".print", ".plot", ".probe")
 _SILENT = (".title", ".width", ".end", ".backanno", ".ends")
 _READ = ("reltol", "temp", "tnom", "gmin", "defw", "defl", "defad", "defas")
 _PROBE = re.compile(r"([vi])\(\s*([^\s,()]+)\s*(?:,\s*([^\s,()]+)\s*)?\)", re.IGNORECASE)
