@@ -58,6 +58,17 @@ class Numbering:
         return sizes
 
 
+    def position_nominals(self, network: Network) -> Array:
+        """Typical sizes of positions: the `nominal` of the domain's integral, else that of its across."""
+        sizes = np.ones(self.nk)
+        for node, first in zip(network.nodes, self.first):
+            if node.domain.integral:
+                pairs = zip(node.domain.across, node.domain.integral)
+                own = [nominal(i if i.nominal is not None else q) for q, i in pairs for _ in component_suffixes(q, {})]
+                sizes[first : first + len(own)] = own
+        return sizes
+
+
 def nominal(quantity: Quantity) -> float:
     """The size of a quantity that counts as ordinary, 1 where its domain states none."""
     return 1.0 if quantity.nominal is None else float(evaluate(quantity.nominal, Scope(lambda n: Typed(1.0))).value)

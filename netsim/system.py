@@ -77,6 +77,10 @@ class System:
     def nominals(self) -> Array:
         return self.numbering.nominals(self.network, self.batches)
 
+    @cached_property
+    def position_nominals(self) -> Array:
+        return self.numbering.position_nominals(self.network)
+
     # ------------------------------------------------------------------------------- index arrays of kernels
 
     def gather(self, batch: Batch, kernel: Kernel) -> Array:

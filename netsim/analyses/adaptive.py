@@ -127,7 +127,7 @@ def state_of(g: Array, layout: Layout) -> Array:
 def _trial(machine: Machine, structure: Structure, options: TransientOptions, g: Array, state: Array) -> Trial:
     system, layout = machine.system, machine.system.layout
     nk, n = layout.nk, system.n
-    nominal = np.concatenate([system.nominals[:nk], system.nominals])
+    nominal = np.concatenate([system.position_nominals, system.nominals])
     rtol = GIVEN_STEP if options.step else options.rtol
     share = max(10 * 2.2e-16 / rtol, min(0.03, rtol**0.5))
     tolerances = np.array([rtol, share, options.stop, 1.0])

@@ -256,6 +256,9 @@ class Builder:
     def source(self, parts: Parts) -> Line:
         return Line("is_source", (True,), self.whole(parts))
 
+    def relative(self, parts: Parts) -> Line:
+        return Line("is_relative", (True,), self.whole(parts))
+
     def param_line(self, parts: Parts) -> Line:
         kind = {Param: "params", Count: "counts", Let: "lets"}[type(parts[0])]
         return Line(kind, (parts[0],), parts[0].span)

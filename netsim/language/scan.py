@@ -22,14 +22,14 @@ RESERVED = frozenset(
     ]
 )
 LINE_WORDS = {
-    "domain": frozenset(["across", "through", "integral", "power", "floating"]),
-    "component": frozenset(["input", "var", "branch", "out", "assert", "place", "stores", "dissipates", "source", "singular"]),
+    "domain": frozenset(["across", "through", "integral", "power", "floating", "relative"]),
+    "component": frozenset(["input", "var", "branch", "out", "assert", "place", "kinetic", "potential", "stores", "dissipates", "source", "singular"]),
 }
 _BEFORE_NAME, _BEFORE_VALUE, _ALONE = re.compile(r"[ \t]+[A-Za-z_]"), re.compile(r"(?!\[)[ \t]*(?![ \t=.*/^])"), re.compile(r"[ \t]*(?:[;#\n]|$)")
 # what must follow a line's first word for it to be a keyword: `out = 3` is an equation about something called out
 _FOLLOWS = dict.fromkeys(LINE_WORDS["domain"] | LINE_WORDS["component"], _BEFORE_NAME) | {
-    **dict.fromkeys(("assert", "stores", "dissipates", "power", "floating", "singular"), _BEFORE_VALUE),
-    "source": _ALONE,
+    **dict.fromkeys(("assert", "kinetic", "potential", "stores", "dissipates", "power", "floating", "singular"), _BEFORE_VALUE),
+    **dict.fromkeys(("source", "relative"), _ALONE),
 }
 _DECLARES_UNIT = frozenset(["PARAM", "ACROSS", "THROUGH", "INTEGRAL", "INPUT", "VAR", "OUT"])
 _SYMBOLS = {

@@ -289,6 +289,8 @@ def _domain_lines(domain: DomainDef) -> Iterator[str]:
         yield f"power {show_expression(domain.power)}"
     if domain.floating:
         yield f"floating {_quoted(domain.floating)}"
+    if domain.is_relative:
+        yield "relative"
 
 
 @show_statement.register
@@ -307,10 +309,9 @@ def _component_lines(component: ComponentDef) -> Iterator[str]:
     yield from (_output(output) for output in component.outputs)
     yield from (f"assert {show_expression(each.condition)} {_quoted(each.sentence)}" for each in component.asserts)
     yield from (f"place {each.terminal} = {show_expression(each.value)}" for each in component.places)
-    if component.stores is not None:
-        yield f"stores {show_expression(component.stores)}"
-    if component.dissipates is not None:
-        yield f"dissipates {show_expression(component.dissipates)}"
+    for word in ("kinetic", "potential", "stores", "dissipates"):
+        if (energy := getattr(component, word)) is not None:
+            yield f"{word} {show_expression(energy)}"
     if component.is_source:
         yield "source"
     if component.singular:

@@ -246,7 +246,10 @@ class Quantity(Spanned):
 
 @dataclass(frozen=True)
 class DomainDef(Spanned):
-    """A domain: across, through and integral quantities in one order, the power, and what `floating` says."""
+    """A domain: across, through and integral quantities in one order, the power, and what `floating` says.
+
+    `is_relative`: coordinates are counted from a moving frame, and begin at zero before positions of frames yield.
+    """
 
     name: str
     across: tuple[Quantity, ...] = ()
@@ -254,6 +257,7 @@ class DomainDef(Spanned):
     integral: tuple[Quantity, ...] = ()
     power: Expr | None = None
     floating: str = ""
+    is_relative: bool = False
     doc: str = ""
 
 
@@ -314,7 +318,7 @@ class Assert(Spanned):
 class ComponentDef(Spanned):
     """A component: terminals, declarations and equations, in the order of the text within each kind.
 
-    `inputs` may be bound to expressions; `stores` is the stored energy, `dissipates` the lost power
+    `inputs` may be bound to expressions; `kinetic` and `potential` are energies from which forces follow; `stores` is the stored energy, `dissipates` the lost power
     (needed only where a component both stores and loses); `is_source` marks what supplies energy
     (components with inputs do so anyway); `singular` is the author's sentence for a singular network.
     """
@@ -331,6 +335,8 @@ class ComponentDef(Spanned):
     outputs: tuple[Output, ...] = ()
     asserts: tuple[Assert, ...] = ()
     places: tuple[Place, ...] = ()
+    kinetic: Expr | None = None
+    potential: Expr | None = None
     stores: Expr | None = None
     dissipates: Expr | None = None
     is_source: bool = False

@@ -21,7 +21,7 @@ from netsim.solvers.culprits import irreducible
 from netsim.solvers.machine import Machine
 from netsim.solvers.newton import OUTSIDE_TABLE, set_time
 from netsim.solvers.stages import Inconsistent, Stages, slots, solve_stage
-from netsim.starts import StartRow, charge_kernel, kernel_row, start_rows
+from netsim.starts import StartRow, charge_kernel, kernel_row, relative_rows, start_rows
 from netsim.system import System
 
 Array = np.ndarray
@@ -48,13 +48,21 @@ def structure_of(system: System, constant: Array | None = None) -> Structure:
     if constant is not None and constant.any():
         found = replace(found, equation=np.where(constant, -1, found.equation))
     dynamic = offsets(found, least_offsets(system, found))
-    static_triples = found.kept & (found.variable < system.n) & (found.equation < system.n)
+    standing = (np.arange(found.size + 1) < system.n) | _is_momentum(system, found)
+    static_triples = found.kept & standing[found.variable] & standing[found.equation]
     try:
         static = offsets(found, np.zeros(found.size, np.int64), static_triples)
     except StructurallySingular:
         static = dynamic  # no static solution by structure: least changes on the dynamic levels decide
         static_triples = np.ones(len(found.equation), bool)
     return Structure(found, dynamic, static, static_triples, structural_index(system, found, dynamic))
+
+
+def _is_momentum(system: System, found: Signature) -> Array:
+    """Charges of velocities: what moves is not in equilibrium where it starts, so these keep their rates."""
+    marks = np.zeros(found.size + 1, bool)
+    marks[found.equation[found.kept & (found.equation >= system.n) & (found.variable < system.layout.nk) & (found.level > 0)]] = True
+    return marks
 
 
 def explain_structure(system: System, singular: StructurallySingular) -> Problem:
@@ -102,7 +110,7 @@ def consistent_start(machine: Machine, structure: Structure, t: float = 0.0, at_
     structure = with_coordinates(system, structure, np.concatenate([np.zeros(0, np.int64), *(row.variables for row in written)]))
     everything = np.ones(len(structure.signature.equation), bool)
     stages = Stages(machine, structure.signature, structure.dynamic, everything, weights, sizes.angles)
-    starts = written
+    starts = [*written, *_relative(stages, g, written)]
     if len(sizes.lengths) and any(map(speaks_of_positions, starts)):  # a mechanism is put together before anything rests in it
         starts = _through(stages, g, starts, -1, sizes)
     if not at_rest:
@@ -124,6 +132,17 @@ def search_start(machine: Machine, structure: Structure, t: float) -> Array:
         return consistent_start(machine, structure, t, at_rest=True)[0]
     except SimulationError:
         return g
+
+
+def _relative(stages: Stages, g: Array, written: list[StartRow]) -> list[StartRow]:
+    """Relative coordinates stay where they are, unless the written starts say otherwise together."""
+    rows, trial = relative_rows(stages.machine.system, g, written), g.copy()
+    try:
+        for k in range(-int(stages.offsets.d.max(initial=0)), 0) if rows else ():
+            solve_stage(stages, trial, k, [row for row in (*written, *rows) if _stage(row, stages.offsets) == k], [])
+    except SimulationError:
+        return []
+    return rows
 
 
 def _through(stages: Stages, g: Array, starts: list[StartRow], last: int, sizes: Sizes) -> list[StartRow]:
