@@ -146,7 +146,7 @@ def run_command(chosen: argparse.Namespace, line: Run | None = None) -> int:
     model = load_model(file, chosen.values)
     if line:
         model = replace(model, network=replace(model.network, runs=(line,)))
-    picture = _picture(chosen.plot, target, draws=chosen.output is None and bool(model.network.plots))
+    picture = _picture(chosen.plot, target, draws=chosen.output is None and bool(model.network.plots) and _moves(model))
     if picture:
         check_picture(picture)
     options = _options(chosen, model)
@@ -189,6 +189,11 @@ def _options(chosen: argparse.Namespace, model: Model) -> dict[str, Any]:
             if not options[name] > 0:
                 raise InputError(Problem("E423", f"--{name} must be positive, not {text}"))
     return options
+
+
+def _moves(model: Model) -> bool:
+    """Whether some run has a course in time."""
+    return any(run.analysis != "modal" for run in model.network.runs)
 
 
 def _picture(wanted: str | None, target: Path, draws: bool) -> Path | None:

@@ -14,6 +14,7 @@ from netsim.analyses.beginning import begun
 from netsim.analyses.inverse import inverse
 from netsim.analyses.inverse_options import OWN, InverseOptions, inverse_options, motions_in
 from netsim.analyses.options import TIMES, TransientOptions, check_options
+from netsim.analyses.modal import ModalOptions, modal, modal_options
 from netsim.analyses.static import StaticOptions, static, static_options
 from netsim.analyses.stepping import Progress
 from netsim.analyses.transient import listed, transient
@@ -37,8 +38,8 @@ from netsim.units import parse_unit
 from netsim.urdf.netlist import robot_program
 from netsim.values import Values, as_expressions, parameter_names, parse_expression
 
-ANALYSES = ("transient", "static", "inverse")
-Options = TransientOptions | InverseOptions | StaticOptions
+ANALYSES = ("transient", "static", "modal", "inverse")
+Options = TransientOptions | InverseOptions | StaticOptions | ModalOptions
 SECOND = parse_unit("s").dimension
 NUMBER = parse_unit("1").dimension
 
@@ -160,6 +161,8 @@ class Model:
         machine = build_machine(self.prepared[0], self.values, earlier) if done else self.machine
         if isinstance(option, StaticOptions):
             return static(machine, self.structure, option, self._saves(), self._plots(), beside)
+        if isinstance(option, ModalOptions):
+            return modal(machine, self.structure, option, self._saves(), self._plots())
         return transient(machine, self.structure, option, self._saves(), self._plots(), progress, self._read_later(run.name), beside)
 
     def _rewired(self, network: Network) -> tuple[Values, System, Structure]:
@@ -214,6 +217,16 @@ class Model:
         chosen = static_options({n: _plain_number(n, v) for n, v in options.items()}, {})
         saves = [parse_expression(text, "save") for text in save] if save is not None else self._saves()
         return dataset(static(self.machine, self.structure, chosen, saves, self._plots()))
+
+    def modal(self, save: list[str] | None = None, **options: Any) -> Any:
+        """Frequencies, damping and shapes as an xarray.Dataset over `mode`. Options: modes (10), at (s), from_ ("static" or "rest").
+
+        Raises what `static` raises, and `InputError` for wrong options."""
+        from netsim.results import dataset
+
+        chosen = modal_options({n.rstrip("_"): _plain_number(n.rstrip("_"), v) for n, v in options.items()}, {})
+        saves = [parse_expression(text, "save") for text in save] if save is not None else self._saves()
+        return dataset(modal(self.machine, self.structure, chosen, saves, self._plots()))
 
     def _saves(self) -> list[Expr]:
         return [signal for save in self.network.saves for signal in save.signals]
@@ -273,6 +286,8 @@ class Model:
         options.update({n: _plain_number(n, v) for n, v in given.items()})
         if run.analysis == "static":
             return static_options({n: v for n, v in options.items() if n not in given}, spans)
+        if run.analysis == "modal":
+            return modal_options({n: v for n, v in options.items() if n not in given}, spans)
         if inverse_:
             options = {"forces": "recovered", **({"method": "generalized_alpha"} if "step" in options else {}), **options}
         stepping = check_options(run.analysis, options, spans)
@@ -282,7 +297,7 @@ class Model:
         if binding.name in ("method", "forces", "from"):
             return _word(binding.value)
         wanted = SECOND if binding.name in (*TIMES, "at") else NUMBER
-        if binding.name not in (*TIMES, "at", "every", "rtol"):
+        if binding.name not in (*TIMES, "at", "every", "rtol", "modes"):
             return binding.value
         return float(quantity_of(binding.value, self.values.scope(self.network.top), wanted).value)
 

@@ -71,7 +71,9 @@ def plot(runs: Samples | Sequence[Samples], plots: Iterable[Plot], path: Path | 
     `parameters` resolves the names of params in plotted expressions. Raises `InputError` for an unknown format or signal.
     """
     path = check_picture(path)
-    runs = [runs] if isinstance(runs, Samples) else list(runs)
+    runs = [samples for samples in ([runs] if isinstance(runs, Samples) else runs) if samples.axis == "time"]
+    if not runs:
+        raise InputError(Problem("E433", "modes have no course in time to draw", hint="read the result's columns, or add a run transient(...)"))
     return written(path, lambda place: _draw(panels(runs, plots, parameters), title or _title(runs), place))
 
 

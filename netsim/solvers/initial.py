@@ -47,11 +47,14 @@ def structure_of(system: System, constant: Array | None = None) -> Structure:
     found = signature(system)
     if constant is not None and constant.any():
         found = replace(found, equation=np.where(constant, -1, found.equation))
-    dynamic = offsets(found, least_offsets(system, found))
-    standing = (np.arange(found.size + 1) < system.n) | _is_momentum(system, found)
+    least, momentum = least_offsets(system, found), _is_momentum(system, found)
+    dynamic = offsets(found, least)
+    standing = (np.arange(found.size + 1) < system.n) | momentum
     static_triples = found.kept & standing[found.variable] & standing[found.equation]
+    moving = np.zeros(found.size, np.int64)
+    moving[found.variable[found.kept & momentum[found.equation]]] = 2
     try:
-        static = offsets(found, np.zeros(found.size, np.int64), static_triples)
+        static = offsets(found, np.minimum(least, moving), static_triples)
     except StructurallySingular:
         static = dynamic  # no static solution by structure: least changes on the dynamic levels decide
         static_triples = np.ones(len(found.equation), bool)
