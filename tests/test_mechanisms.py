@@ -314,12 +314,12 @@ def test_squeezing_mechanism_to_second_order_and_at_tiny_steps():
     exact = np.array([c[0], c[0] + c[1], c[2], c[3] + c[4], c[4], c[5] + c[6], c[6]])
     signals = tuple(f"b{i}.phi" for i in range(1, 8))
     errors = [
-        np.abs(ran("mechanisms/andrews", signals, step=h, every=round(3e-2 / h), forces="method", **SECOND).values[-1] - exact).max()
+        np.abs(ran("benchmarks/andrews", signals, step=h, every=round(3e-2 / h), forces="method", **SECOND).values[-1] - exact).max()
         for h in (2e-5, 1e-5, 5e-6, 1e-6)
     ]
     assert np.abs(orders(errors[:3]) - 2).max() < 0.05
     assert errors[-1] < 1.2e-6  # of 15.9 rad
-    euler = [ran("mechanisms/andrews", signals, step=h, every=round(3e-2 / h)).values[-1] - exact for h in (2e-6, 1e-6)]
+    euler = [ran("benchmarks/andrews", signals, step=h, every=round(3e-2 / h)).values[-1] - exact for h in (2e-6, 1e-6)]
     assert np.abs(2 * euler[1] - euler[0]).max() < 3e-3 and 1.95 < euler[0][0] / euler[1][0] < 2.05
 
 

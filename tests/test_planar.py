@@ -136,7 +136,7 @@ def test_squeezing_mechanism_against_the_published_solution():
     change = end - start
     exact = np.array([change[0], change[0] + change[1], change[2], change[3] + change[4], change[4], change[5] + change[6], change[6]])
     steps = (2e-5, 1e-5, 5e-6)
-    found = [ran("mechanisms/andrews", tuple(f"b{i}.phi" for i in range(1, 8)), step=h).values[-1] - exact for h in steps]
+    found = [ran("benchmarks/andrews", tuple(f"b{i}.phi" for i in range(1, 8)), step=h).values[-1] - exact for h in steps]
     assert 1.8 < found[0][0] / found[1][0] < 2.0 and 1.9 < found[1][0] / found[2][0] < 2.1
     assert np.abs((found[0] - 6 * found[1] + 8 * found[2]) / 3).max() < 0.03  # the errors' h and h^2 taken out: of 15.9 rad
 

@@ -102,7 +102,7 @@ def begin_adaptive(machine: Machine, structure: Structure, options: TransientOpt
         raise InputError(Problem("E426", reason, hint="leave `method` out: the default serves every index"))
     state = np.concatenate([state_of(g, layout), quaternions(machine.system, g).ravel()])
     move_charts(bundled(machine.problem), state)
-    trial = _trial(machine, structure, options, g, state)
+    trial = _trial(machine, structure, options, method, g, state)
     problem = bundled(machine.problem)
     set_scales(problem, bundled(trial))
     size = options.step or first_size(problem, bundled(trial), options.stop, method.estimate)
@@ -124,13 +124,13 @@ def state_of(g: Array, layout: Layout) -> Array:
     return np.concatenate([g[layout.x : layout.history], g[layout.charge(np.arange(layout.nq), 0)], g[layout.history : layout.step_size]])
 
 
-def _trial(machine: Machine, structure: Structure, options: TransientOptions, g: Array, state: Array) -> Trial:
+def _trial(machine: Machine, structure: Structure, options: TransientOptions, method: Method, g: Array, state: Array) -> Trial:
     system, layout = machine.system, machine.system.layout
     nk, n = layout.nk, system.n
     nominal = np.concatenate([system.position_nominals, system.nominals])
-    rtol = GIVEN_STEP if options.step else options.rtol
+    rtol = GIVEN_STEP if options.step else method.tolerance(options.rtol)
     share = max(10 * 2.2e-16 / rtol, min(0.03, rtol**0.5))
-    tolerances = np.array([rtol, share, options.stop, 1.0])
+    tolerances = np.array([rtol, share, method.estimate, 0.0])
     counters = np.zeros(8, np.int64)
     counters[RESTARTED] = 2
     return Trial(

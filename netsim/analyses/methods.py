@@ -20,6 +20,9 @@ Array = np.ndarray
 HIGH = 9
 """Above index 3 come inverse problems through motors and springs, where consistent points carry what Radau's own stages no longer can."""
 
+COARSE = 1e-3
+"""The rtol at which methods of low order take the tolerance as it is given."""
+
 
 @dataclass(frozen=True)
 class Method:
@@ -40,6 +43,11 @@ class Method:
         if index <= self.highest_index:
             return ""
         return f"{self.name} is for networks of index up to {self.highest_index}, and this one has {index}: {_REASONS[self.name]}"
+
+    def tolerance(self, rtol: float) -> float:
+        """What the error test of a step goes by, so that the error of the run follows rtol: steps grow with its 1/estimate-th power, errors with
+        step^order."""
+        return rtol * min(1.0, rtol / COARSE) ** max(0.0, self.estimate / self.order - 1.0)
 
     def with_factor(self, arrays: Any, factor: Factor) -> Any:
         """The method's arrays after new pivots."""
@@ -94,8 +102,15 @@ def _prepare_rk45(machine: Machine, factor: Factor, plan: Consistent) -> tuple[A
     return rk45.prepare(layout.n, layout.nk, layout.nq, 3 * layout.nk + layout.ny + 2 * layout.nq + 4 * layout.nr, plan), []
 
 
+def _prepare_generalized_alpha(machine: Machine, factor: Factor, plan: Consistent) -> tuple[Any, list[Any]]:
+    from netsim.integrators import generalized_alpha
+
+    return generalized_alpha.prepare(machine.system.layout.nk, machine.system.layout.nq, plan), []
+
+
 METHODS = {
     "euler": Method("euler", 1, 2, 1, 3, True, _prepare_euler),
+    "generalized_alpha": Method("generalized_alpha", 2, 3, 2, 3, True, _prepare_generalized_alpha),
     "trbdf2": Method("trbdf2", 2, 3, 2, 2, True, _prepare_trbdf2),
     "bdf": Method("bdf", 5, 2, 2, 3, True, _prepare_bdf),
     "radau": Method("radau", 5, 4, 3, HIGH, False, _prepare_radau),
@@ -104,6 +119,7 @@ METHODS = {
 _REASONS = {
     "euler": "its matrix grows ill with the short steps that the error test asks for there",
     "bdf": "its matrix grows ill with the short steps that the error test asks for there",
+    "generalized_alpha": "its accelerations are found from positions, and lose an order for every further derivative that is wanted",
     "trbdf2": "the trapezoidal rule has no order there: the accelerations of constrained masses swing from step to step",
     "rk45": "an explicit method needs equations that give every rate, and here constraints tie states to one another",
 }

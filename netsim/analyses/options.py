@@ -72,10 +72,6 @@ def check_options(name: str, options: Mapping[str, Any], spans: Mapping[str, Any
 def _together(options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[Problem]:
     if "step" in options and "rtol" in options:
         yield Problem("E423", "a given step has no error test, so 'step' and 'rtol' exclude each other", spans.get("rtol"), hint="leave 'step' out")
-    method = options.get("method")
-    if method in FIXED and method not in METHODS and ("step" not in options or "sample" in options):
-        hint = f"transient(stop = 1 s, step = 1 ms, method = {method})"
-        yield Problem("E423", f"{method} goes in steps of given size and is sampled at them", spans.get("method"), hint=hint)
     if "every" in options and "sample" in options:
         yield Problem("E423", "'every' counts steps between samples and 'sample' is the time between them: give one", spans.get("sample"))
 

@@ -14,8 +14,10 @@ from netsim.integrators.contract import (
     ACCEPTED,
     EVENTS,
     FAILED,
+    POWER,
     REJECTED,
     RESTARTED,
+    RTOL,
     accepted,
     attempt,
     between,
@@ -100,7 +102,7 @@ def advance(method, problem, factor, trial, control, plan, readout, steps):  # n
         if numbers[FIXED] == 0.0 and error > 1.0 and h > numbers[LEAST]:
             trial.counters[REJECTED] += 1
             places[FAILURES] += 1
-            numbers[SIZE], numbers[REASON] = h * min(0.9, proposed(error, trial.tolerances[3])), BY_ERROR
+            numbers[SIZE], numbers[REASON] = h * min(0.9, proposed(error, trial.tolerances[POWER])), BY_ERROR
             continue
         if places[PROJECTING]:
             set_time(problem, trial.g, last)
@@ -237,7 +239,7 @@ def first_size(problem, trial, stop, order):
 
     Where charges flow their time scale is not known yet: the step begins shorter and the error test has the word."""
     nk = problem.sizes[NK]
-    rtol = trial.tolerances[0]
+    rtol = trial.tolerances[RTOL]
     fastest = 0.0
     for i in range(nk):
         fastest = max(fastest, abs(trial.start[nk + i]) / (trial.scale[i] / rtol))

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.integrators.contract import RESTARTED, error_norm, of_method
+from netsim.integrators.contract import POWER, RESTARTED, error_norm, of_method
 from netsim.integrators.single import begin_stage, filtered_error, keep, solve_stage
 from netsim.integrators.states import copy
 from netsim.kernels.bundle import Bundle, bundled
@@ -154,7 +154,7 @@ def attempt(method, problem, factor, trial, t, h, last):
     _gather(problem, trial.end, method.spread)
     for i in range(z0.shape[0]):
         method.spread[i] = (method.spread[i] - z0[i]) / (order + 1.0)
-    trial.tolerances[3] = order + 1.0
+    trial.tolerances[POWER] = order + 1.0
     e = method.spread
     if trial.counters[RESTARTED] != 0:  # rates of values are not known yet: their error follows from those of x, v and charges
         copy(e, 2 * nk + ny, e, 2 * nk, nq)

@@ -30,6 +30,9 @@ ITERATIONS, FACTORISATIONS, FRESH, ACCEPTED, REJECTED, FAILED, EVENTS, RESTARTED
 """Positions in the integer counters of a run. RESTARTED: 1 or 2: nothing of before the present instant may be
 used; 2: the state there is consistent."""
 
+RTOL, NEWTON_SHARE, POWER, FACTOR_ALPHA = range(4)
+"""Positions in the tolerances of a run: FACTOR_ALPHA: dq'/dq where the present factor was taken."""
+
 LEAN: Any = {"_nrt": False}
 
 
@@ -38,7 +41,7 @@ class Trial(NamedTuple):
 
     scale: what an error of x, v and y may be, each (rtol (|value| + nominal)); exponent: of the same, see
     netsim.integrators.weights;
-    tolerances: rtol, Newton's share of it, longest step; work: (6, n).
+    tolerances: rtol, Newton's share of it, power of the step that errors go with, alpha of the factor; work: (6, n).
     """
 
     g: Array
@@ -107,7 +110,7 @@ def _between(method, problem, trial, theta, h, state):
 def set_scales(problem, trial):
     """What errors are allowed in this step, from the state where it begins."""
     nk, ny = problem.sizes[NK], problem.sizes[NY]
-    rtol = trial.tolerances[0]
+    rtol = trial.tolerances[RTOL]
     for i in range(2 * nk):
         trial.scale[i] = rtol * (abs(trial.start[i]) + trial.nominal[i])
     for i in range(ny):

@@ -11,7 +11,7 @@ from netsim.integrators.contract import of_method, proposed, straight
 from netsim.integrators.single import begin_stage, filtered_error, keep, solve_stage
 from netsim.integrators.states import follow
 from netsim.kernels.bundle import Bundle, bundled
-from netsim.solvers.machine import ALPHA, NK, NQ, NY
+from netsim.solvers.machine import NK, NQ, NY
 from netsim.solvers.newton import CONVERGED
 
 Array = np.ndarray
@@ -33,9 +33,7 @@ def attempt(method, problem, factor, trial, t, h, last):
     """One step; the estimate compares it with the trapezoidal rule."""
     nk, nq, at = problem.sizes[NK], problem.sizes[NQ], 3 * problem.sizes[NK] + problem.sizes[NY]
     begin_stage(problem, trial, trial.start)
-    alpha = trial.g[ALPHA]
     euler.begin(problem, trial.g, trial.start, trial.history, h)
-    trial.g[ALPHA] = alpha
     status = solve_stage(problem, factor, trial, last, h)
     if status != CONVERGED:
         return status, 0.0

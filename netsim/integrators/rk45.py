@@ -2,8 +2,9 @@
 
 Every stage takes a consistent point (netsim.solvers.consistent): linear in accelerations, forces and rates, with velocities on their constraints.
 Positions on constraints are not corrected, so constrained mechanisms (index 3) are refused. Cheap where nothing is stiff; the first stage
-of a step is the last one of the step before. Order 5, values between steps of order 4 from the cubic and quintic of both ends.
-Source: J. Dormand, P. Prince, A family of embedded Runge-Kutta formulae, J. Comput. Appl. Math. 6, 1980.
+of a step is the last one of the step before. Order 5; between steps charges have order 4 and positions the quintic of both ends.
+Sources: J. Dormand, P. Prince, A family of embedded Runge-Kutta formulae, J. Comput. Appl. Math. 6, 1980; L. Shampine, Some practical Runge-Kutta
+formulas, Math. Comp. 46, 1986 (between steps).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.integrators.contract import cubic_charges, error_norm, of_method, proposed
+from netsim.integrators.contract import error_norm, of_method, proposed, straight
 from netsim.integrators.states import copy, follow, load
 from netsim.kernels.bundle import Bundle, bundled
 from netsim.kernels.call import lean
@@ -34,6 +35,17 @@ TABLEAU = np.array([
     [35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84],
 ])  # fmt: skip
 ERROR = np.array([71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40])
+
+DENSE = np.array([
+    [1.0, -8048581381 / 2820520608, 8663915743 / 2820520608, -12715105075 / 11282082432],
+    [0.0, 0.0, 0.0, 0.0],
+    [0.0, 131558114200 / 32700410799, -68118460800 / 10900136933, 87487479700 / 32700410799],
+    [0.0, -1754552775 / 470086768, 14199869525 / 1410260304, -10690763975 / 1880347072],
+    [0.0, 127303824393 / 49829197408, -318862633887 / 49829197408, 701980252875 / 199316789632],
+    [0.0, -282668133 / 205662961, 2019193451 / 616988883, -1453857185 / 822651844],
+    [0.0, 40617522 / 29380423, -110615467 / 29380423, 69997945 / 29380423],
+])  # fmt: skip
+"""Weights of the stages' rates at theta, theta^2 ... theta^4: the formula of order 4 inside a step."""
 
 
 class Rk45(NamedTuple):
@@ -129,10 +141,17 @@ def accepted(method, problem, trial, h, error):
 
 @of_method("Rk45")
 def between(method, problem, trial, theta, h, state):
-    """Charges on the cubic of both ends; values on the line (they are recovered, where samples are)."""
-    for i in range(3 * problem.sizes[NK], 3 * problem.sizes[NK] + problem.sizes[NY]):
-        state[i] = (1.0 - theta) * trial.start[i] + theta * trial.end[i]
-    cubic_charges(problem, trial, theta, h, state)
+    """Charges by the continuous formula of order 4; values on the line (they are recovered, where samples are)."""
+    nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
+    straight(problem, trial, theta, h, state)
+    for k in range(nq):
+        rise, rate = 0.0, 0.0
+        for j in range(7):
+            c = DENSE[j]
+            rise += theta * (c[0] + theta * (c[1] + theta * (c[2] + theta * c[3]))) * method.rates[j, 2 * nk + k]
+            rate += (c[0] + theta * (2.0 * c[1] + theta * (3.0 * c[2] + theta * 4.0 * c[3]))) * method.rates[j, 2 * nk + k]
+        state[3 * nk + ny + k] = trial.start[3 * nk + ny + k] + h * rise
+        state[3 * nk + ny + nq + k] = rate
 
 
 __all__ = ["ORDER", "Rk45", "accepted", "attempt", "between", "prepare"]

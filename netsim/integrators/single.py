@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from netsim.integrators.contract import FACTORISATIONS, FRESH, ITERATIONS, error_norm
+from netsim.integrators.contract import FACTOR_ALPHA, FACTORISATIONS, FRESH, ITERATIONS, error_norm
 from netsim.integrators.states import copy, load
 from netsim.kernels.call import lean, run_table
 from netsim.solvers.linear import solve
@@ -22,10 +22,16 @@ def solve_stage(problem, factor, trial, t, step):
     status = set_time(problem, trial.g, t)
     if status != CONVERGED:
         return status
-    counters = trial.counters
-    if trial.g[ALPHA] != 1.0 / step:
-        counters[FRESH] = 0
     set_coefficients(trial.g, step, 1.0, 1.0 / step, 1.0 / step)
+    return solve_given(problem, factor, trial)
+
+
+@lean
+def solve_given(problem, factor, trial):
+    """The same with time and coefficients set; a factor taken at other coefficients does not serve."""
+    counters = trial.counters
+    if trial.g[ALPHA] != trial.tolerances[FACTOR_ALPHA]:
+        counters[FRESH], trial.tolerances[FACTOR_ALPHA] = 0, trial.g[ALPHA]
     tolerance = max(TIGHTEST, SHARE * trial.tolerances[0])
     status, iterations, factorisations, fresh = newton(
         problem, factor, counters[FRESH] == 1, trial.g, trial.history, trial.out, trial.u, trial.work, tolerance
@@ -43,9 +49,7 @@ def solve_stage(problem, factor, trial, t, step):
 @lean
 def begin_stage(problem, trial, state):
     """The charts of the step's beginning into g, and a first guess from a state."""
-    alpha = trial.g[ALPHA]
     load(problem, trial.g, trial.start)
-    trial.g[ALPHA] = alpha
     nk = problem.sizes[NK]
     copy(state, nk, trial.u, 0, nk)
     copy(state, 3 * nk, trial.u, nk, problem.sizes[NY])

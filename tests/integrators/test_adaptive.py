@@ -81,13 +81,14 @@ def test_two_runs_are_bit_identical():
     assert first.identical(second) or all(np.array_equal(first[n], second[n]) for n in first.data_vars)
 
 
-MECHANISMS = ("pendulum", "double_pendulum", "fourbar_planar", "fourbar_spatial", "slider_crank", "five_bar", "spinning_top", "free_body", "andrews")
+MECHANISMS = ("pendulum", "double_pendulum", "fourbar_planar", "fourbar_spatial", "slider_crank", "five_bar", "spinning_top", "free_body")
+NAMES = (*(f"mechanisms/{name}" for name in MECHANISMS), "benchmarks/andrews")
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("name", NAMES)
 def test_energy_of_mechanisms(name):
-    """|stored + dissipated - supplied - initial| at rtol 1e-8, relative to the range of what is stored, or to all of it where nothing is exchanged."""
-    model = netsim.load(models_folder() / f"mechanisms/{name}.net")
+    """|stored + dissipated - supplied - initial| at rtol 1e-8, relative to the range of what is stored, or all of it where nothing is exchanged."""
+    model = netsim.load(models_folder() / f"{name}.net")
     (run,) = model.network.runs
     stop = next(model._option(b) for b in run.options if b.name == "stop")
     found = {}
