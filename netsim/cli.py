@@ -146,7 +146,7 @@ def run_command(chosen: argparse.Namespace, line: Run | None = None) -> int:
     model = load_model(file, chosen.values)
     if line:
         model = replace(model, network=replace(model.network, runs=(line,)))
-    picture = _picture(chosen.plot, target, draws=chosen.output is None and bool(model.network.plots) and _moves(model))
+    picture = _picture(chosen.plot, target, draws=chosen.output is None and bool(model.network.plots))
     if picture:
         check_picture(picture)
     options = _options(chosen, model)
@@ -157,7 +157,7 @@ def run_command(chosen: argparse.Namespace, line: Run | None = None) -> int:
     if chosen.animate:
         files.append(write_page(scene_of(model, runs[-1]), Path(chosen.animate)))
     if picture:
-        files.append(_draw(model, runs, picture))
+        files += _draw(model, runs, picture)
     print(summary(model, runs, files), end="")
     return _verdict(runs)
 
@@ -191,21 +191,16 @@ def _options(chosen: argparse.Namespace, model: Model) -> dict[str, Any]:
     return options
 
 
-def _moves(model: Model) -> bool:
-    """Whether some run has a course in time."""
-    return any(run.analysis != "modal" for run in model.network.runs)
-
-
 def _picture(wanted: str | None, target: Path, draws: bool) -> Path | None:
     if wanted is None:
         return target.with_suffix(".png") if draws else None
     return target.with_suffix(f".{wanted.lower()}") if wanted.lower() in PICTURE_WORDS else Path(wanted)
 
 
-def _draw(model: Model, runs: list[Samples], picture: Path) -> Path:
+def _draw(model: Model, runs: list[Samples], picture: Path) -> list[Path]:
     from netsim.plots import plot
 
-    return plot(runs, model.network.plots, picture, model.values.scope(model.network.top))
+    return [plot(runs, model.network.plots, picture, model.values.scope(model.network.top))] if any(r.axis == "time" for r in runs) else []
 
 
 def _verdict(runs: Sequence[Samples]) -> int:

@@ -13,8 +13,8 @@ import numpy as np
 from netsim.analyses.beginning import begun
 from netsim.analyses.inverse import inverse
 from netsim.analyses.inverse_options import OWN, InverseOptions, inverse_options, motions_in
-from netsim.analyses.options import TIMES, TransientOptions, check_options
 from netsim.analyses.modal import ModalOptions, modal, modal_options
+from netsim.analyses.options import TIMES, TransientOptions, check_options
 from netsim.analyses.static import StaticOptions, static, static_options
 from netsim.analyses.stepping import Progress
 from netsim.analyses.transient import listed, transient
@@ -200,8 +200,7 @@ class Model:
 
         given = {name.rstrip("_"): value for name, value in options.items()}
         numbers = {n: _plain_number(n, v) for n, v in given.items()}
-        saves = [parse_expression(text, "save") for text in save] if save is not None else self._saves()
-        samples = transient(self.machine, self.structure, check_options("transient", numbers, {}), saves, self._plots(), progress)
+        samples = transient(self.machine, self.structure, check_options("transient", numbers, {}), self._saves(save), self._plots(), progress)
         if "failure" in samples.attributes:
             error = SimulationError(samples.attributes["failure"])
             error.samples = samples  # type: ignore[attr-defined]
@@ -215,8 +214,7 @@ class Model:
         from netsim.results import dataset
 
         chosen = static_options({n: _plain_number(n, v) for n, v in options.items()}, {})
-        saves = [parse_expression(text, "save") for text in save] if save is not None else self._saves()
-        return dataset(static(self.machine, self.structure, chosen, saves, self._plots()))
+        return dataset(static(self.machine, self.structure, chosen, self._saves(save), self._plots()))
 
     def modal(self, save: list[str] | None = None, **options: Any) -> Any:
         """Frequencies, damping and shapes as an xarray.Dataset over `mode`. Options: modes (10), at (s), from_ ("static" or "rest").
@@ -225,11 +223,10 @@ class Model:
         from netsim.results import dataset
 
         chosen = modal_options({n.rstrip("_"): _plain_number(n.rstrip("_"), v) for n, v in options.items()}, {})
-        saves = [parse_expression(text, "save") for text in save] if save is not None else self._saves()
-        return dataset(modal(self.machine, self.structure, chosen, saves, self._plots()))
+        return dataset(modal(self.machine, self.structure, chosen, self._saves(save), self._plots()))
 
-    def _saves(self) -> list[Expr]:
-        return [signal for save in self.network.saves for signal in save.signals]
+    def _saves(self, given: list[str] | None = None) -> list[Expr]:
+        return [signal for save in self.network.saves for signal in save.signals] if given is None else [parse_expression(t, "save") for t in given]
 
     def _plots(self) -> list[Expr]:
         return [signal for plot in self.network.plots for signal in plot.signals]

@@ -57,7 +57,6 @@ class Numbering:
                 sizes[batch.unknowns[("own", i)]] = value or 1.0
         return sizes
 
-
     def position_nominals(self, network: Network) -> Array:
         """Typical sizes of positions: the `nominal` of the domain's integral, else that of its across."""
         sizes = np.ones(self.nk)

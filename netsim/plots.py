@@ -72,8 +72,6 @@ def plot(runs: Samples | Sequence[Samples], plots: Iterable[Plot], path: Path | 
     """
     path = check_picture(path)
     runs = [samples for samples in ([runs] if isinstance(runs, Samples) else runs) if samples.axis == "time"]
-    if not runs:
-        raise InputError(Problem("E433", "modes have no course in time to draw", hint="read the result's columns, or add a run transient(...)"))
     return written(path, lambda place: _draw(panels(runs, plots, parameters), title or _title(runs), place))
 
 

@@ -1,9 +1,9 @@
 """Modal analysis: what a network does by itself near a state: frequencies, damping and shapes of its motions.
 
-Around a state at rest F(x, v, a, y, q') = 0 becomes P(s) u = (K + s D + s^2 M) u = 0 for motions u e^(s t), with charges' rates in D. The matrices come from
-three evaluations of the step's kernels; singular M, multipliers and constraints of any index are welcome: only 1/(s - shift) is computed, which is
-zero where s is infinite. How many finite ones there are is known beforehand: the degrees of freedom of the structure, sum d - sum c (J. Pryce, A simple
-structural analysis method for DAEs, BIT 41, 2001).
+Around a state at rest F(x, v, a, y, q') = 0 becomes P(s) u = (K + s D + s^2 M) u = 0 for motions u e^(s t), charges' rates being in D. The matrices
+come from three evaluations of the step's kernels; singular M, multipliers and constraints of any index are welcome: only 1/(s - shift) is computed,
+which is zero where s is infinite. How many finite ones there are is known: the degrees of freedom of the structure, sum d - sum c
+(J. Pryce, A simple structural analysis method for DAEs, BIT 41, 2001).
 """
 
 from __future__ import annotations
@@ -86,7 +86,11 @@ def modal(machine: Machine, structure: Structure, options: ModalOptions, saves: 
     shown = [(j, entry.signal) for j, entry in enumerate(selection.entries.values())]
     size = np.abs(modes.rates)
     columns = [size / (2 * np.pi), -modes.rates.real / np.where(size > 0, size, 1.0), -modes.rates.real]
-    signals = [Signal("frequency", "Hz", "of the undamped motion"), Signal("damping", "", "share of critical damping"), Signal("decay", "1/s", "rate of decay")]
+    signals = [
+        Signal("frequency", "Hz", "of the undamped motion"),
+        Signal("damping", "", "share of critical damping"),
+        Signal("decay", "1/s", "rate of decay"),
+    ]
     for j, signal in shown:
         columns += [parts[:, j].real, parts[:, j].imag]
         signals += [signal, Signal(f"{signal.name} (quadrature)", signal.unit, signal.doc)]
@@ -98,7 +102,9 @@ def modal(machine: Machine, structure: Structure, options: ModalOptions, saves: 
         "cpu_seconds": clock.process_time() - cpu,
         "netlist": machine.system.network.text,
     }
-    return Samples("", np.arange(1.0, len(modes.rates) + 1), tuple(signals), np.column_stack(columns), np.zeros((0, 3)), attributes, origin=g, axis="mode")
+    return Samples(
+        "", np.arange(1.0, len(modes.rates) + 1), tuple(signals), np.column_stack(columns), np.zeros((0, 3)), attributes, origin=g, axis="mode"
+    )
 
 
 def freedom(structure: Structure) -> int:

@@ -183,7 +183,9 @@ class _Builder:
             return forces
         mass = Call("der", (d.kinetic,), span=span_of(d.kinetic))
         found = momenta(self.symbols, keys, rotating, kinetic)
-        return [f if p.is_zero() else f + self._rate(mass, i, p, domain.across[position].name + terminal) for i, (p, f) in enumerate(zip(found, forces))]
+        return [
+            f if p.is_zero() else f + self._rate(mass, i, p, domain.across[position].name + terminal) for i, (p, f) in enumerate(zip(found, forces))
+        ]
 
     # ---------------------------------------------------------------------------------------------- der
 

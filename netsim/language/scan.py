@@ -23,7 +23,9 @@ RESERVED = frozenset(
 )
 LINE_WORDS = {
     "domain": frozenset(["across", "through", "integral", "power", "floating", "relative"]),
-    "component": frozenset(["input", "var", "branch", "out", "assert", "place", "kinetic", "potential", "stores", "dissipates", "source", "singular"]),
+    "component": frozenset(
+        ["input", "var", "branch", "out", "assert", "place", "kinetic", "potential", "stores", "dissipates", "source", "singular"]
+    ),
 }
 _BEFORE_NAME, _BEFORE_VALUE, _ALONE = re.compile(r"[ \t]+[A-Za-z_]"), re.compile(r"(?!\[)[ \t]*(?![ \t=.*/^])"), re.compile(r"[ \t]*(?:[;#\n]|$)")
 # what must follow a line's first word for it to be a keyword: `out = 3` is an equation about something called out

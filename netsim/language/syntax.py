@@ -246,10 +246,7 @@ class Quantity(Spanned):
 
 @dataclass(frozen=True)
 class DomainDef(Spanned):
-    """A domain: across, through and integral quantities in one order, the power, and what `floating` says.
-
-    `is_relative`: coordinates are counted from a moving frame, and begin at zero before positions of frames yield.
-    """
+    """A domain: across, through and integral quantities in one order, the power, what `floating` says, and whether coordinates are relative."""
 
     name: str
     across: tuple[Quantity, ...] = ()
@@ -318,10 +315,8 @@ class Assert(Spanned):
 class ComponentDef(Spanned):
     """A component: terminals, declarations and equations, in the order of the text within each kind.
 
-    `inputs` may be bound to expressions; `kinetic` and `potential` are energies from which forces follow; `stores` is the stored energy, `dissipates` the lost power
-    (needed only where a component both stores and loses); `is_source` marks what supplies energy
-    (components with inputs do so anyway); `singular` is the author's sentence for a singular network.
-    """
+    Forces follow from `kinetic` and `potential` energies; `stores` is stored energy, `dissipates` lost power (for what both stores and loses);
+    `is_source` marks what supplies energy (as all with inputs do); `singular` is the author's sentence for a singular network."""
 
     name: str
     terminals: tuple[Terminal, ...] = ()
