@@ -19,13 +19,14 @@ ONE_LINK = {
     4: (-1.73199727, -3.80790870e-06, -7.68181880e-06, -2.07356404e-06, 8.37570673e-06),
     5: (-1.40384966, 3.96744609e-05, 1.98108235e-04, 1.79408411e-04, 3.12824575e-04),
 }
+DOUBLE = models_folder() / "manipulators/flexible_pendulum_2.net"
 HANGING = (3.8359, 219.16, 788.94, 1916.0, 3524.3)
 
 
 def test_flexible_pendulum():
     model = netsim.load(PENDULUM)
-    result = model.transient(stop=5.0, rtol=1e-9, sample=1.0, save=["theta1", "link1.q[1]", "link1.q[2]"])
-    names = ("theta1", "link1.q[1].u", "link1.q[1].s", "link1.q[2].u", "link1.q[2].s")
+    result = model.transient(stop=5.0, rtol=1e-9, sample=1.0, save=["theta1", "u3", "u4", "u5", "u6"])
+    names = ("theta1", "u3", "u4", "u5", "u6")
     found, wanted = np.array([result[n].values[1:] for n in names]).T, np.array(list(ONE_LINK.values()))
     assert np.all(np.abs(found - wanted) < 1e-6 * np.abs(wanted).max(axis=0))
     energy = (result["energy.stored"] + result["energy.dissipated"] - result["energy.supplied"]).values
@@ -36,6 +37,15 @@ def test_flexible_pendulum_hanging():
     text = PENDULUM.read_text().replace("start joint1.q = start1", "start joint1.q = -90 deg")
     rates = 2 * np.pi * netsim.load(text).modal(modes=5)["frequency"].values
     assert np.allclose(rates, HANGING, rtol=5e-5)
+
+
+def test_double_flexible_pendulum():
+    rates = 2 * np.pi * netsim.load(DOUBLE).modal(modes=5)["frequency"].values
+    assert np.allclose(rates, (2.6800, 7.1861, 162.75, 282.83, 670.95), rtol=5e-5)
+    for elements in (1, 3):
+        model = netsim.load(DOUBLE, counts={"elements": elements})
+        result = model.transient(stop=0.02, rtol=1e-5)
+        assert {f"{c}{k}" for c in "uw" for k in range(3, 2 * elements + 3)} <= set(result.data_vars)
 
 
 ROOTS = {  # beta L of cos cosh = -1 (clamped), sin = 0 (hinged), cos cosh = 1 (free)

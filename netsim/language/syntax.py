@@ -46,10 +46,11 @@ class Name(Spanned):
 
 @dataclass(frozen=True)
 class Part:
-    """One part of a dotted name; `indices` are expressions, 1-based; text '*' only in `save` and `plot`."""
+    """One part of a dotted name; `indices` are expressions, 1-based; text '*' only in `save` and `plot`; `number` stands in braces: u{k}."""
 
     text: str
     indices: tuple[Expr, ...] = ()
+    number: Expr | None = None
 
 
 @dataclass(frozen=True)
@@ -165,10 +166,11 @@ class Count(Spanned):
 
 @dataclass(frozen=True)
 class Let(Spanned):
-    """`let e = [0, cos(phi), sin(phi)]`: a named constant expression."""
+    """`let e = [0, cos(phi), sin(phi)]`: a named constant expression; `let u{k} = ... for k in 1..n` has a number in its name."""
 
     name: str
     value: Expr
+    number: Expr | None = None
 
 
 @dataclass(frozen=True)
@@ -230,6 +232,14 @@ class Plot(Spanned):
     signals: tuple[Expr, ...]
 
 
+@dataclass(frozen=True)
+class Repeated(Spanned):
+    """A `let`, `save` or `plot` with `for k in 1..n` behind it."""
+
+    statement: Let | Save | Plot
+    ranges: tuple[Range, ...]
+
+
 # ------------------------------------------------------------------------- domains, components, subnetworks
 
 
@@ -254,8 +264,8 @@ class DomainDef(Spanned):
     integral: tuple[Quantity, ...] = ()
     power: Expr | None = None
     floating: str = ""
-    is_relative: bool = False
     doc: str = ""
+    is_relative: bool = False
 
 
 @dataclass(frozen=True)
@@ -349,7 +359,9 @@ class ModelDef(Spanned):
     doc: str = ""
 
 
-Statement = Use | Include | Param | Count | Let | Table | World | Instance | Start | Run | Save | Plot | DomainDef | ComponentDef | ModelDef
+Statement = (
+    Use | Include | Param | Count | Let | Table | World | Instance | Start | Run | Save | Plot | Repeated | DomainDef | ComponentDef | ModelDef
+)
 
 
 @dataclass(frozen=True)
