@@ -49,7 +49,7 @@ class Redundant:
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """The modified nodal system F(t, x, v, a, y, q') = 0 of a network."""
+    """The modified nodal system F(t, x, v, a, y, q') = 0 of a network; `room` is what elements of several calls need behind it in `out`."""
 
     network: Network
     numbering: Numbering
@@ -59,6 +59,7 @@ class System:
     pattern: Pattern
     positions: Mapping[int, Array] = field(repr=False)
     redundant: Redundant | None = None
+    room: int = 0
 
     @property
     def n(self) -> int:
@@ -66,7 +67,7 @@ class System:
 
     @property
     def out_size(self) -> int:
-        return self.layout.entries + self.pattern.nnz + 1
+        return self.layout.entries + self.pattern.nnz + 1 + 6 * self.layout.nf + self.room
 
     @cached_property
     def names(self) -> list[str]:
@@ -108,7 +109,7 @@ class System:
         for place in kernel.scatter:
             match place[0]:
                 case "row":
-                    rows.append(self.layout.row(batch.row(place[1])))
+                    rows.append(self.layout.frame_row(batch.row(place[1]), self.pattern.nnz))
                 case "charge":
                     rows.append((self.layout.charge_results + batch.charges(place[1])).astype(np.int32))
                 case "entry":

@@ -16,13 +16,13 @@ from netsim.analyses.stepping import Progress, Stepping, begin_run, integrate
 from netsim.corners import corners_of
 from netsim.errors import Problem
 from netsim.integrators.loop import FACTORISATIONS, ITERATIONS
+from netsim.jointspace.choice import in_tree, joint_coordinates, observing, recovery_of
 from netsim.language.syntax import Expr, Name
 from netsim.rates import add_rates, own_unknowns
 from netsim.samples import Samples, Signal
 from netsim.selection import Selection, add_unseen, computed, sampler, select
 from netsim.solvers.initial import Change, Structure, resumed_start, with_coordinates
 from netsim.solvers.machine import Machine
-from netsim.solvers.recovery import plan_recovery
 from netsim.solvers.redundancy import describe
 
 Array = np.ndarray
@@ -59,19 +59,23 @@ def transient(
     began, cpu = clock.perf_counter(), clock.process_time()
     machine, structure, g, changes = begun(machine, structure, options.start, origin)
     point = g.copy()
+    absolute = machine, g
+    if in_tree(machine, options.formulation, options.plain):
+        machine, g = joint_coordinates(machine, g)
     selection = select(machine, saves, plots)
     own = np.array(own_unknowns(machine, rated) if options.recovers else [], np.int64)
-    if len(own):  # points are recovered with the rates of these coordinates
+    if len(own) and machine.element is None:  # points are recovered with the rates of these coordinates
         structure = with_coordinates(machine.system, structure, own)
         g = resumed_start(machine, structure, g)
-    rates = add_rates(machine, selection, rated, own[structure.dynamic.d[own] >= 2])
+    exact = own[own < machine.system.layout.nk] if machine.element else own[structure.dynamic.d[own] >= 2]
+    rates = add_rates(machine, selection, rated, exact)
     unseen = add_unseen(machine, selection, beside)
-    reader = sampler(machine, selection)
+    reader = observing(machine, sampler(machine, selection))
     failure: Problem | None = None
     message = ""
     run: Stepping | Running
     if options.plain:
-        recovery = plan_recovery(machine, structure, g) if options.recovers else None
+        recovery = recovery_of(machine, g, structure, *absolute) if options.recovers else None
         run = begin_run(machine, options, g, reader, selection, recovery)
     else:
         run = begin_adaptive(machine, structure, options, g, reader, corners_of(machine, options.stop))
@@ -120,6 +124,7 @@ def _attributes(run: Stepping | Running, structure: Structure, changes: Sequence
         "forces": run.options.forces,
         **({"step": run.options.step} if run.options.step else {"rtol": run.options.rtol}),
         "stop": run.options.stop,
+        "formulation": "tree" if run.machine.element else "absolute",
         "unknowns": run.machine.system.n,
         "index": structure.index,
         "steps": run.steps,
@@ -129,7 +134,7 @@ def _attributes(run: Stepping | Running, structure: Structure, changes: Sequence
         "wall_seconds": ending.wall_seconds,
         "cpu_seconds": ending.cpu_seconds,
         "redundant": describe(run.machine.system),
-        "characteristic_length": run.reactions.length if isinstance(run, Stepping) and run.reactions else 0.0,
+        "characteristic_length": run.reactions.length if run.reactions else 0.0,
         "start_changes": listed(changes),
         "start_moves": listed([c for c in changes if c.kind != "velocity"]),
         "netlist": run.machine.system.network.text,

@@ -25,9 +25,11 @@ from netsim.integrators.contract import (
     set_scales,
 )
 from netsim.integrators.states import DISSIPATED, STORED, SUPPLIED, copy, energies, motion_between, move_charts, place, project, project_end, sample
+from netsim.kernels.bundle import Bundle
 from netsim.kernels.call import lean
 from netsim.solvers.machine import NK, NQ
-from netsim.solvers.newton import CONVERGED, SINGULAR, set_time
+from netsim.solvers.newton import CONVERGED, SINGULAR, UNRESOLVED, set_time
+from netsim.solvers.sharing import share
 
 Array = np.ndarray
 
@@ -35,14 +37,17 @@ NOW, SIZE, STOP, FIXED, LEAST, LONGEST, REASON, LAST = range(8)
 """Positions in Control.numbers: instant, size of the next step, end, given step (0: adaptive), smallest and longest step, what limited the last one,
 where its end is looked at (just before a corner)."""
 
-CORNER, GRID, ROW, STEP, EVERY, PROJECTING, RECOVERING, RESTARTS, FAILURES = range(9)
+CORNER, GRID, ROW, STEP, EVERY, PROJECTING, RECOVERING, RESTARTS, FAILURES, CREEPING = range(10)
 """Positions in Control.places: next corner, next requested instant, next row, steps done, accepted steps between samples (0: at requested instants
-only), whether every step ends in a projection, whether samples are recovered, whether corners want a consistent point, failures in a row."""
+only), whether every step ends in a projection, whether samples are recovered, whether corners want a consistent point, failures in a row, shortest
+steps in a row."""
 
 GOING, DONE, FULL = 100, 101, 102
 """What `advance` answers besides a failure's status: more steps to do, at the end, no room for samples."""
 
 BY_ERROR, BY_NEWTON, BY_CORNER = 1.0, 2.0, 3.0
+PATIENCE = 8
+"""A jump is crossed in one shortest step that does not pass the test; this many in a row lead nowhere."""
 EPS = 2.220446049250313e-16
 EDGE = 8 * EPS
 """How far beside a corner, of the time itself, its two sides are looked at."""
@@ -59,7 +64,7 @@ class Control(NamedTuple):
 
 class Readout(NamedTuple):
     """Samples: their instants, signals and energy account (stored, supplied, dissipated), how to read them, nodes and
-    weights of the work's quadrature."""
+    weights of the work's quadrature, how reactions without a unique value are shared."""
 
     readings: Array
     selection: Array
@@ -71,6 +76,7 @@ class Readout(NamedTuple):
     power: Array
     nodes: Array
     weights: Array
+    sharing: Bundle
 
 
 @lean
@@ -104,6 +110,9 @@ def advance(method, problem, factor, trial, control, plan, readout, steps):  # n
             places[FAILURES] += 1
             numbers[SIZE], numbers[REASON] = h * min(0.9, proposed(error, trial.tolerances[POWER])), BY_ERROR
             continue
+        places[CREEPING] = places[CREEPING] + 1 if numbers[FIXED] == 0.0 and error > 1.0 else 0
+        if places[CREEPING] > PATIENCE:
+            return UNRESOLVED
         if places[PROJECTING]:
             set_time(problem, trial.g, last)
             project_end(problem, plan, trial)
@@ -230,6 +239,7 @@ def take(problem, trial, readout, row, instant):
     readout.account[row, 0] = readout.power[STORED]
     readout.account[row, 1] = readout.totals[0]
     readout.account[row, 2] = readout.totals[1]
+    share(readout.sharing, trial.g)
     sample(readout.readings, readout.selection, trial.g, readout.found, readout.values[row])
 
 

@@ -17,7 +17,8 @@ from netsim.layout import DRIVE_LEVELS
 from netsim.solvers.linear import refactor, solve
 from netsim.solvers.machine import ALPHA, DRIVES, ENTRIES, HISTORY, KA, KV, KX, N_DRIVES, N_TABLES, NK, NNZ, NQ, NY, TABLES, TIME, A, V, X, Y
 
-CONVERGED, NOT_CONVERGED, SINGULAR, NOT_FINITE, OUTSIDE_TABLE, UNRECOVERED = range(6)
+CONVERGED, NOT_CONVERGED, SINGULAR, NOT_FINITE, OUTSIDE_TABLE, UNRECOVERED, UNRESOLVED = range(7)
+"""How a step ends. UNRECOVERED: it stands but has no sample; UNRESOLVED: its error is too large, however short it is."""
 
 MAX_ITERATIONS = 80
 TOLERANCE = 1e-10
@@ -160,10 +161,8 @@ def _sizes(problem, history, level, k, u, size):
         size[j] = max(abs(u[j]), 1e-3 * problem.nominal[j])
         if j < nk and k != 0.0:
             size[j] = max(size[j], abs(history[level * nk + j] / k))
-    if level == 0 and k != 0.0:
-        for f in range(problem.rotations.shape[0]):
-            for j in range(problem.rotations[f], problem.rotations[f] + 3):
-                size[j] = 1.0 / abs(k)
+            if level == 0:
+                size[j] = max(size[j], problem.reach[j] / abs(k))
 
 
 @compiled
