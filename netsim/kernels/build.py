@@ -12,7 +12,7 @@ from netsim.component import SECOND, Component, Symbol, dimension, is_kinematic,
 from netsim.errors import InputError, Problem
 from netsim.kernels.form import CONSTANT, UNIFORM, Form, Key, Symbols, live
 from netsim.kernels.lagrange import momenta, restoring
-from netsim.language.expressions import Scope, Typed, elementwise, evaluate, flatten, shape, shaped, span_of
+from netsim.language.expressions import Scope, Typed, elementwise, evaluate, flatten, shape, shaped
 from netsim.language.syntax import Branch, Call, DomainDef, Name, Part
 from netsim.rotation import cayley_matrix, cayley_rate
 from netsim.units import Dimension
@@ -177,18 +177,12 @@ class _Builder:
         """The forces that follow from `kinetic` and `potential` at one quantity of a terminal."""
         d, domain = self.component.definition, self.component.domain(terminal)
         kinetic, potential = (0.0 if e is None else evaluate(e, self.scope).value for e in (d.kinetic, d.potential))
-        first = sum(_sizes_product(q, self.table, terminal) for q in domain.across[:position])
-        size = _sizes_product(domain.across[position], self.table, terminal)
-        keys: list[Key] = [("node", self.terminals.index(terminal), first + i) for i in range(size)]
-        rotating = is_rotation(domain, position)
-        forces = restoring(self.symbols, keys, rotating, kinetic, potential)
-        if d.kinetic is None:
-            return forces
-        mass = Call("der", (d.kinetic,), span=span_of(d.kinetic))
-        found = momenta(self.symbols, keys, rotating, kinetic)
-        return [
-            f if p.is_zero() else f + self._rate(mass, i, p, domain.across[position].name + terminal) for i, (p, f) in enumerate(zip(found, forces))
-        ]
+        first, rotating = sum(_sizes_product(q, self.table, terminal) for q in domain.across[:position]), is_rotation(domain, position)
+        size, t = _sizes_product(domain.across[position], self.table, terminal), self.terminals.index(terminal)
+        keys: list[Key] = [("node", t, first + i) for i in range(size)]
+        mass, of = Call("der", (d.kinetic or d.potential,), span=d.span), domain.across[position].name + terminal  # type: ignore[arg-type]
+        rates = [0.0 if p.is_zero() else self._rate(mass, i, p, of) for i, p in enumerate(momenta(self.symbols, keys, rotating, kinetic))]
+        return [rate + force for rate, force in zip(rates, restoring(self.symbols, keys, rotating, kinetic, potential))]
 
     # ---------------------------------------------------------------------------------------------- der
 
