@@ -22,6 +22,7 @@ def listed_option(value: Any, name: str) -> Expr:
 
 
 def word_option(expr: Expr) -> str:
+    """The word an option is, `?` where it is none."""
     if isinstance(expr, Name) and len(expr.parts) == 1:
         return expr.parts[0].text
     return expr.text if isinstance(expr, String) else "?"
