@@ -16,6 +16,7 @@ from netsim.analyses.inverse import inverse
 from netsim.analyses.inverse_options import OWN, InverseOptions, inverse_options, motions_in
 from netsim.analyses.modal import ModalOptions, modal, modal_options
 from netsim.analyses.options import TIMES, WORDS, TransientOptions, check_options
+from netsim.analyses.recursion import NUMBERS, RecursionOptions, recursion, recursion_options
 from netsim.analyses.static import StaticOptions, static, static_options
 from netsim.analyses.stepping import Progress
 from netsim.analyses.transient import listed, transient
@@ -40,8 +41,8 @@ from netsim.tables import series_of_run
 from netsim.urdf.netlist import robot_program
 from netsim.values import Values, as_expressions, parameter_names, parse_expression
 
-ANALYSES = ("transient", "static", "modal", "inverse")
-Options = TransientOptions | InverseOptions | StaticOptions | ModalOptions
+ANALYSES = ("transient", "static", "modal", "inverse", "recursion")
+Options = TransientOptions | InverseOptions | StaticOptions | ModalOptions | RecursionOptions
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,6 +160,8 @@ class Model:
         if isinstance(option, InverseOptions):
             return inverse(self.network, self.values, self._rewired, option, self._saves(), self._plots(), progress, earlier, beside)
         machine = build_machine(self.prepared[0], self.values, earlier) if done else self.machine
+        if isinstance(option, RecursionOptions):
+            return recursion(machine, self.structure, option, self._saves(), self._plots(), beside)
         if isinstance(option, StaticOptions):
             return static(machine, self.structure, option, self._saves(), self._plots(), beside)
         if isinstance(option, ModalOptions):
@@ -281,6 +284,8 @@ class Model:
         inverse_ = run.analysis == "inverse"
         options = {b.name: self._option(b) for b in run.options if not (inverse_ and b.name in OWN)}
         options.update({n: plain_option(n, v) for n, v in given.items()})
+        if run.analysis == "recursion":
+            return recursion_options(options, spans)
         if run.analysis == "static":
             return static_options({n: v for n, v in options.items() if n not in given}, spans)
         if run.analysis == "modal":
@@ -291,10 +296,10 @@ class Model:
         return inverse_options(run, stepping, self.values.scope(self.network.top)) if inverse_ else stepping
 
     def _option(self, binding: Binding) -> Any:
-        if binding.name in WORDS:
+        if binding.name in (*WORDS, "matrix"):
             return word_option(binding.value)
         wanted = SECOND if binding.name in (*TIMES, "at") else NUMBER
-        if binding.name not in (*TIMES, "at", "every", "rtol", "modes"):
+        if binding.name not in (*TIMES, "at", "modes", *NUMBERS):
             return binding.value
         return float(quantity_of(binding.value, self.values.scope(self.network.top), wanted).value)
 

@@ -67,7 +67,7 @@ def test_frequencies_of_beams_converge_at_order_four(ends):
 use planar
 world gravity = [0, 0, 0] m/s2
 count elements = 8
-beam1 flexible_link (a, b) at1 = [0, 0] m, at2 = [2, 0] m, line = 3 kg/m, EI = 50 N.m2, elements = elements
+beam1 planar_flexible_link (a, b) at1 = [0, 0] m, at2 = [2, 0] m, line = 3 kg/m, EI = 50 N.m2, elements = elements
 {ENDS[ends]}
 run modal(modes = 12)
 """
@@ -88,7 +88,7 @@ def test_tip_of_a_cantilever():
 use planar
 world gravity = [0, 0, 0] m/s2
 hold   planar_weld    (ground, a)  at = [0, 0] m
-beam1  flexible_link  (a, b)       at1 = [0, 0] m, at2 = [2, 0] m, line = 3 kg/m, EI = 50 N.m2, elements = 1
+beam1  planar_flexible_link  (a, b)       at1 = [0, 0] m, at2 = [2, 0] m, line = 3 kg/m, EI = 50 N.m2, elements = 1
 push   planar_force   (b)          F = [0, 0.01] N, at = [2, 0] m
 run static()
 save b.r, b.phi
@@ -104,7 +104,7 @@ world gravity = [0, 0, 0] m/s2
 count n = 8
 hold  planar_weld   (ground, a)  at = [0, 0] m
 root  planar_frame  (a)          at = [0, 0] m
-b1    beam          (a, b)       at1 = [0, 0] m, at2 = [1, 0] m, line = 1 kg/m, EI = 1 N.m2, EA = 1e8 N, elements = n
+b1    planar_beam   (a, b)       at1 = [0, 0] m, at2 = [1, 0] m, line = 1 kg/m, EI = 1 N.m2, EA = 1e8 N, elements = n
 tip   planar_frame  (b)          at = [1, 0] m
 {load}
 run static()

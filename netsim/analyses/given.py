@@ -30,7 +30,7 @@ def word_option(expr: Expr) -> str:
 
 def plain_option(name: str, value: Any) -> Any:
     """Options from Python or the command line: numbers, or texts such as '5 ms'."""
-    if name in WORDS or isinstance(value, int | float):
+    if name in (*WORDS, "matrix") or isinstance(value, int | float):
         return value
     expr = parse_expression(value, name) if isinstance(value, str) else value
     wanted = SECOND if name in (*TIMES, "at") else NUMBER
