@@ -35,6 +35,7 @@ def _run(samples: Samples) -> list[str]:
     found = [given[key] for key in ("homotopy", "free") if given.get(key)] + _stability(given)
     lines = [head if samples.finished else f"{head}; not finished: {samples.message}"]
     lines += [f"to close the start: {given['start_moves']}"] if given.get("start_moves") else []
+    lines += [given["coordinates"]] if given.get("coordinates") else []
     lines += found + ([given["redundant"]] if given.get("redundant") else [])
     if len(samples.time):
         lines += [f"at t = {reading(float(samples.time[-1]), 's')}", *_last_values(samples)]

@@ -16,13 +16,14 @@ from netsim.analyses.stepping import Progress, Stepping, begin_run, integrate
 from netsim.corners import corners_of
 from netsim.errors import Problem
 from netsim.integrators.loop import FACTORISATIONS, ITERATIONS
-from netsim.jointspace.choice import in_tree, joint_coordinates, observing, recovery_of
+from netsim.jointspace.choice import formulated, observing
 from netsim.language.syntax import Expr, Name
 from netsim.rates import add_rates, own_unknowns
 from netsim.samples import Samples, Signal
 from netsim.selection import Selection, add_unseen, computed, sampler, select
 from netsim.solvers.initial import Change, Structure, resumed_start, with_coordinates
 from netsim.solvers.machine import Machine
+from netsim.solvers.recovery import plan_recovery
 from netsim.solvers.redundancy import describe
 
 Array = np.ndarray
@@ -59,9 +60,7 @@ def transient(
     began, cpu = clock.perf_counter(), clock.process_time()
     machine, structure, g, changes = begun(machine, structure, options.start, origin)
     point = g.copy()
-    absolute = machine, g
-    if in_tree(machine, options.formulation, options.plain):
-        machine, g = joint_coordinates(machine, g)
+    machine, structure, g, coordinates = formulated(machine, structure, g, options.formulation)
     selection = select(machine, saves, plots)
     own = np.array(own_unknowns(machine, rated) if options.recovers else [], np.int64)
     if len(own) and machine.element is None:  # points are recovered with the rates of these coordinates
@@ -75,7 +74,7 @@ def transient(
     message = ""
     run: Stepping | Running
     if options.plain:
-        recovery = recovery_of(machine, g, structure, *absolute) if options.recovers else None
+        recovery = plan_recovery(machine, structure, g) if options.recovers else None
         run = begin_run(machine, options, g, reader, selection, recovery)
     else:
         run = begin_adaptive(machine, structure, options, g, reader, corners_of(machine, options.stop))
@@ -86,7 +85,7 @@ def transient(
     if failure:
         message = failure.message
     ending = _Ending(failure, message, clock.perf_counter() - began, clock.process_time() - cpu)
-    samples = _samples(run, selection, rates, structure, changes, ending)
+    samples = _samples(run, selection, rates, structure, changes, ending, coordinates)
     return replace(samples, origin=point, unseen={name: run.sampled[1][:, list(selection.entries).index(name)] for name in unseen})
 
 
@@ -97,6 +96,7 @@ def _samples(
     structure: Structure,
     changes: Sequence[Change],
     ending: _Ending,
+    coordinates: str,
 ) -> Samples:
     time, sampled, account = run.sampled
     top = run.machine.system.network.top
@@ -107,7 +107,7 @@ def _samples(
     shown: tuple[Signal, ...] = tuple(signal for _, signal in signals.values())
     kept = {name: (columns[v], columns[a]) for name, (v, a) in rates.items()}
     finished = ending.failure is None and not ending.message
-    attributes = _attributes(run, structure, changes, ending)
+    attributes = _attributes(run, structure, changes, ending) | {"coordinates": coordinates}
     return Samples("", time, shown, values, account, attributes, finished, ending.message, kept)
 
 
