@@ -60,6 +60,8 @@ def transient(
     began, cpu = clock.perf_counter(), clock.process_time()
     machine, structure, g, changes = begun(machine, structure, options.start, origin)
     point = g.copy()
+    whole = options.plain and options.method == "euler"  # steps that no corner cuts
+    corners = np.zeros(0) if whole else corners_of(machine, options.stop)
     machine, structure, g, coordinates = formulated(machine, structure, g, options.formulation)
     selection = select(machine, saves, plots)
     own = np.array(own_unknowns(machine, rated) if options.recovers else [], np.int64)
@@ -73,11 +75,11 @@ def transient(
     failure: Problem | None = None
     message = ""
     run: Stepping | Running
-    if options.plain:
+    if options.plain and not len(corners):
         recovery = plan_recovery(machine, structure, g) if options.recovers else None
         run = begin_run(machine, options, g, reader, selection, recovery)
     else:
-        run = begin_adaptive(machine, structure, options, g, reader, corners_of(machine, options.stop))
+        run = begin_adaptive(machine, structure, options, g, reader, corners)
     try:
         failure = integrate(run, reader, progress) if isinstance(run, Stepping) else integrate_adaptive(run, progress)
     except KeyboardInterrupt:
