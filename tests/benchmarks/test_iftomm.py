@@ -1,35 +1,12 @@
-"""Mechanisms of the IFToMM benchmark: bars that line up, and a closed chain that moves although its constraints outnumber its freedoms."""
+"""Bricard's mechanism of the IFToMM benchmark: a closed chain that moves although its constraints outnumber its freedoms."""
 
 import numpy as np
-from scipy.integrate import quad, solve_ivp
+from scipy.integrate import quad
 
 import netsim
 from netsim.library import models_folder
 
-BENCHMARKS = models_folder() / "benchmarks"
 GRAVITY = 9.81
-
-
-def swinging(n, times):
-    """Angle of the cranks of n four-bars from upright: ((n + 1)/3 + n) q'' = g ((n + 1)/2 + n) sin(q), q' = 1 rad/s at the start."""
-    inertia, moment = (n + 1) / 3 + n, GRAVITY * ((n + 1) / 2 + n)
-    exact = solve_ivp(lambda _, y: [y[1], moment / inertia * np.sin(y[0])], (0, times[-1]), [0.0, 1.0], "DOP853", times, rtol=1e-12, atol=1e-12)
-    return exact.y
-
-
-def test_two_four_bars_pass_through_the_line_on_their_branch():
-    """The benchmark asks for 1e-1 (low) and 1e-3 (high precision) in position and velocity of the first upper point; energy by the way."""
-    result = netsim.load(BENCHMARKS / "nfourbar.net").transient(stop=20.0, sample=0.05, save=["B0.r.x", "B0.r.y", "B0.v.x", "B0.v.y"])
-    q, w = swinging(2, result["time"].values)
-    exact = {"B0.r.x": np.sin(q), "B0.r.y": np.cos(q), "B0.v.x": w * np.cos(q), "B0.v.y": -w * np.sin(q)}
-    assert q[-1] > 20 * np.pi
-    for name, values in exact.items():
-        assert np.abs(result[name].values - values).max() < 1e-3, name
-    energy = result["energy.stored"].values
-    assert np.abs(energy - energy[0]).max() < 1e-5 * np.ptp(GRAVITY * 3.5 * np.cos(q))
-
-
-# ------------------------------------------------------------------------------------------------------------ Bricard
 
 POINTS = np.array([[0, 0, 0], [1, 0, 0], [1, -1, 0], [1, -1, 1], [0, -1, 1], [0, 0, 1]], float)
 AXES = np.array([[0, 1, 0], [0, 0, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0]], float)
@@ -76,7 +53,7 @@ def speed(a):
 def test_bricards_mechanism_goes_on_where_other_constraints_become_redundant():
     """From rest at the cube to a right angle in the time that energy and the closed chain's geometry say, there and beyond with its energy."""
     quarter = quad(lambda s: 2 * s / speed(s * s), 1e-4, np.sqrt(np.pi / 2), epsabs=1e-10)[0] + 2 * 1e-4**2 / speed(1e-8)
-    model = netsim.load(BENCHMARKS / "bricard.net")
+    model = netsim.load(models_folder() / "benchmarks/bricard.net")
     result = model.transient(stop=2.5 * quarter, rtol=1e-7, sample=quarter / 4, save=["j1.q", "j1.rate", "P3.r.y"])
     assert abs(float(result["j1.q"][4]) - np.pi / 2) < 1e-5
     assert abs(float(result["j1.rate"][4]) - speed(np.pi / 2 - 1e-6)) < 1e-4
