@@ -139,6 +139,13 @@ def without_redundant(system: System, found: Redundant) -> System:
     return replace(system, batches=tuple(batches), pattern=pattern, positions=positions, redundant=found)
 
 
+def with_redundant(system: System) -> System:
+    """The system with every constraint again: `without_redundant` undone."""
+    batches = [replace(b, dropped=frozenset()) for b in system.batches if b.instances or b.shapes]
+    pattern, positions = _pattern(system.layout, batches)
+    return replace(system, batches=tuple(batches), pattern=pattern, positions=positions, redundant=None)
+
+
 def _pattern(layout: Layout, batches: list[Batch]) -> tuple[Pattern, dict[int, Array]]:
     """The union of all entries, in compressed columns, and each batch's positions in it (the waste slot for ground)."""
     codes, shapes = [], []

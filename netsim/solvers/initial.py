@@ -39,12 +39,13 @@ class Structure:
     index: int
 
 
-def structure_of(system: System, constant: Array | None = None) -> Structure:
-    """The differentiation levels; raises `StructurallySingular` where equations and variables do not match.
+def structure_of(system: System, constant: Array | None = None, found: Signature | None = None) -> Structure:
+    """The differentiation levels of a system with a signature (`found`, or that of its elements); raises `StructurallySingular` where equations
+    and variables do not match.
 
     `constant` marks triples whose derivative vanishes at the present parameters (a diode's charge without capacitance): they do not count.
     """
-    found = signature(system)
+    found = found or signature(system)
     if constant is not None and constant.any():
         found = replace(found, equation=np.where(constant, -1, found.equation))
     least, momentum = least_offsets(system, found), _is_momentum(system, found)
