@@ -63,6 +63,7 @@ class Stepping:
     spare: Array
     factor: Factor | None = None
     done: int = 0
+    closed: bool = False
 
     @property
     def now(self) -> float:
@@ -76,8 +77,8 @@ class Stepping:
     def sampled(self) -> tuple[Array, Array, Array]:
         """Instants, values and energy account of the samples so far: every so many steps, and at the last one."""
         every, last = self.options.every, len(self.times) - 1
-        rows = self.done // every + 1 + int(self.done == last and self.done % every != 0)
-        return self.times[np.minimum(np.arange(rows) * every, last)], self.values[:rows], self.account[:rows]
+        rows = self.done // every + 1 + int((self.closed or self.done == last) and self.done % every != 0)
+        return self.times[np.minimum(np.arange(rows) * every, self.done)], self.values[:rows], self.account[:rows]
 
 
 def begin_run(machine: Machine, options: TransientOptions, g: Array, reader: Sampler, selection: Selection, recovery: Recovery | None) -> Stepping:
@@ -183,6 +184,25 @@ def integrate(run: Stepping, reader: Sampler, progress: Progress | None) -> Prob
         if progress:
             progress(run.done / steps, float(run.times[run.done]), run.done)
     return None
+
+
+def keep_last(run: Stepping, reader: Sampler) -> None:
+    """Sample the last good step of a run that ended between two samples."""
+    every = run.options.every
+    if run.done % every == 0:
+        return
+    set_time(run.machine.problem, run.g, run.times[run.done])
+    place(run.machine.problem, run.g, run.state)
+    row = -(-run.done // every)
+    try:
+        if run.recovery is not None:
+            _recover(run, reader)
+        else:
+            _sample_state(run, reader, row)
+            run.account[row, 1:3] = run.account[-1, 1:3]
+    except SimulationError:
+        return
+    run.closed = True
 
 
 def _failure(run: Stepping, status: int) -> Problem:

@@ -12,7 +12,7 @@ import numpy as np
 from netsim.analyses.adaptive import Running, begin_adaptive, integrate_adaptive
 from netsim.analyses.beginning import begun
 from netsim.analyses.options import TransientOptions
-from netsim.analyses.stepping import Progress, Stepping, begin_run, integrate
+from netsim.analyses.stepping import Progress, Stepping, begin_run, integrate, keep_last
 from netsim.corners import corners_of
 from netsim.errors import Problem
 from netsim.integrators.loop import FACTORISATIONS, ITERATIONS
@@ -86,6 +86,8 @@ def transient(
         message = f"interrupted at t = {run.now:g} s"
     if failure:
         message = failure.message
+        if isinstance(run, Stepping):
+            keep_last(run, reader)
     ending = _Ending(failure, message, clock.perf_counter() - began, clock.process_time() - cpu)
     samples = _samples(run, selection, rates, structure, changes, ending, coordinates)
     return replace(samples, origin=point, unseen={name: run.sampled[1][:, list(selection.entries).index(name)] for name in unseen})
