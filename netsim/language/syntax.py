@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from netsim.errors import Span
+from netsim.errors import Problem, Span
 
 NOWHERE = Span("", 0, 0, 0, 0)
 
@@ -353,7 +353,8 @@ Statement = Use | Include | Param | Count | Let | Table | World | Instance | Sta
 
 @dataclass(frozen=True)
 class Program:
-    """A whole text: its statements in order; `file` names it in messages."""
+    """A whole text: its statements in order; `file` names it in messages; `notes` tell what was left out of a text in another language."""
 
     statements: tuple[Statement, ...]
     file: str = field(default="", compare=False)
+    notes: tuple[Problem, ...] = field(default=(), compare=False)
