@@ -25,6 +25,7 @@ LAYERS = [
     "tracking solvers.newton solvers.words solvers.suspects solvers.diagnosis solvers.rest solvers.homotopy",
     "solvers.culprits solvers.stages solvers.assembly",
     "solvers.equilibrium solvers.initial solvers.recovery solvers.consistent solvers.reach solvers.reactions solvers.redundancy solvers.sharing",
+    "solvers.change_point",
     "tree",
     "structure integrators corners peaks selection jointspace recursion rates analyses results",
     "plots scene animate looks model show diagram scenes summary starts_shown cli",

@@ -21,6 +21,7 @@ from netsim.solvers.culprits import irreducible
 from netsim.solvers.machine import Machine
 from netsim.solvers.newton import OUTSIDE_TABLE, set_time
 from netsim.solvers.stages import Inconsistent, Stages, slots, solve_stage
+from netsim.solvers.words import fixed_twice, row_words
 from netsim.starts import StartRow, charge_kernel, kernel_row, relative_rows, start_rows
 from netsim.system import System
 
@@ -295,6 +296,10 @@ def _explained(stages: Stages, wrong: Inconsistent, rows: list[StartRow], g: Arr
         written = [row for row in irreducible(rows, lambda some: _holds(stages, g, wrong.stage, some, freed)) if row.word == "start"]
         first, *others = written
         also = tuple((row.span, "and this") for row in others[:5] if row.span)
+        if not others:
+            equations = [row_words(stages.machine.system, int(e)) for e in wrong.equations if e < stages.machine.system.n][:2]
+            hint = f"{' and '.join(equations)} cannot hold with it" if equations else "leave it out"
+            return InputError(Problem("E410", f"the written start of {first.path} contradicts the network", first.span, hint=hint))
         hint = f"they meet at {', '.join(where)}" if where else "remove one of them"
         return InputError(
             Problem(
@@ -310,6 +315,9 @@ def _explained(stages: Stages, wrong: Inconsistent, rows: list[StartRow], g: Arr
         message = f"the mechanism cannot be put together: the points of '{joint.name}' stay {length(joint.distance)} apart"
         hint = f"lengths, prescribed positions at t = 0 or units may be wrong; the machine is {length(sizes.size)} large"
         return InputError(Problem("E412", message, joint.span, hint=hint))
+    if twice := fixed_twice(stages.machine.system, wrong.equations):
+        sentence, span = twice
+        return InputError(Problem("E414", f"{sentence}, and not to the same value", span, hint="make both say the same, or leave one of them out"))
     what = {0: "accelerations and forces", -1: "velocities and charges", -2: "positions"}.get(wrong.stage, "starting values")
     hint = "two constraints may contradict each other, or Newton needs a `guess`"
     return SimulationError(
