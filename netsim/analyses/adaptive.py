@@ -17,6 +17,7 @@ from netsim.integrators.adaptive import (
     BY_ERROR,
     BY_NEWTON,
     DONE,
+    FAILURES,
     FULL,
     GOING,
     NOW,
@@ -48,6 +49,7 @@ from netsim.solvers.newton import NOT_FINITE, OUTSIDE_TABLE, SINGULAR, set_time
 from netsim.solvers.reach import out_of_reach
 from netsim.solvers.reactions import Reactions, find_reactions
 from netsim.solvers.recovery import plan_recovery, recover
+from netsim.solvers.redundancy import chosen_anew
 from netsim.solvers.sharing import plan_sharing
 
 Array = np.ndarray
@@ -60,6 +62,8 @@ HARDLY, HOPELESS = 1e-3, 100_000
 """A run that fails so many steps within this part of it hardly advances."""
 GIVEN_STEP = 1e-9
 """The tolerance that Newton's method goes by where steps are given: small beside what any method leaves."""
+LOOK, HARD = 50, 3
+"""Where constraints repeat one another: steps after which failures are counted, and how many of them ask whether others should be left out."""
 WORDS = {BY_ERROR: "the error test", BY_NEWTON: "Newton's method", BY_CORNER: "a corner of a drive"}
 
 
@@ -109,14 +113,9 @@ def begin_adaptive(machine: Machine, structure: Structure, options: TransientOpt
     method = method_named(options.method)
     if reason := method.refused(structure.index):
         raise InputError(Problem("E426", reason, hint="leave `method` out: the default serves every index"))
-    state = np.concatenate([state_of(g, layout), quaternions(machine.system, g).ravel()])
-    move_charts(machine.bundle, state)
-    trial = _trial(machine, structure, options, method, g, state)
-    problem = machine.bundle
-    set_scales(problem, bundled(trial))
-    size = options.step or first_size(problem, bundled(trial), options.stop, method.estimate)
-    factor = _first_factor(machine, trial, size)
-    plan, recovery = _plan(machine, structure, options, method, g, state, corners)
+    trial, size = _trial(machine, structure, options, method, g)
+    problem, factor = machine.bundle, _first_factor(machine, trial, size, 0.0)
+    plan, recovery = _plan(machine, structure, options, method, trial, corners, 0.0)
     arrays, alive = method.prepare(machine, factor, plan)
     peaks = np.zeros(0) if options.step else peaks_of(machine, options.stop, corners)
     control = _control(options, method, structure, size, corners, peaks, plan, layout.nk > 0)
@@ -124,9 +123,7 @@ def begin_adaptive(machine: Machine, structure: Structure, options: TransientOpt
     shares, tables = plan_sharing(machine, reactions)
     readout = _readout(reader, shares, method, len(control.grid) - 1 + (1000 if control.places[4] else 2))
     run = Running(machine, options, method, trial, control, readout, plan, factor, arrays, reactions, [alive, recovery, tables])
-    vector = types.float64[::1]
-    projecting = address_of(project, types.boolean, problem.kind, bundled(plan).kind, vector, vector)
-    fill_code(method.module, arrays, problem, factor, bundled(trial), projecting, method.single)
+    _fill(run)
     set_time(problem, trial.g, 0.0)
     trial.middle[:] = trial.start
     take(problem, bundled(trial), bundled(readout), 0, 0.0)
@@ -139,19 +136,58 @@ def state_of(g: Array, layout: Layout) -> Array:
     return np.concatenate([g[layout.x : layout.history], g[layout.charge(np.arange(layout.nq), 0)], g[layout.history : layout.step_size]])
 
 
-def _trial(machine: Machine, structure: Structure, options: TransientOptions, method: Method, g: Array, state: Array) -> Trial:
+def _chosen_anew(run: Running) -> bool:
+    """Whether the run goes on from here with other constraints left out than before (see netsim.solvers.redundancy)."""
+    stands, now, problem = run.trial.g.copy(), run.now, run.machine.bundle
+    set_time(problem, stands, now)
+    load(problem, stands, run.trial.start)
+    found = chosen_anew(run.machine, stands)
+    if found is None:
+        return False
+    machine, structure = found
+    trial, size = _trial(machine, structure, run.options, run.method, stands)
+    run.trial = trial._replace(counters=run.trial.counters)
+    run.counters[RESTARTED] = 1
+    run.machine, run.factor = machine, _first_factor(machine, run.trial, size, now)
+    run.plan, recovery = _plan(machine, structure, run.options, run.method, run.trial, run.control.corners[:-1], now)
+    run.arrays, alive = run.method.prepare(machine, run.factor, run.plan)
+    run.reactions = find_reactions(machine)
+    shares, tables = plan_sharing(machine, run.reactions)
+    run.readout = run.readout._replace(sharing=shares)
+    run.alive += [alive, recovery, tables]
+    run.control.numbers[SIZE], run.control.places[FAILURES] = size, 0
+    _fill(run)
+    return True
+
+
+def _fill(run: Running) -> None:
+    """Compile what the loop calls by address, and the loop, or read them from the cache."""
+    problem, trial, plan, vector = run.machine.bundle, bundled(run.trial), bundled(run.plan), types.float64[::1]
+    projecting = address_of(project, types.boolean, problem.kind, plan.kind, vector, vector)
+    fill_code(run.method.module, run.arrays, problem, run.factor, trial, projecting, run.method.single)
+    with plain_loops():
+        rest = (bundled(each).kind for each in (run.factor, run.trial, run.control, run.plan, run.readout))
+        advance.compile((types.int64, problem.kind, *rest, types.int64))
+
+
+def _trial(machine: Machine, structure: Structure, options: TransientOptions, method: Method, g: Array) -> tuple[Trial, float]:
+    """Arrays of a step from the point in g, and its first size."""
     system, layout = machine.system, machine.system.layout
+    state = np.concatenate([state_of(g, layout), quaternions(system, g).ravel()])
+    move_charts(machine.bundle, state)
     nk, n = layout.nk, system.n
-    nominal = np.concatenate([system.nominals[:nk], system.nominals])
+    nominal = np.concatenate([system.position_nominals, system.nominals])
     rtol = GIVEN_STEP if options.step else method.tolerance(options.rtol)
     share = max(10 * 2.2e-16 / rtol, min(0.03, rtol**0.5))
     tolerances = np.array([rtol, share, method.estimate, 0.0, 1.0])
     counters = np.zeros(8, np.int64)
     counters[RESTARTED] = 2
-    return Trial(
+    trial = Trial(
         g, np.zeros(system.out_size), state, state.copy(), state.copy(), np.zeros(3 * nk + layout.nq), np.zeros(n), np.zeros((6, n)),
         np.zeros(nk + n), exponents(system, structure), nominal, tolerances, counters, np.zeros(8, np.int64),
     )  # fmt: skip
+    set_scales(machine.bundle, bundled(trial))
+    return trial, options.step or first_size(machine.bundle, bundled(trial), options.stop, method.estimate)
 
 
 def _control(
@@ -186,30 +222,30 @@ def _readout(reader: Sampler, shares: Bundle, method: Method, rows: int) -> Read
 
 
 def _plan(
-    machine: Machine, structure: Structure, options: TransientOptions, method: Method, g: Array, state: Array, corners: Array
+    machine: Machine, structure: Structure, options: TransientOptions, method: Method, trial: Trial, corners: Array, t: float
 ) -> tuple[Consistent, Any]:
-    """Consistent points for recovered samples, projections, corners and explicit methods; factors taken at the start; and what keeps them alive."""
+    """Consistent points for recovered samples, projections, corners and explicit methods; factors taken at the point t; and what keeps them alive."""
     if not (options.recovers or method.needs_rates or len(corners) or structure.index > 1):
         return compiled_plan(None), None
-    recovery = plan_recovery(machine, structure, g)
+    recovery = plan_recovery(machine, structure, trial.g)
     try:
-        recover(recovery, g, state, 0.0)
+        recover(recovery, trial.g, trial.start, t)
     except SimulationError:
         return compiled_plan(None), None
     return compiled_plan(recovery), recovery
 
 
-def _first_factor(machine: Machine, trial: Trial, h: float) -> Factor:
-    """Ordering and pivots for the matrix of a step of size h at the start; raises `SimulationError` where it is singular."""
+def _first_factor(machine: Machine, trial: Trial, h: float, t: float) -> Factor:
+    """Ordering and pivots for the matrix of a step of size h from t; raises `SimulationError` where it is singular."""
     layout, problem, g = machine.system.layout, machine.problem, trial.g
     load(bundled(problem), g, trial.start)
-    set_time(bundled(problem), g, 0.0)
+    set_time(bundled(problem), g, t)
     g[[KX, KV, KA, ALPHA]] = 1.0, 1.0 / h, 1.0 / h**2, 1.0 / h
     at, nq = 3 * layout.nk + layout.ny, layout.nq
     g[layout.history : layout.step_size] = trial.start[at + nq : at + 2 * nq] - trial.start[at : at + nq] / h
     trial.out[:] = 0.0
     run_table(problem.jacobian, g, trial.out)
-    found = _pivots(machine, trial, 0.0)
+    found = _pivots(machine, trial, t)
     if isinstance(found, Problem):
         raise SimulationError(found)
     return found
@@ -231,14 +267,12 @@ def _pivots(machine: Machine, trial: Trial, t: float) -> Factor | Problem:
 
 def integrate_adaptive(run: Running, progress: Any) -> Problem | None:
     """Blocks of steps until the end, a failure (returned) or an interruption (raised)."""
-    block, broken, mark = 16, {}, [run.now, 0.0]  # type: int, dict[int, int], list[float]
-    problem, trial, control, plan = (run.machine.bundle, *map(bundled, (run.trial, run.control, run.plan)))
-    factor = bundled(run.factor)
-    with plain_loops():
-        advance.compile((types.int64, *(each.kind for each in (problem, factor, trial, control, plan, bundled(run.readout))), types.int64))
+    block, broken, mark, failed = 16, {}, [run.now, 0.0], [0]  # type: int, dict[int, int], list[float], list[int]
     while True:
+        problem, (trial, control, plan, factor) = run.machine.bundle, map(bundled, (run.trial, run.control, run.plan, run.factor))
+        most = LOOK if run.machine.system.redundant else block
         started = clock.perf_counter()
-        status = advance(run.arrays.address, problem, factor, trial, control, plan, bundled(run.readout), block)
+        status = advance(run.arrays.address, problem, factor, trial, control, plan, bundled(run.readout), min(block, most))
         spent = clock.perf_counter() - started
         if progress:
             progress(min(1.0, run.now / run.options.stop), run.now, run.steps)
@@ -246,22 +280,38 @@ def integrate_adaptive(run: Running, progress: Any) -> Problem | None:
             return None
         if status == FULL:
             run.readout = _longer(run.readout)
-        elif status == GOING and (stuck := _stuck(run, mark)):
-            return stuck
+        elif _worn(run, status, failed) and _chosen_anew(run):
+            continue
         elif status == GOING:
+            if stuck := _stuck(run, mark):
+                return stuck
             block = max(4, min(10 * block, int(block * BLOCK_SECONDS / max(spent, 1e-4))))
         elif status == SINGULAR and broken.get(run.steps, 0) < NEW_PIVOTS:
             broken[run.steps] = broken.get(run.steps, 0) + 1
-            found = _pivots(run.machine, run.trial, run.now)
-            if isinstance(found, Problem):
-                if run.options.step or run.control.numbers[SIZE] < 1e-12 * run.options.stop:
-                    return found
-                run.control.numbers[SIZE] *= 0.25
-                continue
-            run.factor, run.arrays = found, run.method.with_factor(run.arrays, found)
-            factor = bundled(found)
+            if hopeless := _new_pivots(run):
+                return hopeless
         else:
             return _failure(run, int(status))
+
+
+def _new_pivots(run: Running) -> Problem | None:
+    """Pivots that serve the matrix where the old ones broke down, else a smaller step; the problem where that helps no more."""
+    found = _pivots(run.machine, run.trial, run.now)
+    if not isinstance(found, Problem):
+        run.factor, run.arrays = found, run.method.with_factor(run.arrays, found)
+    elif run.options.step or run.control.numbers[SIZE] < 1e-12 * run.options.stop:
+        return found
+    else:
+        run.control.numbers[SIZE] *= 0.25
+    return None
+
+
+def _worn(run: Running, status: int, failed: list[int]) -> bool:
+    """Whether steps fail where constraints repeat one another, so that the choice of those left out may be to blame; `failed`: at the last look."""
+    if run.machine.system.redundant is None or (status == GOING and run.counters[FAILED] <= failed[0] + HARD):
+        return False
+    failed[0] = int(run.counters[FAILED])
+    return True
 
 
 def _stuck(run: Running, mark: list[float]) -> Problem | None:

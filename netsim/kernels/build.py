@@ -11,6 +11,7 @@ import casadi as ca
 from netsim.component import SECOND, Component, Symbol, dimension, is_kinematic, is_rotation, plain_name, resolve_name, scalar_count, symbols
 from netsim.errors import InputError, Problem
 from netsim.kernels.form import CONSTANT, UNIFORM, Form, Key, Symbols, live
+from netsim.kernels.lagrange import momenta, restoring
 from netsim.language.expressions import Scope, Typed, elementwise, evaluate, flatten, shape, shaped
 from netsim.language.syntax import Branch, Call, DomainDef, Name, Part
 from netsim.rotation import cayley_matrix, cayley_rate
@@ -168,7 +169,20 @@ class _Builder:
         if name in self.component.explicit:
             value = evaluate(self.component.explicit[name].right, self.scope).value
             total = elementwise(lambda a, b: a + b, total, value)
+        if self.component.is_lagrangian and is_kinematic(self.component.domain(terminal)):
+            total = elementwise(lambda a, b: a + b, total, shaped(self._inertial(terminal, position), symbol.sizes))
         return Typed(total, symbol.dimension)
+
+    def _inertial(self, terminal: str, position: int) -> list[Any]:
+        """The forces that follow from `kinetic` and `potential` at one quantity of a terminal."""
+        d, domain = self.component.definition, self.component.domain(terminal)
+        kinetic, potential = (0.0 if e is None else evaluate(e, self.scope).value for e in (d.kinetic, d.potential))
+        first, rotating = sum(_sizes_product(q, self.table, terminal) for q in domain.across[:position]), is_rotation(domain, position)
+        size, t = _sizes_product(domain.across[position], self.table, terminal), self.terminals.index(terminal)
+        keys: list[Key] = [("node", t, first + i) for i in range(size)]
+        mass, of = Call("der", (d.kinetic or d.potential,), span=d.span), domain.across[position].name + terminal  # type: ignore[arg-type]
+        rates = [0.0 if p.is_zero() else self._rate(mass, i, p, of) for i, p in enumerate(momenta(self.symbols, keys, rotating, kinetic))]
+        return [rate + force for rate, force in zip(rates, restoring(self.symbols, keys, rotating, kinetic, potential))]
 
     # ---------------------------------------------------------------------------------------------- der
 
@@ -299,10 +313,11 @@ class _Builder:
 
     def _energy(self) -> tuple[Any, Any, Any]:
         d = self.component.definition
-        stored = evaluate(d.stores, self.scope).value if d.stores is not None else 0.0
+        energies = [e for e in (d.kinetic, d.potential, d.stores) if e is not None]
+        stored = sum((evaluate(e, self.scope).value for e in energies), 0.0)
         if d.dissipates is not None:
             return stored, 0.0, evaluate(d.dissipates, self.scope).value
-        if d.stores is not None and not self.component.is_source:
+        if energies and not self.component.is_source:
             return stored, 0.0, 0.0
         power = sum((self._power(t, name) for t, name in enumerate(self.terminals)), 0.0)
         return (stored, -power, 0.0) if self.component.is_source else (stored, 0.0, power)

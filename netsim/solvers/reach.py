@@ -22,9 +22,11 @@ POSITIONS = -2
 
 
 def out_of_reach(machine: Machine, g: Array, before: float, t: float) -> Problem | None:
-    """What stops a mechanism that stands as g says at time `before` from being put together at t; None where nothing does."""
+    """What stops a mechanism that stands as g says at time `before` from being put together at t; None where nothing does.
+
+    Joints close by their coordinates in joint space: there this has no answer."""
     system = machine.system
-    if not system.layout.nk:
+    if not system.layout.nk or machine.element is not None:
         return None
     try:
         structure = structure_of(system)
