@@ -151,6 +151,6 @@ SYSTEM = {
     "point_to_point": (_S, "k point_to_point (s, v, a) distance = -3, rate = 2 Hz, accel = 4 s^-2", {"k.s": -1.5 + 0.0, "k.v": -2.0}),
 }  # fmt: skip
 
-ELSEWHERE = """bjt mosfet meyer_mosfet series_rl leaky_capacitor transfer_function state_space two_ports_state_space critical_damping butterworth2 butterworth4
+ELSEWHERE = """bjt forward_bjt mosfet meyer_mosfet series_rl leaky_capacitor transfer_function state_space two_ports_state_space critical_damping butterworth2 butterworth4
 pade_delay pipe_section"""
 """Tested against closed forms in test_library_*.py."""

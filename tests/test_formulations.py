@@ -109,12 +109,12 @@ vs voltage (s, ground) v = 10 V - 20 V/rad*f2.phi - 2 V/m*c2.r.z
 
 EVERY = {**MODELS, "arm": ARM, "kinds": KINDS, "mixed": MIXED, "loop": LOOP, "control": CONTROL}
 TEXTS = {name: text for name, text in EVERY.items() if name not in MODELS}
-REPEATED = ("fourbar_spatial.net",)
-"""Models whose loops repeat constraints: not for joint coordinates."""
+REFUSED = ("fourbar_spatial.net", "bricard.net", "gevorkian2022.net")
+"""Models whose loops repeat constraints, or whose links bend: not for joint coordinates (E439)."""
 SPATIAL = [
     str(path.relative_to(models_folder()))
     for path in sorted(models_folder().rglob("*.net"))
-    if "broken" not in path.parts and re.search(r'^use +(spatial|"|\w+\.urdf)', path.read_text(), re.M) and path.name not in REPEATED
+    if "broken" not in path.parts and re.search(r'^use +(spatial|"|\w+\.urdf)', path.read_text(), re.M) and path.name not in REFUSED
 ]
 
 
