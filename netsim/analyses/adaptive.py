@@ -58,7 +58,7 @@ BLOCK_SECONDS = 0.15
 NEW_PIVOTS = 6
 FILL = 500
 """Samples at accepted steps are filled up to this many over a run."""
-HARDLY, HOPELESS = 1e-3, 100_000
+HARDLY, HOPELESS = 1e-3, 20_000
 """A run that fails so many steps within this part of it hardly advances."""
 GIVEN_STEP = 1e-9
 """The tolerance that Newton's method goes by where steps are given: small beside what any method leaves."""
