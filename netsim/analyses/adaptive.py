@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numba import types
 
+from netsim.analyses.failing import goes_on
 from netsim.analyses.methods import Method, method_named
 from netsim.analyses.options import TransientOptions
 from netsim.errors import InputError, Problem, SimulationError
@@ -69,7 +70,7 @@ WORDS = {BY_ERROR: "the error test", BY_NEWTON: "Newton's method", BY_CORNER: "a
 
 @dataclass(eq=False)
 class Running:
-    """The variable part of one run: nothing of it is kept on system, machine or method."""
+    """The variable part of one run: nothing of it is kept on system, machine or method. `vain`: see netsim.analyses.failing."""
 
     machine: Machine
     options: TransientOptions
@@ -82,6 +83,7 @@ class Running:
     arrays: Any
     reactions: Reactions | None
     alive: list[Any] = field(default_factory=list)
+    vain: list[int] = field(default_factory=lambda: [0, 0])
 
     @property
     def now(self) -> float:
@@ -282,10 +284,10 @@ def integrate_adaptive(run: Running, progress: Any) -> Problem | None:
             run.readout = _longer(run.readout)
         elif _worn(run, status, failed) and _chosen_anew(run):
             continue
-        elif status == GOING:
+        elif status == GOING or goes_on(run, status):
             if stuck := _stuck(run, mark):
                 return stuck
-            block = max(4, min(10 * block, int(block * BLOCK_SECONDS / max(spent, 1e-4))))
+            block = max(4, min(10 * block, int(block * BLOCK_SECONDS / max(spent, 1e-4)))) if status == GOING else block
         elif status == SINGULAR and broken.get(run.steps, 0) < NEW_PIVOTS:
             broken[run.steps] = broken.get(run.steps, 0) + 1
             if hopeless := _new_pivots(run):

@@ -62,6 +62,8 @@ GOING, DONE, FULL = 100, 101, 102
 BY_ERROR, BY_NEWTON, BY_CORNER = 1.0, 2.0, 3.0
 PATIENCE = 8
 """A jump is crossed in one shortest step that does not pass the test; this many in a row lead nowhere."""
+CALLS = 2
+"""Every so many failures in a row the caller may look for another way."""
 EPS = 2.220446049250313e-16
 EDGE = 8 * EPS
 """How far beside a corner, of the time itself, its two sides are looked at."""
@@ -111,7 +113,7 @@ def advance(method, problem, factor, trial, control, plan, readout, steps):  # n
         if room < 3:
             return FULL
         t = numbers[NOW]
-        target, at_corner, whole = _target(control, t)
+        target, at_corner, whole = target_of(control, t)
         h = target - t
         last = min(target, control.corners[places[CORNER]]) - EDGE * max(abs(target), abs(h)) if at_corner else target
         numbers[LAST] = last
@@ -123,7 +125,7 @@ def advance(method, problem, factor, trial, control, plan, readout, steps):  # n
             trial.counters[FAILED] += 1
             places[FAILURES] += 1
             numbers[SIZE], numbers[REASON] = h * (error if 0.0 < error < 0.9 else 0.25), BY_NEWTON
-            if numbers[FIXED] > 0.0 or numbers[SIZE] < numbers[LEAST]:
+            if numbers[FIXED] > 0.0 or numbers[SIZE] < numbers[LEAST] or places[FAILURES] % CALLS == 0:
                 return status
             continue
         if numbers[FIXED] == 0.0 and error > 1.0 and h > numbers[LEAST]:
@@ -162,8 +164,8 @@ def _shortened(trial, error):
     return min(0.9, proposed(error, trial.tolerances[POWER]))
 
 
-@inner
-def _target(control, t):
+@lean
+def target_of(control, t):
     """Where the next step ends, whether that is a corner, and whether the step counts (a given one that a corner cut counts once)."""
     numbers, places = control.numbers, control.places
     stop, corner = numbers[STOP], control.corners[places[CORNER]]

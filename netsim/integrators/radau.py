@@ -18,12 +18,14 @@ import numpy as np
 from netsim.integrators.contract import ACCEPTED, ITERATIONS, RESTARTED, cubic_charges, error_norm, set_time, solve
 from netsim.integrators.radau_arrays import (
     COUNT,
+    EASE,
     FACTOR_H,
     FAINT,
     HAVE,
     LAST_ERROR,
     LAST_H,
     SHRINK,
+    SOLVED,
     THETA,
     C,
     prepare,
@@ -237,6 +239,19 @@ def _error(method, problem, factor, trial, h):
 
 
 @inner
+def _with_given_stages(method, problem, factor, trial, h):
+    """The step whose stages netsim.integrators.radau_coupled found; its error by the derivatives at its end, unlike those at its beginning."""
+    method.memory[SOLVED], method.memory[HAVE], method.memory[THETA] = 0.0, 0.0, 1.0
+    _finish(method, problem, trial, h)
+    derivatives(method, problem, trial, trial.end, h)
+    status = factorise(method, problem, factor, trial, h)
+    if status != CONVERGED:
+        return NOT_CONVERGED, 0.0
+    trial.g[ALPHA] = 0.0
+    return CONVERGED, _error(method, problem, factor, trial, h) / method.memory[EASE]
+
+
+@inner
 def attempt(method, problem, factor, trial, t, h, last):
     """One step; derivatives are taken anew after slow convergence only."""
     memory, count = method.memory, method.drives.shape[1] - 1
@@ -246,12 +261,14 @@ def attempt(method, problem, factor, trial, t, h, last):
             return status, 0.0
         copy(trial.g, problem.sizes[DRIVES], method.drives[i], 0, count)
         method.drives[i, count] = trial.g[1]
+    if memory[SOLVED] == h:
+        return _with_given_stages(method, problem, factor, trial, h)
     for _ in range(2):
         load(problem, trial.g, trial.start)
         _start_stages(method, problem, trial, h)
         if memory[HAVE] == 0.0:
             set_time(problem, trial, t + 1e-3 * h)
-            derivatives(method, problem, trial, h)
+            derivatives(method, problem, trial, trial.start, h)
             memory[HAVE], memory[FACTOR_H] = 2.0, 0.0
         if memory[FACTOR_H] != h:
             status = factorise(method, problem, factor, trial, h)
