@@ -11,6 +11,7 @@ import numpy as np
 
 from netsim.analyses.adaptive import Running, begin_adaptive, integrate_adaptive
 from netsim.analyses.beginning import begun
+from netsim.analyses.failing import keep_last_step
 from netsim.analyses.options import TransientOptions
 from netsim.analyses.stepping import Progress, Stepping, begin_run, integrate, keep_last
 from netsim.corners import corners_of
@@ -90,6 +91,8 @@ def transient(
         message = failure.message
         if isinstance(run, Stepping):
             keep_last(run, reader)
+        else:
+            keep_last_step(run, structure)
     ending = _Ending(failure, message, clock.perf_counter() - began, clock.process_time() - cpu, clock.process_time() - loop)
     samples = _samples(run, selection, rates, structure, changes, ending, coordinates)
     return replace(samples, origin=point, unseen={name: run.sampled[1][:, list(selection.entries).index(name)] for name in unseen})

@@ -125,10 +125,10 @@ def advance(method, problem, factor, trial, control, plan, readout, steps):  # n
             trial.counters[FAILED] += 1
             places[FAILURES] += 1
             numbers[SIZE], numbers[REASON] = h * (error if 0.0 < error < 0.9 else 0.25), BY_NEWTON
-            if numbers[FIXED] > 0.0 or numbers[SIZE] < numbers[LEAST] or places[FAILURES] % CALLS == 0:
+            if numbers[FIXED] > 0.0 or too_short(numbers, numbers[SIZE]) or places[FAILURES] % CALLS == 0:
                 return status
             continue
-        if numbers[FIXED] == 0.0 and error > 1.0 and h > numbers[LEAST]:
+        if numbers[FIXED] == 0.0 and error > 1.0 and not too_short(numbers, h):
             trial.counters[REJECTED] += 1
             places[FAILURES] += 1
             numbers[SIZE], numbers[REASON] = h * _shortened(trial, error), BY_ERROR
@@ -154,6 +154,12 @@ def advance(method, problem, factor, trial, control, plan, readout, steps):  # n
         if at_corner:
             _pass_corner(problem, trial, control, plan, readout, h)
     return DONE if numbers[NOW] >= numbers[STOP] else GOING
+
+
+@lean
+def too_short(numbers, h):
+    """Whether a step is below what a run counts, or lost in the rounding of its instant."""
+    return h < max(numbers[LEAST], 4.0 * EPS * abs(numbers[NOW]))
 
 
 @inner

@@ -146,10 +146,11 @@ def _correct(method, problem, factor, trial, h):
     norm, nk, rate = 0.0, problem.sizes[NK], method.eigenvalues[0] / h
     for i in range(3):
         for k in range(nk):  # velocities with their full weight, whatever the index: what Newton leaves of them adds up over the steps
-            norm = max(norm, abs(r[i, k]) * max(1.0 / trial.scale[k], rate / trial.scale[nk + k]))
-        norm = max(norm, error_norm(problem, trial, r[i, :0], r[i, :0], r[i, nk:], h))
+            size = abs(r[i, k]) * max(1.0 / trial.scale[k], rate / trial.scale[nk + k])
+            norm = norm if size <= norm or norm != norm else size  # not max(): that of a number and NaN may be the number
         if not np.isfinite(norm):
             return 1e30
+        norm = max(norm, error_norm(problem, trial, r[i, :0], r[i, :0], r[i, nk:], h))
     return norm
 
 

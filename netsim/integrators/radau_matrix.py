@@ -43,7 +43,7 @@ def factorise(method, problem, factor, trial, h):
     """Both factors for a step of size h; SINGULAR (with the real matrix in out) where the pivots do not serve."""
     entries, nnz, out = problem.sizes[ENTRIES], problem.sizes[NNZ], trial.out
     real = method.eigenvalues[0] / h
-    pair = complex(method.eigenvalues[1], -method.eigenvalues[2]) / h
+    pair = complex(method.eigenvalues[1], -method.eigenvalues[2]) * (1.0 / h)
     for p in range(nnz):
         c0, c1, c2 = method.powers[0, p], method.powers[1, p], method.powers[2, p]
         out[entries + p] = c0 + real * (c1 + real * c2)
