@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from netsim.batches import Batch, component_batch
+from netsim.batches import Batch, First, component_batch
 from netsim.component import scalar_count
 from netsim.drives import Drive, drives_of
 from netsim.expression_form import expression_batches
@@ -26,13 +26,13 @@ def batches_of(network: Network, numbering: Numbering, values: Values) -> tuple[
         groups.setdefault((id(instance.component.definition), instance.counts, states), []).append(i)
     batches: list[Batch] = []
     home: dict[int, tuple[Batch, int]] = {}
-    charge = 0
+    begins = First()
     for members in groups.values():
-        batch, numbering = component_batch(network, members, numbering, hidden, driven, charge)
-        charge += batch.n_charges * batch.n
+        batch, numbering = component_batch(network, members, numbering, hidden, driven, begins)
+        begins = begins.behind(batch)
         batches.append(batch)
         home.update({i: (batch, position) for position, i in enumerate(members)})
-    for batch in expression_batches([b for b in bounds if b.reads_signals], network, numbering, hidden, home, charge):
-        charge += batch.n_charges * batch.n
+    for batch in expression_batches([b for b in bounds if b.reads_signals], network, numbering, hidden, home, begins):
+        begins = begins.behind(batch)
         batches.append(batch)
     return batches, drives, numbering

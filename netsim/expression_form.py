@@ -8,7 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from netsim.batches import Batch, FormKernels, form_of
+from netsim.batches import Batch, First, FormKernels, form_of
 from netsim.component import is_kinematic, scalar_count
 from netsim.inputs import Bound, shape_value
 from netsim.kernels.form import CONSTANT, Form, Key, Symbols
@@ -21,14 +21,14 @@ from netsim.signals import NodeSignal, Reading, component_of
 Array = np.ndarray
 
 
-def expression_batches(bounds: list[Bound], network: Network, numbering: Numbering, hidden: Mapping, home: Mapping, charge: int) -> Iterator[Batch]:
-    """One batch per shape: `hidden` gives the unknowns of the inputs, `home` where each instance stands, `charge` the first free charge."""
+def expression_batches(bounds: list[Bound], network: Network, numbering: Numbering, hidden: Mapping, home: Mapping, begins: First) -> Iterator[Batch]:
+    """One batch per shape: `hidden` gives the unknowns of the inputs, `home` where each instance stands, `begins` the first free charge."""
     groups: dict[tuple, list[Bound]] = {}
     for bound in bounds:
         groups.setdefault((bound.shape.key, bound.quantity.unit, bound.sizes), []).append(bound)
     for group in groups.values():
-        batch = _ExpressionForm(group[0], network, home).batch(group, numbering, hidden, charge)
-        charge += batch.n_charges * batch.n
+        batch = _ExpressionForm(group[0], network, home).batch(group, numbering, hidden, begins)
+        begins = begins.behind(batch)
         yield batch
 
 
@@ -117,7 +117,7 @@ class _ExpressionForm:
         result = ca.substitute([scalars], [ca.vertcat(*old)], [ca.vertcat(*new)])[0] if old else scalars
         return component_of(Typed(shaped(ca.vertsplit(result), shape(typed.value)), typed.dimension), signal)
 
-    def batch(self, group: list[Bound], numbering: Numbering, hidden: Mapping, charge: int) -> Batch:
+    def batch(self, group: list[Bound], numbering: Numbering, hidden: Mapping, begins: First) -> Batch:
         unknowns: dict[Key, Array] = {}
         drives: dict[Key, Array] = {}
         for r, (j, key) in enumerate(self.refs):
@@ -131,7 +131,7 @@ class _ExpressionForm:
         labels = [f"{self.network.instances[b.instance].name}.{b.quantity.name}" for b in group]
         instances = tuple(self.network.instances[b.instance] for b in group)
         return Batch(
-            FormKernels(self.form, self.kinematic), labels, instances, unknowns, drives, charge, tuple(b.shape for b in group), constants=constants
+            FormKernels(self.form, self.kinematic), labels, instances, unknowns, drives, begins, tuple(b.shape for b in group), constants=constants
         )
 
     def _lent_constant(self, j: int, key: Key, group: list[Bound], numbering: Numbering) -> tuple[Array, int]:

@@ -1,6 +1,6 @@
 """Where everything stands in the two global vectors the kernels read (`g`) and add to (`out`).
 
-g:   [0 | uniforms | drives at levels 0..4 | table values at levels 0..3 (4: zero) | 1 | charts | places | x | v | a of kinematic unknowns | y
+g:   [0 | uniforms | drives at levels 0..4 | table values at levels 0..3 (4: zero) | 1 | charts | places | discretes | truths | x | v | a of kinematic unknowns | y
      | charge history | what only starts and recovered forces need: higher levels of x, of y, of the charges]
 out: [row residuals | waste | charges | matrix entries | waste]
 
@@ -27,7 +27,7 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Layout:
-    """Sizes: kinematic unknowns come first (nk), then the others (ny); nq charges, nd drives, nt tables, nr rotating frames."""
+    """Sizes: kinematic unknowns come first (nk), then the others (ny); nq charges, nd drives, nt tables, nr rotating frames, nz discretes, and truths of relations."""
 
     nk: int
     ny: int
@@ -35,6 +35,8 @@ class Layout:
     nd: int
     nt: int
     nr: int = 0
+    nz: int = 0
+    truth_count: int = 0
 
     @property
     def n(self) -> int:
@@ -67,8 +69,16 @@ class Layout:
         return self.charts + 9 * self.nr
 
     @property
-    def x(self) -> int:
+    def discretes(self) -> int:
         return self.places + self.nk
+
+    @property
+    def truths(self) -> int:
+        return self.discretes + self.nz
+
+    @property
+    def x(self) -> int:
+        return self.truths + self.truth_count
 
     @property
     def v(self) -> int:

@@ -24,6 +24,7 @@ from netsim.integrators.contract import (
     proposed,
     set_scales,
 )
+from netsim.integrators.crossings import NEVER, RELATIONS, first_event
 from netsim.integrators.states import DISSIPATED, STORED, SUPPLIED, copy, energies, motion_between, move_charts, place, project, project_end, sample
 from netsim.kernels.call import lean
 from netsim.solvers.machine import NK, NQ
@@ -31,18 +32,19 @@ from netsim.solvers.newton import CONVERGED, SINGULAR, set_time
 
 Array = np.ndarray
 
-NOW, SIZE, STOP, FIXED, LEAST, LONGEST, REASON, LAST = range(8)
+NOW, SIZE, STOP, FIXED, LEAST, LONGEST, REASON, LAST, DUE = range(9)
 """Positions in Control.numbers: instant, size of the next step, end, given step (0: adaptive), smallest and longest step, what limited the last one,
-where its end is looked at (just before a corner)."""
+where its end is looked at (just before a corner), next known instant of an event."""
 
 CORNER, GRID, ROW, STEP, EVERY, PROJECTING, RECOVERING, RESTARTS, FAILURES = range(9)
 """Positions in Control.places: next corner, next requested instant, next row, steps done, accepted steps between samples (0: at requested instants
 only), whether every step ends in a projection, whether samples are recovered, whether corners want a consistent point, failures in a row."""
 
-GOING, DONE, FULL = 100, 101, 102
-"""What `advance` answers besides a failure's status: more steps to do, at the end, no room for samples."""
+GOING, DONE, FULL, EVENT = 100, 101, 102, 103
+"""What `advance` answers besides a failure's status: more steps to do, at the end, no room for samples,
+at an instant at which relations are to be looked at."""
 
-BY_ERROR, BY_NEWTON, BY_CORNER = 1.0, 2.0, 3.0
+BY_ERROR, BY_NEWTON, BY_CORNER, BY_EVENT = 1.0, 2.0, 3.0, 4.0
 EPS = 2.220446049250313e-16
 EDGE = 8 * EPS
 """How far beside a corner, of the time itself, its two sides are looked at."""
@@ -74,7 +76,7 @@ class Readout(NamedTuple):
 
 
 @lean
-def advance(method, problem, factor, trial, control, plan, readout, steps):  # noqa: C901  (one loop: try, judge, go on)
+def advance(method, problem, factor, trial, control, plan, readout, watch, steps):  # noqa: C901  (one loop: try, judge, go on)
     """Up to `steps` attempts; GOING, DONE, FULL or the status of a failure that smaller steps did not help."""
     numbers, places = control.numbers, control.places
     for _ in range(steps):
@@ -107,19 +109,42 @@ def advance(method, problem, factor, trial, control, plan, readout, steps):  # n
         if places[PROJECTING]:
             set_time(problem, trial.g, last)
             project_end(problem, plan, trial)
-        if not _record(method, problem, trial, control, plan, readout, t, h, at_corner):
+        share = first_event(method, problem, trial, plan, watch, t, h, last) if watch.sizes[RELATIONS] else NEVER
+        if share != NEVER:
+            return _stop_at_event(method, problem, trial, control, plan, readout, watch, t, h, share)
+        if not _record(method, problem, trial, control, plan, readout, t, h, 1.0, at_corner and watch.sizes[RELATIONS] > 0):
             return FULL
         factor_ = accepted(method, problem, trial, h, error)
         trial.counters[ACCEPTED] += 1
         trial.counters[RESTARTED] = 0
-        places[STEP] += 1
+        if numbers[FIXED] == 0.0 or target >= min(numbers[STOP], (places[STEP] + 1) * numbers[FIXED]) * (1.0 - 1e-12):
+            places[STEP] += 1
         wanted = h * (min(factor_, 1.0) if places[FAILURES] else factor_)
         places[FAILURES] = 0
         numbers[SIZE] = min(numbers[LONGEST], max(wanted, numbers[SIZE]) if at_corner or h < 0.99 * numbers[SIZE] else wanted)
         numbers[NOW] = target
         if at_corner:
             _pass_corner(problem, trial, control, plan, h)
+            if watch.sizes[RELATIONS]:
+                return EVENT
     return DONE if numbers[NOW] >= numbers[STOP] else GOING
+
+
+@lean
+def _stop_at_event(method, problem, trial, control, plan, readout, watch, t, h, share):
+    """Cut the step at an event: what was before is sampled, and its state becomes the beginning."""
+    if share > 0.0:
+        copy(trial.middle, 0, watch.state, 0, trial.middle.shape[0])
+        if not _record(method, problem, trial, control, plan, readout, t, h, share, True):
+            return FULL
+        copy(watch.state, 0, trial.start, 0, trial.start.shape[0])
+        control.numbers[NOW] = t + share * h
+        trial.counters[ACCEPTED] += 1
+    trial.counters[EVENTS] += 1
+    trial.counters[RESTARTED] = 1
+    control.places[FAILURES] = 0
+    control.numbers[REASON] = BY_EVENT
+    return EVENT
 
 
 @lean
@@ -129,8 +154,10 @@ def _target(control, t):
     stop = numbers[STOP]
     if numbers[FIXED] > 0.0:
         target = (places[STEP] + 1) * numbers[FIXED]
-        return (target, False) if target < stop * (1.0 - 1e-9) else (stop, False)
+        end = target if target < stop * (1.0 - 1e-9) else stop
+        return (numbers[DUE], True) if numbers[DUE] <= end else (end, False)
     corner = control.corners[places[CORNER]]
+    corner = min(corner, numbers[DUE])
     end = min(corner, stop)
     size = numbers[SIZE]
     if t + 1.01 * size >= end:
@@ -157,9 +184,9 @@ def _pass_corner(problem, trial, control, plan, h):
 
 
 @lean
-def _record(method, problem, trial, control, plan, readout, t, h, at_corner):
-    """Work and samples of the step just found, requested instants first; False where there is no room for them."""
-    places, target = control.places, t + h
+def _record(method, problem, trial, control, plan, readout, t, h, end, at_event):
+    """Work and samples of the step just found up to the share `end`, requested instants first; False where there is no room for them."""
+    places, target = control.places, t + end * h
     first = places[GRID]
     wanted = 0
     while control.grid[first + wanted] <= target * (1.0 + EPS):
@@ -168,18 +195,18 @@ def _record(method, problem, trial, control, plan, readout, t, h, at_corner):
         return False
     done = 0.0
     for k in range(wanted):
-        theta = min(1.0, (control.grid[first + k] - t) / h)
+        theta = min(end, (control.grid[first + k] - t) / h)
         if theta > done:
             _work(method, problem, trial, control, plan, readout, t, h, done, theta)
             done = theta
         _sample(method, problem, trial, control, plan, readout, t, h, theta, control.grid[first + k])
     places[GRID] += wanted
-    if done < 1.0:
-        _work(method, problem, trial, control, plan, readout, t, h, done, 1.0)
+    if done < end:
+        _work(method, problem, trial, control, plan, readout, t, h, done, end)
     every = places[EVERY]
     at_end = wanted > 0 and control.grid[first + wanted - 1] >= target * (1.0 - EPS)
-    if every > 0 and not at_end and ((places[STEP] + 1) % every == 0 or target >= control.numbers[STOP]):
-        _sample(method, problem, trial, control, plan, readout, t, h, 1.0, target)
+    if every > 0 and not at_end and (at_event or (places[STEP] + 1) % every == 0 or target >= control.numbers[STOP]):
+        _sample(method, problem, trial, control, plan, readout, t, h, end, target)
     return True
 
 

@@ -10,6 +10,7 @@ import casadi as ca
 
 from netsim.component import SECOND, Component, Symbol, dimension, is_kinematic, is_rotation, plain_name, resolve_name, scalar_count, symbols
 from netsim.errors import InputError, Problem
+from netsim.kernels.events import events_of
 from netsim.kernels.form import CONSTANT, UNIFORM, Form, Key, Symbols, live
 from netsim.language.expressions import Scope, Typed, elementwise, evaluate, flatten, shape, shaped
 from netsim.language.syntax import Branch, Call, DomainDef, Name, Part
@@ -35,6 +36,7 @@ class _Builder:
         self.terminals = list(component.terminals)
         self.own = self._own_unknowns()
         self.inputs = self._flat_names("input")
+        self.discretes = self._flat_names("discrete")
         self.scope = Scope(self._resolve, {"der": self._der, "local": self._local})
 
     # ------------------------------------------------------------------------------------------- layout
@@ -94,6 +96,8 @@ class _Builder:
                 return [float(self.counts[text])]
             case "input":
                 return [self.symbols.at(("input", self.inputs[text] + i), 0) for i in range(size)]
+            case "discrete":
+                return [self.symbols.at(("discrete", self.discretes[text] + i), 0) for i in range(size)]
             case "signal":
                 return [self.symbols.at(("node", self.terminals.index(text), 0), 0)]
         raise TypeError(symbol)
@@ -212,9 +216,10 @@ class _Builder:
             residuals.append(residual)
         d = self.component.definition
         stored, supplied, dissipated = self._energy()
+        events = events_of(self.component, self.table, self.discretes, self.symbols, self.scope)
         return Form(
             d.name, self.symbols, tuple(rows), tuple(map(ca.SX, residuals)), tuple(self.charges), self._readings(),
-            ca.SX(supplied), ca.SX(dissipated), ca.SX(stored), self._own_names(), self._own_nominals(), len(self.terminals), self._places(),
+            ca.SX(supplied), ca.SX(dissipated), ca.SX(stored), self._own_names(), self._own_nominals(), len(self.terminals), self._places(), events,
         )  # fmt: skip
 
     def _places(self) -> tuple[tuple[Key, Any], ...]:
@@ -275,7 +280,7 @@ class _Builder:
 
     def _readings(self) -> dict[str, Typed]:
         """Everything an instance can be asked for: inputs, vars, branch quantities, outputs, terminal throughs."""
-        wanted = [n for n, s in self.table.items() if s.kind in ("input", "var", "signal", "terminal through") or s.kind.startswith("branch")]
+        wanted = [n for n, s in self.table.items() if s.kind in ("input", "var", "signal", "discrete", "terminal through") or s.kind.startswith("branch")]
         found = {name: self._whole(name) for name in wanted}
         found.update(self._unnamed_integrals(found))
         for output in self.component.definition.outputs:

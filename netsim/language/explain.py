@@ -42,6 +42,8 @@ _SHAPES = {
     "VAR": "var NAME : UNIT (1 for a pure number)",
     "OUT": "out NAME : UNIT = EXPRESSION, such as: out power : W = -f*v",
     "BRANCH": "branch TERMINAL -> TERMINAL : NAME, NAME, such as: branch p -> n : v, f",
+    "DISCRETE": 'discrete NAME : UNIT = START "words", such as: discrete off : 1 = 0 "does not conduct"',
+    "WHEN": "when CONDITION : NAME = EXPRESSION; reinit NAME = EXPRESSION, such as: when x < 0 : reinit v = -0.7*pre(v)",
     "ASSERT": 'assert CONDITION "sentence"',
     "PLACE": "place TERMINAL = POSITION, such as: place a = at",
     "SINGULAR": 'singular "sentence"',
