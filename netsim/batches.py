@@ -174,6 +174,7 @@ def component_batch(
     batch = Batch(kernels, [i.name for i in instances], instances, unknowns, drives, begins)
     batch.constants.update(_constants(kernels.form, nodes, first, numbering))
     batch.constants.update({("discrete", i): (batch.discretes(i), 0) for i in range(batch.n_discretes)})
+    batch.constants.update({("before", i): (batch.discretes(i), 0) for i in range(batch.n_discretes)})
     batch.constants.update({("truth", k): (batch.truths(k), 0) for k in range(batch.n_truths)})
     return batch, numbering
 

@@ -1,6 +1,6 @@
 """Where everything stands in the two global vectors the kernels read (`g`) and add to (`out`).
 
-g:   [0 | uniforms | drives at levels 0..4 | table values at levels 0..3 (4: zero) | 1 | charts | places | discretes | truths | x | v | a of kinematic unknowns | y
+g:   [0 | uniforms | drives at levels 0..4 | table values at levels 0..3 (4: zero) | 1 | charts | places | discretes | the same before the event | truths | x | v | a of kinematic unknowns | y
      | charge history | what only starts and recovered forces need: higher levels of x, of y, of the charges]
 out: [row residuals | waste | charges | matrix entries | waste]
 
@@ -73,8 +73,13 @@ class Layout:
         return self.places + self.nk
 
     @property
-    def truths(self) -> int:
+    def befores(self) -> int:
+        """Where pre() finds discretes: equal to them except while an event is worked out."""
         return self.discretes + self.nz
+
+    @property
+    def truths(self) -> int:
+        return self.befores + self.nz
 
     @property
     def x(self) -> int:

@@ -91,7 +91,7 @@ class System:
             return self.layout.chart(*batch.constants[key])
         if key[0] == "place":
             return self.layout.place(batch.constants[key][0])
-        if key[0] in ("discrete", "truth"):
+        if key[0] in ("discrete", "before", "truth"):
             return (getattr(self.layout, f"{key[0]}s") + batch.constants[key][0]).astype(np.int32)
         if key in batch.drives:
             return self.layout.drive(batch.drives[key], level)

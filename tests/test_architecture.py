@@ -21,8 +21,9 @@ LAYERS = [
     "kernels.program kernels.objects kernels.native kernels.reference kernels.call kernels.bundle rotation kernels.form kernels.build kernels.kernel",
     "numbering bindings layout batches inputs drives expression_form elements system",
     "solvers.linear_symbolic solvers.linear solvers.machine solvers.charts levels starts",
-    "tracking solvers.newton solvers.words solvers.diagnosis solvers.rest solvers.homotopy solvers.culprits solvers.stages solvers.assembly",
-    "solvers.equilibrium solvers.initial solvers.recovery solvers.consistent solvers.reach solvers.reactions solvers.redundancy",
+    "tracking solvers.newton solvers.words solvers.suspects solvers.diagnosis solvers.rest solvers.homotopy",
+    "solvers.culprits solvers.stages solvers.assembly",
+    "solvers.equilibrium solvers.initial solvers.recovery solvers.consistent solvers.reach solvers.reactions solvers.redundancy solvers.sharing",
     "tree",
     "structure integrators corners selection rates analyses results plots scene animate looks model show diagram scenes summary starts_shown cli",
 ]

@@ -359,9 +359,23 @@ def balance(samples, k: int) -> Array:
     return B
 
 
-@pytest.mark.parametrize("options", [{}, {"forces": "method"}, SECOND, {"method": "generalized_alpha", "forces": "method"}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"forces": "method"},
+        SECOND,
+        {"method": "generalized_alpha", "forces": "method"},
+        {"adaptive": "radau"},
+        {"adaptive": "bdf"},
+    ],
+)
 def test_redundant_reactions_are_those_of_least_norm(options: dict):
-    samples = netsim.load(PARALLELOGRAM).run(options)[0]
+    text = PARALLELOGRAM
+    if "adaptive" in options:
+        text = text.replace("step = 1 ms, every = 50, method = euler, forces = recovered", f"sample = 50 ms, method = {options['adaptive']}")
+        options = {}
+    samples = netsim.load(text).run(options)[0]
     length = samples.attributes["characteristic_length"]
     B0 = balance(samples, 0)
     forces = np.concatenate([np.arange(5 * j, 5 * j + 3) for j in range(4)])

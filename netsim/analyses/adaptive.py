@@ -8,14 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from netsim.analyses.events import Settling, begin_truths, settling
 from netsim.analyses.methods import Method, method_named
 from netsim.analyses.options import TransientOptions
+from netsim.analyses.passing import pass_event
 from netsim.errors import InputError, Problem, SimulationError
 from netsim.integrators.adaptive import (
     BY_CORNER,
     BY_ERROR,
+    BY_EVENT,
     BY_NEWTON,
     DONE,
+    EVENT,
     FULL,
     GOING,
     NOW,
@@ -29,20 +33,24 @@ from netsim.integrators.adaptive import (
     take,
 )
 from netsim.integrators.contract import ACCEPTED, EVENTS, FACTORISATIONS, FAILED, REJECTED, RESTARTED, Trial, set_scales
-from netsim.integrators.states import load, move_charts
+from netsim.integrators.crossings import nothing_to_watch
+from netsim.integrators.states import load, move_charts, place
 from netsim.integrators.weights import exponents
-from netsim.kernels.bundle import bundled
+from netsim.kernels.bundle import Bundle, bundled
 from netsim.kernels.call import run_table
 from netsim.layout import Layout
 from netsim.selection import Sampler
 from netsim.solvers.charts import quaternions
 from netsim.solvers.consistent import Consistent, compiled_plan
-from netsim.solvers.diagnosis import explain_failure, explain_singular
+from netsim.solvers.diagnosis import AHEAD, Stopped, explain_chatter, explain_failure, explain_singular
 from netsim.solvers.initial import Structure
 from netsim.solvers.linear import Factor, SingularMatrix, analyse
 from netsim.solvers.machine import ALPHA, KA, KV, KX, Machine
-from netsim.solvers.newton import SINGULAR, set_time
+from netsim.solvers.newton import NOT_FINITE, OUTSIDE_TABLE, SINGULAR, set_time
+from netsim.solvers.reach import out_of_reach
+from netsim.solvers.reactions import Reactions, find_reactions
 from netsim.solvers.recovery import plan_recovery, recover
+from netsim.solvers.sharing import plan_sharing
 
 Array = np.ndarray
 
@@ -50,9 +58,11 @@ BLOCK_SECONDS = 0.15
 NEW_PIVOTS = 6
 FILL = 500
 """Samples at accepted steps are filled up to this many over a run."""
+HARDLY, HOPELESS = 1e-3, 100_000
+"""A run that fails so many steps within this part of it hardly advances."""
 GIVEN_STEP = 1e-9
 """The tolerance that Newton's method goes by where steps are given: small beside what any method leaves."""
-WORDS = {BY_ERROR: "the error test", BY_NEWTON: "Newton's method", BY_CORNER: "a corner of a drive"}
+WORDS = {BY_ERROR: "the error test", BY_NEWTON: "Newton's method", BY_CORNER: "a corner of a drive", BY_EVENT: "an event"}
 
 
 @dataclass(eq=False)
@@ -68,7 +78,9 @@ class Running:
     plan: Consistent
     factor: Factor
     arrays: Any
+    reactions: Reactions | None
     alive: list[Any] = field(default_factory=list)
+    events: Settling | None = None
 
     @property
     def now(self) -> float:
@@ -85,7 +97,8 @@ class Running:
     @property
     def effort(self) -> dict[str, int]:
         """What the loop did besides accepted steps."""
-        return {name: int(self.counters[k]) for name, k in (("rejected", REJECTED), ("failed", FAILED), ("corners", EVENTS))}
+        found = {name: int(self.counters[k]) for name, k in (("rejected", REJECTED), ("failed", FAILED), ("corners", EVENTS))}
+        return found | ({"events": len(self.events.log)} if self.events else {})
 
     @property
     def sampled(self) -> tuple[Array, Array, Array]:
@@ -107,12 +120,18 @@ def begin_adaptive(machine: Machine, structure: Structure, options: TransientOpt
     set_scales(problem, bundled(trial))
     size = options.step or first_size(problem, bundled(trial), options.stop, method.estimate)
     factor = _first_factor(machine, trial, size)
-    plan, recovery = _plan(machine, structure, options, method, g, state, corners)
+    events = settling(machine, structure, method.explicit)
+    plan, recovery = _plan(machine, structure, options, method, g, state, corners, events)
     arrays, alive = method.prepare(machine, factor, plan)
     control = _control(options, method, structure, size, corners, plan, layout.nk > 0)
-    readout = _readout(reader, method, len(control.grid) - 1 + (1000 if control.places[4] else 2))
-    run = Running(machine, options, method, trial, control, readout, plan, factor, arrays, [alive, recovery])
+    reactions = find_reactions(machine)
+    shares, tables = plan_sharing(machine, reactions)
+    readout = _readout(reader, shares, method, len(control.grid) - 1 + (1000 if control.places[4] else 2))
+    run = Running(machine, options, method, trial, control, readout, plan, factor, arrays, reactions, [alive, recovery, tables], events)
     set_time(problem, trial.g, 0.0)
+    if events:
+        begin_truths(events, trial.g)
+        pass_event(run, _longer)
     trial.middle[:] = trial.start
     take(problem, bundled(trial), bundled(readout), 0, 0.0)
     control.places[ROW] = 1
@@ -143,7 +162,7 @@ def _control(
     options: TransientOptions, method: Method, structure: Structure, size: float, corners: Array, plan: Consistent, kinematic: bool
 ) -> Control:
     stop, fixed = options.stop, options.step
-    numbers = np.array([0.0, size, stop, fixed, 1e-15 * stop, fixed if fixed else stop / 4, BY_ERROR, 0.0])
+    numbers = np.array([0.0, size, stop, fixed, 1e-15 * stop, fixed if fixed else stop / 4, BY_ERROR, 0.0, np.inf])
     kinematic_constraints = structure.index > 1 and len(plan.sizes) > 0
     grid: Array = np.zeros(0)
     if options.sample:
@@ -155,23 +174,24 @@ def _control(
     every = 0 if options.sample else options.every
     recovering = int(len(plan.sizes) > 0 and (method.explicit or (options.recovers and (kinematic or structure.index > 1))))
     inside = np.append(corners[(corners > 0) & (corners < stop * (1 - 1e-12))] if not fixed else np.zeros(0), np.inf)
-    places = np.array([0, 0, 0, 0, every, int(kinematic_constraints), recovering, int(len(plan.sizes) > 0), 0])
+    places = np.array([0, 0, 0, 0, every, int(kinematic_constraints), recovering, int(len(plan.sizes) > 0), 0, 0])
     return Control(numbers, places, inside, np.append(grid, np.inf))
 
 
-def _readout(reader: Sampler, method: Method, rows: int) -> Readout:
+def _readout(reader: Sampler, shares: Bundle, method: Method, rows: int) -> Readout:
     nodes, weights = np.polynomial.legendre.leggauss(method.work_nodes)
     return Readout(
         reader.table, reader.places, np.zeros(reader.size), np.zeros((rows, len(reader.places))), np.zeros((rows, 3)), np.zeros(rows),
-        np.zeros(2), np.zeros(3), (nodes + 1) / 2, weights / 2,
+        np.zeros(2), np.zeros(3), (nodes + 1) / 2, weights / 2, shares,
     )  # fmt: skip
 
 
 def _plan(
-    machine: Machine, structure: Structure, options: TransientOptions, method: Method, g: Array, state: Array, corners: Array
+    machine: Machine, structure: Structure, options: TransientOptions, method: Method, g: Array, state: Array, corners: Array,
+    events: Settling | None,
 ) -> tuple[Consistent, Any]:
     """Consistent points for recovered samples, projections, corners and explicit methods; factors taken at the start; and what keeps them alive."""
-    if not (options.recovers or method.needs_rates or len(corners) or structure.index > 1):
+    if not (options.recovers or method.needs_rates or len(corners) or structure.index > 1 or events):
         return compiled_plan(None), None
     recovery = plan_recovery(machine, structure, g)
     try:
@@ -213,12 +233,12 @@ def _pivots(machine: Machine, trial: Trial, t: float) -> Factor | Problem:
 
 def integrate_adaptive(run: Running, progress: Any) -> Problem | None:
     """Blocks of steps until the end, a failure (returned) or an interruption (raised)."""
-    block, broken = 16, {}  # type: int, dict[int, int]
+    block, broken, mark = 16, {}, [run.now, 0.0]  # type: int, dict[int, int], list[float]
     problem, trial, control, plan = map(bundled, (run.machine.problem, run.trial, run.control, run.plan))
-    factor = bundled(run.factor)
+    factor, watch = bundled(run.factor), bundled(run.events.watch if run.events else nothing_to_watch())
     while True:
         started = clock.perf_counter()
-        status = advance(run.arrays, problem, factor, trial, control, plan, bundled(run.readout), block)
+        status = advance(run.arrays, problem, factor, trial, control, plan, bundled(run.readout), watch, block)
         spent = clock.perf_counter() - started
         if progress:
             progress(min(1.0, run.now / run.options.stop), run.now, run.steps)
@@ -226,6 +246,13 @@ def integrate_adaptive(run: Running, progress: Any) -> Problem | None:
             return None
         if status == FULL:
             run.readout = _longer(run.readout)
+        elif status == EVENT:
+            try:
+                plan = bundled(pass_event(run, _longer))
+            except SimulationError as error:
+                return error.problems[0]
+        elif status == GOING and (stuck := _stuck(run, mark)):
+            return stuck
         elif status == GOING:
             block = max(4, min(10 * block, int(block * BLOCK_SECONDS / max(spent, 1e-4))))
         elif status == SINGULAR and broken.get(run.steps, 0) < NEW_PIVOTS:
@@ -242,6 +269,16 @@ def integrate_adaptive(run: Running, progress: Any) -> Problem | None:
             return _failure(run, int(status))
 
 
+def _stuck(run: Running, mark: list[float]) -> Problem | None:
+    """The problem of a run whose steps fail while time stands nearly still; `mark`: where it last had moved, and the failures so far."""
+    failed = int(run.counters[FAILED] + run.counters[REJECTED])
+    if run.now > mark[0] + HARDLY * run.options.stop:
+        mark[:] = run.now, failed
+    if failed - mark[1] < HOPELESS:
+        return None
+    return explain_chatter(run.machine, run.now, failed - int(mark[1]), run.trial.start)
+
+
 def _longer(readout: Readout) -> Readout:
     """The same with room for twice as many samples."""
     return readout._replace(
@@ -252,7 +289,14 @@ def _longer(readout: Readout) -> Readout:
 
 
 def _failure(run: Running, status: int) -> Problem:
-    size = float(run.control.numbers[SIZE])
-    found = explain_failure(run.machine, status, run.now, run.now + size, run.trial.g, run.trial.out, run.trial.u, run.trial.history)
-    shrunk = WORDS.get(float(run.control.numbers[REASON]), "")
-    return Problem(found.code, found.message, found.span, found.mark, f"{found.hint}; {shrunk} shrank the step" if shrunk else found.hint)
+    """Why no step leads on from the last good one."""
+    machine, before, given = run.machine, run.now, run.options.step
+    stands = run.trial.g.copy()
+    place(bundled(machine.problem), stands, run.trial.start)
+    if status not in (OUTSIDE_TABLE, NOT_FINITE):
+        looks = [given] if given else [share * run.options.stop for share in AHEAD]
+        found = [problem for ahead in looks if (problem := out_of_reach(machine, stands, before, before + ahead))]
+        if found:
+            return found[-1]
+    stopped = Stopped(status, before, given or float(run.control.numbers[SIZE]), "" if given else WORDS[float(run.control.numbers[REASON])])
+    return explain_failure(machine, stopped, stands, run.trial.start, (run.trial.g, run.trial.out, run.trial.u))

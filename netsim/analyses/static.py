@@ -18,8 +18,9 @@ from netsim.selection import Sampler, Selection, add_unseen, computed, sampler, 
 from netsim.solvers.equilibrium import Equilibrium
 from netsim.solvers.initial import Structure, set_charges
 from netsim.solvers.machine import Machine
-from netsim.solvers.reactions import least_norm, plan_reactions
+from netsim.solvers.reactions import find_reactions
 from netsim.solvers.redundancy import describe
+from netsim.solvers.sharing import plan_sharing, share
 
 Array = np.ndarray
 NAMES = ("at",)
@@ -63,9 +64,8 @@ def static(
     selection = select(machine, saves, plots)
     unseen = add_unseen(machine, selection, beside)
     reader = sampler(machine, selection)
-    reactions = plan_reactions(machine)
-    if reactions is not None:
-        least_norm(reactions, g)
+    plan, _alive = plan_sharing(machine, find_reactions(machine))
+    share(plan, g)
     values, power = np.full((1, len(selection.entries)), np.nan), np.zeros(3)
     sample(reader.table, reader.places, g, np.zeros(reader.size), values[0])
     energies(machine.problem, g, power)

@@ -13,18 +13,20 @@ from netsim.errors import Problem, SimulationError
 from netsim.integrators import euler, generalized_alpha
 from netsim.integrators.loop import EULER, FACTORISATIONS, FRESH, advance, instants, recovered, settle
 from netsim.integrators.states import STORED, energies, move_charts, place, sample
+from netsim.kernels.bundle import Bundle
 from netsim.kernels.call import run_table
 from netsim.layout import Layout
 from netsim.selection import Sampler, Selection
 from netsim.solvers.charts import quaternions
 from netsim.solvers.consistent import Consistent, compiled_plan, is_ready
-from netsim.solvers.diagnosis import explain_failure, explain_singular
+from netsim.solvers.diagnosis import Stopped, explain_failure, explain_singular
 from netsim.solvers.linear import Factor, SingularMatrix, analyse
-from netsim.solvers.machine import Machine
+from netsim.solvers.machine import Call, Machine
 from netsim.solvers.newton import CONVERGED, NOT_CONVERGED, SINGULAR, UNRECOVERED, set_charge_history, set_time, spread
 from netsim.solvers.reach import out_of_reach
-from netsim.solvers.reactions import Reactions, least_norm, plan_reactions
+from netsim.solvers.reactions import Reactions, find_reactions
 from netsim.solvers.recovery import Recovery, recover
+from netsim.solvers.sharing import plan_sharing, share
 
 Array = np.ndarray
 Progress = Callable[[float, float, int], None]
@@ -55,6 +57,7 @@ class Stepping:
     recovery: Recovery | None
     power_before: Array
     reactions: Reactions | None
+    sharing: tuple[Bundle, list[list[Call]]]
     plan: Consistent
     point: Array
     spare: Array
@@ -84,10 +87,11 @@ def begin_run(machine: Machine, options: TransientOptions, g: Array, reader: Sam
     rows = -(-(len(times) - 1) // options.every) + 1
     state = np.concatenate([_state_of(g, layout), quaternions(machine.system, g).ravel()])
     move_charts(machine.problem, state)
+    reactions = find_reactions(machine)
     run = Stepping(
         machine, options, times, g, np.zeros(machine.system.out_size), state, np.zeros(3 * layout.nk + layout.nq), np.zeros(n), np.zeros((6, n)),
         np.zeros(3, np.int64), np.full((rows, len(selection.entries)), np.nan), np.zeros((rows + 1, 3)), np.zeros(3), np.zeros(reader.size),
-        _first_averages(machine, options, g, state, recovery), recovery, np.zeros(3), plan_reactions(machine),
+        _first_averages(machine, options, g, state, recovery), recovery, np.zeros(3), reactions, plan_sharing(machine, reactions),
         compiled_plan(None), g.copy(), state.copy(),
     )  # fmt: skip
     if recovery is not None:
@@ -144,8 +148,7 @@ def _sample_state(run: Stepping, reader: Sampler, row: int) -> None:
 
 def _sample(run: Stepping, reader: Sampler, g: Array, row: int) -> None:
     """Sample g, reactions without a unique value as those of least norm."""
-    if run.reactions is not None:
-        least_norm(run.reactions, g)
+    share(run.sharing[0], g)
     sample(reader.table, reader.places, g, run.found, run.values[row])
 
 
@@ -172,10 +175,8 @@ def integrate(run: Stepping, reader: Sampler, progress: Progress | None) -> Prob
             continue
         if status not in (CONVERGED, UNRECOVERED):
             return _failure(run, status)
-        if status == UNRECOVERED or (by_sample and run.recovery is not None):
+        if status == UNRECOVERED or by_sample:
             _recover(run, reader)
-        elif by_sample:
-            _sample(run, reader, run.g, -(-run.done // run.options.every))
         else:
             spent = clock.perf_counter() - started
             block = max(1, min(10 * block, int(block * BLOCK_SECONDS / max(spent, 1e-4))))
@@ -187,17 +188,16 @@ def integrate(run: Stepping, reader: Sampler, progress: Progress | None) -> Prob
 def _failure(run: Stepping, status: int) -> Problem:
     """Why the step after the last good one failed."""
     before, t = float(run.times[run.done]), float(run.times[run.done + 1])
-    if status == NOT_CONVERGED:
-        stands = run.g.copy()
-        place(run.machine.problem, stands, run.state)
-        if problem := out_of_reach(run.machine, stands, before, t):
-            return problem
-    return explain_failure(run.machine, status, before, t, run.g, run.out, run.u, run.history)
+    stands = run.g.copy()
+    place(run.machine.problem, stands, run.state)
+    if status == NOT_CONVERGED and (problem := out_of_reach(run.machine, stands, before, t)):
+        return problem
+    return explain_failure(run.machine, Stopped(status, before, t - before), stands, run.state, (run.g, run.out, run.u))
 
 
 def _by_sample(run: Stepping) -> bool:
-    """Whether samples need Python: for reactions of least norm, and where a stage has no pivots that serve."""
-    return run.reactions is not None or (run.recovery is not None and not is_ready(run.recovery))
+    """Whether samples need Python: where a stage has no pivots that serve."""
+    return run.recovery is not None and not is_ready(run.recovery)
 
 
 def _advance(run: Stepping, reader: Sampler, last: int, recovering: bool) -> tuple[int, int]:
@@ -205,7 +205,7 @@ def _advance(run: Stepping, reader: Sampler, last: int, recovering: bool) -> tup
     return advance(
         run.machine.problem, run.factor, FIXED[run.options.method], run.counters, run.g, run.out, run.state, run.extra, run.history,
         run.u, run.work, run.times, run.options.step, run.done, last,
-        run.options.every, reader.table, reader.places, run.found, run.values, run.account, run.power,
+        run.options.every, reader.table, reader.places, run.sharing[0], run.found, run.values, run.account, run.power,
         recovering, run.plan, run.point, run.spare, run.power_before,
     )  # fmt: skip
 

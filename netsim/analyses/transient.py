@@ -11,6 +11,7 @@ import numpy as np
 
 from netsim.analyses.adaptive import Running, begin_adaptive, integrate_adaptive
 from netsim.analyses.beginning import begun
+from netsim.analyses.events import has_events, log_text
 from netsim.analyses.options import TransientOptions
 from netsim.analyses.stepping import Progress, Stepping, begin_run, integrate
 from netsim.corners import corners_of
@@ -70,7 +71,7 @@ def transient(
     failure: Problem | None = None
     message = ""
     run: Stepping | Running
-    if options.plain:
+    if options.plain and not has_events(machine):
         recovery = plan_recovery(machine, structure, g) if options.recovers else None
         run = begin_run(machine, options, g, reader, selection, recovery)
     else:
@@ -124,12 +125,13 @@ def _attributes(run: Stepping | Running, structure: Structure, changes: Sequence
         "index": structure.index,
         "steps": run.steps,
         **(run.effort if isinstance(run, Running) else {}),
+        **({"event_log": log_text(run.events)} if isinstance(run, Running) and run.events else {}),
         "iterations": int(run.counters[ITERATIONS]),
         "factorisations": int(run.counters[FACTORISATIONS]),
         "wall_seconds": ending.wall_seconds,
         "cpu_seconds": ending.cpu_seconds,
         "redundant": describe(run.machine.system),
-        "characteristic_length": run.reactions.length if isinstance(run, Stepping) and run.reactions else 0.0,
+        "characteristic_length": run.reactions.length if run.reactions else 0.0,
         "start_changes": listed(changes),
         "start_moves": listed([c for c in changes if c.kind != "velocity"]),
         "netlist": run.machine.system.network.text,

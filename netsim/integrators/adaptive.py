@@ -26,9 +26,11 @@ from netsim.integrators.contract import (
 )
 from netsim.integrators.crossings import NEVER, RELATIONS, first_event
 from netsim.integrators.states import DISSIPATED, STORED, SUPPLIED, copy, energies, motion_between, move_charts, place, project, project_end, sample
+from netsim.kernels.bundle import Bundle
 from netsim.kernels.call import lean
 from netsim.solvers.machine import NK, NQ
-from netsim.solvers.newton import CONVERGED, SINGULAR, set_time
+from netsim.solvers.newton import CONVERGED, SINGULAR, UNRESOLVED, set_time
+from netsim.solvers.sharing import share
 
 Array = np.ndarray
 
@@ -36,15 +38,18 @@ NOW, SIZE, STOP, FIXED, LEAST, LONGEST, REASON, LAST, DUE = range(9)
 """Positions in Control.numbers: instant, size of the next step, end, given step (0: adaptive), smallest and longest step, what limited the last one,
 where its end is looked at (just before a corner), next known instant of an event."""
 
-CORNER, GRID, ROW, STEP, EVERY, PROJECTING, RECOVERING, RESTARTS, FAILURES = range(9)
+CORNER, GRID, ROW, STEP, EVERY, PROJECTING, RECOVERING, RESTARTS, FAILURES, CREEPING = range(10)
 """Positions in Control.places: next corner, next requested instant, next row, steps done, accepted steps between samples (0: at requested instants
-only), whether every step ends in a projection, whether samples are recovered, whether corners want a consistent point, failures in a row."""
+only), whether every step ends in a projection, whether samples are recovered, whether corners want a consistent point, failures in a row, shortest
+steps in a row."""
 
 GOING, DONE, FULL, EVENT = 100, 101, 102, 103
 """What `advance` answers besides a failure's status: more steps to do, at the end, no room for samples,
 at an instant at which relations are to be looked at."""
 
 BY_ERROR, BY_NEWTON, BY_CORNER, BY_EVENT = 1.0, 2.0, 3.0, 4.0
+PATIENCE = 8
+"""A jump is crossed in one shortest step that does not pass the test; this many in a row lead nowhere."""
 EPS = 2.220446049250313e-16
 EDGE = 8 * EPS
 """How far beside a corner, of the time itself, its two sides are looked at."""
@@ -61,7 +66,7 @@ class Control(NamedTuple):
 
 class Readout(NamedTuple):
     """Samples: their instants, signals and energy account (stored, supplied, dissipated), how to read them, nodes and
-    weights of the work's quadrature."""
+    weights of the work's quadrature, how reactions without a unique value are shared."""
 
     readings: Array
     selection: Array
@@ -73,6 +78,7 @@ class Readout(NamedTuple):
     power: Array
     nodes: Array
     weights: Array
+    sharing: Bundle
 
 
 @lean
@@ -106,12 +112,15 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
             places[FAILURES] += 1
             numbers[SIZE], numbers[REASON] = h * min(0.9, proposed(error, trial.tolerances[POWER])), BY_ERROR
             continue
+        places[CREEPING] = places[CREEPING] + 1 if numbers[FIXED] == 0.0 and error > 1.0 else 0
+        if places[CREEPING] > PATIENCE:
+            return UNRESOLVED
         if places[PROJECTING]:
             set_time(problem, trial.g, last)
             project_end(problem, plan, trial)
-        share = first_event(method, problem, trial, plan, watch, t, h, last) if watch.sizes[RELATIONS] else NEVER
-        if share != NEVER:
-            return _stop_at_event(method, problem, trial, control, plan, readout, watch, t, h, share)
+        cut = first_event(method, problem, trial, plan, watch, t, h, last) if watch.sizes[RELATIONS] else NEVER
+        if cut != NEVER:
+            return _stop_at_event(method, problem, trial, control, plan, readout, watch, t, h, cut)
         if not _record(method, problem, trial, control, plan, readout, t, h, 1.0, at_corner and watch.sizes[RELATIONS] > 0):
             return FULL
         factor_ = accepted(method, problem, trial, h, error)
@@ -131,16 +140,15 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
 
 
 @lean
-def _stop_at_event(method, problem, trial, control, plan, readout, watch, t, h, share):
+def _stop_at_event(method, problem, trial, control, plan, readout, watch, t, h, cut):
     """Cut the step at an event: what was before is sampled, and its state becomes the beginning."""
-    if share > 0.0:
+    if cut > 0.0:
         copy(trial.middle, 0, watch.state, 0, trial.middle.shape[0])
-        if not _record(method, problem, trial, control, plan, readout, t, h, share, True):
+        if not _record(method, problem, trial, control, plan, readout, t, h, cut, True):
             return FULL
         copy(watch.state, 0, trial.start, 0, trial.start.shape[0])
-        control.numbers[NOW] = t + share * h
+        control.numbers[NOW] = t + cut * h
         trial.counters[ACCEPTED] += 1
-    trial.counters[EVENTS] += 1
     trial.counters[RESTARTED] = 1
     control.places[FAILURES] = 0
     control.numbers[REASON] = BY_EVENT
@@ -257,6 +265,7 @@ def take(problem, trial, readout, row, instant):
     readout.account[row, 0] = readout.power[STORED]
     readout.account[row, 1] = readout.totals[0]
     readout.account[row, 2] = readout.totals[1]
+    share(readout.sharing, trial.g)
     sample(readout.readings, readout.selection, trial.g, readout.found, readout.values[row])
 
 

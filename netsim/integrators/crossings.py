@@ -13,7 +13,7 @@ import numpy as np
 
 from netsim.integrators.contract import between
 from netsim.integrators.states import copy, motion_between, move_charts, place, project
-from netsim.kernels.call import lean, run_table
+from netsim.kernels.call import ROW_LENGTH, lean, run_table
 from netsim.solvers.newton import set_time
 
 Array = np.ndarray
@@ -24,7 +24,7 @@ consistent before they are looked at."""
 
 POINTS = 4
 """Instants of a step at which its relations are looked at."""
-SLACK = 1e-11
+SLACK = 1e-12
 """An indicator this small beside the largest it had is zero."""
 EPS = 2.220446049250313e-16
 NEVER = 2.0
@@ -42,6 +42,12 @@ class Watch(NamedTuple):
     kept: Array
     state: Array
     sizes: Array
+
+
+def nothing_to_watch() -> Watch:
+    """Of a network in which nothing changes at events."""
+    none, whole = np.zeros(0), np.zeros(0, np.int64)
+    return Watch(np.zeros((0, ROW_LENGTH), np.int64), none, none, whole, whole, none, none, np.zeros(6, np.int64))
 
 
 @lean
@@ -117,6 +123,7 @@ def _matters(problem, watch, g):
             copy(watch.kept, 0, g, truths, relations)
             return True
     copy(watch.found, relations, g, z, discretes)
+    copy(watch.found, relations, g, z + discretes, discretes)
     return False
 
 
@@ -129,8 +136,9 @@ def _located(method, problem, trial, plan, watch, t, h, last, low, high):
         return NEVER
     _state(method, problem, trial, plan, t, h, last, low, True)
     below = _worst(problem, watch, trial.g)
-    if below > 0.0:
+    if below > SLACK:
         return low
+    below = min(below, -EPS)
     side = 0
     for count in range(100):
         if (high - low) * h <= 2.0 * EPS * (abs(t) + h):

@@ -16,6 +16,7 @@ from netsim.rotation import angular_acceleration
 from netsim.solvers.consistent import make_consistent
 from netsim.solvers.machine import ALPHA, CHARGES, HISTORY, NK, NQ, NY, A, V, X, Y
 from netsim.solvers.newton import CONVERGED, TOLERANCE, UNRECOVERED, newton, set_time
+from netsim.solvers.sharing import share
 
 ITERATIONS, FACTORISATIONS, FRESH = range(3)
 """Positions in the integer counters of a run."""
@@ -130,6 +131,7 @@ def advance(
     every,
     readings,
     selection,
+    sharing,
     found,
     values,
     account,
@@ -161,6 +163,7 @@ def advance(
                 row = (i + every - 1) // every
                 energies(problem, point, power)
                 settle(account, row, power, before, times[i] - times[max(0, (row - 1) * every)])
+                share(sharing, point)
                 sample(readings, selection, point, found, values[row])
             continue
         supplied, dissipated = power[SUPPLIED], power[DISSIPATED]
@@ -173,6 +176,7 @@ def advance(
             account[row, 0] = power[STORED]
             account[row, 1] = account[-1, 1]
             account[row, 2] = account[-1, 2]
+            share(sharing, g)
             sample(readings, selection, g, found, values[row])
     return CONVERGED, last
 

@@ -38,6 +38,7 @@ class _EventBuilder:
         self.frozen = Scope(scope.resolve, {**scope.special, "pre": self._pre})
         self.scope = Scope(self._resolve, {**scope.special, "pre": self._pre, _TRUTH: self._truth})
         self.named = sum(scalar_count(table[name].sizes) for name in discretes)
+        self.lets = {let.name: let.value for let in component.definition.lets}
         self.hidden_starts: list[float] = []
         self.hidden_following: list[Any] = []
         self.relations: dict[Any, Relation] = {}
@@ -72,7 +73,20 @@ class _EventBuilder:
     def _pre(self, call: Call, scope: Scope) -> Typed:
         if len(call.arguments) != 1 or not isinstance(call.arguments[0], Name):
             raise InputError(Problem("E207", "pre() takes the name of a discrete or a state: pre(n)", call.span))
-        return self.frozen.resolve(call.arguments[0])
+        return self._before(call.arguments[0])
+
+    def _before(self, name: Name) -> Typed:
+        """A discrete's value before the event; a state's is what it still is."""
+        if name.parts[0].text not in self.discretes:
+            return self.frozen.resolve(name)
+        return resolve_name(name, self._kept, self.table)
+
+    def _kept(self, text: str) -> Typed | None:
+        if text not in self.discretes:
+            return None
+        symbol = self.table[text]
+        scalars = [self.symbols.at(("before", self.discretes[text] + i), 0) for i in range(scalar_count(symbol.sizes))]
+        return Typed(shaped(scalars, symbol.sizes), symbol.dimension)
 
     def _new(self, name: str, span: Span) -> Typed:
         """The value of a discrete behind the event."""
@@ -96,7 +110,7 @@ class _EventBuilder:
 
     def _assigned(self, name: str, symbol: Symbol) -> Typed:
         """What the whens make of it, the later one where two happen at once; else it stays."""
-        scalars = flatten(self.frozen.resolve(_name(name, symbol.of.span)).value)
+        scalars = flatten(self._before(_name(name, symbol.of.span)).value)
         for j, when in enumerate(self.component.definition.whens):
             for action in when.actions:
                 if not action.reinit and plain_name(action.target) == name:
@@ -113,6 +127,8 @@ class _EventBuilder:
                 return self._relation(expr)
             case Call("sample"):
                 return self._sample(expr)
+            case Name(parts=(part,)) if not part.indices and part.text in self.lets:
+                return self._with_truths(self.lets[part.text])
         if isinstance(expr, tuple):
             return tuple(self._with_truths(item) for item in expr)
         if is_dataclass(expr) and not isinstance(expr, (type, Span)):
@@ -134,7 +150,7 @@ class _EventBuilder:
     def _moves(self, expression: Any) -> tuple[bool, bool]:
         """Whether an expression reads what is continuous, and whether it reads the time."""
         read = {s.__hash__() for s in ca.symvar(expression)}
-        moves = any(s.__hash__() in read for (key, _), s in self.symbols.gathered.items() if key[0] != "discrete")
+        moves = any(s.__hash__() in read for (key, _), s in self.symbols.gathered.items() if key[0] not in ("discrete", "before"))
         return moves, UNIFORM["time"].__hash__() in read
 
     def _sample(self, call: Call) -> Expr:
@@ -144,7 +160,7 @@ class _EventBuilder:
         key = Call("sample", call.arguments)
         if key not in self.relations:
             k = self._hide(0.0)
-            done = self.symbols.at(("discrete", k), 0)
+            done = self.symbols.at(("before", k), 0)
             relation = Relation(show_expression(call), call.span, first + done * period - UNIFORM["time"], False, True, True)
             truth = self.symbols.at(("truth", len(self.relations)), 0)
             self.relations[key] = relation
@@ -179,7 +195,7 @@ class _EventBuilder:
             condition = ca.SX(evaluate(self._with_truths(when.condition), self.scope).value)
             k = self._hide(0.0)
             self.hidden_following[k - self.named] = condition
-            self.fired[j] = ca.logic_and(condition, ca.logic_not(self.symbols.at(("discrete", k), 0)))
+            self.fired[j] = ca.logic_and(condition, ca.logic_not(self.symbols.at(("before", k), 0)))
         return self.fired[j]
 
     def _resets(self, j: int, action: Action) -> list[Reset]:

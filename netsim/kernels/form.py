@@ -5,7 +5,7 @@ A form is built once per type and counts, and knows nothing of instances. Its sc
     ("node", t, c)   component c of the across of terminal t            ("own", i)    unknown i of the component itself
     ("input", i)     scalar i of its inputs                             ("charge", k) quantity k that stands under der()
     ("ref", r)       something another element owns (bound expressions only)
-    ("discrete", i)  scalar i of what changes at events alone     ("truth", k)   the truth of relation k, as long as it is frozen: constants too
+    ("discrete", i)  scalar i of what changes at events alone     ("before", i)   the same before the event    ("truth", k)   the truth of relation k, as long as it is frozen: constants too
     ("chart", t, k)  entry k of terminal t's rotation at the beginning of the step    ("place", t, c)  its reference position: both constants
 
 each at a level: the number of time derivatives taken. Level 0 of a kinematic node is its position, level 1 the across, level 2 the
@@ -28,7 +28,7 @@ from netsim.kernels.program import forward_jacobian
 from netsim.language.expressions import Typed
 
 Key = tuple[Any, ...]
-CONSTANT = ("chart", "place", "discrete", "truth")
+CONSTANT = ("chart", "place", "discrete", "before", "truth")
 """Kinds of keys that do not move within a step."""
 
 UNIFORMS = ("time", "kx", "kv", "ka", "alpha", *(f"{name}[{i}]" for name, (_, s, _v) in WORLD.items() for i in range(s[0] if s else 1)))

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from netsim.errors import Problem, Span
+from netsim.kernels.call import run_table
+from netsim.network import Instance
 from netsim.solvers.linear import SingularMatrix, analyse
-from netsim.solvers.machine import Machine
-from netsim.solvers.newton import MAX_ITERATIONS, NOT_FINITE, OUTSIDE_TABLE, SINGULAR
-from netsim.solvers.words import loose, row_words, sentences, span_of
+from netsim.solvers.machine import ALPHA, KA, KV, KX, Machine
+from netsim.solvers.newton import MAX_ITERATIONS, OUTSIDE_TABLE, SINGULAR, UNRESOLVED, set_time
+from netsim.solvers.suspects import fastest, not_finite
+from netsim.solvers.words import loose, quoted, row_words, sentences, span_of
 
 Array = np.ndarray
 NAMED = 2
-"""Equations a message names: the worst ones."""
+"""Equations or elements a message names: the worst ones."""
+BEYOND = 1e9
+"""Values so many times their nominal size are told."""
+WIDEST = 160
+"""Characters of a message."""
+AHEAD = (1e-9, 1e-6, 1e-3)
+"""How far beyond the last good point a cause is looked for, as parts of the run or of the time so far."""
 
 
 def explain_singular(machine: Machine, singular: SingularMatrix, t: float) -> Problem:
@@ -41,33 +52,102 @@ def _named(machine: Machine, sizes: Array, most: int = NAMED) -> list[str]:
     return [row_words(machine.system, int(i)) for i in order if sizes[i] > 0.0 and (sizes[i] > 0.1 * sizes[order[0]] or not np.isfinite(sizes[i]))]
 
 
-def explain_failure(machine: Machine, status: int, before: float, t: float, g: Array, out: Array, u: Array, history: Array) -> Problem:
-    """Why the step from `before` to t failed: what stopped it, where, what was tried and what to try. The state at `before` is the last accepted."""
-    if status == OUTSIDE_TABLE:
+@dataclass(frozen=True)
+class Stopped:
+    """How a run stopped: the last step's status, the instant it set out from, its size, what had shortened it (empty: steps were given)."""
+
+    status: int
+    before: float
+    size: float
+    shortened: str = ""
+
+    @property
+    def when(self) -> str:
+        """Where no solution was found, in words."""
+        if self.shortened:
+            return f"beyond t = {self.before:g} s, however short the step"
+        return f"at t = {self.before + self.size:g} s (step {self.size:g} s)"
+
+    @property
+    def last(self) -> str:
+        """What stands, and how the step came to be so short."""
+        shrunk = f"{self.shortened} shrank the step to {self.size:.2g} s; " if self.shortened else ""
+        return f"{shrunk}the state at t = {self.before:g} s is the last one accepted"
+
+
+def explain_failure(machine: Machine, stopped: Stopped, stands: Array, state: Array, tried: tuple[Array, Array, Array]) -> Problem:
+    """Why a run stopped: where, at which element, what was tried and what to try.
+
+    stands, state: the last good point as a global vector and as a state; tried: (g, out, u) of the step that failed."""
+    system, t = machine.system, stopped.before + stopped.size
+    g, out, u = tried
+    if stopped.status == OUTSIDE_TABLE:
         return Problem("E504", f"a table does not reach t = {t:g} s", hint="say outside = hold or outside = linear in table(...), or stop earlier")
-    system = machine.system
-    entries = out[system.layout.entries : system.layout.entries + system.pattern.nnz]
-    residuals, when = out[: system.n], f"at t = {t:g} s (step {t - before:g} s)"
-    last = f"the state at t = {before:g} s is the last one accepted"
-    if status == SINGULAR:
-        found = _singular(machine, entries)
-        if found is not None:
-            problem = explain_singular(machine, found, t)
-            return Problem("E502", problem.message, problem.span, hint=f"{problem.hint}; {last}")
-    if status == NOT_FINITE or not np.all(np.isfinite(residuals)):
-        bad = [int(i) for i in np.flatnonzero(~np.isfinite(residuals))] or [int(i) for i in np.argsort(-np.abs(residuals))[:NAMED]]
-        message = f"a value is not finite {when}, in {', '.join(row_words(system, i) for i in bad[:NAMED])}"
-        hint = f"a root of a negative number, a division by zero or an overflow; tried: damped Newton steps; try a smaller step; {last}"
-        return Problem("E503", message, _row_span(machine, bad[0]), hint=hint)
+    entries, residuals = out[system.layout.entries : system.layout.entries + system.pattern.nnz], out[: system.n]
+    found = _singular(machine, entries) if stopped.status == SINGULAR else _singular_ahead(machine, stopped, stands)
+    if found is not None:
+        problem = explain_singular(machine, found, t)
+        return Problem("E502", problem.message, problem.span, hint=f"{problem.hint}; {stopped.last}")
+    if broken := _without_value(machine, stopped, stands, g):
+        return _explain_not_finite(machine, stopped, broken, residuals)
+    if stopped.status == UNRESOLVED:
+        return _explain_runaway(machine, stopped, state)
     scaled = worst_rows(machine, residuals, entries, u)
     rows, where = _named(machine, scaled), _row_span(machine, int(np.argmax(scaled)))
-    if status == SINGULAR:
-        message = f"the equations become singular {when}; what stays violated most: {', '.join(rows)}"
-        return Problem("E502", message, where, hint=f"tried: new pivots; {last}")
-    message = f"Newton does not converge {when}; what stays violated most: {', '.join(rows)}"
-    tried = f"tried: {MAX_ITERATIONS} damped iterations with new matrices"
-    hint = f"{tried}; try a smaller step, or look for a jump or a corner in what these elements do; {last}"
+    if stopped.status == SINGULAR:
+        message = f"the equations become singular {stopped.when}; what stays violated most: {', '.join(rows)}"
+        return Problem("E502", message, where, hint=f"tried: new pivots; {stopped.last}")
+    message = f"Newton does not converge {stopped.when}; what stays violated most: "
+    message += ", ".join(rows) if len(message) + len(", ".join(rows)) <= WIDEST else rows[0]
+    smaller = "" if stopped.shortened else f"tried: {MAX_ITERATIONS} damped iterations with new matrices; try a smaller step, or "
+    look = "look for a jump or a corner in what these elements do, or a demand that nothing meets"
+    hint = f"{_beyond_measure(machine, state)}{smaller}{look}; {stopped.last}"
     return Problem("E505", message, where, hint=hint)
+
+
+def _without_value(machine: Machine, stopped: Stopped, stands: Array, g: Array) -> list[Instance]:
+    """Elements that give no finite value: where Newton's method was, or a little further on in time where no step led on."""
+    found = not_finite(machine, g)
+    point = stands.copy()
+    for ahead in AHEAD if stopped.shortened and not found else ():
+        if set_time(machine.problem, point, stopped.before * (1.0 + ahead) + ahead * stopped.size) == OUTSIDE_TABLE:
+            break
+        found = found or not_finite(machine, point)
+    return found
+
+
+def _explain_not_finite(machine: Machine, stopped: Stopped, broken: list[Instance], residuals: Array) -> Problem:
+    bad = [int(i) for i in np.flatnonzero(~np.isfinite(residuals))]
+    rows = f", in {', '.join(row_words(machine.system, i) for i in bad[:NAMED])}" if bad else ""
+    more = f" and {len(broken) - NAMED} more" if len(broken) > NAMED else ""
+    message = f"{quoted([i.name for i in broken[:NAMED]])}{more} {'gives' if len(broken) == 1 else 'give'} no finite value {stopped.when}{rows}"
+    hint = f"a root of a negative number, a division by zero or an overflow: keep the expression defined, or end the run before; {stopped.last}"
+    return Problem("E503", message, broken[0].span, hint=hint)
+
+
+def explain_chatter(machine: Machine, t: float, failed: int, state: Array) -> Problem:
+    """Why a run that has its steps fail again and again goes nowhere: usually a law that jumps, met from both sides. `state` is where it stands."""
+    words, _, place = fastest(machine, state)
+    where = f", where {words} changes fastest" if words else ""
+    message = f"the run hardly advances at t = {t:g} s{where}: {failed} steps failed in a thousandth of it"
+    hint = "a law that jumps (sign, if ... then) and is met from both sides needs a slope: tanh(v/v0) in place of sign(v), or a band"
+    return Problem("E508", message, span_of(machine.system, place), hint=hint)
+
+
+def _explain_runaway(machine: Machine, stopped: Stopped, state: Array) -> Problem:
+    words, time, place = fastest(machine, state)
+    what = f": {words} changes by its own size within {time:.2g} s" if words else ""
+    message = f"no step is short enough beyond t = {stopped.before:g} s{what}"
+    hint = f"a value grows without bound, or jumps: limit it in this element, or end the run before; {stopped.last}"
+    return Problem("E507", message, span_of(machine.system, place), hint=hint)
+
+
+def _beyond_measure(machine: Machine, state: Array) -> str:
+    """What has grown far beyond its ordinary size, as a clause for a hint; empty where nothing has."""
+    system, nk, ny = machine.system, machine.system.layout.nk, machine.system.layout.ny
+    values = np.concatenate([state[nk : 2 * nk], state[3 * nk : 3 * nk + ny]])
+    k = int(np.argmax(np.abs(values) / system.nominals)) if len(values) else 0
+    return f"'{system.names[k]}' has reached {values[k]:.2g}; " if len(values) and abs(values[k]) > BEYOND * system.nominals[k] else ""
 
 
 def _singular(machine: Machine, entries: Array) -> SingularMatrix | None:
@@ -79,6 +159,19 @@ def _singular(machine: Machine, entries: Array) -> SingularMatrix | None:
     except ValueError:
         return None
     return None
+
+
+def _singular_ahead(machine: Machine, stopped: Stopped, stands: Array) -> SingularMatrix | None:
+    """The finding where the equations are singular just beyond the last good point, which no short step tells by itself."""
+    if not stopped.shortened:
+        return None
+    system, layout, h = machine.system, machine.system.layout, AHEAD[0] * stopped.before + stopped.size
+    point, out = stands.copy(), np.zeros(machine.system.out_size)
+    if set_time(machine.problem, point, stopped.before + h) == OUTSIDE_TABLE:
+        return None
+    point[[KX, KV, KA, ALPHA]] = 1.0, 1.0 / h, 1.0 / h**2, 1.0 / h
+    run_table(machine.problem.jacobian, point, out)
+    return _singular(machine, out[layout.entries : layout.entries + system.pattern.nnz])
 
 
 def _row_span(machine: Machine, row: int) -> Span | None:

@@ -28,10 +28,11 @@ from netsim.solvers.linear_symbolic import (
     null_spaces,
     pivot_order,
     structural_deficiency,
+    symmetric_order,
     triangular_patterns,
 )
 
-__all__ = ["Factor", "SingularMatrix", "analyse", "condition_estimate", "fill_ratio", "refactor", "solve", "solve_transpose"]
+__all__ = ["Factor", "SingularMatrix", "analyse", "analyse_definite", "condition_estimate", "fill_ratio", "refactor", "solve", "solve_transpose"]
 
 _SUSPICIOUS_CONDITION = 1e12
 _HOPELESS_CONDITION = 1e14
@@ -88,6 +89,16 @@ def analyse(n: int, indptr: ArrayLike, indices: ArrayLike, values: ArrayLike, ex
     if not found:
         raise first  # type: ignore[misc]
     return min(found, key=lambda each: each[1])[0]
+
+
+def analyse_definite(n: int, indptr: ArrayLike, indices: ArrayLike, values: ArrayLike) -> Factor:
+    """The factor of a symmetric positive definite n x n matrix in compressed columns: pivots on the diagonal serve for all values."""
+    start, row = np.asarray(indptr, np.int32), np.asarray(indices, np.int32)
+    entries = np.ascontiguousarray(values, np.float64)
+    order = symmetric_order(sparse.csc_matrix((np.ones(len(row)), row, start), shape=(n, n)))
+    factor = _lay_out(start, row, (np.ones(n), np.ones(n)), (order, order))
+    refactor(factor, entries)
+    return factor
 
 
 def _attempt(

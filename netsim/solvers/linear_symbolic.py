@@ -118,6 +118,15 @@ def pivot_order(scaled: sparse.csc_matrix) -> tuple[Ints, Ints] | None:
     return None if best is None else (_inverse(best.perm_r), _inverse(best.perm_c))
 
 
+def symmetric_order(pattern: sparse.csc_matrix) -> Ints:
+    """Pivots of least degree on the diagonal of a symmetric pattern."""
+    n = pattern.shape[0]
+    if not n:
+        return np.zeros(0, np.int32)
+    dominant = pattern + sparse.diags(np.full(n, 2.0 * n), format="csc")
+    return _inverse(splu(dominant, **_SYMMETRIC_MINIMUM_DEGREE).perm_c)
+
+
 def _alternatives(scaled: sparse.csc_matrix) -> tuple[dict[str, Any], ...]:
     """What may beat columns of least degree: symmetric elimination where the diagonal allows it, else minimum degree on A'A where that is sparse.
 

@@ -184,7 +184,7 @@ def _start_discretes(system: System, parameters: Mapping[int, Array], g: Array) 
             kernel = start_kernel(batch.form)
             values = evaluate(kernel.program, g[system.gather(batch, kernel)], g[system.layout.uniforms], parameters[id(batch)])
             for i, row in enumerate(values):
-                g[system.layout.discretes + batch.discretes(i)] = row
+                g[system.layout.discretes + batch.discretes(i)] = g[system.layout.befores + batch.discretes(i)] = row
 
 
 def _batch_call(system: System, batch: Batch, kernel: Kernel, parameters: Mapping[int, Array]) -> Call:

@@ -17,7 +17,8 @@ from netsim.layout import DRIVE_LEVELS
 from netsim.solvers.linear import refactor, solve
 from netsim.solvers.machine import ALPHA, DRIVES, ENTRIES, HISTORY, KA, KV, KX, N_DRIVES, N_TABLES, NK, NNZ, NQ, NY, TABLES, TIME, A, V, X, Y
 
-CONVERGED, NOT_CONVERGED, SINGULAR, NOT_FINITE, OUTSIDE_TABLE, UNRECOVERED = range(6)
+CONVERGED, NOT_CONVERGED, SINGULAR, NOT_FINITE, OUTSIDE_TABLE, UNRECOVERED, UNRESOLVED = range(7)
+"""How a step ends. UNRECOVERED: it stands but has no sample; UNRESOLVED: its error is too large, however short it is."""
 
 MAX_ITERATIONS = 80
 TOLERANCE = 1e-10

@@ -1,11 +1,8 @@
-"""Reactions of redundant constraints: of all that balance the same forces, those of least norm.
+"""Reactions of redundant constraints: which of them have no unique value, and in what units they are compared.
 
-The balances B lam = f of bodies in a closed loop leave some reactions free where constraints repeat one another. Of all lam
-
-    minimise  sum F^2 + sum (M/L)^2     subject to  B lam = B lam0,
-
-with forces F and moments M of the joints (sources keep theirs) and a length L: the root mean square of the arms with which these forces act about the
-nodes of their bodies, as the mechanism is drawn. lam0 is what the step found with as many reactions held at zero; motion and sources are the same.
+The balances B lam = f of bodies in a closed loop leave some reactions free where constraints repeat one another. Samples show those of least norm
+(`netsim.solvers.sharing`), with forces F and moments M of the joints (sources keep theirs) weighed by a length L: the root mean square of the arms
+with which these forces act about the nodes of their bodies, as the mechanism is drawn.
 """
 
 from __future__ import annotations
@@ -15,32 +12,28 @@ from dataclasses import dataclass
 import numpy as np
 
 from netsim.component import dimension, is_kinematic
-from netsim.kernels.call import run_table
 from netsim.levels import Signature, signature
 from netsim.numbering import across_scalars
-from netsim.solvers.machine import Call, Machine, call_table
+from netsim.solvers.machine import Machine
 from netsim.solvers.stages import level_values
 from netsim.system import System
 
 Array = np.ndarray
-CORNER = 1e-13
-REFINEMENTS = 3
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Reactions:
-    """The loops' reactions: their `places` in g, their weights (1 for forces, 1/L for moments), and where the entries of B are found."""
+    """The loops' reactions: the length L, their `places` in g, their weights (1 for forces, 1/L for moments), and the entries of B:
+    which derivatives by level they are (`picks`), their values as the mechanism is drawn, rows and columns."""
 
     length: float
     places: Array
     weights: Array
-    levels: Array
-    values: Array
     picks: Array
+    drawn: Array
     rows: Array
     columns: Array
     shape: tuple[int, int]
-    alive: list[Call]
 
 
 def constraint_owners(system: System) -> tuple[Array, Array]:
@@ -100,7 +93,7 @@ def bodies_of(system: System, unknowns: Array) -> Array:
     return np.where(unknowns < system.layout.nk, np.searchsorted(firsts, unknowns, side="right"), len(firsts) + 1 + unknowns)
 
 
-def plan_reactions(machine: Machine) -> Reactions | None:
+def find_reactions(machine: Machine) -> Reactions | None:
     """Where the reactions in loops are, if some of them have no unique value; None if all have one."""
     system = machine.system
     if system.redundant is None:
@@ -116,17 +109,9 @@ def plan_reactions(machine: Machine) -> Reactions | None:
     rows = np.unique(found.equation[at])
     moments = _is_moment(system, core)
     length = _arm(system, found.variable[at], found.equation[at], values[at], core[~moments])
-    calls, first = [], 0
-    for batch in system.batches:
-        kernel = batch.kernels.levels
-        if kernel.program.n_outputs:
-            scatter = first + np.arange(kernel.program.n_outputs * batch.n)
-            gather = np.ascontiguousarray(system.gather(batch, kernel).ravel())
-            calls.append(Call(kernel.program, batch.n, gather, machine.parameters[id(batch)], scatter.astype(np.int32)))
-            first += len(scatter)
     return Reactions(
-        length, system.layout.unknown(core, 0), np.where(moments, 1 / length, 1.0), call_table(calls, system.layout.uniforms), np.zeros(first), at,
-        np.searchsorted(rows, found.equation[at]), np.searchsorted(core, found.variable[at]), (len(rows), len(core)), calls,
+        length, system.layout.unknown(core, 0), np.where(moments, 1 / length, 1.0), at, values[at],
+        np.searchsorted(rows, found.equation[at]), np.searchsorted(core, found.variable[at]), (len(rows), len(core)),
     )  # fmt: skip
 
 
@@ -155,35 +140,3 @@ def _arm(system: System, variables: Array, equations: Array, values: Array, forc
     acts, turns = np.isin(variables, forces), turning[equations]
     pushes, moments = float(np.sum(values[acts & ~turns] ** 2)), float(np.sum(values[acts & turns] ** 2))
     return float(np.sqrt(moments / pushes)) if moments > 1e-24 * pushes > 0 else 1.0
-
-
-def least_norm(plan: Reactions, g: Array) -> None:
-    """Replace the loops' reactions in g, at what g holds, by the balancing ones of least norm."""
-    from scipy.sparse import csc_matrix
-    from scipy.sparse.linalg import splu
-
-    m, n = plan.shape
-    run_table(plan.levels, g, _cleared(plan.values))
-    entries = plan.values[plan.picks] / plan.weights[plan.columns]
-    balances = csc_matrix((entries, (plan.rows, plan.columns)), shape=plan.shape)
-    wanted = np.concatenate([np.zeros(n), balances @ (plan.weights * g[plan.places])])
-    whole, corner = np.arange(n), np.arange(n, n + m)
-    place = (
-        np.concatenate([whole, plan.columns, n + plan.rows, corner]),
-        np.concatenate([whole, n + plan.rows, plan.columns, corner]),
-    )
-    scale = max(float(np.abs(entries).max()), 1e-300)
-    data = np.concatenate([np.ones(n), entries / scale, entries / scale, np.full(m, -CORNER)])
-    lu = splu(csc_matrix((data, place), shape=(n + m, n + m)))
-    wanted /= scale
-    z = lu.solve(wanted)
-    for _ in range(REFINEMENTS):  # against the system without the corner
-        rest = wanted - np.concatenate([z[:n] + balances.T @ z[n:] / scale, balances @ z[:n] / scale])
-        z += lu.solve(rest)
-    if np.all(np.isfinite(z)):
-        g[plan.places] = z[:n] / plan.weights
-
-
-def _cleared(values: Array) -> Array:
-    values[:] = 0.0
-    return values

@@ -80,12 +80,12 @@ def plan_recovery(machine: Machine, structure: Structure, g: Array) -> Recovery:
     used = np.zeros(len(values), bool)
     for _, plan in plans:
         used[plan.picks] = used[plan.pairs[:2]] = True
-    levels = _levels(machine, used, alive)
+    levels = levels_table(machine, used, alive)
     return Recovery(machine, structure, levels, np.zeros(len(values)), plans, np.zeros(structure.signature.size + 1), alive)
 
 
-def _levels(machine: Machine, used: Array, alive: list[list[Call]]) -> Array:
-    """The call table of those derivatives by level that a stage uses."""
+def levels_table(machine: Machine, used: Array, alive: list[list[Call]]) -> Array:
+    """The call table of those derivatives by level that are used; what it must keep is added to `alive`."""
     calls: list[Call] = []
     first = 0
     for batch in machine.system.batches:

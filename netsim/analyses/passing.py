@@ -1,0 +1,58 @@
+"""From the instant at which the loop stopped to the state behind it: discretes settled, the energy account kept, the next known instant found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from netsim.analyses.events import BESIDE, crowded, due, leave, plan_for, settle
+from netsim.errors import SimulationError
+from netsim.integrators.adaptive import DUE, EVERY, NOW, ROW, SIZE, Readout, first_size, take
+from netsim.integrators.contract import RESTARTED, set_scales
+from netsim.integrators.states import STORED, energies, load, place
+from netsim.kernels.bundle import bundled
+from netsim.solvers.consistent import Consistent
+from netsim.solvers.newton import set_time
+
+
+def pass_event(run: Any, longer: Callable[[Readout], Readout]) -> Consistent:
+    """Settle the discretes at the present instant and begin anew behind it; the plan of consistent points that serves there.
+
+    Energy that an impulse takes counts as dissipated. `run` is the `Running` of the loop, `longer` makes room for more samples.
+    Raises `SimulationError` where discretes never agree, or conditions switch without end."""
+    s, trial, control, layout = run.events, run.trial, run.control, run.machine.system.layout
+    assert s is not None
+    problem, power, t = bundled(run.machine.problem), run.readout.power, float(control.numbers[NOW])
+    load(problem, trial.g, trial.start)
+    set_time(problem, trial.g, t + BESIDE * abs(t))
+    energies(problem, trial.g, power)
+    stored = power[STORED]
+    known = len(s.log)
+    if settle(s, trial.g, t):
+        if wrong := crowded(s, known, run.options.stop):
+            raise SimulationError(wrong)
+        found = [trial.g[layout.x : layout.history], trial.g[layout.charge(np.arange(layout.nq), 0)], trial.g[layout.history : layout.step_size]]
+        trial.start[: 3 * layout.nk + layout.ny + 2 * layout.nq] = np.concatenate(found)
+        place(problem, trial.g, trial.start)
+        energies(problem, trial.g, power)
+        run.readout.totals[1] += stored - power[STORED]
+        trial.counters[RESTARTED] = 2
+        trial.middle[:] = trial.start
+        if control.places[ROW] and control.places[EVERY]:
+            if control.places[ROW] + 2 > len(run.readout.times):
+                run.readout = longer(run.readout)
+            take(problem, bundled(trial), bundled(run.readout), int(control.places[ROW]), float(np.nextafter(t, np.inf)))
+            control.places[ROW] += 1
+        set_scales(problem, bundled(trial))
+        leave(s, trial.g, run.options.stop)
+        control.numbers[SIZE] = run.options.step or min(control.numbers[SIZE], first_size(problem, bundled(trial), run.options.stop, run.method.estimate))
+    plan = plan_for(s, trial.g, t)
+    if plan is not run.plan and len(plan.sizes):
+        run.plan = plan
+        if run.method.explicit:
+            run.arrays, alive = run.method.prepare(run.machine, run.factor, plan)
+            run.alive.append(alive)
+    control.numbers[DUE] = due(s, trial.g, t, run.options.stop)
+    return run.plan
