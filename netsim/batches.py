@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -26,10 +26,13 @@ Array = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class FormKernels:
-    """A form with its kernels, each lowered when first wanted and kept for every system that uses the type."""
+    """A form with its kernels, each lowered when first wanted and kept for every system that uses the type.
+
+    `kinematic` says which columns have position, velocity and acceleration, `apart` whose matrix entries are wanted level by level."""
 
     form: Form
     kinematic: Mapping[Key, bool]
+    apart: frozenset[Key] = frozenset()
 
     @cached_property
     def residual(self) -> Kernel:
@@ -37,7 +40,7 @@ class FormKernels:
 
     @cached_property
     def jacobian(self) -> Kernel:
-        return jacobian_kernel(self.form, self.kinematic)
+        return jacobian_kernel(self.form, self.kinematic, self.apart)
 
     @cached_property
     def energy(self) -> Kernel:
@@ -63,6 +66,22 @@ class First:
     def behind(self, batch: Batch) -> First:
         """Where those of the next batch begin."""
         return First(self.charge + batch.n_charges * batch.n, self.discrete + batch.n_discretes * batch.n, self.truth + batch.n_truths * batch.n)
+
+
+@dataclass(frozen=True)
+class Known:
+    """Unknowns of an instance that are known under other numbers: own unknown -> number, and own unknown -> (instance, input) that prescribes it."""
+
+    unknowns: Mapping[int, int] = field(default_factory=dict)
+    inputs: Mapping[int, tuple[int, str]] = field(default_factory=dict)
+
+    @property
+    def shape(self) -> tuple:
+        """What instances of one batch have in common."""
+        return tuple(self.unknowns), tuple(self.inputs)
+
+
+NOTHING_KNOWN = Known()
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +139,7 @@ class Batch:
 
     def row(self, key: Key) -> Array:
         """Rows of a key; -1 for ground and where the row is redundant and dropped."""
-        rows = self.unknowns[key]
+        rows = self.columns(key)
         return np.where(np.isin(rows, list(self.dropped)), GROUND, rows) if self.dropped else rows
 
     def columns(self, key: Key) -> Array:
@@ -128,14 +147,14 @@ class Batch:
         return self.unknowns.get(key, np.full(self.n, GROUND))
 
 
-_forms: dict[tuple[int, tuple], tuple[Any, FormKernels]] = {}
+_forms: dict[tuple[int, tuple, bool], tuple[Any, FormKernels]] = {}
 
 
-def form_of(instance: Instance) -> FormKernels:
-    """The form of an instance's type, built once per type, counts and kind of its inputs."""
-    key = (id(instance.component.definition), instance.counts)
+def form_of(instance: Instance, exact: bool = False) -> FormKernels:
+    """The form of an instance's type, built once per type, counts and kind of its inputs; `exact` as for `build_form`."""
+    key = (id(instance.component.definition), instance.counts, exact)
     if key not in _forms:
-        form = build_form(instance.component, dict(instance.counts))
+        form = build_form(instance.component, dict(instance.counts), exact)
         terminals = list(instance.component.terminals)
         kinematic = {k: k[0] == "node" and is_kinematic(instance.component.domain(terminals[k[1]])) for k in form.columns}
         _forms[key] = (instance.component.definition, FormKernels(form, kinematic))
@@ -143,14 +162,20 @@ def form_of(instance: Instance) -> FormKernels:
 
 
 def component_batch(
-    network: Network, members: list[int], numbering: Numbering, hidden: Mapping, driven: Mapping, begins: First
+    network: Network,
+    members: list[int],
+    numbering: Numbering,
+    hidden: Mapping,
+    driven: Mapping,
+    begins: First,
+    kernels: FormKernels,
+    known: list[Known],
 ) -> tuple[Batch, Numbering]:
-    """The batch of instances of one form, with the numbering grown by what they own.
+    """The batch of instances of one form, with the numbering grown by what they own and is not `known` (one for each member, all of one shape).
 
     `hidden` gives the unknowns and `driven` the drives of inputs (instance, name), `begins` where the batch's charges, discretes and truths begin.
     """
     instances = tuple(network.instances[i] for i in members)
-    kernels = form_of(instances[0])
     n, component = len(members), instances[0].component
     nodes = np.array([i.nodes for i in instances], dtype=np.int64).reshape(n, -1)
     first = np.append(numbering.first, GROUND)[nodes]
@@ -158,10 +183,16 @@ def component_batch(
     drives: dict[Key, Array] = {}
     for key in dict.fromkeys([*kernels.form.columns, *kernels.form.rows]):
         if key[0] == "node":
-            unknowns[key] = np.where(first[:, key[1]] < 0, GROUND, first[:, key[1]] + key[2])
-    start, numbering = numbering.grown(len(kernels.form.own) * n)
+            unknowns[key] = np.where(first[:, key[1]] == GROUND, GROUND, first[:, key[1]] + key[2])
     for k in range(len(kernels.form.own)):
-        unknowns["own", k] = start + k * n + np.arange(n)
+        if k in known[0].unknowns:
+            unknowns["own", k] = np.array([each.unknowns[k] for each in known])
+        elif k in known[0].inputs:
+            drives["own", k] = np.array([driven[each.inputs[k]] for each in known])
+    fresh = [k for k in range(len(kernels.form.own)) if ("own", k) not in unknowns and ("own", k) not in drives]
+    start, numbering = numbering.grown(len(fresh) * n)
+    for position, k in enumerate(fresh):
+        unknowns["own", k] = start + position * n + np.arange(n)
     at = 0
     for quantity in component.definition.inputs:
         for c in range(scalar_count(sizes_of(quantity.size, dict(instances[0].counts)))):
@@ -187,8 +218,13 @@ def _constants(form: Form, nodes: Array, first: Array, numbering: Numbering) -> 
         if key[0] == "chart":
             found[key] = (frames[:, key[1]], key[2])
         elif key[0] == "place":
-            found[key] = (np.where(first[:, key[1]] < 0, GROUND, first[:, key[1]] + key[2]), 0)
+            found[key] = (np.where(first[:, key[1]] == GROUND, GROUND, first[:, key[1]] + key[2]), 0)
     return found
+
+
+def changing(batches: Sequence[Batch]) -> tuple[int, int]:
+    """How many discretes and truths these have."""
+    return sum(b.n_discretes * b.n for b in batches), sum(b.n_truths * b.n for b in batches)
 
 
 def pins(rows: Array, unknowns: Array) -> Batch:

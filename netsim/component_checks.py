@@ -41,7 +41,15 @@ def _check_names(component: Component) -> list[Problem]:
     seen: dict[str, Any] = {}
     problems = []
     d = component.definition
-    declared: list[Terminal | Param | Count | Quantity | Discrete | Let] = [*d.terminals, *d.params, *d.counts, *d.inputs, *d.variables, *d.discretes, *d.lets]
+    declared: list[Terminal | Param | Count | Quantity | Discrete | Let] = [
+        *d.terminals,
+        *d.params,
+        *d.counts,
+        *d.inputs,
+        *d.variables,
+        *d.discretes,
+        *d.lets,
+    ]
     for name, span in [(item.name, item.span) for item in declared] + [(n, b.span) for b in d.branches for n in b.names]:
         if name in seen:
             problems.append(Problem("E209", f"'{name}' is declared twice in component '{d.name}'", span, also=((seen[name], "the first one"),)))
@@ -133,7 +141,7 @@ def _check_dimensions(component: Component, counts: Mapping[str, int]) -> list[P
     return [*trial.problems, *problems]
 
 
-def _check_events(component: Component, trial: _Trial) -> list[Problem]:
+def _check_events(component: Component, trial: _Trial) -> list[Problem]:  # noqa: C901  (one case per mistake)
     """Discretes are given once: by an equation or by whens; actions give discretes, or reinit states."""
     d, known, problems = component.definition, {z.name for z in component.definition.discretes}, []
     given = set(component.updates)
@@ -159,7 +167,9 @@ def _check_events(component: Component, trial: _Trial) -> list[Problem]:
             _check_equation(Equation(action.target, action.value, span=action.span), trial)
     for z in d.discretes:
         if z.name not in given:
-            problems.append(Problem("E217", f"nothing ever changes discrete '{z.name}'", z.span, hint=f"{z.name} = ..., or when ... : {z.name} = ..."))
+            problems.append(
+                Problem("E217", f"nothing ever changes discrete '{z.name}'", z.span, hint=f"{z.name} = ..., or when ... : {z.name} = ...")
+            )
     return problems
 
 
@@ -185,7 +195,7 @@ def _bare_zero(equation: Equation) -> bool:
     return isinstance(equation.right, Number) and equation.right.value == 0
 
 
-def dimension_scope(component: Component, table: Mapping[str, Symbol]) -> Scope:
+def dimension_scope(component: Component, table: Mapping[str, Symbol]) -> Scope:  # noqa: C901  (one function per special call)
     """A scope in which every name has a fixed, generic number of its shape: evaluation then checks dimensions and shapes."""
     lets: dict[str, Typed] = {}
 

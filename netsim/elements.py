@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from netsim.batches import Batch, First, component_batch
+from collections.abc import Callable, Mapping
+
+from netsim.batches import NOTHING_KNOWN, Batch, First, FormKernels, Known, component_batch, form_of
 from netsim.component import scalar_count
 from netsim.drives import Drive, drives_of
 from netsim.expression_form import expression_batches
 from netsim.inputs import bounds_of
-from netsim.network import Network
+from netsim.network import Instance, Network
 from netsim.numbering import Numbering
 from netsim.values import Values
 
 
-def batches_of(network: Network, numbering: Numbering, values: Values) -> tuple[list[Batch], list[Drive], Numbering]:
-    """Every element of the system; raises `InputError` with all that is wrong in bound expressions."""
+def batches_of(
+    network: Network,
+    numbering: Numbering,
+    values: Values,
+    kernels_of: Callable[[Instance], FormKernels] = form_of,
+    known: Mapping[int, Known] | None = None,
+) -> tuple[list[Batch], list[Drive], Numbering]:
+    """Every element of the system; raises `InputError` with all that is wrong in bound expressions.
+
+    `known` has what instances (by number) need not own, `kernels_of` their forms."""
+    known = known or {}
     bounds = bounds_of(network, values)
     hidden: dict[tuple[int, str], int] = {}
     for bound in bounds:
@@ -23,16 +34,18 @@ def batches_of(network: Network, numbering: Numbering, values: Values) -> tuple[
     groups: dict[tuple, list[int]] = {}
     for i, instance in enumerate(network.instances):
         states = tuple(q.name for q in instance.component.definition.inputs if (i, q.name) in hidden)
-        groups.setdefault((id(instance.component.definition), instance.counts, states), []).append(i)
+        shape = known.get(i, NOTHING_KNOWN).shape
+        groups.setdefault((id(instance.component.definition), instance.counts, states, shape), []).append(i)
     batches: list[Batch] = []
     home: dict[int, tuple[Batch, int]] = {}
     begins = First()
     for members in groups.values():
-        batch, numbering = component_batch(network, members, numbering, hidden, driven, begins)
+        kernels, aliases = kernels_of(network.instances[members[0]]), [known.get(i, NOTHING_KNOWN) for i in members]
+        batch, numbering = component_batch(network, members, numbering, hidden, driven, begins, kernels, aliases)
         begins = begins.behind(batch)
         batches.append(batch)
         home.update({i: (batch, position) for position, i in enumerate(members)})
-    for batch in expression_batches([b for b in bounds if b.reads_signals], network, numbering, hidden, home, begins):
+    for batch in expression_batches([b for b in bounds if b.reads_signals], network, numbering, hidden, home, begins, kernels_of):
         begins = begins.behind(batch)
         batches.append(batch)
     return batches, drives, numbering

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from netsim.batches import Batch, First, FormKernels, form_of
+from netsim.batches import Batch, First, FormKernels
 from netsim.component import is_kinematic, scalar_count
 from netsim.inputs import Bound, shape_value
 from netsim.kernels.form import CONSTANT, Form, Key, Symbols
 from netsim.language.expressions import Typed, flatten, shape, shaped
-from netsim.network import GROUND, Network
+from netsim.network import GROUND, Instance, Network
 from netsim.numbering import Numbering
 from netsim.rotation import cayley_matrix, cayley_rate
 from netsim.signals import NodeSignal, Reading, component_of
@@ -21,13 +21,22 @@ from netsim.signals import NodeSignal, Reading, component_of
 Array = np.ndarray
 
 
-def expression_batches(bounds: list[Bound], network: Network, numbering: Numbering, hidden: Mapping, home: Mapping, begins: First) -> Iterator[Batch]:
-    """One batch per shape: `hidden` gives the unknowns of the inputs, `home` where each instance stands, `begins` the first free charge."""
+def expression_batches(
+    bounds: list[Bound],
+    network: Network,
+    numbering: Numbering,
+    hidden: Mapping,
+    home: Mapping,
+    begins: First,
+    kernels_of: Callable[[Instance], FormKernels],
+) -> Iterator[Batch]:
+    """One batch per shape: `hidden` gives the unknowns of the inputs, `home` where each instance stands,
+    `begins` where charges, discretes and truths begin."""
     groups: dict[tuple, list[Bound]] = {}
     for bound in bounds:
         groups.setdefault((bound.shape.key, bound.quantity.unit, bound.sizes), []).append(bound)
     for group in groups.values():
-        batch = _ExpressionForm(group[0], network, home).batch(group, numbering, hidden, begins)
+        batch = _ExpressionForm(group[0], network, numbering, home, kernels_of).batch(group, numbering, hidden, begins)
         begins = begins.behind(batch)
         yield batch
 
@@ -35,8 +44,16 @@ def expression_batches(bounds: list[Bound], network: Network, numbering: Numberi
 class _ExpressionForm:
     """The form of `input - expression = 0`: readings of other elements are inlined with symbols of their own."""
 
-    def __init__(self, bound: Bound, network: Network, home: Mapping[int, tuple[Batch, int]]):
-        self.bound, self.network, self.home = bound, network, home
+    def __init__(
+        self,
+        bound: Bound,
+        network: Network,
+        numbering: Numbering,
+        home: Mapping[int, tuple[Batch, int]],
+        kernels_of: Callable[[Instance], FormKernels],
+    ):
+        self.bound, self.network, self.numbering, self.home, self.kernels_of = bound, network, numbering, home, kernels_of
+        self.apart: set[Key] = set()
         self.symbols = Symbols()
         self.refs: list[tuple[int, Key]] = []
         self.lent_constants: list[tuple[int, Key]] = []
@@ -63,11 +80,13 @@ class _ExpressionForm:
         )
         self.kinematic.update({row: False for row in rows})
 
-    def _ref(self, j: int, key: Key, level: int, kinematic: bool) -> Any:
+    def _ref(self, j: int, key: Key, level: int, kinematic: bool, apart: bool = False) -> Any:
         if (j, key) not in self.refs:
             self.refs.append((j, key))
         ref = ("ref", self.refs.index((j, key)))
         self.kinematic[ref] = kinematic
+        if apart:
+            self.apart.add(ref)
         return self.symbols.at(ref, level)
 
     def _signal(self, j: int) -> Typed:
@@ -75,13 +94,16 @@ class _ExpressionForm:
         if isinstance(signal, NodeSignal) and signal.turns:
             return component_of(Typed(self._turned(j, signal), signal.dimension), signal)
         if isinstance(signal, NodeSignal):
-            scalars = [self._ref(j, ("node", c), signal.level, is_kinematic(signal.domain)) for c in signal.components]
+            scalars = [self._ref(j, ("node", c), signal.level, is_kinematic(signal.domain), self._follows(signal)) for c in signal.components]
             return component_of(Typed(shaped(scalars, signal.sizes), signal.dimension), signal)
         return self._reading(j, signal)
 
+    def _follows(self, signal: NodeSignal) -> bool:
+        return signal.node != GROUND and bool(self.numbering.first[signal.node] < GROUND)
+
     def _turned(self, j: int, signal: NodeSignal) -> tuple:
         """A rotation matrix or an angular velocity from the chart's coordinates."""
-        psi, rate = ([self._ref(j, ("node", c), level, True) for c in signal.components] for level in (0, 1))
+        psi, rate = ([self._ref(j, ("node", c), level, True, self._follows(signal)) for c in signal.components] for level in (0, 1))
         if signal.role == "across":
             return tuple(cayley_rate(psi, rate))
         chart = [[self._constant(j, ("chart", signal.components[0], 3 * i + k)) for k in range(3)] for i in range(3)]
@@ -94,7 +116,7 @@ class _ExpressionForm:
         return self.symbols.at((key[0], "lent", self.lent_constants.index((j, key))), 0)
 
     def _reading(self, j: int, signal: Reading) -> Typed:
-        lender = form_of(self.network.instances[signal.instance])
+        lender = self.kernels_of(self.network.instances[signal.instance])
         typed = lender.form.readings[signal.reading]
         scalars = ca.vertcat(*map(ca.SX, flatten(typed.value)))
         old, new = [], []
@@ -107,7 +129,9 @@ class _ExpressionForm:
         for key, level, s in others:
             if s.__hash__() in needed:
                 old.append(s)
-                new.append(self._constant(j, key) if key[0] in CONSTANT else self._ref(j, key, level, lender.kinematic.get(key, False)))
+                new.append(
+                    self._constant(j, key) if key[0] in CONSTANT else self._ref(j, key, level, lender.kinematic.get(key, False), key in lender.apart)
+                )
         for key, _, s in charges:
             if ca.depends_on(scalars, s):
                 definition = ca.substitute([lender.form.charges[key[1]]], [ca.vertcat(*old)], [ca.vertcat(*new)])[0]
@@ -131,7 +155,14 @@ class _ExpressionForm:
         labels = [f"{self.network.instances[b.instance].name}.{b.quantity.name}" for b in group]
         instances = tuple(self.network.instances[b.instance] for b in group)
         return Batch(
-            FormKernels(self.form, self.kinematic), labels, instances, unknowns, drives, begins, tuple(b.shape for b in group), constants=constants
+            FormKernels(self.form, self.kinematic, frozenset(self.apart)),
+            labels,
+            instances,
+            unknowns,
+            drives,
+            begins,
+            tuple(b.shape for b in group),
+            constants=constants,
         )
 
     def _lent_constant(self, j: int, key: Key, group: list[Bound], numbering: Numbering) -> tuple[Array, int]:

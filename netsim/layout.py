@@ -1,12 +1,17 @@
 """Where everything stands in the two global vectors the kernels read (`g`) and add to (`out`).
 
-g:   [0 | uniforms | drives at levels 0..4 | table values at levels 0..3 (4: zero) | 1 | charts | places | discretes | the same before the event | truths | x | v | a of kinematic unknowns | y
-     | charge history | what only starts and recovered forces need: higher levels of x, of y, of the charges]
-out: [row residuals | waste | charges | matrix entries | waste]
+g:   [0 | uniforms | drives at levels 0..4 | table values at levels 0..3 (4: zero) | 1 | charts | places | discretes | the same
+     before the event | truths | x | v | a of kinematic unknowns | y
+     | charge history | what only starts and recovered forces need: higher levels of x, of y, of the charges
+     | frames that follow: x | v | a | charts | places | multipliers that follow]
+out: [row residuals | waste | charges | matrix entries | waste | rows of frames that follow | what else an element of several calls keeps]
 
 A chart is the rotation matrix (by rows) of a rotating node where its step began; the node's x are then the chart's coordinates psi (see
 netsim.rotation); places are reference positions. Slot 0 of g is zero for ever: ground, and every rate of ground. The waste slots take what
 ground's rows and columns would get.
+
+Frames that *follow* are no unknowns: the bodies of a tree, whose motion is that of its joint coordinates (see netsim.jointspace). Their
+components have numbers from FOLLOWING on, six a frame, behind them the multipliers that follow from the frames' balances.
 """
 
 from __future__ import annotations
@@ -17,8 +22,11 @@ from functools import cached_property
 import numpy as np
 
 from netsim.kernels.form import UNIFORMS
+from netsim.network import GROUND
 
 DRIVE_LEVELS = 5
+FOLLOWING = -(1 << 40)
+"""The number of the first component of the first frame that follows: far below GROUND."""
 KINEMATIC_LEVELS = 7
 VALUE_LEVELS = 6
 
@@ -27,7 +35,8 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Layout:
-    """Sizes: kinematic unknowns come first (nk), then the others (ny); nq charges, nd drives, nt tables, nr rotating frames, nz discretes, and truths of relations."""
+    """Sizes: kinematic unknowns come first (nk), then the others (ny); nq charges, nd drives, nt tables, nr rotating frames; nf frames and nm
+    multipliers that follow; nz discretes, and truths of relations."""
 
     nk: int
     ny: int
@@ -35,6 +44,8 @@ class Layout:
     nd: int
     nt: int
     nr: int = 0
+    nf: int = 0
+    nm: int = 0
     nz: int = 0
     truth_count: int = 0
 
@@ -107,9 +118,19 @@ class Layout:
         return self.history + self.nq
 
     @property
-    def size(self) -> int:
+    def following(self) -> int:
+        """Where frames that follow begin: x, v, a, charts, places."""
         higher = (KINEMATIC_LEVELS - 3) * self.nk + (VALUE_LEVELS - 1) * self.ny + (VALUE_LEVELS - 1) * self.nq
         return self.step_size + higher
+
+    @property
+    def multipliers(self) -> int:
+        """Where multipliers that follow begin."""
+        return self.following + 33 * self.nf
+
+    @property
+    def size(self) -> int:
+        return self.multipliers + self.nm
 
     def unknown(self, unknowns: Array, level: int) -> Array:
         """Slots of unknowns at a level (0 position or value); negative unknowns are ground."""
@@ -122,7 +143,14 @@ class Layout:
             other = self.y + u - self.nk
         else:
             other = self.step_size + (KINEMATIC_LEVELS - 3) * self.nk + (level - 1) * self.ny + u - self.nk
-        return np.where(u < 0, 0, np.where(u < self.nk, kinematic, other)).astype(np.int32)
+        return np.where(u < GROUND, self._follows(u, level), np.where(u < 0, 0, np.where(u < self.nk, kinematic, other))).astype(np.int32)
+
+    def _follows(self, unknowns: Array, level: int) -> Array:
+        """Slots of what follows at levels 0 to 2; 0 above."""
+        d = unknowns - FOLLOWING
+        if level > 2:
+            return np.zeros_like(d)
+        return np.where(d < 6 * self.nf, self.following + 6 * self.nf * level + d, self.multipliers + d - 6 * self.nf)
 
     def charge(self, charges: Array, level: int) -> Array:
         """Slots of charges: level 1 is where a step keeps its history."""
@@ -140,18 +168,26 @@ class Layout:
     def chart(self, frames: Array, entry: int) -> Array:
         """Slots of one of the nine entries of frames' charts; ground (negative) has the identity."""
         f = np.asarray(frames)
-        return np.where(f < 0, self.one if entry % 4 == 0 else 0, self.charts + 9 * f + entry).astype(np.int32)
+        known = np.where(f < self.nr, self.charts + 9 * f, self.following + 18 * self.nf + 9 * (f - self.nr))
+        return np.where(f < 0, self.one if entry % 4 == 0 else 0, known + entry).astype(np.int32)
 
     def place(self, unknowns: Array) -> Array:
         """Slots of the reference positions of kinematic unknowns; ground's is the origin."""
         u = np.asarray(unknowns)
-        return np.where(u < 0, 0, self.places + u).astype(np.int32)
+        following = self.following + 27 * self.nf + u - FOLLOWING
+        return np.where(u < GROUND, following, np.where(u < 0, 0, self.places + u)).astype(np.int32)
 
     # ------------------------------------------------------------------------------------------- out
 
     def row(self, unknowns: Array) -> Array:
         u = np.asarray(unknowns)
         return np.where(u < 0, self.n, u).astype(np.int32)
+
+    def frame_row(self, unknowns: Array, nnz: int) -> Array:
+        """Rows as above, those of frames that follow behind a matrix of nnz entries."""
+        u = np.asarray(unknowns)
+        frames = (u < GROUND) & (u < FOLLOWING + 6 * self.nf)
+        return np.where(frames, self.entries + nnz + 1 + u - FOLLOWING, self.row(u)).astype(np.int32)
 
     @property
     def charge_results(self) -> int:

@@ -13,7 +13,7 @@ import numpy as np
 from netsim.analyses.beginning import begun
 from netsim.analyses.inverse import inverse
 from netsim.analyses.inverse_options import OWN, InverseOptions, inverse_options, motions_in
-from netsim.analyses.options import TIMES, TransientOptions, check_options
+from netsim.analyses.options import TIMES, WORDS, TransientOptions, check_options
 from netsim.analyses.static import StaticOptions, static, static_options
 from netsim.analyses.stepping import Progress
 from netsim.analyses.transient import listed, transient
@@ -279,7 +279,7 @@ class Model:
         return inverse_options(run, stepping, self.values.scope(self.network.top)) if inverse_ else stepping
 
     def _option(self, binding: Binding) -> Any:
-        if binding.name in ("method", "forces", "from"):
+        if binding.name in WORDS:
             return _word(binding.value)
         wanted = SECOND if binding.name in (*TIMES, "at") else NUMBER
         if binding.name not in (*TIMES, "at", "every", "rtol"):
@@ -302,7 +302,7 @@ def _word(expr: Expr) -> str:
 
 def _plain_number(name: str, value: Any) -> Any:
     """Options from Python or the command line: numbers, or texts such as '5 ms'."""
-    if name in ("method", "forces", "from") or isinstance(value, int | float):
+    if name in WORDS or isinstance(value, int | float):
         return value
     from netsim.language.expressions import Scope
 

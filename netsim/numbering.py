@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,12 +34,12 @@ class Numbering:
 
     def unknown_names(self, network: Network, batches: Any) -> list[str]:
         names = [""] * self.n
-        for node, first in zip(network.nodes, self.first):
+        for node, first in self._with_unknowns(network):
             for i, (quantity, component) in enumerate(across_scalars(node.domain)):
                 names[first + i] = f"{node.name}{quantity_suffix(node.domain, quantity, component)}"
         for batch in batches:
             for i, own in enumerate(batch.form.own):
-                for k, unknown in enumerate(batch.unknowns[("own", i)]):
+                for k, unknown in self._owned(batch, i):
                     names[unknown] = f"{batch.labels[k]}.{own}" if own else batch.labels[k]
         return names
 
@@ -47,15 +47,24 @@ class Numbering:
         """Typical sizes of the unknowns, for scaled norms: the domain's `nominal`, else 1."""
         sizes = np.ones(self.n)
         known: dict[str, Array] = {}
-        for node, first in zip(network.nodes, self.first):
+        for node, first in self._with_unknowns(network):
             if node.domain.name not in known:
                 known[node.domain.name] = np.array([nominal(quantity) for quantity, _ in across_scalars(node.domain)])
             own = known[node.domain.name]
             sizes[first : first + len(own)] = own
         for batch in batches:
             for i, value in enumerate(batch.form.own_nominal):
-                sizes[batch.unknowns[("own", i)]] = value or 1.0
+                for _, unknown in self._owned(batch, i):
+                    sizes[unknown] = value or 1.0
         return sizes
+
+    def _with_unknowns(self, network: Network) -> Iterator[tuple[Any, int]]:
+        """Nodes with their first unknowns, those left out whose motion follows from others."""
+        return ((node, int(first)) for node, first in zip(network.nodes, self.first) if first >= 0)
+
+    def _owned(self, batch: Any, i: int) -> Iterator[tuple[int, int]]:
+        """Own unknown i of every element: (element, number), where it is one: neither a joint's coordinate nor what follows."""
+        return ((k, int(unknown)) for k, unknown in enumerate(batch.columns(("own", i))) if unknown >= self.nk)
 
 
 def nominal(quantity: Quantity) -> float:

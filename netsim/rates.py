@@ -29,7 +29,7 @@ def _own_unknown(entry: Entry) -> int | None:
     scalar = ca.SX(flatten(entry.batch.form.readings[entry.reading[0]].value)[entry.reading[1]])
     gathered = entry.batch.form.symbols.gathered.items()
     keys = [key for (key, level), symbol in gathered if key[0] == "own" and level == 0 and ca.is_equal(scalar, symbol)]
-    return int(entry.batch.unknowns[keys[0]][entry.position]) if keys else None
+    return int(entry.batch.columns(keys[0])[entry.position]) if keys else None
 
 
 def add_rates(machine: Machine, selection: Selection, signals: Iterable[Name], solved: Container[int] = ()) -> dict[str, tuple[str, str]]:

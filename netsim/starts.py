@@ -189,7 +189,9 @@ def with_written_discretes(machine: Machine) -> Machine:
     system, network, g = machine.system, machine.system.network, machine.g.copy()
     nodes, numbers = network.node_numbers(), {instance.name: i for i, instance in enumerate(network.instances)}
     for beginning in network.beginnings:
-        signal = find_signal(Name(tuple(Part(t) for t in beginning.path.split(".")), span=beginning.span), Frame(""), network, nodes, numbers, form_of)
+        signal = find_signal(
+            Name(tuple(Part(t) for t in beginning.path.split(".")), span=beginning.span), Frame(""), network, nodes, numbers, form_of
+        )
         if signal is None or isinstance(signal, NodeSignal):
             continue
         instance = network.instances[signal.instance]

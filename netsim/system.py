@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from netsim.batches import Batch, pins
+from netsim.batches import Batch, changing, pins
 from netsim.drives import Drive
 from netsim.elements import batches_of
 from netsim.kernels.form import Key
@@ -49,7 +49,7 @@ class Redundant:
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """The modified nodal system F(t, x, v, a, y, q') = 0 of a network."""
+    """The modified nodal system F(t, x, v, a, y, q') = 0 of a network; `room` is what elements of several calls need behind it in `out`."""
 
     network: Network
     numbering: Numbering
@@ -59,6 +59,7 @@ class System:
     pattern: Pattern
     positions: Mapping[int, Array] = field(repr=False)
     redundant: Redundant | None = None
+    room: int = 0
 
     @property
     def n(self) -> int:
@@ -66,7 +67,7 @@ class System:
 
     @property
     def out_size(self) -> int:
-        return self.layout.entries + self.pattern.nnz + 1
+        return self.layout.entries + self.pattern.nnz + 1 + 6 * self.layout.nf + self.room
 
     @cached_property
     def names(self) -> list[str]:
@@ -106,7 +107,7 @@ class System:
         for place in kernel.scatter:
             match place[0]:
                 case "row":
-                    rows.append(self.layout.row(batch.row(place[1])))
+                    rows.append(self.layout.frame_row(batch.row(place[1]), self.pattern.nnz))
                 case "charge":
                     rows.append((self.layout.charge_results + batch.charges(place[1])).astype(np.int32))
                 case "entry":
@@ -122,7 +123,7 @@ def build_system(network: Network, values: Values | None = None) -> System:
     numbering = number_unknowns(network)
     batches, drives, numbering = batches_of(network, numbering, values)
     nq, nd, nt = sum(b.n_charges * b.n for b in batches), sum(d.n for d in drives), sum(a.size for d in drives for a in d.tables.values())
-    layout = Layout(numbering.nk, numbering.n - numbering.nk, nq, nd, nt, len(numbering.rotations), sum(b.n_discretes * b.n for b in batches), sum(b.n_truths * b.n for b in batches))
+    layout = Layout(numbering.nk, numbering.n - numbering.nk, nq, nd, nt, len(numbering.rotations), 0, 0, *changing(batches))
     pattern, positions = _pattern(layout, batches)
     return System(network, numbering, layout, tuple(batches), tuple(drives), pattern, positions)
 

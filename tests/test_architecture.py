@@ -25,7 +25,8 @@ LAYERS = [
     "solvers.culprits solvers.stages solvers.assembly",
     "solvers.equilibrium solvers.initial solvers.recovery solvers.consistent solvers.reach solvers.reactions solvers.redundancy solvers.sharing",
     "tree",
-    "structure integrators corners selection rates analyses results plots scene animate looks model show diagram scenes summary starts_shown cli",
+    "structure integrators corners selection jointspace rates analyses results",
+    "plots scene animate looks model show diagram scenes summary starts_shown cli",
 ]
 ORDER = [name for layer in LAYERS for name in layer.split()]
 """A module imports only from before its own place; a package stands for its modules, among which there are no cycles."""

@@ -81,6 +81,7 @@ class Running:
     reactions: Reactions | None
     alive: list[Any] = field(default_factory=list)
     events: Settling | None = None
+    factors: dict[bytes, Factor] = field(default_factory=dict)
 
     @property
     def now(self) -> float:
@@ -187,7 +188,13 @@ def _readout(reader: Sampler, shares: Bundle, method: Method, rows: int) -> Read
 
 
 def _plan(
-    machine: Machine, structure: Structure, options: TransientOptions, method: Method, g: Array, state: Array, corners: Array,
+    machine: Machine,
+    structure: Structure,
+    options: TransientOptions,
+    method: Method,
+    g: Array,
+    state: Array,
+    corners: Array,
     events: Settling | None,
 ) -> tuple[Consistent, Any]:
     """Consistent points for recovered samples, projections, corners and explicit methods; factors taken at the start; and what keeps them alive."""
@@ -201,17 +208,17 @@ def _plan(
     return compiled_plan(recovery), recovery
 
 
-def _first_factor(machine: Machine, trial: Trial, h: float) -> Factor:
+def _first_factor(machine: Machine, trial: Trial, h: float, t: float = 0.0) -> Factor:
     """Ordering and pivots for the matrix of a step of size h at the start; raises `SimulationError` where it is singular."""
     layout, problem, g = machine.system.layout, machine.problem, trial.g
     load(bundled(problem), g, trial.start)
-    set_time(bundled(problem), g, 0.0)
+    set_time(bundled(problem), g, t)
     g[[KX, KV, KA, ALPHA]] = 1.0, 1.0 / h, 1.0 / h**2, 1.0 / h
     at, nq = 3 * layout.nk + layout.ny, layout.nq
     g[layout.history : layout.step_size] = trial.start[at + nq : at + 2 * nq] - trial.start[at : at + nq] / h
     trial.out[:] = 0.0
     run_table(problem.jacobian, g, trial.out)
-    found = _pivots(machine, trial, 0.0)
+    found = _pivots(machine, trial, t)
     if isinstance(found, Problem):
         raise SimulationError(found)
     return found
@@ -231,7 +238,7 @@ def _pivots(machine: Machine, trial: Trial, t: float) -> Factor | Problem:
     return factor
 
 
-def integrate_adaptive(run: Running, progress: Any) -> Problem | None:
+def integrate_adaptive(run: Running, progress: Any) -> Problem | None:  # noqa: C901  (one case per answer of the loop)
     """Blocks of steps until the end, a failure (returned) or an interruption (raised)."""
     block, broken, mark = 16, {}, [run.now, 0.0]  # type: int, dict[int, int], list[float]
     problem, trial, control, plan = map(bundled, (run.machine.problem, run.trial, run.control, run.plan))
@@ -249,6 +256,7 @@ def integrate_adaptive(run: Running, progress: Any) -> Problem | None:
         elif status == EVENT:
             try:
                 plan = bundled(pass_event(run, _longer))
+                factor = bundled(_factor_behind(run))
             except SimulationError as error:
                 return error.problems[0]
         elif status == GOING and (stuck := _stuck(run, mark)):
@@ -267,6 +275,21 @@ def integrate_adaptive(run: Running, progress: Any) -> Problem | None:
             factor = bundled(found)
         else:
             return _failure(run, int(status))
+
+
+def _factor_behind(run: Running) -> Factor:
+    """Ordering and pivots for the discretes that hold behind an event: those of before may serve badly where switches lie decades apart."""
+    assert run.events is not None
+    key = run.trial.g[run.events.values].tobytes()
+    if key not in run.factors:
+        try:
+            run.factors[key] = _first_factor(run.machine, run.trial, float(run.control.numbers[SIZE]), run.now)
+        except SimulationError:
+            return run.factor
+    if run.factors[key] is not run.factor:
+        run.factor = run.factors[key]
+        run.arrays = run.method.with_factor(run.arrays, run.factor)
+    return run.factor
 
 
 def _stuck(run: Running, mark: list[float]) -> Problem | None:

@@ -9,14 +9,14 @@ that is free.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from netsim.analyses.event_log import Event, Placed, events_of
 from netsim.batches import Batch
-from netsim.errors import Problem, SimulationError, Span
+from netsim.errors import Problem, SimulationError
 from netsim.integrators.crossings import SLACK, Watch, look
 from netsim.kernels.bundle import bundled
 from netsim.solvers.consistent import Consistent, compiled_plan, make_consistent, nothing_to_recover
@@ -24,35 +24,13 @@ from netsim.solvers.initial import Structure
 from netsim.solvers.machine import TIME, Call, Machine, call_table
 from netsim.solvers.recovery import Recovery, plan_recovery, recover
 from netsim.solvers.stages import Stages, solve_stage
-from netsim.starts import StartRow, linear_kernel, kernel_row
+from netsim.starts import StartRow, kernel_row, linear_kernel
 
 Array = np.ndarray
 ROUNDS = 100
 LOOSE = 1e-9
 """Within an instant an indicator this small beside the largest it had keeps its truth."""
-CROWD, SHRUNK, SHRINKING = 12, 1e-9, 1e-5
-"""So many events of one condition within the smaller share of a run, or ever faster within the larger, are one another's echo."""
 BESIDE = 8 * 2.220446049250313e-16
-
-
-@dataclass(frozen=True)
-class Event:
-    """What happened: instant (s), element, condition as written, and what discretes became or which states were set."""
-
-    time: float
-    element: str
-    condition: str
-    changes: str
-    span: Span | None = field(default=None, compare=False)
-
-
-@dataclass(frozen=True)
-class _Place:
-    """A relation, happening or reinit of an instance, or a discrete of it."""
-
-    batch: Batch
-    position: int
-    of: Any
 
 
 @dataclass(eq=False)
@@ -62,10 +40,10 @@ class Settling:
     machine: Machine
     structure: Structure
     watch: Watch
-    relations: list[_Place]
-    discretes: list[_Place]
-    whens: list[_Place]
-    resets: list[_Place]
+    relations: list[Placed]
+    discretes: list[Placed]
+    whens: list[Placed]
+    resets: list[Placed]
     calls: list[Call]
     strict: Array
     plans: dict[bytes, tuple[Recovery, Consistent]] = field(default_factory=dict)
@@ -97,19 +75,17 @@ def settling(machine: Machine, structure: Structure, careful: bool = False) -> S
         return None
     batches = [b for b in system.batches if b.n_discretes or b.n_truths]
     fired = sum(len(b.form.events.whens) * b.n for b in batches)
-    targets = sum(len(b.form.events.resets) * b.n for b in batches)
     relations, discretes = _places(batches, layout.truth_count, "relations"), _places(batches, layout.nz, "names")
     whens, resets, calls = [], [], []
     first_fired, first_target = layout.truth_count + layout.nz, layout.truth_count + layout.nz + fired
     for b in batches:
         events, at = b.form.events, np.arange(b.n)
-        rows = {"indicator": b.truths, "next": lambda i, b=b: layout.truth_count + b.discretes(i)}
-        rows |= {"fired": lambda j, f=first_fired, b=b: f + j * b.n + np.arange(b.n), "target": lambda r, f=first_target, b=b: f + r * b.n + np.arange(b.n)}
-        scatter = np.array([rows[kind](k) for kind, k in b.kernels.events.scatter], np.int32).reshape(-1, b.n)
+        begin = {"next": layout.truth_count + b.first.discrete, "fired": first_fired, "target": first_target, "indicator": b.first.truth}
+        scatter = np.array([begin[kind] + k * b.n + np.arange(b.n) for kind, k in b.kernels.events.scatter], np.int32).reshape(-1, b.n)
         gather = np.ascontiguousarray(system.gather(b, b.kernels.events).ravel())
         calls.append(Call(b.kernels.events.program, b.n, gather, machine.parameters[id(b)], np.ascontiguousarray(scatter.ravel())))
-        whens += [_Place(b, int(k), w) for w in events.whens for k in at]
-        resets += [_Place(b, int(k), r) for r in events.resets for k in at]
+        whens += [Placed(b, int(k), w) for w in events.whens for k in at]
+        resets += [Placed(b, int(k), r) for r in events.resets for k in at]
         first_fired, first_target = first_fired + len(events.whens) * b.n, first_target + len(events.resets) * b.n
     watch = Watch(
         call_table(calls, layout.uniforms), np.zeros(first_target), np.zeros(layout.truth_count), np.array([p.of.timed for p in relations], np.int64),
@@ -121,13 +97,13 @@ def settling(machine: Machine, structure: Structure, careful: bool = False) -> S
     return Settling(machine, structure, watch, relations, discretes, whens, resets, calls, strict)
 
 
-def _places(batches: list[Batch], count: int, kind: str) -> list[_Place]:
+def _places(batches: list[Batch], count: int, kind: str) -> list[Placed]:
     """What stands behind every relation or discrete, by its number."""
     found: list[Any] = [None] * count
     for b in batches:
         for i, of in enumerate(getattr(b.form.events, kind)):
             for k, number in enumerate(b.truths(i) if kind == "relations" else b.discretes(i)):
-                found[number] = _Place(b, k, of)
+                found[number] = Placed(b, k, of)
     return found
 
 
@@ -171,7 +147,7 @@ def settle(s: Settling, g: Array, t: float) -> bool:
 
     Raises `SimulationError` where they never agree or no consistent point follows."""
     before = g[s.values].copy()
-    changed: list[tuple[_Place, str]] = []
+    changed: list[Placed] = []
     for round_ in range(ROUNDS):
         flips = _exchange_truths(s, g, SLACK if round_ == 0 else LOOSE)
         look(bundled(s.machine.problem), bundled(s.watch), g)
@@ -179,17 +155,19 @@ def settle(s: Settling, g: Array, t: float) -> bool:
         following, fired = found[n:m].copy(), np.flatnonzero(found[m : m + len(s.whens)] > 0.5)
         if not len(fired) and np.array_equal(following, g[s.values]):
             if round_:
-                _log(s, g, before, changed, t)
+                s.log += events_of(t, s.discretes, before, g[s.values], changed)
             return bool(changed)
-        changed += [(s.whens[j], "") for j in fired] + [(s.relations[k], "") for k in flips]
+        changed += [s.whens[j] for j in fired] + [s.relations[k] for k in flips]
         targets = found[m + len(s.whens) :].copy()
         set_anew = [(r, targets[i]) for i, r in enumerate(s.resets) if _happens(s, r, fired)]
         if set_anew:
             _set_states(s, g, set_anew)
         _follow(s, g, following, t)
-    names = sorted({f"'{place.batch.labels[place.position]}' ({place.of.text})" for place, _ in changed[-6:]})
+    names = sorted({f"'{place.batch.labels[place.position]}' ({place.of.text})" for place in changed[-6:]})
     hint = "two of these conditions may exclude one another: a gap between their thresholds (hysteresis) ends it"
-    raise SimulationError(Problem("E509", f"at t = {t:.9g} s conditions keep switching one another: {', '.join(names)}", changed[-1][0].of.span, hint=hint))
+    raise SimulationError(
+        Problem("E509", f"at t = {t:.9g} s conditions keep switching one another: {', '.join(names)}", changed[-1].of.span, hint=hint)
+    )
 
 
 def _follow(s: Settling, g: Array, following: Array, t: float) -> None:
@@ -204,7 +182,9 @@ def _follow(s: Settling, g: Array, following: Array, t: float) -> None:
             break
         following = again.copy()
     else:
-        raise SimulationError(Problem("E509", f"at t = {t:.9g} s discretes and the point that follows from them never agree", hint="pre() breaks such a loop"))
+        raise SimulationError(
+            Problem("E509", f"at t = {t:.9g} s discretes and the point that follows from them never agree", hint="pre() breaks such a loop")
+        )
     g[s.befores] = g[s.values]
 
 
@@ -247,17 +227,29 @@ def _exchange_truths(s: Settling, g: Array, slack: float) -> list[int]:
     return [int(k) for k in np.flatnonzero(flips)]
 
 
-def _happens(s: Settling, reset: _Place, fired: Array) -> bool:
-    return any(s.whens[j].batch is reset.batch and s.whens[j].position == reset.position and reset.batch.form.events.whens[reset.of.when] is s.whens[j].of for j in fired)
+def _happens(s: Settling, reset: Placed, fired: Array) -> bool:
+    return any(
+        s.whens[j].batch is reset.batch and s.whens[j].position == reset.position and reset.batch.form.events.whens[reset.of.when] is s.whens[j].of
+        for j in fired
+    )
 
 
-def _set_states(s: Settling, g: Array, wanted: list[tuple[_Place, float]]) -> None:
+def _set_states(s: Settling, g: Array, wanted: list[tuple[Placed, float]]) -> None:
     """The impulse (or the new charges) that gives states the values wanted, everything else as near to before as the equations allow."""
     machine, o = s.machine, s.structure.dynamic
     rows: dict[int, list[StartRow]] = {}
     for place, target in wanted:
         reset, label = place.of, place.batch.labels[place.position]
-        row = kernel_row(machine.system, place.batch, place.position, linear_kernel(place.batch.form, reset.state), f"{label}: {reset.text}", "value", target, reset.span)
+        row = kernel_row(
+            machine.system,
+            place.batch,
+            place.position,
+            linear_kernel(place.batch.form, reset.state),
+            f"{label}: {reset.text}",
+            "value",
+            target,
+            reset.span,
+        )
         stage = int(np.max(row.levels - o.d[row.variables]))
         if stage >= 0:
             hint = "reinit sets velocities and what stands under der()"
@@ -326,54 +318,3 @@ def due(s: Settling, g: Array, t: float, stop: float) -> float:
         instants = t - first / slope
     later = (s.watch.timed > 0) & np.isfinite(instants) & (instants > t + 2 * BESIDE * max(abs(t), 1e-9 * stop))
     return float(np.min(instants[later], initial=np.inf))
-
-
-# ------------------------------------------------------------------------------------------------------- the log
-
-
-def _log(s: Settling, g: Array, before: Array, changed: list[tuple[_Place, str]], t: float) -> None:
-    """One entry per element whose discretes changed or whose `when` happened."""
-    for label, condition, span, words in _entries(s, g, before, changed):
-        s.log.append(Event(t, label, condition, words, span))
-
-
-def _entries(s: Settling, g: Array, before: Array, changed: list[tuple[_Place, str]]) -> Iterator[tuple[str, str, Span, str]]:
-    became: dict[tuple[int, int], list[str]] = {}
-    for i, place in enumerate(s.discretes):
-        value = g[s.values][i]
-        if place.of and value != before[i]:
-            became.setdefault((id(place.batch), place.position), []).append(f"{place.of} = {value:g}")
-    causes: dict[tuple[int, int], list[_Place]] = {}
-    for place, _ in changed:
-        causes.setdefault((id(place.batch), place.position), []).append(place)
-    for key in dict.fromkeys([*causes, *became]):
-        places = causes.get(key, [])
-        happened = [p for p in places if hasattr(p.of, "fired")] or places
-        words = became.get(key, [])
-        for p in happened:
-            numbers = [j for j, w in enumerate(p.batch.form.events.whens) if w is p.of]
-            words += [r.text for r in p.batch.form.events.resets if r.when in numbers]
-        if not words and not any(hasattr(p.of, "fired") for p in places):
-            continue
-        some = happened[0] if happened else next(p for p in s.discretes if (id(p.batch), p.position) == key)
-        yield some.batch.labels[some.position], ", ".join(dict.fromkeys(p.of.text for p in happened)), getattr(some.of, "span", None), ", ".join(dict.fromkeys(words))
-
-
-def log_text(s: Settling) -> str:
-    """The log as text, a line per event: instant, element, condition, changes, between tabs."""
-    return "\n".join(f"{e.time!r}\t{e.element}\t{e.condition}\t{e.changes}" for e in s.log)
-
-
-def crowded(s: Settling, since: int, stop: float) -> Problem | None:
-    """The problem of events of one condition (those of the log from `since` on) that come ever faster and lead nowhere."""
-    for event in s.log[since:]:
-        times = s.recent.setdefault((event.element, event.condition), deque(maxlen=CROWD))
-        times.append(event.time)
-        gaps = np.diff(times)
-        near = SHRINKING if np.all(gaps[1:] < gaps[:-1]) else SHRUNK
-        if len(times) == CROWD and times[-1] - times[0] < near * stop:
-            message = f"'{event.element}' switches without end at t = {event.time:.6g} s: {CROWD} times '{event.condition}' within {times[-1] - times[0]:.1e} s"
-            hint = "let it come to rest (a discrete that holds below a smallest speed), or keep its thresholds apart (hysteresis)"
-            return Problem("E510", message, event.span, hint=hint)
-    return None
-

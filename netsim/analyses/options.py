@@ -16,9 +16,14 @@ from netsim.integrators.loop import EULER, GENERALIZED_ALPHA
 FIXED = {"euler": np.array([EULER, 0.0, 0.0, 0.0, 0.0]), "generalized_alpha": np.array([GENERALIZED_ALPHA, *generalized_alpha.coefficients()])}
 """What the loop of fixed steps is told of its methods: number and coefficients."""
 
-NAMES = ("stop", "step", "method", "rtol", "forces", "every", "sample", "from")
+NAMES = ("stop", "step", "method", "rtol", "forces", "every", "sample", "from", "formulation")
 TIMES = ("stop", "step", "sample")
-WORDS = {"method": tuple(dict.fromkeys([*FIXED, *METHODS])), "forces": ("method", "recovered"), "from": ("static", "rest")}
+WORDS = {
+    "method": tuple(dict.fromkeys([*FIXED, *METHODS])),
+    "forces": ("method", "recovered"),
+    "from": ("static", "rest"),
+    "formulation": ("absolute", "tree", "auto"),
+}
 
 
 DEFAULT_RTOL = 1e-6
@@ -39,6 +44,7 @@ class TransientOptions:
     start: str = ""
     rtol: float = DEFAULT_RTOL
     sample: float = 0.0
+    formulation: str = "absolute"
 
     @property
     def recovers(self) -> bool:
@@ -66,7 +72,9 @@ def check_options(name: str, options: Mapping[str, Any], spans: Mapping[str, Any
     method = options.get("method", "euler" if step else DEFAULT_METHOD)
     forces = options.get("forces", "method" if method == "euler" else "recovered")
     rtol, sample = float(options.get("rtol", DEFAULT_RTOL)), float(options.get("sample", 0.0))
-    return TransientOptions(float(options["stop"]), step, method, forces, int(every), options.get("from", ""), rtol, sample)
+    return TransientOptions(
+        float(options["stop"]), step, method, forces, int(every), options.get("from", ""), rtol, sample, options.get("formulation", "absolute")
+    )
 
 
 def _together(options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[Problem]:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from netsim.analyses.events import BESIDE, crowded, due, leave, plan_for, settle
+from netsim.analyses.event_log import crowded
+from netsim.analyses.events import BESIDE, due, leave, plan_for, settle
 from netsim.errors import SimulationError
 from netsim.integrators.adaptive import DUE, EVERY, NOW, ROW, SIZE, Readout, first_size, take
 from netsim.integrators.contract import RESTARTED, set_scales
@@ -31,7 +32,7 @@ def pass_event(run: Any, longer: Callable[[Readout], Readout]) -> Consistent:
     stored = power[STORED]
     known = len(s.log)
     if settle(s, trial.g, t):
-        if wrong := crowded(s, known, run.options.stop):
+        if wrong := crowded(s.log[known:], s.recent, run.options.stop):
             raise SimulationError(wrong)
         found = [trial.g[layout.x : layout.history], trial.g[layout.charge(np.arange(layout.nq), 0)], trial.g[layout.history : layout.step_size]]
         trial.start[: 3 * layout.nk + layout.ny + 2 * layout.nq] = np.concatenate(found)
@@ -47,7 +48,9 @@ def pass_event(run: Any, longer: Callable[[Readout], Readout]) -> Consistent:
             control.places[ROW] += 1
         set_scales(problem, bundled(trial))
         leave(s, trial.g, run.options.stop)
-        control.numbers[SIZE] = run.options.step or min(control.numbers[SIZE], first_size(problem, bundled(trial), run.options.stop, run.method.estimate))
+        control.numbers[SIZE] = run.options.step or min(
+            control.numbers[SIZE], first_size(problem, bundled(trial), run.options.stop, run.method.estimate)
+        )
     plan = plan_for(s, trial.g, t)
     if plan is not run.plan and len(plan.sizes):
         run.plan = plan

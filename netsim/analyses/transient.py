@@ -11,19 +11,20 @@ import numpy as np
 
 from netsim.analyses.adaptive import Running, begin_adaptive, integrate_adaptive
 from netsim.analyses.beginning import begun
-from netsim.analyses.events import has_events, log_text
+from netsim.analyses.event_log import log_text
+from netsim.analyses.events import has_events
 from netsim.analyses.options import TransientOptions
 from netsim.analyses.stepping import Progress, Stepping, begin_run, integrate
 from netsim.corners import corners_of
 from netsim.errors import Problem
 from netsim.integrators.loop import FACTORISATIONS, ITERATIONS
+from netsim.jointspace.choice import in_tree, joint_coordinates, observing, recovery_of
 from netsim.language.syntax import Expr, Name
 from netsim.rates import add_rates, own_unknowns
 from netsim.samples import Samples, Signal
 from netsim.selection import Selection, add_unseen, computed, sampler, select
 from netsim.solvers.initial import Change, Structure, resumed_start, with_coordinates
 from netsim.solvers.machine import Machine
-from netsim.solvers.recovery import plan_recovery
 from netsim.solvers.redundancy import describe
 
 Array = np.ndarray
@@ -60,19 +61,23 @@ def transient(
     began, cpu = clock.perf_counter(), clock.process_time()
     machine, structure, g, changes = begun(machine, structure, options.start, origin)
     point = g.copy()
+    absolute = machine, g
+    if in_tree(machine, options.formulation, options.plain):
+        machine, g = joint_coordinates(machine, g)
     selection = select(machine, saves, plots)
     own = np.array(own_unknowns(machine, rated) if options.recovers else [], np.int64)
-    if len(own):  # points are recovered with the rates of these coordinates
+    if len(own) and machine.element is None:  # points are recovered with the rates of these coordinates
         structure = with_coordinates(machine.system, structure, own)
         g = resumed_start(machine, structure, g)
-    rates = add_rates(machine, selection, rated, own[structure.dynamic.d[own] >= 2])
+    exact = own[own < machine.system.layout.nk] if machine.element else own[structure.dynamic.d[own] >= 2]
+    rates = add_rates(machine, selection, rated, exact)
     unseen = add_unseen(machine, selection, beside)
-    reader = sampler(machine, selection)
+    reader = observing(machine, sampler(machine, selection))
     failure: Problem | None = None
     message = ""
     run: Stepping | Running
     if options.plain and not has_events(machine):
-        recovery = plan_recovery(machine, structure, g) if options.recovers else None
+        recovery = recovery_of(machine, g, structure, *absolute) if options.recovers else None
         run = begin_run(machine, options, g, reader, selection, recovery)
     else:
         run = begin_adaptive(machine, structure, options, g, reader, corners_of(machine, options.stop))
@@ -121,11 +126,12 @@ def _attributes(run: Stepping | Running, structure: Structure, changes: Sequence
         "forces": run.options.forces,
         **({"step": run.options.step} if run.options.step else {"rtol": run.options.rtol}),
         "stop": run.options.stop,
+        "formulation": "tree" if run.machine.element else "absolute",
         "unknowns": run.machine.system.n,
         "index": structure.index,
         "steps": run.steps,
         **(run.effort if isinstance(run, Running) else {}),
-        **({"event_log": log_text(run.events)} if isinstance(run, Running) and run.events else {}),
+        **({"event_log": log_text(run.events.log)} if isinstance(run, Running) and run.events else {}),
         "iterations": int(run.counters[ITERATIONS]),
         "factorisations": int(run.counters[FACTORISATIONS]),
         "wall_seconds": ending.wall_seconds,

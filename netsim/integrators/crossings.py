@@ -19,8 +19,8 @@ from netsim.solvers.newton import set_time
 Array = np.ndarray
 
 RELATIONS, DISCRETES, FIRED, Z, TRUTHS, CAREFUL = range(6)
-"""Positions in Watch.sizes: numbers of relations, discretes and whens; where g holds discretes and truths; whether values within a step have to be made
-consistent before they are looked at."""
+"""Positions in Watch.sizes: numbers of relations, discretes and whens; where g holds discretes and truths; whether values within a step have to be
+made consistent before they are looked at."""
 
 POINTS = 4
 """Instants of a step at which its relations are looked at."""
@@ -31,8 +31,8 @@ NEVER = 2.0
 
 
 class Watch(NamedTuple):
-    """The event kernels: their call table, what they find [indicators | next discretes | fired | targets], the largest indicators so far, relations with
-    known instants, discretes with names, and room for truths and a state."""
+    """The event kernels: their call table, what they find [indicators | next discretes | fired | targets], the largest indicators so far, relations
+    with known instants, discretes with names, and room for truths and a state."""
 
     table: Array
     found: Array
@@ -84,9 +84,8 @@ def _state(method, problem, trial, plan, t, h, last, theta, careful):
         motion_between(problem, trial.start, trial.end, theta, h, trial.middle)
         between(method, problem, trial, theta, h, trial.middle)
     set_time(problem, trial.g, last if theta == 1.0 else t + theta * h)
-    if careful:
-        if not project(problem, plan, trial.g, trial.middle):
-            move_charts(problem, trial.middle)
+    if careful and not project(problem, plan, trial.g, trial.middle):
+        move_charts(problem, trial.middle)
     place(problem, trial.g, trial.middle)
 
 

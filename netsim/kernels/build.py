@@ -18,16 +18,19 @@ from netsim.rotation import cayley_matrix, cayley_rate
 from netsim.units import Dimension
 
 
-def build_form(component: Component, counts: Mapping[str, int]) -> Form:
-    """The form of a component for given counts; raises `InputError` for what only shapes can show."""
-    return _Builder(component, counts).build()
+def build_form(component: Component, counts: Mapping[str, int], exact: bool = False) -> Form:
+    """The form of a component for given counts; raises `InputError` for what only shapes can show.
+
+    With `exact`, the rate of anything that follows from positions and velocities is written with accelerations, momenta that turn too.
+    """
+    return _Builder(component, counts, exact).build()
 
 
 class _Builder:
     """Resolves the component's names to symbols; everything else is `evaluate`."""
 
-    def __init__(self, component: Component, counts: Mapping[str, int]):
-        self.component, self.counts = component, counts
+    def __init__(self, component: Component, counts: Mapping[str, int], exact: bool = False):
+        self.component, self.counts, self.exact = component, counts, exact
         self.table = symbols(component, counts)
         self.symbols = Symbols()
         self.charges: list[Any] = []
@@ -189,7 +192,8 @@ class _Builder:
         velocities = [self.symbols.at(key, level) for key, level in read if level == 1 and key[0] == "node"]
         exact = all(self._is_kinematic(key) or key[0] in ("input", *CONSTANT) for key, _ in read)
         moving = [self.symbols.at(key, level) for key, level in read if key[0] not in CONSTANT]
-        if exact and (not velocities or ca.is_linear(expression, ca.vertcat(*moving))):  # else a momentum that turns: differences conserve it
+        # otherwise a momentum that turns: differences conserve it
+        if exact and (self.exact or not velocities or ca.is_linear(expression, ca.vertcat(*moving))):
             return self.symbols.rate(expression)
         slot = (call, index, of)
         if slot not in self.slots:
@@ -280,7 +284,9 @@ class _Builder:
 
     def _readings(self) -> dict[str, Typed]:
         """Everything an instance can be asked for: inputs, vars, branch quantities, outputs, terminal throughs."""
-        wanted = [n for n, s in self.table.items() if s.kind in ("input", "var", "signal", "discrete", "terminal through") or s.kind.startswith("branch")]
+        wanted = [
+            n for n, s in self.table.items() if s.kind in ("input", "var", "signal", "discrete", "terminal through") or s.kind.startswith("branch")
+        ]
         found = {name: self._whole(name) for name in wanted}
         found.update(self._unnamed_integrals(found))
         for output in self.component.definition.outputs:

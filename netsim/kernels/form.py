@@ -5,7 +5,8 @@ A form is built once per type and counts, and knows nothing of instances. Its sc
     ("node", t, c)   component c of the across of terminal t            ("own", i)    unknown i of the component itself
     ("input", i)     scalar i of its inputs                             ("charge", k) quantity k that stands under der()
     ("ref", r)       something another element owns (bound expressions only)
-    ("discrete", i)  scalar i of what changes at events alone     ("before", i)   the same before the event    ("truth", k)   the truth of relation k, as long as it is frozen: constants too
+    ("discrete", i)  scalar i of what changes at events alone     ("before", i)   the same before the event
+    ("truth", k)   the truth of relation k while it is frozen: constants too
     ("chart", t, k)  entry k of terminal t's rotation at the beginning of the step    ("place", t, c)  its reference position: both constants
 
 each at a level: the number of time derivatives taken. Level 0 of a kinematic node is its position, level 1 the across, level 2 the
@@ -16,7 +17,7 @@ taken exactly.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -158,19 +159,25 @@ def step_residuals(form: Form) -> tuple[list[Any], list[Any]]:
     return ca.vertsplit(replaced), list(form.charges)
 
 
-def step_jacobian(form: Form, residuals: list[Any], kinematic: Mapping[Key, bool]) -> list[tuple[int, Key, Any]]:
-    """(row, column, d residual / d unknown) of a step: x, v, a of a kinematic unknown move together by kx, kv, ka."""
+def step_jacobian(
+    form: Form, residuals: list[Any], kinematic: Mapping[Key, bool], apart: Collection[Key] = ()
+) -> list[tuple[int, tuple[Any, ...], Any]]:
+    """(row, (column,), d residual / d unknown) of a step: x, v, a of a kinematic unknown move together by kx, kv, ka.
+
+    Keys `apart` come as (column, level) instead, with the derivative by that level alone.
+    """
     keys = [(key, level) for key, level in form.symbols.gathered if key[0] not in ("charge", *CONSTANT)]
     jacobian = forward_jacobian(ca.vertcat(*residuals), ca.vertcat(*(form.symbols.gathered[k] for k in keys)))
     factors = (UNIFORM["kx"], UNIFORM["kv"], UNIFORM["ka"])
-    entries: dict[tuple[int, Key], Any] = {}
+    entries: dict[tuple[int, tuple[Any, ...]], Any] = {}
     for r, c, value in nonzeros(jacobian):
         key, level = keys[c]
         if not kinematic[key] and level > 0:
             continue  # the rate of a prescribed input: no unknown
-        term = value * factors[level] if kinematic[key] else value
-        entries[r, key] = entries[r, key] + term if (r, key) in entries else term
-    return [(r, key, value) for (r, key), value in entries.items()]
+        column = (key, level) if key in apart else (key,)
+        term = value * factors[level] if kinematic[key] and key not in apart else value
+        entries[r, column] = entries[r, column] + term if (r, column) in entries else term
+    return [(r, column, value) for (r, column), value in entries.items()]
 
 
 def level_jacobian(form: Form) -> list[tuple[int, Key, int, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,10 +42,10 @@ def residual_kernel(form: Form) -> Kernel:
     return make_kernel(form.symbols, _step_outputs(form, residuals, charges))
 
 
-def jacobian_kernel(form: Form, kinematic: Mapping[Key, bool]) -> Kernel:
-    """The same, and the entries of the step matrix."""
+def jacobian_kernel(form: Form, kinematic: Mapping[Key, bool], apart: Collection[Key] = ()) -> Kernel:
+    """The same, and the entries of the step matrix: ('entry', row key, column key), and a level behind columns that are `apart`."""
     residuals, charges = step_residuals(form)
-    entries = [(("entry", form.rows[r], key), value) for r, key, value in step_jacobian(form, residuals, kinematic)]
+    entries = [(("entry", form.rows[r], *column), value) for r, column, value in step_jacobian(form, residuals, kinematic, apart)]
     return make_kernel(form.symbols, [*_step_outputs(form, residuals, charges), *entries])
 
 
@@ -64,7 +64,8 @@ def start_kernel(form: Form) -> Kernel:
 
 
 def event_kernel(form: Form) -> Kernel:
-    """Indicators of relations, next values of discretes, what happens, and targets of states: ('indicator', k), ('next', i), ('fired', j), ('target', r)."""
+    """Indicators of relations, next values of discretes, what happens, and targets of states:
+    ('indicator', k), ('next', i), ('fired', j), ('target', r)."""
     e = form.events
     outputs: list[tuple[Place, Any]] = [(("indicator", k), relation.indicator) for k, relation in enumerate(e.relations)]
     outputs += [(("next", i), value) for i, value in enumerate(e.following)]

@@ -25,6 +25,7 @@ from netsim.kernels.reference import evaluate, run_reference
 from netsim.language.expressions import flatten
 from netsim.language.parse import without_collector
 from netsim.layout import DRIVE_LEVELS
+from netsim.network import GROUND
 from netsim.system import System
 from netsim.tables import Polynomials, hermite, interpolate, pack, read_column
 from netsim.values import Values
@@ -38,7 +39,8 @@ TIME, KX, KV, KA, ALPHA = (1 + UNIFORMS.index(name) for name in ("time", "kx", "
 
 
 class Tables(NamedTuple):
-    """What compiled loops read: call tables, sizes and offsets of g and out, the pattern, tables over time."""
+    """What compiled loops read: call tables, sizes and offsets of g and out, the pattern, tables over time;
+    `reach` (nk): the least size of a position when rounding is weighed, 1 rad for rotations."""
 
     residual: Array
     jacobian: Array
@@ -55,6 +57,7 @@ class Tables(NamedTuple):
     table_outside: Array
     table_argument: Array
     rotations: Array
+    reach: Array
 
 
 NK, NY, NQ, X, V, A, Y, HISTORY, DRIVES, N_DRIVES, TABLES, N_TABLES, ENTRIES, NNZ, CHARGES, CHARTS = range(16)
@@ -74,7 +77,8 @@ class Call:
 
 @dataclass(frozen=True, eq=False)
 class Machine:
-    """The arrays of a run. `g` is the starting global vector (uniforms set); copy it per run."""
+    """The arrays of a run. `g` is the starting global vector (uniforms set); copy it per run. `element` is the tree of a machine in joint
+    coordinates (netsim.jointspace)."""
 
     system: System
     values: Values
@@ -84,6 +88,7 @@ class Machine:
     parameters: Mapping[int, Array]
     alive: list[Any] = field(repr=False)
     earlier: Callable[[Any, str], Any] | None = None
+    element: Any = None
 
 
 _native: dict[str, tuple[int, Any]] = {}
@@ -159,7 +164,8 @@ def build_machine(system: System, values: Values, earlier: Callable[[Any, str], 
     problem = Tables(
         table_calls["residual"], table_calls["jacobian"], table_calls["arguments"], table_calls["drives"], table_calls["energy"], sizes,
         system.pattern.indptr, system.pattern.indices, system.nominals,
-        packed["first"], packed["breaks"], packed["coefficients"], packed["outside"], _argument_drives(system), system.numbering.rotations,
+        packed["first"], packed["breaks"], packed["coefficients"], packed["outside"], _argument_drives(system),
+        system.numbering.rotations, _reach(system),
     )  # fmt: skip
     return Machine(system, values, problem, g, calls, parameters, [uniforms, calls, parameters], earlier)
 
@@ -173,7 +179,7 @@ def _place_nodes(system: System, parameters: Mapping[int, Array], g: Array) -> N
             values = evaluate(kernel.program, g[system.gather(batch, kernel)], g[layout.uniforms], parameters[id(batch)])
             for (_, t, c), row in zip((key for key, _ in batch.form.places), values):
                 unknowns = batch.unknowns["node", t, c]
-                g[layout.place(unknowns)[unknowns >= 0]] = row[unknowns >= 0]
+                g[layout.place(unknowns)[unknowns != GROUND]] = row[unknowns != GROUND]
     g[layout.x : layout.v] = g[layout.places : layout.discretes]
 
 
@@ -214,6 +220,14 @@ def _drive_call(system: System, drive: Drive, parameters: Mapping[int, Array]) -
         drive.kernel.program, n, np.ascontiguousarray(np.array(gather, np.int32).reshape(len(gather), n).ravel()),
         parameters[id(drive)], np.ascontiguousarray(np.array(scatter, np.int32).ravel()),
     )  # fmt: skip
+
+
+def _reach(system: System) -> Array:
+    """1 rad for the coordinates of charts: rotations move what is far however small they are."""
+    found = np.zeros(system.layout.nk)
+    for i in system.numbering.rotations:
+        found[i : i + 3] = 1.0
+    return found
 
 
 def _argument_drives(system: System) -> Array:

@@ -161,10 +161,8 @@ def _sizes(problem, history, level, k, u, size):
         size[j] = max(abs(u[j]), 1e-3 * problem.nominal[j])
         if j < nk and k != 0.0:
             size[j] = max(size[j], abs(history[level * nk + j] / k))
-    if level == 0 and k != 0.0:
-        for f in range(problem.rotations.shape[0]):
-            for j in range(problem.rotations[f], problem.rotations[f] + 3):
-                size[j] = 1.0 / abs(k)
+            if level == 0:
+                size[j] = max(size[j], problem.reach[j] / abs(k))
 
 
 @compiled

@@ -1,0 +1,5 @@
+"""Mechanisms in joint coordinates: the spatial bodies of a network as a tree whose frames follow from the coordinates of its joints.
+
+`joints` says what a component's joint is made of, `spanning` finds the tree, `numbering` gives it unknowns, `pattern` says where forces and matrix
+entries of bodies go, `recursion` is the compiled element, `element` joins it to a machine, `start` translates points. See docs/recursion.md.
+"""

@@ -1,0 +1,46 @@
+"""What the joints of the spatial library are made of: turns and slides, one after the other, from a to b."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from netsim.network import Instance
+
+FIXED, REVOLUTE, PRISMATIC, SPHERICAL = range(4)
+FREEDOMS = {FIXED: 0, REVOLUTE: 1, PRISMATIC: 1, SPHERICAL: 3}
+
+
+@dataclass(frozen=True)
+class Step:
+    """One freedom of a joint: its kind, the parameter with its axis (two: their cross product), and the var or terminal that is its coordinate."""
+
+    kind: int
+    axis: tuple[str, ...] = ()
+    coordinate: str = ""
+
+
+JOINTS: dict[str, tuple[Step, ...]] = {
+    "spatial_weld": (Step(FIXED),),
+    "revolute": (Step(REVOLUTE, ("axis",), "q"),),
+    "revolute_driven": (Step(REVOLUTE, ("axis",), "flange"),),
+    "prismatic": (Step(PRISMATIC, ("axis",), "q"),),
+    "prismatic_driven": (Step(PRISMATIC, ("axis",), "flange"),),
+    "cylindrical": (Step(PRISMATIC, ("axis",), "s"), Step(REVOLUTE, ("axis",), "q")),
+    "universal": (Step(REVOLUTE, ("axis1",), "q1"), Step(REVOLUTE, ("axis2",), "q2")),
+    "spherical": (Step(SPHERICAL),),
+    "point_on_line": (Step(PRISMATIC, ("axis",), "s"), Step(SPHERICAL)),
+    "planar_joint": (
+        Step(PRISMATIC, ("along",), "x"),
+        Step(PRISMATIC, ("normal", "along"), "y"),
+        Step(REVOLUTE, ("normal",), "q"),
+    ),
+}
+"""Joints of which a tree may be made; any other constraint closes a loop."""
+
+MOTIONS = {"hinge_angle": (REVOLUTE, "q", "T"), "slide_displacement": (PRISMATIC, "s", "F")}
+"""Sources that prescribe a coordinate of the joint beside them: kind of the coordinate, input, and the var of the force that keeps it."""
+
+
+def steps_of(instance: Instance) -> tuple[Step, ...] | None:
+    """The freedoms of a joint, None for what is no joint of a tree."""
+    return JOINTS.get(instance.component.name)

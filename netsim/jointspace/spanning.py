@@ -1,0 +1,201 @@
+"""The tree of a network: which joints carry which bodies, and the links (one for each freedom) from the ground to the leaves.
+
+The tree is the one of least depth; joints that are left over close loops and stay constraints. A body that no joint connects with the ground is
+carried by three slides and a ball joint, so its coordinates are the position and rotation of its node.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from netsim.component import is_rotation
+from netsim.inputs import bounds_of
+from netsim.jointspace.joints import FIXED, FREEDOMS, MOTIONS, PRISMATIC, REVOLUTE, SPHERICAL, Step, steps_of
+from netsim.language.expressions import flatten
+from netsim.network import GROUND, Instance, Network
+from netsim.values import Values
+
+Array = np.ndarray
+NOWHERE = -1
+
+
+@dataclass(frozen=True)
+class Link:
+    """One freedom: the link before it (0 is the ground), what it is, the body it ends in (a node, NOWHERE between the freedoms of one joint).
+
+    `joint` is the instance it belongs to (NOWHERE for a body without joint, whose slide goes along `direction`); `first` is its first coordinate;
+    `sign` is -1 where the tree goes from b to a.
+    """
+
+    parent: int
+    step: Step
+    body: int
+    joint: int
+    sign: int
+    first: int
+    direction: int = 0
+
+    @property
+    def kind(self) -> int:
+        return self.step.kind
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """A joint coordinate: its name, its link, and what it is: a `flange` (a node), a `motion` (instance that prescribes it), else an unknown."""
+
+    name: str
+    link: int
+    flange: int | None = None
+    motion: int | None = None
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """Links (0 the ground), coordinates, the frame number of every spatial node, and the joints that are part of the tree: instance -> last link."""
+
+    links: tuple[Link, ...]
+    coordinates: tuple[Coordinate, ...]
+    frames: dict[int, int]
+    joints: dict[int, int]
+
+    def path(self, link: int) -> list[int]:
+        """The coordinates that move a link, from the ground on."""
+        found: list[int] = []
+        while link > 0:
+            item = self.links[link]
+            found = [*range(item.first, item.first + FREEDOMS[item.kind]), *found]
+            link = item.parent
+        return found
+
+
+def is_spatial(network: Network, node: int) -> bool:
+    """Whether a node is a frame in space."""
+    domain = network.nodes[node].domain
+    return any(is_rotation(domain, i) for i in range(len(domain.across)))
+
+
+def mechanism(network: Network, values: Values) -> Mechanism:
+    """The tree of a network's spatial bodies, with the joints' coordinates whose motion a source prescribes (chi = 1) marked."""
+    return _Growing(network, values, _motions(network, values)).grown()
+
+
+@dataclass
+class _Growing:
+    """The lists a mechanism is gathered in."""
+
+    network: Network
+    values: Values
+    motions: list[int]
+    links: list[Link] = field(default_factory=lambda: [Link(NOWHERE, Step(FIXED), NOWHERE, NOWHERE, 1, 0)])
+    coordinates: list[Coordinate] = field(default_factory=list)
+    joints: dict[int, int] = field(default_factory=dict)
+    carried: dict[int, int] = field(default_factory=lambda: {GROUND: 0})
+
+    def grown(self) -> Mechanism:
+        bodies = [i for i in range(len(self.network.nodes)) if is_spatial(self.network, i)]
+        neighbours: dict[int, list[tuple[int, int, int]]] = {}
+        for i, instance in enumerate(self.network.instances):
+            if steps_of(instance) is not None and instance.nodes[0] != instance.nodes[1]:
+                a, b = instance.nodes[:2]
+                neighbours.setdefault(a, []).append((b, i, 1))
+                neighbours.setdefault(b, []).append((a, i, -1))
+        self._spread(GROUND, neighbours)
+        for body in bodies:
+            if body not in self.carried:
+                self._free(body)
+                self._spread(body, neighbours)
+        return Mechanism(tuple(self.links), tuple(self.coordinates), {node: k for k, node in enumerate(bodies)}, self.joints)
+
+    def _spread(self, root: int, neighbours: dict[int, list[tuple[int, int, int]]]) -> None:
+        waiting = deque([root])
+        while waiting:
+            node = waiting.popleft()
+            for other, instance, sign in neighbours.get(node, []):
+                if other not in self.carried:
+                    self._joint(node, other, instance, sign)
+                    waiting.append(other)
+
+    def _joint(self, node: int, other: int, number: int, sign: int) -> None:
+        instance = self.network.instances[number]
+        steps = steps_of(instance) or ()
+        parent = self.carried[node]
+        for k, step in enumerate(steps[::sign]):
+            body = other if k == len(steps) - 1 else NOWHERE
+            self.links.append(Link(parent, step, body, number, sign, len(self.coordinates)))
+            parent = len(self.links) - 1
+            self._count(instance, step, parent)
+        self.carried[other] = self.joints[number] = parent
+
+    def _count(self, instance: Instance, step: Step, link: int) -> None:
+        """The coordinates of a link."""
+        if step.kind == SPHERICAL:
+            self.coordinates += [Coordinate(f"{instance.name}.turn.{axis}", link) for axis in "xyz"]
+        elif step.kind != FIXED:
+            terminals = list(instance.component.terminals)
+            flange = instance.nodes[terminals.index(step.coordinate)] if step.coordinate in terminals else None
+            self.coordinates.append(Coordinate(f"{instance.name}.{step.coordinate}", link, flange, self._motion(instance, step)))
+
+    def _free(self, body: int) -> None:
+        name, parent = self.network.nodes[body].name, 0
+        for k, axis in enumerate("xyz"):
+            self.links.append(Link(parent, Step(PRISMATIC), NOWHERE, NOWHERE, 1, len(self.coordinates), k))
+            parent = len(self.links) - 1
+            self.coordinates.append(Coordinate(f"{name}.v.{axis}", parent))
+        self.links.append(Link(parent, Step(SPHERICAL), body, NOWHERE, 1, len(self.coordinates)))
+        self.coordinates += [Coordinate(f"{name}.w.{axis}", parent + 1) for axis in "xyz"]
+        self.carried[body] = parent + 1
+
+    def _motion(self, joint: Instance, step: Step) -> int | None:
+        """The source that prescribes this coordinate: between the same nodes, along the same axis."""
+        if joint.component.name == "universal" or step.coordinate in joint.component.terminals:
+            return None
+        wanted = axis_of(joint, step, self.values)
+        for number in self.motions:
+            source = self.network.instances[number]
+            kind = MOTIONS[source.component.name][0]
+            if kind == step.kind and source.nodes == joint.nodes:
+                axis = axis_of(source, Step(kind, ("axis",)), self.values)
+                if np.linalg.norm(axis - wanted) <= 1e-12:
+                    self.motions.remove(number)
+                    return number
+        return None
+
+
+def _motions(network: Network, values: Values) -> list[int]:
+    """Sources of joint coordinates whose input is a function of time."""
+    bounds = bounds_of(network, values)
+    known = {(b.instance, b.quantity.name) for b in bounds if not b.reads_signals}
+    names = {i: instance.component.name for i, instance in enumerate(network.instances)}
+    return [i for i, name in names.items() if name in MOTIONS and (i, MOTIONS[name][1]) in known]
+
+
+def parameter(instance: Instance, name: str, values: Values) -> Array:
+    """A vector parameter of an instance, in SI."""
+    return np.array(flatten(values.parameters(instance)[name].value), float)
+
+
+def axis_of(instance: Instance, step: Step, values: Values) -> Array:
+    """The unit vector of a freedom's axis in the reference placement."""
+    given = [parameter(instance, name, values) for name in step.axis]
+    units = [axis / np.linalg.norm(axis) for axis in given]
+    return units[0] if len(units) == 1 else np.cross(*units)
+
+
+__all__ = [
+    "FIXED",
+    "NOWHERE",
+    "PRISMATIC",
+    "REVOLUTE",
+    "SPHERICAL",
+    "Coordinate",
+    "Link",
+    "Mechanism",
+    "axis_of",
+    "is_spatial",
+    "mechanism",
+    "parameter",
+]

@@ -1,0 +1,204 @@
+"""The two formulations of a mechanism, absolute and in joint coordinates, hold one another to account."""
+
+import numpy as np
+import pytest
+
+import netsim
+from netsim.analyses import transient as analysis
+from netsim.errors import InputError
+from netsim.jointspace.choice import joint_coordinates
+from netsim.jointspace.recovery import detour
+from netsim.kernels.call import run_table
+from netsim.library import models_folder
+from netsim.solvers.newton import set_charge_history, set_coefficients, spread
+from netsim.solvers.recovery import plan_recovery
+from netsim.tree.forward import mixed
+from netsim.tree.model import Body, Inertia, Joint, build_tree
+
+MODELS = {name: (models_folder() / "mechanisms" / f"{name}.net").read_text() for name in ("pendulum", "double_pendulum", "spinning_top", "free_body")}
+
+ARM = """
+use spatial
+use rotational
+world gravity = [0, 0, -9.81] m/s2
+b1 body (c1) m = 5 kg, I = diag(0.1, 0.1, 0.2) kg.m2, at = [0, 0, 0.2] m
+b2 cylinder_body (c2) rho = 2700 kg/m3, r = 4 cm, l = 0.8 m, at = [0.4, 0, 0.4] m, axis = [1, 0, 0]
+b3 body (c3) m = 1.5 kg, I = diag(0.01, 0.05, 0.05) kg.m2, at = [1.1, 0, 0.4] m
+b4 body (c4) m = 0.5 kg, I = diag(0.001, 0.002, 0.002) kg.m2, at = [1.5, 0, 0.4] m
+pm point_mass (c4) m = 0.1 kg, at = [1.6, 0.05, 0.4] m
+j1 revolute (ground, c1) at = [0, 0, 0] m, axis = [0, 0, 1], d = 0.1 N.m.s/rad, friction = 0.2 N.m, ws = 0.1 rad/s
+j2 revolute_driven (c1, c2, f2) at = [0, 0, 0.4] m, axis = [0, 1, 0]
+j3 prismatic (c2, c3) at = [0.8, 0, 0.4] m, axis = [1, 0, 0], c = 200 N/m, d = 2 N.s/m
+j4 universal (c4, c3) at = [1.3, 0, 0.4] m, axis1 = [0, 1, 0], axis2 = [0, 0, 1], c1 = 5 N.m/rad, c2 = 6 N.m/rad
+s1 line_spring (ground, c3) at1 = [1, 0.5, 1.5] m, at2 = [1.1, 0, 0.4] m, c = 300 N/m, d = 3 N.s/m
+r2 inertia (f2) J = 0.3 kg.m2
+d2 torsion_damper (f2, ground) d = 1 N.m.s/rad
+p1 world_force (c4) F = [1 N, 2 N*sin(3 rad/s*time), 0 N], at = [1.6, 0, 0.4] m
+mk marker (c4) at = [1.6, 0, 0.4] m
+rm relative_moment (c1, c3) M = [0.2, 0.1, 0.3] N.m
+"""
+
+KINDS = """
+use spatial
+use translational
+world gravity = [0, 0, -9.81] m/s2
+b1 body (c1) m = 5 kg, I = diag(0.1, 0.1, 0.2) kg.m2, at = [0, 0.1, 0.2] m
+b2 box_body (c2) rho = 800 kg/m3, l = [0.3, 0.1, 0.1] m, at = [0.4, 0, 0.4] m
+b3 ball_body (c3) rho = 2000 kg/m3, r = 5 cm, at = [1.1, 0, 0.4] m
+b4 tube_body (c4) rho = 2000 kg/m3, r = 5 cm, ri = 4 cm, l = 0.3 m, at = [0.5, 0.4, 0.4] m
+b5 body (c5) m = 1 kg, I = diag(0.1, 0.1, 0.1) kg.m2, at = [0.9, 0.4, 0.4] m
+b6 body (c6) m = 1 kg, I = diag(0.1, 0.12, 0.1) kg.m2, at = [0.9, 0.9, 0.4] m
+b7 body (c7) m = 1 kg, I = diag(0.1, 0.12, 0.15) kg.m2, at = [0.9, 0.9, 0.9] m
+j1 cylindrical (ground, c1) at = [0, 0, 0] m, axis = [0, 0.2, 1], c = 500 N/m, cq = 3 N.m/rad
+j2 planar_joint (c2, c1) at = [0.1, 0, 0.4] m, normal = [0, 0, 1], along = [1, 1, 0], c = 100 N/m, cq = 2 N.m/rad
+j3 point_on_line (c2, c3) at = [0.8, 0, 0.4] m, axis = [1, 0, 0.1], c = 100 N/m, cq = 3 N.m/rad
+j4 spatial_weld (c2, c4) at = [0.4, 0.2, 0.4] m
+j5 prismatic_driven (c4, c5, f5) at = [0.4, 0.4, 0.4] m, axis = [0, 1, 1]
+sp spring (f5, ground) c = 100 N/m
+ma mass (f5) m = 0.2 kg
+j6 spherical (c6, c5) at = [0.9, 0.6, 0.4] m, d = 0.1 N.m.s/rad, c = 2 N.m/rad
+l1 line_spring (c6, c7) at1 = [0.9, 0.9, 0.5] m, at2 = [0.9, 0.9, 0.8] m, c = 50 N/m, d = 1 N.s/m
+"""
+
+MIXED = """
+use spatial
+world gravity = [0, 0, -9.81] m/s2
+b1 body (c1) m = 5 kg, I = diag(0.1, 0.1, 0.2) kg.m2, at = [0, 0, 0.2] m
+b2 body (c2) m = 3 kg, I = diag(0.01, 0.1, 0.1) kg.m2, at = [0.4, 0, 0.4] m
+b3 body (c3) m = 1.5 kg, I = diag(0.01, 0.05, 0.05) kg.m2, at = [1.1, 0, 0.4] m
+j1 revolute (ground, c1) at = [0, 0, 0] m, axis = [0, 0, 1], d = 0.1 N.m.s/rad
+j2 revolute (c1, c2) at = [0, 0, 0.4] m, axis = [0, 1, 0]
+j3 prismatic (c2, c3) at = [0.8, 0, 0.4] m, axis = [1, 0, 0], d = 2 N.s/m
+m1 hinge_angle (ground, c1) axis = [0, 0, 1], q = 0.3 rad*(1 - cos(2 rad/s*time))
+m2 hinge_torque (c1, c2) axis = [0, 1, 0], T = -40 N.m
+m3 slide_displacement (c2, c3) at = [0.8, 0, 0.4] m, axis = [1, 0, 0], s = 0.1 m*(1 - cos(3 rad/s*time))
+"""
+
+LOOP = """
+use spatial
+world gravity = [0, 0, -9.81] m/s2
+b1 body (c1) m = 1 kg, I = diag(0.01, 0.02, 0.02) kg.m2, at = [0.1, 0, 0.2] m
+b2 body (c2) m = 2 kg, I = diag(0.01, 0.1, 0.1) kg.m2, at = [0.5, 0, 0.4] m
+b3 body (c3) m = 1 kg, I = diag(0.01, 0.02, 0.02) kg.m2, at = [1.0, 0, 0.2] m
+j1 revolute (ground, c1) at = [0, 0, 0] m, axis = [0, 1, 0], d = 0.1 N.m.s/rad
+j2 universal (c1, c2) at = [0.2, 0, 0.4] m, axis1 = [0, 1, 0], axis2 = [0, 0, 1]
+j3 spherical (c2, c3) at = [1.1, 0, 0.4] m
+j4 revolute (ground, c3) at = [0.9, 0, 0] m, axis = [0, 1, 0]
+m2 hinge_torque (ground, c1) axis = [0, 1, 0], T = -4 N.m
+"""
+
+CONTROL = """
+use spatial
+use rotational
+use electrical
+use couplings
+world gravity = [0, 0, -9.81] m/s2
+b1 body (c1) m = 1 kg, I = diag(0.01, 0.02, 0.02) kg.m2, at = [0.2, 0, 0] m
+b2 body (c2) m = 1 kg, I = diag(0.01, 0.02, 0.02) kg.m2, at = [0.6, 0, 0] m
+j1 revolute (ground, c1) at = [0, 0, 0] m, axis = [0, 1, 0]
+j2 revolute_driven (c1, c2, f2) at = [0.4, 0, 0] m, axis = [0, 1, 0]
+t1 hinge_torque (ground, c1) axis = [0, 1, 0], T = -30 N.m/rad*(j1.q - 0.2 rad) - 2 N.m.s/rad*j1.rate + 1 N*c2.r.x
+ro inertia (fm) J = 1e-3 kg.m2
+g1 gear (fm, f2) ratio = 20
+mo emf (p, ground, fm) k = 0.1 N.m/A
+re resistor (s, p2) R = 1 ohm
+li inductor (p2, p) L = 1 mH
+vs voltage (s, ground) v = 10 V - 20 V/rad*f2.phi - 2 V/m*c2.r.z
+"""
+
+EVERY = {**MODELS, "arm": ARM, "kinds": KINDS, "mixed": MIXED, "loop": LOOP, "control": CONTROL}
+TREES = {name: text for name, text in EVERY.items() if name not in ("loop", "control")}
+
+
+def difference(one, other):
+    """The largest difference of two runs' signals, relative to each signal's vector (at least 1)."""
+    assert set(one.data_vars) == set(other.data_vars)
+    worst = 0.0
+    for name in one.data_vars:
+        if not name.startswith("energy"):
+            size = max(float(np.abs(one[n]).max()) for n in one.data_vars if n.rpartition(".")[0] == name.rpartition(".")[0])
+            worst = max(worst, float(np.abs(one[name] - other[name]).max()) / max(size, 1.0))
+    return worst
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_both_formulations_agree_at_the_same_state(name, monkeypatch):
+    """Accelerations, reactions and actuator forces at a run's positions and velocities: from the tree, and from the absolute equations."""
+    options = {"stop": 5e-3, "step": 1e-3, "forces": "recovered", "formulation": "tree"}
+    model = netsim.load(TREES[name])
+    own = model.transient(**options, save=[])
+    monkeypatch.setattr(
+        analysis, "recovery_of", lambda machine, g, structure, absolute, point: detour(machine, plan_recovery(absolute, structure, point))
+    )
+    theirs = model.transient(**options, save=[])
+    assert own.attrs["formulation"] == "tree"
+    assert difference(own, theirs) < 1e-10
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_trajectories_approach_one_another_with_the_order_of_the_method(name):
+    model = netsim.load(EVERY[name])
+    apart = []
+    for step in (1e-3, 5e-4):
+        options = {"stop": 0.1, "step": step, "every": round(0.01 / step), "method": "generalized_alpha"}
+        absolute, tree = (model.transient(**options, formulation=f, save=[]) for f in ("absolute", "tree"))
+        assert tree.attrs["unknowns"] <= absolute.attrs["unknowns"]
+        apart.append(difference(absolute, tree))
+    assert apart[1] < 1e-9 or 2.5 < apart[0] / apart[1] < 8
+    assert apart[1] < 5e-3
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_the_step_matrix_is_the_derivative_of_the_residual(name):
+    model = netsim.load(EVERY[name])
+    absolute, _, start, _ = analysis.begun(model.machine, model.structure, False)
+    machine, g = joint_coordinates(absolute, start)
+    layout, n, nk = machine.system.layout, machine.system.n, machine.system.layout.nk
+    rng = np.random.default_rng(0)
+    history = np.concatenate([g[layout.x : layout.a] + 0.5 * rng.normal(size=2 * nk), rng.normal(size=nk), g[layout.history : layout.step_size]])
+    set_coefficients(g, 0.3, 0.7, 1.3, 0.9)
+    set_charge_history(machine.problem, g, history)
+
+    def residual(u, table):
+        spread(machine.problem, g, history, u)
+        out = np.zeros(machine.system.out_size)
+        run_table(table, g, out)
+        return out
+
+    u, pattern = 0.3 * rng.normal(size=n), machine.system.pattern
+    out = residual(u, machine.problem.jacobian)
+    assert np.array_equal(out[:n], residual(u, machine.problem.residual)[:n])
+    matrix = np.zeros((n, n))
+    matrix[pattern.indices, np.repeat(np.arange(n), np.diff(pattern.indptr))] = out[layout.entries : layout.entries + pattern.nnz]
+    steps = 1e-6 * np.eye(n)
+    found = [(residual(u + d, machine.problem.residual) - residual(u - d, machine.problem.residual))[:n] / 2e-6 for d in steps]
+    assert np.abs(np.transpose(found) - matrix).max() < 1e-7 * np.abs(matrix).max()
+
+
+def test_mixed_problem_against_the_recursion_of_the_paper():
+    """Two joints with known motion and one with a known torque, as a netlist: the forces are those of the mixed recursion."""
+    run = netsim.load(MIXED).transient(stop=1.0, step=0.01, method="generalized_alpha", formulation="tree", save=["m1.T", "m3.F", "j2.q", "j2.rate"])
+    tree = build_tree(
+        [
+            Body("c1", None, Joint("revolute", (0, 0, 1), viscous=0.1), Inertia(5.0, (0, 0, 0.2), np.diag([0.1, 0.1, 0.2]))),
+            Body("c2", "c1", Joint("revolute", (0, 1, 0)), Inertia(3.0, (0.4, 0, 0), np.diag([0.01, 0.1, 0.1])), (0, 0, 0.4)),
+            Body("c3", "c2", Joint("prismatic", (1, 0, 0), viscous=2.0), Inertia(1.5, (0.3, 0, 0), np.diag([0.01, 0.05, 0.05])), (0.8, 0, 0)),
+        ]
+    )
+    chi = np.array([True, False, True])
+    worst = 0.0
+    for t, T, F, q, rate in zip(*(np.asarray(run[n]) for n in ("time", "m1.T", "m3.F", "j2.q", "j2.rate"))):
+        place = [0.3 * (1 - np.cos(2 * t)), q, 0.1 * (1 - np.cos(3 * t))]
+        speed = [0.6 * np.sin(2 * t), rate, 0.3 * np.sin(3 * t)]
+        _, forces = mixed(tree, np.array(place), np.array(speed), np.array([1.2 * np.cos(2 * t), -40.0, 0.9 * np.cos(3 * t)]), chi)
+        worst = max(worst, abs(forces[0] - T), abs(forces[2] - F))
+    assert worst < 1e-9 * float(np.abs(run["m1.T"]).max())
+    assert run.attrs["unknowns"] == 6  # one coordinate, two forces, three works
+
+
+def test_what_repeats_itself_stays_absolute():
+    model = netsim.load(models_folder() / "mechanisms" / "fourbar_spatial.net")
+    with pytest.raises(InputError, match="E439"):
+        model.transient(stop=0.01, step=1e-3, formulation="tree")
+    assert model.transient(stop=0.01, step=1e-3, formulation="auto").attrs["formulation"] == "absolute"
+    assert netsim.load(MODELS["pendulum"]).transient(stop=0.01, step=1e-3, formulation="auto").attrs["formulation"] == "tree"
