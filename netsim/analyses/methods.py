@@ -22,12 +22,15 @@ HIGH = 9
 
 COARSE = 1e-3
 """The rtol at which methods of low order take the tolerance as it is given."""
+FINE = 3e-7
+"""The same for a method whose estimate is of lower order than itself: at larger rtol its errors would grow faster than rtol."""
 
 
 @dataclass(frozen=True)
 class Method:
     """order: of convergence; estimate: the power of the step its error estimate shrinks with; work_nodes: of the quadrature of work;
-    highest_index: of networks where it has an order; needs_rates: it reads accelerations and rates of the state where a step begins."""
+    highest_index: of networks where it has an order; needs_rates: it reads accelerations and rates of the state where a step begins;
+    variable: the order is the highest, and the estimate that of the first step."""
 
     name: str
     order: int
@@ -37,6 +40,7 @@ class Method:
     needs_rates: bool
     prepare: Callable[..., tuple[Any, list[Any]]]
     explicit: bool = False
+    variable: bool = False
 
     def refused(self, index: int) -> str:
         """Why the method has no order at this index; empty where it has one."""
@@ -46,8 +50,9 @@ class Method:
 
     def tolerance(self, rtol: float) -> float:
         """What the error test of a step goes by, so that the error of the run follows rtol: steps grow with its 1/estimate-th power, errors with
-        step^order."""
-        return rtol * min(1.0, rtol / COARSE) ** max(0.0, self.estimate / self.order - 1.0)
+        step^order. Never more than rtol itself."""
+        power = 0.0 if self.variable else self.estimate / self.order - 1.0
+        return rtol * (min(1.0, rtol / COARSE) ** power if power > 0.0 else min(1.0, FINE / rtol) ** -power)
 
     def with_factor(self, arrays: Any, factor: Factor) -> Any:
         """The method's arrays after new pivots."""
@@ -112,7 +117,7 @@ METHODS = {
     "euler": Method("euler", 1, 2, 1, 3, True, _prepare_euler),
     "generalized_alpha": Method("generalized_alpha", 2, 3, 2, 3, True, _prepare_generalized_alpha),
     "trbdf2": Method("trbdf2", 2, 3, 2, 2, True, _prepare_trbdf2),
-    "bdf": Method("bdf", 5, 2, 2, 3, True, _prepare_bdf),
+    "bdf": Method("bdf", 5, 2, 2, 3, True, _prepare_bdf, variable=True),
     "radau": Method("radau", 5, 4, 3, HIGH, False, _prepare_radau),
     "rk45": Method("rk45", 5, 5, 3, 1, True, _prepare_rk45, explicit=True),
 }
