@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -206,7 +207,7 @@ def _between(time: Array, series: Array, fine: Array) -> Array:
 
     cuts = [0, *(np.flatnonzero(np.diff(time) <= 1e-15 * np.abs(time[1:])) + 1), len(time)]
     found = np.interp(fine, time, series)
-    for first, last in zip(cuts, cuts[1:]):
+    for first, last in pairwise(cuts):
         if last - first > 3:
             inside = (fine >= time[first]) & (fine <= time[last - 1])
             found[inside] = CubicSpline(time[first:last], series[first:last])(fine[inside])

@@ -49,7 +49,7 @@ def test_a_ball_under_a_given_step():
 
 def test_energy_of_impacts_is_dissipated():
     samples = sampled(loaded("bouncing_ball"), ("p.x",), stop=2.0)
-    stored, supplied, dissipated = samples.energy.T
+    stored, _, dissipated = samples.energy.T
     assert stored + dissipated == pytest.approx(np.full(len(stored), stored[0]), rel=1e-6)
 
 

@@ -118,7 +118,7 @@ def _first_sign(tokens: list[Token], index: int, expected: frozenset[str]) -> Fi
 def _reserved(tokens: list[Token], index: int, expected: frozenset[str]) -> Finding | None:
     token = tokens[index]
     if token.type == "WHEN":
-        return "E119", "events ('when') are not part of the language", "use 'if ... then ... else ...' in an expression"
+        return "E119", "'when' stands at the start of a line of a component", "in an expression: if ... then ... else ..."
     if token.text not in RESERVED or token.type == "STRING" or "NAME" not in expected:
         return None
     before = tokens[index - 1].type if index else ""
