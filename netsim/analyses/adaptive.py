@@ -24,6 +24,7 @@ from netsim.integrators.adaptive import (
     GOING,
     NOW,
     REASON,
+    RECOVERING,
     ROW,
     SIZE,
     Control,
@@ -125,6 +126,8 @@ def begin_adaptive(machine: Machine, structure: Structure, options: TransientOpt
     plan, recovery = _plan(machine, structure, options, method, g, state, corners, events)
     arrays, alive = method.prepare(machine, factor, plan)
     control = _control(options, method, structure, size, corners, plan, layout.nk > 0)
+    if events and len(plan.sizes):  # values that switch have no polynomial worth a sample where nothing else moves
+        control.places[RECOVERING] = 1
     reactions = find_reactions(machine)
     shares, tables = plan_sharing(machine, reactions)
     readout = _readout(reader, shares, method, len(control.grid) - 1 + (1000 if control.places[4] else 2))

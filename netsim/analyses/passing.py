@@ -11,7 +11,7 @@ from netsim.analyses.event_log import crowded
 from netsim.analyses.events import BESIDE, due, leave, plan_for, settle
 from netsim.errors import SimulationError
 from netsim.integrators.adaptive import DUE, EVERY, NOW, ROW, SIZE, Readout, first_size, take
-from netsim.integrators.contract import RESTARTED, set_scales
+from netsim.integrators.contract import FRESH, RESTARTED, set_scales
 from netsim.integrators.states import STORED, energies, load, place
 from netsim.kernels.bundle import bundled
 from netsim.solvers.consistent import Consistent
@@ -47,6 +47,7 @@ def pass_event(run: Any, longer: Callable[[Readout], Readout]) -> Consistent:
             take(problem, bundled(trial), bundled(run.readout), int(control.places[ROW]), float(np.nextafter(t, np.inf)))
             control.places[ROW] += 1
         set_scales(problem, bundled(trial))
+        _forget(run)
         leave(s, trial.g, run.options.stop)
         control.numbers[SIZE] = run.options.step or min(
             control.numbers[SIZE], first_size(problem, bundled(trial), run.options.stop, run.method.estimate)
@@ -59,3 +60,12 @@ def pass_event(run: Any, longer: Callable[[Readout], Readout]) -> Consistent:
             run.alive.append(alive)
     control.numbers[DUE] = due(s, trial.g, t, run.options.stop)
     return run.plan
+
+
+def _forget(run: Any) -> None:
+    """Matrices of before the event serve no more."""
+    run.trial.counters[FRESH] = 0
+    if run.method.name == "radau":
+        from netsim.integrators.radau_arrays import HAVE
+
+        run.arrays.memory[HAVE] = 0.0
