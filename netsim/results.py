@@ -21,6 +21,7 @@ from netsim.samples import Samples
 
 FORMATS = (".csv", ".nc")
 ENERGIES = ("energy.stored", "energy.supplied", "energy.dissipated")
+KINETIC = "energy.kinetic"
 _DOCS = ("energy stored in the network", "energy supplied since the start", "energy dissipated since the start")
 _PARTIAL = "# partial result: "
 _SLASH = "\u2215"  # NetCDF reads '/' in a name as a group: files carry the division slash instead
@@ -32,7 +33,10 @@ def dataset(samples: Samples) -> Any:
     import xarray
 
     columns = {s.name: _variable(samples.values[:, j], s.unit, s.doc) for j, s in enumerate(samples.signals)}
-    for name, series, doc in zip(ENERGIES, samples.energy.T, _DOCS):
+    account = list(zip(ENERGIES, samples.energy.T, _DOCS))
+    if samples.kinetic is not None:
+        account.append((KINETIC, samples.kinetic, "kinetic part of the energy stored"))
+    for name, series, doc in account:
         columns[name if name not in columns else f"{name} (network)"] = _variable(series, "J", doc)
     attributes = {name: _plain(value) for name, value in samples.attributes.items()}
     attributes |= {"name": samples.name, "finished": samples.finished, "message": samples.message, "energy_balance": energy_balance(samples.energy)}
@@ -142,7 +146,7 @@ def _write_csv(data: Any, path: Path) -> None:
 
 
 def _is_energy(name: str) -> bool:
-    return name.removesuffix(" (network)") in ENERGIES
+    return name.removesuffix(" (network)") in (*ENERGIES, KINETIC)
 
 
 def _write_netcdf(runs: Mapping[str, Any], path: Path) -> None:

@@ -36,6 +36,8 @@ class Samples:
     """Signals that were sampled beside the saved ones, by name (for a moving picture)."""
     origin: np.ndarray | None = None
     """The global vector at the start, from which a network with the same unknowns can begin."""
+    kinetic: np.ndarray | None = None
+    """The kinetic part of the stored energy at each instant, in J; None where nothing moves."""
 
     def series(self, name: str) -> np.ndarray:
         """One signal over time; KeyError where it was not saved."""

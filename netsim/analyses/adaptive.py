@@ -185,8 +185,8 @@ def _control(
 def _readout(reader: Sampler, shares: Bundle, method: Method, rows: int) -> Readout:
     nodes, weights = np.polynomial.legendre.leggauss(method.work_nodes)
     return Readout(
-        reader.table, reader.places, np.zeros(reader.size), np.zeros((rows, len(reader.places))), np.zeros((rows, 3)), np.zeros(rows),
-        np.zeros(2), np.zeros(3), (nodes + 1) / 2, weights / 2, shares,
+        reader.table, reader.places, np.zeros(reader.size), np.zeros((rows, len(reader.places))), np.zeros((rows, 4)), np.zeros(rows),
+        np.zeros(2), np.zeros(4), (nodes + 1) / 2, weights / 2, shares,
     )  # fmt: skip
 
 

@@ -66,7 +66,7 @@ def static(
     reader = sampler(machine, selection)
     plan, _alive = plan_sharing(machine, find_reactions(machine))
     share(plan, g)
-    values, power = np.full((1, len(selection.entries)), np.nan), np.zeros(3)
+    values, power = np.full((1, len(selection.entries)), np.nan), np.zeros(4)
     sample(reader.table, reader.places, g, np.zeros(reader.size), values[0])
     energies(machine.problem, g, power)
     time, top = np.array([options.at]), machine.system.network.top

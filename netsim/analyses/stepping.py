@@ -12,7 +12,7 @@ from netsim.analyses.options import FIXED, TransientOptions
 from netsim.errors import Problem, SimulationError
 from netsim.integrators import euler, generalized_alpha
 from netsim.integrators.loop import EULER, FACTORISATIONS, FRESH, advance, instants, recovered, settle
-from netsim.integrators.states import STORED, energies, move_charts, place, sample
+from netsim.integrators.states import KINETIC, STORED, energies, move_charts, place, sample
 from netsim.jointspace.recovery import Completion, complete
 from netsim.kernels.bundle import Bundle
 from netsim.kernels.call import run_table
@@ -91,8 +91,8 @@ def begin_run(machine: Machine, options: TransientOptions, g: Array, reader: Sam
     reactions = find_reactions(machine)
     run = Stepping(
         machine, options, times, g, np.zeros(machine.system.out_size), state, np.zeros(3 * layout.nk + layout.nq), np.zeros(n), np.zeros((6, n)),
-        np.zeros(3, np.int64), np.full((rows, len(selection.entries)), np.nan), np.zeros((rows + 1, 3)), np.zeros(3), np.zeros(reader.size),
-        _first_averages(machine, options, g, state, recovery), recovery, np.zeros(3), reactions, plan_sharing(machine, reactions),
+        np.zeros(3, np.int64), np.full((rows, len(selection.entries)), np.nan), np.zeros((rows + 1, 4)), np.zeros(4), np.zeros(reader.size),
+        _first_averages(machine, options, g, state, recovery), recovery, np.zeros(4), reactions, plan_sharing(machine, reactions),
         compiled_plan(None), g.copy(), state.copy(),
     )  # fmt: skip
     if isinstance(recovery, Recovery):
@@ -142,7 +142,7 @@ def _sample_state(run: Stepping, reader: Sampler, row: int) -> None:
     """Sample what the state holds (at the start, and where forces were recovered)."""
     place(run.machine.problem, run.g, run.state)
     energies(run.machine.problem, run.g, run.power)
-    run.account[row, 0] = run.power[STORED]
+    run.account[row, 0], run.account[row, 3] = run.power[STORED], run.power[KINETIC]
     _sample(run, reader, run.g, row)
 
 

@@ -110,7 +110,8 @@ def _samples(
     kept = {name: (columns[v], columns[a]) for name, (v, a) in rates.items()}
     finished = ending.failure is None and not ending.message
     attributes = _attributes(run, structure, changes, ending)
-    return Samples("", time, shown, values, account, attributes, finished, ending.message, kept)
+    kinetic = account[:, 3] if run.machine.system.layout.nk else None
+    return Samples("", time, shown, values, account[:, :3], attributes, finished, ending.message, kept, kinetic=kinetic)
 
 
 def listed(changes: Sequence[Change], most: int = 12) -> str:

@@ -25,7 +25,20 @@ from netsim.integrators.contract import (
     set_scales,
 )
 from netsim.integrators.crossings import NEVER, RELATIONS, first_event
-from netsim.integrators.states import DISSIPATED, STORED, SUPPLIED, copy, energies, motion_between, move_charts, place, project, project_end, sample
+from netsim.integrators.states import (
+    DISSIPATED,
+    KINETIC,
+    STORED,
+    SUPPLIED,
+    copy,
+    energies,
+    motion_between,
+    move_charts,
+    place,
+    project,
+    project_end,
+    sample,
+)
 from netsim.kernels.bundle import Bundle
 from netsim.kernels.call import lean
 from netsim.solvers.machine import NK, NQ
@@ -65,7 +78,7 @@ class Control(NamedTuple):
 
 
 class Readout(NamedTuple):
-    """Samples: their instants, signals and energy account (stored, supplied, dissipated), how to read them, nodes and
+    """Samples: their instants, signals and energy account (stored, supplied, dissipated, kinetic), how to read them, nodes and
     weights of the work's quadrature, how reactions without a unique value are shared."""
 
     readings: Array
@@ -265,6 +278,7 @@ def take(problem, trial, readout, row, instant):
     readout.account[row, 0] = readout.power[STORED]
     readout.account[row, 1] = readout.totals[0]
     readout.account[row, 2] = readout.totals[1]
+    readout.account[row, 3] = readout.power[KINETIC]
     share(readout.sharing, trial.g)
     sample(readout.readings, readout.selection, trial.g, readout.found, readout.values[row])
 

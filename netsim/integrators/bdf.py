@@ -28,6 +28,8 @@ Array = np.ndarray
 
 HIGHEST = 5
 ROWS = HIGHEST + 3
+CAUTION = 8.0
+"""Errors of motion count so many times: they damp, all with one sign, so an oscillation adds them up (energies keep to 1e-6 at rtol = 1e-8)."""
 TURN = 0.5
 """Half-way to where a chart bends the history too much: |psi| at which it moves."""
 
@@ -159,7 +161,16 @@ def attempt(method, problem, factor, trial, t, h, last):
     if trial.counters[RESTARTED] != 0:  # rates of values are not known yet: their error follows from those of x, v and charges
         copy(e, 2 * nk + ny, e, 2 * nk, nq)
         return CONVERGED, filtered_error(problem, factor, trial, e[: 2 * nk + nq], step, h)
-    return CONVERGED, error_norm(problem, trial, e[:nk], e[nk : 2 * nk], e[2 * nk : 2 * nk + ny], h)
+    return CONVERGED, _norm(problem, trial, e, h)
+
+
+@lean
+def _norm(problem, trial, e, h):
+    """The norm of the error e of [x | v | y | q], of motion with caution."""
+    nk, ny = problem.sizes[NK], problem.sizes[NY]
+    for i in range(2 * nk):
+        e[i] *= CAUTION
+    return error_norm(problem, trial, e[:nk], e[nk : 2 * nk], e[2 * nk : 2 * nk + ny], h)
 
 
 @lean
@@ -186,11 +197,9 @@ def _renew(method, problem, trial):
 @lean
 def _order_error(method, problem, trial, order, h):
     """The error norm that formulas of this order would have had."""
-    nk, ny, d = problem.sizes[NK], problem.sizes[NY], method.differences
     for i in range(method.spread.shape[0]):
-        method.spread[i] = d[order + 1, i] / (order + 1.0)
-    e = method.spread
-    return error_norm(problem, trial, e[:nk], e[nk : 2 * nk], e[2 * nk : 2 * nk + ny], h)
+        method.spread[i] = method.differences[order + 1, i] / (order + 1.0)
+    return _norm(problem, trial, method.spread, h)
 
 
 @of_method("Bdf")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from netsim.integrators import euler, generalized_alpha
-from netsim.integrators.states import DISSIPATED, STORED, SUPPLIED, copy, energies, move_charts, place, sample
+from netsim.integrators.states import DISSIPATED, KINETIC, STORED, SUPPLIED, copy, energies, move_charts, place, sample
 from netsim.kernels.call import compiled, run_table
 from netsim.layout import KINEMATIC_LEVELS, VALUE_LEVELS
 from netsim.rotation import angular_acceleration
@@ -105,10 +105,10 @@ def recovered(problem, plan, g, state, point, spare):
 @compiled
 def settle(account, row, power, before, span):
     """The energy account of a recovered sample: stored energy, work since the sample before by the trapezoid."""
-    account[row, 0] = power[STORED]
+    account[row, 0], account[row, 3] = power[STORED], power[KINETIC]
     account[row, 1] = account[row - 1, 1] + 0.5 * span * (before[SUPPLIED] + power[SUPPLIED])
     account[row, 2] = account[row - 1, 2] + 0.5 * span * (before[DISSIPATED] + power[DISSIPATED])
-    copy(power, 0, before, 0, 3)
+    copy(power, 0, before, 0, 4)
 
 
 @compiled
@@ -142,7 +142,7 @@ def advance(
     spare,
     before,
 ):
-    """Steps first+1 .. last. Samples go to values[i // every] and account (stored, supplied, dissipated); returns (status, last good step).
+    """Steps first+1 .. last. Samples go to values[i // every] and account (stored, supplied, dissipated, kinetic); returns (status, last good step).
 
     With `recovering` samples show the consistent point near the step. UNRECOVERED: that was not found, step i stands but has no sample yet.
     """
@@ -173,7 +173,7 @@ def advance(
         account[-1, 2] += size * (old * dissipated + (1.0 - old) * power[DISSIPATED])
         if i % every == 0 or i == steps:
             row = (i + every - 1) // every
-            account[row, 0] = power[STORED]
+            account[row, 0], account[row, 3] = power[STORED], power[KINETIC]
             account[row, 1] = account[-1, 1]
             account[row, 2] = account[-1, 2]
             share(sharing, g)

@@ -8,7 +8,7 @@ from netsim.rotation import chart_rates, move_chart, quaternion_matrix
 from netsim.solvers.consistent import make_consistent
 from netsim.solvers.machine import ALPHA, CHARTS, HISTORY, NK, NQ, NY, X, Y
 
-SUPPLIED, DISSIPATED, STORED = range(3)
+SUPPLIED, DISSIPATED, STORED, KINETIC = range(4)
 MOTION, VALUES = KINEMATIC_LEVELS - 3, VALUE_LEVELS - 1
 """Higher levels of motion and of values in g, before its charges."""
 
@@ -45,7 +45,7 @@ def place(problem, g, state):
 
 @lean
 def energies(problem, g, power):
-    """Supplied power, dissipated power and stored energy at what g holds."""
+    """Supplied power, dissipated power, stored energy and its kinetic part at what g holds."""
     power[:] = 0.0
     run_table(problem.energy, g, power)
 

@@ -54,8 +54,11 @@ def _step_outputs(form: Form, residuals: list[Any], charges: list[Any]) -> list[
 
 
 def energy_kernel(form: Form) -> Kernel:
-    """Supplied power, dissipated power and stored energy, summed over the instances."""
-    return make_kernel(form.symbols, [(("energy", i), e) for i, e in enumerate(_stepped(form, [form.supplied, form.dissipated, form.stored]))])
+    """Supplied power, dissipated power, stored energy and the kinetic part of it (what vanishes at rest), summed over the instances."""
+    rates = [symbol for (_, level), symbol in form.symbols.gathered.items() if level]
+    at_rest = ca.substitute(ca.SX(form.stored), ca.vertcat(*rates), ca.SX.zeros(len(rates))) if rates else form.stored
+    account = [form.supplied, form.dissipated, form.stored, form.stored - at_rest]
+    return make_kernel(form.symbols, [(("energy", i), e) for i, e in enumerate(_stepped(form, account))])
 
 
 def start_kernel(form: Form) -> Kernel:
