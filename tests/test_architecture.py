@@ -18,7 +18,7 @@ PACKAGE = Path(netsim.__file__).parent
 LAYERS = [
     "errors cache units columns progress samples",
     "language urdf component component_checks library catalogue network expansion placement values tables signals",
-    "kernels.program kernels.objects kernels.native kernels.reference kernels.call kernels.bundle rotation kernels.form kernels.build kernels.kernel",
+    "kernels.program kernels.objects kernels.native kernels.reference kernels.call kernels.bundle rotation kernels.form kernels.events kernels.build kernels.kernel",
     "numbering bindings layout batches inputs drives expression_form elements system",
     "solvers.linear_symbolic solvers.linear solvers.machine solvers.charts levels starts",
     "tracking solvers.newton solvers.words solvers.suspects solvers.diagnosis solvers.rest solvers.homotopy",

@@ -162,7 +162,10 @@ def settle(s: Settling, g: Array, t: float) -> bool:
         set_anew = [(r, targets[i]) for i, r in enumerate(s.resets) if _happens(s, r, fired)]
         if set_anew:
             _set_states(s, g, set_anew)
+        indicators = found[:n].copy()
         _follow(s, g, following, t)
+        if set_anew:
+            _truths_behind_jump(s, g, indicators)
     names = sorted({f"'{place.batch.labels[place.position]}' ({place.of.text})" for place in changed[-6:]})
     hint = "two of these conditions may exclude one another: a gap between their thresholds (hysteresis) ends it"
     raise SimulationError(
@@ -211,6 +214,14 @@ def leave(s: Settling, g: Array, stop: float) -> None:
         g[:] = before
     else:
         g[s.values] = g[s.befores] = following
+
+
+def _truths_behind_jump(s: Settling, g: Array, before: Array) -> None:
+    """Truths of indicators that an impulse has brought to zero: a mass that a stop has taken all speed from moves neither way."""
+    look(bundled(s.machine.problem), bundled(s.watch), g)
+    now = s.watch.found[: len(s.relations)]
+    zero = (np.abs(now) <= LOOSE * s.watch.peak) & (np.abs(before - now) > LOOSE * s.watch.peak) & (s.watch.timed == 0)
+    g[s.truths] = np.where(zero, ~s.strict, g[s.truths])
 
 
 def _exchange_truths(s: Settling, g: Array, slack: float) -> list[int]:
