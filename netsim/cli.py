@@ -144,6 +144,7 @@ def run_command(chosen: argparse.Namespace, line: Run | None = None) -> int:
     file = find_netlist(chosen.file)
     target = check_target(Path(chosen.output) if chosen.output else Path("results") / f"{file.stem}.csv")
     model = load_model(file, chosen.values)
+    _complain(model.network.notes)
     if line:
         model = replace(model, network=replace(model.network, runs=(line,)))
     picture = _picture(chosen.plot, target, draws=chosen.output is None and bool(model.network.plots))

@@ -1,23 +1,26 @@
 """Instants at which functions of time have corners or jump: steps of the accept/reject loop end there.
 
-Every such place in a bound expression is a switching function of time that passes a whole number (`floor`, `mod`, periodic pulses) or zero (all
-others). Where it is linear in time, as in nearly all netlists, its instants are computed exactly; elsewhere they are bracketed on a fine grid and
-bisected to the last bit. Tables have corners at their samples (linear, hold) or ends (cubic).
+Every such place, in a bound expression or in a component's own text, is a switching function of time that passes a whole number (`floor`, `mod`,
+periodic pulses) or zero (all others). Where it is linear in time, as in nearly all netlists, its instants are computed exactly; elsewhere they are
+bracketed on a fine grid and bisected to the last bit. Tables have corners at their samples (linear, hold) or ends (cubic). What depends on the
+state is no function of time, and no corner here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from netsim.bindings import Shape, leaf_values, symbolic_scope
-from netsim.component import SECOND, WORLD
+from netsim.component import SECOND, WORLD, plain_name, resolve_name
 from netsim.errors import NetsimError
-from netsim.language.expressions import Typed, evaluate
-from netsim.language.syntax import Binary, Call, Conditional, Expr, Unary, Vector
+from netsim.language.expressions import Scope, Typed, evaluate
+from netsim.language.syntax import Binary, Call, ComponentDef, Conditional, Expr, Name, Unary, Vector
+from netsim.network import Instance
 from netsim.solvers.machine import Machine
 from netsim.values import Values
 
@@ -30,41 +33,54 @@ MOST = 2_000_000
 TOGETHER = 1e-13
 """Corners closer than this share of the run are one."""
 
+NO_FUNCTION_OF_TIME = (ValueError, TypeError, ArithmeticError, NetsimError)
+"""What evaluating an expression at an instant raises where it is no function of time (it reads signals) or has no value there."""
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text in which expressions stand: what its names mean at an instant, and the expressions behind its `let`s."""
+
+    at: Callable[[float], Scope]
+    lets: Mapping[str, Expr] = field(default_factory=dict)
+
+    def series(self, part: Any) -> Series:
+        """An expression as a function of the instant; it raises where it is none (it reads signals or tables)."""
+        return lambda t: float(evaluate(part, self.at(t)).value)
+
 
 def corners_of(machine: Machine, stop: float) -> Array:
-    """Every corner within (0, stop] of any function of time that drives the network, in order."""
+    """Every corner within (0, stop] of any function of time in the network, in order."""
     values, found = machine.values, [np.zeros(0)]
+    texts: list[tuple[Text, list[Expr]]] = []
     for drive in machine.system.drives:
         if drive.stage == 1:
-            found += [c for shape in drive.shapes for c in _corners(shape, values, stop)]
+            texts += [(_of_shape(shape, values), [shape.expr]) for shape in drive.shapes]
         for (table, call), shape in zip(drive.calls, drive.shapes):
-            found.append(_table_corners(machine, table, call.kind, _series(shape.expr, shape, values), stop))
+            found.append(_table_corners(machine, table, call.kind, _of_shape(shape, values).series(shape.expr), stop))
     for batch in machine.system.batches:
-        found += [c for shape in batch.shapes for c in _corners(shape, values, stop)]
+        texts += [(_of_shape(shape, values), [shape.expr]) for shape in batch.shapes]
+    texts += _component_texts(machine)
+    for text, expressions in texts:
+        found += [_instants(switching, whole, stop) for expr in expressions for switching, whole in _switching(expr, text)]
     every = np.sort(np.concatenate(found))
     every = every[(every > TOGETHER * stop) & (every <= stop)]
     return every[np.append(True, np.diff(every) > TOGETHER * stop)] if len(every) else every
 
 
-def _corners(shape: Shape, values: Values, stop: float) -> Iterator[Array]:
-    for switching, whole in _switching(shape.expr, shape, values):
-        yield _instants(switching, whole, stop)
-
-
-def _series(expr: Expr, shape: Shape, values: Values) -> Series:
-    """An expression of time as a function of the instant; ValueError where it is none (it reads signals or tables)."""
+def _of_shape(shape: Shape, values: Values) -> Text:
+    """A bound expression: numbers, the time and world values; no signals and no tables."""
     numbers = leaf_values(shape, values)
 
     def refuse(_: int) -> Typed:
         raise ValueError
 
-    def at(t: float) -> float:
-        scope = symbolic_scope(
+    def at(t: float) -> Scope:
+        return symbolic_scope(
             shape, lambda first, size: numbers[first : first + size], refuse, refuse, Typed(t, SECOND), lambda name: _world(values, name)
         )
-        return float(evaluate(expr, scope).value)
 
-    return at
+    return Text(at)
 
 
 def _world(values: Values, name: str) -> Typed:
@@ -73,31 +89,108 @@ def _world(values: Values, name: str) -> Typed:
     return values.world(name)
 
 
-def _switching(expr: Any, shape: Shape, values: Values) -> Iterator[tuple[Series, bool]]:  # noqa: C901  (one case per kind of expression)
-    """(switching function, whether whole numbers count and not zero alone) of every place that may bend or jump."""
+def _component_texts(machine: Machine, bends: bool = True) -> Iterator[tuple[Text, list[Expr]]]:
+    """The equations of every component that may switch by the time or by an input that is a function of it; without `bends`, that read the time."""
+    drives = [d for d in machine.system.drives if d.stage == 1]
+    driven = {(instance.name, name): shape for d in drives for shape, (instance, name) in zip(d.shapes, d.owners)}
+    for batch in machine.system.batches:
+        definition = batch.instances[0].component.definition if batch.instances and not batch.shapes else None
+        if definition is None or not _may_switch(definition, bends):
+            continue
+        for instance in batch.instances:
+            inputs = {q.name: driven[instance.name, q.name] for q in definition.inputs if (instance.name, q.name) in driven}
+            yield _of_instance(instance, definition, inputs, machine.values), [side for e in definition.equations for side in (e.left, e.right)]
 
-    def series(part: Any) -> Series:
-        return _series(part, shape, values)
 
+def time_texts(machine: Machine) -> Iterator[Series]:
+    """Every largest expression in the components' own equations that reads the time and no signal."""
+    for text, expressions in _component_texts(machine, bends=False):
+        for expr in expressions:
+            yield from _of_time(expr, text)
+
+
+def _of_time(expr: Any, text: Text) -> Iterator[Series]:
+    if all(plain_name(part) != "time" and plain_name(part) not in text.lets for part in _parts(expr)):
+        return
+    try:
+        series = text.series(expr)
+        series(0.0)
+        yield series
+    except NO_FUNCTION_OF_TIME:
+        inner = text.lets.get(plain_name(expr) or "")
+        for part in _inside(expr) if inner is None else (inner,):
+            yield from _of_time(part, text)
+
+
+def _may_switch(definition: ComponentDef, bends: bool) -> bool:
+    """Whether the time or an input is read, and something in the text can bend; without `bends`, whether the time is."""
+    texts = [*(side for e in definition.equations for side in (e.left, e.right)), *(item.value for item in definition.lets)]
+    parts = [part for text in texts for part in _parts(text)]
+    names = {"time", *(q.name for q in definition.inputs if bends)}
+    reads = any(isinstance(part, Name) and part.parts[0].text in names for part in parts)
+    return reads and (not bends or any(isinstance(p, Conditional) or (isinstance(p, Call) and p.function in BENDING) for p in parts))
+
+
+def _parts(expr: Any) -> Iterator[Any]:
+    """An expression and everything in it."""
+    yield expr
+    for inner in _inside(expr):
+        yield from _parts(inner)
+
+
+def _inside(expr: Any) -> tuple[Any, ...]:
     match expr:
         case Call():
-            inner = [*expr.arguments, *(v for _, v in expr.keywords)]
-            for part in inner:
-                yield from _switching(part, shape, values)
-            yield from _of_call(expr, series)
+            return (*expr.arguments, *(v for _, v in expr.keywords))
         case Binary():
-            yield from _switching(expr.left, shape, values)
-            yield from _switching(expr.right, shape, values)
-            if expr.op in ("<", "<=", ">", ">=", "==", "!="):
-                yield _difference(series(expr.left), series(expr.right)), False
+            return expr.left, expr.right
         case Unary():
-            yield from _switching(expr.operand, shape, values)
+            return (expr.operand,)
         case Conditional():
-            for part in (expr.condition, expr.then, expr.otherwise):
-                yield from _switching(part, shape, values)
+            return expr.condition, expr.then, expr.otherwise
         case Vector():
-            for part in expr.items:
-                yield from _switching(part, shape, values)
+            return expr.items
+    return ()
+
+
+def _of_instance(instance: Instance, definition: ComponentDef, inputs: Mapping[str, Shape], values: Values) -> Text:
+    """A component's own text: parameters, counts, lets, world values, the time and inputs that are functions of it."""
+    known = {**values.parameters(instance), **{name: Typed(float(n)) for name, n in instance.counts}}
+    lets = {item.name: item.value for item in definition.lets}
+    bound = {name: (shape.expr, _of_shape(shape, values)) for name, shape in inputs.items()}
+
+    def at(t: float) -> Scope:
+        def whole(name: str) -> Typed | None:
+            if name in known:
+                return known[name]
+            if name in lets:
+                return evaluate(lets[name], scope)
+            if name in bound:
+                return evaluate(bound[name][0], bound[name][1].at(t))
+            return Typed(t, SECOND) if name == "time" else values.world(name) if name in WORLD else None
+
+        scope = Scope(lambda name: resolve_name(name, whole, known))
+        return scope
+
+    return Text(at, lets)
+
+
+BENDING = ("step", "ramp", "abs", "sign", "floor", "mod", "min", "max", "sine", "pulse", "interpolate")
+
+
+def _switching(expr: Any, text: Text) -> Iterator[tuple[Series, bool]]:
+    """(switching function, whether whole numbers count and not zero alone) of every place that may bend or jump."""
+    for part in _inside(expr):
+        yield from _switching(part, text)
+    match expr:
+        case Name() if plain_name(expr) in text.lets:
+            yield from _switching(text.lets[str(plain_name(expr))], text)
+        case Call(function="interpolate"):
+            yield from _of_points(expr, text)
+        case Call():
+            yield from _of_call(expr, text.series)
+        case Binary() if expr.op in ("<", "<=", ">", ">=", "==", "!="):
+            yield _difference(text.series(expr.left), text.series(expr.right)), False
 
 
 _PULSE = ("t", "at", "width", "rise", "fall", "period")
@@ -126,6 +219,16 @@ def _of_call(call: Call, series: Callable[[Any], Series]) -> Iterator[tuple[Seri
             yield from _of_pulse({name: _argument(call, given, _PULSE, name, series) for name in _PULSE})
 
 
+def _of_points(call: Call, text: Text) -> Iterator[tuple[Series, bool]]:
+    """The points of a broken line."""
+    try:
+        points = evaluate(call.arguments[1], text.at(0.0)).value
+    except NO_FUNCTION_OF_TIME:
+        return
+    for point in points:
+        yield _difference(text.series(call.arguments[0]), _constant(float(point))), False
+
+
 def _of_pulse(part: dict[str, Series]) -> Iterator[tuple[Series, bool]]:
     """The four corners of a pulse, of every period if it has one (before its first instant it is 0)."""
 
@@ -134,7 +237,10 @@ def _of_pulse(part: dict[str, Series]) -> Iterator[tuple[Series, bool]]:
         found = part["t"](t) - part["at"](t) - later[corner]
         return found / part["period"](t) if periodic else found
 
-    periodic = part["period"](0.0) > 0.0
+    try:
+        periodic = part["period"](0.0) > 0.0
+    except NO_FUNCTION_OF_TIME:
+        return
     for corner in range(4):
         if periodic:
             yield (partial(since, corner, True)), True
@@ -162,7 +268,7 @@ def _instants(switching: Series, whole: bool, stop: float) -> Array:
     try:
         ends = switching(0.0), switching(stop)
         line = np.array([switching(share * stop) for share in (0.2371, 0.5, 0.8113)])
-    except (ValueError, ZeroDivisionError, NetsimError):
+    except NO_FUNCTION_OF_TIME:
         return np.zeros(0)
     rise = ends[1] - ends[0]
     if not np.all(np.isfinite([*ends, *line])):
@@ -206,7 +312,7 @@ def _table_corners(machine: Machine, table: int, kind: str, argument: Series, st
     try:
         start, end = argument(0.0), argument(stop)
         middle = argument(0.37 * stop)
-    except (ValueError, NetsimError):
+    except NO_FUNCTION_OF_TIME:
         return np.zeros(0)
     if abs(middle - (start + 0.37 * (end - start))) <= 1e-12 * max(abs(start), abs(end)):
         return (chosen - start) * (stop / (end - start)) if end != start else np.zeros(0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from netsim.component import WORLD, Component
@@ -46,7 +47,7 @@ def build_network(program: Program, counts: Mapping[str, int] | None = None, tex
     expander = _Expander(library, dict(counts or {}))
     top = Frame("")
     expander.expand(statements, top)
-    return expander.finish(program.file, top, statements, text)
+    return replace(expander.finish(program.file, top, statements, text), notes=program.notes)
 
 
 def _wanted(statements: tuple[Statement, ...], library: Library) -> list[str]:

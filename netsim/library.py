@@ -12,6 +12,7 @@ from netsim.component_checks import check
 from netsim.errors import InputError, Problem, nearest
 from netsim.language.parse import parse
 from netsim.language.syntax import ComponentDef, DomainDef, ModelDef, Program, Use
+from netsim.spice.netlist import SUFFIXES, circuit_program
 from netsim.urdf.netlist import robot_program
 
 
@@ -70,7 +71,16 @@ def library_files(use: Use) -> list[Path]:
 def _read(path: str, stamp: int) -> Program:
     if path.endswith(".urdf"):
         return robot_program(Path(path))
+    if path.lower().endswith(SUFFIXES):
+        return circuit_program(Path(path), electrical_types(), everything=True)
     return parse(Path(path).read_text(encoding="utf-8"), path)
+
+
+@lru_cache(maxsize=1)
+def electrical_types() -> frozenset[str]:
+    """Names of types that `use electrical` brings in: what is defined beside it needs others."""
+    found = collect(Program((Use("electrical", False),)))
+    return frozenset(found.types())
 
 
 def read_program(path: Path) -> Program:

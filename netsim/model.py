@@ -25,11 +25,13 @@ from netsim.language.parse import parse
 from netsim.language.show import show
 from netsim.language.syntax import Binary, Binding, Expr, Name, Number, Run, Save, String, Vector
 from netsim.levels import constant_charges
+from netsim.library import electrical_types
 from netsim.network import Network
 from netsim.samples import Samples
 from netsim.solvers.initial import Structure
 from netsim.solvers.machine import Machine, build_machine
 from netsim.solvers.redundancy import solvable
+from netsim.spice.netlist import SUFFIXES, circuit_program
 from netsim.structure import findings
 from netsim.system import System, build_system
 from netsim.tables import series_of_run
@@ -102,7 +104,7 @@ class Model:
             machine = self.machine
         except NetsimError as error:
             return list(error.problems)
-        found = [*self.values.notes, *self.shared["findings"]]
+        found = [*self.network.notes, *self.values.notes, *self.shared["findings"]]
         try:
             from netsim.selection import select
             from netsim.starts import start_rows
@@ -316,7 +318,8 @@ def _plain_number(name: str, value: Any) -> Any:
 
 
 def load(source: str | Path, counts: Mapping[str, int] | None = None) -> Model:
-    """A model from a netlist file, or from the text of one (anything with a line break); from a URDF file that robot, standing on the ground.
+    """A model from a netlist file, or from the text of one (anything with a line break); from a URDF file that robot, standing
+    on the ground; from a SPICE circuit (.cir, .ckt, .sp, .spice, .spi) the network it describes.
 
     Raises `InputError` with every mistake in the text; structure and values are looked at when first needed.
     """
@@ -334,5 +337,8 @@ def load(source: str | Path, counts: Mapping[str, int] | None = None) -> Model:
         ) from None
     if path.suffix == ".urdf":
         program = robot_program(path, alone=True)
+        return Model(build_network(program, counts, show(program)))
+    if path.suffix.lower() in SUFFIXES:
+        program = circuit_program(path, electrical_types())
         return Model(build_network(program, counts, show(program)))
     return Model(build_network(parse(text, str(path)), counts, text))

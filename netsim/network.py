@@ -110,6 +110,7 @@ class Network:
     saves: tuple[Save, ...] = ()
     plots: tuple[Plot, ...] = ()
     text: str = ""
+    notes: tuple[Problem, ...] = ()
 
     def node_numbers(self) -> dict[str, int]:
         return self._numbers

@@ -17,15 +17,16 @@ PACKAGE = Path(netsim.__file__).parent
 
 LAYERS = [
     "errors cache units columns progress samples",
-    "language urdf component component_checks library catalogue network expansion placement values tables signals",
-    "kernels.program kernels.objects kernels.native kernels.reference kernels.call kernels.bundle rotation kernels.form kernels.events kernels.build kernels.kernel",
+    "language urdf spice component component_checks library catalogue network expansion placement values tables signals",
+    "kernels.program kernels.objects kernels.native kernels.reference kernels.call kernels.bundle rotation",
+    "kernels.form kernels.events kernels.build kernels.kernel",
     "numbering bindings layout batches inputs drives expression_form elements system",
     "solvers.linear_symbolic solvers.linear solvers.machine solvers.charts levels starts",
     "tracking solvers.newton solvers.words solvers.suspects solvers.diagnosis solvers.rest solvers.homotopy",
     "solvers.culprits solvers.stages solvers.assembly",
     "solvers.equilibrium solvers.initial solvers.recovery solvers.consistent solvers.reach solvers.reactions solvers.redundancy solvers.sharing",
     "tree",
-    "structure integrators corners selection jointspace rates analyses results",
+    "structure integrators corners peaks selection jointspace rates analyses results",
     "plots scene animate looks model show diagram scenes summary starts_shown cli",
 ]
 ORDER = [name for layer in LAYERS for name in layer.split()]

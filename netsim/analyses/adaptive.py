@@ -40,6 +40,7 @@ from netsim.integrators.weights import exponents
 from netsim.kernels.bundle import Bundle, bundled
 from netsim.kernels.call import run_table
 from netsim.layout import Layout
+from netsim.peaks import peaks_of
 from netsim.selection import Sampler
 from netsim.solvers.charts import quaternions
 from netsim.solvers.consistent import Consistent, compiled_plan
@@ -125,7 +126,8 @@ def begin_adaptive(machine: Machine, structure: Structure, options: TransientOpt
     events = settling(machine, structure, method.explicit)
     plan, recovery = _plan(machine, structure, options, method, g, state, corners, events)
     arrays, alive = method.prepare(machine, factor, plan)
-    control = _control(options, method, structure, size, corners, plan, layout.nk > 0)
+    peaks = np.zeros(0) if options.step else peaks_of(machine, options.stop, corners)
+    control = _control(options, method, structure, size, corners, peaks, plan, layout.nk > 0)
     if events and len(plan.sizes):  # values that switch have no polynomial worth a sample where nothing else moves
         control.places[RECOVERING] = 1
     reactions = find_reactions(machine)
@@ -163,7 +165,7 @@ def _trial(machine: Machine, structure: Structure, options: TransientOptions, me
 
 
 def _control(
-    options: TransientOptions, method: Method, structure: Structure, size: float, corners: Array, plan: Consistent, kinematic: bool
+    options: TransientOptions, method: Method, structure: Structure, size: float, corners: Array, peaks: Array, plan: Consistent, kinematic: bool
 ) -> Control:
     stop, fixed = options.stop, options.step
     numbers = np.array([0.0, size, stop, fixed, 1e-15 * stop, fixed if fixed else stop / 4, BY_ERROR, 0.0, np.inf])
@@ -177,9 +179,10 @@ def _control(
         grid = np.append(np.arange(1, FILL) * (stop / FILL), stop)
     every = 0 if options.sample else options.every
     recovering = int(len(plan.sizes) > 0 and (method.explicit or (options.recovers and (kinematic or structure.index > 1))))
-    inside = np.append(corners[(corners > 0) & (corners < stop * (1 - 1e-12))] if not fixed else np.zeros(0), np.inf)
-    places = np.array([0, 0, 0, 0, every, int(kinematic_constraints), recovering, int(len(plan.sizes) > 0), 0, 0])
-    return Control(numbers, places, inside, np.append(grid, np.inf))
+    cut = corners if not fixed or method.order > 1 else np.zeros(0)  # a given step of order 1 gains nothing: see docs/decisions.md
+    inside = np.append(cut[(cut > 0) & (cut < stop * (1 - 1e-12))], np.inf)
+    places = np.array([0, 0, 0, 0, every, int(kinematic_constraints), recovering, int(len(plan.sizes) > 0), 0, 0, 0])
+    return Control(numbers, places, inside, np.append(peaks, np.inf), np.append(grid, np.inf))
 
 
 def _readout(reader: Sampler, shares: Bundle, method: Method, rows: int) -> Readout:

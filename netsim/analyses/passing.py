@@ -42,9 +42,15 @@ def pass_event(run: Any, longer: Callable[[Readout], Readout]) -> Consistent:
         trial.counters[RESTARTED] = 2
         trial.middle[:] = trial.start
         if control.places[ROW] and control.places[EVERY]:
-            if control.places[ROW] + 2 > len(run.readout.times):
+            if control.places[ROW] + 4 > len(run.readout.times):
                 run.readout = longer(run.readout)
-            take(problem, bundled(trial), bundled(run.readout), int(control.places[ROW]), float(np.nextafter(t, np.inf)))
+            take(
+                problem,
+                bundled(trial),
+                bundled(run.readout),
+                int(control.places[ROW]),
+                float(np.nextafter(max(t, run.readout.times[control.places[ROW] - 1]), np.inf)),
+            )
             control.places[ROW] += 1
         set_scales(problem, bundled(trial))
         _forget(run)

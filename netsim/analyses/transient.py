@@ -62,7 +62,11 @@ def transient(
     machine, structure, g, changes = begun(machine, structure, options.start, origin)
     point = g.copy()
     absolute = machine, g
-    if in_tree(machine, options.formulation, options.plain):
+    switching = has_events(machine)
+    whole = options.plain and not switching and (options.method == "euler" or options.formulation == "tree")  # steps that no corner cuts
+    corners = np.zeros(0) if whole else corners_of(machine, options.stop)
+    plain = options.plain and not switching and not len(corners)
+    if in_tree(machine, options.formulation, plain):
         machine, g = joint_coordinates(machine, g)
     selection = select(machine, saves, plots)
     own = np.array(own_unknowns(machine, rated) if options.recovers else [], np.int64)
@@ -76,11 +80,11 @@ def transient(
     failure: Problem | None = None
     message = ""
     run: Stepping | Running
-    if options.plain and not has_events(machine):
+    if plain:
         recovery = recovery_of(machine, g, structure, *absolute) if options.recovers else None
         run = begin_run(machine, options, g, reader, selection, recovery)
     else:
-        run = begin_adaptive(machine, structure, options, g, reader, corners_of(machine, options.stop))
+        run = begin_adaptive(machine, structure, options, g, reader, corners)
     try:
         failure = integrate(run, reader, progress) if isinstance(run, Stepping) else integrate_adaptive(run, progress)
     except KeyboardInterrupt:

@@ -1,7 +1,7 @@
 """The one accept/reject loop: tries a step, tests its error, chooses the next size, ends steps at corners of the drives, samples on the way.
 
-All of it is compiled and allocates nothing per step. Times of steps of given size come from integers; a step that ends at a corner sees the
-drives just before it, and the next one begins with a consistent point just behind it.
+All of it is compiled and allocates nothing per step. Times of steps of given size come from integers, whatever corners cut them; a step that ends at
+a corner sees the drives just before it, and the next one begins with a consistent point just behind it.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ NOW, SIZE, STOP, FIXED, LEAST, LONGEST, REASON, LAST, DUE = range(9)
 """Positions in Control.numbers: instant, size of the next step, end, given step (0: adaptive), smallest and longest step, what limited the last one,
 where its end is looked at (just before a corner), next known instant of an event."""
 
-CORNER, GRID, ROW, STEP, EVERY, PROJECTING, RECOVERING, RESTARTS, FAILURES, CREEPING = range(10)
+CORNER, GRID, ROW, STEP, EVERY, PROJECTING, RECOVERING, RESTARTS, FAILURES, CREEPING, PEAK = range(11)
 """Positions in Control.places: next corner, next requested instant, next row, steps done, accepted steps between samples (0: at requested instants
 only), whether every step ends in a projection, whether samples are recovered, whether corners want a consistent point, failures in a row, shortest
-steps in a row."""
+steps in a row, next peak."""
 
 GOING, DONE, FULL, EVENT = 100, 101, 102, 103
 """What `advance` answers besides a failure's status: more steps to do, at the end, no room for samples,
@@ -66,14 +66,17 @@ PATIENCE = 8
 EPS = 2.220446049250313e-16
 EDGE = 8 * EPS
 """How far beside a corner, of the time itself, its two sides are looked at."""
+TOGETHER = 1e-9
+"""A corner this near to the end of a given step, as a share of it, is at that end."""
 
 
 class Control(NamedTuple):
-    """Where a run is and where it goes: corners and requested instants increase and end with infinity."""
+    """Where a run is and where it goes: corners, peaks of drives and requested instants increase and end with infinity."""
 
     numbers: Array
     places: Array
     corners: Array
+    peaks: Array
     grid: Array
 
 
@@ -102,12 +105,12 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
         if numbers[NOW] >= numbers[STOP]:
             return DONE
         room = readout.times.shape[0] - places[ROW]
-        if room < 2:
+        if room < 3:
             return FULL
         t = numbers[NOW]
-        target, at_corner = _target(control, t)
+        target, at_corner, whole = _target(control, t)
         h = target - t
-        last = target - EDGE * max(abs(target), abs(h)) if at_corner else target
+        last = min(target, control.corners[places[CORNER]]) - EDGE * max(abs(target), abs(h)) if at_corner else target
         numbers[LAST] = last
         set_scales(problem, trial)
         status, error = attempt(method, problem, factor, trial, t, h, last)
@@ -134,19 +137,20 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
         cut = first_event(method, problem, trial, plan, watch, t, h, last) if watch.sizes[RELATIONS] else NEVER
         if cut != NEVER:
             return _stop_at_event(method, problem, trial, control, plan, readout, watch, t, h, cut)
-        if not _record(method, problem, trial, control, plan, readout, t, h, 1.0, at_corner and watch.sizes[RELATIONS] > 0):
+        if not _record(method, problem, trial, control, plan, readout, t, h, 1.0, at_corner and watch.sizes[RELATIONS] > 0, whole):
             return FULL
         factor_ = accepted(method, problem, trial, h, error)
         trial.counters[ACCEPTED] += 1
         trial.counters[RESTARTED] = 0
-        if numbers[FIXED] == 0.0 or target >= min(numbers[STOP], (places[STEP] + 1) * numbers[FIXED]) * (1.0 - 1e-12):
-            places[STEP] += 1
+        places[STEP] += 1 if whole else 0
         wanted = h * (min(factor_, 1.0) if places[FAILURES] else factor_)
         places[FAILURES] = 0
         numbers[SIZE] = min(numbers[LONGEST], max(wanted, numbers[SIZE]) if at_corner or h < 0.99 * numbers[SIZE] else wanted)
         numbers[NOW] = target
+        while control.peaks[places[PEAK]] <= target:
+            places[PEAK] += 1
         if at_corner:
-            _pass_corner(problem, trial, control, plan, h)
+            _pass_corner(problem, trial, control, plan, readout, h)
             if watch.sizes[RELATIONS]:
                 return EVENT
     return DONE if numbers[NOW] >= numbers[STOP] else GOING
@@ -157,7 +161,7 @@ def _stop_at_event(method, problem, trial, control, plan, readout, watch, t, h, 
     """Cut the step at an event: what was before is sampled, and its state becomes the beginning."""
     if cut > 0.0:
         copy(trial.middle, 0, watch.state, 0, trial.middle.shape[0])
-        if not _record(method, problem, trial, control, plan, readout, t, h, cut, True):
+        if not _record(method, problem, trial, control, plan, readout, t, h, cut, True, False):
             return FULL
         copy(watch.state, 0, trial.start, 0, trial.start.shape[0])
         control.numbers[NOW] = t + cut * h
@@ -170,49 +174,56 @@ def _stop_at_event(method, problem, trial, control, plan, readout, watch, t, h, 
 
 @lean
 def _target(control, t):
-    """Where the next step ends, and whether that is a corner."""
+    """Where the next step ends, whether that is a corner, and whether the step counts (a given one that a corner cut counts once)."""
     numbers, places = control.numbers, control.places
-    stop = numbers[STOP]
+    stop, corner = numbers[STOP], min(control.corners[places[CORNER]], numbers[DUE])
     if numbers[FIXED] > 0.0:
-        target = (places[STEP] + 1) * numbers[FIXED]
-        end = target if target < stop * (1.0 - 1e-9) else stop
-        return (numbers[DUE], True) if numbers[DUE] <= end else (end, False)
-    corner = control.corners[places[CORNER]]
-    corner = min(corner, numbers[DUE])
-    end = min(corner, stop)
+        end = (places[STEP] + 1) * numbers[FIXED]
+        if end >= stop * (1.0 - 1e-9):
+            end = stop
+        slack = TOGETHER * numbers[FIXED]
+        if corner < end - slack:
+            return corner, True, False
+        return end, corner <= end + slack, True
+    end = min(corner, control.peaks[places[PEAK]], stop)
     size = numbers[SIZE]
     if t + 1.01 * size >= end:
-        return end, corner <= stop
+        return end, corner <= end, True
     if t + 2.0 * size > end:
-        return t + 0.5 * (end - t), False
-    return t + size, False
+        return t + 0.5 * (end - t), False, True
+    return t + size, False, True
 
 
 @lean
-def _pass_corner(problem, trial, control, plan, h):
-    """Begin anew behind a corner, with what is consistent there."""
+def _pass_corner(problem, trial, control, plan, readout, h):
+    """Begin anew behind a corner, with what is consistent there; where samples stand at steps, both sides of the corner have one."""
     places, t = control.places, control.numbers[NOW]
-    while control.corners[places[CORNER]] <= t:
+    while control.corners[places[CORNER]] <= control.numbers[NOW] + TOGETHER * control.numbers[FIXED]:
+        t = max(t, control.corners[places[CORNER]])
         places[CORNER] += 1
     trial.counters[EVENTS] += 1
     trial.counters[RESTARTED] = 1
     control.numbers[REASON] = BY_CORNER
-    if places[RESTARTS] and set_time(problem, trial.g, t + EDGE * max(abs(t), h)) == CONVERGED:
+    behind = t + EDGE * max(abs(t), h)
+    if places[RESTARTS] and set_time(problem, trial.g, behind) == CONVERGED:
         copy(trial.start, 0, trial.middle, 0, trial.start.shape[0])
         if project(problem, plan, trial.g, trial.middle):
             copy(trial.middle, 0, trial.start, 0, trial.start.shape[0])
             trial.counters[RESTARTED] = 2
+            if control.numbers[FIXED] == 0.0 and places[EVERY] > 0 and readout.times[places[ROW] - 1] == control.numbers[NOW]:
+                take(problem, trial, readout, places[ROW], behind)
+                places[ROW] += 1
 
 
 @lean
-def _record(method, problem, trial, control, plan, readout, t, h, end, at_event):
+def _record(method, problem, trial, control, plan, readout, t, h, end, at_event, whole):
     """Work and samples of the step just found up to the share `end`, requested instants first; False where there is no room for them."""
     places, target = control.places, t + end * h
     first = places[GRID]
     wanted = 0
-    while control.grid[first + wanted] <= target * (1.0 + EPS):
+    while control.grid[first + wanted] <= target * (1.0 + EDGE):
         wanted += 1
-    if readout.times.shape[0] - places[ROW] < wanted + 1:
+    if readout.times.shape[0] - places[ROW] < wanted + 2:
         return False
     done = 0.0
     for k in range(wanted):
@@ -225,8 +236,8 @@ def _record(method, problem, trial, control, plan, readout, t, h, end, at_event)
     if done < end:
         _work(method, problem, trial, control, plan, readout, t, h, done, end)
     every = places[EVERY]
-    at_end = wanted > 0 and control.grid[first + wanted - 1] >= target * (1.0 - EPS)
-    if every > 0 and not at_end and (at_event or (places[STEP] + 1) % every == 0 or target >= control.numbers[STOP]):
+    at_end = wanted > 0 and control.grid[first + wanted - 1] >= target * (1.0 - EDGE)
+    if every > 0 and not at_end and (at_event or (whole and ((places[STEP] + 1) % every == 0 or target >= control.numbers[STOP]))):
         _sample(method, problem, trial, control, plan, readout, t, h, end, target)
     return True
 

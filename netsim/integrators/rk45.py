@@ -111,7 +111,7 @@ def attempt(method, problem, factor, trial, t, h, last):
     _keep_rates(method, problem, end, 0)
     for stage in range(1, 7):
         _advanced(method, problem, trial, TABLEAU[stage], stage, h, end)
-        status = _point(method, problem, trial, end, last if stage == 6 else t + C[stage] * h)
+        status = _point(method, problem, trial, end, last if stage >= 5 else t + C[stage] * h)
         if status != CONVERGED:
             return status, 0.25
         _keep_rates(method, problem, end, stage)

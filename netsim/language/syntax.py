@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from netsim.errors import Problem
 from netsim.language.terms import (
+    NOWHERE,
     Binary,
     Call,
     Conditional,
@@ -21,7 +23,7 @@ from netsim.language.terms import (
     Vector,
 )
 
-__all__ = ["Binary", "Call", "Conditional", "Expr", "Name", "Number", "Part", "Spanned", "String", "Unary", "Vector"]
+__all__ = ["NOWHERE", "Binary", "Call", "Conditional", "Expr", "Name", "Number", "Part", "Spanned", "String", "Unary", "Vector"]
 
 # ------------------------------------------------------------------------------------ statements of a netlist
 
@@ -308,7 +310,8 @@ Statement = Use | Include | Param | Count | Let | Table | World | Instance | Sta
 
 @dataclass(frozen=True)
 class Program:
-    """A whole text: its statements in order; `file` names it in messages."""
+    """A whole text: its statements in order; `file` names it in messages; `notes` tell what was left out of a text in another language."""
 
     statements: tuple[Statement, ...]
     file: str = field(default="", compare=False)
+    notes: tuple[Problem, ...] = field(default=(), compare=False)

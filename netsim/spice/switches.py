@@ -1,0 +1,55 @@
+"""Switches S (by a voltage) and W (by a current): a resistance that goes from Roff to Ron as the control goes through the threshold."""
+
+from __future__ import annotations
+
+from netsim.errors import InputError, Problem, nearest
+from netsim.language.syntax import Call, Expr, Instance, Number
+from netsim.spice.cards import Card, Token
+from netsim.spice.devices import over, wanted
+from netsim.spice.expressions import difference
+from netsim.spice.scopes import Scope
+from netsim.spice.sources import minus, plus
+
+KINDS = {"s": ("sw", "vt", "vh", "V"), "w": ("csw", "it", "ih", "A")}
+NARROW = 1e-3
+"""Half the width of the transition (V or mA) where there is no hysteresis."""
+
+
+def switch(card: Card, scope: Scope) -> Instance:
+    """`S1 a b c d model`, `W1 a b v1 model`: closed above threshold + width, open below threshold - width. Raises `InputError`."""
+    letter = card.word[0]
+    kind, threshold, width, unit = KINDS[letter]
+    tokens = wanted(card, 5 if letter == "s" else 4, "S1 node node node node model" if letter == "s" else "W1 node node source model")
+    named = tokens[4 if letter == "s" else 3]
+    found = scope.block.model(named.text)
+    if found is None or found[0].plain[1].text != kind:
+        hint = (
+            nearest(named.text, scope.block.visible_models())
+            or f"a line such as: .model {named.text} {kind}({threshold}=1 {width}=0.1 ron=1 roff=1meg)"
+        )
+        raise InputError(Problem("E226", f"there is no .model '{named.text}' of the type {kind}", card.at(named), hint=hint))
+    model = found[0]
+    for name, token in model.given.items():
+        if name not in (threshold, width, "ron", "roff"):
+            hint = nearest(name, (threshold, width, "ron", "roff")) or f"it has {threshold}, {width}, ron, roff"
+            raise InputError(Problem("E227", f"a model of the type {kind} has no parameter '{name}'", model.at(token), hint=hint))
+    nodes = scope.connected(card, tokens[:2])
+    read = _control(card, scope, tokens, letter)
+
+    def given(name: str, units: str, default: float) -> Expr:
+        return scope.value(model, model.given[name], units) if name in model.given else Number(default, units)
+
+    middle, half = given(threshold, unit, 0.0), given(width, unit, 0.0)
+    if isinstance(half, Number) and half.value == 0:
+        half = Number(NARROW, "V" if unit == "V" else "mA")
+    share = plus(Number(0.5), over(over(minus(read, middle), half), Number(2.0)))
+    closed = Call("min", (Call("max", (share, Number(0.0))), Number(1.0)))
+    scope.circuit.report.note(f"'{card.word}' closes gradually across its hysteresis, not at two thresholds", card.at(card.tokens[0]))
+    return scope.instance(card, "switch", nodes, {"closed": closed, "Ron": given("ron", "Ohm", 1.0), "Roff": given("roff", "Ohm", 1e12)})
+
+
+def _control(card: Card, scope: Scope, tokens: tuple[Token, ...], letter: str) -> Expr:
+    if letter == "w":
+        return scope.current(tokens[2].text, card.at(tokens[2]))
+    ends = [scope.potential(t.text, card.at(t)) for t in tokens[2:4]]
+    return difference(*ends)

@@ -1,0 +1,189 @@
+# ruff: noqa: E501  (a case per line reads best)
+"""Circuits in SPICE's language: waveforms against references and ngspice, what the words mean, and what is said of mistakes."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import netsim
+from netsim.errors import InputError
+from netsim.language.parse import parse
+from netsim.language.show import show
+from netsim.library import electrical_types, models_folder
+from netsim.spice.netlist import circuit_program
+from netsim.spice.numbers import value_of
+
+REFERENCE = Path(__file__).parents[1] / "reference" / "spice"
+CIRCUITS = sorted((models_folder() / "spice").glob("*.cir"))
+EVERY = sorted(REFERENCE.glob("*.cir")) + CIRCUITS
+
+# circuit -> relative rms accuracy of its reference, samples per point of the circuit's own grid
+ACCURACY = {
+    "rc_ladder_10": (6e-7, 20), "rc_ladder_100": (6e-7, 20), "rc_ladder_1000": (6e-7, 20), "rc_ladder_10_exact": (3e-7, 20), "rc_ladder_100_exact": (3e-7, 20),
+    "rc_ladder_1000_exact": (3e-7, 20), "diode_bridge": (3e-6, 20), "ivp_transamp": (7e-7, 20), "transformer_flyback_k": (4e-5, 40),
+}  # fmt: skip
+
+
+def run(path, **options):
+    (samples,) = netsim.load(path).run(options)
+    assert samples.finished, samples.message
+    return samples
+
+
+def errors_of(samples, time, columns):
+    """Normalised rms difference of each signal from a waveform at other instants, cubic between samples."""
+    from scipy.interpolate import CubicSpline
+
+    found = CubicSpline(samples.time, samples.values)(np.minimum(time, samples.time[-1]))
+    return np.sqrt(np.mean((found - columns) ** 2, axis=0)) / np.ptp(columns, axis=0)
+
+
+def grid(path):
+    """The step of the `.tran` line."""
+    return value_of(re.search(r"^\.tran\s+(\S+)", path.read_text(), re.MULTILINE | re.IGNORECASE)[1])
+
+
+@pytest.mark.parametrize("name", ACCURACY)
+def test_reference_waveforms(name):
+    circuit = REFERENCE / f"{name.removesuffix('_exact')}.cir"
+    data = np.genfromtxt(REFERENCE / f"{name}.csv", delimiter=",", skip_header=1)
+    limit, finer = ACCURACY[name]
+    samples = run(circuit, sample=grid(circuit) / finer)
+    assert np.all(errors_of(samples, data[:, 0], data[:, 1:]) < limit)
+
+
+@pytest.mark.parametrize("path", EVERY, ids=lambda path: path.stem)
+def test_shown_circuits_read_the_same(path):
+    program = circuit_program(path, electrical_types())
+    assert parse(show(program)) == program
+
+
+@pytest.mark.skipif(shutil.which("ngspice") is None, reason="ngspice is not installed")
+@pytest.mark.parametrize("path", CIRCUITS, ids=lambda path: path.stem)
+def test_typical_circuits_against_ngspice(path, tmp_path):
+    step = grid(path)
+    signals = re.findall(r"[vi]\([^)]*\)", re.search(r"^\.(?:save|print tran) (.*)", path.read_text(), re.MULTILINE)[1], re.IGNORECASE)
+    text = re.sub(r"(?m)^(\.tran\s+\S+\s+\S+)", rf"\1 0 {step / 4}", path.read_text()).replace(".end\n", "")
+    text = re.sub(r"(?m)^\.(save|print).*\n", "", text)
+    commands = f".control\nset wr_singlescale\nset numdgt=12\nrun\nwrdata out.txt {' '.join(signals)}\n.endc\n.end\n"
+    (tmp_path / "c.cir").write_text(text + commands)
+    subprocess.run(["ngspice", "-b", "c.cir"], cwd=tmp_path, capture_output=True, check=False)
+    data = np.loadtxt(tmp_path / "out.txt")
+    keep = np.concatenate([[True], np.diff(data[:, 0]) > 0])
+    wrong = errors_of(run(path, sample=step / 5), data[keep, 0], data[keep, 1:])
+    assert np.all(wrong < 2e-3), dict(zip(signals, wrong))
+
+
+def circuit(tmp_path, *lines):
+    path = tmp_path / "c.cir"
+    path.write_text("\n".join(["a title", *lines, ".end", ""]))
+    return path
+
+
+def shown(tmp_path, *lines):
+    return show(circuit_program(circuit(tmp_path, *lines), electrical_types()))
+
+
+def last(tmp_path, *lines):
+    samples = run(circuit(tmp_path, *lines))
+    return dict(zip((s.name for s in samples.signals), samples.values[-1]))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("4.7k", 4700.0), ("10uF", 1e-5), ("2meg", 2e6), ("2Megohm", 2e6), ("1e-9", 1e-9), (".5m", 5e-4), ("-3", -3.0), ("1mil", 25.4e-6), ("5f", 5e-15), ("1e3k", 1e6),
+     ("10volts", 10.0), ("3t", 3e12), ("x", None), ("1.2.3", None)],
+)  # fmt: skip
+def test_numbers(text, value):
+    assert value_of(text) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("2+3*4", 14), ("-2^2", -4), ("2**3**2", 512), ("(1>2)+3", 3), ("1>2 ? 5 : 2<3 ? 6 : 7", 6), ("if(1 && !0, 4, 5)", 4), ("limit(7, 0, 5)", 5), ("pow(2, 3)", 8),
+     ("pwr(-2, 3)", -8), ("sgn(-3)*abs(-2)", -2), ("ln(exp(2))", 2), ("u(1)+uramp(-1)", 1), ("half(6)+k", 1003), ("min(3, 2)/4u", 5e5), ("hypot(3,4)", 5), ("pi*0+1k-1", 999)],
+)  # fmt: skip
+def test_expressions(text, value, tmp_path):
+    lines = (".func half(x) {x/2}", ".param k=1k", f"B1 a 0 v={text}", "R1 a 0 1", ".tran 1 10", ".save v(a)")
+    assert last(tmp_path, *lines)["a.v"] == pytest.approx(value, rel=1e-12)
+
+
+def test_name_spaces(tmp_path):
+    """Nodes, elements and parameters with one name, nodes with signs and numbers, the language's own words."""
+    found = last(tmp_path, ".param r1=2", "V1 r1 0 6", "R1 r1 in+ {r1}", "R2 in+ 3 1", "R3 3 0 3", ".tran 1 1", ".save v(in+) v(3) v(r1,3)")
+    assert list(found.values()) == pytest.approx([4.0, 3.0, 3.0])
+
+
+def test_subcircuits_see_parameters_and_global_nodes_outside(tmp_path):
+    lines = (
+        ".global vdd", ".param ohms=1k", "V1 vdd 0 10", "X1 a outer gain=3", "RA a 0 {ohms}", ".subckt outer out gain=1", ".param twice={2*gain}",
+        ".subckt inner p", "RI vdd p {ohms*twice}", ".ends", "X1 out inner", ".ends", ".tran 1 1", ".save v(a)",
+    )  # fmt: skip
+    assert last(tmp_path, *lines)["a.v"] == pytest.approx(10 / 7)
+
+
+def test_include_and_library_sections(tmp_path):
+    (tmp_path / "parts.lib").write_text(".lib typical\n.param ohms=3k\n.endl\n.lib slow\n.param ohms=9k\n.endl\n")
+    (tmp_path / "load.inc").write_text("RL a 0 {ohms}\n")
+    assert last(tmp_path, "V1 b 0 4", "R1 b a 1k", '.include "load.inc"', ".lib parts.lib typical", ".tran 1 1")["a.v"] == pytest.approx(3.0)
+
+
+def test_initial_conditions(tmp_path):
+    """`.ic` holds a node until the run begins; with `uic` capacitors and coils begin as told, and the rest from zero."""
+    lines = ("V1 b 0 10", "R1 b a 1k", "C1 a 0 1u ic=4", "R2 a 0 1meg")
+    held = run(circuit(tmp_path, *lines, ".ic v(a)=2", ".tran 1u 1m"))
+    assert held.series("a.v")[0] == pytest.approx(2.0)
+    told = run(circuit(tmp_path, *lines, ".tran 1u 1m uic"))
+    assert told.series("a.v")[0] == pytest.approx(4.0)
+    assert run(circuit(tmp_path, *lines, ".tran 1u 1m")).series("a.v")[0] == pytest.approx(10 / 1.001)
+
+
+def test_operating_point(tmp_path):
+    samples = run(circuit(tmp_path, "V1 a 0 5", "R1 a b 1k", "D1 b 0 dm", ".model dm d(is=1e-14)", ".op"))
+    v = float(samples.series("b.v")[0])
+    assert (5 - v) / 1e3 == pytest.approx(1e-14 * np.expm1(v / 0.025864926), rel=1e-4)
+
+
+@pytest.mark.parametrize("k", [0.5, -0.98])
+def test_two_windings_are_the_library_s(tmp_path, k):
+    assert "k1 coupled_inductors (a, ground, b, ground)" in shown(
+        tmp_path, "V1 a 0 1", "L1 a 0 1m", "L2 b 0 4m", f"K1 L1 L2 {k}", "R1 b 0 1", ".tran 1 1"
+    )
+
+
+def test_mistakes_are_told_together_with_their_places(tmp_path):
+    lines = (
+        "R1 a b 1k", "R2 a b {rr}", "Q1 a b c nonsense", "M1 a b c d nm w=1u", ".model nm nmos(level=3)", "D1 a b dm", ".model dm d(iss=1e-14)", "V1 a 0 PULSE(1)",
+        "T1 a b c d", "X1 a b missing", "K1 L1 L2 0.9", ".foo", ".tran 1u", "E1 a b v={fun(1)}", "V2 a 0 PWL(0 0 1m 1 1m 2)", ".print tran v(zz)", "+ v(yy)",
+    )  # fmt: skip
+    with pytest.raises(InputError) as caught:
+        circuit_program(circuit(tmp_path, *lines))
+    told = [(p.span.line - 1, p.code) for p in caught.value.problems]
+    assert sorted(set(line for line, _ in told)) == [2, 3, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]
+    words = str(caught.value)
+    for sentence in ("nothing is called 'rr'", "no .model 'nonsense'", "level 3 of a MOSFET", "no parameter 'iss'", "PULSE needs", "lossless line", "no subcircuit 'missing'",
+                     "couples 'l1'", "no line '.foo'", ".tran step stop", "times of PWL", "node 'zz'"):  # fmt: skip
+        assert sentence in words, words
+
+
+def test_what_waits_is_noted(tmp_path):
+    model = netsim.load(circuit(tmp_path, "V1 a 0 1", "R1 a 0 1", ".ac dec 10 1 1k", ".op"))
+    (note,) = model.network.notes
+    assert note.is_note and note.span.line == 4 and "'.ac'" in note.message
+    assert note in model.check()
+
+
+def test_impossible_couplings(tmp_path):
+    with pytest.raises(InputError, match="negative energy"):
+        circuit_program(circuit(tmp_path, "L1 a 0 1", "L2 b 0 1", "L3 c 0 1", "K1 L1 L2 0.9", "K2 L2 L3 0.9", "K3 L1 L3 -0.9"))
+
+
+def test_a_netlist_uses_subcircuits_of_a_file(tmp_path):
+    circuit(tmp_path, ".subckt divider in out r=1k", "R1 in out {r}", "R2 out 0 {r}", ".ends")
+    net = tmp_path / "n.net"
+    net.write_text('use electrical\nuse "c.cir"\nv1 voltage (a, ground) v = 8 V\nd1 divider (a, b)\nrun static()\nsave b.v\n')
+    assert run(net).series("b.v") == pytest.approx([4.0])
