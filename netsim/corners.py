@@ -193,10 +193,11 @@ def _switching(expr: Any, text: Text) -> Iterator[tuple[Series, bool]]:
             yield _difference(text.series(expr.left), text.series(expr.right)), False
 
 
+_CYCLOID = ("t", "duration", "at")
 _PULSE = ("t", "at", "width", "rise", "fall", "period")
 
 
-def _of_call(call: Call, series: Callable[[Any], Series]) -> Iterator[tuple[Series, bool]]:
+def _of_call(call: Call, series: Callable[[Any], Series]) -> Iterator[tuple[Series, bool]]:  # noqa: C901  (one case per function)
     given = dict(call.keywords)
     first, *others = call.arguments if call.arguments else (None,)
     match call.function:
@@ -215,6 +216,10 @@ def _of_call(call: Call, series: Callable[[Any], Series]) -> Iterator[tuple[Seri
                     yield _difference(series(one), series(other)), False
         case "sine" if "at" in given:
             yield _difference(series(first), series(given["at"])), False
+        case "cycloid":
+            part = {name: _argument(call, given, _CYCLOID, name, series) for name in _CYCLOID}
+            yield _difference(series(first), part["at"]), False
+            yield (lambda t: part["t"](t) - part["at"](t) - part["duration"](t)), False
         case "pulse":
             yield from _of_pulse({name: _argument(call, given, _PULSE, name, series) for name in _PULSE})
 

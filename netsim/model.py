@@ -14,6 +14,7 @@ from netsim.analyses.beginning import begun
 from netsim.analyses.inverse import inverse
 from netsim.analyses.inverse_options import OWN, InverseOptions, inverse_options, motions_in
 from netsim.analyses.options import TIMES, WORDS, TransientOptions, check_options
+from netsim.analyses.recursion import NUMBERS, RecursionOptions, recursion, recursion_options
 from netsim.analyses.static import StaticOptions, static, static_options
 from netsim.analyses.stepping import Progress
 from netsim.analyses.transient import listed, transient
@@ -39,8 +40,8 @@ from netsim.units import parse_unit
 from netsim.urdf.netlist import robot_program
 from netsim.values import Values, as_expressions, parameter_names, parse_expression
 
-ANALYSES = ("transient", "static", "inverse")
-Options = TransientOptions | InverseOptions | StaticOptions
+ANALYSES = ("transient", "static", "inverse", "recursion")
+Options = TransientOptions | InverseOptions | StaticOptions | RecursionOptions
 SECOND = parse_unit("s").dimension
 NUMBER = parse_unit("1").dimension
 
@@ -160,6 +161,8 @@ class Model:
         if isinstance(option, InverseOptions):
             return inverse(self.network, self.values, self._rewired, option, self._saves(), self._plots(), progress, earlier, beside)
         machine = build_machine(self.prepared[0], self.values, earlier) if done else self.machine
+        if isinstance(option, RecursionOptions):
+            return recursion(machine, self.structure, option, self._saves(), self._plots(), beside)
         if isinstance(option, StaticOptions):
             return static(machine, self.structure, option, self._saves(), self._plots(), beside)
         return transient(machine, self.structure, option, self._saves(), self._plots(), progress, self._read_later(run.name), beside)
@@ -273,6 +276,8 @@ class Model:
         inverse_ = run.analysis == "inverse"
         options = {b.name: self._option(b) for b in run.options if not (inverse_ and b.name in OWN)}
         options.update({n: _plain_number(n, v) for n, v in given.items()})
+        if run.analysis == "recursion":
+            return recursion_options(options, spans)
         if run.analysis == "static":
             return static_options({n: v for n, v in options.items() if n not in given}, spans)
         if inverse_:
@@ -281,10 +286,10 @@ class Model:
         return inverse_options(run, stepping, self.values.scope(self.network.top)) if inverse_ else stepping
 
     def _option(self, binding: Binding) -> Any:
-        if binding.name in WORDS:
+        if binding.name in (*WORDS, "matrix"):
             return _word(binding.value)
         wanted = SECOND if binding.name in (*TIMES, "at") else NUMBER
-        if binding.name not in (*TIMES, "at", "every", "rtol"):
+        if binding.name not in (*TIMES, "at", *NUMBERS):
             return binding.value
         return float(quantity_of(binding.value, self.values.scope(self.network.top), wanted).value)
 
@@ -304,7 +309,7 @@ def _word(expr: Expr) -> str:
 
 def _plain_number(name: str, value: Any) -> Any:
     """Options from Python or the command line: numbers, or texts such as '5 ms'."""
-    if name in WORDS or isinstance(value, int | float):
+    if name in (*WORDS, "matrix") or isinstance(value, int | float):
         return value
     from netsim.language.expressions import Scope
 

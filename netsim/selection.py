@@ -160,7 +160,7 @@ def select(machine: Machine, saves: Iterable[Expr], plots: Iterable[Expr] = ()) 
 
 
 def _select(expr: Expr, show: bool, finder: Finder, selection: Selection) -> None:
-    derived = _derived(expr, finder)
+    derived = _derived(expr, finder.top)
     if derived is not None:
         _bases(derived, show, finder, selection)
         selection.expressions[expr.parts[0].text] = derived  # type: ignore[union-attr]
@@ -176,19 +176,25 @@ def _select(expr: Expr, show: bool, finder: Finder, selection: Selection) -> Non
         selection.expressions[show_expression(expr)] = expr
 
 
-def _derived(expr: Expr, finder: Finder) -> Expr | None:
-    """The expression behind `let work = integral(A.power)`: a let of the top level that speaks of signals names a series."""
-    definition = finder.top.definitions.get(plain_name(expr) or "") if isinstance(expr, Name) else None
+def _derived(expr: Expr, top: Frame) -> Expr | None:
+    """The expression behind `let work = integral(A.power)`: a let of the top level that speaks of signals (by other lets too) names a series."""
+    definition = top.definitions.get(plain_name(expr) or "") if isinstance(expr, Name) else None
     if definition is None or not isinstance(definition.statement, Let):
         return None
-    signals = (name for name in names_in(definition.statement.value) if name.parts[0].text not in finder.top.definitions)
-    return definition.statement.value if any(name.parts[0].text not in ("time", *finder.top.integers, *WORLD) for name in signals) else None
+    value = definition.statement.value
+    known = ("time", *top.integers, *WORLD)
+    speaks = any(
+        _derived(name, top) is not None if name.parts[0].text in top.definitions else name.parts[0].text not in known for name in names_in(value)
+    )
+    return value if speaks else None
 
 
 def _bases(expr: Expr, show: bool, finder: Finder, selection: Selection) -> None:
     """Sample what an expression reads."""
     for name in names_in(expr):
-        if name.parts[0].text != "time" and name.parts[0].text not in finder.network.top.definitions:
+        if (derived := _derived(name, finder.top)) is not None:
+            _bases(derived, show, finder, selection)
+        elif name.parts[0].text != "time" and name.parts[0].text not in finder.network.top.definitions:
             for entry, dimension_ in finder.entries(name):
                 selection.add(entry, dimension_, not show or entry.signal.name in selection.shown)
 
@@ -280,6 +286,8 @@ def series_scope(selection: Selection, values: Mapping[str, Array], time: Array,
         vector = [values[path + s] for s in (".x", ".y", ".z") if path + s in values]
         if vector:
             return Typed(tuple(vector), selection.dimensions.get(path + ".x"))
+        if (derived := _derived(name, top)) is not None:
+            return evaluate(derived, scope)
         return Typed(time, SECOND) if plain_name(name) == "time" else parameters.resolve(name)
 
     def running(call: Call, scope: Scope) -> Typed:
@@ -291,7 +299,8 @@ def series_scope(selection: Selection, values: Mapping[str, Array], time: Array,
         dimension_ = None if operand.dimension is None else operand.dimension * SECOND
         return Typed(integral(np.broadcast_to(np.asarray(operand.value, float), fine.shape), fine)[::REFINED], dimension_)
 
-    return Scope(resolve, {"integral": running})
+    scope = Scope(resolve, {"integral": running})
+    return scope
 
 
 def computed(selection: Selection, values: Mapping[str, Array], time: Array, parameters: Scope, top: Frame) -> dict[str, tuple[Array, Signal]]:

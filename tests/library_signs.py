@@ -141,6 +141,7 @@ SYSTEM = {
     "larger": (_S, "s constant (u) value = 3; t constant (w) value = 2; k larger (u, w, y)", {"k.y": 3.0}),
     "blend": (_S, "s constant (u) value = 3; t constant (w) value = 2; r constant (x) value = 0.25; k blend (u, w, x, y)", {"k.y": 2.25}),
     "curve": (_S, "s constant (u) value = 4; k curve (u, y) n = 3, xs = [0, 1, 3], ys = [0, 2, 0]", {"k.y": -1.0}),
+    "surface": (_S, "s constant (u) value = 0.5; t constant (v) value = 4; k surface (u, v, y) n = 2, m = 3, us = [0, 1], vs = [0, 1, 3], ys = [[0, 2, 0], [1, 3, 5]]", {"k.y": 2.5}),
     "polynomial": (_S, "s constant (u) value = 2; k polynomial (u, y) a1 = 1, a2 = 2, a3 = 3, a4 = 4", {"k.y": 49.0}),
     "limited_integrator": (_S, "s constant (u) value = 5; k limited_integrator (u, y) upper = 2", {"k.y": 2.0}),
     "slew_limiter": (_S, "s constant (u) value = -5; k slew_limiter (u, y) falling = -2 Hz", {"k.y": -2.0}),

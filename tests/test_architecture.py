@@ -26,7 +26,7 @@ LAYERS = [
     "solvers.culprits solvers.stages solvers.assembly",
     "solvers.equilibrium solvers.initial solvers.recovery solvers.consistent solvers.reach solvers.reactions solvers.redundancy solvers.sharing",
     "tree",
-    "structure integrators corners peaks selection jointspace rates analyses results",
+    "structure integrators corners peaks selection jointspace recursion rates analyses results",
     "plots scene animate looks model show diagram scenes summary starts_shown cli",
 ]
 ORDER = [name for layer in LAYERS for name in layer.split()]

@@ -94,6 +94,12 @@ def _bell(t: Any, at: Any, width: Any) -> Any:
     return apply("exp", -(z * z))
 
 
+def _cycloid(t: Any, duration: Any, at: Any) -> Any:
+    """From 0 to 1 within `duration`: S - sin(2 pi S)/(2 pi), whose rate and second derivative are zero at both ends."""
+    s = apply("min", apply("max", (t - at) / duration, 0.0), 1.0)
+    return s - apply("sin", 2 * np.pi * s) / (2 * np.pi)
+
+
 def _sine(t: Any, amplitude: Any, frequency: Any, phase: Any, offset: Any, at: Any) -> Any:
     wave = apply("sin", 2 * np.pi * frequency * (t - at) + phase)
     return offset + amplitude * apply("select", apply(">=", t, at), wave, apply("sin", phase))
@@ -118,6 +124,12 @@ def _dot(a: tuple, b: tuple) -> Any:
     if len(a) != len(b):
         raise ValueError
     return sum((x * y for x, y in zip(a, b)), 0.0)
+
+
+def _first(A: tuple, n: float) -> tuple:
+    if not 1 <= n <= len(A) or n != int(n):
+        raise ValueError
+    return A[: int(n)]
 
 
 def _cross(a: tuple, b: tuple) -> tuple:
@@ -176,6 +188,10 @@ def _temperature_rule(first: str) -> Rule:
     return rule
 
 
+def _first_rule(dimensions: Dimensions) -> tuple[str, Dimension | None]:
+    return _pure({"n": dimensions["n"]})[0], dimensions["A"]
+
+
 def _broken_line_rule(dimensions: Dimensions) -> tuple[str, Dimension | None]:
     return _same({"x": dimensions["x"], "xs": dimensions["xs"]})[0], dimensions["ys"]
 
@@ -204,6 +220,9 @@ FUNCTIONS: dict[str, Function] = {
         smoothness=None, doc="offset + amplitude*sin(2*pi*frequency*(t - at) + phase), held before `at`",
     ),
     "bell": Function(("t", "at", "width"), _bell, _same_to_number, doc="exp(-((t - at)/width)^2)"),
+    "cycloid": Function(
+        ("t", "duration", "at"), _cycloid, _same_to_number, _TIME, smoothness=2, doc="from 0 to 1 within `duration`, starting and ending softly"
+    ),
     "dot": Function(("a", "b"), _dot, _multiplied),
     "cross": Function(("a", "b"), _cross, _multiplied),
     "norm": Function(("a",), lambda a: apply("sqrt", _dot(a, a)), _same),
@@ -217,5 +236,6 @@ FUNCTIONS: dict[str, Function] = {
     "silicon_gap": Function(("T",), silicon_gap, _temperature_rule("gap"), doc="band gap of silicon in V"),
     "junction_potential": Function(("V", "T", "Tnom"), junction_potential, _temperature_rule("V"), doc="built-in potential at T"),
     "junction_capacitance": Function(("C", "V", "M", "T", "Tnom"), junction_capacitance, _temperature_rule("C"), doc="at T"),
+    "first": Function(("A", "n"), _first, _first_rule, doc="the first n components, or rows of a matrix"),
     "transpose": Function(("A",), lambda A: tuple(zip(*A)), _same),
 }  # fmt: skip

@@ -77,9 +77,11 @@ def shift(x: tuple, u: Any) -> tuple:
 
 
 def interpolate(x: Any, xs: tuple, ys: tuple) -> Any:
-    """The broken line through the points (xs, ys), xs increasing, continued straight at both ends."""
+    """The broken line through the points (xs, ys), xs increasing, continued straight at both ends; a vector where ys is a matrix, a row per x."""
     if len(xs) != len(ys) or len(xs) < 2:
         raise ValueError
+    if isinstance(ys[0], tuple):
+        return tuple(interpolate(x, xs, column) for column in zip(*ys))
     slopes = [(ys[k + 1] - ys[k]) / (xs[k + 1] - xs[k]) for k in range(len(xs) - 1)]
     total = ys[0] + slopes[0] * (x - xs[0])
     for k in range(1, len(slopes)):

@@ -152,6 +152,7 @@ def _culprit(expr: Expr, shape: Shape) -> Expr:
 _ROUGH = {
     "step": "a step jumps", "ramp": "a ramp has a corner", "pulse": "a pulse has edges", "abs": "abs() has a corner", "sign": "sign() jumps",
     "floor": "floor() jumps", "mod": "mod() jumps", "min": "min() has a corner", "max": "max() has a corner",
+    "cycloid": "a cycloid's third derivative jumps at both ends",
     "sine": "a sine that begins `at` an instant has a corner there", "table": "the table is interpolated like that",
 }  # fmt: skip
 

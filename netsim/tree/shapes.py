@@ -41,7 +41,7 @@ def bending_shapes(name: str, count: int) -> ShapeFunctions:
         return _guided(count)
     if name == "cantilever":
         square = Polynomial([0, 0, 1])
-        return _polynomials(name, [square * p for p in _legendre(count)])
+        return polynomials(name, [square * p for p in _legendre(count)])
     if name == "modes":
         return _modes(name, [_cantilever_mode(k) for k in range(count)])
     if name == "hermite":
@@ -53,10 +53,12 @@ def torsion_shapes(name: str, count: int) -> ShapeFunctions:
     """Twist functions, clamped-free: 'modes' sin((2k-1) pi xi/2), or polynomials xi P_k(2 xi - 1) for any other family's name."""
     if name == "modes":
         return _modes(name, [_sine((2 * k + 1) * np.pi / 2) for k in range(count)])
-    return _polynomials("polynomial", [Polynomial([0, 1]) * p for p in _legendre(count)])
+    return polynomials("polynomial", [Polynomial([0, 1]) * p for p in _legendre(count)])
 
 
-def _polynomials(name: str, functions: list[Polynomial]) -> ShapeFunctions:
+def polynomials(name: str, functions: list[Polynomial]) -> ShapeFunctions:
+    """Polynomials of xi as shape functions; they should vanish at xi = 0 with their slopes, where the link is clamped."""
+
     def evaluate(xi: Floats, order: int) -> Floats:
         return np.array([(f.deriv(order) if order else f)(xi) for f in functions]).reshape(len(functions), -1)
 
@@ -72,7 +74,7 @@ def _guided(count: int) -> ShapeFunctions:
     """G22 (9) and (11): 3 xi^2 - 2 xi^3 and -8 xi^4 + 14 xi^3 - 5 xi^2; value 1 and slope 0 at the end, the second zero in the middle."""
     if count > 2:
         raise ValueError("there are two guided shape functions: more need 'cantilever' or 'modes'")
-    return _polynomials("guided", [Polynomial([0, 0, 3, -2]), Polynomial([0, 0, -5, 14, -8])][:count])
+    return polynomials("guided", [Polynomial([0, 0, 3, -2]), Polynomial([0, 0, -5, 14, -8])][:count])
 
 
 def _modes(name: str, functions: list[Callable[[Floats, int], Floats]]) -> ShapeFunctions:

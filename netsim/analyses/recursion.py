@@ -1,0 +1,243 @@
+"""Recursion: networks whose bodies form a tree, integrated in the coordinates of joints and flexible links by recursive dynamics (netsim.tree).
+
+Without `step` an explicit method of order 8 with an error test; with `step` Newmark's method (H. A. Gevorkyan 2022, eq. 6), whose beta, gamma and
+iteration matrix are options. Every sample is completed by the network's own equations (netsim.solvers.recovery), so all signals may be saved.
+"""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from netsim.analyses.beginning import begun
+from netsim.corners import corners_of
+from netsim.errors import InputError, Problem, nearest
+from netsim.integrators.loop import settle
+from netsim.integrators.states import energies, sample
+from netsim.language.syntax import Expr, Name
+from netsim.recursion.bodies import NetworkTree, network_tree
+from netsim.recursion.integrals import integrals_of, summed
+from netsim.recursion.runge_kutta import FINISHED, SINGULAR, given_of, runge_kutta
+from netsim.recursion.states import coordinates, fill, places, translation
+from netsim.samples import Samples
+from netsim.selection import add_unseen, computed, sampler, select
+from netsim.solvers.initial import Structure, set_charges
+from netsim.solvers.machine import Machine
+from netsim.solvers.newton import set_time
+from netsim.solvers.recovery import Recovery, plan_recovery, recover
+from netsim.tree.newmark import VARIANTS, Drive, newmark
+
+Array = np.ndarray
+NAMES = ("stop", "step", "rtol", "sample", "every", "beta", "gamma", "matrix", "from")
+NUMBERS = ("beta", "gamma", "rtol", "every")
+ELASTIC_SIZE = 1e-3
+"""A deflection that counts as ordinary [m]: what absolute tolerances are relative to."""
+GRID = 500
+MOST_STEPS = 20_000_000
+
+
+@dataclass(frozen=True)
+class RecursionOptions:
+    """stop [s]; step [s], 0: by the error test with tolerance rtol; Newmark's beta, gamma and matrix; time between samples, or steps between them."""
+
+    stop: float
+    step: float = 0.0
+    rtol: float = 1e-9
+    sample: float = 0.0
+    every: int = 1
+    beta: float = 0.25
+    gamma: float = 0.5
+    matrix: str = "exact"
+    start: str = ""
+
+    @property
+    def method(self) -> str:
+        if not self.step:
+            return "dop853"
+        return "newmark explicit" if self.beta == 0 else f"newmark {self.matrix}"
+
+
+def recursion_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> RecursionOptions:
+    """Options of a run line or call, checked; raises `InputError` with all that is wrong."""
+    wrong = [
+        Problem("E421", f"recursion() has no option '{name}'", spans.get(name), hint=nearest(name, NAMES) or f"it has {', '.join(NAMES)}")
+        for name in options
+        if name not in NAMES
+    ]
+    if "stop" not in options:
+        wrong.append(Problem("E422", "recursion() needs 'stop'", spans.get(""), hint="recursion(stop = 1 s)"))
+    wrong += _numbers(options, spans)
+    if options.get("matrix", "exact") not in VARIANTS[1:]:
+        hint = nearest(str(options["matrix"]), VARIANTS[1:])
+        wrong.append(Problem("E424", f"matrix is one of {', '.join(VARIANTS[1:])}, not '{options['matrix']}'", spans.get("matrix"), hint=hint))
+    every = options.get("every", 1)
+    wrong += _step_divides(options, spans) if not wrong and "step" in options else []
+    if wrong or every != int(every) or every < 1:
+        raise InputError(wrong or Problem("E423", "'every' is a whole number of steps", spans.get("every")))
+    given = {n: options[n] for n in NAMES if n in options and n != "from"}
+    return RecursionOptions(**{**given, "every": int(every)}, start=options.get("from", ""))
+
+
+def _numbers(options: Mapping[str, Any], spans: Mapping[str, Any]) -> list[Problem]:
+    """What is wrong with single numbers."""
+    wrong = []
+    limits = {"stop": (0, np.inf), "step": (0, np.inf), "sample": (0, np.inf), "rtol": (1e-13, 0.1)}
+    for name, (low, high) in limits.items():
+        if name in options and not low < options[name] <= high:
+            wrong.append(
+                Problem("E423", f"'{name}' must be positive" if high == np.inf else "'rtol' is a number between 1e-13 and 0.1", spans.get(name))
+            )
+    for name, high in (("beta", 0.5), ("gamma", 1.0)):
+        if not 0 <= options.get(name, 0.0) <= high:
+            wrong.append(Problem("E423", f"'{name}' is a number between 0 and {high:g}", spans.get(name)))
+        if name in options and "step" not in options:
+            wrong.append(Problem("E423", f"'{name}' is Newmark's, which needs 'step'", spans.get(name), hint="step = 10 ms"))
+    return wrong
+
+
+def _step_divides(options: Mapping[str, Any], spans: Mapping[str, Any]) -> list[Problem]:
+    for name in ("stop", "sample"):
+        count = options.get(name, options["step"]) / options["step"]
+        if abs(count - round(count)) > 1e-9 * max(count, 1) or not 0.5 < count < MOST_STEPS:
+            return [Problem("E423", f"'step' does not divide '{name}'", spans.get("step"))]
+    return []
+
+
+def recursion(
+    machine: Machine,
+    structure: Structure,
+    options: RecursionOptions,
+    saves: Sequence[Expr] = (),
+    plots: Sequence[Expr] = (),
+    beside: Sequence[Name] = (),
+) -> Samples:
+    """Integrate a network whose bodies form a tree. Raises `InputError` (E450) where they do not, or a start is wrong."""
+    began, cpu = clock.perf_counter(), clock.process_time()
+    found = network_tree(machine)
+    machine, structure, g, _ = begun(machine, structure, options.start)
+    moved = translation(machine, found)
+    q, v = coordinates(machine, moved, g)
+    selection = select(machine, saves, plots)
+    unseen = add_unseen(machine, selection, beside)
+    reader = sampler(machine, selection)
+    run = _newmark if options.step else _explicit
+    time, qs, vs, failure, effort = run(machine, found, options, g, q, v)
+    recovery = plan_recovery(machine, structure, g)
+    work = integrals_of(machine)
+    values, account = np.full((len(time), len(selection.entries)), np.nan), np.zeros((len(time) + 1, 4))
+    power, before, room, totals = np.zeros(4), np.zeros(4), np.zeros(reader.size), None
+    for i, t in enumerate(time):
+        point = _complete(machine, recovery, moved, g, t, qs[i], vs[i])
+        span = time[i] - time[i - 1] if i else 0.0
+        totals = summed(work, point, totals, span)
+        energies(machine.problem, point, power)
+        if not i:
+            before[:] = power
+        settle(account, i, power, before, span)
+        sample(reader.table, reader.places, point, room, values[i])
+    top = machine.system.network.top
+    columns = {name: values[:, j] for j, name in enumerate(selection.entries)}
+    signals = {name: (columns[name], selection.entries[name].signal) for name in selection.shown}
+    signals.update(computed(selection, columns, time, machine.values.scope(top), top))
+    shown = np.column_stack([series for series, _ in signals.values()]) if signals else np.zeros((len(time), 0))
+    attributes = {
+        "analysis": "recursion",
+        "method": options.method,
+        **({"step": options.step, "beta": options.beta, "gamma": options.gamma} if options.step else {"rtol": options.rtol}),
+        "stop": options.stop,
+        "unknowns": int((~found.motion).sum()),
+        **effort,
+        "wall_seconds": clock.perf_counter() - began,
+        "cpu_seconds": clock.process_time() - cpu,
+        "netlist": machine.system.network.text,
+        **({"failure": failure} if failure else {}),
+    }
+    seen = {name: columns[name] for name in unseen}
+    message = failure.message if failure else ""
+    signals_ = tuple(signal for _, signal in signals.values())
+    account = account[: len(time)]
+    return Samples("", time, signals_, shown, account[:, :3], attributes, not failure, message, origin=g, unseen=seen, kinetic=account[:, 3])
+
+
+def _complete(machine: Machine, recovery: Recovery, moved: Any, g: Array, t: float, q: Array, v: Array) -> Array:
+    """The network's point at positions and velocities of the tree: accelerations and forces from its own equations."""
+    layout, point = machine.system.layout, g.copy()
+    set_time(machine.problem, point, t)
+    fill(machine, moved, q, v, point)
+    set_charges(machine, point)
+    charges = point[layout.charge(np.arange(layout.nq), 0)]
+    return recover(recovery, point, np.concatenate([point[layout.x : layout.history], charges, point[layout.history : layout.step_size]]), t)
+
+
+def _explicit(machine: Machine, found: NetworkTree, options: RecursionOptions, g: Array, q: Array, v: Array) -> tuple[Any, ...]:
+    """Samples of the method of order 8: times, q, v, what went wrong, what it took."""
+    between = options.sample or options.stop / GRID
+    wanted = np.append(np.arange(0.0, options.stop * (1 - 1e-12), between), options.stop)
+    corners = corners_of(machine, options.stop)
+    times = np.unique(np.concatenate([wanted, corners]))
+    times = times[np.append(True, np.diff(times) > 1e-12 * options.stop)]
+    keep = np.isin(times, wanted)
+    tree = found.tree
+    nominal = np.ones(tree.nq + tree.nv)
+    of_q = places(tree)
+    for here in tree.elastic.values():
+        nominal[of_q[here]] = ELASTIC_SIZE
+    given = given_of(found.motion, of_q, found.sources, machine.system.layout)
+    began = clock.process_time()
+    qs, vs, _, _, ended, last, rows, steps, rejected = runge_kutta(
+        tree.flat, given, machine.problem, g.copy(), q, v, times, keep, options.rtol, nominal
+    )
+    effort = {"steps": steps, "rejected": rejected, "loop_seconds": clock.process_time() - began}
+    return times[keep][:rows], qs[:rows], vs[:rows], _failure(ended, last), effort
+
+
+def _failure(ended: int, t: float) -> Problem | None:
+    if ended == FINISHED:
+        return None
+    if ended == SINGULAR:
+        return Problem(
+            "E503", f"a coordinate has no inertia to accelerate at t = {t:g} s", hint="give the last body of each branch a mass and an inertia"
+        )
+    return Problem("E504", f"the error test asks for ever smaller steps at t = {t:g} s", hint="a larger rtol, or Newmark's method (step = 1 ms)")
+
+
+def _newmark(machine: Machine, found: NetworkTree, options: RecursionOptions, g: Array, q: Array, v: Array) -> tuple[Any, ...]:
+    """Samples of Newmark's method."""
+    tree, point, given = found.tree, g.copy(), given_of(found.motion, places(found.tree), found.sources, machine.system.layout)
+
+    def drives(times: Array) -> Array:
+        values = np.zeros((len(times), len(given.coordinate), 3))
+        for i, t in enumerate(times):
+            set_time(machine.problem, point, t)
+            values[i] = given.sign[:, None] * point[given.slots]
+        return values
+
+    def moves(times: Array) -> tuple[Array, Array, Array]:
+        levels = np.zeros((3, len(times), tree.nv))
+        levels[:, :, given.coordinate[given.moves]] = np.moveaxis(drives(times)[:, given.moves], 2, 0)
+        return levels[0], levels[1], levels[2]
+
+    def forces(times: Array) -> Array:
+        total, values = np.zeros((len(times), tree.nv)), drives(times)[:, :, 0]
+        for s in np.flatnonzero(~given.moves):
+            total[:, given.coordinate[s]] += values[:, s]
+        return total
+
+    drive = Drive(found.motion, moves, forces)
+    run = newmark(tree, q, v, drive, options.stop, options.step, options.beta, options.gamma, options.matrix)
+    every = round(options.sample / options.step) if options.sample else options.every
+    rows = np.unique(np.append(np.arange(0, len(run.times), every), len(run.times) - 1)) if len(run.times) else np.zeros(0, int)
+    failure = None
+    if not run.finished:
+        hint = (
+            "a shorter step, or the exact matrix"
+            if options.beta
+            else "an explicit method is stable up to h = 2/w with gamma = 1/2, never with gamma < 1/2"
+        )
+        failure = Problem("E502", f"Newmark's method diverges after t = {run.times[-1] if len(run.times) else 0:g} s", hint=hint)
+    effort = {"steps": len(run.times) - 1, "iterations": run.iterations, "loop_seconds": run.seconds}
+    return run.times[rows], run.q[rows], run.v[rows], failure, effort

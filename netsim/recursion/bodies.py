@@ -1,0 +1,302 @@
+"""The tree of a network: its bodies, joints and flexible links as `netsim.tree` has them, and what is known of each coordinate.
+
+All that acts must be part of it: rigid bodies, flexible links, joints, sources of a joint's coordinate or force that are functions of time (chi = 1
+and chi = 0), and what exerts nothing. Anything else is refused, as is a loop of joints.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.polynomial import Polynomial
+
+from netsim.errors import InputError, Problem
+from netsim.inputs import bounds_of
+from netsim.jointspace.joints import FIXED, MOTIONS, PRISMATIC, REVOLUTE, SPHERICAL, Step, steps_of
+from netsim.jointspace.spanning import axis_of, is_spatial, parameter
+from netsim.network import GROUND, Instance
+from netsim.recursion.inertias import NOTHING, RigidBody, is_silent, rigid_bodies
+from netsim.solvers.machine import Machine
+from netsim.tree.beam import Beam, Section
+from netsim.tree.model import PARENT, Body, Inertia, Joint, Tree, build_tree
+from netsim.tree.shapes import polynomials
+
+Array = np.ndarray
+FLEXIBLE = "flexible_link"
+FORCES = {"hinge_torque": (REVOLUTE, "T"), "slide_force": (PRISMATIC, "F")}
+"""Sources of a joint's force: kind of the coordinate, input."""
+KINDS = {FIXED: "fixed", REVOLUTE: "revolute", PRISMATIC: "prismatic", SPHERICAL: "spherical"}
+TOGETHER = 1e-12
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A frame of the tree: a body, its origin and axes (columns) in the reference placement. Of a flexible link it is a section: the clamped one
+    (at = 0), which moves as the body itself, or that at its end (at = 1)."""
+
+    body: str | None
+    origin: Array
+    axes: Array
+    at: float = 0.0
+
+
+@dataclass(frozen=True)
+class Source:
+    """What prescribes a coordinate: the drive that is its motion or its force, and the sign with which it enters."""
+
+    coordinate: int
+    drive: int
+    sign: float
+    is_motion: bool
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkTree:
+    """The tree; for every spatial node its frame; own variables of instances (instance, name, slice of v; or of q) that are coordinates; sources."""
+
+    tree: Tree
+    frames: dict[int, Frame]
+    variables: tuple[tuple[Instance, str, slice], ...]
+    rates: tuple[tuple[Instance, str, slice], ...]
+    sources: tuple[Source, ...]
+
+    @property
+    def motion(self) -> Array:
+        """chi: coordinates of prescribed motion (nv,)."""
+        found = np.zeros(self.tree.nv, bool)
+        found[[s.coordinate for s in self.sources if s.is_motion]] = True
+        return found
+
+    def node(self, frame: Frame) -> int:
+        """The tree's node that moves with a frame."""
+        if frame.body is None:
+            return 0
+        if not frame.at:
+            return self.tree.node[frame.body]
+        hung = next(b.name for b in self.tree.bodies if b.parent == frame.body and b.at == frame.at)
+        return int(self.tree.flat.node[self.tree.node[hung], PARENT])
+
+
+def network_tree(machine: Machine) -> NetworkTree:
+    """The tree of a machine's network; raises `InputError` (E450) naming all that has no place in one."""
+    growing = _Growing(machine, *rigid_bodies(machine))
+    growing.grow()
+    return growing.finished()
+
+
+@dataclass
+class _Growing:
+    """The lists a tree is gathered in."""
+
+    machine: Machine
+    masses: dict[int, RigidBody]
+    used: set[str]
+    bodies: list[Body] = field(default_factory=list)
+    frames: dict[int, Frame] = field(default_factory=dict)
+    joints: list[tuple[Instance, list[tuple[Step, str]], int]] = field(default_factory=list)
+    links: list[tuple[Instance, str]] = field(default_factory=list)
+    waiting: deque[int] = field(default_factory=deque)
+    problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def network(self) -> Any:
+        return self.machine.system.network
+
+    def grow(self) -> None:
+        edges: dict[int, list[tuple[int, Instance]]] = {}
+        for instance in self.network.instances:
+            if steps_of(instance) is not None or instance.component.name == FLEXIBLE:
+                for here, there in (instance.nodes[:2], instance.nodes[1::-1]):
+                    edges.setdefault(here, []).append((there, instance))
+        self.edges = edges
+        self.frames[GROUND] = Frame(None, np.zeros(3), np.eye(3))
+        self._spread(GROUND)
+        for node in range(len(self.network.nodes)):
+            if is_spatial(self.network, node) and node not in self.frames:
+                self._free(node)
+                self._spread(node)
+
+    def _spread(self, root: int) -> None:
+        self.waiting.append(root)
+        while self.waiting:
+            node = self.waiting.popleft()
+            for other, instance in self.edges.get(node, []):
+                if instance.name in self.used:
+                    continue
+                self.used.add(instance.name)
+                if other in self.frames:
+                    self._refuse(instance, f"'{instance.name}' closes a loop")
+                elif instance.component.name != FLEXIBLE:
+                    self._joint(node, other, instance)
+                    self.waiting.append(other)
+                elif instance.nodes[0] != node:
+                    self._refuse(instance, f"'{instance.name}' is reached from its free end", "turn it round: its first frame is the clamped end")
+                else:
+                    self._flexible(self.frames[node], instance)
+
+    # ------------------------------------------------------------------------------------------- bodies
+
+    def _joint(self, node: int, other: int, instance: Instance) -> None:
+        """The bodies that carry a joint's freedoms, the last one with what hangs on the node."""
+        sign = 1 if instance.nodes[0] == node else -1
+        steps, at = list(steps_of(instance) or ())[::sign], parameter(instance, "at", self.machine.values)
+        frame, named = self.frames[node], []
+        friction = self._friction(instance, steps)
+        for k, step in enumerate(steps):
+            last = k == len(steps) - 1
+            axis = sign * axis_of(instance, step, self.machine.values) if step.axis else np.array([0.0, 0.0, 1.0])
+            name = f"{instance.name} {k}"
+            joint = Joint(KINDS[step.kind], tuple(axis), *friction)
+            if step.coordinate in instance.component.terminals:
+                self._refuse(instance, f"'{instance.name}' hands its coordinate to '{step.coordinate}'")
+            if last:
+                frame = self._carrier(name, frame, joint, at, other)
+            else:
+                frame = self._add(name, frame, joint, Frame(name, at, np.eye(3)))
+            named.append((step, name))
+        self.frames[other] = frame
+        self.joints.append((instance, named, sign))
+
+    def _carrier(self, name: str, parent: Frame, joint: Joint, at: Array, node: int) -> Frame:
+        """The body of a node: a flexible link itself where one begins right here and nothing else hangs on the node."""
+        begins = [i for there, i in self.edges.get(node, []) if i.component.name == FLEXIBLE and i.nodes[0] == node and i.name not in self.used]
+        if len(begins) == 1 and node not in self.masses and joint.kind != "spherical":
+            beam, axes, start = self._beam(begins[0])
+            if np.abs(start - at).max() <= TOGETHER * beam.length:
+                self.used.add(begins[0].name)
+                turned = replace(joint, axis=tuple(axes.T @ joint.axis))
+                frame = self._add(name, parent, turned, Frame(name, at, axes), beam)
+                self._end(begins[0], name, axes)
+                return frame
+        mass = self.masses.get(node, NOTHING)
+        return self._add(name, parent, joint, Frame(name, at, np.eye(3)), self._inertia(mass, self._drawn(node) - at))
+
+    def _flexible(self, frame: Frame, instance: Instance) -> None:
+        """A flexible link fastened to a body."""
+        beam, axes, start = self._beam(instance)
+        self._add(instance.name, frame, Joint("fixed"), Frame(instance.name, start, axes), beam)
+        self._end(instance, instance.name, axes)
+
+    def _end(self, instance: Instance, body: str, axes: Array) -> None:
+        """The frame at a link's free end: its last section, or a body on it where there is mass, or nothing else."""
+        self.links.append((instance, body))
+        self.waiting.append(instance.nodes[1])
+        node, place = instance.nodes[1], parameter(instance, "at2", self.machine.values)
+        section = Frame(body, place, axes, 1.0)
+        name = f"{instance.name} end"
+        if node not in self.masses and any(other.name not in self.used for _, other in self.edges[node]):
+            self.frames[node] = section
+            return
+        self.frames[node] = self._add(
+            name, section, Joint("fixed"), Frame(name, place, np.eye(3)), self._inertia(self.masses.get(node, NOTHING), 0 * place)
+        )
+
+    def _free(self, node: int) -> None:
+        place, name = self._drawn(node), self.network.nodes[node].name
+        ground = self.frames[GROUND]
+        self.frames[node] = self._add(
+            name, ground, Joint("free"), Frame(name, place, np.eye(3)), self._inertia(self.masses.get(node, NOTHING), 0 * place)
+        )
+
+    def _add(self, name: str, parent: Frame, joint: Joint, frame: Frame, inertia: Inertia | Beam | None = None) -> Frame:
+        position, rotation = parent.axes.T @ (frame.origin - parent.origin), parent.axes.T @ frame.axes
+        self.bodies.append(Body(name, parent.body, joint, inertia or Inertia(), position, rotation, parent.at))
+        return frame
+
+    def _inertia(self, body: RigidBody, shift: Array) -> Inertia:
+        """A body whose node's point is `shift` away from the frame's origin."""
+        if not body.mass:
+            return Inertia()
+        centre = body.moment / body.mass
+        about = body.inertia - body.mass * (centre @ centre * np.eye(3) - np.outer(centre, centre))
+        return Inertia(body.mass, (shift + centre).tolist(), about)
+
+    def _drawn(self, node: int) -> Array:
+        layout = self.machine.system.layout
+        first = int(self.machine.system.numbering.first[node])
+        return self.machine.g[layout.place(first + np.arange(3))].copy()
+
+    def _beam(self, instance: Instance) -> tuple[Beam, Array, Array]:
+        """The beam, its axes (columns) and its clamped end in the reference placement."""
+        given = {n: parameter(instance, n, self.machine.values) for n in ("at1", "at2", "side", "line", "EIy", "EIz", "shape", "damping")}
+        length = float(np.linalg.norm(given["at2"] - given["at1"]))
+        along = (given["at2"] - given["at1"]) / length
+        across = np.cross(along, given["side"])
+        across /= np.linalg.norm(across)
+        rows = given["shape"].reshape(-1, 6)
+        shapes = polynomials("given", [Polynomial([0.0, 0.0, *row]) for row in rows])
+        section = Section(float(given["line"][0]), float(given["EIy"][0]), float(given["EIz"][0]))
+        beam = Beam(length, section, shapes, shapes, damping=float(given["damping"][0]))
+        return beam, np.column_stack([along, np.cross(across, along), across]), given["at1"]
+
+    def _friction(self, instance: Instance, steps: list[Step]) -> tuple[float, float, float]:
+        """(dry friction, viscous damping, speed that rounds it); springs, and friction of joints of several freedoms, are refused."""
+        own = {n: v.value for n, v in self.machine.values.parameters(instance).items() if isinstance(v.value, int | float)}
+        single = len(steps) == 1 and steps[0].kind in (REVOLUTE, PRISMATIC)
+        known = ("d", "friction", "ws", "vs") if single else ("ws", "vs")
+        wrong = [n for n, v in own.items() if v and n not in known and n.rstrip("q12xy") in ("c", "d", "friction")]
+        if wrong:
+            self._refuse(instance, f"'{instance.name}' has {wrong[0]}, which the recursion does not know")
+        if not single:
+            return 0.0, 0.0, 1e-3
+        return float(own.get("friction", 0.0)), float(own.get("d", 0.0)), float(own.get("ws", own.get("vs", 1e-3)))
+
+    # ------------------------------------------------------------------------------------------ coordinates
+
+    def finished(self) -> NetworkTree:
+        sources = self._sources_of_joints()
+        for batch in self.machine.system.batches:
+            for instance in batch.instances if not batch.shapes and not is_silent(batch) else ():
+                if instance.name not in self.used:
+                    self._refuse(
+                        instance, f"'{instance.name}' ({instance.component.name}) has no place in a tree of bodies, links, joints and their sources"
+                    )
+        if self.problems:
+            raise InputError(self.problems)
+        gravity = np.array(self.machine.values.world("gravity").value, float)
+        tree = build_tree(self.bodies, gravity.tolist())
+        variables, rates = [], []
+        for instance, named, _ in self.joints:
+            for step, body in named:
+                if step.kind in (REVOLUTE, PRISMATIC):
+                    variables.append((instance, step.coordinate, tree.joint[body]))
+        for instance, body in self.links:
+            here, half = tree.elastic[body], (tree.elastic[body].stop - tree.elastic[body].start) // 2
+            halves = slice(here.start, here.start + half), slice(here.start + half, here.stop)
+            variables += [(instance, n, s) for n, s in zip("yz", halves)]
+            rates += [(instance, n, s) for n, s in zip(("ry", "rz"), halves)]
+        found = tuple(replace(s, coordinate=tree.joint[body].start) for s, body in sources)
+        return NetworkTree(tree, self.frames, tuple(variables), tuple(rates), found)
+
+    def _sources_of_joints(self) -> list[tuple[Source, str]]:
+        bounds = bounds_of(self.network, self.machine.values)
+        of_time = {(self.network.instances[b.instance].name, b.quantity.name) for b in bounds if not b.reads_signals}
+        kinds = {**{n: (k, i, True) for n, (k, i, _) in MOTIONS.items()}, **{n: (k, i, False) for n, (k, i) in FORCES.items()}}
+        homes = {i.name: (b, k) for b in self.machine.system.batches if not b.shapes for k, i in enumerate(b.instances)}
+        found, moved = [], set()
+        for instance in self.network.instances:
+            kind, name, is_motion = kinds.get(instance.component.name, (None, "", False))
+            if kind is None or (instance.name, name) not in of_time:
+                continue
+            for joint, named, _ in self.joints:
+                for step, body in named:
+                    sign = self._along(instance, joint, step, kind)
+                    if sign and (body not in moved or not is_motion) and instance.name not in self.used:
+                        batch, k = homes[instance.name]
+                        found.append((Source(-1, int(batch.drives["input", 0][k]), sign, is_motion), body))
+                        self.used.add(instance.name)
+                        moved |= {body} if is_motion else set()
+        return found
+
+    def _along(self, source: Instance, joint: Instance, step: Step, kind: int) -> float:
+        """1 or -1 where a source acts along a joint's freedom or against it, 0 where it does not."""
+        if step.kind != kind or source.nodes[:2] != joint.nodes[:2]:
+            return 0.0
+        cosine = axis_of(source, Step(kind, ("axis",)), self.machine.values) @ axis_of(joint, step, self.machine.values)
+        return float(np.sign(cosine)) if abs(abs(cosine) - 1) <= TOGETHER else 0.0
+
+    def _refuse(self, instance: Instance, message: str, hint: str = "run transient() instead: it serves any network") -> None:
+        self.problems.append(Problem("E450", f"recursion(): {message}", instance.text.span, hint=hint))

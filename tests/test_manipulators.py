@@ -1,0 +1,152 @@
+"""G22's manipulator as a netlist: against an independent Lagrange code at a relative tolerance of 1e-12, by two formulations, by Newmark's method."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+import netsim
+from netsim.errors import InputError
+from netsim.language.parse import parse
+from netsim.library import models_folder
+from netsim.model import Model
+
+NETLIST = models_folder() / "manipulators" / "gevorkian2022.net"
+SIGNALS = ["dX", "dY", "dZ", "G1", "G2", "G3", "G4"]
+TABLE = {
+    2.5: [4.926711171e-04, -5.265507785e-03, -6.520806738e-03, 769.0892846, 619.4420694, 343.6974760, 15.51853338],
+    5: [2.892140880e-03, -5.867127815e-03, -3.965495363e-03, 529.5119993, 707.9214162, 425.7588642, 23.96391249],
+    7.5: [-3.714586468e-03, -1.975506697e-03, 6.421728915e-03, -660.4740185, 297.3966465, 280.5804252, 27.48633927],
+    10: [-8.699010833e-03, 1.849105763e-03, -9.932620990e-05, -487.4501686, -409.1849083, -170.9985645, 8.043859466],
+    15: [4.700652849e-04, 2.131325419e-05, -8.337539300e-05, 16.15180966, -10.37883815, -5.866476022, 0.0701811111],
+    25: [-1.654261731e-04, 6.697993187e-05, -2.623953588e-04, -5.648756624, -32.65429110, -18.47332530, 0.2191937268],
+}
+PEAKS = np.array([0.010201333, 0.0063933785, 0.0074131422, 878.81645, 757.85654, 434.40740, 29.621157])
+BEAM_PEAKS = np.array([0.12752, 0.11223, 0.13913, 1073.4, 830.2, 495.3, 34.03])
+
+
+@cache
+def samples(line="recursion(stop = T, rtol = 1e-11, sample = 0.05 s)", **counts):
+    """Columns of the netlist's signals under another run line."""
+    text = NETLIST.read_text()
+    first = text.index("\nrun ")
+    text = text[:first] + f"\nrun {line}" + text[text.index("\n", first + 1) :]
+    text = text.replace('include "shapes.inc"', (NETLIST.parent / "shapes.inc").read_text())
+    found = netsim.load(text, counts=counts).run()[0]
+    return found, np.column_stack([found.series(n) for n in SIGNALS])
+
+
+def test_one_function_is_the_papers():
+    found, values = samples()
+    for t, row in TABLE.items():
+        at = int(np.argmin(abs(found.time - t)))
+        assert found.time[at] == pytest.approx(t)
+        assert np.abs(values[at] - row) / PEAKS == pytest.approx(np.zeros(7), abs=1e-7)
+    assert np.abs(values).max(0) == pytest.approx(PEAKS, rel=1e-7)
+
+
+def test_three_free_functions_are_the_beam():
+    _, values = samples(shapes=2, functions=3)
+    assert np.abs(values).max(0) == pytest.approx(BEAM_PEAKS, rel=2e-3)
+
+
+def test_the_network_s_own_equations_agree():
+    """The same netlist in absolute coordinates, by the component's text: 88 unknowns and Radau IIA."""
+    _, tree = samples("recursion(stop = 3 s, rtol = 1e-11, sample = 0.1 s)", shapes=2, functions=2)
+    _, network = samples("transient(stop = 3 s, rtol = 1e-7, sample = 0.1 s)", shapes=2, functions=2)
+    assert np.abs(tree - network).max(0) / np.abs(tree).max(0) == pytest.approx(np.zeros(7), abs=2e-5)
+
+
+def test_newmark_by_options():
+    """The largest error of dX over all 25 s at h = 0.01 s: 0.42 % of its peak; explicit with gamma = 1/2: 0.21 %."""
+    _, exact = samples()
+    for options, error in (("", 0.0042), (", beta = 0, gamma = 0.5", 0.0021)):
+        _, values = samples(f"recursion(stop = T, step = 0.01 s, sample = 0.05 s{options})")
+        assert np.abs(values[:, 0] - exact[:, 0]).max() / PEAKS[0] == pytest.approx(error, rel=0.06)
+
+
+def test_the_papers_explicit_member_is_told_to_diverge():
+    found, _ = samples("recursion(stop = T, step = 0.1 s, beta = 0, gamma = 0)")
+    assert not found.finished and "diverges" in found.message
+
+
+def test_parameters_are_the_user_s():
+    """Joint 4 about the link's own axis: its torque is that of a turned cylinder and the payload, a point, on that axis."""
+    model = netsim.load(NETLIST).with_params(axis4="[1, 0, 0]", T="2 s")
+    found = model.run()[0]
+    assert np.abs(found.series("G4")).max() < 1e-2
+    assert np.abs(found.series("dY")).max() > 1e-3
+    heavier = netsim.load(NETLIST).with_params(payload="400 kg", T="2 s").run()[0]
+    lighter = netsim.load(NETLIST).with_params(T="2 s").run()[0]
+    assert np.abs(heavier.series("G1")).max() > 1.5 * np.abs(lighter.series("G1")).max()
+
+
+MIXED = """
+use spatial
+let shape = [[1, 0, 0, 0, 0, 0], [-1, 2, 0, 0, 0, 0]]
+world gravity = [0, 0, -9.81] m/s2
+b_base   box_body   (base)          rho = 500 kg/m3, l = [0.4, 0.3, 0.2] m, at = [0, 0, 1] m
+ball   spherical  (base, mast)    at = [0, 0, 1.1] m
+b_mast   body       (mast)          m = 2 kg, I = diag(0.1, 0.2, 0.15) kg.m2, at = [0.1, 0, 1.4] m
+extra  point_mass (mast)          m = 0.5 kg, at = [0.3, 0.1, 1.5] m
+card   universal  (mast, wrist)   at = [0.1, 0, 1.8] m, axis1 = [1, 0, 0], axis2 = [0, 1, 0]
+b_wrist  body       (wrist)         m = 1 kg, I = diag(0.02, 0.03, 0.04) kg.m2, at = [0.1, 0, 2] m
+slide  prismatic  (slider, wrist) at = [0.1, 0, 2.1] m, axis = [0, 0, 1], d = 3 N.s/m, friction = 0.5 N, vs = 0.1 m/s
+b_slider body       (slider)        m = 0.4 kg, I = diag(0.01, 0.01, 0.01) kg.m2, at = [0.1, 0.1, 2.2] m
+push   slide_force (slider, wrist) axis = [0, 0, -1], at = [0.1, 0, 2.1] m, F = 2 N*sin(5*time/(1 s))
+rod    flexible_link (base, tip)  shape = shape, at1 = [0.2, 0, 1] m, at2 = [1.2, 0, 1.2] m, line = 0.5 kg/m, EIy = 30, EIz = 50, damping = 1 ms
+disc   body       (tip)           m = 0.3 kg, I = diag(0.001, 0.001, 0.002) kg.m2, at = [1.2, 0, 1.2] m
+start  base.v = [0.3, 0.1, 2] m/s
+start  base.w = [0.4, -0.3, 1] rad/s
+run {line}
+save base.r, base.w, tip.r, slider.r, slide.q, card.q1, push.work, rod.tip, slide.force
+"""
+
+
+def test_any_tree_agrees_with_the_network():
+    """A free body with a ball joint, a universal joint, a slide from its far side with friction and a force, and a flexible mast with a disc."""
+    runs = {}
+    for line in ("recursion(stop = 0.3 s, rtol = 1e-11, sample = 1 ms)", "transient(stop = 0.3 s, rtol = 1e-8, sample = 1 ms)"):
+        runs[line[:5]] = netsim.load(MIXED.replace("{line}", line)).run()[0]
+    tree, network = runs["recur"], runs["trans"]
+    assert tree.finished and network.finished
+    for j, signal in enumerate(tree.signals):
+        scale = np.abs(network.values[:, j]).max()
+        tolerance = 1e-4 if signal.name == "push.work" else 2e-5  # the work is summed over the samples
+        assert np.abs(tree.values[:, j] - network.values[:, j]).max() < tolerance * scale, signal.name
+    assert np.abs(tree.energy[-1] - network.energy[-1]).max() < 1e-4 * np.abs(tree.energy).max()
+
+
+@pytest.mark.parametrize(
+    "line, words",
+    [
+        ("s  line_spring (a, ground) at1 = [0, 0, 1] m, at2 = [0, 0, 2] m, c = 10 N/m", "'s' (line_spring) has no place"),
+        ("k  spherical (a, ground) at = [0, 0, 1] m", "'k' closes a loop"),
+    ],
+)
+def test_what_is_no_tree_is_refused(line, words):
+    text = f"""
+use spatial
+b  body (a) m = 1 kg, I = diag(1, 1, 1) kg.m2, at = [0, 0, 1] m
+j  revolute (ground, a) at = [0, 0, 0] m, axis = [1, 0, 0]
+{line}
+run recursion(stop = 1 s)
+"""
+    with pytest.raises(InputError) as caught:
+        netsim.load(text).run()
+    assert words in caught.value.problems[0].message and caught.value.problems[0].code == "E450"
+
+
+def test_options_are_checked():
+    base = "use spatial\nb  body (a) m = 1 kg, I = diag(1, 1, 1) kg.m2\n"
+    for line, code in (
+        ("recursion()", "E422"),
+        ("recursion(stop = 1 s, beta = 0.25)", "E423"),
+        ("recursion(stop = 1 s, step = 0.3 s)", "E423"),
+        ("recursion(stop = 1 s, step = 0.1 s, matrix = full)", "E424"),
+        ("recursion(stop = 1 s, methods = 2)", "E421"),
+    ):
+        with pytest.raises(InputError) as caught:
+            Model(netsim.load(f"{base}run {line}\n").network).run()
+        assert caught.value.problems[0].code == code
+    assert parse(f"{base}run recursion(stop = 1 s)\n", "<text>")
