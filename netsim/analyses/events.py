@@ -204,7 +204,7 @@ def leave(s: Settling, g: Array, stop: float) -> None:
     ahead[v:a] += dt * g[a:y]
     look(problem, watch, ahead)
     rise = s.watch.found[:n] - now
-    near = (np.abs(now) <= LOOSE * s.watch.peak) & (s.watch.timed == 0)
+    near = (np.abs(now) <= LOOSE * s.watch.peak) & (s.watch.timed == 0) & ((rise != 0.0) | (now == 0.0))  # of values alone the way is not known
     before = g.copy()
     g[s.truths] = np.where(near, (rise < 0.0) | ((rise == 0.0) & ~s.strict), g[s.truths])
     look(problem, watch, g)
