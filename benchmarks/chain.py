@@ -1,4 +1,5 @@
 """CPU time of a step of a chain of n links joined by hinges, in absolute coordinates, and the exponent of its growth with n.
+Behind it, the same step in joint coordinates.
 
 Every link has six coordinates, every hinge five constraints and an angle: 12 unknowns per link in the sparse system of a step, whose cost should
 grow like n. The chain starts straight and level and falls under gravity. The time of a step is that of the time loop alone; what comes before it
@@ -31,18 +32,19 @@ save link[{n}].r.x, link[{n}].r.z
 """
 
 
-def cost(n: int, steps: int) -> tuple[Cost, int, float]:
+def cost(n: int, steps: int, formulation: str = "absolute") -> tuple[Cost, int, float]:
     """The cost of a step, from the run's first block of steps to its last; the unknowns; and the seconds before the first step."""
     import netsim
 
     marks: list[tuple[int, float]] = []
     opened = clock.process_time()
     model = netsim.load(chain(n))
-    run = model.transient(lambda fraction, time, done: marks.append((done, clock.process_time())), stop=steps * STEP, step=STEP, method="euler").attrs
+    options = {"stop": steps * STEP, "step": STEP, "method": "euler", "formulation": formulation}
+    run = model.transient(lambda fraction, time, done: marks.append((done, clock.process_time())), **options).attrs
     (first, began), (last, ended) = marks[0], marks[-1]
     each = (ended - began) / (last - first)
     ahead = began - opened - first * each
-    return Cost(each * 1e6, run["iterations"] / run["steps"], run["factorisations"] / run["steps"]), model.system.n, ahead
+    return Cost(each * 1e6, run["iterations"] / run["steps"], run["factorisations"] / run["steps"]), run["unknowns"], ahead
 
 
 def report() -> None:
@@ -61,6 +63,17 @@ def report() -> None:
             break
     per_iteration = {n: Cost(each.microseconds / each.iterations, 1.0) for n, each in found.items()}
     print(f"  growth with n: step n^{growth_exponent(found):.2f}, Newton iteration n^{growth_exponent(per_iteration):.2f}")
+    compare()
+
+
+def compare() -> None:
+    """The same step in the coordinates of the hinges, beside the absolute one: least of three runs each."""
+    print("The same chain in joint coordinates (formulation = tree)")
+    print(f"  {'links':>6} {'unknowns':>9} {'us/step':>10} {'absolute':>10} {'ratio':>6}")
+    for n in (4, 16, 64):
+        tree, absolute = (min((cost(n, 200, which) for _ in range(3)), key=lambda each: each[0].microseconds) for which in ("tree", "absolute"))
+        ratio = tree[0].microseconds / absolute[0].microseconds
+        print(f"  {n:6,} {tree[1]:9,} {tree[0].microseconds:10.1f} {absolute[0].microseconds:10.1f} {ratio:6.2f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import building
 import chain
+import integrators
 import ladder
 import memory
 import startup
@@ -32,7 +33,7 @@ def machine_description() -> str:
 def main() -> None:
     """Print every table."""
     print(machine_description())
-    for topic in (startup, building, memory, ladder, tripod, chain):
+    for topic in (startup, building, memory, ladder, integrators, tripod, chain):
         print(flush=True)
         topic.report()
 

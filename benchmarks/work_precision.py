@@ -1,4 +1,4 @@
-"""Work and precision on published problems: `python benchmarks/work_precision.py [problem ...]`.
+"""Work and precision on published problems: `python benchmarks/work_precision.py [problem or method ...]`.
 
 The problems are models/benchmarks/NAME.net, their solutions and the runs of known solvers benchmarks/published/NAME.json. The digits of a run are
 
@@ -100,12 +100,12 @@ def _run(model: Any, given: Problem, method: str, rtol: float) -> Any:
     return model.transient(progress=watch, stop=given.stop, sample=given.stop, method=method, rtol=rtol, save=list(given.reference))
 
 
-def points(given: Problem) -> Iterator[Point]:
+def points(given: Problem, methods: tuple[str, ...] = METHODS) -> Iterator[Point]:
     """Every method that serves, by falling tolerance, as long as it is quick."""
     from netsim.errors import InputError, SimulationError
 
     model = loaded(given.name)
-    for method in METHODS:
+    for method in methods:
         try:
             model.transient(stop=1e-3 * given.stop, method=method, save=list(given.reference))  # compiles
             quick = True
@@ -123,14 +123,11 @@ def points(given: Problem) -> Iterator[Point]:
             print(f"  {method} fails: {failure}")
 
 
-def table(given: Problem, found: list[Point]) -> str:
-    """The points of a problem beside the best published run at each tolerance."""
-    lines = [f"{given.title}; mescd at {given.stop:g} s", "  method             rtol   digits   best published    steps  iterations  CPU ms"]
-    for p in found:
-        best = given.best(p.rtol)
-        beside = f"{best:14.2f}" if best is not None and p.method == "radau" else " " * 14
-        lines.append(f"  {p.method:17} {p.rtol:.0e}  {p.digits:6.2f} {beside}   {p.steps:8,}  {p.iterations:10,}  {1e3 * p.seconds:6.1f}")
-    return "\n".join(lines)
+def row(given: Problem, p: Point) -> str:
+    """A point, for the default method beside the best published run at its tolerance."""
+    best = given.best(p.rtol) if p.method == "radau" else None
+    beside = " " * 14 if best is None else f"{best:14.2f}"
+    return f"  {p.method:17} {p.rtol:.0e}  {p.digits:6.2f} {beside}   {p.steps:8,}  {p.iterations:10,}  {1e3 * p.seconds:6.1f}"
 
 
 def draw(results: Mapping[str, tuple[Problem, list[Point]]]) -> None:
@@ -156,17 +153,22 @@ def draw(results: Mapping[str, tuple[Problem, list[Point]]]) -> None:
     figure.savefig(PICTURE, metadata={"Date": None})
 
 
-def report(names: tuple[str, ...] = NAMES) -> None:
-    """Tables of some problems; the picture where it is all of them."""
-    results = {}
+def report(names: tuple[str, ...] = NAMES, methods: tuple[str, ...] = METHODS) -> None:
+    """Tables of some problems and methods; the picture where it is all problems."""
+    results: dict[str, tuple[Problem, list[Point]]] = {}
     for name in names:
         given = problem(name)
-        results[name] = given, list(points(given))
-        print(table(*results[name]), end="\n\n", flush=True)
+        results[name] = given, []
+        print(
+            f"{given.title}; mescd at {given.stop:g} s\n  method             rtol   digits  best published      steps  iterations  CPU ms", flush=True
+        )
+        for point in points(given, methods):
+            results[name][1].append(point)
+            print(row(given, point), flush=True)
     if names == NAMES:
         draw(results)
         print(f"wrote {PICTURE.relative_to(PICTURE.parents[1])}")
 
 
 if __name__ == "__main__":
-    report(tuple(sys.argv[1:]) or NAMES)
+    report(tuple(n for n in NAMES if n in sys.argv[1:]) or NAMES, tuple(m for m in METHODS if m in sys.argv[1:]) or METHODS)

@@ -158,7 +158,7 @@ def run_command(chosen: argparse.Namespace, line: Run | None = None) -> int:
     if chosen.animate:
         files.append(write_page(scene_of(model, runs[-1]), Path(chosen.animate)))
     if picture:
-        files.append(_draw(model, runs, picture))
+        files += _draw(model, runs, picture)
     print(summary(model, runs, files), end="")
     return _verdict(runs)
 
@@ -198,10 +198,10 @@ def _picture(wanted: str | None, target: Path, draws: bool) -> Path | None:
     return target.with_suffix(f".{wanted.lower()}") if wanted.lower() in PICTURE_WORDS else Path(wanted)
 
 
-def _draw(model: Model, runs: list[Samples], picture: Path) -> Path:
+def _draw(model: Model, runs: list[Samples], picture: Path) -> list[Path]:
     from netsim.plots import plot
 
-    return plot(runs, model.network.plots, picture, model.values.scope(model.network.top))
+    return [plot(runs, model.network.plots, picture, model.values.scope(model.network.top))] if any(r.axis == "time" for r in runs) else []
 
 
 def _verdict(runs: Sequence[Samples]) -> int:

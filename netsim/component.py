@@ -84,6 +84,11 @@ class Component:
         return tuple(name for name, t in self.terminals.items() if t.direction == "out")
 
     @property
+    def is_lagrangian(self) -> bool:
+        """Whether forces follow from energies (netsim.kernels.lagrange)."""
+        return self.definition.kinetic is not None or self.definition.potential is not None
+
+    @property
     def is_source(self) -> bool:
         """Whether its net power counts as supplied: it has inputs or says `source`, and does not say what it `dissipates`."""
         return self.definition.dissipates is None and (self.definition.is_source or bool(self.definition.inputs))

@@ -133,7 +133,7 @@ def _check_dimensions(component: Component, counts: Mapping[str, int]) -> list[P
     problems = _check_events(component, trial)
     for output in d.outputs:
         trial.value(output.value, dimension(output.unit), sizes_of(output.size, counts))
-    for energy, unit in ((d.stores, "J"), (d.dissipates, "W")):
+    for energy, unit in ((d.kinetic, "J"), (d.potential, "J"), (d.stores, "J"), (d.dissipates, "W")):
         if energy is not None:
             trial.value(energy, dimension(unit), ())
     for claim in d.asserts:

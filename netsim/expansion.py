@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
 from netsim.component import WORLD, Component
 from netsim.errors import InputError, Problem, Span, nearest, source_line
@@ -15,7 +14,6 @@ from netsim.language.syntax import (
     ComponentDef,
     Count,
     DomainDef,
-    Include,
     Let,
     ModelDef,
     Name,
@@ -23,6 +21,7 @@ from netsim.language.syntax import (
     Plot,
     Program,
     Quantity,
+    Repeated,
     Run,
     Save,
     Start,
@@ -32,14 +31,15 @@ from netsim.language.syntax import (
     World,
 )
 from netsim.language.syntax import Instance as InstanceText
-from netsim.library import Library, check_library, collect, read_program
+from netsim.library import Library, check_library, collect, included
 from netsim.network import GROUND, Beginning, Definition, Frame, Instance, Network, Node, integer, name_text
+from netsim.repetition import unrolled, written_out
 
 
 @without_collector()
 def build_network(program: Program, counts: Mapping[str, int] | None = None, text: str = "") -> Network:
     """Expand a program; `counts` overrides top-level counts. Raises `InputError` with every mistake found."""
-    statements = tuple(_included(program))
+    statements = tuple(included(program))
     library = collect(Program(statements, program.file))
     wrong = check_library(library, _wanted(statements, library))
     if wrong:
@@ -57,17 +57,6 @@ def _wanted(statements: tuple[Statement, ...], library: Library) -> list[str]:
     return [name for name in library.components if name in types]
 
 
-def _included(program: Program) -> Iterator[Statement]:
-    for statement in program.statements:
-        if not isinstance(statement, Include):
-            yield statement
-            continue
-        path = Path(program.file).parent / statement.path
-        if not path.is_file():
-            raise InputError(Problem("E220", f"cannot read '{statement.path}'", statement.span, hint=f"looked for {path}"))
-        yield from _included(read_program(path))
-
-
 class _Expander:
     """Collects nodes and instances while walking statements; problems pile up and are raised together."""
 
@@ -80,6 +69,7 @@ class _Expander:
         self.merged: dict[int, int] = {}
         self.instances: list[Instance] = []
         self.beginnings: list[Beginning] = []
+        self.readings: list[Statement] = []
         self.problems: list[Problem] = []
         self.depth = 0
 
@@ -88,7 +78,7 @@ class _Expander:
     def expand(self, statements: tuple[Statement, ...], frame: Frame) -> None:
         """Declarations first, then subnetworks, then components: the order of lines does not matter."""
         instances: list[InstanceText] = []
-        for statement in statements:
+        for statement in (s for s in statements if not isinstance(s, Repeated)):
             if isinstance(statement, InstanceText):
                 instances.append(statement)
             elif frame.prefix and isinstance(statement, (Run, Save, Plot, World, Use)):
@@ -97,8 +87,19 @@ class _Expander:
                 self.problems.append(Problem("E223", "definitions belong to the top level", statement.span))
             else:
                 self._declaration(statement, frame)
+        for repeated in (s for s in statements if isinstance(s, Repeated)):
+            self._attempt(self._repeated, repeated, frame)
         for statement in sorted(instances, key=lambda text: text.type not in self.library.models):
             self._attempt(self._instances, statement, frame)
+
+    def _repeated(self, statement: Repeated, frame: Frame) -> None:
+        for each in unrolled(statement, frame):
+            if isinstance(each, Let):
+                self._declaration(each, frame)
+            elif frame.prefix:
+                raise InputError(Problem("E223", "this belongs to the top level, not inside a model", statement.span))
+            else:
+                self.readings.append(each)
 
     def _declaration(self, statement: Statement, frame: Frame) -> None:
         match statement:
@@ -295,7 +296,7 @@ class _Expander:
             raise InputError(self.problems)
 
         def of(kind: type) -> tuple:
-            return tuple(s for s in statements if isinstance(s, kind))
+            return tuple(written_out(s, {}, top) for s in (*statements, *self.readings) if isinstance(s, kind))
 
         return Network(file, nodes, instances, tuple(self.beginnings), top, self.library, of(World), of(Run), of(Save), of(Plot), text)
 

@@ -189,6 +189,11 @@ class Layout:
         frames = (u < GROUND) & (u < FOLLOWING + 6 * self.nf)
         return np.where(frames, self.entries + nnz + 1 + u - FOLLOWING, self.row(u)).astype(np.int32)
 
+    def equation(self, numbers: Array) -> Array:
+        """Places of equations: rows, then (from n on) definitions of charges; negative ones are thrown away."""
+        e = np.asarray(numbers)
+        return np.where(e < 0, self.n, e + (e >= self.n)).astype(np.int32)
+
     @property
     def charge_results(self) -> int:
         return self.n + 1

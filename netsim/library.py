@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -11,7 +11,7 @@ from netsim.component import SIGNAL, Component
 from netsim.component_checks import check
 from netsim.errors import InputError, Problem, nearest
 from netsim.language.parse import parse
-from netsim.language.syntax import ComponentDef, DomainDef, ModelDef, Program, Use
+from netsim.language.syntax import ComponentDef, DomainDef, Include, ModelDef, Program, Statement, Use
 from netsim.spice.netlist import SUFFIXES, circuit_program
 from netsim.urdf.netlist import robot_program
 
@@ -133,3 +133,15 @@ def check_library(library: Library, names: Iterable[str] | None = None) -> list[
     """The mistakes in the named components (all of them by default)."""
     chosen = library.components if names is None else names
     return [problem for name in chosen for problem in check(library.components[name])]
+
+
+def included(program: Program) -> Iterator[Statement]:
+    """The statements of a program with those of the files it includes in their places; raises `InputError` (E220) for a file that is not there."""
+    for statement in program.statements:
+        if not isinstance(statement, Include):
+            yield statement
+            continue
+        path = Path(program.file).parent / statement.path
+        if not path.is_file():
+            raise InputError(Problem("E220", f"cannot read '{statement.path}'", statement.span, hint=f"looked for {path}"))
+        yield from included(read_program(path))

@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 
 from netsim.analyses.beginning import begun
+from netsim.analyses.given import NUMBER, SECOND, listed_option, plain_option, word_option
 from netsim.analyses.inverse import inverse
 from netsim.analyses.inverse_options import OWN, InverseOptions, inverse_options, motions_in
+from netsim.analyses.modal import ModalOptions, modal, modal_options
 from netsim.analyses.options import TIMES, WORDS, TransientOptions, check_options
 from netsim.analyses.recursion import NUMBERS, RecursionOptions, recursion, recursion_options
 from netsim.analyses.static import StaticOptions, static, static_options
@@ -21,10 +23,10 @@ from netsim.analyses.transient import listed, transient
 from netsim.bindings import TableCall, lift
 from netsim.errors import InputError, NetsimError, Problem, SimulationError, nearest
 from netsim.expansion import build_network
-from netsim.language.expressions import Typed, quantity_of
+from netsim.language.expressions import quantity_of
 from netsim.language.parse import parse
 from netsim.language.show import show
-from netsim.language.syntax import Binary, Binding, Expr, Name, Number, Run, Save, String, Vector
+from netsim.language.syntax import Binary, Binding, Expr, Name, Run, Save, Vector
 from netsim.levels import constant_charges
 from netsim.library import electrical_types
 from netsim.network import Network
@@ -36,14 +38,11 @@ from netsim.spice.netlist import SUFFIXES, circuit_program
 from netsim.structure import findings
 from netsim.system import System, build_system
 from netsim.tables import series_of_run
-from netsim.units import parse_unit
 from netsim.urdf.netlist import robot_program
 from netsim.values import Values, as_expressions, parameter_names, parse_expression
 
-ANALYSES = ("transient", "static", "inverse", "recursion")
-Options = TransientOptions | InverseOptions | StaticOptions | RecursionOptions
-SECOND = parse_unit("s").dimension
-NUMBER = parse_unit("1").dimension
+ANALYSES = ("transient", "static", "modal", "inverse", "recursion")
+Options = TransientOptions | InverseOptions | StaticOptions | ModalOptions | RecursionOptions
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,6 +164,8 @@ class Model:
             return recursion(machine, self.structure, option, self._saves(), self._plots(), beside)
         if isinstance(option, StaticOptions):
             return static(machine, self.structure, option, self._saves(), self._plots(), beside)
+        if isinstance(option, ModalOptions):
+            return modal(machine, self.structure, option, self._saves(), self._plots())
         return transient(machine, self.structure, option, self._saves(), self._plots(), progress, self._read_later(run.name), beside)
 
     def _rewired(self, network: Network) -> tuple[Values, System, Structure]:
@@ -184,7 +185,7 @@ class Model:
         given = {name.rstrip("_"): value for name, value in options.items()}
         lists = {"actuators": actuators, **{n: given.pop(n) for n in OWN if n in given}}
         pairs = tuple(Binary("=", parse_expression(s, "track"), parse_expression(m, "track")) for s, m in track.items())
-        bindings = [Binding("track", Vector(pairs)), *(Binding(n, _listed(v, n)) for n, v in lists.items())]
+        bindings = [Binding("track", Vector(pairs)), *(Binding(n, listed_option(v, n)) for n, v in lists.items())]
         run = Run("inverse", tuple(bindings))
         saves = self.network.saves if save is None else (Save(tuple(parse_expression(s, "save") for s in save)),)
         model = replace(self, network=replace(self.network, runs=(run,), saves=saves))
@@ -201,9 +202,8 @@ class Model:
         from netsim.results import dataset
 
         given = {name.rstrip("_"): value for name, value in options.items()}
-        numbers = {n: _plain_number(n, v) for n, v in given.items()}
-        saves = [parse_expression(text, "save") for text in save] if save is not None else self._saves()
-        samples = transient(self.machine, self.structure, check_options("transient", numbers, {}), saves, self._plots(), progress)
+        numbers = {n: plain_option(n, v) for n, v in given.items()}
+        samples = transient(self.machine, self.structure, check_options("transient", numbers, {}), self._saves(save), self._plots(), progress)
         if "failure" in samples.attributes:
             error = SimulationError(samples.attributes["failure"])
             error.samples = samples  # type: ignore[attr-defined]
@@ -216,12 +216,20 @@ class Model:
         Raises `SimulationError` where there is none or none is found."""
         from netsim.results import dataset
 
-        chosen = static_options({n: _plain_number(n, v) for n, v in options.items()}, {})
-        saves = [parse_expression(text, "save") for text in save] if save is not None else self._saves()
-        return dataset(static(self.machine, self.structure, chosen, saves, self._plots()))
+        chosen = static_options({n: plain_option(n, v) for n, v in options.items()}, {})
+        return dataset(static(self.machine, self.structure, chosen, self._saves(save), self._plots()))
 
-    def _saves(self) -> list[Expr]:
-        return [signal for save in self.network.saves for signal in save.signals]
+    def modal(self, save: list[str] | None = None, **options: Any) -> Any:
+        """Frequencies, damping and shapes as an xarray.Dataset over `mode`. Options: modes (10), at (s), from_ ("static" or "rest").
+
+        Raises what `static` raises, and `InputError` for wrong options."""
+        from netsim.results import dataset
+
+        chosen = modal_options({n.rstrip("_"): plain_option(n.rstrip("_"), v) for n, v in options.items()}, {})
+        return dataset(modal(self.machine, self.structure, chosen, self._saves(save), self._plots()))
+
+    def _saves(self, given: list[str] | None = None) -> list[Expr]:
+        return [signal for save in self.network.saves for signal in save.signals] if given is None else [parse_expression(t, "save") for t in given]
 
     def _plots(self) -> list[Expr]:
         return [signal for plot in self.network.plots for signal in plot.signals]
@@ -275,11 +283,13 @@ class Model:
         spans = {"": run.span, **{b.name: b.span for b in run.options if b.name not in given}}
         inverse_ = run.analysis == "inverse"
         options = {b.name: self._option(b) for b in run.options if not (inverse_ and b.name in OWN)}
-        options.update({n: _plain_number(n, v) for n, v in given.items()})
+        options.update({n: plain_option(n, v) for n, v in given.items()})
         if run.analysis == "recursion":
             return recursion_options(options, spans)
         if run.analysis == "static":
             return static_options({n: v for n, v in options.items() if n not in given}, spans)
+        if run.analysis == "modal":
+            return modal_options({n: v for n, v in options.items() if n not in given}, spans)
         if inverse_:
             options = {"forces": "recovered", **({"method": "generalized_alpha"} if "step" in options else {}), **options}
         stepping = check_options(run.analysis, options, spans)
@@ -287,39 +297,11 @@ class Model:
 
     def _option(self, binding: Binding) -> Any:
         if binding.name in (*WORDS, "matrix"):
-            return _word(binding.value)
+            return word_option(binding.value)
         wanted = SECOND if binding.name in (*TIMES, "at") else NUMBER
-        if binding.name not in (*TIMES, "at", *NUMBERS):
+        if binding.name not in (*TIMES, "at", "modes", *NUMBERS):
             return binding.value
         return float(quantity_of(binding.value, self.values.scope(self.network.top), wanted).value)
-
-
-def _listed(value: Any, name: str) -> Expr:
-    """An option from Python: a number, or a list of numbers and of signals' names."""
-    if isinstance(value, int | float):
-        return Number(float(value), "")
-    return Vector(tuple(Number(float(v), "") if isinstance(v, int | float) else parse_expression(v, name) for v in value))
-
-
-def _word(expr: Expr) -> str:
-    if isinstance(expr, Name) and len(expr.parts) == 1:
-        return expr.parts[0].text
-    return expr.text if isinstance(expr, String) else "?"
-
-
-def _plain_number(name: str, value: Any) -> Any:
-    """Options from Python or the command line: numbers, or texts such as '5 ms'."""
-    if name in (*WORDS, "matrix") or isinstance(value, int | float):
-        return value
-    from netsim.language.expressions import Scope
-
-    expr = parse_expression(value, name) if isinstance(value, str) else value
-    wanted = SECOND if name in (*TIMES, "at") else NUMBER
-
-    def unknown(word: Name) -> Typed:
-        raise InputError(Problem("E237", f"'{name}' takes a number, not '{value}'", word.span))
-
-    return float(quantity_of(expr, Scope(unknown), wanted).value)
 
 
 def load(source: str | Path, counts: Mapping[str, int] | None = None) -> Model:

@@ -19,6 +19,7 @@ from netsim.language.syntax import (
     Let,
     Name,
     Param,
+    Part,
     Place,
     Plot,
     Run,
@@ -145,8 +146,12 @@ def integer(expr: Expr, frame: Frame) -> int:
     return round(value)
 
 
+def _number(part: Part, frame: Frame) -> str:
+    return "" if part.number is None else str(integer(part.number, frame))
+
+
 def name_text(name: Name, frame: Frame) -> str:
     """`leg[k].top` with its indices evaluated: 'leg[1].top'."""
-    if len(name.parts) == 1 and not name.parts[0].indices:
+    if len(name.parts) == 1 and not name.parts[0].indices and name.parts[0].number is None:
         return name.parts[0].text
-    return ".".join(p.text + "".join(f"[{integer(i, frame)}]" for i in p.indices) for p in name.parts)
+    return ".".join(p.text + _number(p, frame) + "".join(f"[{integer(i, frame)}]" for i in p.indices) for p in name.parts)

@@ -58,6 +58,16 @@ class Numbering:
                     sizes[unknown] = value or 1.0
         return sizes
 
+    def position_nominals(self, network: Network) -> Array:
+        """Typical sizes of positions: the `nominal` of the domain's integral, else that of its across."""
+        sizes = np.ones(self.nk)
+        for node, first in self._with_unknowns(network):
+            if node.domain.integral:
+                pairs = zip(node.domain.across, node.domain.integral)
+                own = [nominal(i if i.nominal is not None else q) for q, i in pairs for _ in component_suffixes(q, {})]
+                sizes[first : first + len(own)] = own
+        return sizes
+
     def _with_unknowns(self, network: Network) -> Iterator[tuple[Any, int]]:
         """Nodes with their first unknowns, those left out whose motion follows from others."""
         return ((node, int(first)) for node, first in zip(network.nodes, self.first) if first >= 0)

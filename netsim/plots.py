@@ -71,7 +71,7 @@ def plot(runs: Samples | Sequence[Samples], plots: Iterable[Plot], path: Path | 
     `parameters` resolves the names of params in plotted expressions. Raises `InputError` for an unknown format or signal.
     """
     path = check_picture(path)
-    runs = [runs] if isinstance(runs, Samples) else list(runs)
+    runs = [samples for samples in ([runs] if isinstance(runs, Samples) else runs) if samples.axis == "time"]
     return written(path, lambda place: _draw(panels(runs, plots, parameters), title or _title(runs), place))
 
 

@@ -23,6 +23,7 @@ FORMATS = (".csv", ".nc")
 ENERGIES = ("energy.stored", "energy.supplied", "energy.dissipated")
 KINETIC = "energy.kinetic"
 _DOCS = ("energy stored in the network", "energy supplied since the start", "energy dissipated since the start")
+_AXES = {"time": {"units": "s", "long_name": "time"}, "mode": {"units": "1", "long_name": "number of the mode, slowest first"}}
 _PARTIAL = "# partial result: "
 _SLASH = "\u2215"  # NetCDF reads '/' in a name as a group: files carry the division slash instead
 
@@ -32,16 +33,16 @@ def dataset(samples: Samples) -> Any:
     (J, `energy.stored` ...) and, as attributes, netlist, options, statistics, `finished`, `message` and `energy_balance` (J)."""
     import xarray
 
-    columns = {s.name: _variable(samples.values[:, j], s.unit, s.doc) for j, s in enumerate(samples.signals)}
-    account = list(zip(ENERGIES, samples.energy.T, _DOCS))
+    axis = samples.axis
+    columns = {s.name: _variable(samples.values[:, j], s.unit, s.doc, axis) for j, s in enumerate(samples.signals)}
+    account = list(zip(ENERGIES, samples.energy.T, _DOCS)) if axis == "time" else []
     if samples.kinetic is not None:
         account.append((KINETIC, samples.kinetic, "kinetic part of the energy stored"))
     for name, series, doc in account:
         columns[name if name not in columns else f"{name} (network)"] = _variable(series, "J", doc)
     attributes = {name: _plain(value) for name, value in samples.attributes.items()}
     attributes |= {"name": samples.name, "finished": samples.finished, "message": samples.message, "energy_balance": energy_balance(samples.energy)}
-    time = ("time", samples.time, {"units": "s", "long_name": "time"})
-    return xarray.Dataset(columns, coords={"time": time}, attrs=attributes)
+    return xarray.Dataset(columns, coords={axis: (axis, samples.time, _AXES[axis])}, attrs=attributes)
 
 
 def energy_balance(energy: np.ndarray) -> float:
@@ -51,8 +52,8 @@ def energy_balance(energy: np.ndarray) -> float:
     return float(energy[0, 0] + energy[-1, 1] - energy[-1, 2] - energy[-1, 0])
 
 
-def _variable(series: np.ndarray, unit: str, doc: str) -> tuple[str, np.ndarray, dict[str, str]]:
-    return "time", series, {"units": unit or "1"} | ({"long_name": doc} if doc else {})
+def _variable(series: np.ndarray, unit: str, doc: str, axis: str = "time") -> tuple[str, np.ndarray, dict[str, str]]:
+    return axis, series, {"units": unit or "1"} | ({"long_name": doc} if doc else {})
 
 
 def _plain(value: Any) -> Any:
@@ -134,9 +135,10 @@ def written(path: Path, write_to: Callable[[Path], Any]) -> Path:
 
 
 def _write_csv(data: Any, path: Path) -> None:
-    names = [name for name in data.data_vars if data[name].dims == ("time",) and not _is_energy(name)]
-    header = ["time [s]", *(f"{name} [{data[name].attrs.get('units', '1')}]" for name in names)]
-    columns = np.column_stack([data["time"].values, *(data[name].values for name in names)])
+    (axis,) = data.dims
+    names = [name for name in data.data_vars if data[name].dims == (axis,) and not _is_energy(name)]
+    header = [f"{axis} [{_AXES[axis]['units']}]", *(f"{name} [{data[name].attrs.get('units', '1')}]" for name in names)]
+    columns = np.column_stack([data[axis].values, *(data[name].values for name in names)])
     with path.open("w", encoding="utf-8", newline="") as stream:
         csv.writer(stream, lineterminator="\n").writerow(header)
         for row in columns:
@@ -192,12 +194,13 @@ def _read_csv(path: Path) -> Any:
         headings = [_heading(text) for text in next(rows)]
         remarks: list[str] = []
         numbers = [[float(text) for text in row] for row in _numeric(rows, remarks)]
-    if headings[0] != ("time", "s"):
+    axis = headings[0][0]
+    if headings[0] not in [(name, attributes["units"]) for name, attributes in _AXES.items()]:
         raise ValueError("its first column is not 'time [s]'")
     values = np.array(numbers, dtype=float).reshape(-1, len(headings))
-    columns = {name: ("time", values[:, j], {"units": unit}) for j, (name, unit) in enumerate(headings) if j}
+    columns = {name: (axis, values[:, j], {"units": unit}) for j, (name, unit) in enumerate(headings) if j}
     attributes = {"finished": not remarks, "message": remarks[-1] if remarks else ""}
-    return xarray.Dataset(columns, coords={"time": ("time", values[:, 0], {"units": "s", "long_name": "time"})}, attrs=attributes)
+    return xarray.Dataset(columns, coords={axis: (axis, values[:, 0], _AXES[axis])}, attrs=attributes)
 
 
 def _numeric(rows: Iterable[list[str]], remarks: list[str]) -> Iterable[list[str]]:

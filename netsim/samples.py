@@ -20,7 +20,9 @@ class Signal:
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """values[i, j] is signal j at time[i], in SI; energy[i] is stored, supplied since the start, dissipated since the start (J)."""
+    """values[i, j] is signal j at time[i], in SI; energy[i] is stored, supplied since the start, dissipated since the start (J).
+
+    What `axis` calls "mode" counts modes from 1 instead of seconds, and has no energy."""
 
     name: str
     time: np.ndarray
@@ -38,6 +40,8 @@ class Samples:
     """The global vector at the start, from which a network with the same unknowns can begin."""
     kinetic: np.ndarray | None = None
     """The kinetic part of the stored energy at each instant, in J; None where nothing moves."""
+
+    axis: str = "time"
 
     def series(self, name: str) -> np.ndarray:
         """One signal over time; KeyError where it was not saved."""

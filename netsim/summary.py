@@ -38,8 +38,14 @@ def _run(samples: Samples) -> list[str]:
     lines = [head if samples.finished else f"{head}; not finished: {samples.message}"]
     lines += [f"to close the start: {given['start_moves']}"] if given.get("start_moves") else []
     lines += _events(given)
+    lines += (
+        [f"  mode {i + 1}: {reading(row[0], 'Hz')}, damping {row[1]:.3g}" for i, row in enumerate(samples.values[:, :2])]
+        if samples.axis == "mode"
+        else []
+    )
+    lines += [given["coordinates"]] if given.get("coordinates") else []
     lines += found + ([given["redundant"]] if given.get("redundant") else [])
-    if len(samples.time):
+    if len(samples.time) and samples.axis == "time":
         lines += [f"at t = {reading(float(samples.time[-1]), 's')}", *_last_values(samples)]
     return [*lines, *(f"  {note}" for note in given.get("notes", "").split("; ") if note), *_energy(samples)]
 

@@ -78,6 +78,10 @@ class System:
     def nominals(self) -> Array:
         return self.numbering.nominals(self.network, self.batches)
 
+    @cached_property
+    def position_nominals(self) -> Array:
+        return self.numbering.position_nominals(self.network)
+
     # ------------------------------------------------------------------------------- index arrays of kernels
 
     def gather(self, batch: Batch, kernel: Kernel) -> Array:
@@ -135,6 +139,13 @@ def without_redundant(system: System, found: Redundant) -> System:
     batches.append(pins(found.rows, found.multipliers))
     pattern, positions = _pattern(system.layout, batches)
     return replace(system, batches=tuple(batches), pattern=pattern, positions=positions, redundant=found)
+
+
+def with_redundant(system: System) -> System:
+    """The system with every constraint again: `without_redundant` undone."""
+    batches = [replace(b, dropped=frozenset()) for b in system.batches if b.instances or b.shapes]
+    pattern, positions = _pattern(system.layout, batches)
+    return replace(system, batches=tuple(batches), pattern=pattern, positions=positions, redundant=None)
 
 
 def _pattern(layout: Layout, batches: list[Batch]) -> tuple[Pattern, dict[int, Array]]:

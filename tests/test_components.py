@@ -289,4 +289,4 @@ def test_readings_are_finite(name):
     wanted = [(word, i) for word, typed in form.readings.items() for i in range(len(flatten(typed.value)))]
     kernel = reading_kernel(form, wanted)
     assert np.all(np.isfinite(run(kernel, states(name, form, kernel.gather), form, name)))
-    assert energy_kernel(form).program.n_outputs == 3
+    assert energy_kernel(form).program.n_outputs == 4

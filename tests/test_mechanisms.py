@@ -411,6 +411,37 @@ def test_redundant_reactions_balance_the_loads():
         assert samples.series("motor.T")[k] == pytest.approx(torque, rel=1e-9)
 
 
+THREE_CRANKS = """
+use planar
+crank    planar_body  (a)  m = 1 kg, I = 0.01 kg.m2, at = [0, 0.1] m
+coupler  planar_body  (b)  m = 1 kg, I = 0.02 kg.m2, at = [0.2, 0.2] m
+rocker   planar_body  (c)  m = 1 kg, I = 0.02 kg.m2, at = [0.4, 0.1] m
+middle   planar_body  (d)  m = 1 kg, I = 0.02 kg.m2, at = [0.2, 0.1] m
+pA  planar_revolute   (ground, a)  at = [0, 0] m
+pB  planar_revolute   (a, b)       at = [0, 0.2] m
+pC  planar_revolute   (b, c)       at = [0.4, 0.2] m
+pD  planar_revolute   (ground, c)  at = [0.4, 0] m
+pE  planar_revolute   (ground, d)  at = [0.2, 0] m
+pF  planar_revolute   (b, d)       at = [0.2, 0.2] m
+run transient(stop = 0.1 s)
+"""
+
+
+def test_what_repeats_wherever_it_moves_is_no_change_point():
+    """A coupler on three parallel cranks keeps its freedom; the same machine with its cranks lying flat is drawn where more depends than repeats."""
+    from netsim.analyses.beginning import begun
+    from netsim.errors import InputError
+
+    model = netsim.load(THREE_CRANKS)
+    machine, *_ = begun(model.machine, model.structure)
+    assert len(machine.system.redundant.rows) == 1
+    flat = re.sub(r"\[([\d.]+), 0\.([12])\] m", lambda at: f"[{float(at[1]) + 0.1 * int(at[2]):g}, 0] m", THREE_CRANKS)
+    model = netsim.load(flat)
+    with pytest.raises(InputError) as told:
+        begun(model.machine, model.structure)
+    assert [p.code for p in told.value.problems] == ["E415"]
+
+
 def test_springs_in_a_redundant_loop_do_not_hide_it():
     soft = changed("fourbar_spatial", (r"\(a, b\)       at", "(a, b) c = 2 N.m/rad, d = 0.1, friction = 0.05 N.m, at"))
     flat = changed("fourbar_planar", (r"\(a, b\)       at", "(a, b) c = 2 N.m/rad, d = 0.1, friction = 0.05 N.m, at"))

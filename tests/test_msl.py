@@ -18,9 +18,9 @@ from netsim.library import models_folder
 from netsim.values import parse_expression
 
 REFERENCE = Path(__file__).parent / "reference" / "msl"
-CASES = sorted((models_folder() / "msl").glob("*.net"))
 SAMPLES = 5000
 PAIR = re.compile(r"^#   (\S+)\s+= (.+)$", re.MULTILINE)
+CASES = [path for path in sorted((models_folder() / "msl").glob("*.net")) if PAIR.search(path.read_text())]
 
 
 def run(path):
@@ -63,6 +63,7 @@ def test_reference_results(path):
 
 
 def test_the_yardstick_measures():
+    assert len(CASES) >= 14
     time = np.linspace(0, 1, 1001)
     assert differences(time, np.sin(time), time[::5], np.sin(time[::5]), 0.0)[0] < 1e-12
     rms, most = differences(time, np.sin(time) + 0.01, time[::5], np.sin(time[::5]), 0.0)

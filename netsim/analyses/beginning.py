@@ -11,6 +11,7 @@ import numpy as np
 from netsim.analyses.events import ROUNDS, has_events, settling, starts_otherwise
 from netsim.errors import InputError, Problem, SimulationError
 from netsim.solvers.assembly import sizes_of_machine
+from netsim.solvers.change_point import check_drawn_apart
 from netsim.solvers.equilibrium import Equilibrium, equilibrium
 from netsim.solvers.initial import Change, Structure, consistent_start, resumed_start, search_start, set_charges, structure_of
 from netsim.solvers.machine import Machine, build_machine
@@ -102,4 +103,6 @@ def _reduced(machine: Machine, structure: Structure, start: Callable[[Machine, S
         return machine, structure, g, changes
     system = without_redundant(machine.system, joined(machine.system.redundant, found))
     reduced, structure = build_machine(system, machine.values, machine.earlier), structure_of(system)
-    return reduced, structure, *start(reduced, structure)
+    g, changes = start(reduced, structure)
+    check_drawn_apart(machine, found, reduced, structure, g)
+    return reduced, structure, g, changes

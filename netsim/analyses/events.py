@@ -17,7 +17,7 @@ import numpy as np
 from netsim.analyses.event_log import Event, Placed, events_of
 from netsim.batches import Batch
 from netsim.errors import Problem, SimulationError
-from netsim.integrators.crossings import SLACK, Watch, look
+from netsim.integrators.crossings import CAREFUL, SLACK, Watch, look
 from netsim.kernels.bundle import bundled
 from netsim.solvers.consistent import Consistent, compiled_plan, make_consistent, nothing_to_recover
 from netsim.solvers.initial import Structure
@@ -97,6 +97,15 @@ def settling(machine: Machine, structure: Structure, careful: bool = False) -> S
     return Settling(machine, structure, watch, relations, discretes, whens, resets, calls, strict)
 
 
+def moved_to(s: Settling, machine: Machine, structure: Structure) -> Settling:
+    """The same events on a machine of the same network (other constraints left out), with what has been seen so far."""
+    found = settling(machine, structure, bool(s.watch.sizes[CAREFUL]))
+    assert found is not None
+    found.watch.peak[:], found.watch.timed[:] = s.watch.peak, s.watch.timed
+    found.log, found.recent = s.log, s.recent
+    return found
+
+
 def _places(batches: list[Batch], count: int, kind: str) -> list[Placed]:
     """What stands behind every relation or discrete, by its number."""
     found: list[Any] = [None] * count
@@ -113,7 +122,7 @@ def _places(batches: list[Batch], count: int, kind: str) -> list[Placed]:
 def starts_otherwise(s: Settling, g: Array) -> bool:
     """Whether the discretes at a start do not agree with its point; g then holds their next values."""
     begin_truths(s, g)
-    look(bundled(s.machine.problem), bundled(s.watch), g)
+    look(s.machine.bundle, bundled(s.watch), g)
     following = s.watch.found[len(s.relations) : len(s.relations) + len(s.discretes)]
     named = s.watch.named > 0
     if np.array_equal(following[named], g[s.values][named]):
@@ -124,14 +133,14 @@ def starts_otherwise(s: Settling, g: Array) -> bool:
 
 def begin_truths(s: Settling, g: Array) -> None:
     """Truths as the point gives them, and what conditions hold, without making anything happen; samples are still to come."""
-    look(bundled(s.machine.problem), bundled(s.watch), g)
+    look(s.machine.bundle, bundled(s.watch), g)
     sampled = np.array([p.of.sampled for p in s.relations], bool)
     indicators = s.watch.found[: len(s.relations)]
     s.watch.peak[:] = np.maximum(s.watch.peak, np.abs(indicators))
     g[s.truths] = ~sampled & ((indicators < 0.0) | ((indicators == 0.0) & ~s.strict))
     before = g[s.values].copy()
     for _ in range(ROUNDS):
-        look(bundled(s.machine.problem), bundled(s.watch), g)
+        look(s.machine.bundle, bundled(s.watch), g)
         following = s.watch.found[len(s.relations) : len(s.relations) + len(s.discretes)]
         hidden = np.array([not p.of for p in s.discretes])
         if np.array_equal(g[s.values][hidden], following[hidden]):
@@ -150,7 +159,7 @@ def settle(s: Settling, g: Array, t: float) -> bool:
     changed: list[Placed] = []
     for round_ in range(ROUNDS):
         flips = _exchange_truths(s, g, SLACK if round_ == 0 else LOOSE)
-        look(bundled(s.machine.problem), bundled(s.watch), g)
+        look(s.machine.bundle, bundled(s.watch), g)
         found, n, m = s.watch.found, len(s.relations), len(s.relations) + len(s.discretes)
         following, fired = found[n:m].copy(), np.flatnonzero(found[m : m + len(s.whens)] > 0.5)
         if not len(fired) and np.array_equal(following, g[s.values]):
@@ -179,7 +188,7 @@ def _follow(s: Settling, g: Array, following: Array, t: float) -> None:
     for _ in range(ROUNDS):
         g[s.values] = following
         make_whole(s, g, t)
-        look(bundled(s.machine.problem), bundled(s.watch), g)
+        look(s.machine.bundle, bundled(s.watch), g)
         again = s.watch.found[n:m]
         if np.array_equal(again, following):
             break
@@ -194,7 +203,7 @@ def _follow(s: Settling, g: Array, following: Array, t: float) -> None:
 def leave(s: Settling, g: Array, stop: float) -> None:
     """Truths of indicators at zero by the way they go from here, as far as that is known and changes nothing else: a ball that leaves the floor is
     above it, however short the hop, and what stands still is neither above nor below."""
-    layout, problem, watch = s.machine.system.layout, bundled(s.machine.problem), bundled(s.watch)
+    layout, problem, watch = s.machine.system.layout, s.machine.bundle, bundled(s.watch)
     n, m, dt = len(s.relations), len(s.relations) + len(s.discretes), 1e-9 * stop
     look(problem, watch, g)
     now = s.watch.found[:n].copy()
@@ -218,7 +227,7 @@ def leave(s: Settling, g: Array, stop: float) -> None:
 
 def _truths_behind_jump(s: Settling, g: Array, before: Array) -> None:
     """Truths of indicators that an impulse has brought to zero: a mass that a stop has taken all speed from moves neither way."""
-    look(bundled(s.machine.problem), bundled(s.watch), g)
+    look(s.machine.bundle, bundled(s.watch), g)
     now = s.watch.found[: len(s.relations)]
     zero = (np.abs(now) <= LOOSE * s.watch.peak) & (np.abs(before - now) > LOOSE * s.watch.peak) & (s.watch.timed == 0)
     g[s.truths] = np.where(zero, ~s.strict, g[s.truths])
@@ -226,7 +235,7 @@ def _truths_behind_jump(s: Settling, g: Array, before: Array) -> None:
 
 def _exchange_truths(s: Settling, g: Array, slack: float) -> list[int]:
     """Truths that the indicators contradict are exchanged; which ones."""
-    look(bundled(s.machine.problem), bundled(s.watch), g)
+    look(s.machine.bundle, bundled(s.watch), g)
     indicators = s.watch.found[: len(s.relations)]
     s.watch.peak[:] = np.maximum(s.watch.peak, np.abs(indicators))
     bound = np.where(s.watch.timed, 0.0, slack * s.watch.peak)
@@ -315,7 +324,7 @@ def due(s: Settling, g: Array, t: float, stop: float) -> float:
     """The next instant at which a relation of time alone changes; infinity without one. What is not linear in time is watched like any other."""
     if not s.watch.timed.any():
         return np.inf
-    at, problem, watch, found = g[TIME], bundled(s.machine.problem), bundled(s.watch), []
+    at, problem, watch, found = g[TIME], s.machine.bundle, bundled(s.watch), []
     for instant in (t, t + 0.5 * stop, t + stop):
         g[TIME] = instant
         look(problem, watch, g)

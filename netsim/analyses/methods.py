@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,10 @@ from netsim.solvers.machine import Machine, call_table, custom_call
 Array = np.ndarray
 
 
+TRAPEZOID, SIMPSON = (0.0, 1.0), (0.0, 0.5, 1.0)
+RADAU = (0.0, (4 - 6**0.5) / 10, (4 + 6**0.5) / 10, 1.0)
+"""Nodes of quadratures of order 2, 4 and 5, the weight of 0 being none in the last."""
+
 HIGH = 9
 """Above index 3 come inverse problems through motors and springs, where consistent points carry what Radau's own stages no longer can."""
 
@@ -28,18 +33,20 @@ FINE = 3e-7
 
 @dataclass(frozen=True)
 class Method:
-    """order: of convergence; estimate: the power of the step its error estimate shrinks with; work_nodes: of the quadrature of work;
+    """order: of convergence; estimate: the power of the step its error estimate shrinks with; work: nodes of its quadrature in a step;
     highest_index: of networks where it has an order; needs_rates: it reads accelerations and rates of the state where a step begins;
-    variable: the order is the highest, and the estimate that of the first step."""
+    single: it solves its stages one by one, by Newton's method; variable: the order is the
+    highest, and the estimate that of the first step."""
 
     name: str
     order: int
     estimate: int
-    work_nodes: int
+    work: tuple[float, ...]
     highest_index: int
     needs_rates: bool
     prepare: Callable[..., tuple[Any, list[Any]]]
     explicit: bool = False
+    single: bool = True
     variable: bool = False
 
     def refused(self, index: int) -> str:
@@ -47,6 +54,11 @@ class Method:
         if index <= self.highest_index:
             return ""
         return f"{self.name} is for networks of index up to {self.highest_index}, and this one has {index}: {_REASONS[self.name]}"
+
+    @property
+    def module(self) -> ModuleType:
+        """The file of its compiled functions."""
+        return import_module(f"netsim.integrators.{'implicit_euler' if self.name == 'euler' else self.name}")
 
     def tolerance(self, rtol: float) -> float:
         """What the error test of a step goes by, so that the error of the run follows rtol: steps grow with its 1/estimate-th power, errors with
@@ -56,7 +68,7 @@ class Method:
 
     def with_factor(self, arrays: Any, factor: Factor) -> Any:
         """The method's arrays after new pivots."""
-        renewed = getattr(import_module(f"netsim.integrators.{self.name}"), "renewed", None)
+        renewed = getattr(self.module, "renewed", None)
         return renewed(arrays, factor) if renewed else arrays
 
 
@@ -114,12 +126,12 @@ def _prepare_generalized_alpha(machine: Machine, factor: Factor, plan: Consisten
 
 
 METHODS = {
-    "euler": Method("euler", 1, 2, 1, 3, True, _prepare_euler),
-    "generalized_alpha": Method("generalized_alpha", 2, 3, 2, 3, True, _prepare_generalized_alpha),
-    "trbdf2": Method("trbdf2", 2, 3, 2, 2, True, _prepare_trbdf2),
-    "bdf": Method("bdf", 5, 2, 2, 3, True, _prepare_bdf, variable=True),
-    "radau": Method("radau", 5, 4, 3, HIGH, False, _prepare_radau),
-    "rk45": Method("rk45", 5, 5, 3, 1, True, _prepare_rk45, explicit=True),
+    "euler": Method("euler", 1, 2, TRAPEZOID, 3, True, _prepare_euler),
+    "generalized_alpha": Method("generalized_alpha", 2, 3, SIMPSON, 3, True, _prepare_generalized_alpha),
+    "trbdf2": Method("trbdf2", 2, 3, SIMPSON, 2, True, _prepare_trbdf2),
+    "bdf": Method("bdf", 5, 2, SIMPSON, 3, True, _prepare_bdf, variable=True),
+    "radau": Method("radau", 5, 4, RADAU, HIGH, False, _prepare_radau, single=False),
+    "rk45": Method("rk45", 5, 5, RADAU, 1, True, _prepare_rk45, explicit=True, single=False),
 }
 _REASONS = {
     "euler": "its matrix grows ill with the short steps that the error test asks for there",

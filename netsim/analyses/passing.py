@@ -9,23 +9,23 @@ import numpy as np
 
 from netsim.analyses.event_log import crowded
 from netsim.analyses.events import BESIDE, due, leave, plan_for, settle
+from netsim.analyses.run_arrays import first_factor
 from netsim.errors import SimulationError
 from netsim.integrators.adaptive import DUE, EVERY, NOW, ROW, SIZE, Readout, first_size, take
 from netsim.integrators.contract import FRESH, RESTARTED, set_scales
 from netsim.integrators.states import STORED, energies, load, place
 from netsim.kernels.bundle import bundled
-from netsim.solvers.consistent import Consistent
 from netsim.solvers.newton import set_time
 
 
-def pass_event(run: Any, longer: Callable[[Readout], Readout]) -> Consistent:
-    """Settle the discretes at the present instant and begin anew behind it; the plan of consistent points that serves there.
+def pass_event(run: Any, longer: Callable[[Readout], Readout]) -> None:
+    """Settle the discretes at the present instant and begin anew behind it.
 
     Energy that an impulse takes counts as dissipated. `run` is the `Running` of the loop, `longer` makes room for more samples.
     Raises `SimulationError` where discretes never agree, or conditions switch without end."""
     s, trial, control, layout = run.events, run.trial, run.control, run.machine.system.layout
     assert s is not None
-    problem, power, t = bundled(run.machine.problem), run.readout.power, float(control.numbers[NOW])
+    problem, power, t = run.machine.bundle, run.readout.power, float(control.numbers[NOW])
     load(problem, trial.g, trial.start)
     set_time(problem, trial.g, t + BESIDE * abs(t))
     energies(problem, trial.g, power)
@@ -38,7 +38,7 @@ def pass_event(run: Any, longer: Callable[[Readout], Readout]) -> Consistent:
         trial.start[: 3 * layout.nk + layout.ny + 2 * layout.nq] = np.concatenate(found)
         place(problem, trial.g, trial.start)
         energies(problem, trial.g, power)
-        run.readout.totals[1] += stored - power[STORED]
+        run.readout.totals[:, 1] += stored - power[STORED]
         trial.counters[RESTARTED] = 2
         trial.middle[:] = trial.start
         if control.places[ROW] and control.places[EVERY]:
@@ -64,8 +64,21 @@ def pass_event(run: Any, longer: Callable[[Readout], Readout]) -> Consistent:
         if run.method.explicit:
             run.arrays, alive = run.method.prepare(run.machine, run.factor, plan)
             run.alive.append(alive)
+    _renew_pivots(run)
     control.numbers[DUE] = due(s, trial.g, t, run.options.stop)
-    return run.plan
+
+
+def _renew_pivots(run: Any) -> None:
+    """Ordering and pivots for the discretes that hold behind an event: those of before may serve badly where switches lie decades apart."""
+    key = run.trial.g[run.events.values].tobytes()
+    if key not in run.factors:
+        try:
+            run.factors[key] = first_factor(run.machine, run.trial, float(run.control.numbers[SIZE]), run.now)
+        except SimulationError:
+            return
+    if run.factors[key] is not run.factor:
+        run.factor = run.factors[key]
+        run.arrays = run.method.with_factor(run.arrays, run.factor)
 
 
 def _forget(run: Any) -> None:

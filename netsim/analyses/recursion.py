@@ -15,7 +15,7 @@ import numpy as np
 
 from netsim.analyses.beginning import begun
 from netsim.corners import corners_of
-from netsim.errors import InputError, Problem, nearest
+from netsim.errors import InputError, Problem, SimulationError, nearest
 from netsim.integrators.loop import settle
 from netsim.integrators.states import energies, sample
 from netsim.language.syntax import Expr, Name
@@ -131,7 +131,12 @@ def recursion(
     values, account = np.full((len(time), len(selection.entries)), np.nan), np.zeros((len(time) + 1, 4))
     power, before, room, totals = np.zeros(4), np.zeros(4), np.zeros(reader.size), None
     for i, t in enumerate(time):
-        point = _complete(machine, recovery, moved, g, t, qs[i], vs[i])
+        try:
+            point = _complete(machine, recovery, moved, g, t, qs[i], vs[i])
+        except SimulationError as wrong:  # what diverges has no accelerations to sample any more
+            failure = failure or wrong.problems[0]
+            time, values = time[:i], values[:i]
+            break
         span = time[i] - time[i - 1] if i else 0.0
         totals = summed(work, point, totals, span)
         energies(machine.problem, point, power)

@@ -13,7 +13,6 @@ from netsim.errors import Problem, SimulationError
 from netsim.integrators import euler, generalized_alpha
 from netsim.integrators.loop import EULER, FACTORISATIONS, FRESH, advance, instants, recovered, settle
 from netsim.integrators.states import KINETIC, STORED, energies, move_charts, place, sample
-from netsim.jointspace.recovery import Completion, complete
 from netsim.kernels.bundle import Bundle
 from netsim.kernels.call import run_table
 from netsim.layout import Layout
@@ -26,7 +25,7 @@ from netsim.solvers.machine import Call, Machine
 from netsim.solvers.newton import CONVERGED, NOT_CONVERGED, SINGULAR, UNRECOVERED, set_charge_history, set_time, spread
 from netsim.solvers.reach import out_of_reach
 from netsim.solvers.reactions import Reactions, find_reactions
-from netsim.solvers.recovery import Recovery
+from netsim.solvers.recovery import Recovery, recover
 from netsim.solvers.sharing import plan_sharing, share
 
 Array = np.ndarray
@@ -55,7 +54,7 @@ class Stepping:
     power: Array
     found: Array
     extra: Array
-    recovery: Completion | None
+    recovery: Recovery | None
     power_before: Array
     reactions: Reactions | None
     sharing: tuple[Bundle, list[list[Call]]]
@@ -64,6 +63,7 @@ class Stepping:
     spare: Array
     factor: Factor | None = None
     done: int = 0
+    closed: bool = False
 
     @property
     def now(self) -> float:
@@ -77,11 +77,11 @@ class Stepping:
     def sampled(self) -> tuple[Array, Array, Array]:
         """Instants, values and energy account of the samples so far: every so many steps, and at the last one."""
         every, last = self.options.every, len(self.times) - 1
-        rows = self.done // every + 1 + int(self.done == last and self.done % every != 0)
-        return self.times[np.minimum(np.arange(rows) * every, last)], self.values[:rows], self.account[:rows]
+        rows = self.done // every + 1 + int((self.closed or self.done == last) and self.done % every != 0)
+        return self.times[np.minimum(np.arange(rows) * every, self.done)], self.values[:rows], self.account[:rows]
 
 
-def begin_run(machine: Machine, options: TransientOptions, g: Array, reader: Sampler, selection: Selection, recovery: Completion | None) -> Stepping:
+def begin_run(machine: Machine, options: TransientOptions, g: Array, reader: Sampler, selection: Selection, recovery: Recovery | None) -> Stepping:
     """A run from the consistent global vector g, with charts moved to the starting rotations and the first sample taken."""
     layout, n = machine.system.layout, machine.system.n
     times = instants(options.stop, options.step)
@@ -95,8 +95,8 @@ def begin_run(machine: Machine, options: TransientOptions, g: Array, reader: Sam
         _first_averages(machine, options, g, state, recovery), recovery, np.zeros(4), reactions, plan_sharing(machine, reactions),
         compiled_plan(None), g.copy(), state.copy(),
     )  # fmt: skip
-    if isinstance(recovery, Recovery):
-        _find_plan(run, recovery)
+    if recovery is not None:
+        _find_plan(run)
     _sample_state(run, reader, 0)
     run.power_before[:] = run.power
     return run
@@ -107,7 +107,7 @@ def _state_of(g: Array, layout: Layout) -> Array:
     return np.concatenate([g[layout.x : layout.history], g[layout.charge(np.arange(layout.nq), 0)], g[layout.history : layout.step_size]])
 
 
-def _first_averages(machine: Machine, options: TransientOptions, g: Array, state: Array, recovery: Completion | None) -> Array:
+def _first_averages(machine: Machine, options: TransientOptions, g: Array, state: Array, recovery: Recovery | None) -> Array:
     """Algorithmic accelerations at the start: those at t = (am - af) h, for order 2 of the multipliers too (Arnold and Bruels 2007)."""
     layout = machine.system.layout
     nk, at = layout.nk, 3 * layout.nk + layout.ny
@@ -121,21 +121,22 @@ def _first_averages(machine: Machine, options: TransientOptions, g: Array, state
     moved[nk : 2 * nk] += shift * state[2 * nk : 3 * nk]
     place(machine.problem, g, state)
     try:
-        point = complete(recovery, g, moved, shift)
+        point = recover(recovery, g, moved, shift)
     except SimulationError:  # prescribed motions may not reach back before the start
         return found
     found[:nk] = point[layout.a : layout.y]
     return found
 
 
-def _find_plan(run: Stepping, recovery: Recovery) -> None:
+def _find_plan(run: Stepping) -> None:
     """Pivots of the stages, taken at what the state holds: then compiled loops can take them."""
+    assert run.recovery is not None
     place(run.machine.problem, run.g, run.state)
     try:
-        complete(recovery, run.g, run.state, float(run.times[run.done]))
+        recover(run.recovery, run.g, run.state, float(run.times[run.done]))
     except SimulationError:
         return
-    run.plan = compiled_plan(recovery)
+    run.plan = compiled_plan(run.recovery)
 
 
 def _sample_state(run: Stepping, reader: Sampler, row: int) -> None:
@@ -185,24 +186,38 @@ def integrate(run: Stepping, reader: Sampler, progress: Progress | None) -> Prob
     return None
 
 
+def keep_last(run: Stepping, reader: Sampler) -> None:
+    """Sample the last good step of a run that ended between two samples."""
+    every = run.options.every
+    if run.done % every == 0:
+        return
+    set_time(run.machine.problem, run.g, run.times[run.done])
+    place(run.machine.problem, run.g, run.state)
+    row = -(-run.done // every)
+    try:
+        if run.recovery is not None:
+            _recover(run, reader)
+        else:
+            _sample_state(run, reader, row)
+            run.account[row, 1:3] = run.account[-1, 1:3]
+    except SimulationError:
+        return
+    run.closed = True
+
+
 def _failure(run: Stepping, status: int) -> Problem:
     """Why the step after the last good one failed."""
     before, t = float(run.times[run.done]), float(run.times[run.done + 1])
     stands = run.g.copy()
     place(run.machine.problem, stands, run.state)
-    if status == NOT_CONVERGED and run.machine.element is None and (problem := out_of_reach(run.machine, stands, before, t)):
+    if status == NOT_CONVERGED and (problem := out_of_reach(run.machine, stands, before, t)):
         return problem
     return explain_failure(run.machine, Stopped(status, before, t - before), stands, run.state, (run.g, run.out, run.u))
 
 
 def _by_sample(run: Stepping) -> bool:
     """Whether samples need Python: where a stage has no pivots that serve."""
-    return run.recovery is not None and not _is_ready(run.recovery)
-
-
-def _is_ready(recovery: Completion) -> bool:
-    """Whether compiled loops can take its points."""
-    return isinstance(recovery, Recovery) and is_ready(recovery)
+    return run.recovery is not None and not is_ready(run.recovery)
 
 
 def _advance(run: Stepping, reader: Sampler, last: int, recovering: bool) -> tuple[int, int]:
@@ -252,7 +267,7 @@ def _recover(run: Stepping, reader: Sampler) -> None:
     """The sample of the step that was done last, as the consistent point near it."""
     problem, row = run.machine.problem, -(-run.done // run.options.every)
     assert run.recovery is not None
-    if not _is_ready(run.recovery) or not recovered(problem, run.plan, run.g, run.state, run.point, run.spare):
+    if not is_ready(run.recovery) or not recovered(problem, run.plan, run.g, run.state, run.point, run.spare):
         _recover_carefully(run)
     energies(problem, run.point, run.power)
     settle(run.account, row, run.power, run.power_before, run.times[run.done] - run.times[max(0, (row - 1) * run.options.every)])
@@ -262,11 +277,10 @@ def _recover(run: Stepping, reader: Sampler) -> None:
 def _recover_carefully(run: Stepping) -> None:
     """The same point with pivots of its own; later points are then taken with these."""
     assert run.recovery is not None
-    for _, stage in run.recovery.stages if isinstance(run.recovery, Recovery) else ():
+    for _, stage in run.recovery.stages:
         stage.factor = None
-    point = complete(run.recovery, run.g, run.state, float(run.times[run.done]))
-    if isinstance(run.recovery, Recovery):
-        run.plan = compiled_plan(run.recovery)
+    point = recover(run.recovery, run.g, run.state, float(run.times[run.done]))
+    run.plan = compiled_plan(run.recovery)
     found = _state_of(point, run.machine.system.layout)
     run.spare[:] = run.state
     run.spare[: len(found)] = found

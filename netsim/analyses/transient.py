@@ -14,17 +14,18 @@ from netsim.analyses.beginning import begun
 from netsim.analyses.event_log import log_text
 from netsim.analyses.events import has_events
 from netsim.analyses.options import TransientOptions
-from netsim.analyses.stepping import Progress, Stepping, begin_run, integrate
+from netsim.analyses.stepping import Progress, Stepping, begin_run, integrate, keep_last
 from netsim.corners import corners_of
 from netsim.errors import Problem
 from netsim.integrators.loop import FACTORISATIONS, ITERATIONS
-from netsim.jointspace.choice import in_tree, joint_coordinates, observing, recovery_of
+from netsim.jointspace.choice import formulated, observing
 from netsim.language.syntax import Expr, Name
 from netsim.rates import add_rates, own_unknowns
 from netsim.samples import Samples, Signal
 from netsim.selection import Selection, add_unseen, computed, sampler, select
 from netsim.solvers.initial import Change, Structure, resumed_start, with_coordinates
 from netsim.solvers.machine import Machine
+from netsim.solvers.recovery import plan_recovery
 from netsim.solvers.redundancy import describe
 
 Array = np.ndarray
@@ -32,12 +33,13 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class _Ending:
-    """How a run ended: the problem that stopped it (if any), what to say, and what it took."""
+    """How a run ended: the problem that stopped it (if any), what to say, and what it took, in all and in the time loop alone."""
 
     failure: Problem | None
     message: str
     wall_seconds: float
     cpu_seconds: float
+    loop_cpu_seconds: float
 
 
 def transient(
@@ -61,13 +63,10 @@ def transient(
     began, cpu = clock.perf_counter(), clock.process_time()
     machine, structure, g, changes = begun(machine, structure, options.start, origin)
     point = g.copy()
-    absolute = machine, g
     switching = has_events(machine)
-    whole = options.plain and not switching and (options.method == "euler" or options.formulation == "tree")  # steps that no corner cuts
+    whole = options.plain and not switching and options.method == "euler"  # steps that no corner cuts
     corners = np.zeros(0) if whole else corners_of(machine, options.stop)
-    plain = options.plain and not switching and not len(corners)
-    if in_tree(machine, options.formulation, plain):
-        machine, g = joint_coordinates(machine, g)
+    machine, structure, g, coordinates = formulated(machine, structure, g, options.formulation)
     selection = select(machine, saves, plots)
     own = np.array(own_unknowns(machine, rated) if options.recovers else [], np.int64)
     if len(own) and machine.element is None:  # points are recovered with the rates of these coordinates
@@ -80,19 +79,22 @@ def transient(
     failure: Problem | None = None
     message = ""
     run: Stepping | Running
-    if plain:
-        recovery = recovery_of(machine, g, structure, *absolute) if options.recovers else None
+    if options.plain and not switching and not len(corners):
+        recovery = plan_recovery(machine, structure, g) if options.recovers else None
         run = begin_run(machine, options, g, reader, selection, recovery)
     else:
         run = begin_adaptive(machine, structure, options, g, reader, corners)
+    loop = clock.process_time()
     try:
         failure = integrate(run, reader, progress) if isinstance(run, Stepping) else integrate_adaptive(run, progress)
     except KeyboardInterrupt:
         message = f"interrupted at t = {run.now:g} s"
     if failure:
         message = failure.message
-    ending = _Ending(failure, message, clock.perf_counter() - began, clock.process_time() - cpu)
-    samples = _samples(run, selection, rates, structure, changes, ending)
+        if isinstance(run, Stepping):
+            keep_last(run, reader)
+    ending = _Ending(failure, message, clock.perf_counter() - began, clock.process_time() - cpu, clock.process_time() - loop)
+    samples = _samples(run, selection, rates, structure, changes, ending, coordinates)
     return replace(samples, origin=point, unseen={name: run.sampled[1][:, list(selection.entries).index(name)] for name in unseen})
 
 
@@ -103,6 +105,7 @@ def _samples(
     structure: Structure,
     changes: Sequence[Change],
     ending: _Ending,
+    coordinates: str,
 ) -> Samples:
     time, sampled, account = run.sampled
     top = run.machine.system.network.top
@@ -113,7 +116,7 @@ def _samples(
     shown: tuple[Signal, ...] = tuple(signal for _, signal in signals.values())
     kept = {name: (columns[v], columns[a]) for name, (v, a) in rates.items()}
     finished = ending.failure is None and not ending.message
-    attributes = _attributes(run, structure, changes, ending)
+    attributes = _attributes(run, structure, changes, ending) | {"coordinates": coordinates}
     kinetic = account[:, 3] if run.machine.system.layout.nk else None
     return Samples("", time, shown, values, account[:, :3], attributes, finished, ending.message, kept, kinetic=kinetic)
 
@@ -141,6 +144,7 @@ def _attributes(run: Stepping | Running, structure: Structure, changes: Sequence
         "factorisations": int(run.counters[FACTORISATIONS]),
         "wall_seconds": ending.wall_seconds,
         "cpu_seconds": ending.cpu_seconds,
+        "loop_cpu_seconds": ending.loop_cpu_seconds,
         "redundant": describe(run.machine.system),
         "characteristic_length": run.reactions.length if run.reactions else 0.0,
         "start_changes": listed(changes),

@@ -21,10 +21,12 @@ from netsim.integrators.contract import (
     accepted,
     attempt,
     between,
+    projected,
     proposed,
     set_scales,
+    set_time,
 )
-from netsim.integrators.crossings import NEVER, RELATIONS, first_event
+from netsim.integrators.crossings import NEVER, RELATIONS, event_in
 from netsim.integrators.states import (
     DISSIPATED,
     KINETIC,
@@ -35,14 +37,13 @@ from netsim.integrators.states import (
     motion_between,
     move_charts,
     place,
-    project,
     project_end,
     sample,
 )
 from netsim.kernels.bundle import Bundle
-from netsim.kernels.call import lean
+from netsim.kernels.call import inner, lean
 from netsim.solvers.machine import NK, NQ
-from netsim.solvers.newton import CONVERGED, SINGULAR, UNRESOLVED, set_time
+from netsim.solvers.newton import CONVERGED, SINGULAR, UNRESOLVED
 from netsim.solvers.sharing import share
 
 Array = np.ndarray
@@ -81,8 +82,11 @@ class Control(NamedTuple):
 
 
 class Readout(NamedTuple):
-    """Samples: their instants, signals and energy account (stored, supplied, dissipated, kinetic), how to read them, nodes and
-    weights of the work's quadrature, how reactions without a unique value are shared."""
+    """Samples: their instants, signals and energy account (stored, supplied, dissipated, kinetic), how to read them, how
+    reactions without a unique value are shared.
+
+    totals: supplied and dissipated energy at the step's beginning and at a sample, (2, 2); nodes of the work's quadrature in a step, from 0 to 1,
+    powers there (s, 2), and integrals (s, s): the share of node k's power in the work up to theta is sum_m integrals[k, m] theta^(m + 1)."""
 
     readings: Array
     selection: Array
@@ -93,7 +97,8 @@ class Readout(NamedTuple):
     totals: Array
     power: Array
     nodes: Array
-    weights: Array
+    powers: Array
+    integrals: Array
     sharing: Bundle
 
 
@@ -126,15 +131,15 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
         if numbers[FIXED] == 0.0 and error > 1.0 and h > numbers[LEAST]:
             trial.counters[REJECTED] += 1
             places[FAILURES] += 1
-            numbers[SIZE], numbers[REASON] = h * min(0.9, proposed(error, trial.tolerances[POWER])), BY_ERROR
+            numbers[SIZE], numbers[REASON] = h * _shortened(trial, error), BY_ERROR
             continue
         places[CREEPING] = places[CREEPING] + 1 if numbers[FIXED] == 0.0 and error > 1.0 else 0
         if places[CREEPING] > PATIENCE:
             return UNRESOLVED
         if places[PROJECTING]:
-            set_time(problem, trial.g, last)
+            set_time(problem, trial, last)
             project_end(problem, plan, trial)
-        cut = first_event(method, problem, trial, plan, watch, t, h, last) if watch.sizes[RELATIONS] else NEVER
+        cut = event_in(method, problem, trial, plan, watch, t, h, last)
         if cut != NEVER:
             return _stop_at_event(method, problem, trial, control, plan, readout, watch, t, h, cut)
         if not _record(method, problem, trial, control, plan, readout, t, h, 1.0, at_corner and watch.sizes[RELATIONS] > 0, whole):
@@ -156,7 +161,7 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
     return DONE if numbers[NOW] >= numbers[STOP] else GOING
 
 
-@lean
+@inner
 def _stop_at_event(method, problem, trial, control, plan, readout, watch, t, h, cut):
     """Cut the step at an event: what was before is sampled, and its state becomes the beginning."""
     if cut > 0.0:
@@ -172,7 +177,15 @@ def _stop_at_event(method, problem, trial, control, plan, readout, watch, t, h, 
     return EVENT
 
 
-@lean
+@inner
+def _shortened(trial, error):
+    """The share of a refused step to try next. Behind a corner the scale of time may be any, and errors go with h at best."""
+    if trial.counters[RESTARTED] and error > 10.0:
+        return max(0.02, 1.0 / error)
+    return min(0.9, proposed(error, trial.tolerances[POWER]))
+
+
+@inner
 def _target(control, t):
     """Where the next step ends, whether that is a corner, and whether the step counts (a given one that a corner cut counts once)."""
     numbers, places = control.numbers, control.places
@@ -194,7 +207,7 @@ def _target(control, t):
     return t + size, False, True
 
 
-@lean
+@inner
 def _pass_corner(problem, trial, control, plan, readout, h):
     """Begin anew behind a corner, with what is consistent there; where samples stand at steps, both sides of the corner have one."""
     places, t = control.places, control.numbers[NOW]
@@ -205,9 +218,9 @@ def _pass_corner(problem, trial, control, plan, readout, h):
     trial.counters[RESTARTED] = 1
     control.numbers[REASON] = BY_CORNER
     behind = t + EDGE * max(abs(t), h)
-    if places[RESTARTS] and set_time(problem, trial.g, behind) == CONVERGED:
+    if places[RESTARTS] and set_time(problem, trial, behind) == CONVERGED:
         copy(trial.start, 0, trial.middle, 0, trial.start.shape[0])
-        if project(problem, plan, trial.g, trial.middle):
+        if projected(problem, plan, trial, trial.middle):
             copy(trial.middle, 0, trial.start, 0, trial.start.shape[0])
             trial.counters[RESTARTED] = 2
             if control.numbers[FIXED] == 0.0 and places[EVERY] > 0 and readout.times[places[ROW] - 1] == control.numbers[NOW]:
@@ -215,7 +228,7 @@ def _pass_corner(problem, trial, control, plan, readout, h):
                 places[ROW] += 1
 
 
-@lean
+@inner
 def _record(method, problem, trial, control, plan, readout, t, h, end, at_event, whole):
     """Work and samples of the step just found up to the share `end`, requested instants first; False where there is no room for them."""
     places, target = control.places, t + end * h
@@ -225,24 +238,22 @@ def _record(method, problem, trial, control, plan, readout, t, h, end, at_event,
         wanted += 1
     if readout.times.shape[0] - places[ROW] < wanted + 2:
         return False
-    done = 0.0
+    _work(method, problem, trial, control, plan, readout, t, h, end)
     for k in range(wanted):
         theta = min(end, (control.grid[first + k] - t) / h)
-        if theta > done:
-            _work(method, problem, trial, control, plan, readout, t, h, done, theta)
-            done = theta
-        _sample(method, problem, trial, control, plan, readout, t, h, theta, control.grid[first + k])
+        _sample(method, problem, trial, control, plan, readout, t, h, theta, end, control.grid[first + k])
     places[GRID] += wanted
-    if done < end:
-        _work(method, problem, trial, control, plan, readout, t, h, done, end)
     every = places[EVERY]
     at_end = wanted > 0 and control.grid[first + wanted - 1] >= target * (1.0 - EDGE)
     if every > 0 and not at_end and (at_event or (whole and ((places[STEP] + 1) % every == 0 or target >= control.numbers[STOP]))):
-        _sample(method, problem, trial, control, plan, readout, t, h, end, target)
+        _sample(method, problem, trial, control, plan, readout, t, h, end, end, target)
+    _total(readout, end * h, 1.0)
+    for i in range(2):
+        readout.totals[0, i] = readout.totals[1, i]
     return True
 
 
-@lean
+@inner
 def _look(method, problem, trial, control, plan, t, h, theta):
     """The state at t + theta h into trial.middle and g, recovered where that was asked for."""
     if theta == 1.0:
@@ -250,30 +261,43 @@ def _look(method, problem, trial, control, plan, t, h, theta):
     else:
         motion_between(problem, trial.start, trial.end, theta, h, trial.middle)
         between(method, problem, trial, theta, h, trial.middle)
-    set_time(problem, trial.g, control.numbers[LAST] if theta == 1.0 else t + theta * h)
+    now = t + theta * h if theta > 0.0 else t + EDGE * max(abs(t), h)
+    set_time(problem, trial, control.numbers[LAST] if theta == 1.0 else now)
     if control.places[RECOVERING] and (theta < 1.0 or not control.places[PROJECTING]):
-        if not project(problem, plan, trial.g, trial.middle):
+        if not projected(problem, plan, trial, trial.middle):
             place(problem, trial.g, trial.middle)
     else:
         place(problem, trial.g, trial.middle)
 
 
-@lean
-def _work(method, problem, trial, control, plan, readout, t, h, begin, end):
-    """Supplied and dissipated energy from begin to end (shares of the step) by Gauss' rule."""
-    for k in range(readout.nodes.shape[0]):
-        theta = begin + (end - begin) * readout.nodes[k]
-        _look(method, problem, trial, control, plan, t, h, theta)
-        place(problem, trial.g, trial.middle)
+@inner
+def _work(method, problem, trial, control, plan, readout, t, h, end):
+    """Supplied and dissipated power at the nodes in the step up to the share `end`; at its beginning as at the last step's end, where nothing jumped."""
+    last, powers = readout.nodes.shape[0] - 1, readout.powers
+    powers[0, 0], powers[0, 1] = powers[last, 0], powers[last, 1]
+    for k in range(0 if trial.counters[RESTARTED] else 1, last + 1):
+        _look(method, problem, trial, control, plan, t, h, end * readout.nodes[k])
         energies(problem, trial.g, readout.power)
-        share = readout.weights[k] * (end - begin) * h
-        readout.totals[0] += share * readout.power[SUPPLIED]
-        readout.totals[1] += share * readout.power[DISSIPATED]
+        readout.powers[k, 0], readout.powers[k, 1] = readout.power[SUPPLIED], readout.power[DISSIPATED]
 
 
-@lean
-def _sample(method, problem, trial, control, plan, readout, t, h, theta, instant):
-    """One row: signals and the energy account at t + theta h."""
+@inner
+def _total(readout, h, theta):
+    """Supplied and dissipated energy up to theta: the integral of the polynomial through the powers at the nodes."""
+    for i in range(2):
+        readout.totals[1, i] = readout.totals[0, i]
+    for k in range(readout.nodes.shape[0]):
+        share = 0.0
+        for m in range(readout.nodes.shape[0] - 1, -1, -1):
+            share = (share + readout.integrals[k, m]) * theta
+        for i in range(2):
+            readout.totals[1, i] += h * share * readout.powers[k, i]
+
+
+@inner
+def _sample(method, problem, trial, control, plan, readout, t, h, theta, end, instant):
+    """One row: signals and the energy account at t + theta h, of a step that is taken up to the share `end`."""
+    _total(readout, end * h, theta / end)
     _look(method, problem, trial, control, plan, t, h, theta)
     take(problem, trial, readout, control.places[ROW], instant)
     control.places[ROW] += 1
@@ -287,8 +311,8 @@ def take(problem, trial, readout, row, instant):
     energies(problem, trial.g, readout.power)
     readout.times[row] = instant
     readout.account[row, 0] = readout.power[STORED]
-    readout.account[row, 1] = readout.totals[0]
-    readout.account[row, 2] = readout.totals[1]
+    readout.account[row, 1] = readout.totals[1, 0]
+    readout.account[row, 2] = readout.totals[1, 1]
     readout.account[row, 3] = readout.power[KINETIC]
     share(readout.sharing, trial.g)
     sample(readout.readings, readout.selection, trial.g, readout.found, readout.values[row])

@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.integrators.contract import POWER, RESTARTED, error_norm, of_method
+from netsim.integrators.contract import POWER, RESTARTED, error_norm
 from netsim.integrators.single import begin_stage, filtered_error, keep, solve_stage
 from netsim.integrators.states import copy
 from netsim.kernels.bundle import Bundle, bundled
-from netsim.kernels.call import lean
+from netsim.kernels.call import inner
 from netsim.rotation import angular_velocity, chart_rates, move_chart
 from netsim.solvers.machine import NK, NQ, NY
 from netsim.solvers.newton import CONVERGED
@@ -60,7 +60,7 @@ def prepare(n: int, nk: int, nq: int, highest: int = HIGHEST) -> Bundle:
     )
 
 
-@lean
+@inner
 def _gather(problem, state, values):
     """[x | v | y | q] of a state."""
     nk, ny = problem.sizes[NK], problem.sizes[NY]
@@ -68,7 +68,7 @@ def _gather(problem, state, values):
     copy(state, 3 * nk, values, 2 * nk, ny + problem.sizes[NQ])
 
 
-@lean
+@inner
 def _begin(method, problem, trial, h):
     """Differences of a fresh start: the state and h times its rates (those of values are not known)."""
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
@@ -85,7 +85,7 @@ def _begin(method, problem, trial, h):
     memory[ORDER_NOW], memory[EQUAL], memory[STEP] = 1.0, 0.0, h
 
 
-@lean
+@inner
 def _power(matrix, order, factor):
     """R(factor) of Shampine and Reichelt: differences of step factor h from those of step h, with R(1)."""
     size = order + 1
@@ -97,7 +97,7 @@ def _power(matrix, order, factor):
             matrix[i * size + j] = matrix[(i - 1) * size + j] * (i - 1.0 - factor * j) / i
 
 
-@lean
+@inner
 def _rescale(method, h):
     """Differences for another step size."""
     memory, d, room = method.memory, method.differences, method.rescale
@@ -122,22 +122,32 @@ def _rescale(method, h):
     memory[STEP], memory[EQUAL] = h, 0.0
 
 
-@of_method("Bdf")
+@inner
+def _predict(method, order):
+    """z0 = sum D^k z into the predictor and sum g_k D^k z into the spread."""
+    z0, spread = method.predictor, method.spread
+    copy(method.differences[0], 0, z0, 0, z0.shape[0])
+    for i in range(z0.shape[0]):
+        spread[i] = 0.0
+    for k in range(1, order + 1):
+        row = method.differences[k]
+        for i in range(z0.shape[0]):
+            z0[i] += row[i]
+            spread[i] += SUMS[k] * row[i]
+
+
+@inner
 def attempt(method, problem, factor, trial, t, h, last):
     """One step at the present order."""
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
-    memory, d, z0, history = method.memory, method.differences, method.predictor, trial.history
+    memory, z0, history = method.memory, method.predictor, trial.history
     if memory[STEP] == 0.0 or trial.counters[RESTARTED] != 0:
         _begin(method, problem, trial, h)
     elif abs(h - memory[STEP]) > 1e-12 * h:
         _rescale(method, h)
     order = int(memory[ORDER_NOW])
     g = SUMS[order]
-    for i in range(z0.shape[0]):
-        z0[i], method.spread[i] = d[0, i], 0.0
-        for k in range(1, order + 1):
-            z0[i] += d[k, i]
-            method.spread[i] += SUMS[k] * d[k, i]
+    _predict(method, order)
     begin_stage(problem, trial, trial.start)
     copy(z0, nk, trial.u, 0, nk + ny)
     step, psi = h / g, method.spread
@@ -164,7 +174,7 @@ def attempt(method, problem, factor, trial, t, h, last):
     return CONVERGED, _norm(problem, trial, e, h)
 
 
-@lean
+@inner
 def _norm(problem, trial, e, h):
     """The norm of the error e of [x | v | y | q], of motion with caution."""
     nk, ny = problem.sizes[NK], problem.sizes[NY]
@@ -173,7 +183,7 @@ def _norm(problem, trial, e, h):
     return error_norm(problem, trial, e[:nk], e[nk : 2 * nk], e[2 * nk : 2 * nk + ny], h)
 
 
-@lean
+@inner
 def _renew(method, problem, trial):
     """Differences at the step's end (after a projection, if there was one)."""
     memory, d, n = method.memory, method.differences, method.renewed
@@ -183,18 +193,20 @@ def _renew(method, problem, trial):
     order = int(memory[ORDER_NOW])
     _gather(problem, trial.end, method.spread)
     nk, ny = problem.sizes[NK], problem.sizes[NY]
-    for i in range(d.shape[1]):
-        if trial.counters[RESTARTED] != 0 and 2 * nk <= i < 2 * nk + ny:
+    if trial.counters[RESTARTED] != 0:
+        for i in range(2 * nk, 2 * nk + ny):
             d[1, i] = method.spread[i] - d[0, i]
             method.predictor[i] = method.spread[i]
-        change = method.spread[i] - method.predictor[i]
-        n[order + 2, i] = change - d[order + 1, i]
-        n[order + 1, i] = change
-        for k in range(order, -1, -1):
-            n[k, i] = d[k, i] + n[k + 1, i]
+    for i in range(d.shape[1]):
+        n[order + 1, i] = method.spread[i] - method.predictor[i]
+        n[order + 2, i] = n[order + 1, i] - d[order + 1, i]
+    for k in range(order, -1, -1):
+        before, above, row = d[k], n[k + 1], n[k]
+        for i in range(d.shape[1]):
+            row[i] = before[i] + above[i]
 
 
-@lean
+@inner
 def _order_error(method, problem, trial, order, h):
     """The error norm that formulas of this order would have had."""
     for i in range(method.spread.shape[0]):
@@ -202,15 +214,14 @@ def _order_error(method, problem, trial, order, h):
     return _norm(problem, trial, method.spread, h)
 
 
-@of_method("Bdf")
+@inner
 def accepted(method, problem, trial, h, error):
     """Renew the differences; after enough equal steps choose the order that allows the longest step."""
     memory, d, n = method.memory, method.differences, method.renewed
     _renew(method, problem, trial)
     order = int(memory[ORDER_NOW])
     for k in range(order + 3):
-        for i in range(d.shape[1]):
-            d[k, i] = n[k, i]
+        copy(n[k], 0, d[k], 0, d.shape[1])
     copy(trial.end, 0, trial.start, 0, trial.start.shape[0])
     _move_charts(method, problem, trial)
     memory[EQUAL] += 1.0
@@ -228,7 +239,7 @@ def accepted(method, problem, trial, h, error):
     return 1.0 if 0.9 < factor < 1.3 else max(0.2, factor)
 
 
-@lean
+@inner
 def _move_charts(method, problem, trial):
     """Where a rotation has left its chart's middle: the history in a chart at the present rotation."""
     s, d = trial.start, method.differences
@@ -242,7 +253,7 @@ def _move_charts(method, problem, trial):
                 d[0, i + k], d[0, nk + i + k] = s[i + k], s[nk + i + k]
 
 
-@lean
+@inner
 def _transport(method, nk, i, p0, p1, p2):
     """Points of the history from their differences, each turned into the new chart, and back."""
     points = method.room[0]
@@ -263,7 +274,7 @@ def _transport(method, nk, i, p0, p1, p2):
     _binomial(method.differences, points, nk, i, count, False)
 
 
-@lean
+@inner
 def _binomial(d, points, nk, i, count, out):
     """z_{n-j} = sum_k (-1)^k binomial(j, k) D^k, and the same the other way round (it is its own inverse)."""
     for j in range(count):
@@ -279,19 +290,20 @@ def _binomial(d, points, nk, i, count, out):
                 d[j, column] = total
 
 
-@of_method("Bdf")
+@inner
 def between(method, problem, trial, theta, h, state):
     """The polynomial of the formula, for values and charges, and its rate."""
     _renew(method, problem, trial)
     nk, ny, nq, n = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ], method.renewed
-    order, s = int(method.memory[ORDER_NOW]), theta - 1.0
-    for i in range(ny + nq):
-        share, rate, value, slope = 1.0, 0.0, n[0, 2 * nk + i], 0.0
-        for k in range(1, order + 1):
-            rate = (rate * (s + k - 1.0) + share) / k
-            share *= (s + k - 1.0) / k
-            value += share * n[k, 2 * nk + i]
-            slope += rate * n[k, 2 * nk + i]
-        state[3 * nk + i] = value
-        if i >= ny:
-            state[3 * nk + nq + i] = slope / h
+    order, s, share, rate, at = int(method.memory[ORDER_NOW]), theta - 1.0, 1.0, 0.0, 3 * nk + ny + nq
+    copy(n[0], 2 * nk, state, 3 * nk, ny + nq)
+    for k in range(nq):
+        state[at + k] = 0.0
+    for k in range(1, order + 1):
+        rate = (rate * (s + k - 1.0) + share) / k
+        share *= (s + k - 1.0) / k
+        row = n[k]
+        for i in range(ny + nq):
+            state[3 * nk + i] += share * row[2 * nk + i]
+        for i in range(nq):
+            state[at + i] += rate / h * row[2 * nk + ny + i]

@@ -1,7 +1,7 @@
 """What the time loop asks of a method, and what it lends to it.
 
 A method is a bundle (netsim.kernels.bundle: arrays of coefficients and of what it remembers of one run; nothing is kept elsewhere) and three
-compiled functions, found by its word, so that a run compiles its own method and no other:
+compiled functions of its file, called through their addresses (netsim.kernels.apart): the loop is compiled once for all methods.
 
     attempt(method, problem, factor, trial, t, h, last)   try the step from trial.start at t to t + h: (status, error); writes trial.end.
                             error <= 1 passes the test; after a failure it is the share of h to try next;
@@ -14,13 +14,15 @@ Positions and velocities between the ends follow from both ends' x, v, a (quinti
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import overload
+from numba import typeof, types
 
-from netsim.kernels.call import lean
+from netsim.kernels.apart import address_of, by_address
+from netsim.kernels.bundle import Bundle, bundled
+from netsim.kernels.call import inner, lean
+from netsim.solvers import linear, newton
 from netsim.solvers.machine import NK, NQ, NY
 
 Array = np.ndarray
@@ -30,10 +32,11 @@ ITERATIONS, FACTORISATIONS, FRESH, ACCEPTED, REJECTED, FAILED, EVENTS, RESTARTED
 """Positions in the integer counters of a run. RESTARTED: 1 or 2: nothing of before the present instant may be
 used; 2: the state there is consistent."""
 
-RTOL, NEWTON_SHARE, POWER, FACTOR_ALPHA = range(4)
-"""Positions in the tolerances of a run: FACTOR_ALPHA: dq'/dq where the present factor was taken."""
+ATTEMPT, ACCEPT, BETWEEN, SET_TIME, REFACTOR, SOLVE, PROJECT, NEWTON, FIRST_EVENT = range(9)
+"""Positions in Trial.code."""
 
-LEAN: Any = {"_nrt": False}
+RTOL, NEWTON_SHARE, POWER, FACTOR_ALPHA, RATE = range(5)
+"""Positions in the tolerances of a run. FACTOR_ALPHA: dq'/dq where the present factor was taken; RATE: contraction of Newton's method."""
 
 
 class Trial(NamedTuple):
@@ -41,7 +44,8 @@ class Trial(NamedTuple):
 
     scale: what an error of x, v and y may be, each (rtol (|value| + nominal)); exponent: of the same, see
     netsim.integrators.weights;
-    tolerances: rtol, Newton's share of it, power of the step that errors go with, alpha of the factor; work: (6, n).
+    tolerances: rtol, Newton's share of it, power of the step that errors go with, alpha of the factor, contraction; work: (6, n);
+    code: addresses of compiled functions.
     """
 
     g: Array
@@ -57,53 +61,96 @@ class Trial(NamedTuple):
     nominal: Array
     tolerances: Array
     counters: Array
+    code: Array
 
 
-_functions: dict[tuple[str, str], Callable[..., Any]] = {}
+_attempt = by_address(types.Tuple((types.int64, types.float64)))
+_accepted = by_address(types.float64)
+_between = by_address(types.none)
+_set_time = by_address(types.int64)
+_refactor = by_address(types.float64)
+_solve = by_address(types.none)
+_project = by_address(types.boolean)
+_found = types.Tuple((types.int64, types.int64, types.int64, types.boolean))
+_newton = by_address(_found)
 
 
-def of_method(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorator: this function is the method's `attempt`, `accepted` or `between`, by its own name."""
-
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        _functions[name, function.__name__] = function
-        return function
-
-    return register
-
-
-def _found(function: str, method: Any) -> Callable[..., Any]:
-    return _functions[method.word, function]
-
-
+@inner
 def attempt(method, problem, factor, trial, t, h, last):
     """Try one step; see the head of this file."""
-    raise NotImplementedError
+    return _attempt(trial.code[ATTEMPT], method, problem, factor, trial, t, h, last)
 
 
+@inner
 def accepted(method, problem, trial, h, error):
     """Remember an accepted step; see the head of this file."""
-    raise NotImplementedError
+    return _accepted(trial.code[ACCEPT], method, problem, trial, h, error)
 
 
+@inner
 def between(method, problem, trial, theta, h, state):
     """Values within the last step; see the head of this file."""
-    raise NotImplementedError
+    _between(trial.code[BETWEEN], method, problem, trial, theta, h, state)
 
 
-@overload(attempt, jit_options=LEAN)
-def _attempt(method, problem, factor, trial, t, h, last):
-    return _found("attempt", method)
+@inner
+def set_time(problem, trial, t):
+    """Time, drives and tables at t into trial.g; the status."""
+    return _set_time(trial.code[SET_TIME], problem, trial.g, t)
 
 
-@overload(accepted, jit_options=LEAN)
-def _accepted(method, problem, trial, h, error):
-    return _found("accepted", method)
+@inner
+def parts(factor):
+    """The factor as its own class: what is compiled for the search for a start serves here too."""
+    return linear.Factor(
+        factor.row_order, factor.column_order, factor.row_scale, factor.column_scale, factor.start, factor.source, factor.row, factor.scale,
+        factor.l_start, factor.l_row, factor.l_value, factor.u_start, factor.u_row, factor.u_value, factor.pivot_inverse, factor.work,
+    )  # fmt: skip
 
 
-@overload(between, jit_options=LEAN)
-def _between(method, problem, trial, theta, h, state):
-    return _found("between", method)
+@inner
+def refactor(factor, trial, values):
+    """Values of L and U; the pivot quality."""
+    return _refactor(trial.code[REFACTOR], parts(factor), values)
+
+
+@inner
+def solve(factor, trial, rhs, x):
+    """x = A^-1 rhs."""
+    _solve(trial.code[SOLVE], parts(factor), rhs, x)
+
+
+@inner
+def projected(problem, plan, trial, state):
+    """`netsim.integrators.states.project` with time and drives of trial.g; False where it fails."""
+    return _project(trial.code[PROJECT], problem, plan, trial.g, state)
+
+
+@inner
+def careful(problem, factor, trial, fresh, tolerance):
+    """`netsim.solvers.newton.newton`, damped, from the guess in trial.u; (status, iterations, factorisations, whether the factor serves on)."""
+    return _newton(trial.code[NEWTON], problem, factor, fresh, trial.g, trial.history, trial.out, trial.u, trial.work, tolerance)
+
+
+def fill_code(module: Any, method: Bundle, problem: Bundle, factor: Any, trial: Bundle, project: int, single: bool) -> None:
+    """Compile what a run calls by address (or read it from the cache) and write that into trial.code; `single`: stages are solved one by one."""
+    real, vector = types.float64, types.float64[::1]
+    run = (method.kind, problem.kind, bundled(factor).kind, trial.kind)
+    found = {
+        ATTEMPT: address_of(module.attempt, types.Tuple((types.int64, real)), *run, real, real, real),
+        ACCEPT: address_of(module.accepted, real, method.kind, problem.kind, trial.kind, real, real),
+        BETWEEN: address_of(module.between, types.none, method.kind, problem.kind, trial.kind, real, real, vector),
+        SET_TIME: address_of(newton.set_time, types.int64, problem.kind, vector, real),
+        REFACTOR: address_of(linear.refactor, real, typeof(factor), vector),
+        SOLVE: address_of(linear.solve, types.none, typeof(factor), vector, vector),
+        PROJECT: project,
+    }
+    if single:
+        room = types.float64[:, ::1]
+        kinds = (problem.kind, run[2], types.boolean, vector, vector, vector, vector, room, real)
+        found[NEWTON] = address_of(newton.newton, _found, *kinds)
+    for place, address in found.items():
+        trial.code[place] = address
 
 
 @lean
@@ -117,7 +164,7 @@ def set_scales(problem, trial):
         trial.scale[2 * nk + i] = rtol * (abs(trial.start[3 * nk + i]) + trial.nominal[2 * nk + i])
 
 
-@lean
+@inner
 def error_norm(problem, trial, dx, dv, dy, h):
     """max |error|/scale; velocities of index 2 count as the change of position they make in the step, multipliers not at all.
 
@@ -138,13 +185,13 @@ def error_norm(problem, trial, dx, dv, dy, h):
     return norm
 
 
-@lean
+@inner
 def proposed(error, order):
     """The elementary step-size rule: 0.9 error^(-1/order) within [0.2, 6]."""
     return min(6.0, max(0.2, 0.9 * max(error, 1e-10) ** (-1.0 / order)))
 
 
-@lean
+@inner
 def straight(problem, trial, theta, h, state):
     """Values, charges and rates on the line between the step's ends: for methods of order 1 and 2."""
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
@@ -152,7 +199,7 @@ def straight(problem, trial, theta, h, state):
         state[i] = (1.0 - theta) * trial.start[i] + theta * trial.end[i]
 
 
-@lean
+@inner
 def cubic_charges(problem, trial, theta, h, state):
     """Charges by the cubic through q and q' of both ends, and its rate."""
     nq, at = problem.sizes[NQ], 3 * problem.sizes[NK] + problem.sizes[NY]

@@ -10,11 +10,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import types
 
-from netsim.integrators.contract import between
-from netsim.integrators.states import copy, motion_between, move_charts, place, project
-from netsim.kernels.call import ROW_LENGTH, lean, run_table
-from netsim.solvers.newton import set_time
+from netsim.integrators.contract import FIRST_EVENT, between, projected, set_time
+from netsim.integrators.states import copy, motion_between, move_charts, place
+from netsim.kernels.apart import by_address
+from netsim.kernels.call import ROW_LENGTH, inner, lean, run_table
 
 Array = np.ndarray
 
@@ -58,7 +59,18 @@ def look(problem, watch, g):
     run_table(watch.table, g, watch.found)
 
 
-@lean
+_first_event = by_address(types.float64)
+
+
+@inner
+def event_in(method, problem, trial, plan, watch, t, h, last):
+    """`first_event` where anything is watched, else NEVER."""
+    if watch.sizes[RELATIONS] == 0:
+        return NEVER
+    return _first_event(trial.code[FIRST_EVENT], method, problem, trial, plan, watch, t, h, last)
+
+
+@inner
 def first_event(method, problem, trial, plan, watch, t, h, last):
     """The share of the step at which the first event happens, NEVER without one; trial.middle and g are then its state."""
     low = 0.0
@@ -75,7 +87,7 @@ def first_event(method, problem, trial, plan, watch, t, h, last):
     return NEVER
 
 
-@lean
+@inner
 def _state(method, problem, trial, plan, t, h, last, theta, careful):
     """The state at t + theta h into trial.middle and g."""
     if theta == 1.0:
@@ -83,13 +95,13 @@ def _state(method, problem, trial, plan, t, h, last, theta, careful):
     else:
         motion_between(problem, trial.start, trial.end, theta, h, trial.middle)
         between(method, problem, trial, theta, h, trial.middle)
-    set_time(problem, trial.g, last if theta == 1.0 else t + theta * h)
-    if careful and not project(problem, plan, trial.g, trial.middle):
+    set_time(problem, trial, last if theta == 1.0 else t + theta * h)
+    if careful and not projected(problem, plan, trial, trial.middle):
         move_charts(problem, trial.middle)
     place(problem, trial.g, trial.middle)
 
 
-@lean
+@inner
 def _worst(problem, watch, g):
     """How far beyond rounding the most contradicted truth is, beside the largest value of its indicator; not positive where all hold."""
     look(problem, watch, g)
@@ -102,7 +114,7 @@ def _worst(problem, watch, g):
     return worst
 
 
-@lean
+@inner
 def _matters(problem, watch, g):
     """Whether the contradicted truths change a discrete or make something happen; where not, they are exchanged for good."""
     relations, discretes, z, truths = watch.sizes[RELATIONS], watch.sizes[DISCRETES], watch.sizes[Z], watch.sizes[TRUTHS]
@@ -126,7 +138,7 @@ def _matters(problem, watch, g):
     return False
 
 
-@lean
+@inner
 def _located(method, problem, trial, plan, watch, t, h, last, low, high):
     """The share at which the most contradicted truth passes: the Illinois rule, every third time a bisection, to the rounding of time."""
     _state(method, problem, trial, plan, t, h, last, high, True)

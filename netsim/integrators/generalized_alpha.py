@@ -26,16 +26,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.integrators.contract import RESTARTED, cubic_charges, error_norm, of_method, proposed, straight
+from netsim.integrators.contract import RESTARTED, cubic_charges, error_norm, proposed, set_time, solve, straight
 from netsim.integrators.single import keep, solve_given
 from netsim.integrators.states import copy, follow, load, project_end
 from netsim.kernels.bundle import Bundle, bundled
-from netsim.kernels.call import compiled, lean, run_table
+from netsim.kernels.call import compiled, inner, run_table
 from netsim.rotation import angular_acceleration
 from netsim.solvers.consistent import Consistent
-from netsim.solvers.linear import solve
 from netsim.solvers.machine import ALPHA, ENTRIES, HISTORY, KV, KX, NK, NQ, NY, V, X
-from netsim.solvers.newton import CONVERGED, set_coefficients, set_time
+from netsim.solvers.newton import CONVERGED, set_coefficients
 
 Array = np.ndarray
 
@@ -111,7 +110,7 @@ def averaged(coefficients_, before, after, algorithmic):
     return ((1.0 - af) * after + af * before - am * algorithmic) / (1.0 - am)
 
 
-@lean
+@inner
 def _first(method, problem, trial, t, h):
     """z at a beginning: 2 a - a(t - s h), the latter from a consistent point there (drives need not reach back before the start)."""
     nk, nq, at = problem.sizes[NK], problem.sizes[NQ], 3 * problem.sizes[NK] + problem.sizes[NY]
@@ -122,7 +121,7 @@ def _first(method, problem, trial, t, h):
         e[nk + i] += ahead * s[2 * nk + i]
     for k in range(at, at + nq):
         e[k] += ahead * s[k + nq]
-    if set_time(problem, trial.g, t + ahead) == CONVERGED:
+    if set_time(problem, trial, t + ahead) == CONVERGED:
         project_end(problem, method.plan, trial)
     for i in range(nk):
         z[i] = 2.0 * s[2 * nk + i] - e[2 * nk + i]
@@ -130,7 +129,7 @@ def _first(method, problem, trial, t, h):
         z[nk + k] = 2.0 * s[at + nq + k] - e[at + nq + k]
 
 
-@lean
+@inner
 def _shift(method, problem, trial, h):
     """z for steps of another size."""
     nk, nq, rates = problem.sizes[NK], problem.sizes[NQ], 3 * problem.sizes[NK] + problem.sizes[NY] + problem.sizes[NQ]
@@ -141,7 +140,7 @@ def _shift(method, problem, trial, h):
         z[nk + k] = s[rates + k] + factor * (z[nk + k] - s[rates + k])
 
 
-@of_method("GeneralizedAlpha")
+@inner
 def attempt(method, problem, factor, trial, t, h, last):
     """One step, z shifted to its size, and the estimate."""
     if method.step[0] == 0.0 or trial.counters[RESTARTED] != 0:
@@ -152,7 +151,7 @@ def attempt(method, problem, factor, trial, t, h, last):
     load(problem, trial.g, trial.start)
     begin(problem, method.coefficients, trial.g, trial.start, method.algorithmic, trial.history, h)
     guess(problem, trial.start, trial.u)
-    status = set_time(problem, trial.g, last)
+    status = set_time(problem, trial, last)
     if status == CONVERGED:
         status = solve_given(problem, factor, trial)
     if status != CONVERGED:
@@ -161,7 +160,7 @@ def attempt(method, problem, factor, trial, t, h, last):
     return CONVERGED, _error(method, problem, factor, trial, h)
 
 
-@lean
+@inner
 def _error(method, problem, factor, trial, h):
     """The estimate's norm; see the head of this file."""
     nk, nq, g, out = problem.sizes[NK], problem.sizes[NQ], trial.g, trial.out
@@ -181,13 +180,13 @@ def _error(method, problem, factor, trial, h):
         out[i] = 0.0
     run_table(problem.residual, g, out)
     du, dx, dv = trial.work[0], trial.work[1], trial.work[2]
-    solve(factor, out[: du.shape[0]], du)
+    solve(factor, trial, out[: du.shape[0]], du)
     for i in range(nk):
         dx[i], dv[i] = raw[i] - g[KX] * du[i], raw[nk + i] - g[KV] * du[i]
     return error_norm(problem, trial, dx[:nk], dv[:nk], du[nk:], h)
 
 
-@of_method("GeneralizedAlpha")
+@inner
 def accepted(method, problem, trial, h, error):
     """z of the end, rotations' one in the chart of the next step; the elementary rule, a step that would hardly grow stays."""
     nk, nq, rates = problem.sizes[NK], problem.sizes[NQ], 3 * problem.sizes[NK] + problem.sizes[NY] + problem.sizes[NQ]
@@ -205,7 +204,7 @@ def accepted(method, problem, trial, h, error):
     return 1.0 if 1.0 <= factor < 1.2 else factor
 
 
-@of_method("GeneralizedAlpha")
+@inner
 def between(method, problem, trial, theta, h, state):
     """Values on the line between the ends, charges on the cubic."""
     straight(problem, trial, theta, h, state)

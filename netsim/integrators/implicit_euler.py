@@ -7,10 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from netsim.integrators import euler
-from netsim.integrators.contract import of_method, proposed, straight
+from netsim.integrators.contract import proposed, straight
 from netsim.integrators.single import begin_stage, filtered_error, keep, solve_stage
 from netsim.integrators.states import follow
 from netsim.kernels.bundle import Bundle, bundled
+from netsim.kernels.call import inner
 from netsim.solvers.machine import NK, NQ, NY
 from netsim.solvers.newton import CONVERGED
 
@@ -28,7 +29,7 @@ def prepare(nk: int, nq: int) -> Bundle:
     return bundled(ImplicitEuler(np.zeros(2 * nk + nq)))
 
 
-@of_method("ImplicitEuler")
+@inner
 def attempt(method, problem, factor, trial, t, h, last):
     """One step; the estimate compares it with the trapezoidal rule."""
     nk, nq, at = problem.sizes[NK], problem.sizes[NQ], 3 * problem.sizes[NK] + problem.sizes[NY]
@@ -46,7 +47,7 @@ def attempt(method, problem, factor, trial, t, h, last):
     return CONVERGED, filtered_error(problem, factor, trial, raw, h, h)
 
 
-@of_method("ImplicitEuler")
+@inner
 def accepted(method, problem, trial, h, error):
     """The elementary rule; a step that would hardly grow stays, and keeps its factor."""
     follow(problem, trial)
@@ -54,7 +55,7 @@ def accepted(method, problem, trial, h, error):
     return 1.0 if 1.0 <= factor < 1.2 else factor
 
 
-@of_method("ImplicitEuler")
+@inner
 def between(method, problem, trial, theta, h, state):
     """Straight lines."""
     straight(problem, trial, theta, h, state)

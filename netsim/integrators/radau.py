@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from netsim.integrators.contract import ACCEPTED, FACTORISATIONS, ITERATIONS, RESTARTED, cubic_charges, error_norm, of_method
+from netsim.integrators.contract import ACCEPTED, ITERATIONS, RESTARTED, cubic_charges, error_norm, set_time, solve
 from netsim.integrators.radau_arrays import (
     COUNT,
     FACTOR_H,
@@ -29,11 +29,11 @@ from netsim.integrators.radau_arrays import (
     prepare,
     renewed,
 )
+from netsim.integrators.radau_matrix import derivatives, factorise, solve_pair
 from netsim.integrators.states import copy, follow, load
-from netsim.kernels.call import lean, run_table
-from netsim.solvers.linear import refactor, solve
-from netsim.solvers.machine import ALPHA, CHARGES, DRIVES, ENTRIES, HISTORY, KA, KV, KX, NK, NNZ, NQ, NY, A, V, X, Y
-from netsim.solvers.newton import CONVERGED, NOT_CONVERGED, NOT_FINITE, PIVOT_QUALITY, SINGULAR, set_time
+from netsim.kernels.call import inner, run_table
+from netsim.solvers.machine import ALPHA, CHARGES, DRIVES, ENTRIES, HISTORY, NK, NQ, NY, A, V, X, Y
+from netsim.solvers.newton import CONVERGED, NOT_CONVERGED, NOT_FINITE
 
 ORDER = 5
 ESTIMATE = 4
@@ -44,47 +44,7 @@ SLOW = 0.01
 """A slower contraction than this asks for new derivatives in the next step."""
 
 
-@lean
-def derivatives(method, problem, trial, h):
-    """Coefficients of the matrix as a polynomial of l from three evaluations at the step's beginning (g holds it)."""
-    g, out = trial.g, trial.out
-    entries, nnz, nq = problem.sizes[ENTRIES], problem.sizes[NNZ], problem.sizes[NQ]
-    history, at = problem.sizes[HISTORY], 3 * problem.sizes[NK] + problem.sizes[NY]
-    size = 1.0 / h
-    for k in range(3):
-        s = (0.0, size, -size)[k]
-        g[KX], g[KV], g[KA], g[ALPHA] = 1.0, s, s * s, s
-        for c in range(nq):  # alpha q + history is q' of the beginning
-            g[history + c] = trial.start[at + nq + c] - s * trial.start[at + c]
-        for i in range(entries + nnz + 1):
-            out[i] = 0.0
-        run_table(problem.jacobian, g, out)
-        copy(out, entries, method.powers[k], 0, nnz)
-    for p in range(nnz):
-        e0, e1, e2 = method.powers[0, p], method.powers[1, p], method.powers[2, p]
-        method.powers[1, p] = (e1 - e2) / (2.0 * size)
-        method.powers[2, p] = ((e1 - e0) + (e2 - e0)) / (2.0 * size * size)
-
-
-@lean
-def factorise(method, problem, factor, trial, h):
-    """Both factors for a step of size h; SINGULAR (with the real matrix in out) where the pivots do not serve."""
-    entries, nnz, out = problem.sizes[ENTRIES], problem.sizes[NNZ], trial.out
-    real = method.eigenvalues[0] / h
-    pair = complex(method.eigenvalues[1], -method.eigenvalues[2]) / h
-    for p in range(nnz):
-        c0, c1, c2 = method.powers[0, p], method.powers[1, p], method.powers[2, p]
-        out[entries + p] = c0 + real * (c1 + real * c2)
-        method.entries[p] = c0 + pair * (c1 + pair * c2)
-    trial.counters[FACTORISATIONS] += 1
-    method.memory[FACTOR_H] = 0.0
-    if refactor(factor, out[entries : entries + nnz]) < PIVOT_QUALITY or refactor(method.pair, method.entries) < 1e-3 * PIVOT_QUALITY:
-        return SINGULAR
-    method.memory[FACTOR_H] = h
-    return CONVERGED
-
-
-@lean
+@inner
 def _start_stages(method, problem, trial, h):
     """First values: x by v and a of the beginning, y along the polynomial of the last step."""
     nk, ny = problem.sizes[NK], problem.sizes[NY]
@@ -103,7 +63,7 @@ def _start_stages(method, problem, trial, h):
             method.z[i, nk + k] = l0 * p[0, k] + l1 * p[1, k] + l2 * p[2, k] if known else trial.start[3 * nk + k]
 
 
-@lean
+@inner
 def _place_stage(method, problem, trial, h, i):
     """Write stage i into g: time and drives, x, v, a, y."""
     nk, ny, g = problem.sizes[NK], problem.sizes[NY], trial.g
@@ -121,7 +81,7 @@ def _place_stage(method, problem, trial, h, i):
     g[1] = method.drives[i, count]
 
 
-@lean
+@inner
 def _velocities(method, problem, h):
     w, z = method.w, method.z
     for i in range(3):
@@ -129,7 +89,7 @@ def _velocities(method, problem, h):
             method.v[i, k] = (w[i, 0] * z[0, k] + w[i, 1] * z[1, k] + w[i, 2] * z[2, k]) / h
 
 
-@lean
+@inner
 def _stage_charges(method, problem, trial, h):
     """Charges of all stages and their rates."""
     nq, charges, at = problem.sizes[NQ], problem.sizes[CHARGES], 3 * problem.sizes[NK] + problem.sizes[NY]
@@ -148,7 +108,7 @@ def _stage_charges(method, problem, trial, h):
             method.rate[i, c] = (w[i, 0] * (q[0, c] - q0) + w[i, 1] * (q[1, c] - q0) + w[i, 2] * (q[2, c] - q0)) / h
 
 
-@lean
+@inner
 def _residuals(method, problem, trial, h):
     """F at all stages into method.residual."""
     g, out, history = trial.g, trial.out, problem.sizes[HISTORY]
@@ -165,7 +125,7 @@ def _residuals(method, problem, trial, h):
         copy(out, 0, method.residual[i], 0, n)
 
 
-@lean
+@inner
 def _correct(method, problem, factor, trial, h):
     """One simplified Newton step; the largest scaled correction."""
     n, r, ti, t = method.z.shape[1], method.residual, method.inverse, method.transform
@@ -174,8 +134,8 @@ def _correct(method, problem, factor, trial, h):
         r0, r1, r2 = r[0, k], r[1, k], r[2, k]
         du[k] = ti[0, 0] * r0 + ti[0, 1] * r1 + ti[0, 2] * r2
         method.rhs[k] = complex(ti[1, 0] * r0 + ti[1, 1] * r1 + ti[1, 2] * r2, ti[2, 0] * r0 + ti[2, 1] * r1 + ti[2, 2] * r2)
-    solve(factor, du, du)
-    solve(method.pair, method.rhs, method.rhs)
+    solve(factor, trial, du, du)
+    solve_pair(method)
     for i in range(3):
         for k in range(n):
             change = t[i, 0] * du[k] + t[i, 1] * method.rhs[k].real + t[i, 2] * method.rhs[k].imag
@@ -191,7 +151,7 @@ def _correct(method, problem, factor, trial, h):
     return norm
 
 
-@lean
+@inner
 def _newton(method, problem, factor, trial, h):
     """Simplified Newton for the stages; (status, iterations)."""
     memory = method.memory
@@ -227,7 +187,7 @@ def _newton(method, problem, factor, trial, h):
     return NOT_CONVERGED, ITERATIONS_MOST
 
 
-@lean
+@inner
 def _finish(method, problem, trial, h):
     """The end of the step from the stages: the last stage, with its rates."""
     nk, ny, nq, g = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ], trial.g
@@ -242,7 +202,7 @@ def _finish(method, problem, trial, h):
     copy(trial.start, first, trial.end, first, trial.start.shape[0] - first)
 
 
-@lean
+@inner
 def _error(method, problem, factor, trial, h):
     """One Newton step of x' = l (x - c) with l = g/h from the end of the step, c such that the formula has order 3."""
     nk, ny, nq, g, out = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ], trial.g, trial.out
@@ -270,33 +230,33 @@ def _error(method, problem, factor, trial, h):
         out[k] = 0.0
     run_table(problem.residual, g, out)
     e = method.error[2]
-    solve(factor, out[: e.shape[0]], e)
+    solve(factor, trial, out[: e.shape[0]], e)
     for k in range(nk):
         dv[k] = rate * e[k] + dx[k]
     return error_norm(problem, trial, e, dv, e[nk:], h)
 
 
-@of_method("Radau")
+@inner
 def attempt(method, problem, factor, trial, t, h, last):
     """One step; derivatives are taken anew after slow convergence only."""
     memory, count = method.memory, method.drives.shape[1] - 1
     for i in range(3):
-        status = set_time(problem, trial.g, last if i == 2 else t + C[i] * h)
+        status = set_time(problem, trial, last if i == 2 else t + C[i] * h)
         if status != CONVERGED:
             return status, 0.0
         copy(trial.g, problem.sizes[DRIVES], method.drives[i], 0, count)
         method.drives[i, count] = trial.g[1]
     for _ in range(2):
         load(problem, trial.g, trial.start)
+        _start_stages(method, problem, trial, h)
         if memory[HAVE] == 0.0:
-            set_time(problem, trial.g, t + 1e-3 * h)
+            set_time(problem, trial, t + 1e-3 * h)
             derivatives(method, problem, trial, h)
             memory[HAVE], memory[FACTOR_H] = 2.0, 0.0
         if memory[FACTOR_H] != h:
             status = factorise(method, problem, factor, trial, h)
             if status != CONVERGED:
                 return status, 0.0
-        _start_stages(method, problem, trial, h)
         status, iterations = _newton(method, problem, factor, trial, h)
         memory[COUNT] = iterations
         if status == CONVERGED:
@@ -309,7 +269,7 @@ def attempt(method, problem, factor, trial, t, h, last):
     return status, memory[SHRINK]
 
 
-@of_method("Radau")
+@inner
 def accepted(method, problem, trial, h, error):
     """Keep y along the step for the next first values; step-size rule of Gustafsson with Newton's effort in the safety factor."""
     memory, nk = method.memory, problem.sizes[NK]
@@ -328,7 +288,7 @@ def accepted(method, problem, trial, h, error):
     return 1.0 if memory[HAVE] == 1.0 and 1.0 <= factor < 1.2 else factor
 
 
-@of_method("Radau")
+@inner
 def between(method, problem, trial, theta, h, state):
     """Values on the cubic through the beginning and the stages (these alone behind an inconsistent corner), charges on that of both ends."""
     nk, ny = problem.sizes[NK], problem.sizes[NY]

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import types
 
+from netsim.kernels.apart import address_of
 from netsim.kernels.bundle import Bundle, bundled
 from netsim.kernels.call import ROW_LENGTH
-from netsim.solvers.linear import Factor
+from netsim.solvers.linear import Factor, refactor, solve
 
 Array = np.ndarray
 
@@ -25,6 +27,10 @@ A_MATRIX = np.array([
 HAVE, FACTOR_H, THETA, FAINT, LAST_ERROR, LAST_H, COUNT, SHRINK = range(8)
 """Positions in the memory: derivatives at hand, step size of the factors, contraction, Newton's eta, error and size of the last step, iterations, the
 share of the step to try next after a failure."""
+
+
+REFACTOR_PAIR, SOLVE_PAIR = range(2)
+"""Positions in the code: functions of the complex factor, by address."""
 
 
 class Radau(NamedTuple):
@@ -49,6 +55,7 @@ class Radau(NamedTuple):
     error: Array
     pair: Bundle
     charges: Array
+    code: Array
 
 
 def coefficients() -> tuple[Array, Array, Array, Array, Array]:
@@ -80,7 +87,11 @@ def prepare(n: int, nk: int, nq: int, nnz: int, prescribed: int, factor: Factor,
         w, transform, inverse, eigenvalues, slope, memory, np.zeros((3, n)), np.zeros((3, n - nk)), np.zeros((3, n)), np.zeros((3, nk)),
         np.zeros((4, nq)), np.zeros((3, nq)), np.zeros((3, prescribed + 1)), np.zeros((3, nnz)), np.zeros(nnz, complex), np.zeros(n, complex),
         np.zeros((3, n)), bundled(complex_factor(factor)), np.ascontiguousarray(charges.reshape(-1, ROW_LENGTH)),
+        np.zeros(2, np.int64),
     )  # fmt: skip
+    kind, vector = method.pair.kind, types.complex128[::1]
+    method.code[REFACTOR_PAIR] = address_of(refactor, types.float64, kind, vector)
+    method.code[SOLVE_PAIR] = address_of(solve, types.none, kind, vector, vector)
     return bundled(method)
 
 

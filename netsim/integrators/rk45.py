@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.integrators.contract import error_norm, of_method, proposed, straight
+from netsim.integrators.contract import error_norm, proposed, set_time, straight
 from netsim.integrators.states import copy, follow, load
 from netsim.kernels.bundle import Bundle, bundled
-from netsim.kernels.call import lean
+from netsim.kernels.call import inner
 from netsim.solvers.consistent import Consistent, make_consistent
 from netsim.solvers.machine import HISTORY, NK, NQ, NY, A, V, Y
-from netsim.solvers.newton import CONVERGED, NOT_FINITE, set_time
+from netsim.solvers.newton import CONVERGED, NOT_FINITE
 
 Array = np.ndarray
 
@@ -62,11 +62,11 @@ def prepare(n: int, nk: int, nq: int, state: int, plan: Consistent) -> Bundle:
     return bundled(Rk45(np.zeros((7, 2 * nk + nq)), bundled(plan), np.zeros(n + nk), np.zeros(state)))
 
 
-@lean
+@inner
 def _point(method, problem, trial, state, t):
     """Make a state consistent and read it back, in the charts it is in; the status."""
     g = trial.g
-    status = set_time(problem, g, t)
+    status = set_time(problem, trial, t)
     if status != CONVERGED:
         return status
     load(problem, g, state)
@@ -80,7 +80,7 @@ def _point(method, problem, trial, state, t):
     return CONVERGED
 
 
-@lean
+@inner
 def _advanced(method, problem, trial, weights, count, h, state):
     """x, v and q of the beginning plus h times weighted rates of the first `count` stages."""
     nk, nq, at, s = problem.sizes[NK], problem.sizes[NQ], 3 * problem.sizes[NK] + problem.sizes[NY], trial.start
@@ -96,14 +96,14 @@ def _advanced(method, problem, trial, weights, count, h, state):
         state[at + k] = s[at + k] + h * total
 
 
-@lean
+@inner
 def _keep_rates(method, problem, state, stage):
     nk, nq, at = problem.sizes[NK], problem.sizes[NQ], 3 * problem.sizes[NK] + problem.sizes[NY]
     copy(state, nk, method.rates[stage], 0, 2 * nk)
     copy(state, at + nq, method.rates[stage], 2 * nk, nq)
 
 
-@of_method("Rk45")
+@inner
 def attempt(method, problem, factor, trial, t, h, last):
     """Six new stages; the error is the difference from the embedded formula of order 4, for values too (at a point made consistent with it)."""
     nk, ny, nq, end = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ], trial.end
@@ -132,14 +132,14 @@ def attempt(method, problem, factor, trial, t, h, last):
     return CONVERGED, error_norm(problem, trial, e[:nk], e[nk : 2 * nk], e[2 * nk :], h)
 
 
-@of_method("Rk45")
+@inner
 def accepted(method, problem, trial, h, error):
     """The elementary rule."""
     follow(problem, trial)
     return proposed(error, 5.0)
 
 
-@of_method("Rk45")
+@inner
 def between(method, problem, trial, theta, h, state):
     """Charges by the continuous formula of order 4; values on the line (they are recovered, where samples are)."""
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from netsim.kernels.call import lean, run_table
+from netsim.integrators.contract import projected
+from netsim.kernels.call import inner, lean, run_table
 from netsim.layout import KINEMATIC_LEVELS, VALUE_LEVELS
 from netsim.rotation import chart_rates, move_chart, quaternion_matrix
 from netsim.solvers.consistent import make_consistent
@@ -68,7 +69,7 @@ def load(problem, g, state):
     copy(state, 3 * nk + ny, g, problem.sizes[HISTORY] + nq + MOTION * nk + VALUES * ny, nq)
 
 
-@lean
+@inner
 def project(problem, plan, g, state):
     """Velocities onto their constraints, accelerations, forces and rates consistent with positions and charges; False where that fails.
 
@@ -85,11 +86,11 @@ def project(problem, plan, g, state):
     return True
 
 
-@lean
+@inner
 def project_end(problem, plan, trial):
     """The same for the end of a step, which stays in the charts of its beginning."""
     copy(trial.end, 0, trial.middle, 0, trial.end.shape[0])
-    if not project(problem, plan, trial.g, trial.middle):
+    if not projected(problem, plan, trial, trial.middle):
         return
     nk, quaternions = problem.sizes[NK], 3 * problem.sizes[NK] + problem.sizes[NY] + 2 * problem.sizes[NQ]
     m, e = trial.middle, trial.end
@@ -103,14 +104,14 @@ def project_end(problem, plan, trial):
     copy(m, 0, e, 0, quaternions)
 
 
-@lean
+@inner
 def follow(problem, trial):
     """The step's end becomes the next one's beginning, in charts of its own."""
     copy(trial.end, 0, trial.start, 0, trial.start.shape[0])
     move_charts(problem, trial.start)
 
 
-@lean
+@inner
 def motion_between(problem, start, end, theta, h, state):
     """x, v and a at theta by the quintic through x, v and a of both ends (in the charts of the beginning), with the charts' quaternions."""
     nk = problem.sizes[NK]

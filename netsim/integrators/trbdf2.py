@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.integrators.contract import cubic_charges, of_method, proposed
+from netsim.integrators.contract import cubic_charges, proposed
 from netsim.integrators.single import begin_stage, filtered_error, keep, solve_stage
 from netsim.integrators.states import follow
 from netsim.kernels.bundle import Bundle, bundled
+from netsim.kernels.call import inner
 from netsim.solvers.machine import NK, NQ, NY
 from netsim.solvers.newton import CONVERGED
 
@@ -40,7 +41,7 @@ def prepare(state: int, nk: int, nq: int) -> Bundle:
     return bundled(TrBdf2(np.zeros(state), np.zeros(2 * nk + nq)))
 
 
-@of_method("TrBdf2")
+@inner
 def attempt(method, problem, factor, trial, t, h, last):
     """Both stages, and the estimate from the rates at the beginning, inside and at the end."""
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
@@ -74,7 +75,7 @@ def attempt(method, problem, factor, trial, t, h, last):
     return CONVERGED, filtered_error(problem, factor, trial, raw, step, h)
 
 
-@of_method("TrBdf2")
+@inner
 def accepted(method, problem, trial, h, error):
     """The elementary rule; a step that would hardly grow stays, and keeps its factor."""
     follow(problem, trial)
@@ -82,7 +83,7 @@ def accepted(method, problem, trial, h, error):
     return 1.0 if 1.0 <= factor < 1.2 else factor
 
 
-@of_method("TrBdf2")
+@inner
 def between(method, problem, trial, theta, h, state):
     """Values on the parabola through beginning, stage and end; charges on the cubic of both ends."""
     s = theta

@@ -16,6 +16,7 @@ from numba.extending import intrinsic
 from netsim.jointspace.entries import answers, spread_entries
 from netsim.jointspace.recursion import (
     BUFFER,
+    ENTRIES,
     FRAMES,
     MULTIPLIERS,
     N_BUFFER,
@@ -32,8 +33,10 @@ from netsim.jointspace.recursion import (
 from netsim.kernels.call import ROW_LENGTH, compiled, prepare_numba, run_table
 from netsim.kernels.form import UNIFORMS
 
-BEFORE_RESIDUAL, BEFORE_MATRIX, AFTER_RESIDUAL, AFTER_MATRIX, FRAMES_ONLY, OBSERVE = range(6)
-KX, KV, KA = (1 + UNIFORMS.index(name) for name in ("kx", "kv", "ka"))
+BEFORE_RESIDUAL, BEFORE_MATRIX, AFTER_RESIDUAL, AFTER_MATRIX, FRAMES_ONLY, OBSERVE, BEFORE_LEVEL = range(7)
+AFTER_LEVEL = BEFORE_LEVEL + 3
+"""Operations; the last two, and two more behind each, are around a matrix by x, by v, by a alone, which is kept behind `out`."""
+KX, KV, KA, ALPHA = (1 + UNIFORMS.index(name) for name in ("kx", "kv", "ka", "alpha"))
 PLAN, MOTION = len(Plan._fields), len(Motion._fields)
 
 
@@ -84,6 +87,9 @@ def element(operation, d, g_pointer, out_pointer):
         _matrix(d, 25), _cube(d, 26), _matrix(d, 27), _matrix(d, 28),
     )  # fmt: skip
     g = carray(g_pointer, (p.sizes[N_G],), np.float64)
+    if operation >= BEFORE_LEVEL:
+        _level(operation, p, m, g, out_pointer)
+        return
     if operation in (AFTER_RESIDUAL, AFTER_MATRIX):
         out = carray(out_pointer, (p.sizes[N_OUT],), np.float64)
         inward(p, m, out)
@@ -104,6 +110,28 @@ def element(operation, d, g_pointer, out_pointer):
                 out[i] = 0.0
     if operation == OBSERVE:
         _react(p, m, g, _table(d, 29), _table(d, 30), _line(d, 31), _line(d, 32))
+
+
+@compiled
+def _level(operation, p, m, g, out_pointer):
+    """Before and after a matrix of derivatives by x, v or a alone."""
+    nnz = p.sizes[ROWS] - p.sizes[ENTRIES] - 1
+    out = carray(out_pointer, (p.sizes[N_OUT] + 3 * nnz,), np.float64)
+    if operation < AFTER_LEVEL:
+        g[KX], g[KV], g[KA], g[ALPHA] = 0.0, 0.0, 0.0, 0.0
+        g[KX + operation - BEFORE_LEVEL] = 1.0
+        for i in range(p.sizes[N_MULTIPLIERS]):
+            g[p.sizes[MULTIPLIERS] + i] = 0.0
+        outward(p, m, g)
+        for i in range(p.sizes[N_OUT]):
+            out[i] = 0.0
+        return
+    inward(p, m, out)
+    answers(p, m, g[KX], g[KV], g[KA])
+    spread_entries(p, m, g, out)
+    first = p.sizes[N_OUT] + (operation - AFTER_LEVEL) * nnz
+    for i in range(nnz):
+        out[first + i] = out[p.sizes[ENTRIES] + i]
 
 
 @compiled

@@ -3,54 +3,54 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netsim.columns import counted
 from netsim.errors import InputError, Problem
+from netsim.levels import StructurallySingular
 from netsim.selection import Sampler
-from netsim.solvers.initial import Structure
+from netsim.solvers.initial import Structure, structure_of
 from netsim.solvers.machine import Machine
-from netsim.solvers.recovery import plan_recovery
-
-if TYPE_CHECKING:
-    from netsim.jointspace.recovery import Completion
 
 Array = np.ndarray
 
 
-def in_tree(machine: Machine, formulation: str, plain: bool) -> bool:
-    """Whether the run has joint coordinates; raises `InputError` where it should and cannot. `plain`: its steps are of given size."""
-    from netsim.jointspace.spanning import is_spatial
+def formulated(machine: Machine, structure: Structure, g: Array, formulation: str) -> tuple[Machine, Structure, Array, str]:
+    """The machine that is run, its levels, its consistent point, from those of the absolute formulation; and what was chosen, in words.
 
-    network, redundant = machine.system.network, machine.system.redundant
+    Raises `InputError` where `tree` is asked for and cannot serve; `auto` then stays with the coordinates of all bodies."""
     if formulation == "absolute":
-        return False
-    if formulation == "tree" and redundant is not None:
-        message = "formulation = tree has no answer to constraints that repeat one another, which a loop of this network has"
-        raise InputError(Problem("E439", message, hint="say formulation = absolute, or replace a joint of the loop by one with more freedom"))
-    if formulation == "tree" and not plain:
-        message = "formulation = tree goes in steps of given size"
-        raise InputError(Problem("E439", message, hint="transient(stop = 1 s, step = 1 ms, method = generalized_alpha, formulation = tree)"))
-    return plain and redundant is None and any(is_spatial(network, i) for i in range(len(network.nodes)))
+        return machine, structure, g, ""
+    try:
+        tree, levels, point = _in_joint_coordinates(machine, g)
+    except InputError as refused:
+        if formulation == "tree":
+            raise
+        return machine, structure, g, f"in the coordinates of all bodies: {refused.problems[0].message}"
+    return tree, levels, point, f"in the coordinates of joints: {counted(tree.system.n, 'unknown')} instead of {machine.system.n}"
 
 
-def joint_coordinates(machine: Machine, g: Array) -> tuple[Machine, Array]:
-    """The machine in joint coordinates and the same consistent point."""
+def _in_joint_coordinates(machine: Machine, g: Array) -> tuple[Machine, Structure, Array]:
     from netsim.jointspace.element import joint_machine
+    from netsim.jointspace.spanning import is_spatial
     from netsim.jointspace.start import in_joint_coordinates
 
-    tree = joint_machine(machine.system.network, machine.values, machine.earlier)
-    return tree, in_joint_coordinates(machine, g, tree)
-
-
-def recovery_of(machine: Machine, g: Array, structure: Structure, absolute: Machine, point: Array) -> Completion:
-    """How a machine's samples are completed; `structure` and a consistent `point` are those of the absolute formulation."""
-    from netsim.jointspace.recovery import detour, direct
-
-    if machine.element is None:
-        return plan_recovery(machine, structure, g)
-    return direct(machine, g) or detour(machine, plan_recovery(absolute, structure, point))
+    network = machine.system.network
+    if not any(is_spatial(network, i) for i in range(len(network.nodes))):
+        raise InputError(Problem("E439", "formulation = tree is for bodies in space, and this network has none", hint="leave `formulation` out"))
+    if machine.system.redundant is not None:
+        message = "formulation = tree has no answer to constraints that repeat one another, which a loop of this network has"
+        raise InputError(Problem("E439", message, hint="say formulation = absolute, or replace a joint of the loop by one with more freedom"))
+    tree = joint_machine(network, machine.values, machine.earlier)
+    levels = tree.element.levels
+    try:
+        structure = structure_of(tree.system, found=levels.signature)
+    except StructurallySingular:
+        message = "formulation = tree finds no way to solve this network for the coordinates of its joints"
+        raise InputError(Problem("E439", message, hint="say formulation = absolute")) from None
+    levels.check(structure.dynamic)
+    return tree, structure, in_joint_coordinates(machine, g, tree)
 
 
 def observing(machine: Machine, reader: Sampler) -> Sampler:

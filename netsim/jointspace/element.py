@@ -12,12 +12,14 @@ import numpy as np
 from netsim.batches import Batch
 from netsim.jointspace import calls
 from netsim.jointspace.joints import FREEDOMS, PRISMATIC
+from netsim.jointspace.levels import Levels, find_levels
 from netsim.jointspace.numbering import Elements, number
 from netsim.jointspace.pattern import Places, find_places
 from netsim.jointspace.recursion import Motion, Plan
 from netsim.jointspace.spanning import Mechanism, axis_of, mechanism, parameter
 from netsim.kernels.kernel import Kernel, make_kernel
 from netsim.layout import FOLLOWING
+from netsim.levels import constant_charges
 from netsim.network import GROUND, Network
 from netsim.solvers.machine import Machine, build_machine, call_table, custom_call
 from netsim.system import System
@@ -28,12 +30,14 @@ Array = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class TreeElement:
-    """The tree of a machine: `observed` is the call that completes a sampled point with the joints' forces; the rest is what calls point to."""
+    """The tree of a machine: `levels` are its derivatives by level, `observed` is the call that completes a sampled point with the joints' forces;
+    the rest is what calls point to."""
 
     tree: Mechanism
     elements: Elements
     plan: Plan
     motion: Motion
+    levels: Levels
     observed: Array
     alive: list[Any] = field(repr=False)
 
@@ -56,7 +60,7 @@ def with_element(machine: Machine, tree: Mechanism, elements: Elements, places: 
     plan = _plan(machine, tree, elements, places)
     motion = _room(plan)
     sides, side_calls = _sides(machine, tree, elements)
-    problem = machine.problem
+    problem, constant = machine.problem, constant_charges(system, machine.values)
     found = [problem.residual, sides, np.zeros(system.out_size), np.zeros(36 * len(plan.joints) + 1)]
     arrays = [*plan, *motion, *found]
     directory = calls.directory(arrays)
@@ -70,7 +74,8 @@ def with_element(machine: Machine, tree: Mechanism, elements: Elements, places: 
         energy=around(problem.energy, calls.FRAMES_ONLY),
         reach=_reach(machine, tree, elements, plan),
     )
-    element = TreeElement(tree, elements, plan, motion, calls.row(calls.OBSERVE, directory), [arrays, directory, side_calls])
+    levels = find_levels(machine, elements, tree, places, directory, constant)
+    element = TreeElement(tree, elements, plan, motion, levels, calls.row(calls.OBSERVE, directory), [arrays, directory, side_calls])
     return replace(machine, problem=problem, element=element)
 
 

@@ -49,8 +49,7 @@ class _Entries:
 def find_places(elements: Elements, tree: Mechanism) -> Places:
     """The sparsity pattern of a system in joint coordinates."""
     layout = elements.layout
-    body_links = {tree.frames[link.body]: i for i, link in enumerate(tree.links) if link.body >= 0}
-    paths = [tree.path(body_links[f]) for f in range(len(tree.frames))]
+    body_links, paths = tree.body_links, tree.body_paths
     entries = _Entries(layout.n)
     kept: list[tuple[Batch, Array]] = []
     for batch in elements.batches:
@@ -87,7 +86,7 @@ def _sorted(batch: Batch, layout: Layout, entries: _Entries, elements: Elements,
     for e, place in enumerate(wanted):
         rows, columns = batch.row(place[1]), batch.columns(place[2])
         level = place[3] if len(place) == 4 else -1
-        row_frames, column_frames = _is_frame(rows, layout), _is_frame(columns, layout)
+        row_frames, column_frames = is_frame(rows, layout.nf), is_frame(columns, layout.nf)
         plain = (rows >= 0) & (columns >= 0) & (level < 0)
         direct[e, plain] = columns[plain] * layout.n + rows[plain]
         for k in np.flatnonzero((row_frames | (rows >= 0)) & (column_frames | (columns >= 0)) & ~plain):
@@ -98,8 +97,9 @@ def _sorted(batch: Batch, layout: Layout, entries: _Entries, elements: Elements,
     return buffered
 
 
-def _is_frame(numbers: Array, layout: Layout) -> Array:
-    return (numbers < GROUND) & (numbers < FOLLOWING + 6 * layout.nf)
+def is_frame(numbers: Array, frames: int) -> Array:
+    """Which numbers are coordinates of frames that follow (of so many frames)."""
+    return (numbers < GROUND) & (numbers < FOLLOWING + 6 * frames)
 
 
 def _note(entries: _Entries, elements: Elements, row: int, column: int, level: int, body_links: dict[int, int], paths: list[list[int]]) -> None:

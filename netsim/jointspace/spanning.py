@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -70,6 +71,16 @@ class Mechanism:
             found = [*range(item.first, item.first + FREEDOMS[item.kind]), *found]
             link = item.parent
         return found
+
+    @cached_property
+    def body_links(self) -> dict[int, int]:
+        """The link that ends in a frame."""
+        return {self.frames[link.body]: i for i, link in enumerate(self.links) if link.body >= 0}
+
+    @cached_property
+    def body_paths(self) -> list[list[int]]:
+        """The coordinates that move a frame."""
+        return [self.path(self.body_links[f]) for f in range(len(self.frames))]
 
 
 def is_spatial(network: Network, node: int) -> bool:

@@ -12,6 +12,7 @@ from netsim.component import SECOND, Component, Symbol, dimension, is_kinematic,
 from netsim.errors import InputError, Problem
 from netsim.kernels.events import events_of
 from netsim.kernels.form import CONSTANT, UNIFORM, Form, Key, Symbols, live
+from netsim.kernels.lagrange import momenta, restoring
 from netsim.language.expressions import Scope, Typed, elementwise, evaluate, flatten, shape, shaped
 from netsim.language.syntax import Branch, Call, DomainDef, Name, Part
 from netsim.rotation import cayley_matrix, cayley_rate
@@ -38,8 +39,7 @@ class _Builder:
         self.known: dict[str, Typed] = {}
         self.terminals = list(component.terminals)
         self.own = self._own_unknowns()
-        self.inputs = self._flat_names("input")
-        self.discretes = self._flat_names("discrete")
+        self.flat = {kind: self._flat_names(kind) for kind in ("input", "discrete")}
         self.scope = Scope(self._resolve, {"der": self._der, "local": self._local})
 
     # ------------------------------------------------------------------------------------------- layout
@@ -97,10 +97,8 @@ class _Builder:
                 return self.symbols.parameter(text, size)
             case "count":
                 return [float(self.counts[text])]
-            case "input":
-                return [self.symbols.at(("input", self.inputs[text] + i), 0) for i in range(size)]
-            case "discrete":
-                return [self.symbols.at(("discrete", self.discretes[text] + i), 0) for i in range(size)]
+            case "input" | "discrete" as kind:
+                return [self.symbols.at((kind, self.flat[kind][text] + i), 0) for i in range(size)]
             case "signal":
                 return [self.symbols.at(("node", self.terminals.index(text), 0), 0)]
         raise TypeError(symbol)
@@ -172,7 +170,20 @@ class _Builder:
         if name in self.component.explicit:
             value = evaluate(self.component.explicit[name].right, self.scope).value
             total = elementwise(lambda a, b: a + b, total, value)
+        if self.component.is_lagrangian and is_kinematic(self.component.domain(terminal)):
+            total = elementwise(lambda a, b: a + b, total, shaped(self._inertial(terminal, position), symbol.sizes))
         return Typed(total, symbol.dimension)
+
+    def _inertial(self, terminal: str, position: int) -> list[Any]:
+        """The forces that follow from `kinetic` and `potential` at one quantity of a terminal."""
+        d, domain = self.component.definition, self.component.domain(terminal)
+        kinetic, potential = (0.0 if e is None else evaluate(e, self.scope).value for e in (d.kinetic, d.potential))
+        first, rotating = sum(_sizes_product(q, self.table, terminal) for q in domain.across[:position]), is_rotation(domain, position)
+        size, t = _sizes_product(domain.across[position], self.table, terminal), self.terminals.index(terminal)
+        keys: list[Key] = [("node", t, first + i) for i in range(size)]
+        mass, of = Call("der", (d.kinetic or d.potential,), span=d.span), domain.across[position].name + terminal  # type: ignore[arg-type]
+        rates = [0.0 if p.is_zero() else self._rate(mass, i, p, of) for i, p in enumerate(momenta(self.symbols, keys, rotating, kinetic))]
+        return [rate + force for rate, force in zip(rates, restoring(self.symbols, keys, rotating, kinetic, potential))]
 
     # ---------------------------------------------------------------------------------------------- der
 
@@ -220,7 +231,7 @@ class _Builder:
             residuals.append(residual)
         d = self.component.definition
         stored, supplied, dissipated = self._energy()
-        events = events_of(self.component, self.table, self.discretes, self.symbols, self.scope)
+        events = events_of(self.component, self.table, self.flat["discrete"], self.symbols, self.scope)
         return Form(
             d.name, self.symbols, tuple(rows), tuple(map(ca.SX, residuals)), tuple(self.charges), self._readings(),
             ca.SX(supplied), ca.SX(dissipated), ca.SX(stored), self._own_names(), self._own_nominals(), len(self.terminals), self._places(), events,
@@ -284,9 +295,8 @@ class _Builder:
 
     def _readings(self) -> dict[str, Typed]:
         """Everything an instance can be asked for: inputs, vars, branch quantities, outputs, terminal throughs."""
-        wanted = [
-            n for n, s in self.table.items() if s.kind in ("input", "var", "signal", "discrete", "terminal through") or s.kind.startswith("branch")
-        ]
+        kinds = ("input", "var", "signal", "discrete", "terminal through")
+        wanted = [n for n, s in self.table.items() if s.kind in kinds or s.kind.startswith("branch")]
         found = {name: self._whole(name) for name in wanted}
         found.update(self._unnamed_integrals(found))
         for output in self.component.definition.outputs:
@@ -306,10 +316,11 @@ class _Builder:
 
     def _energy(self) -> tuple[Any, Any, Any]:
         d = self.component.definition
-        stored = evaluate(d.stores, self.scope).value if d.stores is not None else 0.0
+        energies = [e for e in (d.kinetic, d.potential, d.stores) if e is not None]
+        stored = sum((evaluate(e, self.scope).value for e in energies), 0.0)
         if d.dissipates is not None:
             return stored, 0.0, evaluate(d.dissipates, self.scope).value
-        if d.stores is not None and not self.component.is_source:
+        if energies and not self.component.is_source:
             return stored, 0.0, 0.0
         power = sum((self._power(t, name) for t, name in enumerate(self.terminals)), 0.0)
         return (stored, -power, 0.0) if self.component.is_source else (stored, 0.0, power)

@@ -38,6 +38,7 @@ from netsim.language.syntax import (
     Plot,
     Quantity,
     Range,
+    Repeated,
     Run,
     Save,
     Start,
@@ -71,7 +72,7 @@ class Keyword:
     value: Any
 
 
-_SIGNS = frozenset(("COMMA", "LPAR", "RPAR", "LSQB", "RSQB", "FOR"))
+_SIGNS = frozenset(("COMMA", "LPAR", "RPAR", "LSQB", "RSQB", "LBRACE", "RBRACE", "FOR"))
 
 
 def _listed(parts: Parts) -> list[Any]:
@@ -107,6 +108,9 @@ class Builder:
     def part(self, parts: Parts) -> tuple[Part, Token, Token]:
         last = parts[0] if parts[-1] is None else parts[-1]
         return Part(parts[0].text, tuple(_listed(parts[1:]))), parts[0], last
+
+    def numbered_part(self, parts: Parts) -> tuple[Part, Token, Token]:
+        return Part(parts[0].text, number=parts[2]), parts[0], parts[3]
 
     def word(self, parts: Parts) -> Name:
         """`ground` or `time`."""
@@ -193,6 +197,10 @@ class Builder:
     def let(self, parts: Parts) -> Let:
         return Let(parts[1].text, parts[3], span=self.whole(parts[1:]))
 
+    def numbered_let(self, parts: Parts) -> Repeated | Let:
+        let = Let(parts[1].text, parts[6], parts[3], span=self.whole(parts[1:7]))
+        return Repeated(let, parts[7], span=let.span)
+
     def table(self, parts: Parts) -> Table:
         return Table(parts[1].text, parts[3].text, span=self.whole(parts[1:]))
 
@@ -219,6 +227,18 @@ class Builder:
 
     def plot(self, parts: Parts) -> Plot:
         return Plot(tuple(_listed(parts[1:])), span=self.whole(parts))
+
+    def repeated_save(self, parts: Parts) -> Repeated:
+        return self._repeated(Save, parts)
+
+    def repeated_plot(self, parts: Parts) -> Repeated:
+        return self._repeated(Plot, parts)
+
+    def _repeated(self, kind: type[Save] | type[Plot], parts: Parts) -> Repeated:
+        given = _listed(parts[1:])
+        ranges = tuple(part for part in given if isinstance(part, Range))
+        span = self.whole(parts)
+        return Repeated(kind(tuple(part for part in given if not isinstance(part, Range)), span=span), ranges, span=span)
 
     def instance(self, parts: Parts) -> Instance:
         name, kind, _, nodes, closing, items, ranges = parts
@@ -258,6 +278,9 @@ class Builder:
 
     def source(self, parts: Parts) -> Line:
         return Line("is_source", (True,), self.whole(parts))
+
+    def relative(self, parts: Parts) -> Line:
+        return Line("is_relative", (True,), self.whole(parts))
 
     def param_line(self, parts: Parts) -> Line:
         kind = {Param: "params", Count: "counts", Let: "lets"}[type(parts[0])]

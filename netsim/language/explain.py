@@ -184,7 +184,8 @@ def _commas(tokens: list[Token], index: int, expected: frozenset[str]) -> Findin
 
 def _values(tokens: list[Token], index: int, expected: frozenset[str]) -> Finding | None:
     token, before = tokens[index], tokens[index - 1]
-    if len(expected) == 1 and (sign := _SIGNS.get(*expected)):
+    plain = expected - {"LBRACE"}  # a number in a name is never what is missing
+    if len(plain) == 1 and (sign := _SIGNS.get(*plain)):
         return "E114", f"'{sign}' is missing before '{_shown(token)}'", ""
     if before.type in _NEEDS_VALUE:
         return "E114", f"a value is missing between '{before.text}' and '{_shown(token)}'", ""

@@ -18,7 +18,7 @@ _BLOCKS = {"DOMAIN": "domain", "COMPONENT": "component", "MODEL": "model"}
 _NETLIST_ONLY = frozenset(["USE", "INCLUDE", "WORLD", "RUN", "SAVE", "PLOT"])
 _RULES = {"netlist": "statement", "model": "statement", "domain": "domain_line", "component": "component_line"}
 _MOST_LEVELS = 200
-_ONCE = frozenset(["power", "floating", "stores", "dissipates", "singular"])
+_ONCE = frozenset(["power", "floating", "kinetic", "potential", "stores", "dissipates", "singular"])
 
 
 @dataclass
@@ -144,7 +144,7 @@ class _Reader:
             if line.field in _ONCE and line.field in collected:
                 also = ((first_at[line.field], "the first one is here"),)
                 self.problems.append(Problem("E118", f"'{line.field}' is stated twice", line.span, also=also))
-            elif line.field in _ONCE or line.field == "is_source":
+            elif line.field in _ONCE or line.field in ("is_source", "is_relative"):
                 collected[line.field] = line.values[0]
             else:
                 collected[line.field] = collected.get(line.field, ()) + line.values

@@ -22,19 +22,22 @@ RESERVED = frozenset(
     ]
 )
 LINE_WORDS = {
-    "domain": frozenset(["across", "through", "integral", "power", "floating"]),
-    "component": frozenset(["input", "var", "branch", "out", "assert", "place", "stores", "dissipates", "source", "singular", "discrete"]),
+    "domain": frozenset(["across", "through", "integral", "power", "floating", "relative"]),
+    "component": frozenset(
+        ["input", "var", "branch", "out", "assert", "place", "kinetic", "potential", "stores", "dissipates", "source", "singular", "discrete"]
+    ),
 }
 _BEFORE_NAME, _BEFORE_VALUE, _ALONE = re.compile(r"[ \t]+[A-Za-z_]"), re.compile(r"(?!\[)[ \t]*(?![ \t=.*/^])"), re.compile(r"[ \t]*(?:[;#\n]|$)")
 # what must follow a line's first word for it to be a keyword: `out = 3` is an equation about something called out
 _FOLLOWS = dict.fromkeys(LINE_WORDS["domain"] | LINE_WORDS["component"], _BEFORE_NAME) | {
-    **dict.fromkeys(("assert", "stores", "dissipates", "power", "floating", "singular"), _BEFORE_VALUE),
-    "source": _ALONE,
+    **dict.fromkeys(("assert", "kinetic", "potential", "stores", "dissipates", "power", "floating", "singular"), _BEFORE_VALUE),
+    **dict.fromkeys(("source", "relative"), _ALONE),
 }
 _DECLARES_UNIT = frozenset(["PARAM", "ACROSS", "THROUGH", "INTEGRAL", "INPUT", "VAR", "OUT", "DISCRETE"])
 _SYMBOLS = {
     "->": "ARROW", "..": "DOTDOT", "==": "SAME", "!=": "DIFFERENT", "<=": "LESSEQ", ">=": "MOREEQ", "<": "LESS", ">": "MORE", "=": "EQUAL",
     "+": "PLUS", "-": "MINUS", "*": "TIMES", "/": "OVER", "^": "HAT", "(": "LPAR", ")": "RPAR", "[": "LSQB", "]": "RSQB",
+    "{": "LBRACE", "}": "RBRACE",
     ",": "COMMA", ":": "COLON", ".": "DOT",
 }  # fmt: skip
 _TOKEN = re.compile(
@@ -42,7 +45,7 @@ _TOKEN = re.compile(
     r"|(?P<half>\d+\.(?![.\d])(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|(?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)"
     r"|(?P<word>[A-Za-z_][A-Za-z_0-9]*(?!\w))|(?P<foreign>[^\W\d]\w*)"
     r'|(?P<string>"(?:[^"\\\n]|\\.)*")|(?P<open_string>"[^\n]*)'
-    r"|(?P<odd>\*\*|&&|\|\|)|(?P<symbol>->|\.\.|[=!<>]=|[-+*/^<>=()\[\],:.])|(?P<other>.)"
+    r"|(?P<odd>\*\*|&&|\|\|)|(?P<symbol>->|\.\.|[=!<>]=|[-+*/^<>=()\[\]{},:.])|(?P<other>.)"
 )
 _LINK_TEXT = r"[A-Za-zµμΩ\u2126][\w\u2126]*(?:\^[+-]?\d+(?:\.\d+)?)?"
 _LINK = re.compile(rf"[./]?{_LINK_TEXT}")
@@ -149,7 +152,7 @@ class Scanner:
 
     def _report_open_brackets(self, statement: Statement) -> None:
         opener, _ = self._brackets[0]
-        closer = ")" if opener.type == "LPAR" else "]"
+        closer = {"LPAR": ")", "LSQB": "]"}.get(opener.type, "}")
         self.report("E104", f"this '{opener.text}' is never closed", opener, "opened here", f"add the missing '{closer}'")
         self._brackets.clear()
         statement.broken = True
@@ -201,9 +204,9 @@ class Scanner:
         before = tokens[-1] if tokens else None
         token = self._token(_SYMBOLS[text], text)
         tokens.append(token)
-        if text in "([":
+        if text in "([{":
             self._brackets.append((token, before.text if before is not None and before.type == "NAME" else ""))
-        elif text in ")]":
+        elif text in ")]}":
             if self._close(token, statement) == ("diag" if text == ")" else ""):
                 self._take_unit(statement, mode)
         elif text == ":" and tokens[0].type in _DECLARES_UNIT and not self._brackets:
@@ -222,7 +225,7 @@ class Scanner:
             statement.broken = True
             return None
         opener, word = self._brackets.pop()
-        if (opener.type, token.type) not in (("LPAR", "RPAR"), ("LSQB", "RSQB")):
+        if (opener.type, token.type) not in (("LPAR", "RPAR"), ("LSQB", "RSQB"), ("LBRACE", "RBRACE")):
             problem = Problem(
                 "E105", f"'{token.text}' closes a '{opener.text}'", self.span(token), also=((self.span(opener), f"this '{opener.text}' is open"),)
             )

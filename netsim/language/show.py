@@ -29,6 +29,8 @@ from netsim.language.syntax import (
     Plot,
     Program,
     Quantity,
+    Range,
+    Repeated,
     Run,
     Save,
     Start,
@@ -144,7 +146,11 @@ def show_name(name: Name) -> str:
 
 
 def _part(part: Part) -> str:
-    return part.text + _size(part.indices)
+    return part.text + _size(part.indices) + _braced(part.number)
+
+
+def _braced(number: Expr | None) -> str:
+    return "" if number is None else f"{{{show_expression(number)}}}"
 
 
 def _size(size: tuple[Expr, ...]) -> str:
@@ -215,7 +221,17 @@ def _(statement: Count) -> str:
 
 @show_statement.register
 def _(statement: Let) -> str:
-    return f"let {statement.name} = {show_expression(statement.value)}"
+    return f"let {statement.name}{_braced(statement.number)} = {show_expression(statement.value)}"
+
+
+@show_statement.register
+def _(statement: Repeated) -> str:
+    return _joined(show_statement(statement.statement), _ranges(statement.ranges))
+
+
+def _ranges(ranges: tuple[Range, ...]) -> str:
+    each = ", ".join(f"{r.variable} in {show_expression(r.first, _SUM)}..{show_expression(r.last, _SUM)}" for r in ranges)
+    return each and f"for {each}"
 
 
 @show_statement.register
@@ -237,8 +253,7 @@ def _(statement: Start) -> str:
 def _(statement: Instance) -> str:
     nodes = ", ".join(show_name(node) for node in statement.nodes)
     items = [_binding(binding) for binding in statement.bindings] + [show_statement(start) for start in statement.starts]
-    ranges = ", ".join(f"{each.variable} in {show_expression(each.first, _SUM)}..{show_expression(each.last, _SUM)}" for each in statement.ranges)
-    return _joined(show_name(statement.name), statement.type, f"({nodes})", ", ".join(items), ranges and f"for {ranges}")
+    return _joined(show_name(statement.name), statement.type, f"({nodes})", ", ".join(items), _ranges(statement.ranges))
 
 
 @show_statement.register
@@ -300,6 +315,8 @@ def _domain_lines(domain: DomainDef) -> Iterator[str]:
         yield f"power {show_expression(domain.power)}"
     if domain.floating:
         yield f"floating {_quoted(domain.floating)}"
+    if domain.is_relative:
+        yield "relative"
 
 
 @show_statement.register
@@ -320,10 +337,9 @@ def _component_lines(component: ComponentDef) -> Iterator[str]:
     yield from (_output(output) for output in component.outputs)
     yield from (f"assert {show_expression(each.condition)} {_quoted(each.sentence)}" for each in component.asserts)
     yield from (f"place {each.terminal} = {show_expression(each.value)}" for each in component.places)
-    if component.stores is not None:
-        yield f"stores {show_expression(component.stores)}"
-    if component.dissipates is not None:
-        yield f"dissipates {show_expression(component.dissipates)}"
+    for word in ("kinetic", "potential", "stores", "dissipates"):
+        if (energy := getattr(component, word)) is not None:
+            yield f"{word} {show_expression(energy)}"
     if component.is_source:
         yield "source"
     if component.singular:

@@ -92,10 +92,11 @@ class Count(Spanned):
 
 @dataclass(frozen=True)
 class Let(Spanned):
-    """`let e = [0, cos(phi), sin(phi)]`: a named constant expression."""
+    """`let e = [0, cos(phi), sin(phi)]`: a named constant expression; `let u{k} = ... for k in 1..n` has a number in its name."""
 
     name: str
     value: Expr
+    number: Expr | None = None
 
 
 @dataclass(frozen=True)
@@ -157,6 +158,14 @@ class Plot(Spanned):
     signals: tuple[Expr, ...]
 
 
+@dataclass(frozen=True)
+class Repeated(Spanned):
+    """A `let`, `save` or `plot` with `for k in 1..n` behind it."""
+
+    statement: Let | Save | Plot
+    ranges: tuple[Range, ...]
+
+
 # ------------------------------------------------------------------------- domains, components, subnetworks
 
 
@@ -173,7 +182,7 @@ class Quantity(Spanned):
 
 @dataclass(frozen=True)
 class DomainDef(Spanned):
-    """A domain: across, through and integral quantities in one order, the power, and what `floating` says."""
+    """A domain: across, through and integral quantities in one order, the power, what `floating` says, and whether coordinates are relative."""
 
     name: str
     across: tuple[Quantity, ...] = ()
@@ -182,6 +191,7 @@ class DomainDef(Spanned):
     power: Expr | None = None
     floating: str = ""
     doc: str = ""
+    is_relative: bool = False
 
 
 @dataclass(frozen=True)
@@ -269,10 +279,8 @@ class When(Spanned):
 class ComponentDef(Spanned):
     """A component: terminals, declarations and equations, in the order of the text within each kind.
 
-    `inputs` may be bound to expressions; `stores` is the stored energy, `dissipates` the lost power
-    (needed only where a component both stores and loses); `is_source` marks what supplies energy
-    (components with inputs do so anyway); `singular` is the author's sentence for a singular network.
-    """
+    Forces follow from `kinetic` and `potential` energies; `stores` is stored energy, `dissipates` lost power (for what both stores and loses);
+    `is_source` marks what supplies energy (as all with inputs do); `singular` is the author's sentence for a singular network."""
 
     name: str
     terminals: tuple[Terminal, ...] = ()
@@ -286,6 +294,8 @@ class ComponentDef(Spanned):
     outputs: tuple[Output, ...] = ()
     asserts: tuple[Assert, ...] = ()
     places: tuple[Place, ...] = ()
+    kinetic: Expr | None = None
+    potential: Expr | None = None
     stores: Expr | None = None
     dissipates: Expr | None = None
     is_source: bool = False
@@ -305,7 +315,9 @@ class ModelDef(Spanned):
     doc: str = ""
 
 
-Statement = Use | Include | Param | Count | Let | Table | World | Instance | Start | Run | Save | Plot | DomainDef | ComponentDef | ModelDef
+Statement = (
+    Use | Include | Param | Count | Let | Table | World | Instance | Start | Run | Save | Plot | Repeated | DomainDef | ComponentDef | ModelDef
+)
 
 
 @dataclass(frozen=True)

@@ -43,10 +43,11 @@ class Name(Spanned):
 
 @dataclass(frozen=True)
 class Part:
-    """One part of a dotted name; `indices` are expressions, 1-based; text '*' only in `save` and `plot`."""
+    """One part of a dotted name; `indices` are expressions, 1-based; text '*' only in `save` and `plot`; `number` stands in braces: u{k}."""
 
     text: str
     indices: tuple[Expr, ...] = ()
+    number: Expr | None = None
 
 
 @dataclass(frozen=True)

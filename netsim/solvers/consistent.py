@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.kernels.call import ROW_LENGTH, lean, run_table
+from netsim.kernels.call import ROW_LENGTH, inner, lean, run_table
 from netsim.solvers.linear import Factor, refactor, solve
 from netsim.solvers.recovery import Recovery, StagePlan
 
@@ -111,7 +111,7 @@ def make_consistent(plan, g):
     return True
 
 
-@lean
+@inner
 def _derivatives(plan, g):
     """The derivatives of all equations by level at what g holds."""
     for i in range(plan.level_values.shape[0]):
@@ -119,7 +119,7 @@ def _derivatives(plan, g):
     run_table(plan.levels, g, plan.level_values)
 
 
-@lean
+@inner
 def _residuals(plan, where, g, residual):
     """A stage's equations, order by order, at what g holds."""
     w = plan.numbers
@@ -133,7 +133,7 @@ def _residuals(plan, where, g, residual):
             residual[at[i]] = plan.sums[equations[i]]
 
 
-@lean
+@inner
 def _fill(plan, where, entries):
     """The stage's matrix from the derivatives."""
     w, r, f = plan.numbers, plan.reals, where[NUMBERS + 1 :]
@@ -148,7 +148,7 @@ def _fill(plan, where, entries):
         entries[pairs[2 * products + p]] += scales[picks] * values[pairs[p]] * values[pairs[products + p]]
 
 
-@lean
+@inner
 def _correct(g, places, step, n):
     """Subtract a step; its largest entry beside what it corrects, infinite where one is not finite."""
     moved = 0.0
@@ -160,7 +160,7 @@ def _correct(g, places, step, n):
     return moved
 
 
-@lean
+@inner
 def _solve(plan, where, sizes, g):
     """One stage: corrections with one factor as long as they shrink fast, converged where the next one would not move anything."""
     m, n, size = sizes[0], sizes[1], sizes[2]

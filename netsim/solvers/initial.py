@@ -21,7 +21,8 @@ from netsim.solvers.culprits import irreducible
 from netsim.solvers.machine import Machine
 from netsim.solvers.newton import OUTSIDE_TABLE, set_time
 from netsim.solvers.stages import Inconsistent, Stages, slots, solve_stage
-from netsim.starts import StartRow, charge_kernel, kernel_row, start_rows
+from netsim.solvers.words import fixed_twice, row_words
+from netsim.starts import StartRow, charge_kernel, kernel_row, relative_rows, start_rows
 from netsim.system import System
 
 Array = np.ndarray
@@ -39,22 +40,34 @@ class Structure:
     index: int
 
 
-def structure_of(system: System, constant: Array | None = None) -> Structure:
-    """The differentiation levels; raises `StructurallySingular` where equations and variables do not match.
+def structure_of(system: System, constant: Array | None = None, found: Signature | None = None) -> Structure:
+    """The differentiation levels of a system with a signature (`found`, or that of its elements); raises `StructurallySingular` where equations
+    and variables do not match.
 
     `constant` marks triples whose derivative vanishes at the present parameters (a diode's charge without capacitance): they do not count.
     """
-    found = signature(system)
+    found = found or signature(system)
     if constant is not None and constant.any():
         found = replace(found, equation=np.where(constant, -1, found.equation))
-    dynamic = offsets(found, least_offsets(system, found))
-    static_triples = found.kept & (found.variable < system.n) & (found.equation < system.n)
+    least, momentum = least_offsets(system, found), _is_momentum(system, found)
+    dynamic = offsets(found, least)
+    standing = (np.arange(found.size + 1) < system.n) | momentum
+    static_triples = found.kept & standing[found.variable] & standing[found.equation]
+    moving = np.zeros(found.size, np.int64)
+    moving[found.variable[found.kept & momentum[found.equation]]] = 2
     try:
-        static = offsets(found, np.zeros(found.size, np.int64), static_triples)
+        static = offsets(found, np.minimum(least, moving), static_triples)
     except StructurallySingular:
         static = dynamic  # no static solution by structure: least changes on the dynamic levels decide
         static_triples = np.ones(len(found.equation), bool)
     return Structure(found, dynamic, static, static_triples, structural_index(system, found, dynamic))
+
+
+def _is_momentum(system: System, found: Signature) -> Array:
+    """Charges of velocities: what moves is not in equilibrium where it starts, so these keep their rates."""
+    marks = np.zeros(found.size + 1, bool)
+    marks[found.equation[found.kept & (found.equation >= system.n) & (found.variable < system.layout.nk) & (found.level > 0)]] = True
+    return marks
 
 
 def explain_structure(system: System, singular: StructurallySingular) -> Problem:
@@ -89,7 +102,7 @@ def consistent_start(machine: Machine, structure: Structure, t: float = 0.0, at_
     Raises `InputError` for conflicting written starts and `SimulationError` where no consistent point is found.
     """
     system, g = machine.system, machine.g.copy()
-    if set_time(machine.problem, g, t) == OUTSIDE_TABLE:
+    if set_time(machine.bundle, g, t) == OUTSIDE_TABLE:
         raise InputError(Problem("E245", f"a table does not reach t = {t:g} s", hint="say outside = hold or outside = linear"))
     rows = start_rows(system, machine.values)
     _guess(machine, g, [row for row in rows if row.word == "guess"])
@@ -102,7 +115,7 @@ def consistent_start(machine: Machine, structure: Structure, t: float = 0.0, at_
     structure = with_coordinates(system, structure, np.concatenate([np.zeros(0, np.int64), *(row.variables for row in written)]))
     everything = np.ones(len(structure.signature.equation), bool)
     stages = Stages(machine, structure.signature, structure.dynamic, everything, weights, sizes.angles)
-    starts = written
+    starts = [*written, *_relative(stages, g, written)]
     if len(sizes.lengths) and any(map(speaks_of_positions, starts)):  # a mechanism is put together before anything rests in it
         starts = _through(stages, g, starts, -1, sizes)
     if not at_rest:
@@ -115,7 +128,7 @@ def consistent_start(machine: Machine, structure: Structure, t: float = 0.0, at_
 def search_start(machine: Machine, structure: Structure, t: float) -> Array:
     """Where the search for an equilibrium at time t begins: mechanisms put together, written starts and guesses taken as guesses."""
     g = machine.g.copy()
-    if set_time(machine.problem, g, t) == OUTSIDE_TABLE:
+    if set_time(machine.bundle, g, t) == OUTSIDE_TABLE:
         raise InputError(Problem("E245", f"a table does not reach t = {t:g} s", hint="say outside = hold or outside = linear"))
     _guess(machine, g, start_rows(machine.system, machine.values))
     if not machine.system.layout.nk:
@@ -124,6 +137,17 @@ def search_start(machine: Machine, structure: Structure, t: float) -> Array:
         return consistent_start(machine, structure, t, at_rest=True)[0]
     except SimulationError:
         return g
+
+
+def _relative(stages: Stages, g: Array, written: list[StartRow]) -> list[StartRow]:
+    """Relative coordinates stay where they are, unless the written starts say otherwise together."""
+    rows, trial = relative_rows(stages.machine.system, g, written), g.copy()
+    try:
+        for k in range(-int(stages.offsets.d.max(initial=0)), 0) if rows else ():
+            solve_stage(stages, trial, k, [row for row in (*written, *rows) if _stage(row, stages.offsets) == k], [])
+    except SimulationError:
+        return []
+    return rows
 
 
 def _through(stages: Stages, g: Array, starts: list[StartRow], last: int, sizes: Sizes) -> list[StartRow]:
@@ -147,7 +171,7 @@ def resumed_start(machine: Machine, structure: Structure, origin: Array) -> Arra
     The two may have other functions of time: everything behind these in g is the same."""
     system, g = machine.system, machine.g.copy()
     g[system.layout.one :] = origin[len(origin) - len(g) + system.layout.one :]
-    set_time(machine.problem, g, 0.0)
+    set_time(machine.bundle, g, 0.0)
     weights, sizes = 1.0 / np.concatenate([system.nominals, np.ones(system.layout.nq)]), sizes_of_machine(machine)
     everything = np.ones(len(structure.signature.equation), bool)
     stages = Stages(machine, structure.signature, structure.dynamic, everything, weights, sizes.angles)
@@ -272,6 +296,10 @@ def _explained(stages: Stages, wrong: Inconsistent, rows: list[StartRow], g: Arr
         written = [row for row in irreducible(rows, lambda some: _holds(stages, g, wrong.stage, some, freed)) if row.word == "start"]
         first, *others = written
         also = tuple((row.span, "and this") for row in others[:5] if row.span)
+        if not others:
+            equations = [row_words(stages.machine.system, int(e)) for e in wrong.equations if e < stages.machine.system.n][:2]
+            hint = f"{' and '.join(equations)} cannot hold with it" if equations else "leave it out"
+            return InputError(Problem("E410", f"the written start of {first.path} contradicts the network", first.span, hint=hint))
         hint = f"they meet at {', '.join(where)}" if where else "remove one of them"
         return InputError(
             Problem(
@@ -287,6 +315,9 @@ def _explained(stages: Stages, wrong: Inconsistent, rows: list[StartRow], g: Arr
         message = f"the mechanism cannot be put together: the points of '{joint.name}' stay {length(joint.distance)} apart"
         hint = f"lengths, prescribed positions at t = 0 or units may be wrong; the machine is {length(sizes.size)} large"
         return InputError(Problem("E412", message, joint.span, hint=hint))
+    if twice := fixed_twice(stages.machine.system, wrong.equations):
+        sentence, span = twice
+        return InputError(Problem("E414", f"{sentence}, and not to the same value", span, hint="make both say the same, or leave one of them out"))
     what = {0: "accelerations and forces", -1: "velocities and charges", -2: "positions"}.get(wrong.stage, "starting values")
     hint = "two constraints may contradict each other, or Newton needs a `guess`"
     return SimulationError(

@@ -180,7 +180,7 @@ def refactor(factor, values):
     """Values of L and U for new values of A, (nonzeros,), on the pattern and pivots found by `analyse`.
 
     Returns the pivot quality: the least ratio, over the columns, of the pivot to the largest entry on and below it,
-    all scaled. 1 is what free row pivoting would give, below about 1e-6 the pivots no longer fit and the
+    all scaled (the size of a complex one is |re| + |im|). 1 is what free row pivoting would give, below about 1e-6 the pivots no longer fit and the
     matrix wants a new `analyse`; 0 is a breakdown (a pivot is zero or an entry is not finite) and leaves a useless factor.
     """
     if not _all_finite(values):
@@ -199,19 +199,19 @@ def refactor(factor, values):
                 work[_at(factor.l_row[q])] -= l_value[q] * u
         pivot = work[k]
         work[k] = 0.0
-        size = abs(pivot)
+        size = length = abs(pivot.real) + abs(pivot.imag)
         inverse = 1.0 / pivot if pivot != 0.0 else 0.0
         for p in range(factor.l_start[k], factor.l_start[k + 1]):
             i = _at(factor.l_row[p])
             below = work[i]
             work[i] = 0.0
-            size = max(size, abs(below))
+            size = max(size, abs(below.real) + abs(below.imag))
             l_value[p] = below * inverse
         factor.pivot_inverse[k] = inverse
-        if not (abs(pivot) > 0.0 and size < np.inf):
+        if not (length > 0.0 and size < np.inf):
             return 0.0
-        if abs(pivot) < quality * size:
-            quality = abs(pivot) / size
+        if length < quality * size:
+            quality = length / size
     return quality
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ from netsim.component import WORLD, scalar_count
 from netsim.drives import Drive, drive_parameters
 from netsim.errors import InputError, NetsimError, Problem
 from netsim.kernels import native as machine_code
+from netsim.kernels.bundle import Bundle, bundled
 from netsim.kernels.call import ROW_LENGTH, table_row
 from netsim.kernels.form import UNIFORMS
 from netsim.kernels.kernel import Kernel, place_kernel, start_kernel
@@ -89,6 +91,11 @@ class Machine:
     alive: list[Any] = field(repr=False)
     earlier: Callable[[Any, str], Any] | None = None
     element: Any = None
+
+    @cached_property
+    def bundle(self) -> Bundle:
+        """The problem behind one address."""
+        return bundled(self.problem)
 
 
 _native: dict[str, tuple[int, Any]] = {}

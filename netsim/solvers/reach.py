@@ -22,9 +22,11 @@ POSITIONS = -2
 
 
 def out_of_reach(machine: Machine, g: Array, before: float, t: float) -> Problem | None:
-    """What stops a mechanism that stands as g says at time `before` from being put together at t; None where nothing does."""
+    """What stops a mechanism that stands as g says at time `before` from being put together at t; None where nothing does.
+
+    Joints close by their coordinates in joint space: there this has no answer."""
     system = machine.system
-    if not system.layout.nk:
+    if not system.layout.nk or machine.element is not None:
         return None
     try:
         structure = structure_of(system)
@@ -36,7 +38,7 @@ def out_of_reach(machine: Machine, g: Array, before: float, t: float) -> Problem
     everything = np.ones(len(structure.signature.equation), bool)
     stages = Stages(machine, structure.signature, structure.dynamic, everything, weights, sizes.angles)
     point = g.copy()
-    if set_time(machine.problem, point, t) != CONVERGED:
+    if set_time(machine.bundle, point, t) != CONVERGED:
         return None
     for k in range(-int(structure.dynamic.d.max(initial=0)), POSITIONS + 1):
         start = point.copy()

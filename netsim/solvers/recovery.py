@@ -30,7 +30,8 @@ HOLD = 1e5
 
 @dataclass(eq=False)
 class StagePlan:
-    """One stage as arrays: tables of residuals by order, places of unknowns, and the entries of [W J'; J -eps] (or of J, where it is square)."""
+    """One stage as arrays: tables of residuals by order (each with the positions of its rows in the stage, and where it writes them), places of
+    unknowns, and the entries of [W J'; J -eps] (or of J, where it is square)."""
 
     tables: list[tuple[Array, Array, Array]]
     places: Array
@@ -81,11 +82,13 @@ def plan_recovery(machine: Machine, structure: Structure, g: Array) -> Recovery:
     for _, plan in plans:
         used[plan.picks] = used[plan.pairs[:2]] = True
     levels = levels_table(machine, used, alive)
-    return Recovery(machine, structure, levels, np.zeros(len(values)), plans, np.zeros(structure.signature.size + 1), alive)
+    return Recovery(machine, structure, levels, np.zeros(len(values)), plans, np.zeros(system.out_size), alive)
 
 
 def levels_table(machine: Machine, used: Array, alive: list[list[Call]]) -> Array:
     """The call table of those derivatives by level that are used; what it must keep is added to `alive`."""
+    if machine.element is not None:
+        return machine.element.levels.table(used)
     calls: list[Call] = []
     first = 0
     for batch in machine.system.batches:
@@ -187,23 +190,28 @@ def _row_scale(m: int, i: Array, values: Array, costs: Array | None) -> Array:
 
 
 def _tables(stages: Stages, k: int, equations: Array, alive: list[list[Call]]) -> list[tuple[Array, Array, Array]]:
-    """(call table, equations' positions in the stage, equations) for each order of differentiation the stage needs."""
+    """(call table, equations' positions in the stage, in what the table writes) for each order of differentiation the stage needs."""
     machine, o, size = stages.machine, stages.offsets, stages.signature.size
     found = []
     orders = o.c[equations] + k
+    places = machine.system.layout.equation(equations)
     for order in np.unique(orders):
+        at = np.flatnonzero(orders == order)
+        if machine.element is not None:
+            found.append((machine.element.levels.equations(int(order)), at, places[at]))
+            continue
         calls = []
         wanted = np.zeros(size + 1, bool)
         wanted[equations[orders == order]] = True
         for batch in machine.system.batches:
             rows = len(batch.form.rows) + len(batch.form.charges)
             numbers = np.array([equation_numbers(machine.system, batch, r) for r in range(rows)]).reshape(rows, batch.n)
-            numbers = np.where(numbers < 0, size, numbers)
-            if rows and wanted[numbers].any():
-                calls.append(_call(machine, batch, derivative_of(batch, int(order)), numbers, np.asarray(wanted[numbers].any(axis=1))))
+            used = wanted[np.where(numbers < 0, size, numbers)] if rows else np.zeros(0, bool)
+            if used.any():
+                scatter = machine.system.layout.equation(numbers)
+                calls.append(_call(machine, batch, derivative_of(batch, int(order)), scatter, np.asarray(used.any(axis=1))))
         alive.append(calls)
-        at = np.flatnonzero(orders == order)
-        found.append((call_table(calls, machine.system.layout.uniforms), at, equations[at]))
+        found.append((call_table(calls, machine.system.layout.uniforms), at, places[at]))
     return found
 
 
@@ -211,7 +219,7 @@ def recover(recovery: Recovery, g: Array, state: Array, t: float) -> Array:
     """A global vector consistent at every level near `state` = [x | v | a | y | q | q' | ...] at time t."""
     machine, layout = recovery.machine, recovery.machine.system.layout
     point = g.copy()
-    set_time(machine.problem, point, t)
+    set_time(machine.bundle, point, t)
     nk, ny, nq = layout.nk, layout.ny, layout.nq
     point[layout.x : layout.history] = state[: 3 * nk + ny]
     point[layout.charge(np.arange(nq), 0)] = state[3 * nk + ny : 3 * nk + ny + nq]

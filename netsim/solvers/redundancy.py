@@ -1,7 +1,8 @@
 """Constraints that repeat what others already say: closed loops of joints have them (a planar four-bar of revolutes in space has three).
 
 Where they repeat is seen at a position: the mechanism as it is drawn, where it is singular by structure, and as it is assembled. Redundant rows are
-dropped and as many multipliers held at zero (`netsim.system.without_redundant`); the motion is that of the other rows. Samples show the reactions of
+dropped and as many multipliers held at zero (`netsim.system.without_redundant`); the motion is that of the other rows. Where these come to depend on
+one another along the way, others are chosen. Samples show the reactions of
 least norm among the many that balance (`netsim.solvers.reactions`).
 """
 
@@ -16,7 +17,7 @@ from netsim.solvers.initial import Structure, explain_structure, structure_of
 from netsim.solvers.machine import Machine, build_machine
 from netsim.solvers.reactions import bodies_of, constraint_owners, in_loops, multipliers_of
 from netsim.solvers.stages import level_values
-from netsim.system import Redundant, System, without_redundant
+from netsim.system import Redundant, System, with_redundant, without_redundant
 from netsim.values import Values
 
 Array = np.ndarray
@@ -78,6 +79,22 @@ def repeated(machine: Machine, g: Array) -> Redundant | None:
         return None
     held = _dependent(system, found.variable[balances], found.equation[balances], values[balances], sources)
     return Redundant(dropped, held) if len(dropped) == len(held) else None
+
+
+def chosen_anew(machine: Machine, g: Array) -> tuple[Machine, Structure] | None:
+    """The machine with those constraints left out that depend on the others at the point in g, where these are not the ones it leaves out already.
+
+    A closed chain that moves although its constraints outnumber its freedoms has one or more too many everywhere, but which of them may be left out
+    changes along the way: where the others come to depend on one another, a new choice is due."""
+    present = machine.system.redundant
+    if present is None:
+        return None
+    whole = build_machine(with_redundant(machine.system), machine.values, machine.earlier)
+    found = repeated(whole, g)
+    if found is None or (set(found.rows) == set(present.rows) and set(found.multipliers) == set(present.multipliers)):
+        return None
+    system = without_redundant(whole.system, found)
+    return build_machine(system, machine.values, machine.earlier), structure_of(system)
 
 
 def _mentioning(found: Signature, position: Array, multipliers: Array) -> Array:

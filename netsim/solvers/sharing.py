@@ -34,7 +34,7 @@ def plan_sharing(machine: Machine, reactions: Reactions | None) -> tuple[Bundle,
     used = np.zeros(sum(b.kernels.levels.program.n_outputs * b.n for b in machine.system.batches), bool)
     used[found.picks] = True
     size = np.sqrt(np.bincount(rows, (found.drawn / found.weights[columns]) ** 2, m))
-    scales = 1.0 / (size[rows] * found.weights[columns])
+    scales = 1.0 / (np.where(size > 0.0, size, 1.0)[rows] * found.weights[columns])
     first, second = _sharing_a_column(columns)
     codes = np.concatenate([rows[second] * m + rows[first], np.arange(m) * (m + 1)])
     unique, target = np.unique(codes, return_inverse=True)

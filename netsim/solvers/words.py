@@ -86,6 +86,18 @@ def repeated(system: System, owners: list[Instance]) -> str:
     return f"{quoted(names)} fix one {what} more than once"
 
 
+def fixed_twice(system: System, equations: Array) -> tuple[str, Span | None] | None:
+    """Elements behind these rows that fix the same between the same nodes: the sentence and the second one's place; None where there are none."""
+    unit = np.zeros(system.n)
+    unit[[int(e) for e in equations if e < system.n]] = 1.0
+    owners = [owner for owner in _owners(system, _large(unit)) if len(owner.nodes) == 2]
+    for i, second in enumerate(owners):
+        for first in owners[:i]:
+            if set(first.nodes) == set(second.nodes) and _fixed(first) == _fixed(second):
+                return repeated(system, [first, second]), second.span
+    return None
+
+
 def _fixed(instance: Instance) -> str:
     domain = instance.component.domain(next(iter(instance.component.terminals)))
     if not is_kinematic(domain):

@@ -111,3 +111,44 @@ def test_forces_of_the_tripod_do_not_depend_on_the_step(method):
     for name in save:
         peak = np.abs(fine[name]).max()
         assert np.abs(coarse[name] - fine[name]).max() < 1e-8 * peak
+
+
+ROOT = """
+use translational
+m1 mass  (a)  m = 1 kg
+f1 force (a)  F = 1 N*sqrt(1 - time/(1 s))
+run transient(stop = 2 s)
+"""
+
+
+@pytest.mark.parametrize("method", ["euler", "generalized_alpha"])
+def test_the_last_good_step_is_saved_where_the_next_one_fails(method):
+    """The force has no value behind 1 s: the samples end with the last state that stands, not with the last one that was due."""
+    with pytest.raises(netsim.SimulationError, match="E503 'f1'") as failed:
+        netsim.load(ROOT).transient(stop=2.0, save=["a.v"], step=0.03, every=7, method=method)
+    t, v = failed.value.samples.time, failed.value.samples.series("a.v")
+    assert abs(t[-1] - 0.99) < 1e-6
+    assert abs(v[-1] - 2 / 3 * (1 - max(0.0, 1 - t[-1]) ** 1.5)) < 0.03
+
+
+DRIVEN = """
+use planar
+world gravity = [0, -9.81, 0] m/s2
+b1    planar_body        (rod)          m = 1 kg, I = 0.1 kg.m2, at = [1, 0] m
+j1    planar_revolute    (ground, rod)  at = [0, 0] m
+motor planar_hinge_angle (ground, rod)  q = 1 rad*sin(2*time/(1 s))
+run transient(stop = 5 s)
+"""
+
+
+@pytest.mark.parametrize("method", ["radau"])
+def test_forces_of_a_driven_pendulum(method):
+    """Prescribed motion: the joint's force and the motor's torque within 1e-8 of their peaks of Newton's and Euler's law."""
+    result = netsim.load(DRIVEN).transient(stop=5.0, rtol=1e-8, method=method, save=["j1.force", "motor.T"])
+    t = result.time.values
+    phi, w, dw = np.sin(2 * t), 2 * np.cos(2 * t), -4 * np.sin(2 * t)
+    force = np.stack([-np.sin(phi) * dw - np.cos(phi) * w**2, np.cos(phi) * dw - np.sin(phi) * w**2 + 9.81])
+    torque = 1.1 * dw + 9.81 * np.cos(phi)
+    seen = np.stack([result["j1.force.x"].values, result["j1.force.y"].values])
+    assert np.abs(seen - force).max() < 1e-8 * np.abs(force).max()
+    assert np.abs(np.abs(result["motor.T"].values) - np.abs(torque)).max() < 1e-8 * np.abs(torque).max()

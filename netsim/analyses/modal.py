@@ -1,0 +1,209 @@
+"""Modal analysis: what a network does by itself near a state: frequencies, damping and shapes of its motions.
+
+Around a state at rest F(x, v, a, y, q') = 0 becomes P(s) u = (K + s D + s^2 M) u = 0 for motions u e^(s t), charges' rates being in D. The matrices
+come from three evaluations of the step's kernels; singular M, multipliers and constraints of any index are welcome: only 1/(s - shift) is computed,
+which is zero where s is infinite. How many finite ones there are is known: the degrees of freedom of the structure, sum d - sum c
+(J. Pryce, A simple structural analysis method for DAEs, BIT 41, 2001).
+"""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from netsim.analyses.beginning import begun, settled
+from netsim.errors import InputError, Problem, nearest
+from netsim.integrators.states import sample
+from netsim.language.syntax import Expr
+from netsim.samples import Samples, Signal
+from netsim.selection import Sampler, sampler, select
+from netsim.solvers.initial import Structure
+from netsim.solvers.linear_symbolic import equilibrate
+from netsim.solvers.machine import Machine
+from netsim.solvers.rest import step_matrix
+
+Array = np.ndarray
+NAMES = ("modes", "at", "from")
+DENSE = 600
+"""Unknowns up to which all modes are computed at once; beyond, the wanted ones by Arnoldi's method around the shift."""
+PROBE = 1e-6
+
+
+@dataclass(frozen=True)
+class ModalOptions:
+    """modes: how many, slowest first; at: the time (s) at which functions of time are taken; start: "static" or "" (as drawn and started)."""
+
+    modes: int = 10
+    at: float = 0.0
+    start: str = "static"
+
+
+@dataclass(frozen=True, eq=False)
+class Modes:
+    """s (1/s) of motions u e^(s t), one of each conjugate pair, slowest first, and their u = [x | y] in columns, the largest entry 1."""
+
+    rates: Array
+    shapes: Array
+
+
+def modal_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> ModalOptions:
+    """Options of a run line or call, checked; raises `InputError`."""
+    wrong = [
+        Problem("E421", f"modal() has no option '{name}'", spans.get(name), hint=nearest(name, NAMES) or f"it has {', '.join(NAMES)}")
+        for name in options
+        if name not in NAMES
+    ]
+    modes = float(options.get("modes", 10))
+    if modes < 1 or modes != int(modes):
+        wrong.append(Problem("E423", "`modes` is a whole number from 1", spans.get("modes")))
+    if wrong:
+        raise InputError(wrong)
+    return ModalOptions(int(modes), float(options.get("at", 0.0)), "static" if options.get("from", "static") == "static" else "rest")
+
+
+def modal(machine: Machine, structure: Structure, options: ModalOptions, saves: Sequence[Expr] = (), plots: Sequence[Expr] = ()) -> Samples:
+    """One row per mode: frequency (Hz), damping ratio, decay (1/s), and of each saved signal its part in the motion (and a quarter turn later).
+
+    About the equilibrium, or with `from = rest` about the starting positions with everything at rest there.
+    Raises what `static` raises where no equilibrium is found."""
+    began, cpu = clock.perf_counter(), clock.process_time()
+    if options.start == "static":
+        machine, structure, found = settled(machine, structure, options.at)
+        g = found.g
+    else:
+        machine, structure, g, _ = begun(machine, structure)
+        layout = machine.system.layout
+        g[layout.v : layout.y] = 0.0
+        g[layout.history : layout.step_size] = 0.0
+    modes = modes_of(machine, structure, g, options.modes)
+    selection = select(machine, saves, plots)
+    reader = sampler(machine, selection)
+    parts = np.array([_read(machine, reader, g, s, u) for s, u in zip(modes.rates, modes.shapes.T)]).reshape(len(modes.rates), -1)
+    shown = [(j, entry.signal) for j, entry in enumerate(selection.entries.values())]
+    size = np.abs(modes.rates)
+    columns = [size / (2 * np.pi), -modes.rates.real / np.where(size > 0, size, 1.0), -modes.rates.real]
+    signals = [
+        Signal("frequency", "Hz", "of the undamped motion"),
+        Signal("damping", "", "share of critical damping"),
+        Signal("decay", "1/s", "rate of decay"),
+    ]
+    for j, signal in shown:
+        columns += [parts[:, j].real, parts[:, j].imag]
+        signals += [signal, Signal(f"{signal.name} (quadrature)", signal.unit, signal.doc)]
+    attributes = {
+        "analysis": "modal",
+        "unknowns": machine.system.n,
+        "degrees_of_freedom": freedom(structure),
+        "wall_seconds": clock.perf_counter() - began,
+        "cpu_seconds": clock.process_time() - cpu,
+        "netlist": machine.system.network.text,
+    }
+    return Samples(
+        "", np.arange(1.0, len(modes.rates) + 1), tuple(signals), np.column_stack(columns), np.zeros((0, 3)), attributes, origin=g, axis="mode"
+    )
+
+
+def freedom(structure: Structure) -> int:
+    """How many finite s there are: sum d - sum c of the signature method."""
+    return int(structure.dynamic.d.sum() - structure.dynamic.c.sum())
+
+
+def modes_of(machine: Machine, structure: Structure, g: Array, wanted: int) -> Modes:
+    """The slowest modes at a point at rest."""
+    stiffness, damping, mass = matrices(machine, g)
+    finite = freedom(structure)
+    shift = _shift(stiffness, damping, mass)
+    dense = machine.system.n <= DENSE
+    mu, shapes = _all(stiffness, damping, mass, shift) if dense else _some(stiffness, damping, mass, shift, min(2 * wanted + 4, finite))
+    order = np.argsort(-np.abs(mu))[:finite]
+    rates = shift + 1.0 / mu[order]
+    rates = np.where(np.abs(rates.imag) < 1e-9 * np.abs(rates), rates.real + 0j, rates)
+    kept = order[rates.imag >= 0.0]
+    rates = rates[rates.imag >= 0.0]
+    slowest = np.argsort(np.abs(rates), kind="stable")[:wanted]
+    chosen = shapes[:, kept[slowest]]
+    largest = chosen[np.argmax(np.abs(chosen), axis=0), np.arange(chosen.shape[1])]
+    return Modes(rates[slowest], chosen / largest)
+
+
+def matrices(machine: Machine, g: Array) -> tuple[Any, Any, Any]:
+    """K, D, M (sparse) of P(s) = K + s D + s^2 M at the point in g, from P at three values of s."""
+    from scipy.sparse import csc_matrix
+
+    pattern, n = machine.system.pattern, machine.system.n
+    k, up, down = (step_matrix(machine, g, 1.0, s, s, s * s)[1] for s in (0.0, 1.0, -1.0))
+    entries = (k, (up - down) / 2, (up + down) / 2 - k)
+    return tuple(csc_matrix((e, pattern.indices, pattern.indptr), shape=(n, n)) for e in entries)  # type: ignore[return-value]
+
+
+def _shift(stiffness: Any, damping: Any, mass: Any) -> float:
+    """A point beside the slow rates: real, positive, of the size of the slowest ones that the entries suggest."""
+    k, d, m = (float(np.median(np.abs(x.data[x.data != 0.0]))) if np.any(x.data) else 0.0 for x in (stiffness, damping, mass))
+    return (k / m) ** 0.5 if k and m else k / d if k and d else 1.0
+
+
+def _all(stiffness: Any, damping: Any, mass: Any, shift: float) -> tuple[Array, Array]:
+    """1/(s - shift) of every s, and shapes: P(shift) u = -(t D' + t^2 M) u with t = s - shift, D' = D + 2 shift M."""
+    from scipy import linalg
+
+    p, d, m, columns = _shifted(stiffness, damping, mass, shift)
+    n = p.shape[0]
+    lu = linalg.lu_factor(p)
+    companion = np.block([[-linalg.lu_solve(lu, d), -linalg.lu_solve(lu, m)], [np.eye(n), np.zeros((n, n))]])
+    mu, vectors = linalg.eig(companion)
+    return mu, columns[:, None] * vectors[:n]
+
+
+def _some(stiffness: Any, damping: Any, mass: Any, shift: float, count: int) -> tuple[Array, Array]:
+    """The `count` of them with the largest 1/(s - shift)."""
+    from scipy.sparse import csc_matrix
+    from scipy.sparse.linalg import LinearOperator, eigs, splu
+
+    p, d, m = stiffness + shift * damping + shift**2 * mass, damping + 2 * shift * mass, mass
+    rows, columns = equilibrate(csc_matrix(p))
+    from scipy.sparse import diags_array
+
+    left, right = diags_array(rows), diags_array(columns)
+    n, lu = p.shape[0], splu(csc_matrix(left @ p @ right))
+    d, m = left @ d @ right, left @ m @ right
+
+    def apply(z: Array) -> Array:
+        u, w = z[:n], z[n:]
+        return np.concatenate([-lu.solve(d @ u + m @ w), u])
+
+    operator = LinearOperator((2 * n, 2 * n), matvec=apply, dtype=float)
+    mu, vectors = eigs(operator, k=min(count, 2 * n - 2), which="LM", v0=np.ones(2 * n))
+    return mu, columns[:, None] * vectors[:n]
+
+
+def _shifted(stiffness: Any, damping: Any, mass: Any, shift: float) -> tuple[Array, Array, Array, Array]:
+    """P(shift), its first derivative and M, dense, rows and columns scaled; the columns' scales."""
+    from scipy.sparse import csc_matrix
+
+    p = csc_matrix(stiffness + shift * damping + shift**2 * mass)
+    rows, columns = equilibrate(p)
+    scaled = [rows[:, None] * x.toarray() * columns for x in (p, damping + 2 * shift * mass, mass)]
+    return (*scaled, columns)  # type: ignore[return-value]
+
+
+def _read(machine: Machine, reader: Sampler, g: Array, s: complex, u: Array) -> Array:
+    """The signals' parts in a mode: their derivatives along [x, v, a, y] = [u, s u, s^2 u, u]."""
+    layout = machine.system.layout
+    nk, found = layout.nk, np.zeros((2, len(reader.places)))
+    for i, direction in enumerate((u, u / 1j)):
+        step = np.zeros(len(g))
+        for k, factor in enumerate((1.0, s, s * s)):
+            step[layout.x + k * nk : layout.x + (k + 1) * nk] = (factor * direction[:nk]).real
+        step[layout.y : layout.history] = direction[nk:].real
+        size = PROBE / max(np.abs(step).max(), 1e-300)
+        ends = []
+        for sign in (1.0, -1.0):
+            row = np.zeros(len(reader.places))
+            sample(reader.table, reader.places, g + sign * size * step, np.zeros(reader.size), row)
+            ends.append(row)
+        found[i] = (ends[0] - ends[1]) / (2 * size)
+    return found[0] + 1j * found[1]

@@ -1,0 +1,140 @@
+"""Flexible links and beams in the plane against Kozlowski's case, closed forms and the elastica."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_bvp
+
+import netsim
+from netsim.library import models_folder
+
+PENDULUM = models_folder() / "manipulators/flexible_pendulum_1.net"
+
+# t: theta1, u3, u4, u5, u6 of one link in two elements (a Lagrange code at rtol 1e-12; the paper prints curves only)
+ONE_LINK = {
+    1: (-1.70565950, -3.21052031e-05, -1.60722043e-04, -1.50654935e-04, -2.71425184e-04),
+    2: (-1.53665760, -7.88097045e-08, 6.32048192e-06, 8.53186449e-06, 2.20238522e-05),
+    3: (-1.48866559, 2.60982268e-05, 1.31251996e-04, 1.14576137e-04, 1.93520626e-04),
+    4: (-1.73199727, -3.80790870e-06, -7.68181880e-06, -2.07356404e-06, 8.37570673e-06),
+    5: (-1.40384966, 3.96744609e-05, 1.98108235e-04, 1.79408411e-04, 3.12824575e-04),
+}
+DOUBLE = models_folder() / "manipulators/flexible_pendulum_2.net"
+HANGING = (3.8359, 219.16, 788.94, 1916.0, 3524.3)
+
+
+def test_flexible_pendulum():
+    model = netsim.load(PENDULUM)
+    result = model.transient(stop=5.0, rtol=1e-9, sample=1.0, save=["theta1", "u3", "u4", "u5", "u6"])
+    names = ("theta1", "u3", "u4", "u5", "u6")
+    found, wanted = np.array([result[n].values[1:] for n in names]).T, np.array(list(ONE_LINK.values()))
+    assert np.all(np.abs(found - wanted) < 1e-6 * np.abs(wanted).max(axis=0))
+    energy = (result["energy.stored"] + result["energy.dissipated"] - result["energy.supplied"]).values
+    assert np.abs(energy - energy[0]).max() < 1e-10
+
+
+def test_flexible_pendulum_hanging():
+    text = PENDULUM.read_text().replace("start joint1.q = start1", "start joint1.q = -90 deg")
+    rates = 2 * np.pi * netsim.load(text).modal(modes=5)["frequency"].values
+    assert np.allclose(rates, HANGING, rtol=5e-5)
+
+
+def test_double_flexible_pendulum():
+    rates = 2 * np.pi * netsim.load(DOUBLE).modal(modes=5)["frequency"].values
+    assert np.allclose(rates, (2.6800, 7.1861, 162.75, 282.83, 670.95), rtol=5e-5)
+    for elements in (1, 3):
+        model = netsim.load(DOUBLE, counts={"elements": elements})
+        result = model.transient(stop=0.02, rtol=1e-5)
+        assert {f"{c}{k}" for c in "uw" for k in range(3, 2 * elements + 3)} <= set(result.data_vars)
+
+
+ROOTS = {  # beta L of cos cosh = -1 (clamped), sin = 0 (hinged), cos cosh = 1 (free)
+    "clamped": (1.875104068711961, 4.694091132974175, 7.854757438237613, 10.99554073487547, 14.13716839104647),
+    "hinged": tuple(np.pi * np.arange(1, 6)),
+    "free": (4.730040744862704, 7.853204624095838, 10.99560783800167, 14.13716549125746, 17.27875965739948),
+}
+ENDS = {
+    "clamped": "hold planar_weld (ground, a) at = [0, 0] m",
+    "hinged": "hold planar_revolute (ground, a) at = [0, 0] m\nslide planar_pin_in_slot (ground, b) at = [2, 0] m",
+    "free": "",
+}
+
+
+@pytest.mark.parametrize("ends", ENDS)
+def test_frequencies_of_beams_converge_at_order_four(ends):
+    """omega = (beta L)^2 sqrt(EI/(line L^4)), the first five; errors of cubic elements fall as h^4."""
+    text = f"""
+use planar
+world gravity = [0, 0, 0] m/s2
+count elements = 8
+beam1 planar_flexible_link (a, b) at1 = [0, 0] m, at2 = [2, 0] m, line = 3 kg/m, EI = 50 N.m2, elements = elements
+{ENDS[ends]}
+run modal(modes = 12)
+"""
+    exact = np.array(ROOTS[ends]) ** 2 * np.sqrt(50 / (3 * 2**4))
+    errors = []
+    for elements in (16, 32) if ends == "free" else (8, 16):
+        rates = 2 * np.pi * netsim.load(text, counts={"elements": elements}).modal(modes=12, from_="rest")["frequency"].values
+        elastic = rates[rates > 0.01][:5]
+        errors.append(elastic / exact - 1)
+    assert np.all(np.array(errors) > 0)  # elements are stiffer than the beam
+    order = np.log2(errors[0] / errors[1])
+    assert np.all(np.abs(order - 4) < 0.25), order
+
+
+def test_tip_of_a_cantilever():
+    """F L^3/(3 EI) and F L^2/(2 EI) by a single cubic element."""
+    text = """
+use planar
+world gravity = [0, 0, 0] m/s2
+hold   planar_weld    (ground, a)  at = [0, 0] m
+beam1  planar_flexible_link  (a, b)       at1 = [0, 0] m, at2 = [2, 0] m, line = 3 kg/m, EI = 50 N.m2, elements = 1
+push   planar_force   (b)          F = [0, 0.01] N, at = [2, 0] m
+run static()
+save b.r, b.phi
+"""
+    result = netsim.load(text).static()
+    assert abs(result["b.r.y"].item() - 0.01 * 8 / 150) < 1e-10
+    assert abs(result["b.phi"].item() - 0.01 * 4 / 100) < 1e-10
+
+
+BEAM = """
+use planar
+world gravity = [0, 0, 0] m/s2
+count n = 8
+hold  planar_weld   (ground, a)  at = [0, 0] m
+root  planar_frame  (a)          at = [0, 0] m
+b1    planar_beam   (a, b)       at1 = [0, 0] m, at2 = [1, 0] m, line = 1 kg/m, EI = 1 N.m2, EA = 1e8 N, elements = n
+tip   planar_frame  (b)          at = [1, 0] m
+{load}
+run static()
+save b.r, b.phi
+"""
+
+
+def elastica(force: float) -> np.ndarray:
+    """The tip of an inextensible cantilever of length 1 and EI = 1 under a dead load: theta'' = -F cos theta, theta(0) = 0, theta'(1) = 0."""
+    s, y = np.linspace(0, 1, 200), np.zeros((4, 200))
+    for f in np.linspace(force / 10, force, 10):
+        found = solve_bvp(
+            lambda s, y, f=f: np.array([y[1], -f * np.cos(y[0]), np.cos(y[0]), np.sin(y[0])]),
+            lambda a, b: np.array([a[0], b[1], a[2], a[3]]), s, y, tol=1e-10, max_nodes=100_000,
+        )  # fmt: skip
+        s, y = found.x, found.y
+    return y[2:, -1]
+
+
+def test_elastica():
+    wanted, errors = elastica(10.0), []
+    for n in (4, 8, 16):
+        result = netsim.load(BEAM.format(load="push planar_force (b) F = [0, 10] N, at = [1, 0] m"), counts={"n": n}).static()
+        errors.append(np.hypot(result["b.r.x"].item() - wanted[0], result["b.r.y"].item() - wanted[1]))
+    assert errors[1] < 1e-4
+    assert np.all(np.abs(np.log2(np.array(errors[:-1]) / errors[1:]) - 4) < 0.3)
+
+
+def test_beam_rolled_up_by_an_end_moment():
+    """M = 2 pi EI/L bends it to a full circle."""
+    result = netsim.load(BEAM.format(load="turn planar_moment (b) M = 6.283185307179586 N.m"), counts={"n": 16}).static()
+    assert abs(result["b.phi"].item() - 2 * np.pi) < 1e-6
+    assert np.hypot(result["b.r.x"].item(), result["b.r.y"].item()) < 1e-4
