@@ -95,7 +95,7 @@ def first_readout(reader: Sampler, shares: Bundle, method: Method, rows: int) ->
 def consistent_plan(
     machine: Machine, structure: Structure, options: TransientOptions, method: Method, trial: Trial, corners: Array, t: float, switching: bool
 ) -> tuple[Consistent, Any]:
-    """Consistent points for recovered samples, projections, corners, events, explicit methods; factors taken at the point t; what keeps them alive."""
+    """Consistent points for recovered samples, projections, corners, events, explicit methods; factors taken at t; and what keeps them alive."""
     if not (options.recovers or method.needs_rates or len(corners) or structure.index > 1 or switching):
         return compiled_plan(None), None
     recovery = plan_recovery(machine, structure, trial.g)

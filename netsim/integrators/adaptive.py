@@ -272,7 +272,7 @@ def _look(method, problem, trial, control, plan, t, h, theta):
 
 @inner
 def _work(method, problem, trial, control, plan, readout, t, h, end):
-    """Supplied and dissipated power at the nodes in the step up to the share `end`; at its beginning as at the last step's end, where nothing jumped."""
+    """Supplied and dissipated power at the nodes in the step up to the share `end`; at its beginning those of the last step's end."""
     last, powers = readout.nodes.shape[0] - 1, readout.powers
     powers[0, 0], powers[0, 1] = powers[last, 0], powers[last, 1]
     for k in range(0 if trial.counters[RESTARTED] else 1, last + 1):
