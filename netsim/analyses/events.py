@@ -30,6 +30,8 @@ Array = np.ndarray
 ROUNDS = 100
 LOOSE = 1e-9
 """Within an instant an indicator this small beside the largest it had keeps its truth."""
+ROUNDING = 1e-15
+"""A change this small beside the largest value says nothing of the way an indicator goes."""
 BESIDE = 8 * 2.220446049250313e-16
 
 
@@ -213,7 +215,8 @@ def leave(s: Settling, g: Array, stop: float) -> None:
     ahead[v:a] += dt * g[a:y]
     look(problem, watch, ahead)
     rise = s.watch.found[:n] - now
-    near = (np.abs(now) <= LOOSE * s.watch.peak) & (s.watch.timed == 0) & ((rise != 0.0) | (now == 0.0))  # of values alone the way is not known
+    rise[np.abs(rise) <= ROUNDING * s.watch.peak] = 0.0
+    near = (np.abs(now) <= LOOSE * s.watch.peak) & (s.watch.timed == 0) & ((rise != 0.0) | (np.abs(now) <= ROUNDING * s.watch.peak))  # of values alone the way is not known
     before = g.copy()
     g[s.truths] = np.where(near, (rise < 0.0) | ((rise == 0.0) & ~s.strict), g[s.truths])
     look(problem, watch, g)
