@@ -221,6 +221,43 @@ def test_thresholds_that_coincide_are_refused():
     assert "'h' switches without end" in samples.message
 
 
+SLIDING = """
+use signal
+component plant (in u, out y : signal)
+  param rate = 0.5
+  der(y)*1 s = rate*time/(1 s) - 2*u
+end
+r sliding_relay (y, u)
+p plant (u, y) start y = 1
+run transient(stop = 5 s)
+"""
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_relay_slides_while_both_sides_drive_it_back(method):
+    """y' = t/2 - 2 u from 1: down to 0 at t^2/4 - 2 t + 1 = 0, slides there with u = t/4 until u = 1 at 4 s, then up by (t - 4)^2/4."""
+    samples = run(SLIDING, ("y", "u", "r.mode"), method=method, rtol=1e-8)
+    t, down = samples.time, 4 - math.sqrt(12)
+    assert instants(samples, "r") == pytest.approx([down, 4.0], rel=1e-7)
+    wanted = np.where(t < down, 1 - 2 * t + t**2 / 4, np.where(t < 4, 0.0, (t - 4) ** 2 / 4))
+    assert samples.series("y") == pytest.approx(wanted, abs=1e-6)
+    slides = (t > down * 1.001) & (t < 3.999)
+    assert samples.series("u")[slides] == pytest.approx(t[slides] / 4, abs=1e-6)
+
+
+def test_two_relays_slide_at_once():
+    """x' = -sign x - sign(y)/2, y' = -sign y: y slides first, then both; the origin is reached and kept."""
+    text = (
+        "use signal\ncomponent plant (in u, in w, out y : signal)\n  der(y)*1 s = -u - w/2\nend\n"
+        "r sliding_relay (x, u)\nq sliding_relay (y, w)\nc constant (z) value = 0\n"
+        "p plant (u, w, x) start y = 1\no plant (w, z, y) start y = 0.5\nrun transient(stop = 3 s)\n"
+    )
+    samples = run(text, ("x", "y", "u", "w"), rtol=1e-8)
+    assert instants(samples, "q") == pytest.approx([0.5], rel=1e-8)
+    assert instants(samples, "r") == pytest.approx([0.75], rel=1e-8)
+    assert samples.values[-1] == pytest.approx([0, 0, 0, 0], abs=1e-8)
+
+
 def test_start_of_a_discrete():
     text = RELAY.replace("low = -0.5, high = 0.5", "low = -0.5, high = 0.5, start on = 1")
     samples = run(text, ("y", "u"))
