@@ -9,6 +9,7 @@ that is free.
 from __future__ import annotations
 
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +19,8 @@ from netsim.analyses.event_log import Event, Placed, events_of
 from netsim.batches import Batch
 from netsim.errors import Problem, SimulationError
 from netsim.integrators.crossings import CAREFUL, SLACK, Watch, look
-from netsim.kernels.bundle import bundled
+from netsim.kernels.bundle import Bundle, bundled
+from netsim.kernels.events import switching
 from netsim.solvers.consistent import Consistent, compiled_plan, make_consistent, nothing_to_recover
 from netsim.solvers.initial import Structure
 from netsim.solvers.machine import TIME, Call, Machine, call_table
@@ -48,7 +50,9 @@ class Settling:
     resets: list[Placed]
     calls: list[Call]
     strict: Array
-    plans: dict[bytes, tuple[Recovery, Consistent]] = field(default_factory=dict)
+    modes: Array
+    looking: Bundle
+    plans: dict[bytes, tuple[Recovery, Consistent, Bundle]] = field(default_factory=dict)
     log: list[Event] = field(default_factory=list)
     recent: dict[tuple[str, str], deque[float]] = field(default_factory=dict)
 
@@ -63,6 +67,10 @@ class Settling:
     @property
     def befores(self) -> slice:
         return slice(self.machine.system.layout.befores, self.machine.system.layout.truths)
+
+    def mode(self, g: Array) -> bytes:
+        """What tells apart the matrices that the discretes in g give."""
+        return g[self.modes].tobytes()
 
 
 def has_events(machine: Machine) -> bool:
@@ -96,7 +104,8 @@ def settling(machine: Machine, structure: Structure, careful: bool = False) -> S
         np.array([layout.truth_count, layout.nz, fired, layout.discretes, layout.truths, int(careful)], np.int64),
     )  # fmt: skip
     strict = np.array([p.of.strict for p in relations], bool)
-    return Settling(machine, structure, watch, relations, discretes, whens, resets, calls, strict)
+    modes = np.concatenate([b.discretes(i) for b in batches for i in switching(b.form)] or [[]]).astype(np.int64) + layout.discretes
+    return Settling(machine, structure, watch, relations, discretes, whens, resets, calls, strict, modes, bundled(watch))
 
 
 def moved_to(s: Settling, machine: Machine, structure: Structure) -> Settling:
@@ -124,7 +133,7 @@ def _places(batches: list[Batch], count: int, kind: str) -> list[Placed]:
 def starts_otherwise(s: Settling, g: Array) -> bool:
     """Whether the discretes at a start do not agree with its point; g then holds their next values."""
     begin_truths(s, g)
-    look(s.machine.bundle, bundled(s.watch), g)
+    look(s.machine.bundle, s.looking, g)
     following = s.watch.found[len(s.relations) : len(s.relations) + len(s.discretes)]
     named = s.watch.named > 0
     if np.array_equal(following[named], g[s.values][named]):
@@ -135,14 +144,14 @@ def starts_otherwise(s: Settling, g: Array) -> bool:
 
 def begin_truths(s: Settling, g: Array) -> None:
     """Truths as the point gives them, and what conditions hold, without making anything happen; samples are still to come."""
-    look(s.machine.bundle, bundled(s.watch), g)
+    look(s.machine.bundle, s.looking, g)
     sampled = np.array([p.of.sampled for p in s.relations], bool)
     indicators = s.watch.found[: len(s.relations)]
     s.watch.peak[:] = np.maximum(s.watch.peak, np.abs(indicators))
     g[s.truths] = ~sampled & ((indicators < 0.0) | ((indicators == 0.0) & ~s.strict))
     before = g[s.values].copy()
     for _ in range(ROUNDS):
-        look(s.machine.bundle, bundled(s.watch), g)
+        look(s.machine.bundle, s.looking, g)
         following = s.watch.found[len(s.relations) : len(s.relations) + len(s.discretes)]
         hidden = np.array([not p.of for p in s.discretes])
         if np.array_equal(g[s.values][hidden], following[hidden]):
@@ -161,7 +170,7 @@ def settle(s: Settling, g: Array, t: float) -> bool:
     changed: list[Placed] = []
     for round_ in range(ROUNDS):
         flips = _exchange_truths(s, g, SLACK if round_ == 0 else LOOSE)
-        look(s.machine.bundle, bundled(s.watch), g)
+        look(s.machine.bundle, s.looking, g)
         found, n, m = s.watch.found, len(s.relations), len(s.relations) + len(s.discretes)
         following, fired = found[n:m].copy(), np.flatnonzero(found[m : m + len(s.whens)] > 0.5)
         if not len(fired) and np.array_equal(following, g[s.values]):
@@ -190,7 +199,7 @@ def _follow(s: Settling, g: Array, following: Array, t: float) -> None:
     for _ in range(ROUNDS):
         g[s.values] = following
         make_whole(s, g, t)
-        look(s.machine.bundle, bundled(s.watch), g)
+        look(s.machine.bundle, s.looking, g)
         again = s.watch.found[n:m]
         if np.array_equal(again, following):
             break
@@ -205,7 +214,7 @@ def _follow(s: Settling, g: Array, following: Array, t: float) -> None:
 def leave(s: Settling, g: Array, stop: float) -> None:
     """Truths of indicators at zero by the way they go from here, as far as that is known and changes nothing else: a ball that leaves the floor is
     above it, however short the hop, and what stands still is neither above nor below."""
-    layout, problem, watch = s.machine.system.layout, s.machine.bundle, bundled(s.watch)
+    layout, problem, watch = s.machine.system.layout, s.machine.bundle, s.looking
     n, m, dt = len(s.relations), len(s.relations) + len(s.discretes), 1e-9 * stop
     look(problem, watch, g)
     now = s.watch.found[:n].copy()
@@ -230,7 +239,7 @@ def leave(s: Settling, g: Array, stop: float) -> None:
 
 def _truths_behind_jump(s: Settling, g: Array, before: Array) -> None:
     """Truths of indicators that an impulse has brought to zero: a mass that a stop has taken all speed from moves neither way."""
-    look(s.machine.bundle, bundled(s.watch), g)
+    look(s.machine.bundle, s.looking, g)
     now = s.watch.found[: len(s.relations)]
     zero = (np.abs(now) <= LOOSE * s.watch.peak) & (np.abs(before - now) > LOOSE * s.watch.peak) & (s.watch.timed == 0)
     g[s.truths] = np.where(zero, ~s.strict, g[s.truths])
@@ -238,7 +247,7 @@ def _truths_behind_jump(s: Settling, g: Array, before: Array) -> None:
 
 def _exchange_truths(s: Settling, g: Array, slack: float) -> list[int]:
     """Truths that the indicators contradict are exchanged; which ones."""
-    look(s.machine.bundle, bundled(s.watch), g)
+    look(s.machine.bundle, s.looking, g)
     indicators = s.watch.found[: len(s.relations)]
     s.watch.peak[:] = np.maximum(s.watch.peak, np.abs(indicators))
     bound = np.where(s.watch.timed, 0.0, slack * s.watch.peak)
@@ -290,34 +299,30 @@ def _stages(s: Settling) -> Stages:
 
 def make_whole(s: Settling, g: Array, t: float) -> None:
     """Accelerations, forces, rates and values for the discretes in g; positions, velocities and charges stay (time is in g)."""
-    plan = plan_for(s, g, t)
     before = g.copy()
-    if len(plan.sizes) and make_consistent(bundled(plan), g):
-        return
-    g[:] = before
-    s.plans.pop(g[s.values].tobytes(), None)
-    plan = plan_for(s, g, t)
-    if len(plan.sizes) and make_consistent(bundled(plan), g):
-        return
-    g[:] = before
+    for _ in range(2):
+        plan, bundle = plan_for(s, g, t)
+        if len(plan.sizes) and make_consistent(bundle, g):
+            return
+        g[:] = before
+        s.plans.pop(s.mode(g), None)
     lowest = -int(s.structure.dynamic.d.max(initial=0))
     for k in range(lowest + 1, 1):
         solve_stage(_stages(s), g, k, mass_metric=s.machine.system.layout.nk > 0)
 
 
-def plan_for(s: Settling, g: Array, t: float) -> Consistent:
-    """The plan of consistent points for the discretes in g, laid out with pivots at g where it is new."""
-    key = g[s.values].tobytes()
+def plan_for(s: Settling, g: Array, t: float) -> tuple[Consistent, Bundle]:
+    """The plan of consistent points for the discretes in g, laid out with pivots at g where it is new; and the same for compiled functions."""
+    key = s.mode(g)
     if key not in s.plans:
         layout = s.machine.system.layout
-        recovery = plan_recovery(s.machine, s.structure, g)
+        recovery, plan = plan_recovery(s.machine, s.structure, g), nothing_to_recover()
         charges = g[layout.charge(np.arange(layout.nq), 0)]
-        try:
+        with suppress(SimulationError):
             recover(recovery, g, np.concatenate([g[layout.x : layout.history], charges, g[layout.history : layout.step_size]]), float(g[TIME]))
-            s.plans[key] = recovery, compiled_plan(recovery)
-        except SimulationError:
-            s.plans[key] = recovery, nothing_to_recover()
-    return s.plans[key][1]
+            plan = compiled_plan(recovery)
+        s.plans[key] = recovery, plan, bundled(plan)
+    return s.plans[key][1:]
 
 
 # ------------------------------------------------------------------------------------------------ known instants
@@ -327,7 +332,7 @@ def due(s: Settling, g: Array, t: float, stop: float) -> float:
     """The next instant at which a relation of time alone changes; infinity without one. What is not linear in time is watched like any other."""
     if not s.watch.timed.any():
         return np.inf
-    at, problem, watch, found = g[TIME], s.machine.bundle, bundled(s.watch), []
+    at, problem, watch, found = g[TIME], s.machine.bundle, s.looking, []
     for instant in (t, t + 0.5 * stop, t + stop):
         g[TIME] = instant
         look(problem, watch, g)

@@ -58,7 +58,7 @@ def pass_event(run: Any, longer: Callable[[Readout], Readout]) -> None:
         control.numbers[SIZE] = run.options.step or min(
             control.numbers[SIZE], first_size(problem, bundled(trial), run.options.stop, run.method.estimate)
         )
-    plan = plan_for(s, trial.g, t)
+    plan, _ = plan_for(s, trial.g, t)
     if plan is not run.plan and len(plan.sizes):
         run.plan = plan
         if run.method.explicit:
@@ -70,7 +70,7 @@ def pass_event(run: Any, longer: Callable[[Readout], Readout]) -> None:
 
 def _renew_pivots(run: Any) -> None:
     """Ordering and pivots for the discretes that hold behind an event: those of before may serve badly where switches lie decades apart."""
-    key = run.trial.g[run.events.values].tobytes()
+    key = run.events.mode(run.trial.g)
     if key not in run.factors:
         try:
             run.factors[key] = first_factor(run.machine, run.trial, float(run.control.numbers[SIZE]), run.now)

@@ -16,7 +16,7 @@ import casadi as ca
 
 from netsim.component import SECOND, Component, Symbol, plain_name, resolve_name, scalar_count
 from netsim.errors import InputError, Problem, Span
-from netsim.kernels.form import NO_EVENTS, UNIFORM, Events, Happening, Relation, Reset, Symbols
+from netsim.kernels.form import CONSTANT, NO_EVENTS, UNIFORM, Events, Form, Happening, Relation, Reset, Symbols
 from netsim.language.expressions import Scope, Typed, evaluate, flatten, quantity_of, shape, shaped
 from netsim.language.show import show_expression
 from netsim.language.syntax import Action, Binary, Call, Expr, Name, Number, When
@@ -30,6 +30,14 @@ def events_of(component: Component, table: Mapping[str, Symbol], discretes: Mapp
     """The events of a component whose continuous names mean what `scope` says; raises `InputError` for cycles and what cannot jump."""
     d = component.definition
     return _EventBuilder(component, table, discretes, symbols, scope).build() if d.discretes or d.whens else NO_EVENTS
+
+
+def switching(form: Form) -> list[int]:
+    """The discretes on which derivatives of the equations depend: switches and modes, not what is held or counted."""
+    gathered = form.symbols.gathered.items()
+    moving = [s for (key, _), s in gathered if key[0] not in CONSTANT]
+    derivatives = ca.jacobian(ca.vertcat(*form.residuals, *form.charges), ca.vertcat(*moving))
+    return sorted(key[1] for (key, _), s in gathered if key[0] == "discrete" and ca.depends_on(derivatives, s))
 
 
 class _EventBuilder:
