@@ -8,7 +8,9 @@ from conftest import sampled
 
 import netsim
 
-SPATIAL = "use spatial\nworld gravity = [0, 0, 0] m/s2\nuse couplings\nuse translational\nuse rotational\nb body (a) m = 1 kg, I = diag(1, 1, 1) kg.m2\n"
+SPATIAL = (
+    "use spatial\nworld gravity = [0, 0, 0] m/s2\nuse couplings\nuse translational\nuse rotational\nb body (a) m = 1 kg, I = diag(1, 1, 1) kg.m2\n"
+)
 PLANAR = "use planar\nuse couplings\nuse translational\nuse rotational\nb planar_body (a) m = 1 kg, I = 1 kg.m2\n"
 SLIDE = "F = 1 N, peak = 1.5\ns spring (y, x) c = 10 N/m\nd velocity (y, ground) v = 0.1 m/s\n"
 TURN = "T = 1 N.m, peak = 1.5\ns torsion_spring (y, x) c = 10 N.m/rad\nd speed (y, ground) w = 0.1 rad/s\n"

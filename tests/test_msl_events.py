@@ -1,4 +1,4 @@
-"""Modes of switching examples of the Modelica Standard Library, against its published reference results (a commercial tool's, in tests/reference/msl)."""
+"""Modes of switching examples of the Modelica Standard Library, against its published results (a commercial tool's, in tests/reference/msl)."""
 
 from pathlib import Path
 

@@ -82,6 +82,15 @@ class Running:
     alive: list[Any] = field(default_factory=list)
     events: Settling | None = None
     factors: dict[bytes, Factor] = field(default_factory=dict)
+    bundles: dict[int, tuple[Any, Bundle]] = field(default_factory=dict)
+
+    def bundle(self, name: str) -> Bundle:
+        """One of its parts behind one address; parts that events exchange are kept."""
+        values = getattr(self, name)
+        key = id(values)
+        if key not in self.bundles:
+            self.bundles[key] = values, bundled(values)
+        return self.bundles[key][1]
 
     @property
     def now(self) -> float:
@@ -185,16 +194,17 @@ def integrate_adaptive(run: Running, progress: Any) -> Problem | None:  # noqa: 
     """Blocks of steps until the end, a failure (returned) or an interruption (raised)."""
     block, broken, mark, failed = 16, {}, [run.now, 0.0], [0]  # type: int, dict[int, int], list[float], list[int]
     while True:
-        problem, (trial, control, plan, factor) = run.machine.bundle, map(bundled, (run.trial, run.control, run.plan, run.factor))
+        problem, (trial, control, plan, factor) = run.machine.bundle, map(run.bundle, ("trial", "control", "plan", "factor"))
         most = LOOK if run.machine.system.redundant else block
         started = clock.perf_counter()
-        status = advance(run.arrays.address, problem, factor, trial, control, plan, bundled(run.readout), run.watch, min(block, most))
+        status = advance(run.arrays.address, problem, factor, trial, control, plan, run.bundle("readout"), run.watch, min(block, most))
         spent = clock.perf_counter() - started
         if progress:
             progress(min(1.0, run.now / run.options.stop), run.now, run.steps)
         if status == DONE:
             return None
         if status == FULL:
+            run.bundles.pop(id(run.readout))
             run.readout = _longer(run.readout)
         elif status == EVENT:
             try:

@@ -19,6 +19,7 @@ from netsim.analyses.event_log import Event, Placed, events_of
 from netsim.batches import Batch
 from netsim.errors import Problem, SimulationError
 from netsim.integrators.crossings import CAREFUL, SLACK, Watch, look
+from netsim.integrators.settling import ENDLESS, LOOSE, LOST, OTHER_MODE, RESETS, ROUNDS, SETTLED, STILL, begin_round, follow
 from netsim.kernels.bundle import Bundle, bundled
 from netsim.kernels.events import switching
 from netsim.solvers.consistent import Consistent, compiled_plan, make_consistent, nothing_to_recover
@@ -29,11 +30,6 @@ from netsim.solvers.stages import Stages, solve_stage
 from netsim.starts import StartRow, kernel_row, linear_kernel
 
 Array = np.ndarray
-ROUNDS = 100
-LOOSE = 1e-9
-"""Within an instant an indicator this small beside the largest it had keeps its truth."""
-ROUNDING = 1e-15
-"""A change this small beside the largest value says nothing of the way an indicator goes."""
 BESIDE = 8 * 2.220446049250313e-16
 
 
@@ -49,10 +45,9 @@ class Settling:
     whens: list[Placed]
     resets: list[Placed]
     calls: list[Call]
-    strict: Array
-    modes: Array
     looking: Bundle
     plans: dict[bytes, tuple[Recovery, Consistent, Bundle]] = field(default_factory=dict)
+    nothing: Bundle = field(default_factory=lambda: bundled(nothing_to_recover()))
     log: list[Event] = field(default_factory=list)
     recent: dict[tuple[str, str], deque[float]] = field(default_factory=dict)
 
@@ -70,7 +65,7 @@ class Settling:
 
     def mode(self, g: Array) -> bytes:
         """What tells apart the matrices that the discretes in g give."""
-        return g[self.modes].tobytes()
+        return g[self.watch.modes].tobytes()
 
 
 def has_events(machine: Machine) -> bool:
@@ -97,15 +92,21 @@ def settling(machine: Machine, structure: Structure, careful: bool = False) -> S
         whens += [Placed(b, int(k), w) for w in events.whens for k in at]
         resets += [Placed(b, int(k), r) for r in events.resets for k in at]
         first_fired, first_target = first_fired + len(events.whens) * b.n, first_target + len(events.resets) * b.n
+    modes = np.array([k for b in batches for i in switching(b.form) for k in b.discretes(i)], np.int64) + layout.discretes
+    setting = np.array([any(_same_when(w, r) for r in resets) for w in whens], np.int64)
     watch = Watch(
         call_table(calls, layout.uniforms), np.zeros(first_target), np.zeros(layout.truth_count), np.array([p.of.timed for p in relations], np.int64),
-        np.array([bool(p.of) for p in discretes], np.int64), np.zeros(layout.truth_count),
-        np.zeros(3 * layout.nk + layout.ny + 2 * layout.nq + 4 * layout.nr),
+        np.array([p.of.strict for p in relations], np.int64), np.zeros(layout.truth_count, np.int64),
+        np.array([bool(p.of) for p in discretes], np.int64), modes, np.zeros(layout.nz), setting, np.zeros(layout.truth_count + fired, np.int64),
+        np.zeros(layout.truth_count), np.zeros(3 * layout.nk + layout.ny + 2 * layout.nq + 4 * layout.nr), np.zeros(layout.size),
         np.array([layout.truth_count, layout.nz, fired, layout.discretes, layout.truths, int(careful)], np.int64),
     )  # fmt: skip
-    strict = np.array([p.of.strict for p in relations], bool)
-    modes = np.concatenate([b.discretes(i) for b in batches for i in switching(b.form)] or [[]]).astype(np.int64) + layout.discretes
-    return Settling(machine, structure, watch, relations, discretes, whens, resets, calls, strict, modes, bundled(watch))
+    return Settling(machine, structure, watch, relations, discretes, whens, resets, calls, bundled(watch))
+
+
+def _same_when(when: Placed, reset: Placed) -> bool:
+    """Whether a state is set anew by this `when`."""
+    return when.key == reset.key and reset.batch.form.events.whens[reset.of.when] is when.of
 
 
 def moved_to(s: Settling, machine: Machine, structure: Structure) -> Settling:
@@ -133,7 +134,7 @@ def _places(batches: list[Batch], count: int, kind: str) -> list[Placed]:
 def starts_otherwise(s: Settling, g: Array) -> bool:
     """Whether the discretes at a start do not agree with its point; g then holds their next values."""
     begin_truths(s, g)
-    look(s.machine.bundle, s.looking, g)
+    look(s.looking, g)
     following = s.watch.found[len(s.relations) : len(s.relations) + len(s.discretes)]
     named = s.watch.named > 0
     if np.array_equal(following[named], g[s.values][named]):
@@ -144,14 +145,14 @@ def starts_otherwise(s: Settling, g: Array) -> bool:
 
 def begin_truths(s: Settling, g: Array) -> None:
     """Truths as the point gives them, and what conditions hold, without making anything happen; samples are still to come."""
-    look(s.machine.bundle, s.looking, g)
+    look(s.looking, g)
     sampled = np.array([p.of.sampled for p in s.relations], bool)
     indicators = s.watch.found[: len(s.relations)]
     s.watch.peak[:] = np.maximum(s.watch.peak, np.abs(indicators))
-    g[s.truths] = ~sampled & ((indicators < 0.0) | ((indicators == 0.0) & ~s.strict))
+    g[s.truths] = ~sampled & ((indicators < 0.0) | ((indicators == 0.0) & (s.watch.strict == 0)))
     before = g[s.values].copy()
     for _ in range(ROUNDS):
-        look(s.machine.bundle, s.looking, g)
+        look(s.looking, g)
         following = s.watch.found[len(s.relations) : len(s.relations) + len(s.discretes)]
         hidden = np.array([not p.of for p in s.discretes])
         if np.array_equal(g[s.values][hidden], following[hidden]):
@@ -166,25 +167,21 @@ def settle(s: Settling, g: Array, t: float) -> bool:
     """Exchange truths and discretes at what g holds (consistent, time included) until nothing changes; False where nothing did.
 
     Raises `SimulationError` where they never agree or no consistent point follows."""
-    before = g[s.values].copy()
-    changed: list[Placed] = []
+    before, n, m = g[s.values].copy(), len(s.relations), len(s.relations) + len(s.discretes)
+    s.watch.changed[:] = 0
     for round_ in range(ROUNDS):
-        flips = _exchange_truths(s, g, SLACK if round_ == 0 else LOOSE)
-        look(s.machine.bundle, s.looking, g)
-        found, n, m = s.watch.found, len(s.relations), len(s.relations) + len(s.discretes)
-        following, fired = found[n:m].copy(), np.flatnonzero(found[m : m + len(s.whens)] > 0.5)
-        if not len(fired) and np.array_equal(following, g[s.values]):
-            if round_:
-                s.log += events_of(t, s.discretes, before, g[s.values], changed)
-            return bool(changed)
-        changed += [s.whens[j] for j in fired] + [s.relations[k] for k in flips]
-        targets = found[m + len(s.whens) :].copy()
-        set_anew = [(r, targets[i]) for i, r in enumerate(s.resets) if _happens(s, r, fired)]
-        if set_anew:
-            _set_states(s, g, set_anew)
-        indicators = found[:n].copy()
-        _follow(s, g, following, t)
-        if set_anew:
+        answer = begin_round(s.looking, g, SLACK if round_ == 0 else LOOSE)
+        changed = [(s.relations + s.whens)[k] for k in np.flatnonzero(s.watch.changed)]
+        if answer == STILL:
+            s.log += events_of(t, s.discretes, before, g[s.values], changed)
+            return round_ > 0
+        if answer == RESETS:
+            targets, fired = s.watch.found[m + len(s.whens) :].copy(), s.watch.found[m : m + len(s.whens)] > 0.5
+            indicators = s.watch.found[:n].copy()
+            happening = [when for when, now in zip(s.whens, fired) if now]
+            _set_states(s, g, [(r, targets[i]) for i, r in enumerate(s.resets) if any(_same_when(w, r) for w in happening)])
+        _follow(s, g, t)
+        if answer == RESETS:
             _truths_behind_jump(s, g, indicators)
     names = sorted({f"'{place.batch.labels[place.position]}' ({place.of.text})" for place in changed[-6:]})
     hint = "two of these conditions may exclude one another: a gap between their thresholds (hysteresis) ends it"
@@ -193,77 +190,27 @@ def settle(s: Settling, g: Array, t: float) -> bool:
     )
 
 
-def _follow(s: Settling, g: Array, following: Array, t: float) -> None:
-    """Discretes and a consistent point that agree, what happens happening all the while: a sampler behind a sampler takes the new value."""
-    n, m = len(s.relations), len(s.relations) + len(s.discretes)
-    for _ in range(ROUNDS):
-        g[s.values] = following
-        make_whole(s, g, t)
-        look(s.machine.bundle, s.looking, g)
-        again = s.watch.found[n:m]
-        if np.array_equal(again, following):
-            break
-        following = again.copy()
-    else:
-        raise SimulationError(
-            Problem("E509", f"at t = {t:.9g} s discretes and the point that follows from them never agree", hint="pre() breaks such a loop")
-        )
-    g[s.befores] = g[s.values]
-
-
-def leave(s: Settling, g: Array, stop: float) -> None:
-    """Truths of indicators at zero by the way they go from here, as far as that is known and changes nothing else: a ball that leaves the floor is
-    above it, however short the hop, and what stands still is neither above nor below."""
-    layout, problem, watch = s.machine.system.layout, s.machine.bundle, s.looking
-    n, m, dt = len(s.relations), len(s.relations) + len(s.discretes), 1e-9 * stop
-    look(problem, watch, g)
-    now = s.watch.found[:n].copy()
-    x, v, a, y = layout.x, layout.v, layout.a, layout.y
-    ahead = g.copy()
-    ahead[x:v] += dt * g[v:a] + 0.5 * dt * dt * g[a:y]
-    ahead[v:a] += dt * g[a:y]
-    look(problem, watch, ahead)
-    rise = s.watch.found[:n] - now
-    rise[np.abs(rise) <= ROUNDING * s.watch.peak] = 0.0
-    near = (np.abs(now) <= LOOSE * s.watch.peak) & (s.watch.timed == 0) & ((rise != 0.0) | (np.abs(now) <= ROUNDING * s.watch.peak))  # of values alone the way is not known
-    before = g.copy()
-    g[s.truths] = np.where(near, (rise < 0.0) | ((rise == 0.0) & ~s.strict), g[s.truths])
-    look(problem, watch, g)
-    named = s.watch.named > 0
-    following = s.watch.found[n:m]
-    if np.any(s.watch.found[m : m + len(s.whens)] > 0.5) or not np.array_equal(following[named], g[s.values][named]):
-        g[:] = before
-    else:
-        g[s.values] = g[s.befores] = following
+def _follow(s: Settling, g: Array, t: float) -> None:
+    """Discretes and a consistent point that agree, for the next values in `following`; plans are laid out and points found with care on the way."""
+    answer, (plan, bundle) = OTHER_MODE, plan_for(s, g, t)
+    while answer != SETTLED:
+        answer = follow(s.looking, bundle, g)
+        if answer == OTHER_MODE:
+            plan, bundle = plan_for(s, g, t)
+        if answer == LOST or (answer == OTHER_MODE and not len(plan.sizes)):
+            make_whole(s, g, t)
+            bundle = s.nothing
+        if answer == ENDLESS:
+            message = f"at t = {t:.9g} s discretes and the point that follows from them never agree"
+            raise SimulationError(Problem("E509", message, hint="pre() breaks such a loop"))
 
 
 def _truths_behind_jump(s: Settling, g: Array, before: Array) -> None:
     """Truths of indicators that an impulse has brought to zero: a mass that a stop has taken all speed from moves neither way."""
-    look(s.machine.bundle, s.looking, g)
+    look(s.looking, g)
     now = s.watch.found[: len(s.relations)]
     zero = (np.abs(now) <= LOOSE * s.watch.peak) & (np.abs(before - now) > LOOSE * s.watch.peak) & (s.watch.timed == 0)
-    g[s.truths] = np.where(zero, ~s.strict, g[s.truths])
-
-
-def _exchange_truths(s: Settling, g: Array, slack: float) -> list[int]:
-    """Truths that the indicators contradict are exchanged; which ones."""
-    look(s.machine.bundle, s.looking, g)
-    indicators = s.watch.found[: len(s.relations)]
-    s.watch.peak[:] = np.maximum(s.watch.peak, np.abs(indicators))
-    bound = np.where(s.watch.timed, 0.0, slack * s.watch.peak)
-    now = g[s.truths] > 0.5
-    true = (indicators < -bound) | ((s.watch.timed > 0) & (indicators == 0.0) & ~s.strict)
-    false = (indicators > bound) | ((s.watch.timed > 0) & (indicators == 0.0) & s.strict)
-    flips = np.where(now, false, true)
-    g[s.truths] = np.where(flips, ~now, now)
-    return [int(k) for k in np.flatnonzero(flips)]
-
-
-def _happens(s: Settling, reset: Placed, fired: Array) -> bool:
-    return any(
-        s.whens[j].batch is reset.batch and s.whens[j].position == reset.position and reset.batch.form.events.whens[reset.of.when] is s.whens[j].of
-        for j in fired
-    )
+    g[s.truths] = np.where(zero, (s.watch.strict == 0), g[s.truths])
 
 
 def _set_states(s: Settling, g: Array, wanted: list[tuple[Placed, float]]) -> None:
@@ -332,10 +279,10 @@ def due(s: Settling, g: Array, t: float, stop: float) -> float:
     """The next instant at which a relation of time alone changes; infinity without one. What is not linear in time is watched like any other."""
     if not s.watch.timed.any():
         return np.inf
-    at, problem, watch, found = g[TIME], s.machine.bundle, s.looking, []
+    at, found = g[TIME], []
     for instant in (t, t + 0.5 * stop, t + stop):
         g[TIME] = instant
-        look(problem, watch, g)
+        look(s.looking, g)
         found.append(s.watch.found[: len(s.relations)].copy())
     g[TIME] = at
     first, middle, last = found

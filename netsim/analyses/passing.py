@@ -8,14 +8,17 @@ from typing import Any
 import numpy as np
 
 from netsim.analyses.event_log import crowded
-from netsim.analyses.events import BESIDE, due, leave, plan_for, settle
+from netsim.analyses.events import BESIDE, due, plan_for, settle
 from netsim.analyses.run_arrays import first_factor
 from netsim.errors import SimulationError
 from netsim.integrators.adaptive import DUE, EVERY, NOW, ROW, SIZE, Readout, first_size, take
 from netsim.integrators.contract import FRESH, RESTARTED, set_scales
+from netsim.integrators.settling import leave
 from netsim.integrators.states import STORED, energies, load, place
-from netsim.kernels.bundle import bundled
 from netsim.solvers.newton import set_time
+
+AHEAD = 1e-9
+"""The share of a run that is looked ahead to see which way indicators at zero go."""
 
 
 def pass_event(run: Any, longer: Callable[[Readout], Readout]) -> None:
@@ -44,19 +47,15 @@ def pass_event(run: Any, longer: Callable[[Readout], Readout]) -> None:
         if control.places[ROW] and control.places[EVERY]:
             if control.places[ROW] + 4 > len(run.readout.times):
                 run.readout = longer(run.readout)
-            take(
-                problem,
-                bundled(trial),
-                bundled(run.readout),
-                int(control.places[ROW]),
-                float(np.nextafter(max(t, run.readout.times[control.places[ROW] - 1]), np.inf)),
-            )
+            row = int(control.places[ROW])
+            behind = np.nextafter(max(t, run.readout.times[row - 1]), np.inf)
+            take(problem, run.bundle("trial"), run.bundle("readout"), row, float(behind))
             control.places[ROW] += 1
-        set_scales(problem, bundled(trial))
+        set_scales(problem, run.bundle("trial"))
         _forget(run)
-        leave(s, trial.g, run.options.stop)
+        leave(problem, s.looking, trial.g, AHEAD * run.options.stop)
         control.numbers[SIZE] = run.options.step or min(
-            control.numbers[SIZE], first_size(problem, bundled(trial), run.options.stop, run.method.estimate)
+            control.numbers[SIZE], first_size(problem, run.bundle("trial"), run.options.stop, run.method.estimate)
         )
     plan, _ = plan_for(s, trial.g, t)
     if plan is not run.plan and len(plan.sizes):

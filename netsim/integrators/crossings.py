@@ -32,27 +32,38 @@ NEVER = 2.0
 
 
 class Watch(NamedTuple):
-    """The event kernels: their call table, what they find [indicators | next discretes | fired | targets], the largest indicators so far, relations
-    with known instants, discretes with names, and room for truths and a state."""
+    """The event kernels: their call table, what they find [indicators | next discretes | fired | targets], the largest indicators so far.
+
+    Of relations: whether their instants are known beforehand (timed), whether equality is false (strict), which was exchanged last (flips); of
+    discretes: whether they have names, where g holds those that switch the matrix (modes), next values; of whens: whether they set states anew; of
+    relations and whens: which changed anything at this instant; room for truths, a state, and a whole g."""
 
     table: Array
     found: Array
     peak: Array
     timed: Array
+    strict: Array
+    flips: Array
     named: Array
+    modes: Array
+    following: Array
+    setting: Array
+    changed: Array
     kept: Array
     state: Array
+    room: Array
     sizes: Array
 
 
 def nothing_to_watch() -> Watch:
     """Of a network in which nothing changes at events."""
     none, whole = np.zeros(0), np.zeros(0, np.int64)
-    return Watch(np.zeros((0, ROW_LENGTH), np.int64), none, none, whole, whole, none, none, np.zeros(6, np.int64))
+    table = np.zeros((0, ROW_LENGTH), np.int64)
+    return Watch(table, none, none, whole, whole, whole, whole, whole, none, whole, whole, none, none, none, np.zeros(6, np.int64))
 
 
 @lean
-def look(problem, watch, g):
+def look(watch, g):
     """Indicators and what would follow, at what g holds."""
     for i in range(watch.found.shape[0]):
         watch.found[i] = 0.0
@@ -77,7 +88,7 @@ def first_event(method, problem, trial, plan, watch, t, h, last):
     for k in range(1, POINTS + 1):
         high = k / POINTS
         _state(method, problem, trial, plan, t, h, last, high, watch.sizes[CAREFUL] == 1)
-        if _worst(problem, watch, trial.g) > 0.0 and _matters(problem, watch, trial.g):
+        if _worst(watch, trial.g) > 0.0 and _matters(watch, trial.g):
             found = _located(method, problem, trial, plan, watch, t, h, last, low, high)
             if found != NEVER:
                 return found
@@ -102,9 +113,9 @@ def _state(method, problem, trial, plan, t, h, last, theta, careful):
 
 
 @inner
-def _worst(problem, watch, g):
+def _worst(watch, g):
     """How far beyond rounding the most contradicted truth is, beside the largest value of its indicator; not positive where all hold."""
-    look(problem, watch, g)
+    look(watch, g)
     worst = -np.inf
     for k in range(watch.sizes[RELATIONS]):
         if watch.timed[k] == 0:
@@ -115,7 +126,7 @@ def _worst(problem, watch, g):
 
 
 @inner
-def _matters(problem, watch, g):
+def _matters(watch, g):
     """Whether the contradicted truths change a discrete or make something happen; where not, they are exchanged for good."""
     relations, discretes, z, truths = watch.sizes[RELATIONS], watch.sizes[DISCRETES], watch.sizes[Z], watch.sizes[TRUTHS]
     copy(g, truths, watch.kept, 0, relations)
@@ -124,7 +135,7 @@ def _matters(problem, watch, g):
         size = watch.peak[k] if watch.peak[k] > 0.0 else 1.0
         if watch.timed[k] == 0 and beyond / size > SLACK:
             g[truths + k] = 1.0 - g[truths + k]
-    look(problem, watch, g)
+    look(watch, g)
     for i in range(discretes):
         if watch.named[i] and watch.found[relations + i] != g[z + i]:
             copy(watch.kept, 0, g, truths, relations)
@@ -142,11 +153,11 @@ def _matters(problem, watch, g):
 def _located(method, problem, trial, plan, watch, t, h, last, low, high):
     """The share at which the most contradicted truth passes: the Illinois rule, every third time a bisection, to the rounding of time."""
     _state(method, problem, trial, plan, t, h, last, high, True)
-    above = _worst(problem, watch, trial.g)
+    above = _worst(watch, trial.g)
     if not above > 0.0:
         return NEVER
     _state(method, problem, trial, plan, t, h, last, low, True)
-    below = _worst(problem, watch, trial.g)
+    below = _worst(watch, trial.g)
     if below > SLACK:
         return low
     below = min(below, -EPS)
@@ -158,7 +169,7 @@ def _located(method, problem, trial, plan, watch, t, h, last, low, high):
         if not low < guess < high:
             guess = 0.5 * (low + high)
         _state(method, problem, trial, plan, t, h, last, guess, True)
-        value = _worst(problem, watch, trial.g)
+        value = _worst(watch, trial.g)
         if value > 0.0:
             high, above = guess, value
             below *= 0.5 if side == 1 else 1.0

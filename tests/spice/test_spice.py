@@ -212,7 +212,15 @@ def test_switch_with_hysteresis_makes_an_oscillator_of_exact_period(tmp_path):
 
 def test_switch_by_a_current(tmp_path):
     """Closed from 5 mA on, open from -1 mA on; `on` is the state in between at the start."""
-    lines = ["i1 0 a sin(0 10m 1k)", "va a b 0", "r1 b 0 1k", "v2 in 0 5", "w1 in out va m1", "rl out 0 1k", ".model m1 csw(it=2m ih=3m ron=10 roff=10meg)"]
+    lines = [
+        "i1 0 a sin(0 10m 1k)",
+        "va a b 0",
+        "r1 b 0 1k",
+        "v2 in 0 5",
+        "w1 in out va m1",
+        "rl out 0 1k",
+        ".model m1 csw(it=2m ih=3m ron=10 roff=10meg)",
+    ]
     closes, opens = np.arcsin(0.5) / (2e3 * np.pi), 0.5e-3 + np.arcsin(0.1) / (2e3 * np.pi)
     found = switched(circuit(tmp_path, *lines, ".tran 1u 1.5m", ".save v(out)"))
     assert [t for t, _ in found] == pytest.approx([closes, opens, closes + 1e-3], rel=1e-9)
