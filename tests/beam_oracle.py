@@ -1,9 +1,9 @@
 """Kozlowski's manipulator written independently: links of cubic elements in floating frames, dense, by Lagrange's equations of the whole chain.
 
-Coordinates are the paper's, q = [theta1, u3, u4 ..., theta2, w3, w4 ...]: theta1 from the horizontal, theta2 from the tangent of the first link's end. Nothing is
-taken from the library: positions of points along the links are written as functions of q, the kinetic energy is summed over Gauss points of
-every element, and CasADi differentiates. M q'' + M' q' - (1/2) q'^T dM/dq q' + dV/dq = 0; `truncated` leaves the two middle terms out,
-`shortened` lets points move along the link by -(1/2) integral of u'^2.
+Coordinates are the paper's, q = [theta1, u3, u4 ..., theta2, w3, w4 ...]: theta1 from the horizontal, theta2 from the tangent of the first
+link's end. Nothing is taken from the library: positions of points along the links are written as functions of q, the kinetic energy is summed over
+Gauss points of every element, and CasADi differentiates. M q'' + M' q' - (1/2) q'^T dM/dq q' + dV/dq = 0; `truncated` leaves the two middle
+terms out, `shortened` lets points move along the link by -(1/2) integral of u'^2.
 """
 
 from __future__ import annotations
