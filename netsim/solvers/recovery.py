@@ -153,11 +153,7 @@ def _plan(stages: Stages, k: int, values: Array, held: Array, alive: list[list[C
         columns = np.concatenate([j, n + i, column_of[s.variable[mass]]])
         picks = np.concatenate([top, top, mass])
         scales = np.concatenate([row_scale[i], row_scale[i], np.full(len(mass), mass_scale)])
-        diagonal = (
-            1e-9 * (costs / most) ** 2
-            if len(mass) or pairs.size
-            else costs**2 / (most**2 if nk else 1.0)
-        )
+        diagonal = 1e-9 * (costs / most) ** 2 if len(mass) or pairs.size else costs**2 / (most**2 if nk else 1.0)
         base_entries = (np.arange(n + m), np.arange(n + m), np.concatenate([diagonal + CORNER, np.full(m, -CORNER)]))
         size = n + m
         rows, columns = np.concatenate([rows, column_of[s.equation[pairs[0]]]]), np.concatenate([columns, column_of[s.variable[pairs[1]]]])
