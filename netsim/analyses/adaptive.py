@@ -13,7 +13,7 @@ from netsim.analyses.events import Settling, begin_truths, moved_to, settling
 from netsim.analyses.methods import Method, method_named
 from netsim.analyses.options import TransientOptions
 from netsim.analyses.passing import pass_event
-from netsim.analyses.run_arrays import consistent_plan, first_control, first_factor, first_readout, first_trial, pivots_of
+from netsim.analyses.run_arrays import closing_plan, consistent_plan, first_control, first_factor, first_readout, first_trial, pivots_of
 from netsim.errors import InputError, Problem, SimulationError
 from netsim.integrators.adaptive import (
     BY_CORNER,
@@ -33,6 +33,7 @@ from netsim.integrators.adaptive import (
     Control,
     Readout,
     advance,
+    longer,
     take,
 )
 from netsim.integrators.contract import ACCEPTED, EVENTS, FAILED, FIRST_EVENT, REJECTED, RESTARTED, Trial, fill_code
@@ -75,6 +76,7 @@ class Running:
     control: Control
     readout: Readout
     plan: Consistent
+    closing: Consistent
     factor: Factor
     arrays: Any
     reactions: Reactions | None
@@ -127,7 +129,8 @@ def begin_adaptive(machine: Machine, structure: Structure, options: TransientOpt
     problem, factor = machine.bundle, first_factor(machine, trial, size, 0.0)
     events = settling(machine, structure, method.explicit)
     plan, recovery = consistent_plan(machine, structure, options, method, trial, corners, 0.0, events is not None)
-    arrays, alive = method.prepare(machine, factor, plan)
+    closing, closed = closing_plan(machine, structure, method, trial, 0.0)
+    arrays, alive = method.prepare(machine, factor, plan, closing)
     peaks = np.zeros(0) if options.step else peaks_of(machine, options.stop, corners)
     control = first_control(options, method, structure, size, corners, peaks, plan, layout.nk > 0)
     if events and len(plan.sizes):  # values that switch have no polynomial worth a sample where nothing else moves
@@ -136,12 +139,13 @@ def begin_adaptive(machine: Machine, structure: Structure, options: TransientOpt
     shares, tables = plan_sharing(machine, reactions)
     readout = first_readout(reader, shares, method, len(control.grid) - 1 + (1000 if control.places[4] else 2))
     watch = bundled(events.watch if events else nothing_to_watch())
-    run = Running(machine, options, method, trial, control, readout, plan, factor, arrays, reactions, watch, [alive, recovery, tables], events)
+    held = [alive, recovery, closed, tables]
+    run = Running(machine, options, method, trial, control, readout, plan, closing, factor, arrays, reactions, watch, held, events)
     _fill(run)
     set_time(problem, trial.g, 0.0)
     if events:
         begin_truths(events, trial.g)
-        pass_event(run, _longer)
+        pass_event(run)
     trial.middle[:] = trial.start
     take(problem, bundled(trial), bundled(readout), 0, 0.0)
     control.places[ROW] = 1
@@ -161,17 +165,17 @@ def _chosen_anew(run: Running) -> bool:
     run.trial = trial._replace(counters=run.trial.counters)
     run.counters[RESTARTED] = 1
     run.machine, run.factor = machine, first_factor(machine, run.trial, size, now)
-    run.plan, recovery = consistent_plan(
-        machine, structure, run.options, run.method, run.trial, run.control.corners[:-1], now, run.events is not None
-    )
-    run.arrays, alive = run.method.prepare(machine, run.factor, run.plan)
+    events, corners = run.events is not None, run.control.corners[:-1]
+    run.plan, recovery = consistent_plan(machine, structure, run.options, run.method, run.trial, corners, now, events)
+    run.closing, closed = closing_plan(machine, structure, run.method, run.trial, now)
+    run.arrays, alive = run.method.prepare(machine, run.factor, run.plan, run.closing)
     run.reactions = find_reactions(machine)
     shares, tables = plan_sharing(machine, run.reactions)
     run.readout = run.readout._replace(sharing=shares)
     if run.events:
         run.events, run.factors = moved_to(run.events, machine, structure), {}
         run.watch = bundled(run.events.watch)
-    run.alive += [alive, recovery, tables]
+    run.alive += [alive, recovery, closed, tables]
     run.control.numbers[SIZE], run.control.places[FAILURES] = size, 0
     _fill(run)
     return True
@@ -205,10 +209,10 @@ def integrate_adaptive(run: Running, progress: Any) -> Problem | None:  # noqa: 
             return None
         if status == FULL:
             run.bundles.pop(id(run.readout))
-            run.readout = _longer(run.readout)
+            run.readout = longer(run.readout)
         elif status == EVENT:
             try:
-                pass_event(run, _longer)
+                pass_event(run)
             except SimulationError as error:
                 return error.problems[0]
         elif _worn(run, status, failed) and _chosen_anew(run):
@@ -253,15 +257,6 @@ def _stuck(run: Running, mark: list[float]) -> Problem | None:
     if failed - mark[1] < HOPELESS:
         return None
     return explain_chatter(run.machine, run.now, failed - int(mark[1]), run.trial.start)
-
-
-def _longer(readout: Readout) -> Readout:
-    """The same with room for twice as many samples."""
-    return readout._replace(
-        values=np.vstack([readout.values, np.zeros_like(readout.values)]),
-        account=np.vstack([readout.account, np.zeros_like(readout.account)]),
-        times=np.append(readout.times, np.zeros_like(readout.times)),
-    )
 
 
 def _failure(run: Running, status: int) -> Problem:

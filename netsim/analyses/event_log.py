@@ -78,8 +78,6 @@ def crowded(log: Sequence[Event], recent: dict[tuple[str, str], deque[float]], s
         span = times[-1] - times[0]
         if len(times) == CROWD and span < near * stop:
             message = f"'{event.element}' switches without end at t = {event.time:.6g} s: {CROWD} times '{event.condition}' within {span:.1e} s"
-            hint = (
-                "let it rest (a discrete that holds at low speed), keep its thresholds apart (hysteresis), or let it slide (sliding_relay)"
-            )
+            hint = "let it rest (a discrete that holds at low speed), keep its thresholds apart (hysteresis), or let it slide (sliding_relay)"
             return Problem("E510", message, event.span, hint=hint)
     return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from netsim.analyses.event_log import crowded
 from netsim.analyses.events import BESIDE, due, plan_for, settle
 from netsim.analyses.run_arrays import first_factor
 from netsim.errors import SimulationError
-from netsim.integrators.adaptive import DUE, EVERY, NOW, ROW, SIZE, Readout, first_size, take
+from netsim.integrators.adaptive import DUE, EVERY, NOW, ROW, SIZE, first_size, longer, take
 from netsim.integrators.contract import FRESH, RESTARTED, set_scales
 from netsim.integrators.settling import leave
 from netsim.integrators.states import STORED, energies, load, place
@@ -21,10 +20,10 @@ AHEAD = 1e-9
 """The share of a run that is looked ahead to see which way indicators at zero go."""
 
 
-def pass_event(run: Any, longer: Callable[[Readout], Readout]) -> None:
+def pass_event(run: Any) -> None:
     """Settle the discretes at the present instant and begin anew behind it.
 
-    Energy that an impulse takes counts as dissipated. `run` is the `Running` of the loop, `longer` makes room for more samples.
+    Energy that an impulse takes counts as dissipated. `run` is the `Running` of the loop.
     Raises `SimulationError` where discretes never agree, or conditions switch without end."""
     s, trial, control, layout = run.events, run.trial, run.control, run.machine.system.layout
     assert s is not None
@@ -61,7 +60,7 @@ def pass_event(run: Any, longer: Callable[[Readout], Readout]) -> None:
     if plan is not run.plan and len(plan.sizes):
         run.plan = plan
         if run.method.explicit:
-            run.arrays, alive = run.method.prepare(run.machine, run.factor, plan)
+            run.arrays, alive = run.method.prepare(run.machine, run.factor, plan, run.closing)
             run.alive.append(alive)
     _renew_pivots(run)
     control.numbers[DUE] = due(s, trial.g, t, run.options.stop)

@@ -65,7 +65,7 @@ def first_control(
     """Where a run goes from t = 0: first size, requested instants, corners and peaks to end steps at."""
     stop, fixed = options.stop, options.step
     numbers = np.array([0.0, size, stop, fixed, 1e-15 * stop, fixed if fixed else stop / 4, BY_ERROR, 0.0, np.inf])
-    kinematic_constraints = structure.index > 1 and len(plan.sizes) > 0
+    kinematic_constraints = structure.index > 1 and len(plan.sizes) > 0 and not method.explicit  # whose steps end in one of themselves
     grid: Array = np.zeros(0)
     if options.sample:
         count = int(np.floor(options.stop / options.sample * (1 + 1e-12)))
@@ -103,6 +103,15 @@ def consistent_plan(
         recover(recovery, trial.g, trial.start, t)
     except SimulationError:
         return compiled_plan(None), None
+    return compiled_plan(recovery), recovery
+
+
+def closing_plan(machine: Machine, structure: Structure, method: Method, trial: Trial, t: float) -> tuple[Consistent, Any]:
+    """How an explicit method closes positions at the end of a step; factors taken at the point t; and what keeps that alive."""
+    if not method.explicit or structure.index < 3:
+        return compiled_plan(None), None
+    recovery = plan_recovery(machine, structure, trial.g, closing=True)
+    recover(recovery, trial.g, trial.start, t)
     return compiled_plan(recovery), recovery
 
 
