@@ -26,8 +26,6 @@ def build_form(component: Component, counts: Mapping[str, int], exact: bool = Fa
     """
     return _Builder(component, counts, exact).build()
 
-_READ = ("input", "var", "signal", "discrete", "terminal through")
-
 
 class _Builder:
     """Resolves the component's names to symbols; everything else is `evaluate`."""
@@ -301,8 +299,8 @@ class _Builder:
 
     def _readings(self) -> dict[str, Typed]:
         """Everything an instance can be asked for: inputs, vars, branch quantities, outputs, terminal throughs."""
-        wanted = [n for n, s in self.table.items() if s.kind in _READ or s.kind.startswith("branch")]
-        found = {name: self._whole(name) for name in wanted}
+        kinds = ("input", "var", "signal", "discrete", "terminal through")
+        found = {name: self._whole(name) for name, s in self.table.items() if s.kind in kinds or s.kind.startswith("branch")}
         found.update(self._unnamed_integrals(found))
         for output in self.component.definition.outputs:
             found[output.name] = Typed(evaluate(output.value, self.scope).value, dimension(output.unit))
