@@ -152,7 +152,7 @@ def test_a_stage_without_value_is_no_solution():
     assert abs(failed.value.samples.time[-1] - 0.99) < 1e-12
 
 
-@pytest.mark.parametrize("shown", ["1 N*sqrt(time/1 s - 1)", "1 N/sin(time/1 s)"])
+@pytest.mark.parametrize("shown", ["1 N*sqrt(time/1 s - 1)", "(1 N)/sin(time/1 s)"])
 def test_a_start_without_value_names_element_and_expression(shown):
     text = ROOT.replace("1 N*sqrt(1 - time/(1 s))", shown.replace("/1 s", "/(1 s)"))
     with pytest.raises(netsim.SimulationError, match="E503 'f1' gives no finite value at t = 0 s") as failed:
