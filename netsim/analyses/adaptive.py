@@ -37,7 +37,7 @@ from netsim.kernels.apart import address_of, plain_loops
 from netsim.kernels.bundle import Bundle, bundled
 from netsim.kernels.call import run_table
 from netsim.layout import Layout
-from netsim.peaks import peaks_of
+from netsim.peaks import mesh_of, peaks_of
 from netsim.selection import Sampler
 from netsim.solvers.charts import quaternions
 from netsim.solvers.consistent import Consistent, compiled_plan
@@ -117,7 +117,9 @@ def begin_adaptive(machine: Machine, structure: Structure, options: TransientOpt
     problem, factor = machine.bundle, _first_factor(machine, trial, size, 0.0)
     plan, recovery = _plan(machine, structure, options, method, trial, corners, 0.0)
     arrays, alive = method.prepare(machine, factor, plan)
-    peaks = np.zeros(0) if options.step else peaks_of(machine, options.stop, corners)
+    peaks = np.zeros(0)
+    if not options.step:
+        peaks = np.union1d(peaks_of(machine, options.stop, corners), mesh_of(machine, options.stop, corners, np.array(method.work), options.rtol))
     control = _control(options, method, structure, size, corners, peaks, plan, layout.nk > 0)
     reactions = find_reactions(machine)
     shares, tables = plan_sharing(machine, reactions)

@@ -7,6 +7,7 @@ from functools import singledispatch
 from typing import Any
 
 from netsim.language.syntax import (
+    Assert,
     Binary,
     Binding,
     Bound,
@@ -19,6 +20,7 @@ from netsim.language.syntax import (
     Include,
     Instance,
     Let,
+    Measure,
     ModelDef,
     Name,
     Number,
@@ -268,6 +270,16 @@ def _(statement: Save) -> str:
 @show_statement.register
 def _(statement: Plot) -> str:
     return f"plot {_listed(statement.signals)}"
+
+
+@show_statement.register
+def _(statement: Measure) -> str:
+    return _joined("measure", f"{statement.name}{_braced(statement.number)} {_default(statement.value)}", _doc(statement.doc))
+
+
+@show_statement.register
+def _(statement: Assert) -> str:
+    return _joined("assert", show_expression(statement.condition), _doc(statement.sentence))
 
 
 # ------------------------------------------------------------------------------------------ definitions

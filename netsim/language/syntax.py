@@ -7,97 +7,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from netsim.errors import Problem, Span
-
-NOWHERE = Span("", 0, 0, 0, 0)
-
-
-@dataclass(frozen=True)
-class Spanned:
-    """What has a place in a text: its span, given by keyword and of no weight in comparisons."""
-
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
-
-
-# ---------------------------------------------------------------------------------------------- expressions
-
-
-@dataclass(frozen=True)
-class Number(Spanned):
-    """`200 N/m`: the value as written (in its unit) and the unit's text, '' for a bare number."""
-
-    value: float
-    unit: str = ""
-
-
-@dataclass(frozen=True)
-class String(Spanned):
-    """A text in quotes."""
-
-    text: str
-
-
-@dataclass(frozen=True)
-class Name(Spanned):
-    """`a.x`, `leg[k].slide.q`, `m1.*`: dotted parts, each with its index expressions."""
-
-    parts: tuple[Part, ...]
-
-
-@dataclass(frozen=True)
-class Part:
-    """One part of a dotted name; `indices` are expressions, 1-based; text '*' only in `save` and `plot`; `number` stands in braces: u{k}."""
-
-    text: str
-    indices: tuple[Expr, ...] = ()
-    number: Expr | None = None
-
-
-@dataclass(frozen=True)
-class Unary(Spanned):
-    """op is '-', '+' or 'not'."""
-
-    op: str
-    operand: Expr
-
-
-@dataclass(frozen=True)
-class Binary(Spanned):
-    """op is one of + - * / ^ < <= > >= == != and or; = in the list of motions of a `run` line, `[M.x = 0 m, M.y = ...]`, and nowhere else."""
-
-    op: str
-    left: Expr
-    right: Expr
-
-
-@dataclass(frozen=True)
-class Call(Spanned):
-    """`bell(time, at = 2 s, width = 0.4 s)`, also `der(v)`, `cross(a, b)`, `table("f.csv", time, ...)`."""
-
-    function: str
-    arguments: tuple[Expr, ...]
-    keywords: tuple[tuple[str, Expr], ...] = ()
-
-
-@dataclass(frozen=True)
-class Vector(Spanned):
-    """`[0, 151, 0] mm`: components, and a unit that applies to all ('' for none); components may be vectors (rows)."""
-
-    items: tuple[Expr, ...]
-    unit: str = ""
-
-
-@dataclass(frozen=True)
-class Conditional(Spanned):
-    """`if c then a else b`."""
-
-    condition: Expr
-    then: Expr
-    otherwise: Expr
-
-
-Expr = Number | String | Name | Unary | Binary | Call | Vector | Conditional
-
+from netsim.errors import Problem
+from netsim.language.terms import NOWHERE as NOWHERE
+from netsim.language.terms import Binary as Binary
+from netsim.language.terms import Call as Call
+from netsim.language.terms import Conditional as Conditional
+from netsim.language.terms import Expr as Expr
+from netsim.language.terms import Name as Name
+from netsim.language.terms import Number as Number
+from netsim.language.terms import Part as Part
+from netsim.language.terms import Spanned as Spanned
+from netsim.language.terms import String as String
+from netsim.language.terms import Unary as Unary
+from netsim.language.terms import Vector as Vector
 
 # ------------------------------------------------------------------------------------ statements of a netlist
 
@@ -233,10 +155,28 @@ class Plot(Spanned):
 
 
 @dataclass(frozen=True)
-class Repeated(Spanned):
-    """A `let`, `save` or `plot` with `for k in 1..n` behind it."""
+class Measure(Spanned):
+    """`measure rise = when(out.v > 0.9 V) - when(out.v > 0.1 V) "words"`: a figure of a run's result; `measure u{k} = ...` as of `let`."""
 
-    statement: Let | Save | Plot
+    name: str
+    value: Expr
+    doc: str = ""
+    number: Expr | None = None
+
+
+@dataclass(frozen=True)
+class Assert(Spanned):
+    """`assert c > 0 "sentence"`: in a component checked on parameter values, in a netlist on the result of a run."""
+
+    condition: Expr
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Repeated(Spanned):
+    """A `let`, `save`, `plot`, `measure` or `assert` with `for k in 1..n` behind it."""
+
+    statement: Let | Save | Plot | Measure | Assert
     ranges: tuple[Range, ...]
 
 
@@ -314,14 +254,6 @@ class Place(Spanned):
 
 
 @dataclass(frozen=True)
-class Assert(Spanned):
-    """`assert c > 0 "sentence"`: checked on parameter values."""
-
-    condition: Expr
-    sentence: str
-
-
-@dataclass(frozen=True)
 class ComponentDef(Spanned):
     """A component: terminals, declarations and equations, in the order of the text within each kind.
 
@@ -359,8 +291,8 @@ class ModelDef(Spanned):
     doc: str = ""
 
 
-Statement = (
-    Use | Include | Param | Count | Let | Table | World | Instance | Start | Run | Save | Plot | Repeated | DomainDef | ComponentDef | ModelDef
+Statement = (Use | Include | Param | Count | Let | Table | World | Instance | Start | Run | Save | Plot | Measure | Assert) | (
+    Repeated | DomainDef | ComponentDef | ModelDef
 )
 
 
