@@ -91,9 +91,11 @@ def _apart(time: Array, series: Array) -> tuple[Array, Array, Array]:
 def _smooth(time: Array, series: Array, instants: Array) -> Array:
     from scipy.interpolate import Akima1DInterpolator, CubicSpline
 
+    straight = np.interp(instants, time, series)
     if len(time) < 5 or not np.isfinite(series).all():
-        return np.interp(instants, time, series)
+        return straight
     spline, calm = CubicSpline(time, series)(instants), Akima1DInterpolator(time, series)(instants)
+    calm = np.where(np.isfinite(calm), calm, straight)  # where a signal is all but constant it divides nothing by nothing
     spread = np.lib.stride_tricks.sliding_window_view(np.pad(series, 1, mode="edge"), 4)
     ranges = spread.max(axis=1) - spread.min(axis=1)
     interval = np.clip(np.searchsorted(time, instants, side="right") - 1, 0, len(time) - 2)
