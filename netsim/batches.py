@@ -78,7 +78,6 @@ class Batch:
     drives: dict[Key, Array]
     first_charge: int
     shapes: tuple[Shape, ...] = ()
-    lenders: tuple[tuple[int, Array, Array], ...] = ()
     tables: dict[Key, Array] = field(default_factory=dict)
     constants: dict[Key, tuple[Array, int]] = field(default_factory=dict)
     dropped: frozenset[int] = frozenset()

@@ -62,10 +62,11 @@ FOLLOWED = 5.0
 MOST, NARROWEST = 20_000, 1e-7
 
 
-def mesh_of(machine: Machine, stop: float, corners: Array, nodes: Array, rtol: float) -> Array:
+def mesh_of(machine: Machine, stop: float, corners: Array, work: tuple[float, ...], rtol: float) -> Array:
     """Instants within (0, stop) between which the polynomial through a step's nodes (from 0 to 1) follows every drive; none where four steps do."""
     if not machine.system.layout.nd:
         return np.zeros(0)
+    nodes = np.array(work)
     spread = np.ptp(_drives(machine, _grid(stop, machine.system.layout.nd)), axis=0)
     moving = np.flatnonzero(np.isfinite(spread) & (spread > 0))
     edges = np.unique(np.concatenate([np.linspace(0.0, stop, 5), corners[corners < stop]]))

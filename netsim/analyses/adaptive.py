@@ -28,6 +28,7 @@ from netsim.integrators.adaptive import (
     Readout,
     advance,
     first_size,
+    longer,
     take,
 )
 from netsim.integrators.contract import ACCEPTED, EVENTS, FACTORISATIONS, FAILED, REJECTED, RESTARTED, Trial, fill_code, set_scales
@@ -116,15 +117,15 @@ def begin_adaptive(machine: Machine, structure: Structure, options: TransientOpt
     trial, size = _trial(machine, structure, options, method, g)
     problem, factor = machine.bundle, _first_factor(machine, trial, size, 0.0)
     plan, recovery = _plan(machine, structure, options, method, trial, corners, 0.0)
-    arrays, alive = method.prepare(machine, factor, plan)
-    peaks = np.zeros(0)
-    if not options.step:
-        peaks = np.union1d(peaks_of(machine, options.stop, corners), mesh_of(machine, options.stop, corners, np.array(method.work), options.rtol))
+    closing, closed = _closing(machine, structure, method, trial, 0.0)
+    arrays, alive = method.prepare(machine, factor, plan, closing)
+    stop = options.stop
+    peaks = np.zeros(0) if options.step else np.union1d(peaks_of(machine, stop, corners), mesh_of(machine, stop, corners, method.work, options.rtol))
     control = _control(options, method, structure, size, corners, peaks, plan, layout.nk > 0)
     reactions = find_reactions(machine)
     shares, tables = plan_sharing(machine, reactions)
     readout = _readout(reader, shares, method, len(control.grid) - 1 + (1000 if control.places[4] else 2))
-    run = Running(machine, options, method, trial, control, readout, plan, factor, arrays, reactions, [alive, recovery, tables])
+    run = Running(machine, options, method, trial, control, readout, plan, factor, arrays, reactions, [alive, recovery, closed, tables])
     _fill(run)
     set_time(problem, trial.g, 0.0)
     trial.middle[:] = trial.start
@@ -152,11 +153,12 @@ def _chosen_anew(run: Running) -> bool:
     run.counters[RESTARTED] = 1
     run.machine, run.factor = machine, _first_factor(machine, run.trial, size, now)
     run.plan, recovery = _plan(machine, structure, run.options, run.method, run.trial, run.control.corners[:-1], now)
-    run.arrays, alive = run.method.prepare(machine, run.factor, run.plan)
+    closing, closed = _closing(machine, structure, run.method, run.trial, now)
+    run.arrays, alive = run.method.prepare(machine, run.factor, run.plan, closing)
     run.reactions = find_reactions(machine)
     shares, tables = plan_sharing(machine, run.reactions)
     run.readout = run.readout._replace(sharing=shares)
-    run.alive += [alive, recovery, tables]
+    run.alive += [alive, recovery, closed, tables]
     run.control.numbers[SIZE], run.control.places[FAILURES] = size, 0
     _fill(run)
     return True
@@ -197,7 +199,7 @@ def _control(
 ) -> Control:
     stop, fixed = options.stop, options.step
     numbers = np.array([0.0, size, stop, fixed, 1e-15 * stop, fixed if fixed else stop / 4, BY_ERROR, 0.0])
-    kinematic_constraints = structure.index > 1 and len(plan.sizes) > 0
+    kinematic_constraints = structure.index > 1 and len(plan.sizes) > 0 and not method.explicit  # whose steps end in one of themselves
     grid: Array = np.zeros(0)
     if options.sample:
         count = int(np.floor(options.stop / options.sample * (1 + 1e-12)))
@@ -234,6 +236,15 @@ def _plan(
         recover(recovery, trial.g, trial.start, t)
     except SimulationError:
         return compiled_plan(None), None
+    return compiled_plan(recovery), recovery
+
+
+def _closing(machine: Machine, structure: Structure, method: Method, trial: Trial, t: float) -> tuple[Consistent, Any]:
+    """How an explicit method closes positions at the end of a step; factors taken at the point t; and what keeps that alive."""
+    if not method.explicit or structure.index < 3:
+        return compiled_plan(None), None
+    recovery = plan_recovery(machine, structure, trial.g, closing=True)
+    recover(recovery, trial.g, trial.start, t)
     return compiled_plan(recovery), recovery
 
 
@@ -281,7 +292,7 @@ def integrate_adaptive(run: Running, progress: Any) -> Problem | None:
         if status == DONE:
             return None
         if status == FULL:
-            run.readout = _longer(run.readout)
+            run.readout = longer(run.readout)
         elif _worn(run, status, failed) and _chosen_anew(run):
             continue
         elif status == GOING:
@@ -324,15 +335,6 @@ def _stuck(run: Running, mark: list[float]) -> Problem | None:
     if failed - mark[1] < HOPELESS:
         return None
     return explain_chatter(run.machine, run.now, failed - int(mark[1]), run.trial.start)
-
-
-def _longer(readout: Readout) -> Readout:
-    """The same with room for twice as many samples."""
-    return readout._replace(
-        values=np.vstack([readout.values, np.zeros_like(readout.values)]),
-        account=np.vstack([readout.account, np.zeros_like(readout.account)]),
-        times=np.append(readout.times, np.zeros_like(readout.times)),
-    )
 
 
 def _failure(run: Running, status: int) -> Problem:
