@@ -39,6 +39,11 @@ APART = 8
 FINER, LEVELS = 64, 4
 
 
+def ends_of(machine: Machine, stop: float, corners: Array, work: tuple[float, ...], rtol: float) -> Array:
+    """Where steps must end for the sake of functions of time, besides corners, in order."""
+    return np.union1d(peaks_of(machine, stop, corners), mesh_of(machine, stop, corners, work, rtol))
+
+
 def peaks_of(machine: Machine, stop: float, corners: Array) -> Array:
     """Turning points of short excursions of all functions of time within (0, stop), in order; none where a corner shows them anyway."""
     found = [np.zeros(0)]

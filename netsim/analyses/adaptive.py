@@ -38,7 +38,7 @@ from netsim.kernels.apart import address_of, plain_loops
 from netsim.kernels.bundle import Bundle, bundled
 from netsim.kernels.call import run_table
 from netsim.layout import Layout
-from netsim.peaks import mesh_of, peaks_of
+from netsim.peaks import ends_of
 from netsim.selection import Sampler
 from netsim.solvers.charts import quaternions
 from netsim.solvers.consistent import Consistent, compiled_plan
@@ -119,8 +119,7 @@ def begin_adaptive(machine: Machine, structure: Structure, options: TransientOpt
     plan, recovery = _plan(machine, structure, options, method, trial, corners, 0.0)
     closing, closed = _closing(machine, structure, method, trial, 0.0)
     arrays, alive = method.prepare(machine, factor, plan, closing)
-    stop = options.stop
-    peaks = np.zeros(0) if options.step else np.union1d(peaks_of(machine, stop, corners), mesh_of(machine, stop, corners, method.work, options.rtol))
+    peaks = np.zeros(0) if options.step else ends_of(machine, options.stop, corners, method.work, options.rtol)
     control = _control(options, method, structure, size, corners, peaks, plan, layout.nk > 0)
     reactions = find_reactions(machine)
     shares, tables = plan_sharing(machine, reactions)
