@@ -11,7 +11,7 @@ from netsim.batches import Batch, form_of
 from netsim.errors import InputError, Problem, nearest
 from netsim.kernels.kernel import reading_kernel
 from netsim.language.expressions import Scope, shape
-from netsim.language.show import show_expression
+from netsim.language.show_terms import show_expression
 from netsim.language.syntax import Call, Expr, Name, Part
 from netsim.layout import Layout
 from netsim.network import GROUND, Frame, name_text

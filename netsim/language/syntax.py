@@ -8,18 +8,22 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from netsim.errors import Problem
-from netsim.language.terms import NOWHERE as NOWHERE
-from netsim.language.terms import Binary as Binary
-from netsim.language.terms import Call as Call
-from netsim.language.terms import Conditional as Conditional
-from netsim.language.terms import Expr as Expr
-from netsim.language.terms import Name as Name
-from netsim.language.terms import Number as Number
-from netsim.language.terms import Part as Part
-from netsim.language.terms import Spanned as Spanned
-from netsim.language.terms import String as String
-from netsim.language.terms import Unary as Unary
-from netsim.language.terms import Vector as Vector
+from netsim.language.terms import (
+    NOWHERE,
+    Binary,
+    Call,
+    Conditional,
+    Expr,
+    Name,
+    Number,
+    Part,
+    Spanned,
+    String,
+    Unary,
+    Vector,
+)
+
+__all__ = ["NOWHERE", "Binary", "Call", "Conditional", "Expr", "Name", "Number", "Part", "Spanned", "String", "Unary", "Vector"]
 
 # ------------------------------------------------------------------------------------ statements of a netlist
 
@@ -254,6 +258,34 @@ class Place(Spanned):
 
 
 @dataclass(frozen=True)
+class Discrete(Spanned):
+    """`discrete off : 1 = 0 "does not conduct"`: a value that changes at events alone, with what it starts with (0 where None)."""
+
+    name: str
+    unit: str
+    start: Expr | None = None
+    size: tuple[Expr, ...] = ()
+    doc: str = ""
+
+
+@dataclass(frozen=True)
+class Action(Spanned):
+    """What happens when: `n = pre(n) + 1` (a discrete's new value) or `reinit v = -e*pre(v)` (a state's)."""
+
+    target: Expr
+    value: Expr
+    reinit: bool = False
+
+
+@dataclass(frozen=True)
+class When(Spanned):
+    """`when x < 0 : reinit v = -e*pre(v); n = pre(n) + 1`: actions at the instants at which the condition becomes true."""
+
+    condition: Expr
+    actions: tuple[Action, ...]
+
+
+@dataclass(frozen=True)
 class ComponentDef(Spanned):
     """A component: terminals, declarations and equations, in the order of the text within each kind.
 
@@ -278,6 +310,8 @@ class ComponentDef(Spanned):
     dissipates: Expr | None = None
     is_source: bool = False
     singular: str = ""
+    discretes: tuple[Discrete, ...] = ()
+    whens: tuple[When, ...] = ()
     doc: str = ""
 
 

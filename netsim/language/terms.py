@@ -1,4 +1,4 @@
-"""The syntax tree of expressions: frozen dataclasses, each with the span it came from, which has no weight in comparisons."""
+"""The leaves and branches of expressions: numbers, names, operations, calls; frozen dataclasses with the span each came from."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ class Spanned:
     """What has a place in a text: its span, given by keyword and of no weight in comparisons."""
 
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+# ---------------------------------------------------------------------------------------------- expressions
 
 
 @dataclass(frozen=True)

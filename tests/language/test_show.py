@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from netsim.language import syntax as s
 from netsim.language.parse import parse
 from netsim.language.scan import LINE_WORDS, RESERVED
-from netsim.language.show import show, show_expression
+from netsim.language.show import show
+from netsim.language.show_terms import show_expression
 
 WORD = st.from_regex(r"[A-Za-z_][A-Za-z_0-9]{0,4}", fullmatch=True) | st.sampled_from(["m", "kg", "N", "h", "e3", "nominal", "out1", "x", "deg"])
 NAME = WORD.filter(lambda word: word not in RESERVED and not any(word in words for words in LINE_WORDS.values()))
