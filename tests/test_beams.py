@@ -60,7 +60,7 @@ LARGEST = {
     "w5": 0.000274546,
     "w6": 0.000467563,
 }
-"""Half the range of the angles (rad) and largest size of deflections (m) and slopes over 0, 0.01 ... 5 s: beam_oracle.Chain(2) at rtol 1e-10, drift 4e-13 J."""
+"""Half the range of the angles (rad) and largest size of deflections (m) and slopes at 0, 0.01 ... 5 s: Chain(2) at rtol 1e-10, drift 4e-13 J."""
 
 
 def test_amplitudes_of_the_double_pendulum():
