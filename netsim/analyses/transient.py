@@ -13,6 +13,7 @@ from netsim.analyses.adaptive import Running, begin_adaptive, integrate_adaptive
 from netsim.analyses.beginning import begun
 from netsim.analyses.event_log import log_text
 from netsim.analyses.events import has_events
+from netsim.analyses.failing import keep_last_step
 from netsim.analyses.options import TransientOptions
 from netsim.analyses.stepping import Progress, Stepping, begin_run, integrate, keep_last
 from netsim.corners import corners_of
@@ -22,7 +23,7 @@ from netsim.jointspace.choice import formulated, observing
 from netsim.language.syntax import Expr, Name
 from netsim.rates import add_rates, own_unknowns
 from netsim.samples import Samples, Signal
-from netsim.selection import Selection, add_unseen, computed, sampler, select
+from netsim.selection import Selection, add_unseen, sampler, select
 from netsim.solvers.initial import Change, Structure, resumed_start, with_coordinates
 from netsim.solvers.machine import Machine
 from netsim.solvers.recovery import plan_recovery
@@ -93,6 +94,8 @@ def transient(
         message = failure.message
         if isinstance(run, Stepping):
             keep_last(run, reader)
+        else:
+            keep_last_step(run, structure)
     ending = _Ending(failure, message, clock.perf_counter() - began, clock.process_time() - cpu, clock.process_time() - loop)
     samples = _samples(run, selection, rates, structure, changes, ending, coordinates)
     return replace(samples, origin=point, unseen={name: run.sampled[1][:, list(selection.entries).index(name)] for name in unseen})
@@ -110,8 +113,7 @@ def _samples(
     time, sampled, account = run.sampled
     top = run.machine.system.network.top
     columns = {name: sampled[:, j] for j, name in enumerate(selection.entries)}
-    signals = {name: (columns[name], selection.entries[name].signal) for name in selection.shown}
-    signals.update(computed(selection, columns, time, run.machine.values.scope(top), top))
+    signals = selection.signals(columns, time, run.machine.values.scope(top), top)
     values = np.column_stack([series for series, _ in signals.values()]) if signals else np.zeros((len(time), 0))
     shown: tuple[Signal, ...] = tuple(signal for _, signal in signals.values())
     kept = {name: (columns[v], columns[a]) for name, (v, a) in rates.items()}
