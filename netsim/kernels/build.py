@@ -10,6 +10,7 @@ import casadi as ca
 
 from netsim.component import SECOND, Component, Symbol, dimension, is_kinematic, is_rotation, plain_name, resolve_name, scalar_count, symbols
 from netsim.errors import InputError, Problem
+from netsim.kernels.events import events_of
 from netsim.kernels.form import CONSTANT, UNIFORM, Form, Key, Symbols, live
 from netsim.kernels.lagrange import momenta, restoring
 from netsim.language.expressions import Scope, Typed, elementwise, evaluate, flatten, shape, shaped
@@ -38,7 +39,7 @@ class _Builder:
         self.known: dict[str, Typed] = {}
         self.terminals = list(component.terminals)
         self.own = self._own_unknowns()
-        self.inputs = self._flat_names("input")
+        self.flat = {kind: self._flat_names(kind) for kind in ("input", "discrete")}
         self.scope = Scope(self._resolve, {"der": self._der, "local": self._local})
 
     # ------------------------------------------------------------------------------------------- layout
@@ -96,8 +97,8 @@ class _Builder:
                 return self.symbols.parameter(text, size)
             case "count":
                 return [float(self.counts[text])]
-            case "input":
-                return [self.symbols.at(("input", self.inputs[text] + i), 0) for i in range(size)]
+            case "input" | "discrete" as kind:
+                return [self.symbols.at((kind, self.flat[kind][text] + i), 0) for i in range(size)]
             case "signal":
                 return [self.symbols.at(("node", self.terminals.index(text), 0), 0)]
         raise TypeError(symbol)
@@ -231,14 +232,13 @@ class _Builder:
                     if not (isinstance(through, float) and through == 0.0):
                         rows.append(("node", t, c))
                         residuals.append(through)
-        for key, residual in zip(self._row_keys(), self._row_residuals(), strict=True):
-            rows.append(key)
-            residuals.append(residual)
-        d = self.component.definition
+        rows += self._row_keys()
+        residuals += self._row_residuals()
         stored, supplied, dissipated = self._energy()
+        events = events_of(self.component, self.table, self.flat["discrete"], self.symbols, self.scope)
         return Form(
-            d.name, self.symbols, tuple(rows), tuple(map(ca.SX, residuals)), tuple(self.charges), self._readings(),
-            ca.SX(supplied), ca.SX(dissipated), ca.SX(stored), self._own_names(), self._own_nominals(), len(self.terminals), self._places(),
+            self.component.definition.name, self.symbols, tuple(rows), tuple(map(ca.SX, residuals)), tuple(self.charges), self._readings(),
+            ca.SX(supplied), ca.SX(dissipated), ca.SX(stored), self._own_names(), self._own_nominals(), len(self.terminals), self._places(), events,
         )  # fmt: skip
 
     def _places(self) -> tuple[tuple[Key, Any], ...]:
@@ -299,8 +299,8 @@ class _Builder:
 
     def _readings(self) -> dict[str, Typed]:
         """Everything an instance can be asked for: inputs, vars, branch quantities, outputs, terminal throughs."""
-        wanted = [n for n, s in self.table.items() if s.kind in ("input", "var", "signal", "terminal through") or s.kind.startswith("branch")]
-        found = {name: self._whole(name) for name in wanted}
+        kinds = ("input", "var", "signal", "discrete", "terminal through")
+        found = {name: self._whole(name) for name, s in self.table.items() if s.kind in kinds or s.kind.startswith("branch")}
         found.update(self._unnamed_integrals(found))
         for output in self.component.definition.outputs:
             found[output.name] = Typed(evaluate(output.value, self.scope).value, dimension(output.unit))
