@@ -6,12 +6,15 @@ import os
 import platform
 from pathlib import Path
 
+import arm
 import building
 import chain
 import integrators
 import ladder
 import memory
+import recursion
 import startup
+import superelements
 import tripod
 
 
@@ -33,7 +36,7 @@ def machine_description() -> str:
 def main() -> None:
     """Print every table."""
     print(machine_description())
-    for topic in (startup, building, memory, ladder, integrators, tripod, chain):
+    for topic in (startup, building, memory, ladder, integrators, tripod, chain, recursion, superelements, arm):
         print(flush=True)
         topic.report()
 

@@ -216,3 +216,60 @@ def test_what_repeats_itself_stays_absolute():
     run = model.transient(stop=0.01, step=1e-3, formulation="auto")
     assert run.attrs["formulation"] == "absolute" and "repeat one another" in run.attrs["coordinates"]
     assert netsim.load(MODELS["pendulum"]).transient(stop=0.01, step=1e-3, formulation="auto").attrs["formulation"] == "tree"
+
+
+DRIVEN = """
+use spatial
+use rotational
+world gravity = [0, 0, -9.81] m/s2
+upper body (u) m = 2 kg, I = diag(0.1, 0.2, 0.2) kg.m2, at = [0.5, 0, 0] m
+lower body (l) m = 1 kg, I = diag(0.05, 0.1, 0.1) kg.m2, at = [1.3, 0, 0] m
+j1    revolute_driven (ground, u, f1) at = [0, 0, 0] m, axis = [0, 1, 0]
+j2    revolute_driven (u, l, f2)      at = [1, 0, 0] m, axis = [0, 1, 0]
+wheel inertia (f1) J = 0.3 kg.m2
+push  torque (f2) T = 3 N.m * sin(2*time / 1 s)
+"""
+SOURCES = {
+    "motion": "d angle (f1, ground) phi = 0.3 rad * (1 - cos(2*time / 1 s))",
+    "velocity": "d speed (f1, ground) w = 0.6 rad/s * sin(2*time / 1 s)",
+    "acceleration": "d angular_acceleration (f1, ground) a = 1.2 rad/s2 * cos(2*time / 1 s)",
+    "force": "d torque (f1) T = -20 N.m",
+}
+
+
+@pytest.mark.parametrize("formulation", ("tree", "absolute"))
+def test_chi_follows_from_what_is_attached(formulation):
+    """A source of angle, speed or acceleration makes the joint's motion known and its torque an unknown (chi = 1), a torque does not (chi = 0): the
+    torques are those of the mixed recursion at the same state."""
+    at_y = Joint("revolute", (0, 1, 0))
+    tree = build_tree(
+        [
+            Body("u", None, at_y, Inertia(2.0, (0.5, 0, 0), np.diag([0.1, 0.2, 0.2]))),
+            Body("l", "u", at_y, Inertia(1.0, (0.3, 0, 0), np.diag([0.05, 0.1, 0.1])), (1.0, 0, 0)),
+        ]
+    )
+    for kind, line in SOURCES.items():
+        save = ["f1.phi", "f2.phi", "f1.w", "f2.w", "f1.a", *(["d.drive"] if kind != "force" else [])]
+        run = netsim.load(DRIVEN + line).transient(stop=1.0, rtol=1e-9, sample=0.1, formulation=formulation, save=save)
+        worst = 0.0
+        for k, t in enumerate(np.asarray(run["time"])):
+            now = {name: float(run[name][k]) for name in save}
+            q, v = (np.array([now[f"f1.{x}"], now[f"f2.{x}"]]) for x in ("phi", "w"))
+            known = [-20.0 - 0.3 * now["f1.a"], 3 * np.sin(2 * t)] if kind == "force" else [1.2 * np.cos(2 * t), 3 * np.sin(2 * t)]
+            a, tau = mixed(tree, q, v, np.array(known), np.array([kind != "force", False]))
+            worst = max(worst, abs(tau[0] + 0.3 * a[0] - now["d.drive"]) if kind != "force" else abs(a[0] - now["f1.a"]))
+            if kind != "force":
+                worst = max(worst, abs(q[0] - 0.3 * (1 - np.cos(2 * t))) / 10)
+        assert worst < 2e-6, kind
+
+
+def test_inverse_analysis_in_joint_coordinates():
+    """The torques that move an arm as wished, in either formulation."""
+    found = {}
+    for formulation in ("absolute", "tree"):
+        run = netsim.load(DRIVEN + SOURCES["force"]).inverse(
+            {"f1.phi": "0.3 rad*bell(time, at = 0.5 s, width = 0.4 s)", "f2.phi": "0.2 rad*bell(time, at = 0.5 s, width = 0.4 s)"},
+            ["d.T", "push.T"], save=["d.T", "push.T"], stop=1.0, step=5e-3, formulation=formulation,
+        )  # fmt: skip
+        found[formulation] = np.column_stack([run["d.T"], run["push.T"]])
+    assert np.abs(found["tree"] - found["absolute"]).max() < 1e-6 * np.abs(found["absolute"]).max()
