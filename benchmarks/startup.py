@@ -26,7 +26,6 @@ print(imported - began, loaded - imported, time.perf_counter() - loaded)
 def first_step(cache: str) -> list[float]:
     """Seconds of import, load, and start with one step, in a process of its own."""
     environment = {**os.environ, "NETSIM_CACHE": cache, "PYTHONPATH": str(Path(__file__).parents[1])}
-    environment.pop("NUMBA_CACHE_DIR", None)
     done = subprocess.run([sys.executable, "-c", CHILD, str(MODEL)], env=environment, capture_output=True, text=True, check=True)
     return [float(word) for word in done.stdout.split()]
 

@@ -18,7 +18,8 @@ PACKAGE = Path(netsim.__file__).parent
 LAYERS = [
     "errors cache units columns progress samples",
     "language urdf spice component component_checks library catalogue network repetition expansion placement values tables signals",
-    "kernels.program kernels.objects kernels.native kernels.reference kernels.call kernels.apart kernels.bundle rotation",
+    "kernels.program kernels.objects kernels.native kernels.reference kernels.beforehand",
+    "kernels.machine_code kernels.call kernels.apart kernels.bundle rotation",
     "kernels.form kernels.lagrange kernels.build kernels.kernel",
     "numbering bindings layout batches inputs drives expression_form elements system",
     "solvers.linear_symbolic solvers.linear solvers.machine solvers.charts levels starts",

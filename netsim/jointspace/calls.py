@@ -5,12 +5,13 @@ A call's `gather` points to a directory of arrays (address, rows, columns each);
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
-import numba
 import numpy as np
 from llvmlite import ir
 from numba import carray, types
+from numba.core.ccallback import CFunc
 from numba.extending import intrinsic
 
 from netsim.jointspace.entries import answers, spread_entries
@@ -30,8 +31,9 @@ from netsim.jointspace.recursion import (
     inward,
     outward,
 )
-from netsim.kernels.call import ROW_LENGTH, compiled, prepare_numba, run_table
+from netsim.kernels.call import ROW_LENGTH, compiled, run_table
 from netsim.kernels.form import UNIFORMS
+from netsim.kernels.machine_code import keep
 
 BEFORE_RESIDUAL, BEFORE_MATRIX, AFTER_RESIDUAL, AFTER_MATRIX, FRAMES_ONLY, OBSERVE, BEFORE_LEVEL = range(7)
 AFTER_LEVEL = BEFORE_LEVEL + 3
@@ -199,19 +201,25 @@ def _least_squares(side, count, rest, found):  # noqa: C901  (two triangular loo
 
 
 _SIGNATURE = types.void(types.int64, *[types.voidptr] * 6)
+_OPTIONS: dict[str, Any] = {"error_model": "numpy"}
 
 
 def _call(operation, directory, uniforms, parameters, scatter, g, out):  # type: ignore[no-untyped-def]
     element(operation, carray(directory, (3 * (PLAN + MOTION + 4),), np.int64), g, out)
 
 
-_code: Any = numba.cfunc(_SIGNATURE, cache=prepare_numba(), error_model="numpy")(_call)
+@cache
+def _code() -> Any:
+    """The operation as a C function: what a call table calls."""
+    code = keep(CFunc(_call, (_SIGNATURE.args, _SIGNATURE.return_type), {}, _OPTIONS), _call, _OPTIONS)
+    code.compile()
+    return code
 
 
 def row(operation: int, directory: np.ndarray) -> np.ndarray:
     """A row of a call table (1, 7) for an operation; the directory and its arrays must outlive it."""
     found = np.zeros((1, ROW_LENGTH), np.int64)
-    found[0, :3] = _code.address, operation, directory.ctypes.data
+    found[0, :3] = _code().address, operation, directory.ctypes.data
     return found
 
 

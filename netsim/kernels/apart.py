@@ -33,6 +33,7 @@ def by_address(returns: Any) -> Any:
         def generic(self, args, kws):  # type: ignore[no-untyped-def]
             return signature(returns, *map(types.unliteral, args))
 
+    vars(call)["returns"] = returns  # a caller's code depends on it
     infer_global(call, types.Function(_Typed))
 
     @lower_builtin(call, types.VarArg(types.Any))

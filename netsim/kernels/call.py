@@ -7,75 +7,36 @@ A *call table* is an int64 array (n_kernels, 7) with one row per batch of instan
 It holds addresses only: whoever builds it keeps the arrays and the NativeKernels alive for as long as the table is used. A changed parameter or
 gather *value* is written into the array in place and needs neither a new table nor a new compilation.
 
-numba keeps what it compiles in a folder of the user's cache, so that an installation may be read-only. Import `compiled` from here in place of
-numba's `njit`: it is `njit(nogil=True)` with IEEE 754 division, cached on disk where a folder can be written. numba itself notices a change of the
-function's own file only, so the folder is named after the text of every file of the package that uses numba: a changed callee never meets a stale
-caller.
+Import `compiled` from here in place of numba's `njit`: it is `njit(nogil=True)` with IEEE 754 division, whose machine code is kept in the user's
+cache folder (netsim/kernels/machine_code.py).
 """
 
 from __future__ import annotations
 
-import hashlib
-import os
-import sys
 from collections.abc import Callable
-from functools import cache
-from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
 
-from netsim.cache import cache_folder
+from netsim.kernels.machine_code import keep
 
 ROW_LENGTH = 7
 
 
-@cache
-def prepare_numba() -> bool:
-    """Point numba's cache at the user's cache folder; True where functions can be cached on disk.
-
-    A folder set in $NUMBA_CACHE_DIR beforehand is respected. Nothing but this process' environment (and its children's) is changed.
-    """
-    if os.environ.get("NUMBA_CACHE_DIR"):
-        return True
-    folder = cache_folder("numba")
-    if folder is None:
-        return False
-    place = str(folder / _compiled_sources_digest())
-    os.environ["NUMBA_CACHE_DIR"] = place
-    if "numba" in sys.modules:  # numba reads its environment once, at its import
-        sys.modules["numba"].config.CACHE_DIR = place
-    return True
-
-
-def _compiled_sources_digest() -> str:
-    """A sha256 over the package's files that mention numba or this module (some milliseconds)."""
-    digest = hashlib.sha256()
-    for file in sorted(Path(__file__).parents[1].rglob("*.py")):
-        text = file.read_bytes()
-        if b"numba" in text or b"kernels.call" in text:
-            digest.update(file.name.encode() + b"\0" + text + b"\0")
-    return digest.hexdigest()[:32]
-
-
-_CACHED = prepare_numba()
-
-import numba  # noqa: E402  (after its cache folder is set)
-from llvmlite import ir  # noqa: E402
-from numba import types  # noqa: E402
-from numba.extending import intrinsic  # noqa: E402
-
-
 def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
-    """Decorator: the function as machine code by numba, without the interpreter's lock, cached on disk where that is possible.
+    """Decorator: the function as machine code by numba, without the interpreter's lock, kept on disk where that is possible.
 
     Division follows IEEE 754 (x/0 is infinite or NaN, nothing is raised). The wrapper for callers in C, which nobody here is, is left out: it takes
     a tenth of the time of a first compilation. `options` are further ones of numba's `njit`.
     """
     if function is None:
         return lambda function: compiled(function, **options)
-    settings: dict[str, Any] = {"cache": _CACHED, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **options}
-    return numba.njit(**settings)(function)
+    settings: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **options}
+    return keep(numba.njit(**settings)(function), function, settings)
 
 
 def lean(function: Callable[..., Any]) -> Any:

@@ -18,6 +18,7 @@ from netsim.component import WORLD, scalar_count
 from netsim.drives import Drive, drive_parameters
 from netsim.errors import InputError, NetsimError, Problem
 from netsim.kernels import native as machine_code
+from netsim.kernels.beforehand import with_constants
 from netsim.kernels.bundle import Bundle, bundled
 from netsim.kernels.call import ROW_LENGTH, table_row
 from netsim.kernels.form import UNIFORMS
@@ -76,6 +77,11 @@ class Call:
     parameters: Array
     scatter: Array
 
+    @cached_property
+    def settled(self) -> tuple[Program, Array]:
+        """The program without what depends on parameters alone, and its parameters with that behind them."""
+        return with_constants(self.program, self.n, self.parameters)
+
 
 @dataclass(frozen=True, eq=False)
 class Machine:
@@ -111,9 +117,9 @@ def addresses(programs: list[Program]) -> dict[str, int]:
 
 
 def call_table(calls: list[Call], uniforms: Array) -> Array:
-    """The call table of `netsim.kernels.call` for these calls."""
-    found = addresses([c.program for c in calls])
-    rows = [table_row(found[c.program.digest], c.n, c.gather, uniforms, c.parameters, c.scatter) for c in calls]
+    """The call table of `netsim.kernels.call` for these calls, which must live as long."""
+    found = addresses([c.settled[0] for c in calls])
+    rows = [table_row(found[c.settled[0].digest], c.n, c.gather, uniforms, c.settled[1], c.scatter) for c in calls]
     return np.array(rows, dtype=np.int64).reshape(len(rows), ROW_LENGTH)
 
 
