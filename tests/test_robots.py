@@ -103,10 +103,14 @@ def test_dynamics_and_derivatives(name, floating):
     assert close(tau[order], pinocchio.rnea(model, data, theirs, v[order], a[order]))
     matrix = symmetric(pinocchio.crba(model, data, theirs))
     assert close(crba(tree, q)[np.ix_(order, order)], matrix)
-    assert close(rnea(tree, q, v, pinocchio_accelerations(case, tau)), tau, 1e-9)
     motion = np.arange(tree.nv) % 2 == 0
-    accelerations, forces = mixed(tree, q, v, np.where(motion, a, tau), motion)
-    assert close(forces, tau, 1e-9) and close(accelerations, a, 1e-6)
+    if np.linalg.eigvalsh(matrix).min(initial=1.0) > 0:
+        assert close(rnea(tree, q, v, pinocchio_accelerations(case, tau)), tau, 1e-9)
+        accelerations, forces = mixed(tree, q, v, np.where(motion, a, tau), motion)
+        assert close(forces, tau, 1e-9) and close(accelerations, a, 1e-6)
+    else:  # inertias that no body has: forces have no one acceleration any more
+        with pytest.raises(np.linalg.LinAlgError):
+            aba(tree, q, v, tau)
     pinocchio.computeRNEADerivatives(model, data, theirs, v[order], a[order])
     by_q, by_v, by_a = rnea_derivatives(tree, q, v, a)
     at = np.ix_(order, order)
@@ -132,7 +136,7 @@ def test_kinematics_energies_and_inertias(name, floating):
     pinocchio.computeJointJacobians(model, data, case.theirs)
     frames = placements(tree, case.q)
     for link in case.own.robot.links:
-        assert close(frames[tree.node[link.name]], data.oMf[model.getFrameId(link.name)].homogeneous[:3])
+        assert close(frames[tree.node[link.name]], data.oMf[model.getFrameId(link.name, pinocchio.FrameType.BODY)].homogeneous[:3])
     for joint in case.joints:
         number, node = model.getJointId(joint), case.node(joint)
         local = pinocchio.getJointJacobian(model, data, number, pinocchio.ReferenceFrame.LOCAL)
@@ -140,9 +144,10 @@ def test_kinematics_energies_and_inertias(name, floating):
         assert close(carried_as_one(tree, node), inertia_row(model.inertias[number]))
     still = grounded(tree, frames)  # what is fixed to the ground: Pinocchio leaves it out of masses and energies
     mass = sum(tree.flat.rest[1:, INERTIA])
-    assert mass - still[0] == pytest.approx(pinocchio.computeTotalMass(model) - model.inertias[0].mass, rel=1e-12)
-    centre = (mass * centre_of_mass(tree, case.q) - still[1:]) / (mass - still[0])
-    assert close(centre, pinocchio.centerOfMass(model, data, case.theirs))
+    assert mass - still[0] == pytest.approx(pinocchio.computeTotalMass(model), rel=1e-12)
+    if model.nv:
+        centre = (mass * centre_of_mass(tree, case.q) - still[1:]) / (mass - still[0])
+        assert close(centre, pinocchio.centerOfMass(model, data, case.theirs))
     assert kinetic_energy(tree, case.q, case.v) == pytest.approx(pinocchio.computeKineticEnergy(model, data, case.theirs, case.v[order]), rel=1e-10)
     potential = potential_energy(tree, case.q) - G * still[3]
     assert potential == pytest.approx(pinocchio.computePotentialEnergy(model, data, case.theirs), rel=1e-9, abs=1e-9)
@@ -193,5 +198,6 @@ def test_limits(name):
     for joint in case.own.robot.joints:
         if joint.name in case.joints and joint.limit is not None and case.joints[joint.name].nq == 1:
             at_q, at_v = case.joints[joint.name].idx_q, case.joints[joint.name].idx_v
-            assert close([joint.limit.lower, joint.limit.upper], [case.model.lowerPositionLimit[at_q], case.model.upperPositionLimit[at_q]])
+            if joint.limit.lower is not None:
+                assert close([joint.limit.lower, joint.limit.upper], [case.model.lowerPositionLimit[at_q], case.model.upperPositionLimit[at_q]])
             assert close([joint.limit.effort, joint.limit.speed], [case.model.upperEffortLimit[at_v], case.model.upperVelocityLimit[at_v]])

@@ -375,7 +375,7 @@ def test_an_inertia_that_no_body_has_is_told_and_taken_as_written(tmp_path, mome
     robot = read_robot(path)
     assert robot.links[0].inertial.tensor[0, 0] == moment and robot.joints[0].mimic is None
     beside = tmp_path / "beside.net"
-    beside.write_text('use "a.urdf"\na a (ground)\n')
+    beside.write_text('use "a.urdf"\nr odd (ground)\n')
     for notes in (robot.notes, netsim.load(path).check(), netsim.load(beside).network.notes):
         (note,) = (n for n in notes if n.code == "N102")
         assert words in note.message and note.span.line == 2

@@ -70,7 +70,20 @@ from netsim.tree.slopes import (
     transposed_times,
     wrench_slopes,
 )
-from netsim.tree.spatial import add, cross_wrench, dot, inertia_to_ground, momentum, plus, put, row, scaled, wrench_to_parent
+from netsim.tree.spatial import (
+    add,
+    add_columns_dot,
+    columns_dot,
+    cross_wrench,
+    dot,
+    inertia_to_ground,
+    momentum,
+    plus,
+    put,
+    row,
+    scaled,
+    wrench_to_parent,
+)
 
 SHORT = 4
 """Runs with fewer coordinates are taken one at a time."""
@@ -289,11 +302,11 @@ def _row(t, i, j, alpha, beta, e, dq, dv, da):  # type: ignore[no-untyped-def]
                 da[j, at + k] = dot(alpha, phi)
         else:
             by_q, by_v, by_a = dq[j, at : at + count], dv[j, at : at + count], da[j, at : at + count]
-            _set_products(alpha, e.aq, slot, by_q)
-            _add_products(beta, e.vq, slot, by_q)
-            _set_products(alpha, e.av, slot, by_v)
-            _add_products(beta, e.phi, slot, by_v)
-            _set_products(alpha, e.phi, slot, by_a)
+            columns_dot(alpha, e.aq, slot, by_q)
+            add_columns_dot(beta, e.vq, slot, by_q)
+            columns_dot(alpha, e.av, slot, by_v)
+            add_columns_dot(beta, e.phi, slot, by_v)
+            columns_dot(alpha, e.phi, slot, by_a)
         for k in range(at, at + count):
             da[k, j] = da[j, k]
         i = e.run[i, ABOVE]
@@ -331,25 +344,5 @@ def _meet(phi, d, j, start, end, dq, dv):  # type: ignore[no-untyped-def]
             dq[j, k] = dot(phi, column(d.by_q, k))
             dv[j, k] = dot(phi, column(d.by_v, k))
     else:
-        _set_products(phi, d.by_q, start, dq[j, start:end])
-        _set_products(phi, d.by_v, start, dv[j, start:end])
-
-
-@compiled(_nrt=False, no_cpython_wrapper=True, fastmath={"contract"})
-def _set_products(a, x, start, out):  # type: ignore[no-untyped-def]
-    """out[k] = a . x[:, start + k]"""
-    n = len(out)
-    end = start + n
-    x0, x1, x2, x3, x4, x5 = x[0, start:end], x[1, start:end], x[2, start:end], x[3, start:end], x[4, start:end], x[5, start:end]
-    for k in range(n):
-        out[k] = (a[0] * x0[k] + a[1] * x1[k] + a[2] * x2[k]) + (a[3] * x3[k] + a[4] * x4[k] + a[5] * x5[k])
-
-
-@compiled(_nrt=False, no_cpython_wrapper=True, fastmath={"contract"})
-def _add_products(a, x, start, out):  # type: ignore[no-untyped-def]
-    """out[k] += a . x[:, start + k]"""
-    n = len(out)
-    end = start + n
-    x0, x1, x2, x3, x4, x5 = x[0, start:end], x[1, start:end], x[2, start:end], x[3, start:end], x[4, start:end], x[5, start:end]
-    for k in range(n):
-        out[k] += (a[0] * x0[k] + a[1] * x1[k] + a[2] * x2[k]) + (a[3] * x3[k] + a[4] * x4[k] + a[5] * x5[k])
+        columns_dot(phi, d.by_q, start, dq[j, start:end])
+        columns_dot(phi, d.by_v, start, dv[j, start:end])

@@ -173,8 +173,8 @@ def _run(t, motion, places, pq, pv, pa, forces, h, beta, gamma, variant, toleran
     return len(qs), total
 
 
-@inner
-def _iterate(t, n, before, given, known, wrenches, constants, variant, tolerance, room, q, v, a, step, residual, tau):
+@compiled
+def _iterate(t, n, before, given, known, wrenches, constants, variant, tolerance, room, q, v, a, step, residual, tau):  # type: ignore[no-untyped-def]
     """Newton's method for a at the end of step n: whether it converged, and in how many iterations."""
     motion, places, pq, pv, pa = given
     h, beta, gamma = constants
@@ -225,8 +225,8 @@ def _known(n, motion, pa, forces, known):
         known[k] = pa[n, k] if motion[k] else forces[n, k]
 
 
-@inner
-def _correct(t, q, v, a, known, motion, wrenches, h, beta, gamma, variant, step, room, residual, tau):
+@compiled
+def _correct(t, q, v, a, known, motion, wrenches, h, beta, gamma, variant, step, room, residual, tau):  # type: ignore[no-untyped-def]
     """residual = the change of a by one Newton iteration; false where its matrix is singular."""
     m, w = room[0].motion, room[0].articulated
     if variant == 1:

@@ -105,9 +105,7 @@ def condensed_into(t, q, v, known, motion, wrenches, cut, m, w, a, tau):  # type
     w.force[:] = 0.0
     friction(t, v, 1.0, tau)
     velocities(t, q, v, wrenches, m, w)
-    for i in range(1, len(t.node)):  # rates inside a part whose root has none, all x'' = 0
-        if cut.head[i] != i:
-            put(m.rate, i, plus(twist_to_child(m.frame, i, row(m.rate, t.node[i, PARENT])), row(w.drift, i)))
+    _begin(t, cut, m, w, matrix)
     for i in range(len(t.node) - 1, 0, -1):
         if t.node[i, KIND] == POINT:
             point_inward(t, i, q, m, w)
@@ -121,6 +119,19 @@ def condensed_into(t, q, v, known, motion, wrenches, cut, m, w, a, tau):  # type
             add_to_parent(w.inertia, i, parent, m.frame)
     _outward(t, q, known, motion, cut, m, w, matrix, a, tau)
     return True
+
+
+@compiled
+def _begin(t, cut, m, w, matrix):  # type: ignore[no-untyped-def]
+    """Rates inside parts whose roots have none (all x'' = 0), and zeros between the branches of a part."""
+    for i in range(1, len(t.node)):
+        if cut.head[i] != i:
+            put(m.rate, i, plus(twist_to_child(m.frame, i, row(m.rate, t.node[i, PARENT])), row(w.drift, i)))
+            continue
+        part = cut.order[cut.start[i] : cut.start[i + 1]]
+        for k in part:
+            for j in part:
+                matrix[k, j] = 0.0
 
 
 @compiled
