@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
-from math import prod
+from math import pi, prod
 from typing import Any
 
 from netsim.errors import InputError, Problem, nearest
@@ -19,6 +19,8 @@ from netsim.language.syntax import Branch, ComponentDef, DomainDef, Equation, Ex
 from netsim.units import KNOWN_NAMES, NO_DIMENSION, Dimension, parse_unit
 
 SECOND = parse_unit("s").dimension
+CONSTANTS = {"pi": pi}
+"""What these names mean where nothing else is called so."""
 WORLD = {"gravity": ("m/s2", (3,), (0.0, 0.0, -9.80665)), "ambient": ("K", (), 293.15)}
 SIGNAL = DomainDef("signal", across=(Quantity("y", "1", doc="value"),), doc="a causal value: one writer, many readers, no through")
 
@@ -54,7 +56,14 @@ class Component:
     @cached_property
     def rows(self) -> tuple[Equation, ...]:
         substituted = {id(e) for e in self.explicit.values()}
+        substituted |= {id(e) for e in self.updates.values()}
         return tuple(e for e in self.definition.equations if id(e) not in substituted)
+
+    @cached_property
+    def updates(self) -> dict[str, Equation]:
+        """Discrete equations by the discrete they give: `off = s < 0`."""
+        known = {d.name for d in self.definition.discretes}
+        return {name: e for e in self.definition.equations if (name := plain_name(e.left)) in known and name is not None}
 
     @cached_property
     def branch_throughs(self) -> dict[str, Branch]:
@@ -177,6 +186,8 @@ def symbols(component: Component, counts: Mapping[str, int]) -> dict[str, Symbol
     for kind, quantities in (("input", d.inputs), ("var", d.variables)):
         for q in quantities:
             table[q.name] = Symbol(kind, dimension(q.unit), sizes_of(q.size, counts), q)
+    for z in d.discretes:
+        table[z.name] = Symbol("discrete", dimension(z.unit), sizes_of(z.size, counts), z)
     for t in component.terminals:
         table.update(_terminal_symbols(component, t, counts))
     for branch in d.branches:
@@ -210,6 +221,8 @@ def resolve_name(name: Name, whole: Any, known: Mapping[str, Any]) -> Typed:
     for used in (2, 1):
         if len(texts) >= used and (found := whole(".".join(texts[:used]))) is not None:
             return pick(found, name, used)
+    if len(texts) == 1 and texts[0] in CONSTANTS:
+        return Typed(CONSTANTS[texts[0]])
     hint = nearest(".".join(texts), known) or nearest(texts[0], known)
     if len(texts) == 1 and texts[0] in KNOWN_NAMES:
         hint = f"'{texts[0]}' is a unit: it stands behind a number, such as 1 {texts[0]}"

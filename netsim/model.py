@@ -11,24 +11,24 @@ from typing import Any
 import numpy as np
 
 from netsim.analyses.beginning import begun
-from netsim.analyses.given import NUMBER, SECOND, listed_option, plain_option, word_option
+from netsim.analyses.given import listed_option, plain_option, written_option
 from netsim.analyses.inverse import inverse
 from netsim.analyses.inverse_options import OWN, InverseOptions, inverse_options, motions_in
 from netsim.analyses.modal import ModalOptions, modal, modal_options
-from netsim.analyses.options import TIMES, WORDS, TransientOptions, check_options
-from netsim.analyses.recursion import NUMBERS, RecursionOptions, recursion, recursion_options
+from netsim.analyses.options import TransientOptions, check_options
+from netsim.analyses.recursion_options import RecursionOptions, recursion_options
 from netsim.analyses.static import StaticOptions, static, static_options
 from netsim.analyses.stepping import Progress
 from netsim.analyses.transient import listed, transient
 from netsim.bindings import TableCall, lift
 from netsim.errors import InputError, NetsimError, Problem, SimulationError, nearest
 from netsim.expansion import build_network
-from netsim.language.expressions import quantity_of
 from netsim.language.parse import parse
 from netsim.language.show import show
 from netsim.language.syntax import Binary, Binding, Expr, Name, Run, Save, Vector
 from netsim.levels import constant_charges
 from netsim.library import electrical_types
+from netsim.measures import check_measures, measured, signals_measured
 from netsim.network import Network
 from netsim.samples import Samples
 from netsim.solvers.initial import Structure
@@ -111,6 +111,7 @@ class Model:
 
             start_rows(self.system, self.values)
             select(machine, self._saves(), self._plots())
+            check_measures(machine, self.network)
             self._check_tables()
             options = self.run_options()
             if not any(p for p in found if not p.is_note):
@@ -137,6 +138,9 @@ class Model:
             raise InputError(Problem("E420", "the netlist has no `run` line", hint="add: run transient(stop = 1 s, step = 1 ms)"))
         self._check_tables()
         chosen = [self._options(run, options or {}) for run in self.network.runs]
+        beside = (*beside, *signals_measured(self.network))
+        if self.network.measures or self.network.asserts:
+            check_measures(self.machine, self.network)
         done: list[Samples] = []
         for run, option in zip(self.network.runs, chosen):
             try:
@@ -146,10 +150,18 @@ class Model:
                     raise
                 done[-1] = replace(done[-1], finished=False, message=f"interrupted before run '{run.name or run.analysis}'")
                 break
-            done.append(replace(samples, name=run.name))
+            done.append(self._measured(replace(samples, name=run.name)))
             if not samples.finished:
                 break
         return done
+
+    def _measured(self, samples: Samples) -> Samples:
+        """With what `measure` and `assert` say of it: of runs over time; of equilibria only where the netlist has no other run."""
+        static_ = len(samples.time) == 1 and any(run.analysis not in ("static", "modal") for run in self.network.runs)
+        if not samples.finished or samples.axis != "time" or static_ or not (self.network.measures or self.network.asserts):
+            return samples
+        figures, broken = measured(self.machine, samples)
+        return replace(samples, figures=figures, broken=broken)
 
     def _run(self, run: Run, option: Options, progress: Progress | None, beside: Sequence[Name], done: list[Samples]) -> Samples:
         """One run line, after those that are done."""
@@ -161,6 +173,8 @@ class Model:
             return inverse(self.network, self.values, self._rewired, option, self._saves(), self._plots(), progress, earlier, beside)
         machine = build_machine(self.prepared[0], self.values, earlier) if done else self.machine
         if isinstance(option, RecursionOptions):
+            from netsim.analyses.recursion import recursion
+
             return recursion(machine, self.structure, option, self._saves(), self._plots(), beside)
         if isinstance(option, StaticOptions):
             return static(machine, self.structure, option, self._saves(), self._plots(), beside)
@@ -197,15 +211,17 @@ class Model:
     def transient(self, progress: Progress | None = None, save: list[str] | None = None, **options: Any) -> Any:
         """A transient run as an xarray.Dataset. Options: stop, step, method, rtol, forces, every, sample, from_.
 
-        Raises `SimulationError` where it fails; its `samples` hold the result up to there.
+        Raises `SimulationError` where it fails or an assertion does not hold; its `samples` hold the result up to there.
         """
         from netsim.results import dataset
 
         given = {name.rstrip("_"): value for name, value in options.items()}
         numbers = {n: plain_option(n, v) for n, v in given.items()}
-        samples = transient(self.machine, self.structure, check_options("transient", numbers, {}), self._saves(save), self._plots(), progress)
-        if "failure" in samples.attributes:
-            error = SimulationError(samples.attributes["failure"])
+        beside, chosen = signals_measured(self.network), check_options("transient", numbers, {})
+        samples = transient(self.machine, self.structure, chosen, self._saves(save), self._plots(), progress, beside=beside)
+        samples = self._measured(samples)
+        if "failure" in samples.attributes or samples.broken:
+            error = SimulationError(samples.broken or samples.attributes["failure"])
             error.samples = samples  # type: ignore[attr-defined]
             raise error
         return dataset(samples)
@@ -282,7 +298,8 @@ class Model:
             )
         spans = {"": run.span, **{b.name: b.span for b in run.options if b.name not in given}}
         inverse_ = run.analysis == "inverse"
-        options = {b.name: self._option(b) for b in run.options if not (inverse_ and b.name in OWN)}
+        scope = self.values.scope(self.network.top)
+        options = {b.name: written_option(b, scope) for b in run.options if not (inverse_ and b.name in OWN)}
         options.update({n: plain_option(n, v) for n, v in given.items()})
         if run.analysis == "recursion":
             return recursion_options(options, spans)
@@ -293,15 +310,7 @@ class Model:
         if inverse_:
             options = {"forces": "recovered", **({"method": "generalized_alpha"} if "step" in options else {}), **options}
         stepping = check_options(run.analysis, options, spans)
-        return inverse_options(run, stepping, self.values.scope(self.network.top)) if inverse_ else stepping
-
-    def _option(self, binding: Binding) -> Any:
-        if binding.name in (*WORDS, "matrix"):
-            return word_option(binding.value)
-        wanted = SECOND if binding.name in (*TIMES, "at") else NUMBER
-        if binding.name not in (*TIMES, "at", "modes", *NUMBERS):
-            return binding.value
-        return float(quantity_of(binding.value, self.values.scope(self.network.top), wanted).value)
+        return inverse_options(run, stepping, scope) if inverse_ else stepping
 
 
 def load(source: str | Path, counts: Mapping[str, int] | None = None) -> Model:

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netsim.analyses.recursion import RecursionOptions
+from netsim.analyses.recursion_options import RecursionOptions
 from netsim.columns import columns, counted
 from netsim.errors import InputError
 from netsim.language.expressions import Typed, flatten
 from netsim.language.parse import parse
-from netsim.language.show import show, show_expression, show_statement
+from netsim.language.show import show, show_statement
+from netsim.language.show_terms import show_expression
 from netsim.network import GROUND, Instance
-from netsim.recursion.bodies import network_tree
-from netsim.tree.superelements import superelements
 from netsim.units import NO_DIMENSION, format_dimension, parse_unit
 
 if TYPE_CHECKING:
@@ -128,6 +127,9 @@ def _superelements(model: Model) -> list[str]:
     options = next((option for option in model.run_options() if isinstance(option, RecursionOptions)), None)
     if options is None:
         return []
+    from netsim.recursion.bodies import network_tree
+    from netsim.tree.superelements import superelements
+
     found = network_tree(model.machine)
     _, parts = superelements(found.tree, options.superelement)
     depth: list[int] = []

@@ -20,7 +20,7 @@ LAYERS = [
     "language urdf spice component component_checks library catalogue network repetition expansion placement values tables signals",
     "kernels.program kernels.objects kernels.native kernels.reference kernels.beforehand",
     "kernels.machine_code kernels.call kernels.apart kernels.bundle rotation",
-    "kernels.form kernels.lagrange kernels.build kernels.kernel",
+    "kernels.form kernels.lagrange kernels.events kernels.build kernels.kernel",
     "numbering bindings layout batches inputs drives expression_form elements system",
     "solvers.linear_symbolic solvers.linear solvers.machine solvers.charts levels starts",
     "tracking solvers.newton solvers.words solvers.suspects solvers.diagnosis solvers.rest solvers.homotopy",
@@ -28,14 +28,14 @@ LAYERS = [
     "solvers.equilibrium solvers.initial solvers.recovery solvers.consistent solvers.reach solvers.reactions solvers.redundancy solvers.sharing",
     "solvers.change_point",
     "tree",
-    "structure integrators corners peaks selection jointspace recursion rates analyses results",
+    "structure integrators corners peaks series courses selection measures jointspace recursion rates analyses results",
     "plots scene animate looks model show diagram scenes summary starts_shown cli",
 ]
 ORDER = [name for layer in LAYERS for name in layer.split()]
 """A module imports only from before its own place; a package stands for its modules, among which there are no cycles."""
 
 LONGEST = 350
-LONG = {"language/syntax.py": 375}
+LONG: dict[str, int] = {}
 """Files that are longer than they should be, and may only become shorter."""
 
 

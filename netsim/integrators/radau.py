@@ -36,8 +36,6 @@ from netsim.solvers.machine import ALPHA, CHARGES, DRIVES, ENTRIES, HISTORY, NK,
 from netsim.solvers.newton import CONVERGED, NOT_CONVERGED, NOT_FINITE
 
 ORDER = 5
-ESTIMATE = 4
-"""The estimate of an error shrinks with this power of the step."""
 ITERATIONS_MOST = 14
 EPS = 2.220446049250313e-16
 SLOW = 0.01

@@ -12,6 +12,7 @@ from typing import Any
 from netsim.errors import Span
 from netsim.language.scan import Token
 from netsim.language.syntax import (
+    Action,
     Assert,
     Binary,
     Binding,
@@ -21,11 +22,13 @@ from netsim.language.syntax import (
     ComponentDef,
     Conditional,
     Count,
+    Discrete,
     DomainDef,
     Equation,
     Include,
     Instance,
     Let,
+    Measure,
     ModelDef,
     Name,
     Number,
@@ -46,6 +49,7 @@ from netsim.language.syntax import (
     Unary,
     Use,
     Vector,
+    When,
     World,
 )
 
@@ -225,6 +229,17 @@ class Builder:
     def plot(self, parts: Parts) -> Plot:
         return Plot(tuple(_listed(parts[1:])), span=self.whole(parts))
 
+    def measure(self, parts: Parts) -> Measure:
+        return Measure(parts[1].text, parts[3], parts[4], span=self.whole(parts[1:4]))
+
+    def numbered_measure(self, parts: Parts) -> Repeated:
+        figure = Measure(parts[1].text, parts[6], parts[7], parts[3], span=self.whole(parts[1:7]))
+        return Repeated(figure, parts[8], span=figure.span)
+
+    def claim(self, parts: Parts) -> Assert | Repeated:
+        claim = Assert(parts[1], parts[2], span=parts[1].span)
+        return Repeated(claim, parts[3], span=claim.span) if parts[3] else claim
+
     def repeated_save(self, parts: Parts) -> Repeated:
         return self._repeated(Save, parts)
 
@@ -303,3 +318,16 @@ class Builder:
     def equation(self, parts: Parts) -> Line:
         span = self.whole(parts)
         return Line("equations", (Equation(parts[0], parts[2], span=span),), span)
+
+    def discrete(self, parts: Parts) -> Line:
+        _, name, size, _, unit, start, doc = parts
+        return Line("discretes", (Discrete(name.text, unit.text, start, size, doc, span=self.over(name, name)),), self.over(parts[0], name))
+
+    def action(self, parts: Parts) -> Action:
+        reinit, target, _, value = parts
+        return Action(target, value, reinit is not None, span=self.over(reinit or target, value))
+
+    def when(self, parts: Parts) -> Line:
+        actions = tuple(part for part in parts if isinstance(part, Action))
+        span = self.over(parts[0], actions[-1])
+        return Line("whens", (When(parts[1], actions, span=span),), span)

@@ -32,6 +32,7 @@ _SHAPES = {
     "RUN": "run ANALYSIS(OPTION = VALUE, ...), such as: run transient(stop = 5 s), or run NAME = ANALYSIS(...)",
     "SAVE": "save SIGNAL, SIGNAL, such as: save s1.f, a.x, m1.*",
     "PLOT": "plot EXPRESSION, EXPRESSION, such as: plot a.x - b.x, s1.f",
+    "MEASURE": 'measure NAME = EXPRESSION "words", such as: measure peak = max(out.v)',
     "DOMAIN": 'domain NAME "words"',
     "COMPONENT": "component NAME (TERMINAL, TERMINAL : DOMAIN), such as: component spring (p, n : translational)",
     "MODEL": "model NAME (TERMINAL, TERMINAL : DOMAIN)",
@@ -42,6 +43,8 @@ _SHAPES = {
     "VAR": "var NAME : UNIT (1 for a pure number)",
     "OUT": "out NAME : UNIT = EXPRESSION, such as: out power : W = -f*v",
     "BRANCH": "branch TERMINAL -> TERMINAL : NAME, NAME, such as: branch p -> n : v, f",
+    "DISCRETE": 'discrete NAME : UNIT = START "words", such as: discrete off : 1 = 0 "does not conduct"',
+    "WHEN": "when CONDITION : NAME = EXPRESSION; reinit NAME = EXPRESSION, such as: when x < 0 : reinit v = -0.7*pre(v)",
     "ASSERT": 'assert CONDITION "sentence"',
     "PLACE": "place TERMINAL = POSITION, such as: place a = at",
     "SINGULAR": 'singular "sentence"',
@@ -72,7 +75,7 @@ def _first_word(tokens: list[Token], index: int, expected: frozenset[str], block
     first = tokens[0].text
     if tokens[0].type != "NAME" or index not in (1, 2):
         return None
-    places = [kind for kind, words in LINE_WORDS.items() if first in words]
+    places = [kind for kind, words in LINE_WORDS.items() if first in words and first not in LINE_WORDS["netlist"]]
     if places and not block:
         return "E115", f"'{first}' stands only inside a {places[0]}", f"the headline of the {places[0]} is missing above"
     if guess := nearest(first, _first_words(block) - {first}):
@@ -86,7 +89,7 @@ def _first_words(block: str) -> set[str]:
     """The words a statement may begin with in the open block, or in the netlist."""
     if block.startswith(("component", "domain")):
         return {"param", "count", "let"} | LINE_WORDS[block.split()[0]]
-    return {word.lower() for word in _SHAPES if word.lower() in RESERVED}
+    return {word.lower() for word in _SHAPES if word.lower() in RESERVED | LINE_WORDS["netlist"]}
 
 
 def _instance_in_definition(tokens: list[Token], index: int, expected: frozenset[str], block: str) -> Finding | None:
@@ -116,7 +119,7 @@ def _first_sign(tokens: list[Token], index: int, expected: frozenset[str]) -> Fi
 def _reserved(tokens: list[Token], index: int, expected: frozenset[str]) -> Finding | None:
     token = tokens[index]
     if token.type == "WHEN":
-        return "E119", "events ('when') are not part of the language", "use 'if ... then ... else ...' in an expression"
+        return "E119", "'when' stands at the start of a line of a component", "in an expression: if ... then ... else ..."
     if token.text not in RESERVED or token.type == "STRING" or "NAME" not in expected:
         return None
     before = tokens[index - 1].type if index else ""

@@ -22,9 +22,11 @@ RESERVED = frozenset(
     ]
 )
 LINE_WORDS = {
+    "netlist": frozenset(["measure", "assert"]),
+    "model": frozenset(["measure", "assert"]),
     "domain": frozenset(["across", "through", "integral", "power", "floating", "relative"]),
     "component": frozenset(
-        ["input", "var", "branch", "out", "assert", "place", "kinetic", "potential", "stores", "dissipates", "source", "singular"]
+        ["input", "var", "branch", "out", "assert", "place", "kinetic", "potential", "stores", "dissipates", "source", "singular", "discrete"]
     ),
 }
 _BEFORE_NAME, _BEFORE_VALUE, _ALONE = re.compile(r"[ \t]+[A-Za-z_]"), re.compile(r"(?!\[)[ \t]*(?![ \t=.*/^])"), re.compile(r"[ \t]*(?:[;#\n]|$)")
@@ -32,8 +34,9 @@ _BEFORE_NAME, _BEFORE_VALUE, _ALONE = re.compile(r"[ \t]+[A-Za-z_]"), re.compile
 _FOLLOWS = dict.fromkeys(LINE_WORDS["domain"] | LINE_WORDS["component"], _BEFORE_NAME) | {
     **dict.fromkeys(("assert", "kinetic", "potential", "stores", "dissipates", "power", "floating", "singular"), _BEFORE_VALUE),
     **dict.fromkeys(("source", "relative"), _ALONE),
+    "measure": re.compile(r"[ \t]+[A-Za-z_]\w*[ \t]*(?:=(?!=)|\{)"),
 }
-_DECLARES_UNIT = frozenset(["PARAM", "ACROSS", "THROUGH", "INTEGRAL", "INPUT", "VAR", "OUT"])
+_DECLARES_UNIT = frozenset(["PARAM", "ACROSS", "THROUGH", "INTEGRAL", "INPUT", "VAR", "OUT", "DISCRETE"])
 _SYMBOLS = {
     "->": "ARROW", "..": "DOTDOT", "==": "SAME", "!=": "DIFFERENT", "<=": "LESSEQ", ">=": "MOREEQ", "<": "LESS", ">": "MORE", "=": "EQUAL",
     "+": "PLUS", "-": "MINUS", "*": "TIMES", "/": "OVER", "^": "HAT", "(": "LPAR", ")": "RPAR", "[": "LSQB", "]": "RSQB",
@@ -56,7 +59,7 @@ _GLUED = re.compile(r"[\wΩ\u2126]+")
 # a line that cannot be the inside of a bracket: a statement's first word, or two words in a row as in an instance
 _GOES_ON = r"(?!(?:if|then|else|and|or|not|for|in|out)\b)"
 _NEW_STATEMENT = re.compile(
-    r"[ \t]*(?:(?:use|include|param|count|let|world|model|component|domain|start|guess|run|save|plot|end)\b|table\b(?![ \t]*\()"
+    r"[ \t]*(?:(?:use|include|param|count|let|world|model|component|domain|start|guess|run|save|plot|measure|assert|end)\b|table\b(?![ \t]*\()"
     rf"|{_GOES_ON}[A-Za-z_]\w*(?:\[[^\]\n]*\])?[ \t]+{_GOES_ON}[A-Za-z_])"
 )
 
@@ -106,6 +109,9 @@ class Scanner:
             kind = match.lastgroup
             if kind == "newline" and self._ends_line(statement):
                 break
+            if kind == "stop" and self._goes_on(statement):
+                statement.tokens.append(self._token("SEMICOLON", ";"))
+                continue
             if kind == "stop" and self._ends_at_semicolon(statement):
                 break
             if kind not in ("blank", "newline", "stop"):
@@ -131,11 +137,15 @@ class Scanner:
         self.line += 1
         self.line_start = self.place
         if not self._brackets:
-            return True
+            return not (self._goes_on(statement) and statement.tokens[-1].type in ("COLON", "SEMICOLON"))
         if _NEW_STATEMENT.match(self.text, self.place):
             self._report_open_brackets(statement)
             return True
         return False
+
+    def _goes_on(self, statement: Statement) -> bool:
+        """Whether this is a `when`, whose actions stand between semicolons, also on lines of their own."""
+        return bool(statement.tokens) and statement.tokens[0].type == "WHEN" and not self._brackets
 
     def _ends_at_semicolon(self, statement: Statement) -> bool:
         self.place += 1
@@ -176,11 +186,15 @@ class Scanner:
             statement.broken = True
 
     def _word_type(self, word: str, tokens: list[Token], mode: str) -> str:
+        rest = self.place + len(word)
+        if word == "when" and tokens and tokens[0].type in ("MEASURE", "ASSERT") and self.text[rest : rest + 1] == "(":
+            return "NAME"  # the instant at which something comes true
         if word in RESERVED:
             return word.upper()
-        rest = self.place + len(word)
         if not tokens:
             return word.upper() if word in LINE_WORDS.get(mode, ()) and _FOLLOWS[word].match(self.text, rest) else "NAME"
+        if word == "reinit" and tokens[0].type == "WHEN" and tokens[-1].type in ("COLON", "SEMICOLON"):
+            return "REINIT"
         if word == "nominal" and tokens[-1].type == "UNIT" and tokens[0].type in _DECLARES_UNIT:
             return "NOMINAL"
         if word == "out" and tokens[0].type in ("COMPONENT", "MODEL") and re.compile(r"[ \t]+\w").match(self.text, rest):
