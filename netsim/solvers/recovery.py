@@ -140,8 +140,10 @@ def _plan(stages: Stages, k: int, values: Array, held: Array, alive: list[list[C
         size = n
     else:
         nk = stages.machine.system.layout.nk
-        costs = stages.weights[variables] / stages.weights[variables].min()
-        most = costs[~held[variables]].max(initial=0.0) or costs.max()
+        rates = held[variables] & (o.d[variables] + k > 0)  # what is held is a charge, not the rate it happens to have
+        costs = np.where(rates, 1.0, stages.weights[variables])
+        costs /= costs.min()
+        most = costs[~held[variables] | rates].max(initial=0.0) or costs.max()
         row_scale = _row_scale(m, i, values[top], None if nk else costs[j])
         mass = np.flatnonzero(
             s.kept & (s.level == 2) & (s.equation < nk) & (s.variable < nk) & (column_of[s.variable] >= 0) & (column_of[s.equation] >= 0)
