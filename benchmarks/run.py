@@ -7,11 +7,13 @@ import platform
 from pathlib import Path
 
 import arm
+import buck
 import building
 import chain
 import integrators
 import ladder
 import memory
+import newmark
 import recursion
 import startup
 import superelements
@@ -36,7 +38,7 @@ def machine_description() -> str:
 def main() -> None:
     """Print every table."""
     print(machine_description())
-    for topic in (startup, building, memory, ladder, integrators, tripod, chain, recursion, superelements, arm):
+    for topic in (startup, building, memory, ladder, integrators, buck, tripod, chain, recursion, superelements, newmark, arm):
         print(flush=True)
         topic.report()
 
