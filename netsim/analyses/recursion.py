@@ -99,12 +99,11 @@ def recursion(
 
 def _complete(machine: Machine, recovery: Recovery, moved: Any, g: Array, t: float, q: Array, v: Array) -> Array:
     """The network's point at positions and velocities of the tree: accelerations and forces from its own equations."""
-    layout, point = machine.system.layout, g.copy()
+    point = g.copy()
     set_time(machine.problem, point, t)
     fill(machine, moved, q, v, point)
     set_charges(machine, point)
-    charges = point[layout.charge(np.arange(layout.nq), 0)]
-    return recover(recovery, point, np.concatenate([point[layout.x : layout.history], charges, point[layout.history : layout.step_size]]), t)
+    return recover(recovery, point, machine.system.layout.state(point), t)
 
 
 def _explicit(machine: Machine, found: NetworkTree, options: RecursionOptions, g: Array, q: Array, v: Array) -> tuple[Any, ...]:
