@@ -6,6 +6,7 @@ import os
 import platform
 from pathlib import Path
 
+import buck
 import building
 import chain
 import integrators
@@ -33,7 +34,7 @@ def machine_description() -> str:
 def main() -> None:
     """Print every table."""
     print(machine_description())
-    for topic in (startup, building, memory, ladder, integrators, tripod, chain):
+    for topic in (startup, building, memory, ladder, integrators, buck, tripod, chain):
         print(flush=True)
         topic.report()
 

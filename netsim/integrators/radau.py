@@ -18,12 +18,14 @@ import numpy as np
 from netsim.integrators.contract import ACCEPTED, ITERATIONS, RESTARTED, cubic_charges, error_norm, set_time, solve
 from netsim.integrators.radau_arrays import (
     COUNT,
+    EASE,
     FACTOR_H,
     FAINT,
     HAVE,
     LAST_ERROR,
     LAST_H,
     SHRINK,
+    SOLVED,
     THETA,
     C,
     prepare,
@@ -142,10 +144,11 @@ def _correct(method, problem, factor, trial, h):
     norm, nk, rate = 0.0, problem.sizes[NK], method.eigenvalues[0] / h
     for i in range(3):
         for k in range(nk):  # velocities with their full weight, whatever the index: what Newton leaves of them adds up over the steps
-            norm = max(norm, abs(r[i, k]) * max(1.0 / trial.scale[k], rate / trial.scale[nk + k]))
-        norm = max(norm, error_norm(problem, trial, r[i, :0], r[i, :0], r[i, nk:], h))
+            size = abs(r[i, k]) * max(1.0 / trial.scale[k], rate / trial.scale[nk + k])
+            norm = norm if size <= norm or norm != norm else size  # not max(): that of a number and NaN may be the number
         if not np.isfinite(norm):
             return 1e30
+        norm = max(norm, error_norm(problem, trial, r[i, :0], r[i, :0], r[i, nk:], h))
     return norm
 
 
@@ -235,6 +238,19 @@ def _error(method, problem, factor, trial, h):
 
 
 @inner
+def _with_given_stages(method, problem, factor, trial, h):
+    """The step whose stages netsim.integrators.radau_coupled found; its error by the derivatives at its end, unlike those at its beginning."""
+    method.memory[SOLVED], method.memory[HAVE], method.memory[THETA] = 0.0, 0.0, 1.0
+    _finish(method, problem, trial, h)
+    derivatives(method, problem, trial, trial.end, h)
+    status = factorise(method, problem, factor, trial, h)
+    if status != CONVERGED:
+        return NOT_CONVERGED, 0.0
+    trial.g[ALPHA] = 0.0
+    return CONVERGED, _error(method, problem, factor, trial, h) / method.memory[EASE]
+
+
+@inner
 def attempt(method, problem, factor, trial, t, h, last):
     """One step; derivatives are taken anew after slow convergence only."""
     memory, count = method.memory, method.drives.shape[1] - 1
@@ -244,12 +260,14 @@ def attempt(method, problem, factor, trial, t, h, last):
             return status, 0.0
         copy(trial.g, problem.sizes[DRIVES], method.drives[i], 0, count)
         method.drives[i, count] = trial.g[1]
+    if memory[SOLVED] == h:
+        return _with_given_stages(method, problem, factor, trial, h)
     for _ in range(2):
         load(problem, trial.g, trial.start)
         _start_stages(method, problem, trial, h)
         if memory[HAVE] == 0.0:
             set_time(problem, trial, t + 1e-3 * h)
-            derivatives(method, problem, trial, h)
+            derivatives(method, problem, trial, trial.start, h)
             memory[HAVE], memory[FACTOR_H] = 2.0, 0.0
         if memory[FACTOR_H] != h:
             status = factorise(method, problem, factor, trial, h)
