@@ -11,6 +11,8 @@ import chain
 import integrators
 import ladder
 import memory
+import recursion
+import spice
 import startup
 import tripod
 
@@ -33,7 +35,7 @@ def machine_description() -> str:
 def main() -> None:
     """Print every table."""
     print(machine_description())
-    for topic in (startup, building, memory, ladder, integrators, tripod, chain):
+    for topic in (startup, building, memory, ladder, spice, integrators, tripod, chain, recursion):
         print(flush=True)
         topic.report()
 

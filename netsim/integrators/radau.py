@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from netsim.integrators.contract import ACCEPTED, ITERATIONS, RESTARTED, cubic_charges, error_norm, set_time, solve
+from netsim.integrators.contract import ACCEPTED, ITERATIONS, POWER, RESTARTED, cubic_charges, error_norm, set_time, solve
 from netsim.integrators.radau_arrays import (
     COUNT,
     FACTOR_H,
@@ -23,6 +23,7 @@ from netsim.integrators.radau_arrays import (
     HAVE,
     LAST_ERROR,
     LAST_H,
+    REFUSED,
     SHRINK,
     THETA,
     C,
@@ -40,6 +41,10 @@ ESTIMATE = 4
 """The estimate of an error shrinks with this power of the step."""
 ITERATIONS_MOST = 14
 EPS = 2.220446049250313e-16
+LOST = 0.25
+"""What is left of a step whose values an exponential threw far away."""
+DOUBTFUL = 1e4
+"""Beyond a knee corrections are small because slopes are large: no convergence is believed there before it was seen."""
 SLOW = 0.01
 """A slower contraction than this asks for new derivatives in the next step."""
 
@@ -237,15 +242,24 @@ def _error(method, problem, factor, trial, h):
 
 
 @inner
-def attempt(method, problem, factor, trial, t, h, last):
-    """One step; derivatives are taken anew after slow convergence only."""
-    memory, count = method.memory, method.drives.shape[1] - 1
+def _prescribed(method, problem, trial, t, h, last):
+    """Drives and tables at the stages; the status."""
+    count = method.drives.shape[1] - 1
     for i in range(3):
         status = set_time(problem, trial, last if i == 2 else t + C[i] * h)
         if status != CONVERGED:
-            return status, 0.0
+            return status
         copy(trial.g, problem.sizes[DRIVES], method.drives[i], 0, count)
         method.drives[i, count] = trial.g[1]
+    return CONVERGED
+
+
+@inner
+def attempt(method, problem, factor, trial, t, h, last):
+    """One step; derivatives are taken anew after slow convergence only."""
+    memory = method.memory
+    if (status := _prescribed(method, problem, trial, t, h, last)) != CONVERGED:
+        return status, 0.0
     for _ in range(2):
         load(problem, trial.g, trial.start)
         _start_stages(method, problem, trial, h)
@@ -257,16 +271,44 @@ def attempt(method, problem, factor, trial, t, h, last):
             status = factorise(method, problem, factor, trial, h)
             if status != CONVERGED:
                 return status, 0.0
-        status, iterations = _newton(method, problem, factor, trial, h)
-        memory[COUNT] = iterations
+        status, memory[COUNT] = _newton(method, problem, factor, trial, h)
         if status == CONVERGED:
-            _finish(method, problem, trial, h)
-            return CONVERGED, _error(method, problem, factor, trial, h)
+            return CONVERGED, _judged(method, problem, factor, trial, h)
         memory[FAINT] = 1.0
-        if memory[HAVE] == 2.0:  # the derivatives are this step's own: only a smaller one helps
-            return status, memory[SHRINK]
+        if memory[HAVE] == 2.0:  # the derivatives are this step's own
+            break
         memory[HAVE] = 0.0
-    return status, memory[SHRINK]
+    if problem.sizes[NK]:  # only a smaller step helps
+        return status, memory[SHRINK]
+    return _beyond_the_knee(method, problem, factor, trial, h, status)
+
+
+@inner
+def _judged(method, problem, factor, trial, h):
+    """The end of the step and its error. Refused again and again there is a kink: errors go with h, or hardly with h at all."""
+    memory = method.memory
+    _finish(method, problem, trial, h)
+    error = _error(method, problem, factor, trial, h)
+    trial.tolerances[POWER] = ESTIMATE if memory[REFUSED] == 0.0 else 1.0 / memory[REFUSED] ** 2
+    memory[REFUSED] = memory[REFUSED] + 1.0 if error > 1.0 else 0.0
+    return error
+
+
+@inner
+def _beyond_the_knee(method, problem, factor, trial, h, status):
+    """What `attempt` answers where a diode begins to conduct: Newton's method goes on from where it got to, with the derivatives of there."""
+    memory = method.memory
+    if status != NOT_CONVERGED or not memory[THETA] < 1.0:
+        return status, LOST
+    _place_stage(method, problem, trial, h, 2)
+    derivatives(method, problem, trial, h)
+    memory[FAINT] = DOUBTFUL
+    if factorise(method, problem, factor, trial, h) == CONVERGED:
+        status, memory[COUNT] = _newton(method, problem, factor, trial, h)
+        if status == CONVERGED:
+            return CONVERGED, _judged(method, problem, factor, trial, h)
+    memory[HAVE], memory[FAINT] = 0.0, 1.0
+    return NOT_CONVERGED, memory[SHRINK] if memory[THETA] < 1.0 else LOST
 
 
 @inner

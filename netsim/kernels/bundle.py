@@ -8,6 +8,7 @@ their content may change.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,15 @@ class BundleType(types.Type):
         return names.index(name), self.fields[names.index(name)][1]
 
 
+_bundle_kind = cache(BundleType)
+
+
+@cache
+def _array_kind(dtype: np.dtype, dimensions: int) -> Any:
+    """numba's type of a contiguous array; to make one anew takes it 50 us."""
+    return types.Array(from_dtype(dtype), dimensions, "C")
+
+
 class Bundle:
     """Arrays (or bundles) by name, readable as attributes here and in compiled code. `word` names the kind: compiled code is shared by kind."""
 
@@ -54,12 +64,12 @@ class Bundle:
                 row[0], kind = value.address, value.kind
             else:
                 assert isinstance(value, np.ndarray) and value.flags.c_contiguous and value.ndim <= 2, name
-                row[0], kind = value.ctypes.data, types.Array(from_dtype(value.dtype), value.ndim, "C")
+                row[0], kind = value.ctypes.data, _array_kind(value.dtype, value.ndim)
                 row[1 : 1 + value.ndim] = value.shape
             kinds.append((name, kind))
         self._table = table
         self.address = int(table.ctypes.data)
-        self.kind = BundleType(word, tuple(kinds))
+        self.kind = _bundle_kind(word, tuple(kinds))
 
     def __getattr__(self, name: str) -> Any:
         try:
