@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -14,7 +14,7 @@ from netsim.component import is_kinematic, scalar_count, sizes_of
 from netsim.errors import InputError, Problem
 from netsim.kernels.build import build_form
 from netsim.kernels.form import Form, Key, Symbols
-from netsim.kernels.kernel import Kernel, energy_kernel, jacobian_kernel, level_kernel, residual_kernel
+from netsim.kernels.kernel import Kernel, energy_kernel, event_kernel, jacobian_kernel, level_kernel, residual_kernel
 from netsim.language.expressions import flatten
 from netsim.network import GROUND, Instance, Network
 from netsim.numbering import Numbering
@@ -47,8 +47,25 @@ class FormKernels:
         return energy_kernel(self.form)
 
     @cached_property
+    def events(self) -> Kernel:
+        return event_kernel(self.form)
+
+    @cached_property
     def levels(self) -> Kernel:
         return level_kernel(self.form)
+
+
+@dataclass(frozen=True)
+class First:
+    """Where a batch's charges, discretes and truths begin."""
+
+    charge: int = 0
+    discrete: int = 0
+    truth: int = 0
+
+    def behind(self, batch: Batch) -> First:
+        """Where those of the next batch begin."""
+        return First(self.charge + batch.n_charges * batch.n, self.discrete + batch.n_discretes * batch.n, self.truth + batch.n_truths * batch.n)
 
 
 @dataclass(frozen=True)
@@ -76,9 +93,8 @@ class Batch:
     instances: tuple[Instance, ...]
     unknowns: dict[Key, Array]
     drives: dict[Key, Array]
-    first_charge: int
+    first: First = First()
     shapes: tuple[Shape, ...] = ()
-    lenders: tuple[tuple[int, Array, Array], ...] = ()
     tables: dict[Key, Array] = field(default_factory=dict)
     constants: dict[Key, tuple[Array, int]] = field(default_factory=dict)
     dropped: frozenset[int] = frozenset()
@@ -96,11 +112,29 @@ class Batch:
         return len(self.form.charges)
 
     @property
+    def n_discretes(self) -> int:
+        return len(self.form.events.starts)
+
+    @property
+    def n_truths(self) -> int:
+        return len(self.form.events.relations)
+
+    @property
+    def first_charge(self) -> int:
+        return self.first.charge
+
+    @property
     def jacobian(self) -> Kernel:
         return self.kernels.jacobian
 
     def charges(self, k: int) -> Array:
         return self.first_charge + k * self.n + np.arange(self.n)
+
+    def discretes(self, i: int) -> Array:
+        return self.first.discrete + i * self.n + np.arange(self.n)
+
+    def truths(self, k: int) -> Array:
+        return self.first.truth + k * self.n + np.arange(self.n)
 
     def row(self, key: Key) -> Array:
         """Rows of a key; -1 for ground and where the row is redundant and dropped."""
@@ -132,13 +166,13 @@ def component_batch(
     numbering: Numbering,
     hidden: Mapping,
     driven: Mapping,
-    charge: int,
+    begins: First,
     kernels: FormKernels,
     known: list[Known],
 ) -> tuple[Batch, Numbering]:
     """The batch of instances of one form, with the numbering grown by what they own and is not `known` (one for each member, all of one shape).
 
-    `hidden` gives the unknowns and `driven` the drives of inputs (instance, name), `charge` is the batch's first charge.
+    `hidden` gives the unknowns and `driven` the drives of inputs (instance, name), `begins` where the batch's charges, discretes and truths begin.
     """
     instances = tuple(network.instances[i] for i in members)
     n, component = len(members), instances[0].component
@@ -167,8 +201,12 @@ def component_batch(
                 unknowns[key] = np.array([hidden[i, quantity.name] + c for i in members])
             else:
                 drives[key] = np.array([driven[i, quantity.name] + c for i in members])
-    constants = _constants(kernels.form, nodes, first, numbering)
-    return Batch(kernels, [i.name for i in instances], instances, unknowns, drives, charge, constants=constants), numbering
+    batch = Batch(kernels, [i.name for i in instances], instances, unknowns, drives, begins)
+    batch.constants.update(_constants(kernels.form, nodes, first, numbering))
+    batch.constants.update({("discrete", i): (batch.discretes(i), 0) for i in range(batch.n_discretes)})
+    batch.constants.update({("before", i): (batch.discretes(i), 0) for i in range(batch.n_discretes)})
+    batch.constants.update({("truth", k): (batch.truths(k), 0) for k in range(batch.n_truths)})
+    return batch, numbering
 
 
 def _constants(form: Form, nodes: Array, first: Array, numbering: Numbering) -> dict[Key, tuple[Array, int]]:
@@ -183,12 +221,17 @@ def _constants(form: Form, nodes: Array, first: Array, numbering: Numbering) -> 
     return found
 
 
+def changing(batches: Sequence[Batch]) -> tuple[int, int]:
+    """How many discretes and truths these have."""
+    return sum(b.n_discretes * b.n for b in batches), sum(b.n_truths * b.n for b in batches)
+
+
 def pins(rows: Array, unknowns: Array) -> Batch:
     """Rows that hold unknowns at zero."""
     symbols_ = Symbols()
     form = Form("held at zero", symbols_, (("own", 0),), (symbols_.at(("ref", 0), 0),), (), {})
     kernels = FormKernels(form, {("ref", 0): False, ("own", 0): False})
-    return Batch(kernels, [""] * len(rows), (), {("own", 0): np.asarray(rows), ("ref", 0): np.asarray(unknowns)}, {}, 0)
+    return Batch(kernels, [""] * len(rows), (), {("own", 0): np.asarray(rows), ("ref", 0): np.asarray(unknowns)}, {})
 
 
 def parameters_of(batch: Batch, values: Values) -> Array:

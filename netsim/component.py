@@ -54,7 +54,14 @@ class Component:
     @cached_property
     def rows(self) -> tuple[Equation, ...]:
         substituted = {id(e) for e in self.explicit.values()}
+        substituted |= {id(e) for e in self.updates.values()}
         return tuple(e for e in self.definition.equations if id(e) not in substituted)
+
+    @cached_property
+    def updates(self) -> dict[str, Equation]:
+        """Discrete equations by the discrete they give: `off = s < 0`."""
+        known = {d.name for d in self.definition.discretes}
+        return {name: e for e in self.definition.equations if (name := plain_name(e.left)) in known and name is not None}
 
     @cached_property
     def branch_throughs(self) -> dict[str, Branch]:
@@ -177,6 +184,8 @@ def symbols(component: Component, counts: Mapping[str, int]) -> dict[str, Symbol
     for kind, quantities in (("input", d.inputs), ("var", d.variables)):
         for q in quantities:
             table[q.name] = Symbol(kind, dimension(q.unit), sizes_of(q.size, counts), q)
+    for z in d.discretes:
+        table[z.name] = Symbol("discrete", dimension(z.unit), sizes_of(z.size, counts), z)
     for t in component.terminals:
         table.update(_terminal_symbols(component, t, counts))
     for branch in d.branches:

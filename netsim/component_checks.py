@@ -23,7 +23,7 @@ from netsim.component import (
 )
 from netsim.errors import InputError, Problem, nearest
 from netsim.language.expressions import Scope, Typed, evaluate, flatten, quantity_of, shape, shaped, span_of
-from netsim.language.syntax import Call, Count, Equation, Expr, Let, Name, Number, Param, Quantity, Terminal
+from netsim.language.syntax import Call, Count, Discrete, Equation, Expr, Let, Name, Number, Param, Quantity, Terminal
 from netsim.units import Dimension
 
 
@@ -41,7 +41,15 @@ def _check_names(component: Component) -> list[Problem]:
     seen: dict[str, Any] = {}
     problems = []
     d = component.definition
-    declared: list[Terminal | Param | Count | Quantity | Let] = [*d.terminals, *d.params, *d.counts, *d.inputs, *d.variables, *d.lets]
+    declared: list[Terminal | Param | Count | Quantity | Discrete | Let] = [
+        *d.terminals,
+        *d.params,
+        *d.counts,
+        *d.inputs,
+        *d.variables,
+        *d.discretes,
+        *d.lets,
+    ]
     for name, span in [(item.name, item.span) for item in declared] + [(n, b.span) for b in d.branches for n in b.names]:
         if name in seen:
             problems.append(Problem("E209", f"'{name}' is declared twice in component '{d.name}'", span, also=((seen[name], "the first one"),)))
@@ -81,7 +89,8 @@ def _check_equation_count(component: Component, counts: Mapping[str, int]) -> li
     d = component.definition
     table = symbols(component, counts)
     scope = dimension_scope(component, table)
-    equations = sum(len(flatten(evaluate(e.left, scope).value)) for e in d.equations)
+    updates = {id(e) for e in component.updates.values()}
+    equations = sum(len(flatten(evaluate(e.left, scope).value)) for e in d.equations if id(e) not in updates)
     wanted = len(d.branches) + len(component.signal_outputs)
     wanted += sum(scalar_count(table[v.name].sizes) for v in d.variables)
     wanted += sum(scalar_count(table[name].sizes) for name in component.terminal_throughs if name in component.explicit)
@@ -121,6 +130,7 @@ def _check_dimensions(component: Component, counts: Mapping[str, int]) -> list[P
         return trial.problems
     for equation in d.equations:
         _check_equation(equation, trial)
+    problems = _check_events(component, trial)
     for output in d.outputs:
         trial.value(output.value, dimension(output.unit), sizes_of(output.size, counts))
     for energy, unit in ((d.kinetic, "J"), (d.potential, "J"), (d.stores, "J"), (d.dissipates, "W")):
@@ -128,7 +138,39 @@ def _check_dimensions(component: Component, counts: Mapping[str, int]) -> list[P
             trial.value(energy, dimension(unit), ())
     for claim in d.asserts:
         trial.value(claim.condition)
-    return trial.problems
+    return [*trial.problems, *problems]
+
+
+def _check_events(component: Component, trial: _Trial) -> list[Problem]:  # noqa: C901  (one case per mistake)
+    """Discretes are given once: by an equation or by whens; actions give discretes, or reinit states."""
+    d, known, problems = component.definition, {z.name for z in component.definition.discretes}, []
+    given = set(component.updates)
+    for z in d.discretes:
+        if z.start is not None:
+            trial.value(z.start, dimension(z.unit))
+    for equation in d.equations:
+        if plain_name(equation.left) in known and component.updates[str(plain_name(equation.left))] is not equation:
+            problems.append(Problem("E217", f"discrete '{plain_name(equation.left)}' is given twice", equation.span))
+    for when in d.whens:
+        trial.value(when.condition)
+        for action in when.actions:
+            name = plain_name(action.target)
+            if not action.reinit and name not in known:
+                hint = f"a state jumps by reinit {name} = ..." if name else "discrete NAME : UNIT declares one"
+                problems.append(Problem("E217", f"a when gives discretes, and '{name}' is none", action.span, hint=hint))
+            elif action.reinit and name in known:
+                problems.append(Problem("E217", f"'{name}' is a discrete: reinit is for states", action.span, hint=f"{name} = ..."))
+            elif not action.reinit and name in component.updates:
+                also = ((component.updates[str(name)].span, "the equation"),)
+                problems.append(Problem("E217", f"discrete '{name}' has an equation already", action.span, also=also))
+            given.add(str(name))
+            _check_equation(Equation(action.target, action.value, span=action.span), trial)
+    for z in d.discretes:
+        if z.name not in given:
+            problems.append(
+                Problem("E217", f"nothing ever changes discrete '{z.name}'", z.span, hint=f"{z.name} = ..., or when ... : {z.name} = ...")
+            )
+    return problems
 
 
 def _check_param(param: Param, counts: Mapping[str, int], trial: _Trial) -> None:
@@ -153,7 +195,7 @@ def _bare_zero(equation: Equation) -> bool:
     return isinstance(equation.right, Number) and equation.right.value == 0
 
 
-def dimension_scope(component: Component, table: Mapping[str, Symbol]) -> Scope:
+def dimension_scope(component: Component, table: Mapping[str, Symbol]) -> Scope:  # noqa: C901  (one function per special call)
     """A scope in which every name has a fixed, generic number of its shape: evaluation then checks dimensions and shapes."""
     lets: dict[str, Typed] = {}
 
@@ -183,7 +225,19 @@ def dimension_scope(component: Component, table: Mapping[str, Symbol]) -> Scope:
             raise InputError(Problem("E207", "local() takes a terminal and a point: local(a, at)", call.span))
         return evaluate(call.arguments[1], inner)
 
-    scope = Scope(resolve, {"der": derivative, "local": local})
+    def before(call: Call, inner: Scope) -> Typed:
+        if len(call.arguments) != 1 or not isinstance(call.arguments[0], Name):
+            raise InputError(Problem("E207", "pre() takes the name of a discrete or a state: pre(n)", call.span))
+        return evaluate(call.arguments[0], inner)
+
+    def sampled(call: Call, inner: Scope) -> Typed:
+        if len(call.arguments) != 2:
+            raise InputError(Problem("E207", "sample() takes the first instant and the period: sample(0 s, 1 ms)", call.span))
+        for argument in call.arguments:
+            quantity_of(argument, inner, SECOND)
+        return Typed(1.0)
+
+    scope = Scope(resolve, {"der": derivative, "local": local, "pre": before, "sample": sampled})
     return scope
 
 

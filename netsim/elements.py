@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from netsim.batches import NOTHING_KNOWN, Batch, FormKernels, Known, component_batch, form_of
+from netsim.batches import NOTHING_KNOWN, Batch, First, FormKernels, Known, component_batch, form_of
 from netsim.component import scalar_count
 from netsim.drives import Drive, drives_of
 from netsim.expression_form import expression_batches
@@ -38,14 +38,14 @@ def batches_of(
         groups.setdefault((id(instance.component.definition), instance.counts, states, shape), []).append(i)
     batches: list[Batch] = []
     home: dict[int, tuple[Batch, int]] = {}
-    charge = 0
+    begins = First()
     for members in groups.values():
         kernels, aliases = kernels_of(network.instances[members[0]]), [known.get(i, NOTHING_KNOWN) for i in members]
-        batch, numbering = component_batch(network, members, numbering, hidden, driven, charge, kernels, aliases)
-        charge += batch.n_charges * batch.n
+        batch, numbering = component_batch(network, members, numbering, hidden, driven, begins, kernels, aliases)
+        begins = begins.behind(batch)
         batches.append(batch)
         home.update({i: (batch, position) for position, i in enumerate(members)})
-    for batch in expression_batches([b for b in bounds if b.reads_signals], network, numbering, hidden, home, charge, kernels_of):
-        charge += batch.n_charges * batch.n
+    for batch in expression_batches([b for b in bounds if b.reads_signals], network, numbering, hidden, home, begins, kernels_of):
+        begins = begins.behind(batch)
         batches.append(batch)
     return batches, drives, numbering

@@ -8,7 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from netsim.batches import Batch, FormKernels
+from netsim.batches import Batch, First, FormKernels
 from netsim.component import is_kinematic, scalar_count
 from netsim.inputs import Bound, shape_value
 from netsim.kernels.form import CONSTANT, Form, Key, Symbols
@@ -27,16 +27,17 @@ def expression_batches(
     numbering: Numbering,
     hidden: Mapping,
     home: Mapping,
-    charge: int,
+    begins: First,
     kernels_of: Callable[[Instance], FormKernels],
 ) -> Iterator[Batch]:
-    """One batch per shape: `hidden` gives the unknowns of the inputs, `home` where each instance stands, `charge` the first free charge."""
+    """One batch per shape: `hidden` gives the unknowns of the inputs, `home` where each instance stands,
+    `begins` where charges, discretes and truths begin."""
     groups: dict[tuple, list[Bound]] = {}
     for bound in bounds:
         groups.setdefault((bound.shape.key, bound.quantity.unit, bound.sizes), []).append(bound)
     for group in groups.values():
-        batch = _ExpressionForm(group[0], network, numbering, home, kernels_of).batch(group, numbering, hidden, charge)
-        charge += batch.n_charges * batch.n
+        batch = _ExpressionForm(group[0], network, numbering, home, kernels_of).batch(group, numbering, hidden, begins)
+        begins = begins.behind(batch)
         yield batch
 
 
@@ -140,7 +141,7 @@ class _ExpressionForm:
         result = ca.substitute([scalars], [ca.vertcat(*old)], [ca.vertcat(*new)])[0] if old else scalars
         return component_of(Typed(shaped(ca.vertsplit(result), shape(typed.value)), typed.dimension), signal)
 
-    def batch(self, group: list[Bound], numbering: Numbering, hidden: Mapping, charge: int) -> Batch:
+    def batch(self, group: list[Bound], numbering: Numbering, hidden: Mapping, begins: First) -> Batch:
         unknowns: dict[Key, Array] = {}
         drives: dict[Key, Array] = {}
         for r, (j, key) in enumerate(self.refs):
@@ -159,7 +160,7 @@ class _ExpressionForm:
             instances,
             unknowns,
             drives,
-            charge,
+            begins,
             tuple(b.shape for b in group),
             constants=constants,
         )

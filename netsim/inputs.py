@@ -16,7 +16,7 @@ from netsim.language.syntax import Expr, Name, Quantity, Unary, Vector
 from netsim.network import Frame, Network
 from netsim.signals import NodeSignal, Reading, find_signal
 from netsim.tables import read_column
-from netsim.units import Dimension
+from netsim.units import NO_DIMENSION, Dimension, format_dimension
 from netsim.values import Values
 
 
@@ -103,7 +103,14 @@ def _only_leaves(expr: Expr) -> bool:
 
 
 def _table_dimension(call: TableCall, quantity: Quantity | None) -> Dimension:
-    """The dimension a table's column has; of an earlier run's signal, what the input wants."""
+    """The dimension a table's column has; of an earlier run's signal, what the input wants. Raises `InputError` for a table over something else."""
     if call.run:
         return dimension(quantity.unit) if quantity else dimension(None)
-    return read_column(Path(call.file), call.column, call.call.span).dimension
+    column = read_column(Path(call.file), call.column, call.call.span)
+    asked = SECOND if call.argument is None else shape_value(call.argument, Symbols(), lambda j: Typed(0.0), None, ()).dimension
+    if asked is not None and column.argument_dimension not in (asked, NO_DIMENSION):
+        given, wanted = format_dimension(column.argument_dimension), format_dimension(asked)
+        hint = "table(file, argument, column): the argument is what the file's first column holds"
+        wrong = f"'{Path(call.file).name}' is a table over {given}, but its argument here is in {wanted}"
+        raise InputError(Problem("E248", wrong, call.call.span, hint=hint))
+    return column.dimension

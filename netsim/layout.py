@@ -1,6 +1,7 @@
 """Where everything stands in the two global vectors the kernels read (`g`) and add to (`out`).
 
-g:   [0 | uniforms | drives at levels 0..4 | table values at levels 0..3 (4: zero) | 1 | charts | places | x | v | a of kinematic unknowns | y
+g:   [0 | uniforms | drives at levels 0..4 | table values at levels 0..3 (4: zero) | 1 | charts | places | discretes | the same
+     before the event | truths | x | v | a of kinematic unknowns | y
      | charge history | what only starts and recovered forces need: higher levels of x, of y, of the charges
      | frames that follow: x | v | a | charts | places | multipliers that follow]
 out: [row residuals | waste | charges | matrix entries | waste | rows of frames that follow | what else an element of several calls keeps]
@@ -35,7 +36,7 @@ Array = np.ndarray
 @dataclass(frozen=True)
 class Layout:
     """Sizes: kinematic unknowns come first (nk), then the others (ny); nq charges, nd drives, nt tables, nr rotating frames; nf frames and nm
-    multipliers that follow."""
+    multipliers that follow; nz discretes, and truths of relations."""
 
     nk: int
     ny: int
@@ -45,6 +46,8 @@ class Layout:
     nr: int = 0
     nf: int = 0
     nm: int = 0
+    nz: int = 0
+    truth_count: int = 0
 
     @property
     def n(self) -> int:
@@ -77,8 +80,21 @@ class Layout:
         return self.charts + 9 * self.nr
 
     @property
-    def x(self) -> int:
+    def discretes(self) -> int:
         return self.places + self.nk
+
+    @property
+    def befores(self) -> int:
+        """Where pre() finds discretes: equal to them except while an event is worked out."""
+        return self.discretes + self.nz
+
+    @property
+    def truths(self) -> int:
+        return self.befores + self.nz
+
+    @property
+    def x(self) -> int:
+        return self.truths + self.truth_count
 
     @property
     def v(self) -> int:

@@ -8,7 +8,6 @@ stages k = -max d .. 0 the equations F_i^(c_i + k) = 0 for the variables z_j^(d_
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -186,8 +185,3 @@ def least_offsets(system: System, found: Signature) -> Array:
     in_definition = found.kept & (found.equation >= system.n)
     least[found.variable[in_definition]] = np.maximum(least[found.variable[in_definition]], 1)
     return least
-
-
-def names_of(system: System) -> Mapping[int, str]:
-    """Unknowns by number (charges have none)."""
-    return dict(enumerate(system.names))

@@ -11,19 +11,18 @@ from typing import Any
 import numpy as np
 
 from netsim.analyses.beginning import begun
-from netsim.analyses.given import NUMBER, SECOND, listed_option, plain_option, word_option
+from netsim.analyses.given import listed_option, plain_option, written_option
 from netsim.analyses.inverse import inverse
 from netsim.analyses.inverse_options import OWN, InverseOptions, inverse_options, motions_in
 from netsim.analyses.modal import ModalOptions, modal, modal_options
-from netsim.analyses.options import TIMES, WORDS, TransientOptions, check_options
-from netsim.analyses.recursion import NUMBERS, RecursionOptions, recursion, recursion_options
+from netsim.analyses.options import TransientOptions, check_options
+from netsim.analyses.recursion_options import RecursionOptions, recursion_options
 from netsim.analyses.static import StaticOptions, static, static_options
 from netsim.analyses.stepping import Progress
 from netsim.analyses.transient import listed, transient
 from netsim.bindings import TableCall, lift
 from netsim.errors import InputError, NetsimError, Problem, SimulationError, nearest
 from netsim.expansion import build_network
-from netsim.language.expressions import quantity_of
 from netsim.language.parse import parse
 from netsim.language.show import show
 from netsim.language.syntax import Binary, Binding, Expr, Name, Run, Save, Vector
@@ -161,6 +160,8 @@ class Model:
             return inverse(self.network, self.values, self._rewired, option, self._saves(), self._plots(), progress, earlier, beside)
         machine = build_machine(self.prepared[0], self.values, earlier) if done else self.machine
         if isinstance(option, RecursionOptions):
+            from netsim.analyses.recursion import recursion
+
             return recursion(machine, self.structure, option, self._saves(), self._plots(), beside)
         if isinstance(option, StaticOptions):
             return static(machine, self.structure, option, self._saves(), self._plots(), beside)
@@ -282,7 +283,8 @@ class Model:
             )
         spans = {"": run.span, **{b.name: b.span for b in run.options if b.name not in given}}
         inverse_ = run.analysis == "inverse"
-        options = {b.name: self._option(b) for b in run.options if not (inverse_ and b.name in OWN)}
+        scope = self.values.scope(self.network.top)
+        options = {b.name: written_option(b, scope) for b in run.options if not (inverse_ and b.name in OWN)}
         options.update({n: plain_option(n, v) for n, v in given.items()})
         if run.analysis == "recursion":
             return recursion_options(options, spans)
@@ -293,15 +295,7 @@ class Model:
         if inverse_:
             options = {"forces": "recovered", **({"method": "generalized_alpha"} if "step" in options else {}), **options}
         stepping = check_options(run.analysis, options, spans)
-        return inverse_options(run, stepping, self.values.scope(self.network.top)) if inverse_ else stepping
-
-    def _option(self, binding: Binding) -> Any:
-        if binding.name in (*WORDS, "matrix"):
-            return word_option(binding.value)
-        wanted = SECOND if binding.name in (*TIMES, "at") else NUMBER
-        if binding.name not in (*TIMES, "at", "modes", *NUMBERS):
-            return binding.value
-        return float(quantity_of(binding.value, self.values.scope(self.network.top), wanted).value)
+        return inverse_options(run, stepping, scope) if inverse_ else stepping
 
 
 def load(source: str | Path, counts: Mapping[str, int] | None = None) -> Model:

@@ -10,7 +10,7 @@ import csv
 import importlib.util
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ ENERGIES = ("energy.stored", "energy.supplied", "energy.dissipated")
 KINETIC = "energy.kinetic"
 _DOCS = ("energy stored in the network", "energy supplied since the start", "energy dissipated since the start")
 _AXES = {"time": {"units": "s", "long_name": "time"}, "mode": {"units": "1", "long_name": "number of the mode, slowest first"}}
-_PARTIAL = "# partial result: "
+_PARTIAL, _EVENT = "# partial result: ", "# event: "
 _SLASH = "\u2215"  # NetCDF reads '/' in a name as a group: files carry the division slash instead
 
 
@@ -143,6 +143,8 @@ def _write_csv(data: Any, path: Path) -> None:
         csv.writer(stream, lineterminator="\n").writerow(header)
         for row in columns:
             stream.write(",".join(map(repr, row.tolist())) + "\n")
+        for line in str(data.attrs.get("event_log", "")).splitlines():
+            stream.write(f"{_EVENT}{line}\n")
         if not data.attrs.get("finished", True):
             stream.write(_PARTIAL + (str(data.attrs.get("message", "")).replace("\n", " ") or "the run did not finish") + "\n")
 
@@ -190,25 +192,20 @@ def _read_csv(path: Path) -> Any:
     import xarray
 
     with path.open(encoding="utf-8", newline="") as stream:
-        rows = csv.reader(stream)
-        headings = [_heading(text) for text in next(rows)]
-        remarks: list[str] = []
-        numbers = [[float(text) for text in row] for row in _numeric(rows, remarks)]
+        lines = stream.read().splitlines()
+    remarks = [line for line in lines if line.startswith("#")]
+    rows = csv.reader(line for line in lines if not line.startswith("#"))
+    headings = [_heading(text) for text in next(rows)]
+    numbers = [[float(text) for text in row] for row in rows if row]
     axis = headings[0][0]
     if headings[0] not in [(name, attributes["units"]) for name, attributes in _AXES.items()]:
         raise ValueError("its first column is not 'time [s]'")
     values = np.array(numbers, dtype=float).reshape(-1, len(headings))
     columns = {name: (axis, values[:, j], {"units": unit}) for j, (name, unit) in enumerate(headings) if j}
-    attributes = {"finished": not remarks, "message": remarks[-1] if remarks else ""}
+    events = [line.removeprefix(_EVENT) for line in remarks if line.startswith(_EVENT)]
+    broken = [line.removeprefix(_PARTIAL) for line in remarks if not line.startswith(_EVENT)]
+    attributes = {"finished": not broken, "message": broken[-1] if broken else "", **({"event_log": "\n".join(events)} if events else {})}
     return xarray.Dataset(columns, coords={axis: (axis, values[:, 0], _AXES[axis])}, attrs=attributes)
-
-
-def _numeric(rows: Iterable[list[str]], remarks: list[str]) -> Iterable[list[str]]:
-    for row in rows:
-        if row and row[0].startswith("#"):
-            remarks.append(",".join(row).removeprefix(_PARTIAL))
-        elif row:
-            yield row
 
 
 def _heading(text: str) -> tuple[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -207,9 +208,16 @@ def refined(time: Array) -> Array:
 
 
 def _between(time: Array, series: Array, fine: Array) -> Array:
+    """The series at finer instants, by cubic splines between events (where two samples are no more than rounding apart)."""
     from scipy.interpolate import CubicSpline
 
-    return CubicSpline(time, series)(fine) if len(time) > 3 else np.interp(fine, time, series)
+    cuts = [0, *(np.flatnonzero(np.diff(time) <= 1e-15 * np.abs(time[1:])) + 1), len(time)]
+    found = np.interp(fine, time, series)
+    for first, last in pairwise(cuts):
+        if last - first > 3:
+            inside = (fine >= time[first]) & (fine <= time[last - 1])
+            found[inside] = CubicSpline(time[first:last], series[first:last])(fine[inside])
+    return found
 
 
 def integral(series: Array, time: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -113,16 +113,17 @@ class Turn:
 def _value_kernel(form: Form, reading: str, index: int) -> Kernel:
     """A scalar of a reading and its derivatives by (key, level)."""
     scalar = ca.SX(flatten(form.readings[reading].value)[index])
-    return _linear_kernel(form, scalar)
+    return linear_kernel(form, scalar)
 
 
 @lru_cache(maxsize=512)
 def charge_kernel(form: Form, k: int) -> Kernel:
     """A charge's definition and its derivatives."""
-    return _linear_kernel(form, form.charges[k])
+    return linear_kernel(form, form.charges[k])
 
 
-def _linear_kernel(form: Form, scalar: Any) -> Kernel:
+def linear_kernel(form: Form, scalar: Any) -> Kernel:
+    """A scalar and its derivatives by (key, level)."""
     keys = [key for key in form.symbols.gathered if key[0][0] not in CONSTANT]
     jacobian = forward_jacobian(scalar, ca.vertcat(*(form.symbols.gathered[k] for k in keys)))
     entries = [(("level", *keys[c]), value) for _, c, value in nonzeros(jacobian)]
@@ -182,6 +183,8 @@ def _rows(system: System, values: Values, beginning: Beginning, nodes: Any, numb
             for u, target, path in zip(unknowns, targets, _paths(beginning.path, signal.sizes if len(chosen) > 1 else ()))
         ]  # fmt: skip
     batch, position = home[system.network.instances[signal.instance].name]
+    if _is_discrete(batch.form, signal.reading):
+        return []
     typed: Typed = batch.form.readings[signal.reading]
     chosen = picked(signal, len(flatten(typed.value)))
     targets = _targets(beginning.value, scope, typed.dimension or dimension(None), len(chosen), beginning)
@@ -190,6 +193,32 @@ def _rows(system: System, values: Values, beginning: Beginning, nodes: Any, numb
         reading_row(system, batch, position, signal.reading, i, path, target, beginning.word, beginning.span)
         for i, target, path in zip(chosen, targets, paths)
     ]
+
+
+def _is_discrete(form: Form, reading: str) -> bool:
+    return any(name == reading or name.startswith(f"{reading}[") for name in form.events.names)
+
+
+def with_written_discretes(machine: Machine) -> Machine:
+    """The machine whose discretes begin with what is written for them; raises `InputError` for values that do not fit."""
+    system, network, g = machine.system, machine.system.network, machine.g.copy()
+    nodes, numbers = network.node_numbers(), {instance.name: i for i, instance in enumerate(network.instances)}
+    for beginning in network.beginnings:
+        signal = find_signal(
+            Name(tuple(Part(t) for t in beginning.path.split(".")), span=beginning.span), Frame(""), network, nodes, numbers, form_of
+        )
+        if signal is None or isinstance(signal, NodeSignal):
+            continue
+        instance = network.instances[signal.instance]
+        batch = next(b for b in system.batches if not b.shapes and instance in b.instances)
+        if _is_discrete(batch.form, signal.reading):
+            typed = batch.form.readings[signal.reading]
+            numbers_of = [i for i, name in enumerate(batch.form.events.names) if name == signal.reading or name.startswith(f"{signal.reading}[")]
+            values = _targets(beginning.value, machine.values.scope(beginning.frame), typed.dimension or dimension(None), len(numbers_of), beginning)
+            for i, value in zip(numbers_of, values):
+                at = batch.discretes(i)[batch.instances.index(instance)]
+                g[system.layout.discretes + at] = g[system.layout.befores + at] = value
+    return replace(machine, g=g)
 
 
 def reading_row(

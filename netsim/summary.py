@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from netsim.samples import Samples
 if TYPE_CHECKING:
     from netsim.model import Model
 
+MOST_CAUSES = 6
 MOST_SIGNALS = 6
 
 
@@ -35,6 +37,7 @@ def _run(samples: Samples) -> list[str]:
     found = [given[key] for key in ("homotopy", "free") if given.get(key)] + _stability(given)
     lines = [head if samples.finished else f"{head}; not finished: {samples.message}"]
     lines += [f"to close the start: {given['start_moves']}"] if given.get("start_moves") else []
+    lines += _events(given)
     lines += (
         [f"  mode {i + 1}: {reading(row[0], 'Hz')}, damping {row[1]:.3g}" for i, row in enumerate(samples.values[:, :2])]
         if samples.axis == "mode"
@@ -45,6 +48,16 @@ def _run(samples: Samples) -> list[str]:
     if len(samples.time) and samples.axis == "time":
         lines += [f"at t = {reading(float(samples.time[-1]), 's')}", *_last_values(samples)]
     return [*lines, *(f"  {note}" for note in given.get("notes", "").split("; ") if note), *_energy(samples)]
+
+
+def _events(given: Mapping[str, Any]) -> list[str]:
+    """How many events there were, by element and condition: those that came most often first."""
+    if not given.get("event_log"):
+        return []
+    causes = Counter(" ".join(line.split("\t")[1:3]) for line in given["event_log"].splitlines())
+    most = [f"{cause} ({count})" for cause, count in causes.most_common(MOST_CAUSES)]
+    more = [f"and {len(causes) - MOST_CAUSES} more"] if len(causes) > MOST_CAUSES else []
+    return [f"{counted(int(given['events']), 'event')}: {'; '.join(most + more)}"]
 
 
 def _stability(given: Mapping[str, Any]) -> list[str]:

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from netsim.batches import Batch, pins
+from netsim.batches import Batch, changing, pins
 from netsim.drives import Drive
 from netsim.elements import batches_of
 from netsim.kernels.form import Key
@@ -96,6 +96,8 @@ class System:
             return self.layout.chart(*batch.constants[key])
         if key[0] == "place":
             return self.layout.place(batch.constants[key][0])
+        if key[0] in ("discrete", "before", "truth"):
+            return (getattr(self.layout, f"{key[0]}s") + batch.constants[key][0]).astype(np.int32)
         if key in batch.drives:
             return self.layout.drive(batch.drives[key], level)
         if key in batch.tables:
@@ -125,7 +127,7 @@ def build_system(network: Network, values: Values | None = None) -> System:
     numbering = number_unknowns(network)
     batches, drives, numbering = batches_of(network, numbering, values)
     nq, nd, nt = sum(b.n_charges * b.n for b in batches), sum(d.n for d in drives), sum(a.size for d in drives for a in d.tables.values())
-    layout = Layout(numbering.nk, numbering.n - numbering.nk, nq, nd, nt, len(numbering.rotations))
+    layout = Layout(numbering.nk, numbering.n - numbering.nk, nq, nd, nt, len(numbering.rotations), 0, 0, *changing(batches))
     pattern, positions = _pattern(layout, batches)
     return System(network, numbering, layout, tuple(batches), tuple(drives), pattern, positions)
 

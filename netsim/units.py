@@ -68,7 +68,6 @@ class UnknownUnit(ValueError):
 
 
 NO_DIMENSION = Dimension()
-ONE = Unit(1.0, 0.0, NO_DIMENSION)
 
 _PREFIXES = {"T": 12, "G": 9, "M": 6, "k": 3, "h": 2, "da": 1, "d": -1, "c": -2, "m": -3, "u": -6, "µ": -6, "μ": -6, "n": -9, "p": -12, "f": -15}
 _OHM_NAMES = ("Ohm", "ohm", "Ω", "\u2126")

@@ -6,7 +6,7 @@ Nothing here touches the structure: `parameter_values(network, {"stiffness": 300
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -220,17 +220,6 @@ def check_bounds(path: str, result: Typed, statement: Param, scope: Scope, span:
             shown = f"{bound.op} {limit:g} {format_dimension(result.dimension or dimension(None))}".rstrip()
             got = ", ".join(f"{s:g}" for s in flatten(result.value))
             raise InputError(Problem("E234", f"'{path}' is {got}, but must be {shown}", span))
-
-
-def parse_overrides(pairs: Iterable[str]) -> dict[str, Expr]:
-    """`-p name=value` texts -> expressions; a bare number is SI."""
-    found: dict[str, Expr] = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals or not value.strip():
-            raise InputError(Problem("E237", f"'{pair}' is not of the form name=value"))
-        found[name.strip()] = parse_expression(value.strip(), COMMAND_LINE)
-    return found
 
 
 def parse_expression(text: str, file: str) -> Expr:

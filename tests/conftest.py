@@ -3,20 +3,34 @@
 from collections.abc import Callable
 from functools import cache
 
+import hypothesis
 import pytest
 
 import netsim
+from netsim.analyses.given import written_option
 from netsim.analyses.options import check_options
 from netsim.analyses.transient import transient
+from netsim.language.syntax import Run
 from netsim.library import models_folder
 from netsim.samples import Samples
 from netsim.values import parse_expression
+
+hypothesis.settings.register_profile(
+    "untimed", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)  # a busy machine is no failure
+hypothesis.settings.load_profile("untimed")
 
 
 @cache
 def loaded(name: str) -> netsim.Model:
     """A model of the models folder: 'rc' is models/rc.net."""
     return netsim.load(models_folder() / f"{name}.net")
+
+
+def line_options(model: netsim.Model, run: Run) -> dict[str, object]:
+    """What a run line says, in SI units."""
+    scope = model.values.scope(model.network.top)
+    return {b.name: written_option(b, scope) for b in run.options}
 
 
 @cache
@@ -31,7 +45,7 @@ def sampled(model: netsim.Model, save: tuple[str, ...] = (), **options: object) 
         (samples,) = model.run(options)
     else:
         (run,) = model.network.runs
-        given = {b.name: model._option(b) for b in run.options} | options
+        given = line_options(model, run) | options
         chosen = check_options("transient", given, {})
         samples = transient(model.machine, model.structure, chosen, [parse_expression(text, "save") for text in save])
     assert samples.finished, samples.message

@@ -20,7 +20,7 @@ LAYERS = [
     "language urdf spice component component_checks library catalogue network repetition expansion placement values tables signals",
     "kernels.program kernels.objects kernels.native kernels.reference kernels.beforehand",
     "kernels.machine_code kernels.call kernels.apart kernels.bundle rotation",
-    "kernels.form kernels.lagrange kernels.build kernels.kernel",
+    "kernels.form kernels.lagrange kernels.events kernels.build kernels.kernel",
     "numbering bindings layout batches inputs drives expression_form elements system",
     "solvers.linear_symbolic solvers.linear solvers.machine solvers.charts levels starts",
     "tracking solvers.newton solvers.words solvers.suspects solvers.diagnosis solvers.rest solvers.homotopy",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from beam_oracle import Chain
 from scipy.integrate import solve_bvp
 
 import netsim
@@ -40,12 +41,37 @@ def test_flexible_pendulum_hanging():
 
 
 def test_double_flexible_pendulum():
-    rates = 2 * np.pi * netsim.load(DOUBLE).modal(modes=5)["frequency"].values
-    assert np.allclose(rates, (2.6800, 7.1861, 162.75, 282.83, 670.95), rtol=5e-5)
+    rates = 2 * np.pi * netsim.load(DOUBLE).modal(modes=10)["frequency"].values
+    assert np.allclose(rates, Chain(2).frequencies(), rtol=1e-6)
+    assert np.allclose(rates[:5], (2.6800, 7.1861, 162.75, 282.83, 670.95), rtol=5e-5)  # published with the reference motion
+
+
+def test_names_follow_the_number_of_elements():
     for elements in (1, 3):
-        model = netsim.load(DOUBLE, counts={"elements": elements})
-        result = model.transient(stop=0.02, rtol=1e-5)
+        result = netsim.load(DOUBLE, counts={"elements": elements}).transient(stop=0.001, method="rk8")
         assert {f"{c}{k}" for c in "uw" for k in range(3, 2 * elements + 3)} <= set(result.data_vars)
+
+
+OTHERS = [
+    (1, {"elements": 1}, {"EI": 300.0, "line": 8.0, "start1": -1.0}),
+    (1, {"elements": 3}, {"EI": 4000.0, "line": 2.0, "start1": 0.3}),
+    (2, {"elements": 1}, {"EI": 500.0, "line": 3.0, "start1": -0.7, "start2": 1.2}),
+    (2, {"elements": 2}, {"EI": 1000.0, "line": 5.0, "start1": -np.pi / 2, "start2": np.radians(5)}),
+]
+
+
+@pytest.mark.parametrize(("links", "counts", "params"), OTHERS)
+def test_other_numbers_against_a_dense_lagrange_code(links, counts, params):
+    """Elements, stiffness, mass and starting angles: every coordinate to 1e-6 of its range, energy to 1e-10 J."""
+    chain = Chain(links, counts["elements"], params["EI"], params["line"])
+    model = netsim.load(PENDULUM if links == 1 else DOUBLE, counts=counts).with_overrides(params)
+    wanted, _ = chain.motion([params[f"start{k + 1}"] for k in range(links)], np.arange(21) * 5e-3, rtol=1e-10)
+    names = [f"{c}{k}" for c in "uw"[:links] for k in range(3, 2 * counts["elements"] + 3)]
+    names = [n for k in range(links) for n in (f"theta{k + 1}", *names[k * 2 * counts["elements"] : (k + 1) * 2 * counts["elements"]])]
+    result = model.transient(stop=0.1, rtol=1e-11, sample=5e-3, method="rk8", save=names)
+    found = np.array([result[n].values for n in names]).T
+    assert np.all(np.abs(found - wanted) < 1e-6 * np.ptp(wanted, axis=0))
+    assert np.ptp(result["energy.stored"].values) < 1e-10
 
 
 ROOTS = {  # beta L of cos cosh = -1 (clamped), sin = 0 (hinged), cos cosh = 1 (free)

@@ -6,7 +6,7 @@ whatever moves closes to 1e-6 of its kinetic energy at rtol = 1e-8, and in given
 
 import numpy as np
 import pytest
-from conftest import loaded, ran
+from conftest import line_options, loaded, ran
 
 import netsim
 from netsim.library import models_folder
@@ -92,7 +92,7 @@ def account(path, **options):
     """(what the account misses at most, range of the kinetic energy or all of it where it hardly changes, largest energy that is moved)."""
     model = loaded(path)
     run = next(run for run in model.network.runs if run.analysis == "transient")
-    given = {b.name: model._option(b) for b in run.options}
+    given = line_options(model, run)
     chosen = {"stop": min(given["stop"], LONG.get(path, given["stop"])), **({"from_": given["from"]} if "from" in given else {})}
     result = model.transient(**{**chosen, **options})
     assert result.attrs["finished"], result.attrs["message"]

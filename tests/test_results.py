@@ -79,6 +79,14 @@ def test_a_partial_csv_says_so_in_its_last_line(tmp_path):
     assert data.attrs == {"finished": False, "message": "interrupted at t = 1 s"} and data.sizes["time"] == len(TIME)
 
 
+@pytest.mark.parametrize("extension", results.FORMATS)
+def test_the_log_of_events_is_read_back(tmp_path, extension):
+    log = "0.1\tb\tx < 0, y > 1\tn = 1, reinit v\n0.30000000000000004\tleg[2].stop\tnot on\ton = 0"
+    data = results.read(results.write(replace(PARTIAL, attributes={"event_log": log}), tmp_path / f"a{extension}")[0])
+    assert data.attrs["event_log"] == log
+    assert data.attrs["message"] == "interrupted at t = 1 s" and data.sizes["time"] == len(TIME)
+
+
 def test_several_runs_are_groups_or_files(tmp_path):
     runs = [replace(SAMPLES, name="fall"), SAMPLES, replace(PARTIAL, name="fall")]
     assert [f.name for f in results.write(runs, tmp_path / "a.csv")] == ["a-fall.csv", "a-run2.csv", "a-fall-3.csv"]

@@ -65,7 +65,7 @@ def connected(branches: list[tuple[str, int, int]], kinds: str, used: set[int]) 
     return nx.is_connected(graph)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(BRANCHES)
 def test_circuits_are_judged_as_graph_theory_does(branches: list[tuple[str, int, int]]) -> None:
     """Resistors, capacitors and sources have a unique solution unless voltage sources close a loop or a node reaches ground through

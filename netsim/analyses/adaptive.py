@@ -9,46 +9,48 @@ from typing import Any
 import numpy as np
 from numba import types
 
+from netsim.analyses.events import Settling, begin_truths, moved_to, settling
 from netsim.analyses.methods import Method, method_named
 from netsim.analyses.options import TransientOptions
+from netsim.analyses.passing import pass_event
+from netsim.analyses.run_arrays import closing_plan, consistent_plan, first_control, first_factor, first_readout, first_trial, pivots_of
 from netsim.errors import InputError, Problem, SimulationError
 from netsim.integrators.adaptive import (
     BY_CORNER,
     BY_ERROR,
+    BY_EVENT,
     BY_NEWTON,
     DONE,
+    EVENT,
     FAILURES,
     FULL,
     GOING,
     NOW,
     REASON,
+    RECOVERING,
     ROW,
     SIZE,
     Control,
     Readout,
     advance,
-    first_size,
+    longer,
     take,
 )
-from netsim.integrators.contract import ACCEPTED, EVENTS, FACTORISATIONS, FAILED, REJECTED, RESTARTED, Trial, fill_code, set_scales
-from netsim.integrators.states import load, move_charts, place, project
-from netsim.integrators.weights import exponents
+from netsim.integrators.contract import ACCEPTED, EVENTS, FAILED, FIRST_EVENT, REJECTED, RESTARTED, Trial, fill_code
+from netsim.integrators.crossings import first_event, nothing_to_watch
+from netsim.integrators.states import load, place, project
 from netsim.kernels.apart import address_of, plain_loops
 from netsim.kernels.bundle import Bundle, bundled
-from netsim.kernels.call import run_table
-from netsim.layout import Layout
 from netsim.peaks import peaks_of
 from netsim.selection import Sampler
-from netsim.solvers.charts import quaternions
-from netsim.solvers.consistent import Consistent, compiled_plan
-from netsim.solvers.diagnosis import AHEAD, Stopped, explain_chatter, explain_failure, explain_singular
+from netsim.solvers.consistent import Consistent
+from netsim.solvers.diagnosis import AHEAD, Stopped, explain_chatter, explain_failure
 from netsim.solvers.initial import Structure
-from netsim.solvers.linear import Factor, SingularMatrix, analyse
-from netsim.solvers.machine import ALPHA, KA, KV, KX, Machine
+from netsim.solvers.linear import Factor
+from netsim.solvers.machine import Machine
 from netsim.solvers.newton import NOT_FINITE, OUTSIDE_TABLE, SINGULAR, set_time
 from netsim.solvers.reach import out_of_reach
 from netsim.solvers.reactions import Reactions, find_reactions
-from netsim.solvers.recovery import plan_recovery, recover
 from netsim.solvers.redundancy import chosen_anew
 from netsim.solvers.sharing import plan_sharing
 
@@ -56,15 +58,11 @@ Array = np.ndarray
 
 BLOCK_SECONDS = 0.15
 NEW_PIVOTS = 6
-FILL = 500
-"""Samples at accepted steps are filled up to this many over a run."""
 HARDLY, HOPELESS = 1e-3, 20_000
 """A run that fails so many steps within this part of it hardly advances."""
-GIVEN_STEP = 1e-9
-"""The tolerance that Newton's method goes by where steps are given: small beside what any method leaves."""
 LOOK, HARD = 50, 3
 """Where constraints repeat one another: steps after which failures are counted, and how many of them ask whether others should be left out."""
-WORDS = {BY_ERROR: "the error test", BY_NEWTON: "Newton's method", BY_CORNER: "a corner of a drive"}
+WORDS = {BY_ERROR: "the error test", BY_NEWTON: "Newton's method", BY_CORNER: "a corner of a drive", BY_EVENT: "an event"}
 
 
 @dataclass(eq=False)
@@ -78,10 +76,23 @@ class Running:
     control: Control
     readout: Readout
     plan: Consistent
+    closing: Consistent
     factor: Factor
     arrays: Any
     reactions: Reactions | None
+    watch: Bundle
     alive: list[Any] = field(default_factory=list)
+    events: Settling | None = None
+    factors: dict[bytes, Factor] = field(default_factory=dict)
+    bundles: dict[int, tuple[Any, Bundle]] = field(default_factory=dict)
+
+    def bundle(self, name: str) -> Bundle:
+        """One of its parts behind one address; parts that events exchange are kept."""
+        values = getattr(self, name)
+        key = id(values)
+        if key not in self.bundles:
+            self.bundles[key] = values, bundled(values)
+        return self.bundles[key][1]
 
     @property
     def now(self) -> float:
@@ -98,7 +109,8 @@ class Running:
     @property
     def effort(self) -> dict[str, int]:
         """What the loop did besides accepted steps."""
-        return {name: int(self.counters[k]) for name, k in (("rejected", REJECTED), ("failed", FAILED), ("corners", EVENTS))}
+        found = {name: int(self.counters[k]) for name, k in (("rejected", REJECTED), ("failed", FAILED), ("corners", EVENTS))}
+        return found | ({"events": len(self.events.log)} if self.events else {})
 
     @property
     def sampled(self) -> tuple[Array, Array, Array]:
@@ -113,27 +125,31 @@ def begin_adaptive(machine: Machine, structure: Structure, options: TransientOpt
     method = method_named(options.method)
     if reason := method.refused(structure.index):
         raise InputError(Problem("E426", reason, hint="leave `method` out: the default serves every index"))
-    trial, size = _trial(machine, structure, options, method, g)
-    problem, factor = machine.bundle, _first_factor(machine, trial, size, 0.0)
-    plan, recovery = _plan(machine, structure, options, method, trial, corners, 0.0)
-    arrays, alive = method.prepare(machine, factor, plan)
+    trial, size = first_trial(machine, structure, options, method, g)
+    problem, factor = machine.bundle, first_factor(machine, trial, size, 0.0)
+    events = settling(machine, structure, method.explicit)
+    plan, recovery = consistent_plan(machine, structure, options, method, trial, corners, 0.0, events is not None)
+    closing, closed = closing_plan(machine, structure, method, trial, 0.0)
+    arrays, alive = method.prepare(machine, factor, plan, closing)
     peaks = np.zeros(0) if options.step else peaks_of(machine, options.stop, corners)
-    control = _control(options, method, structure, size, corners, peaks, plan, layout.nk > 0)
+    control = first_control(options, method, structure, size, corners, peaks, plan, layout.nk > 0)
+    if events and len(plan.sizes):  # values that switch have no polynomial worth a sample where nothing else moves
+        control.places[RECOVERING] = 1
     reactions = find_reactions(machine)
     shares, tables = plan_sharing(machine, reactions)
-    readout = _readout(reader, shares, method, len(control.grid) - 1 + (1000 if control.places[4] else 2))
-    run = Running(machine, options, method, trial, control, readout, plan, factor, arrays, reactions, [alive, recovery, tables])
+    readout = first_readout(reader, shares, method, len(control.grid) - 1 + (1000 if control.places[4] else 2))
+    watch = bundled(events.watch if events else nothing_to_watch())
+    held = [alive, recovery, closed, tables]
+    run = Running(machine, options, method, trial, control, readout, plan, closing, factor, arrays, reactions, watch, held, events)
     _fill(run)
     set_time(problem, trial.g, 0.0)
+    if events:
+        begin_truths(events, trial.g)
+        pass_event(run)
     trial.middle[:] = trial.start
     take(problem, bundled(trial), bundled(readout), 0, 0.0)
     control.places[ROW] = 1
     return run
-
-
-def state_of(g: Array, layout: Layout) -> Array:
-    """[x | v | a | y | q | q'] of a global vector."""
-    return np.concatenate([g[layout.x : layout.history], g[layout.charge(np.arange(layout.nq), 0)], g[layout.history : layout.step_size]])
 
 
 def _chosen_anew(run: Running) -> bool:
@@ -145,16 +161,21 @@ def _chosen_anew(run: Running) -> bool:
     if found is None:
         return False
     machine, structure = found
-    trial, size = _trial(machine, structure, run.options, run.method, stands)
+    trial, size = first_trial(machine, structure, run.options, run.method, stands)
     run.trial = trial._replace(counters=run.trial.counters)
     run.counters[RESTARTED] = 1
-    run.machine, run.factor = machine, _first_factor(machine, run.trial, size, now)
-    run.plan, recovery = _plan(machine, structure, run.options, run.method, run.trial, run.control.corners[:-1], now)
-    run.arrays, alive = run.method.prepare(machine, run.factor, run.plan)
+    run.machine, run.factor = machine, first_factor(machine, run.trial, size, now)
+    events, corners = run.events is not None, run.control.corners[:-1]
+    run.plan, recovery = consistent_plan(machine, structure, run.options, run.method, run.trial, corners, now, events)
+    run.closing, closed = closing_plan(machine, structure, run.method, run.trial, now)
+    run.arrays, alive = run.method.prepare(machine, run.factor, run.plan, run.closing)
     run.reactions = find_reactions(machine)
     shares, tables = plan_sharing(machine, run.reactions)
     run.readout = run.readout._replace(sharing=shares)
-    run.alive += [alive, recovery, tables]
+    if run.events:
+        run.events, run.factors = moved_to(run.events, machine, structure), {}
+        run.watch = bundled(run.events.watch)
+    run.alive += [alive, recovery, closed, tables]
     run.control.numbers[SIZE], run.control.places[FAILURES] = size, 0
     _fill(run)
     return True
@@ -162,124 +183,38 @@ def _chosen_anew(run: Running) -> bool:
 
 def _fill(run: Running) -> None:
     """Compile what the loop calls by address, and the loop, or read them from the cache."""
-    problem, trial, plan, vector = run.machine.bundle, bundled(run.trial), bundled(run.plan), types.float64[::1]
+    problem, trial, plan, vector, real = run.machine.bundle, bundled(run.trial), bundled(run.plan), types.float64[::1], types.float64
     projecting = address_of(project, types.boolean, problem.kind, plan.kind, vector, vector)
     fill_code(run.method.module, run.arrays, problem, run.factor, trial, projecting, run.method.single)
+    if run.events:
+        kinds = (each.kind for each in (problem, trial, plan, run.watch))
+        run.trial.code[FIRST_EVENT] = address_of(first_event, real, types.int64, *kinds, real, real, real)
     with plain_loops():
         rest = (bundled(each).kind for each in (run.factor, run.trial, run.control, run.plan, run.readout))
-        advance.compile((types.int64, problem.kind, *rest, types.int64))
+        advance.compile((types.int64, problem.kind, *rest, run.watch.kind, types.int64))
 
 
-def _trial(machine: Machine, structure: Structure, options: TransientOptions, method: Method, g: Array) -> tuple[Trial, float]:
-    """Arrays of a step from the point in g, and its first size."""
-    system, layout = machine.system, machine.system.layout
-    state = np.concatenate([state_of(g, layout), quaternions(system, g).ravel()])
-    move_charts(machine.bundle, state)
-    nk, n = layout.nk, system.n
-    nominal = np.concatenate([system.position_nominals, system.nominals])
-    rtol = GIVEN_STEP if options.step else method.tolerance(options.rtol)
-    share = max(10 * 2.2e-16 / rtol, min(0.03, rtol**0.5))
-    tolerances = np.array([rtol, share, method.estimate, 0.0, 1.0])
-    counters = np.zeros(8, np.int64)
-    counters[RESTARTED] = 2
-    trial = Trial(
-        g, np.zeros(system.out_size), state, state.copy(), state.copy(), np.zeros(3 * nk + layout.nq), np.zeros(n), np.zeros((6, n)),
-        np.zeros(nk + n), exponents(system, structure), nominal, tolerances, counters, np.zeros(8, np.int64),
-    )  # fmt: skip
-    set_scales(machine.bundle, bundled(trial))
-    return trial, options.step or first_size(machine.bundle, bundled(trial), options.stop, method.estimate)
-
-
-def _control(
-    options: TransientOptions, method: Method, structure: Structure, size: float, corners: Array, peaks: Array, plan: Consistent, kinematic: bool
-) -> Control:
-    stop, fixed = options.stop, options.step
-    numbers = np.array([0.0, size, stop, fixed, 1e-15 * stop, fixed if fixed else stop / 4, BY_ERROR, 0.0])
-    kinematic_constraints = structure.index > 1 and len(plan.sizes) > 0
-    grid: Array = np.zeros(0)
-    if options.sample:
-        count = int(np.floor(options.stop / options.sample * (1 + 1e-12)))
-        grid = np.arange(1, count + 1) * options.sample
-        grid = np.append(grid[grid < stop * (1 - 1e-12)], stop)
-    elif not fixed:
-        grid = np.append(np.arange(1, FILL) * (stop / FILL), stop)
-    every = 0 if options.sample else options.every
-    recovering = int(len(plan.sizes) > 0 and (method.explicit or (options.recovers and (kinematic or structure.index > 1))))
-    cut = corners if not fixed or method.order > 1 else np.zeros(0)  # a given step of order 1 gains nothing: see docs/decisions.md
-    inside = np.append(cut[(cut > 0) & (cut < stop * (1 - 1e-12))], np.inf)
-    places = np.array([0, 0, 0, 0, every, int(kinematic_constraints), recovering, int(len(plan.sizes) > 0), 0, 0, 0])
-    return Control(numbers, places, inside, np.append(peaks, np.inf), np.append(grid, np.inf))
-
-
-def _readout(reader: Sampler, shares: Bundle, method: Method, rows: int) -> Readout:
-    nodes = np.array(method.work)
-    basis = np.linalg.inv(np.vander(nodes, increasing=True))
-    integrals = np.ascontiguousarray(basis.T / np.arange(1, len(nodes) + 1))
-    return Readout(
-        reader.table, reader.places, np.zeros(reader.size), np.zeros((rows, len(reader.places))), np.zeros((rows, 4)), np.zeros(rows),
-        np.zeros((2, 2)), np.zeros(4), nodes, np.zeros((len(nodes), 2)), integrals, shares,
-    )  # fmt: skip
-
-
-def _plan(
-    machine: Machine, structure: Structure, options: TransientOptions, method: Method, trial: Trial, corners: Array, t: float
-) -> tuple[Consistent, Any]:
-    """Consistent points for recovered samples, projections, corners and explicit methods; factors taken at the point t; and what keeps them alive."""
-    if not (options.recovers or method.needs_rates or len(corners) or structure.index > 1):
-        return compiled_plan(None), None
-    recovery = plan_recovery(machine, structure, trial.g)
-    try:
-        recover(recovery, trial.g, trial.start, t)
-    except SimulationError:
-        return compiled_plan(None), None
-    return compiled_plan(recovery), recovery
-
-
-def _first_factor(machine: Machine, trial: Trial, h: float, t: float) -> Factor:
-    """Ordering and pivots for the matrix of a step of size h from t; raises `SimulationError` where it is singular."""
-    layout, problem, g = machine.system.layout, machine.problem, trial.g
-    load(bundled(problem), g, trial.start)
-    set_time(bundled(problem), g, t)
-    g[[KX, KV, KA, ALPHA]] = 1.0, 1.0 / h, 1.0 / h**2, 1.0 / h
-    at, nq = 3 * layout.nk + layout.ny, layout.nq
-    g[layout.history : layout.step_size] = trial.start[at + nq : at + 2 * nq] - trial.start[at : at + nq] / h
-    trial.out[:] = 0.0
-    run_table(problem.jacobian, g, trial.out)
-    found = _pivots(machine, trial, t)
-    if isinstance(found, Problem):
-        raise SimulationError(found)
-    return found
-
-
-def _pivots(machine: Machine, trial: Trial, t: float) -> Factor | Problem:
-    """Ordering and pivots for the matrix that `out` holds."""
-    system = machine.system
-    entries = trial.out[system.layout.entries : system.layout.entries + system.pattern.nnz]
-    try:
-        factor = analyse(system.n, system.pattern.indptr, system.pattern.indices, entries)
-    except SingularMatrix as singular:
-        return explain_singular(machine, singular, t)
-    except ValueError:
-        return Problem("E503", f"the equations give no finite matrix at t = {t:g} s", hint="a parameter or start value may divide by zero")
-    trial.counters[FACTORISATIONS] += 1
-    return factor
-
-
-def integrate_adaptive(run: Running, progress: Any) -> Problem | None:
+def integrate_adaptive(run: Running, progress: Any) -> Problem | None:  # noqa: C901  (one case per answer of the loop)
     """Blocks of steps until the end, a failure (returned) or an interruption (raised)."""
     block, broken, mark, failed = 16, {}, [run.now, 0.0], [0]  # type: int, dict[int, int], list[float], list[int]
     while True:
-        problem, (trial, control, plan, factor) = run.machine.bundle, map(bundled, (run.trial, run.control, run.plan, run.factor))
+        problem, (trial, control, plan, factor) = run.machine.bundle, map(run.bundle, ("trial", "control", "plan", "factor"))
         most = LOOK if run.machine.system.redundant else block
         started = clock.perf_counter()
-        status = advance(run.arrays.address, problem, factor, trial, control, plan, bundled(run.readout), min(block, most))
+        status = advance(run.arrays.address, problem, factor, trial, control, plan, run.bundle("readout"), run.watch, min(block, most))
         spent = clock.perf_counter() - started
         if progress:
             progress(min(1.0, run.now / run.options.stop), run.now, run.steps)
         if status == DONE:
             return None
         if status == FULL:
-            run.readout = _longer(run.readout)
+            run.bundles.pop(id(run.readout))
+            run.readout = longer(run.readout)
+        elif status == EVENT:
+            try:
+                pass_event(run)
+            except SimulationError as error:
+                return error.problems[0]
         elif _worn(run, status, failed) and _chosen_anew(run):
             continue
         elif status == GOING:
@@ -296,7 +231,7 @@ def integrate_adaptive(run: Running, progress: Any) -> Problem | None:
 
 def _new_pivots(run: Running) -> Problem | None:
     """Pivots that serve the matrix where the old ones broke down, else a smaller step; the problem where that helps no more."""
-    found = _pivots(run.machine, run.trial, run.now)
+    found = pivots_of(run.machine, run.trial, run.now)
     if not isinstance(found, Problem):
         run.factor, run.arrays = found, run.method.with_factor(run.arrays, found)
     elif run.options.step or run.control.numbers[SIZE] < 1e-12 * run.options.stop:
@@ -322,15 +257,6 @@ def _stuck(run: Running, mark: list[float]) -> Problem | None:
     if failed - mark[1] < HOPELESS:
         return None
     return explain_chatter(run.machine, run.now, failed - int(mark[1]), run.trial.start)
-
-
-def _longer(readout: Readout) -> Readout:
-    """The same with room for twice as many samples."""
-    return readout._replace(
-        values=np.vstack([readout.values, np.zeros_like(readout.values)]),
-        account=np.vstack([readout.account, np.zeros_like(readout.account)]),
-        times=np.append(readout.times, np.zeros_like(readout.times)),
-    )
 
 
 def _failure(run: Running, status: int) -> Problem:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from netsim.errors import InputError, SimulationError
+from netsim.analyses.events import ROUNDS, has_events, settling, starts_otherwise
+from netsim.errors import InputError, Problem, SimulationError
 from netsim.solvers.assembly import sizes_of_machine
 from netsim.solvers.change_point import check_drawn_apart
 from netsim.solvers.equilibrium import Equilibrium, equilibrium
 from netsim.solvers.initial import Change, Structure, consistent_start, resumed_start, search_start, set_charges, structure_of
 from netsim.solvers.machine import Machine, build_machine
 from netsim.solvers.redundancy import joined, repeated
+from netsim.starts import with_written_discretes
 from netsim.system import without_redundant
 
 Array = np.ndarray
@@ -25,6 +28,32 @@ def begun(machine: Machine, structure: Structure, start: str = "", origin: Array
 
     `start` is "" (mechanics where it is drawn, all else in the static solution), "static" (all in equilibrium) or "rest"; an `origin` is the point
     to begin at. Written starts hold in any case. Raises `InputError` and `SimulationError` where there is no such point."""
+    return _agreeing(machine, structure, origin, lambda m, s, o: _begun(m, s, start, o))
+
+
+def _agreeing(machine: Machine, structure: Structure, origin: Array | None, find: Callable[..., Any]) -> Any:
+    """What `find` finds for the machine once its discretes agree with the point: the third part of the answer is, or holds, the point."""
+    if not has_events(machine):
+        return find(machine, structure, origin)
+    machine = with_written_discretes(machine)
+    for _ in range(ROUNDS):
+        found = find(machine, structure, origin)
+        g = found[2] if isinstance(found[2], np.ndarray) else found[2].g
+        events = settling(found[0], found[1])
+        if events is None or not starts_otherwise(events, g):
+            return found
+        changed = machine.g.copy()
+        changed[events.values] = changed[events.befores] = g[events.values]
+        machine = replace(machine, g=changed)
+        if origin is not None:
+            origin = origin.copy()
+            part = origin[len(origin) - len(g) :]
+            part[events.values] = part[events.befores] = g[events.values]
+    hint = "write `start` for the discretes, or keep thresholds apart"
+    raise SimulationError(Problem("E509", "at the start conditions keep switching one another", hint=hint))
+
+
+def _begun(machine: Machine, structure: Structure, start: str, origin: Array | None) -> tuple[Machine, Structure, Array, list[Change]]:
     if origin is not None:
         return _reduced(machine, structure, lambda m, s: (resumed_start(m, s, origin), []))
     if start == "rest":
@@ -37,6 +66,10 @@ def begun(machine: Machine, structure: Structure, start: str = "", origin: Array
 
 def settled(machine: Machine, structure: Structure, t: float = 0.0) -> tuple[Machine, Structure, Equilibrium]:
     """The machine that is solved, its structure, and its equilibrium under the sources' values at time t."""
+    return _agreeing(machine, structure, None, lambda m, s, _: _settled(m, s, t))
+
+
+def _settled(machine: Machine, structure: Structure, t: float) -> tuple[Machine, Structure, Equilibrium]:
     machine, structure, g, _ = _reduced(machine, structure, lambda m, s: (search_start(m, s, t), []))
     found = equilibrium(machine, g, sizes_of_machine(machine))
     set_charges(machine, found.g)

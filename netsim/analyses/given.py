@@ -5,13 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from netsim.analyses.options import TIMES, WORDS
+from netsim.analyses.recursion_options import NUMBERS
 from netsim.errors import InputError, Problem
 from netsim.language.expressions import Scope, Typed, quantity_of
-from netsim.language.syntax import Expr, Name, Number, String, Vector
+from netsim.language.syntax import Binding, Expr, Name, Number, String, Vector
 from netsim.units import NO_DIMENSION, parse_unit
 from netsim.values import parse_expression
 
-SECOND, NUMBER = parse_unit("s").dimension, NO_DIMENSION
+SECOND = parse_unit("s").dimension
+DIMENSIONS = {**dict.fromkeys((*TIMES, "at"), SECOND), **dict.fromkeys(("modes", *NUMBERS), NO_DIMENSION)}
+"""What options that are numbers are measured in."""
+
+
+def is_word(name: str) -> bool:
+    """Whether an option is one of some words."""
+    return name in (*WORDS, "matrix")
 
 
 def listed_option(value: Any, name: str) -> Expr:
@@ -30,12 +38,20 @@ def word_option(expr: Expr) -> str:
 
 def plain_option(name: str, value: Any) -> Any:
     """Options from Python or the command line: numbers, or texts such as '5 ms'."""
-    if name in (*WORDS, "matrix") or isinstance(value, int | float):
+    if is_word(name) or isinstance(value, int | float):
         return value
     expr = parse_expression(value, name) if isinstance(value, str) else value
-    wanted = SECOND if name in (*TIMES, "at") else NUMBER
 
     def unknown(word: Name) -> Typed:
         raise InputError(Problem("E237", f"'{name}' takes a number, not '{value}'", word.span))
 
-    return float(quantity_of(expr, Scope(unknown), wanted).value)
+    return float(quantity_of(expr, Scope(unknown), DIMENSIONS.get(name, NO_DIMENSION)).value)
+
+
+def written_option(binding: Binding, scope: Scope) -> Any:
+    """An option of a run line: a word, a number in SI units, or the expression where it is neither."""
+    if is_word(binding.name):
+        return word_option(binding.value)
+    if binding.name not in DIMENSIONS:
+        return binding.value
+    return float(quantity_of(binding.value, scope, DIMENSIONS[binding.name]).value)

@@ -21,6 +21,9 @@ Array = np.ndarray
 TRAPEZOID, SIMPSON = (0.0, 1.0), (0.0, 0.5, 1.0)
 RADAU = (0.0, (4 - 6**0.5) / 10, (4 + 6**0.5) / 10, 1.0)
 """Nodes of quadratures of order 2, 4 and 5, the weight of 0 being none in the last."""
+LOBATTO_6 = (0.0, 0.5 - 0.05**0.5, 0.5 + 0.05**0.5, 1.0)
+LOBATTO_8 = (0.0, 0.5 - (3 / 28) ** 0.5, 0.5, 0.5 + (3 / 28) ** 0.5, 1.0)
+"""The same of order 6 and 8."""
 
 HIGH = 9
 """Above index 3 come inverse problems through motors and springs, where consistent points carry what Radau's own stages no longer can."""
@@ -58,7 +61,8 @@ class Method:
     @property
     def module(self) -> ModuleType:
         """The file of its compiled functions."""
-        return import_module(f"netsim.integrators.{'implicit_euler' if self.name == 'euler' else self.name}")
+        name = "explicit" if self.explicit else "implicit_euler" if self.name == "euler" else self.name
+        return import_module(f"netsim.integrators.{name}")
 
     def tolerance(self, rtol: float) -> float:
         """What the error test of a step goes by, so that the error of the run follows rtol: steps grow with its 1/estimate-th power, errors with
@@ -72,7 +76,7 @@ class Method:
         return renewed(arrays, factor) if renewed else arrays
 
 
-def _prepare_radau(machine: Machine, factor: Factor, plan: Consistent) -> tuple[Any, list[Any]]:
+def _prepare_radau(machine: Machine, factor: Factor, plan: Consistent, closing: Consistent) -> tuple[Any, list[Any]]:
     from netsim.integrators import radau
 
     layout = machine.system.layout
@@ -93,33 +97,37 @@ def _charge_calls(machine: Machine) -> list[Any]:
     return calls
 
 
-def _prepare_bdf(machine: Machine, factor: Factor, plan: Consistent) -> tuple[Any, list[Any]]:
+def _prepare_bdf(machine: Machine, factor: Factor, plan: Consistent, closing: Consistent) -> tuple[Any, list[Any]]:
     from netsim.integrators import bdf
 
     return bdf.prepare(machine.system.n, machine.system.layout.nk, machine.system.layout.nq), []
 
 
-def _prepare_trbdf2(machine: Machine, factor: Factor, plan: Consistent) -> tuple[Any, list[Any]]:
+def _prepare_trbdf2(machine: Machine, factor: Factor, plan: Consistent, closing: Consistent) -> tuple[Any, list[Any]]:
     from netsim.integrators import trbdf2
 
     layout = machine.system.layout
     return trbdf2.prepare(3 * layout.nk + layout.ny + 2 * layout.nq + 4 * layout.nr, layout.nk, layout.nq), []
 
 
-def _prepare_euler(machine: Machine, factor: Factor, plan: Consistent) -> tuple[Any, list[Any]]:
+def _prepare_euler(machine: Machine, factor: Factor, plan: Consistent, closing: Consistent) -> tuple[Any, list[Any]]:
     from netsim.integrators import implicit_euler
 
     return implicit_euler.prepare(machine.system.layout.nk, machine.system.layout.nq), []
 
 
-def _prepare_rk45(machine: Machine, factor: Factor, plan: Consistent) -> tuple[Any, list[Any]]:
-    from netsim.integrators import rk45
+def _prepare_explicit(tableau: str) -> Callable[..., tuple[Any, list[Any]]]:
+    def prepare(machine: Machine, factor: Factor, plan: Consistent, closing: Consistent) -> tuple[Any, list[Any]]:
+        from netsim.integrators import explicit, tableaux
 
-    layout = machine.system.layout
-    return rk45.prepare(layout.n, layout.nk, layout.nq, 3 * layout.nk + layout.ny + 2 * layout.nq + 4 * layout.nr, plan), []
+        layout = machine.system.layout
+        state = 3 * layout.nk + layout.ny + 2 * layout.nq + 4 * layout.nr
+        return explicit.prepare(getattr(tableaux, tableau)(), layout.n, layout.nk, layout.nq, state, plan, closing), []
+
+    return prepare
 
 
-def _prepare_generalized_alpha(machine: Machine, factor: Factor, plan: Consistent) -> tuple[Any, list[Any]]:
+def _prepare_generalized_alpha(machine: Machine, factor: Factor, plan: Consistent, closing: Consistent) -> tuple[Any, list[Any]]:
     from netsim.integrators import generalized_alpha
 
     return generalized_alpha.prepare(machine.system.layout.nk, machine.system.layout.nq, plan), []
@@ -131,14 +139,16 @@ METHODS = {
     "trbdf2": Method("trbdf2", 2, 3, SIMPSON, 2, True, _prepare_trbdf2),
     "bdf": Method("bdf", 5, 2, SIMPSON, 3, True, _prepare_bdf, variable=True),
     "radau": Method("radau", 5, 4, RADAU, HIGH, False, _prepare_radau, single=False),
-    "rk45": Method("rk45", 5, 5, RADAU, 1, True, _prepare_rk45, explicit=True, single=False),
+    "rk45": Method("rk45", 5, 5, RADAU, 3, True, _prepare_explicit("dormand_prince_5"), explicit=True, single=False),
+    "rk6": Method("rk6", 6, 6, LOBATTO_6, 3, True, _prepare_explicit("verner_6"), explicit=True, single=False),
+    "rk8": Method("rk8", 8, 8, LOBATTO_8, 3, True, _prepare_explicit("dormand_prince_8"), explicit=True, single=False),
 }
 _REASONS = {
     "euler": "its matrix grows ill with the short steps that the error test asks for there",
     "bdf": "its matrix grows ill with the short steps that the error test asks for there",
     "generalized_alpha": "its accelerations are found from positions, and lose an order for every further derivative that is wanted",
     "trbdf2": "the trapezoidal rule has no order there: the accelerations of constrained masses swing from step to step",
-    "rk45": "an explicit method needs equations that give every rate, and here constraints tie states to one another",
+    **dict.fromkeys(("rk45", "rk6", "rk8"), "an explicit method takes accelerations from constraints, and here they are constrained themselves"),
 }
 
 

@@ -150,7 +150,8 @@ def _all(stiffness: Any, damping: Any, mass: Any, shift: float) -> tuple[Array, 
     """1/(s - shift) of every s, and shapes: P(shift) u = -(t D' + t^2 M) u with t = s - shift, D' = D + 2 shift M."""
     from scipy import linalg
 
-    p, d, m, columns = _shifted(stiffness, damping, mass, shift)
+    *scaled, columns = _shifted(stiffness, damping, mass, shift)
+    p, d, m = (x.toarray() for x in scaled)
     n = p.shape[0]
     lu = linalg.lu_factor(p)
     companion = np.block([[-linalg.lu_solve(lu, d), -linalg.lu_solve(lu, m)], [np.eye(n), np.zeros((n, n))]])
@@ -163,13 +164,8 @@ def _some(stiffness: Any, damping: Any, mass: Any, shift: float, count: int) -> 
     from scipy.sparse import csc_matrix
     from scipy.sparse.linalg import LinearOperator, eigs, splu
 
-    p, d, m = stiffness + shift * damping + shift**2 * mass, damping + 2 * shift * mass, mass
-    rows, columns = equilibrate(csc_matrix(p))
-    from scipy.sparse import diags_array
-
-    left, right = diags_array(rows), diags_array(columns)
-    n, lu = p.shape[0], splu(csc_matrix(left @ p @ right))
-    d, m = left @ d @ right, left @ m @ right
+    p, d, m, columns = _shifted(stiffness, damping, mass, shift)
+    n, lu = p.shape[0], splu(csc_matrix(p))
 
     def apply(z: Array) -> Array:
         u, w = z[:n], z[n:]
@@ -180,14 +176,14 @@ def _some(stiffness: Any, damping: Any, mass: Any, shift: float, count: int) -> 
     return mu, columns[:, None] * vectors[:n]
 
 
-def _shifted(stiffness: Any, damping: Any, mass: Any, shift: float) -> tuple[Array, Array, Array, Array]:
-    """P(shift), its first derivative and M, dense, rows and columns scaled; the columns' scales."""
-    from scipy.sparse import csc_matrix
+def _shifted(stiffness: Any, damping: Any, mass: Any, shift: float) -> tuple[Any, Any, Any, Array]:
+    """P(shift), its first derivative and M, rows and columns scaled; the columns' scales."""
+    from scipy.sparse import csc_matrix, diags_array
 
     p = csc_matrix(stiffness + shift * damping + shift**2 * mass)
     rows, columns = equilibrate(p)
-    scaled = [rows[:, None] * x.toarray() * columns for x in (p, damping + 2 * shift * mass, mass)]
-    return (*scaled, columns)  # type: ignore[return-value]
+    left, right = diags_array(rows), diags_array(columns)
+    return left @ p @ right, left @ (damping + 2 * shift * mass) @ right, left @ mass @ right, columns
 
 
 def _read(machine: Machine, reader: Sampler, g: Array, s: complex, u: Array) -> Array:

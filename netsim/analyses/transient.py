@@ -11,6 +11,8 @@ import numpy as np
 
 from netsim.analyses.adaptive import Running, begin_adaptive, integrate_adaptive
 from netsim.analyses.beginning import begun
+from netsim.analyses.event_log import log_text
+from netsim.analyses.events import has_events
 from netsim.analyses.options import TransientOptions
 from netsim.analyses.stepping import Progress, Stepping, begin_run, integrate, keep_last
 from netsim.corners import corners_of
@@ -61,7 +63,8 @@ def transient(
     began, cpu = clock.perf_counter(), clock.process_time()
     machine, structure, g, changes = begun(machine, structure, options.start, origin)
     point = g.copy()
-    whole = options.plain and options.method == "euler"  # steps that no corner cuts
+    switching = has_events(machine)
+    whole = options.plain and not switching and options.method == "euler"  # steps that no corner cuts
     corners = np.zeros(0) if whole else corners_of(machine, options.stop)
     machine, structure, g, coordinates = formulated(machine, structure, g, options.formulation)
     selection = select(machine, saves, plots)
@@ -76,7 +79,7 @@ def transient(
     failure: Problem | None = None
     message = ""
     run: Stepping | Running
-    if options.plain and not len(corners):
+    if options.plain and not switching and not len(corners):
         recovery = plan_recovery(machine, structure, g) if options.recovers else None
         run = begin_run(machine, options, g, reader, selection, recovery)
     else:
@@ -136,6 +139,7 @@ def _attributes(run: Stepping | Running, structure: Structure, changes: Sequence
         "index": structure.index,
         "steps": run.steps,
         **(run.effort if isinstance(run, Running) else {}),
+        **({"event_log": log_text(run.events.log)} if isinstance(run, Running) and run.events else {}),
         "iterations": int(run.counters[ITERATIONS]),
         "factorisations": int(run.counters[FACTORISATIONS]),
         "wall_seconds": ending.wall_seconds,

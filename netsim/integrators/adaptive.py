@@ -26,6 +26,7 @@ from netsim.integrators.contract import (
     set_scales,
     set_time,
 )
+from netsim.integrators.crossings import NEVER, RELATIONS, event_in
 from netsim.integrators.states import (
     DISSIPATED,
     KINETIC,
@@ -47,19 +48,20 @@ from netsim.solvers.sharing import share
 
 Array = np.ndarray
 
-NOW, SIZE, STOP, FIXED, LEAST, LONGEST, REASON, LAST = range(8)
+NOW, SIZE, STOP, FIXED, LEAST, LONGEST, REASON, LAST, DUE = range(9)
 """Positions in Control.numbers: instant, size of the next step, end, given step (0: adaptive), smallest and longest step, what limited the last one,
-where its end is looked at (just before a corner)."""
+where its end is looked at (just before a corner), next known instant of an event."""
 
 CORNER, GRID, ROW, STEP, EVERY, PROJECTING, RECOVERING, RESTARTS, FAILURES, CREEPING, PEAK = range(11)
 """Positions in Control.places: next corner, next requested instant, next row, steps done, accepted steps between samples (0: at requested instants
 only), whether every step ends in a projection, whether samples are recovered, whether corners want a consistent point, failures in a row, shortest
 steps in a row, next peak."""
 
-GOING, DONE, FULL = 100, 101, 102
-"""What `advance` answers besides a failure's status: more steps to do, at the end, no room for samples."""
+GOING, DONE, FULL, EVENT = 100, 101, 102, 103
+"""What `advance` answers besides a failure's status: more steps to do, at the end, no room for samples,
+at an instant at which relations are to be looked at."""
 
-BY_ERROR, BY_NEWTON, BY_CORNER = 1.0, 2.0, 3.0
+BY_ERROR, BY_NEWTON, BY_CORNER, BY_EVENT = 1.0, 2.0, 3.0, 4.0
 PATIENCE = 8
 """A jump is crossed in one shortest step that does not pass the test; this many in a row lead nowhere."""
 EPS = 2.220446049250313e-16
@@ -100,8 +102,17 @@ class Readout(NamedTuple):
     sharing: Bundle
 
 
+def longer(readout: Readout) -> Readout:
+    """The same with room for twice as many samples."""
+    return readout._replace(
+        values=np.vstack([readout.values, np.zeros_like(readout.values)]),
+        account=np.vstack([readout.account, np.zeros_like(readout.account)]),
+        times=np.append(readout.times, np.zeros_like(readout.times)),
+    )
+
+
 @lean
-def advance(method, problem, factor, trial, control, plan, readout, steps):  # noqa: C901  (one loop: try, judge, go on)
+def advance(method, problem, factor, trial, control, plan, readout, watch, steps):  # noqa: C901  (one loop: try, judge, go on)
     """Up to `steps` attempts; GOING, DONE, FULL or the status of a failure that smaller steps did not help."""
     numbers, places = control.numbers, control.places
     for _ in range(steps):
@@ -137,7 +148,10 @@ def advance(method, problem, factor, trial, control, plan, readout, steps):  # n
         if places[PROJECTING]:
             set_time(problem, trial, last)
             project_end(problem, plan, trial)
-        if not _record(method, problem, trial, control, plan, readout, t, h, whole):
+        cut = event_in(method, problem, trial, plan, watch, t, h, last)
+        if cut != NEVER:
+            return _stop_at_event(method, problem, trial, control, plan, readout, watch, t, h, cut)
+        if not _record(method, problem, trial, control, plan, readout, t, h, 1.0, at_corner and watch.sizes[RELATIONS] > 0, whole):
             return FULL
         factor_ = accepted(method, problem, trial, h, error)
         trial.counters[ACCEPTED] += 1
@@ -151,7 +165,25 @@ def advance(method, problem, factor, trial, control, plan, readout, steps):  # n
             places[PEAK] += 1
         if at_corner:
             _pass_corner(problem, trial, control, plan, readout, h)
+            if watch.sizes[RELATIONS]:
+                return EVENT
     return DONE if numbers[NOW] >= numbers[STOP] else GOING
+
+
+@inner
+def _stop_at_event(method, problem, trial, control, plan, readout, watch, t, h, cut):
+    """Cut the step at an event: what was before is sampled, and its state becomes the beginning."""
+    if cut > 0.0:
+        copy(trial.middle, 0, watch.state, 0, trial.middle.shape[0])
+        if not _record(method, problem, trial, control, plan, readout, t, h, cut, True, False):
+            return FULL
+        copy(watch.state, 0, trial.start, 0, trial.start.shape[0])
+        control.numbers[NOW] = t + cut * h
+        trial.counters[ACCEPTED] += 1
+    trial.counters[RESTARTED] = 1
+    control.places[FAILURES] = 0
+    control.numbers[REASON] = BY_EVENT
+    return EVENT
 
 
 @inner
@@ -166,7 +198,7 @@ def _shortened(trial, error):
 def _target(control, t):
     """Where the next step ends, whether that is a corner, and whether the step counts (a given one that a corner cut counts once)."""
     numbers, places = control.numbers, control.places
-    stop, corner = numbers[STOP], control.corners[places[CORNER]]
+    stop, corner = numbers[STOP], min(control.corners[places[CORNER]], numbers[DUE])
     if numbers[FIXED] > 0.0:
         end = (places[STEP] + 1) * numbers[FIXED]
         if end >= stop * (1.0 - 1e-9):
@@ -206,24 +238,25 @@ def _pass_corner(problem, trial, control, plan, readout, h):
 
 
 @inner
-def _record(method, problem, trial, control, plan, readout, t, h, whole):
-    """Work and samples of the step just found, requested instants first; False where there is no room for them."""
-    places, target = control.places, t + h
+def _record(method, problem, trial, control, plan, readout, t, h, end, at_event, whole):
+    """Work and samples of the step just found up to the share `end`, requested instants first; False where there is no room for them."""
+    places, target = control.places, t + end * h
     first = places[GRID]
     wanted = 0
     while control.grid[first + wanted] <= target * (1.0 + EDGE):
         wanted += 1
     if readout.times.shape[0] - places[ROW] < wanted + 2:
         return False
-    _work(method, problem, trial, control, plan, readout, t, h)
+    _work(method, problem, trial, control, plan, readout, t, h, end)
     for k in range(wanted):
-        _sample(method, problem, trial, control, plan, readout, t, h, min(1.0, (control.grid[first + k] - t) / h), control.grid[first + k])
+        theta = min(end, (control.grid[first + k] - t) / h)
+        _sample(method, problem, trial, control, plan, readout, t, h, theta, end, control.grid[first + k])
     places[GRID] += wanted
     every = places[EVERY]
     at_end = wanted > 0 and control.grid[first + wanted - 1] >= target * (1.0 - EDGE)
-    if every > 0 and whole and not at_end and ((places[STEP] + 1) % every == 0 or target >= control.numbers[STOP]):
-        _sample(method, problem, trial, control, plan, readout, t, h, 1.0, target)
-    _total(readout, h, 1.0)
+    if every > 0 and not at_end and (at_event or (whole and ((places[STEP] + 1) % every == 0 or target >= control.numbers[STOP]))):
+        _sample(method, problem, trial, control, plan, readout, t, h, end, end, target)
+    _total(readout, end * h, 1.0)
     for i in range(2):
         readout.totals[0, i] = readout.totals[1, i]
     return True
@@ -247,12 +280,12 @@ def _look(method, problem, trial, control, plan, t, h, theta):
 
 
 @inner
-def _work(method, problem, trial, control, plan, readout, t, h):
-    """Supplied and dissipated power at the nodes in the step; at its beginning it is that of the last step's end, where nothing jumped."""
+def _work(method, problem, trial, control, plan, readout, t, h, end):
+    """Supplied and dissipated power at the nodes in the step up to the share `end`; at its beginning those of the last step's end."""
     last, powers = readout.nodes.shape[0] - 1, readout.powers
     powers[0, 0], powers[0, 1] = powers[last, 0], powers[last, 1]
     for k in range(0 if trial.counters[RESTARTED] else 1, last + 1):
-        _look(method, problem, trial, control, plan, t, h, readout.nodes[k])
+        _look(method, problem, trial, control, plan, t, h, end * readout.nodes[k])
         energies(problem, trial.g, readout.power)
         readout.powers[k, 0], readout.powers[k, 1] = readout.power[SUPPLIED], readout.power[DISSIPATED]
 
@@ -271,9 +304,9 @@ def _total(readout, h, theta):
 
 
 @inner
-def _sample(method, problem, trial, control, plan, readout, t, h, theta, instant):
-    """One row: signals and the energy account at t + theta h."""
-    _total(readout, h, theta)
+def _sample(method, problem, trial, control, plan, readout, t, h, theta, end, instant):
+    """One row: signals and the energy account at t + theta h, of a step that is taken up to the share `end`."""
+    _total(readout, end * h, theta / end)
     _look(method, problem, trial, control, plan, t, h, theta)
     take(problem, trial, readout, control.places[ROW], instant)
     control.places[ROW] += 1

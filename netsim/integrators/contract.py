@@ -32,7 +32,7 @@ ITERATIONS, FACTORISATIONS, FRESH, ACCEPTED, REJECTED, FAILED, EVENTS, RESTARTED
 """Positions in the integer counters of a run. RESTARTED: 1 or 2: nothing of before the present instant may be
 used; 2: the state there is consistent."""
 
-ATTEMPT, ACCEPT, BETWEEN, SET_TIME, REFACTOR, SOLVE, PROJECT, NEWTON = range(8)
+ATTEMPT, ACCEPT, BETWEEN, SET_TIME, REFACTOR, SOLVE, PROJECT, NEWTON, FIRST_EVENT = range(9)
 """Positions in Trial.code."""
 
 RTOL, NEWTON_SHARE, POWER, FACTOR_ALPHA, RATE = range(5)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from netsim.batches import Batch, FormKernels, Known, form_of
+from netsim.batches import Batch, FormKernels, Known, changing, form_of
 from netsim.component import is_kinematic, is_rotation
 from netsim.drives import Drive
 from netsim.elements import batches_of
@@ -74,7 +74,7 @@ def number(network: Network, values: Values, tree: Mechanism) -> Elements:
     nq, nd = sum(b.n_charges * b.n for b in batches), sum(d.n for d in drives)
     nt = sum(a.size for d in drives for a in d.tables.values())
     nm = sum(len(m) for m in multipliers.values())
-    layout = Layout(grown.nk, grown.n - grown.nk, nq, nd, nt, len(grown.rotations), len(tree.frames), nm)
+    layout = Layout(grown.nk, grown.n - grown.nk, nq, nd, nt, len(grown.rotations), len(tree.frames), nm, *changing(batches))
     return Elements(batches, drives, layout, grown, unknown, drive, row, multipliers)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import casadi as ca
 
 from netsim.component import SECOND, Component, Symbol, dimension, is_kinematic, is_rotation, plain_name, resolve_name, scalar_count, symbols
 from netsim.errors import InputError, Problem
+from netsim.kernels.events import events_of
 from netsim.kernels.form import CONSTANT, UNIFORM, Form, Key, Symbols, live
 from netsim.kernels.lagrange import momenta, restoring
 from netsim.language.expressions import Scope, Typed, elementwise, evaluate, flatten, shape, shaped
@@ -38,7 +39,7 @@ class _Builder:
         self.known: dict[str, Typed] = {}
         self.terminals = list(component.terminals)
         self.own = self._own_unknowns()
-        self.inputs = self._flat_names("input")
+        self.flat = {kind: self._flat_names(kind) for kind in ("input", "discrete")}
         self.scope = Scope(self._resolve, {"der": self._der, "local": self._local})
 
     # ------------------------------------------------------------------------------------------- layout
@@ -96,8 +97,8 @@ class _Builder:
                 return self.symbols.parameter(text, size)
             case "count":
                 return [float(self.counts[text])]
-            case "input":
-                return [self.symbols.at(("input", self.inputs[text] + i), 0) for i in range(size)]
+            case "input" | "discrete" as kind:
+                return [self.symbols.at((kind, self.flat[kind][text] + i), 0) for i in range(size)]
             case "signal":
                 return [self.symbols.at(("node", self.terminals.index(text), 0), 0)]
         raise TypeError(symbol)
@@ -130,19 +131,21 @@ class _Builder:
         domain = self.component.domain(terminal)
         if is_rotation(domain, position):
             return self._rotation(terminal, position, symbol)
-        first = sum(_sizes_product(q, self.table, terminal) for q in domain.across[:position])
         level = 1 if is_kinematic(domain) and symbol.kind == "terminal across" else 0
-        t = self.terminals.index(terminal)
-        scalars = [self.symbols.at(("node", t, first + i), level) for i in range(_count(symbol))]
+        scalars = [self.symbols.at(key, level) for key in self._keys(terminal, position)]
         return Typed(shaped(scalars, symbol.sizes), symbol.dimension)
+
+    def _keys(self, terminal: str, position: int) -> list[Key]:
+        """A terminal's unknowns of its across quantity at a position, one for each component."""
+        counts = [_count(self.table[f"{terminal}.{q.name}"]) for q in self.component.domain(terminal).across[: position + 1]]
+        return [("node", self.terminals.index(terminal), i) for i in range(sum(counts[:-1]), sum(counts))]
 
     def _rotation(self, terminal: str, position: int, symbol: Symbol) -> Typed:
         """The rotation matrix cay(psi) R_c of a terminal, or its angular velocity."""
-        t = self.terminals.index(terminal)
-        first = sum(_sizes_product(q, self.table, terminal) for q in self.component.domain(terminal).across[:position])
-        psi = [self.symbols.at(("node", t, first + i), 0) for i in range(3)]
+        t, keys = self.terminals.index(terminal), self._keys(terminal, position)
+        psi = [self.symbols.at(key, 0) for key in keys]
         if symbol.kind == "terminal across":
-            return Typed(tuple(cayley_rate(psi, [self.symbols.at(("node", t, first + i), 1) for i in range(3)])), symbol.dimension)
+            return Typed(tuple(cayley_rate(psi, [self.symbols.at(key, 1) for key in keys])), symbol.dimension)
         chart = [[self.symbols.at(("chart", t, 3 * i + j), 0) for j in range(3)] for i in range(3)]
         return Typed(tuple(map(tuple, cayley_matrix(psi, chart))), symbol.dimension)
 
@@ -173,13 +176,17 @@ class _Builder:
             total = elementwise(lambda a, b: a + b, total, shaped(self._inertial(terminal, position), symbol.sizes))
         return Typed(total, symbol.dimension)
 
+    @cached_property
+    def _energies(self) -> tuple[Any, Any]:
+        """Kinetic and potential energy of a component whose forces follow from them."""
+        d = self.component.definition
+        kinetic, potential = (0.0 if e is None else evaluate(e, self.scope).value for e in (d.kinetic, d.potential))
+        return kinetic, potential
+
     def _inertial(self, terminal: str, position: int) -> list[Any]:
         """The forces that follow from `kinetic` and `potential` at one quantity of a terminal."""
         d, domain = self.component.definition, self.component.domain(terminal)
-        kinetic, potential = (0.0 if e is None else evaluate(e, self.scope).value for e in (d.kinetic, d.potential))
-        first, rotating = sum(_sizes_product(q, self.table, terminal) for q in domain.across[:position]), is_rotation(domain, position)
-        size, t = _sizes_product(domain.across[position], self.table, terminal), self.terminals.index(terminal)
-        keys: list[Key] = [("node", t, first + i) for i in range(size)]
+        (kinetic, potential), keys, rotating = self._energies, self._keys(terminal, position), is_rotation(domain, position)
         mass, of = Call("der", (d.kinetic or d.potential,), span=d.span), domain.across[position].name + terminal  # type: ignore[arg-type]
         rates = [0.0 if p.is_zero() else self._rate(mass, i, p, of) for i, p in enumerate(momenta(self.symbols, keys, rotating, kinetic))]
         return [rate + force for rate, force in zip(rates, restoring(self.symbols, keys, rotating, kinetic, potential))]
@@ -225,14 +232,13 @@ class _Builder:
                     if not (isinstance(through, float) and through == 0.0):
                         rows.append(("node", t, c))
                         residuals.append(through)
-        for key, residual in zip(self._row_keys(), self._row_residuals(), strict=True):
-            rows.append(key)
-            residuals.append(residual)
-        d = self.component.definition
+        rows += self._row_keys()
+        residuals += self._row_residuals()
         stored, supplied, dissipated = self._energy()
+        events = events_of(self.component, self.table, self.flat["discrete"], self.symbols, self.scope)
         return Form(
-            d.name, self.symbols, tuple(rows), tuple(map(ca.SX, residuals)), tuple(self.charges), self._readings(),
-            ca.SX(supplied), ca.SX(dissipated), ca.SX(stored), self._own_names(), self._own_nominals(), len(self.terminals), self._places(),
+            self.component.definition.name, self.symbols, tuple(rows), tuple(map(ca.SX, residuals)), tuple(self.charges), self._readings(),
+            ca.SX(supplied), ca.SX(dissipated), ca.SX(stored), self._own_names(), self._own_nominals(), len(self.terminals), self._places(), events,
         )  # fmt: skip
 
     def _places(self) -> tuple[tuple[Key, Any], ...]:
@@ -293,8 +299,8 @@ class _Builder:
 
     def _readings(self) -> dict[str, Typed]:
         """Everything an instance can be asked for: inputs, vars, branch quantities, outputs, terminal throughs."""
-        wanted = [n for n, s in self.table.items() if s.kind in ("input", "var", "signal", "terminal through") or s.kind.startswith("branch")]
-        found = {name: self._whole(name) for name in wanted}
+        kinds = ("input", "var", "signal", "discrete", "terminal through")
+        found = {name: self._whole(name) for name, s in self.table.items() if s.kind in kinds or s.kind.startswith("branch")}
         found.update(self._unnamed_integrals(found))
         for output in self.component.definition.outputs:
             found[output.name] = Typed(evaluate(output.value, self.scope).value, dimension(output.unit))
@@ -335,10 +341,6 @@ class _Builder:
 
 def _count(symbol: Symbol) -> int:
     return scalar_count(symbol.sizes)
-
-
-def _sizes_product(quantity: Any, table: Mapping[str, Symbol], terminal: str) -> int:
-    return _count(table[f"{terminal}.{quantity.name}"])
 
 
 def _numbered(name: str, index: int, symbol: Symbol) -> str:

@@ -39,15 +39,6 @@ class BundleType(types.Type):
         return names.index(name), self.fields[names.index(name)][1]
 
 
-_bundle_kind = cache(BundleType)
-
-
-@cache
-def _array_kind(dtype: np.dtype, dimensions: int) -> Any:
-    """numba's type of a contiguous array; to make one anew takes it 50 us."""
-    return types.Array(from_dtype(dtype), dimensions, "C")
-
-
 class Bundle:
     """Arrays (or bundles) by name, readable as attributes here and in compiled code. `word` names the kind: compiled code is shared by kind."""
 
@@ -57,19 +48,19 @@ class Bundle:
     def __init__(self, word: str, **fields: Any):
         self.word, self._fields = word, fields
         table = np.zeros((len(fields), WORDS), np.int64)
-        kinds: list[tuple[str, Any]] = []
-        kind: Any
+        kinds: list[Any] = []
         for row, (name, value) in zip(table, fields.items()):
             if isinstance(value, Bundle):
-                row[0], kind = value.address, value.kind
+                row[0] = value.address
+                kinds.append(value.kind)
             else:
                 assert isinstance(value, np.ndarray) and value.flags.c_contiguous and value.ndim <= 2, name
-                row[0], kind = value.ctypes.data, _array_kind(value.dtype, value.ndim)
+                row[0] = value.ctypes.data
                 row[1 : 1 + value.ndim] = value.shape
-            kinds.append((name, kind))
+                kinds.append((value.dtype, value.ndim))
         self._table = table
         self.address = int(table.ctypes.data)
-        self.kind = _bundle_kind(word, tuple(kinds))
+        self.kind = _kind(word, tuple(fields), tuple(kinds))
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -85,6 +76,13 @@ class Bundle:
 def bundled(values: Any) -> Bundle:
     """A NamedTuple of arrays as a bundle of the same fields."""
     return Bundle(type(values).__name__, **values._asdict())
+
+
+@cache
+def _kind(word: str, names: tuple[str, ...], kinds: tuple[Any, ...]) -> BundleType:
+    """The type of bundles with these fields: types of bundles, and (dtype, dimensions) of arrays. numba takes long to make one."""
+    types_ = [kind if isinstance(kind, BundleType) else types.Array(from_dtype(kind[0]), kind[1], "C") for kind in kinds]
+    return BundleType(word, tuple(zip(names, types_)))
 
 
 @typeof_impl.register(Bundle)

@@ -5,6 +5,8 @@ A form is built once per type and counts, and knows nothing of instances. Its sc
     ("node", t, c)   component c of the across of terminal t            ("own", i)    unknown i of the component itself
     ("input", i)     scalar i of its inputs                             ("charge", k) quantity k that stands under der()
     ("ref", r)       something another element owns (bound expressions only)
+    ("discrete", i)  scalar i of what changes at events alone     ("before", i)   the same before the event
+    ("truth", k)   the truth of relation k while it is frozen: constants too
     ("chart", t, k)  entry k of terminal t's rotation at the beginning of the step    ("place", t, c)  its reference position: both constants
 
 each at a level: the number of time derivatives taken. Level 0 of a kinematic node is its position, level 1 the across, level 2 the
@@ -22,11 +24,12 @@ from typing import Any
 import casadi as ca
 
 from netsim.component import WORLD
+from netsim.errors import Span
 from netsim.kernels.program import forward_jacobian
 from netsim.language.expressions import Typed
 
 Key = tuple[Any, ...]
-CONSTANT = ("chart", "place")
+CONSTANT = ("chart", "place", "discrete", "before", "truth")
 """Kinds of keys that do not move within a step."""
 
 UNIFORMS = ("time", "kx", "kv", "ka", "alpha", *(f"{name}[{i}]" for name, (_, s, _v) in WORLD.items() for i in range(s[0] if s else 1)))
@@ -63,6 +66,56 @@ class Symbols:
         return self.at(key, level + 1) if ca.depends_on(expression, symbol) else 0
 
 
+@dataclass(frozen=True)
+class Relation:
+    """`a < b` in a discrete equation or a condition: true where the indicator a - b is negative (or, not `strict`, zero).
+
+    `timed` where it depends on time and discretes alone; `sampled` where it stands for sample()."""
+
+    text: str
+    span: Span
+    indicator: Any
+    strict: bool
+    timed: bool
+    sampled: bool = False
+
+
+@dataclass(frozen=True)
+class Reset:
+    """`reinit v = target`, a scalar of it, at the instants of a `when`."""
+
+    when: int
+    text: str
+    span: Span
+    state: Any
+    target: Any
+
+
+@dataclass(frozen=True)
+class Happening:
+    """A `when`: true at the one evaluation at which its condition becomes true."""
+
+    text: str
+    span: Span
+    fired: Any
+
+
+@dataclass(frozen=True)
+class Events:
+    """What changes at events: discretes (`hidden` ones count samples and remember conditions) with their starts and their next values."""
+
+    names: tuple[str, ...]
+    hidden: int
+    starts: tuple[Any, ...]
+    following: tuple[Any, ...]
+    relations: tuple[Relation, ...]
+    whens: tuple[Happening, ...]
+    resets: tuple[Reset, ...]
+
+
+NO_EVENTS = Events((), 0, (), (), (), (), ())
+
+
 @dataclass(frozen=True, eq=False)
 class Form:
     """Rows (keys) with their residuals, charge definitions, readable quantities, and the energy account.
@@ -83,6 +136,7 @@ class Form:
     own_nominal: tuple[float | None, ...] = ()
     terminals: int = 0
     places: tuple[tuple[Key, Any], ...] = ()
+    events: Events = NO_EVENTS
 
     @property
     def columns(self) -> list[Key]:

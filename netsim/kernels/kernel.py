@@ -61,6 +61,21 @@ def energy_kernel(form: Form) -> Kernel:
     return make_kernel(form.symbols, [(("energy", i), e) for i, e in enumerate(_stepped(form, account))])
 
 
+def start_kernel(form: Form) -> Kernel:
+    """What discretes start with: ('start', i)."""
+    return make_kernel(form.symbols, [(("start", i), value) for i, value in enumerate(form.events.starts)])
+
+
+def event_kernel(form: Form) -> Kernel:
+    """Indicators of relations, next values of discretes, what happens, and targets of states:
+    ('indicator', k), ('next', i), ('fired', j), ('target', r)."""
+    e = form.events
+    outputs: list[tuple[Place, Any]] = [(("indicator", k), relation.indicator) for k, relation in enumerate(e.relations)]
+    outputs += [(("next", i), value) for i, value in enumerate(e.following)]
+    outputs += [(("fired", j), when.fired) for j, when in enumerate(e.whens)]
+    return make_kernel(form.symbols, [*outputs, *((("target", r), reset.target) for r, reset in enumerate(e.resets))])
+
+
 def place_kernel(form: Form) -> Kernel:
     """Reference positions of the nodes the component places."""
     return make_kernel(form.symbols, form.places)

@@ -12,6 +12,7 @@ from typing import Any
 from netsim.errors import Span
 from netsim.language.scan import Token
 from netsim.language.syntax import (
+    Action,
     Assert,
     Binary,
     Binding,
@@ -21,6 +22,7 @@ from netsim.language.syntax import (
     ComponentDef,
     Conditional,
     Count,
+    Discrete,
     DomainDef,
     Equation,
     Include,
@@ -46,6 +48,7 @@ from netsim.language.syntax import (
     Unary,
     Use,
     Vector,
+    When,
     World,
 )
 
@@ -303,3 +306,16 @@ class Builder:
     def equation(self, parts: Parts) -> Line:
         span = self.whole(parts)
         return Line("equations", (Equation(parts[0], parts[2], span=span),), span)
+
+    def discrete(self, parts: Parts) -> Line:
+        _, name, size, _, unit, start, doc = parts
+        return Line("discretes", (Discrete(name.text, unit.text, start, size, doc, span=self.over(name, name)),), self.over(parts[0], name))
+
+    def action(self, parts: Parts) -> Action:
+        reinit, target, _, value = parts
+        return Action(target, value, reinit is not None, span=self.over(reinit or target, value))
+
+    def when(self, parts: Parts) -> Line:
+        actions = tuple(part for part in parts if isinstance(part, Action))
+        span = self.over(parts[0], actions[-1])
+        return Line("whens", (When(parts[1], actions, span=span),), span)

@@ -42,6 +42,8 @@ _SHAPES = {
     "VAR": "var NAME : UNIT (1 for a pure number)",
     "OUT": "out NAME : UNIT = EXPRESSION, such as: out power : W = -f*v",
     "BRANCH": "branch TERMINAL -> TERMINAL : NAME, NAME, such as: branch p -> n : v, f",
+    "DISCRETE": 'discrete NAME : UNIT = START "words", such as: discrete off : 1 = 0 "does not conduct"',
+    "WHEN": "when CONDITION : NAME = EXPRESSION; reinit NAME = EXPRESSION, such as: when x < 0 : reinit v = -0.7*pre(v)",
     "ASSERT": 'assert CONDITION "sentence"',
     "PLACE": "place TERMINAL = POSITION, such as: place a = at",
     "SINGULAR": 'singular "sentence"',
@@ -116,7 +118,7 @@ def _first_sign(tokens: list[Token], index: int, expected: frozenset[str]) -> Fi
 def _reserved(tokens: list[Token], index: int, expected: frozenset[str]) -> Finding | None:
     token = tokens[index]
     if token.type == "WHEN":
-        return "E119", "events ('when') are not part of the language", "use 'if ... then ... else ...' in an expression"
+        return "E119", "'when' stands at the start of a line of a component", "in an expression: if ... then ... else ..."
     if token.text not in RESERVED or token.type == "STRING" or "NAME" not in expected:
         return None
     before = tokens[index - 1].type if index else ""

@@ -24,7 +24,7 @@ RESERVED = frozenset(
 LINE_WORDS = {
     "domain": frozenset(["across", "through", "integral", "power", "floating", "relative"]),
     "component": frozenset(
-        ["input", "var", "branch", "out", "assert", "place", "kinetic", "potential", "stores", "dissipates", "source", "singular"]
+        ["input", "var", "branch", "out", "assert", "place", "kinetic", "potential", "stores", "dissipates", "source", "singular", "discrete"]
     ),
 }
 _BEFORE_NAME, _BEFORE_VALUE, _ALONE = re.compile(r"[ \t]+[A-Za-z_]"), re.compile(r"(?!\[)[ \t]*(?![ \t=.*/^])"), re.compile(r"[ \t]*(?:[;#\n]|$)")
@@ -33,7 +33,7 @@ _FOLLOWS = dict.fromkeys(LINE_WORDS["domain"] | LINE_WORDS["component"], _BEFORE
     **dict.fromkeys(("assert", "kinetic", "potential", "stores", "dissipates", "power", "floating", "singular"), _BEFORE_VALUE),
     **dict.fromkeys(("source", "relative"), _ALONE),
 }
-_DECLARES_UNIT = frozenset(["PARAM", "ACROSS", "THROUGH", "INTEGRAL", "INPUT", "VAR", "OUT"])
+_DECLARES_UNIT = frozenset(["PARAM", "ACROSS", "THROUGH", "INTEGRAL", "INPUT", "VAR", "OUT", "DISCRETE"])
 _SYMBOLS = {
     "->": "ARROW", "..": "DOTDOT", "==": "SAME", "!=": "DIFFERENT", "<=": "LESSEQ", ">=": "MOREEQ", "<": "LESS", ">": "MORE", "=": "EQUAL",
     "+": "PLUS", "-": "MINUS", "*": "TIMES", "/": "OVER", "^": "HAT", "(": "LPAR", ")": "RPAR", "[": "LSQB", "]": "RSQB",
@@ -106,6 +106,9 @@ class Scanner:
             kind = match.lastgroup
             if kind == "newline" and self._ends_line(statement):
                 break
+            if kind == "stop" and self._goes_on(statement):
+                statement.tokens.append(self._token("SEMICOLON", ";"))
+                continue
             if kind == "stop" and self._ends_at_semicolon(statement):
                 break
             if kind not in ("blank", "newline", "stop"):
@@ -131,11 +134,15 @@ class Scanner:
         self.line += 1
         self.line_start = self.place
         if not self._brackets:
-            return True
+            return not (self._goes_on(statement) and statement.tokens[-1].type in ("COLON", "SEMICOLON"))
         if _NEW_STATEMENT.match(self.text, self.place):
             self._report_open_brackets(statement)
             return True
         return False
+
+    def _goes_on(self, statement: Statement) -> bool:
+        """Whether this is a `when`, whose actions stand between semicolons, also on lines of their own."""
+        return bool(statement.tokens) and statement.tokens[0].type == "WHEN" and not self._brackets
 
     def _ends_at_semicolon(self, statement: Statement) -> bool:
         self.place += 1
@@ -181,6 +188,8 @@ class Scanner:
         rest = self.place + len(word)
         if not tokens:
             return word.upper() if word in LINE_WORDS.get(mode, ()) and _FOLLOWS[word].match(self.text, rest) else "NAME"
+        if word == "reinit" and tokens[0].type == "WHEN" and tokens[-1].type in ("COLON", "SEMICOLON"):
+            return "REINIT"
         if word == "nominal" and tokens[-1].type == "UNIT" and tokens[0].type in _DECLARES_UNIT:
             return "NOMINAL"
         if word == "out" and tokens[0].type in ("COMPONENT", "MODEL") and re.compile(r"[ \t]+\w").match(self.text, rest):

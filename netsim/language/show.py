@@ -14,6 +14,7 @@ from netsim.language.syntax import (
     ComponentDef,
     Conditional,
     Count,
+    Discrete,
     DomainDef,
     Expr,
     Include,
@@ -39,6 +40,7 @@ from netsim.language.syntax import (
     Unary,
     Use,
     Vector,
+    When,
     World,
 )
 
@@ -282,6 +284,15 @@ def _quantity(word: str, quantity: Quantity) -> str:
     return _joined(word, quantity.name + _size(quantity.size), f": {quantity.unit}", nominal, _doc(quantity.doc))
 
 
+def _discrete(discrete: Discrete) -> str:
+    return _joined("discrete", discrete.name + _size(discrete.size), f": {discrete.unit}", _default(discrete.start), _doc(discrete.doc))
+
+
+def _when(when: When) -> str:
+    actions = (f"{'reinit ' * a.reinit}{show_expression(a.target, _SUM)} = {show_expression(a.value)}" for a in when.actions)
+    return f"when {show_expression(when.condition)} : {'; '.join(actions)}"
+
+
 def _output(output: Output) -> str:
     return _joined("out", output.name + _size(output.size), f": {output.unit}", _default(output.value), _doc(output.doc))
 
@@ -321,6 +332,8 @@ def _component_lines(component: ComponentDef) -> Iterator[str]:
     yield from (_quantity("var", quantity) for quantity in component.variables)
     yield from (f"branch {branch.start} -> {branch.end} : {', '.join(branch.names)}" for branch in component.branches)
     yield from (f"{show_expression(row.left, _SUM)} = {show_expression(row.right)}" for row in component.equations)
+    yield from (_discrete(discrete) for discrete in component.discretes)
+    yield from (_when(when) for when in component.whens)
     yield from (_output(output) for output in component.outputs)
     yield from (f"assert {show_expression(each.condition)} {_quoted(each.sentence)}" for each in component.asserts)
     yield from (f"place {each.terminal} = {show_expression(each.value)}" for each in component.places)

@@ -7,97 +7,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from netsim.errors import Problem, Span
+from netsim.errors import Problem
+from netsim.language.terms import (
+    NOWHERE,
+    Binary,
+    Call,
+    Conditional,
+    Expr,
+    Name,
+    Number,
+    Part,
+    Spanned,
+    String,
+    Unary,
+    Vector,
+)
 
-NOWHERE = Span("", 0, 0, 0, 0)
-
-
-@dataclass(frozen=True)
-class Spanned:
-    """What has a place in a text: its span, given by keyword and of no weight in comparisons."""
-
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
-
-
-# ---------------------------------------------------------------------------------------------- expressions
-
-
-@dataclass(frozen=True)
-class Number(Spanned):
-    """`200 N/m`: the value as written (in its unit) and the unit's text, '' for a bare number."""
-
-    value: float
-    unit: str = ""
-
-
-@dataclass(frozen=True)
-class String(Spanned):
-    """A text in quotes."""
-
-    text: str
-
-
-@dataclass(frozen=True)
-class Name(Spanned):
-    """`a.x`, `leg[k].slide.q`, `m1.*`: dotted parts, each with its index expressions."""
-
-    parts: tuple[Part, ...]
-
-
-@dataclass(frozen=True)
-class Part:
-    """One part of a dotted name; `indices` are expressions, 1-based; text '*' only in `save` and `plot`; `number` stands in braces: u{k}."""
-
-    text: str
-    indices: tuple[Expr, ...] = ()
-    number: Expr | None = None
-
-
-@dataclass(frozen=True)
-class Unary(Spanned):
-    """op is '-', '+' or 'not'."""
-
-    op: str
-    operand: Expr
-
-
-@dataclass(frozen=True)
-class Binary(Spanned):
-    """op is one of + - * / ^ < <= > >= == != and or; = in the list of motions of a `run` line, `[M.x = 0 m, M.y = ...]`, and nowhere else."""
-
-    op: str
-    left: Expr
-    right: Expr
-
-
-@dataclass(frozen=True)
-class Call(Spanned):
-    """`bell(time, at = 2 s, width = 0.4 s)`, also `der(v)`, `cross(a, b)`, `table("f.csv", time, ...)`."""
-
-    function: str
-    arguments: tuple[Expr, ...]
-    keywords: tuple[tuple[str, Expr], ...] = ()
-
-
-@dataclass(frozen=True)
-class Vector(Spanned):
-    """`[0, 151, 0] mm`: components, and a unit that applies to all ('' for none); components may be vectors (rows)."""
-
-    items: tuple[Expr, ...]
-    unit: str = ""
-
-
-@dataclass(frozen=True)
-class Conditional(Spanned):
-    """`if c then a else b`."""
-
-    condition: Expr
-    then: Expr
-    otherwise: Expr
-
-
-Expr = Number | String | Name | Unary | Binary | Call | Vector | Conditional
-
+__all__ = ["NOWHERE", "Binary", "Call", "Conditional", "Expr", "Name", "Number", "Part", "Spanned", "String", "Unary", "Vector"]
 
 # ------------------------------------------------------------------------------------ statements of a netlist
 
@@ -322,6 +248,34 @@ class Assert(Spanned):
 
 
 @dataclass(frozen=True)
+class Discrete(Spanned):
+    """`discrete off : 1 = 0 "does not conduct"`: a value that changes at events alone, with what it starts with (0 where None)."""
+
+    name: str
+    unit: str
+    start: Expr | None = None
+    size: tuple[Expr, ...] = ()
+    doc: str = ""
+
+
+@dataclass(frozen=True)
+class Action(Spanned):
+    """What happens when: `n = pre(n) + 1` (a discrete's new value) or `reinit v = -e*pre(v)` (a state's)."""
+
+    target: Expr
+    value: Expr
+    reinit: bool = False
+
+
+@dataclass(frozen=True)
+class When(Spanned):
+    """`when x < 0 : reinit v = -e*pre(v); n = pre(n) + 1`: actions at the instants at which the condition becomes true."""
+
+    condition: Expr
+    actions: tuple[Action, ...]
+
+
+@dataclass(frozen=True)
 class ComponentDef(Spanned):
     """A component: terminals, declarations and equations, in the order of the text within each kind.
 
@@ -346,6 +300,8 @@ class ComponentDef(Spanned):
     dissipates: Expr | None = None
     is_source: bool = False
     singular: str = ""
+    discretes: tuple[Discrete, ...] = ()
+    whens: tuple[When, ...] = ()
     doc: str = ""
 
 

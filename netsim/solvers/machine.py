@@ -22,7 +22,7 @@ from netsim.kernels.beforehand import with_constants
 from netsim.kernels.bundle import Bundle, bundled
 from netsim.kernels.call import ROW_LENGTH, table_row
 from netsim.kernels.form import UNIFORMS
-from netsim.kernels.kernel import Kernel, place_kernel
+from netsim.kernels.kernel import Kernel, place_kernel, start_kernel
 from netsim.kernels.program import Program
 from netsim.kernels.reference import evaluate, run_reference
 from netsim.language.expressions import flatten
@@ -162,6 +162,7 @@ def build_machine(system: System, values: Values, earlier: Callable[[Any, str], 
     g[layout.one] = 1.0
     g[layout.charts : layout.places] = np.tile(np.eye(3).ravel(), layout.nr)
     _place_nodes(system, parameters, g)
+    _start_discretes(system, parameters, g)
     for name, (_, world_sizes, _) in WORLD.items():
         at = 1 + UNIFORMS.index(f"{name}[0]")
         g[at : at + scalar_count(world_sizes)] = flatten(values.world(name).value)
@@ -192,7 +193,17 @@ def _place_nodes(system: System, parameters: Mapping[int, Array], g: Array) -> N
             for (_, t, c), row in zip((key for key, _ in batch.form.places), values):
                 unknowns = batch.unknowns["node", t, c]
                 g[layout.place(unknowns)[unknowns != GROUND]] = row[unknowns != GROUND]
-    g[layout.x : layout.v] = g[layout.places : layout.x]
+    g[layout.x : layout.v] = g[layout.places : layout.discretes]
+
+
+def _start_discretes(system: System, parameters: Mapping[int, Array], g: Array) -> None:
+    """What changes at events alone begins with what its text says."""
+    for batch in system.batches:
+        if batch.n_discretes:
+            kernel = start_kernel(batch.form)
+            values = evaluate(kernel.program, g[system.gather(batch, kernel)], g[system.layout.uniforms], parameters[id(batch)])
+            for i, row in enumerate(values):
+                g[system.layout.discretes + batch.discretes(i)] = g[system.layout.befores + batch.discretes(i)] = row
 
 
 def _batch_call(system: System, batch: Batch, kernel: Kernel, parameters: Mapping[int, Array]) -> Call:

@@ -61,10 +61,11 @@ class Recovery:
     alive: list[list[Call]]
 
 
-def plan_recovery(machine: Machine, structure: Structure, g: Array) -> Recovery:
-    """Lay out every stage but that of positions (they are what the method found), with pivots taken at the point in g.
+def plan_recovery(machine: Machine, structure: Structure, g: Array, closing: bool = False) -> Recovery:
+    """Lay out every stage but that of positions (they are what the method found), with pivots taken at the point in g; with `closing` that one alone.
 
-    Where no position is among the unknowns the stage of charges is the lowest: there charges are held as well as the equations allow.
+    Charges are held as well as the equations allow, momenta (which follow velocities) excepted. Where no position is among the unknowns their
+    stage is the lowest.
     """
     system = machine.system
     alive: list[list[Call]] = []
@@ -72,12 +73,11 @@ def plan_recovery(machine: Machine, structure: Structure, g: Array) -> Recovery:
     weights = 1.0 / np.concatenate([system.nominals, np.ones(system.layout.nq)])
     values = level_values(machine, g)
     lowest = -int(structure.dynamic.d.max(initial=0))
-    held = not system.layout.nk
-    if held:
-        weights[system.n :] = _holding(structure, values, system.nominals)
-        lowest -= 1
+    held = np.concatenate([np.zeros(system.n, bool), ~_momentum(structure, system.n, system.layout.nk)])
+    weights[held] = _holding(structure, values, system.nominals)[held[system.n :]]
+    lowest -= not system.layout.nk
     stages = Stages(machine, structure.signature, structure.dynamic, everything, weights)
-    plans = [(k, _plan(stages, k, values, alive)) for k in range(lowest + 1, 1)]
+    plans = [(k, _plan(stages, k, values, held, alive)) for k in ([lowest] if closing else range(lowest + 1, 1))]
     used = np.zeros(len(values), bool)
     for _, plan in plans:
         used[plan.picks] = used[plan.pairs[:2]] = True
@@ -102,6 +102,14 @@ def levels_table(machine: Machine, used: Array, alive: list[list[Call]]) -> Arra
     return call_table(calls, machine.system.layout.uniforms)
 
 
+def _momentum(structure: Structure, n: int, nk: int) -> Array:
+    """Charges that are functions of velocities."""
+    s = structure.signature
+    marks = np.zeros(s.size - n, bool)
+    marks[s.equation[s.kept & (s.level > 0) & (s.equation >= n) & (s.equation < s.size) & (s.variable < nk)] - n] = True
+    return marks
+
+
 def _holding(structure: Structure, values: Array, nominals: Array) -> Array:
     """Weights that hold charges: a change that goes with an ordinary change of its unknowns costs HOLD times as much as theirs."""
     s, n = structure.signature, len(nominals)
@@ -118,7 +126,7 @@ def _call(machine: Machine, batch: Batch, kernel: Kernel, places: Array, wanted:
     return Call(program, batch.n, gather, machine.parameters[id(batch)], np.ascontiguousarray(places[wanted].ravel().astype(np.int32)))
 
 
-def _plan(stages: Stages, k: int, values: Array, alive: list[list[Call]]) -> StagePlan:
+def _plan(stages: Stages, k: int, values: Array, held: Array, alive: list[list[Call]]) -> StagePlan:
     o, s = stages.offsets, stages.signature
     equations, variables = np.flatnonzero((o.match >= 0) & (o.c + k >= 0)), stage_variables(o, k)
     m, n = len(equations), len(variables)
@@ -133,6 +141,7 @@ def _plan(stages: Stages, k: int, values: Array, alive: list[list[Call]]) -> Sta
     else:
         nk = stages.machine.system.layout.nk
         costs = stages.weights[variables] / stages.weights[variables].min()
+        most = costs[~held[variables]].max(initial=0.0) or costs.max()
         row_scale = _row_scale(m, i, values[top], None if nk else costs[j])
         mass = np.flatnonzero(
             s.kept & (s.level == 2) & (s.equation < nk) & (s.variable < nk) & (column_of[s.variable] >= 0) & (column_of[s.equation] >= 0)
@@ -144,11 +153,7 @@ def _plan(stages: Stages, k: int, values: Array, alive: list[list[Call]]) -> Sta
         columns = np.concatenate([j, n + i, column_of[s.variable[mass]]])
         picks = np.concatenate([top, top, mass])
         scales = np.concatenate([row_scale[i], row_scale[i], np.full(len(mass), mass_scale)])
-        diagonal = (
-            1e-9 * (stages.weights[variables] / stages.weights[variables].max()) ** 2
-            if len(mass) or pairs.size
-            else costs**2 / (costs.max() ** 2 if nk else 1.0)
-        )
+        diagonal = 1e-9 * (costs / most) ** 2 if len(mass) or pairs.size else costs**2 / (most**2 if nk else 1.0)
         base_entries = (np.arange(n + m), np.arange(n + m), np.concatenate([diagonal + CORNER, np.full(m, -CORNER)]))
         size = n + m
         rows, columns = np.concatenate([rows, column_of[s.equation[pairs[0]]]]), np.concatenate([columns, column_of[s.variable[pairs[1]]]])

@@ -249,7 +249,8 @@ def _metric(stages: Stages, values: Array, variables: Array, size: Array, mass_m
     shape = (len(size), len(size))
     mass = csc_matrix((values[at], (column_of[s.equation[at]], column_of[s.variable[at]])), shape=shape)
     largest = max(float(np.abs(mass.data).max(initial=0.0)), 1e-300)
-    return mass + diagonal * (1e-9 * largest)
+    massless = diags_array((mass.diagonal() == 0.0).astype(float), format="csc")  # what has mass is weighed by it alone: impulses keep momentum
+    return mass + massless @ diagonal * (1e-9 * largest)
 
 
 @dataclass(eq=False)

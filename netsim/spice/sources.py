@@ -12,7 +12,6 @@ from netsim.spice.scopes import Scope
 WAVES = ("pulse", "sin", "exp", "pwl", "sffm", "am")
 _WORDS = (*WAVES, "dc", "ac", "distof1", "distof2", "external", "trnoise", "trrandom", "portnum")
 TIME = Name((Part("time"),))
-ZERO = Number(0.0)
 _TURN = Binary("*", Number(2.0), Number(3.141592653589793))
 
 

@@ -1,9 +1,11 @@
-"""Switches S (by a voltage) and W (by a current): a resistance that goes from Roff to Ron as the control goes through the threshold."""
+"""Switches S (by a voltage) and W (by a current): closed above threshold + hysteresis, open below threshold - hysteresis, as before in between.
+
+A negative hysteresis means, as in ngspice, a resistance that goes gradually from Roff to Ron across it."""
 
 from __future__ import annotations
 
 from netsim.errors import InputError, Problem, nearest
-from netsim.language.syntax import Call, Expr, Instance, Number
+from netsim.language.syntax import Call, Expr, Instance, Number, Unary
 from netsim.spice.cards import Card, Token
 from netsim.spice.devices import over, wanted
 from netsim.spice.expressions import difference
@@ -11,16 +13,15 @@ from netsim.spice.scopes import Scope
 from netsim.spice.sources import minus, plus
 
 KINDS = {"s": ("sw", "vt", "vh", "V"), "w": ("csw", "it", "ih", "A")}
-NARROW = 1e-3
-"""Half the width of the transition (V or mA) where there is no hysteresis."""
 
 
 def switch(card: Card, scope: Scope) -> Instance:
-    """`S1 a b c d model`, `W1 a b v1 model`: closed above threshold + width, open below threshold - width. Raises `InputError`."""
+    """`S1 a b c d model [on|off]`, `W1 a b v1 model [on|off]`; the last word is the state where the control lies in between. Raises `InputError`."""
     letter = card.word[0]
     kind, threshold, width, unit = KINDS[letter]
-    tokens = wanted(card, 5 if letter == "s" else 4, "S1 node node node node model" if letter == "s" else "W1 node node source model")
-    named = tokens[4 if letter == "s" else 3]
+    count = 5 if letter == "s" else 4
+    tokens = wanted(card, count, "S1 node node node node model" if letter == "s" else "W1 node node source model")
+    named = tokens[count - 1]
     found = scope.block.model(named.text)
     if found is None or found[0].plain[1].text != kind:
         hint = (
@@ -40,12 +41,14 @@ def switch(card: Card, scope: Scope) -> Instance:
         return scope.value(model, model.given[name], units) if name in model.given else Number(default, units)
 
     middle, half = given(threshold, unit, 0.0), given(width, unit, 0.0)
-    if isinstance(half, Number) and half.value == 0:
-        half = Number(NARROW, "V" if unit == "V" else "mA")
-    share = plus(Number(0.5), over(over(minus(read, middle), half), Number(2.0)))
-    closed = Call("min", (Call("max", (share, Number(0.0))), Number(1.0)))
-    scope.circuit.report.note(f"'{card.word}' closes gradually across its hysteresis, not at two thresholds", card.at(card.tokens[0]))
-    return scope.instance(card, "switch", nodes, {"closed": closed, "Ron": given("ron", "Ohm", 1.0), "Roff": given("roff", "Ohm", 1e12)})
+    resistances = {"Ron": given("ron", "Ohm", 1.0), "Roff": given("roff", "Ohm", 1e12)}
+    if isinstance(half, Unary) or (isinstance(half, Number) and half.value < 0):
+        share = plus(Number(0.5), over(over(minus(middle, read), half), Number(2.0)))
+        return scope.instance(card, "switch", nodes, {"closed": Call("min", (Call("max", (share, Number(0.0))), Number(1.0))), **resistances})
+    one = Number(1.0, unit)
+    figures = {"control": over(read, one), "threshold": over(middle, one), "width": over(half, one), **resistances}
+    on = len(tokens) > count and tokens[count].text.lower() == "on"
+    return scope.instance(card, "hysteresis_switch", nodes, figures, {"on": Number(1.0)} if on else None)
 
 
 def _control(card: Card, scope: Scope, tokens: tuple[Token, ...], letter: str) -> Expr:

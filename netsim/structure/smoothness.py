@@ -111,8 +111,9 @@ def _needed(picture: Picture, growth: Array, pushes: bool) -> Needed:
             asking = domain_of_own(batch.instances[position].component, own)
             if asking is not None:
                 throughs.append(Needed(int(k), asking))
+    # a through that follows the function itself while acrosses only integrate it (a brake's torque) is a force: it may jump
     through, across = (max(found, key=lambda need: need.smoothness) for found in (throughs, acrosses))
-    return through if through.smoothness > across.smoothness else Needed(across.smoothness - 1, across.domain)
+    return through if through.smoothness > max(across.smoothness, 0) else Needed(across.smoothness - 1, across.domain)
 
 
 def _problem(instance: Instance, name: str, shape: Shape, need: Needed) -> Problem:

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from conftest import line_options
 
 import netsim
 from netsim.corners import corners_of
@@ -90,7 +91,7 @@ def test_energy_of_mechanisms(name):
     """|stored + dissipated - supplied - initial| at rtol 1e-8, relative to the range of what is stored, or all of it where nothing is exchanged."""
     model = netsim.load(models_folder() / f"{name}.net")
     (run,) = model.network.runs
-    stop = next(model._option(b) for b in run.options if b.name == "stop")
+    stop = line_options(model, run)["stop"]
     found = {}
     for rtol in (1e-5, 1e-8):
         result = model.transient(stop=stop, rtol=rtol)

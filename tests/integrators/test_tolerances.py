@@ -16,6 +16,8 @@ DECADES = {
     "bdf": (1e-4, 1e-9),
     "radau": (1e-5, 1e-10),
     "rk45": (1e-5, 1e-10),
+    "rk6": (1e-5, 1e-10),
+    "rk8": (1e-5, 1e-10),
 }
 CASES = [(method, name) for method in DECADES for name, problem in EVERY.items() if not METHODS[method].refused(problem.index)]
 

@@ -107,14 +107,14 @@ STATEMENT = st.one_of(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(EXPR)
 def test_expressions_survive(expression):
     program = s.Program((s.Let("x", expression),))
     assert parse(show(program)) == program
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(some(STATEMENT, 1, 3))
 def test_statements_survive(statements):
     program = s.Program(statements)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import loaded, sampled
+from conftest import line_options, loaded, sampled
 
 from netsim.analyses import stepping
 from netsim.solvers import recovery
@@ -32,7 +32,7 @@ def _some_steps(name: str) -> dict:
     options = {"method": "euler"} | MODELS[name]
     if "stop" not in options:
         (run,) = loaded(name).network.runs
-        given = {b.name: loaded(name)._option(b) for b in run.options} | options
+        given = line_options(loaded(name), run) | options
         options["stop"] = COUNT * given["step"]
     return options
 

@@ -187,3 +187,42 @@ def test_a_netlist_uses_subcircuits_of_a_file(tmp_path):
     net = tmp_path / "n.net"
     net.write_text('use electrical\nuse "c.cir"\nv1 voltage (a, ground) v = 8 V\nd1 divider (a, b)\nrun static()\nsave b.v\n')
     assert run(net).series("b.v") == pytest.approx([4.0])
+
+
+def switched(path):
+    """Instants and what happened, of one run."""
+    return [(float(t), what) for t, _, _, what in (line.split("\t") for line in run(path).attributes["event_log"].splitlines())]
+
+
+def test_switch_with_hysteresis_makes_an_oscillator_of_exact_period(tmp_path):
+    """Between 3 V and 7 V, charged through 10 k (and 1 meg of the open switch), discharged through 100 Ohm: exponentials both ways."""
+    lines = ["v1 in 0 10", "r1 in c 10k", "c1 c 0 1u ic=0", "s1 c 0 c 0 relax", ".model relax sw(vt=5 vh=2 ron=100 roff=1meg)"]
+    found = switched(circuit(tmp_path, *lines, ".tran 100u 40m uic", ".save v(c)", ".options reltol=1e-6"))
+
+    def time(resistance, first, last):
+        joint = 1 / (1 / 10e3 + 1 / resistance)
+        rest = 10 * joint / 10e3
+        return joint * 1e-6 * np.log((rest - first) / (rest - last))
+
+    up, down = time(1e6, 3, 7), time(100, 7, 3)
+    wanted = time(1e6, 0, 7) + np.array([0, down, up + down, up + 2 * down, 2 * (up + down)])
+    assert [t for t, _ in found][:5] == pytest.approx(wanted, rel=1e-7)
+    assert [what for _, what in found][:3] == ["on = 1", "on = 0", "on = 1"]
+
+
+def test_switch_by_a_current(tmp_path):
+    """Closed from 5 mA on, open from -1 mA on; `on` is the state in between at the start."""
+    lines = [
+        "i1 0 a sin(0 10m 1k)",
+        "va a b 0",
+        "r1 b 0 1k",
+        "v2 in 0 5",
+        "w1 in out va m1",
+        "rl out 0 1k",
+        ".model m1 csw(it=2m ih=3m ron=10 roff=10meg)",
+    ]
+    closes, opens = np.arcsin(0.5) / (2e3 * np.pi), 0.5e-3 + np.arcsin(0.1) / (2e3 * np.pi)
+    found = switched(circuit(tmp_path, *lines, ".tran 1u 1.5m", ".save v(out)"))
+    assert [t for t, _ in found] == pytest.approx([closes, opens, closes + 1e-3], rel=1e-9)
+    lines[4] = "w1 in out va m1 on"
+    assert switched(circuit(tmp_path, *lines, ".tran 1u 0.4m", ".save v(out)")) == []

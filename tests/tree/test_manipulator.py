@@ -8,23 +8,13 @@ from functools import cache
 import numpy as np
 import pytest
 from manipulator import deflection, drive, manipulator
+from manipulator_figures import BEAM_PEAKS, PEAKS, TABLE
 from scipy.integrate import solve_ivp
 from scipy.linalg import eigh
 
 from netsim.tree.composite import crba
 from netsim.tree.forward import mixed
 from netsim.tree.newmark import newmark
-
-TABLE = {
-    2.5: [4.926711171e-04, -5.265507785e-03, -6.520806738e-03, 769.0892846, 619.4420694, 343.6974760, 15.51853338],
-    5: [2.892140880e-03, -5.867127815e-03, -3.965495363e-03, 529.5119993, 707.9214162, 425.7588642, 23.96391249],
-    7.5: [-3.714586468e-03, -1.975506697e-03, 6.421728915e-03, -660.4740185, 297.3966465, 280.5804252, 27.48633927],
-    10: [-8.699010833e-03, 1.849105763e-03, -9.932620990e-05, -487.4501686, -409.1849083, -170.9985645, 8.043859466],
-    15: [4.700652849e-04, 2.131325419e-05, -8.337539300e-05, 16.15180966, -10.37883815, -5.866476022, 0.0701811111],
-    25: [-1.654261731e-04, 6.697993187e-05, -2.623953588e-04, -5.648756624, -32.65429110, -18.47332530, 0.2191937268],
-}
-PEAKS = np.array([0.010201333, 0.0063933785, 0.0074131422, 878.81645, 757.85654, 434.40740, 29.621157])
-BEAM_PEAKS = np.array([0.12752, 0.11223, 0.13913, 1073.4, 830.2, 495.3, 34.03])
 
 
 @cache

@@ -1,0 +1,88 @@
+"""From the instant at which the loop stopped to the state behind it: discretes settled, the energy account kept, the next known instant found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from netsim.analyses.event_log import crowded
+from netsim.analyses.events import BESIDE, due, plan_for, settle
+from netsim.analyses.run_arrays import first_factor
+from netsim.errors import SimulationError
+from netsim.integrators.adaptive import DUE, EVERY, NOW, ROW, SIZE, first_size, longer, take
+from netsim.integrators.contract import FRESH, RESTARTED, set_scales
+from netsim.integrators.settling import leave
+from netsim.integrators.states import STORED, energies, load, place
+from netsim.solvers.newton import set_time
+
+AHEAD = 1e-9
+"""The share of a run that is looked ahead to see which way indicators at zero go."""
+
+
+def pass_event(run: Any) -> None:
+    """Settle the discretes at the present instant and begin anew behind it.
+
+    Energy that an impulse takes counts as dissipated. `run` is the `Running` of the loop.
+    Raises `SimulationError` where discretes never agree, or conditions switch without end."""
+    s, trial, control, layout = run.events, run.trial, run.control, run.machine.system.layout
+    assert s is not None
+    problem, power, t = run.machine.bundle, run.readout.power, float(control.numbers[NOW])
+    load(problem, trial.g, trial.start)
+    set_time(problem, trial.g, t + BESIDE * abs(t))
+    energies(problem, trial.g, power)
+    stored = power[STORED]
+    known = len(s.log)
+    if settle(s, trial.g, t):
+        if wrong := crowded(s.log[known:], s.recent, run.options.stop):
+            raise SimulationError(wrong)
+        found = [trial.g[layout.x : layout.history], trial.g[layout.charge(np.arange(layout.nq), 0)], trial.g[layout.history : layout.step_size]]
+        trial.start[: 3 * layout.nk + layout.ny + 2 * layout.nq] = np.concatenate(found)
+        place(problem, trial.g, trial.start)
+        energies(problem, trial.g, power)
+        run.readout.totals[:, 1] += stored - power[STORED]
+        trial.counters[RESTARTED] = 2
+        trial.middle[:] = trial.start
+        if control.places[ROW] and control.places[EVERY]:
+            if control.places[ROW] + 4 > len(run.readout.times):
+                run.readout = longer(run.readout)
+            row = int(control.places[ROW])
+            behind = np.nextafter(max(t, run.readout.times[row - 1]), np.inf)
+            take(problem, run.bundle("trial"), run.bundle("readout"), row, float(behind))
+            control.places[ROW] += 1
+        set_scales(problem, run.bundle("trial"))
+        _forget(run)
+        leave(problem, s.looking, trial.g, AHEAD * run.options.stop)
+        control.numbers[SIZE] = run.options.step or min(
+            control.numbers[SIZE], first_size(problem, run.bundle("trial"), run.options.stop, run.method.estimate)
+        )
+    plan, _ = plan_for(s, trial.g, t)
+    if plan is not run.plan and len(plan.sizes):
+        run.plan = plan
+        if run.method.explicit:
+            run.arrays, alive = run.method.prepare(run.machine, run.factor, plan, run.closing)
+            run.alive.append(alive)
+    _renew_pivots(run)
+    control.numbers[DUE] = due(s, trial.g, t, run.options.stop)
+
+
+def _renew_pivots(run: Any) -> None:
+    """Ordering and pivots for the discretes that hold behind an event: those of before may serve badly where switches lie decades apart."""
+    key = run.events.mode(run.trial.g)
+    if key not in run.factors:
+        try:
+            run.factors[key] = first_factor(run.machine, run.trial, float(run.control.numbers[SIZE]), run.now)
+        except SimulationError:
+            return
+    if run.factors[key] is not run.factor:
+        run.factor = run.factors[key]
+        run.arrays = run.method.with_factor(run.arrays, run.factor)
+
+
+def _forget(run: Any) -> None:
+    """Matrices of before the event serve no more."""
+    run.trial.counters[FRESH] = 0
+    if run.method.name == "radau":
+        from netsim.integrators.radau_arrays import HAVE
+
+        run.arrays.memory[HAVE] = 0.0

@@ -1,0 +1,84 @@
+"""Options of a recursion: what they are, and what is wrong with given ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from netsim.errors import InputError, Problem, nearest
+
+NAMES = ("stop", "step", "rtol", "sample", "every", "beta", "gamma", "matrix", "from")
+NUMBERS = ("beta", "gamma", "rtol", "every")
+MATRICES = ("exact", "reduced", "mass")
+"""Iteration matrices of Newmark's method (netsim.tree.newmark)."""
+MOST_STEPS = 20_000_000
+
+
+@dataclass(frozen=True)
+class RecursionOptions:
+    """stop [s]; step [s], 0: by the error test with tolerance rtol; Newmark's beta, gamma and matrix; time between samples, or steps between them."""
+
+    stop: float
+    step: float = 0.0
+    rtol: float = 1e-9
+    sample: float = 0.0
+    every: int = 1
+    beta: float = 0.25
+    gamma: float = 0.5
+    matrix: str = "exact"
+    start: str = ""
+
+    @property
+    def method(self) -> str:
+        if not self.step:
+            return "dop853"
+        return "newmark explicit" if self.beta == 0 else f"newmark {self.matrix}"
+
+
+def recursion_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> RecursionOptions:
+    """Options of a run line or call, checked; raises `InputError` with all that is wrong."""
+    wrong = [
+        Problem("E421", f"recursion() has no option '{name}'", spans.get(name), hint=nearest(name, NAMES) or f"it has {', '.join(NAMES)}")
+        for name in options
+        if name not in NAMES
+    ]
+    if "stop" not in options:
+        wrong.append(Problem("E422", "recursion() needs 'stop'", spans.get(""), hint="recursion(stop = 1 s)"))
+    wrong += _numbers(options, spans)
+    if options.get("matrix", MATRICES[0]) not in MATRICES:
+        hint = nearest(str(options["matrix"]), MATRICES)
+        wrong.append(Problem("E424", f"matrix is one of {', '.join(MATRICES)}, not '{options['matrix']}'", spans.get("matrix"), hint=hint))
+    every = options.get("every", 1)
+    wrong += _step_divides(options, spans) if not wrong and "step" in options else []
+    if wrong or every != int(every) or every < 1:
+        raise InputError(wrong or Problem("E423", "'every' is a whole number of steps", spans.get("every")))
+    given = {n: options[n] for n in NAMES if n in options and n != "from"}
+    return RecursionOptions(**{**given, "every": int(every)}, start=options.get("from", ""))
+
+
+def _numbers(options: Mapping[str, Any], spans: Mapping[str, Any]) -> list[Problem]:
+    """What is wrong with single numbers."""
+    wrong = []
+    limits = {"stop": (0, np.inf), "step": (0, np.inf), "sample": (0, np.inf), "rtol": (1e-13, 0.1)}
+    for name, (low, high) in limits.items():
+        if name in options and not low < options[name] <= high:
+            wrong.append(
+                Problem("E423", f"'{name}' must be positive" if high == np.inf else "'rtol' is a number between 1e-13 and 0.1", spans.get(name))
+            )
+    for name, high in (("beta", 0.5), ("gamma", 1.0)):
+        if not 0 <= options.get(name, 0.0) <= high:
+            wrong.append(Problem("E423", f"'{name}' is a number between 0 and {high:g}", spans.get(name)))
+        if name in options and "step" not in options:
+            wrong.append(Problem("E423", f"'{name}' is Newmark's, which needs 'step'", spans.get(name), hint="step = 10 ms"))
+    return wrong
+
+
+def _step_divides(options: Mapping[str, Any], spans: Mapping[str, Any]) -> list[Problem]:
+    for name in ("stop", "sample"):
+        count = options.get(name, options["step"]) / options["step"]
+        if abs(count - round(count)) > 1e-9 * max(count, 1) or not 0.5 < count < MOST_STEPS:
+            return [Problem("E423", f"'step' does not divide '{name}'", spans.get("step"))]
+    return []
