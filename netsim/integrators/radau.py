@@ -41,10 +41,9 @@ ESTIMATE = 4
 """The estimate of an error shrinks with this power of the step."""
 ITERATIONS_MOST = 14
 EPS = 2.220446049250313e-16
-LOST = 0.25
-"""What is left of a step whose values an exponential threw far away."""
-DOUBTFUL = 1e4
-"""Beyond a knee corrections are small because slopes are large: no convergence is believed there before it was seen."""
+LOST, DOUBTFUL = 0.25, 1e4
+"""What is left of a step whose values an exponential threw far away; no convergence is believed before it was seen beyond a knee, where corrections
+are small because slopes are large."""
 SLOW = 0.01
 """A slower contraction than this asks for new derivatives in the next step."""
 
@@ -258,7 +257,8 @@ def _prescribed(method, problem, trial, t, h, last):
 def attempt(method, problem, factor, trial, t, h, last):
     """One step; derivatives are taken anew after slow convergence only."""
     memory = method.memory
-    if (status := _prescribed(method, problem, trial, t, h, last)) != CONVERGED:
+    status = _prescribed(method, problem, trial, t, h, last)
+    if status != CONVERGED:
         return status, 0.0
     for _ in range(2):
         load(problem, trial.g, trial.start)
