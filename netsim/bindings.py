@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from netsim.component import WORLD, names_in, pick, plain_name, scalar_count
+from netsim.component import CONSTANTS, WORLD, names_in, pick, plain_name, scalar_count
 from netsim.errors import InputError, Problem, nearest
 from netsim.language.expressions import Scope, Typed, evaluate, flatten, shape, shaped
 from netsim.language.functions import FUNCTIONS
@@ -132,6 +132,8 @@ def _name(name: Name, state: _Lift) -> Expr:
     if head in WORLD and name_text(name, state.frame) not in state.frame.members:
         return name
     signal = state.find_signal(name, state.frame)
+    if signal is None and plain_name(name) in CONSTANTS:
+        return _leaf(name, state)
     if signal is None:
         known = [*state.frame.definitions, *state.frame.integers, *state.frame.members]
         raise InputError(Problem("E206", f"nothing is called '{plain_name(name) or head}' here", name.span, hint=nearest(head, known)))

@@ -7,7 +7,8 @@ from typing import Any
 
 from netsim.columns import columns, counted
 from netsim.errors import InputError, Problem, nearest
-from netsim.language.show import show_expression, show_statement
+from netsim.language.show import show_statement
+from netsim.language.show_terms import show_expression
 from netsim.language.syntax import ComponentDef, Program, Use
 from netsim.library import Library, collect, library_names
 

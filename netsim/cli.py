@@ -205,10 +205,11 @@ def _draw(model: Model, runs: list[Samples], picture: Path) -> list[Path]:
 
 
 def _verdict(runs: Sequence[Samples]) -> int:
-    """What became of the last run: fine, failed (the problem is shown) or interrupted."""
+    """What became of the last run: fine, failed (the problem is shown, as are assertions that do not hold) or interrupted."""
     last = runs[-1]
+    _complain(broken := [problem for run in runs for problem in run.broken])
     if last.finished:
-        return FINE
+        return FAILED if broken else FINE
     failure = last.attributes.get("failure")
     if failure is not None:
         _complain([failure])
@@ -254,8 +255,7 @@ def list_command(chosen: argparse.Namespace) -> int:
     """`netsim list`."""
     from netsim.catalogue import describe, markdown, whole_library
 
-    library = whole_library()
-    print(markdown(library) if chosen.markdown else describe(library, chosen.name), end="")
+    print(markdown(whole_library()) if chosen.markdown else describe(whole_library(), chosen.name), end="")
     return FINE
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
-from math import prod
+from math import pi, prod
 from typing import Any
 
 from netsim.errors import InputError, Problem, nearest
@@ -19,6 +19,8 @@ from netsim.language.syntax import Branch, ComponentDef, DomainDef, Equation, Ex
 from netsim.units import KNOWN_NAMES, NO_DIMENSION, Dimension, parse_unit
 
 SECOND = parse_unit("s").dimension
+CONSTANTS = {"pi": pi}
+"""What these names mean where nothing else is called so."""
 WORLD = {"gravity": ("m/s2", (3,), (0.0, 0.0, -9.80665)), "ambient": ("K", (), 293.15)}
 SIGNAL = DomainDef("signal", across=(Quantity("y", "1", doc="value"),), doc="a causal value: one writer, many readers, no through")
 
@@ -219,6 +221,8 @@ def resolve_name(name: Name, whole: Any, known: Mapping[str, Any]) -> Typed:
     for used in (2, 1):
         if len(texts) >= used and (found := whole(".".join(texts[:used]))) is not None:
             return pick(found, name, used)
+    if len(texts) == 1 and texts[0] in CONSTANTS:
+        return Typed(CONSTANTS[texts[0]])
     hint = nearest(".".join(texts), known) or nearest(texts[0], known)
     if len(texts) == 1 and texts[0] in KNOWN_NAMES:
         hint = f"'{texts[0]}' is a unit: it stands behind a number, such as 1 {texts[0]}"

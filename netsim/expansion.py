@@ -6,15 +6,17 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import replace
 
-from netsim.component import WORLD, Component
+from netsim.component import CONSTANTS, WORLD, Component
 from netsim.errors import InputError, Problem, Span, nearest, source_line
 from netsim.language.operations import apply
 from netsim.language.parse import without_collector
 from netsim.language.syntax import (
+    Assert,
     ComponentDef,
     Count,
     DomainDef,
     Let,
+    Measure,
     ModelDef,
     Name,
     Param,
@@ -81,7 +83,7 @@ class _Expander:
         for statement in (s for s in statements if not isinstance(s, Repeated)):
             if isinstance(statement, InstanceText):
                 instances.append(statement)
-            elif frame.prefix and isinstance(statement, (Run, Save, Plot, World, Use)):
+            elif frame.prefix and isinstance(statement, (Run, Save, Plot, Measure, Assert, World, Use)):
                 self.problems.append(Problem("E223", "this belongs to the top level, not inside a model", statement.span))
             elif frame.prefix and isinstance(statement, (ComponentDef, DomainDef, ModelDef)):
                 self.problems.append(Problem("E223", "definitions belong to the top level", statement.span))
@@ -94,12 +96,10 @@ class _Expander:
 
     def _repeated(self, statement: Repeated, frame: Frame) -> None:
         for each in unrolled(statement, frame):
-            if isinstance(each, Let):
-                self._declaration(each, frame)
-            elif frame.prefix:
+            if frame.prefix and not isinstance(each, Let):
                 raise InputError(Problem("E223", "this belongs to the top level, not inside a model", statement.span))
-            else:
-                self.readings.append(each)
+            self._declaration(each, frame)
+            self.readings.append(each)
 
     def _declaration(self, statement: Statement, frame: Frame) -> None:
         match statement:
@@ -111,6 +111,8 @@ class _Expander:
             case Count():
                 self._declare(statement.name, statement.span, frame)
                 self._attempt(self._count, statement, frame)
+            case Measure():
+                self._declare(statement.name, statement.span, frame)
             case Table():
                 frame.tables[statement.name] = statement
             case Start():
@@ -224,9 +226,8 @@ class _Expander:
         for terminal, node, where in zip(model.terminals, nodes, text.nodes):
             domain = self.library.domains.get(terminal.domain)
             if domain is None:
-                self.problems.append(
-                    Problem("E210", f"no domain '{terminal.domain}'", terminal.span, hint=nearest(terminal.domain, self.library.domains))
-                )
+                near = nearest(terminal.domain, self.library.domains)
+                self.problems.append(Problem("E210", f"no domain '{terminal.domain}'", terminal.span, hint=near))
             self._touch(node, domain, where, frame)
             inner.nodes[terminal.name] = node
             inner.members[terminal.name] = terminal.span
@@ -298,7 +299,8 @@ class _Expander:
         def of(kind: type) -> tuple:
             return tuple(written_out(s, {}, top) for s in (*statements, *self.readings) if isinstance(s, kind))
 
-        return Network(file, nodes, instances, tuple(self.beginnings), top, self.library, of(World), of(Run), of(Save), of(Plot), text)
+        asked = (of(World), of(Run), of(Save), of(Plot), of(Measure), of(Assert))
+        return Network(file, nodes, instances, tuple(self.beginnings), top, self.library, *asked, text)
 
     def _root(self, node: int) -> int:
         while node in self.merged:
@@ -316,9 +318,10 @@ class _Expander:
     def _check_names(self, nodes: tuple[Node, ...], top: Frame) -> None:
         for node in nodes:
             if node.name in top.members:
-                self.problems.append(
-                    Problem("E222", f"'{node.name}' names a node and something else", node.span, also=((top.members[node.name], "this"),))
-                )
+                also = ((top.members[node.name], "this"),)
+                self.problems.append(Problem("E222", f"'{node.name}' names a node and something else", node.span, also=also))
+            elif node.name in CONSTANTS:
+                top.members[node.name] = node.span
 
     def _check_paths(self, nodes: tuple[Node, ...], instances: tuple[Instance, ...]) -> None:
         """A dotted node must lie inside an existing model instance."""

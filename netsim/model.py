@@ -28,6 +28,7 @@ from netsim.language.show import show
 from netsim.language.syntax import Binary, Binding, Expr, Name, Run, Save, Vector
 from netsim.levels import constant_charges
 from netsim.library import electrical_types
+from netsim.measures import check_measures, measured, signals_measured
 from netsim.network import Network
 from netsim.samples import Samples
 from netsim.solvers.initial import Structure
@@ -110,6 +111,7 @@ class Model:
 
             start_rows(self.system, self.values)
             select(machine, self._saves(), self._plots())
+            check_measures(machine, self.network)
             self._check_tables()
             options = self.run_options()
             if not any(p for p in found if not p.is_note):
@@ -136,6 +138,9 @@ class Model:
             raise InputError(Problem("E420", "the netlist has no `run` line", hint="add: run transient(stop = 1 s, step = 1 ms)"))
         self._check_tables()
         chosen = [self._options(run, options or {}) for run in self.network.runs]
+        beside = (*beside, *signals_measured(self.network))
+        if self.network.measures or self.network.asserts:
+            check_measures(self.machine, self.network)
         done: list[Samples] = []
         for run, option in zip(self.network.runs, chosen):
             try:
@@ -145,10 +150,18 @@ class Model:
                     raise
                 done[-1] = replace(done[-1], finished=False, message=f"interrupted before run '{run.name or run.analysis}'")
                 break
-            done.append(replace(samples, name=run.name))
+            done.append(self._measured(replace(samples, name=run.name)))
             if not samples.finished:
                 break
         return done
+
+    def _measured(self, samples: Samples) -> Samples:
+        """With what `measure` and `assert` say of it: of runs over time; of equilibria only where the netlist has no other run."""
+        static_ = len(samples.time) == 1 and any(run.analysis not in ("static", "modal") for run in self.network.runs)
+        if not samples.finished or samples.axis != "time" or static_ or not (self.network.measures or self.network.asserts):
+            return samples
+        figures, broken = measured(self.machine, samples)
+        return replace(samples, figures=figures, broken=broken)
 
     def _run(self, run: Run, option: Options, progress: Progress | None, beside: Sequence[Name], done: list[Samples]) -> Samples:
         """One run line, after those that are done."""
@@ -198,15 +211,17 @@ class Model:
     def transient(self, progress: Progress | None = None, save: list[str] | None = None, **options: Any) -> Any:
         """A transient run as an xarray.Dataset. Options: stop, step, method, rtol, forces, every, sample, from_.
 
-        Raises `SimulationError` where it fails; its `samples` hold the result up to there.
+        Raises `SimulationError` where it fails or an assertion does not hold; its `samples` hold the result up to there.
         """
         from netsim.results import dataset
 
         given = {name.rstrip("_"): value for name, value in options.items()}
         numbers = {n: plain_option(n, v) for n, v in given.items()}
-        samples = transient(self.machine, self.structure, check_options("transient", numbers, {}), self._saves(save), self._plots(), progress)
-        if "failure" in samples.attributes:
-            error = SimulationError(samples.attributes["failure"])
+        beside, chosen = signals_measured(self.network), check_options("transient", numbers, {})
+        samples = transient(self.machine, self.structure, chosen, self._saves(save), self._plots(), progress, beside=beside)
+        samples = self._measured(samples)
+        if "failure" in samples.attributes or samples.broken:
+            error = SimulationError(samples.broken or samples.attributes["failure"])
             error.samples = samples  # type: ignore[attr-defined]
             raise error
         return dataset(samples)

@@ -14,9 +14,11 @@ from netsim.component import Component, plain_name
 from netsim.errors import InputError, Problem, Span
 from netsim.language.expressions import Scope, Typed, evaluate
 from netsim.language.syntax import (
+    Assert,
     DomainDef,
     Expr,
     Let,
+    Measure,
     Name,
     Param,
     Part,
@@ -110,6 +112,8 @@ class Network:
     runs: tuple[Run, ...] = ()
     saves: tuple[Save, ...] = ()
     plots: tuple[Plot, ...] = ()
+    measures: tuple[Measure, ...] = ()
+    asserts: tuple[Assert, ...] = ()
     text: str = ""
     notes: tuple[Problem, ...] = ()
 

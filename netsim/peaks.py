@@ -1,10 +1,14 @@
-"""Instants at which a function of time makes a short excursion: a step must end there, or it might never see it.
+"""Instants at which steps must end so that they see what functions of time do: short excursions, and plain variation.
 
 A narrow bell in a drive is zero, to the last bit, at every stage of a long step on either side of it: no error test can notice what no stage sees.
 The drives are known before the run, so they are sampled. One that changes in a small share of the run only is searched for its turning points,
 each refined where it is found; those at the edge of a cluster become ends of steps. From there the error test finds its way: a step that ends on
 a peak fails it until its size is that of the excursion. Excursions down to about a ten-thousandth of the run are found (a bell of width w reaches
 over 12 w in double precision beside a constant, over 50 w beside zero).
+
+What follows a drive at once, without a state between (the potential of a source, a resistive divider), is exact at the end of every step and no error
+test limits the step for its sake; between the ends it is as good as the polynomial through the stages. So steps end often enough for that polynomial
+to follow every drive (`mesh_of`).
 """
 
 from __future__ import annotations
@@ -35,6 +39,11 @@ APART = 8
 FINER, LEVELS = 64, 4
 
 
+def ends_of(machine: Machine, stop: float, corners: Array, work: tuple[float, ...], rtol: float) -> Array:
+    """Where steps must end for the sake of functions of time, besides corners, in order."""
+    return np.union1d(peaks_of(machine, stop, corners), mesh_of(machine, stop, corners, work, rtol))
+
+
 def peaks_of(machine: Machine, stop: float, corners: Array) -> Array:
     """Turning points of short excursions of all functions of time within (0, stop), in order; none where a corner shows them anyway."""
     found = [np.zeros(0)]
@@ -50,6 +59,43 @@ def peaks_of(machine: Machine, stop: float, corners: Array) -> Array:
         if _brief(values[:, None])[0]:
             found.append(_peaks(partial(_each, series), times, values, corners))
     return np.unique(np.concatenate(found))
+
+
+BETWEEN = np.array([0.08, 0.29, 0.4, 0.53, 0.77, 0.86, 0.94])
+FOLLOWED = 5.0
+"""A drive is followed where the polynomial errs by less than this many times rtol, of the drive's range."""
+MOST, NARROWEST = 20_000, 1e-7
+
+
+def mesh_of(machine: Machine, stop: float, corners: Array, work: tuple[float, ...], rtol: float) -> Array:
+    """Instants within (0, stop) between which the polynomial through a step's nodes (from 0 to 1) follows every drive; none where four steps do."""
+    if not machine.system.layout.nd:
+        return np.zeros(0)
+    nodes = np.array(work)
+    spread = np.ptp(_drives(machine, _grid(stop, machine.system.layout.nd)), axis=0)
+    moving = np.flatnonzero(np.isfinite(spread) & (spread > 0))
+    edges = np.unique(np.concatenate([np.linspace(0.0, stop, 5), corners[corners < stop]]))
+    to_between = _polynomial(nodes, BETWEEN)
+    open_, found = np.column_stack([edges[:-1], edges[1:]]), [np.zeros(0)]
+    count = 0
+    while len(moving) and len(open_) and count + len(open_) < MOST:
+        shares = np.concatenate([np.clip(nodes, 1e-9, 1 - 1e-9), BETWEEN])
+        times = open_[:, :1] + shares * (open_[:, 1:] - open_[:, :1])
+        values = _drives(machine, times.ravel()).reshape(*times.shape, -1)[:, :, moving] / spread[moving]
+        missed = np.abs(values[:, len(nodes) :] - np.einsum("ij,njk->nik", to_between, values[:, : len(nodes)])).max(axis=(1, 2))
+        pieces = np.clip(np.ceil((missed / (FOLLOWED * rtol)) ** (1 / len(nodes))), 1, 64).astype(int)
+        pieces[open_[:, 1] - open_[:, 0] < NARROWEST * stop] = 1
+        split = np.flatnonzero(pieces > 1)
+        parts = [np.linspace(open_[i, 0], open_[i, 1], int(pieces[i]) + 1) for i in split]
+        found += [part[1:-1] for part in parts]
+        count += sum(len(part) for part in parts)
+        open_ = np.concatenate([np.zeros((0, 2)), *(np.column_stack([part[:-1], part[1:]]) for part in parts)])
+    return np.sort(np.concatenate(found))
+
+
+def _polynomial(nodes: Array, places: Array) -> Array:
+    """The matrix from values at the nodes to those of their interpolating polynomial elsewhere."""
+    return np.vander(places, len(nodes)) @ np.linalg.inv(np.vander(nodes, len(nodes)))
 
 
 def _grid(stop: float, count: int) -> Array:

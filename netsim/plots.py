@@ -16,7 +16,7 @@ import numpy as np
 from netsim.component import SECOND, plain_name
 from netsim.errors import InputError, Problem, nearest
 from netsim.language.expressions import Scope, Typed, evaluate, flatten, shape
-from netsim.language.show import show_expression
+from netsim.language.show_terms import show_expression
 from netsim.language.syntax import Expr, Name, Part, Plot
 from netsim.network import Frame, name_text
 from netsim.numbering import suffixes

@@ -1,4 +1,4 @@
-"""`let u{k} = ... for k in 1..n`, and `save`, `plot` likewise: one statement written out for every value of its loop variables.
+"""`let u{k} = ... for k in 1..n`, and `save`, `plot`, `measure`, `assert` likewise: one statement written out for every value of its loop variables.
 
 Numbers in braces become part of the name: u{3} is u3. Loop variables are replaced by their values, so that what is written out needs no frame of
 its own.
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from netsim.language.syntax import Let, Name, Number, Part, Repeated, Statement
+from netsim.language.syntax import Let, Measure, Name, Number, Part, Repeated, Statement
 from netsim.network import Frame, integer
 
 
@@ -29,7 +29,7 @@ def written_out(tree: Any, values: Mapping[str, int], frame: Frame) -> Any:
     if isinstance(tree, Part) and tree.number is not None:
         number = integer(tree.number, frame.with_integers(values))
         return Part(f"{tree.text}{number}", written_out(tree.indices, values, frame))
-    if isinstance(tree, Let) and tree.number is not None:
+    if isinstance(tree, Let | Measure) and tree.number is not None:
         tree = replace(tree, name=f"{tree.name}{integer(tree.number, frame.with_integers(values))}", number=None)
     if is_dataclass(tree):
         inner = {f.name: written_out(getattr(tree, f.name), values, frame) for f in fields(tree) if f.name != "span"}

@@ -30,7 +30,8 @@ _SLASH = "\u2215"  # NetCDF reads '/' in a name as a group: files carry the divi
 
 def dataset(samples: Samples) -> Any:
     """The samples as an `xarray.Dataset` over `time`: a variable per signal (attributes `units`, `long_name`), the energy account
-    (J, `energy.stored` ...) and, as attributes, netlist, options, statistics, `finished`, `message` and `energy_balance` (J)."""
+    (J, `energy.stored` ...) and, as attributes, netlist, options, statistics, `finished`, `message`, `energy_balance` (J), what was measured
+    (`measure.NAME` in the SI unit `measure.NAME.units`) and what assertions said (`broken`)."""
     import xarray
 
     axis = samples.axis
@@ -42,6 +43,10 @@ def dataset(samples: Samples) -> Any:
         columns[name if name not in columns else f"{name} (network)"] = _variable(series, "J", doc)
     attributes = {name: _plain(value) for name, value in samples.attributes.items()}
     attributes |= {"name": samples.name, "finished": samples.finished, "message": samples.message, "energy_balance": energy_balance(samples.energy)}
+    for figure in samples.figures:
+        attributes |= {f"measure.{figure.name}": figure.value, f"measure.{figure.name}.units": figure.unit or "1"}
+    if samples.broken:
+        attributes["broken"] = "; ".join(problem.message for problem in samples.broken)
     return xarray.Dataset(columns, coords={axis: (axis, samples.time, _AXES[axis])}, attrs=attributes)
 
 

@@ -8,12 +8,24 @@ from typing import Any
 
 import numpy as np
 
+from netsim.errors import Problem
+
 
 @dataclass(frozen=True)
 class Signal:
     """A saved quantity: its name as in the netlist, its SI unit ('' for a number), a sentence."""
 
     name: str
+    unit: str = ""
+    doc: str = ""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What a `measure` line found, in SI; not a number where the result has no such thing."""
+
+    name: str
+    value: float
     unit: str = ""
     doc: str = ""
 
@@ -42,6 +54,10 @@ class Samples:
     """The kinetic part of the stored energy at each instant, in J; None where nothing moves."""
 
     axis: str = "time"
+    figures: tuple[Figure, ...] = ()
+    """What `measure` lines found."""
+    broken: tuple[Problem, ...] = ()
+    """Measures that are not to be found in the result, and assertions that do not hold."""
 
     def series(self, name: str) -> np.ndarray:
         """One signal over time; KeyError where it was not saved."""

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from netsim.batches import Batch, form_of
-from netsim.component import SECOND, WORLD, dimension, names_in, plain_name
 from netsim.errors import InputError, Problem, nearest
 from netsim.kernels.kernel import reading_kernel
-from netsim.language.expressions import Scope, Typed, evaluate, flatten, shape
-from netsim.language.show import show_expression
-from netsim.language.syntax import Call, Expr, Let, Name, Part
+from netsim.language.expressions import Scope, shape
+from netsim.language.show_terms import show_expression
+from netsim.language.syntax import Call, Expr, Name, Part
 from netsim.layout import Layout
 from netsim.network import GROUND, Frame, name_text
 from netsim.numbering import suffixes
 from netsim.samples import Signal
+from netsim.series import computed, derived_from, signals_in, unit_of
 from netsim.signals import NodeSignal, Reading, find_signal, node_quantities, picked
 from netsim.solvers.machine import Call as KernelCall
 from netsim.solvers.machine import Machine, call_table
-from netsim.units import NO_DIMENSION, Dimension, format_dimension
+from netsim.units import NO_DIMENSION, Dimension
 
 Array = np.ndarray
 
@@ -54,6 +52,11 @@ class Selection:
         self.dimensions[name] = dimension_
         if show and name not in self.shown:
             self.shown.append(name)
+
+    def signals(self, values: Mapping[str, Array], time: Array, parameters: Scope, top: Frame) -> dict[str, tuple[Array, Signal]]:
+        """What is saved, by name: sampled signals, then expressions of them."""
+        sampled = {name: (values[name], self.entries[name].signal) for name in self.shown}
+        return sampled | computed(self.expressions, self.dimensions, values, time, parameters, top)
 
 
 class Finder:
@@ -95,7 +98,7 @@ class Finder:
         for c, suffix in zip(signal.components, suffixes(signal.sizes)):
             unknown = GROUND if signal.node == GROUND else int(self.system.numbering.first[signal.node] + c)
             slot = int(layout.unknown(np.array([unknown]), signal.level)[0])
-            found.append((Entry(Signal(base + suffix, _unit(signal.dimension)), slot), signal.dimension))
+            found.append((Entry(Signal(base + suffix, unit_of(signal.dimension)), slot), signal.dimension))
         return found
 
     def reading(self, signal: Reading) -> list[tuple[Entry, Dimension]]:
@@ -104,10 +107,9 @@ class Finder:
         typed = batch.form.readings[signal.reading]
         doc = next((o.doc for o in instance.component.definition.outputs if o.name == signal.reading), "")
         dimension_ = typed.dimension or NO_DIMENSION
-        return [
-            (Entry(Signal(f"{instance.name}.{signal.reading}{suffix}", _unit(dimension_), doc), -1, batch, position, (signal.reading, i)), dimension_)
-            for i, suffix in enumerate(suffixes(shape(typed.value)))
-        ]
+        names = [f"{instance.name}.{signal.reading}{suffix}" for suffix in suffixes(shape(typed.value))]
+        unit, own = unit_of(dimension_), signal.reading
+        return [(Entry(Signal(name, unit, doc), -1, batch, position, (own, i)), dimension_) for i, name in enumerate(names)]
 
     def every(self, name: Name) -> list[tuple[Entry, Dimension]]:
         """`m1.*`: all quantities of an instance (its own, not those at its terminals) or of a node."""
@@ -138,10 +140,6 @@ class Finder:
         return found
 
 
-def _unit(dimension_: Dimension) -> str:
-    return "" if dimension_ == NO_DIMENSION else format_dimension(dimension_)
-
-
 def select(machine: Machine, saves: Iterable[Expr], plots: Iterable[Expr] = ()) -> Selection:
     """What to save: the listed signals (all of the top level without any), and silently what plots need."""
     finder, selection = Finder(machine), Selection()
@@ -160,7 +158,7 @@ def select(machine: Machine, saves: Iterable[Expr], plots: Iterable[Expr] = ()) 
 
 
 def _select(expr: Expr, show: bool, finder: Finder, selection: Selection) -> None:
-    derived = _derived(expr, finder.top)
+    derived = derived_from(expr, finder.top)
     if derived is not None:
         _bases(derived, show, finder, selection)
         selection.expressions[expr.parts[0].text] = derived  # type: ignore[union-attr]
@@ -176,54 +174,11 @@ def _select(expr: Expr, show: bool, finder: Finder, selection: Selection) -> Non
         selection.expressions[show_expression(expr)] = expr
 
 
-def _derived(expr: Expr, top: Frame) -> Expr | None:
-    """The expression behind `let work = integral(A.power)`: a let of the top level that speaks of signals (by other lets too) names a series."""
-    definition = top.definitions.get(plain_name(expr) or "") if isinstance(expr, Name) else None
-    if definition is None or not isinstance(definition.statement, Let):
-        return None
-    value = definition.statement.value
-    known = ("time", *top.integers, *WORLD)
-    speaks = any(
-        _derived(name, top) is not None if name.parts[0].text in top.definitions else name.parts[0].text not in known for name in names_in(value)
-    )
-    return value if speaks else None
-
-
 def _bases(expr: Expr, show: bool, finder: Finder, selection: Selection) -> None:
     """Sample what an expression reads."""
-    for name in names_in(expr):
-        if (derived := _derived(name, finder.top)) is not None:
-            _bases(derived, show, finder, selection)
-        elif name.parts[0].text != "time" and name.parts[0].text not in finder.network.top.definitions:
-            for entry, dimension_ in finder.entries(name):
-                selection.add(entry, dimension_, not show or entry.signal.name in selection.shown)
-
-
-REFINED = 8
-
-
-def refined(time: Array) -> Array:
-    """REFINED instants for each interval of a time axis, the old ones among them."""
-    return np.interp(np.arange((len(time) - 1) * REFINED + 1) / REFINED, np.arange(len(time)), time)
-
-
-def _between(time: Array, series: Array, fine: Array) -> Array:
-    """The series at finer instants, by cubic splines between events (where two samples are no more than rounding apart)."""
-    from scipy.interpolate import CubicSpline
-
-    cuts = [0, *(np.flatnonzero(np.diff(time) <= 1e-15 * np.abs(time[1:])) + 1), len(time)]
-    found = np.interp(fine, time, series)
-    for first, last in pairwise(cuts):
-        if last - first > 3:
-            inside = (fine >= time[first]) & (fine <= time[last - 1])
-            found[inside] = CubicSpline(time[first:last], series[first:last])(fine[inside])
-    return found
-
-
-def integral(series: Array, time: Array) -> Array:
-    """The running integral of a series from the first sample on, by the trapezoidal rule."""
-    steps = np.diff(time) * (series[1:] + series[:-1]) / 2
-    return np.concatenate([[0.0], np.cumsum(steps)])
+    for name in signals_in(expr, finder.top):
+        for entry, dimension_ in finder.entries(name):
+            selection.add(entry, dimension_, not show or entry.signal.name in selection.shown)
 
 
 def add_unseen(machine: Machine, selection: Selection, signals: Iterable[Name]) -> list[str]:
@@ -274,42 +229,3 @@ def sampler(machine: Machine, selection: Selection) -> Sampler:
     g_size = system.layout.size
     places = [e.slot if e.batch is None else g_size + place[id(e.batch), e.position, e.reading] for e in selection.entries.values()]
     return Sampler(call_table(calls, system.layout.uniforms), np.array(places, np.int64), size, calls)
-
-
-def series_scope(selection: Selection, values: Mapping[str, Array], time: Array, parameters: Scope, top: Frame) -> Scope:
-    """Names of saved signals as series, `time`, and the netlist's parameters."""
-
-    def resolve(name: Name) -> Typed:
-        path = name_text(name, top)
-        if path in values:
-            return Typed(values[path], selection.dimensions.get(path))
-        vector = [values[path + s] for s in (".x", ".y", ".z") if path + s in values]
-        if vector:
-            return Typed(tuple(vector), selection.dimensions.get(path + ".x"))
-        if (derived := _derived(name, top)) is not None:
-            return evaluate(derived, scope)
-        return Typed(time, SECOND) if plain_name(name) == "time" else parameters.resolve(name)
-
-    def running(call: Call, scope: Scope) -> Typed:
-        if len(call.arguments) != 1 or call.keywords:
-            raise InputError(Problem("E207", "integral() takes one argument", call.span))
-        fine = refined(time)  # signals as cubic splines between samples: the kinks of abs() and max() fall where they belong
-        inner = series_scope(selection, {n: _between(time, v, fine) for n, v in values.items()}, fine, parameters, top)
-        operand = evaluate(call.arguments[0], inner)
-        dimension_ = None if operand.dimension is None else operand.dimension * SECOND
-        return Typed(integral(np.broadcast_to(np.asarray(operand.value, float), fine.shape), fine)[::REFINED], dimension_)
-
-    scope = Scope(resolve, {"integral": running})
-    return scope
-
-
-def computed(selection: Selection, values: Mapping[str, Array], time: Array, parameters: Scope, top: Frame) -> dict[str, tuple[Array, Signal]]:
-    """Saved expressions as series of their own."""
-    found: dict[str, tuple[Array, Signal]] = {}
-    for text, expr in selection.expressions.items():
-        typed: Any = evaluate(expr, series_scope(selection, values, time, parameters, top))
-        scalars = flatten(typed.value)
-        for suffix, series in zip(suffixes(shape(typed.value)), scalars):
-            series = np.broadcast_to(np.asarray(series, float), time.shape)
-            found[text + suffix] = (series, Signal(text + suffix, _unit(typed.dimension or dimension(None))))
-    return found

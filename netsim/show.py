@@ -11,7 +11,8 @@ from netsim.columns import columns, counted
 from netsim.errors import InputError
 from netsim.language.expressions import Typed, flatten
 from netsim.language.parse import parse
-from netsim.language.show import show, show_expression, show_statement
+from netsim.language.show import show, show_statement
+from netsim.language.show_terms import show_expression
 from netsim.network import GROUND, Instance
 from netsim.units import NO_DIMENSION, format_dimension, parse_unit
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from netsim.columns import columns, counted
 from netsim.plots import pretty, scale
 from netsim.results import energy_balance
-from netsim.samples import Samples
+from netsim.samples import Figure, Samples
 
 if TYPE_CHECKING:
     from netsim.model import Model
@@ -47,6 +47,8 @@ def _run(samples: Samples) -> list[str]:
     lines += found + ([given["redundant"]] if given.get("redundant") else [])
     if len(samples.time) and samples.axis == "time":
         lines += [f"at t = {reading(float(samples.time[-1]), 's')}", *_last_values(samples)]
+    if samples.figures:
+        lines += ["measured:", *(f"{line}" for line in columns((f.name, _figure(f)) for f in samples.figures))]
     return [*lines, *(f"  {note}" for note in given.get("notes", "").split("; ") if note), *_energy(samples)]
 
 
@@ -67,6 +69,11 @@ def _stability(given: Mapping[str, Any]) -> list[str]:
     others = given.get("others", "")
     choose = ": a `guess` chooses among them" if given["stability"] == "unstable" and others else ""
     return [f"a {given['stability']} equilibrium{choose}", *(f"another equilibrium: {other}" for other in others.split("; ") if other)]
+
+
+def _figure(figure: Figure) -> str:
+    found = reading(figure.value, figure.unit) if figure.value == figure.value else "not found"
+    return f"{found}  {figure.doc}".rstrip()
 
 
 def _last_values(samples: Samples) -> list[str]:

@@ -148,7 +148,7 @@ def series_of_run(call: Any, samples: Samples | None) -> Any:
     """Time, value and two rates of a run's signal; rates by a cubic spline where they were not sampled."""
     from scipy.interpolate import CubicSpline
 
-    from netsim.language.show import show_expression
+    from netsim.language.show_terms import show_expression
 
     if samples is None:
         return None

@@ -19,7 +19,7 @@ from netsim.inputs import shape_value
 from netsim.kernels.form import Symbols
 from netsim.language.expressions import Typed, shape, shaped
 from netsim.language.parse import parse
-from netsim.language.show import show_expression
+from netsim.language.show_terms import show_expression
 from netsim.language.syntax import Binding, Call, ComponentDef, Expr, Instance, Name, Number, Part, Vector
 from netsim.network import Instance as Element
 from netsim.network import Network, name_text

@@ -28,14 +28,14 @@ LAYERS = [
     "solvers.equilibrium solvers.initial solvers.recovery solvers.consistent solvers.reach solvers.reactions solvers.redundancy solvers.sharing",
     "solvers.change_point",
     "tree",
-    "structure integrators corners peaks selection jointspace recursion rates analyses results",
+    "structure integrators corners peaks series courses selection measures jointspace recursion rates analyses results",
     "plots scene animate looks model show diagram scenes summary starts_shown cli",
 ]
 ORDER = [name for layer in LAYERS for name in layer.split()]
 """A module imports only from before its own place; a package stands for its modules, among which there are no cycles."""
 
 LONGEST = 350
-LONG = {"language/syntax.py": 375}
+LONG: dict[str, int] = {}
 """Files that are longer than they should be, and may only become shorter."""
 
 

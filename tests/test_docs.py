@@ -183,7 +183,7 @@ def test_reserved_words_are_those_of_the_reference():
     shown = [line for line in section("Words").splitlines() if line.startswith("    ")]
     assert set(" ".join(shown).split()) == RESERVED
     text = section("Words")
-    for word in LINE_WORDS["domain"] | LINE_WORDS["component"]:
+    for word in LINE_WORDS["domain"] | LINE_WORDS["component"] | LINE_WORDS["netlist"]:
         assert f"`{word}`" in text, word
 
 

@@ -41,7 +41,7 @@ from netsim.integrators.crossings import first_event, nothing_to_watch
 from netsim.integrators.states import load, place, project
 from netsim.kernels.apart import address_of, plain_loops
 from netsim.kernels.bundle import Bundle, bundled
-from netsim.peaks import peaks_of
+from netsim.peaks import ends_of
 from netsim.selection import Sampler
 from netsim.solvers.consistent import Consistent
 from netsim.solvers.diagnosis import AHEAD, Stopped, explain_chatter, explain_failure
@@ -131,7 +131,7 @@ def begin_adaptive(machine: Machine, structure: Structure, options: TransientOpt
     plan, recovery = consistent_plan(machine, structure, options, method, trial, corners, 0.0, events is not None)
     closing, closed = closing_plan(machine, structure, method, trial, 0.0)
     arrays, alive = method.prepare(machine, factor, plan, closing)
-    peaks = np.zeros(0) if options.step else peaks_of(machine, options.stop, corners)
+    peaks = np.zeros(0) if options.step else ends_of(machine, options.stop, corners, method.work, options.rtol)
     control = first_control(options, method, structure, size, corners, peaks, plan, layout.nk > 0)
     if events and len(plan.sizes):  # values that switch have no polynomial worth a sample where nothing else moves
         control.places[RECOVERING] = 1

@@ -21,7 +21,7 @@ from netsim.analyses.transient import transient
 from netsim.batches import form_of
 from netsim.component import dimension
 from netsim.errors import InputError, Problem, SimulationError
-from netsim.language.show import show_expression
+from netsim.language.show_terms import show_expression
 from netsim.language.syntax import Call, Expr, Name, Part
 from netsim.network import Network
 from netsim.samples import Samples

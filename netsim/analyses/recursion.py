@@ -24,7 +24,7 @@ from netsim.recursion.integrals import integrals_of, summed
 from netsim.recursion.runge_kutta import FINISHED, SINGULAR, given_of, runge_kutta
 from netsim.recursion.states import coordinates, fill, places, translation
 from netsim.samples import Samples
-from netsim.selection import add_unseen, computed, sampler, select
+from netsim.selection import add_unseen, sampler, select
 from netsim.solvers.initial import Structure, set_charges
 from netsim.solvers.machine import Machine
 from netsim.solvers.newton import set_time
@@ -76,8 +76,7 @@ def recursion(
         sample(reader.table, reader.places, point, room, values[i])
     top = machine.system.network.top
     columns = {name: values[:, j] for j, name in enumerate(selection.entries)}
-    signals = {name: (columns[name], selection.entries[name].signal) for name in selection.shown}
-    signals.update(computed(selection, columns, time, machine.values.scope(top), top))
+    signals = selection.signals(columns, time, machine.values.scope(top), top)
     shown = np.column_stack([series for series, _ in signals.values()]) if signals else np.zeros((len(time), 0))
     attributes = {
         "analysis": "recursion",

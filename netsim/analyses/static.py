@@ -14,7 +14,7 @@ from netsim.errors import InputError, Problem, nearest
 from netsim.integrators.loop import STORED, energies, sample
 from netsim.language.syntax import Expr, Name
 from netsim.samples import Samples
-from netsim.selection import Sampler, Selection, add_unseen, computed, sampler, select
+from netsim.selection import Sampler, Selection, add_unseen, sampler, select
 from netsim.solvers.equilibrium import Equilibrium
 from netsim.solvers.initial import Structure, set_charges
 from netsim.solvers.machine import Machine
@@ -72,8 +72,7 @@ def static(
     time, top = np.array([options.at]), machine.system.network.top
     columns = {name: values[:, j] for j, name in enumerate(selection.entries)}
     others = "; ".join(_reading(machine, reader, selection, other) for other in found.others)
-    signals = {name: (columns[name], selection.entries[name].signal) for name in selection.shown}
-    signals.update(computed(selection, columns, time, machine.values.scope(top), top))
+    signals = selection.signals(columns, time, machine.values.scope(top), top)
     shown = np.column_stack([series for series, _ in signals.values()]) if signals else np.zeros((1, 0))
     effort = {"wall_seconds": clock.perf_counter() - began, "cpu_seconds": clock.process_time() - cpu}
     attributes = {

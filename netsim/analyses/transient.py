@@ -22,7 +22,7 @@ from netsim.jointspace.choice import formulated, observing
 from netsim.language.syntax import Expr, Name
 from netsim.rates import add_rates, own_unknowns
 from netsim.samples import Samples, Signal
-from netsim.selection import Selection, add_unseen, computed, sampler, select
+from netsim.selection import Selection, add_unseen, sampler, select
 from netsim.solvers.initial import Change, Structure, resumed_start, with_coordinates
 from netsim.solvers.machine import Machine
 from netsim.solvers.recovery import plan_recovery
@@ -110,8 +110,7 @@ def _samples(
     time, sampled, account = run.sampled
     top = run.machine.system.network.top
     columns = {name: sampled[:, j] for j, name in enumerate(selection.entries)}
-    signals = {name: (columns[name], selection.entries[name].signal) for name in selection.shown}
-    signals.update(computed(selection, columns, time, run.machine.values.scope(top), top))
+    signals = selection.signals(columns, time, run.machine.values.scope(top), top)
     values = np.column_stack([series for series, _ in signals.values()]) if signals else np.zeros((len(time), 0))
     shown: tuple[Signal, ...] = tuple(signal for _, signal in signals.values())
     kept = {name: (columns[v], columns[a]) for name, (v, a) in rates.items()}

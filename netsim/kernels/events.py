@@ -18,7 +18,7 @@ from netsim.component import SECOND, Component, Symbol, plain_name, resolve_name
 from netsim.errors import InputError, Problem, Span
 from netsim.kernels.form import CONSTANT, NO_EVENTS, UNIFORM, Events, Form, Happening, Relation, Reset, Symbols
 from netsim.language.expressions import Scope, Typed, evaluate, flatten, quantity_of, shape, shaped
-from netsim.language.show import show_expression
+from netsim.language.show_terms import show_expression
 from netsim.language.syntax import Action, Binary, Call, Expr, Name, Number, When
 from netsim.units import NO_DIMENSION
 

@@ -28,6 +28,7 @@ from netsim.language.syntax import (
     Include,
     Instance,
     Let,
+    Measure,
     ModelDef,
     Name,
     Number,
@@ -227,6 +228,17 @@ class Builder:
 
     def plot(self, parts: Parts) -> Plot:
         return Plot(tuple(_listed(parts[1:])), span=self.whole(parts))
+
+    def measure(self, parts: Parts) -> Measure:
+        return Measure(parts[1].text, parts[3], parts[4], span=self.whole(parts[1:4]))
+
+    def numbered_measure(self, parts: Parts) -> Repeated:
+        figure = Measure(parts[1].text, parts[6], parts[7], parts[3], span=self.whole(parts[1:7]))
+        return Repeated(figure, parts[8], span=figure.span)
+
+    def claim(self, parts: Parts) -> Assert | Repeated:
+        claim = Assert(parts[1], parts[2], span=parts[1].span)
+        return Repeated(claim, parts[3], span=claim.span) if parts[3] else claim
 
     def repeated_save(self, parts: Parts) -> Repeated:
         return self._repeated(Save, parts)

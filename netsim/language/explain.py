@@ -32,6 +32,7 @@ _SHAPES = {
     "RUN": "run ANALYSIS(OPTION = VALUE, ...), such as: run transient(stop = 5 s), or run NAME = ANALYSIS(...)",
     "SAVE": "save SIGNAL, SIGNAL, such as: save s1.f, a.x, m1.*",
     "PLOT": "plot EXPRESSION, EXPRESSION, such as: plot a.x - b.x, s1.f",
+    "MEASURE": 'measure NAME = EXPRESSION "words", such as: measure peak = max(out.v)',
     "DOMAIN": 'domain NAME "words"',
     "COMPONENT": "component NAME (TERMINAL, TERMINAL : DOMAIN), such as: component spring (p, n : translational)",
     "MODEL": "model NAME (TERMINAL, TERMINAL : DOMAIN)",
@@ -74,7 +75,7 @@ def _first_word(tokens: list[Token], index: int, expected: frozenset[str], block
     first = tokens[0].text
     if tokens[0].type != "NAME" or index not in (1, 2):
         return None
-    places = [kind for kind, words in LINE_WORDS.items() if first in words]
+    places = [kind for kind, words in LINE_WORDS.items() if first in words and first not in LINE_WORDS["netlist"]]
     if places and not block:
         return "E115", f"'{first}' stands only inside a {places[0]}", f"the headline of the {places[0]} is missing above"
     if guess := nearest(first, _first_words(block) - {first}):
@@ -88,7 +89,7 @@ def _first_words(block: str) -> set[str]:
     """The words a statement may begin with in the open block, or in the netlist."""
     if block.startswith(("component", "domain")):
         return {"param", "count", "let"} | LINE_WORDS[block.split()[0]]
-    return {word.lower() for word in _SHAPES if word.lower() in RESERVED}
+    return {word.lower() for word in _SHAPES if word.lower() in RESERVED | LINE_WORDS["netlist"]}
 
 
 def _instance_in_definition(tokens: list[Token], index: int, expected: frozenset[str], block: str) -> Finding | None:

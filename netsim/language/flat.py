@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from netsim.errors import Span
-from netsim.language.scan import CHAIN_TEXT, RESERVED, Scanner, known_chains
+from netsim.language.scan import CHAIN_TEXT, LINE_WORDS, RESERVED, Scanner, known_chains
 from netsim.language.syntax import Binding, Instance, Name, Number, Part, Unary
 
 _BLANK = r"[ \t]*"
@@ -46,7 +46,7 @@ def take(scanner: Scanner) -> list[Instance]:
 def _instance(match: re.Match[str], scanner: Scanner) -> Instance | None:
     """The instance of a line; None where a word is reserved or a unit unknown, which the grammar then explains."""
     name, kind, nodes, _, pairs = match.groups()
-    if name in RESERVED or kind in RESERVED:
+    if name in RESERVED or kind in RESERVED or name in LINE_WORDS["netlist"]:
         return None
     file, line, before = scanner.file, scanner.line, scanner.line_start - 1
     named = []

@@ -22,6 +22,8 @@ RESERVED = frozenset(
     ]
 )
 LINE_WORDS = {
+    "netlist": frozenset(["measure", "assert"]),
+    "model": frozenset(["measure", "assert"]),
     "domain": frozenset(["across", "through", "integral", "power", "floating", "relative"]),
     "component": frozenset(
         ["input", "var", "branch", "out", "assert", "place", "kinetic", "potential", "stores", "dissipates", "source", "singular", "discrete"]
@@ -32,6 +34,7 @@ _BEFORE_NAME, _BEFORE_VALUE, _ALONE = re.compile(r"[ \t]+[A-Za-z_]"), re.compile
 _FOLLOWS = dict.fromkeys(LINE_WORDS["domain"] | LINE_WORDS["component"], _BEFORE_NAME) | {
     **dict.fromkeys(("assert", "kinetic", "potential", "stores", "dissipates", "power", "floating", "singular"), _BEFORE_VALUE),
     **dict.fromkeys(("source", "relative"), _ALONE),
+    "measure": re.compile(r"[ \t]+[A-Za-z_]\w*[ \t]*(?:=(?!=)|\{)"),
 }
 _DECLARES_UNIT = frozenset(["PARAM", "ACROSS", "THROUGH", "INTEGRAL", "INPUT", "VAR", "OUT", "DISCRETE"])
 _SYMBOLS = {
@@ -56,7 +59,7 @@ _GLUED = re.compile(r"[\wΩ\u2126]+")
 # a line that cannot be the inside of a bracket: a statement's first word, or two words in a row as in an instance
 _GOES_ON = r"(?!(?:if|then|else|and|or|not|for|in|out)\b)"
 _NEW_STATEMENT = re.compile(
-    r"[ \t]*(?:(?:use|include|param|count|let|world|model|component|domain|start|guess|run|save|plot|end)\b|table\b(?![ \t]*\()"
+    r"[ \t]*(?:(?:use|include|param|count|let|world|model|component|domain|start|guess|run|save|plot|measure|assert|end)\b|table\b(?![ \t]*\()"
     rf"|{_GOES_ON}[A-Za-z_]\w*(?:\[[^\]\n]*\])?[ \t]+{_GOES_ON}[A-Za-z_])"
 )
 
@@ -183,9 +186,11 @@ class Scanner:
             statement.broken = True
 
     def _word_type(self, word: str, tokens: list[Token], mode: str) -> str:
+        rest = self.place + len(word)
+        if word == "when" and tokens and tokens[0].type in ("MEASURE", "ASSERT") and self.text[rest : rest + 1] == "(":
+            return "NAME"  # the instant at which something comes true
         if word in RESERVED:
             return word.upper()
-        rest = self.place + len(word)
         if not tokens:
             return word.upper() if word in LINE_WORDS.get(mode, ()) and _FOLLOWS[word].match(self.text, rest) else "NAME"
         if word == "reinit" and tokens[0].type == "WHEN" and tokens[-1].type in ("COLON", "SEMICOLON"):

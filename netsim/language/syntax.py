@@ -159,10 +159,28 @@ class Plot(Spanned):
 
 
 @dataclass(frozen=True)
-class Repeated(Spanned):
-    """A `let`, `save` or `plot` with `for k in 1..n` behind it."""
+class Measure(Spanned):
+    """`measure rise = when(out.v > 0.9 V) - when(out.v > 0.1 V) "words"`: a figure of a run's result; `measure u{k} = ...` as of `let`."""
 
-    statement: Let | Save | Plot
+    name: str
+    value: Expr
+    doc: str = ""
+    number: Expr | None = None
+
+
+@dataclass(frozen=True)
+class Assert(Spanned):
+    """`assert c > 0 "sentence"`: in a component checked on parameter values, in a netlist on the result of a run."""
+
+    condition: Expr
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Repeated(Spanned):
+    """A `let`, `save`, `plot`, `measure` or `assert` with `for k in 1..n` behind it."""
+
+    statement: Let | Save | Plot | Measure | Assert
     ranges: tuple[Range, ...]
 
 
@@ -240,14 +258,6 @@ class Place(Spanned):
 
 
 @dataclass(frozen=True)
-class Assert(Spanned):
-    """`assert c > 0 "sentence"`: checked on parameter values."""
-
-    condition: Expr
-    sentence: str
-
-
-@dataclass(frozen=True)
 class Discrete(Spanned):
     """`discrete off : 1 = 0 "does not conduct"`: a value that changes at events alone, with what it starts with (0 where None)."""
 
@@ -315,8 +325,8 @@ class ModelDef(Spanned):
     doc: str = ""
 
 
-Statement = (
-    Use | Include | Param | Count | Let | Table | World | Instance | Start | Run | Save | Plot | Repeated | DomainDef | ComponentDef | ModelDef
+Statement = (Use | Include | Param | Count | Let | Table | World | Instance | Start | Run | Save | Plot | Measure | Assert) | (
+    Repeated | DomainDef | ComponentDef | ModelDef
 )
 
 

@@ -9,15 +9,16 @@ from netsim.errors import InputError, Problem, nearest
 from netsim.language.syntax import Binding, Expr, Name, Number, Part, Plot, Run, Save, Start, Statement
 from netsim.spice.cards import Card, Report
 from netsim.spice.expressions import expression
+from netsim.spice.measures import Figures
 from netsim.spice.numbers import value_of
 from netsim.spice.scopes import GROUNDS, Circuit, Scope, placed
 
 LATER = {
     ".ac": "small signals over frequency", ".dc": "a sweep of sources", ".noise": "noise", ".tf": "transfer functions", ".sens": "sensitivities",
     ".pz": "poles and zeros", ".disto": "distortion", ".four": "harmonics", ".step": "a sweep of parameters", ".control": "commands of ngspice",
-    ".measure": "figures of a waveform", ".meas": "figures of a waveform",
 }  # fmt: skip
-LINES = (*LATER, ".tran", ".op", ".ic", ".nodeset", ".options", ".option", ".opt", ".temp", ".save", ".print", ".plot", ".probe")
+MEASURES = (".measure", ".meas")
+LINES = (*LATER, *MEASURES, ".tran", ".op", ".ic", ".nodeset", ".options", ".option", ".opt", ".temp", ".save", ".print", ".plot", ".probe")
 _SILENT = (".title", ".width", ".end", ".backanno", ".ends")
 _READ = ("reltol", "temp", "tnom", "gmin", "defw", "defl", "defad", "defas")
 _PROBE = re.compile(r"([vi])\(\s*([^\s,()]+)\s*(?:,\s*([^\s,()]+)\s*)?\)", re.IGNORECASE)
@@ -46,6 +47,7 @@ def statements(cards: list[Card], scope: Scope) -> Iterator[Statement]:
     """The lines as statements of the language; what waits for an analysis of its own is noted."""
     report = scope.circuit.report
     saved: list[Expr] = []
+    yield from _measured(cards, scope)
     for card in cards:
         try:
             match card.word:
@@ -72,6 +74,21 @@ def statements(cards: list[Card], scope: Scope) -> Iterator[Statement]:
         yield from _everything(scope)
 
 
+def _measured(cards: list[Card], scope: Scope) -> Iterator[Statement]:
+    """`.measure` lines, each of which may read those before it."""
+    figures, report = Figures(scope), scope.circuit.report
+    for card in cards:
+        if card.word not in MEASURES:
+            continue
+        try:
+            if figure := figures.measure(card):
+                yield figure
+            else:
+                report.note(f"'{card.word}' is left out: it is of another analysis than .tran", card.at(card.tokens[0]))
+        except InputError as error:
+            report.problems += error.problems
+
+
 def _other(card: Card, report: Report) -> None:
     """What waits for an analysis of its own is noted, what nobody knows is wrong."""
     word, span = card.word, card.at(card.tokens[0])
@@ -87,7 +104,7 @@ def _transient(card: Card, scope: Scope) -> Run:
         raise InputError(Problem("E131", "'.tran' is written .tran step stop", card.span(), hint=".tran 1u 10m"))
     stop = scope.value(card, tokens[1], "s")
     options = [Binding("stop", stop, span=card.at(tokens[1]))]
-    if value_of(tokens[0].text) != 0:
+    if value_of(tokens[0].text) != 0 and not any(other.word in MEASURES for other in scope.block.control):  # what is measured is sampled at steps
         options.append(Binding("sample", scope.value(card, tokens[0], "s"), span=card.at(tokens[0])))
     if "reltol" in scope.circuit.options:
         options.append(Binding("rtol", Number(float(f"{SHARE * scope.circuit.options['reltol']:.12g}")), span=card.span()))

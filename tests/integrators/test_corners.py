@@ -142,3 +142,22 @@ def test_a_short_blow_is_not_stepped_over(name, method):
 def test_what_changes_all_the_time_has_no_peaks():
     text = BLOW.format(component="", force="force (a) F = 1 N*sin(time/(1 s)) + 1 N*cos(40*time/(1 s))")
     assert len(peaks_of(netsim.load(text).machine, 100.0, np.zeros(0))) == 0
+
+
+DIVIDER = """
+use electrical
+src  voltage   (s, ground)  v = sine(time, amplitude = 2 V, frequency = 1 kHz)
+r1   resistor  (s, m)       R = 1 kOhm
+r2   resistor  (m, ground)  R = 1 kOhm
+run  transient(stop = 10 ms)
+save m.v
+"""
+
+
+@pytest.mark.parametrize("method", ["radau", "bdf", "trbdf2", "rk45"])
+@pytest.mark.parametrize("rtol", [1e-4, 1e-6])
+def test_what_hangs_on_a_drive_alone_is_right_between_the_steps_too(method, rtol):
+    """No state limits the steps: samples of a divider, and the energy it takes, against the closed forms."""
+    samples = netsim.load(DIVIDER).run({"method": method, "rtol": rtol})[0]
+    assert np.abs(samples.series("m.v") - np.sin(2 * np.pi * 1e3 * samples.time)).max() < max(60 * rtol, 1e-12)
+    assert samples.energy[-1, 1] == pytest.approx(2.0**2 / 2 / 2e3 * 10e-3, rel=max(100 * rtol, 1e-8))

@@ -9,7 +9,8 @@ from netsim.language import grammar
 from netsim.language import syntax as s
 from netsim.language.parse import parse
 from netsim.language.scan import Scanner
-from netsim.language.show import show, show_expression
+from netsim.language.show import show
+from netsim.language.show_terms import show_expression
 
 NETLIST = """
 # two carts held apart

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from netsim.language import syntax as s
 from netsim.language.parse import parse
 from netsim.language.scan import LINE_WORDS, RESERVED
-from netsim.language.show import show, show_expression
+from netsim.language.show import show
+from netsim.language.show_terms import show_expression
 
 WORD = st.from_regex(r"[A-Za-z_][A-Za-z_0-9]{0,4}", fullmatch=True) | st.sampled_from(["m", "kg", "N", "h", "e3", "nominal", "out1", "x", "deg"])
 NAME = WORD.filter(lambda word: word not in RESERVED and not any(word in words for words in LINE_WORDS.values()))
@@ -69,6 +70,9 @@ RANGE = st.builds(s.Range, NAME, EXPR, EXPR)
 INSTANCE = st.builds(s.Instance, names(EXPR, ANY_WORD), NAME, some(NODE), some(BINDING), some(START, 0, 2), some(RANGE, 0, 2))
 TABLE = st.builds(s.Table, NAME, TEXT)
 ANYTHING = st.builds(lambda name: s.Name((*name.parts, s.Part("*"))), FULL_NAME) | st.just(s.Name((s.Part("*"), s.Part("f"))))
+MEASURE = st.builds(s.Measure, NAME, EXPR | st.builds(lambda e: s.Call("when", (s.Binary(">", e, e),)), EXPR), DOC)
+NUMBERED = st.builds(s.Measure, NAME, EXPR, DOC, EXPR)
+ASSERT = st.builds(s.Assert, EXPR, DOC)
 SIGNALS = some(EXPR | ANYTHING, 1)
 TERMINALS = some(st.builds(s.Terminal, ANY_WORD, NAME, st.sampled_from(["", "in", "out"])))
 QUANTITY = st.builds(s.Quantity, ANY_WORD, UNIT, some(EXPR, 0, 2), DOC, MAYBE)
@@ -83,6 +87,9 @@ STATEMENT = st.one_of(
     st.builds(s.Run, NAME, some(BINDING | MOTIONS), st.just("") | NAME),
     st.builds(s.Save, SIGNALS),
     st.builds(s.Plot, SIGNALS),
+    MEASURE,
+    ASSERT,
+    st.builds(s.Repeated, NUMBERED | ASSERT, some(RANGE, 1, 2)),
     st.builds(s.DomainDef, NAME, some(QUANTITY), some(QUANTITY), some(QUANTITY), MAYBE, DOC, DOC),
     st.builds(
         s.ComponentDef,

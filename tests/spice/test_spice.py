@@ -13,6 +13,7 @@ import netsim
 from netsim.errors import InputError
 from netsim.language.parse import parse
 from netsim.language.show import show
+from netsim.language.syntax import Measure
 from netsim.library import electrical_types, models_folder
 from netsim.spice.netlist import circuit_program
 from netsim.spice.numbers import value_of
@@ -21,7 +22,7 @@ REFERENCE = Path(__file__).parents[1] / "reference" / "spice"
 CIRCUITS = sorted((models_folder() / "spice").glob("*.cir"))
 EVERY = sorted(REFERENCE.glob("*.cir")) + CIRCUITS
 
-# circuit -> relative rms accuracy of its reference, samples per point of the circuit's own grid; the last one's current rings faster than it is sampled
+# circuit -> relative rms accuracy of its reference, samples per point of the circuit's own grid; of the last one's current it is 5e-4: see below
 ACCURACY = {
     "rc_ladder_10": (6e-7, 20), "rc_ladder_100": (6e-7, 20), "rc_ladder_1000": (6e-7, 20), "rc_ladder_10_exact": (3e-7, 20), "rc_ladder_100_exact": (3e-7, 20),
     "rc_ladder_1000_exact": (3e-7, 20), "diode_bridge": (3e-6, 20), "ivp_transamp": (7e-7, 20), "transformer_flyback_k": ([4e-5, 4e-5, 6e-4], 40),
@@ -56,6 +57,14 @@ def test_reference_waveforms(name):
     assert np.all(errors_of(samples, data[:, 0], data[:, 1:]) < np.array(limit))
 
 
+def test_the_ringing_current_of_the_flyback_is_converged():
+    """Its waveform departs from the reference by 4.7e-4 whatever the tolerance, from ngspice with steps of at most 4 ns by 3.3e-4, 1 ns by 1.7e-4,
+    while the reference departs from the latter by 4.9e-4: the difference is the reference's."""
+    circuit = REFERENCE / "transformer_flyback_k.cir"
+    coarse, fine = (run(circuit, stop=1e-4, sample=1e-7, rtol=rtol).values for rtol in (1e-7, 1e-8))
+    assert np.all(np.sqrt(np.mean((coarse - fine) ** 2, axis=0)) < 1e-8 * np.ptp(fine, axis=0))
+
+
 @pytest.mark.parametrize("path", EVERY, ids=lambda path: path.stem)
 def test_shown_circuits_read_the_same(path):
     program = circuit_program(path, electrical_types())
@@ -68,7 +77,7 @@ def test_typical_circuits_against_ngspice(path, tmp_path):
     step = grid(path)
     signals = re.findall(r"[vi]\([^)]*\)", re.search(r"^\.(?:save|print tran) (.*)", path.read_text(), re.MULTILINE)[1], re.IGNORECASE)
     text = re.sub(r"(?m)^(\.tran\s+\S+\s+\S+)", rf"\1 0 {step / 4}", path.read_text()).replace(".end\n", "")
-    text = re.sub(r"(?m)^\.(save|print).*\n", "", text)
+    text = re.sub(r"(?m)^\.(save|print|meas\w*) .*\n", "", text)
     commands = f".control\nset wr_singlescale\nset numdgt=12\nrun\nwrdata out.txt {' '.join(signals)}\n.endc\n.end\n"
     (tmp_path / "c.cir").write_text(text + commands)
     subprocess.run(["ngspice", "-b", "c.cir"], cwd=tmp_path, capture_output=True, check=False)
@@ -187,6 +196,49 @@ def test_a_netlist_uses_subcircuits_of_a_file(tmp_path):
     net = tmp_path / "n.net"
     net.write_text('use electrical\nuse "c.cir"\nv1 voltage (a, ground) v = 8 V\nd1 divider (a, b)\nrun static()\nsave b.v\n')
     assert run(net).series("b.v") == pytest.approx([4.0])
+
+
+@pytest.mark.skipif(shutil.which("ngspice") is None, reason="ngspice is not installed")
+def test_measures_against_ngspice(tmp_path):
+    path = models_folder() / "spice" / "measured.cir"
+    (tmp_path / "c.cir").write_text(path.read_text().replace(".tran 1u 1m", ".tran 1u 1m 0 0.05u"))
+    said = subprocess.run(["ngspice", "-b", "c.cir"], cwd=tmp_path, capture_output=True, check=False, text=True).stdout
+    theirs = dict(re.findall(r"(?m)^([a-z]\w*) +=  *(\S+)", said.partition("Measurements")[2]))
+    ours = {figure.name: figure.value for figure in run(path).figures}
+    assert set(ours) == set(theirs) and len(ours) == 13
+    for name, value in ours.items():
+        assert value == pytest.approx(float(theirs[name]), rel=1e-3), name
+
+
+@pytest.mark.parametrize(
+    ("line", "means"),
+    [
+        (".meas tran x TRIG v(a) VAL=0.1 RISE=1 TARG v(b) VAL=1k FALL=LAST TD=1m", "when(b.v < 1 kV, n = -1, from = 1 ms) - when(a.v > 0.1 V)"),
+        (".measure tran x TRIG AT=1u TARG i(r1) VAL=2m CROSS=3", "when(r1.i == 2 mA, n = 3) - 1 us"),
+        (".meas tran x FIND v(a,b) AT=1m", "at(a.v - b.v, 1 ms)"),
+        (".meas tran x FIND par('2*v(a)') WHEN v(a)=v(b) RISE=2", "at(2*(a.v/1 V), when(a.v > b.v, n = 2))"),
+        (".meas tran x DERIV v(a) AT=1m", "slope(a.v, 1 ms)"),
+        (".meas tran x INTEG i(r1) FROM=1u TO={2*k}", "integral(r1.i, from = 1 us, to = 2*k*1 s)"),
+        (".meas tran x max_at v(a)", "argmax(a.v)"),
+        (".meas tran y AVG v(a)\n.meas tran x PARAM='2*y+k'", "2*(y/1 V) + k"),
+        (".meas tran x WHEN v(a)='k/2' CROSS=2", "when(a.v == k/2*1 V, n = 2)"),
+    ],
+)
+def test_measure_lines_mean_what_they_say(tmp_path, line, means):
+    (tmp_path / "c.cir").write_text(f"title\nv1 a 0 1\nr1 a b 1\nr2 b 0 1\n.param k=1\n{line}\n.tran 1u 1m\n")
+    program = circuit_program(tmp_path / "c.cir", electrical_types())
+    assert [s for s in program.statements if isinstance(s, Measure)][-1] == parse(f"measure x = {means}").statements[0]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [(".meas tran x FOO v(a)", "'FOO' is nothing to measure"), (".meas tran x TRIG v(a) VAL=1 RISE=1", "ends too early"), (".meas tran x FIND v(a)", "here should be AT"),
+     (".meas tran x MAX v(zz)", "nothing is connected"), (".meas foo x MAX v(a)", "this is no '.measure'")],
+)  # fmt: skip
+def test_wrong_measure_lines_are_told(tmp_path, line, message):
+    (tmp_path / "c.cir").write_text(f"title\nv1 a 0 1\nr1 a 0 1\n{line}\n.tran 1u 1m\n")
+    with pytest.raises(InputError, match=message):
+        circuit_program(tmp_path / "c.cir", electrical_types())
 
 
 def switched(path):

@@ -1,0 +1,171 @@
+"""Signals of a result between their samples, and expressions of them: what `save` and `plot` compute, lets, and running integrals.
+
+Between samples a signal is a cubic spline. Where that departs from Akima's cubic (H. Akima, J. ACM 17, 1970) by more than 1/16 of the range of
+the four samples around it, the signal jumps or bends there, the spline rings, and Akima's cubic, which does not, is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from netsim.component import CONSTANTS, SECOND, WORLD, dimension, names_in, plain_name
+from netsim.errors import InputError, Problem
+from netsim.language.expressions import Scope, Typed, evaluate, flatten, shape
+from netsim.language.syntax import Call, Expr, Let, Name
+from netsim.network import Frame, name_text
+from netsim.numbering import suffixes
+from netsim.samples import Signal
+from netsim.units import NO_DIMENSION, Dimension, format_dimension
+
+Array = np.ndarray
+REFINED = 8
+RINGING = 1 / 16
+BESIDE = 0.2
+
+
+def unit_of(dimension_: Dimension) -> str:
+    """'' for a number, else the SI unit."""
+    return "" if dimension_ == NO_DIMENSION else format_dimension(dimension_)
+
+
+# ------------------------------------------------------------------------------------------------ names
+
+
+def derived_from(expr: Expr, top: Frame) -> Expr | None:
+    """The expression behind `let work = integral(A.power)`: a let of the top level that speaks of signals (by other lets too) names a series."""
+    definition = top.definitions.get(plain_name(expr) or "") if isinstance(expr, Name) else None
+    if definition is None or not isinstance(definition.statement, Let):
+        return None
+    value = definition.statement.value
+    return value if next(signals_in(value, top), None) is not None else None
+
+
+def signals_in(expr: Expr, top: Frame, besides: Container[str] = ()) -> Iterator[Name]:
+    """The signals an expression reads, by lets too: not the time, params, counts, world values, constants, nor names in `besides`."""
+    for name in names_in(expr):
+        head = name.parts[0].text
+        if (derived := derived_from(name, top)) is not None:
+            yield from signals_in(derived, top, besides)
+        elif head in ("time", *top.definitions, *top.integers) or (len(name.parts) == 1 and head in besides):
+            continue
+        elif head in top.members or not (head in WORLD or plain_name(name) in CONSTANTS):
+            yield name
+
+
+# -------------------------------------------------------------------------------------------- between samples
+
+
+def refined(time: Array) -> Array:
+    """REFINED instants for each interval of a time axis, the old ones among them."""
+    return np.interp(np.arange((len(time) - 1) * REFINED + 1) / REFINED, np.arange(len(time)), time)
+
+
+def between(time: Array, series: Array, instants: Array) -> Array:
+    """A signal at instants between its samples; where two samples share an instant it jumps, and the later one counts."""
+    time, series, cuts = _apart(time, series)
+    found = np.empty(len(instants))
+    piece = np.searchsorted(time[cuts], instants, side="right")
+    for k, (t, x) in enumerate(zip(np.split(time, cuts), np.split(series, cuts))):
+        inside = piece == k
+        found[inside] = _smooth(t, x, instants[inside])
+    return found
+
+
+def _apart(time: Array, series: Array) -> tuple[Array, Array, Array]:
+    """Samples without those that stand right beside the next one (a step that ends by a requested instant), and where the pieces of the course begin:
+    behind jumps, where two samples share an instant or nearly so."""
+    gaps = np.diff(time)
+    if len(gaps) < 3:
+        return time, series, np.flatnonzero(gaps <= 0) + 1
+    beside = np.minimum(np.append(gaps[1:], np.inf), np.append(np.inf, gaps[:-1]))
+    close = gaps < BESIDE * beside
+    spread = np.ptp(np.lib.stride_tricks.sliding_window_view(np.pad(series, 2, mode="edge"), 6), axis=1)[: len(gaps)]
+    jumps = (gaps <= 0) | (close & (np.abs(np.diff(series)) > RINGING * spread))
+    kept = np.append(~close | jumps, True)
+    return time[kept], series[kept], (np.cumsum(kept)[:-1])[jumps]
+
+
+def _smooth(time: Array, series: Array, instants: Array) -> Array:
+    from scipy.interpolate import Akima1DInterpolator, CubicSpline
+
+    straight = np.interp(instants, time, series)
+    if len(time) < 5 or not np.isfinite(series).all():
+        return straight
+    spline, calm = CubicSpline(time, series)(instants), Akima1DInterpolator(time, series)(instants)
+    calm = np.where(np.isfinite(calm), calm, straight)  # where a signal is all but constant it divides nothing by nothing
+    spread = np.lib.stride_tricks.sliding_window_view(np.pad(series, 1, mode="edge"), 4)
+    ranges = spread.max(axis=1) - spread.min(axis=1)
+    interval = np.clip(np.searchsorted(time, instants, side="right") - 1, 0, len(time) - 2)
+    rings = np.zeros(len(time) - 1, bool)
+    np.logical_or.at(rings, interval, np.abs(spline - calm) > RINGING * ranges[interval])
+    return np.where(rings[interval], calm, spline)
+
+
+def refined_series(time: Array, series: Array) -> Array:
+    """A signal at the instants `refined(time)`: at a jump, where two samples share an instant, each keeps its own value."""
+    found = between(time, series, refined(time))
+    found[::REFINED] = series
+    return found
+
+
+def accumulated(series: Array, time: Array) -> Array:
+    """The running integral over a refined axis, by Simpson's rule over pairs of its intervals, split by the parabola through their three points."""
+    left, middle, right = series[:-2:2], series[1:-1:2], series[2::2]
+    h = np.diff(time)
+    steps = np.empty(len(h))
+    steps[::2] = h[::2] * (5 * left + 8 * middle - right) / 12
+    steps[1::2] = h[1::2] * (5 * right + 8 * middle - left) / 12
+    return np.concatenate([[0.0], np.cumsum(steps)])
+
+
+# ------------------------------------------------------------------------------------------------ expressions
+
+
+def series_scope(dimensions: Mapping[str, Dimension], values: Mapping[str, Array], time: Array, parameters: Scope, top: Frame) -> Scope:
+    """Names of saved signals as series, `time`, and the netlist's parameters."""
+
+    def resolve(name: Name) -> Typed:
+        path = name_text(name, top)
+        if path in values:
+            return Typed(values[path], dimensions.get(path))
+        vector = [values[path + s] for s in (".x", ".y", ".z") if path + s in values]
+        if vector:
+            return Typed(tuple(vector), dimensions.get(path + ".x"))
+        if (derived := derived_from(name, top)) is not None:
+            return evaluate(derived, scope)
+        return Typed(time, SECOND) if plain_name(name) == "time" else parameters.resolve(name)
+
+    def running(call: Call, scope: Scope) -> Typed:
+        if len(call.arguments) != 1 or call.keywords:
+            raise InputError(Problem("E207", "integral() takes one argument", call.span))
+        fine = refined(time)  # the kinks of abs() and max() fall where they belong
+        inner = series_scope(dimensions, {n: refined_series(time, v) for n, v in values.items()}, fine, parameters, top)
+        operand = evaluate(call.arguments[0], inner)
+        dimension_ = None if operand.dimension is None else operand.dimension * SECOND
+        series = np.broadcast_to(np.asarray(operand.value, float), fine.shape)
+        return Typed(accumulated(series, fine)[::REFINED] if len(time) > 1 else np.zeros(len(time)), dimension_)
+
+    scope = Scope(resolve, {"integral": running})
+    return scope
+
+
+def computed(
+    expressions: Mapping[str, Expr],
+    dimensions: Mapping[str, Dimension],
+    values: Mapping[str, Array],
+    time: Array,
+    parameters: Scope,
+    top: Frame,
+) -> dict[str, tuple[Array, Signal]]:
+    """Saved expressions as series of their own."""
+    found: dict[str, tuple[Array, Signal]] = {}
+    for text, expr in expressions.items():
+        typed: Any = evaluate(expr, series_scope(dimensions, values, time, parameters, top))
+        scalars = flatten(typed.value)
+        for suffix, series in zip(suffixes(shape(typed.value)), scalars):
+            series = np.broadcast_to(np.asarray(series, float), time.shape)
+            found[text + suffix] = (series, Signal(text + suffix, unit_of(typed.dimension or dimension(None))))
+    return found
