@@ -17,6 +17,7 @@ from netsim.analyses.beginning import begun
 from netsim.analyses.options import TransientOptions
 from netsim.integrators import bdf
 from netsim.integrators.adaptive import NOW, STEP
+from netsim.solvers.consistent import compiled_plan
 from netsim.integrators.contract import RESTARTED, RTOL
 from netsim.language.parse import parse
 from netsim.library import models_folder
@@ -42,7 +43,7 @@ def assert_orders(found, counts, wanted):
 @pytest.fixture
 def bare(monkeypatch):
     """Steps as the method gives them: without the projection that ends them in every run of a user."""
-    monkeypatch.setattr(adaptive, "_plan", lambda *_: (adaptive.compiled_plan(None), None))
+    monkeypatch.setattr(adaptive, "consistent_plan", lambda *_: (compiled_plan(None), None))
 
 
 @pytest.mark.parametrize(
