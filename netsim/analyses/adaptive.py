@@ -10,6 +10,7 @@ import numpy as np
 from numba import types
 
 from netsim.analyses.events import Settling, begin_truths, moved_to, settling
+from netsim.analyses.failing import goes_on
 from netsim.analyses.methods import Method, method_named
 from netsim.analyses.options import TransientOptions
 from netsim.analyses.passing import pass_event
@@ -67,7 +68,7 @@ WORDS = {BY_ERROR: "the error test", BY_NEWTON: "Newton's method", BY_CORNER: "a
 
 @dataclass(eq=False)
 class Running:
-    """The variable part of one run: nothing of it is kept on system, machine or method."""
+    """The variable part of one run: nothing of it is kept on system, machine or method. `vain`: see netsim.analyses.failing."""
 
     machine: Machine
     options: TransientOptions
@@ -85,6 +86,7 @@ class Running:
     events: Settling | None = None
     factors: dict[bytes, Factor] = field(default_factory=dict)
     bundles: dict[int, tuple[Any, Bundle]] = field(default_factory=dict)
+    vain: list[int] = field(default_factory=lambda: [0, 0])
 
     def bundle(self, name: str) -> Bundle:
         """One of its parts behind one address; parts that events exchange are kept."""
@@ -217,10 +219,10 @@ def integrate_adaptive(run: Running, progress: Any) -> Problem | None:  # noqa: 
                 return error.problems[0]
         elif _worn(run, status, failed) and _chosen_anew(run):
             continue
-        elif status == GOING:
+        elif status == GOING or goes_on(run, status):
             if stuck := _stuck(run, mark):
                 return stuck
-            block = max(4, min(10 * block, int(block * BLOCK_SECONDS / max(spent, 1e-4))))
+            block = max(4, min(10 * block, int(block * BLOCK_SECONDS / max(spent, 1e-4)))) if status == GOING else block
         elif status == SINGULAR and broken.get(run.steps, 0) < NEW_PIVOTS:
             broken[run.steps] = broken.get(run.steps, 0) + 1
             if hopeless := _new_pivots(run):

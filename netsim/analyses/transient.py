@@ -13,6 +13,7 @@ from netsim.analyses.adaptive import Running, begin_adaptive, integrate_adaptive
 from netsim.analyses.beginning import begun
 from netsim.analyses.event_log import log_text
 from netsim.analyses.events import has_events
+from netsim.analyses.failing import keep_last_step
 from netsim.analyses.options import TransientOptions
 from netsim.analyses.stepping import Progress, Stepping, begin_run, integrate, keep_last
 from netsim.corners import corners_of
@@ -93,6 +94,8 @@ def transient(
         message = failure.message
         if isinstance(run, Stepping):
             keep_last(run, reader)
+        else:
+            keep_last_step(run, structure)
     ending = _Ending(failure, message, clock.perf_counter() - began, clock.process_time() - cpu, clock.process_time() - loop)
     samples = _samples(run, selection, rates, structure, changes, ending, coordinates)
     return replace(samples, origin=point, unseen={name: run.sampled[1][:, list(selection.entries).index(name)] for name in unseen})

@@ -62,8 +62,8 @@ GOING, DONE, FULL, EVENT = 100, 101, 102, 103
 at an instant at which relations are to be looked at."""
 
 BY_ERROR, BY_NEWTON, BY_CORNER, BY_EVENT = 1.0, 2.0, 3.0, 4.0
-PATIENCE = 8
-"""A jump is crossed in one shortest step that does not pass the test; this many in a row lead nowhere."""
+PATIENCE, CALLS = 8, 2
+"""A jump is crossed in one shortest step that does not pass the test: more in a row lead nowhere. Every so many failures the caller helps."""
 EPS = 2.220446049250313e-16
 EDGE = 8 * EPS
 """How far beside a corner, of the time itself, its two sides are looked at."""
@@ -122,7 +122,7 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
         if room < 3:
             return FULL
         t = numbers[NOW]
-        target, at_corner, whole = _target(control, t)
+        target, at_corner, whole = target_of(control, t)
         h = target - t
         last = min(target, control.corners[places[CORNER]]) - EDGE * max(abs(target), abs(h)) if at_corner else target
         numbers[LAST] = last
@@ -134,10 +134,10 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
             trial.counters[FAILED] += 1
             places[FAILURES] += 1
             numbers[SIZE], numbers[REASON] = h * (error if 0.0 < error < 0.9 else 0.25), BY_NEWTON
-            if numbers[FIXED] > 0.0 or numbers[SIZE] < numbers[LEAST]:
+            if numbers[FIXED] > 0.0 or too_short(numbers, numbers[SIZE]) or places[FAILURES] % CALLS == 0:
                 return status
             continue
-        if numbers[FIXED] == 0.0 and error > 1.0 and h > numbers[LEAST]:
+        if numbers[FIXED] == 0.0 and error > 1.0 and not too_short(numbers, h):
             trial.counters[REJECTED] += 1
             places[FAILURES] += 1
             numbers[SIZE], numbers[REASON] = h * _shortened(trial, error), BY_ERROR
@@ -170,6 +170,12 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
     return DONE if numbers[NOW] >= numbers[STOP] else GOING
 
 
+@lean
+def too_short(numbers, h):
+    """Whether a step is below what a run counts, or lost in the rounding of its instant."""
+    return h < max(numbers[LEAST], 4.0 * EPS * abs(numbers[NOW]))
+
+
 @inner
 def _stop_at_event(method, problem, trial, control, plan, readout, watch, t, h, cut):
     """Cut the step at an event: what was before is sampled, and its state becomes the beginning."""
@@ -194,8 +200,8 @@ def _shortened(trial, error):
     return min(0.9, proposed(error, trial.tolerances[POWER]))
 
 
-@inner
-def _target(control, t):
+@lean
+def target_of(control, t):
     """Where the next step ends, whether that is a corner, and whether the step counts (a given one that a corner cut counts once)."""
     numbers, places = control.numbers, control.places
     stop, corner = numbers[STOP], min(control.corners[places[CORNER]], numbers[DUE])

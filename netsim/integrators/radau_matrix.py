@@ -17,8 +17,8 @@ _solve_pair = by_address(types.none)
 
 
 @inner
-def derivatives(method, problem, trial, h):
-    """Coefficients of the matrix as a polynomial of l at what g holds: from three evaluations, from two where nothing moves (there is no l^2)."""
+def derivatives(method, problem, trial, state, h):
+    """Coefficients of the matrix as a polynomial of l at a state that g holds too: three evaluations, two where nothing moves."""
     g, out = trial.g, trial.out
     entries, nnz, nq = problem.sizes[ENTRIES], problem.sizes[NNZ], problem.sizes[NQ]
     history, at = problem.sizes[HISTORY], 3 * problem.sizes[NK] + problem.sizes[NY]
@@ -27,8 +27,8 @@ def derivatives(method, problem, trial, h):
     for k in range(3 if moving else 2):
         s = (0.0, size, -size)[k]
         g[KX], g[KV], g[KA], g[ALPHA] = 1.0, s, s * s, s
-        for c in range(nq):  # alpha q + history is q' of the beginning
-            g[history + c] = trial.start[at + nq + c] - s * trial.start[at + c]
+        for c in range(nq):  # alpha q + history is q' of the state
+            g[history + c] = state[at + nq + c] - s * state[at + c]
         for i in range(entries + nnz + 1):
             out[i] = 0.0
         run_table(problem.jacobian, g, out)
@@ -45,7 +45,7 @@ def factorise(method, problem, factor, trial, h):
     """Both factors for a step of size h; SINGULAR (with the real matrix in out) where the pivots do not serve."""
     entries, nnz, out = problem.sizes[ENTRIES], problem.sizes[NNZ], trial.out
     real = method.eigenvalues[0] / h
-    pair = complex(method.eigenvalues[1], -method.eigenvalues[2]) / h
+    pair = complex(method.eigenvalues[1], -method.eigenvalues[2]) * (1.0 / h)
     for p in range(nnz):
         c0, c1, c2 = method.powers[0, p], method.powers[1, p], method.powers[2, p]
         out[entries + p] = c0 + real * (c1 + real * c2)

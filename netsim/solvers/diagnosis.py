@@ -12,7 +12,7 @@ from netsim.network import Instance
 from netsim.solvers.linear import SingularMatrix, analyse
 from netsim.solvers.machine import ALPHA, KA, KV, KX, Machine
 from netsim.solvers.newton import MAX_ITERATIONS, OUTSIDE_TABLE, SINGULAR, UNRESOLVED, set_time
-from netsim.solvers.suspects import fastest, not_finite
+from netsim.solvers.suspects import expression_behind, fastest, not_finite
 from netsim.solvers.words import loose, quoted, row_words, sentences, span_of
 
 Array = np.ndarray
@@ -89,7 +89,7 @@ def explain_failure(machine: Machine, stopped: Stopped, stands: Array, state: Ar
         problem = explain_singular(machine, found, t)
         return Problem("E502", problem.message, problem.span, hint=f"{problem.hint}; {stopped.last}")
     if broken := _without_value(machine, stopped, stands, g):
-        return _explain_not_finite(machine, stopped, broken, residuals)
+        return _explain_not_finite(machine, stopped, broken, residuals, g)
     if stopped.status == UNRESOLVED:
         return _explain_runaway(machine, stopped, state)
     scaled = worst_rows(machine, residuals, entries, u)
@@ -116,12 +116,14 @@ def _without_value(machine: Machine, stopped: Stopped, stands: Array, g: Array) 
     return found
 
 
-def _explain_not_finite(machine: Machine, stopped: Stopped, broken: list[Instance], residuals: Array) -> Problem:
+def _explain_not_finite(machine: Machine, stopped: Stopped, broken: list[Instance], residuals: Array, g: Array) -> Problem:
     bad = [int(i) for i in np.flatnonzero(~np.isfinite(residuals))]
     rows = f", in {', '.join(row_words(machine.system, i) for i in bad[:NAMED])}" if bad else ""
     more = f" and {len(broken) - NAMED} more" if len(broken) > NAMED else ""
     message = f"{quoted([i.name for i in broken[:NAMED]])}{more} {'gives' if len(broken) == 1 else 'give'} no finite value {stopped.when}{rows}"
-    hint = f"a root of a negative number, a division by zero or an overflow: keep the expression defined, or end the run before; {stopped.last}"
+    behind = expression_behind(machine, g, broken)
+    kept = f"keep {behind} defined" if behind else "keep the expression defined"
+    hint = f"a root of a negative number, a division by zero or an overflow: {kept}, or end the run before; {stopped.last}"
     return Problem("E503", message, broken[0].span, hint=hint)
 
 

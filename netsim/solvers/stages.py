@@ -18,6 +18,7 @@ from netsim.kernels.reference import evaluate
 from netsim.levels import Offsets, Signature, equation_numbers
 from netsim.solvers.charts import recharted
 from netsim.solvers.machine import Machine
+from netsim.solvers.suspects import without_value
 from netsim.starts import StartRow
 
 Array = np.ndarray
@@ -141,6 +142,8 @@ def solve_stage(
         if len(turns):
             recharted(stages.machine.system, g)
         values = level_values(stages.machine, g)
+        if not (np.isfinite(r).all() and np.isfinite(values).all()) and (problem := without_value(stages.machine, g)):
+            raise SimulationError(problem)
         jacobian = _jacobian(stages, values, k, active_e, active_v, rows, freed, g)
         metric = _metric(stages, values, active_v, size, mass_metric)
         step = _least_change(jacobian, r, metric, square, np.asarray(soft), pivots)

@@ -5,12 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from netsim.component import is_kinematic
+from netsim.errors import Problem
+from netsim.language.show import show_expression
+from netsim.layout import DRIVE_LEVELS
 from netsim.network import Instance
 from netsim.numbering import across_scalars
-from netsim.solvers.machine import Machine, run_calls
+from netsim.solvers.machine import TIME, Machine, run_calls
 from netsim.solvers.words import node_of, owner_of
 
 Array = np.ndarray
+FEW = 3
+"""Equations of an element that a message can show."""
+RATES = ("", "the rate of ", "the second derivative of ", "the third derivative of ")
 
 
 def not_finite(machine: Machine, g: Array) -> list[Instance]:
@@ -26,6 +32,34 @@ def not_finite(machine: Machine, g: Array) -> list[Instance]:
         broken = ~np.isfinite(out.reshape(-1, batch.n)).all(axis=0)
         found += [batch.instances[i] for i in np.flatnonzero(broken)]
     return sorted(found, key=lambda i: (i.span.line, i.span.column))
+
+
+def expression_behind(machine: Machine, g: Array, broken: list[Instance]) -> str:
+    """What has no finite value at what g holds, as it is written: a function of time, or the equations of the first broken element if they are few.
+
+    Empty where it cannot be told."""
+    layout = machine.system.layout
+    for drive in machine.system.drives if layout.nd else ():
+        for level in range(DRIVE_LEVELS if drive.stage else 0):
+            values = g[layout.drive(drive.numbers, level)]
+            for k in np.flatnonzero(~np.isfinite(values).all(axis=0)):
+                instance, quantity = drive.owners[int(k)]
+                written = next((show_expression(b.value) for b in instance.text.bindings if b.name == quantity), quantity)
+                return f"{RATES[level]}{instance.name}.{quantity} = {written}"
+    equations = broken[0].component.definition.equations if broken else ()
+    return "; ".join(f"{show_expression(e.left)} = {show_expression(e.right)}" for e in equations) if len(equations) <= FEW else ""
+
+
+def without_value(machine: Machine, g: Array) -> Problem | None:
+    """The problem of a point at which equations have no finite value; None where all have one."""
+    broken = not_finite(machine, g)
+    expression = expression_behind(machine, g, broken)
+    if not broken and not expression:
+        return None
+    who = f"'{broken[0].name}' gives" if broken else "an input has"
+    message = f"{who} no finite value at t = {g[TIME]:g} s" + (f": {expression}" if expression else "")
+    hint = "a root of a negative number, a division by zero or an overflow where the run begins: another start or a `guess` may keep it defined"
+    return Problem("E503", message, broken[0].span if broken else None, hint=hint)
 
 
 def fastest(machine: Machine, state: Array) -> tuple[str, float, Array]:

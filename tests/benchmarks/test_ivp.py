@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
+from scipy.optimize import brentq
 
 import netsim
 from netsim.library import models_folder
@@ -49,3 +51,63 @@ def test_digits_of_the_default_method(name, rtol):
     best = given.best(rtol)
     least = DIGITS[name, rtol] if best is None else best - 0.3
     assert work_precision.measured(work_precision.loaded(name), given, "radau", rtol).digits >= least
+
+
+# ---------------------------------------------------------------------------------------------------------- line-ups of four-bars
+
+
+def crank(cells, t):
+    """The angle of all cranks from the upright: s'^2 = 1 + 2 G (1 - cos s)/J, by quadrature and its inverse."""
+    inertia, weight = (cells + 1) / 3 + cells, 9.81 * ((cells + 1) / 2 + cells)
+
+    def time(s):
+        return quad(lambda u: 1 / np.sqrt(1 + 2 * weight * (1 - np.cos(u)) / inertia), 0, s, epsabs=1e-14, epsrel=1e-13)[0]
+
+    turn = time(2 * np.pi)
+    return 2 * np.pi * (t // turn) + brentq(lambda s: time(s) - t % turn, 0, 2 * np.pi, xtol=1e-14)
+
+
+def four_bars(cells, **options):
+    """(drift of the energy, error of the first crank's angle) at the end."""
+    model = netsim.load(models_folder() / "benchmarks/nfourbar.net", {"N": cells})
+    result = model.transient(**options)
+    assert result.attrs["finished"]
+    energy = result["energy.stored"].values
+    return np.abs(energy - energy[0]).max(), abs(float(result["foot[0].q"][-1]) + crank(cells, options["stop"]))
+
+
+def test_four_bars_pass_twenty_line_ups():
+    """20 s are ten turns, each with two positions in which constraints lose rank; a hundredth of rtol leaves a hundredth of both errors."""
+    (energy, angle), (finer_energy, finer_angle) = (four_bars(2, stop=20.0, rtol=rtol) for rtol in (1e-5, 1e-7))
+    assert finer_energy < energy / 40
+    assert finer_angle < angle / 40
+    assert energy < 1e-3
+    assert angle < 2e-3
+
+
+@pytest.mark.parametrize("rtol", [1e-3, 1e-4, 1e-6, 1e-8, 1e-9, 1e-10])
+def test_line_ups_at_every_tolerance(rtol):
+    """Four of them, in 4.5 s."""
+    energy, angle = four_bars(2, stop=4.5, rtol=rtol)
+    assert energy < max(100 * rtol, 1e-7)
+    assert angle < max(100 * rtol, 1e-7)
+
+
+@pytest.mark.parametrize(("method", "bound"), [("bdf", 2e-2), ("generalized_alpha", 0.2)])
+def test_other_methods_pass_line_ups(method, bound):
+    energy, angle = four_bars(2, stop=2.0, rtol=1e-5, method=method)
+    assert energy < bound
+    assert angle < bound
+
+
+def test_line_ups_in_given_steps_keep_the_order():
+    """Half a step leaves at most 1/2^4.5 of the energy's drift, though stages beside line-ups are solved another way."""
+    coarse, fine = (four_bars(2, stop=2.0, step=h, method="radau")[0] for h in (0.01, 0.005))
+    assert fine < coarse / 2**4.5
+
+
+def test_eighty_one_links_in_line():
+    """N = 40, through its first three line-ups; the freedom rises to 41 in each."""
+    energy, angle = four_bars(40, stop=3.0, rtol=1e-6)
+    assert energy < 1e-3
+    assert angle < 2e-4

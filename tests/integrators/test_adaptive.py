@@ -132,6 +132,49 @@ def test_the_last_good_step_is_saved_where_the_next_one_fails(method):
     assert abs(v[-1] - 2 / 3 * (1 - max(0.0, 1 - t[-1]) ** 1.5)) < 0.03
 
 
+@pytest.mark.parametrize("options", [{}, {"sample": 0.3}, {"every": 1000}])
+@pytest.mark.parametrize("method", ["radau", "bdf", "euler", "generalized_alpha", "trbdf2", "rk45"])
+def test_runs_with_an_error_test_keep_the_last_good_step(method, options):
+    """Steps shrink to the rounding of 1 s; the element and its expression are named, and the samples end there."""
+    with pytest.raises(netsim.SimulationError, match="E503 'f1' gives no finite value beyond t = 1 s") as failed:
+        netsim.load(ROOT).transient(stop=2.0, rtol=1e-4, save=["a.v"], method=method, **options)
+    assert "keep f1.F = 1 N*sqrt(1 - time/1 s) defined" in str(failed.value)
+    t, v = failed.value.samples.time, failed.value.samples.series("a.v")
+    assert abs(t[-1] - 1.0) < 1e-14
+    assert abs(v[-1] - 2 / 3) < 2e-3
+    assert np.all(np.diff(t) > 0)
+
+
+def test_a_stage_without_value_is_no_solution():
+    """Given steps of Radau: the one whose stages lie behind 1 s fails."""
+    with pytest.raises(netsim.SimulationError, match="E503 'f1'") as failed:
+        netsim.load(ROOT).transient(stop=2.0, step=0.03, save=["a.v"], method="radau")
+    assert abs(failed.value.samples.time[-1] - 0.99) < 1e-12
+
+
+@pytest.mark.parametrize("shown", ["1 N*sqrt(time/1 s - 1)", "(1 N)/sin(time/1 s)"])
+def test_a_start_without_value_names_element_and_expression(shown):
+    text = ROOT.replace("1 N*sqrt(1 - time/(1 s))", shown.replace("/1 s", "/(1 s)"))
+    with pytest.raises(netsim.SimulationError, match="E503 'f1' gives no finite value at t = 0 s") as failed:
+        netsim.load(text).transient(stop=2.0)
+    assert f": f1.F = {shown}" in str(failed.value)
+
+
+def test_an_element_without_value_at_the_start_is_shown_with_its_equation():
+    text = """
+use electrical
+component odd (p, n : electrical) "a root law"
+  branch p -> n : v, i
+  i = sqrt(v/(1 V) - 2)*(1 mA)
+end
+v1  voltage   (a, ground)  v = 1 V
+x1  odd       (a, b)
+r1  resistor  (b, ground)  R = 1 Ohm
+"""
+    with pytest.raises(netsim.SimulationError, match=r"E503 'x1' gives no finite value at t = 0 s: i = sqrt"):
+        netsim.load(text).transient(stop=1.0)
+
+
 DRIVEN = """
 use planar
 world gravity = [0, -9.81, 0] m/s2
@@ -142,7 +185,7 @@ run transient(stop = 5 s)
 """
 
 
-@pytest.mark.parametrize("method", ["radau"])
+@pytest.mark.parametrize("method", ["radau", "bdf"])
 def test_forces_of_a_driven_pendulum(method):
     """Prescribed motion: the joint's force and the motor's torque within 1e-8 of their peaks of Newton's and Euler's law."""
     result = netsim.load(DRIVEN).transient(stop=5.0, rtol=1e-8, method=method, save=["j1.force", "motor.T"])

@@ -17,11 +17,11 @@ from netsim.analyses.beginning import begun
 from netsim.analyses.options import TransientOptions
 from netsim.integrators import bdf
 from netsim.integrators.adaptive import NOW, STEP
-from netsim.solvers.consistent import compiled_plan
 from netsim.integrators.contract import RESTARTED, RTOL
 from netsim.language.parse import parse
 from netsim.library import models_folder
 from netsim.selection import sampler, select
+from netsim.solvers.consistent import compiled_plan
 
 COARSE, FINE = (10, 20, 40), (160, 320, 640)
 

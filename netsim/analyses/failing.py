@@ -1,0 +1,81 @@
+"""What a run does where Newton's method fails again and again, before steps become too short to matter, and what it keeps where it ends there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from netsim.errors import SimulationError
+from netsim.integrators.adaptive import CALLS, EDGE, FAILURES, FIXED, NOW, RECOVERING, ROW, SIZE, take, target_of, too_short
+from netsim.integrators.radau_arrays import EASE, FACTOR_H, SOLVED
+from netsim.integrators.states import load
+from netsim.kernels.bundle import bundled
+from netsim.solvers.initial import Structure
+from netsim.solvers.newton import NOT_CONVERGED, NOT_FINITE, OUTSIDE_TABLE, set_time
+from netsim.solvers.recovery import plan_recovery, recover
+
+REACHES, AGAIN = (2.0, 1.0, 4.0, 0.5), (1.0, 0.5, 2.0)
+"""Steps to try, in the size that failed last; after a try that the error test refused, the size it asked for comes first."""
+TRIES, REST = 12, 100
+"""So many vain tries in a row, and no more are made before another hundred steps are accepted the usual way."""
+MOST, STRICT, EASED = 8, 4, 30.0
+"""Failures in a row up to which a step is tried this way, and up to which its error counts in full: when it was refused before and shorter steps lead
+nowhere, what the test sees is rounding over the distance from the rank's loss."""
+
+
+def goes_on(run: Any, status: int) -> bool:
+    """Whether the run (a `netsim.analyses.adaptive.Running`) may try again: a step whose stages are solved together, or the loop's shorter one."""
+    if status not in (NOT_CONVERGED, NOT_FINITE, OUTSIDE_TABLE):
+        return False
+    numbers = run.control.numbers
+    given, failures = numbers[FIXED] > 0.0, run.control.places[FAILURES]
+    shortest = too_short(numbers, numbers[SIZE])
+    wanted = failures <= MOST if given or run.machine.system.layout.nk else shortest  # a circuit's diodes want shorter steps, and that is cheap
+    if run.method.name == "radau" and status != OUTSIDE_TABLE and wanted:
+        reaches = (1.0,) if given else REACHES if failures <= CALLS else AGAIN
+        if _solved_together(run, reaches):
+            return True
+    return not given and not shortest
+
+
+def _solved_together(run: Any, reaches: tuple[float, ...]) -> bool:
+    """Whether a step was found (netsim.integrators.radau_coupled), which the loop then tests and takes."""
+    from netsim.integrators.radau_coupled import solve_stages
+
+    control, size = run.control, float(run.control.numbers[SIZE])
+    t, failed = float(control.numbers[NOW]), float(run.arrays.memory[FACTOR_H]) or 2.0 * size
+    if run.vain[0] >= TRIES and run.steps < run.vain[1] + REST:
+        return False
+    for reach in reaches:
+        control.numbers[SIZE] = reach * failed
+        target, at_corner, _ = target_of(control, t)
+        h = target - t
+        last = target - EDGE * max(abs(target), abs(h)) if at_corner else target
+        if not too_short(control.numbers, h) and solve_stages(run.machine, run.arrays, run.trial, t, h, last):
+            run.arrays.memory[SOLVED] = h
+            run.arrays.memory[EASE] = 1.0 if control.places[FAILURES] <= STRICT else EASED
+            run.vain[0] = 0
+            return True
+    control.numbers[SIZE] = size
+    run.vain[:] = [run.vain[0] + 1, run.steps]
+    return False
+
+
+def keep_last_step(run: Any, structure: Structure) -> None:
+    """Sample the last good step of a run that ended between two samples."""
+    readout, row, now, trial = run.readout, int(run.control.places[ROW]), run.now, run.trial
+    if readout.times[row - 1] >= now:
+        return
+    problem, layout = run.machine.bundle, run.machine.system.layout
+    trial.middle[:] = trial.start
+    if run.control.places[RECOVERING]:
+        stands = trial.g.copy()
+        load(problem, stands, trial.start)
+        try:
+            point = recover(plan_recovery(run.machine, structure, stands), stands, trial.start, now)
+        except SimulationError:
+            return
+        trial.middle[: 3 * layout.nk + layout.ny] = point[layout.x : layout.history]
+    set_time(problem, trial.g, now)
+    readout.totals[1] = readout.totals[0]
+    take(problem, bundled(trial), bundled(readout), row, now)
+    run.control.places[ROW] = row + 1
