@@ -6,6 +6,7 @@ import os
 import platform
 from pathlib import Path
 
+import buck
 import building
 import chain
 import integrators
@@ -35,7 +36,7 @@ def machine_description() -> str:
 def main() -> None:
     """Print every table."""
     print(machine_description())
-    for topic in (startup, building, memory, ladder, spice, integrators, tripod, chain, recursion):
+    for topic in (startup, building, memory, ladder, spice, integrators, buck, tripod, chain, recursion):
         print(flush=True)
         topic.report()
 

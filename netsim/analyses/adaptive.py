@@ -84,7 +84,7 @@ class Running:
     watch: Bundle
     alive: list[Any] = field(default_factory=list)
     events: Settling | None = None
-    factors: dict[bytes, Factor] = field(default_factory=dict)
+    served: dict[bytes, tuple[Consistent, Factor, Any]] = field(default_factory=dict)
     bundles: dict[int, tuple[Any, Bundle]] = field(default_factory=dict)
     vain: list[int] = field(default_factory=lambda: [0, 0])
 
@@ -175,7 +175,7 @@ def _chosen_anew(run: Running) -> bool:
     shares, tables = plan_sharing(machine, run.reactions)
     run.readout = run.readout._replace(sharing=shares)
     if run.events:
-        run.events, run.factors = moved_to(run.events, machine, structure), {}
+        run.events, run.served = moved_to(run.events, machine, structure), {}
         run.watch = bundled(run.events.watch)
     run.alive += [alive, recovery, closed, tables]
     run.control.numbers[SIZE], run.control.places[FAILURES] = size, 0

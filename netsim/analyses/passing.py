@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from netsim.integrators.settling import leave
 from netsim.integrators.states import STORED, energies, load, place
 from netsim.solvers.newton import set_time
 
+MODES = 200
+"""So many sets of switching discretes have their matrices kept."""
 AHEAD = 1e-9
 """The share of a run that is looked ahead to see which way indicators at zero go."""
 
@@ -56,27 +59,30 @@ def pass_event(run: Any) -> None:
         control.numbers[SIZE] = run.options.step or min(
             control.numbers[SIZE], first_size(problem, run.bundle("trial"), run.options.stop, run.method.estimate)
         )
-    plan, _ = plan_for(s, trial.g, t)
-    if plan is not run.plan and len(plan.sizes):
-        run.plan = plan
-        if run.method.explicit:
-            run.arrays, alive = run.method.prepare(run.machine, run.factor, plan, run.closing)
-            run.alive.append(alive)
-    _renew_pivots(run)
+    _exchange(run, t)
     control.numbers[DUE] = due(s, trial.g, t, run.options.stop)
 
 
-def _renew_pivots(run: Any) -> None:
-    """Ordering and pivots for the discretes that hold behind an event: those of before may serve badly where switches lie decades apart."""
-    key = run.events.mode(run.trial.g)
-    if key not in run.factors:
-        try:
-            run.factors[key] = first_factor(run.machine, run.trial, float(run.control.numbers[SIZE]), run.now)
-        except SimulationError:
-            return
-    if run.factors[key] is not run.factor:
-        run.factor = run.factors[key]
-        run.arrays = run.method.with_factor(run.arrays, run.factor)
+def _exchange(run: Any, t: float) -> None:
+    """Plan, pivots and arrays that serve the discretes behind an event, kept by what switches: those of before may serve badly where switches lie
+    decades apart."""
+    s, key = run.events, run.events.mode(run.trial.g)
+    if len(run.served) > MODES:
+        run.served.clear()
+        s.plans.clear()
+    plan, _ = plan_for(s, run.trial.g, t)
+    if key not in run.served or run.served[key][0] is not plan:
+        factor, arrays = run.factor, run.arrays
+        with suppress(SimulationError):
+            factor = first_factor(run.machine, run.trial, float(run.control.numbers[SIZE]), run.now)
+            arrays = run.method.with_factor(arrays, factor)
+        if run.method.explicit and len(plan.sizes):
+            arrays, alive = run.method.prepare(run.machine, factor, plan, run.closing)
+            run.alive.append(alive)
+        run.served[key] = plan, factor, arrays
+    plan, run.factor, run.arrays = run.served[key]
+    if len(plan.sizes):
+        run.plan = plan
 
 
 def _forget(run: Any) -> None:
