@@ -54,6 +54,7 @@ def place_stage(method, problem, trial, h, i):
 
 @inner
 def velocities(method, problem, h):
+    """Velocities of all stages."""
     w, z = method.w, method.z
     for i in range(3):
         for k in range(problem.sizes[NK]):
