@@ -6,15 +6,18 @@ import os
 import platform
 from pathlib import Path
 
+import arm
 import buck
 import building
 import chain
 import integrators
 import ladder
 import memory
+import newmark
 import recursion
 import spice
 import startup
+import superelements
 import tripod
 
 
@@ -36,7 +39,7 @@ def machine_description() -> str:
 def main() -> None:
     """Print every table."""
     print(machine_description())
-    for topic in (startup, building, memory, ladder, spice, integrators, buck, tripod, chain, recursion):
+    for topic in (startup, building, memory, ladder, spice, integrators, buck, tripod, chain, recursion, superelements, newmark, arm):
         print(flush=True)
         topic.report()
 
