@@ -208,7 +208,7 @@ def test_gas_volumes_begin_at_written_pressures_and_temperatures():
 
 
 def test_two_starts_of_one_state_are_told_together():
-    with pytest.raises(netsim.InputError, match="E402 'c1.v' and 'a.v' start the same state"):
+    with pytest.raises(netsim.InputError, match=r"E402 'c1.v' and 'a.v' start the same state"):
         netsim.load(LC + "start c1.v = 1 V\n").transient(stop=1e-6)
 
 
