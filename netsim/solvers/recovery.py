@@ -260,7 +260,7 @@ def _run(recovery: Recovery, plan: StagePlan, g: Array) -> bool:
             rhs[plan.n :] = residual * plan.row_scale
         if plan.factor is None or refactor(plan.factor, entries) < 1e-8:
             try:
-                plan.factor = analyse(size, plan.indptr, plan.indices, entries)
+                plan.factor = analyse(size, plan.indptr, plan.indices, entries, explain=False)
             except Exception:  # singular or not finite: the careful stage solver says what is wrong
                 return False
         step = np.zeros(size)
