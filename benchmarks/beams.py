@@ -1,7 +1,6 @@
 """Integrators on Kozlowski's flexible pendulums: steps, evaluations, CPU time and error, for one and two links of 1 to 8 elements.
 
     python benchmarks/beams.py [--stop 1] [--picture beams.png]     the comparison of methods, and its work-precision picture
-    python benchmarks/beams.py --length                             cost of a step against the number of elements
 
 Errors are of angles and of bending (deflections, slopes) at samples of 10 ms, as parts of each one's largest size, against `rk8` at rtol 1e-12.
 An evaluation is a consistent point for explicit methods and a Newton iteration for implicit ones. Source of the case: K. Kozlowski, Zeszyty
@@ -82,44 +81,11 @@ def draw(found: dict[tuple[int, int], list[tuple[str, float, float]]], picture: 
     figure.savefig(picture, dpi=120)
 
 
-LONG = """
-use planar
-world gravity = [0, -9.81, 0] m/s2
-count n = 10
-{hub}
-{beam}
-run transient(stop = 1 s)
-save b.r
-"""
-KINDS = {
-    "floating": "beam planar_flexible_link (a, b) at1 = [0, 0] m, at2 = [1, 0] m, line = 5 kg/m, EI = 10 N.m2, elements = n",
-    "corotational": "beam planar_beam (a, b) at1 = [0, 0] m, at2 = [1, 0] m, line = 5 kg/m, EI = 10 N.m2, EA = 1e5 N, elements = n\n"
-    "root planar_frame (a) at = [0, 0] m\ntip planar_frame (b) at = [1, 0] m",
-}
-
-
-def length() -> None:
-    """CPU time of a step of given size (Radau, 50 steps) for 10 to 1000 elements of one beam on a hinge."""
-    for kind, beam in KINDS.items():
-        text = LONG.format(hub="hub planar_revolute (ground, a) at = [0, 0] m", beam=beam)
-        for n in (10, 100, 300, 1000):
-            model = netsim.load(text, counts={"n": n})
-            best = np.inf
-            for _ in range(2):
-                result = model.transient(stop=0.05, step=1e-3, method="generalized_alpha", every=50)
-                best = min(best, result.attrs["loop_seconds"] if "loop_seconds" in result.attrs else result.attrs["cpu_seconds"])
-            print(f"{kind:13} {n:5} elements: {1e6 * best / result.attrs['steps'] / n:8.2f} us per step and element", flush=True)
-
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--stop", type=float, default=1.0)
     parser.add_argument("--picture", default="")
     parser.add_argument("--elements", default="1,2,4,8")
     parser.add_argument("--links", default="1,2")
-    parser.add_argument("--length", action="store_true")
     given = parser.parse_args()
-    if given.length:
-        length()
-    else:
-        compare(given.stop, given.picture, [(k, int(n)) for k in map(int, given.links.split(",")) for n in given.elements.split(",")])
+    compare(given.stop, given.picture, [(k, int(n)) for k in map(int, given.links.split(",")) for n in given.elements.split(",")])
