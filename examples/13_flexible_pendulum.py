@@ -1,4 +1,4 @@
-"""The double pendulum of flexible links: the curves of figures 3.1 to 3.6 of K. Kozlowski (Zeszyty Naukowe Politechniki Slaskiej, Automatyka 115, 1994).
+"""The double pendulum of flexible links: figures 3.1 to 3.6 of K. Kozlowski (Zeszyty Naukowe Politechniki Slaskiej, Automatyka 115, 1994).
 
 The first joint's angle and rate, deflection u3 at the middle of the first link and its rate, slope w4 at the middle of the second link and its rate.
 All terms of the equations of motion are there, which the paper had to leave out for two links, and the samples lie close enough (2 ms) to show the
