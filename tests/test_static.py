@@ -355,8 +355,8 @@ CMOS = """use electrical
 count n = {n}
 vdd voltage (top, ground) v = 5 V
 vin voltage (t[1], ground) v = {volts} V
-pm[k] mosfet (t[k+1], t[k], top, top) polarity = -1, Vto = -0.8 V, Kp = 4e-5 A/V2, lambda = 0.02 V^-1, W = 20 um, L = 2 um, Cox = 1.7e-3 F/m2 for k in 1..n
-nm[k] mosfet (t[k+1], t[k], ground, ground) Vto = 0.8 V, Kp = 8e-5 A/V2, lambda = 0.02 V^-1, W = 10 um, L = 2 um, Cox = 1.7e-3 F/m2 for k in 1..n
+pm[k] mosfet (t[k+1], t[k], top, top) polarity=-1, Vto = -0.8 V, Kp = 4e-5 A/V2, lambda = 0.02 V^-1, W=20 um, L=2 um, Cox = 1.7e-3 F/m2 for k in 1..n
+nm[k] mosfet (t[k+1], t[k], ground, ground) Vto = 0.8 V, Kp = 8e-5 A/V2, lambda = 0.02 V^-1, W=10 um, L=2 um, Cox = 1.7e-3 F/m2 for k in 1..n
 c[k] capacitor (t[k+1], ground) C = 10 fF for k in 1..n
 """
 
