@@ -6,13 +6,17 @@ import os
 import platform
 from pathlib import Path
 
+import arm
 import buck
 import building
 import chain
 import integrators
 import ladder
 import memory
+import newmark
+import recursion
 import startup
+import superelements
 import tripod
 
 
@@ -34,7 +38,7 @@ def machine_description() -> str:
 def main() -> None:
     """Print every table."""
     print(machine_description())
-    for topic in (startup, building, memory, ladder, integrators, buck, tripod, chain):
+    for topic in (startup, building, memory, ladder, integrators, buck, tripod, chain, recursion, superelements, newmark, arm):
         print(flush=True)
         topic.report()
 

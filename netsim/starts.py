@@ -149,14 +149,14 @@ def start_rows(system: System, values: Values) -> list[StartRow]:
 
 def relative_rows(system: System, g: Array, written: list[StartRow]) -> list[StartRow]:
     """Positions and velocities of nodes whose domain is `relative`, held where g has them; none of those that written starts speak of."""
-    layout, spoken = system.layout, {int(v) for row in written for v in row.variables}
+    layout, spoken = system.layout, {(int(v), int(level)) for row in written for v, level in zip(row.variables, row.levels)}
     found: list[StartRow] = []
     for number, node in enumerate(system.network.nodes):
         if not node.domain.is_relative:
             continue
         first, path = int(system.numbering.first[number]), node.name
         for u in range(first, first + len(node.domain.across)):
-            for level in (0, 1) if u not in spoken else ():
+            for level in (level for level in (0, 1) if (u, level) not in spoken):
                 slot = int(layout.unknown(np.array([u]), level)[0])
                 found.append(StartRow(path, "default", float(g[slot]), None, np.array([u]), np.array([level]), Slot(slot), "", number))
     return found

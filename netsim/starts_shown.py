@@ -56,7 +56,7 @@ def table(model: Model) -> str:
 
 
 def states(model: Model) -> list[State]:
-    """Positions and velocities of nodes, what charges are made of, and joint coordinates that are written.
+    """Positions and velocities of nodes, what charges are made of, and whatever else is written (joint coordinates, voltages of nodes).
 
     Raises what the start of the first run raises."""
     start = next((getattr(option, "start", "") for option in model.run_options()), "")
@@ -66,7 +66,7 @@ def states(model: Model) -> list[State]:
     of_elements = {row.path: row for row in written if row.placed < 0}
     found = [*_nodes(machine, g, of_slots, written), *_charges(machine, g, of_elements, 0.0 if start == "rest" else None)]
     shown = {state.name for state in found}
-    return found + [_written(machine, row, g) for path, row in of_elements.items() if path not in shown]
+    return found + [_written(machine, row, g) for row in written if row.path not in shown and not isinstance(row.source, Turn)]
 
 
 def _written(machine: Machine, row: StartRow, g: Array) -> State:

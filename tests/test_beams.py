@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from beam_oracle import Chain
+from numpy.polynomial import Polynomial
 from scipy.integrate import solve_bvp
+from scipy.linalg import eigh
+from scipy.optimize import minimize_scalar
 
 import netsim
 from netsim.library import models_folder
@@ -44,6 +47,29 @@ def test_double_flexible_pendulum():
     rates = 2 * np.pi * netsim.load(DOUBLE).modal(modes=10)["frequency"].values
     assert np.allclose(rates, Chain(2).frequencies(), rtol=1e-6)
     assert np.allclose(rates[:5], (2.6800, 7.1861, 162.75, 282.83, 670.95), rtol=5e-5)  # published with the reference motion
+
+
+AMPLITUDES = {"theta1": 0.0487906, "theta2": 0.0867067}
+LARGEST = {
+    "u3": 5.06318e-05,
+    "u4": 0.000237066,
+    "u5": 0.000226198,
+    "u6": 0.000411272,
+    "w3": 6.46206e-05,
+    "w4": 0.000326591,
+    "w5": 0.000274546,
+    "w6": 0.000467563,
+}
+"""Half the range of the angles (rad) and largest size of deflections (m) and slopes at 0, 0.01 ... 5 s: Chain(2) at rtol 1e-10, drift 4e-13 J."""
+
+
+def test_amplitudes_of_the_double_pendulum():
+    result = netsim.load(DOUBLE).transient(stop=5.0, rtol=1e-9, sample=0.01, method="rk8")
+    for name, wanted in AMPLITUDES.items():
+        assert abs(np.ptp(result[name].values) / 2 / wanted - 1) < 5e-5
+    for name, wanted in LARGEST.items():
+        assert abs(np.abs(result[name].values).max() / wanted - 1) < 5e-5
+    assert np.ptp(result["energy.stored"].values) < 1e-9
 
 
 def test_names_follow_the_number_of_elements():
@@ -136,6 +162,114 @@ tip   planar_frame  (b)          at = [1, 0] m
 run static()
 save b.r, b.phi
 """
+
+
+@pytest.mark.parametrize("kind", ["planar_flexible_link", "planar_shortened_link"])
+def test_load_along_the_span(kind):
+    """q L^4/(8 EI), exact at the nodes; the shortened link's end draws back by the integral of half its slope's square, q^2 L^7/(112 EI^2)."""
+    text = f"""
+use planar
+world gravity = [0, 0, 0] m/s2
+hold   planar_weld (ground, a)  at = [0, 0] m
+beam1  {kind} (a, b)  at1 = [0, 0] m, at2 = [2, 0] m, line = 3 kg/m, EI = 50 N.m2, load = [0, 0.01] N/m, elements = 8
+run static()
+save b.r
+"""
+    result = netsim.load(text).static()
+    assert abs(result["b.r.y"].item() - 0.01 * 16 / 400) < 1e-12
+    back = 0.01**2 * 2**7 / (112 * 50**2) if kind == "planar_shortened_link" else 0.0
+    assert abs(2 - result["b.r.x"].item() - back) < 1e-3 * back + 1e-15
+
+
+def test_sections_by_their_shape():
+    """A tube and a rectangle: deflection by E I, frequency by rho A as well."""
+    for section, second, area in (
+        ("r = 8 mm, ri = 6 mm", np.pi / 4 * (8e-3**4 - 6e-3**4), np.pi * 28e-6),
+        ("width = 12 mm, height = 6 mm", 216e-12, 72e-6),
+    ):
+        text = f"""
+use planar
+world gravity = [0, 0, 0] m/s2
+hold   planar_weld (ground, a)  at = [0, 0] m
+beam1  planar_flexible_link (a, b)  at1 = [0, 0] m, at2 = [1, 0] m, E = 200 GPa, rho = 7800 kg/m3, {section}, elements = 6
+run modal(modes = 1, from = rest)
+"""
+        rate = 2 * np.pi * netsim.load(text).modal(modes=1, from_="rest")["frequency"].item()
+        assert abs(rate / (ROOTS["clamped"][0] ** 2 * np.sqrt(200e9 * second / (7800 * area))) - 1) < 1e-5
+
+
+def test_lumped_mass_converges_at_order_two():
+    """First frequency of a cantilever by elements for large displacements, all mass at the nodes; consistent mass: order four."""
+    exact = ROOTS["clamped"][0] ** 2
+    for lumped, order in ((1, 2), (0, 4)):
+        errors = []
+        for n in (4, 8):
+            text = BEAM.format(load="").replace("EA = 1e8 N", f"EA = 1e6 N, lumped = {lumped}").replace("run static()", "run modal()")
+            rate = 2 * np.pi * netsim.load(text, counts={"n": n}).modal(modes=1, from_="rest")["frequency"].item()
+            errors.append(abs(rate / exact - 1))
+        assert abs(np.log2(errors[0] / errors[1]) - order) < 0.3, errors
+
+
+def test_damping_of_a_beam():
+    """Moments K (q + d q') give the share of critical damping d w/2, small or large deflections alike."""
+    for kind in ("planar_beam", "planar_flexible_link"):
+        text = BEAM.format(load="").replace("planar_beam ", f"{kind} ").replace("run static()", "run modal()")
+        text = text.replace("EA = 1e8 N", "damping = 10 ms" if "link" in kind else "EA = 1e6 N, damping = 10 ms").replace(
+            "tip   planar_frame", "# tip" if "link" in kind else "tip   planar_frame"
+        )
+        found = netsim.load(text, counts={"n": 6}).modal(modes=2, from_="rest")
+        assert np.allclose(found["damping"].values, 0.01 * 2 * np.pi * found["frequency"].values / 2, rtol=1e-6)
+
+
+def rotating(speed: float) -> np.ndarray:
+    """Rates of a rotating cantilever in the plane of rotation, hub radius 0, in units of sqrt(EI/(line L^4)): Ritz with ten polynomials for
+    w^(4) - (T w')' - (omega^2 + W^2) w = 0, T = W^2 (1 - x^2)/2."""
+    shapes = [Polynomial([0.0, 0.0, 1.0]) * Polynomial([-1.0, 2.0]) ** k for k in range(10)]
+    tension = Polynomial([0.5, 0.0, -0.5]) * speed**2
+
+    def gram(f):
+        return np.array([[f(a, b).integ()(1.0) for b in shapes] for a in shapes])
+
+    stiffness = gram(lambda a, b: a.deriv(2) * b.deriv(2) + tension * a.deriv() * b.deriv())
+    return np.sqrt(eigh(stiffness, gram(lambda a, b: a * b), eigvals_only=True) - speed**2 + 0j).real
+
+
+ROTATING = """
+use planar
+world gravity = [0, 0, 0] m/s2
+hub    planar_revolute       (ground, a)  at = [0, 0] m
+drive  planar_hinge_speed    (ground, a)  w = 6 rad/s
+blade  planar_shortened_link (a, b)       at1 = [0, 0] m, at2 = [1, 0] m, line = 1 kg/m, EI = 1 N.m2, elements = {n}
+{pluck}
+run    transient(stop = 4 s)
+let    bent = blade.q[{n}].u
+"""
+
+
+def plucked(n: int) -> float:
+    """The slowest rate in the motion after a small pluck in the shape of a loaded cantilever, fitted beside the next two."""
+    known = rotating(6.0)
+    shape = [(k, 1e-3 * x**2 * (6 - 4 * x + x**2) / 3, 1e-3 * (12 * x - 12 * x**2 + 4 * x**3) / 3) for k, x in enumerate(np.arange(1, n + 1) / n, 1)]
+    pluck = "\n".join(f"start blade.q[{k}].u = {u} m\nstart blade.q[{k}].s = {s} rad" for k, u, s in shape)
+    result = netsim.load(ROTATING.format(n=n, pluck=pluck)).transient(stop=4.0, rtol=1e-6, sample=0.01, save=["bent"])
+    seen, t = result["bent"].values, result.time.values
+
+    def left(rate):
+        waves = np.array([f(w * t) for w in (rate, *known[1:3]) for f in (np.cos, np.sin)]).T
+        return np.linalg.norm(seen - waves @ np.linalg.lstsq(waves, seen)[0])
+
+    assert np.abs(seen).max() < 2e-3
+    return minimize_scalar(left, bounds=(0.9 * known[0], 1.1 * known[0]), method="bounded", options={"xatol": 1e-6}).x
+
+
+def test_a_beam_stiffens_as_it_rotates():
+    """Lag rates w^2 = flap^2 - W^2, flap rates of D. Hodges and M. Rutkowski 1981: 3.6816 at W = 1, 7.3604 at W = 6, where a beam that does
+    not draw back (3.5160^2 < 6^2) would fold away. Shortenings vary linearly along an element: order 2."""
+    for speed, flap in ((1.0, 3.6816), (6.0, 7.3604)):
+        assert abs(np.hypot(rotating(speed)[0], speed) - flap) < 1e-4
+    errors = [plucked(n) / rotating(6.0)[0] - 1 for n in (2, 4)]
+    assert errors[1] < 0.011
+    assert abs(np.log2(errors[0] / errors[1]) - 2) < 0.2
 
 
 def elastica(force: float) -> np.ndarray:

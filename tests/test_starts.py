@@ -149,3 +149,87 @@ run transient(stop = 1 s, step = 10 ms, method = euler)
     samples, problem = failure(text)  # at most V^2/(4 R) = 0.25 W can be drawn
     assert problem.code in ("E502", "E505") and samples.time[-1] == pytest.approx(0.25, abs=0.011)
     assert "x1" in problem.message and "last one accepted" in problem.hint
+
+
+LC = """
+use electrical
+c1  capacitor  (a, ground)  C = 1 uF
+l1  inductor   (a, ground)  L = 1 mH
+start a.v = 1 V
+"""
+
+
+def test_a_written_voltage_beats_the_rest_of_an_inductor():
+    """Across an inductor: it begins without current, and v = cos(t/sqrt(L C)) follows."""
+    result = netsim.load(LC).transient(stop=2e-4, rtol=1e-8, save=["a.v", "l1.i"])
+    t = result.time.values / np.sqrt(1e-9)
+    assert np.abs(result["a.v"].values - np.cos(t)).max() < 1e-6
+    assert np.abs(result["l1.i"].values - np.sin(t) * np.sqrt(1e-3)).max() < 1e-6
+
+
+def test_a_written_current_stays_beside_a_written_voltage():
+    text = """
+use electrical
+v1  voltage    (b, ground)  v = 5 V
+c1  capacitor  (b, a)       C = 1 uF
+l1  inductor   (a, ground)  L = 1 mH
+start c1.v = 1 V
+start l1.i = 2 A
+"""
+    result = netsim.load(text).transient(stop=1e-6, save=["a.v", "c1.v", "l1.i"])
+    assert [float(result[name][0]) for name in ("a.v", "c1.v", "l1.i")] == pytest.approx([4.0, 1.0, 2.0], abs=1e-12)
+
+
+def test_what_rests_still_rests_beside_a_written_start():
+    """The second inductor carries the static current of its source although the first one had to let go."""
+    text = LC + "i1 current (ground, b) I = 3 A\nl2 inductor (b, ground) L = 1 mH\nr2 resistor (b, ground) R = 1 Ohm\n"
+    result = netsim.load(text).transient(stop=1e-6, save=["l1.i", "l2.i"])
+    assert abs(float(result["l1.i"][0])) < 1e-12
+    assert abs(float(result["l2.i"][0])) == pytest.approx(3.0, abs=1e-9)
+
+
+GAS = """
+use gas
+v1 gas_volume (a)  V = 1 L
+v2 gas_volume (b)  V = 2 L
+o1 gas_orifice (a, b)
+start b.p = 1 bar
+start b.T = 290 K
+start a.T = 300 K
+start a.p = 5 bar
+"""
+
+
+def test_gas_volumes_begin_at_written_pressures_and_temperatures():
+    """Each start has a charge of its own, whichever order they are written in; m = p V/(R T)."""
+    result = netsim.load(GAS).transient(stop=1e-3, save=["v1.mass", "v2.mass", "a.p", "b.T"])
+    assert float(result["v1.mass"][0]) == pytest.approx(5e5 * 1e-3 / (287.05 * 300), rel=1e-9)
+    assert float(result["v2.mass"][0]) == pytest.approx(1e5 * 2e-3 / (287.05 * 290), rel=1e-9)
+
+
+def test_two_starts_of_one_state_are_told_together():
+    with pytest.raises(netsim.InputError, match=r"E402 'c1.v' and 'a.v' start the same state"):
+        netsim.load(LC + "start c1.v = 1 V\n").transient(stop=1e-6)
+
+
+def test_written_voltages_of_nodes_are_listed():
+    found = {state.name: state for state in states(netsim.load(LC + "run transient(stop = 1 us)\n"))}
+    assert found["a.v"].written == found["a.v"].computed == 1.0
+    assert found["l1.i"].computed == 0.0
+
+
+@pytest.mark.parametrize("method", ["radau", "bdf", "trbdf2"])
+def test_a_transistor_begins_from_rest(method):
+    """Its source opens the channel before the run: the drain begins at zero and is charged by its resistor from there, no charge jumps to it."""
+    text = """
+use electrical
+v1  voltage   (b, ground)  v = 5 V
+r1  resistor  (b, d)       R = 10 kOhm
+m1  mosfet    (d, g, ground, ground)  Cox = 1.7e-3 F/m2
+vg  voltage   (g, ground)  v = 3 V
+c1  capacitor (d, ground)  C = 1 pF
+"""
+    result = netsim.load(text).transient(stop=1e-9, from_="rest", method=method, save=["d.v", "r1.i"])
+    assert abs(float(result["d.v"][0])) < 1e-12
+    assert result["d.v"].values.max() < 5e-4 * 1e-9 / 1e-12
+    assert float(result["r1.i"][0]) == pytest.approx(5e-4, rel=1e-9)

@@ -12,6 +12,7 @@ from netsim.analyses.events import ROUNDS, has_events, settling, starts_otherwis
 from netsim.errors import InputError, Problem, SimulationError
 from netsim.solvers.assembly import sizes_of_machine
 from netsim.solvers.change_point import check_drawn_apart
+from netsim.solvers.charts import recharted
 from netsim.solvers.equilibrium import Equilibrium, equilibrium
 from netsim.solvers.initial import Change, Structure, consistent_start, resumed_start, search_start, set_charges, structure_of
 from netsim.solvers.machine import Machine, build_machine
@@ -72,6 +73,7 @@ def settled(machine: Machine, structure: Structure, t: float = 0.0) -> tuple[Mac
 def _settled(machine: Machine, structure: Structure, t: float) -> tuple[Machine, Structure, Equilibrium]:
     machine, structure, g, _ = _reduced(machine, structure, lambda m, s: (search_start(m, s, t), []))
     found = equilibrium(machine, g, sizes_of_machine(machine))
+    recharted(machine.system, found.g, all_of_them=True)  # signals read R itself
     set_charges(machine, found.g)
     return machine, structure, found
 

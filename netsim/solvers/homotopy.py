@@ -23,6 +23,8 @@ from netsim.solvers.rest import Rest, step_matrix
 
 Array = np.ndarray
 TOLERANCE = 1e-11
+ROUGH = 1e-6
+"""The same on the way, where only the next rung wants the point (stiff rods round their forces far above TOLERANCE of their bending)."""
 MOST_NEWTON = 120
 MOST_STEPS = 400
 LONGEST_WAY = 0.5
@@ -117,7 +119,8 @@ def _own(rest: Rest, entries: Array) -> Array:
 def newton(search: Search, deformed: Deformed = PLAIN, most: int = MOST_NEWTON) -> bool:
     """Damped Newton from where the search stands; False (and g as it was left) where it does not converge."""
     rest, damping, before, step = search.rest, 1.0, np.inf, np.zeros(search.rest.n)
-    origin = search.g.copy()
+    origin, plain = search.g.copy(), deformed.offset is None and deformed.anchor is None
+    enough = TOLERANCE if plain else ROUGH
     for _ in range(most):
         search.iterations += 1
         r, matrix = deformed.both(search)
@@ -131,7 +134,7 @@ def newton(search: Search, deformed: Deformed = PLAIN, most: int = MOST_NEWTON) 
             continue
         step = correction
         size = _size(search, step)
-        if size <= TOLERANCE or (size < 1e-6 and deformed.offset is None and deformed.anchor is None and rest.settled(search.g, r)):
+        if size <= enough or (plain and size < 1e-6 and rest.settled(search.g, r)):
             search.move(-step)
             return True
         origin, before = search.g.copy(), size
@@ -140,7 +143,7 @@ def newton(search: Search, deformed: Deformed = PLAIN, most: int = MOST_NEWTON) 
             search.g[:] = origin
             search.move(-damping * step)
             again = search.solve(matrix, deformed.residual(search))
-            if again is not None and _size(search, again) <= (1.0 - damping / 4.0) * before + TOLERANCE:
+            if again is not None and _size(search, again) <= (1.0 - damping / 4.0) * before + enough:
                 break
             damping *= 0.5
             if damping < 1e-5:

@@ -11,18 +11,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from netsim.batches import Batch
-from netsim.component import is_kinematic
 from netsim.errors import InputError, Problem, SimulationError
 from netsim.levels import Offsets, Signature, StructurallySingular, least_offsets, offsets, signature, structural_index
-from netsim.network import GROUND, Instance
+from netsim.network import Instance
 from netsim.solvers.assembly import Change, Sizes, changes, closed, length, lifted, open_joint, sizes_of_machine, speaks_of_positions, turn_far
 from netsim.solvers.culprits import irreducible
+from netsim.solvers.held import held_rows, let_go, stage_of
 from netsim.solvers.machine import Machine
 from netsim.solvers.newton import OUTSIDE_TABLE, set_time
 from netsim.solvers.stages import Inconsistent, Stages, slots, solve_stage
 from netsim.solvers.words import fixed_twice, row_words
-from netsim.starts import StartRow, charge_kernel, kernel_row, relative_rows, start_rows
+from netsim.starts import StartRow, relative_rows, start_rows
 from netsim.system import System
 
 Array = np.ndarray
@@ -122,6 +121,7 @@ def consistent_start(machine: Machine, structure: Structure, t: float = 0.0, at_
         starts = _static(machine, structure, g, starts, weights, sizes)
     set_charges(machine, g)
     starts = _through(stages, g, starts, 0, sizes)
+    set_charges(machine, g)  # of a channel that only its sources open: in the structure such a charge is a constant
     return g, changes(machine, defaults, g, written, starts, sizes)
 
 
@@ -144,7 +144,7 @@ def _relative(stages: Stages, g: Array, written: list[StartRow]) -> list[StartRo
     rows, trial = relative_rows(stages.machine.system, g, written), g.copy()
     try:
         for k in range(-int(stages.offsets.d.max(initial=0)), 0) if rows else ():
-            solve_stage(stages, trial, k, [row for row in (*written, *rows) if _stage(row, stages.offsets) == k], [])
+            solve_stage(stages, trial, k, [row for row in (*written, *rows) if stage_of(row, stages.offsets) == k], [])
     except SimulationError:
         return []
     return rows
@@ -153,7 +153,7 @@ def _relative(stages: Stages, g: Array, written: list[StartRow]) -> list[StartRo
 def _through(stages: Stages, g: Array, starts: list[StartRow], last: int, sizes: Sizes) -> list[StartRow]:
     """The stages up to `last` with the starts that belong to each; the starts, those that were closed with the values they got."""
     for k in range(-int(stages.offsets.d.max(initial=0)), last + 1):
-        starts = _solve(stages, g, k, starts, [row for row in starts if _stage(row, stages.offsets) == k], sizes=sizes)
+        starts = _solve(stages, g, k, starts, [row for row in starts if stage_of(row, stages.offsets) == k], sizes=sizes)
     return starts
 
 
@@ -186,68 +186,19 @@ def _guess(machine: Machine, g: Array, guesses: Sequence[StartRow]) -> None:
         g[slots(machine, row.variables, row.levels)] -= miss * coefficients / max(float(coefficients @ coefficients), 1e-300)
 
 
-def _stage(row: StartRow, o: Offsets) -> int:
-    return int(np.max(row.levels - o.d[row.variables]))
-
-
 def _static(machine: Machine, structure: Structure, g: Array, starts: list[StartRow], weights: Array, sizes: Sizes) -> list[StartRow]:
     """The static solution with written starts held: every held quantity frees the rate of one charge behind it.
 
     The starts come back, those that were closed with the values they got."""
     o = structure.static
-    held, freed = _held(machine, structure, starts)
+    held, freed = held_rows(machine, structure.signature, structure.static, starts)
     stages = Stages(machine, structure.signature, o, structure.static_triples, weights, sizes.angles)
     for k in range(-int(o.d.max(initial=0)), 1):
-        rows = [row for row in starts if row not in held and _stage(row, o) == k] if k < 0 else []
+        if k == 0:
+            let_go(stages, g, held, freed)
+        rows = [row for row in starts if row not in held and stage_of(row, o) == k] if k < 0 else []
         starts = _solve(stages, g, k, starts, [*rows, *(held if k == 0 else [])], freed if k == 0 else [], sizes)
     return starts
-
-
-def _held(machine: Machine, structure: Structure, starts: list[StartRow]) -> tuple[list[StartRow], list[int]]:
-    """Rows of the static problem and the charges whose rates they free; signal states are held at zero unless written."""
-    system = machine.system
-    free_at = {int(v): batch for batch in system.batches for k in range(batch.n_charges) for v in system.n + batch.charges(k)}
-    taken: dict[int, StartRow] = {}
-    for row in starts:
-        if np.any(row.variables < system.layout.nk) or _stage(row, structure.static) < 0:
-            continue  # a position or what follows from positions: held by its own stage
-        charge = next((c for c in _charges_behind(structure.signature, row, system) if c not in taken), None)
-        if charge is None:
-            hint = "a start belongs to a state; to help Newton with anything else write `guess`"
-            raise InputError(Problem("E402", f"'{row.path}' is no state of its own", row.span, hint=hint))
-        taken[charge] = row
-    for charge, batch in free_at.items():
-        if charge not in taken and not _has_static_default(batch):
-            k, position = divmod(charge - system.n - batch.first_charge, batch.n)
-            if set(batch.instances[position].nodes) == {GROUND}:
-                continue  # a body on the ground: its charges are constant
-            begins = _begins_at(machine, charge)
-            row = kernel_row(system, batch, position, charge_kernel(batch.form, k), batch.labels[position], "default", begins, None)
-            if _stage(row, structure.static) == 0:
-                taken[charge] = row
-    return list(taken.values()), list(taken)
-
-
-def _begins_at(machine: Machine, charge: int) -> float:
-    """Where the state behind a charge begins unless it is written: at zero, or in the equilibrium the machine was given."""
-    layout = machine.system.layout
-    return float(machine.g[layout.charge(np.array([charge - layout.n]), 0)[0]])
-
-
-def _charges_behind(found: Signature, row: StartRow, system: System) -> list[int]:
-    """Charges of the row's own instance first, then any whose definition reads the row's unknowns."""
-    own = [int(system.n + row.batch.charges(k)[row.position]) for k in range(row.batch.n_charges)] if row.batch is not None else []
-    reads = found.kept & (found.equation >= system.n) & np.isin(found.variable, row.variables)
-    return [*own, *map(int, np.unique(found.equation[reads]))]
-
-
-def _has_static_default(batch: Batch) -> bool:
-    """Circuits, heat and fluids rest in their static solution; blocks of signals begin at zero."""
-    if batch.shapes:
-        return True
-    component = batch.instances[0].component
-    domains = [component.domain(t) for t in component.terminals]
-    return any(d.name != "signal" and not is_kinematic(d) for d in domains)
 
 
 def set_charges(machine: Machine, g: Array) -> None:

@@ -21,6 +21,7 @@ from netsim.integrators.contract import RESTARTED, RTOL
 from netsim.language.parse import parse
 from netsim.library import models_folder
 from netsim.selection import sampler, select
+from netsim.solvers.consistent import compiled_plan
 
 COARSE, FINE = (10, 20, 40), (160, 320, 640)
 
@@ -42,7 +43,7 @@ def assert_orders(found, counts, wanted):
 @pytest.fixture
 def bare(monkeypatch):
     """Steps as the method gives them: without the projection that ends them in every run of a user."""
-    monkeypatch.setattr(adaptive, "_plan", lambda *_: (adaptive.compiled_plan(None), None))
+    monkeypatch.setattr(adaptive, "consistent_plan", lambda *_: (compiled_plan(None), None))
 
 
 @pytest.mark.parametrize(
