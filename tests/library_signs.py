@@ -157,8 +157,6 @@ SYSTEM = {
     # what changes at events
     "ideal_diode": ("electrical", "s voltage (a, ground) v = 10 V; k ideal_diode (a, b) ron = 1 Ohm; r resistor (b, ground) R = 4 Ohm", {"k.i": 2.0, "k.loss": 4.0}),
     "ideal_thyristor": ("electrical signal", "f signal_source (g) value = 2*time/(1 s); s voltage (a, ground) v = 10 V; k ideal_thyristor (a, b, g) ron = 1 Ohm; r resistor (b, ground) R = 4 Ohm", {"k.i": 2.0, "k.loss": 4.0}),
-    "hysteresis_switch": ("electrical", "s voltage (a, ground) v = 10 V; k hysteresis_switch (a, ground) control = 5, threshold = 3, width = 1, Ron = 2 Ohm; j hysteresis_switch (a, ground) control = 3.5, threshold = 3, width = 1, Roff = 10 Ohm", {"k.i": 5.0, "k.loss": 50.0, "j.i": 1.0}),
-    "sliding_relay": (_S, "c constant (u) value = -2; k sliding_relay (u, y) low = -3", {"y": -3.0}),
     "ideal_gto_thyristor": ("electrical signal", "f signal_source (g) value = if time < 0.5 s then 1 else 0; s voltage (a, ground) v = 10 V; k ideal_gto_thyristor (a, b, g) goff = 1e-9 S; r resistor (b, ground) R = 4 Ohm; one constant (o) value = 1; j ideal_gto_thyristor (a, d, o) ron = 1 Ohm; t resistor (d, ground) R = 4 Ohm", {"k.v": 10 / (1 + 4e-9), "j.i": 2.0}),
     "crossing_switch": ("electrical signal", "f signal_source (g) value = 2*time/(1 s); s voltage (a, ground) v = 10 V; k crossing_switch (a, b, c, d, g) ron = 1 Ohm, goff = 1e-12 S; r resistor (c, ground) R = 4 Ohm; t resistor (d, ground) R = 4 Ohm; u resistor (b, ground) R = 4 Ohm", {"k.i12": 2.0}),
     "closing_switch": ("electrical signal", "f signal_source (g) value = 2*time/(1 s); s voltage (a, ground) v = 10 V; k closing_switch (a, b, g) ron = 1 Ohm; r resistor (b, ground) R = 4 Ohm", {"k.i": 2.0}),
