@@ -15,6 +15,7 @@ import ladder
 import memory
 import newmark
 import recursion
+import spice
 import startup
 import superelements
 import tripod
@@ -38,7 +39,7 @@ def machine_description() -> str:
 def main() -> None:
     """Print every table."""
     print(machine_description())
-    for topic in (startup, building, memory, ladder, integrators, buck, tripod, chain, recursion, superelements, newmark, arm):
+    for topic in (startup, building, memory, ladder, spice, integrators, buck, tripod, chain, recursion, superelements, newmark, arm):
         print(flush=True)
         topic.report()
 
