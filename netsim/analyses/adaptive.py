@@ -86,6 +86,8 @@ class Running:
     alive: list[Any] = field(default_factory=list)
     events: Settling | None = None
     served: dict[bytes, tuple[Consistent, Factor, Any]] = field(default_factory=dict)
+    idle: int = 0
+    last: float = -1.0
     bundles: dict[int, tuple[Any, Bundle]] = field(default_factory=dict)
     vain: list[int] = field(default_factory=lambda: [0, 0])
 
