@@ -9,6 +9,7 @@ from pathlib import Path
 import buck
 import building
 import chain
+import cmos
 import integrators
 import ladder
 import memory
