@@ -6,6 +6,7 @@ import os
 import platform
 from pathlib import Path
 
+import arm
 import buck
 import building
 import chain
@@ -13,7 +14,11 @@ import cmos
 import integrators
 import ladder
 import memory
+import newmark
+import recursion
+import spice
 import startup
+import superelements
 import tripod
 
 
@@ -35,7 +40,7 @@ def machine_description() -> str:
 def main() -> None:
     """Print every table."""
     print(machine_description())
-    for topic in (startup, building, memory, ladder, integrators, buck, tripod, chain):
+    for topic in (startup, building, memory, ladder, spice, integrators, buck, cmos, tripod, chain, recursion, superelements, newmark, arm):
         print(flush=True)
         topic.report()
 

@@ -49,7 +49,7 @@ def build_network(program: Program, counts: Mapping[str, int] | None = None, tex
     expander = _Expander(library, dict(counts or {}))
     top = Frame("")
     expander.expand(statements, top)
-    return replace(expander.finish(program.file, top, statements, text), notes=program.notes)
+    return replace(expander.finish(program.file, top, statements, text), notes=(*program.notes, *library.notes))
 
 
 def _wanted(statements: tuple[Statement, ...], library: Library) -> list[str]:

@@ -23,6 +23,7 @@ class Library:
     domains: Mapping[str, DomainDef] = field(default_factory=dict)
     components: Mapping[str, Component] = field(default_factory=dict)
     models: Mapping[str, ModelDef] = field(default_factory=dict)
+    notes: tuple[Problem, ...] = ()
 
     def types(self) -> list[str]:
         return [*self.components, *self.models]
@@ -94,6 +95,7 @@ def collect(program: Program) -> Library:
     components: dict[str, ComponentDef] = {}
     models: dict[str, ModelDef] = {}
     problems: list[Problem] = []
+    notes: list[Problem] = []
     seen: set[str] = set()
 
     def visit(statements: Iterable[object]) -> None:
@@ -107,7 +109,9 @@ def collect(program: Program) -> Library:
                         continue
                     for file in files:
                         seen.add(str(file))
-                        visit(read_program(file).statements)
+                        read = read_program(file)
+                        notes.extend(read.notes)
+                        visit(read.statements)
                 case DomainDef():
                     _define(domains, statement, "domain", problems)
                 case ComponentDef():
@@ -118,7 +122,7 @@ def collect(program: Program) -> Library:
     visit(program.statements)
     if problems:
         raise InputError(problems)
-    return Library(domains, {name: Component(c, domains) for name, c in components.items()}, models)
+    return Library(domains, {name: Component(c, domains) for name, c in components.items()}, models, tuple(notes))
 
 
 def _define(table: dict, item, word: str, problems: list[Problem], other: Mapping = {}) -> None:

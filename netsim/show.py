@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netsim.analyses.recursion_options import RecursionOptions
 from netsim.columns import columns, counted
 from netsim.errors import InputError
 from netsim.language.expressions import Typed, flatten
@@ -117,7 +118,33 @@ def show_system(model: Model) -> str:
     """The unknowns of the modified nodal system with their typical sizes."""
     system = model.system
     head = [counted(system.n, "unknown"), f"{system.pattern.nnz} matrix entries ({_fill(system)})", ""]
-    return "\n".join(head + columns([(str(i + 1), name, f"~ {size:.3g}") for i, (name, size) in enumerate(zip(system.names, system.nominals))]))
+    unknowns = columns([(str(i + 1), name, f"~ {size:.3g}") for i, (name, size) in enumerate(zip(system.names, system.nominals))])
+    return "\n".join([*head, *unknowns, *_superelements(model)])
+
+
+def _superelements(model: Model) -> list[str]:
+    """How `run recursion(...)` cuts the bodies into superelements: what each hangs on, its bodies, its coordinates by what is known of them."""
+    options = next((option for option in model.run_options() if isinstance(option, RecursionOptions)), None)
+    if options is None:
+        return []
+    from netsim.recursion.bodies import network_tree
+    from netsim.tree.superelements import superelements
+
+    found = network_tree(model.machine)
+    _, parts = superelements(found.tree, options.superelement)
+    depth: list[int] = []
+    rows = []
+    for number, part in enumerate(parts, 1):
+        depth.append(0 if part.parent is None else depth[part.parent] + 1)
+        motions = int(found.motion[part.coordinates].sum())
+        forces = len(part.coordinates) - motions
+        kind = "first kind" if motions and not forces else "second kind" if forces and not motions else "mixed" if motions else "rigid"
+        inside = counted(len(part.coordinates), "coordinate") + (f", {motions} known" if motions and forces else "")
+        rows.append(
+            ("  " * depth[-1] + f"E{number}", "ground" if part.parent is None else f"E{part.parent + 1}", ", ".join(part.bodies), inside, kind)
+        )
+    title = f"{counted(len(parts), 'superelement')}: motion outward (V, V'), forces inward (F = K V' + p), coordinates eliminated inside"
+    return ["", title, *columns([("element", "hangs on", "bodies", "", ""), *rows])]
 
 
 def _fill(system: Any) -> str:

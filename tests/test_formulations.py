@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 from joint_states import difference_at_a_state, random_tree
+from scipy.integrate import solve_ivp
 
 import netsim
 from netsim.analyses import transient as analysis
@@ -13,7 +14,9 @@ from netsim.jointspace.choice import formulated
 from netsim.kernels.call import run_table
 from netsim.library import models_folder
 from netsim.solvers.newton import set_charge_history, set_coefficients, spread
+from netsim.tree.composite import crba
 from netsim.tree.forward import mixed
+from netsim.tree.inverse import rnea
 from netsim.tree.model import Body, Inertia, Joint, build_tree
 
 MODELS = {name: (models_folder() / "mechanisms" / f"{name}.net").read_text() for name in ("pendulum", "double_pendulum", "spinning_top", "free_body")}
@@ -216,3 +219,76 @@ def test_what_repeats_itself_stays_absolute():
     run = model.transient(stop=0.01, step=1e-3, formulation="auto")
     assert run.attrs["formulation"] == "absolute" and "repeat one another" in run.attrs["coordinates"]
     assert netsim.load(MODELS["pendulum"]).transient(stop=0.01, step=1e-3, formulation="auto").attrs["formulation"] == "tree"
+
+
+DRIVEN = """
+use spatial
+use rotational
+world gravity = [0, 0, -9.81] m/s2
+upper body (u) m = 2 kg, I = diag(0.1, 0.2, 0.2) kg.m2, at = [0.5, 0, 0] m
+lower body (l) m = 1 kg, I = diag(0.05, 0.1, 0.1) kg.m2, at = [1.3, 0, 0] m
+j1    revolute_driven (ground, u, f1) at = [0, 0, 0] m, axis = [0, 1, 0]
+j2    revolute_driven (u, l, f2)      at = [1, 0, 0] m, axis = [0, 1, 0]
+wheel inertia (f1) J = 0.3 kg.m2
+push  torque (f2) T = 3 N.m * sin(2*time / 1 s)
+"""
+SOURCES = {
+    "motion": "d angle (f1, ground) phi = 0.3 rad * (1 - cos(2*time / 1 s))",
+    "velocity": "d speed (f1, ground) w = 0.6 rad/s * sin(2*time / 1 s)",
+    "acceleration": "d angular_acceleration (f1, ground) a = 1.2 rad/s2 * cos(2*time / 1 s)",
+    "force": "d torque (f1) T = -20 N.m",
+}
+
+
+def driven_arm():
+    at_y = Joint("revolute", (0, 1, 0))
+    return build_tree(
+        [
+            Body("u", None, at_y, Inertia(2.0, (0.5, 0, 0), np.diag([0.1, 0.2, 0.2]))),
+            Body("l", "u", at_y, Inertia(1.0, (0.3, 0, 0), np.diag([0.05, 0.1, 0.1])), (1.0, 0, 0)),
+        ]
+    )
+
+
+@pytest.mark.parametrize("formulation", ("tree", "absolute"))
+@pytest.mark.parametrize("kind", ("motion", "velocity", "acceleration"))
+def test_sources_of_motion_make_chi_one(kind, formulation):
+    """A source of angle, speed or acceleration on a flange: the motion is known, its torque is that of the mixed recursion at the same state."""
+    save = ["f1.phi", "f2.phi", "f1.w", "f2.w", "d.drive"]
+    method = {"method": "bdf", "rtol": 1e-8} if (kind, formulation) == ("acceleration", "tree") else {"rtol": 1e-9}
+    options = {"stop": 1.0, "sample": 0.1, **method}
+    run = netsim.load(DRIVEN + SOURCES[kind]).transient(**options, formulation=formulation, save=save)
+    for t, q1, q2, w1, w2, drive in zip(np.asarray(run["time"]), *(np.asarray(run[name]) for name in save)):
+        assert abs(q1 - 0.3 * (1 - np.cos(2 * t))) < 1e-5 and abs(w1 - 0.6 * np.sin(2 * t)) < 1e-5
+        known = np.array([1.2 * np.cos(2 * t), 3 * np.sin(2 * t)])
+        a, tau = mixed(driven_arm(), np.array([q1, q2]), np.array([w1, w2]), known, np.array([True, False]))
+        assert abs(tau[0] + 0.3 * a[0] - drive) < 1e-5
+
+
+@pytest.mark.parametrize("formulation", ("tree", "absolute"))
+def test_a_torque_leaves_chi_zero(formulation):
+    """The arm moves as forward dynamics of the recursions say, the wheel on its flange added to the mass matrix."""
+    tree, wheel = driven_arm(), np.diag([0.3, 0.0])
+
+    def rate(t, y):
+        forces = np.array([-20.0, 3 * np.sin(2 * t)]) - rnea(tree, y[:2], y[2:], np.zeros(2))
+        return np.concatenate([y[2:], np.linalg.solve(crba(tree, y[:2]) + wheel, forces)])
+
+    run = netsim.load(DRIVEN + SOURCES["force"]).transient(
+        stop=1.0, rtol=1e-9, sample=0.1, formulation=formulation, save=["f1.phi", "f2.phi", "f1.w", "f2.w"]
+    )
+    expected = solve_ivp(rate, (0, 1), np.zeros(4), rtol=1e-11, atol=1e-12, t_eval=np.asarray(run["time"])).y
+    for name, column in zip(("f1.phi", "f2.phi", "f1.w", "f2.w"), expected):
+        assert np.abs(np.asarray(run[name]) - column).max() < 1e-6 * np.abs(column).max(), name
+
+
+def test_inverse_analysis_in_joint_coordinates():
+    """The torques that move an arm as wished, in either formulation."""
+    found = {}
+    for formulation in ("absolute", "tree"):
+        run = netsim.load(DRIVEN + SOURCES["force"]).inverse(
+            {"f1.phi": "0.3 rad*bell(time, at = 0.5 s, width = 0.4 s)", "f2.phi": "0.2 rad*bell(time, at = 0.5 s, width = 0.4 s)"},
+            ["d.T", "push.T"], save=["d.T", "push.T"], stop=1.0, step=5e-3, formulation=formulation,
+        )  # fmt: skip
+        found[formulation] = np.column_stack([run["d.T"], run["push.T"]])
+    assert np.abs(found["tree"] - found["absolute"]).max() < 1e-6 * np.abs(found["absolute"]).max()

@@ -1,5 +1,6 @@
 """G22's manipulator as a netlist: against an independent Lagrange code at a relative tolerance of 1e-12, by two formulations, by Newmark's method."""
 
+import sys
 from functools import cache
 
 import numpy as np
@@ -11,8 +12,12 @@ from netsim.errors import InputError
 from netsim.language.parse import parse
 from netsim.library import models_folder
 from netsim.model import Model
+from netsim.recursion.bodies import network_tree
+from netsim.show import show_stage
+from netsim.tree.composite import crba
 
-NETLIST = models_folder() / "manipulators" / "gevorkian2022.net"
+FOLDER = models_folder() / "manipulators"
+NETLIST = FOLDER / "gevorkian2022.net"
 SIGNALS = ["dX", "dY", "dZ", "G1", "G2", "G3", "G4"]
 
 
@@ -141,3 +146,70 @@ def test_options_are_checked():
             Model(netsim.load(f"{base}run {line}\n").network).run()
         assert caught.value.problems[0].code == code
     assert parse(f"{base}run recursion(stop = 1 s)\n", "<text>")
+
+
+SPEEDS = """
+use spatial
+world gravity = [0, 0, -9.81] m/s2
+base  body (turret) m = 3 kg, I = diag(0.1, 0.2, 0.3) kg.m2, at = [0.1, 0, 0] m
+arm   body (boom)   m = 2 kg, I = diag(0.1, 0.1, 0.2) kg.m2, at = [0.5, 0, 0.2] m
+mass  body (load)   m = 1 kg, I = diag(0.02, 0.03, 0.01) kg.m2, at = [1, 0, -0.3] m
+turn  revolute  (ground, turret) at = [0, 0, 0] m, axis = [0, 0, 1]
+reach prismatic (turret, boom)   at = [0.2, 0, 0.2] m, axis = [1, 0, 0]
+hang  revolute  (boom, load)     at = [1, 0, 0.2] m, axis = [0, 1, 0]
+w     hinge_speed    (ground, turret) axis = [0, 0, 1], w = 2 rad/s * sin(3*time / 1 s)
+v     slide_velocity (turret, boom)   axis = [1, 0, 0], v = 0.4 m/s * cos(2*time / 1 s)
+start turn.q = 0.3 rad
+run {line}
+save turn.q, reach.q, hang.q, w.T, v.F, hang.force
+"""
+
+
+def test_sources_of_speed_make_the_motion_known():
+    """chi = 1 by a prescribed speed: the position is the integral, the force what it takes; the network's own equations agree."""
+    runs = [
+        netsim.load(SPEEDS.replace("{line}", line)).run()[0]
+        for line in (
+            "recursion(stop = 1 s, rtol = 1e-11, sample = 10 ms)",
+            "transient(stop = 1 s, rtol = 1e-9, sample = 10 ms)",
+            "transient(stop = 1 s, rtol = 1e-9, sample = 10 ms, formulation = tree)",
+            "recursion(stop = 1 s, step = 1 ms, sample = 10 ms)",
+        )
+    ]
+    t = runs[0].time
+    turned, reached = 0.3 + 2 / 3 * (1 - np.cos(3 * t)), 0.2 * np.sin(2 * t)
+    for run, tolerance in zip(runs, (1e-9, 1e-6, 1e-6, 2e-5)):
+        assert (
+            run.finished
+            and np.abs(run.values[:, 0] - turned).max() < tolerance
+            and np.abs(run.values[:, 1] - run.values[0, 1] - reached).max() < tolerance
+        )
+        assert (np.abs(run.values - runs[0].values).max(0) < 5 * tolerance * np.abs(runs[0].values).max(0)).all()
+    assert runs[0].attributes["unknowns"] == 1
+
+
+def test_superelements_change_no_numbers():
+    """Condensed by two or all together, the same run: every signal to rounding, as far as the error test lets it."""
+    text = (FOLDER / "gevorkyan2017.net").read_text()
+    runs = [netsim.load(text.replace("rtol = 1e-9", f"rtol = 1e-12, superelement = {size}")).run()[0] for size in (1, 2, 50)]
+    for run in runs[1:]:
+        assert run.finished and np.abs(run.values - runs[0].values).max() < 1e-9
+
+
+def test_the_cut_is_drawn():
+    text = (FOLDER / "gevorkyan2017.net").read_text()
+    shown = show_stage(netsim.load(text.replace("rtol = 1e-9", "superelement = 3")), "system")
+    drawn = shown[shown.index("2 superelements") :].splitlines()
+    assert "base 0, joint[1] 0, joint[2] 0" in drawn[2] and "first kind" in drawn[2]
+    assert drawn[3].split()[:2] == ["E2", "E1"] and "second kind" in drawn[3]
+
+
+def test_the_arm_of_the_benchmark_is_the_netlist():
+    sys.path.insert(0, str(FOLDER.parents[1] / "benchmarks"))
+    from superelements import arm
+
+    model = netsim.load(FOLDER / "gevorkyan2017.net")
+    found = network_tree(model.machine)
+    q = np.random.default_rng(1).normal(size=4)
+    assert np.abs(crba(found.tree, q) - crba(arm(4), q)).max() < 1e-12
+    assert list(found.motion) == [True, True, False, False]

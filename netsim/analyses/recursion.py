@@ -19,17 +19,18 @@ from netsim.errors import Problem, SimulationError
 from netsim.integrators.loop import settle
 from netsim.integrators.states import energies, sample
 from netsim.language.syntax import Expr, Name
-from netsim.recursion.bodies import NetworkTree, network_tree
+from netsim.recursion.bodies import FORCE, POSITION, SPEED, NetworkTree, network_tree
 from netsim.recursion.integrals import integrals_of, summed
 from netsim.recursion.runge_kutta import FINISHED, SINGULAR, given_of, runge_kutta
 from netsim.recursion.states import coordinates, fill, places, translation
 from netsim.samples import Samples
 from netsim.selection import add_unseen, sampler, select
-from netsim.solvers.initial import Structure, set_charges
+from netsim.solvers.initial import Structure
 from netsim.solvers.machine import Machine
 from netsim.solvers.newton import set_time
-from netsim.solvers.recovery import Recovery, plan_recovery, recover
+from netsim.solvers.recovery import ChargePlan, Recovery, plan_charges, plan_recovery, recover, set_planned_charges
 from netsim.tree.newmark import Drive, newmark
+from netsim.tree.superelements import superelements
 
 Array = np.ndarray
 ELASTIC_SIZE = 1e-3
@@ -56,13 +57,13 @@ def recursion(
     reader = sampler(machine, selection)
     run = _newmark if options.step else _explicit
     time, qs, vs, failure, effort = run(machine, found, options, g, q, v)
-    recovery = plan_recovery(machine, structure, g)
+    recovery, charges = plan_recovery(machine, structure, g), plan_charges(machine)
     work = integrals_of(machine)
     values, account = np.full((len(time), len(selection.entries)), np.nan), np.zeros((len(time) + 1, 4))
     power, before, room, totals = np.zeros(4), np.zeros(4), np.zeros(reader.size), None
     for i, t in enumerate(time):
         try:
-            point = _complete(machine, recovery, moved, g, t, qs[i], vs[i])
+            point = _complete(machine, recovery, charges, moved, g, t, qs[i], vs[i])
         except SimulationError as wrong:  # what diverges has no accelerations to sample any more
             failure = failure or wrong.problems[0]
             time, values = time[:i], values[:i]
@@ -97,14 +98,13 @@ def recursion(
     return Samples("", time, signals_, shown, account[:, :3], attributes, not failure, message, origin=g, unseen=seen, kinetic=account[:, 3])
 
 
-def _complete(machine: Machine, recovery: Recovery, moved: Any, g: Array, t: float, q: Array, v: Array) -> Array:
+def _complete(machine: Machine, recovery: Recovery, charges: ChargePlan, moved: Any, g: Array, t: float, q: Array, v: Array) -> Array:
     """The network's point at positions and velocities of the tree: accelerations and forces from its own equations."""
-    layout, point = machine.system.layout, g.copy()
+    point = g.copy()
     set_time(machine.problem, point, t)
     fill(machine, moved, q, v, point)
-    set_charges(machine, point)
-    charges = point[layout.charge(np.arange(layout.nq), 0)]
-    return recover(recovery, point, np.concatenate([point[layout.x : layout.history], charges, point[layout.history : layout.step_size]]), t)
+    set_planned_charges(charges, point)
+    return recover(recovery, point, machine.system.layout.state(point), t)
 
 
 def _explicit(machine: Machine, found: NetworkTree, options: RecursionOptions, g: Array, q: Array, v: Array) -> tuple[Any, ...]:
@@ -120,7 +120,7 @@ def _explicit(machine: Machine, found: NetworkTree, options: RecursionOptions, g
     of_q = places(tree)
     for here in tree.elastic.values():
         nominal[of_q[here]] = ELASTIC_SIZE
-    given = given_of(found.motion, of_q, found.sources, machine.system.layout)
+    given = given_of(found.motion, of_q, found.sources, machine.system.layout, superelements(tree, options.superelement)[0])
     began = clock.process_time()
     qs, vs, _, _, ended, last, rows, steps, rejected = runge_kutta(
         tree.flat, given, machine.problem, g.copy(), q, v, times, keep, options.rtol, nominal
@@ -141,7 +141,11 @@ def _failure(ended: int, t: float) -> Problem | None:
 
 def _newmark(machine: Machine, found: NetworkTree, options: RecursionOptions, g: Array, q: Array, v: Array) -> tuple[Any, ...]:
     """Samples of Newmark's method."""
-    tree, point, given = found.tree, g.copy(), given_of(found.motion, places(found.tree), found.sources, machine.system.layout)
+    tree, point, given = (
+        found.tree,
+        g.copy(),
+        given_of(found.motion, places(found.tree), found.sources, machine.system.layout, superelements(found.tree, 1)[0]),
+    )
 
     def drives(times: Array) -> Array:
         values = np.zeros((len(times), len(given.coordinate), 3))
@@ -152,16 +156,19 @@ def _newmark(machine: Machine, found: NetworkTree, options: RecursionOptions, g:
 
     def moves(times: Array) -> tuple[Array, Array, Array]:
         levels = np.zeros((3, len(times), tree.nv))
-        levels[:, :, given.coordinate[given.moves]] = np.moveaxis(drives(times)[:, given.moves], 2, 0)
+        values, known = np.moveaxis(drives(times), 2, 0), given.what == POSITION
+        levels[:, :, given.coordinate[known]] = values[:, :, known]
+        known = given.what == SPEED
+        levels[1:, :, given.coordinate[known]] = values[:2, :, known]
         return levels[0], levels[1], levels[2]
 
     def forces(times: Array) -> Array:
         total, values = np.zeros((len(times), tree.nv)), drives(times)[:, :, 0]
-        for s in np.flatnonzero(~given.moves):
+        for s in np.flatnonzero(given.what == FORCE):
             total[:, given.coordinate[s]] += values[:, s]
         return total
 
-    drive = Drive(found.motion, moves, forces)
+    drive = Drive(found.motion, moves, forces, found.speeds)
     run = newmark(tree, q, v, drive, options.stop, options.step, options.beta, options.gamma, options.matrix)
     every = round(options.sample / options.step) if options.sample else options.every
     rows = np.unique(np.append(np.arange(0, len(run.times), every), len(run.times) - 1)) if len(run.times) else np.zeros(0, int)

@@ -10,8 +10,8 @@ import numpy as np
 
 from netsim.errors import InputError, Problem, nearest
 
-NAMES = ("stop", "step", "rtol", "sample", "every", "beta", "gamma", "matrix", "from")
-NUMBERS = ("beta", "gamma", "rtol", "every")
+NAMES = ("stop", "step", "rtol", "sample", "every", "beta", "gamma", "matrix", "superelement", "from")
+NUMBERS = ("beta", "gamma", "rtol", "every", "superelement")
 MATRICES = ("exact", "reduced", "mass")
 """Iteration matrices of Newmark's method (netsim.tree.newmark)."""
 MOST_STEPS = 20_000_000
@@ -19,7 +19,8 @@ MOST_STEPS = 20_000_000
 
 @dataclass(frozen=True)
 class RecursionOptions:
-    """stop [s]; step [s], 0: by the error test with tolerance rtol; Newmark's beta, gamma and matrix; time between samples, or steps between them."""
+    """stop [s]; step [s], 0: by the error test with tolerance rtol; Newmark's beta, gamma and matrix; time between samples, or steps between them;
+    bodies in a superelement (netsim.tree.superelements)."""
 
     stop: float
     step: float = 0.0
@@ -29,6 +30,7 @@ class RecursionOptions:
     beta: float = 0.25
     gamma: float = 0.5
     matrix: str = "exact"
+    superelement: int = 1
     start: str = ""
 
     @property
@@ -51,12 +53,17 @@ def recursion_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> R
     if options.get("matrix", MATRICES[0]) not in MATRICES:
         hint = nearest(str(options["matrix"]), MATRICES)
         wrong.append(Problem("E424", f"matrix is one of {', '.join(MATRICES)}, not '{options['matrix']}'", spans.get("matrix"), hint=hint))
-    every = options.get("every", 1)
     wrong += _step_divides(options, spans) if not wrong and "step" in options else []
-    if wrong or every != int(every) or every < 1:
-        raise InputError(wrong or Problem("E423", "'every' is a whole number of steps", spans.get("every")))
+    whole = {name: options[name] for name in ("every", "superelement") if name in options}
+    for name, value in whole.items():
+        if value != int(value) or value < 1:
+            wrong.append(Problem("E423", f"'{name}' is a whole number of {'steps' if name == 'every' else 'bodies'}", spans.get(name)))
+    if "superelement" in options and "step" in options:
+        wrong.append(Problem("E423", "'superelement' is for runs without 'step'", spans.get("superelement"), hint="Newmark takes one body at a time"))
+    if wrong:
+        raise InputError(wrong)
     given = {n: options[n] for n in NAMES if n in options and n != "from"}
-    return RecursionOptions(**{**given, "every": int(every)}, start=options.get("from", ""))
+    return RecursionOptions(**{**given, **{n: int(v) for n, v in whole.items()}}, start=options.get("from", ""))
 
 
 def _numbers(options: Mapping[str, Any], spans: Mapping[str, Any]) -> list[Problem]:

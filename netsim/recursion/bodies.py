@@ -26,8 +26,15 @@ from netsim.tree.shapes import polynomials
 
 Array = np.ndarray
 FLEXIBLE = "flexible_link"
-FORCES = {"hinge_torque": (REVOLUTE, "T"), "slide_force": (PRISMATIC, "F")}
-"""Sources of a joint's force: kind of the coordinate, input."""
+POSITION, SPEED, FORCE = range(3)
+ACTING = {
+    **{name: (kind, given, POSITION) for name, (kind, given, _) in MOTIONS.items()},
+    "hinge_speed": (REVOLUTE, "w", SPEED),
+    "slide_velocity": (PRISMATIC, "v", SPEED),
+    "hinge_torque": (REVOLUTE, "T", FORCE),
+    "slide_force": (PRISMATIC, "F", FORCE),
+}
+"""Sources of joints: kind of the coordinate, input, and what that is of the coordinate: position or speed (chi = 1), or force (chi = 0)."""
 KINDS = {FIXED: "fixed", REVOLUTE: "revolute", PRISMATIC: "prismatic", SPHERICAL: "spherical"}
 TOGETHER = 1e-12
 
@@ -45,12 +52,12 @@ class Frame:
 
 @dataclass(frozen=True)
 class Source:
-    """What prescribes a coordinate: the drive that is its motion or its force, and the sign with which it enters."""
+    """What prescribes a coordinate: the drive, the sign with which it enters, and what it is (POSITION, SPEED, FORCE)."""
 
     coordinate: int
     drive: int
     sign: float
-    is_motion: bool
+    what: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +74,14 @@ class NetworkTree:
     def motion(self) -> Array:
         """chi: coordinates of prescribed motion (nv,)."""
         found = np.zeros(self.tree.nv, bool)
-        found[[s.coordinate for s in self.sources if s.is_motion]] = True
+        found[[s.coordinate for s in self.sources if s.what != FORCE]] = True
+        return found
+
+    @property
+    def speeds(self) -> Array:
+        """Those of them whose speed alone is prescribed (nv,)."""
+        found = np.zeros(self.tree.nv, bool)
+        found[[s.coordinate for s in self.sources if s.what == SPEED]] = True
         return found
 
     def node(self, frame: Frame) -> int:
@@ -274,21 +288,20 @@ class _Growing:
     def _sources_of_joints(self) -> list[tuple[Source, str]]:
         bounds = bounds_of(self.network, self.machine.values)
         of_time = {(self.network.instances[b.instance].name, b.quantity.name) for b in bounds if not b.reads_signals}
-        kinds = {**{n: (k, i, True) for n, (k, i, _) in MOTIONS.items()}, **{n: (k, i, False) for n, (k, i) in FORCES.items()}}
         homes = {i.name: (b, k) for b in self.machine.system.batches if not b.shapes for k, i in enumerate(b.instances)}
         found, moved = [], set()
         for instance in self.network.instances:
-            kind, name, is_motion = kinds.get(instance.component.name, (None, "", False))
+            kind, name, what = ACTING.get(instance.component.name, (None, "", FORCE))
             if kind is None or (instance.name, name) not in of_time:
                 continue
             for joint, named, _ in self.joints:
                 for step, body in named:
                     sign = self._along(instance, joint, step, kind)
-                    if sign and (body not in moved or not is_motion) and instance.name not in self.used:
+                    if sign and (body not in moved or what == FORCE) and instance.name not in self.used:
                         batch, k = homes[instance.name]
-                        found.append((Source(-1, int(batch.drives["input", 0][k]), sign, is_motion), body))
+                        found.append((Source(-1, int(batch.drives["input", 0][k]), sign, what), body))
                         self.used.add(instance.name)
-                        moved |= {body} if is_motion else set()
+                        moved |= {body} if what != FORCE else set()
         return found
 
     def _along(self, source: Instance, joint: Instance, step: Step, kind: int) -> float:

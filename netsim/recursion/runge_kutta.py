@@ -13,10 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from netsim.kernels.call import compiled
+from netsim.recursion.bodies import POSITION, SPEED
 from netsim.solvers.newton import set_time
 from netsim.tree.forward import make_articulated, mixed_into
 from netsim.tree.kinematics import make_motion
 from netsim.tree.model import DOFS, ELASTIC, ELASTIC_Q, ELASTIC_V, FREE, JOINT_Q, JOINT_V, KIND, POINT, SPHERICAL
+from netsim.tree.superelements import Cut, condensed_into
 
 Array = np.ndarray
 STAGES = 12
@@ -24,15 +26,17 @@ FINISHED, TOO_SMALL, SINGULAR = range(3)
 
 
 class Given(NamedTuple):
-    """What is known of coordinates: motion (nv) marks, place in q (nv); for each source its coordinate, its drive's slots (value, rate, second rate),
-    its sign, and whether it is a motion."""
+    """The tree's superelements, and what is known of coordinates: motion (nv) marks, place in q (nv); for each source its coordinate, its drive's
+    slots (value, rate, second rate),
+    its sign, and what that is of the coordinate."""
 
     motion: Array
     places: Array
     coordinate: Array
     slots: Array
     sign: Array
-    moves: Array
+    what: Array
+    cut: Cut
 
 
 def coefficients() -> tuple[Array, ...]:
@@ -61,10 +65,13 @@ def set_given(given, problem, g, t, q, v, known):  # type: ignore[no-untyped-def
         known[k] = 0.0
     for s in range(len(given.coordinate)):
         k = given.coordinate[s]
-        if given.moves[s]:
+        if given.what[s] == POSITION:
             q[given.places[k]] = given.sign[s] * g[given.slots[s, 0]]
             v[k] = given.sign[s] * g[given.slots[s, 1]]
             known[k] = given.sign[s] * g[given.slots[s, 2]]
+        elif given.what[s] == SPEED:
+            v[k] = given.sign[s] * g[given.slots[s, 0]]
+            known[k] = given.sign[s] * g[given.slots[s, 1]]
         elif not given.motion[k]:
             known[k] += given.sign[s] * g[given.slots[s, 0]]
 
@@ -118,14 +125,20 @@ def _rate(t, given, problem, g, time, y, nq, known, wrenches, m, w, a, tau, dy):
     """dy = y' at a time; prescribed coordinates are set in y, and do not change. False where a coordinate has no inertia."""
     q, v = y[:nq], y[nq:]
     set_given(given, problem, g, time, q, v, known)
-    if not mixed_into(t, q, v, known, given.motion, wrenches, m, w, a, tau):
+    if given.cut.most == 1:
+        good = mixed_into(t, q, v, known, given.motion, wrenches, m, w, a, tau)
+    else:
+        good = condensed_into(t, q, v, known, given.motion, wrenches, given.cut, m, w, a, tau)
+    if not good:
         return False
     rates_into(t, q, v, dy)
     for k in range(len(v)):
         dy[nq + k] = a[k]
         if given.motion[k]:
             dy[nq + k] = 0.0
-            dy[given.places[k]] = 0.0
+    for s in range(len(given.coordinate)):
+        if given.what[s] == POSITION:
+            dy[given.places[given.coordinate[s]]] = 0.0
     return True
 
 
@@ -211,7 +224,7 @@ def _integrate(t, given, problem, g, y, nq, times, keep, rtol, nominal, tableau,
     return FINISHED, now, row, steps, rejected
 
 
-def given_of(motion: Array, places: Array, sources: Any, layout: Any) -> Given:
+def given_of(motion: Array, places: Array, sources: Any, layout: Any, cut: Cut) -> Given:
     """The arrays of what is known."""
     drives = np.array([s.drive for s in sources], np.int64)
     slots = np.stack([layout.drive(drives, level) for level in range(3)], axis=1).astype(np.int64).reshape(-1, 3)
@@ -221,5 +234,6 @@ def given_of(motion: Array, places: Array, sources: Any, layout: Any) -> Given:
         np.array([s.coordinate for s in sources], np.int64),
         slots,
         np.array([s.sign for s in sources], float),
-        np.array([s.is_motion for s in sources], bool),
+        np.array([s.what for s in sources], np.int64),
+        cut,
     )

@@ -140,8 +140,10 @@ def _plan(stages: Stages, k: int, values: Array, held: Array, alive: list[list[C
         size = n
     else:
         nk = stages.machine.system.layout.nk
-        costs = stages.weights[variables] / stages.weights[variables].min()
-        most = costs[~held[variables]].max(initial=0.0) or costs.max()
+        rates = held[variables] & (o.d[variables] + k > 0)  # what is held is a charge, not the rate it happens to have
+        costs = np.where(rates, 1.0, stages.weights[variables])
+        costs /= costs.min()
+        most = costs[~held[variables] | rates].max(initial=0.0) or costs.max()
         row_scale = _row_scale(m, i, values[top], None if nk else costs[j])
         mass = np.flatnonzero(
             s.kept & (s.level == 2) & (s.equation < nk) & (s.variable < nk) & (column_of[s.variable] >= 0) & (column_of[s.equation] >= 0)
@@ -196,7 +198,7 @@ def _row_scale(m: int, i: Array, values: Array, costs: Array | None) -> Array:
 
 def _tables(stages: Stages, k: int, equations: Array, alive: list[list[Call]]) -> list[tuple[Array, Array, Array]]:
     """(call table, equations' positions in the stage, in what the table writes) for each order of differentiation the stage needs."""
-    machine, o, size = stages.machine, stages.offsets, stages.signature.size
+    machine, o = stages.machine, stages.offsets
     found = []
     orders = o.c[equations] + k
     places = machine.system.layout.equation(equations)
@@ -205,19 +207,53 @@ def _tables(stages: Stages, k: int, equations: Array, alive: list[list[Call]]) -
         if machine.element is not None:
             found.append((machine.element.levels.equations(int(order)), at, places[at]))
             continue
-        calls = []
-        wanted = np.zeros(size + 1, bool)
-        wanted[equations[orders == order]] = True
-        for batch in machine.system.batches:
-            rows = len(batch.form.rows) + len(batch.form.charges)
-            numbers = np.array([equation_numbers(machine.system, batch, r) for r in range(rows)]).reshape(rows, batch.n)
-            used = wanted[np.where(numbers < 0, size, numbers)] if rows else np.zeros(0, bool)
-            if used.any():
-                scatter = machine.system.layout.equation(numbers)
-                calls.append(_call(machine, batch, derivative_of(batch, int(order)), scatter, np.asarray(used.any(axis=1))))
+        calls = _equations(machine, equations[at], int(order))
         alive.append(calls)
         found.append((call_table(calls, machine.system.layout.uniforms), at, places[at]))
     return found
+
+
+def _equations(machine: Machine, equations: Array, order: int) -> list[Call]:
+    """The calls that write a derivative in time of some equations to these' own places."""
+    system = machine.system
+    size = system.n + system.layout.nq
+    wanted = np.zeros(size + 1, bool)
+    wanted[equations] = True
+    calls = []
+    for batch in system.batches:
+        rows = len(batch.form.rows) + len(batch.form.charges)
+        numbers = np.array([equation_numbers(system, batch, r) for r in range(rows)]).reshape(rows, batch.n)
+        used = wanted[np.where(numbers < 0, size, numbers)] if rows else np.zeros(0, bool)
+        if used.any():
+            scatter = system.layout.equation(numbers)
+            calls.append(_call(machine, batch, derivative_of(batch, order), scatter, np.asarray(used.any(axis=1))))
+    return calls
+
+
+@dataclass(frozen=True, eq=False)
+class ChargePlan:
+    """The definitions q - expr = 0 of all charges as one call table, where it writes them, and the charges' slots."""
+
+    table: Array
+    sums: Array
+    rows: Array
+    charges: Array
+    alive: list[Call]
+
+
+def plan_charges(machine: Machine) -> ChargePlan:
+    """The definitions of a machine's charges (absolute formulation)."""
+    layout, every = machine.system.layout, np.arange(machine.system.layout.nq)
+    calls = _equations(machine, machine.system.n + every, 0)
+    rows = layout.equation(machine.system.n + every)
+    return ChargePlan(call_table(calls, layout.uniforms), np.zeros(machine.system.out_size), rows, layout.charge(every, 0), calls)
+
+
+def set_planned_charges(plan: ChargePlan, g: Array) -> None:
+    """Charges from their definitions, in place: `netsim.solvers.initial.set_charges` for many points."""
+    plan.sums[:] = 0.0
+    run_table(plan.table, g, plan.sums)
+    g[plan.charges] -= plan.sums[plan.rows]
 
 
 def recover(recovery: Recovery, g: Array, state: Array, t: float) -> Array:

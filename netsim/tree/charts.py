@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from netsim.kernels.call import compiled
+from netsim.kernels.call import compiled, inner, lean
 from netsim.tree.model import DOFS, ELASTIC, ELASTIC_Q, ELASTIC_V, FREE, JOINT_Q, JOINT_V, KIND, POINT, SPHERICAL
 from netsim.tree.spatial import cross3, dot3, minus3, plus3, scaled3
 
 
-@compiled
-def move_into(t, step, q):  # type: ignore[no-untyped-def]
+@lean
+def move_into(t, step, q):
     """q moved in place."""
     for i in range(1, len(t.node)):
         kind, at, k = t.node[i, KIND], t.node[i, JOINT_Q], t.node[i, JOINT_V]
@@ -33,8 +33,8 @@ def move_into(t, step, q):  # type: ignore[no-untyped-def]
             q[t.node[i, ELASTIC_Q] + e] += step[t.node[i, ELASTIC_V] + e]
 
 
-@compiled
-def _turn_quaternion(a, b, c, q, at):  # type: ignore[no-untyped-def]
+@inner
+def _turn_quaternion(a, b, c, q, at):
     """q <- q (psi/2, 1), normalised; quaternions (x, y, z, w), psi = (a, b, c) in body axes."""
     a, b, c = a / 2, b / 2, c / 2
     x, y, z, w = q[at], q[at + 1], q[at + 2], q[at + 3]
@@ -43,8 +43,8 @@ def _turn_quaternion(a, b, c, q, at):  # type: ignore[no-untyped-def]
     q[at], q[at + 1], q[at + 2], q[at + 3] = x / size, y / size, z / size, w / size
 
 
-@compiled
-def _shift_origin(step, k, q, at):  # type: ignore[no-untyped-def]
+@inner
+def _shift_origin(step, k, q, at):
     """p <- p + R Y d"""
     psi = (step[k + 3], step[k + 4], step[k + 5])
     u0, u1, u2 = _cayley_origin((step[k], step[k + 1], step[k + 2]), psi, 1.0 / (1.0 + dot3(psi, psi) / 4), 1.0)
@@ -81,8 +81,8 @@ def turn_columns(t, step, matrix):  # type: ignore[no-untyped-def]
                     matrix[r, k + c] += held[e] * turn[6 - count + e, 6 - count + c]
 
 
-@compiled
-def _step_slope(d, psi, turn):  # type: ignore[no-untyped-def]
+@inner
+def _step_slope(d, psi, turn):
     """The 6 x 6 matrix T of a frame's step (d, psi)."""
     scale = 1.0 / (1.0 + dot3(psi, psi) / 4)
     origin = _cayley_origin(d, psi, scale, 1.0)
@@ -96,7 +96,7 @@ def _step_slope(d, psi, turn):  # type: ignore[no-untyped-def]
             turn[r, 3 + c], turn[3 + r, 3 + c] = coupled[r], scale * angular[r]
 
 
-@compiled
-def _cayley_origin(d, psi, scale, sign):  # type: ignore[no-untyped-def]
+@inner
+def _cayley_origin(d, psi, scale, sign):
     """(1 - sign [psi]x/2)^-1 d = (d + sign psi x d/2 + (psi . d) psi/4)/(1 + |psi|^2/4)"""
     return scaled3(plus3(plus3(d, scaled3(cross3(psi, d), sign / 2)), scaled3(psi, dot3(psi, d) / 4)), scale)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from netsim.kernels.call import compiled
+from netsim.kernels.call import compiled, inner, lean
 from netsim.tree.articulated import add_to_parent
 from netsim.tree.flexible import set_coordinates
 from netsim.tree.forward import joint_block, make_articulated, point_inward, velocities
@@ -29,8 +29,8 @@ def _crba(t, q):  # type: ignore[no-untyped-def]
     return matrix
 
 
-@compiled
-def mass_matrix_into(t, q, m, w, matrix):  # type: ignore[no-untyped-def]
+@lean
+def mass_matrix_into(t, q, m, w, matrix):
     """The mass matrix from the bodies' own inertias in w (set by `velocities`), which become those of composite bodies."""
     for i in range(len(t.node) - 1, 0, -1):
         if t.node[i, KIND] == POINT:
@@ -51,15 +51,15 @@ def mass_matrix_into(t, q, m, w, matrix):  # type: ignore[no-untyped-def]
             add_to_parent(w.inertia, i, t.node[i, PARENT], m.frame)
 
 
-@compiled
-def _joint_entries(t, i, column, wrench, matrix):  # type: ignore[no-untyped-def]
+@inner
+def _joint_entries(t, i, column, wrench, matrix):
     for k in range(t.node[i, JOINT_V], t.node[i, JOINT_V] + t.node[i, DOFS]):
         matrix[k, column] = dot(row(t.coordinate, k), wrench)
         matrix[column, k] = matrix[k, column]
 
 
-@compiled
-def climb(t, i, column, wrench, q, m, matrix):  # type: ignore[no-untyped-def]
+@lean
+def climb(t, i, column, wrench, q, m, matrix):
     """The entries of a column in the rows of all ancestors of node i: the wrench it needs goes down to the ground."""
     while i > 0:
         if t.node[i, KIND] == POINT:

@@ -1,27 +1,45 @@
 """The derivatives of inverse dynamics with respect to q, v and a: analytic, by composite bodies, without a pass per coordinate.
 
-What a body carries answers to a change of its twist V and rate A with the wrench K dA + B dV, where inward (X, W: frame and relative twist)
+What a body carries answers to a change of its twist V and rate A with the wrench K dA + B dV. In the ground's axes, with dA less dV x V (entries.py),
+both are sums over the bodies: nothing is transformed on the way inward. A row (coordinate j) is a covector (alpha on dA, beta on dV) =
+(K Phi_j, B^T Phi_j) and meets the entries of all its ancestors k; a column (coordinate k) is a wrench that meets the axes of all its ancestors j:
 
-    K_p += X^T K X,        B_p += X^T (B - K [W x]) X.
+    dtau_j/dq_k = alpha_j . aq_k + beta_j . vq_k,   dtau_j/dv_k = alpha_j . av_k + beta_j . Phi_k,   M_jk = alpha_j . Phi_k         k before j
+    dtau_j/dq_k = Phi_j . (K aq_k + B vq_k + Phi_k x* F),   dtau_j/dv_k = Phi_j . (K av_k + B Phi_k)                                 k behind j
 
-A column (coordinate k, perturbed at its node: entries.py) sends this wrench through all ancestors; a row (coordinate j) is a covector
-(alpha on dA, beta on dV) = (K S_j, B^T S_j) that goes the same way, alpha <- X^T alpha, beta <- X^T (beta + W x* alpha), and meets the entries of
-every ancestor. The cost is that of the result: coordinates times depth. For rigid trees the figures are those of
- pinocchio.computeRNEADerivatives
-(J. Carpentier, N. Mansard, Analytical derivatives of rigid body dynamics algorithms, RSS 2018).
+The cost is that of the result, 42 multiplications for a pair of coordinates, in loops over runs of bodies that processors take several at a time.
+For rigid trees the figures are those of pinocchio.computeRNEADerivatives (J. Carpentier, N. Mansard, Analytical derivatives of rigid body dynamics
+algorithms, RSS 2018); that B has 12 numbers is Jacobi's identity, as in S. Singh, R. Russell, P. Wensing, Efficient analytical derivatives of
+rigid-body dynamics using spatial vector algebra, IEEE RA-L 7, 2022.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from netsim.kernels.call import compiled
-from netsim.tree.articulated import add_to_parent, inertia_times, set_rigid
-from netsim.tree.entries import first_slot, joint_entries, make_entries, point_entries, turning_stiffness
+from netsim.kernels.call import compiled, inner, lean
+from netsim.tree.entries import (
+    ABOVE,
+    COLUMN,
+    FIRST,
+    LAST,
+    Entries,
+    column,
+    first_slot,
+    joint_entries,
+    make_entries,
+    own_count,
+    place_in_ground,
+    point_entries,
+    put_column,
+    turning_stiffness,
+)
 from netsim.tree.flexible import coupling, elastic_forces, elastic_mass, set_coordinates, set_modal, set_moments
-from netsim.tree.forward import make_articulated
+from netsim.tree.forward import Articulated, make_articulated
 from netsim.tree.inverse import no_wrenches, origin_acceleration, rnea_into
-from netsim.tree.kinematics import make_motion
+from netsim.tree.kinematics import Motion, make_motion
 from netsim.tree.model import (
     COULOMB,
     DOFS,
@@ -40,8 +58,50 @@ from netsim.tree.model import (
     Tree,
 )
 from netsim.tree.observers import own_inertia
-from netsim.tree.slopes import elastic_slopes, flexible_gyroscopic, force_slopes, make_slopes, rigid_gyroscopic, set_products, wrench_slopes
-from netsim.tree.spatial import add, cross_twist, cross_wrench, dot, minus, plus, row, scaled, twist_to_child, unit, wrench_to_parent
+from netsim.tree.slopes import (
+    Slopes,
+    elastic_slopes,
+    flexible_gyroscopic,
+    force_slopes,
+    gyroscopic_times,
+    make_slopes,
+    own_gyroscopic,
+    set_products,
+    transposed_times,
+    wrench_slopes,
+)
+from netsim.tree.spatial import (
+    add,
+    add_columns_dot,
+    columns_dot,
+    cross_wrench,
+    dot,
+    inertia_to_ground,
+    momentum,
+    plus,
+    put,
+    row,
+    scaled,
+    wrench_to_parent,
+)
+
+SHORT = 4
+"""Runs with fewer coordinates are taken one at a time."""
+
+
+class Derivatives(NamedTuple):
+    """Room: inertias of bodies, then of all they carry, in the ground's axes (n, 10); per coordinate alpha, beta (nv, 6) and the wrenches of a
+    column by q and v (6, nv)."""
+
+    motion: Motion
+    articulated: Articulated
+    entries: Entries
+    slopes: Slopes
+    inertia: Array
+    alpha: Array
+    beta: Array
+    by_q: Array
+    by_v: Array
 
 
 def rnea_derivatives(tree: Tree, q: Array, v: Array, a: Array, wrenches: Array | None = None) -> tuple[Array, Array, Array]:
@@ -57,56 +117,85 @@ def rnea_derivatives(tree: Tree, q: Array, v: Array, a: Array, wrenches: Array |
 def _derivatives(t, q, v, a, wrenches):  # type: ignore[no-untyped-def]
     nv = len(v)
     dq, dv, da = np.zeros((nv, nv)), np.zeros((nv, nv)), np.zeros((nv, nv))
-    derivatives_into(t, q, v, a, wrenches, make_motion(t), make_articulated(t), make_entries(t), make_slopes(t), np.zeros(nv), dq, dv, da)
+    derivatives_into(t, q, v, a, wrenches, make_derivatives(t), np.zeros(nv), dq, dv, da)
     return dq, dv, da
 
 
 @compiled
-def derivatives_into(t, q, v, a, wrenches, m, w, e, x, tau, dq, dv, da):  # type: ignore[no-untyped-def]
-    """rnea_derivatives with given room; tau becomes that of rnea."""
-    rnea_into(t, q, v, a, wrenches, m, tau)
-    dq[:] = 0.0
-    dv[:] = 0.0
-    da[:] = 0.0
+def make_derivatives(t):  # type: ignore[no-untyped-def]
+    """Room for the derivatives of a tree."""
+    n, nv = len(t.node), len(t.coordinate)
+    parts = make_motion(t), make_articulated(t), make_entries(t), make_slopes(t)
+    room = np.zeros((n, 10)), np.zeros((nv, 6)), np.zeros((nv, 6)), np.zeros((6, nv)), np.zeros((6, nv))
+    return Derivatives(parts[0], parts[1], parts[2], parts[3], room[0], room[1], room[2], room[3], room[4])
+
+
+@lean
+def derivatives_into(t, q, v, a, wrenches, d, tau, dq, dv, da):
+    """rnea_derivatives with given room; tau becomes that of rnea.
+
+    dq, dv and da come as zeros, or as a call with the same tree has left them: entries of coordinates on different branches are not touched.
+    """
+    rnea_into(t, q, v, a, wrenches, d.motion, tau)
     for i in range(1, len(t.node)):
-        if t.node[i, KIND] != POINT:
-            joint_entries(t, i, v, a, m, e)
-            _own_slopes(t, i, q, v, a, m, w, x, dq, dv)
-        else:
-            # a point comes after its body but not always right after: its products are set anew
-            set_modal(t.beams, t.node[i, FLEXIBLE], q, v, a, t.node[i, ELASTIC_Q], t.node[i, ELASTIC_V], m.modal)
-            set_products(t.beams, t.node[i, FLEXIBLE], m.modal, x.z)
-            point_entries(t, i, q, v, a, m, x.z, e)
-            set_rigid(w.inertia, i, t.rest, i, INERTIA)
-            x.gyroscopic[i] = 0.0
+        _outward(t, i, q, v, a, d, dq, dv)
     for i in range(len(t.node) - 1, 0, -1):
         if t.node[i, KIND] == POINT:
-            _point_inward(t, i, q, m, w, e, x, dq, dv)
+            _point_inward(t, i, q, d, dq, dv)
         else:
-            _body_inward(t, i, q, m, w, e, x, dq, dv, da)
-        if t.node[i, PARENT] > 0:
-            _carry(t, i, m, w, e, x)
+            if t.node[i, ELASTIC] > 0:
+                _elastic_rows(t, i, d, dq, dv, da)
+            _joint_rows(t, i, d, dq, dv, da)
+        _add_to_parent(d, i, t.node[i, PARENT])
+    for i in range(1, len(t.node)):
+        if d.entries.run[i, LAST] == 1:
+            _columns(t, i, d, dq, dv)
     for k in range(len(v)):
-        share = np.tanh(v[k] / t.coordinate[k, WIDTH])
-        dv[k, k] += t.coordinate[k, COULOMB] * (1 - share * share) / t.coordinate[k, WIDTH] + t.coordinate[k, VISCOUS]
+        if t.coordinate[k, COULOMB] != 0.0:
+            share = np.tanh(v[k] / t.coordinate[k, WIDTH])
+            dv[k, k] += t.coordinate[k, COULOMB] * (1 - share * share) / t.coordinate[k, WIDTH]
+        dv[k, k] += t.coordinate[k, VISCOUS]
 
 
-@compiled
-def _own_slopes(t, i, q, v, a, m, w, x, dq, dv):  # type: ignore[no-untyped-def]
-    """Inertia, dF/dV and the elastic rows, columns and block of body i alone."""
-    twist, rate = row(m.twist, i), row(m.rate, i)
-    if t.node[i, ELASTIC] == 0:
-        set_rigid(w.inertia, i, t.rest, i, INERTIA)
-        rigid_gyroscopic(x.gyroscopic, i, t.rest, i, INERTIA, twist)
+@compiled(forceinline=True)
+def _outward(t, i, q, v, a, d, dq, dv):  # type: ignore[no-untyped-def]
+    """Frame, entries, inertia and dF/dV of node i alone."""
+    place_in_ground(t, i, d.motion, d.entries)
+    if t.node[i, KIND] == POINT:
+        _point_outward(t, i, q, v, a, d)
         return
+    joint_entries(t, i, d.entries)
+    if t.node[i, ELASTIC] == 0:
+        inertia_to_ground(d.entries.world, i, t.rest, i, INERTIA, d.inertia)
+        own_gyroscopic(d.slopes.gyroscopic, i, d.inertia, i, row(d.entries.twist, i))
+    else:
+        _flexible_outward(t, i, q, v, a, d, dq, dv)
+
+
+@inner
+def _point_outward(t, i, q, v, a, d):
+    """Entries of a point. It comes after its body but not always right after: its products are set anew."""
+    f, m, x = t.node[i, FLEXIBLE], d.motion, d.slopes
+    set_modal(t.beams, f, q, v, a, t.node[i, ELASTIC_Q], t.node[i, ELASTIC_V], m.modal)
+    set_products(t.beams, f, m.modal, x.z)
+    point_entries(t, i, q, v, a, m, x.z, d.entries)
+    d.inertia[i] = 0.0
+    x.gyroscopic[i] = 0.0
+
+
+@inner
+def _flexible_outward(t, i, q, v, a, d, dq, dv):
+    """Inertia and dF/dV of the flexible body i alone, and its elastic rows, columns and blocks."""
+    m, w, e, x = d.motion, d.articulated, d.entries, d.slopes
+    twist, rate = row(m.twist, i), row(m.rate, i)
     f, at, s = t.node[i, FLEXIBLE], t.node[i, ELASTIC_V], m.modal
     own_inertia(t, i, q, v, m)
     set_modal(t.beams, f, q, v, a, t.node[i, ELASTIC_Q], at, s)
     set_moments(t.beams, f, s)
     set_products(t.beams, f, s, x.z)
-    set_rigid(w.inertia, i, m.deformed, 0, 0)
-    rigid_gyroscopic(x.gyroscopic, i, m.deformed, 0, 0, twist)
-    flexible_gyroscopic(t.beams, f, s, x.gyroscopic, i)
+    inertia_to_ground(e.world, i, m.deformed, 0, 0, d.inertia)
+    own_gyroscopic(x.gyroscopic, i, d.inertia, i, row(e.twist, i))
+    flexible_gyroscopic(t.beams, f, s, e.world, i, x.gyroscopic)
     coupling(t.beams, f, s, w.coupling[at:])
     elastic_mass(t.beams, f, s, w.block[at:])
     origin = origin_acceleration(twist, rate)
@@ -115,129 +204,145 @@ def _own_slopes(t, i, q, v, a, m, w, x, dq, dv):  # type: ignore[no-untyped-def]
     force_slopes(t.beams, f, twist, origin, spin, gain, s, x.wrench[0], x.force)
     size = t.beams.size[f, 0] + t.beams.size[f, 1]
     for k in range(t.node[i, ELASTIC]):
-        for c in range(6):
-            total = 0.0
-            for r in range(size):
-                total += x.z[0, r, k] * x.wrench[0, r, c]
-            x.row_v[at + k, c] = total
+        own = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        for r in range(size):
+            own = plus(own, scaled(row(x.wrench[0], r), x.z[0, r, k]))
+        alpha = row(w.coupling, at + k)
+        put(d.alpha, at + k, wrench_to_parent(e.world, i, alpha))
+        put(d.beta, at + k, wrench_to_parent(e.world, i, plus(own, cross_wrench(twist, alpha))))
+    for k in range(at, at + t.node[i, ELASTIC]):
+        for j in range(at, at + t.node[i, ELASTIC]):
+            dq[k, j], dv[k, j] = 0.0, 0.0
     elastic_slopes(t.beams, f, s, x, dq, dv, at)
     wrench_slopes(t.beams, f, origin, spin, gain, s, x.wrench)
     for k in range(t.node[i, ELASTIC]):
-        for c in range(6):
-            by_q, by_v = 0.0, 0.0
-            for r in range(size):
-                by_q += x.wrench[0, r, c] * x.z[0, r, k] + x.wrench[1, r, c] * x.z[1, r, k] + x.wrench[2, r, c] * x.z[2, r, k]
-                by_v += x.wrench[1, r, c] * x.z[0, r, k] + 2 * x.wrench[2, r, c] * x.z[1, r, k]
-            x.column_q[at + k, c], x.column_v[at + k, c] = by_q, by_v
+        by_q, by_v = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        for r in range(size):
+            still, once, twice = row(x.wrench[0], r), row(x.wrench[1], r), row(x.wrench[2], r)
+            by_q = plus(by_q, plus(scaled(still, x.z[0, r, k]), plus(scaled(once, x.z[1, r, k]), scaled(twice, x.z[2, r, k]))))
+            by_v = plus(by_v, plus(scaled(once, x.z[0, r, k]), scaled(twice, 2 * x.z[1, r, k])))
+        put_column(d.by_q, at + k, wrench_to_parent(e.world, i, by_q))
+        put_column(d.by_v, at + k, wrench_to_parent(e.world, i, by_v))
 
 
-@compiled
-def _times(g, i, d):  # type: ignore[no-untyped-def]
-    """B[i] d"""
-    total = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    for k in range(6):
-        total = plus(total, (g[i, 0, k] * d[k], g[i, 1, k] * d[k], g[i, 2, k] * d[k], g[i, 3, k] * d[k], g[i, 4, k] * d[k], g[i, 5, k] * d[k]))
-    return total
+@compiled(forceinline=True)
+def _add_to_parent(d, i, p):  # type: ignore[no-untyped-def]
+    """Inertia and slope of node i are carried by its parent (the ground's are not read)."""
+    for c in range(10):
+        d.inertia[p, c] += d.inertia[i, c]
+    for c in range(12):
+        d.slopes.gyroscopic[p, c] += d.slopes.gyroscopic[i, c]
 
 
-@compiled
-def _transposed_times(g, i, d):  # type: ignore[no-untyped-def]
-    """B[i]^T d"""
-    total = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    for k in range(6):
-        total = plus(total, scaled(row(g[i], k), d[k]))
-    return total
+@compiled(forceinline=True)
+def _answer(d, i, slot):  # type: ignore[no-untyped-def]
+    """K aq + B vq and K av + B Phi of an entry at node i, and Phi itself."""
+    e, g = d.entries, d.slopes.gyroscopic
+    phi = column(e.phi, slot)
+    by_q = plus(momentum(d.inertia, i, 0, column(e.aq, slot)), gyroscopic_times(g, i, column(e.vq, slot)))
+    by_v = plus(momentum(d.inertia, i, 0, column(e.av, slot)), gyroscopic_times(g, i, phi))
+    return by_q, by_v, phi
 
 
-@compiled
-def _carry(t, i, m, w, e, x):  # type: ignore[no-untyped-def]
-    """K and B of node i go to its parent, column by column of X^T (B - K [W x]) X."""
-    p, relative = t.node[i, PARENT], row(e.relative, i)
-    for k in range(6):
-        d = twist_to_child(m.frame, i, unit(k))
-        wrench = minus(_times(x.gyroscopic, i, d), inertia_times(w.inertia, i, cross_twist(relative, d)))
-        wrench = wrench_to_parent(m.frame, i, wrench)
-        for r in range(6):
-            x.gyroscopic[p, r, k] += wrench[r]
-    add_to_parent(w.inertia, i, p, m.frame)
-
-
-@compiled
-def _point_inward(t, i, q, m, w, e, x, dq, dv):  # type: ignore[no-untyped-def]
+@inner
+def _point_inward(t, i, q, d, dq, dv):
     """What hangs on point i enters the elastic block, rows and columns of its body."""
+    m, w, e = d.motion, d.articulated, d.entries
     at, count, slot = t.node[i, ELASTIC_V], t.node[i, ELASTIC], first_slot(t, i)
-    wrench, relative = row(m.wrench, i), row(e.relative, i)
     set_coordinates(t.beams, t.node[i, FLEXIBLE], q, t.node[i, ELASTIC_Q], m.modal)
-    turning_stiffness(t, i, q, m, wrench, dq)
+    turning_stiffness(t, i, q, m, row(m.wrench, i), dq)
+    wrench = wrench_to_parent(e.world, i, row(m.wrench, i))
     for k in range(count):
-        phi = row(e.phi, slot + k)
-        by_q = plus(inertia_times(w.inertia, i, row(e.aq, slot + k)), _times(x.gyroscopic, i, row(e.vq, slot + k)))
-        by_v = plus(inertia_times(w.inertia, i, row(e.av, slot + k)), _times(x.gyroscopic, i, phi))
-        alpha = inertia_times(w.inertia, i, phi)
-        beta = _transposed_times(x.gyroscopic, i, phi)
+        by_q, by_v, phi = _answer(d, i, slot + k)
+        alpha = momentum(d.inertia, i, 0, phi)
         for j in range(count):
-            other = row(e.phi, slot + j)
+            other = column(e.phi, slot + j)
             dq[at + j, at + k] += dot(other, by_q)
             dv[at + j, at + k] += dot(other, by_v)
             w.block[at + j, k] += dot(other, alpha)
-        add(w.coupling, at + k, wrench_to_parent(m.frame, i, alpha))
-        add(x.row_v, at + k, wrench_to_parent(m.frame, i, plus(beta, cross_wrench(relative, alpha))))
-        add(x.column_q, at + k, wrench_to_parent(m.frame, i, plus(by_q, cross_wrench(phi, wrench))))
-        add(x.column_v, at + k, wrench_to_parent(m.frame, i, by_v))
+        add(d.alpha, at + k, alpha)
+        add(d.beta, at + k, transposed_times(d.slopes.gyroscopic, i, phi))
+        put_column(d.by_q, at + k, plus(column(d.by_q, at + k), plus(by_q, cross_wrench(phi, wrench))))
+        put_column(d.by_v, at + k, plus(column(d.by_v, at + k), by_v))
 
 
-@compiled
-def _body_inward(t, i, q, m, w, e, x, dq, dv, da):  # type: ignore[no-untyped-def]
-    """The rows and columns of the elastic coordinates and of the joint of node i."""
-    own, at, count = t.node[i, ELASTIC_V], t.node[i, JOINT_V], t.node[i, DOFS]
+@inner
+def _elastic_rows(t, i, d, dq, dv, da):
+    """The rows of the elastic coordinates of body i."""
+    own = t.node[i, ELASTIC_V]
     for k in range(own, own + t.node[i, ELASTIC]):
         for j in range(t.node[i, ELASTIC]):
-            da[k, own + j] = w.block[k, j]
-        _row(t, i, k, row(w.coupling, k), row(x.row_v, k), m, e, dq, dv, da)
-        for j in range(at, at + count):
-            dq[j, k] = dot(row(t.coordinate, j), row(x.column_q, k))
-            dv[j, k] = dot(row(t.coordinate, j), row(x.column_v, k))
-        _column(t, i, k, row(x.column_q, k), row(x.column_v, k), m, e, dq, dv)
-    wrench = row(m.wrench, i)
+            da[k, own + j] = d.articulated.block[k, j]
+        _row(t, i, k, row(d.alpha, k), row(d.beta, k), d.entries, dq, dv, da)
+
+
+@compiled(forceinline=True)
+def _joint_rows(t, i, d, dq, dv, da):  # type: ignore[no-untyped-def]
+    """The rows of the joint of node i, and the wrenches of its columns."""
+    e, at, count = d.entries, t.node[i, JOINT_V], t.node[i, DOFS]
+    wrench = wrench_to_parent(e.world, i, row(d.motion.wrench, i))
     for k in range(at, at + count):
-        phi = row(e.phi, k)
-        _row(t, i, k, inertia_times(w.inertia, i, phi), _transposed_times(x.gyroscopic, i, phi), m, e, dq, dv, da)
-        by_q = plus(inertia_times(w.inertia, i, row(e.aq, k)), _times(x.gyroscopic, i, row(e.vq, k)))
-        by_v = plus(inertia_times(w.inertia, i, row(e.av, k)), _times(x.gyroscopic, i, phi))
-        _column(t, i, k, plus(by_q, cross_wrench(phi, wrench)), by_v, m, e, dq, dv)
+        by_q, by_v, phi = _answer(d, i, k)
+        put_column(d.by_q, k, plus(by_q, cross_wrench(phi, wrench)))
+        put_column(d.by_v, k, by_v)
+        _row(t, i, k, momentum(d.inertia, i, 0, phi), transposed_times(d.slopes.gyroscopic, i, phi), e, dq, dv, da)
 
 
-@compiled
-def _row(t, i, j, alpha, beta, m, e, dq, dv, da):  # type: ignore[no-untyped-def]
-    """Row j meets the entries of node i and of all its ancestors."""
+@compiled(forceinline=True)
+def _row(t, i, j, alpha, beta, e, dq, dv, da):  # type: ignore[no-untyped-def]
+    """Row j meets the entries of node i and of all its ancestors, run by run."""
     while i > 0:
-        slot = first_slot(t, i)
-        at, count = t.node[i, JOINT_V], t.node[i, DOFS]
-        if t.node[i, KIND] == POINT:
-            at, count = t.node[i, ELASTIC_V], t.node[i, ELASTIC]
-        for k in range(count):
-            phi = row(e.phi, slot + k)
-            dq[j, at + k] = dot(alpha, row(e.aq, slot + k)) + dot(beta, row(e.vq, slot + k))
-            dv[j, at + k] = dot(alpha, row(e.av, slot + k)) + dot(beta, phi)
-            da[j, at + k] = dot(alpha, phi)
-            da[at + k, j] = da[j, at + k]
-        beta = wrench_to_parent(m.frame, i, plus(beta, cross_wrench(row(e.relative, i), alpha)))
-        alpha = wrench_to_parent(m.frame, i, alpha)
-        i = t.node[i, PARENT]
+        slot, at = e.run[i, FIRST], e.run[i, COLUMN]
+        count = first_slot(t, i) + own_count(t, i) - slot
+        if count < SHORT:
+            for k in range(count):
+                phi = column(e.phi, slot + k)
+                dq[j, at + k] = dot(alpha, column(e.aq, slot + k)) + dot(beta, column(e.vq, slot + k))
+                dv[j, at + k] = dot(alpha, column(e.av, slot + k)) + dot(beta, phi)
+                da[j, at + k] = dot(alpha, phi)
+        else:
+            by_q, by_v, by_a = dq[j, at : at + count], dv[j, at : at + count], da[j, at : at + count]
+            columns_dot(alpha, e.aq, slot, by_q)
+            add_columns_dot(beta, e.vq, slot, by_q)
+            columns_dot(alpha, e.av, slot, by_v)
+            add_columns_dot(beta, e.phi, slot, by_v)
+            columns_dot(alpha, e.phi, slot, by_a)
+        for k in range(at, at + count):
+            da[k, j] = da[j, k]
+        i = e.run[i, ABOVE]
 
 
-@compiled
-def _column(t, i, k, by_q, by_v, m, e, dq, dv):  # type: ignore[no-untyped-def]
-    """The wrenches of column k in the rows of all ancestors of node i."""
-    while i > 0:
-        if t.node[i, KIND] == POINT:
-            slot = first_slot(t, i)
-            for j in range(t.node[i, ELASTIC]):
-                dq[t.node[i, ELASTIC_V] + j, k] = dot(row(e.phi, slot + j), by_q)
-                dv[t.node[i, ELASTIC_V] + j, k] = dot(row(e.phi, slot + j), by_v)
-        by_q, by_v = wrench_to_parent(m.frame, i, by_q), wrench_to_parent(m.frame, i, by_v)
-        i = t.node[i, PARENT]
-        if t.node[i, KIND] != POINT:
-            for j in range(t.node[i, JOINT_V], t.node[i, JOINT_V] + t.node[i, DOFS]):
-                dq[j, k] = dot(row(t.coordinate, j), by_q)
-                dv[j, k] = dot(row(t.coordinate, j), by_v)
+@compiled(forceinline=True)
+def _columns(t, i, d, dq, dv):  # type: ignore[no-untyped-def]
+    """The columns of the run that ends in node i, in its own rows and in those of its ancestors; and of the elastic coordinates of i."""
+    e, start, above = d.entries, d.entries.run[i, COLUMN], d.entries.run[i, ABOVE]
+    end = start
+    if t.node[i, KIND] != POINT:
+        end = t.node[i, ELASTIC_V] + t.node[i, ELASTIC]
+        node = i
+        while node != above:
+            behind = t.node[node, JOINT_V] + t.node[node, DOFS]
+            for j in range(t.node[node, JOINT_V], behind):
+                _meet(column(e.phi, j), d, j, behind, end, dq, dv)
+            node = t.node[node, PARENT]
+    node = above
+    while node > 0 and end > start:
+        slot, at, count = first_slot(t, node), e.run[node, COLUMN], own_count(t, node)
+        if t.node[node, KIND] != POINT:
+            slot, at = e.run[node, FIRST], e.run[node, COLUMN]
+            count = t.node[node, JOINT_V] + t.node[node, DOFS] - at
+        for j in range(count):
+            _meet(column(e.phi, slot + j), d, at + j, start, end, dq, dv)
+        node = e.run[node, ABOVE]
+
+
+@compiled(forceinline=True)
+def _meet(phi, d, j, start, end, dq, dv):  # type: ignore[no-untyped-def]
+    """Row j of the columns from start to end: phi . by_q and phi . by_v."""
+    if end - start < SHORT:
+        for k in range(start, end):
+            dq[j, k] = dot(phi, column(d.by_q, k))
+            dv[j, k] = dot(phi, column(d.by_v, k))
+    else:
+        columns_dot(phi, d.by_q, start, dq[j, start:end])
+        columns_dot(phi, d.by_v, start, dv[j, start:end])

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.kernels.call import compiled
+from netsim.kernels.call import compiled, inner, lean
 from netsim.tree.model import INERTIA, METRIC, Array
 
 
@@ -31,8 +31,8 @@ def make_modal(beams):  # type: ignore[no-untyped-def]
     return Modal(np.zeros((4, n)), np.zeros((3, n, 3, 3)))
 
 
-@compiled
-def set_modal(beams, f, q, v, a, at_q, at_v, s):  # type: ignore[no-untyped-def]
+@lean
+def set_modal(beams, f, q, v, a, at_q, at_v, s):
     """z, z', z'' of the beam f whose coordinates begin at q[at_q], v[at_v], a[at_v]."""
     count = beams.size[f, 0]
     for k in range(count):
@@ -44,8 +44,8 @@ def set_modal(beams, f, q, v, a, at_q, at_v, s):  # type: ignore[no-untyped-def]
         s.z[2, count + m] = s.z[2, k] * s.z[0, j] + 2.0 * s.z[1, k] * s.z[1, j] + s.z[0, k] * s.z[2, j]
 
 
-@compiled
-def set_coordinates(beams, f, q, at_q, s):  # type: ignore[no-untyped-def]
+@lean
+def set_coordinates(beams, f, q, at_q, s):
     """z of the beam f alone."""
     count = beams.size[f, 0]
     for k in range(count):
@@ -54,8 +54,8 @@ def set_coordinates(beams, f, q, at_q, s):  # type: ignore[no-untyped-def]
         s.z[0, count + m] = s.z[0, beams.pairs[f, m, 0]] * s.z[0, beams.pairs[f, m, 1]]
 
 
-@compiled
-def fold(beams, f, e, covector, out, at):  # type: ignore[no-untyped-def]
+@lean
+def fold(beams, f, e, covector, out, at):
     """out[at:] += (dz/dq)^T covector at coordinates e: what acts on products acts on both factors."""
     count = beams.size[f, 0]
     for k in range(count):
@@ -66,8 +66,8 @@ def fold(beams, f, e, covector, out, at):  # type: ignore[no-untyped-def]
         out[at + j] += covector[count + m] * e[k]
 
 
-@compiled
-def set_moments(beams, f, s):  # type: ignore[no-untyped-def]
+@lean
+def set_moments(beams, f, s):
     """U, U' and U'' for the z, z', z'' that are set."""
     size = beams.size[f, 0] + beams.size[f, 1]
     for k in range(size):
@@ -82,8 +82,8 @@ def set_moments(beams, f, s):  # type: ignore[no-untyped-def]
                 s.u[0, k, i, j], s.u[1, k, i, j], s.u[2, k, i, j] = u, du, ddu
 
 
-@compiled
-def deformed_inertia(beams, f, rest, i, s, out):  # type: ignore[no-untyped-def]
+@lean
+def deformed_inertia(beams, f, rest, i, s, out):
     """out[0] = the rigid row (mass, moment, moments about the origin) of the body as it is deformed now; U must be set."""
     size = beams.size[f, 0] + beams.size[f, 1]
     for c in range(10):
@@ -102,8 +102,8 @@ def deformed_inertia(beams, f, rest, i, s, out):  # type: ignore[no-untyped-def]
         out[0, 8] -= z * (beams.linear[f, k, 8] + beams.linear[f, k, 10] + s.u[0, k, 1, 2] + s.u[0, k, 2, 1]) / 2
 
 
-@compiled
-def deformation_wrench(beams, f, w, s):  # type: ignore[no-untyped-def]
+@lean
+def deformation_wrench(beams, f, w, s):
     """What z' and z'' add to the wrench of the body as a rigid one: 2 w x c' + c'', 2 int r x (w x r') + int r x r'', and the sections'."""
     fx, fy, fz, nx, ny, nz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     px, py, pz = 0.0, 0.0, 0.0
@@ -126,8 +126,8 @@ def deformation_wrench(beams, f, w, s):  # type: ignore[no-untyped-def]
     return fx, fy, fz, nx + w[1] * pz - w[2] * py, ny + w[2] * px - w[0] * pz, nz + w[0] * py - w[1] * px
 
 
-@compiled
-def elastic_forces(beams, f, acceleration, w, dw, s, tau, at):  # type: ignore[no-untyped-def]
+@lean
+def elastic_forces(beams, f, acceleration, w, dw, s, tau, at):
     """tau[at:] += the forces conjugate to the elastic coordinates: inertia, stiffness and damping; `acceleration` is the origin's, v' + w x v."""
     count = beams.size[f, 0]
     size = count + beams.size[f, 1]
@@ -150,8 +150,8 @@ def elastic_forces(beams, f, acceleration, w, dw, s, tau, at):  # type: ignore[n
     fold(beams, f, s.z[0], s.z[3], tau, at)
 
 
-@compiled
-def coupling(beams, f, s, rows):  # type: ignore[no-untyped-def]
+@lean
+def coupling(beams, f, s, rows):
     """rows[k] (N, 6) = the wrench per unit of the acceleration of coordinate k: M_re^T; U must be set."""
     count = beams.size[f, 0]
     rows[:count] = 0.0
@@ -165,8 +165,8 @@ def coupling(beams, f, s, rows):  # type: ignore[no-untyped-def]
         _add_column(beams, f, s, count + m, s.z[0, k], rows, j)
 
 
-@compiled
-def _add_column(beams, f, s, m, factor, rows, k):  # type: ignore[no-untyped-def]
+@inner
+def _add_column(beams, f, s, m, factor, rows, k):
     u = s.u[0, m]
     for i in range(3):
         rows[k, i] += factor * beams.linear[f, m, i]
@@ -175,8 +175,8 @@ def _add_column(beams, f, s, m, factor, rows, k):  # type: ignore[no-untyped-def
     rows[k, 5] += factor * (u[1, 0] - u[0, 1])
 
 
-@compiled
-def elastic_mass(beams, f, s, m_ee):  # type: ignore[no-untyped-def]
+@lean
+def elastic_mass(beams, f, s, m_ee):
     """m_ee[:N, :N] = (dz/dq)^T metric (dz/dq)"""
     count, products = beams.size[f, 0], beams.size[f, 1]
     for k in range(count):

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.kernels.call import compiled
+from netsim.kernels.call import compiled, inner, lean
 from netsim.tree.articulated import add_to_parent, inertia_times, set_rigid, subtract_outer
 from netsim.tree.flexible import coupling, elastic_mass, set_coordinates
 from netsim.tree.inverse import flexible_wrench, friction, no_wrenches
@@ -94,8 +94,8 @@ def _mixed(t, q, v, known, motion, wrenches):  # type: ignore[no-untyped-def]
     return a, tau, solved
 
 
-@compiled
-def mixed_into(t, q, v, known, motion, wrenches, m, w, a, tau):  # type: ignore[no-untyped-def]
+@lean
+def mixed_into(t, q, v, known, motion, wrenches, m, w, a, tau):
     """mixed with given room (Motion, Articulated) and results; false where a block is singular."""
     for k in range(len(v)):
         tau[k] = 0.0
@@ -108,8 +108,8 @@ def mixed_into(t, q, v, known, motion, wrenches, m, w, a, tau):  # type: ignore[
     return True
 
 
-@compiled
-def velocities(t, q, v, wrenches, m, w):  # type: ignore[no-untyped-def]
+@lean
+def velocities(t, q, v, wrenches, m, w):
     """First recursion: frames, twists, drift h, and each body's own inertia, bias and elastic blocks."""
     for i in range(1, len(t.node)):
         if t.node[i, KIND] == POINT:
@@ -129,8 +129,8 @@ def velocities(t, q, v, wrenches, m, w):  # type: ignore[no-untyped-def]
                 _elastic_blocks(t, i, q, v, wrenches, m, w)
 
 
-@compiled
-def _elastic_blocks(t, i, q, v, wrenches, m, w):  # type: ignore[no-untyped-def]
+@inner
+def _elastic_blocks(t, i, q, v, wrenches, m, w):
     """Bias, inertia, coupling and elastic mass of a flexible body; flexible_wrench leaves the modal sums they need."""
     flexible_wrench(t, i, q, v, w.zero, m, w.force)
     put(w.bias, i, minus(row(m.wrench, i), row(wrenches, i)))
@@ -140,8 +140,8 @@ def _elastic_blocks(t, i, q, v, wrenches, m, w):  # type: ignore[no-untyped-def]
     elastic_mass(t.beams, t.node[i, FLEXIBLE], m.modal, w.block[at:])
 
 
-@compiled
-def condense(t, q, known, motion, friction_force, m, w):  # type: ignore[no-untyped-def]
+@lean
+def condense(t, q, known, motion, friction_force, m, w):
     """Second recursion, inward."""
     for i in range(len(t.node) - 1, 0, -1):
         if t.node[i, KIND] == POINT:
@@ -175,8 +175,8 @@ def joint_block(t, i, w):  # type: ignore[no-untyped-def]
         w.block[at + k, k] += w.extra[at + k]
 
 
-@compiled
-def point_inward(t, i, q, m, w):  # type: ignore[no-untyped-def]
+@lean
+def point_inward(t, i, q, m, w):
     """What hangs on a point of a flexible body enters the body's elastic blocks: Phi^T K X, Phi^T K Phi and Phi^T (K h + p)."""
     set_coordinates(t.beams, t.node[i, FLEXIBLE], q, t.node[i, ELASTIC_Q], m.modal)
     point_columns(t, i, q, m)
@@ -215,8 +215,8 @@ def eliminate(at, count, i, known, motion, friction_force, w):  # type: ignore[n
     return True
 
 
-@compiled
-def _solve_block(at, count, known, motion, friction_force, w):  # type: ignore[no-untyped-def]
+@inner
+def _solve_block(at, count, known, motion, friction_force, w):
     """y and G by Cholesky of D, where a coordinate with known acceleration counts as a unit row and column."""
     for k in range(at, at + count):
         w.offset[k] = known[k]
@@ -240,8 +240,8 @@ def _solve_block(at, count, known, motion, friction_force, w):  # type: ignore[n
     return True
 
 
-@compiled
-def _factorise(at, count, motion, block, f):  # type: ignore[no-untyped-def]
+@inner
+def _factorise(at, count, motion, block, f):
     """Cholesky factor f of the free part of a block, unit rows elsewhere; false where it is not positive definite."""
     for k in range(count):
         for j in range(k + 1):
@@ -259,16 +259,16 @@ def _factorise(at, count, motion, block, f):  # type: ignore[no-untyped-def]
     return True
 
 
-@compiled
-def _take(w, k, j, factor):  # type: ignore[no-untyped-def]
+@inner
+def _take(w, k, j, factor):
     """Row k of (y | G) less a multiple of row j."""
     w.offset[k] -= factor * w.offset[j]
     for c in range(6):
         w.gain[k, c] -= factor * w.gain[j, c]
 
 
-@compiled
-def accelerate(t, q, known, motion, m, w, a, tau):  # type: ignore[no-untyped-def]
+@lean
+def accelerate(t, q, known, motion, m, w, a, tau):
     """Third recursion, outward: accelerations, and the forces that were not known (G22 eqs 4, 5)."""
     for i in range(1, len(t.node)):
         rate = plus(twist_to_child(m.frame, i, row(m.rate, t.node[i, PARENT])), row(w.drift, i))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from netsim.kernels.call import compiled
+from netsim.kernels.call import compiled, lean
 from netsim.tree.flexible import deformation_wrench, deformed_inertia, elastic_forces, set_coordinates, set_modal, set_moments
 from netsim.tree.kinematics import make_motion, outward, point_columns
 from netsim.tree.model import (
@@ -48,8 +48,8 @@ def _rnea(t, q, v, a, wrenches):  # type: ignore[no-untyped-def]
     return tau
 
 
-@compiled
-def rnea_into(t, q, v, a, wrenches, m, tau):  # type: ignore[no-untyped-def]
+@lean
+def rnea_into(t, q, v, a, wrenches, m, tau):
     """rnea with given room (Motion) and result; m.wrench[0] becomes the wrench of the tree on the ground, turned around."""
     outward(t, q, v, a, m)
     tau[:] = 0.0
@@ -62,8 +62,8 @@ def rnea_into(t, q, v, a, wrenches, m, tau):  # type: ignore[no-untyped-def]
     friction(t, v, 1.0, tau)
 
 
-@compiled
-def body_wrenches(t, q, v, a, m, tau):  # type: ignore[no-untyped-def]
+@lean
+def body_wrenches(t, q, v, a, m, tau):
     """m.wrench = what moves each body as its twist and rate say; tau += elastic forces (G22 eq. 2, left side).
 
     Flexible bodies have a loop of their own: a call that passes the whole tree would cost the rigid ones more than their dynamics.
@@ -78,8 +78,8 @@ def body_wrenches(t, q, v, a, m, tau):  # type: ignore[no-untyped-def]
                 flexible_wrench(t, i, q, v, a, m, tau)
 
 
-@compiled
-def flexible_wrench(t, i, q, v, a, m, tau):  # type: ignore[no-untyped-def]
+@lean
+def flexible_wrench(t, i, q, v, a, m, tau):
     """m.wrench[i] of a flexible body, with tau += its elastic forces; leaves its modal sums and its deformed inertia in m."""
     twist, rate = row(m.twist, i), row(m.rate, i)
     f, s = t.node[i, FLEXIBLE], m.modal
@@ -92,8 +92,8 @@ def flexible_wrench(t, i, q, v, a, m, tau):  # type: ignore[no-untyped-def]
     elastic_forces(t.beams, f, origin_acceleration(twist, rate), w, dw, s, tau, t.node[i, ELASTIC_V])
 
 
-@compiled
-def origin_acceleration(twist, rate):  # type: ignore[no-untyped-def]
+@lean
+def origin_acceleration(twist, rate):
     """v' + w x v"""
     return (
         rate[0] + twist[4] * twist[2] - twist[5] * twist[1],
@@ -102,8 +102,8 @@ def origin_acceleration(twist, rate):  # type: ignore[no-untyped-def]
     )
 
 
-@compiled
-def inward(t, q, m, tau):  # type: ignore[no-untyped-def]
+@lean
+def inward(t, q, m, tau):
     """The inward recursion (G17 eqs 10, 11, 15): wrenches to the parents, tau += their power per unit of each coordinate's rate."""
     for i in range(len(t.node) - 1, 0, -1):
         wrench = row(m.wrench, i)
@@ -118,8 +118,8 @@ def inward(t, q, m, tau):  # type: ignore[no-untyped-def]
         add(m.wrench, t.node[i, PARENT], wrench_to_parent(m.frame, i, wrench))
 
 
-@compiled
-def friction(t, v, sign, tau):  # type: ignore[no-untyped-def]
+@lean
+def friction(t, v, sign, tau):
     """tau += sign (F_c tanh(v/width) + F_v v): Coulomb and viscous friction of the joints (G22, below eq. 5, with a smooth sign)."""
     for k in range(len(v)):
         if t.coordinate[k, COULOMB] != 0.0:

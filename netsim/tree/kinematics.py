@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.kernels.call import compiled
+from netsim.kernels.call import compiled, inner, lean
 from netsim.tree.flexible import Modal, make_modal, set_modal
 from netsim.tree.model import (
     ALONG,
@@ -91,14 +91,14 @@ def place(t, i, q, frame):  # type: ignore[no-untyped-def]
         _turn(t.rest, i, q, at + 3, frame)
 
 
-@compiled
-def _shift(rest, i, x, y, z, frame):  # type: ignore[no-untyped-def]
+@inner
+def _shift(rest, i, x, y, z, frame):
     for k in range(3):
         frame[i, 9 + k] += rest[i, 3 * k] * x + rest[i, 3 * k + 1] * y + rest[i, 3 * k + 2] * z
 
 
-@compiled
-def _turn(rest, i, q, at, frame):  # type: ignore[no-untyped-def]
+@inner
+def _turn(rest, i, q, at, frame):
     """Rotation at rest times that of the quaternion (x, y, z, w)."""
     x, y, z, w = q[at], q[at + 1], q[at + 2], q[at + 3]
     for k in range(3):
@@ -123,8 +123,8 @@ def joint_motion(t, i, v):  # type: ignore[no-untyped-def]
     return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
-@compiled
-def outward(t, q, v, a, m):  # type: ignore[no-untyped-def]
+@lean
+def outward(t, q, v, a, m):
     """Fill frames, twists and rates of all nodes."""
     for i in range(1, len(t.node)):
         p = t.node[i, PARENT]
@@ -138,8 +138,8 @@ def outward(t, q, v, a, m):  # type: ignore[no-untyped-def]
         put(m.rate, i, plus(plus(twist_to_child(m.frame, i, row(m.rate, p)), further), cross_twist(twist, relative)))
 
 
-@compiled
-def point_motion(t, i, q, v, a, m):  # type: ignore[no-untyped-def]
+@lean
+def point_motion(t, i, q, v, a, m):
     """Places point i of a flexible body; the twist W of the point relative to the body, and W', in the point's axes.
 
     The section's rotation is cay(theta): w = (theta' - theta x theta'/2)/(1 + |theta|^2/4) in the turned axes.
@@ -181,16 +181,16 @@ def point_motion(t, i, q, v, a, m):  # type: ignore[no-untyped-def]
     return relative, (b0 - w1 * u2 + w2 * u1, b1 - w2 * u0 + w0 * u2, b2 - w0 * u1 + w1 * u0, g0, g1, g2)
 
 
-@compiled
-def _cayley(x, y, z, scale, i, frame):  # type: ignore[no-untyped-def]
+@inner
+def _cayley(x, y, z, scale, i, frame):
     half = scale / 2
     frame[i, 0], frame[i, 1], frame[i, 2] = 1 - half * (y * y + z * z), half * x * y - scale * z, half * x * z + scale * y
     frame[i, 3], frame[i, 4], frame[i, 5] = half * x * y + scale * z, 1 - half * (x * x + z * z), half * y * z - scale * x
     frame[i, 6], frame[i, 7], frame[i, 8] = half * x * z - scale * y, half * y * z + scale * x, 1 - half * (x * x + y * y)
 
 
-@compiled
-def point_columns(t, i, q, m):  # type: ignore[no-untyped-def]
+@lean
+def point_columns(t, i, q, m):
     """m.columns[k] (N, 6): the twist of point i per unit rate of elastic coordinate k; the point must be placed and modal.z set."""
     f, at = t.node[i, FLEXIBLE], t.node[i, AT_POINT]
     count, s = t.beams.size[f, 0], m.modal

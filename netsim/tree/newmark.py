@@ -22,15 +22,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from netsim.kernels.call import compiled
+from netsim.kernels.call import compiled, inner, lean
 from netsim.tree.charts import move_into, turn_columns
-from netsim.tree.derivatives import derivatives_into
-from netsim.tree.entries import make_entries
-from netsim.tree.forward import accelerate, condense, make_articulated, mixed_into, velocities
+from netsim.tree.derivatives import derivatives_into, make_derivatives
+from netsim.tree.forward import accelerate, condense, mixed_into, velocities
 from netsim.tree.inverse import rnea_into
-from netsim.tree.kinematics import make_motion
 from netsim.tree.model import COULOMB, DOFS, ELASTIC, ELASTIC_Q, ELASTIC_V, FLEXIBLE, JOINT_Q, JOINT_V, KIND, POINT, VISCOUS, WIDTH, Array, Tree
-from netsim.tree.slopes import make_slopes
 from netsim.tree.spatial import put, row
 
 VARIANTS = ("explicit", "exact", "reduced", "mass")
@@ -41,12 +38,14 @@ class Drive:
     """What is known of the coordinates: chi of G17 (24), sampled before the run.
 
     `motion` (nv,) marks coordinates of prescribed motion (of joints with one degree of freedom, or elastic), which `moves(times)` gives as
-    positions, velocities and accelerations, (n, nv) each; `forces(times)` (n, nv) are the forces on the others, zero where it is None.
+    positions, velocities and accelerations, (n, nv) each; `forces(times)` (n, nv) are the forces on the others, zero where it is None. Of the
+    coordinates marked in `speeds` only velocities and accelerations are prescribed: their positions follow by the method.
     """
 
     motion: Array
     moves: Callable[[Array], tuple[Array, Array, Array]] | None = None
     forces: Callable[[Array], Array] | None = None
+    speeds: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -89,6 +88,8 @@ def newmark(
     times = np.arange(steps + 1) * step
     motion = np.asarray(drive.motion, np.bool_)
     places = _places(tree, motion)
+    if drive.speeds is not None:
+        places[drive.speeds] = -1
     zero = np.zeros((steps + 1, tree.nv))
     moves = [np.ascontiguousarray(m, float) for m in drive.moves(times)] if drive.moves and motion.any() else [zero] * 3
     forces = np.ascontiguousarray(drive.forces(times), float) if drive.forces else zero
@@ -138,8 +139,8 @@ def _places(tree: Tree, motion: Array) -> Array:
 def _run(t, motion, places, pq, pv, pa, forces, h, beta, gamma, variant, tolerance, qs, vs, accelerations, taus):  # type: ignore[no-untyped-def]
     """Fill the samples; how many, and the number of iterations."""
     nv = len(t.coordinate)
-    room = make_motion(t), make_articulated(t), make_entries(t), make_slopes(t)
-    m, w = room[0], room[1]
+    room = make_derivatives(t), np.zeros((3, nv, nv))
+    m, w = room[0].motion, room[0].articulated
     wrenches, step = np.zeros((len(t.node), 6)), np.zeros(nv)
     known, residual = np.zeros(nv), np.zeros(nv)
     q, v, a, tau = qs[0].copy(), vs[0].copy(), np.zeros(nv), np.zeros(nv)
@@ -197,26 +198,29 @@ _MOST = 60
 """Iterations in a step, after which it counts as diverged."""
 
 
-@compiled
-def _advance(t, before, a_1, h, beta, gamma, step, q, v):  # type: ignore[no-untyped-def]
+@inner
+def _advance(t, before, a_1, h, beta, gamma, step, q, v):
     """G22 (6): q and v at the end of the step from those before, and the step itself."""
     q_0, v_0, a_0 = before
     for k in range(len(v)):
         step[k] = h * v_0[k] + h * h * ((0.5 - beta) * a_0[k] + beta * a_1[k])
         v[k] = v_0[k] + h * ((1 - gamma) * a_0[k] + gamma * a_1[k])
-    q[:] = q_0
+    for k in range(len(q)):
+        q[k] = q_0[k]
     move_into(t, step, q)
 
 
-@compiled
-def _prescribe(n, motion, places, pq, pv, pa, q, v, a):  # type: ignore[no-untyped-def]
+@inner
+def _prescribe(n, motion, places, pq, pv, pa, q, v, a):
     for k in range(len(v)):
         if motion[k]:
-            q[places[k]], v[k], a[k] = pq[n, k], pv[n, k], pa[n, k]
+            v[k], a[k] = pv[n, k], pa[n, k]
+            if places[k] >= 0:
+                q[places[k]] = pq[n, k]
 
 
-@compiled
-def _known(n, motion, pa, forces, known):  # type: ignore[no-untyped-def]
+@inner
+def _known(n, motion, pa, forces, known):
     for k in range(len(known)):
         known[k] = pa[n, k] if motion[k] else forces[n, k]
 
@@ -224,7 +228,7 @@ def _known(n, motion, pa, forces, known):  # type: ignore[no-untyped-def]
 @compiled
 def _correct(t, q, v, a, known, motion, wrenches, h, beta, gamma, variant, step, room, residual, tau):  # type: ignore[no-untyped-def]
     """residual = the change of a by one Newton iteration; false where its matrix is singular."""
-    m, w = room[0], room[1]
+    m, w = room[0].motion, room[0].articulated
     if variant == 1:
         return _exact_change(t, q, v, a, known, motion, wrenches, h, beta, gamma, step, room, residual, tau)
     rnea_into(t, q, v, a, wrenches, m, tau)
@@ -236,10 +240,8 @@ def _correct(t, q, v, a, known, motion, wrenches, h, beta, gamma, variant, step,
 
 @compiled
 def _exact_change(t, q, v, a, known, motion, wrenches, h, beta, gamma, step, room, residual, tau):  # type: ignore[no-untyped-def]
-    m, w, e, x = room
-    nv = len(v)
-    dq, dv, matrix = np.empty((nv, nv)), np.empty((nv, nv)), np.empty((nv, nv))
-    derivatives_into(t, q, v, a, wrenches, m, w, e, x, tau, dq, dv, matrix)
+    nv, dq, dv, matrix = len(v), room[1][0], room[1][1], room[1][2]
+    derivatives_into(t, q, v, a, wrenches, room[0], tau, dq, dv, matrix)
     turn_columns(t, step, dq)
     free = np.empty(nv, np.int64)
     count = 0
@@ -264,8 +266,8 @@ def _exact_change(t, q, v, a, known, motion, wrenches, h, beta, gamma, step, roo
     return True
 
 
-@compiled
-def solve_articulated(t, q, v, motion, rate, stiff, wrenches, m, w, x):  # type: ignore[no-untyped-def]
+@lean
+def solve_articulated(t, q, v, motion, rate, stiff, wrenches, m, w, x):
     """x <- (M + rate D + stiff K)^-1 x over the coordinates without prescribed motion, zero on the others: by the articulated recursion, O(n).
 
     D and K are the elastic blocks' damping and stiffness; D has the slopes of friction on joints.

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from netsim.kernels.call import compiled
+from netsim.kernels.call import compiled, lean
 from netsim.tree.charts import move_into
 from netsim.tree.flexible import coupling, deformed_inertia, elastic_mass, set_coordinates, set_modal, set_moments
 from netsim.tree.forward import make_articulated
 from netsim.tree.inverse import friction
 from netsim.tree.kinematics import make_motion, outward, point_columns
 from netsim.tree.model import DOFS, ELASTIC, ELASTIC_Q, ELASTIC_V, FLEXIBLE, INERTIA, JOINT_V, KIND, PARENT, POINT, Array, Tree
-from netsim.tree.spatial import dot, momentum, put, row, twist_to_child
+from netsim.tree.spatial import dot, momentum, put, row, to_ground, twist_to_child
 
 
 def placements(tree: Tree, q: Array) -> Array:
@@ -72,12 +72,7 @@ def _placements(t, q):  # type: ignore[no-untyped-def]
     world = np.zeros((len(t.node), 12))
     world[0] = m.frame[0]
     for i in range(1, len(t.node)):
-        p = t.node[i, PARENT]
-        for r in range(3):
-            a, b, c = world[p, 3 * r], world[p, 3 * r + 1], world[p, 3 * r + 2]
-            for k in range(3):
-                world[i, 3 * r + k] = a * m.frame[i, k] + b * m.frame[i, 3 + k] + c * m.frame[i, 6 + k]
-            world[i, 9 + r] = world[p, 9 + r] + a * m.frame[i, 9] + b * m.frame[i, 10] + c * m.frame[i, 11]
+        to_ground(world, t.node[i, PARENT], m.frame, i)
     return world
 
 
@@ -134,8 +129,8 @@ def _moments(t, q):  # type: ignore[no-untyped-def]
     return total
 
 
-@compiled
-def own_inertia(t, i, q, v, m):  # type: ignore[no-untyped-def]
+@lean
+def own_inertia(t, i, q, v, m):
     """m.deformed[0] = the inertia row of body i as it is; of a flexible one, the modal sums are set."""
     if t.node[i, ELASTIC] > 0 and t.node[i, KIND] != POINT:
         set_modal(t.beams, t.node[i, FLEXIBLE], q, v, v, t.node[i, ELASTIC_Q], t.node[i, ELASTIC_V], m.modal)
@@ -166,8 +161,8 @@ def _kinetic_energy(t, q, v):  # type: ignore[no-untyped-def]
     return energy
 
 
-@compiled
-def _strain_energy(t, q):  # type: ignore[no-untyped-def]
+@lean
+def _strain_energy(t, q):
     energy = 0.0
     for i in range(1, len(t.node)):
         if t.node[i, KIND] != POINT:
@@ -178,8 +173,8 @@ def _strain_energy(t, q):  # type: ignore[no-untyped-def]
     return energy
 
 
-@compiled
-def _damped_power(t, v):  # type: ignore[no-untyped-def]
+@lean
+def _damped_power(t, v):
     power = 0.0
     for i in range(1, len(t.node)):
         if t.node[i, KIND] != POINT:

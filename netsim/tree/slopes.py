@@ -11,64 +11,103 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.kernels.call import compiled
+from netsim.kernels.call import compiled, inner, lean
 from netsim.tree.flexible import deformation_wrench
 from netsim.tree.model import METRIC, Array
-from netsim.tree.spatial import cross3, cross_wrench, dot3, join, minus, momentum, plus, plus3, put, scaled3, unit
+from netsim.tree.spatial import cross3, dot3, join, minus, plus3, put, scaled3, turned, turned_back, unit, wrench_to_parent
 
 
 class Slopes(NamedTuple):
-    """dF/dV of bodies, then of what they carry (n, 6, 6); per elastic coordinate the row df/dV and columns dF/dq, dF/dq' (nv, 6); room:
-    Z, Z', Z'' (3, Z, N), the wrench's slopes in z, z', z'' (3, Z, 6) and the elastic forces' in z, z', after that of the products (3, Z, Z)."""
+    """The slope B = dF/dV of bodies, then of all they carry, in the ground's axes about its origin, as 12 numbers (n, 12): momentum p and C (3, 3),
+
+        B (v, w) = (2 w x p, C w),    V' - V x dV being held: what every body of a carried group then has in common.
+
+    Room for one flexible body: Z, Z', Z'' (3, Z, N), its wrench's slopes in z, z', z'' (3, Z, 6), its elastic forces' in z, z', later those of the
+    products (3, Z, Z), and its columns dF/dq, dF/dq' (2, N, 6).
+    """
 
     gyroscopic: Array
-    row_v: Array
-    column_q: Array
-    column_v: Array
     z: Array
     wrench: Array
     force: Array
+    column: Array
 
 
 @compiled
 def make_slopes(t):  # type: ignore[no-untyped-def]
     """Room for the slopes of a tree."""
-    n, nv, z, count = len(t.node), len(t.coordinate), t.beams.linear.shape[1], t.beams.spin.shape[1]
-    return Slopes(
-        np.zeros((n, 6, 6)),
-        np.zeros((nv, 6)),
-        np.zeros((nv, 6)),
-        np.zeros((nv, 6)),
-        np.zeros((3, z, count)),
-        np.zeros((3, z, 6)),
-        np.zeros((3, z, z)),
+    n, z, count = len(t.node), t.beams.linear.shape[1], t.beams.spin.shape[1]
+    return Slopes(np.zeros((n, 12)), np.zeros((3, z, count)), np.zeros((3, z, 6)), np.zeros((3, z, z)), np.zeros((2, count, 6)))
+
+
+@compiled(forceinline=True)
+def gyroscopic_times(g, i, d):  # type: ignore[no-untyped-def]
+    """B[i] d"""
+    x, y, z = d[3], d[4], d[5]
+    return (
+        2 * (y * g[i, 2] - z * g[i, 1]),
+        2 * (z * g[i, 0] - x * g[i, 2]),
+        2 * (x * g[i, 1] - y * g[i, 0]),
+        g[i, 3] * x + g[i, 4] * y + g[i, 5] * z,
+        g[i, 6] * x + g[i, 7] * y + g[i, 8] * z,
+        g[i, 9] * x + g[i, 10] * y + g[i, 11] * z,
     )
 
 
-@compiled
-def rigid_gyroscopic(g, i, a, j, c, twist):  # type: ignore[no-untyped-def]
-    """g[i] = d(V x* I V)/dV for the inertia row a[j, c:]: dV x* (I V) + V x* (I dV)."""
-    held = momentum(a, j, c, twist)
-    for k in range(6):
-        d = unit(k)
-        column = plus(cross_wrench(d, held), cross_wrench(twist, momentum(a, j, c, d)))
-        for r in range(6):
-            g[i, r, k] = column[r]
+@compiled(forceinline=True)
+def transposed_times(g, i, d):  # type: ignore[no-untyped-def]
+    """B[i]^T d; its linear part is zero."""
+    a, b, c = d[3], d[4], d[5]
+    return (
+        0.0,
+        0.0,
+        0.0,
+        g[i, 3] * a + g[i, 6] * b + g[i, 9] * c + 2 * (g[i, 1] * d[2] - g[i, 2] * d[1]),
+        g[i, 4] * a + g[i, 7] * b + g[i, 10] * c + 2 * (g[i, 2] * d[0] - g[i, 0] * d[2]),
+        g[i, 5] * a + g[i, 8] * b + g[i, 11] * c + 2 * (g[i, 0] * d[1] - g[i, 1] * d[0]),
+    )
 
 
-@compiled
-def flexible_gyroscopic(beams, f, s, g, i):  # type: ignore[no-untyped-def]
-    """g[i] += what deformation adds: its wrench is linear in the angular velocity."""
-    still = deformation_wrench(beams, f, (0.0, 0.0, 0.0), s)
+@compiled(forceinline=True)
+def own_gyroscopic(g, i, a, j, twist):  # type: ignore[no-untyped-def]
+    """g[i] = p, C of the rigid row a[j] at a twist, both in the ground's axes and about its origin: see Slopes.
+
+    C = [w]x (2 J - tr J) + 2 (h . v - v h^T), with h = mass times centre, J the moments: from dF/dV at fixed V' - V x dV by Jacobi's identity.
+    """
+    h, w, v = (a[j, 1], a[j, 2], a[j, 3]), (twist[3], twist[4], twist[5]), (twist[0], twist[1], twist[2])
+    swept = cross3(w, h)
+    g[i, 0], g[i, 1], g[i, 2] = a[j, 0] * v[0] + swept[0], a[j, 0] * v[1] + swept[1], a[j, 0] * v[2] + swept[2]
+    trace, along = a[j, 4] + a[j, 7] + a[j, 9], 2 * dot3(h, v)
+    columns = (
+        cross3(w, (2 * a[j, 4] - trace, 2 * a[j, 5], 2 * a[j, 6])),
+        cross3(w, (2 * a[j, 5], 2 * a[j, 7] - trace, 2 * a[j, 8])),
+        cross3(w, (2 * a[j, 6], 2 * a[j, 8], 2 * a[j, 9] - trace)),
+    )
     for k in range(3):
-        d = unit(k)
-        column = minus(deformation_wrench(beams, f, (d[0], d[1], d[2]), s), still)
-        for r in range(6):
-            g[i, r, 3 + k] += column[r]
+        for r in range(3):
+            g[i, 3 + 3 * r + k] = columns[k][r] - 2 * v[r] * h[k] + (along if r == k else 0.0)
 
 
-@compiled
-def set_products(beams, f, s, z):  # type: ignore[no-untyped-def]
+@inner
+def flexible_gyroscopic(beams, f, s, world, i, g):
+    """g[i] += what deformation adds: its wrench is linear in the angular velocity, and its force is 2 w x c'."""
+    still = deformation_wrench(beams, f, (0.0, 0.0, 0.0), s)
+    x, y, z = 0.0, 0.0, 0.0
+    for k in range(beams.size[f, 0] + beams.size[f, 1]):
+        rate = s.z[1, k]
+        x, y, z = x + rate * beams.linear[f, k, 0], y + rate * beams.linear[f, k, 1], z + rate * beams.linear[f, k, 2]
+    p = turned(world, i, x, y, z)
+    g[i, 0], g[i, 1], g[i, 2] = g[i, 0] + p[0], g[i, 1] + p[1], g[i, 2] + p[2]
+    for k in range(3):
+        d = unit(3 + k)
+        spin = turned_back(world, i, d[3], d[4], d[5])
+        column = wrench_to_parent(world, i, minus(deformation_wrench(beams, f, spin, s), still))
+        for r in range(3):
+            g[i, 3 + 3 * r + k] += column[3 + r]
+
+
+@lean
+def set_products(beams, f, s, z):
     """z (3, Z, N) = Z, Z', Z'' at the coordinates, rates and second rates in s.z."""
     count = beams.size[f, 0]
     for o in range(3):
@@ -83,8 +122,8 @@ def set_products(beams, f, s, z):  # type: ignore[no-untyped-def]
             z[o, count + m, j] += s.z[o, k]
 
 
-@compiled
-def wrench_slopes(beams, f, origin, w, dw, s, out):  # type: ignore[no-untyped-def]
+@lean
+def wrench_slopes(beams, f, origin, w, dw, s, out):
     """out (3, Z, 6) = d(wrench)/dz, dz', dz'' of a flexible body; `origin` is its origin's acceleration. Modal sums must be set."""
     count = beams.size[f, 0]
     for k in range(count + beams.size[f, 1]):
@@ -104,8 +143,8 @@ def wrench_slopes(beams, f, origin, w, dw, s, out):  # type: ignore[no-untyped-d
         put(out[2], k, join(h, plus3(axial(u, 1.0), share)))
 
 
-@compiled
-def _spread(u, w):  # type: ignore[no-untyped-def]
+@inner
+def _spread(u, w):
     """(tr(U + U^T) - U - U^T) w"""
     trace = 2 * (u[0, 0] + u[1, 1] + u[2, 2])
     return (
@@ -115,8 +154,8 @@ def _spread(u, w):  # type: ignore[no-untyped-def]
     )
 
 
-@compiled
-def _turning(u, w):  # type: ignore[no-untyped-def]
+@inner
+def _turning(u, w):
     """(tr U - U^T) w"""
     trace = u[0, 0] + u[1, 1] + u[2, 2]
     return (
@@ -126,8 +165,8 @@ def _turning(u, w):  # type: ignore[no-untyped-def]
     )
 
 
-@compiled
-def _turning_back(u, w):  # type: ignore[no-untyped-def]
+@inner
+def _turning_back(u, w):
     """(tr U - U) w"""
     trace = u[0, 0] + u[1, 1] + u[2, 2]
     return (
@@ -137,14 +176,14 @@ def _turning_back(u, w):  # type: ignore[no-untyped-def]
     )
 
 
-@compiled
-def axial(u, sign):  # type: ignore[no-untyped-def]
+@lean
+def axial(u, sign):
     """sign (u32 - u23, u13 - u31, u21 - u12): int r x psi for U = int psi r^T"""
     return (sign * (u[2, 1] - u[1, 2]), sign * (u[0, 2] - u[2, 0]), sign * (u[1, 0] - u[0, 1]))
 
 
-@compiled
-def force_slopes(beams, f, twist, origin, w, dw, s, row_v, force):  # type: ignore[no-untyped-def]
+@lean
+def force_slopes(beams, f, twist, origin, w, dw, s, row_v, force):
     """Rows df_z/dV into row_v (Z, 6), and df_z/dz, df_z/dz' into force[0], force[1] (Z, Z)."""
     size = beams.size[f, 0] + beams.size[f, 1]
     v = (twist[0], twist[1], twist[2])
@@ -163,8 +202,8 @@ def force_slopes(beams, f, twist, origin, w, dw, s, row_v, force):  # type: igno
             force[1, k, m] = 2 * dot3(w, turn)
 
 
-@compiled
-def elastic_slopes(beams, f, s, x, dq, dv, at):  # type: ignore[no-untyped-def]
+@lean
+def elastic_slopes(beams, f, s, x, dq, dv, at):
     """dq, dv [at:, at:] += a flexible body's own stiffness and damping: Z^T (f_z Z + f_z' Z' + metric Z'') and Z^T (f_z' Z + 2 metric Z')."""
     count, products = beams.size[f, 0], beams.size[f, 1]
     size = count + products

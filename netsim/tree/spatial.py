@@ -46,6 +46,33 @@ def wrench_to_parent(x, i, f):  # type: ignore[no-untyped-def]
 
 
 @compiled(forceinline=True)
+def twist_to_parent(x, i, m):  # type: ignore[no-untyped-def]
+    """The twist of the parent's origin for the child's twist m: (R v + p x R w, R w)."""
+    w = wrench_to_parent(x, i, (m[3], m[4], m[5], m[0], m[1], m[2]))
+    return (w[3], w[4], w[5], w[0], w[1], w[2])
+
+
+@compiled(forceinline=True)
+def turned(x, i, a, b, c):  # type: ignore[no-untyped-def]
+    """R (a, b, c) of the frame i."""
+    return (
+        x[i, 0] * a + x[i, 1] * b + x[i, 2] * c,
+        x[i, 3] * a + x[i, 4] * b + x[i, 5] * c,
+        x[i, 6] * a + x[i, 7] * b + x[i, 8] * c,
+    )
+
+
+@compiled(forceinline=True)
+def to_ground(world, parent, frame, i):  # type: ignore[no-untyped-def]
+    """world[i], the frame of a node in the ground's axes, from its parent's and its own."""
+    for r in range(3):
+        a, b, c = world[parent, 3 * r], world[parent, 3 * r + 1], world[parent, 3 * r + 2]
+        for k in range(3):
+            world[i, 3 * r + k] = a * frame[i, k] + b * frame[i, 3 + k] + c * frame[i, 6 + k]
+        world[i, 9 + r] = world[parent, 9 + r] + a * frame[i, 9] + b * frame[i, 10] + c * frame[i, 11]
+
+
+@compiled(forceinline=True)
 def row(a, i):  # type: ignore[no-untyped-def]
     """Row i of an (n, 6) array as a tuple."""
     return (a[i, 0], a[i, 1], a[i, 2], a[i, 3], a[i, 4], a[i, 5])
@@ -183,3 +210,43 @@ def momentum(a, i, c, m):  # type: ignore[no-untyped-def]
         xy * m[3] + yy * m[4] + yz * m[5] + z * m[0] - x * m[2],
         xz * m[3] + yz * m[4] + zz * m[5] + x * m[1] - y * m[0],
     )
+
+
+@compiled(forceinline=True)
+def inertia_to_ground(world, i, a, j, c, out):  # type: ignore[no-untyped-def]
+    """out[i] (10) = the inertia row a[j, c:] of a body turned and moved by its frame world[i]: J = R J R^T + what a shift by p adds."""
+    k, x, y, z = a[j, c], world[i, 9], world[i, 10], world[i, 11]
+    h = turned(world, i, a[j, c + 1], a[j, c + 2], a[j, c + 3])
+    xx, xy, xz, yy, yz, zz = a[j, c + 4], a[j, c + 5], a[j, c + 6], a[j, c + 7], a[j, c + 8], a[j, c + 9]
+    f, g, e = turned(world, i, xx, xy, xz), turned(world, i, xy, yy, yz), turned(world, i, xz, yz, zz)  # columns of R J
+    t = world[i]
+    px, py, pz = h[0] + k * x, h[1] + k * y, h[2] + k * z
+    ax, ay, az = h[0] + px, h[1] + py, h[2] + pz  # of moments: h p^T + p h^T + k p p^T, symmetric
+    sx, sy, sz = x * ax, y * ay, z * az
+    out[i, 0], out[i, 1], out[i, 2], out[i, 3] = k, px, py, pz
+    out[i, 4] = t[0] * f[0] + t[1] * g[0] + t[2] * e[0] + sy + sz
+    out[i, 5] = t[3] * f[0] + t[4] * g[0] + t[5] * e[0] - h[0] * y - x * py
+    out[i, 6] = t[6] * f[0] + t[7] * g[0] + t[8] * e[0] - h[0] * z - x * pz
+    out[i, 7] = t[3] * f[1] + t[4] * g[1] + t[5] * e[1] + sx + sz
+    out[i, 8] = t[6] * f[1] + t[7] * g[1] + t[8] * e[1] - h[1] * z - y * pz
+    out[i, 9] = t[6] * f[2] + t[7] * g[2] + t[8] * e[2] + sx + sy
+
+
+@compiled(_nrt=False, no_cpython_wrapper=True, fastmath={"contract"})
+def columns_dot(a, x, start, out):  # type: ignore[no-untyped-def]
+    """out[k] = a . x[:, start + k]"""
+    n = len(out)
+    end = start + n
+    x0, x1, x2, x3, x4, x5 = x[0, start:end], x[1, start:end], x[2, start:end], x[3, start:end], x[4, start:end], x[5, start:end]
+    for k in range(n):
+        out[k] = (a[0] * x0[k] + a[1] * x1[k] + a[2] * x2[k]) + (a[3] * x3[k] + a[4] * x4[k] + a[5] * x5[k])
+
+
+@compiled(_nrt=False, no_cpython_wrapper=True, fastmath={"contract"})
+def add_columns_dot(a, x, start, out):  # type: ignore[no-untyped-def]
+    """out[k] += a . x[:, start + k]"""
+    n = len(out)
+    end = start + n
+    x0, x1, x2, x3, x4, x5 = x[0, start:end], x[1, start:end], x[2, start:end], x[3, start:end], x[4, start:end], x[5, start:end]
+    for k in range(n):
+        out[k] += (a[0] * x0[k] + a[1] * x1[k] + a[2] * x2[k]) + (a[3] * x3[k] + a[4] * x4[k] + a[5] * x5[k])

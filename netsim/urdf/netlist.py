@@ -48,7 +48,7 @@ def robot_program(path: Path, alone: bool = False) -> Program:
     uses = ["spatial", *(["couplings"] if _mixes(robot) else [])]
     statements: list[Statement] = [*(Use(target, False, span=robot.span) for target in uses), _model(robot, names)]
     here = (Instance(_name("robot", robot.span), names.model, (_name("ground", robot.span),), span=robot.span),) if alone else ()
-    return Program((*statements, *here), robot.file)
+    return Program((*statements, *here), robot.file, tuple(robot.notes))
 
 
 class Names:

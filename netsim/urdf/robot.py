@@ -110,12 +110,30 @@ class Robot:
     joints: tuple[Joint, ...]
     span: Span
 
+    @property
+    def notes(self) -> list[Problem]:
+        """Inertias that no body has, which are taken as they are written (N102)."""
+        return [note for link in self.links if (note := _doubt(link))]
+
     def placements(self) -> dict[str, Pose]:
         """The frame of every link in that of the root, all coordinates zero."""
         found = {self.links[0].name: Pose(np.zeros(3), np.eye(3))}
         for joint in self.joints:
             found[joint.child] = found[joint.parent] @ joint.pose
         return found
+
+
+def _doubt(link: Link) -> Problem | None:
+    """What is wrong with the principal moments of a link, None where nothing is."""
+    if link.inertial is None:
+        return None
+    small, middle, large = np.linalg.eigvalsh(link.inertial.tensor)
+    negative = small < -1e-9 * abs(large)
+    if not negative and large <= small + middle + TOLERANCE * abs(small + middle + large):
+        return None
+    which = "one of them is negative" if negative else "the largest exceeds the sum of the other two"
+    message = f"no body has the inertia of link '{link.name}': its principal moments are {small:.4g}, {middle:.4g}, {large:.4g} kg m2, {which}"
+    return Problem("N102", message, link.span, hint="it is taken as it is written")
 
 
 def read_robot(path: Path | str) -> Robot:
@@ -186,12 +204,6 @@ def _inertial(element: Element, link: str) -> Inertial | None:
         raise InputError(Problem(VALUE, f"link '{link}' has the mass {mass:g} kg: no mass is negative", mass_text.span))
     ixx, iyy, izz, ixy, ixz, iyz = ((moments.number(name, 0.0) if moments else 0.0) for name in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz"))
     tensor = np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
-    small, middle, large = np.linalg.eigvalsh(tensor)
-    slack = TOLERANCE * abs(np.trace(tensor))
-    if small < -1e-9 * abs(large) or large > small + middle + slack:
-        which = "one of them is negative" if small < -1e-9 * abs(large) else "the largest exceeds the sum of the other two"
-        message = f"no body has the inertia of link '{link}': its principal moments are {small:.4g}, {middle:.4g}, {large:.4g} kg m2, {which}"
-        raise InputError(Problem(VALUE, message, (moments or element).span))
     if mass == 0 and not np.any(tensor):
         return None
     return Inertial(mass, pose.position, pose.rotation @ tensor @ pose.rotation.T)
@@ -253,7 +265,7 @@ def _mimic(element: Element, name: str, kind: str) -> Mimic | None:
     if given is None:
         return None
     if kind not in DRIVEN:
-        raise InputError(Problem(STRUCTURE, f"joint '{name}' is {kind}: it cannot mimic another one", given.span, hint=f"{', '.join(DRIVEN)} can"))
+        return None  # it has no coordinate that could follow another
     return Mimic(given.text("joint"), given.number("multiplier", 1.0), given.number("offset", 0.0), given.span)
 
 
