@@ -2,22 +2,18 @@
 
 The plain ladder is linear: netsim keeps its factor, so an iteration is a residual and a solve. The diode ladder is nonlinear: the
 column `factor` counts the iterations in which the matrix was evaluated and factorised anew. ngspice loads and factorises in every
-iteration; its figures are its own (`.options acct`: analysis time over iterations). Both save two nodes at every step. netsim's time is that of
+iteration; its figure is the CPU time of the analysis over its iterations. Both save two nodes at every step. netsim's time is that of
 the time loop alone (steps, samples, energy account): compilation, start and the search for pivots are not in it.
 """
 
 from __future__ import annotations
 
 import math
-import re
-import shutil
-import subprocess
-import tempfile
 import time as clock
 from dataclasses import dataclass
-from pathlib import Path
 
 from netlists import ladder, spice_ladder
+from peers import ngspice_run
 
 SIZES = {10: 10_000, 100: 10_000, 1_000: 2_000, 10_000: 400}
 """Sections -> time steps."""
@@ -55,26 +51,9 @@ def netsim_cost(n: int, steps: int, diodes: bool) -> Cost:
 
 
 def ngspice_cost(n: int, steps: int, diodes: bool) -> Cost | None:
-    """The same by ngspice's own account; None where there is no ngspice."""
-    if shutil.which("ngspice") is None:
-        return None
-    found = []
-    with tempfile.TemporaryDirectory() as folder:
-        circuit = Path(folder, "ladder.cir")
-        circuit.write_text(spice_ladder(n, STOP, STOP / steps, diodes))
-        for _ in range(REPEATS):
-            command = ["ngspice", "-b", "-r", str(Path(folder, "ladder.raw")), str(circuit)]
-            said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-            iterations, points, seconds = (_number(said, key) for key in ("Transient iterations", "Accepted timepoints", "Transient analysis time"))
-            found.append(Cost(seconds / iterations * 1e6, iterations / points))
-    return min(found, key=lambda cost: cost.microseconds)
-
-
-def _number(text: str, key: str) -> float:
-    match = re.search(rf"^{key} = ([\d.eE+-]+)", text, re.MULTILINE)
-    if match is None:
-        raise RuntimeError(f"ngspice did not say its '{key}'")
-    return float(match[1])
+    """The same by ngspice; None where there is no ngspice."""
+    run = ngspice_run(spice_ladder(n, STOP, STOP / steps, diodes))
+    return run and Cost(run.seconds / run.iterations * 1e6, run.iterations / run.points)
 
 
 def growth_exponent(costs: dict[int, Cost]) -> float:

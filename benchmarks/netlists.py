@@ -1,8 +1,7 @@
 """The netlists that are timed: RC ladders of n sections, plain (linear) or with diodes (nonlinear), for netsim and for ngspice.
 
 10 kOhm and 10 nF in all, driven by a 1 V step that rises within 1 us; the diode ladder has a diode from every node to ground and a 1 V sine,
-so that the matrix changes from one Newton iteration to the next. BRIDGE and FLYBACK are models/diode_bridge.net and
-models/benchmarks/flyback.net for ngspice.
+so that the matrix changes from one Newton iteration to the next.
 """
 
 from __future__ import annotations
@@ -53,39 +52,3 @@ def ladder_response(n: int, sections: list[int], times: np.ndarray) -> np.ndarra
         total = total + sign / rise * (since / rate + np.expm1(-rate * since) / rate**2)
     modes = 4.0 / (2 * n + 1) * np.sin(theta) / tau * total
     return modes @ np.sin(np.outer(theta, sections))
-
-
-BRIDGE = """bridge
-V1 a b SIN(0 20 50)
-RSRC a a1 0.5
-D1 a1 p DM
-D2 b p DM
-D3 0 a1 DM
-D4 0 b DM
-RB b 0 1MEG
-C1 p 0 470u
-RL p 0 220
-.model DM D(IS=1e-12 N=1.05 RS=0.05 CJO=30p VJ=0.75 M=0.4 TT=1u)
-.tran 0.2m 0.1 0 2m
-.save v(p)
-.end
-"""
-FLYBACK = """flyback
-V1 a 0 SIN(0 10 10k)
-RS a p 1
-LP p 0 1m
-LS1 s1 0 4m
-LS2 s2 0 0.25m
-K1 LP LS1 0.995
-K2 LP LS2 0.99
-K3 LS1 LS2 0.985
-D1 s1 o1 DM
-C1 o1 0 1u
-R1 o1 0 1k
-R2 s2 0 10
-C2 s2 0 10n
-.model DM D(IS=1e-12 N=1.05 RS=0.1 CJO=20p TT=50n)
-.tran 2u 1m 0 20u
-.save v(o1)
-.end
-"""

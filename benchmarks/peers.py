@@ -8,12 +8,13 @@ differentiated twice: index 1, as IDAS needs it.
 from __future__ import annotations
 
 import re
+import resource
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from netlists import CAPACITANCE, RESISTANCE
@@ -168,20 +169,49 @@ def amplifier_by_scipy(rtol: float) -> Integrate:
     return integrate
 
 
-def ngspice_run(circuit: str, reltol: float) -> tuple[Array, list[Array], float] | None:
-    """Times, saved voltages and CPU seconds of the transient analysis by ngspice's own account; None where there is no ngspice."""
+class Spice(NamedTuple):
+    """A transient analysis by ngspice: instants, signals by their names, CPU seconds of one analysis and of what comes before it (start,
+    reading), Newton iterations and accepted points."""
+
+    times: Array
+    signals: dict[str, Array]
+    seconds: float
+    before: float
+    iterations: float
+    points: float
+
+
+def ngspice_run(circuit: str, reltol: float | None = None) -> Spice | None:
+    """The circuit's `.tran` line, run often enough in one process to be timed; None where there is no ngspice.
+
+    CPU time is the process' own, less that of a process that only reads the circuit: what ngspice calls its analysis time is time on the clock."""
     if shutil.which("ngspice") is None:
         return None
-    costs = []
+    text = re.sub(r"\breltol=\S+", "", re.sub(r"^\.end\s*$", "", circuit, flags=re.MULTILINE | re.IGNORECASE), flags=re.IGNORECASE)
+    text += f".options acct noinit{'' if reltol is None else f' reltol={reltol}'}\n"
     with tempfile.TemporaryDirectory() as folder:
-        file, raw = Path(folder, "circuit.cir"), Path(folder, "circuit.raw")
-        file.write_text(circuit.replace(".end\n", f".options reltol={reltol} acct noinit\n.end\n"))
-        while len(costs) < 3 and sum(costs) < 1.0:
-            said = subprocess.run(["ngspice", "-b", "-r", str(raw), str(file)], capture_output=True, text=True, check=True).stdout
-            match = re.search(r"^Transient analysis time = ([\d.eE+-]+)", said, re.MULTILINE)
-            assert match is not None, "ngspice did not say its transient analysis time"
-            costs.append(float(match[1]))
-        head, _, body = raw.read_bytes().partition(b"Binary:\n")
-    columns = int(re.search(rb"No. Variables: (\d+)", head)[1])  # type: ignore[index]
-    values = np.frombuffer(body, float).reshape(-1, columns)
-    return values[:, 0], [values[:, k] for k in range(1, columns)], min(costs)
+        before = min(_ngspice(text, folder, 0)[0] for _ in range(3))
+        count, spent, said = 1, 0.0, ""
+        while spent < 0.2 and count < 1000:
+            spent, said = _ngspice(text, folder, count)
+            spent, runs, count = spent - before, count, 4 * count
+        seconds = min(spent, *(_ngspice(text, folder, runs)[0] - before for _ in range(2))) / runs
+        head, _, body = Path(folder, "circuit.raw").read_bytes().partition(b"Binary:\n")
+    names = re.findall(r"^\t\d+\t(\S+)", head.decode(), re.MULTILINE)
+    values = np.frombuffer(body, float).reshape(-1, len(names))
+    iterations, points = (float(re.findall(rf"^{name} = ([\d.eE+-]+)", said, re.MULTILINE)[-1]) / runs for name in ACCOUNT)
+    return Spice(values[:, 0], dict(zip(names[1:], values.T[1:])), seconds, before, iterations, points)
+
+
+ACCOUNT = ("Transient iterations", "Accepted timepoints")
+
+
+def _ngspice(text: str, folder: str, runs: int) -> tuple[float, str]:
+    """CPU seconds of a process that runs the analysis so often, and what it said."""
+    file = Path(folder, "circuit.cir")
+    orders = f"repeat {runs}\nrun\nend\nrusage everything\nwrite {Path(folder, 'circuit.raw')}\n" if runs else ""
+    file.write_text(f"{text}.control\nset noaskquit\n{orders}quit\n.endc\n.end\n")
+    began = resource.getrusage(resource.RUSAGE_CHILDREN)
+    said = subprocess.run(["ngspice", "-b", str(file)], capture_output=True, text=True).stdout
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return ended.ru_utime + ended.ru_stime - began.ru_utime - began.ru_stime, said

@@ -14,6 +14,7 @@ import ladder
 import memory
 import newmark
 import recursion
+import spice
 import startup
 import superelements
 import tripod
@@ -37,7 +38,7 @@ def machine_description() -> str:
 def main() -> None:
     """Print every table."""
     print(machine_description())
-    for topic in (startup, building, memory, ladder, integrators, buck, tripod, chain, recursion, superelements, newmark):
+    for topic in (startup, building, memory, ladder, spice, integrators, buck, tripod, chain, recursion, superelements, newmark):
         print(flush=True)
         topic.report()
 

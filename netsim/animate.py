@@ -114,8 +114,15 @@ def encoded(scene: Scene, most_times: int = MOST_TIMES) -> dict[str, Any]:
             {"name": k.name, "start": block.put(k.start), "end": block.put(k.end), "kind": k.kind, "width": k.width, "colour": k.colour}
             for k in scene.links
         ],
+        "curves": [
+            {"name": c.name, "straight": block.put(_flat(c.straight)), "bent": block.put(_flat(c.bent)), "colour": c.colour} for c in scene.curves
+        ],
     }
     return {**lines, "time": _base64(time.astype("<f8")), "series": _base64(np.concatenate([np.zeros(0, "<f4"), *block.parts]))}
+
+
+def _flat(points: np.ndarray) -> np.ndarray:
+    return points.reshape(len(points), -1)
 
 
 class _Block:
@@ -172,6 +179,7 @@ def _reached(scene: Scene, frames: list[tuple[Frame, np.ndarray, np.ndarray]], b
         for shape in frame.shapes:
             yield _corners(shape, position, rotation)
     yield from (block.rows(points) for link in scene.links for points in (link.start, link.end))
+    yield from (curve.bent[::, k] for curve in scene.curves for k in (0, -1))
     yield from (block.rows(trace.points) for trace in scene.traces)
     yield from (block.rows(arrow.origin) for arrow in scene.arrows)
 

@@ -83,6 +83,16 @@ class Trace:
 
 
 @dataclass(frozen=True, eq=False)
+class Curve:
+    """A bent line: points (nt, p, 3) in m where it is, and where it would be were it straight; the page multiplies what lies between."""
+
+    name: str
+    straight: np.ndarray
+    bent: np.ndarray
+    colour: str = "#1f5f8b"
+
+
+@dataclass(frozen=True, eq=False)
 class Scene:
     """All that a page shows over time (nt,) in s.
 
@@ -95,6 +105,7 @@ class Scene:
     arrows: tuple[Arrow, ...] = ()
     traces: tuple[Trace, ...] = ()
     links: tuple[Link, ...] = ()
+    curves: tuple[Curve, ...] = ()
     planar: bool | None = None
     grid: bool = True
     ground: float | None = None

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from netsim.bending import CHORDED, curves_of
 from netsim.component import is_kinematic, is_rotation
 from netsim.errors import InputError, NetsimError, Problem
 from netsim.language.expressions import flatten
@@ -75,7 +76,7 @@ def scene_of(model: Model, samples: Samples) -> Scene:
     traces = _traces(model, motions, given)
     return Scene(
         title, samples.time, tuple(frames), tuple(_arrows(model, motions, given, samples, size)), tuple(traces),
-        tuple(_links(model, motions, given)), message=message,
+        tuple(_links(model, motions, given)), tuple(curves_of(model, motions, given, samples)), message=message,
     )  # fmt: skip
 
 
@@ -177,7 +178,7 @@ def _links(model: Model, motions: Mapping[int, _Motion], given: Mapping[str, dic
     found = []
     for instance in model.network.instances:
         terminals, points = _body_terminals(model, instance), _points(given[instance.name])
-        if len(terminals) == 2 and "at1" in points and "at2" in points:
+        if len(terminals) == 2 and "at1" in points and "at2" in points and instance.component.name not in CHORDED:
             ends = [motions[node].point(points[f"at{k + 1}"]) for k, (_, node) in enumerate(terminals)]
             stiff, damped = (given[instance.name].get(name, np.zeros(1))[0] > 0 for name in "cd")
             found.append(Link(instance.name, ends[0], ends[1], "spring" if stiff else "damper" if damped else "line"))
@@ -190,7 +191,11 @@ def _traces(model: Model, motions: Mapping[int, _Motion], given: Mapping[str, di
     for instance in model.network.instances:
         terminals, definition = _body_terminals(model, instance), instance.component.definition
         pushes = any(q.unit in ("N", "N.m") for q in definition.inputs)
-        if len(terminals) == 1 and "at" in _points(given[instance.name]) and not (definition.stores or definition.places or pushes):
+        if (
+            len(terminals) == 1
+            and "at" in _points(given[instance.name])
+            and not (definition.stores or instance.component.is_lagrangian or definition.places or pushes)
+        ):
             found.append(Trace(instance.name, motions[terminals[0][1]].point(_points(given[instance.name])["at"])))
     centres = [(node, m) for node, m in motions.items() if node != GROUND]
     return found or [Trace(model.network.nodes[node].name, m.position, COLOURS[k % len(COLOURS)]) for k, (node, m) in enumerate(centres)]

@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 from browser.chromium import PROGRAM, Browser
 
+import netsim
+from netsim.analyses.options import TransientOptions
+from netsim.analyses.transient import transient
 from netsim.animate import (
     Arrow,
     Frame,
@@ -28,8 +31,10 @@ from netsim.animate import (
     write_page,
 )
 from netsim.errors import InputError
+from netsim.library import models_folder
 from netsim.samples import Samples, Signal
 from netsim.scene import quaternions
+from netsim.scenes import moving_signals, scene_of
 
 T = np.linspace(0.0, 2.0, 5)
 
@@ -429,3 +434,18 @@ def test_page_of_a_run_shows_the_mechanism(shown, yard):
     stage = page.picture()[20:540, 170:]
     hues = (stage.max(axis=2) - stage.min(axis=2)) > 40
     assert np.count_nonzero(hues) > 3000  # bodies fill a good part of the picture
+
+
+def test_a_bent_beam_is_told_with_the_line_it_is_bent_from():
+    """The first link of a pendulum: its curve ends where its end frame is, the straight line where the link would end if it were stiff."""
+    model = netsim.load(models_folder() / "manipulators/flexible_pendulum_1.net")
+    run = model.transient(stop=0.02, rtol=1e-6, method="rk8", sample=0.01, save=["tip1.r", "theta1", "u5"])
+    samples = transient(model.machine, model.structure, TransientOptions(0.02, method="rk8", sample=0.01), beside=moving_signals(model))
+    scene = scene_of(model, samples)
+    assert [c.name for c in scene.curves] == ["link1.first", "link1.part[1]"]
+    last = scene.curves[1]
+    assert np.allclose(last.bent[:, -1, :2], np.column_stack([run["tip1.r.x"], run["tip1.r.y"]]), atol=1e-9)
+    away = np.linalg.norm(last.bent[:, -1] - last.straight[:, -1], axis=1)
+    assert np.allclose(away, np.abs(run["u5"].values), rtol=1e-6, atol=1e-12)
+    told = encoded(scene)["curves"]
+    assert len(told) == 2 and series(encoded(scene), told[1]["bent"]).shape == (3, 27)

@@ -31,6 +31,8 @@ NAMES = ("modes", "at", "from")
 DENSE = 600
 """Unknowns up to which all modes are computed at once; beyond, the wanted ones by Arnoldi's method around the shift."""
 PROBE = 1e-6
+NEARER = 8
+"""How often the shift is divided by ten."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,10 @@ def modes_of(machine: Machine, structure: Structure, g: Array, wanted: int) -> M
     finite = freedom(structure)
     shift = _shift(stiffness, damping, mass)
     dense = machine.system.n <= DENSE
-    mu, shapes = _all(stiffness, damping, mass, shift) if dense else _some(stiffness, damping, mass, shift, min(2 * wanted + 4, finite))
+    if dense:
+        mu, shapes = _all(stiffness, damping, mass, shift)
+    else:
+        mu, shapes, shift = _some(stiffness, damping, mass, shift, min(2 * wanted + 4, finite))
     order = np.argsort(-np.abs(mu))[:finite]
     rates = shift + 1.0 / mu[order]
     rates = np.where(np.abs(rates.imag) < 1e-9 * np.abs(rates), rates.real + 0j, rates)
@@ -159,21 +164,40 @@ def _all(stiffness: Any, damping: Any, mass: Any, shift: float) -> tuple[Array, 
     return mu, columns[:, None] * vectors[:n]
 
 
-def _some(stiffness: Any, damping: Any, mass: Any, shift: float, count: int) -> tuple[Array, Array]:
-    """The `count` of them with the largest 1/(s - shift)."""
-    from scipy.sparse import csc_matrix
-    from scipy.sparse.linalg import LinearOperator, eigs, splu
+def _some(stiffness: Any, damping: Any, mass: Any, shift: float, count: int) -> tuple[Array, Array, float]:
+    """The `count` of them with the largest 1/(s - shift), shapes, and the shift: small beside the rates next to it, so that these stand apart."""
+    from scipy.sparse.linalg import LinearOperator, eigs
 
-    p, d, m, columns = _shifted(stiffness, damping, mass, shift)
-    n, lu = p.shape[0], splu(csc_matrix(p))
+    for _ in range(NEARER):
+        apply, columns = _inverse(stiffness, damping, mass, shift)
+        z = np.random.default_rng(0).normal(size=2 * len(columns))
+        for _ in range(8):
+            z = apply(z / np.linalg.norm(z))
+        if np.linalg.norm(z) * shift < 0.5:
+            break
+        shift *= 0.1
+    n = len(columns)
+    operator = LinearOperator((2 * n, 2 * n), matvec=apply, dtype=float)
+    mu, vectors = eigs(operator, k=min(count, 2 * n - 2), which="LM", v0=np.ones(2 * n))
+    return mu, columns[:, None] * vectors[:n], shift
+
+
+def _inverse(stiffness: Any, damping: Any, mass: Any, shift: float) -> tuple[Any, Array]:
+    """[t u, u] -> [u, u/t] of P(shift + t) u = 0 as a function, rows and columns scaled; the columns' scales."""
+    from scipy.sparse import csc_matrix, diags_array
+    from scipy.sparse.linalg import splu
+
+    p, d, m = stiffness + shift * damping + shift**2 * mass, damping + 2 * shift * mass, mass
+    rows, columns = equilibrate(csc_matrix(p))
+    left, right = diags_array(rows), diags_array(columns)
+    n, lu = p.shape[0], splu(csc_matrix(left @ p @ right))
+    d, m = left @ d @ right, left @ m @ right
 
     def apply(z: Array) -> Array:
         u, w = z[:n], z[n:]
         return np.concatenate([-lu.solve(d @ u + m @ w), u])
 
-    operator = LinearOperator((2 * n, 2 * n), matvec=apply, dtype=float)
-    mu, vectors = eigs(operator, k=min(count, 2 * n - 2), which="LM", v0=np.ones(2 * n))
-    return mu, columns[:, None] * vectors[:n]
+    return apply, columns
 
 
 def _shifted(stiffness: Any, damping: Any, mass: Any, shift: float) -> tuple[Any, Any, Any, Array]:

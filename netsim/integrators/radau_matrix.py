@@ -18,12 +18,13 @@ _solve_pair = by_address(types.none)
 
 @inner
 def derivatives(method, problem, trial, state, h):
-    """Coefficients of the matrix as a polynomial of l from three evaluations at a state that g holds too."""
+    """Coefficients of the matrix as a polynomial of l at a state that g holds too: three evaluations, two where nothing moves."""
     g, out = trial.g, trial.out
     entries, nnz, nq = problem.sizes[ENTRIES], problem.sizes[NNZ], problem.sizes[NQ]
     history, at = problem.sizes[HISTORY], 3 * problem.sizes[NK] + problem.sizes[NY]
     size = 1.0 / h
-    for k in range(3):
+    moving = problem.sizes[NK] > 0
+    for k in range(3 if moving else 2):
         s = (0.0, size, -size)[k]
         g[KX], g[KV], g[KA], g[ALPHA] = 1.0, s, s * s, s
         for c in range(nq):  # alpha q + history is q' of the state
@@ -33,7 +34,8 @@ def derivatives(method, problem, trial, state, h):
         run_table(problem.jacobian, g, out)
         copy(out, entries, method.powers[k], 0, nnz)
     for p in range(nnz):
-        e0, e1, e2 = method.powers[0, p], method.powers[1, p], method.powers[2, p]
+        e0, e1 = method.powers[0, p], method.powers[1, p]
+        e2 = method.powers[2, p] if moving else e0 + (e0 - e1)
         method.powers[1, p] = (e1 - e2) / (2.0 * size)
         method.powers[2, p] = ((e1 - e0) + (e2 - e0)) / (2.0 * size * size)
 

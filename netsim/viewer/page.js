@@ -33,6 +33,9 @@ const ground = scene.ground ?? (scene.planar ? scene.bounds[0][2] : scene.bounds
 const floor = scene.grid ? added(grid(scene.bounds, size, scene.planar, ground)) : new THREE.Group();
 const bodies = scene.frames.map((frame) => ({ ...frame, object: added(body(frame, webgl)) }));
 const links = scene.links.map((link) => ({ ...link, object: added(linkBetween(link, size, webgl)) }));
+const curves = scene.curves.map((curve) => new BentCurve(curve, webgl));
+curves.forEach((curve) => added(curve.object));
+let exaggeration = 1;
 const arrows = scene.arrows.map((arrow) => ({ ...arrow, drawn: new ForceArrow(arrow.colour, size, webgl) }));
 const traces = scene.traces.map((trace) => ({ ...trace, drawn: new TracePath(motion.rows(trace.points), trace.colour, webgl) }));
 const arrowGroup = added(new THREE.Group());
@@ -54,6 +57,7 @@ function place() {
     motion.quaternion(item.rotation, item.object.quaternion);
   }
   for (const link of links) stretch(link.object, motion.vector(link.start, a), motion.vector(link.end, b));
+  for (const curve of curves) curve.place(motion, exaggeration);
   for (const arrow of arrows) {
     arrow.drawn.place(motion.vector(arrow.origin, a), motion.vector(arrow.vector, b), arrow.scale);
     arrow.value.textContent = `${readable(b.length())} ${arrow.unit}`;
@@ -228,6 +232,13 @@ function connect() {
   toggle('show-traces', traces.length > 0, (on) => (traceGroup.visible = on));
   toggle('show-arrows', arrows.length > 0, (on) => (arrowGroup.visible = on));
   toggle('show-grid', scene.grid, (on) => (floor.visible = on));
+  get('bending').hidden = !curves.length;
+  get('bending-scale').addEventListener('input', () => {
+    exaggeration = 10 ** Number(get('bending-scale').value);
+    get('bending-times').textContent = `${readable(Number(exaggeration.toPrecision(2)))} times`;
+    place();
+    dirty = true;
+  });
   if (named.length > 30) get('show-labels').click();
   get('help').textContent = scene.planar ? 'drag: move · wheel: zoom · right drag: turn' : 'drag: turn · wheel: zoom · right drag: move';
   view.controls.addEventListener('change', () => (dirty = true));

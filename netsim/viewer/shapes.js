@@ -263,3 +263,30 @@ function grid(bounds, size, planar, height) {
   group.userData.step = step;
   return group;
 }
+
+// A bent line: points on its straight shape plus `times` what they are away from it, both read from the motion.
+class BentCurve {
+  constructor(curve, webgl) {
+    Object.assign(this, curve);
+    this.webgl = webgl;
+    this.places = new Float32Array(curve.bent[2]);
+    this.object = polyline(this.places, curve.colour, 5, webgl);
+  }
+
+  place(motion, times) {
+    const at = ([first, rows, width]) => [first + width * Math.min(motion.index, rows - 1), first + width * Math.min(motion.index + 1, rows - 1)];
+    const [s0, s1] = at(this.straight);
+    const [b0, b1] = at(this.bent);
+    const x = motion.block;
+    for (let k = 0; k < this.places.length; k++) {
+      const straight = x[s0 + k] + motion.part * (x[s1 + k] - x[s0 + k]);
+      this.places[k] = straight + times * (x[b0 + k] + motion.part * (x[b1 + k] - x[b0 + k]) - straight);
+    }
+    const { geometry } = this.object;
+    if (this.webgl) geometry.setPositions(this.places);
+    else {
+      geometry.attributes.position.array.set(this.places);
+      geometry.attributes.position.needsUpdate = true;
+    }
+  }
+}

@@ -1,0 +1,91 @@
+"""Integrators on Kozlowski's flexible pendulums: steps, evaluations, CPU time and error, for one and two links of 1 to 8 elements.
+
+    python benchmarks/beams.py [--stop 1] [--picture beams.png]     the comparison of methods, and its work-precision picture
+
+Errors are of angles and of bending (deflections, slopes) at samples of 10 ms, as parts of each one's largest size, against `rk8` at rtol 1e-12.
+An evaluation is a consistent point for explicit methods and a Newton iteration for implicit ones. Source of the case: K. Kozlowski, Zeszyty
+Naukowe Politechniki Slaskiej, Automatyka 115, 1994.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+import numpy as np
+
+import netsim
+from netsim.errors import SimulationError
+from netsim.library import models_folder
+
+METHODS = ("rk6", "rk8", "bdf", "radau", "generalized_alpha")
+TOLERANCES = (1e-1, 1e-2, 1e-3, 1e-5, 1e-7, 1e-9)
+LIMIT = 60.0
+"""CPU seconds after which smaller tolerances of a method are left out."""
+
+
+def pendulum(links: int, elements: int) -> netsim.Model:
+    return netsim.load(models_folder() / f"manipulators/flexible_pendulum_{links}.net", counts={"elements": elements})
+
+
+def names(links: int, elements: int) -> list[str]:
+    return [*(f"theta{k + 1}" for k in range(links)), *(f"{c}{k}" for c in "uw"[:links] for k in range(3, 2 * elements + 3))]
+
+
+def measured(model: netsim.Model, saves: list[str], stop: float, **options: object) -> tuple[object, float]:
+    began = time.process_time()
+    result = model.transient(stop=stop, sample=0.01, save=saves, **options)
+    return result, time.process_time() - began
+
+
+def compare(stop: float, picture: str, cases: list[tuple[int, int]]) -> None:
+    """The table, a line per run; the picture has a panel per case."""
+    found: dict[tuple[int, int], list[tuple[str, float, float]]] = {}
+    print("links elements             method   rtol    steps  refused evaluations   CPU s   angles  bending")
+    for links, elements in cases:
+        model, saves = pendulum(links, elements), names(links, elements)
+        exact, _ = measured(model, saves, stop, method="rk8", rtol=1e-12)
+        for method in METHODS:
+            measured(model, saves, 0.01, method=method, rtol=1e-3)  # compiled before it is timed
+            for rtol in TOLERANCES:
+                try:
+                    result, cpu = measured(model, saves, stop, method=method, rtol=rtol)
+                except SimulationError as wrong:
+                    print(f"{links:5} {elements:8} {method:>18} {rtol:6.0e} {wrong.problems[0].code}", flush=True)
+                    break
+                errors = [np.abs(result[n] - exact[n]).values.max() / np.abs(exact[n]).values.max() for n in saves]
+                angles, bending = max(errors[:links]), max(errors[links:])
+                counts = "".join(f"{result.attrs[n]:{w}}" for n, w in (("steps", 9), ("rejected", 9), ("iterations", 12)))
+                print(f"{links:5} {elements:8} {method:>18} {rtol:6.0e}{counts} {cpu:7.2f} {angles:8.1e} {bending:8.1e}", flush=True)
+                found.setdefault((links, elements), []).append((method, cpu, bending))
+                if cpu > LIMIT:
+                    break
+    if picture:
+        draw(found, picture)
+
+
+def draw(found: dict[tuple[int, int], list[tuple[str, float, float]]], picture: str) -> None:
+    """Error of bending against CPU time."""
+    import matplotlib.pyplot as plt
+
+    figure, panels = plt.subplots(1, len(found), figsize=(4.2 * len(found), 4), squeeze=False, sharey=True)
+    for axes, ((links, elements), runs) in zip(panels[0], found.items()):
+        for method in METHODS:
+            points = [(cpu, error) for name, cpu, error in runs if name == method]
+            if points:
+                axes.loglog(*zip(*points), "o-", ms=3, label=method)
+        axes.set(title=f"{links} link(s), {elements} element(s)", xlabel="CPU time, s")
+    panels[0][0].set_ylabel("error of bending, part of its size")
+    panels[0][0].legend()
+    figure.tight_layout()
+    figure.savefig(picture, dpi=120)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--stop", type=float, default=1.0)
+    parser.add_argument("--picture", default="")
+    parser.add_argument("--elements", default="1,2,4,8")
+    parser.add_argument("--links", default="1,2")
+    given = parser.parse_args()
+    compare(given.stop, given.picture, [(k, int(n)) for k in map(int, given.links.split(",")) for n in given.elements.split(",")])

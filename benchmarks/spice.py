@@ -1,0 +1,118 @@
+"""Circuits in SPICE's language: accuracy, and CPU time at equal accuracy beside ngspice, one file for both, in one run.
+
+The circuits are those of tests/reference/spice. `off the waveform` is the difference of a run at the file's own tolerances from the published
+waveform, beside the accuracy that waveform has: root of the mean square over the signal's range, of the first saved signal. For the times both
+programs run at several tolerances. Errors are taken against a run of netsim at rtol = 1e-8 at the instants of the `.tran` line (ngspice's
+points are joined by monotone cubics), and the cost at the wanted error is interpolated between neighbours (log-log). CPU seconds are of one
+transient analysis in a process that has done it before: the time loop of netsim, ngspice's process over some repetitions. What comes before is
+`first`: start, reading, building and operating point, with netsim's code compiled before; for ngspice start and reading.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import time as clock
+from pathlib import Path
+
+import numpy as np
+from integrators import Point, cost_at
+from peers import ngspice_run
+from scipy.interpolate import CubicSpline, PchipInterpolator
+
+Array = np.ndarray
+
+FOLDER = Path(__file__).parents[1] / "tests" / "reference" / "spice"
+STATED = {
+    "rc_ladder_10": 6e-7, "rc_ladder_100": 6e-7, "rc_ladder_1000": 6e-7, "diode_bridge": 3e-6, "ivp_transamp": 7e-7,
+    "transformer_flyback_k": 4e-5,
+}  # fmt: skip
+"""Relative rms accuracy of the published waveforms."""
+OURS = (1e-1, 3e-2, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
+THEIRS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
+LEVELS = (1e-3, 1e-4, 1e-5)
+REPEATS = 3
+
+
+def error(found: Array, exact: Array) -> float:
+    """Root of the mean square over the range of the first column."""
+    return float(np.sqrt(np.mean((found[:, 0] - exact[:, 0]) ** 2)) / np.ptp(exact[:, 0]))
+
+
+def off_the_waveform(name: str, model: object) -> float:
+    """The difference of a run at the file's own tolerances from the published waveform."""
+    data = np.genfromtxt(FOLDER / f"{name}.csv", delimiter=",", skip_header=1)
+    samples = one_run(model, sample=_grid(name) / 40)
+    return error(CubicSpline(samples.time, samples.values)(np.minimum(data[:, 0], samples.time[-1])), data[:, 1:])
+
+
+def one_run(model: object, **options: object) -> object:
+    """The samples of the circuit's only analysis."""
+    (samples,) = model.run(options)  # type: ignore[attr-defined]
+    return samples
+
+
+def _grid(name: str) -> float:
+    from netsim.spice.numbers import value_of
+
+    return value_of(re.search(r"^\.tran\s+(\S+)", (FOLDER / f"{name}.cir").read_text(), re.MULTILINE | re.IGNORECASE)[1])  # type: ignore[index]
+
+
+def our_points(model: object, exact: Array) -> list[Point]:
+    """Error and CPU seconds of the time loop at each tolerance where the run reaches its end."""
+    found = []
+    for rtol in OURS:
+        runs = [one_run(model, rtol=rtol) for _ in range(REPEATS)]
+        if runs[0].finished:  # type: ignore[attr-defined]
+            found.append((error(runs[0].values, exact), min(run.attributes["loop_cpu_seconds"] for run in runs)))  # type: ignore[attr-defined]
+    return found
+
+
+def their_points(name: str, times: Array, exact: Array) -> tuple[list[Point], float]:
+    """The same for ngspice, and the CPU seconds of its start."""
+    found, before = [], np.nan
+    circuit = (FOLDER / f"{name}.cir").read_text()
+    signal = re.search(r"^\.save\s+(\S+)", circuit, re.MULTILINE)[1]  # type: ignore[index]
+    for reltol in THEIRS:
+        run = ngspice_run(circuit, reltol)
+        if run is not None and len(run.times) > 2:
+            keep = np.append(np.diff(run.times) > 0.0, True)
+            values = PchipInterpolator(run.times[keep], run.signals[signal][keep], extrapolate=True)(times)
+            found.append((error(values[:, None], exact), run.seconds))
+            before = run.before
+    return found, before
+
+
+def compare(name: str) -> None:
+    """One row of the table."""
+    import netsim
+
+    began = clock.process_time()
+    model = netsim.load(FOLDER / f"{name}.cir")
+    samples = one_run(model)
+    first = clock.process_time() - began - samples.attributes["loop_cpu_seconds"]  # type: ignore[attr-defined]
+    exact = one_run(model, rtol=1e-8)
+    ours = our_points(model, exact.values)  # type: ignore[attr-defined]
+    theirs, start = their_points(name, exact.time, exact.values)  # type: ignore[attr-defined]
+    row = f"  {name:22}{off_the_waveform(name, model):9.0e}{STATED[name]:9.0e}"
+    for level in (*LEVELS, STATED[name]):
+        own, other = cost_at(ours, level), cost_at(theirs, level) if theirs else np.nan
+        row += f"  {_milliseconds(own)} {_milliseconds(other)} {'' if np.isnan(own / other) else f'{own / other:.2f}':>5}"
+    print(f"{row}  {first:6.2f} {start:5.2f}", flush=True)
+
+
+def _milliseconds(seconds: float) -> str:
+    return "      -" if np.isnan(seconds) else f"{1e3 * seconds:7.2f}"
+
+
+def report(names: tuple[str, ...] = tuple(STATED)) -> None:
+    """The table."""
+    print(f"Circuits in SPICE's language: CPU ms of netsim and of ngspice at equal error, and their ratio (best of {REPEATS}; - : not that accurate)")
+    print(f"  {'':22}{'off the':>9}{'stated':>9}" + "".join(f"  {f'error {level:.0e}':^21}" for level in LEVELS) + f"  {'stated':^21}  first, s")
+    print(f"  {'':22}{'waveform':>9}{'':9}" + f"  {'netsim':>7} {'ngspice':>7} {'ratio':>5}" * 4 + "  netsim ngspice")
+    for name in names:
+        compare(name)
+
+
+if __name__ == "__main__":
+    report(tuple(sys.argv[1:]) or tuple(STATED))
