@@ -1,4 +1,4 @@
-"""The component library described: domains, components of a domain, one component, and all of it as Markdown."""
+"""The component library described: domains, components and models of a domain, one of them, and all of it as Markdown."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from netsim.columns import columns, counted
 from netsim.errors import InputError, Problem, nearest
 from netsim.language.show import show_statement
 from netsim.language.show_terms import show_expression
-from netsim.language.syntax import ComponentDef, Program, Use
+from netsim.language.syntax import ComponentDef, Count, ModelDef, Param, Program, Use
 from netsim.library import Library, collect, library_names
 
 
@@ -24,9 +24,9 @@ def describe(library: Library, name: str = "") -> str:
         return show_domains(library)
     if name in library.domains:
         return show_domain(library, name)
-    if name in library.components:
+    if name in library.components or name in library.models:
         return show_component(library, name)
-    hint = nearest(name, [*library.domains, *library.components]) or f"the domains are {', '.join(library.domains)}"
+    hint = nearest(name, [*library.domains, *library.types()]) or f"the domains are {', '.join(library.domains)}"
     raise InputError(Problem("E440", f"there is no domain or component '{name}'", hint=hint))
 
 
@@ -35,7 +35,7 @@ def show_domains(library: Library) -> str:
     parts = []
     for name, domain in library.domains.items():
         quantities = [f"{role} {q.name} [{q.unit}]" for role in ("across", "through", "integral") for q in getattr(domain, role)]
-        own = [(c.name, _terminals(c), c.definition.doc) for c in components_of(library, name)]
+        own = [(d.name, _terminals(d), d.doc) for d in definitions_of(library, name)]
         parts.append("\n".join([f"{name}: {', '.join(quantities)}", *columns(own)]))
     return "\n\n".join(parts) + "\n"
 
@@ -45,30 +45,37 @@ def show_domain(library: Library, name: str) -> str:
     domain = library.domains[name]
     roles = [(role, q.name, q.unit, q.doc) for role in ("across", "through", "integral") for q in getattr(domain, role)]
     power = [("power", show_expression(domain.power), "W", "")] if domain.power is not None else []
-    own = [(c.name, _terminals(c), c.definition.doc) for c in components_of(library, name)]
+    own = [(d.name, _terminals(d), d.doc) for d in definitions_of(library, name)]
     return (
         "\n".join([f"{name}: {domain.doc}" if domain.doc else name, *columns([*roles, *power]), "", counted(len(own), "component"), *columns(own)])
         + "\n"
     )
 
 
-def components_of(library: Library, domain: str) -> list[Any]:
-    """Components with a terminal of a domain; blocks are what has signal terminals alone."""
+Definition = ComponentDef | ModelDef
+
+
+def definitions(library: Library) -> list[Definition]:
+    """Components and the models made of them."""
+    return [*(c.definition for c in library.components.values()), *library.models.values()]
+
+
+def definitions_of(library: Library, domain: str) -> list[Definition]:
+    """Components and models with a terminal of a domain; blocks are what has signal terminals alone."""
     found = []
-    for component in library.components.values():
-        kinds = {t.domain for t in component.definition.terminals}
-        if domain in kinds and (domain != "signal" or kinds == {"signal"}):
-            found.append(component)
+    for definition in definitions(library):
+        if domain in _domains(definition) and (domain != "signal" or _domains(definition) == {"signal"}):
+            found.append(definition)
     return found
 
 
-def _terminals(component: Any) -> str:
-    return f"({', '.join(t.name for t in component.definition.terminals)})"
+def _terminals(d: Definition) -> str:
+    return f"({', '.join(t.name for t in d.terminals)})"
 
 
 def show_component(library: Library, name: str) -> str:
-    """A component: its text, then its parameters, inputs and outputs with units, bounds, defaults and sentences."""
-    d = library.components[name].definition
+    """A component or model: its text, then its parameters, inputs and outputs with units, bounds, defaults and sentences."""
+    d = library.components[name].definition if name in library.components else library.models[name]
     tables = ((title, table) for title, table in component_tables(d) if table)
     parts = [f"{name}: {d.doc}" if d.doc else name]
     for title, table in tables:
@@ -76,14 +83,22 @@ def show_component(library: Library, name: str) -> str:
     return "\n".join([*parts, "", "text", *(f"  {line}" for line in show_statement(d).splitlines())]) + "\n"
 
 
-def component_tables(d: Any) -> list[tuple[str, Sequence[Sequence[str]]]]:
-    """What a user may write about a component, or read from it, as (title, rows)."""
+def component_tables(d: Definition) -> list[tuple[str, Sequence[Sequence[str]]]]:
+    """What a user may write about a component or model, or read from it, as (title, rows)."""
     terminals = [(t.name, f"{t.direction} {t.domain}".strip()) for t in d.terminals]
+    own = d.body if isinstance(d, ModelDef) else (*d.params, *d.counts)
     params = [
         (p.name + _size(p.size), p.unit or "1", " ".join(f"{b.op} {show_expression(b.value)}" for b in p.bounds), _given(p.default), p.doc)
-        for p in d.params
+        for p in own
+        if isinstance(p, Param)
     ]
-    counts = [(c.name, "count", " ".join(f"{b.op} {show_expression(b.value)}" for b in c.bounds), _given(c.default), c.doc) for c in d.counts]
+    counts = [
+        (c.name, "count", " ".join(f"{b.op} {show_expression(b.value)}" for b in c.bounds), _given(c.default), c.doc)
+        for c in own
+        if isinstance(c, Count)
+    ]
+    if isinstance(d, ModelDef):
+        return [("terminals", terminals), ("parameters", params + counts)]
     inputs = [(q.name + _size(q.size), q.unit, q.doc) for q in d.inputs]
     outputs = [(o.name + _size(o.size), o.unit, o.doc) for o in d.outputs]
     return [("terminals", terminals), ("parameters", params + counts), ("inputs", inputs), ("outputs", outputs)]
@@ -106,9 +121,9 @@ def markdown(library: Library) -> str:
     for name, domain in library.domains.items():
         rows = [(role, q.name, q.unit, q.doc) for role in ("across", "through", "integral") for q in getattr(domain, role)]
         parts += [f"## {name}", *([_sentence(domain.doc)] if domain.doc else []), _table(("role", "quantity", "unit", "meaning"), rows)]
-        parts += [_markdown(c.definition) for c in components_of(library, name) if _domains(c) == {name}]
-    between = [c for c in library.components.values() if len(_domains(c)) > 1]
-    parts += ["## Between domains", *(_markdown(c.definition) for c in between)] if between else []
+        parts += [_markdown(d) for d in definitions_of(library, name) if _domains(d) == {name}]
+    between = [d for d in definitions(library) if len(_domains(d)) > 1]
+    parts += ["## Between domains", *map(_markdown, between)] if between else []
     return "\n\n".join(parts) + "\n"
 
 
@@ -117,11 +132,11 @@ def _sentence(doc: str) -> str:
     return (doc[:1].upper() + doc[1:] if doc[:2].isalpha() or doc[:2] == "a " else doc) + "."
 
 
-def _domains(component: Any) -> set[str]:
-    return {t.domain for t in component.definition.terminals}
+def _domains(d: Definition) -> set[str]:
+    return {t.domain for t in d.terminals}
 
 
-def _markdown(d: ComponentDef) -> str:
+def _markdown(d: Definition) -> str:
     heads = {
         "terminals": ("terminal", "domain"), "parameters": ("parameter", "unit", "bounds", "default", "meaning"),
         "inputs": ("input", "unit", "meaning"), "outputs": ("output", "unit", "meaning"),

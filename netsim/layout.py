@@ -159,6 +159,10 @@ class Layout:
         first = self.step_size + (KINEMATIC_LEVELS - 3) * self.nk + (VALUE_LEVELS - 1) * self.ny
         return (first + max(0, level - 1) * self.nq + charges).astype(np.int32)
 
+    def state(self, g: Array) -> Array:
+        """[x | v | a | y | q | q'] of a global vector."""
+        return np.concatenate([g[self.x : self.history], g[self.charge(np.arange(self.nq), 0)], g[self.history : self.step_size]])
+
     def drive(self, drives: Array, level: int) -> Array:
         return (self.drives + level * self.nd + drives).astype(np.int32)
 

@@ -79,7 +79,7 @@ def difference_at_a_state(model, seed: int = 0) -> dict[str, float]:
     absolute, structure, start, _ = begun(model.machine, model.structure)
     machine, own, g, _ = formulated(absolute, structure, start, "tree")
     layout, theirs = machine.system.layout, absolute.system.layout
-    state = state_of(g, layout)
+    state = layout.state(g)
     free = not own.dynamic.c[: layout.n].any()
     state[: layout.nk] += 0.4 * rng.normal(size=layout.nk) * free
     state[layout.nk : 2 * layout.nk] += 0.7 * rng.normal(size=layout.nk)
@@ -90,14 +90,9 @@ def difference_at_a_state(model, seed: int = 0) -> dict[str, float]:
     for what, mine, slots in pairs:
         other[slots] = 0.0 if what in ("frames 2", "forces") else point[mine]
     set_charges(absolute, other)
-    found = recover(plan_recovery(absolute, structure, start), other, state_of(other, theirs), 0.0)
+    found = recover(plan_recovery(absolute, structure, start), other, theirs.state(other), 0.0)
     worst = {}
     for kind in ("frames 1", "frames 2", "forces"):
         mine, slots = (np.concatenate([np.zeros(0, int), *(pair[k] for pair in pairs if pair[0] == kind)]) for k in (1, 2))
         worst[kind] = float(np.abs(point[mine] - found[slots]).max(initial=0.0) / np.abs(found[slots]).max(initial=1.0))
     return worst
-
-
-def state_of(g, layout):
-    """[x | v | a | y | q | q'] of a global vector."""
-    return np.concatenate([g[layout.x : layout.history], g[layout.charge(np.arange(layout.nq), 0)], g[layout.history : layout.step_size]])

@@ -160,11 +160,17 @@ def test_list_tells_of_domains_and_components(capsys):
     assert re.search(r"R +Ohm +> 0 +must be given +resistance", out) and "i = v/R" in out
 
 
+def test_models_of_the_library_are_listed(capsys):
+    assert re.search(r"planar_flexible_link +\(base, tip\)", run(capsys, "list", "planar")[1])
+    _, out, _ = run(capsys, "list", "planar_flexible_link")
+    assert re.search(r"elements +count", out) and re.search(r"EI +N.m2 +> 0 +default E\*I", out) and "planar_floating_end" in out
+
+
 def test_the_markdown_reference_has_every_component_once(capsys):
     from netsim.catalogue import whole_library
 
     _, out, _ = run(capsys, "list", "--markdown")
-    assert sorted(re.findall(r"(?m)^### (\S+)$", out)) == sorted(whole_library().components)
+    assert sorted(re.findall(r"(?m)^### (\S+)$", out)) == sorted(whole_library().types())
 
 
 def test_a_shipped_model_is_found_by_name(tmp_path, monkeypatch):

@@ -299,3 +299,45 @@ def test_wrong_texts(lines, code):
     with pytest.raises(InputError) as caught:
         netsim.load(text).run()
     assert code in {problem.code for problem in caught.value.problems}
+
+
+GEARED = """
+use rotational
+j1 inertia (a) J = 1 kg.m2
+j2 inertia (b) J = 1.5 kg.m2, start w = 0 rad/s
+t1 torque (a) T = sine(time, 10 N.m, 1 Hz)
+t2 torque (b) T = -10 N.m + 2.5 N.m/s*time
+run transient(stop = 0.3 s, sample = 5 ms)
+"""
+
+
+def test_losses_of_a_gear_are_those_of_a_bearing_before_it():
+    """A table of bearing friction in the gear, and the same friction in front of a gear without: both block and break loose at the same instants."""
+    inside = run(GEARED + "g lossy_gear (a, b) ratio = 2, eta1 = 0.5, T1s = [0.5, 1] N.m, T2s = [0.5, 1] N.m\n", ("b.phi", "b.w"), rtol=1e-8)
+    before = run(
+        GEARED + "g lossy_gear (a, b) ratio = 2, eta1 = 0.5\nf dry_bearing (a, ground) T = 0 N.m, torques = [0.5, 1] N.m\n",
+        ("b.phi", "b.w"),
+        rtol=1e-8,
+    )
+    assert before.values == pytest.approx(inside.values, abs=1e-8)
+    assert instants(before, "g") == pytest.approx(instants(inside, "g"), rel=1e-7)
+    assert len(instants(inside, "g")) >= 2
+
+
+def test_two_that_hold_one_shaft_are_named():
+    text = GEARED.replace("stop = 0.3 s", "stop = 0.4 s")
+    samples = netsim.load(text + "g lossy_gear (a, b) ratio = 2, eta1 = 0.5\nf dry_bearing (a, ground) T = 0 N.m, torques = [0.5, 1] N.m\n").run()[0]
+    assert not samples.finished
+    assert "'g' and 'f' fix one angle more than once" in samples.message
+
+
+def test_triac_fired_late_in_every_half_wave():
+    text = (
+        "use electrical\nuse signal\ns voltage (a, ground) v = sine(time, 100 V, 50 Hz)\ng boolean_pulse (fire) first = 3 ms, period = 10 ms, share = 0.05\n"
+        "k ideal_triac (a, b, fire) ron = 1 mOhm, goff = 1e-9 S\nr resistor (b, ground) R = 10 Ohm\nrun transient(stop = 40 ms)\n"
+    )
+    samples = run(text, ("b.v",))
+    t, phase = samples.time, samples.time % 10e-3
+    inside = np.minimum(np.abs(phase - 3e-3), np.minimum(phase, 10e-3 - phase)) > 1e-6
+    wanted = np.where(phase > 3e-3, 100 * np.sin(100 * np.pi * t), 0.0)
+    assert samples.series("b.v")[inside] == pytest.approx(wanted[inside], abs=0.02)

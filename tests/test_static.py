@@ -351,6 +351,44 @@ c1 capacitor (t[1], ground) C = 1 uF
     assert run["t[1].v"].values == pytest.approx(point, rel=1e-9)
 
 
+CMOS = """use electrical
+count n = {n}
+vdd voltage (top, ground) v = 5 V
+vin voltage (t[1], ground) v = {volts} V
+pm[k] mosfet (t[k+1], t[k], top, top) polarity=-1, Vto = -0.8 V, Kp = 4e-5 A/V2, lambda = 0.02 V^-1, W=20 um, L=2 um, Cox = 1.7e-3 F/m2 for k in 1..n
+nm[k] mosfet (t[k+1], t[k], ground, ground) Vto = 0.8 V, Kp = 8e-5 A/V2, lambda = 0.02 V^-1, W=10 um, L=2 um, Cox = 1.7e-3 F/m2 for k in 1..n
+c[k] capacitor (t[k+1], ground) C = 10 fF for k in 1..n
+"""
+
+
+def inverter(volts: float) -> float:
+    """Output of one inverter: the currents of both channels, each beta/2 ((1 + lambda v) (us^2 - ud^2)), are equal."""
+
+    def channel(drive: float, drop: float) -> float:
+        return 2e-4 * (1 + 0.02 * drop) * (max(drive - 0.8, 0.0) ** 2 - max(drive - 0.8 - drop, 0.0) ** 2)
+
+    def leak(drop: float) -> float:
+        return 1e-12 * drop
+
+    return brentq(lambda out: channel(volts, out) + leak(out) - channel(5 - volts, 5 - out) - leak(5 - out), 0.0, 5.0, xtol=1e-14)
+
+
+@pytest.mark.parametrize(("n", "volts"), [(7, 0.0), (7, 2.0), (7, 5.0), (40, 0.0), (40, 5.0)])
+def test_chain_of_cmos_inverters(n, volts):
+    """Every stage follows from the one before by one scalar equation; a run from there stays there."""
+    text = CMOS.format(n=n, volts=volts)
+    names = [f"t[{k}].v" for k in range(2, n + 2)]
+    found, attributes = at(text, *names)
+    wanted = [volts]
+    for _ in range(n):
+        wanted.append(inverter(wanted[-1]))
+    assert found == pytest.approx(wanted[1:], abs=2e-6)
+    assert "converged" in attributes["homotopy"].split("; ")[-1]
+    if n == 7:
+        run = netsim.load(text).transient(stop=1e-7, from_="static", save=names[-1:])
+        assert np.abs(run[names[-1]].values - found[-1]).max() < 1e-6
+
+
 # ------------------------------------------------------------------------------------------------------- messages
 
 

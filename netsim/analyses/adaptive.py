@@ -14,7 +14,8 @@ from netsim.analyses.failing import goes_on
 from netsim.analyses.methods import Method, method_named
 from netsim.analyses.options import TransientOptions
 from netsim.analyses.passing import pass_event
-from netsim.analyses.run_arrays import closing_plan, consistent_plan, first_control, first_factor, first_readout, first_trial, pivots_of
+from netsim.analyses.pivots import pivots_of
+from netsim.analyses.run_arrays import closing_plan, consistent_plan, first_control, first_factor, first_readout, first_trial
 from netsim.errors import InputError, Problem, SimulationError
 from netsim.integrators.adaptive import (
     BY_CORNER,
@@ -37,7 +38,7 @@ from netsim.integrators.adaptive import (
     longer,
     take,
 )
-from netsim.integrators.contract import ACCEPTED, EVENTS, FAILED, FIRST_EVENT, REJECTED, RESTARTED, Trial, fill_code
+from netsim.integrators.contract import ACCEPTED, EVENTS, FACTORISATIONS, FAILED, FIRST_EVENT, REJECTED, RESTARTED, Trial, fill_code
 from netsim.integrators.crossings import first_event, nothing_to_watch
 from netsim.integrators.states import load, place, project
 from netsim.kernels.apart import address_of, plain_loops
@@ -85,6 +86,8 @@ class Running:
     alive: list[Any] = field(default_factory=list)
     events: Settling | None = None
     served: dict[bytes, tuple[Consistent, Factor, Any]] = field(default_factory=dict)
+    idle: int = 0
+    last: float = -1.0
     bundles: dict[int, tuple[Any, Bundle]] = field(default_factory=dict)
     vain: list[int] = field(default_factory=lambda: [0, 0])
 
@@ -233,8 +236,9 @@ def integrate_adaptive(run: Running, progress: Any) -> Problem | None:  # noqa: 
 
 def _new_pivots(run: Running) -> Problem | None:
     """Pivots that serve the matrix where the old ones broke down, else a smaller step; the problem where that helps no more."""
-    found = pivots_of(run.machine, run.trial, run.now)
+    found = pivots_of(run.machine, run.trial.out, run.now)
     if not isinstance(found, Problem):
+        run.counters[FACTORISATIONS] += 1
         run.factor, run.arrays = found, run.method.with_factor(run.arrays, found)
     elif run.options.step or run.control.numbers[SIZE] < 1e-12 * run.options.stop:
         return found

@@ -83,9 +83,11 @@ def settling(machine: Machine, structure: Structure, careful: bool = False) -> S
     relations, discretes = _places(batches, layout.truth_count, "relations"), _places(batches, layout.nz, "names")
     whens, resets, calls = [], [], []
     first_fired, first_target = layout.truth_count + layout.nz, layout.truth_count + layout.nz + fired
+    scales = first_target + sum(len(b.form.events.resets) * b.n for b in batches)
     for b in batches:
         events, at = b.form.events, np.arange(b.n)
         begin = {"next": layout.truth_count + b.first.discrete, "fired": first_fired, "target": first_target, "indicator": b.first.truth}
+        begin["scale"] = scales + b.first.truth
         scatter = np.array([begin[kind] + k * b.n + np.arange(b.n) for kind, k in b.kernels.events.scatter], np.int32).reshape(-1, b.n)
         gather = np.ascontiguousarray(system.gather(b, b.kernels.events).ravel())
         calls.append(Call(b.kernels.events.program, b.n, gather, machine.parameters[id(b)], np.ascontiguousarray(scatter.ravel())))
@@ -95,7 +97,8 @@ def settling(machine: Machine, structure: Structure, careful: bool = False) -> S
     modes = np.array([k for b in batches for i in switching(b.form) for k in b.discretes(i)], np.int64) + layout.discretes
     setting = np.array([any(_same_when(w, r) for r in resets) for w in whens], np.int64)
     watch = Watch(
-        call_table(calls, layout.uniforms), np.zeros(first_target), np.zeros(layout.truth_count), np.array([p.of.timed for p in relations], np.int64),
+        call_table(calls, layout.uniforms), np.zeros(scales + layout.truth_count), np.zeros(layout.truth_count),
+        np.array([p.of.timed for p in relations], np.int64),
         np.array([p.of.strict for p in relations], np.int64), np.zeros(layout.truth_count, np.int64),
         np.array([bool(p.of) for p in discretes], np.int64), modes, np.zeros(layout.nz), setting, np.zeros(layout.truth_count + fired, np.int64),
         np.zeros(layout.truth_count), np.zeros(3 * layout.nk + layout.ny + 2 * layout.nq + 4 * layout.nr), np.zeros(layout.size),
@@ -148,7 +151,7 @@ def begin_truths(s: Settling, g: Array) -> None:
     look(s.looking, g)
     sampled = np.array([p.of.sampled for p in s.relations], bool)
     indicators = s.watch.found[: len(s.relations)]
-    s.watch.peak[:] = np.maximum(s.watch.peak, np.abs(indicators))
+    s.watch.peak[:] = np.maximum(s.watch.peak, s.watch.found[len(s.watch.found) - len(s.relations) :])
     g[s.truths] = ~sampled & ((indicators < 0.0) | ((indicators == 0.0) & (s.watch.strict == 0)))
     before = g[s.values].copy()
     for _ in range(ROUNDS):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from netsim.errors import SimulationError
+from netsim.errors import Problem, SimulationError
 from netsim.integrators.adaptive import CALLS, EDGE, FAILURES, FIXED, NOW, RECOVERING, ROW, SIZE, take, target_of, too_short
 from netsim.integrators.radau_arrays import EASE, FACTOR_H, SOLVED
 from netsim.integrators.states import load
@@ -19,6 +20,8 @@ TRIES, REST = 12, 100
 """So many vain tries in a row, and no more are made before another hundred steps are accepted the usual way."""
 SMALL = 0.1
 """Solving stages together costs as much as a hundred steps: a step is tried this way when it is this small beside those before."""
+FINEST = 1e-11
+"""The smallest rtol that double precision leaves room for on most networks."""
 MOST, STRICT, EASED = 8, 4, 30.0
 """Failures in a row up to which a step is tried this way, and up to which its error counts in full: when it was refused before and shorter steps lead
 nowhere, what the test sees is rounding over the distance from the rank's loss."""
@@ -83,3 +86,10 @@ def keep_last_step(run: Any, structure: Structure) -> None:
     readout.totals[1] = readout.totals[0]
     take(problem, bundled(trial), bundled(readout), row, now)
     run.control.places[ROW] = row + 1
+
+
+def near_rounding(problem: Problem, rtol: float) -> Problem:
+    """The problem of a run, which says so where the tolerance is about the rounding of its equations."""
+    if rtol > FINEST:
+        return problem
+    return replace(problem, hint=f"rtol = {rtol:g} is near the rounding of these equations: try rtol = 1e-10; {problem.hint}")

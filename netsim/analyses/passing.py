@@ -10,13 +10,15 @@ import numpy as np
 from netsim.analyses.event_log import crowded
 from netsim.analyses.events import BESIDE, due, plan_for, settle
 from netsim.analyses.run_arrays import first_factor
-from netsim.errors import SimulationError
+from netsim.errors import Problem, SimulationError
 from netsim.integrators.adaptive import DUE, EVERY, NOW, ROW, SIZE, first_size, longer, take
 from netsim.integrators.contract import FRESH, RESTARTED, set_scales
 from netsim.integrators.settling import leave
 from netsim.integrators.states import STORED, energies, load, place
 from netsim.solvers.newton import set_time
 
+IDLE = 20
+"""So often an instant may be found at which nothing changes."""
 MODES = 200
 """So many sets of switching discretes have their matrices kept."""
 AHEAD = 1e-9
@@ -36,7 +38,13 @@ def pass_event(run: Any) -> None:
     energies(problem, trial.g, power)
     stored = power[STORED]
     known = len(s.log)
-    if settle(s, trial.g, t):
+    settled = settle(s, trial.g, t)
+    run.idle = 0 if settled or t > run.last else run.idle + 1
+    run.last = t
+    if run.idle > IDLE:
+        message = f"at t = {t:.9g} s conditions hold and do not hold, to rounding"
+        raise SimulationError(Problem("E509", message, hint="a gap between thresholds (hysteresis) ends it"))
+    if settled:
         if wrong := crowded(s.log[known:], s.recent, run.options.stop):
             raise SimulationError(wrong)
         found = [trial.g[layout.x : layout.history], trial.g[layout.charge(np.arange(layout.nq), 0)], trial.g[layout.history : layout.step_size]]

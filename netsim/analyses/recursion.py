@@ -100,12 +100,11 @@ def recursion(
 
 def _complete(machine: Machine, recovery: Recovery, charges: ChargePlan, moved: Any, g: Array, t: float, q: Array, v: Array) -> Array:
     """The network's point at positions and velocities of the tree: accelerations and forces from its own equations."""
-    layout, point = machine.system.layout, g.copy()
+    point = g.copy()
     set_time(machine.problem, point, t)
     fill(machine, moved, q, v, point)
     set_planned_charges(charges, point)
-    state = [point[layout.x : layout.history], point[charges.charges], point[layout.history : layout.step_size]]
-    return recover(recovery, point, np.concatenate(state), t)
+    return recover(recovery, point, machine.system.layout.state(point), t)
 
 
 def _explicit(machine: Machine, found: NetworkTree, options: RecursionOptions, g: Array, q: Array, v: Array) -> tuple[Any, ...]:

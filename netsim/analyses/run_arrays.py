@@ -8,6 +8,7 @@ import numpy as np
 
 from netsim.analyses.methods import Method
 from netsim.analyses.options import TransientOptions
+from netsim.analyses.pivots import pivots_of
 from netsim.errors import Problem, SimulationError
 from netsim.integrators.adaptive import BY_ERROR, Control, Readout, first_size
 from netsim.integrators.contract import FACTORISATIONS, RESTARTED, Trial, set_scales
@@ -15,13 +16,11 @@ from netsim.integrators.states import load, move_charts
 from netsim.integrators.weights import exponents
 from netsim.kernels.bundle import Bundle, bundled
 from netsim.kernels.call import run_table
-from netsim.layout import Layout
 from netsim.selection import Sampler
 from netsim.solvers.charts import quaternions
 from netsim.solvers.consistent import Consistent, compiled_plan
-from netsim.solvers.diagnosis import explain_singular
 from netsim.solvers.initial import Structure
-from netsim.solvers.linear import Factor, SingularMatrix, analyse
+from netsim.solvers.linear import Factor
 from netsim.solvers.machine import ALPHA, KA, KV, KX, Machine
 from netsim.solvers.newton import set_time
 from netsim.solvers.recovery import plan_recovery, recover
@@ -37,7 +36,7 @@ GIVEN_STEP = 1e-9
 def first_trial(machine: Machine, structure: Structure, options: TransientOptions, method: Method, g: Array) -> tuple[Trial, float]:
     """Arrays of a step from the point in g, and its first size."""
     system, layout = machine.system, machine.system.layout
-    state = np.concatenate([state_of(g, layout), quaternions(system, g).ravel()])
+    state = np.concatenate([layout.state(g), quaternions(system, g).ravel()])
     move_charts(machine.bundle, state)
     nk, n = layout.nk, system.n
     nominal = np.concatenate([system.position_nominals, system.nominals])
@@ -52,11 +51,6 @@ def first_trial(machine: Machine, structure: Structure, options: TransientOption
     )  # fmt: skip
     set_scales(machine.bundle, bundled(trial))
     return trial, options.step or first_size(machine.bundle, bundled(trial), options.stop, method.estimate)
-
-
-def state_of(g: Array, layout: Layout) -> Array:
-    """[x | v | a | y | q | q'] of a global vector."""
-    return np.concatenate([g[layout.x : layout.history], g[layout.charge(np.arange(layout.nq), 0)], g[layout.history : layout.step_size]])
 
 
 def first_control(
@@ -125,21 +119,8 @@ def first_factor(machine: Machine, trial: Trial, h: float, t: float) -> Factor:
     g[layout.history : layout.step_size] = trial.start[at + nq : at + 2 * nq] - trial.start[at : at + nq] / h
     trial.out[:] = 0.0
     run_table(problem.jacobian, g, trial.out)
-    found = pivots_of(machine, trial, t)
+    found = pivots_of(machine, trial.out, t)
     if isinstance(found, Problem):
         raise SimulationError(found)
-    return found
-
-
-def pivots_of(machine: Machine, trial: Trial, t: float) -> Factor | Problem:
-    """Ordering and pivots for the matrix that `out` holds."""
-    system = machine.system
-    entries = trial.out[system.layout.entries : system.layout.entries + system.pattern.nnz]
-    try:
-        factor = analyse(system.n, system.pattern.indptr, system.pattern.indices, entries)
-    except SingularMatrix as singular:
-        return explain_singular(machine, singular, t)
-    except ValueError:
-        return Problem("E503", f"the equations give no finite matrix at t = {t:g} s", hint="a parameter or start value may divide by zero")
     trial.counters[FACTORISATIONS] += 1
-    return factor
+    return found

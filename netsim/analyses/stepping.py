@@ -9,18 +9,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from netsim.analyses.options import FIXED, TransientOptions
+from netsim.analyses.pivots import pivots_of
 from netsim.errors import Problem, SimulationError
 from netsim.integrators import euler, generalized_alpha
 from netsim.integrators.loop import EULER, FACTORISATIONS, FRESH, advance, instants, recovered, settle
 from netsim.integrators.states import KINETIC, STORED, energies, move_charts, place, sample
 from netsim.kernels.bundle import Bundle
 from netsim.kernels.call import run_table
-from netsim.layout import Layout
 from netsim.selection import Sampler, Selection
 from netsim.solvers.charts import quaternions
 from netsim.solvers.consistent import Consistent, compiled_plan, is_ready
-from netsim.solvers.diagnosis import Stopped, explain_failure, explain_singular
-from netsim.solvers.linear import Factor, SingularMatrix, analyse
+from netsim.solvers.diagnosis import Stopped, explain_failure
+from netsim.solvers.linear import Factor
 from netsim.solvers.machine import Call, Machine
 from netsim.solvers.newton import CONVERGED, NOT_CONVERGED, SINGULAR, UNRECOVERED, set_charge_history, set_time, spread
 from netsim.solvers.reach import out_of_reach
@@ -86,7 +86,7 @@ def begin_run(machine: Machine, options: TransientOptions, g: Array, reader: Sam
     layout, n = machine.system.layout, machine.system.n
     times = instants(options.stop, options.step)
     rows = -(-(len(times) - 1) // options.every) + 1
-    state = np.concatenate([_state_of(g, layout), quaternions(machine.system, g).ravel()])
+    state = np.concatenate([layout.state(g), quaternions(machine.system, g).ravel()])
     move_charts(machine.problem, state)
     reactions = find_reactions(machine)
     run = Stepping(
@@ -100,11 +100,6 @@ def begin_run(machine: Machine, options: TransientOptions, g: Array, reader: Sam
     _sample_state(run, reader, 0)
     run.power_before[:] = run.power
     return run
-
-
-def _state_of(g: Array, layout: Layout) -> Array:
-    """[x | v | a | y | q | q'] of a global vector."""
-    return np.concatenate([g[layout.x : layout.history], g[layout.charge(np.arange(layout.nq), 0)], g[layout.history : layout.step_size]])
 
 
 def _first_averages(machine: Machine, options: TransientOptions, g: Array, state: Array, recovery: Recovery | None) -> Array:
@@ -250,14 +245,10 @@ def _refactor(run: Stepping, t: float) -> Problem | None:
 
 def _new_pivots(run: Stepping, t: float) -> Problem | None:
     """Ordering and pivots for the matrix that `out` holds."""
-    system = run.machine.system
-    entries = run.out[system.layout.entries : system.layout.entries + system.pattern.nnz]
-    try:
-        run.factor = analyse(system.n, system.pattern.indptr, system.pattern.indices, entries)
-    except SingularMatrix as singular:
-        return explain_singular(run.machine, singular, t)
-    except ValueError:
-        return Problem("E503", f"the equations give no finite matrix at t = {t:g} s", hint="a parameter or start value may divide by zero")
+    found = pivots_of(run.machine, run.out, t)
+    if isinstance(found, Problem):
+        return found
+    run.factor = found
     run.counters[FRESH] = 1
     run.counters[FACTORISATIONS] += 1
     return None
@@ -281,7 +272,7 @@ def _recover_carefully(run: Stepping) -> None:
         stage.factor = None
     point = recover(run.recovery, run.g, run.state, float(run.times[run.done]))
     run.plan = compiled_plan(run.recovery)
-    found = _state_of(point, run.machine.system.layout)
+    found = run.machine.system.layout.state(point)
     run.spare[:] = run.state
     run.spare[: len(found)] = found
     move_charts(run.machine.problem, run.spare)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from netsim.integrators.contract import POWER, RESTARTED, error_norm
-from netsim.integrators.single import begin_stage, filtered_error, keep, solve_stage
+from netsim.integrators.single import begin_stage, filtered_error, keep_stage, solve_stage
 from netsim.integrators.states import copy
 from netsim.kernels.bundle import Bundle, bundled
 from netsim.kernels.call import inner
@@ -161,7 +161,7 @@ def attempt(method, problem, factor, trial, t, h, last):
     status = solve_stage(problem, factor, trial, last, step)
     if status != CONVERGED:
         return status, 0.0
-    keep(problem, trial, trial.end)
+    keep_stage(problem, trial, trial.end)
     memory[UPDATED] = 0.0
     _gather(problem, trial.end, method.spread)
     for i in range(z0.shape[0]):

@@ -192,6 +192,12 @@ def proposed(error, order):
 
 
 @inner
+def held(factor):
+    """A step that would hardly grow stays, and keeps its factorised matrix."""
+    return 1.0 if 1.0 <= factor < 1.2 else factor
+
+
+@inner
 def straight(problem, trial, theta, h, state):
     """Values, charges and rates on the line between the step's ends: for methods of order 1 and 2."""
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]

@@ -32,7 +32,7 @@ NEVER = 2.0
 
 
 class Watch(NamedTuple):
-    """The event kernels: their call table, what they find [indicators | next discretes | fired | targets], the largest indicators so far.
+    """The event kernels: their call table, what they find [indicators | next discretes | fired | targets | scales], the largest scales so far.
 
     Of relations: whether their instants are known beforehand (timed), whether equality is false (strict), which was exchanged last (flips); of
     discretes: whether they have names, where g holds those that switch the matrix (modes), next values; of whens: whether they set states anew; of
@@ -93,8 +93,9 @@ def first_event(method, problem, trial, plan, watch, t, h, last):
             if found != NEVER:
                 return found
         low = high
+    first = watch.found.shape[0] - watch.peak.shape[0]
     for k in range(watch.peak.shape[0]):
-        watch.peak[k] = max(watch.peak[k], abs(watch.found[k]))
+        watch.peak[k] = max(watch.peak[k], watch.found[first + k])
     return NEVER
 
 

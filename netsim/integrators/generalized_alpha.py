@@ -26,11 +26,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.integrators.contract import RESTARTED, cubic_charges, error_norm, proposed, set_time, solve, straight
-from netsim.integrators.single import keep, solve_given
+from netsim.integrators.contract import RESTARTED, cubic_charges, error_norm, held, proposed, set_time, solve, straight
+from netsim.integrators.single import evaluate, keep_stage, solve_given
 from netsim.integrators.states import copy, follow, load, project_end
 from netsim.kernels.bundle import Bundle, bundled
-from netsim.kernels.call import compiled, inner, run_table
+from netsim.kernels.call import compiled, inner
 from netsim.rotation import angular_acceleration
 from netsim.solvers.consistent import Consistent
 from netsim.solvers.machine import ALPHA, ENTRIES, HISTORY, KV, KX, NK, NQ, NY, V, X
@@ -156,7 +156,7 @@ def attempt(method, problem, factor, trial, t, h, last):
         status = solve_given(problem, factor, trial)
     if status != CONVERGED:
         return status, 0.0
-    keep(problem, trial, trial.end)
+    keep_stage(problem, trial, trial.end)
     return CONVERGED, _error(method, problem, factor, trial, h)
 
 
@@ -176,9 +176,7 @@ def _error(method, problem, factor, trial, h):
         rate, rise = s[rates + k], e[rates + k] - s[rates + k]
         raw[2 * nk + k] = c[2] * h * (rise - (method.algorithmic[nk + k] - rate) / c[0]) / c[3]
         g[history + k] -= g[ALPHA] * raw[2 * nk + k]
-    for i in range(problem.sizes[ENTRIES]):
-        out[i] = 0.0
-    run_table(problem.residual, g, out)
+    evaluate(problem.residual, trial, problem.sizes[ENTRIES])
     du, dx, dv = trial.work[0], trial.work[1], trial.work[2]
     solve(factor, trial, out[: du.shape[0]], du)
     for i in range(nk):
@@ -200,8 +198,7 @@ def accepted(method, problem, trial, h, error):
         turned = angular_acceleration((e[i], e[i + 1], e[i + 2]), (e[nk + i], e[nk + i + 1], e[nk + i + 2]), (z[i], z[i + 1], z[i + 2]))
         z[i], z[i + 1], z[i + 2] = turned[0], turned[1], turned[2]
     follow(problem, trial)
-    factor = proposed(error, 3.0)
-    return 1.0 if 1.0 <= factor < 1.2 else factor
+    return held(proposed(error, 3.0))
 
 
 @inner

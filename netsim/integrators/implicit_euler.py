@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from netsim.integrators import euler
-from netsim.integrators.contract import proposed, straight
-from netsim.integrators.single import begin_stage, filtered_error, keep, solve_stage
+from netsim.integrators.contract import held, proposed, straight
+from netsim.integrators.single import begin_stage, filtered_error, keep_stage, solve_stage
 from netsim.integrators.states import follow
 from netsim.kernels.bundle import Bundle, bundled
 from netsim.kernels.call import inner
@@ -38,7 +38,7 @@ def attempt(method, problem, factor, trial, t, h, last):
     status = solve_stage(problem, factor, trial, last, h)
     if status != CONVERGED:
         return status, 0.0
-    keep(problem, trial, trial.end)
+    keep_stage(problem, trial, trial.end)
     s, e, raw = trial.start, trial.end, method.raw
     for i in range(2 * nk):
         raw[i] = 0.5 * h * (s[nk + i] - e[nk + i])
@@ -51,8 +51,7 @@ def attempt(method, problem, factor, trial, t, h, last):
 def accepted(method, problem, trial, h, error):
     """The elementary rule; a step that would hardly grow stays, and keeps its factor."""
     follow(problem, trial)
-    factor = proposed(error, 2.0)
-    return 1.0 if 1.0 <= factor < 1.2 else factor
+    return held(proposed(error, 2.0))
 
 
 @inner

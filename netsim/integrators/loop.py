@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from netsim.integrators import euler, generalized_alpha
-from netsim.integrators.states import DISSIPATED, KINETIC, STORED, SUPPLIED, copy, energies, move_charts, place, sample
+from netsim.integrators.states import DISSIPATED, KINETIC, STORED, SUPPLIED, copy, energies, keep, move_charts, place, sample
 from netsim.kernels.call import compiled, run_table
 from netsim.layout import KINEMATIC_LEVELS, VALUE_LEVELS
 from netsim.rotation import angular_acceleration
@@ -28,16 +28,7 @@ EULER, GENERALIZED_ALPHA = 0.0, 1.0
 @compiled
 def accept(problem, g, out, state):
     """Copy what Newton found (in g and out) into the state."""
-    nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
-    x, v, a, y = problem.sizes[X], problem.sizes[V], problem.sizes[A], problem.sizes[Y]
-    copy(g, x, state, 0, nk)
-    copy(g, v, state, nk, nk)
-    copy(g, a, state, 2 * nk, nk)
-    copy(g, y, state, 3 * nk, ny)
-    charges, history, at = problem.sizes[CHARGES], problem.sizes[HISTORY], 3 * nk + ny
-    for k in range(nq):
-        state[at + k] = out[charges + k]
-        state[at + nq + k] = g[ALPHA] * out[charges + k] + g[history + k]
+    keep(problem, g, out, state)
     move_charts(problem, state)
 
 

@@ -50,7 +50,7 @@ def begin_round(watch, g, slack):
 def _exchanged(watch, g, k, slack):
     """Whether the truth of relation k was contradicted, and is exchanged; at instants known beforehand zero counts on the side that comes."""
     x, at = watch.found[k], watch.sizes[TRUTHS] + k
-    watch.peak[k] = max(watch.peak[k], abs(x))
+    watch.peak[k] = max(watch.peak[k], watch.found[watch.found.shape[0] - watch.peak.shape[0] + k])
     bound = 0.0 if watch.timed[k] else slack * watch.peak[k]
     level = watch.timed[k] and x == 0.0
     true = g[at] > 0.5

@@ -15,9 +15,9 @@ from netsim.integrators.contract import (
     set_time,
     solve,
 )
-from netsim.integrators.states import copy, load
+from netsim.integrators.states import copy, keep, load
 from netsim.kernels.call import inner, run_table
-from netsim.solvers.machine import ALPHA, CHARGES, ENTRIES, HISTORY, NK, NNZ, NQ, NY, A, V, X, Y
+from netsim.solvers.machine import ALPHA, ENTRIES, HISTORY, NK, NNZ, NQ, NY, A, V
 from netsim.solvers.newton import CONVERGED, NOT_CONVERGED, PIVOT_QUALITY, set_charge_history, set_coefficients, spread
 
 TIGHTEST = 1e-12
@@ -67,12 +67,13 @@ def solve_given(problem, factor, trial):
         counters[FACTORISATIONS] += factorisations
         counters[FRESH] = 1 if fresh else 0
     if status == CONVERGED and problem.sizes[NQ]:
-        _evaluate(problem.residual, trial, problem.sizes[ENTRIES])
+        evaluate(problem.residual, trial, problem.sizes[ENTRIES])
     return status
 
 
 @inner
-def _evaluate(table, trial, count):
+def evaluate(table, trial, count):
+    """What a table's kernels add up to at g, into the first `count` of out."""
     for i in range(count):
         trial.out[i] = 0.0
     run_table(table, trial.g, trial.out)
@@ -83,7 +84,7 @@ def _factorised(problem, factor, trial):
     """The matrix (and the residual) at the guess; False where its pivots do not serve."""
     entries, nnz = problem.sizes[ENTRIES], problem.sizes[NNZ]
     spread(problem, trial.g, trial.history, trial.u)
-    _evaluate(problem.jacobian, trial, entries + nnz + 1)
+    evaluate(problem.jacobian, trial, entries + nnz + 1)
     trial.counters[FACTORISATIONS] += 1
     return refactor(factor, trial, trial.out[entries : entries + nnz]) > PIVOT_QUALITY
 
@@ -95,7 +96,7 @@ def _corrected(problem, factor, trial, evaluated):
     for iteration in range(MOST):
         if iteration or not evaluated:
             spread(problem, trial.g, trial.history, u)
-            _evaluate(problem.residual, trial, problem.sizes[ENTRIES])
+            evaluate(problem.residual, trial, problem.sizes[ENTRIES])
         solve(factor, trial, trial.out[: u.shape[0]], du)
         counters[ITERATIONS] += 1
         norm = error_norm(problem, trial, du[:0], du[:0], du, 0.0)
@@ -124,19 +125,11 @@ def begin_stage(problem, trial, state):
 
 
 @inner
-def keep(problem, trial, state):
+def keep_stage(problem, trial, state):
     """What the stage found, into a state (in the charts of the step's beginning)."""
-    nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
-    g, out, at = trial.g, trial.out, 3 * nk + ny
-    copy(g, problem.sizes[X], state, 0, nk)
-    copy(g, problem.sizes[V], state, nk, nk)
-    copy(g, problem.sizes[A], state, 2 * nk, nk)
-    copy(g, problem.sizes[Y], state, 3 * nk, ny)
-    for k in range(nq):
-        q = out[problem.sizes[CHARGES] + k]
-        state[at + k] = q
-        state[at + nq + k] = g[ALPHA] * q + g[problem.sizes[HISTORY] + k]
-    copy(trial.start, at + 2 * nq, state, at + 2 * nq, state.shape[0] - at - 2 * nq)
+    keep(problem, trial.g, trial.out, state)
+    at = 3 * problem.sizes[NK] + problem.sizes[NY] + 2 * problem.sizes[NQ]
+    copy(trial.start, at, state, at, state.shape[0] - at)
 
 
 @inner
@@ -151,9 +144,7 @@ def filtered_error(problem, factor, trial, raw, step, h):
         g[a + i] -= raw[nk + i] / step + raw[i] / (step * step)
     for k in range(nq):
         g[history + k] -= raw[2 * nk + k] / step
-    for i in range(problem.sizes[ENTRIES]):
-        out[i] = 0.0
-    run_table(problem.residual, g, out)
+    evaluate(problem.residual, trial, problem.sizes[ENTRIES])
     du, dx = trial.work[0], trial.work[1]
     solve(factor, trial, out[: du.shape[0]], du)
     for i in range(nk):

@@ -7,7 +7,7 @@ from netsim.kernels.call import inner, lean, run_table
 from netsim.layout import KINEMATIC_LEVELS, VALUE_LEVELS
 from netsim.rotation import chart_rates, move_chart, quaternion_matrix
 from netsim.solvers.consistent import make_consistent
-from netsim.solvers.machine import ALPHA, CHARTS, HISTORY, NK, NQ, NY, X, Y
+from netsim.solvers.machine import ALPHA, CHARGES, CHARTS, HISTORY, NK, NQ, NY, A, V, X, Y
 
 SUPPLIED, DISSIPATED, STORED, KINETIC = range(4)
 MOTION, VALUES = KINEMATIC_LEVELS - 3, VALUE_LEVELS - 1
@@ -28,6 +28,20 @@ def move_charts(problem, state):
     for f in range(problem.rotations.shape[0]):
         i = problem.rotations[f]
         move_chart(state[i : i + 3], state[nk + i : nk + i + 3], state[2 * nk + i : 2 * nk + i + 3], state[at + 4 * f : at + 4 * f + 4])
+
+
+@lean
+def keep(problem, g, out, state):
+    """What a method found (x, v, a, y in g, charges in out) into a state, in the charts that g is in."""
+    nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
+    copy(g, problem.sizes[X], state, 0, nk)
+    copy(g, problem.sizes[V], state, nk, nk)
+    copy(g, problem.sizes[A], state, 2 * nk, nk)
+    copy(g, problem.sizes[Y], state, 3 * nk, ny)
+    charges, history, at = problem.sizes[CHARGES], problem.sizes[HISTORY], 3 * nk + ny
+    for k in range(nq):
+        state[at + k] = out[charges + k]
+        state[at + nq + k] = g[ALPHA] * out[charges + k] + g[history + k]
 
 
 @lean

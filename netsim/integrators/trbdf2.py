@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.integrators.contract import cubic_charges, proposed
-from netsim.integrators.single import begin_stage, filtered_error, keep, solve_stage
+from netsim.integrators.contract import cubic_charges, held, proposed
+from netsim.integrators.single import begin_stage, filtered_error, keep_stage, solve_stage
 from netsim.integrators.states import follow
 from netsim.kernels.bundle import Bundle, bundled
 from netsim.kernels.call import inner
@@ -56,7 +56,7 @@ def attempt(method, problem, factor, trial, t, h, last):
     status = solve_stage(problem, factor, trial, t + C * h, step)
     if status != CONVERGED:
         return status, 0.0
-    keep(problem, trial, m)
+    keep_stage(problem, trial, m)
     near, far = 1.0 / (C * (2.0 - C)), (1.0 - C) ** 2 / (C * (2.0 - C))
     for i in range(nk):
         history[i] = near * m[i] - far * s[i]
@@ -66,7 +66,7 @@ def attempt(method, problem, factor, trial, t, h, last):
     status = solve_stage(problem, factor, trial, last, step)
     if status != CONVERGED:
         return status, 0.0
-    keep(problem, trial, e)
+    keep_stage(problem, trial, e)
     raw = method.raw
     for i in range(2 * nk):
         raw[i] = h * ((1.0 - 4.0 * W) * s[nk + i] + m[nk + i] - 2.0 * D * e[nk + i]) / 3.0
@@ -79,8 +79,7 @@ def attempt(method, problem, factor, trial, t, h, last):
 def accepted(method, problem, trial, h, error):
     """The elementary rule; a step that would hardly grow stays, and keeps its factor."""
     follow(problem, trial)
-    factor = proposed(error, 3.0)
-    return 1.0 if 1.0 <= factor < 1.2 else factor
+    return held(proposed(error, 3.0))
 
 
 @inner

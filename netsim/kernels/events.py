@@ -153,7 +153,8 @@ class _EventBuilder:
         if expr.op in ("==", "!="):
             hint = "it holds at single instants at most: write < or >"
             raise InputError(Problem("E216", f"'{expr.op}' between quantities that move has no truth to keep", expr.span, hint=hint))
-        return self._listed(expr, Relation(show_expression(expr), expr.span, indicator, expr.op in ("<", ">"), not moves))
+        scale = sum(ca.fabs(ca.SX(evaluate(side, self.frozen).value)) for side in (left, right))
+        return self._listed(expr, Relation(show_expression(expr), expr.span, indicator, scale, expr.op in ("<", ">"), not moves))
 
     def _moves(self, expression: Any) -> tuple[bool, bool]:
         """Whether an expression reads what is continuous, and whether it reads the time."""
@@ -169,7 +170,7 @@ class _EventBuilder:
         if key not in self.relations:
             k = self._hide(0.0)
             done = self.symbols.at(("before", k), 0)
-            relation = Relation(show_expression(call), call.span, first + done * period - UNIFORM["time"], False, True, True)
+            relation = Relation(show_expression(call), call.span, first + done * period - UNIFORM["time"], UNIFORM["time"], False, True, True)
             truth = self.symbols.at(("truth", len(self.relations)), 0)
             self.relations[key] = relation
             self.hidden_following[k - self.named] = done + truth

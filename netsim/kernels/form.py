@@ -70,11 +70,12 @@ class Symbols:
 class Relation:
     """`a < b` in a discrete equation or a condition: true where the indicator a - b is negative (or, not `strict`, zero).
 
-    `timed` where it depends on time and discretes alone; `sampled` where it stands for sample()."""
+    scale: |a| + |b|, beside which rounding is seen; `timed` where it depends on time and discretes alone; `sampled` where it stands for sample()."""
 
     text: str
     span: Span
     indicator: Any
+    scale: Any
     strict: bool
     timed: bool
     sampled: bool = False
