@@ -6,7 +6,6 @@ import os
 import platform
 from pathlib import Path
 
-import arm
 import buck
 import building
 import chain
@@ -39,7 +38,7 @@ def machine_description() -> str:
 def main() -> None:
     """Print every table."""
     print(machine_description())
-    for topic in (startup, building, memory, ladder, spice, integrators, buck, tripod, chain, recursion, superelements, newmark, arm):
+    for topic in (startup, building, memory, ladder, spice, integrators, buck, tripod, chain, recursion, superelements, newmark):
         print(flush=True)
         topic.report()
 
