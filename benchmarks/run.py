@@ -6,10 +6,10 @@ import os
 import platform
 from pathlib import Path
 
-import arm
 import buck
 import building
 import chain
+import cmos
 import integrators
 import ladder
 import memory
@@ -39,7 +39,7 @@ def machine_description() -> str:
 def main() -> None:
     """Print every table."""
     print(machine_description())
-    for topic in (startup, building, memory, ladder, spice, integrators, buck, tripod, chain, recursion, superelements, newmark, arm):
+    for topic in (startup, building, memory, ladder, spice, integrators, buck, cmos, tripod, chain, recursion, superelements, newmark):
         print(flush=True)
         topic.report()
 

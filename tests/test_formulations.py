@@ -256,13 +256,14 @@ def test_sources_of_motion_make_chi_one(kind, formulation):
     """A source of angle, speed or acceleration on a flange: the motion is known, its torque is that of the mixed recursion at the same state."""
     save = ["f1.phi", "f2.phi", "f1.w", "f2.w", "d.drive"]
     method = {"method": "bdf", "rtol": 1e-8} if (kind, formulation) == ("acceleration", "tree") else {"rtol": 1e-9}
+    bound = 1e-5 if kind == "acceleration" else 1e-6  # a charge of a velocity is known to the tolerance of its rate
     options = {"stop": 1.0, "sample": 0.1, **method}
     run = netsim.load(DRIVEN + SOURCES[kind]).transient(**options, formulation=formulation, save=save)
     for t, q1, q2, w1, w2, drive in zip(np.asarray(run["time"]), *(np.asarray(run[name]) for name in save)):
-        assert abs(q1 - 0.3 * (1 - np.cos(2 * t))) < 1e-5 and abs(w1 - 0.6 * np.sin(2 * t)) < 1e-5
+        assert abs(q1 - 0.3 * (1 - np.cos(2 * t))) < bound and abs(w1 - 0.6 * np.sin(2 * t)) < 10 * bound
         known = np.array([1.2 * np.cos(2 * t), 3 * np.sin(2 * t)])
         a, tau = mixed(driven_arm(), np.array([q1, q2]), np.array([w1, w2]), known, np.array([True, False]))
-        assert abs(tau[0] + 0.3 * a[0] - drive) < 1e-5
+        assert abs(tau[0] + 0.3 * a[0] - drive) < 10 * bound
 
 
 @pytest.mark.parametrize("formulation", ("tree", "absolute"))

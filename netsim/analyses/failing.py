@@ -18,6 +18,8 @@ REACHES, AGAIN = (2.0, 1.0, 4.0, 0.5), (1.0, 0.5, 2.0)
 """Steps to try, in the size that failed last; after a try that the error test refused, the size it asked for comes first."""
 TRIES, REST = 12, 100
 """So many vain tries in a row, and no more are made before another hundred steps are accepted the usual way."""
+SMALL = 0.1
+"""Solving stages together costs as much as a hundred steps: a step is tried this way when it is this small beside those before."""
 FINEST = 1e-11
 """The smallest rtol that double precision leaves room for on most networks."""
 MOST, STRICT, EASED = 8, 4, 30.0
@@ -32,7 +34,9 @@ def goes_on(run: Any, status: int) -> bool:
     numbers = run.control.numbers
     given, failures = numbers[FIXED] > 0.0, run.control.places[FAILURES]
     shortest = too_short(numbers, numbers[SIZE])
-    wanted = failures <= MOST if given or run.machine.system.layout.nk else shortest  # a circuit's diodes want shorter steps, and that is cheap
+    small = run.steps == 0 or numbers[SIZE] < SMALL * run.now / run.steps  # before that, and for a circuit's diodes, shorter steps are cheaper
+    early = given or (small and run.machine.system.layout.nk > 0)
+    wanted = failures <= MOST if early else shortest
     if run.method.name == "radau" and status != OUTSIDE_TABLE and wanted:
         reaches = (1.0,) if given else REACHES if failures <= CALLS else AGAIN
         if _solved_together(run, reaches):
