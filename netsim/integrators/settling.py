@@ -19,8 +19,8 @@ SETTLED, OTHER_MODE, LOST, ENDLESS = 3, 4, 5, 6
 ROUNDS = 100
 LOOSE = 1e-9
 """Within an instant an indicator this small beside the largest it had keeps its truth."""
-ROUNDING = 1e-15
-"""A change this small beside the largest value says nothing of the way an indicator goes."""
+ROUNDING, RESTING = 1e-15, 1e-20
+"""An indicator this small is zero; a change this small in the look ahead, beside the largest value, says nothing of the way it goes."""
 
 
 @lean
@@ -103,7 +103,7 @@ def leave(problem, watch, g, dt):
     copy(watch.room, x, g, x, 2 * nk)
     for k in range(relations):
         now, rise, peak = watch.kept[k], watch.found[k] - watch.kept[k], watch.peak[k]
-        still = abs(rise) <= ROUNDING * peak
+        still = abs(rise) <= RESTING * peak
         if watch.timed[k] == 0 and abs(now) <= LOOSE * peak and (not still or abs(now) <= ROUNDING * peak):  # of values the way is not known
             g[truths + k] = 1.0 if (rise < 0.0 and not still) or (still and not watch.strict[k]) else 0.0
     look(watch, g)
