@@ -29,7 +29,7 @@ from netsim.solvers.machine import Machine
 from netsim.units import NO_DIMENSION, Dimension
 
 Array = np.ndarray
-MISSING, BROKEN = "E510", "E511"
+MISSING, BROKEN = "E513", "E514"
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +80,7 @@ def number_of(expr: Expr, scope: Scope) -> Typed:
         raise InputError(Problem("E204", "a figure is one number, this is a vector", expr.span, hint="take a component, or norm()"))
     if np.ndim(found.value):
         hint = "say what of it: max(x), mean(x), final(x), at(x, 1 s), when(x > 0)"
-        raise InputError(Problem("E248", "this is a whole course over time, not one number", expr.span, hint=hint))
+        raise InputError(Problem("E249", "this is a whole course over time, not one number", expr.span, hint=hint))
     return Typed(float(found.value), found.dimension)
 
 

@@ -102,8 +102,8 @@ def test_what_fails_is_told_with_its_place_and_ends_with_status_1(tmp_path, caps
     assert main(["run", str(file), "-o", str(tmp_path / "it.csv")]) == 1
     out, err = capsys.readouterr()
     assert out.count("not found") == 2 and (tmp_path / "it.csv").exists()
-    assert f"{file}:9:22: E510 this comes true never" in err and err.count("E510") == 1
-    assert f"{file}:11:8: E511 too much at t = 0.0007" in err and err.count("E511") == 1
+    assert f"{file}:9:22: E513 this comes true never" in err and err.count("E513") == 1
+    assert f"{file}:11:8: E514 too much at t = 0.0007" in err and err.count("E514") == 1
 
 
 def test_python_raises_with_the_samples():
@@ -125,7 +125,7 @@ def test_equilibria_are_measured_where_there_is_no_other_run():
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("measure it = out.v", "E248"),
+        ("measure it = out.v", "E249"),
         ("measure it = mean(src.q)", "has no 'q'"),
         ("measure it = it + 1 s", "depends on itself"),
         ("measure out = 1", "E222"),
