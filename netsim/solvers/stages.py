@@ -142,9 +142,9 @@ def solve_stage(
         if len(turns):
             recharted(stages.machine.system, g)
         values = level_values(stages.machine, g)
-        if not (np.isfinite(r).all() and np.isfinite(values).all()) and (problem := without_value(stages.machine, g)):
-            raise SimulationError(problem)
         jacobian = _jacobian(stages, values, k, active_e, active_v, rows, freed, g)
+        if not (np.isfinite(r).all() and np.isfinite(jacobian.data).all()) and (problem := without_value(stages.machine, g)):
+            raise SimulationError(problem)  # of this stage's equations alone: others may not be where they will be yet
         metric = _metric(stages, values, active_v, size, mass_metric)
         step = _least_change(jacobian, r, metric, square, np.asarray(soft), pivots)
         scale = _row_scale(jacobian, size)
