@@ -69,7 +69,7 @@ WORDS = {BY_ERROR: "the error test", BY_NEWTON: "Newton's method", BY_CORNER: "a
 
 @dataclass(eq=False)
 class Running:
-    """The variable part of one run: nothing of it is kept on system, machine or method. `vain`: see netsim.analyses.failing."""
+    """The variable part of one run: nothing of it is kept on system, machine or method. `tried`: see netsim.analyses.failing."""
 
     machine: Machine
     options: TransientOptions
@@ -89,7 +89,7 @@ class Running:
     idle: int = 0
     last: float = -1.0
     bundles: dict[int, tuple[Any, Bundle]] = field(default_factory=dict)
-    vain: list[int] = field(default_factory=lambda: [0, 0])
+    tried: list[float] = field(default_factory=lambda: [0, 0.0])
 
     def bundle(self, name: str) -> Bundle:
         """One of its parts behind one address; parts that events exchange are kept."""

@@ -16,8 +16,8 @@ from netsim.solvers.recovery import plan_recovery, recover
 
 REACHES, AGAIN = (2.0, 1.0, 4.0, 0.5), (1.0, 0.5, 2.0)
 """Steps to try, in the size that failed last; after a try that the error test refused, the size it asked for comes first."""
-TRIES, REST = 12, 100
-"""So many vain tries in a row, and no more are made before another hundred steps are accepted the usual way."""
+TRIES, PLACE = 40, 1e-3
+"""So many tries within this part of a run, and no more are made there: a law that jumps fails at every step."""
 SMALL = 0.1
 """Solving stages together costs as much as a hundred steps: a step is tried this way when it is this small beside those before."""
 FINEST = 1e-11
@@ -50,8 +50,11 @@ def _solved_together(run: Any, reaches: tuple[float, ...]) -> bool:
 
     control, size = run.control, float(run.control.numbers[SIZE])
     t, failed = float(control.numbers[NOW]), float(run.arrays.memory[FACTOR_H]) or 2.0 * size
-    if run.vain[0] >= TRIES and run.steps < run.vain[1] + REST:
+    if t > run.tried[1] + PLACE * run.options.stop:
+        run.tried[:] = 0, t
+    if run.tried[0] >= TRIES:
         return False
+    run.tried[0] += 1
     for reach in reaches:
         control.numbers[SIZE] = reach * failed
         target, at_corner, _ = target_of(control, t)
@@ -60,10 +63,8 @@ def _solved_together(run: Any, reaches: tuple[float, ...]) -> bool:
         if not too_short(control.numbers, h) and solve_stages(run.machine, run.arrays, run.trial, t, h, last):
             run.arrays.memory[SOLVED] = h
             run.arrays.memory[EASE] = 1.0 if control.places[FAILURES] <= STRICT else EASED
-            run.vain[0] = 0
             return True
     control.numbers[SIZE] = size
-    run.vain[:] = [run.vain[0] + 1, run.steps]
     return False
 
 
