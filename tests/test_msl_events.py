@@ -35,3 +35,11 @@ def test_modes_agree_nearly_always(name):
         last = np.searchsorted(samples.time, reference["time"] * (1 + 1e-12), side="right") - 1
         wrong = samples.series(ours)[last] != reference[theirs]
         assert np.mean(wrong) < 0.02, (ours, np.mean(wrong))
+
+
+@pytest.mark.parametrize("name", [name for name in MODES if name.startswith("Mechanics")])
+def test_what_friction_takes_it_never_gives_back(name):
+    samples, _ = compared(name)
+    taken = samples.energy[:, 2]
+    assert taken[-1] > 0.0
+    assert np.min(np.diff(taken)) >= -1e-9 * taken[-1]
