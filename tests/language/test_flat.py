@@ -1,6 +1,5 @@
 """The fast path gives what the grammar gives, spans included."""
 
-import time
 from dataclasses import fields, is_dataclass
 
 import pytest
@@ -8,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netsim.errors import InputError
-from netsim.language import flat
+from netsim.language import flat, grammar
 from netsim.language.parse import parse
 from netsim.language.scan import Scanner
 
@@ -136,13 +135,10 @@ def test_random_lines_come_out_the_same(text):
     assert outcome(text) == by_grammar(text)
 
 
-def test_a_long_netlist_is_quick():
+def test_a_long_netlist_needs_no_grammar(monkeypatch):
+    def refused(*_):
+        raise AssertionError("the grammar was asked")
+
+    monkeypatch.setattr(grammar, "parse_tokens", refused)
     text = "".join(f"r{i}  resistor  (n{i}, n{i + 1})  r = {i}.5 kOhm, c = 3 uF  # x\n" for i in range(4000))
-    begin = time.perf_counter()
-    fast = parse(text)
-    taken = time.perf_counter() - begin
-    short = "\n".join(text.splitlines()[:400])
-    begin = time.perf_counter()
-    by_grammar(short)
-    assert len(fast.statements) == 4000
-    assert taken / 4000 < (time.perf_counter() - begin) / 400 / 1.5
+    assert len(parse(text).statements) == 4000

@@ -1,7 +1,5 @@
 """The recursions against the reference in NumPy, and against one another: inverse, forward, mixed, mass matrix, energy, friction, wrenches."""
 
-import time
-
 import numpy as np
 import pytest
 from random_trees import largest, random_inertia, random_state, random_tree
@@ -152,28 +150,6 @@ def test_a_force_on_nothing_is_refused():
 def test_mistakes_in_a_tree_are_named(bodies, words):
     with pytest.raises(ValueError, match=words):
         build_tree(bodies)
-
-
-def best_time(function, n):
-    """The shortest of forty calls on a chain of n revolute joints [s]."""
-    tree = random_tree(n, n, kinds=("revolute",), chain=True, friction=False)
-    q, v, a, _ = random_state(tree, 0)
-    assert np.isfinite(function(tree, q, v, a)).all()
-    times = []
-    for _ in range(40):
-        began = time.perf_counter()
-        function(tree, q, v, a)
-        times.append(time.perf_counter() - began)
-    return min(times)
-
-
-@pytest.mark.parametrize("function", [rnea, aba])
-def test_cost_is_linear_in_the_number_of_links(function):
-    """The fitted exponent for 64 .. 1024 links, less the call of a tree of one; generous, because machines are busy."""
-    sizes = [64, 128, 256, 512, 1024]
-    call = best_time(function, 1)
-    times = [best_time(function, n) - call for n in sizes]
-    assert 0.8 < np.polyfit(np.log(sizes), np.log(times), 1)[0] < 1.2
 
 
 def test_the_neutral_position():
