@@ -162,8 +162,9 @@ def computed(
 ) -> dict[str, tuple[Array, Signal]]:
     """Saved expressions as series of their own."""
     found: dict[str, tuple[Array, Signal]] = {}
+    scope = series_scope(dimensions, values, time, parameters, top)
     for text, expr in expressions.items():
-        typed: Any = evaluate(expr, series_scope(dimensions, values, time, parameters, top))
+        typed: Any = evaluate(expr, scope)
         scalars = flatten(typed.value)
         for suffix, series in zip(suffixes(shape(typed.value)), scalars):
             series = np.broadcast_to(np.asarray(series, float), time.shape)

@@ -265,11 +265,9 @@ def plan_for(s: Settling, g: Array, t: float) -> tuple[Consistent, Bundle]:
     """The plan of consistent points for the discretes in g, laid out with pivots at g where it is new; and the same for compiled functions."""
     key = s.mode(g)
     if key not in s.plans:
-        layout = s.machine.system.layout
         recovery, plan = plan_recovery(s.machine, s.structure, g), nothing_to_recover()
-        charges = g[layout.charge(np.arange(layout.nq), 0)]
         with suppress(SimulationError):
-            recover(recovery, g, np.concatenate([g[layout.x : layout.history], charges, g[layout.history : layout.step_size]]), float(g[TIME]))
+            recover(recovery, g, s.machine.system.layout.state(g), float(g[TIME]))
             plan = compiled_plan(recovery)
         s.plans[key] = recovery, plan, bundled(plan)
     return s.plans[key][1:]

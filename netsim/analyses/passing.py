@@ -47,8 +47,8 @@ def pass_event(run: Any) -> None:
     if settled:
         if wrong := crowded(s.log[known:], s.recent, run.options.stop):
             raise SimulationError(wrong)
-        found = [trial.g[layout.x : layout.history], trial.g[layout.charge(np.arange(layout.nq), 0)], trial.g[layout.history : layout.step_size]]
-        trial.start[: 3 * layout.nk + layout.ny + 2 * layout.nq] = np.concatenate(found)
+        found = layout.state(trial.g)
+        trial.start[: len(found)] = found
         place(problem, trial.g, trial.start)
         energies(problem, trial.g, power)
         run.readout.totals[:, 1] += stored - power[STORED]

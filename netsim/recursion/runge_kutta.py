@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from netsim.integrators.tableaux import dormand_prince_8
 from netsim.kernels.call import compiled
 from netsim.recursion.bodies import POSITION, SPEED
 from netsim.solvers.newton import set_time
@@ -41,9 +42,9 @@ class Given(NamedTuple):
 
 def coefficients() -> tuple[Array, ...]:
     """A (12, 12), B and C (12), the error weights of orders 5 and 3 (13)."""
-    from scipy.integrate import DOP853
-
-    return tuple(np.ascontiguousarray(x) for x in (DOP853.A[:STAGES, :STAGES], DOP853.B, DOP853.C[:STAGES], DOP853.E5, DOP853.E3))
+    known = dormand_prince_8()
+    weights, end = known.weights, known.end
+    return tuple(np.ascontiguousarray(x) for x in (weights[:end, :end], weights[end, :end], known.nodes[:end], *known.errors))
 
 
 def runge_kutta(flat: Any, given: Given, problem: Any, g: Array, q: Array, v: Array, times: Array, keep: Array, rtol: float, nominal: Array) -> Any:
