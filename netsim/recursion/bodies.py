@@ -25,6 +25,7 @@ from netsim.tree.model import PARENT, Body, Inertia, Joint, Tree, build_tree
 from netsim.tree.shapes import polynomials
 
 Array = np.ndarray
+ANOTHER = "run transient() instead: it serves any network"
 FLEXIBLE = "flexible_link"
 POSITION, SPEED, FORCE = range(3)
 ACTING = {
@@ -265,9 +266,10 @@ class _Growing:
         for batch in self.machine.system.batches:
             for instance in batch.instances if not batch.shapes and not is_silent(batch) else ():
                 if instance.name not in self.used:
-                    self._refuse(
-                        instance, f"'{instance.name}' ({instance.component.name}) has no place in a tree of bodies, links, joints and their sources"
-                    )
+                    what = f"'{instance.name}' ({instance.component.name})"
+                    rubs = bool(instance.component.definition.discretes)
+                    hint = "where a joint gives `ws` (`vs`), its friction is rounded below that speed" if rubs else ANOTHER
+                    self._refuse(instance, f"{what} has no place in a tree of bodies, links, joints and their sources", hint)
         if self.problems:
             raise InputError(self.problems)
         gravity = np.array(self.machine.values.world("gravity").value, float)
@@ -311,5 +313,5 @@ class _Growing:
         cosine = axis_of(source, Step(kind, ("axis",)), self.machine.values) @ axis_of(joint, step, self.machine.values)
         return float(np.sign(cosine)) if abs(abs(cosine) - 1) <= TOGETHER else 0.0
 
-    def _refuse(self, instance: Instance, message: str, hint: str = "run transient() instead: it serves any network") -> None:
+    def _refuse(self, instance: Instance, message: str, hint: str = ANOTHER) -> None:
         self.problems.append(Problem("E450", f"recursion(): {message}", instance.text.span, hint=hint))
