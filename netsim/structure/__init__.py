@@ -45,13 +45,18 @@ def _once(problems: list[Problem]) -> Iterator[Problem]:
 
 
 def _only_reactions(system: System, unknowns: frozenset[int]) -> bool:
-    """Whether only reactions of joints in space or in the plane are undetermined: their constraints repeat one another, and the solver copes."""
-    joints = set()
+    """Whether reactions of joints in space or in the plane are undetermined, alone or with what drives them: their constraints may repeat one another
+    where the mechanism is drawn, and the solver, which sees that, copes."""
+    joints: set[int] = set()
+    driven: set[int] = set()
     for batch in system.batches:
         domains = [batch.instances[0].component.domain(t) for t in batch.instances[0].component.terminals] if batch.instances else []
+        own = {int(u) for key, numbers in batch.unknowns.items() if key[0] == "own" for u in numbers}
         if any(is_kinematic(d) and any(q.size for q in d.across) for d in domains):
-            joints |= {int(u) for key, numbers in batch.unknowns.items() if key[0] == "own" for u in numbers}
-    return unknowns <= joints
+            joints |= own
+        elif all(map(is_kinematic, domains)):
+            driven |= own
+    return bool(unknowns & joints) and unknowns <= joints | driven
 
 
 def _place(problem: Problem) -> tuple[bool, str, int, int]:

@@ -9,12 +9,13 @@ from netsim.component import is_kinematic, plain_name
 from netsim.errors import InputError, Problem
 from netsim.language.syntax import DomainDef
 from netsim.network import Network
+from netsim.solvers.words import quoted
 from netsim.starts import StartRow, start_rows
 from netsim.structure.causes import GENERIC_RATE, SEEDS, Picture
 from netsim.structure.nullspace import null_basis, supports
 from netsim.structure.pencil import generic_point, matrices
 from netsim.structure.roles import CONDUCTS, islands
-from netsim.structure.words import listed, nodes_word, quantity
+from netsim.structure.words import nodes_word, quantity
 from netsim.system import System
 from netsim.values import Values
 
@@ -104,9 +105,9 @@ def _problem(picture: Picture, unknowns: frozenset[int]) -> Problem | None:
     types = dict.fromkeys(i.component.name for node in members for i in picture.touching[node])
     instances = list(dict.fromkeys(i.name for node in members for i in picture.touching[node]))
     message = f"{nodes_word(names)} {'has' if len(names) == 1 else 'have'} no path to ground ({domain.name})"
-    touch = f"only {listed(instances)} ({', '.join(types)}) touch {'it' if len(names) == 1 else 'them'}"
+    touch = f"only {quoted(instances)} ({', '.join(types)}) touch {'it' if len(names) == 1 else 'them'}"
     mark = f"{touch}, so the static start cannot determine the {quantity(domain)}"
-    hint = f"tie {listed(names[:1])} to ground through something that conducts, or write its start: start {names[0]}.{domain.across[0].name} = ..."
+    hint = f"tie {quoted(names[:1])} to ground through something that conducts, or write its start: start {names[0]}.{domain.across[0].name} = ..."
     if _has_static_run(system.network):
-        hint = f"tie {listed(names[:1])} to ground through something that conducts: static() knows no start values"
+        hint = f"tie {quoted(names[:1])} to ground through something that conducts: static() knows no start values"
     return Problem("E302", message, nodes[members[0]].span, mark, hint)
