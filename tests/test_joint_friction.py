@@ -132,7 +132,7 @@ j2 revolute (c, k) at = [0, 0, 0.2] m, axis = [0, 1, 0], friction = 0.3 N.m{roun
 j3 revolute (k, r) at = [0.6, 0, 0.3] m, axis = [0, 1, 0], friction = 0.3 N.m{round}
 j4 revolute (ground, r) at = [0.6, 0, 0] m, axis = [0, 1, 0], friction = 0.3 N.m{round}
 push   hinge_torque (ground, c) axis = [0, 1, 0], T = 3 N.m*sin(2*time/(1 s))
-run transient(stop = 2.6 s)
+run transient(stop = 2.6 s, sample = 10 ms)
 """
 
 
