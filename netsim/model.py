@@ -67,7 +67,7 @@ class Model:
         Raises `InputError` for a structurally singular network."""
         if "findings" not in self.shared:
             self.shared["findings"] = findings(self.system)
-        errors = [p for p in self.shared["findings"] if not p.is_note]
+        errors = [p for p in self.shared["findings"] if not p.is_note and (self.network.runs or p.code != "E302")]  # see _settled
         if errors:
             raise InputError(errors)
         constant = constant_charges(self.system, self.values)

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (netlists in a line read best)
 """Oil hydraulics and pneumatics, element by element, against the closed form of each (steady flows, fillings, cylinders)."""
 
 import numpy as np

@@ -37,8 +37,8 @@ def findings(system: System) -> list[Problem]:
 @without_collector()
 def at_rest(system: System, for_static: bool) -> list[Problem]:
     """What the static solution leaves undetermined (E302) where no run line asked; `for_static` is an analysis of it alone."""
-    asked = not system.n or (begins_static(system.network) and not for_static)
-    return [] if asked else list(_once(unsettled(Picture(system), frozenset(), for_static)))
+    asked = system.network.runs and begins_static(system.network) and not for_static
+    return [] if asked or not system.n else list(_once(unsettled(Picture(system), frozenset(), for_static)))
 
 
 def _once(problems: list[Problem]) -> Iterator[Problem]:
