@@ -12,7 +12,8 @@ USE = "use rotational\nuse translational\nuse thermal\nuse couplings\n"
 BRAKES = {
     "brake": ("j inertia (a) J = 2 kg.m2, start w = 20 rad/s\nk heated_clutch (a, ground, disc) N = 10 N, mu = 0.5\n", 2 * 20**2 / 2, 8.0),
     "clutch": (
-        "j inertia (a) J = 2 kg.m2\nl inertia (b) J = 3 kg.m2\nk heated_clutch (a, b, disc) N = 10 N, mu = 0.5\nstart a.w = 20 rad/s\nstart b.w = -5 rad/s\n",
+        "j inertia (a) J = 2 kg.m2\nl inertia (b) J = 3 kg.m2\nk heated_clutch (a, b, disc) N = 10 N, mu = 0.5\n"
+        "start a.w = 20 rad/s\nstart b.w = -5 rad/s\n",
         0.5 * (6 / 5) * 25**2,
         25 / (5 / 2 + 5 / 3),
     ),

@@ -10,11 +10,11 @@ from netsim.errors import Problem
 from netsim.language.parse import without_collector
 from netsim.structure.causes import Picture, singular
 from netsim.structure.loose import loose_ends
-from netsim.structure.rest import resting
+from netsim.structure.rest import begins_static, resting, unsettled
 from netsim.structure.smoothness import needed_smoothness, rough
 from netsim.system import System
 
-__all__ = ["findings", "needed_smoothness"]
+__all__ = ["at_rest", "findings", "needed_smoothness"]
 
 
 @without_collector()
@@ -32,6 +32,13 @@ def findings(system: System) -> list[Problem]:
     if not broken:
         problems += rough(picture)
     return sorted(_once(problems + loose_ends(picture, explained)), key=_place)
+
+
+@without_collector()
+def at_rest(system: System, for_static: bool) -> list[Problem]:
+    """What the static solution leaves undetermined (E302) where no run line asked; `for_static` is an analysis of it alone."""
+    asked = system.network.runs and begins_static(system.network) and not for_static
+    return [] if asked or not system.n else list(_once(unsettled(Picture(system), frozenset(), for_static)))
 
 
 def _once(problems: list[Problem]) -> Iterator[Problem]:
