@@ -299,7 +299,7 @@ def _saddle_point(jacobian: Any, r: Array, metric: Any, soft: Array) -> Array:
     from scipy.sparse.linalg import splu
 
     m, n = jacobian.shape
-    if not m:
+    if not r.any():
         return np.zeros(n)
     largest = abs(jacobian).max(axis=1).toarray().ravel()
     scale = 1.0 / np.where(largest > 1e-300, largest, 1.0)  # a row of zeros says nothing, however small its residual
