@@ -17,7 +17,7 @@ from netsim.kernels.kernel import Kernel
 from netsim.kernels.program import restricted
 from netsim.levels import equation_numbers
 from netsim.solvers.initial import Structure
-from netsim.solvers.linear import Factor, analyse, refactor, solve
+from netsim.solvers.linear import Factor, analyse, condition_estimate, refactor, solve
 from netsim.solvers.machine import Call, Machine, call_table
 from netsim.solvers.newton import set_time
 from netsim.solvers.prescribed import HOLD, holding, prescribed_pairs
@@ -46,6 +46,8 @@ class StagePlan:
     row_scale: Array
     pairs: Array
     factor: Factor | None = None
+    rounding: float = 0.0
+    """What rounding leaves of a correction, relative to the smallest unknowns: units times the condition where the factor was taken."""
 
 
 @dataclass(eq=False)
@@ -302,6 +304,7 @@ def _run(recovery: Recovery, plan: StagePlan, g: Array) -> bool:
         if plan.factor is None or refactor(plan.factor, entries) < 1e-8:
             try:
                 plan.factor = analyse(size, plan.indptr, plan.indices, entries, explain=False)
+                plan.rounding = 64 * np.finfo(float).eps * condition_estimate(plan.factor, entries)
             except Exception:  # singular or not finite: the careful stage solver says what is wrong
                 return False
         step = np.zeros(size)

@@ -299,7 +299,7 @@ def _saddle_point(jacobian: Any, r: Array, metric: Any, soft: Array) -> Array:
     from scipy.sparse.linalg import splu
 
     m, n = jacobian.shape
-    if not m:
+    if not r.any():
         return np.zeros(n)
     scale = 1.0 / np.maximum(abs(jacobian).max(axis=1).toarray().ravel(), 1e-300)
     if not np.all(np.isfinite(r)) or not np.all(np.isfinite(jacobian.data)):
