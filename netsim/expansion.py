@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from netsim.component import CONSTANTS, WORLD, Component
 from netsim.errors import InputError, Problem, Span, nearest, source_line
-from netsim.language.operations import apply
 from netsim.language.parse import without_collector
 from netsim.language.syntax import (
     Assert,
@@ -34,7 +33,7 @@ from netsim.language.syntax import (
 )
 from netsim.language.syntax import Instance as InstanceText
 from netsim.library import Library, check_library, collect, homes, included
-from netsim.network import GROUND, Beginning, Definition, Frame, Instance, Network, Node, integer, name_text
+from netsim.network import GROUND, Beginning, Definition, Frame, Instance, Network, Node, check_count, integer, name_text
 from netsim.repetition import unrolled, written_out
 
 
@@ -136,10 +135,7 @@ class _Expander:
         if given is None and count.default is None:
             raise InputError(Problem("E208", f"count '{count.name}' has no value", count.span))
         value = given if given is not None else integer(count.default, frame)  # type: ignore[arg-type]
-        for bound in count.bounds:
-            limit = integer(bound.value, frame)
-            if not apply(bound.op, value, limit):
-                raise InputError(Problem("E234", f"'{count.name}' is {value}, but must be {bound.op} {limit}", count.span))
+        check_count(count, value, frame, count.span)
         frame.integers[count.name] = value
 
     def _begin(self, start: Start, frame: Frame) -> None:
@@ -215,6 +211,7 @@ class _Expander:
             if source is None:
                 raise InputError(Problem("E229", f"count '{c.name}' of {d.name} '{name}' is not given", text.span))
             counts[c.name] = integer(source, frame if c.name in given else Frame("", integers=counts))
+            check_count(c, counts[c.name], Frame("", integers=counts), given[c.name].span if c.name in given else text.span)
         self.instances.append(Instance(name, component, tuple(counts.items()), nodes, text, frame))
         for s in text.starts:
             self.beginnings.append(Beginning(s.word, f"{name}.{name_text(s.target, frame)}", s.value, frame, s.span))

@@ -16,7 +16,7 @@ from netsim.solvers.machine import build_machine, run_calls
 PACKAGE = Path(netsim.__file__).parent
 
 LAYERS = [
-    "errors cache units columns progress samples",
+    "errors cache units columns progress samples shapes",
     "language urdf spice component component_checks library catalogue network repetition expansion placement values tables signals",
     "kernels.program kernels.objects kernels.native kernels.reference kernels.beforehand",
     "kernels.machine_code kernels.call kernels.apart kernels.bundle rotation",

@@ -26,6 +26,7 @@ from netsim.solvers.stages import Stages, derivative_of, level_values, slots, so
 Array = np.ndarray
 ROUNDS = 2
 CORNER = 1e-13
+RATE = 1e-19
 
 
 @dataclass(eq=False)
@@ -162,8 +163,13 @@ def _plan(stages: Stages, k: int, values: Array, held: Array, alive: list[list[C
         columns = np.concatenate([j, n + i, column_of[s.variable[mass]]])
         picks = np.concatenate([top, top, mass])
         scales = np.concatenate([row_scale[i], row_scale[i], np.full(len(mass), mass_scale)])
-        diagonal = 1e-9 * (costs / most) ** 2 if len(mass) or pairs.size else costs**2 / (most**2 if nk else 1.0)
-        base_entries = (np.arange(n + m), np.arange(n + m), np.concatenate([diagonal + CORNER, np.full(m, -CORNER)]))
+        if len(mass) or pairs.size:
+            following = (variables >= nk) & (o.d[variables] + k > 0)  # rates that must not pull what they are rates of (a link's elastic coordinates)
+            most = costs[~held[variables] & ~following].max(initial=0.0) or most
+            diagonal = np.where(following, RATE, 1e-9 * (costs / most) ** 2 + CORNER)
+        else:
+            diagonal = costs**2 / (most**2 if nk else 1.0) + CORNER
+        base_entries = (np.arange(n + m), np.arange(n + m), np.concatenate([diagonal, np.full(m, -CORNER)]))
         size = n + m
         rows, columns = np.concatenate([rows, column_of[ends[0]]]), np.concatenate([columns, column_of[ends[1]]])
     codes = np.concatenate([columns, base_entries[1]]) * max(size, 1) + np.concatenate([rows, base_entries[0]])
