@@ -139,7 +139,23 @@ def _check_dimensions(component: Component, counts: Mapping[str, int]) -> list[P
             trial.value(energy, dimension(unit), ())
     for claim in d.asserts:
         trial.value(claim.condition)
+    problems += _check_company(component)
     return [*trial.problems, *problems]
+
+
+def _check_company(component: Component) -> list[Problem]:
+    """Elements beside others hang on parameters, between terminals."""
+    params, problems = {p.name for p in component.definition.params}, []
+    for each in component.definition.company:
+        for name in (each.given, *each.missing):
+            if name not in params:
+                problems.append(Problem("E206", f"'{name}' is no parameter", each.span, hint=nearest(name, params)))
+        for node in each.instance.nodes:
+            if plain_name(node) not in {*component.terminals, "ground"}:
+                problems.append(
+                    Problem("E212", f"'{plain_name(node)}' is no terminal", node.span, hint=nearest(str(plain_name(node)), component.terminals))
+                )
+    return problems
 
 
 def _check_events(component: Component, trial: _Trial) -> list[Problem]:  # noqa: C901  (one case per mistake)

@@ -24,6 +24,7 @@ from netsim.tree.beam import Beam
 from netsim.tree.model import PARENT, Body, Inertia, Joint, Tree, build_tree
 
 Array = np.ndarray
+ANOTHER = "run transient() instead: it serves any network"
 WELD = "spatial_weld"
 KINDS = {FIXED: "fixed", REVOLUTE: "revolute", PRISMATIC: "prismatic", SPHERICAL: "spherical"}
 TOGETHER = 1e-12
@@ -252,9 +253,10 @@ class _Growing:
         for batch in self.machine.system.batches:
             for instance in batch.instances if not batch.shapes and not is_silent(batch) else ():
                 if instance.name not in self.used:
-                    self._refuse(
-                        instance, f"'{instance.name}' ({instance.component.name}) has no place in a tree of bodies, links, joints and their sources"
-                    )
+                    what = f"'{instance.name}' ({instance.component.name})"
+                    rubs = bool(instance.component.definition.discretes)
+                    hint = "where a joint gives `ws` (`vs`), its friction is rounded below that speed" if rubs else ANOTHER
+                    self._refuse(instance, f"{what} has no place in a tree of bodies, links, joints and their sources", hint)
         if self.problems:
             raise InputError(self.problems)
         gravity = np.array(self.machine.values.world("gravity").value, float)
@@ -274,5 +276,5 @@ class _Growing:
         flanges = tuple((node, tree.joint[body]) for node, body in self.flanges.items())
         return NetworkTree(tree, self.frames, tuple(variables), tuple(rates), found, flanges)
 
-    def _refuse(self, instance: Instance, message: str, hint: str = "run transient() instead: it serves any network") -> None:
+    def _refuse(self, instance: Instance, message: str, hint: str = ANOTHER) -> None:
         self.problems.append(Problem("E450", f"recursion(): {message}", instance.text.span, hint=hint))

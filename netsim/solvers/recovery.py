@@ -76,7 +76,7 @@ def plan_recovery(machine: Machine, structure: Structure, g: Array, closing: boo
     weights = 1.0 / np.concatenate([system.nominals, np.ones(system.layout.nq)])
     values = level_values(machine, g)
     lowest = -int(structure.dynamic.d.max(initial=0))
-    held = np.concatenate([np.zeros(system.n, bool), ~_momentum(structure, system.n, system.layout.nk)])
+    held = np.concatenate([np.zeros(system.n, bool), ~_momentum(structure, values, system.n, system.layout.nk)])
     weights[held] = _holding(structure, values, system.nominals)[held[system.n :]]
     lowest -= not system.layout.nk
     stages = Stages(machine, structure.signature, structure.dynamic, everything, weights)
@@ -105,13 +105,16 @@ def levels_table(machine: Machine, used: Array, alive: list[list[Call]]) -> Arra
     return call_table(calls, machine.system.layout.uniforms)
 
 
-def _momentum(structure: Structure, n: int, nk: int) -> Array:
-    """Charges of velocities whose rates are forces: with other rates (prescribed accelerations, controllers) they are known by integration alone."""
+def _momentum(structure: Structure, values: Array, n: int, nk: int) -> Array:
+    """Charges of velocities whose rates are forces, or that nobody reads (the speed at which friction slides): with other rates (prescribed
+    accelerations, controllers, friction that holds) they are known by integration alone."""
     s = structure.signature
     of_velocity, force = np.zeros(s.size + 1, bool), np.zeros(s.size + 1, bool)
     of_velocity[s.equation[s.kept & (s.level > 0) & (s.equation >= n) & (s.variable < nk)]] = True
     force[s.variable[s.kept & (s.equation < nk)]] = True
-    return (of_velocity & force)[n : s.size]
+    read = np.zeros(s.size + 1, bool)
+    read[s.variable[s.kept & (s.equation < n) & (s.level > 0) & (values != 0.0)]] = True
+    return (of_velocity & (force | ~read))[n : s.size]
 
 
 def _holding(structure: Structure, values: Array, nominals: Array) -> Array:
