@@ -36,6 +36,7 @@ from netsim.solvers.machine import Machine, build_machine
 from netsim.solvers.redundancy import solvable
 from netsim.spice.netlist import SUFFIXES, circuit_program
 from netsim.structure import findings
+from netsim.superelements import check_names
 from netsim.system import System, build_system
 from netsim.tables import series_of_run
 from netsim.urdf.netlist import robot_program
@@ -310,6 +311,7 @@ class Model:
         if inverse_:
             options = {"forces": "recovered", **({"method": "generalized_alpha"} if "step" in options else {}), **options}
         stepping = check_options(run.analysis, options, spans)
+        check_names(self.network, stepping.superelements, spans)
         return inverse_options(run, stepping, scope) if inverse_ else stepping
 
 

@@ -165,6 +165,7 @@ def _chosen_anew(run: Running) -> bool:
     found = chosen_anew(run.machine, stands)
     if found is None:
         return False
+    run.alive.append(run.machine)  # the readings' table may point into it
     machine, structure = found
     trial, size = first_trial(machine, structure, run.options, run.method, stands)
     run.trial = trial._replace(counters=run.trial.counters)
