@@ -25,6 +25,8 @@ Array = np.ndarray
 ROUNDS = 60
 ROUNDED, STALLED = 16 * np.finfo(float).eps, 1e-10
 """Residuals below these parts of their terms are rounding: at any time, and where a full step of Newton's method makes them no smaller."""
+PATIENCE = 3
+"""So many full steps that make residuals no smaller, where these are small enough, are the end."""
 GOOD_PIVOTS = 1e-6
 LONGEST_TURN = 0.5
 """How far (rad) one Newton step turns a body: a loop that starts far from where it is drawn closes on the branch it was drawn on."""
@@ -112,7 +114,7 @@ def solve_stage(
     With `soft` (a size per equation and row, 0 for those that must hold) the others are met in the least-squares sense, each divided by its size.
     Raises `SimulationError` where the equations contradict one another or Newton does not converge.
     """
-    o, n = stages.offsets, stages.signature.size
+    o = stages.offsets
     active_e = stage_equations(o, k)
     active_v = stage_variables(o, k)
     if not len(active_v) or not (len(active_e) or rows):
@@ -128,12 +130,15 @@ def solve_stage(
     before = np.inf
     damping, step, origin, jacobian = 1.0, np.zeros(0), g[places].copy(), None
     floor, pivots = np.zeros(len(places)), Pivots()
-    scale, within = np.ones(len(active_e) + len(rows)), np.inf
+    scale, within, stalls = np.ones(len(active_e) + len(rows)), np.inf, 0
     floor[turns] = 1.0
     for round_ in range(ROUNDS):
         r = stage_residuals(stages, g, k, active_e, rows)
         norm, sized = _norm(r), _norm(scale * r)
         if round_ and damping == 1.0 and not len(soft) and _settled(jacobian, r, np.maximum(np.abs(g[places]), floor), norm > 0.5 * before):
+            break
+        stalls = stalls + 1 if damping == 1.0 and norm > 0.5 * before else 0
+        if stalls == PATIENCE and not _violated(stages, g, r, active_e, rows).any():  # a singular matrix keeps rounding alive
             break
         if round_ and not len(soft) and not (norm <= before * (1 + 1e-9) or sized <= within) and norm > 1e-12 and damping > 1e-4:
             damping *= 0.5
@@ -157,7 +162,7 @@ def solve_stage(
             break
     if len(turns):
         recharted(stages.machine.system, g, all_of_them=True)
-    _check_solved(stages, g, k, active_e, rows, n, np.asarray(soft))
+    _check_solved(stages, g, k, active_e, rows, np.asarray(soft))
 
 
 def stage_matrix(stages: Stages, g: Array, k: int) -> tuple[Any, Array, Array]:
@@ -313,17 +318,19 @@ def _saddle_point(jacobian: Any, r: Array, metric: Any, soft: Array) -> Array:
     return z[:n] if np.all(np.isfinite(z)) else np.zeros(n)
 
 
-def _check_solved(stages: Stages, g: Array, k: int, equations: Array, rows: Sequence[StartRow], n: int, soft: Array) -> None:
-    """Residuals must be at round-off of their terms; what is left names equations that contradict one another."""
-    r = stage_residuals(stages, g, k, equations, rows)
-    values = np.abs(level_values(stages.machine, g))
-    s = stages.signature
-    terms = np.zeros(n + 1)
-    kept = s.kept
+def _violated(stages: Stages, g: Array, r: Array, equations: Array, rows: Sequence[StartRow]) -> Array:
+    """Which residuals r of a stage's equations and rows are more than what rounding and Newton's last step leave of their terms."""
+    values, s = np.abs(level_values(stages.machine, g)), stages.signature
+    terms, kept = np.zeros(s.size + 1), s.kept
     content = np.abs(g[slots(stages.machine, s.variable[kept], s.level[kept])])
     np.add.at(terms, s.equation[kept], values[kept] * content)
     floor = np.concatenate([terms[equations], [max(abs(row.target), 1e-9) for row in rows]])
-    bad = ~(np.abs(r) <= 1e-6 * floor + 1e-9) & (soft == 0.0 if len(soft) else True)
+    return np.asarray(~(np.abs(r) <= 1e-6 * floor + 1e-9))
+
+
+def _check_solved(stages: Stages, g: Array, k: int, equations: Array, rows: Sequence[StartRow], soft: Array) -> None:
+    """Residuals must be at round-off of their terms; what is left names equations that contradict one another."""
+    bad = _violated(stages, g, stage_residuals(stages, g, k, equations, rows), equations, rows) & (soft == 0.0 if len(soft) else True)
     if not bad.any():
         return
     written = [row for row, wrong in zip(rows, bad[len(equations) :]) if wrong]
