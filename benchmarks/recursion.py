@@ -25,9 +25,11 @@ from netsim.urdf.robot import rotation
 
 SIZES = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
 DENSE = 256
-"""The largest size of what has n^2 results."""
+"""The largest size of what has n^2 results, and of Pinocchio, whose data hold tensors of n^3 numbers (more than 20 GB at 1 024)."""
 BUDGET = 0.05
 """Seconds of each measurement, of which the best of five counts."""
+ROUNDS, TURN = 7, 300_000
+"""Of a fit: rounds, and bodies in a turn."""
 
 
 def chain_or_tree(n: int, children: int) -> Tree:
@@ -144,6 +146,22 @@ OURS = {"rnea": repeat_rnea, "aba": repeat_aba, "mixed": repeat_mixed, "crba": r
 CALLS = {"rnea": rnea, "aba": aba, "derivatives": rnea_derivatives}
 
 
+def exponent(repeat: Callable[..., Any], children: int, sizes: list[int]) -> float:
+    """The slope of log time over log bodies; sizes take turns, seven rounds, of which the least counts: what else the machine does hits all alike."""
+    work = []
+    for n in sizes:
+        tree, state = chain_or_tree(n, children), tuple(np.random.default_rng(n).normal(size=(3, n)))
+        work.append(lambda count, t=tree, s=state: repeat(t.flat, *s, np.zeros((t.nodes, 6)), count))
+    times = np.full(len(sizes), np.inf)
+    for _ in range(ROUNDS):
+        for k, n in enumerate(sizes):
+            count = max(1, TURN // n)
+            began = clock.process_time()
+            work[k](count)
+            times[k] = min(times[k], (clock.process_time() - began) / count)
+    return float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
+
+
 def report() -> None:
     """A row for each algorithm and size: microseconds of both, the call that was subtracted, and their ratio; then growth and single calls."""
     try:
@@ -161,21 +179,19 @@ def report() -> None:
                 call = theirs(pinocchio, name, twin(pinocchio, one), zero)
             print(f" {name} of a {shape}; one joint takes {single:.2f} us" + (f", a call of Pinocchio's {call:.2f} us" if pinocchio else ""))
             print(f"  {'bodies':>6} {'netsim us':>10}" + (f" {'Pinocchio us':>13} {'ratio':>6}" if pinocchio else ""))
-            growth = []
-            for n in SIZES if name in ("rnea", "aba", "mixed") else [n for n in SIZES if n <= DENSE]:
+            sizes = [n for n in SIZES if name in ("rnea", "aba", "mixed") or n <= DENSE]
+            for n in sizes:
                 tree = chain_or_tree(n, children)
                 rng = np.random.default_rng(n)
                 state = tuple(rng.normal(size=(3, n)))
                 wrenches = np.zeros((tree.nodes, 6))
                 own = best(lambda count, t=tree, s=state, w=wrenches, f=repeat: f(t.flat, *s, w, count))
-                growth.append((n, own))
                 line = f"  {n:6} {own:10.2f}"
-                if pinocchio:
+                if pinocchio and n <= DENSE:
                     other = theirs(pinocchio, name, twin(pinocchio, tree), state) - call
                     line += f" {other:13.2f} {(own - single) / other:6.2f}"
                 print(line, flush=True)
-            sizes, times = np.log([g for g in growth if g[0] >= 16]).T
-            print(f"  growth from 16 bodies on: n^{np.polyfit(sizes, times, 1)[0]:.2f}")
+            print(f"  growth from 16 to {sizes[-1]} bodies: n^{exponent(repeat, children, [n for n in sizes if n >= 16]):.2f}")
     tree, state = chain_or_tree(7, 1), tuple(np.random.default_rng(7).normal(size=(3, 7)))
     print(" One call from Python, a chain of 7")
     for name, function in CALLS.items():

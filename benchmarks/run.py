@@ -6,6 +6,7 @@ import os
 import platform
 from pathlib import Path
 
+import arm
 import buck
 import building
 import chain
@@ -39,7 +40,7 @@ def machine_description() -> str:
 def main() -> None:
     """Print every table."""
     print(machine_description())
-    for topic in (startup, building, memory, ladder, spice, integrators, buck, cmos, tripod, chain, recursion, superelements, newmark):
+    for topic in (startup, building, memory, ladder, spice, integrators, buck, cmos, tripod, chain, recursion, arm, superelements, newmark):
         print(flush=True)
         topic.report()
 

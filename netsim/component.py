@@ -21,7 +21,14 @@ from netsim.units import KNOWN_NAMES, NO_DIMENSION, Dimension, parse_unit
 SECOND = parse_unit("s").dimension
 CONSTANTS = {"pi": pi}
 """What these names mean where nothing else is called so."""
-WORLD = {"gravity": ("m/s2", (3,), (0.0, 0.0, -9.80665)), "ambient": ("K", (), 293.15)}
+WORLD = {
+    "gravity": ("m/s2", (3,), (0.0, 0.0, -9.80665)),
+    "ambient": ("K", (), 293.15),
+    "oil_density": ("kg/m3", (), 860.0),
+    "oil_viscosity": ("m2/s", (), 46e-6),
+    "oil_bulk_modulus": ("Pa", (), 1.6e9),
+}
+"""Unit, size and default of what every component may read: a `world` line changes it."""
 SIGNAL = DomainDef("signal", across=(Quantity("y", "1", doc="value"),), doc="a causal value: one writer, many readers, no through")
 
 

@@ -33,7 +33,7 @@ from netsim.language.syntax import (
     World,
 )
 from netsim.language.syntax import Instance as InstanceText
-from netsim.library import Library, check_library, collect, included
+from netsim.library import Library, check_library, collect, homes, included
 from netsim.network import GROUND, Beginning, Definition, Frame, Instance, Network, Node, integer, name_text
 from netsim.repetition import unrolled, written_out
 
@@ -175,7 +175,7 @@ class _Expander:
             self._model(model, frame.prefix + local, nodes, text, frame)  # type: ignore[arg-type]
 
     def _unknown_type(self, text: InstanceText) -> None:
-        hint = nearest(text.type, self.library.types()) or "is a `use` line missing?"
+        hint = homes(text.type) or nearest(text.type, self.library.types()) or "is a `use` line missing?"
         raise InputError(Problem("E226", f"no component or model is called '{text.type}'", self._type_span(text), hint=hint))
 
     def _type_span(self, text: InstanceText) -> Span:

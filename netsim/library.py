@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -47,6 +48,13 @@ def _shipped(installed: str, checkout: str) -> Path:
 def library_names() -> list[str]:
     """Everything `use` can name."""
     return sorted({path.stem for path in library_folder().iterdir() if path.suffix == ".lib" or path.is_dir()})
+
+
+def homes(name: str) -> str:
+    """A hint such as "add the line: use couplings" for a name that a shipped library defines, or an empty string."""
+    told = re.compile(rf"^(?:component|model|domain)\s+{re.escape(name)}\b", re.MULTILINE)
+    found = [home for home in library_names() if any(told.search(f.read_text(encoding="utf-8")) for f in library_files(Use(home, False)))]
+    return "add the line: " + " or ".join(f"use {home}" for home in found) if found else ""
 
 
 def library_files(use: Use) -> list[Path]:

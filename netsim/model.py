@@ -35,7 +35,7 @@ from netsim.solvers.initial import Structure
 from netsim.solvers.machine import Machine, build_machine
 from netsim.solvers.redundancy import solvable
 from netsim.spice.netlist import SUFFIXES, circuit_program
-from netsim.structure import findings
+from netsim.structure import at_rest, findings
 from netsim.system import System, build_system
 from netsim.tables import series_of_run
 from netsim.urdf.netlist import robot_program
@@ -51,7 +51,7 @@ class Model:
 
     network: Network
     overrides: Mapping[str, Expr] = field(default_factory=dict)
-    shared: dict[str, Any] = field(default_factory=dict, repr=False)
+    shared: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     @property
     def system(self) -> System:
@@ -67,7 +67,7 @@ class Model:
         Raises `InputError` for a structurally singular network."""
         if "findings" not in self.shared:
             self.shared["findings"] = findings(self.system)
-        errors = [p for p in self.shared["findings"] if not p.is_note]
+        errors = [p for p in self.shared["findings"] if not p.is_note and (self.network.runs or p.code != "E302")]  # see _settled
         if errors:
             raise InputError(errors)
         constant = constant_charges(self.system, self.values)
@@ -87,6 +87,13 @@ class Model:
     @cached_property
     def machine(self) -> Machine:
         return build_machine(self.prepared[0], self.values, lambda call, name: self._earlier(call, name, []))
+
+    def _settled(self, for_static: bool = False) -> None:
+        """Raises E302 where a run from Python that begins at the static solution finds something that nothing determines there."""
+        if ("at rest", for_static) not in self.shared:
+            self.shared["at rest", for_static] = at_rest(self.system, for_static)
+        if self.shared["at rest", for_static]:
+            raise InputError(self.shared["at rest", for_static])
 
     def with_params(self, **values: Any) -> Model:
         """The same network with other parameter values (numbers in SI, or texts with units); nothing is rebuilt or recompiled."""
@@ -215,10 +222,12 @@ class Model:
         """
         from netsim.results import dataset
 
-        given = {name.rstrip("_"): value for name, value in options.items()}
-        numbers = {n: plain_option(n, v) for n, v in given.items()}
+        numbers = {n.rstrip("_"): plain_option(n.rstrip("_"), v) for n, v in options.items()}
         beside, chosen = signals_measured(self.network), check_options("transient", numbers, {})
-        samples = transient(self.machine, self.structure, chosen, self._saves(save), self._plots(), progress, beside=beside)
+        machine = self.machine
+        if chosen.start != "rest":
+            self._settled()
+        samples = transient(machine, self.structure, chosen, self._saves(save), self._plots(), progress, beside=beside)
         samples = self._measured(samples)
         if "failure" in samples.attributes or samples.broken:
             error = SimulationError(samples.broken or samples.attributes["failure"])
@@ -232,8 +241,9 @@ class Model:
         Raises `SimulationError` where there is none or none is found."""
         from netsim.results import dataset
 
-        chosen = static_options({n: plain_option(n, v) for n, v in options.items()}, {})
-        return dataset(static(self.machine, self.structure, chosen, self._saves(save), self._plots()))
+        chosen, machine = static_options({n: plain_option(n, v) for n, v in options.items()}, {}), self.machine
+        self._settled(for_static=True)
+        return dataset(static(machine, self.structure, chosen, self._saves(save), self._plots()))
 
     def modal(self, save: list[str] | None = None, **options: Any) -> Any:
         """Frequencies, damping and shapes as an xarray.Dataset over `mode`. Options: modes (10), at (s), from_ ("static" or "rest").

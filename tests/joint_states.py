@@ -4,6 +4,7 @@ import numpy as np
 
 from netsim.analyses.beginning import begun
 from netsim.jointspace.choice import formulated
+from netsim.jointspace.spanning import is_planar
 from netsim.jointspace.start import homes, set_charges, shared
 from netsim.kernels.call import run_table
 from netsim.solvers.recovery import plan_recovery, recover
@@ -55,10 +56,15 @@ def counterparts(machine, absolute):
         yield "shared", ours, theirs
     ours, theirs = machine.system, absolute.system
     for i in machine.element.tree.frames:
-        numbers, own = ours.numbering.first[i] + np.arange(6), theirs.numbering.first[i] + np.arange(6)
+        flat = is_planar(ours.network, i)
+        size = np.arange(3 if flat else 6)
         for level in range(3):
-            yield f"frames {level}", ours.layout.unknown(numbers, level), theirs.layout.unknown(own, level)
-        for entry in range(9):
+            yield (
+                f"frames {level}",
+                ours.layout.unknown(ours.numbering.first[i] + size, level),
+                theirs.layout.unknown(theirs.numbering.first[i] + size, level),
+            )
+        for entry in range(0 if flat else 9):
             frames = ours.numbering.frame[i : i + 1], theirs.numbering.frame[i : i + 1]
             yield "charts", ours.layout.chart(frames[0], entry), theirs.layout.chart(frames[1], entry)
     home = homes(absolute)

@@ -13,6 +13,7 @@ from scipy.special import ellipj, ellipk, ellipkinc
 from virtual_work import Moving, about_z, loads, motion_of
 
 import netsim
+from netsim.errors import InputError
 from netsim.library import models_folder
 
 Array = np.ndarray
@@ -178,6 +179,45 @@ def test_fourbar_torque_by_virtual_work_in_the_plane_and_in_space():
     assert np.abs(flat.series("motor.power") - 6 * exact).max() < 1e-8 * peak
     assert deep.attributes["redundant"].startswith("3 redundant constraints at p")
     assert flat.attributes["redundant"] == ""
+
+
+SHAFTS = {
+    "angle": "phi = 1.2 rad*(1 - cos(5*time/1 s))",
+    "speed": "w = 6 rad/s*sin(5*time/1 s)",
+    "angular_acceleration": "a = 30 rad/s2*cos(5*time/1 s)",
+}
+
+
+@pytest.mark.parametrize("kind", SHAFTS)
+def test_a_shaft_drives_a_loop_that_repeats_itself(kind):
+    """The four-bar in space through its crank's shaft: prescribed angle, speed or acceleration; the torque is that of virtual work."""
+    torque = loads(1, fourbar_bodies, [0, -9.81, 0])
+    model = driven_fourbar(f"motor {kind} (f, ground) {SHAFTS[kind]}")
+    run = model.transient(stop=1.0, sample=0.1, rtol=1e-8, save=["f.phi", "motor.drive"])
+    t = np.asarray(run["time"])
+    exact = np.array([torque(1.2 * (1 - np.cos(5 * s)), 6 * np.sin(5 * s), 30 * np.cos(5 * s))[0] for s in t])
+    assert np.abs(np.asarray(run["f.phi"]) - 1.2 * (1 - np.cos(5 * t))).max() < 1e-8
+    assert np.abs(np.asarray(run["motor.drive"]) - exact).max() < 1e-6 * np.abs(exact).max()
+    assert run.attrs["redundant"].startswith("3 redundant constraints at p")
+
+
+@pytest.mark.parametrize("kind, drive", {**SHAFTS, "gear": "ratio = 2"}.items())
+def test_a_loop_driven_twice_names_the_second_drive(kind, drive):
+    shafts = "(f, f2)" if kind == "gear" else "(f2, ground)"
+    with pytest.raises(InputError, match=r"E320 .second. prescribes what is prescribed or locked already"):
+        driven_fourbar(f"motor angle (f, ground) {SHAFTS['angle']}\nsecond {kind} {shafts} {drive}").transient(stop=0.01)
+
+
+def driven_fourbar(drives):
+    """The four-bar in space with shafts f and f2 at its hinges to ground, and what is tied to them."""
+    lines = (models_folder() / "mechanisms" / "fourbar_spatial.net").read_text().splitlines()
+    kept = [line for line in lines if not line.startswith(("motor", "run", "save", "plot"))]
+    text = (
+        "\n".join(kept)
+        .replace("revolute    (ground, a)", "revolute_driven (ground, a, f)")
+        .replace("revolute    (ground, c)", "revolute_driven (ground, c, f2)")
+    )
+    return netsim.load(f"use rotational\n{text}\n{drives}\n")
 
 
 def test_slider_crank_torque_by_virtual_work():

@@ -301,7 +301,7 @@ def test_pump_drive():
     flow, p = 1.6e-6 * 150, samples.series("vessel.p")[-1]
     assert samples.series("nozzle.q")[-1] == pytest.approx(flow, rel=1e-9)
     assert p == pytest.approx(860 / 2 * (flow / (0.62 * 3e-6)) ** 2, rel=1e-6)
-    assert samples.series("outlet.p")[-1] - p == pytest.approx(0.5e5 + flow / 1e-8, rel=1e-3)
+    assert samples.series("outlet.p")[-1] - p == pytest.approx(0.5e5 + 1e3 + flow / 1e-8, rel=1e-6)  # cracking, rounding, flow
     assert samples.series("motor.drive")[-1] == pytest.approx(1.6e-6 * samples.series("outlet.p")[-1], rel=1e-9)
 
 

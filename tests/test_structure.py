@@ -14,11 +14,11 @@ from netsim.errors import Problem
 from netsim.expansion import build_network
 from netsim.language.parse import parse
 from netsim.library import models_folder, read_program
+from netsim.solvers.words import quoted
 from netsim.structure import findings, needed_smoothness
 from netsim.structure.causes import Picture
 from netsim.structure.nullspace import null_basis, supports
 from netsim.structure.roles import CONDUCTS, FEEDS, OPEN, STORES, links
-from netsim.structure.words import listed
 from netsim.system import System, build_system
 
 
@@ -323,6 +323,9 @@ def test_a_corner_in_a_voltage_on_a_capacitor_is_a_note() -> None:
     assert [problem.code for problem in found(text)] == ["N306"]
 
 
-@pytest.mark.parametrize(("count", "text"), [(1, "'1'"), (2, "'1' and '2'"), (3, "'1', '2' and '3'"), (9, "'1', '2', '3', '4', '5' and 4 more")])
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(1, "'1'"), (2, "'1' and '2'"), (3, "'1', '2' and '3'"), (5, "'1', '2', '3', '4' and '5'"), (9, "'1', '2', '3', '4' and 5 more")],
+)
 def test_lists_read_like_sentences(count: int, text: str) -> None:
-    assert listed(str(i) for i in range(1, count + 1)) == text
+    assert quoted(str(i) for i in range(1, count + 1)) == text

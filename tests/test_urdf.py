@@ -189,6 +189,53 @@ def test_free_motion_converges_to_that_of_the_recursions(path, name, joints, q, 
     assert 3.5 <= misses[0] / misses[1] <= 4.5
 
 
+def recursion(lines, stop, *saved, path=PUMA, rtol=1e-11):
+    text = f'use "{path}"\nworld gravity = [0, 0, -9.81] m/s2\narm puma (ground)\n{lines}\n'
+    run = netsim.load(f"{text}run recursion(stop = {stop}, sample = {stop / 10}, rtol = {rtol})\nsave {', '.join(saved)}\n").run()[0]
+    return run.time, np.column_stack([run.series(name) for name in saved])
+
+
+def test_an_arm_runs_through_the_recursion(tmp_path):
+    """Starts, friction at joints, what is welded to a link (a tool with mass) and torques on flanges; against the tree of the file alone."""
+    path = tmp_path / "arm.urdf"
+    text = PUMA.read_text()
+    assert '<link name="tool"/>' in text
+    elbow = text.index('<joint name="elbow"')
+    text = text[:elbow] + text[elbow:].replace("</joint>", '<dynamics damping="0.7" friction="0.4"/></joint>', 1)
+    path.write_text(text.replace('<link name="tool"/>', link("tool", 0.3)))
+    q, v = np.array([0.2, -0.5, 0.4, 0.3, -0.6, 0.1]), np.array([1.0, 0.5, -1.0, 2.0, 1.0, -3.0])
+    lines = [f"start arm.{n}.q = {x}\nstart arm.{n}.rate = {s}" for n, x, s in zip(JOINTS, q, v)]
+    lines += ["push torque (arm.wrist_pitch_flange) T = 0.3 N.m*sin(4*time/(1 s))", "back relative_torque (ground, arm.waist_flange) T = 5 N.m"]
+    with pytest.raises(InputError, match="'back'"):
+        recursion("\n".join(lines), 0.4, "arm.waist.q", path=path)
+    lines[-1] = "hold torque (arm.waist_flange) T = -5 N.m"
+    times, found = recursion("\n".join(lines), 0.4, *(f"arm.{n}.q" for n in JOINTS), path=path)
+    robot = robot_tree(path, (0, 0, -G))
+
+    def rates(t, x):
+        tau = np.array([-5.0, 0, 0, 0, 0.3 * np.sin(4 * t), 0])
+        return np.concatenate([x[6:], aba(robot.tree, x[:6], x[6:], tau)])
+
+    done = solve_ivp(rates, (0, 0.4), np.concatenate([q, v]), "DOP853", times, rtol=1e-12, atol=1e-13)
+    assert found == pytest.approx(done.y[:6].T, abs=1e-8)
+    assert np.ptp(found[:, 2]) > 0.1
+
+
+def test_motions_of_flanges_through_the_recursion():
+    """Angles and a speed of flanges are motions: the drives of models/robots/puma.net, with one source turned round."""
+    text = (ROBOTS / "puma.net").read_text()
+    text = text[: text.index("run ")].replace('use "puma.urdf"', f'use "{PUMA}"')
+    text = text.replace("angle  (arm.elbow_flange, ground)           phi = 1.5", "angle  (ground, arm.elbow_flange)  phi = -1.5")
+    names = [f"{n}.drive" for n in JOINTS]
+    run = netsim.load(f"{text}run recursion(stop = 2 s, sample = 0.2 s)\nsave {', '.join(names)}, arm.hand_roll_flange.w\n").run()[0]
+    tree, signs = robot_tree(PUMA, (0, 0, -G)).tree, np.array([1, 1, -1, 1, 1, 1])
+    w = np.pi
+    for t, row in zip(run.time, np.column_stack([run.series(n) for n in names])):
+        s = (t / 2 - np.sin(w * t) / (2 * np.pi), (1 - np.cos(w * t)) / 2, w * np.sin(w * t) / 2)
+        assert row == pytest.approx(signs * rnea(tree, *(x * WAYS for x in s)), abs=1e-8)
+    assert run.series("arm.hand_roll_flange.w") == pytest.approx(2 * (1 - np.cos(w * run.time)) / 2, abs=1e-12)
+
+
 BOX = '<inertial><mass value="{}"/><inertia ixx="0.02" iyy="0.03" izz="0.04" ixy="0" ixz="0" iyz="0"/></inertial>'
 
 

@@ -19,9 +19,10 @@ from netsim.errors import Problem, SimulationError
 from netsim.integrators.loop import settle
 from netsim.integrators.states import energies, sample
 from netsim.language.syntax import Expr, Name
-from netsim.recursion.bodies import FORCE, POSITION, SPEED, NetworkTree, network_tree
+from netsim.recursion.bodies import NetworkTree, network_tree
 from netsim.recursion.integrals import integrals_of, summed
 from netsim.recursion.runge_kutta import FINISHED, SINGULAR, given_of, runge_kutta
+from netsim.recursion.sources import FORCE, POSITION, SPEED
 from netsim.recursion.states import coordinates, fill, places, translation
 from netsim.samples import Samples
 from netsim.selection import add_unseen, sampler, select

@@ -126,13 +126,18 @@ def _correct(method, problem, factor, trial, h):
 
 @inner
 def newton(method, problem, factor, trial, h):
-    """Simplified Newton for the stages; (status, iterations)."""
+    """Simplified Newton for the stages; (status, iterations).
+
+    Where something moves, the second correction tells nothing of the third: positions are corrected at once, forces by what that changes, which can
+    be as much as before, and is the last.
+    """
     memory = method.memory
     tolerance = trial.tolerances[1]
     if problem.sizes[NK]:  # velocities are known to the rounding of positions over the step
         tolerance = max(tolerance, 0.5 * EPS * method.eigenvalues[0] / (h * trial.tolerances[0]))
     faint = max(memory[FAINT], 1e-6) ** 0.8
     before, theta = 0.0, 1e-3
+    seen = 2 if problem.sizes[NK] else 1
     memory[SHRINK] = 0.5
     for iteration in range(1, ITERATIONS_MOST + 1):
         _residuals(method, problem, trial, h)
@@ -143,11 +148,11 @@ def newton(method, problem, factor, trial, h):
         if iteration > 1:
             ratio = norm / before if before > 0.0 else 0.0
             theta = ratio if iteration == 2 else np.sqrt(ratio * theta)
-            if ratio >= 0.99:
+            if ratio >= (0.99 if iteration > seen else 2.0):
                 memory[THETA] = theta
                 return (CONVERGED if norm < 0.02 else NOT_CONVERGED), iteration
             faint = theta / (1.0 - theta) if theta < 1.0 else 1e3
-            if faint * norm * theta ** (ITERATIONS_MOST - 1 - iteration) > tolerance:
+            if iteration > seen and faint * norm * theta ** (ITERATIONS_MOST - 1 - iteration) > tolerance:
                 memory[THETA] = theta
                 missed = min(20.0, max(1e-4, faint * norm * theta ** (ITERATIONS_MOST - 1 - iteration) / tolerance))
                 memory[SHRINK] = 0.8 * missed ** (-1.0 / (3 + ITERATIONS_MOST - iteration))

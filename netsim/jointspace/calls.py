@@ -86,7 +86,7 @@ def element(operation, d, g_pointer, out_pointer):
     )  # fmt: skip
     m = Motion(
         _matrix(d, 17), _matrix(d, 18), _matrix(d, 19), _matrix(d, 20), _matrix(d, 21), _matrix(d, 22), _matrix(d, 23), _matrix(d, 24),
-        _matrix(d, 25), _cube(d, 26), _matrix(d, 27), _matrix(d, 28),
+        _matrix(d, 25), _matrix(d, 26), _cube(d, 27), _matrix(d, 28), _matrix(d, 29),
     )  # fmt: skip
     g = carray(g_pointer, (p.sizes[N_G],), np.float64)
     if operation >= BEFORE_LEVEL:
@@ -111,7 +111,7 @@ def element(operation, d, g_pointer, out_pointer):
             for i in range(p.sizes[BUFFER], p.sizes[BUFFER] + p.sizes[N_BUFFER]):
                 out[i] = 0.0
     if operation == OBSERVE:
-        _react(p, m, g, _table(d, 29), _table(d, 30), _line(d, 31), _line(d, 32))
+        _react(p, m, g, _table(d, 30), _table(d, 31), _line(d, 32), _line(d, 33))
 
 
 @compiled

@@ -33,12 +33,13 @@ def formulated(machine: Machine, structure: Structure, g: Array, formulation: st
 
 def _in_joint_coordinates(machine: Machine, g: Array) -> tuple[Machine, Structure, Array]:
     from netsim.jointspace.element import joint_machine
-    from netsim.jointspace.spanning import is_spatial
+    from netsim.jointspace.spanning import is_body
     from netsim.jointspace.start import in_joint_coordinates
 
     network = machine.system.network
-    if not any(is_spatial(network, i) for i in range(len(network.nodes))):
-        raise InputError(Problem("E439", "formulation = tree is for bodies in space, and this network has none", hint="leave `formulation` out"))
+    if not any(is_body(node.domain) for node in network.nodes):
+        message = "formulation = tree is for bodies in space or in the plane, and this network has none"
+        raise InputError(Problem("E439", message, hint="leave `formulation` out"))
     if machine.system.redundant is not None:
         message = "formulation = tree has no answer to constraints that repeat one another, which a loop of this network has"
         raise InputError(Problem("E439", message, hint="say formulation = absolute, or replace a joint of the loop by one with more freedom"))

@@ -16,7 +16,7 @@ from netsim.jointspace.levels import Levels, find_levels
 from netsim.jointspace.numbering import Elements, number
 from netsim.jointspace.pattern import Places, find_places
 from netsim.jointspace.recursion import Motion, Plan
-from netsim.jointspace.spanning import Mechanism, axis_of, mechanism, parameter
+from netsim.jointspace.spanning import Mechanism, axis_of, mechanism, point
 from netsim.kernels.kernel import Kernel, make_kernel
 from netsim.layout import FOLLOWING
 from netsim.levels import constant_charges
@@ -87,13 +87,14 @@ def _plan(machine: Machine, tree: Mechanism, elements: Elements, places: Places)
         len(tree.links), len(tree.coordinates), layout.nf, layout.following, layout.following + 18 * layout.nf, rows, layout.multipliers, layout.nm,
         entries, rows + 6 * layout.nf, places.room, layout.size, system.out_size,
     ])  # fmt: skip
-    links, geometry = np.zeros((len(tree.links), 6), np.int64), np.zeros((len(tree.links), 9))
+    links, geometry = np.zeros((len(tree.links), 7), np.int64), np.zeros((len(tree.links), 9))
     rotations = {int(u): f for f, u in enumerate(elements.numbering.rotations)}
     spot: dict[int, Array] = {0: np.zeros(3)}
     for i, link in enumerate(tree.links):
         freedom = FREEDOMS[link.kind]
         chart = layout.charts + 9 * rotations[int(elements.unknown[link.first])] if freedom == 3 else 0
-        links[i] = max(link.parent, 0), link.kind, link.first, freedom, tree.frames.get(link.body, -1), chart
+        body = tree.frames.get(link.body, -1)
+        links[i] = max(link.parent, 0), link.kind, link.first, freedom, body, chart, body in tree.flat
         if i:
             geometry[i] = _geometry(machine, tree, i, spot)
     coordinates = np.array([_coordinate(elements, tree, k) for k in range(len(tree.coordinates))], np.int64).reshape(-1, 5)
@@ -109,14 +110,14 @@ def _geometry(machine: Machine, tree: Mechanism, i: int, spot: dict[int, Array])
         spot[i] = np.zeros(3) if link.body < 0 else _drawn(machine, tree, link.body)
         return np.concatenate([np.eye(3)[link.direction], np.zeros(6)])
     instance, values = machine.system.network.instances[link.joint], machine.values
-    at = parameter(instance, "at", values)
-    axis = link.sign * axis_of(instance, link.step, values) if link.step.axis else np.zeros(3)
+    at = point(instance, "at", values)
+    axis = link.sign * axis_of(instance, link.step, values) if FREEDOMS[link.kind] == 1 else np.zeros(3)
     spot[i] = at if link.body < 0 else _drawn(machine, tree, link.body)
     return np.concatenate([axis, at - spot[link.parent], spot[i] - at])
 
 
 def _drawn(machine: Machine, tree: Mechanism, body: int) -> Array:
-    """The reference position of a body."""
+    """The reference position of a body (in the plane the third component is an angle, 0 there)."""
     return machine.g[machine.system.layout.place(FOLLOWING + 6 * tree.frames[body] + np.arange(3))].copy()
 
 
@@ -155,8 +156,9 @@ def _room(plan: Plan) -> Motion:
         return np.zeros(shape)
 
     motion = Motion(
-        zeros(links, 3), zeros(links, 9), zeros(links, 6), zeros(links, 6), zeros(links, 6), zeros(coordinates, 6), zeros(coordinates, 6),
-        zeros(coordinates, 6), zeros(coordinates, 6), zeros(coordinates, 3, 6), zeros(len(plan.path), 18), zeros(len(plan.columns), 6),
+        zeros(links, 3), zeros(links, 9), zeros(links, 6), zeros(links, 6), zeros(links, 6), zeros(links, 1), zeros(coordinates, 6),
+        zeros(coordinates, 6), zeros(coordinates, 6), zeros(coordinates, 6), zeros(coordinates, 3, 6), zeros(len(plan.path), 18),
+        zeros(len(plan.columns), 6),
     )  # fmt: skip
     motion.R[0, [0, 4, 8]] = 1.0
     return motion
@@ -176,7 +178,8 @@ def _sides(machine: Machine, tree: Mechanism, elements: Elements) -> tuple[Array
                 for k, i in enumerate(joints):
                     carried = 1 if tree.links[tree.joints[i]].sign > 0 else 0
                     if terminal == carried:
-                        scatter[e, k] = 36 * order[i] + 6 * row + column
+                        frame = tree.frames.get(tree.links[tree.joints[i]].body, -1)
+                        scatter[e, k] = 36 * order[i] + 6 * tree.component(frame, row) + column
             found.append(custom_call(machine.system, batch, kernel, machine.parameters, scatter))
     return call_table(found, machine.system.layout.uniforms), found
 

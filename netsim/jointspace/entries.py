@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from netsim.jointspace.recursion import BODY, BUFFER, ENTRIES, FIRST, FREEDOM, LINK, PARENT, ROWS, bracket, cross
+from netsim.jointspace.recursion import BODY, BUFFER, ENTRIES, FIRST, FLAT, FREEDOM, LINK, PARENT, ROWS, bracket, cross
 from netsim.kernels.call import compiled
 from netsim.kernels.form import UNIFORMS
 
@@ -35,6 +35,8 @@ def answers(p, m, kx, kv, ka):
             _twist_answers(p, m, i, k, kx, kv, ka, X, V, A, d, e)
             y = m.answer[at]
             _place_answers(m.r[i], v, w, alpha, X, V, A, part, y)
+            if p.links[i, FLAT]:  # an angle is no chart
+                y[17] = A[5]
 
 
 @compiled
@@ -170,7 +172,9 @@ def _blocks(p, m, out):
     for i in range(1, p.links.shape[0]):
         body = p.links[i, BODY]
         if body >= 0:
-            force = out[rows + 6 * body : rows + 6 * body + 3]
+            force = out[rows + 6 * body : rows + 6 * body + 3].copy()
+            if p.links[i, FLAT]:
+                force[2] = 0.0
             for at in range(p.path_first[body], p.path_first[body + 1]):
                 cross(m.answer[at], 0, force, 0, moved, 0)
                 place = p.columns_first[i] + _position(p, i, p.path[at])

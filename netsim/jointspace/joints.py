@@ -1,4 +1,4 @@
-"""What the joints of the spatial library are made of: turns and slides, one after the other, from a to b."""
+"""What the joints of the spatial and planar libraries are made of: turns and slides, one after the other, from a to b."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ FREEDOMS = {FIXED: 0, REVOLUTE: 1, PRISMATIC: 1, SPHERICAL: 3}
 
 @dataclass(frozen=True)
 class Step:
-    """One freedom of a joint: its kind, the parameter with its axis (two: their cross product), and the var or terminal that is its coordinate."""
+    """One freedom of a joint: its kind, the parameter with its axis (two: their cross product; none: the plane's normal), and the var or terminal
+    that is its coordinate, or a name for what is neither."""
 
     kind: int
     axis: tuple[str, ...] = ()
@@ -34,13 +35,30 @@ JOINTS: dict[str, tuple[Step, ...]] = {
         Step(PRISMATIC, ("normal", "along"), "y"),
         Step(REVOLUTE, ("normal",), "q"),
     ),
+    "planar_weld": (Step(FIXED),),
+    "planar_revolute": (Step(REVOLUTE, (), "q"),),
+    "planar_revolute_driven": (Step(REVOLUTE, (), "flange"),),
+    "planar_prismatic": (Step(PRISMATIC, ("axis",), "q"),),
+    "planar_prismatic_driven": (Step(PRISMATIC, ("axis",), "flange"),),
+    "planar_pin_in_slot": (Step(PRISMATIC, ("axis",), "q"), Step(REVOLUTE, (), "phi")),
 }
 """Joints of which a tree may be made; any other constraint closes a loop."""
 
-MOTIONS = {"hinge_angle": (REVOLUTE, "q", "T"), "slide_displacement": (PRISMATIC, "s", "F")}
+MOTIONS = {
+    "hinge_angle": (REVOLUTE, "q", "T"),
+    "slide_displacement": (PRISMATIC, "s", "F"),
+    "planar_hinge_angle": (REVOLUTE, "q", "T"),
+    "planar_slide_displacement": (PRISMATIC, "s", "F"),
+}
 """Sources that prescribe a coordinate of the joint beside them: kind of the coordinate, input, and the var of the force that keeps it."""
 
 
 def steps_of(instance: Instance) -> tuple[Step, ...] | None:
     """The freedoms of a joint, None for what is no joint of a tree."""
     return JOINTS.get(instance.component.name)
+
+
+def flange_of(instance: Instance, step: Step) -> int | None:
+    """The node whose value is a freedom's coordinate (of a driven joint), None where the joint keeps it to itself."""
+    terminals = list(instance.component.terminals)
+    return instance.nodes[terminals.index(step.coordinate)] if step.coordinate in terminals else None

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from netsim.batches import Batch, FormKernels, Known, changing, form_of
-from netsim.component import is_kinematic, is_rotation
+from netsim.component import is_kinematic
 from netsim.drives import Drive
 from netsim.elements import batches_of
 from netsim.jointspace.joints import MOTIONS, SPHERICAL, steps_of
-from netsim.jointspace.spanning import Mechanism
+from netsim.jointspace.spanning import Mechanism, is_body
 from netsim.layout import FOLLOWING, Layout
 from netsim.network import GROUND, Instance, Network
 from netsim.numbering import Numbering, across_scalars
@@ -24,7 +24,7 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class JointNumbering(Numbering):
-    """A numbering in which spatial nodes follow: `coordinates` has the unknowns of joint coordinates with their names."""
+    """A numbering in which bodies follow: `coordinates` has the unknowns of joint coordinates with their names."""
 
     coordinates: Mapping[int, str]
 
@@ -152,7 +152,7 @@ def _kernels(network: Network, known: dict[int, Known]) -> Callable[[Instance], 
         key = (id(plain), own)
         if key not in _variants:
             terminals = list(instance.component.terminals)
-            apart = frozenset(k for k in plain.kinematic if k[0] == "node" and _rotates(instance, terminals[k[1]]))
+            apart = frozenset(k for k in plain.kinematic if k[0] == "node" and _follows(instance, terminals[k[1]]))
             kinematic = {**plain.kinematic, **{("own", k): True for k in own}}
             _variants[key] = plain, FormKernels(plain.form, kinematic, apart)
         return _variants[key][1]
@@ -163,11 +163,8 @@ def _kernels(network: Network, known: dict[int, Known]) -> Callable[[Instance], 
 _variants: dict[tuple[int, tuple[int, ...]], tuple[FormKernels, FormKernels]] = {}
 
 
-def _rotates(instance: Instance, terminal: str) -> bool:
-    if instance.component.is_signal(terminal):
-        return False
-    domain = instance.component.domain(terminal)
-    return any(is_rotation(domain, i) for i in range(len(domain.across)))
+def _follows(instance: Instance, terminal: str) -> bool:
+    return not instance.component.is_signal(terminal) and is_body(instance.component.domain(terminal))
 
 
 def _drive(drives: list[Drive], source: Instance, name: str) -> int:

@@ -53,7 +53,7 @@ def find_places(elements: Elements, tree: Mechanism) -> Places:
     entries = _Entries(layout.n)
     kept: list[tuple[Batch, Array]] = []
     for batch in elements.batches:
-        kept.append((batch, _sorted(batch, layout, entries, elements, body_links, paths)))
+        kept.append((batch, _sorted(batch, layout, entries, elements, tree)))
     columns = _columns(tree, entries, body_links, paths)
     targets = [
         [entries.code(int(elements.row[k]), int(elements.unknown[c])) for c in columns[coordinate.link]]
@@ -77,7 +77,7 @@ def find_places(elements: Elements, tree: Mechanism) -> Places:
     return Places(pattern, positions, entries.count, _lists(tree, entries, columns, targets, paths, body_links, place))
 
 
-def _sorted(batch: Batch, layout: Layout, entries: _Entries, elements: Elements, body_links: dict[int, int], paths: list[list[int]]) -> Array:
+def _sorted(batch: Batch, layout: Layout, entries: _Entries, elements: Elements, tree: Mechanism) -> Array:
     """The entries of a batch: buffer places (-1: direct), with what is direct and where the others lead noted in `entries`."""
     wanted = [place for place in batch.jacobian.scatter if place[0] == "entry"]
     shape_ = (len(wanted), batch.n)
@@ -91,7 +91,7 @@ def _sorted(batch: Batch, layout: Layout, entries: _Entries, elements: Elements,
         direct[e, plain] = columns[plain] * layout.n + rows[plain]
         for k in np.flatnonzero((row_frames | (rows >= 0)) & (column_frames | (columns >= 0)) & ~plain):
             buffered[e, k] = entries.count
-            _note(entries, elements, int(rows[k]), int(columns[k]), level, body_links, paths)
+            _note(entries, elements, tree, int(rows[k]), int(columns[k]), level)
             entries.count += 1
     entries.direct.append(direct.ravel())
     return buffered
@@ -102,22 +102,28 @@ def is_frame(numbers: Array, frames: int) -> Array:
     return (numbers < GROUND) & (numbers < FOLLOWING + 6 * frames)
 
 
-def _note(entries: _Entries, elements: Elements, row: int, column: int, level: int, body_links: dict[int, int], paths: list[list[int]]) -> None:
+def _note(entries: _Entries, elements: Elements, tree: Mechanism, row: int, column: int, level: int) -> None:
     """One buffered entry."""
-    b = entries.count
+    b, body_links, paths = entries.count, tree.body_links, tree.body_paths
     if row >= 0 and column >= 0:
         entries.alone.append((b, entries.code(row, column), level))
     elif row >= 0:
-        body, component = divmod(column - FOLLOWING, 6)
+        body, component = _component(tree, column)
         targets = [entries.code(row, int(elements.unknown[k])) for k in paths[body]]
         entries.by_rows.append((b, 6 * level + component, body, targets))
     elif column >= 0:
-        body, component = divmod(row - FOLLOWING, 6)
+        body, component = _component(tree, row)
         targets = [entries.code(int(elements.row[k]), column) for k in paths[body]]
         entries.by_columns.append((b, level, body_links[body], component, targets))
     else:
-        (body, component), (other, by) = divmod(row - FOLLOWING, 6), divmod(column - FOLLOWING, 6)
+        (body, component), (other, by) = _component(tree, row), _component(tree, column)
         entries.pairs.append((b, body_links[body], component, other, 6 * level + by))
+
+
+def _component(tree: Mechanism, number: int) -> tuple[int, int]:
+    """The frame of a number, and which component of it."""
+    frame, position = divmod(number - FOLLOWING, 6)
+    return frame, tree.component(frame, position)
 
 
 def _columns(tree: Mechanism, entries: _Entries, body_links: dict[int, int], paths: list[list[int]]) -> list[list[int]]:

@@ -24,13 +24,14 @@ from netsim.jointspace.joints import FIXED, PRISMATIC, REVOLUTE
 from netsim.kernels.call import compiled
 
 LINKS, COORDINATES, FRAMES, FRAME_X, FRAME_CHARTS, ROWS, MULTIPLIERS, N_MULTIPLIERS, ENTRIES, BUFFER, N_BUFFER, N_G, N_OUT = range(13)
-PARENT, KIND, FIRST, FREEDOM, BODY, CHART = range(6)
+PARENT, KIND, FIRST, FREEDOM, BODY, CHART, FLAT = range(7)
 AXIS, BEFORE, AFTER = 0, 3, 6
 SLOT_X, SLOT_V, SLOT_A, ROW, LINK = range(5)
 
 
 class Plan(NamedTuple):
-    """Integers: sizes; links (L, 6): PARENT ... CHART (slot of a ball joint's chart); coordinates (K, 5): slots, row, link.
+    """Integers: sizes; links (L, 7): PARENT ... CHART (slot of a ball joint's chart), FLAT (a body in the plane); coordinates (K, 5): slots,
+    row, link.
 
     path_first, path: coordinates before the link of every body. columns_first, columns, up: the coordinates that act on what a link carries, and
     where each stands in its parent's list. target: matrix entries of (coordinate k, column), from target_first[k] on; -1 without an unknown.
@@ -60,15 +61,16 @@ class Plan(NamedTuple):
 
 
 class Motion(NamedTuple):
-    """Of links: r (L, 3), R (L, 9), V, A (L, 6) and the wrench on all they carry (L, 6). Of coordinates: S, S', E, E' (K, 6), and of those of a ball
-    joint bend (K, 3, 6): dS_k/dpsi_j. answer (P, 18): what a body's x, v, a do per unit of a coordinate's unknown; block (C, 6): wrenches per unit of
-    the unknowns of columns."""
+    """Of links: r (L, 3), R (L, 9), V, A (L, 6), the wrench on all they carry (L, 6), the angle they have turned by about z (L, 1: in the plane). Of
+    coordinates: S, S', E, E' (K, 6), and of those of a ball joint bend (K, 3, 6): dS_k/dpsi_j. answer (P, 18): what a body's x, v, a do per unit of a
+    coordinate's unknown; block (C, 6): wrenches per unit of the unknowns of columns."""
 
     r: np.ndarray
     R: np.ndarray
     V: np.ndarray
     A: np.ndarray
     wrench: np.ndarray
+    angle: np.ndarray
     S: np.ndarray
     dS: np.ndarray
     E: np.ndarray
@@ -147,6 +149,7 @@ def outward(p, m, g):  # noqa: C901  (one pass from link to link)
             m.R[i, c] = m.R[b, c]
         for c in range(6):
             m.V[i, c], m.A[i, c] = m.V[b, c], m.A[b, c]
+        m.angle[i, 0] = m.angle[b, 0]
         if kind in (REVOLUTE, PRISMATIC):
             q, v, a = g[coordinates[k, SLOT_X]], g[coordinates[k, SLOT_V]], g[coordinates[k, SLOT_A]]
             turned(m.R[b], p.geometry[i], AXIS, n)
@@ -155,6 +158,7 @@ def outward(p, m, g):  # noqa: C901  (one pass from link to link)
                 rotation(p.geometry[i, AXIS : AXIS + 3], q, local)
                 product(m.R[b], local, m.R[i])
                 about(centre, n, m.S[k])
+                m.angle[i, 0] += q * p.geometry[i, AXIS + 2]
             else:
                 for c in range(3):
                     m.S[k, c], m.S[k, 3 + c] = n[c], 0.0
@@ -247,7 +251,8 @@ def _cayley(psi, s, out):
 
 @compiled
 def _show(p, m, g, i):
-    """The frame of a link's body in g: r and its rates, a chart at the present rotation with psi = 0, psi' = w, psi'' = w'."""
+    """The frame of a link's body in g: r and its rates, a chart at the present rotation with psi = 0, psi' = w, psi'' = w'; in the plane the third
+    component is the angle."""
     body, count = p.links[i, BODY], 6 * p.sizes[FRAMES]
     x, chart = p.sizes[FRAME_X] + 6 * body, p.sizes[FRAME_CHARTS] + 9 * body
     v, turn = np.empty(3), np.empty(3)
@@ -263,6 +268,8 @@ def _show(p, m, g, i):
     cross(m.V[i], 3, v, 0, turn, 0)
     for c in range(3):
         g[x + 2 * count + c] += turn[c]
+    if p.links[i, FLAT]:
+        g[x + 2], g[x + count + 2], g[x + 2 * count + 2] = m.angle[i, 0], m.V[i, 5], m.A[i, 5]
     for c in range(9):
         g[chart + c] = m.R[i, c]
 
@@ -271,14 +278,18 @@ def _show(p, m, g, i):
 def inward(p, m, out):
     """Wrenches on the bodies (rows of out) to their parents: m.wrench of every link, about the origin."""
     m.wrench[:] = 0.0
-    moment = np.empty(3)
+    own, moment = np.empty(6), np.empty(3)
     for i in range(p.links.shape[0] - 1, 0, -1):
         if p.links[i, BODY] >= 0:
             at = p.sizes[ROWS] + 6 * p.links[i, BODY]
-            cross(m.r[i], 0, out, at, moment, 0)
+            for c in range(6):
+                own[c] = out[at + c]
+            if p.links[i, FLAT]:
+                own[5], own[2] = own[2], 0.0
+            cross(m.r[i], 0, own, 0, moment, 0)
             for c in range(3):
-                m.wrench[i, c] += out[at + c]
-                m.wrench[i, 3 + c] += out[at + 3 + c] + moment[c]
+                m.wrench[i, c] += own[c]
+                m.wrench[i, 3 + c] += own[3 + c] + moment[c]
         for c in range(6):
             m.wrench[p.links[i, PARENT], c] += m.wrench[i, c]
 

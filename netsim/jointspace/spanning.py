@@ -14,13 +14,15 @@ import numpy as np
 
 from netsim.component import is_rotation
 from netsim.inputs import bounds_of
-from netsim.jointspace.joints import FIXED, FREEDOMS, MOTIONS, PRISMATIC, REVOLUTE, SPHERICAL, Step, steps_of
+from netsim.jointspace.joints import FIXED, FREEDOMS, MOTIONS, PRISMATIC, REVOLUTE, SPHERICAL, Step, flange_of, steps_of
 from netsim.language.expressions import flatten
+from netsim.language.syntax import DomainDef
 from netsim.network import GROUND, Instance, Network
 from netsim.values import Values
 
 Array = np.ndarray
 NOWHERE = -1
+PLANAR = "planar"
 
 
 @dataclass(frozen=True)
@@ -56,12 +58,18 @@ class Coordinate:
 
 @dataclass(frozen=True)
 class Mechanism:
-    """Links (0 the ground), coordinates, the frame number of every spatial node, and the joints that are part of the tree: instance -> last link."""
+    """Links (0 the ground), coordinates, the frame number of every node that is a body, those of them in the plane, and the joints that are part of
+    the tree: instance -> last link."""
 
     links: tuple[Link, ...]
     coordinates: tuple[Coordinate, ...]
     frames: dict[int, int]
+    flat: frozenset[int]
     joints: dict[int, int]
+
+    def component(self, frame: int, position: int) -> int:
+        """The component of a twist (0 to 5) that a body's component at this position is: the third one of a body in the plane is its turn."""
+        return 5 if position == 2 and frame in self.flat else position
 
     def path(self, link: int) -> list[int]:
         """The coordinates that move a link, from the ground on."""
@@ -85,7 +93,21 @@ class Mechanism:
 
 def is_spatial(network: Network, node: int) -> bool:
     """Whether a node is a frame in space."""
-    domain = network.nodes[node].domain
+    return turns(network.nodes[node].domain)
+
+
+def is_planar(network: Network, node: int) -> bool:
+    """Whether a node is a frame in the plane of x and y."""
+    return network.nodes[node].domain.name == PLANAR
+
+
+def is_body(domain: DomainDef) -> bool:
+    """Whether nodes of a domain are frames, in space or in the plane."""
+    return domain.name == PLANAR or turns(domain)
+
+
+def turns(domain: DomainDef) -> bool:
+    """Whether nodes of a domain have a rotation matrix."""
     return any(is_rotation(domain, i) for i in range(len(domain.across)))
 
 
@@ -107,7 +129,7 @@ class _Growing:
     carried: dict[int, int] = field(default_factory=lambda: {GROUND: 0})
 
     def grown(self) -> Mechanism:
-        bodies = [i for i in range(len(self.network.nodes)) if is_spatial(self.network, i)]
+        bodies = [i for i, node in enumerate(self.network.nodes) if is_body(node.domain)]
         neighbours: dict[int, list[tuple[int, int, int]]] = {}
         for i, instance in enumerate(self.network.instances):
             if steps_of(instance) is not None and instance.nodes[0] != instance.nodes[1]:
@@ -119,7 +141,8 @@ class _Growing:
             if body not in self.carried:
                 self._free(body)
                 self._spread(body, neighbours)
-        return Mechanism(tuple(self.links), tuple(self.coordinates), {node: k for k, node in enumerate(bodies)}, self.joints)
+        flat = frozenset(k for k, node in enumerate(bodies) if is_planar(self.network, node))
+        return Mechanism(tuple(self.links), tuple(self.coordinates), {node: k for k, node in enumerate(bodies)}, flat, self.joints)
 
     def _spread(self, root: int, neighbours: dict[int, list[tuple[int, int, int]]]) -> None:
         waiting = deque([root])
@@ -146,18 +169,17 @@ class _Growing:
         if step.kind == SPHERICAL:
             self.coordinates += [Coordinate(f"{instance.name}.turn.{axis}", link) for axis in "xyz"]
         elif step.kind != FIXED:
-            terminals = list(instance.component.terminals)
-            flange = instance.nodes[terminals.index(step.coordinate)] if step.coordinate in terminals else None
-            self.coordinates.append(Coordinate(f"{instance.name}.{step.coordinate}", link, flange, self._motion(instance, step)))
+            self.coordinates.append(Coordinate(f"{instance.name}.{step.coordinate}", link, flange_of(instance, step), self._motion(instance, step)))
 
     def _free(self, body: int) -> None:
-        name, parent = self.network.nodes[body].name, 0
-        for k, axis in enumerate("xyz"):
+        """Slides along the axes, then a ball joint, or in the plane a turn."""
+        name, parent, flat = self.network.nodes[body].name, 0, is_planar(self.network, body)
+        for k, axis in enumerate("xy" if flat else "xyz"):
             self.links.append(Link(parent, Step(PRISMATIC), NOWHERE, NOWHERE, 1, len(self.coordinates), k))
             parent = len(self.links) - 1
             self.coordinates.append(Coordinate(f"{name}.v.{axis}", parent))
-        self.links.append(Link(parent, Step(SPHERICAL), body, NOWHERE, 1, len(self.coordinates)))
-        self.coordinates += [Coordinate(f"{name}.w.{axis}", parent + 1) for axis in "xyz"]
+        self.links.append(Link(parent, Step(REVOLUTE if flat else SPHERICAL), body, NOWHERE, 1, len(self.coordinates), 2))
+        self.coordinates += [Coordinate(name, parent + 1) for name in ([f"{name}.w"] if flat else [f"{name}.w.{axis}" for axis in "xyz"])]
         self.carried[body] = parent + 1
 
     def _motion(self, joint: Instance, step: Step) -> int | None:
@@ -169,7 +191,7 @@ class _Growing:
             source = self.network.instances[number]
             kind = MOTIONS[source.component.name][0]
             if kind == step.kind and source.nodes == joint.nodes:
-                axis = axis_of(source, Step(kind, ("axis",)), self.values)
+                axis = axis_of(source, Step(kind, ("axis",) if "axis" in self.values.parameters(source) else ()), self.values)
                 if np.linalg.norm(axis - wanted) <= 1e-12:
                     self.motions.remove(number)
                     return number
@@ -189,9 +211,17 @@ def parameter(instance: Instance, name: str, values: Values) -> Array:
     return np.array(flatten(values.parameters(instance)[name].value), float)
 
 
+def point(instance: Instance, name: str, values: Values) -> Array:
+    """A vector parameter as one in space: what lies in the plane has no third component."""
+    found = parameter(instance, name, values)
+    return np.append(found, np.zeros(3 - len(found)))
+
+
 def axis_of(instance: Instance, step: Step, values: Values) -> Array:
     """The unit vector of a freedom's axis in the reference placement."""
-    given = [parameter(instance, name, values) for name in step.axis]
+    if not step.axis:
+        return np.array([0.0, 0.0, 1.0])
+    given = [point(instance, name, values) for name in step.axis]
     units = [axis / np.linalg.norm(axis) for axis in given]
     return units[0] if len(units) == 1 else np.cross(*units)
 
@@ -206,7 +236,9 @@ __all__ = [
     "Link",
     "Mechanism",
     "axis_of",
+    "is_body",
     "is_spatial",
     "mechanism",
     "parameter",
+    "point",
 ]

@@ -8,8 +8,9 @@ import numpy as np
 
 from netsim.component import is_kinematic
 from netsim.jointspace.element import TreeElement
-from netsim.jointspace.joints import SPHERICAL
+from netsim.jointspace.joints import REVOLUTE, SPHERICAL
 from netsim.jointspace.recursion import outward
+from netsim.jointspace.spanning import Mechanism, is_planar
 from netsim.numbering import across_scalars
 from netsim.solvers.charts import recharted
 from netsim.solvers.machine import Machine
@@ -59,22 +60,46 @@ def homes(machine: Machine) -> dict:
 
 def _place_coordinates(absolute: Machine, point: Array, machine: Machine, g: Array, element: TreeElement) -> None:
     """Joint coordinates, their rates and second rates, from the joints' own variables and the bodies' motion."""
-    tree, plan, motion, network = element.tree, element.plan, element.motion, machine.system.network
-    home = homes(absolute)
-    for k, coordinate in enumerate(tree.coordinates):
-        link = tree.links[coordinate.link]
-        if coordinate.flange is None and coordinate.motion is None and link.joint >= 0 and link.kind != SPHERICAL:
-            batch, position = home[network.instances[link.joint].name]
-            unknown = batch.unknowns["own", batch.form.own.index(link.step.coordinate)][position : position + 1]
-            g[plan.coordinates[k, 0]] = point[absolute.system.layout.unknown(unknown, 0)[0]]
-        elif link.joint < 0 and link.kind != SPHERICAL:
-            body = next(link.body for link in tree.links[coordinate.link :] if link.body >= 0)
-            g[plan.coordinates[k, 0]] = _motion(absolute, point, body)[0][link.direction]
+    tree, plan, motion = element.tree, element.plan, element.motion
+    unknown = element.elements.unknown
+    own = [k for k, c in enumerate(tree.coordinates) if unknown[k] >= 0 and c.flange is None and tree.links[c.link].kind != SPHERICAL]
+    home, slides = homes(absolute), []
+    for k in own:
+        found = _position(absolute, point, element, home, k)
+        slides += [k] if found is None else []
+        g[plan.coordinates[k, 0]] = found or 0.0
+    for k in slides:
+        outward(plan, motion, g)
+        end = _end(tree, tree.coordinates[k].link)
+        g[plan.coordinates[k, 0]] += motion.S[k, :3] @ (_motion(absolute, point, tree.links[end].body)[0] - motion.r[end])
     for i, link in enumerate(tree.links):
         if link.kind == SPHERICAL:
             outward(plan, motion, g)
             turn = motion.R[link.parent].reshape(3, 3).T @ _motion(absolute, point, link.body)[1]
             g[plan.links[i, 5] : plan.links[i, 5] + 9] = turn.ravel()
+    _place_rates(absolute, point, element, g)
+
+
+def _position(absolute: Machine, point: Array, element: TreeElement, home: dict, k: int) -> float | None:
+    """A coordinate: the joint's own variable, the angle between bodies in the plane, the place of a free body; None of a slide that says neither."""
+    tree = element.tree
+    link = tree.links[tree.coordinates[k].link]
+    body = tree.links[_end(tree, tree.coordinates[k].link)].body
+    if link.joint >= 0:
+        batch, position = home[absolute.system.network.instances[link.joint].name]
+        if link.step.coordinate in batch.form.own:
+            number = batch.unknowns["own", batch.form.own.index(link.step.coordinate)][position : position + 1]
+            return float(point[absolute.system.layout.unknown(number, 0)[0]])
+    if link.kind == REVOLUTE:
+        start = tree.links[_chain(tree, _end(tree, tree.coordinates[k].link))[0]].parent
+        turned = _angle(absolute, point, body) - _angle(absolute, point, tree.links[start].body)
+        return float(element.plan.geometry[tree.coordinates[k].link, 2] * turned)
+    return float(_motion(absolute, point, body)[0][link.direction]) if link.joint < 0 else None
+
+
+def _place_rates(absolute: Machine, point: Array, element: TreeElement, g: Array) -> None:
+    """Rates and second rates of the coordinates, joint by joint, from the twists of bodies."""
+    tree, plan, motion = element.tree, element.plan, element.motion
     for level in (1, 2):
         outward(plan, motion, g)
         before = motion.V if level == 1 else motion.A
@@ -99,9 +124,26 @@ def _chain(tree, i: int) -> list[int]:  # type: ignore[no-untyped-def]
     return chain
 
 
-def _motion(absolute: Machine, point: Array, node: int) -> tuple[Array, ...]:
-    """r, R, v, w, v', w' of a node of the absolute formulation, whose chart is at its rotation."""
+def _end(tree: Mechanism, i: int) -> int:
+    """The link in which the joint of link i ends."""
+    return next(j for j in range(i, len(tree.links)) if tree.links[j].body >= 0)
+
+
+def _angle(absolute: Machine, point: Array, node: int) -> float:
+    """The angle of a body in the plane, 0 of the ground."""
     system = absolute.system
+    return float(point[system.layout.unknown(system.numbering.first[node : node + 1] + 2, 0)[0]]) if node >= 0 else 0.0
+
+
+def _motion(absolute: Machine, point: Array, node: int) -> tuple[Array, ...]:
+    """r, R, v, w, v', w' of a node of the absolute formulation, whose chart is at its rotation; a body in the plane as one in space."""
+    system = absolute.system
+    if is_planar(system.network, node):
+        x, v, a = (point[system.layout.unknown(int(system.numbering.first[node]) + np.arange(3), level)] for level in range(3))
+        c, s = np.cos(x[2]), np.sin(x[2])
+        turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+        flat, normal = np.array([1.0, 1.0, 0.0]), np.array([0.0, 0.0, 1.0])
+        return flat * x, turn, flat * v, normal * v, flat * a, normal * a
     first = int(system.numbering.first[node]) + np.arange(6)
     x, v, a = (point[system.layout.unknown(first, level)] for level in range(3))
     chart = system.layout.charts + 9 * int(system.numbering.frame[node])

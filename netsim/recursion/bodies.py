@@ -14,27 +14,18 @@ import numpy as np
 from numpy.polynomial import Polynomial
 
 from netsim.errors import InputError, Problem
-from netsim.inputs import bounds_of
-from netsim.jointspace.joints import FIXED, MOTIONS, PRISMATIC, REVOLUTE, SPHERICAL, Step, steps_of
+from netsim.jointspace.joints import FIXED, PRISMATIC, REVOLUTE, SPHERICAL, Step, flange_of, steps_of
 from netsim.jointspace.spanning import axis_of, is_spatial, parameter
 from netsim.network import GROUND, Instance
 from netsim.recursion.inertias import NOTHING, RigidBody, is_silent, rigid_bodies
+from netsim.recursion.sources import FORCE, SPEED, Source, flange_friction, numbers_of, sources_of_joints
 from netsim.solvers.machine import Machine
 from netsim.tree.beam import Beam, Section
 from netsim.tree.model import PARENT, Body, Inertia, Joint, Tree, build_tree
 from netsim.tree.shapes import polynomials
 
 Array = np.ndarray
-FLEXIBLE = "flexible_link"
-POSITION, SPEED, FORCE = range(3)
-ACTING = {
-    **{name: (kind, given, POSITION) for name, (kind, given, _) in MOTIONS.items()},
-    "hinge_speed": (REVOLUTE, "w", SPEED),
-    "slide_velocity": (PRISMATIC, "v", SPEED),
-    "hinge_torque": (REVOLUTE, "T", FORCE),
-    "slide_force": (PRISMATIC, "F", FORCE),
-}
-"""Sources of joints: kind of the coordinate, input, and what that is of the coordinate: position or speed (chi = 1), or force (chi = 0)."""
+FLEXIBLE, WELD = "flexible_link", "spatial_weld"
 KINDS = {FIXED: "fixed", REVOLUTE: "revolute", PRISMATIC: "prismatic", SPHERICAL: "spherical"}
 TOGETHER = 1e-12
 
@@ -50,25 +41,17 @@ class Frame:
     at: float = 0.0
 
 
-@dataclass(frozen=True)
-class Source:
-    """What prescribes a coordinate: the drive, the sign with which it enters, and what it is (POSITION, SPEED, FORCE)."""
-
-    coordinate: int
-    drive: int
-    sign: float
-    what: int
-
-
 @dataclass(frozen=True, eq=False)
 class NetworkTree:
-    """The tree; for every spatial node its frame; own variables of instances (instance, name, slice of v; or of q) that are coordinates; sources."""
+    """The tree; for every spatial node its frame; own variables of instances (instance, name, slice of v; or of q) that are coordinates; sources;
+    flanges (node, slice of v) whose values are coordinates."""
 
     tree: Tree
     frames: dict[int, Frame]
     variables: tuple[tuple[Instance, str, slice], ...]
     rates: tuple[tuple[Instance, str, slice], ...]
     sources: tuple[Source, ...]
+    flanges: tuple[tuple[int, slice], ...] = ()
 
     @property
     def motion(self) -> Array:
@@ -112,6 +95,7 @@ class _Growing:
     frames: dict[int, Frame] = field(default_factory=dict)
     joints: list[tuple[Instance, list[tuple[Step, str]], int]] = field(default_factory=list)
     links: list[tuple[Instance, str]] = field(default_factory=list)
+    flanges: dict[int, str] = field(default_factory=dict)
     waiting: deque[int] = field(default_factory=deque)
     problems: list[Problem] = field(default_factory=list)
 
@@ -122,7 +106,8 @@ class _Growing:
     def grow(self) -> None:
         edges: dict[int, list[tuple[int, Instance]]] = {}
         for instance in self.network.instances:
-            if steps_of(instance) is not None or instance.component.name == FLEXIBLE:
+            spatial = any(n >= 0 and is_spatial(self.network, n) for n in instance.nodes[:2])
+            if spatial and (steps_of(instance) is not None or instance.component.name == FLEXIBLE):
                 for here, there in (instance.nodes[:2], instance.nodes[1::-1]):
                     edges.setdefault(here, []).append((there, instance))
         self.edges = edges
@@ -155,6 +140,8 @@ class _Growing:
 
     def _joint(self, node: int, other: int, instance: Instance) -> None:
         """The bodies that carry a joint's freedoms, the last one with what hangs on the node."""
+        if instance.component.name == WELD and self._welded(self.frames[node], other):
+            return
         sign = 1 if instance.nodes[0] == node else -1
         steps, at = list(steps_of(instance) or ())[::sign], parameter(instance, "at", self.machine.values)
         frame, named = self.frames[node], []
@@ -164,8 +151,11 @@ class _Growing:
             axis = sign * axis_of(instance, step, self.machine.values) if step.axis else np.array([0.0, 0.0, 1.0])
             name = f"{instance.name} {k}"
             joint = Joint(KINDS[step.kind], tuple(axis), *friction)
-            if step.coordinate in instance.component.terminals:
-                self._refuse(instance, f"'{instance.name}' hands its coordinate to '{step.coordinate}'")
+            flange = flange_of(instance, step)
+            if flange == GROUND or flange in self.flanges:
+                self._refuse(instance, f"'{instance.name}' hands its coordinate to the ground or to a node that another joint's is")
+            elif flange is not None:
+                self.flanges[flange] = name
             if last:
                 frame = self._carrier(name, frame, joint, at, other)
             else:
@@ -173,6 +163,18 @@ class _Growing:
             named.append((step, name))
         self.frames[other] = frame
         self.joints.append((instance, named, sign))
+
+    def _welded(self, frame: Frame, node: int) -> bool:
+        """Make what hangs on a node part of a rigid body or the ground; False on a flexible link."""
+        at = next((k for k, body in enumerate(self.bodies) if body.name == frame.body), None)
+        if at is not None:
+            inertia = self.bodies[at].inertia
+            if not isinstance(inertia, Inertia):
+                return False
+            both = inertia + self._inertia(self.masses.get(node, NOTHING), self._drawn(node) - frame.origin)
+            self.bodies[at] = replace(self.bodies[at], inertia=both)
+        self.frames[node] = frame
+        return True
 
     def _carrier(self, name: str, parent: Frame, joint: Joint, at: Array, node: int) -> Frame:
         """The body of a node: a flexible link itself where one begins right here and nothing else hangs on the node."""
@@ -248,7 +250,12 @@ class _Growing:
 
     def _friction(self, instance: Instance, steps: list[Step]) -> tuple[float, float, float]:
         """(dry friction, viscous damping, speed that rounds it); springs, and friction of joints of several freedoms, are refused."""
-        own = {n: v.value for n, v in self.machine.values.parameters(instance).items() if isinstance(v.value, int | float)}
+        flange = flange_of(instance, steps[0]) if steps else None
+        if flange is not None:
+            found, taken = flange_friction(self.network, self.machine.values, flange)
+            self.used |= taken
+            return found
+        own = numbers_of(instance, self.machine.values)
         single = len(steps) == 1 and steps[0].kind in (REVOLUTE, PRISMATIC)
         known = ("d", "friction", "ws", "vs") if single else ("ws", "vs")
         wrong = [n for n, v in own.items() if v and n not in known and n.rstrip("q12xy") in ("c", "d", "friction")]
@@ -261,7 +268,7 @@ class _Growing:
     # ------------------------------------------------------------------------------------------ coordinates
 
     def finished(self) -> NetworkTree:
-        sources = self._sources_of_joints()
+        sources = sources_of_joints(self.machine, [(joint, named) for joint, named, _ in self.joints], self.used)
         for batch in self.machine.system.batches:
             for instance in batch.instances if not batch.shapes and not is_silent(batch) else ():
                 if instance.name not in self.used:
@@ -275,7 +282,7 @@ class _Growing:
         variables, rates = [], []
         for instance, named, _ in self.joints:
             for step, body in named:
-                if step.kind in (REVOLUTE, PRISMATIC):
+                if step.kind in (REVOLUTE, PRISMATIC) and flange_of(instance, step) is None:
                     variables.append((instance, step.coordinate, tree.joint[body]))
         for instance, body in self.links:
             here, half = tree.elastic[body], (tree.elastic[body].stop - tree.elastic[body].start) // 2
@@ -283,33 +290,8 @@ class _Growing:
             variables += [(instance, n, s) for n, s in zip("yz", halves)]
             rates += [(instance, n, s) for n, s in zip(("ry", "rz"), halves)]
         found = tuple(replace(s, coordinate=tree.joint[body].start) for s, body in sources)
-        return NetworkTree(tree, self.frames, tuple(variables), tuple(rates), found)
-
-    def _sources_of_joints(self) -> list[tuple[Source, str]]:
-        bounds = bounds_of(self.network, self.machine.values)
-        of_time = {(self.network.instances[b.instance].name, b.quantity.name) for b in bounds if not b.reads_signals}
-        homes = {i.name: (b, k) for b in self.machine.system.batches if not b.shapes for k, i in enumerate(b.instances)}
-        found, moved = [], set()
-        for instance in self.network.instances:
-            kind, name, what = ACTING.get(instance.component.name, (None, "", FORCE))
-            if kind is None or (instance.name, name) not in of_time:
-                continue
-            for joint, named, _ in self.joints:
-                for step, body in named:
-                    sign = self._along(instance, joint, step, kind)
-                    if sign and (body not in moved or what == FORCE) and instance.name not in self.used:
-                        batch, k = homes[instance.name]
-                        found.append((Source(-1, int(batch.drives["input", 0][k]), sign, what), body))
-                        self.used.add(instance.name)
-                        moved |= {body} if what != FORCE else set()
-        return found
-
-    def _along(self, source: Instance, joint: Instance, step: Step, kind: int) -> float:
-        """1 or -1 where a source acts along a joint's freedom or against it, 0 where it does not."""
-        if step.kind != kind or source.nodes[:2] != joint.nodes[:2]:
-            return 0.0
-        cosine = axis_of(source, Step(kind, ("axis",)), self.machine.values) @ axis_of(joint, step, self.machine.values)
-        return float(np.sign(cosine)) if abs(abs(cosine) - 1) <= TOGETHER else 0.0
+        flanges = tuple((node, tree.joint[body]) for node, body in self.flanges.items())
+        return NetworkTree(tree, self.frames, tuple(variables), tuple(rates), found, flanges)
 
     def _refuse(self, instance: Instance, message: str, hint: str = "run transient() instead: it serves any network") -> None:
         self.problems.append(Problem("E450", f"recursion(): {message}", instance.text.span, hint=hint))

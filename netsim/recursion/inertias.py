@@ -47,7 +47,7 @@ def rigid_bodies(machine: Machine) -> tuple[dict[int, RigidBody], set[str]]:
         numbers = _evaluated(machine, batch)
         for instance, column in zip(batch.instances, numbers.T):
             body = _body(column, gravity)
-            if body is not None and instance.nodes[0] >= 0:
+            if body is not None:
                 found[instance.nodes[0]] = found.get(instance.nodes[0], NOTHING) + body
                 named.add(instance.name)
     return found, named

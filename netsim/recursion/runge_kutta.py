@@ -14,7 +14,7 @@ import numpy as np
 
 from netsim.integrators.tableaux import dormand_prince_8
 from netsim.kernels.call import compiled
-from netsim.recursion.bodies import POSITION, SPEED
+from netsim.recursion.sources import POSITION, SPEED
 from netsim.solvers.newton import set_time
 from netsim.tree.forward import make_articulated, mixed_into
 from netsim.tree.kinematics import make_motion

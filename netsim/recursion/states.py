@@ -42,6 +42,8 @@ def translation(machine: Machine, found: NetworkTree) -> Translation:
     offsets = np.array([f.axes.T @ (d - f.origin) for f, d in zip(frames, drawn)]).reshape(-1, 3)
     q_of = places(found.tree)
     variables, rates = ([(_slots(machine, i, name), here) for i, name, here in listed] for listed in (found.variables, found.rates))
+    for level, listed in enumerate((variables, rates)):
+        listed += [(layout.unknown(system.numbering.first[node : node + 1], level), here) for node, here in found.flanges]
     return Translation(
         found,
         np.array([found.node(f) for f in frames]),

@@ -139,13 +139,14 @@ def _fill(plan, where, entries):
     w, r, f = plan.numbers, plan.reals, where[NUMBERS + 1 :]
     base, scales = r[f[7] : f[8]], r[f[8] : f[9]]
     chosen, pairs = w[where[14] : where[15]], w[where[15] : where[16]]
-    picks, products, values = scales.shape[0] - 1, pairs.shape[0] // 3, plan.level_values
+    products, values = pairs.shape[0] // 3, plan.level_values
+    picks = scales.shape[0] - products
     for p in range(entries.shape[0]):
         entries[p] = base[p]
     for p in range(picks):
         entries[chosen[picks + p]] += scales[p] * values[chosen[p]]
     for p in range(products):
-        entries[pairs[2 * products + p]] += scales[picks] * values[pairs[p]] * values[pairs[products + p]]
+        entries[pairs[2 * products + p]] += scales[picks + p] * values[pairs[p]] * values[pairs[products + p]]
 
 
 @inner

@@ -20,7 +20,7 @@ from netsim.solvers.held import held_rows, let_go, stage_of
 from netsim.solvers.machine import Machine
 from netsim.solvers.newton import OUTSIDE_TABLE, set_time
 from netsim.solvers.stages import Inconsistent, Stages, slots, solve_stage
-from netsim.solvers.words import fixed_twice, row_words
+from netsim.solvers.words import advice, fixed_twice, row_words
 from netsim.starts import StartRow, relative_rows, start_rows
 from netsim.system import System
 
@@ -74,10 +74,10 @@ def explain_structure(system: System, singular: StructurallySingular) -> Problem
     names = system.names
     undetermined = [names[v] for v in singular.variables if v < system.n][:6]
     superfluous = [names[e] for e in singular.equations if e < system.n][:6]
-    if not undetermined and (owner := _owner(system, singular.equations)):
+    if (not undetermined or system.redundant is not None) and (owner := _owner(system, singular.equations)):
         said = owner.component.definition.singular
-        message = f"'{owner.name}' prescribes what is prescribed or locked already" + (f": {said}" if said else "")
-        return Problem("E320", message, owner.span, hint="remove it, or what else drives or holds the same thing; or make one of them elastic")
+        mark, hint = advice(said or "", "remove it, or what else drives or holds the same thing; or make one of them elastic")
+        return Problem("E320", f"'{owner.name}' prescribes what is prescribed or locked already", owner.span, mark, hint)
     what = f"nothing determines {', '.join(undetermined)}" if undetermined else "the equations contradict one another"
     hint = f"too many equations meet at {', '.join(superfluous)}" if superfluous else ""
     return Problem("E320", f"the network is structurally singular: {what}", hint=hint)

@@ -20,12 +20,12 @@ from netsim.solvers.initial import Structure
 from netsim.solvers.linear import Factor, analyse, refactor, solve
 from netsim.solvers.machine import Call, Machine, call_table
 from netsim.solvers.newton import set_time
+from netsim.solvers.prescribed import HOLD, holding, prescribed_pairs
 from netsim.solvers.stages import Stages, derivative_of, level_values, slots, solve_stage, stage_variables
 
 Array = np.ndarray
 ROUNDS = 2
 CORNER = 1e-13
-HOLD = 1e5
 
 
 @dataclass(eq=False)
@@ -103,11 +103,12 @@ def levels_table(machine: Machine, used: Array, alive: list[list[Call]]) -> Arra
 
 
 def _momentum(structure: Structure, n: int, nk: int) -> Array:
-    """Charges that are functions of velocities."""
+    """Charges of velocities whose rates are forces: with other rates (prescribed accelerations, controllers) they are known by integration alone."""
     s = structure.signature
-    marks = np.zeros(s.size - n, bool)
-    marks[s.equation[s.kept & (s.level > 0) & (s.equation >= n) & (s.equation < s.size) & (s.variable < nk)] - n] = True
-    return marks
+    of_velocity, force = np.zeros(s.size + 1, bool), np.zeros(s.size + 1, bool)
+    of_velocity[s.equation[s.kept & (s.level > 0) & (s.equation >= n) & (s.variable < nk)]] = True
+    force[s.variable[s.kept & (s.equation < nk)]] = True
+    return (of_velocity & force)[n : s.size]
 
 
 def _holding(structure: Structure, values: Array, nominals: Array) -> Array:
@@ -134,7 +135,7 @@ def _plan(stages: Stages, k: int, values: Array, held: Array, alive: list[list[C
     row_of[equations], column_of[variables] = np.arange(m), np.arange(n)
     top = np.flatnonzero(s.kept & (s.level == o.d[s.variable] - o.c[s.equation]) & (row_of[s.equation] >= 0) & (column_of[s.variable] >= 0))
     i, j = row_of[s.equation[top]], column_of[s.variable[top]]
-    square, mass_scale, pairs = m == n, 1.0, np.zeros((2, 0), np.int64)
+    square, mass_scale, pairs, shares = m == n, 1.0, np.zeros((2, 0), np.int64), np.zeros(0)
     if square:
         rows, columns, picks, scales, base_entries = i, j, top, np.ones(len(top)), (np.zeros(0, int), np.zeros(0, int), np.zeros(0))
         size = n
@@ -151,6 +152,10 @@ def _plan(stages: Stages, k: int, values: Array, held: Array, alive: list[list[C
         pairs = _momenta(stages, column_of)
         top_mass = max(np.abs(values[mass]).max(initial=0.0), np.abs(values[pairs[0]] * values[pairs[1]]).max(initial=0.0))
         mass_scale = 1.0 / top_mass if top_mass else 1.0
+        known = prescribed_pairs(s, o, stages.machine.system.n, nk) if k < 0 else pairs[:, :0]
+        shares = np.concatenate([np.full(pairs.shape[1], -mass_scale), holding(s, values, known)])
+        ends = np.concatenate([[s.equation[pairs[0]], s.variable[pairs[1]]], [s.variable[known[0]], s.variable[known[1]]]], axis=1)
+        pairs = np.hstack([pairs, known])
         rows = np.concatenate([n + i, j, column_of[s.equation[mass]]])
         columns = np.concatenate([j, n + i, column_of[s.variable[mass]]])
         picks = np.concatenate([top, top, mass])
@@ -158,14 +163,14 @@ def _plan(stages: Stages, k: int, values: Array, held: Array, alive: list[list[C
         diagonal = 1e-9 * (costs / most) ** 2 if len(mass) or pairs.size else costs**2 / (most**2 if nk else 1.0)
         base_entries = (np.arange(n + m), np.arange(n + m), np.concatenate([diagonal + CORNER, np.full(m, -CORNER)]))
         size = n + m
-        rows, columns = np.concatenate([rows, column_of[s.equation[pairs[0]]]]), np.concatenate([columns, column_of[s.variable[pairs[1]]]])
+        rows, columns = np.concatenate([rows, column_of[ends[0]]]), np.concatenate([columns, column_of[ends[1]]])
     codes = np.concatenate([columns, base_entries[1]]) * max(size, 1) + np.concatenate([rows, base_entries[0]])
     unique, position = np.unique(codes, return_inverse=True)
     indptr = np.searchsorted(unique, np.arange(size + 1) * max(size, 1)).astype(np.int32)
     base = np.zeros(len(unique))
     np.add.at(base, position[len(rows) :], base_entries[2])
     scale_rows = np.ones(m) if square else row_scale
-    scales = np.append(scales, -mass_scale)
+    scales = np.concatenate([scales, shares])
     plan = StagePlan(
         _tables(stages, k, equations, alive), slots(stages.machine, variables, o.d[variables] + k), m, n, indptr,
         (unique % max(size, 1)).astype(np.int32), base, picks, position[: len(picks)], scales, scale_rows,
@@ -287,9 +292,9 @@ def _run(recovery: Recovery, plan: StagePlan, g: Array) -> bool:
             run_table(table, g, recovery.sums)
             residual[at] = recovery.sums[equations]
         entries = plan.base.copy()
-        np.add.at(entries, plan.targets, plan.scales[:-1] * recovery.level_values[plan.picks])
         first, second, target = plan.pairs
-        np.add.at(entries, target, plan.scales[-1] * recovery.level_values[first] * recovery.level_values[second])
+        np.add.at(entries, plan.targets, plan.scales[: len(plan.targets)] * recovery.level_values[plan.picks])
+        np.add.at(entries, target, plan.scales[len(plan.targets) :] * recovery.level_values[first] * recovery.level_values[second])
         rhs = residual
         if size > plan.n:
             rhs = np.zeros(size)

@@ -18,6 +18,7 @@ from netsim.kernels.reference import evaluate
 from netsim.levels import Offsets, Signature, equation_numbers
 from netsim.solvers.charts import recharted
 from netsim.solvers.machine import Machine
+from netsim.solvers.prescribed import holding, prescribed_pairs
 from netsim.solvers.suspects import without_value
 from netsim.starts import StartRow
 
@@ -258,7 +259,11 @@ def _metric(stages: Stages, values: Array, variables: Array, size: Array, mass_m
     mass = csc_matrix((values[at], (column_of[s.equation[at]], column_of[s.variable[at]])), shape=shape)
     largest = max(float(np.abs(mass.data).max(initial=0.0)), 1e-300)
     massless = diags_array((mass.diagonal() == 0.0).astype(float), format="csc")  # what has mass is weighed by it alone: impulses keep momentum
-    return mass + massless @ diagonal * (1e-9 * largest)
+    pairs = prescribed_pairs(s, stages.offsets, stages.machine.system.n, nk)
+    pairs = pairs[:, np.all(column_of[s.variable[pairs]] >= 0, axis=0)]
+    ends = column_of[s.variable[pairs]]
+    held = csc_matrix((largest * holding(s, values, pairs) * values[pairs[0]] * values[pairs[1]], (ends[0], ends[1])), shape=shape)
+    return mass + held + massless @ diagonal * (1e-9 * largest)
 
 
 @dataclass(eq=False)

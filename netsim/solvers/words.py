@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -20,7 +20,13 @@ LARGE = 0.1
 """Entries of a null vector below this part of the largest are not named."""
 
 
-def quoted(names: list[str]) -> str:
+def advice(sentence: str, hint: str) -> tuple[str, str]:
+    """An author's 'what is wrong: what to do' as (mark, hint); `hint` where the author gives none."""
+    wrong, colon, remedy = sentence.partition(": ")
+    return wrong, remedy if colon else hint
+
+
+def quoted(names: Iterable[str]) -> str:
     """'a'; 'a' and 'b'; 'a', 'b' and 3 more."""
     found = [f"'{name}'" for name in names]
     if len(found) > SHOWN + 1:

@@ -10,11 +10,11 @@ from netsim.errors import Problem
 from netsim.language.parse import without_collector
 from netsim.structure.causes import Picture, singular
 from netsim.structure.loose import loose_ends
-from netsim.structure.rest import resting
+from netsim.structure.rest import begins_static, resting, unsettled
 from netsim.structure.smoothness import needed_smoothness, rough
 from netsim.system import System
 
-__all__ = ["findings", "needed_smoothness"]
+__all__ = ["at_rest", "findings", "needed_smoothness"]
 
 
 @without_collector()
@@ -34,6 +34,13 @@ def findings(system: System) -> list[Problem]:
     return sorted(_once(problems + loose_ends(picture, explained)), key=_place)
 
 
+@without_collector()
+def at_rest(system: System, for_static: bool) -> list[Problem]:
+    """What the static solution leaves undetermined (E302) where no run line asked; `for_static` is an analysis of it alone."""
+    asked = system.network.runs and begins_static(system.network) and not for_static
+    return [] if asked or not system.n else list(_once(unsettled(Picture(system), frozenset(), for_static)))
+
+
 def _once(problems: list[Problem]) -> Iterator[Problem]:
     """One line repeated by `for`, or one model used often, makes one mistake many times over: it is told once."""
     groups: dict[tuple, list[Problem]] = {}
@@ -45,13 +52,18 @@ def _once(problems: list[Problem]) -> Iterator[Problem]:
 
 
 def _only_reactions(system: System, unknowns: frozenset[int]) -> bool:
-    """Whether only reactions of joints in space or in the plane are undetermined: their constraints repeat one another, and the solver copes."""
-    joints = set()
+    """Whether reactions of joints in space or in the plane are undetermined, alone or with what drives them: their constraints may repeat one another
+    where the mechanism is drawn, and the solver, which sees that, copes."""
+    joints: set[int] = set()
+    driven: set[int] = set()
     for batch in system.batches:
         domains = [batch.instances[0].component.domain(t) for t in batch.instances[0].component.terminals] if batch.instances else []
+        own = {int(u) for key, numbers in batch.unknowns.items() if key[0] == "own" for u in numbers}
         if any(is_kinematic(d) and any(q.size for q in d.across) for d in domains):
-            joints |= {int(u) for key, numbers in batch.unknowns.items() if key[0] == "own" for u in numbers}
-    return unknowns <= joints
+            joints |= own
+        elif all(map(is_kinematic, domains)):
+            driven |= own
+    return bool(unknowns & joints) and unknowns <= joints | driven
 
 
 def _place(problem: Problem) -> tuple[bool, str, int, int]:

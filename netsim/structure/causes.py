@@ -12,10 +12,11 @@ from netsim.errors import Problem
 from netsim.language.syntax import DomainDef
 from netsim.network import Instance
 from netsim.numbering import across_scalars
+from netsim.solvers.words import advice, quoted
 from netsim.structure.nullspace import null_basis, supports
 from netsim.structure.pencil import generic_point, matrices
 from netsim.structure.roles import FEEDS, Edge, domain_of_own, edges, islands
-from netsim.structure.words import advice, floating, listed, nodes_word, quantity
+from netsim.structure.words import floating, nodes_word, quantity
 from netsim.system import System
 
 GENERIC_RATE = 0.83
@@ -129,7 +130,7 @@ def _starved(picture: Picture, members: list[int]) -> Problem | None:
     names, domain = [nodes[i].name for i in members], nodes[members[0]].domain
     sources = list(dict.fromkeys(picture.system.network.instances[e.instance].name for e in feeders))
     through = domain.through[0].doc or domain.through[0].name
-    message = f"the {through} of {listed(sources)} has no way on at {nodes_word(names)} ({domain.name})"
+    message = f"the {through} of {quoted(sources)} has no way on at {nodes_word(names)} ({domain.name})"
     mark, hint = floating(domain, names)
     return Problem("E305", message, nodes[members[0]].span, mark, hint)
 
@@ -149,7 +150,7 @@ def _loop(picture: Picture, cause: Cause) -> Problem | None:
     elif len(instances) == 1:
         message = f"'{names[0]}' prescribes a {what} that is fixed already ({where})"
     else:
-        message = f"{listed(names)} prescribe one {what} more than once ({where})"
+        message = f"{quoted(names)} prescribe one {what} more than once ({where})"
     author = next((i.component.definition.singular for i in reversed(instances) if i.component.definition.singular), "")
     mark, hint = advice(author or "they form a closed loop", "remove one of them, or put something that gives way between them")
     return Problem(code, message, last.span, mark, hint, tuple((i.span, f"and '{i.name}'") for i in instances[:-1]))
@@ -161,7 +162,7 @@ def _unexplained(picture: Picture, cause: Cause) -> Problem | None:
     instances = list(_involved(picture, cause))
     speaker = next((i for i in instances if i.component.definition.singular), instances[0] if instances else None)
     open_nodes = [nodes[i].name for i in cause.nodes]
-    subject = nodes_word(open_nodes) if open_nodes else listed(i.name for i in instances)
+    subject = nodes_word(open_nodes) if open_nodes else quoted(i.name for i in instances)
     if speaker is None:
         return None
     span = speaker.span if speaker.component.definition.singular or not cause.nodes else nodes[cause.nodes[0]].span

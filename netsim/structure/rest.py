@@ -9,12 +9,13 @@ from netsim.component import is_kinematic, plain_name
 from netsim.errors import InputError, Problem
 from netsim.language.syntax import DomainDef
 from netsim.network import Network
+from netsim.solvers.words import quoted
 from netsim.starts import StartRow, start_rows
 from netsim.structure.causes import GENERIC_RATE, SEEDS, Picture
 from netsim.structure.nullspace import null_basis, supports
 from netsim.structure.pencil import generic_point, matrices
 from netsim.structure.roles import CONDUCTS, islands
-from netsim.structure.words import listed, nodes_word, quantity
+from netsim.structure.words import nodes_word, quantity
 from netsim.system import System
 from netsim.values import Values
 
@@ -22,29 +23,28 @@ Array = np.ndarray
 
 
 def resting(picture: Picture, explained: frozenset[int]) -> list[Problem]:
-    """Nodes only capacitors touch: their potential needs a written start (and has none in a static analysis)."""
+    """`unsettled` for the runs that the netlist asks for."""
     network = picture.system.network
-    if not _begins_static(network):
-        return []
-    rows = [] if _has_static_run(network) else _written(picture.system)
+    return unsettled(picture, explained, any(run.analysis == "static" for run in network.runs)) if begins_static(network) else []
+
+
+def unsettled(picture: Picture, explained: frozenset[int], for_static: bool) -> list[Problem]:
+    """Nodes only capacitors touch: their potential needs a written start, and has none in a static analysis (`for_static`)."""
+    rows = [] if for_static else _written(picture.system)
     if rows is None:
         return []
     found = []
     for unknowns in _open_at_rest(picture.system, rows):
-        problem = None if unknowns & explained else _problem(picture, unknowns)
+        problem = None if unknowns & explained else _problem(picture, unknowns, for_static)
         if problem is not None:
             found.append(problem)
     return found
 
 
-def _begins_static(network: Network) -> bool:
-    """Some run starts from the static solution (`from = rest` in every run starts from zero)."""
+def begins_static(network: Network) -> bool:
+    """Some run starts from the static solution, as one would that is not written yet (`from = rest` in every run starts from zero)."""
     starts = [{b.name: plain_name(b.value) for b in run.options}.get("from", "static") for run in network.runs]
     return not starts or any(start != "rest" for start in starts)
-
-
-def _has_static_run(network: Network) -> bool:
-    return any(run.analysis == "static" for run in network.runs)
 
 
 def _written(system: System) -> list[StartRow] | None:
@@ -92,7 +92,7 @@ def _has_static_state(domain: DomainDef) -> bool:
     return bool(domain.through) and domain.power is not None and not is_kinematic(domain)
 
 
-def _problem(picture: Picture, unknowns: frozenset[int]) -> Problem | None:
+def _problem(picture: Picture, unknowns: frozenset[int], for_static: bool) -> Problem | None:
     system, cause = picture.system, picture.cause(unknowns)
     nodes = system.network.nodes
     resting_nodes = {i for i in cause.nodes if _has_static_state(nodes[i].domain)}
@@ -104,9 +104,11 @@ def _problem(picture: Picture, unknowns: frozenset[int]) -> Problem | None:
     types = dict.fromkeys(i.component.name for node in members for i in picture.touching[node])
     instances = list(dict.fromkeys(i.name for node in members for i in picture.touching[node]))
     message = f"{nodes_word(names)} {'has' if len(names) == 1 else 'have'} no path to ground ({domain.name})"
-    touch = f"only {listed(instances)} ({', '.join(types)}) touch {'it' if len(names) == 1 else 'them'}"
+    touch = f"only {quoted(instances)} ({', '.join(types)}) touch {'it' if len(names) == 1 else 'them'}"
     mark = f"{touch}, so the static start cannot determine the {quantity(domain)}"
-    hint = f"tie {listed(names[:1])} to ground through something that conducts, or write its start: start {names[0]}.{domain.across[0].name} = ..."
-    if _has_static_run(system.network):
-        hint = f"tie {listed(names[:1])} to ground through something that conducts: static() knows no start values"
+    hint = f"tie {quoted(names[:1])} to ground through something that conducts"
+    if for_static:
+        hint += ": static() knows no start values"
+    else:
+        hint += f", write its start: start {names[0]}.{domain.across[0].name} = ..., or begin with everything at zero: from = rest"
     return Problem("E302", message, nodes[members[0]].span, mark, hint)

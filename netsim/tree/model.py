@@ -48,6 +48,16 @@ class Inertia:
     centre: Sequence[float] = (0.0, 0.0, 0.0)
     tensor: Sequence[Sequence[float]] | Array = field(default_factory=lambda: np.zeros((3, 3)))
 
+    def __add__(self, other: Inertia) -> Inertia:
+        """Both as one body: in the same frame, tensors moved to the common centre."""
+        mass = self.mass + other.mass
+        centre = (self.mass * np.asarray(self.centre) + other.mass * np.asarray(other.centre)) / (mass or 1.0)
+        tensor = np.zeros((3, 3))
+        for part in (self, other):
+            d = np.asarray(part.centre) - centre
+            tensor += np.asarray(part.tensor) + part.mass * (d @ d * np.eye(3) - np.outer(d, d))
+        return Inertia(mass, tuple(centre.tolist()), tensor)
+
 
 @dataclass(frozen=True)
 class Body:
