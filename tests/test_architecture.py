@@ -16,8 +16,8 @@ from netsim.solvers.machine import build_machine, run_calls
 PACKAGE = Path(netsim.__file__).parent
 
 LAYERS = [
-    "errors cache units columns progress samples",
-    "language urdf spice component component_checks library catalogue network repetition expansion placement values tables signals",
+    "errors cache units columns progress samples shapes",
+    "language urdf spice component component_checks library catalogue network network_checks repetition expansion placement values tables signals",
     "kernels.program kernels.objects kernels.native kernels.reference kernels.beforehand",
     "kernels.machine_code kernels.call kernels.apart kernels.bundle rotation",
     "kernels.form kernels.lagrange kernels.events kernels.build kernels.kernel",
@@ -26,6 +26,7 @@ LAYERS = [
     "tracking solvers.newton solvers.words solvers.suspects solvers.diagnosis solvers.rest solvers.homotopy",
     "solvers.culprits solvers.prescribed solvers.stages solvers.assembly solvers.held",
     "solvers.equilibrium solvers.initial solvers.recovery solvers.consistent solvers.reach solvers.reactions solvers.redundancy solvers.sharing",
+    "solvers.load_shares",
     "solvers.change_point",
     "tree",
     "structure integrators corners peaks series courses selection measures jointspace recursion rates analyses results",

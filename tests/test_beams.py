@@ -12,6 +12,8 @@ from scipy.optimize import minimize_scalar
 
 import netsim
 from netsim.library import models_folder
+from netsim.solvers.initial import consistent_start
+from netsim.solvers.recovery import plan_recovery, recover
 
 PENDULUM = models_folder() / "manipulators/flexible_pendulum_1.net"
 
@@ -343,3 +345,20 @@ def test_truncated_equations_lose_energy():
     full, truncated = (Chain(2, 1, EI=300.0, truncated=t).motion([-np.pi / 2, 1.0], times, rtol=1e-7)[1] for t in (False, True))
     assert full < 1e-5
     assert truncated > 0.1
+
+
+def test_fill_grows_with_the_number_of_elements():
+    """A frame that carries a beam meets every element: eliminated late it costs nothing, in an order of columns alone its fill grows like n^2."""
+    fills = []
+    for elements in (50, 100):
+        model = netsim.load(PENDULUM, counts={"elements": elements})
+        g, _ = consistent_start(model.machine, model.structure)
+        plans = [p for _, p in recover_once(model.machine, model.structure, g).stages if p.m]
+        fills.append([len(p.factor.l_row) + len(p.factor.u_row) for p in plans])
+    assert np.all(np.array(fills[1]) < 2.1 * np.array(fills[0])), fills
+
+
+def recover_once(machine, structure, g):
+    recovery = plan_recovery(machine, structure, g)
+    recover(recovery, g, machine.system.layout.state(g), 0.0)
+    return recovery

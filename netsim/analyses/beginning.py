@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from netsim.analyses.events import ROUNDS, has_events, settling, starts_otherwise
+from netsim.batches import shares_of
 from netsim.errors import InputError, Problem, SimulationError
 from netsim.solvers.assembly import sizes_of_machine
 from netsim.solvers.change_point import check_drawn_apart
 from netsim.solvers.charts import recharted
 from netsim.solvers.equilibrium import Equilibrium, equilibrium
 from netsim.solvers.initial import Change, Structure, consistent_start, resumed_start, search_start, set_charges, structure_of
+from netsim.solvers.load_shares import Crowded, set_shares, with_room
 from netsim.solvers.machine import Machine, build_machine
 from netsim.solvers.redundancy import joined, repeated
 from netsim.starts import with_written_discretes
@@ -43,6 +45,13 @@ def _agreeing(machine: Machine, structure: Structure, origin: Array | None, find
         events = settling(found[0], found[1])
         if events is None or not starts_otherwise(events, g):
             return found
+        try:
+            set_shares(found[0], found[1], g, events.mode(g))
+        except Crowded as crowded:  # elements that hold the same thing
+            set_shares(crowded.machine, crowded.structure, g, events.mode(g))
+            room = shares_of(crowded.machine.system.batches)
+            assert room is not None
+            machine, structure = with_room(machine, structure, room)
         changed = machine.g.copy()
         changed[events.values] = changed[events.befores] = g[events.values]
         machine = replace(machine, g=changed)

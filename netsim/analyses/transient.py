@@ -96,7 +96,7 @@ def transient(
         if isinstance(run, Stepping):
             keep_last(run, reader)
         else:
-            keep_last_step(run, structure)
+            keep_last_step(run)
     ending = _Ending(failure, message, clock.perf_counter() - began, clock.process_time() - cpu, clock.process_time() - loop)
     samples = _samples(run, selection, rates, structure, changes, ending, coordinates)
     return replace(samples, origin=point, unseen={name: run.sampled[1][:, list(selection.entries).index(name)] for name in unseen})

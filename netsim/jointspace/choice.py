@@ -43,6 +43,12 @@ def _in_joint_coordinates(machine: Machine, g: Array) -> tuple[Machine, Structur
     if machine.system.redundant is not None:
         message = "formulation = tree has no answer to constraints that repeat one another, which a loop of this network has"
         raise InputError(Problem("E439", message, hint="say formulation = absolute, or replace a joint of the loop by one with more freedom"))
+    between = (i for i in network.instances if any(t.domain in ("spatial", "planar") for t in i.component.terminals.values()))
+    switching = [i for i in between if i.component.definition.discretes]
+    if switching:
+        message = f"formulation = tree knows no events between bodies, as '{switching[0].name}' ({switching[0].component.name}) has them"
+        hint = "friction below a speed `ws` is rounded and has none; at the flange of a driven joint dry_bearing holds"
+        raise InputError(Problem("E439", message, switching[0].span, hint=hint))
     tree = joint_machine(network, machine.values, machine.earlier)
     levels = tree.element.levels
     try:

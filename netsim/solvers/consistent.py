@@ -19,7 +19,7 @@ Array = np.ndarray
 ROUNDS = 15
 CLOSE = 1e-12
 ROUNDING = 1e-7
-"""Corrections this small that shrink no more are rounding."""
+"""Corrections this small that shrink no more are rounding, or a stage's own share where its matrix has a worse condition."""
 SLOW = 0.1
 PIVOT_QUALITY = 1e-9
 
@@ -40,7 +40,7 @@ class Consistent(NamedTuple):
     calls: Array
 
 
-NUMBERS, REALS = 16, 12
+NUMBERS, REALS = 16, 13
 """How many integer and real parts a stage has."""
 
 
@@ -94,7 +94,7 @@ def _parts(plan: StagePlan) -> tuple[list[Array], list[Array], Array]:
     whole += [first_call, first_row, at, equations, plan.places, np.concatenate([plan.picks, plan.targets]), plan.pairs.ravel()]
     size = len(plan.indptr) - 1
     real = [f.row_scale, f.column_scale, f.scale, f.l_value, f.u_value, f.pivot_inverse, f.work]
-    real += [plan.base, plan.scales, plan.row_scale, np.zeros(len(plan.base)), np.zeros(size + plan.m)]
+    real += [plan.base, plan.scales, plan.row_scale, np.zeros(len(plan.base)), np.zeros(size + plan.m), np.array([max(ROUNDING, plan.rounding)])]
     return whole, real, calls
 
 
@@ -172,7 +172,7 @@ def _solve(plan, where, sizes, g):
         w[where[8] : where[9]], r[f[4] : f[5]], r[f[5] : f[6]], r[f[6] : f[7]],
     )  # fmt: skip
     places, row_scale, entries = w[where[13] : where[14]], r[f[9] : f[10]], r[f[10] : f[11]]
-    step, residual = r[f[11] : f[11] + size], r[f[11] + size : f[12]]
+    step, residual, rounding = r[f[11] : f[11] + size], r[f[11] + size : f[12]], r[f[12]]
     shift = n if size > n else 0
     before, fresh = np.inf, False
     for iteration in range(ROUNDS):
@@ -191,7 +191,7 @@ def _solve(plan, where, sizes, g):
         if not np.isfinite(moved):
             return False
         contraction = moved / before if iteration else 1.0
-        if moved * min(1.0, contraction) < CLOSE or (moved < ROUNDING and contraction > SLOW):
+        if moved * min(1.0, contraction) < CLOSE or (moved < (rounding if iteration else ROUNDING) and contraction > SLOW):
             return True
         if iteration and contraction > SLOW:
             _derivatives(plan, g)

@@ -71,8 +71,8 @@ def analyse(n: int, indptr: ArrayLike, indices: ArrayLike, values: ArrayLike, ex
     """The factor of an n x n matrix in compressed columns: scales, pivots, patterns and the values of L and U.
 
     Repeated entries add up. Entries that are zero now but in the pattern stay in it. Raises SingularMatrix where the
-    rank is below n, by structure or up to rounding, and ValueError where values are not finite. With `explain` False the finding comes without the
-    null spaces, which cost far more than the factor.
+    rank is below n, by structure or up to rounding, and ValueError where values are not finite. With `explain` False null spaces, which cost far
+    more than the factor, are sought where the condition leaves no other way to tell.
     """
     start, row = np.asarray(indptr, np.int32), np.asarray(indices, np.int32)
     entries = np.ascontiguousarray(values, np.float64)
@@ -116,9 +116,8 @@ def _attempt(
     if refactor(factor, entries) == 0.0:
         return _broken_down(scaled, scales) if explain else unexplained
     condition = condition_estimate(factor, entries)
-    if not explain:
-        return (factor, condition) if condition < _HOPELESS_CONDITION else unexplained
-    if condition > _SUSPICIOUS_CONDITION and (singular := _singular(scaled, scales, RANK_TOLERANCE)):
+    suspicious = condition > (_SUSPICIOUS_CONDITION if explain else _HOPELESS_CONDITION)
+    if suspicious and (singular := _singular(scaled, scales, RANK_TOLERANCE)):
         return singular
     return factor, condition
 

@@ -8,11 +8,13 @@ of S come from SuperLU; the patterns of L and U for these pivots come from the r
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
+from scipy.sparse import csgraph
 from scipy.sparse.linalg import splu
 
 from netsim.kernels.call import compiled
@@ -33,6 +35,7 @@ _SPARSE_PRODUCT = 50
 _COLUMN_MINIMUM_DEGREE: dict[str, Any] = {"permc_spec": "COLAMD", "diag_pivot_thresh": 1.0}
 _PRODUCT_MINIMUM_DEGREE: dict[str, Any] = {"permc_spec": "MMD_ATA", "diag_pivot_thresh": 1.0}
 _SYMMETRIC_MINIMUM_DEGREE: dict[str, Any] = {"permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": 0.1, "options": {"SymmetricMode": True}}
+_MATCHED_MINIMUM_DEGREE: dict[str, Any] = _SYMMETRIC_MINIMUM_DEGREE | {"diag_pivot_thresh": 1.0}
 
 
 class SingularMatrix(Exception):
@@ -103,19 +106,20 @@ def _norm(logarithms: Floats, place: Ints, n: int) -> Floats:
 
 
 def pivot_order(scaled: sparse.csc_matrix) -> tuple[Ints, Ints] | None:
-    """Rows and columns of the pivots in the order of elimination, of the ordering with the smaller fill; None where a pivot is zero.
+    """Rows and columns of the pivots in the order of elimination, of the ordering with the smallest fill; None where a pivot is zero.
 
     Fill is compared without relaxed supernodes: these store zeros that a refactorisation column by column never touches.
     """
-    best = None
-    for options in (_COLUMN_MINIMUM_DEGREE, *_alternatives(scaled)):
+    least, best = np.inf, None
+    for options, rows in _orderings(scaled):
         try:
-            candidate = splu(scaled, relax=1, **options)
+            candidate = splu(scaled if rows is None else scaled[rows], relax=1, **options)
         except RuntimeError:  # exactly singular, or an ordering that trips SuperLU itself (dpanel_bmod on some singular saddle points)
             continue
-        if best is None or candidate.nnz < best.nnz:
-            best = candidate
-    return None if best is None else (_inverse(best.perm_r), _inverse(best.perm_c))
+        if candidate.nnz < least:
+            order = _inverse(candidate.perm_r)
+            least, best = candidate.nnz, (order if rows is None else rows[order], _inverse(candidate.perm_c))
+    return best
 
 
 def symmetric_order(pattern: sparse.csc_matrix) -> Ints:
@@ -127,18 +131,44 @@ def symmetric_order(pattern: sparse.csc_matrix) -> Ints:
     return _inverse(splu(dominant, **_SYMMETRIC_MINIMUM_DEGREE).perm_c)
 
 
-def _alternatives(scaled: sparse.csc_matrix) -> tuple[dict[str, Any], ...]:
-    """What may beat columns of least degree: symmetric elimination where the diagonal allows it, else minimum degree on A'A where that is sparse.
+def _orderings(scaled: sparse.csc_matrix) -> Iterator[tuple[dict[str, Any], Ints | None]]:
+    """What to try, each with the rows in another order where it wants them so: columns of least degree, and what may beat them.
 
-    Multipliers have no diagonal. Pivots are then taken elsewhere and a symmetric ordering means nothing: on chains of links its fill grows like n^2.
+    That is symmetric elimination where the diagonal allows it. Multipliers have no diagonal; there rows are put in an order that has large entries
+    on it first. Columns of least degree forget that equations that many elements meet in (the balance of a frame that carries a beam of
+    n elements) need not be eliminated early: their fill grows like n^2.
     """
+    yield _COLUMN_MINIMUM_DEGREE, None
     n = scaled.shape[0]
     if n <= _TRY_BOTH_ORDERINGS_ABOVE:
-        return ()
+        return
     if np.count_nonzero(scaled.diagonal()) > _ENOUGH_DIAGONAL * n:
-        return (_SYMMETRIC_MINIMUM_DEGREE,)
-    rows = np.bincount(scaled.indices, minlength=n).astype(float)
-    return (_PRODUCT_MINIMUM_DEGREE,) if rows @ rows < _SPARSE_PRODUCT * scaled.nnz else ()
+        yield _SYMMETRIC_MINIMUM_DEGREE, None
+        return
+    degrees = np.bincount(scaled.indices, minlength=n).astype(float)
+    if degrees @ degrees < _SPARSE_PRODUCT * scaled.nnz:
+        yield _PRODUCT_MINIMUM_DEGREE, None
+    rows = heaviest_matching(scaled)
+    if rows is not None:
+        yield _MATCHED_MINIMUM_DEGREE, rows
+
+
+def heaviest_matching(matrix: sparse.csc_matrix) -> Ints | None:
+    """Rows in the order that gives the diagonal with the largest product; None where every order has a zero on it.
+
+    I. Duff and J. Koster, The design and use of algorithms for permuting large entries to the diagonal, SIAM J. Matrix Anal. Appl. 20, 1999.
+    """
+    weights = matrix.tocsr()
+    weights.eliminate_zeros()
+    sizes = np.log2(np.abs(weights.data))
+    weights.data = sizes.max(initial=0.0) + 1.0 - sizes
+    try:
+        row, column = csgraph.min_weight_full_bipartite_matching(weights)
+    except ValueError:
+        return None
+    order = np.empty(len(row), np.int32)
+    order[column] = row
+    return order
 
 
 def _inverse(permutation: NDArray[Any]) -> Ints:

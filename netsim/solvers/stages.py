@@ -304,9 +304,10 @@ def _saddle_point(jacobian: Any, r: Array, metric: Any, soft: Array) -> Array:
     from scipy.sparse.linalg import splu
 
     m, n = jacobian.shape
-    if not m:
+    if not r.any():
         return np.zeros(n)
-    scale = 1.0 / np.maximum(abs(jacobian).max(axis=1).toarray().ravel(), 1e-300)
+    largest = abs(jacobian).max(axis=1).toarray().ravel()
+    scale = 1.0 / np.where(largest > 1e-300, largest, 1.0)  # a row of zeros says nothing, however small its residual
     if not np.all(np.isfinite(r)) or not np.all(np.isfinite(jacobian.data)):
         return np.zeros(n)
     j = (diags_array(scale) @ jacobian).tocsc()
