@@ -148,6 +148,32 @@ def test_a_fourbar_with_friction_in_all_joints():
     assert stored + dissipated - supplied == pytest.approx(np.full(len(stored), stored[0]), abs=1e-6 * np.ptp(stored))
 
 
+CRANK = """
+use spatial
+world gravity = [0, -9.81, 0] m/s2
+cyl    prismatic (ground, p) at = [0, 0.3, 0] m, axis = [0, 1, 0], friction = 20 N
+piston body (p) m = 0.5 kg, I = diag(1e-3, 1e-3, 1e-3) kg.m2, at = [0, 0.3, 0] m
+rod    body (r) m = 0.6 kg, I = diag(5e-3, 1e-4, 5e-3) kg.m2, at = [0, 0.2, 0] m
+crank  body (c) m = 2 kg, I = diag(0.1, 0.1, 0.1) kg.m2
+b1 revolute (ground, c) at = [0, 0, 0] m
+b2 revolute (c, r) at = [0, 0.1, 0] m
+b3 revolute (r, p) at = [0, 0.3, 0] m
+start b1.rate = -20 rad/s
+start b1.q = 0.3 rad
+run transient(stop = 1.5 s)
+"""
+
+
+def test_a_slider_crank_runs_through_its_dead_points():
+    """Friction of the piston is F times its way: it neither stops the crank where it cannot, nor lets it pass without loss."""
+    samples = sampled(netsim.load(CRANK), ("b1.q", "b1.rate", "cyl.q", "cyl.dry.mode"), rtol=1e-7)
+    turned, way = samples.series("b1.q"), np.sum(np.abs(np.diff(samples.series("cyl.q"))))
+    assert turned[0] - turned[-1] > 2.5 * math.pi
+    assert samples.energy[-1, 2] == pytest.approx(20 * way, rel=2e-3)
+    stored, supplied, dissipated = samples.energy.T
+    assert stored + dissipated - supplied == pytest.approx(np.full(len(stored), stored[0]), abs=2e-6 * np.ptp(stored))
+
+
 def test_what_friction_that_holds_needs():
     """Recursions and the coordinates of joints know no modes: they say so, at the joint, with what helps."""
     text = SWING["space"]

@@ -36,6 +36,9 @@ from netsim.system import System, with_shares
 Array = np.ndarray
 FAINT = 1e-7
 """Parts of null vectors and coefficients below this are rounding."""
+ALONE = 1e-6
+"""Where one element alone cannot hold (a prescribed motion, a dead point), this times its force is the acceleration that it cannot
+stop: where there is any it slides at once."""
 NEARLY, REGULAR = 1e-9, 1e8
 """A mechanism that stands this near to a dead point (where a joint cannot stop what moves) counts as standing there; matrices of a condition below
 `REGULAR` are not looked at."""
@@ -118,11 +121,9 @@ def _combinations(machine: Machine, structure: Structure, g: Array) -> dict[tupl
     shares = -np.linalg.solve(square.T, share.T)
     if len(own) == len(set(own)):
         shares *= _senses(matrix, equations, variables, machine.system.layout, at[chosen], forces[own])[:, None]
-    return {
-        (int(equations[at[p]]), int(variables[forces[j]])): float(shares[i, j])
-        for i, p in enumerate(chosen)
-        for j in np.flatnonzero(np.abs(shares[i]) > FAINT * np.abs(shares[i]).max())
-    }
+    used = np.abs(shares) > FAINT * np.abs(shares).max(axis=1, keepdims=True)
+    shares[used.sum(axis=1) == 1] *= ALONE
+    return {(int(equations[at[p]]), int(variables[forces[j]])): float(shares[i, j]) for i, p in enumerate(chosen) for j in np.flatnonzero(used[i])}
 
 
 def _null_spaces(matrix: Any, tolerance: float) -> tuple[Array, Array]:
