@@ -337,10 +337,8 @@ def _violated(stages: Stages, g: Array, r: Array, equations: Array, rows: Sequen
 def _check_solved(stages: Stages, g: Array, k: int, equations: Array, rows: Sequence[StartRow], soft: Array) -> None:
     """Residuals must be at round-off of their terms; what is left names equations that contradict one another."""
     bad = _violated(stages, g, stage_residuals(stages, g, k, equations, rows), equations, rows) & (soft == 0.0 if len(soft) else True)
-    if not bad.any():
-        return
-    written = [row for row, wrong in zip(rows, bad[len(equations) :]) if wrong]
-    raise Inconsistent(k, equations[bad[: len(equations)]], written)
+    if bad.any():
+        raise Inconsistent(k, equations[bad[: len(equations)]], [row for row, wrong in zip(rows, bad[len(equations) :]) if wrong])
 
 
 class Inconsistent(SimulationError):
