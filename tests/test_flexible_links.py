@@ -6,12 +6,15 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import netsim
+from netsim.analyses.options import TransientOptions
+from netsim.analyses.transient import transient
 from netsim.errors import InputError
 from netsim.kernels.build import build_form
 from netsim.kernels.form import UNIFORM
 from netsim.language.beams import gauss_points, gauss_weights, quadrature, shape_functions, shortening
 from netsim.language.expressions import flatten
 from netsim.recursion.links import link_of
+from netsim.scenes import moving_signals, scene_of
 from netsim.shapes import FAMILIES, bending_shapes, wave_number
 from netsim.tree.model import Body, Joint, build_tree
 from netsim.tree.observers import kinetic_energy, potential_energy
@@ -133,6 +136,18 @@ def test_a_link_begins_straight_and_at_rest():
     run = network("n = 3, ", "1 ms", "[1.3, 0.2, 1.1] m").run()[0]
     assert [np.abs(run.series(f"rod.{q}.{c}")[0]) < 1e-9 for q in ("ry", "rz") for c in "xyz"] == [True] * 6
     assert np.abs(run.series("rod.tip.x")[0]) < 1e-12
+
+
+@pytest.mark.parametrize("link", ["n = 3, foreshortening = 1, ", "n = 1, shapes = guided, "])
+def test_it_is_drawn_bent(link):
+    """Its curve ends at the end frame, and its straight line where the end of a stiff link would be."""
+    model = network(link)
+    samples = transient(model.machine, model.structure, TransientOptions(0.01, sample=0.005), beside=moving_signals(model))
+    curve = next(c for c in scene_of(model, samples).curves if c.name == "rod")
+    end = np.column_stack([samples.unseen[f"tip.r.{c}"] for c in "xyz"])
+    assert np.abs(curve.bent[:, -1] - end).max() < 1e-9
+    assert np.abs(curve.bent[:, 0] - curve.straight[:, 0]).max() == 0 and np.linalg.norm(curve.bent[-1, -1] - curve.straight[-1, -1]) > 1e-5
+    assert np.linalg.norm(curve.straight[-1, -1] - curve.straight[-1, 0]) == pytest.approx(np.linalg.norm([1, 0.1, 0.2]), rel=1e-9)
 
 
 # ---------------------------------------------------------------------------------------------------- mistakes

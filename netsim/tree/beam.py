@@ -114,7 +114,7 @@ class Beam:
         """Gauss points x and weights [m] on 0 .. end L, exact for the products of the shape functions."""
         breaks = sorted({b for _, s in self.planes for b in s.breaks if b < end} | {0.0, end})
         nodes, weights = np.polynomial.legendre.leggauss(max([s.points for _, s in self.planes], default=2))
-        spans = list(pairwise(breaks))
+        spans = list(pairwise(breaks)) or [(0.0, 0.0)]
         at = np.concatenate([a + (b - a) * (nodes + 1) / 2 for a, b in spans]) * self.length
         return at, np.concatenate([(b - a) / 2 * weights for a, b in spans]) * self.length
 
