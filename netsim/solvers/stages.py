@@ -7,6 +7,7 @@ square: accelerations, multipliers, rates and everything algebraic follow. These
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,9 +27,8 @@ Array = np.ndarray
 ROUNDS = 60
 ROUNDED, STALLED = 16 * np.finfo(float).eps, 1e-10
 """Residuals below these parts of their terms are rounding: at any time, and where a full step of Newton's method makes them no smaller."""
-PATIENCE = 3
-"""So many full steps that make residuals no smaller, where these are small enough, are the end."""
-GOOD_PIVOTS = 1e-6
+GOOD_PIVOTS, PATIENCE = 1e-6, 3
+"""PATIENCE: so many full steps that make residuals no smaller, where these are small enough, are the end."""
 LONGEST_TURN = 0.5
 """How far (rad) one Newton step turns a body: a loop that starts far from where it is drawn closes on the branch it was drawn on."""
 
@@ -126,10 +126,8 @@ def solve_stage(
     if not len(active_v) or not (len(active_e) or rows):
         return
     levels = o.d[active_v] + k
-    places = np.concatenate(
-        [slots(stages.machine, active_v, levels), slots(stages.machine, np.array(freed, np.int64), np.ones(len(freed), np.int64))]
-    )
-    places = places.astype(np.int64)
+    rates = slots(stages.machine, np.array(freed, np.int64), np.ones(len(freed), np.int64))
+    places = np.concatenate([slots(stages.machine, active_v, levels), rates]).astype(np.int64)
     turns = np.flatnonzero(np.isin(active_v, stages.angles) & (levels == 0))
     square = len(active_e) + len(rows) == len(places) and not len(soft)
     size = np.concatenate([stages.weights[active_v], np.ones(len(freed))])
@@ -217,8 +215,7 @@ def _row_scale(jacobian: Any, size: Array) -> Array:
 
 
 def _norm(r: Array) -> float:
-    norm = float(np.linalg.norm(r))
-    return norm if np.isfinite(norm) else np.inf
+    return float(np.linalg.norm(r)) if np.isfinite(r).all() else np.inf
 
 
 def _settled(jacobian: Any, r: Array, content: Array, stalled: bool) -> bool:
@@ -294,12 +291,10 @@ def _least_change(jacobian: Any, r: Array, metric: Any, square: bool, soft: Arra
     from netsim.solvers.linear import SingularMatrix, solve
 
     if square:
-        try:
+        with suppress(SingularMatrix):
             step = np.zeros(len(r))
             solve(pivots.of(jacobian), r, step)
             return step
-        except SingularMatrix:
-            pass
     return _saddle_point(jacobian, r, metric, soft)
 
 
