@@ -22,7 +22,7 @@ LAYERS = [
     "kernels.machine_code kernels.call kernels.apart kernels.bundle rotation",
     "kernels.form kernels.lagrange kernels.events kernels.build kernels.kernel",
     "numbering bindings layout batches inputs drives expression_form elements system",
-    "solvers.linear_symbolic solvers.linear solvers.machine solvers.charts levels starts",
+    "superelements solvers.linear_symbolic solvers.nesting solvers.linear solvers.machine solvers.charts levels starts",
     "tracking solvers.newton solvers.words solvers.suspects solvers.diagnosis solvers.rest solvers.homotopy",
     "solvers.culprits solvers.prescribed solvers.stages solvers.assembly solvers.held",
     "solvers.equilibrium solvers.initial solvers.recovery solvers.consistent solvers.reach solvers.reactions solvers.redundancy solvers.sharing",

@@ -188,6 +188,7 @@ def _go_on(run: Running, machine: Machine, structure: Structure, stands: Array) 
             set_shares(machine, structure, stands, run.events.mode(stands))
         except Crowded as crowded:
             return _go_on(run, crowded.machine, crowded.structure, stands)
+    run.alive.append(run.machine)  # the table of readings may point into it
     trial, size = first_trial(machine, structure, run.options, run.method, stands)
     run.trial = trial._replace(counters=run.trial.counters)
     run.counters[RESTARTED] = 1

@@ -11,6 +11,7 @@ import numpy as np
 from netsim.analyses.events import ROUNDS, has_events, settling, starts_otherwise
 from netsim.batches import shares_of
 from netsim.errors import InputError, Problem, SimulationError
+from netsim.jointspace.choice import formulated
 from netsim.solvers.assembly import sizes_of_machine
 from netsim.solvers.change_point import check_drawn_apart
 from netsim.solvers.charts import recharted
@@ -74,13 +75,16 @@ def _begun(machine: Machine, structure: Structure, start: str, origin: Array | N
     return _reduced(machine, structure, _drawn)
 
 
-def settled(machine: Machine, structure: Structure, t: float = 0.0) -> tuple[Machine, Structure, Equilibrium]:
-    """The machine that is solved, its structure, and its equilibrium under the sources' values at time t."""
-    return _agreeing(machine, structure, None, lambda m, s, _: _settled(m, s, t))
+def settled(machine: Machine, structure: Structure, t: float = 0.0, formulation: str = "absolute") -> tuple[Machine, Structure, Equilibrium]:
+    """The machine that is solved, its structure, and its equilibrium under the sources' values at time t; `formulation`: in which coordinates.
+
+    Raises `InputError` (E439) where a tree is asked for and there is none."""
+    return _agreeing(machine, structure, None, lambda m, s, _: _settled(m, s, t, formulation))
 
 
-def _settled(machine: Machine, structure: Structure, t: float) -> tuple[Machine, Structure, Equilibrium]:
+def _settled(machine: Machine, structure: Structure, t: float, formulation: str) -> tuple[Machine, Structure, Equilibrium]:
     machine, structure, g, _ = _reduced(machine, structure, lambda m, s: (search_start(m, s, t), []))
+    machine, structure, g, _ = formulated(machine, structure, g, formulation)
     found = equilibrium(machine, g, sizes_of_machine(machine))
     recharted(machine.system, found.g, all_of_them=True)  # signals read R itself
     set_charges(machine, found.g)

@@ -15,7 +15,7 @@ import numpy as np
 from netsim.errors import Problem, SimulationError
 from netsim.kernels.kernel import Kernel, derivative_kernel
 from netsim.kernels.reference import evaluate
-from netsim.levels import Offsets, Signature, equation_numbers
+from netsim.levels import Offsets, Signature, equation_numbers, signature
 from netsim.solvers.charts import recharted
 from netsim.solvers.machine import Machine
 from netsim.solvers.prescribed import holding, prescribed_pairs
@@ -41,6 +41,11 @@ class Stages:
     chosen: Array
     weights: Array
     angles: Array = field(default_factory=lambda: np.zeros(0, np.int64))
+
+
+def signature_of(machine: Machine) -> Signature:
+    """The signature of a machine's system."""
+    return machine.element.levels.signature if machine.element is not None else signature(machine.system)
 
 
 def level_values(machine: Machine, g: Array) -> Array:
