@@ -32,7 +32,7 @@ def run(line: str) -> Any:
     text = NETLIST.read_text()
     first = text.index("\nrun ")
     text = text[:first] + f"\nrun {line}" + text[text.index("\n", first + 1) :]
-    return netsim.load(text.replace('include "shapes.inc"', (NETLIST.parent / "shapes.inc").read_text())).run()[0]
+    return netsim.load(text).run()[0]
 
 
 def exudyn_tree(step: float) -> float | None:

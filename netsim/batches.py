@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -234,8 +234,43 @@ def pins(rows: Array, unknowns: Array) -> Batch:
     return Batch(kernels, [""] * len(rows), (), {("own", 0): np.asarray(rows), ("ref", 0): np.asarray(unknowns)}, {})
 
 
+@dataclass(frozen=True, eq=False)
+class Shares(Batch):
+    """Combinations of forces that are added to rows, coefficient*force each: they belong to a mode of what switches, and are zero in all others
+    (netsim.solvers.load_shares)."""
+
+    coefficients: Array = field(default_factory=lambda: np.zeros((1, 0)))
+    known: dict[bytes, Array] = field(default_factory=dict)
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """(row, unknown) of every coefficient."""
+        return list(zip(self.unknowns["own", 0].tolist(), self.unknowns["ref", 0].tolist()))
+
+    def use(self, mode: bytes) -> None:
+        """The coefficients of a mode, in place."""
+        self.coefficients[0] = self.known.get(mode, 0.0)
+
+
+def shares_for(batches: Sequence[Batch], pairs: Collection[tuple[int, int]]) -> Shares:
+    """Room for combinations of these unknowns in these rows beside what the elements have, all coefficients being zero."""
+    present = shares_of(batches)
+    symbols_ = Symbols()
+    form = Form("shared load", symbols_, (("own", 0),), (symbols_.parameter("share", 1)[0] * symbols_.at(("ref", 0), 0),), (), {})
+    rows, unknowns = np.array(sorted({*pairs, *(present.pairs if present else ())}), np.int64).reshape(-1, 2).T
+    kernels = FormKernels(form, {("ref", 0): False, ("own", 0): False})
+    return Shares(kernels, [""] * len(rows), (), {("own", 0): rows, ("ref", 0): unknowns}, {}, coefficients=np.zeros((1, len(rows))))
+
+
+def shares_of(batches: Sequence[Batch]) -> Shares | None:
+    """The combinations among the elements, if there are any."""
+    return next((b for b in batches if isinstance(b, Shares)), None)
+
+
 def parameters_of(batch: Batch, values: Values) -> Array:
     """The parameter array (parameters, n) of a batch in the form's order; raises `InputError` with every wrong value."""
+    if isinstance(batch, Shares):
+        return batch.coefficients
     rows = batch.form.symbols.parameters
     result = np.zeros((sum(len(s) for s in rows.values()), batch.n))
     problems: list[Problem] = []

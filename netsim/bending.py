@@ -1,6 +1,7 @@
 """Bent beams of a scene: the curve of every element, and the straight line it is bent from.
 
 Elements in a floating frame know their deflections and slopes, those for large displacements the frames at their ends: Hermite's cubics for both.
+Flexible links are bent by their shape functions.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import numpy as np
 
 from netsim.model import Model
 from netsim.network import GROUND, Instance
+from netsim.recursion.links import LINKS, link_of
 from netsim.samples import Samples
 from netsim.scene import Curve
 
@@ -29,6 +31,15 @@ def curves_of(model: Model, motions: Mapping[int, Any], given: Mapping[str, dict
             yield _floating(model, instance, motions, given[instance.name], samples)
         elif instance.component.name in CHORDED:
             yield _chorded(instance, motions, given[instance.name])
+        elif instance.component.name in LINKS:
+            yield _by_shape_functions(model, instance, motions, samples)
+
+
+def coordinates_of_links(model: Model) -> Iterator[tuple[Instance, str]]:
+    """Flexible links with the vars that are their elastic coordinates: what a run must sample for their curves."""
+    for instance in model.network.instances:
+        if instance.component.name in LINKS:
+            yield from ((instance, name) for name, _, _ in link_of(instance, model.values).variables)
 
 
 def _floating(model: Model, instance: Instance, motions: Mapping[int, Any], given: Mapping[str, Array], samples: Samples) -> Curve:
@@ -57,6 +68,16 @@ def _deflections(model: Model, node: int, plane: int | None, samples: Samples) -
     name, index = model.network.nodes[node].name, "" if plane is None else f".{'xy'[plane]}"
     u, s = (samples.unseen[f"{name}.{q}{index}"] for q in "us")
     return u, s
+
+
+def _by_shape_functions(model: Model, instance: Instance, motions: Mapping[int, Any], samples: Samples) -> Curve:
+    link, frame = link_of(instance, model.values), motions[instance.nodes[0]]
+    paths = [f"{instance.name}.{name}" for name, _, _ in link.variables]
+    q = np.array([v for path in paths for key, v in samples.unseen.items() if key == path or key.startswith((f"{path}.", f"{path}["))])
+    z = np.concatenate([q, *(q[None, k] * q[None, m] for k, m in link.beam.pairs)])
+    away = np.einsum("kt,kpi,ji->tpj", z, link.beam.displacement(PARTS * link.beam.length), link.axes)
+    straight = np.stack([frame.point(link.start + part * (link.end - link.start)) for part in PARTS], axis=1)
+    return Curve(instance.name, straight, straight + np.einsum("tij,tpj->tpi", frame.rotation, away))
 
 
 def _chorded(instance: Instance, motions: Mapping[int, Any], given: Mapping[str, Array]) -> Curve:

@@ -14,13 +14,15 @@ from math import pi, prod
 from typing import Any
 
 from netsim.errors import InputError, Problem, nearest
+from netsim.language.beams import NAMES
 from netsim.language.expressions import Scope, Typed, evaluate
 from netsim.language.syntax import Branch, ComponentDef, DomainDef, Equation, Expr, Name, Quantity, Terminal
 from netsim.units import KNOWN_NAMES, NO_DIMENSION, Dimension, parse_unit
 
 SECOND = parse_unit("s").dimension
-CONSTANTS = {"pi": pi}
-"""What these names mean where nothing else is called so."""
+JOULE = parse_unit("J").dimension
+CONSTANTS = {"pi": pi, **{name: float(i) for i, name in enumerate(NAMES)}}
+"""What these names mean where nothing else is called so: pi, and families of shape functions by number."""
 WORLD = {
     "gravity": ("m/s2", (3,), (0.0, 0.0, -9.80665)),
     "ambient": ("K", (), 293.15),
@@ -138,15 +140,17 @@ def mentions(expr: Expr, name: str) -> bool:
 
 
 def sizes_of(size: tuple[Expr, ...], counts: Mapping[str, int]) -> tuple[int, ...]:
-    """The sizes `[n + 1]` of a declaration for given counts."""
-    return tuple(round(evaluate(s, Scope(lambda name: _count(name, counts))).value) for s in size)
+    """The sizes `[n + 1]` of a declaration for given counts; whatever has a size of 0 is an empty vector."""
+    found = tuple(round(evaluate(s, Scope(lambda name: _count(name, counts))).value) for s in size)
+    return found if all(found) else (0,)
 
 
 def _count(name: Name, counts: Mapping[str, int]) -> Typed:
     text = plain_name(name)
-    if text is None or text not in counts:
-        raise InputError(Problem("E208", f"'{text}' is not a count", name.span, hint=nearest(str(text), counts)))
-    return Typed(float(counts[text]))
+    known = {**CONSTANTS, **counts}
+    if text is None or text not in known:
+        raise InputError(Problem("E208", f"'{text}' is not a count", name.span, hint=nearest(str(text), known)))
+    return Typed(float(known[text]))
 
 
 def default_counts(definition: ComponentDef) -> dict[str, int]:
@@ -189,7 +193,7 @@ def symbols(component: Component, counts: Mapping[str, int]) -> dict[str, Symbol
     for p in d.params:
         table[p.name] = Symbol("param", dimension(p.unit), sizes_of(p.size, counts), p)
     for c in d.counts:
-        table[c.name] = Symbol("count", NO_DIMENSION, (), c)
+        table[c.name] = Symbol("count", NO_DIMENSION, (), float(counts[c.name]))
     for kind, quantities in (("input", d.inputs), ("var", d.variables)):
         for q in quantities:
             table[q.name] = Symbol(kind, dimension(q.unit), sizes_of(q.size, counts), q)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from netsim.component import (
+    JOULE,
     SECOND,
     SIGNAL,
     Component,
@@ -24,7 +25,7 @@ from netsim.component import (
 from netsim.errors import InputError, Problem, nearest
 from netsim.language.expressions import Scope, Typed, evaluate, flatten, quantity_of, shape, shaped, span_of
 from netsim.language.syntax import Call, Count, Discrete, Equation, Expr, Let, Name, Number, Param, Quantity, Terminal
-from netsim.units import Dimension
+from netsim.units import NO_DIMENSION, Dimension
 
 
 def check(component: Component) -> list[Problem]:
@@ -138,7 +139,23 @@ def _check_dimensions(component: Component, counts: Mapping[str, int]) -> list[P
             trial.value(energy, dimension(unit), ())
     for claim in d.asserts:
         trial.value(claim.condition)
+    problems += _check_company(component)
     return [*trial.problems, *problems]
+
+
+def _check_company(component: Component) -> list[Problem]:
+    """Elements beside others hang on parameters, between terminals."""
+    params, problems = {p.name for p in component.definition.params}, []
+    for each in component.definition.company:
+        for name in (each.given, *each.missing):
+            if name not in params:
+                problems.append(Problem("E206", f"'{name}' is no parameter", each.span, hint=nearest(name, params)))
+        for node in each.instance.nodes:
+            if plain_name(node) not in {*component.terminals, "ground"}:
+                problems.append(
+                    Problem("E212", f"'{plain_name(node)}' is no terminal", node.span, hint=nearest(str(plain_name(node)), component.terminals))
+                )
+    return problems
 
 
 def _check_events(component: Component, trial: _Trial) -> list[Problem]:  # noqa: C901  (one case per mistake)
@@ -209,6 +226,8 @@ def dimension_scope(component: Component, table: Mapping[str, Symbol]) -> Scope:
                     lets[text] = Typed(0.0, None)  # a let that needs itself finds a zero here, and is reported when formed
                     lets[text] = evaluate(symbol.of.value, scope)
                 return lets[text]
+            if symbol.kind == "count":
+                return Typed(symbol.of)
             count = scalar_count(symbol.sizes)
             return Typed(shaped([_generic(text, i) for i in range(count)], symbol.sizes), symbol.dimension)
 
@@ -219,6 +238,14 @@ def dimension_scope(component: Component, table: Mapping[str, Symbol]) -> Scope:
             raise InputError(Problem("E207", "der() takes one argument", call.span))
         operand = evaluate(call.arguments[0], inner)
         return Typed(operand.value, None if operand.dimension is None else operand.dimension / SECOND)
+
+    def lagrange(call: Call, inner: Scope) -> Typed:
+        if [table[str(plain_name(a))].kind if str(plain_name(a)) in table else "" for a in call.arguments] != ["var", "var"] or call.keywords:
+            raise InputError(Problem("E207", "lagrange() takes two vars, coordinates and their rates: lagrange(y, ry)", call.span))
+        coordinates, rates = (evaluate(argument, inner) for argument in call.arguments)
+        if shape(coordinates.value) != shape(rates.value):
+            raise InputError(Problem("E204", "coordinates and rates differ in size", call.span))
+        return Typed(coordinates.value, JOULE / (coordinates.dimension or NO_DIMENSION))
 
     def local(call: Call, inner: Scope) -> Typed:
         if len(call.arguments) != 2 or plain_name(call.arguments[0]) not in component.terminals:
@@ -237,7 +264,7 @@ def dimension_scope(component: Component, table: Mapping[str, Symbol]) -> Scope:
             quantity_of(argument, inner, SECOND)
         return Typed(1.0)
 
-    scope = Scope(resolve, {"der": derivative, "local": local, "pre": before, "sample": sampled})
+    scope = Scope(resolve, {"der": derivative, "local": local, "lagrange": lagrange, "pre": before, "sample": sampled})
     return scope
 
 

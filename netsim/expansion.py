@@ -6,12 +6,12 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import replace
 
-from netsim.component import CONSTANTS, WORLD, Component
+from netsim.component import WORLD, Component
 from netsim.errors import InputError, Problem, Span, nearest, source_line
-from netsim.language.operations import apply
 from netsim.language.parse import without_collector
 from netsim.language.syntax import (
     Assert,
+    Binding,
     ComponentDef,
     Count,
     DomainDef,
@@ -34,7 +34,8 @@ from netsim.language.syntax import (
 )
 from netsim.language.syntax import Instance as InstanceText
 from netsim.library import Library, check_library, collect, homes, included
-from netsim.network import GROUND, Beginning, Definition, Frame, Instance, Network, Node, integer, name_text
+from netsim.network import GROUND, Beginning, Definition, Frame, Instance, Network, Node, check_count, integer, name_text
+from netsim.network_checks import wrong_names, wrong_paths, wrong_signals
 from netsim.repetition import unrolled, written_out
 
 
@@ -55,7 +56,9 @@ def build_network(program: Program, counts: Mapping[str, int] | None = None, tex
 def _wanted(statements: tuple[Statement, ...], library: Library) -> list[str]:
     """Component types the program uses (in its models too) or defines itself."""
     every = [*statements, *(line for model in library.models.values() for line in model.body)]
-    types = {s.type for s in every if isinstance(s, InstanceText)} | {s.name for s in statements if isinstance(s, ComponentDef)}
+    types = {s.type for s in every if isinstance(s, InstanceText)}
+    types |= {c.instance.type for name in types & library.components.keys() for c in library.components[name].definition.company}
+    types |= {s.name for s in statements if isinstance(s, ComponentDef)}
     return [name for name in library.components if name in types]
 
 
@@ -136,10 +139,7 @@ class _Expander:
         if given is None and count.default is None:
             raise InputError(Problem("E208", f"count '{count.name}' has no value", count.span))
         value = given if given is not None else integer(count.default, frame)  # type: ignore[arg-type]
-        for bound in count.bounds:
-            limit = integer(bound.value, frame)
-            if not apply(bound.op, value, limit):
-                raise InputError(Problem("E234", f"'{count.name}' is {value}, but must be {bound.op} {limit}", count.span))
+        check_count(count, value, frame, count.span)
         frame.integers[count.name] = value
 
     def _begin(self, start: Start, frame: Frame) -> None:
@@ -215,9 +215,23 @@ class _Expander:
             if source is None:
                 raise InputError(Problem("E229", f"count '{c.name}' of {d.name} '{name}' is not given", text.span))
             counts[c.name] = integer(source, frame if c.name in given else Frame("", integers=counts))
+            check_count(c, counts[c.name], Frame("", integers=counts), given[c.name].span if c.name in given else text.span)
         self.instances.append(Instance(name, component, tuple(counts.items()), nodes, text, frame))
+        if d.company:
+            self._company(self.instances[-1], given)
         for s in text.starts:
             self.beginnings.append(Beginning(s.word, f"{name}.{name_text(s.target, frame)}", s.value, frame, s.span))
+
+    def _company(self, instance: Instance, given: Mapping[str, Binding]) -> None:
+        """The elements beside one, as in a model of its parameters."""
+        d, inner = instance.component.definition, Frame(instance.name + ".", integers=dict(instance.counts))
+        for p in d.params:
+            bound = given.get(p.name)
+            inner.definitions[p.name] = Definition(p, bound.value if bound else p.default, instance.frame if bound else inner)
+        inner.nodes.update(zip((t.name for t in d.terminals), instance.nodes))
+        for each in d.company:
+            if each.given in given and not any(name in given for name in each.missing):
+                self._instance(replace(each.instance, span=instance.span), inner)
 
     def _model(self, model: ModelDef, name: str, nodes: tuple[int, ...], text: InstanceText, frame: Frame) -> None:
         if self.depth > 40:
@@ -289,10 +303,9 @@ class _Expander:
         for binding in (b for s in statements if isinstance(s, World) for b in s.bindings if b.name not in WORLD):
             hint = nearest(binding.name, WORLD) or f"the world has {' and '.join(WORLD)}"
             self.problems.append(Problem("E206", f"there is no world value '{binding.name}'", binding.span, hint=hint))
-        self._check_names(nodes, top)
-        self._check_signals(nodes, instances)
+        self.problems += [*wrong_names(nodes, top), *wrong_signals(nodes, instances)]
         if not self.problems:
-            self._check_paths(nodes, instances)
+            self.problems += wrong_paths(nodes, instances)
         if self.problems:
             raise InputError(self.problems)
 
@@ -314,36 +327,3 @@ class _Expander:
             self.touched[root] = self.touched[root] or self.touched[old]
         kept = [i for i in range(len(self.names)) if i not in self.merged and self.touched[i]]
         return {old: new for new, old in enumerate(kept)}
-
-    def _check_names(self, nodes: tuple[Node, ...], top: Frame) -> None:
-        for node in nodes:
-            if node.name in top.members:
-                also = ((top.members[node.name], "this"),)
-                self.problems.append(Problem("E222", f"'{node.name}' names a node and something else", node.span, also=also))
-            elif node.name in CONSTANTS:
-                top.members[node.name] = node.span
-
-    def _check_paths(self, nodes: tuple[Node, ...], instances: tuple[Instance, ...]) -> None:
-        """A dotted node must lie inside an existing model instance."""
-        inside = {i.frame.prefix for i in instances}
-        for node in nodes:
-            head, dot, _ = node.name.rpartition(".")
-            if dot and head + "." not in inside and not any(p.startswith(head + ".") for p in inside):
-                self.problems.append(Problem("E232", f"there is no subnetwork '{head}' with a node '{node.name.rpartition('.')[2]}'", node.span))
-
-    def _check_signals(self, nodes: tuple[Node, ...], instances: tuple[Instance, ...]) -> None:
-        writers: dict[int, Span] = {}
-        for instance in instances:
-            for node, terminal in zip(instance.nodes, instance.component.definition.terminals):
-                if terminal.direction != "out":
-                    continue
-                if node == GROUND:
-                    self.problems.append(Problem("E311", f"'{instance.name}' writes its signal '{terminal.name}' to ground", instance.span))
-                elif node in writers:
-                    message = f"signal '{nodes[node].name}' has two writers"
-                    self.problems.append(Problem("E310", message, instance.span, also=((writers[node], "the other one"),)))
-                writers.setdefault(node, instance.span)
-        for number, unwritten in enumerate(nodes):
-            if unwritten.domain.name == "signal" and number not in writers:
-                hint = "connect a sensor or block whose output is this node"
-                self.problems.append(Problem("E312", f"nothing writes signal '{unwritten.name}'", unwritten.span, hint=hint))

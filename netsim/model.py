@@ -36,6 +36,7 @@ from netsim.solvers.machine import Machine, build_machine
 from netsim.solvers.redundancy import solvable
 from netsim.spice.netlist import SUFFIXES, circuit_program
 from netsim.structure import at_rest, findings
+from netsim.superelements import check_names
 from netsim.system import System, build_system
 from netsim.tables import series_of_run
 from netsim.urdf.netlist import robot_program
@@ -216,7 +217,7 @@ class Model:
         return dataset(samples)
 
     def transient(self, progress: Progress | None = None, save: list[str] | None = None, **options: Any) -> Any:
-        """A transient run as an xarray.Dataset. Options: stop, step, method, rtol, forces, every, sample, from_.
+        """A transient run as an xarray.Dataset. Options: stop, step, method, rtol, forces, every, sample, from_, formulation, superelements.
 
         Raises `SimulationError` where it fails or an assertion does not hold; its `samples` hold the result up to there.
         """
@@ -227,8 +228,7 @@ class Model:
         machine = self.machine
         if chosen.start != "rest":
             self._settled()
-        samples = transient(machine, self.structure, chosen, self._saves(save), self._plots(), progress, beside=beside)
-        samples = self._measured(samples)
+        samples = self._measured(transient(machine, self.structure, chosen, self._saves(save), self._plots(), progress, beside=beside))
         if "failure" in samples.attributes or samples.broken:
             error = SimulationError(samples.broken or samples.attributes["failure"])
             error.samples = samples  # type: ignore[attr-defined]
@@ -236,8 +236,7 @@ class Model:
         return dataset(samples)
 
     def static(self, save: list[str] | None = None, **options: Any) -> Any:
-        """The equilibrium or operating point as an xarray.Dataset of one row. Options: at (s).
-
+        """The equilibrium or operating point as an xarray.Dataset of one row. Options: at (s), formulation.
         Raises `SimulationError` where there is none or none is found."""
         from netsim.results import dataset
 
@@ -320,6 +319,7 @@ class Model:
         if inverse_:
             options = {"forces": "recovered", **({"method": "generalized_alpha"} if "step" in options else {}), **options}
         stepping = check_options(run.analysis, options, spans)
+        check_names(self.network, stepping.superelements, spans)
         return inverse_options(run, stepping, scope) if inverse_ else stepping
 
 

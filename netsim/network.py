@@ -10,11 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from netsim.component import Component, plain_name
-from netsim.errors import InputError, Problem, Span
+from netsim.component import CONSTANTS, Component, plain_name
+from netsim.errors import InputError, Problem, Span, nearest
 from netsim.language.expressions import Scope, Typed, evaluate
+from netsim.language.operations import apply
 from netsim.language.syntax import (
     Assert,
+    Count,
     DomainDef,
     Expr,
     Let,
@@ -141,13 +143,24 @@ def integer(expr: Expr, frame: Frame) -> int:
         text = plain_name(name)
         if text in frame.integers:
             return Typed(float(frame.integers[text]))
+        if text in CONSTANTS and text not in frame.definitions:
+            return Typed(CONSTANTS[text])
         what = "is a param: only counts and loop variables shape the network" if text in frame.definitions else "is no count or loop variable"
-        raise InputError(Problem("E208", f"'{text}' {what}", name.span, hint="declare it with `count`"))
+        hint = nearest(str(text), {**frame.integers, **CONSTANTS}) or "declare it with `count`"
+        raise InputError(Problem("E208", f"'{text}' {what}", name.span, hint=hint))
 
     value = evaluate(expr, Scope(resolve)).value
     if abs(value - round(value)) > 1e-9:
         raise InputError(Problem("E208", f"a whole number is wanted, this is {value:g}", expr.span))
     return round(value)
+
+
+def check_count(count: Count, value: int, frame: Frame, span: Span) -> None:
+    """Raise where a count breaks its declared bounds."""
+    for bound in count.bounds:
+        limit = integer(bound.value, frame)
+        if not apply(bound.op, value, limit):
+            raise InputError(Problem("E234", f"'{count.name}' is {value}, but must be {bound.op} {limit}", span))
 
 
 def _number(part: Part, frame: Frame) -> str:

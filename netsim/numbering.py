@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,13 +20,15 @@ Array = np.ndarray
 class Numbering:
     """`first[i]` is node i's first unknown; unknowns of instances and bindings follow the nodes'.
 
-    `frame[i]` numbers the nodes that rotate (-1: they do not), `rotations[f]` is the first of frame f's three rotation unknowns."""
+    `frame[i]` numbers the nodes that rotate (-1: they do not), `rotations[f]` is the first of frame f's three rotation unknowns. `coordinates` has
+    the unknowns of joint coordinates with their names and the units of their rates."""
 
     first: Array
     nk: int
     n: int
     frame: Array
     rotations: Array
+    coordinates: Mapping[int, tuple[str, str]] = field(default_factory=dict)
 
     def grown(self, count: int) -> tuple[int, Numbering]:
         """Room for `count` more unknowns: the first of them, and the new numbering."""
@@ -34,7 +36,9 @@ class Numbering:
 
     def unknown_names(self, network: Network, batches: Any) -> list[str]:
         names = [""] * self.n
-        for node, first in self._with_unknowns(network):
+        for number, (name, _) in self.coordinates.items():
+            names[number] = name
+        for node, first in self.with_unknowns(network):
             for i, (quantity, component) in enumerate(across_scalars(node.domain)):
                 names[first + i] = f"{node.name}{quantity_suffix(node.domain, quantity, component)}"
         for batch in batches:
@@ -47,7 +51,7 @@ class Numbering:
         """Typical sizes of the unknowns, for scaled norms: the domain's `nominal`, else 1."""
         sizes = np.ones(self.n)
         known: dict[str, Array] = {}
-        for node, first in self._with_unknowns(network):
+        for node, first in self.with_unknowns(network):
             if node.domain.name not in known:
                 known[node.domain.name] = np.array([nominal(quantity) for quantity, _ in across_scalars(node.domain)])
             own = known[node.domain.name]
@@ -61,14 +65,25 @@ class Numbering:
     def position_nominals(self, network: Network) -> Array:
         """Typical sizes of positions: the `nominal` of the domain's integral, else that of its across."""
         sizes = np.ones(self.nk)
-        for node, first in self._with_unknowns(network):
+        for node, first in self.with_unknowns(network):
             if node.domain.integral:
                 pairs = zip(node.domain.across, node.domain.integral)
                 own = [nominal(i if i.nominal is not None else q) for q, i in pairs for _ in component_suffixes(q, {})]
                 sizes[first : first + len(own)] = own
         return sizes
 
-    def _with_unknowns(self, network: Network) -> Iterator[tuple[Any, int]]:
+    def position_units(self, network: Network) -> list[str]:
+        """The unit of every kinematic unknown's rate."""
+        units = [""] * self.nk
+        for node, first in self.with_unknowns(network):
+            if is_kinematic(node.domain):
+                own = [quantity.unit for quantity, _ in across_scalars(node.domain)]
+                units[first : first + len(own)] = own
+        for number, (_, unit) in self.coordinates.items():
+            units[number] = unit
+        return units
+
+    def with_unknowns(self, network: Network) -> Iterator[tuple[Any, int]]:
         """Nodes with their first unknowns, those left out whose motion follows from others."""
         return ((node, int(first)) for node, first in zip(network.nodes, self.first) if first >= 0)
 

@@ -15,17 +15,31 @@ def progress_on(stream: TextIO) -> Iterator[Report | None]:
     if not stream.isatty():
         yield None
         return
+    from numba.core import event
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     shown = (TextColumn("{task.fields[at]}"), BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[speed]}"), TimeRemainingColumn())
     with Progress(*shown, console=Console(file=stream), transient=True) as bar:
-        yield _reporter(bar)
+        first = bar.add_task("", total=None, at="preparing", speed="")
+
+        class Compiling(event.Listener):
+            """Says why nothing seems to happen: only the first run of a method on a computer compiles it."""
+
+            def on_start(self, event: Any) -> None:
+                if first in bar.task_ids:
+                    bar.update(first, at="compiling machine code, once on this computer")
+
+            def on_end(self, event: Any) -> None:
+                pass
+
+        with event.install_listener("numba:compile", Compiling()):
+            yield _reporter(bar, first)
 
 
-def _reporter(bar: Any) -> Report:
+def _reporter(bar: Any, first: Any) -> Report:
     """Draws into one task per run: a fraction that falls back means that the next run has begun."""
-    last: dict[str, Any] = {"fraction": 2.0, "task": bar.add_task("", total=None, at="preparing", speed="")}
+    last: dict[str, Any] = {"fraction": 2.0, "task": first}
 
     def report(fraction: float, time: float, steps: int) -> None:
         if fraction < last["fraction"]:

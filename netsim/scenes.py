@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from netsim.bending import CHORDED, curves_of
+from netsim.bending import CHORDED, coordinates_of_links, curves_of
 from netsim.component import is_kinematic, is_rotation
 from netsim.errors import InputError, NetsimError, Problem
 from netsim.language.expressions import flatten
@@ -52,6 +52,7 @@ def moving_signals(model: Model) -> list[Name]:
     for node in model.network.nodes:
         if is_kinematic(node.domain):
             found += [_name(node.name, q.name, node) for q in node.domain.integral]
+    found += [_name(instance.name, name, instance) for instance, name in coordinates_of_links(model)]
     for instance, terminal, _ in _forces(model):
         found += [_name(f"{instance.name}.{terminal}", part, instance) for part in ("f", "t")]
     return found

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netsim.analyses.options import TransientOptions
 from netsim.analyses.recursion_options import RecursionOptions
 from netsim.columns import columns, counted
 from netsim.errors import InputError
@@ -15,6 +16,7 @@ from netsim.language.parse import parse
 from netsim.language.show import show, show_statement
 from netsim.language.show_terms import show_expression
 from netsim.network import GROUND, Instance
+from netsim.superelements import parts_of
 from netsim.units import NO_DIMENSION, format_dimension, parse_unit
 
 if TYPE_CHECKING:
@@ -123,6 +125,31 @@ def show_system(model: Model) -> str:
 
 
 def _superelements(model: Model) -> list[str]:
+    """The decompositions that run lines ask for."""
+    options = model.run_options()
+    named = next((option.superelements for option in options if isinstance(option, TransientOptions) and option.superelements), ())
+    return [*(_subnetworks(model, named) if named else []), *_tree_parts(model)]
+
+
+def _subnetworks(model: Model, named: Sequence[str]) -> list[str]:
+    """Subnetworks as superelements: what each keeps to itself, what it is inside of, and the unknowns outside that it meets."""
+    system = model.system
+    parts = parts_of(system, named)
+    depth = [part.name.count(".") for part in parts]
+    rows = []
+    for k in sorted(range(len(parts)), key=lambda k: (parts[k].name.split("."), k)):
+        part = parts[k]
+        nodes = dict.fromkeys(system.names[i].rsplit(".", 2 if system.names[i][-2:-1] == "." else 1)[0] for i in part.meets)
+        outside = ", ".join(nodes) or "nothing"
+        rows.append((
+            "  " * (depth[k] - min(depth)) + part.name, counted(len(part.own), "unknown"), counted(len(part.meets), "unknown"), outside,
+        ))  # fmt: skip
+    left = system.n - sum(len(part.own) for part in parts)
+    title = f"{counted(len(parts), 'superelement')}: unknowns inside are eliminated first; the rest sees A_RR - A_RB A_BB^-1 A_BR on what it meets"
+    return ["", title, *columns([("element", "inside", "meets", "of"), *rows, ("the rest", counted(left, "unknown"), "", "")])]
+
+
+def _tree_parts(model: Model) -> list[str]:
     """How `run recursion(...)` cuts the bodies into superelements: what each hangs on, its bodies, its coordinates by what is known of them."""
     options = next((option for option in model.run_options() if isinstance(option, RecursionOptions)), None)
     if options is None:

@@ -148,7 +148,8 @@ def start_rows(system: System, values: Values) -> list[StartRow]:
 
 
 def relative_rows(system: System, g: Array, written: list[StartRow]) -> list[StartRow]:
-    """Positions and velocities of nodes whose domain is `relative`, held where g has them; none of those that written starts speak of."""
+    """Positions and velocities of nodes whose domain is `relative`, and coordinates of elements' own (`lagrange(y, ry)`) with their rates, held
+    where g has them; none of those that written starts speak of."""
     layout, spoken = system.layout, {(int(v), int(level)) for row in written for v, level in zip(row.variables, row.levels)}
     found: list[StartRow] = []
     for number, node in enumerate(system.network.nodes):
@@ -159,6 +160,12 @@ def relative_rows(system: System, g: Array, written: list[StartRow]) -> list[Sta
             for level in (level for level in (0, 1) if (u, level) not in spoken):
                 slot = int(layout.unknown(np.array([u]), level)[0])
                 found.append(StartRow(path, "default", float(g[slot]), None, np.array([u]), np.array([level]), Slot(slot), "", number))
+    for batch in system.batches:
+        for own, k in ((own, k) for own in batch.form.relative for k in range(batch.n)):
+            u = int(batch.unknowns["own", own][k])
+            if (u, 0) not in spoken:
+                slot, path = int(layout.unknown(np.array([u]), 0)[0]), f"{batch.labels[k]}.{batch.form.own[own]}"
+                found.append(StartRow(path, "default", float(g[slot]), None, np.array([u]), np.array([0]), Slot(slot)))
     return found
 
 

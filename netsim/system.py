@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from netsim.batches import Batch, changing, pins
+from netsim.batches import Batch, Shares, changing, pins
 from netsim.drives import Drive
 from netsim.elements import batches_of
 from netsim.kernels.form import Key
@@ -135,7 +135,7 @@ def build_system(network: Network, values: Values | None = None) -> System:
 def without_redundant(system: System, found: Redundant) -> System:
     """The same system with redundant rows replaced by `multiplier = 0`."""
     dropped = frozenset(map(int, found.rows))
-    batches = [replace(b, dropped=dropped) for b in system.batches if b.instances or b.shapes]
+    batches = [replace(b, dropped=dropped) for b in _elements(system)]
     batches.append(pins(found.rows, found.multipliers))
     pattern, positions = _pattern(system.layout, batches)
     return replace(system, batches=tuple(batches), pattern=pattern, positions=positions, redundant=found)
@@ -143,9 +143,22 @@ def without_redundant(system: System, found: Redundant) -> System:
 
 def with_redundant(system: System) -> System:
     """The system with every constraint again: `without_redundant` undone."""
-    batches = [replace(b, dropped=frozenset()) for b in system.batches if b.instances or b.shapes]
+    batches = [replace(b, dropped=frozenset()) for b in _elements(system)]
     pattern, positions = _pattern(system.layout, batches)
     return replace(system, batches=tuple(batches), pattern=pattern, positions=positions, redundant=None)
+
+
+def with_shares(system: System, room: Shares) -> System:
+    """The same system with these combinations of unknowns in rows, and no others."""
+    batches: list[Batch] = [b for b in system.batches if not isinstance(b, Shares)]
+    batches.insert(len(batches) - (system.redundant is not None), room)
+    pattern, positions = _pattern(system.layout, batches)
+    return replace(system, batches=tuple(batches), pattern=pattern, positions=positions)
+
+
+def _elements(system: System) -> list[Batch]:
+    """All batches but the one that holds multipliers of redundant constraints."""
+    return [b for b in system.batches if b.instances or b.shapes or isinstance(b, Shares)]
 
 
 def _pattern(layout: Layout, batches: list[Batch]) -> tuple[Pattern, dict[int, Array]]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from netsim.component import WORLD, Component, dimension, resolve_name, sizes_of
 from netsim.errors import InputError, Problem, Span, nearest
-from netsim.language.expressions import Scope, Typed, evaluate, flatten, is_bare, quantity_of, shape, span_of
+from netsim.language.expressions import Scope, Typed, describe_sizes, evaluate, flatten, is_bare, quantity_of, shape, span_of
 from netsim.language.operations import apply
 from netsim.language.parse import parse
 from netsim.language.syntax import Expr, Let, Number, Param
@@ -181,7 +181,9 @@ class Values:
             self.notes.append(Problem("N101", f"'{p.name}' has no unit here: taken in {format_dimension(wanted)}", span_of(source)))
         sizes = sizes_of(p.size, counts)
         if shape(result.value) != sizes:
-            raise InputError(Problem("E204", f"'{p.name}' is {'a vector of ' + str(sizes[0]) if sizes else 'a single number'}", span_of(source)))
+            hint = f"the counts of '{instance.name}' leave no room for it" if sizes == (0,) else ""
+            message = f"'{p.name}' is {describe_sizes(sizes)}, and this is {describe_sizes(shape(result.value))}"
+            raise InputError(Problem("E204", message, span_of(source), hint=hint))
         check_bounds(path, result, p, inner, span_of(source))
         if source is p.default and _is_literal(p):
             self.literal_defaults[id(p)] = result

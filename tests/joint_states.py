@@ -5,9 +5,12 @@ import numpy as np
 from netsim.analyses.beginning import begun
 from netsim.jointspace.choice import formulated
 from netsim.jointspace.spanning import is_planar
-from netsim.jointspace.start import homes, set_charges, shared
+from netsim.jointspace.start import homes, shared
 from netsim.kernels.call import run_table
+from netsim.solvers.initial import set_charges
+from netsim.solvers.reactions import find_reactions
 from netsim.solvers.recovery import plan_recovery, recover
+from netsim.solvers.sharing import plan_sharing, share
 
 JOINTS = {
     "revolute": "axis = {u}, d = 0.2 N.m.s/rad",
@@ -97,6 +100,9 @@ def difference_at_a_state(model, seed: int = 0) -> dict[str, float]:
         other[slots] = 0.0 if what in ("frames 2", "forces") else point[mine]
     set_charges(absolute, other)
     found = recover(plan_recovery(absolute, structure, start), other, theirs.state(other), 0.0)
+    for each, at in ((machine, point), (absolute, found)):  # of reactions without a unique value, those of least norm
+        plan, _alive = plan_sharing(each, find_reactions(each))
+        share(plan, at)
     worst = {}
     for kind in ("frames 1", "frames 2", "forces"):
         mine, slots = (np.concatenate([np.zeros(0, int), *(pair[k] for pair in pairs if pair[0] == kind)]) for k in (1, 2))

@@ -16,16 +16,17 @@ from netsim.solvers.machine import build_machine, run_calls
 PACKAGE = Path(netsim.__file__).parent
 
 LAYERS = [
-    "errors cache units columns progress samples",
-    "language urdf spice component component_checks library catalogue network repetition expansion placement values tables signals",
+    "errors cache units columns progress samples shapes",
+    "language urdf spice component component_checks library catalogue network network_checks repetition expansion placement values tables signals",
     "kernels.program kernels.objects kernels.native kernels.reference kernels.beforehand",
     "kernels.machine_code kernels.call kernels.apart kernels.bundle rotation",
     "kernels.form kernels.lagrange kernels.events kernels.build kernels.kernel",
     "numbering bindings layout batches inputs drives expression_form elements system",
-    "solvers.linear_symbolic solvers.linear solvers.machine solvers.charts levels starts",
+    "superelements solvers.linear_symbolic solvers.nesting solvers.linear solvers.machine solvers.charts levels starts",
     "tracking solvers.newton solvers.words solvers.suspects solvers.diagnosis solvers.rest solvers.homotopy",
     "solvers.culprits solvers.prescribed solvers.stages solvers.assembly solvers.held",
     "solvers.equilibrium solvers.initial solvers.recovery solvers.consistent solvers.reach solvers.reactions solvers.redundancy solvers.sharing",
+    "solvers.load_shares",
     "solvers.change_point",
     "tree",
     "structure integrators corners peaks series courses selection measures jointspace recursion rates analyses results",

@@ -1,12 +1,14 @@
 """The command line: what it prints, what it writes, how it ends."""
 
 import contextlib
+import io
 import os
 import pty
 import re
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -241,3 +243,21 @@ def test_a_reader_that_stops_reading_is_no_error():
     process = netsim("list", "--markdown")
     process.stdout.close()
     assert process.wait(timeout=60) == 0 and "Traceback" not in process.stderr.read()
+
+
+def test_a_terminal_is_told_of_the_compilation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first run on a computer compiles for seconds: the line that says `preparing` says why."""
+    from numba import njit
+
+    from netsim.progress import progress_on
+
+    monkeypatch.setenv("TERM", "xterm")
+    terminal = io.StringIO()
+    terminal.isatty = lambda: True  # type: ignore[method-assign]
+    with progress_on(terminal) as report:
+        assert report is not None
+        njit(lambda x: x + 1.0)(1.0)
+        until = time.monotonic() + 30  # the line is drawn ten times a second
+        while "compiling machine code" not in terminal.getvalue() and time.monotonic() < until:
+            time.sleep(0.05)
+    assert "compiling machine code" in terminal.getvalue()

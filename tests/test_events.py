@@ -324,11 +324,51 @@ def test_losses_of_a_gear_are_those_of_a_bearing_before_it():
     assert len(instants(inside, "g")) >= 2
 
 
-def test_two_that_hold_one_shaft_are_named():
-    text = GEARED.replace("stop = 0.3 s", "stop = 0.4 s")
-    samples = netsim.load(text + "g lossy_gear (a, b) ratio = 2, eta1 = 0.5\nf dry_bearing (a, ground) T = 0 N.m, torques = [0.5, 1] N.m\n").run()[0]
-    assert not samples.finished
-    assert "'g' and 'f' fix one angle more than once" in samples.message
+def test_a_bearing_and_a_gear_that_block_together():
+    """Both come to rest at one instant and hold together: they break loose when one gear with the friction of both does."""
+    text = GEARED.replace("stop = 0.3 s", "stop = 0.9 s")
+    inside = run(text + "g lossy_gear (a, b) ratio = 2, eta1 = 0.5, T1s = [0.5, 1] N.m, T2s = [0.5, 1] N.m\n", ("a.phi", "a.w"), rtol=1e-8)
+    apart = run(
+        text + "g lossy_gear (a, b) ratio = 2, eta1 = 0.5\nf dry_bearing (a, ground) T = 0 N.m, torques = [0.5, 1] N.m\n", ("a.phi", "a.w"), rtol=1e-8
+    )
+    assert apart.values == pytest.approx(inside.values, abs=3e-6)
+    assert instants(apart, "f")[-1] == pytest.approx(next(t for t in instants(inside, "g") if t > 0.4), rel=1e-6)
+
+
+HELD = """
+use rotational
+j inertia (a) J = 1 kg.m2
+f dry_bearing (a, ground) T = 1 N.m
+b clutch (a, ground) N = 5 N, mu = 1
+"""
+
+
+def test_two_brakes_share_the_load_with_least_norm():
+    """Half of the load each, until the bearing gives all it has; together they hold the sum of what they have."""
+    samples = run(HELD + "l torque (a) T = 1 N.m/s*time\nrun transient(stop = 10 s)\n", ("a.phi", "f.t", "b.t"), rtol=1e-8)
+    t, f, b = samples.time, samples.series("f.t"), samples.series("b.t")
+    assert [instants(samples, "f")[0], instants(samples, "b")[0]] == pytest.approx([2, 6], rel=1e-9)
+    assert f == pytest.approx(np.where(t < 2, t / 2, 1), abs=1e-9) and b == pytest.approx(np.where(t < 2, t / 2, np.minimum(t - 1, 5)), abs=1e-9)
+    assert samples.series("a.phi") == pytest.approx(np.maximum(t - 6, 0) ** 3 / 6, abs=1e-7)
+
+
+def test_a_clutch_that_opens_leaves_the_load_to_the_other():
+    """Shares belong to the elements that hold at the time: once the clutch opens the bearing has all of it."""
+    closing = HELD.replace("N = 5 N", "N = if time < 1 s or time > 3 s then 5 N else -1 N")
+    samples = run(closing + "l torque (a) T = 0.8 N.m\nrun transient(stop = 4 s, sample = 0.25 s)\n", ("a.w", "f.t", "b.t"))
+    open_ = (samples.time > 1) & (samples.time < 3)
+    away = np.minimum(np.abs(samples.time - 1), np.abs(samples.time - 3)) > 1e-3
+    assert samples.series("f.t")[away] == pytest.approx(np.where(open_, 0.8, 0.4)[away], abs=1e-9)
+    assert samples.series("a.w") == pytest.approx(0, abs=1e-12)
+
+
+def test_friction_beside_a_prescribed_speed():
+    """The speed alone moves: friction holds nothing at rest and opposes every motion, whichever way it begins."""
+    text = "use rotational\nj inertia (a) J = 2 kg.m2\nf dry_bearing (a, ground) T = 3 N.m\ns speed (a, ground) w = 0.5 rad/s*sin(2*time/(1 s))\n"
+    samples = run(text + "run transient(stop = 5 s)\n", ("a.w", "s.t", "f.t"))
+    t, away = samples.time, np.abs(np.sin(2 * samples.time)) > 1e-4
+    assert samples.series("f.t")[away] == pytest.approx(3 * np.sign(np.sin(2 * t))[away], abs=1e-9)
+    assert samples.series("s.t")[away] == pytest.approx((-3 * np.sign(np.sin(2 * t)) - 2 * np.cos(2 * t))[away], abs=1e-5)
 
 
 def test_triac_fired_late_in_every_half_wave():

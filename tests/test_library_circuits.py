@@ -134,3 +134,16 @@ def test_operating_points_against_ngspice(name, celsius, tmp_path):
     join = ", " if "=" in device else " "
     found = held(f"{device}{join}T = {celsius + 273.15} K", list(wanted.values()), **voltages)
     assert found == pytest.approx(other, rel=2e-5)
+
+
+def test_multivibrator_and_schmitt_trigger_of_an_opamp_with_a_lag():
+    """Positive feedback takes the output from one side to the other: period 2 RC ln((1 + b)/(1 - b)) for b = 1/2, thresholds at b times the limit."""
+    divider = "use electrical\nr1 resistor (o, p) R = 1 kOhm\nop limited_opamp (p, n, o) lag = 1 us\n"
+    rc = "r2 resistor (p, ground) R = 1 kOhm\nr resistor (o, n) R = 10 kOhm\nc capacitor (n, ground) C = 1 uF, start v = 0.1 V\nrun transient(stop = 0.1 s)\n"
+    samples = sampled(netsim.load(divider + rc), ("o.v",), rtol=1e-7)
+    up = np.flatnonzero(np.diff(np.sign(samples.series("o.v"))) > 0)
+    assert np.diff(samples.time[up]) == pytest.approx(np.full(len(up) - 1, 2 * 10e-3 * np.log(3)), rel=5e-4) and len(up) >= 3
+    trigger = "r2 resistor (p, a) R = 500 Ohm\nv voltage (a, ground) v = sine(time, 10 V, 10 Hz)\ng voltage (n, ground) v = 0 V\nrun transient(stop = 0.2 s)\n"
+    samples = sampled(netsim.load(divider + trigger), ("o.v", "a.v"), rtol=1e-7)
+    flips = np.flatnonzero(np.diff(np.sign(samples.series("o.v"))))
+    assert np.abs(samples.series("a.v")[flips[-2:]]) == pytest.approx([7.5, 7.5], abs=0.02)

@@ -125,3 +125,18 @@ def test_pipe_section():
     text = "use hydraulic\ns pressure (a, ground) p = 10 Pa\nk pipe_section (a, ground) R = 2 Pa.s/m3, L = 1 kg/m4, start q = 0 m3/s\nsave k.q\n"
     samples = sampled(netsim.load(text + "run transient(stop = 1 s, step = 1 ms, method = generalized_alpha)\n"))
     assert samples.series("k.q")[-1] == pytest.approx(5 * (1 - np.exp(-2)), rel=1e-4)
+
+
+def test_a_voltage_may_jump_before_a_coil_with_an_air_gap():
+    """The current rises as 1 - exp(-t/tau), tau = N^2 mu0 A/(gap R): nothing has to follow the jump (E306 said so)."""
+    text = (
+        "use electrical\nuse magnetic\nuse couplings\nuse translational\nv voltage (a, ground) v = 12 V*step(time, at = 10 ms)\n"
+        "r resistor (a, b) R = 10 Ohm\nw winding (b, ground, m, ground) N = 1000\ng air_gap (m, ground, arm, ground) A = 1 cm2, rest = 1 mm\n"
+        "h displacement (arm, ground) s = 0 m\nrun transient(stop = 60 ms)\n"
+    )
+    samples = sampled(netsim.load(text), ("w.i", "h.f"), rtol=1e-8)
+    mu0 = 1.25663706212e-6
+    late = np.maximum(samples.time - 10e-3, 0.0) / (1e6 * mu0 * 1e-4 / 1e-3 / 10)
+    current = 1.2 * (1 - np.exp(-late))
+    assert np.abs(samples.series("w.i")) == pytest.approx(current, abs=1e-6)
+    assert np.abs(samples.series("h.f")) == pytest.approx((1000 * current / 1e-3 * mu0) ** 2 * 1e-4 / (2 * mu0), abs=1e-4)

@@ -49,6 +49,7 @@ from netsim.solvers.consistent import Consistent
 from netsim.solvers.diagnosis import AHEAD, Stopped, explain_chatter, explain_failure
 from netsim.solvers.initial import Structure
 from netsim.solvers.linear import Factor
+from netsim.solvers.load_shares import Crowded, set_shares
 from netsim.solvers.machine import Machine
 from netsim.solvers.newton import NOT_FINITE, OUTSIDE_TABLE, SINGULAR, set_time
 from netsim.solvers.reach import out_of_reach
@@ -72,6 +73,7 @@ class Running:
     """The variable part of one run: nothing of it is kept on system, machine or method. `tried`: see netsim.analyses.failing."""
 
     machine: Machine
+    structure: Structure
     options: TransientOptions
     method: Method
     trial: Trial
@@ -126,13 +128,22 @@ class Running:
 
 def begin_adaptive(machine: Machine, structure: Structure, options: TransientOptions, g: Array, reader: Sampler, corners: Array) -> Running:
     """A run from the consistent global vector g, with the first sample taken."""
+    try:
+        return _begin(machine, structure, options, g, reader, corners)
+    except Crowded as crowded:
+        return begin_adaptive(crowded.machine, crowded.structure, options, g, reader, corners)
+
+
+def _begin(machine: Machine, structure: Structure, options: TransientOptions, g: Array, reader: Sampler, corners: Array) -> Running:
     layout = machine.system.layout
     method = method_named(options.method)
     if reason := method.refused(structure.index):
         raise InputError(Problem("E426", reason, hint="leave `method` out: the default serves every index"))
     trial, size = first_trial(machine, structure, options, method, g)
-    problem, factor = machine.bundle, first_factor(machine, trial, size, 0.0)
     events = settling(machine, structure, method.explicit)
+    if events:
+        set_shares(machine, structure, g, events.mode(g))
+    problem, factor = machine.bundle, first_factor(machine, trial, size, 0.0)
     plan, recovery = consistent_plan(machine, structure, options, method, trial, corners, 0.0, events is not None)
     closing, closed = closing_plan(machine, structure, method, trial, 0.0)
     arrays, alive = method.prepare(machine, factor, plan, closing)
@@ -145,7 +156,7 @@ def begin_adaptive(machine: Machine, structure: Structure, options: TransientOpt
     readout = first_readout(reader, shares, method, len(control.grid) - 1 + (1000 if control.places[4] else 2))
     watch = bundled(events.watch if events else nothing_to_watch())
     held = [alive, recovery, closed, tables]
-    run = Running(machine, options, method, trial, control, readout, plan, closing, factor, arrays, reactions, watch, held, events)
+    run = Running(machine, structure, options, method, trial, control, readout, plan, closing, factor, arrays, reactions, watch, held, events)
     _fill(run)
     set_time(problem, trial.g, 0.0)
     if events:
@@ -165,11 +176,23 @@ def _chosen_anew(run: Running) -> bool:
     found = chosen_anew(run.machine, stands)
     if found is None:
         return False
-    machine, structure = found
+    _go_on(run, *found, stands)
+    return True
+
+
+def _go_on(run: Running, machine: Machine, structure: Structure, stands: Array) -> None:
+    """The run on another machine with the same unknowns, from where it stands."""
+    now = run.now
+    if run.events:
+        try:
+            set_shares(machine, structure, stands, run.events.mode(stands))
+        except Crowded as crowded:
+            return _go_on(run, crowded.machine, crowded.structure, stands)
+    run.alive.append(run.machine)  # the table of readings may point into it
     trial, size = first_trial(machine, structure, run.options, run.method, stands)
     run.trial = trial._replace(counters=run.trial.counters)
     run.counters[RESTARTED] = 1
-    run.machine, run.factor = machine, first_factor(machine, run.trial, size, now)
+    run.machine, run.structure, run.factor = machine, structure, first_factor(machine, run.trial, size, now)
     events, corners = run.events is not None, run.control.corners[:-1]
     run.plan, recovery = consistent_plan(machine, structure, run.options, run.method, run.trial, corners, now, events)
     run.closing, closed = closing_plan(machine, structure, run.method, run.trial, now)
@@ -183,7 +206,19 @@ def _chosen_anew(run: Running) -> bool:
     run.alive += [alive, recovery, closed, tables]
     run.control.numbers[SIZE], run.control.places[FAILURES] = size, 0
     _fill(run)
-    return True
+
+
+def _pass_event(run: Running) -> None:
+    """What happens at the present instant, on a machine with more room where elements come to hold the same thing."""
+    stands = run.trial.g.copy()
+    try:
+        pass_event(run)
+    except Crowded as crowded:
+        run.trial.g[:] = stands
+        set_time(run.machine.bundle, stands, run.now)
+        load(run.machine.bundle, stands, run.trial.start)
+        _go_on(run, crowded.machine, crowded.structure, stands)
+        _pass_event(run)
 
 
 def _fill(run: Running) -> None:
@@ -217,7 +252,7 @@ def integrate_adaptive(run: Running, progress: Any) -> Problem | None:  # noqa: 
             run.readout = longer(run.readout)
         elif status == EVENT:
             try:
-                pass_event(run)
+                _pass_event(run)
             except SimulationError as error:
                 return error.problems[0]
         elif _worn(run, status, failed) and _chosen_anew(run):

@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 
 from netsim.analyses.events import ROUNDS, has_events, settling, starts_otherwise
+from netsim.batches import shares_of
 from netsim.errors import InputError, Problem, SimulationError
+from netsim.jointspace.choice import formulated
 from netsim.solvers.assembly import sizes_of_machine
 from netsim.solvers.change_point import check_drawn_apart
 from netsim.solvers.charts import recharted
 from netsim.solvers.equilibrium import Equilibrium, equilibrium
 from netsim.solvers.initial import Change, Structure, consistent_start, resumed_start, search_start, set_charges, structure_of
+from netsim.solvers.load_shares import Crowded, set_shares, with_room
 from netsim.solvers.machine import Machine, build_machine
 from netsim.solvers.redundancy import joined, repeated
 from netsim.starts import with_written_discretes
@@ -43,6 +46,13 @@ def _agreeing(machine: Machine, structure: Structure, origin: Array | None, find
         events = settling(found[0], found[1])
         if events is None or not starts_otherwise(events, g):
             return found
+        try:
+            set_shares(found[0], found[1], g, events.mode(g))
+        except Crowded as crowded:  # elements that hold the same thing
+            set_shares(crowded.machine, crowded.structure, g, events.mode(g))
+            room = shares_of(crowded.machine.system.batches)
+            assert room is not None
+            machine, structure = with_room(machine, structure, room)
         changed = machine.g.copy()
         changed[events.values] = changed[events.befores] = g[events.values]
         machine = replace(machine, g=changed)
@@ -65,13 +75,16 @@ def _begun(machine: Machine, structure: Structure, start: str, origin: Array | N
     return _reduced(machine, structure, _drawn)
 
 
-def settled(machine: Machine, structure: Structure, t: float = 0.0) -> tuple[Machine, Structure, Equilibrium]:
-    """The machine that is solved, its structure, and its equilibrium under the sources' values at time t."""
-    return _agreeing(machine, structure, None, lambda m, s, _: _settled(m, s, t))
+def settled(machine: Machine, structure: Structure, t: float = 0.0, formulation: str = "absolute") -> tuple[Machine, Structure, Equilibrium]:
+    """The machine that is solved, its structure, and its equilibrium under the sources' values at time t; `formulation`: in which coordinates.
+
+    Raises `InputError` (E439) where a tree is asked for and there is none."""
+    return _agreeing(machine, structure, None, lambda m, s, _: _settled(m, s, t, formulation))
 
 
-def _settled(machine: Machine, structure: Structure, t: float) -> tuple[Machine, Structure, Equilibrium]:
+def _settled(machine: Machine, structure: Structure, t: float, formulation: str) -> tuple[Machine, Structure, Equilibrium]:
     machine, structure, g, _ = _reduced(machine, structure, lambda m, s: (search_start(m, s, t), []))
+    machine, structure, g, _ = formulated(machine, structure, g, formulation)
     found = equilibrium(machine, g, sizes_of_machine(machine))
     recharted(machine.system, found.g, all_of_them=True)  # signals read R itself
     set_charges(machine, found.g)

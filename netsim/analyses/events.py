@@ -19,11 +19,12 @@ from netsim.analyses.event_log import Event, Placed, events_of
 from netsim.batches import Batch
 from netsim.errors import Problem, SimulationError
 from netsim.integrators.crossings import CAREFUL, SLACK, Watch, look
-from netsim.integrators.settling import ENDLESS, LOOSE, LOST, OTHER_MODE, RESETS, ROUNDS, SETTLED, STILL, begin_round, follow
+from netsim.integrators.settling import ENDLESS, LOOSE, LOST, OTHER_MODE, RESETS, ROUNDING, ROUNDS, SETTLED, STILL, begin_round, follow
 from netsim.kernels.bundle import Bundle, bundled
 from netsim.kernels.events import switching
 from netsim.solvers.consistent import Consistent, compiled_plan, make_consistent, nothing_to_recover
 from netsim.solvers.initial import Structure
+from netsim.solvers.load_shares import set_shares
 from netsim.solvers.machine import TIME, Call, Machine, call_table
 from netsim.solvers.recovery import Recovery, plan_recovery, recover
 from netsim.solvers.stages import Stages, solve_stage
@@ -209,11 +210,12 @@ def _follow(s: Settling, g: Array, t: float) -> None:
 
 
 def _truths_behind_jump(s: Settling, g: Array, before: Array) -> None:
-    """Truths of indicators that an impulse has brought to zero: a mass that a stop has taken all speed from moves neither way."""
+    """Truths of indicators that an impulse has changed: a mass that a stop has taken all speed from moves neither way."""
     look(s.looking, g)
     now = s.watch.found[: len(s.relations)]
     zero = (np.abs(now) <= LOOSE * s.watch.peak) & (np.abs(before - now) > LOOSE * s.watch.peak) & (s.watch.timed == 0)
-    g[s.truths] = np.where(zero, (s.watch.strict == 0), g[s.truths])
+    across = (np.minimum(np.abs(now), np.abs(before - now)) > ROUNDING * s.watch.peak) & (s.watch.timed == 0)
+    g[s.truths] = np.where(zero, s.watch.strict == 0, np.where(across, now < 0.0, g[s.truths]))
 
 
 def _set_states(s: Settling, g: Array, wanted: list[tuple[Placed, float]]) -> None:
@@ -262,8 +264,11 @@ def make_whole(s: Settling, g: Array, t: float) -> None:
 
 
 def plan_for(s: Settling, g: Array, t: float) -> tuple[Consistent, Bundle]:
-    """The plan of consistent points for the discretes in g, laid out with pivots at g where it is new; and the same for compiled functions."""
+    """The plan of consistent points for the discretes in g, laid out with pivots at g where it is new; and the same for compiled functions.
+
+    Raises `Crowded` where elements come to hold the same thing (netsim.solvers.load_shares)."""
     key = s.mode(g)
+    set_shares(s.machine, s.structure, g, key)
     if key not in s.plans:
         recovery, plan = plan_recovery(s.machine, s.structure, g), nothing_to_recover()
         with suppress(SimulationError):

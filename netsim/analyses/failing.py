@@ -10,7 +10,6 @@ from netsim.integrators.adaptive import CALLS, EDGE, FAILURES, FIXED, NOW, RECOV
 from netsim.integrators.radau_arrays import EASE, FACTOR_H, SOLVED
 from netsim.integrators.states import load
 from netsim.kernels.bundle import bundled
-from netsim.solvers.initial import Structure
 from netsim.solvers.newton import NOT_CONVERGED, NOT_FINITE, OUTSIDE_TABLE, set_time
 from netsim.solvers.recovery import plan_recovery, recover
 
@@ -68,7 +67,7 @@ def _solved_together(run: Any, reaches: tuple[float, ...]) -> bool:
     return False
 
 
-def keep_last_step(run: Any, structure: Structure) -> None:
+def keep_last_step(run: Any) -> None:
     """Sample the last good step of a run that ended between two samples."""
     readout, row, now, trial = run.readout, int(run.control.places[ROW]), run.now, run.trial
     if readout.times[row - 1] >= now:
@@ -79,7 +78,7 @@ def keep_last_step(run: Any, structure: Structure) -> None:
         stands = trial.g.copy()
         load(problem, stands, trial.start)
         try:
-            point = recover(plan_recovery(run.machine, structure, stands), stands, trial.start, now)
+            point = recover(plan_recovery(run.machine, run.structure, stands), stands, trial.start, now)
         except SimulationError:
             return
         trial.middle[: 3 * layout.nk + layout.ny] = point[layout.x : layout.history]

@@ -8,6 +8,7 @@ from netsim.analyses.options import TIMES, WORDS
 from netsim.analyses.recursion_options import NUMBERS
 from netsim.errors import InputError, Problem
 from netsim.language.expressions import Scope, Typed, quantity_of
+from netsim.language.show_terms import show_expression
 from netsim.language.syntax import Binding, Expr, Name, Number, String, Vector
 from netsim.units import NO_DIMENSION, parse_unit
 from netsim.values import parse_expression
@@ -15,6 +16,10 @@ from netsim.values import parse_expression
 SECOND = parse_unit("s").dimension
 DIMENSIONS = {**dict.fromkeys((*TIMES, "at"), SECOND), **dict.fromkeys(("modes", *NUMBERS), NO_DIMENSION)}
 """What options that are numbers are measured in."""
+
+
+LISTS = ("superelements",)
+"""Options that are names of the network."""
 
 
 def is_word(name: str) -> bool:
@@ -36,10 +41,18 @@ def word_option(expr: Expr) -> str:
     return expr.text if isinstance(expr, String) else "?"
 
 
+def names_option(expr: Expr) -> tuple[str, ...]:
+    """The names an option lists, `?` where one is none."""
+    items = expr.items if isinstance(expr, Vector) else (expr,)
+    return tuple(show_expression(item) if isinstance(item, Name) else "?" for item in items)
+
+
 def plain_option(name: str, value: Any) -> Any:
     """Options from Python or the command line: numbers, or texts such as '5 ms'."""
     if is_word(name) or isinstance(value, int | float):
         return value
+    if name in LISTS:
+        return (value,) if isinstance(value, str) else tuple(value)
     expr = parse_expression(value, name) if isinstance(value, str) else value
 
     def unknown(word: Name) -> Typed:
@@ -52,6 +65,8 @@ def written_option(binding: Binding, scope: Scope) -> Any:
     """An option of a run line: a word, a number in SI units, or the expression where it is neither."""
     if is_word(binding.name):
         return word_option(binding.value)
+    if binding.name in LISTS:
+        return names_option(binding.value)
     if binding.name not in DIMENSIONS:
         return binding.value
     return float(quantity_of(binding.value, scope, DIMENSIONS[binding.name]).value)

@@ -16,7 +16,7 @@ from netsim.integrators.loop import EULER, GENERALIZED_ALPHA
 FIXED = {"euler": np.array([EULER, 0.0, 0.0, 0.0, 0.0]), "generalized_alpha": np.array([GENERALIZED_ALPHA, *generalized_alpha.coefficients()])}
 """What the loop of fixed steps is told of its methods: number and coefficients."""
 
-NAMES = ("stop", "step", "method", "rtol", "forces", "every", "sample", "from", "formulation")
+NAMES = ("stop", "step", "method", "rtol", "forces", "every", "sample", "from", "formulation", "superelements")
 TIMES = ("stop", "step", "sample")
 WORDS = {
     "method": tuple(dict.fromkeys([*FIXED, *METHODS])),
@@ -34,7 +34,7 @@ DEFAULT_METHOD = "radau"
 class TransientOptions:
     """stop and step in s, step 0: chosen by the error test with tolerance rtol (relative, and of nominal sizes); forces 'method' (as the integrator
     gives them) or 'recovered'; every = steps between samples; sample = time between samples,
-    0: at steps."""
+    0: at steps; subnetworks whose unknowns are eliminated first."""
 
     stop: float
     step: float = 0.0
@@ -45,6 +45,7 @@ class TransientOptions:
     rtol: float = DEFAULT_RTOL
     sample: float = 0.0
     formulation: str = "absolute"
+    superelements: tuple[str, ...] = ()
 
     @property
     def recovers(self) -> bool:
@@ -58,7 +59,7 @@ class TransientOptions:
 
 def check_options(name: str, options: Mapping[str, Any], spans: Mapping[str, Any]) -> TransientOptions:
     """Options of a run line or call, checked; raises `InputError` with all that is wrong. `spans` tells where each was written."""
-    problems = [*_unknown(name, options, spans), *_times(name, options, spans), *_words(options, spans), *_together(options, spans)]
+    problems = [*_unknown(name, options, spans), *_times(name, options, spans), *unknown_words(options, spans), *_together(options, spans)]
     every = options.get("every", 1)
     if every != int(every) or every < 1:
         problems.append(Problem("E423", "'every' is a whole number of steps", spans.get("every")))
@@ -72,9 +73,8 @@ def check_options(name: str, options: Mapping[str, Any], spans: Mapping[str, Any
     method = options.get("method", "euler" if step else DEFAULT_METHOD)
     forces = options.get("forces", "method" if method == "euler" else "recovered")
     rtol, sample = float(options.get("rtol", DEFAULT_RTOL)), float(options.get("sample", 0.0))
-    return TransientOptions(
-        float(options["stop"]), step, method, forces, int(every), options.get("from", ""), rtol, sample, options.get("formulation", "absolute")
-    )
+    where, parts = options.get("formulation", "absolute"), options.get("superelements", ())
+    return TransientOptions(float(options["stop"]), step, method, forces, int(every), options.get("from", ""), rtol, sample, where, parts)
 
 
 def _together(options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[Problem]:
@@ -99,7 +99,8 @@ def _times(name: str, options: Mapping[str, Any], spans: Mapping[str, Any]) -> I
             yield Problem("E423", f"'{option}' must be positive", spans.get(option))
 
 
-def _words(options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[Problem]:
+def unknown_words(options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[Problem]:
+    """Options that are words and none of those they may be (E424)."""
     for option, allowed in WORDS.items():
         word = options.get(option)
         if word is not None and word not in allowed:

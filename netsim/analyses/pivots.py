@@ -17,7 +17,7 @@ def pivots_of(machine: Machine, out: Array, t: float) -> Factor | Problem:
     system = machine.system
     entries = out[system.layout.entries : system.layout.entries + system.pattern.nnz]
     try:
-        return analyse(system.n, system.pattern.indptr, system.pattern.indices, entries)
+        return analyse(system.n, system.pattern.indptr, system.pattern.indices, entries, parts=machine.parts)
     except SingularMatrix as singular:
         return explain_singular(machine, singular, t)
     except ValueError:

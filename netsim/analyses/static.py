@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from netsim.analyses.beginning import settled
+from netsim.analyses.options import unknown_words
 from netsim.errors import InputError, Problem, nearest
 from netsim.integrators.loop import STORED, energies, sample
+from netsim.jointspace.choice import observing
 from netsim.language.syntax import Expr, Name
 from netsim.samples import Samples
 from netsim.selection import Sampler, Selection, add_unseen, sampler, select
@@ -23,16 +25,17 @@ from netsim.solvers.redundancy import describe
 from netsim.solvers.sharing import plan_sharing, share
 
 Array = np.ndarray
-NAMES = ("at",)
+NAMES = ("at", "formulation")
 MOST_SIGNALS = 4
 
 
 @dataclass(frozen=True)
 class StaticOptions:
-    """at: the time (s) at which functions of time are taken."""
+    """at: the time (s) at which functions of time are taken; the coordinates of mechanisms."""
 
     at: float = 0.0
     start: str = "static"
+    formulation: str = "absolute"
 
 
 def static_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> StaticOptions:
@@ -42,9 +45,10 @@ def static_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> Stat
         for name in options
         if name not in NAMES
     ]
+    wrong += unknown_words(options, spans)
     if wrong:
         raise InputError(wrong)
-    return StaticOptions(float(options.get("at", 0.0)))
+    return StaticOptions(float(options.get("at", 0.0)), formulation=options.get("formulation", "absolute"))
 
 
 def static(
@@ -59,11 +63,11 @@ def static(
 
     Raises `InputError` for wrong starts, `SimulationError` where no equilibrium is found (E440 to E442)."""
     began, cpu = clock.perf_counter(), clock.process_time()
-    machine, structure, found = settled(machine, structure, options.at)
+    machine, structure, found = settled(machine, structure, options.at, options.formulation)
     g = found.g
     selection = select(machine, saves, plots)
     unseen = add_unseen(machine, selection, beside)
-    reader = sampler(machine, selection)
+    reader = observing(machine, sampler(machine, selection))
     plan, _alive = plan_sharing(machine, find_reactions(machine))
     share(plan, g)
     values, power = np.full((1, len(selection.entries)), np.nan), np.zeros(4)
@@ -77,6 +81,7 @@ def static(
     effort = {"wall_seconds": clock.perf_counter() - began, "cpu_seconds": clock.process_time() - cpu}
     attributes = {
         "analysis": "static",
+        "formulation": "tree" if machine.element else "absolute",
         "unknowns": machine.system.n,
         "redundant": describe(machine.system),
         **told(found),

@@ -28,6 +28,7 @@ from netsim.solvers.initial import Change, Structure, resumed_start, with_coordi
 from netsim.solvers.machine import Machine
 from netsim.solvers.recovery import plan_recovery
 from netsim.solvers.redundancy import describe
+from netsim.superelements import parts_of
 
 Array = np.ndarray
 
@@ -68,6 +69,7 @@ def transient(
     whole = options.plain and not switching and options.method == "euler"  # steps that no corner cuts
     corners = np.zeros(0) if whole else corners_of(machine, options.stop)
     machine, structure, g, coordinates = formulated(machine, structure, g, options.formulation)
+    machine = replace(machine, parts=tuple(part.own for part in parts_of(machine.system, options.superelements)))
     selection = select(machine, saves, plots)
     own = np.array(own_unknowns(machine, rated) if options.recovers else [], np.int64)
     if len(own) and machine.element is None:  # points are recovered with the rates of these coordinates
@@ -96,7 +98,7 @@ def transient(
         if isinstance(run, Stepping):
             keep_last(run, reader)
         else:
-            keep_last_step(run, structure)
+            keep_last_step(run)
     ending = _Ending(failure, message, clock.perf_counter() - began, clock.process_time() - cpu, clock.process_time() - loop)
     samples = _samples(run, selection, rates, structure, changes, ending, coordinates)
     return replace(samples, origin=point, unseen={name: run.sampled[1][:, list(selection.entries).index(name)] for name in unseen})

@@ -12,6 +12,8 @@ from netsim.levels import StructurallySingular
 from netsim.selection import Sampler
 from netsim.solvers.initial import Structure, structure_of
 from netsim.solvers.machine import Machine
+from netsim.solvers.recovery import plan_recovery, recover
+from netsim.solvers.redundancy import repeated, without
 
 Array = np.ndarray
 
@@ -40,10 +42,17 @@ def _in_joint_coordinates(machine: Machine, g: Array) -> tuple[Machine, Structur
     if not any(is_body(node.domain) for node in network.nodes):
         message = "formulation = tree is for bodies in space or in the plane, and this network has none"
         raise InputError(Problem("E439", message, hint="leave `formulation` out"))
-    if machine.system.redundant is not None:
-        message = "formulation = tree has no answer to constraints that repeat one another, which a loop of this network has"
-        raise InputError(Problem("E439", message, hint="say formulation = absolute, or replace a joint of the loop by one with more freedom"))
+    between = (i for i in network.instances if any(t.domain in ("spatial", "planar") for t in i.component.terminals.values()))
+    switching = [i for i in between if i.component.definition.discretes]
+    if switching:
+        message = f"formulation = tree knows no events between bodies, as '{switching[0].name}' ({switching[0].component.name}) has them"
+        hint = "friction below a speed `ws` is rounded and has none; at the flange of a driven joint dry_bearing holds"
+        raise InputError(Problem("E439", message, switching[0].span, hint=hint))
     tree = joint_machine(network, machine.values, machine.earlier)
+    point = in_joint_coordinates(machine, g, tree)
+    repeats = repeated(tree, point) if machine.system.redundant is not None else None
+    if repeats is not None:
+        tree = without(tree, repeats)
     levels = tree.element.levels
     try:
         structure = structure_of(tree.system, found=levels.signature)
@@ -51,7 +60,9 @@ def _in_joint_coordinates(machine: Machine, g: Array) -> tuple[Machine, Structur
         message = "formulation = tree finds no way to solve this network for the coordinates of its joints"
         raise InputError(Problem("E439", message, hint="say formulation = absolute")) from None
     levels.check(structure.dynamic)
-    return tree, structure, in_joint_coordinates(machine, g, tree)
+    if repeats is not None:  # other reactions are held at zero than in absolute coordinates
+        point = recover(plan_recovery(tree, structure, point), point, tree.system.layout.state(point), 0.0)
+    return tree, structure, point
 
 
 def observing(machine: Machine, reader: Sampler) -> Sampler:

@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from netsim.batches import Batch
+from netsim.batches import Batch, pins
 from netsim.jointspace import calls
 from netsim.jointspace.joints import FREEDOMS, PRISMATIC
 from netsim.jointspace.levels import Levels, find_levels
@@ -22,7 +22,7 @@ from netsim.layout import FOLLOWING
 from netsim.levels import constant_charges
 from netsim.network import GROUND, Network
 from netsim.solvers.machine import Machine, build_machine, call_table, custom_call
-from netsim.system import System
+from netsim.system import Redundant, System
 from netsim.values import Values
 
 Array = np.ndarray
@@ -41,15 +41,23 @@ class TreeElement:
     observed: Array
     alive: list[Any] = field(repr=False)
 
+    def without(self, machine: Machine, found: Redundant | None) -> Machine:
+        """The machine without these constraints of its loops (None: with all)."""
+        return joint_machine(machine.system.network, machine.values, machine.earlier, found)
 
-def joint_machine(network: Network, values: Values, earlier: Callable[[Any, str], Any] | None = None) -> Machine:
-    """A machine whose bodies move with the coordinates of their joints; raises what `build_machine` raises."""
+
+def joint_machine(network: Network, values: Values, earlier: Callable[[Any, str], Any] | None = None, redundant: Redundant | None = None) -> Machine:
+    """A machine whose bodies move with the coordinates of their joints, without the constraints in `redundant`; raises as `build_machine` does."""
     tree = mechanism(network, values)
     elements = number(network, values, tree)
+    if redundant is not None:
+        dropped = frozenset(map(int, redundant.rows))
+        kept = [replace(batch, dropped=batch.dropped | dropped) for batch in elements.batches]
+        elements = replace(elements, batches=[*kept, pins(redundant.rows, redundant.multipliers)])
     places = find_places(elements, tree)
     batches, drives = tuple(elements.batches), tuple(elements.drives)
     system = System(
-        network, elements.numbering, elements.layout, batches, drives, places.pattern, places.positions, None, places.room,
+        network, elements.numbering, elements.layout, batches, drives, places.pattern, places.positions, redundant, places.room,
     )  # fmt: skip
     return with_element(build_machine(system, values, earlier), tree, elements, places)
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from netsim.batches import Batch, FormKernels, Known, changing, form_of
 from netsim.component import is_kinematic
 from netsim.drives import Drive
 from netsim.elements import batches_of
-from netsim.jointspace.joints import MOTIONS, SPHERICAL, steps_of
+from netsim.jointspace.joints import MOTIONS, PRISMATIC, SPHERICAL, steps_of
 from netsim.jointspace.spanning import Mechanism, is_body
 from netsim.layout import FOLLOWING, Layout
 from netsim.network import GROUND, Instance, Network
@@ -20,19 +19,6 @@ from netsim.numbering import Numbering, across_scalars
 from netsim.values import Values
 
 Array = np.ndarray
-
-
-@dataclass(frozen=True)
-class JointNumbering(Numbering):
-    """A numbering in which bodies follow: `coordinates` has the unknowns of joint coordinates with their names."""
-
-    coordinates: Mapping[int, str]
-
-    def unknown_names(self, network: Network, batches: Any) -> list[str]:
-        names = super().unknown_names(network, batches)
-        for number, name in self.coordinates.items():
-            names[number] = name
-        return names
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +64,7 @@ def number(network: Network, values: Values, tree: Mechanism) -> Elements:
     return Elements(batches, drives, layout, grown, unknown, drive, row, multipliers)
 
 
-def _numbered(network: Network, tree: Mechanism) -> tuple[JointNumbering, list[int]]:  # noqa: C901  (three passes over one count)
+def _numbered(network: Network, tree: Mechanism) -> tuple[Numbering, list[int]]:  # noqa: C901  (three passes over one count)
     """Kinematic 1-D nodes, then joint coordinates, then the other nodes."""
     first = np.full(len(network.nodes), GROUND)
     at = 0
@@ -87,7 +73,7 @@ def _numbered(network: Network, tree: Mechanism) -> tuple[JointNumbering, list[i
             first[i] = at
             at += len(across_scalars(node.domain))
     coordinates: list[int] = []
-    names: dict[int, str] = {}
+    names: dict[int, tuple[str, str]] = {}
     rotations: list[int] = []
     for coordinate in tree.coordinates:
         if coordinate.flange is not None:
@@ -96,7 +82,7 @@ def _numbered(network: Network, tree: Mechanism) -> tuple[JointNumbering, list[i
             coordinates.append(GROUND)
         else:
             coordinates.append(at)
-            names[at] = coordinate.name
+            names[at] = coordinate.name, "m/s" if tree.links[coordinate.link].kind == PRISMATIC else "rad/s"
             at += 1
     for link in tree.links:
         if link.kind == SPHERICAL:
@@ -109,7 +95,7 @@ def _numbered(network: Network, tree: Mechanism) -> tuple[JointNumbering, list[i
     frame = np.full(len(network.nodes), GROUND)
     for i, f in tree.frames.items():
         first[i], frame[i] = FOLLOWING + 6 * f, len(rotations) + f
-    return JointNumbering(first, nk, at, frame, np.array(rotations, np.int64), names), coordinates
+    return Numbering(first, nk, at, frame, np.array(rotations, np.int64), names), coordinates
 
 
 def _multipliers(network: Network, tree: Mechanism) -> dict[int, Array]:

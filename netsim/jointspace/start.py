@@ -13,8 +13,8 @@ from netsim.jointspace.recursion import outward
 from netsim.jointspace.spanning import Mechanism, is_planar
 from netsim.numbering import across_scalars
 from netsim.solvers.charts import recharted
+from netsim.solvers.initial import set_charges
 from netsim.solvers.machine import Machine
-from netsim.solvers.stages import derivative
 
 Array = np.ndarray
 
@@ -160,13 +160,4 @@ def _spatial(absolute: Machine, point: Array, node: int, level: int) -> Array:
     return np.concatenate([a - np.cross(alpha, r) - np.cross(w, v), alpha])
 
 
-def set_charges(machine: Machine, g: Array) -> None:
-    """Charges from their definitions."""
-    system = machine.system
-    every = np.arange(system.layout.nq)
-    if len(every):
-        size = system.n + system.layout.nq
-        g[system.layout.charge(every, 0)] -= derivative(machine, g, 0, size, np.zeros(size, np.int64))[system.n :]
-
-
-__all__ = ["homes", "in_joint_coordinates", "set_charges", "shared"]
+__all__ = ["homes", "in_joint_coordinates", "shared"]

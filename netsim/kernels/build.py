@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property, partial
+from itertools import accumulate
 from typing import Any
 
 import casadi as ca
 
-from netsim.component import SECOND, Component, Symbol, dimension, is_kinematic, is_rotation, plain_name, resolve_name, scalar_count, symbols
+from netsim.component import JOULE, SECOND, Component, Symbol, dimension, is_kinematic, is_rotation, plain_name, resolve_name, scalar_count, symbols
 from netsim.errors import InputError, Problem
 from netsim.kernels.events import events_of
 from netsim.kernels.form import CONSTANT, UNIFORM, Form, Key, Symbols, live
-from netsim.kernels.lagrange import momenta, restoring
+from netsim.kernels.lagrange import momenta, own_forces, restoring
 from netsim.language.expressions import Scope, Typed, elementwise, evaluate, flatten, shape, shaped
 from netsim.language.syntax import Branch, Call, DomainDef, Name, Part
 from netsim.rotation import cayley_matrix, cayley_rate
-from netsim.units import Dimension
+from netsim.units import NO_DIMENSION, Dimension
 
 
 def build_form(component: Component, counts: Mapping[str, int], exact: bool = False) -> Form:
@@ -37,27 +38,18 @@ class _Builder:
         self.charges: list[Any] = []
         self.slots: dict[Any, tuple[Any, Dimension | None]] = {}
         self.known: dict[str, Typed] = {}
+        self.relative: list[int] = []
         self.terminals = list(component.terminals)
-        self.own = self._own_unknowns()
-        self.flat = {kind: self._flat_names(kind) for kind in ("input", "discrete")}
-        self.scope = Scope(self._resolve, {"der": self._der, "local": self._local})
+        self.own = self._first(*component.unknown_throughs, *(v.name for v in component.definition.variables))
+        self.flat = {kind: self._first(*(name for name, s in self.table.items() if s.kind == kind)) for kind in ("input", "discrete")}
+        self.scope = Scope(self._resolve, {"der": self._der, "local": self._local, "lagrange": self._lagrange})
 
     # ------------------------------------------------------------------------------------------- layout
 
-    def _flat_names(self, kind: str) -> dict[str, int]:
-        first, at = {}, 0
-        for name, symbol in self.table.items():
-            if symbol.kind == kind:
-                first[name] = at
-                at += _count(symbol)
-        return first
-
-    def _own_unknowns(self) -> dict[str, int]:
-        first, at = {}, 0
-        for name in (*self.component.unknown_throughs, *(v.name for v in self.component.definition.variables)):
-            first[name] = at
-            at += _count(self.table[name])
-        return first
+    def _first(self, *names: str) -> dict[str, int]:
+        """Names with the numbers of their first scalars, counted one after the other."""
+        sizes = [_count(self.table[name]) for name in names]
+        return dict(zip(names, accumulate([0, *sizes])))
 
     # ---------------------------------------------------------------------------------------- names
 
@@ -191,6 +183,16 @@ class _Builder:
         rates = [0.0 if p.is_zero() else self._rate(mass, i, p, of) for i, p in enumerate(momenta(self.symbols, keys, rotating, kinetic))]
         return [rate + force for rate, force in zip(rates, restoring(self.symbols, keys, rotating, kinetic, potential))]
 
+    def _lagrange(self, call: Call, scope: Scope) -> Typed:
+        """`lagrange(y, ry)`: what the energies ask for at the component's own coordinates y with rates ry."""
+        coordinates, rates = (evaluate(argument, scope) for argument in call.arguments)
+        for name in map(plain_name, call.arguments):
+            first = self.own[str(name)]
+            self.relative += range(first, first + _count(self.table[str(name)]))
+        forces = own_forces(flatten(coordinates.value), flatten(rates.value), self._energies)
+        found = [(0.0 if p.is_zero() else self._rate(call, i, p)) + force for i, (p, force) in enumerate(forces)]
+        return Typed(shaped(found, shape(coordinates.value)), JOULE / (coordinates.dimension or NO_DIMENSION))
+
     # ---------------------------------------------------------------------------------------------- der
 
     def _der(self, call: Call, scope: Scope, of: str = "") -> Typed:
@@ -202,7 +204,7 @@ class _Builder:
 
     def _rate(self, call: Call, index: int, scalar: Any, of: str = "") -> Any:
         expression = ca.SX(scalar)
-        read = [(key, level) for (key, level), symbol in self.symbols.gathered.items() if ca.depends_on(expression, symbol)]
+        read = [at for at, symbol in self.symbols.gathered.items() if ca.depends_on(expression, symbol)]
         if any(key[0] == "charge" or level > 1 for key, level in read):
             hint = "give the inner derivative a name: `var w : ...` with `w = der(...)`, then der(w)"
             raise InputError(Problem("E214", "a derivative of a derivative", call.span, hint=hint))
@@ -212,8 +214,7 @@ class _Builder:
         # otherwise a momentum that turns: differences conserve it
         if exact and (self.exact or not velocities or ca.is_linear(expression, ca.vertcat(*moving))):
             return self.symbols.rate(expression)
-        slot = (call, index, of)
-        if slot not in self.slots:
+        if (slot := (call, index, of)) not in self.slots:
             self.slots[slot] = (self.symbols.at(("charge", len(self.charges)), 1), None)
             self.charges.append(expression)
         return self.slots[slot][0]
@@ -239,6 +240,7 @@ class _Builder:
         return Form(
             self.component.definition.name, self.symbols, tuple(rows), tuple(map(ca.SX, residuals)), tuple(self.charges), self._readings(),
             ca.SX(supplied), ca.SX(dissipated), ca.SX(stored), self._own_names(), self._own_nominals(), len(self.terminals), self._places(), events,
+            tuple(self.relative),
         )  # fmt: skip
 
     def _places(self) -> tuple[tuple[Key, Any], ...]:
@@ -255,10 +257,7 @@ class _Builder:
 
     def _row_keys(self) -> list[Key]:
         outputs: list[Key] = [("node", self.terminals.index(name), 0) for name in self.component.signal_outputs]
-        return [*(("own", i) for i in range(self._own_count())), *outputs]
-
-    def _own_count(self) -> int:
-        return sum(_count(self.table[name]) for name in self.own)
+        return [*(("own", i) for i in range(sum(_count(self.table[name]) for name in self.own))), *outputs]
 
     def _row_residuals(self) -> list[Any]:
         """left - right of every row; a row `y = ...` of a signal output is kept for that signal's unknown."""

@@ -122,7 +122,7 @@ class Form:
     """Rows (keys) with their residuals, charge definitions, readable quantities, and the energy account.
 
     The account: a component that states `dissipates` loses that; a source supplies minus its power; one that stores loses nothing; any other loses
-    its power."""
+    its power. `relative` are coordinates of its own and their rates, which stay where they are when a mechanism is put together."""
 
     name: str
     symbols: Symbols
@@ -138,6 +138,7 @@ class Form:
     terminals: int = 0
     places: tuple[tuple[Key, Any], ...] = ()
     events: Events = NO_EVENTS
+    relative: tuple[int, ...] = ()
 
     @property
     def columns(self) -> list[Key]:

@@ -41,6 +41,15 @@ def restoring(symbols: Symbols, keys: list[Key], rotating: bool, kinetic: Any, p
     return ca.vertsplit(_moment(psi, moved + slopes))
 
 
+def own_forces(coordinates: list[Any], rates: list[Any], energies: tuple[Any, Any]) -> list[tuple[Any, Any]]:
+    """(dT/dv, dV/dx - dT/dx) for variables x of the component's own with rates v; energies are T and V."""
+    kinetic, potential = map(ca.SX, energies)
+    if not coordinates:
+        return []
+    momentum, force = ca.gradient(kinetic, ca.vertcat(*rates)), ca.gradient(potential - kinetic, ca.vertcat(*coordinates))
+    return list(zip(ca.vertsplit(ca.densify(momentum)), ca.vertsplit(ca.densify(force))))
+
+
 def _chart(symbols: Symbols, keys: list[Key]) -> Any:
     return ca.vertcat(*(symbols.at(key, 0) for key in keys))
 

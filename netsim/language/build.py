@@ -19,6 +19,7 @@ from netsim.language.syntax import (
     Bound,
     Branch,
     Call,
+    Company,
     ComponentDef,
     Conditional,
     Count,
@@ -314,6 +315,11 @@ class Builder:
     def place(self, parts: Parts) -> Line:
         span = self.whole(parts)
         return Line("places", (Place(parts[1].text, parts[3], span=span),), span)
+
+    def company(self, parts: Parts) -> Line:
+        given, *missing = (part.text for part in parts[1:-1] if part.type == "NAME")
+        span = self.over(parts[0], parts[-1])
+        return Line("company", (Company(given, tuple(missing), parts[-1], span=span),), span)
 
     def equation(self, parts: Parts) -> Line:
         span = self.whole(parts)

@@ -45,6 +45,7 @@ _SHAPES = {
     "BRANCH": "branch TERMINAL -> TERMINAL : NAME, NAME, such as: branch p -> n : v, f",
     "DISCRETE": 'discrete NAME : UNIT = START "words", such as: discrete off : 1 = 0 "does not conduct"',
     "WHEN": "when CONDITION : NAME = EXPRESSION; reinit NAME = EXPRESSION, such as: when x < 0 : reinit v = -0.7*pre(v)",
+    "GIVEN": "given PARAMETER : NAME TYPE (TERMINALS) ..., such as: given friction : dry hinge_friction (a, b) T = friction",
     "ASSERT": 'assert CONDITION "sentence"',
     "PLACE": "place TERMINAL = POSITION, such as: place a = at",
     "SINGULAR": 'singular "sentence"',

@@ -121,7 +121,7 @@ def elementwise(operation: Callable[..., Any], *values: Any) -> Any:
 
 def shape(value: Any) -> tuple[int, ...]:
     """The sizes of a value: () for a number, (3,) for a vector, (2, 3) for a matrix."""
-    return (len(value), *shape(value[0])) if isinstance(value, tuple) else ()
+    return (len(value), *(shape(value[0]) if value else ())) if isinstance(value, tuple) else ()
 
 
 def flatten(value: Any) -> list[Any]:
@@ -133,6 +133,8 @@ def shaped(scalars: Any, sizes: tuple[int, ...]) -> Any:
     """The inverse of `flatten` for known sizes."""
     if not sizes:
         return scalars[0]
+    if not sizes[0]:
+        return ()
     step = len(scalars) // sizes[0]
     return tuple(shaped(scalars[i * step : (i + 1) * step], sizes[1:]) for i in range(sizes[0]))
 
@@ -189,6 +191,8 @@ def _product(left: Any, right: Any) -> Any:
     rows, columns = shape(left), shape(right)
     if not rows or not columns:
         return elementwise(lambda a, b: a * b, left, right)
+    if rows == (0,) or columns == (0,):  # of a vector without components
+        return ()
     if len(rows) == 2 and rows[1] == columns[0]:
         if len(columns) == 1:
             return tuple(_sum(a * b for a, b in zip(row, right)) for row in left)
@@ -289,11 +293,15 @@ def _arguments(expr: Call, function: Function, scope: Scope) -> dict[str, Typed]
     return {name: given.get(name) or Typed(*function.defaults[name]) for name in names}
 
 
-def _describe_shape(value: Any) -> str:
-    sizes = shape(value)
+def describe_sizes(sizes: tuple[int, ...]) -> str:
+    """The shape of a value in words."""
     if not sizes:
-        return "a number"
+        return "a single number"
     return f"a vector of {sizes[0]}" if len(sizes) == 1 else f"a {sizes[0]} x {sizes[1]} matrix"
+
+
+def _describe_shape(value: Any) -> str:
+    return describe_sizes(shape(value)).replace("single ", "")
 
 
 def _wrong(code: str, message: str, span: Span, mark: str = "", hint: str = "") -> InputError:

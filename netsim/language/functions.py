@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from netsim.language import beams
 from netsim.language.junctions import (
     depletion,
     depletion_energy,
@@ -37,7 +38,7 @@ class Function:
     parameters: tuple[str, ...]
     compute: Callable[..., Any]
     dimension: Rule
-    defaults: Mapping[str, tuple[float, Dimension | None]] = field(default_factory=dict)
+    defaults: Mapping[str, tuple[Any, Dimension | None]] = field(default_factory=dict)
     smoothness: int | None = None
     variadic: bool = False
     doc: str = ""
@@ -127,7 +128,7 @@ def _dot(a: tuple, b: tuple) -> Any:
 
 
 def _first(A: tuple, n: float) -> tuple:
-    if not 1 <= n <= len(A) or n != int(n):
+    if not 0 <= n <= len(A) or n != int(n):
         raise ValueError
     return A[: int(n)]
 
@@ -237,5 +238,18 @@ FUNCTIONS: dict[str, Function] = {
     "junction_potential": Function(("V", "T", "Tnom"), junction_potential, _temperature_rule("V"), doc="built-in potential at T"),
     "junction_capacitance": Function(("C", "V", "M", "T", "Tnom"), junction_capacitance, _temperature_rule("C"), doc="at T"),
     "first": Function(("A", "n"), _first, _first_rule, doc="the first n components, or rows of a matrix"),
+    "gauss_points": Function(("n",), beams.gauss_points, _pure, doc="points of Gauss's quadrature on 0 .. 1"),
+    "gauss_weights": Function(("n",), beams.gauss_weights, _pure, doc="and their weights"),
+    "quadrature": Function(("f", "g"), beams.quadrature, _multiplied, doc="integrals of products of functions by their values at Gauss's points"),
+    "shape_functions": Function(
+        ("shapes", "n", "order", "x", "rows"), beams.shape_functions, _pure, {"rows": ((), NO_DIMENSION)},
+        doc="derivatives of n shape functions of a family at points x, by rows",
+    ),
+    "shortening": Function(
+        ("shapes", "n", "x", "rows"), beams.shortening, _pure, {"rows": ((), NO_DIMENSION)}, doc="integrals of products of their slopes from 0 to x"
+    ),
+    "twist_functions": Function(("shapes", "n", "order", "x"), beams.twist_functions, _pure, doc="functions of torsion that go with a family"),
+    "products": Function(("a", "b"), beams.products, _multiplied, doc="all products of components; Kronecker's product of matrices"),
+    "zeros": Function(("n", "m"), beams.zeros, lambda dimensions: (_pure(dimensions)[0], None), doc="a matrix of zeros"),
     "transpose": Function(("A",), lambda A: tuple(zip(*A)), _same),
 }  # fmt: skip

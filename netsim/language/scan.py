@@ -26,7 +26,10 @@ LINE_WORDS = {
     "model": frozenset(["measure", "assert"]),
     "domain": frozenset(["across", "through", "integral", "power", "floating", "relative"]),
     "component": frozenset(
-        ["input", "var", "branch", "out", "assert", "place", "kinetic", "potential", "stores", "dissipates", "source", "singular", "discrete"]
+        [
+            *["input", "var", "branch", "out", "assert", "place", "kinetic", "potential", "stores", "dissipates", "source", "singular"],
+            *["discrete", "given"],
+        ]
     ),
 }
 _BEFORE_NAME, _BEFORE_VALUE, _ALONE = re.compile(r"[ \t]+[A-Za-z_]"), re.compile(r"(?!\[)[ \t]*(?![ \t=.*/^])"), re.compile(r"[ \t]*(?:[;#\n]|$)")

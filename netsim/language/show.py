@@ -231,6 +231,8 @@ def _component_lines(component: ComponentDef) -> Iterator[str]:
     yield from (f"{show_expression(row.left, SUM)} = {show_expression(row.right)}" for row in component.equations)
     yield from (_discrete(discrete) for discrete in component.discretes)
     yield from (_when(when) for when in component.whens)
+    for each in component.company:
+        yield f"given {' and not '.join((each.given, *each.missing))} : {show_statement(each.instance)}"
     yield from (_output(output) for output in component.outputs)
     yield from (f"assert {show_expression(each.condition)} {quoted(each.sentence)}" for each in component.asserts)
     yield from (f"place {each.terminal} = {show_expression(each.value)}" for each in component.places)

@@ -258,6 +258,16 @@ class Place(Spanned):
 
 
 @dataclass(frozen=True)
+class Company(Spanned):
+    """`given friction and not ws : dry hinge_friction (a, b) T = friction`: an element that stands beside one whose line gives a parameter (and not
+    the others)."""
+
+    given: str
+    missing: tuple[str, ...]
+    instance: Instance
+
+
+@dataclass(frozen=True)
 class Discrete(Spanned):
     """`discrete off : 1 = 0 "does not conduct"`: a value that changes at events alone, with what it starts with (0 where None)."""
 
@@ -312,6 +322,7 @@ class ComponentDef(Spanned):
     singular: str = ""
     discretes: tuple[Discrete, ...] = ()
     whens: tuple[When, ...] = ()
+    company: tuple[Company, ...] = ()
     doc: str = ""
 
 

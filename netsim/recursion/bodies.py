@@ -11,21 +11,21 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.polynomial import Polynomial
 
 from netsim.errors import InputError, Problem
 from netsim.jointspace.joints import FIXED, PRISMATIC, REVOLUTE, SPHERICAL, Step, flange_of, steps_of
 from netsim.jointspace.spanning import axis_of, is_spatial, parameter
 from netsim.network import GROUND, Instance
 from netsim.recursion.inertias import NOTHING, RigidBody, is_silent, rigid_bodies
+from netsim.recursion.links import LINKS, FlexibleLink, link_of
 from netsim.recursion.sources import FORCE, SPEED, Source, flange_friction, numbers_of, sources_of_joints
 from netsim.solvers.machine import Machine
-from netsim.tree.beam import Beam, Section
+from netsim.tree.beam import Beam
 from netsim.tree.model import PARENT, Body, Inertia, Joint, Tree, build_tree
-from netsim.tree.shapes import polynomials
 
 Array = np.ndarray
-FLEXIBLE, WELD = "flexible_link", "spatial_weld"
+ANOTHER = "run transient() instead: it serves any network"
+WELD = "spatial_weld"
 KINDS = {FIXED: "fixed", REVOLUTE: "revolute", PRISMATIC: "prismatic", SPHERICAL: "spherical"}
 TOGETHER = 1e-12
 
@@ -94,7 +94,7 @@ class _Growing:
     bodies: list[Body] = field(default_factory=list)
     frames: dict[int, Frame] = field(default_factory=dict)
     joints: list[tuple[Instance, list[tuple[Step, str]], int]] = field(default_factory=list)
-    links: list[tuple[Instance, str]] = field(default_factory=list)
+    links: list[tuple[Instance, str, FlexibleLink]] = field(default_factory=list)
     flanges: dict[int, str] = field(default_factory=dict)
     waiting: deque[int] = field(default_factory=deque)
     problems: list[Problem] = field(default_factory=list)
@@ -107,7 +107,7 @@ class _Growing:
         edges: dict[int, list[tuple[int, Instance]]] = {}
         for instance in self.network.instances:
             spatial = any(n >= 0 and is_spatial(self.network, n) for n in instance.nodes[:2])
-            if spatial and (steps_of(instance) is not None or instance.component.name == FLEXIBLE):
+            if spatial and (steps_of(instance) is not None or instance.component.name in LINKS):
                 for here, there in (instance.nodes[:2], instance.nodes[1::-1]):
                     edges.setdefault(here, []).append((there, instance))
         self.edges = edges
@@ -128,7 +128,7 @@ class _Growing:
                 self.used.add(instance.name)
                 if other in self.frames:
                     self._refuse(instance, f"'{instance.name}' closes a loop")
-                elif instance.component.name != FLEXIBLE:
+                elif instance.component.name not in LINKS:
                     self._joint(node, other, instance)
                     self.waiting.append(other)
                 elif instance.nodes[0] != node:
@@ -171,82 +171,63 @@ class _Growing:
             inertia = self.bodies[at].inertia
             if not isinstance(inertia, Inertia):
                 return False
-            both = inertia + self._inertia(self.masses.get(node, NOTHING), self._drawn(node) - frame.origin)
+            both = inertia + self._hung(node, frame.origin)
             self.bodies[at] = replace(self.bodies[at], inertia=both)
         self.frames[node] = frame
         return True
 
     def _carrier(self, name: str, parent: Frame, joint: Joint, at: Array, node: int) -> Frame:
         """The body of a node: a flexible link itself where one begins right here and nothing else hangs on the node."""
-        begins = [i for there, i in self.edges.get(node, []) if i.component.name == FLEXIBLE and i.nodes[0] == node and i.name not in self.used]
+        begins = [i for there, i in self.edges.get(node, []) if i.component.name in LINKS and i.nodes[0] == node and i.name not in self.used]
         if len(begins) == 1 and node not in self.masses and joint.kind != "spherical":
-            beam, axes, start = self._beam(begins[0])
-            if np.abs(start - at).max() <= TOGETHER * beam.length:
+            link = link_of(begins[0], self.machine.values)
+            if np.abs(link.start - at).max() <= TOGETHER * link.beam.length:
                 self.used.add(begins[0].name)
-                turned = replace(joint, axis=tuple(axes.T @ joint.axis))
-                frame = self._add(name, parent, turned, Frame(name, at, axes), beam)
-                self._end(begins[0], name, axes)
+                turned = replace(joint, axis=tuple(link.axes.T @ joint.axis))
+                frame = self._add(name, parent, turned, Frame(name, at, link.axes), link.beam)
+                self._end(begins[0], name, link)
                 return frame
-        mass = self.masses.get(node, NOTHING)
-        return self._add(name, parent, joint, Frame(name, at, np.eye(3)), self._inertia(mass, self._drawn(node) - at))
+        return self._add(name, parent, joint, Frame(name, at, np.eye(3)), self._hung(node, at))
 
     def _flexible(self, frame: Frame, instance: Instance) -> None:
         """A flexible link fastened to a body."""
-        beam, axes, start = self._beam(instance)
-        self._add(instance.name, frame, Joint("fixed"), Frame(instance.name, start, axes), beam)
-        self._end(instance, instance.name, axes)
+        link = link_of(instance, self.machine.values)
+        self._add(instance.name, frame, Joint("fixed"), Frame(instance.name, link.start, link.axes), link.beam)
+        self._end(instance, instance.name, link)
 
-    def _end(self, instance: Instance, body: str, axes: Array) -> None:
+    def _end(self, instance: Instance, body: str, link: FlexibleLink) -> None:
         """The frame at a link's free end: its last section, or a body on it where there is mass, or nothing else."""
-        self.links.append((instance, body))
-        self.waiting.append(instance.nodes[1])
-        node, place = instance.nodes[1], parameter(instance, "at2", self.machine.values)
-        section = Frame(body, place, axes, 1.0)
-        name = f"{instance.name} end"
+        self.links.append((instance, body, link))
+        node = instance.nodes[1]
+        self.waiting.append(node)
+        section, name = Frame(body, link.end, link.axes, 1.0), f"{instance.name} end"
         if node not in self.masses and any(other.name not in self.used for _, other in self.edges[node]):
             self.frames[node] = section
-            return
-        self.frames[node] = self._add(
-            name, section, Joint("fixed"), Frame(name, place, np.eye(3)), self._inertia(self.masses.get(node, NOTHING), 0 * place)
-        )
+        else:
+            self.frames[node] = self._add(name, section, Joint("fixed"), Frame(name, link.end, np.eye(3)), self._hung(node, link.end))
 
     def _free(self, node: int) -> None:
         place, name = self._drawn(node), self.network.nodes[node].name
-        ground = self.frames[GROUND]
-        self.frames[node] = self._add(
-            name, ground, Joint("free"), Frame(name, place, np.eye(3)), self._inertia(self.masses.get(node, NOTHING), 0 * place)
-        )
+        self.frames[node] = self._add(name, self.frames[GROUND], Joint("free"), Frame(name, place, np.eye(3)), self._hung(node, place))
 
     def _add(self, name: str, parent: Frame, joint: Joint, frame: Frame, inertia: Inertia | Beam | None = None) -> Frame:
         position, rotation = parent.axes.T @ (frame.origin - parent.origin), parent.axes.T @ frame.axes
         self.bodies.append(Body(name, parent.body, joint, inertia or Inertia(), position, rotation, parent.at))
         return frame
 
-    def _inertia(self, body: RigidBody, shift: Array) -> Inertia:
-        """A body whose node's point is `shift` away from the frame's origin."""
+    def _hung(self, node: int, origin: Array) -> Inertia:
+        """The mass on a node, seen from a frame's origin."""
+        body = self.masses.get(node, NOTHING)
         if not body.mass:
             return Inertia()
         centre = body.moment / body.mass
         about = body.inertia - body.mass * (centre @ centre * np.eye(3) - np.outer(centre, centre))
-        return Inertia(body.mass, (shift + centre).tolist(), about)
+        return Inertia(body.mass, (self._drawn(node) - origin + centre).tolist(), about)
 
     def _drawn(self, node: int) -> Array:
         layout = self.machine.system.layout
         first = int(self.machine.system.numbering.first[node])
         return self.machine.g[layout.place(first + np.arange(3))].copy()
-
-    def _beam(self, instance: Instance) -> tuple[Beam, Array, Array]:
-        """The beam, its axes (columns) and its clamped end in the reference placement."""
-        given = {n: parameter(instance, n, self.machine.values) for n in ("at1", "at2", "side", "line", "EIy", "EIz", "shape", "damping")}
-        length = float(np.linalg.norm(given["at2"] - given["at1"]))
-        along = (given["at2"] - given["at1"]) / length
-        across = np.cross(along, given["side"])
-        across /= np.linalg.norm(across)
-        rows = given["shape"].reshape(-1, 6)
-        shapes = polynomials("given", [Polynomial([0.0, 0.0, *row]) for row in rows])
-        section = Section(float(given["line"][0]), float(given["EIy"][0]), float(given["EIz"][0]))
-        beam = Beam(length, section, shapes, shapes, damping=float(given["damping"][0]))
-        return beam, np.column_stack([along, np.cross(across, along), across]), given["at1"]
 
     def _friction(self, instance: Instance, steps: list[Step]) -> tuple[float, float, float]:
         """(dry friction, viscous damping, speed that rounds it); springs, and friction of joints of several freedoms, are refused."""
@@ -272,9 +253,10 @@ class _Growing:
         for batch in self.machine.system.batches:
             for instance in batch.instances if not batch.shapes and not is_silent(batch) else ():
                 if instance.name not in self.used:
-                    self._refuse(
-                        instance, f"'{instance.name}' ({instance.component.name}) has no place in a tree of bodies, links, joints and their sources"
-                    )
+                    what = f"'{instance.name}' ({instance.component.name})"
+                    rubs = bool(instance.component.definition.discretes)
+                    hint = "where a joint gives `ws` (`vs`), its friction is rounded below that speed" if rubs else ANOTHER
+                    self._refuse(instance, f"{what} has no place in a tree of bodies, links, joints and their sources", hint)
         if self.problems:
             raise InputError(self.problems)
         gravity = np.array(self.machine.values.world("gravity").value, float)
@@ -284,14 +266,15 @@ class _Growing:
             for step, body in named:
                 if step.kind in (REVOLUTE, PRISMATIC) and flange_of(instance, step) is None:
                     variables.append((instance, step.coordinate, tree.joint[body]))
-        for instance, body in self.links:
-            here, half = tree.elastic[body], (tree.elastic[body].stop - tree.elastic[body].start) // 2
-            halves = slice(here.start, here.start + half), slice(here.start + half, here.stop)
-            variables += [(instance, n, s) for n, s in zip("yz", halves)]
-            rates += [(instance, n, s) for n, s in zip(("ry", "rz"), halves)]
+        for instance, body, link in self.links:
+            first = tree.elastic[body].start
+            for name, rate, count in link.variables:
+                here, first = slice(first, first + count), first + count
+                variables.append((instance, name, here))
+                rates.append((instance, rate, here))
         found = tuple(replace(s, coordinate=tree.joint[body].start) for s, body in sources)
         flanges = tuple((node, tree.joint[body]) for node, body in self.flanges.items())
         return NetworkTree(tree, self.frames, tuple(variables), tuple(rates), found, flanges)
 
-    def _refuse(self, instance: Instance, message: str, hint: str = "run transient() instead: it serves any network") -> None:
+    def _refuse(self, instance: Instance, message: str, hint: str = ANOTHER) -> None:
         self.problems.append(Problem("E450", f"recursion(): {message}", instance.text.span, hint=hint))

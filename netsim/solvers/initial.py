@@ -63,9 +63,13 @@ def structure_of(system: System, constant: Array | None = None, found: Signature
 
 
 def _is_momentum(system: System, found: Signature) -> Array:
-    """Charges of velocities: what moves is not in equilibrium where it starts, so these keep their rates."""
+    """Charges of velocities: what moves is not in equilibrium where it starts, so these keep their rates, and with them what else
+    moves in the same component (the elastic coordinates of a link)."""
     marks = np.zeros(found.size + 1, bool)
     marks[found.equation[found.kept & (found.equation >= system.n) & (found.variable < system.layout.nk) & (found.level > 0)]] = True
+    for batch in system.batches:
+        own = system.n + np.concatenate([np.zeros(0, np.int64), *(batch.charges(k) for k in range(batch.n_charges))])
+        marks[own] |= marks[own].any()
     return marks
 
 

@@ -12,10 +12,11 @@ factor, so each thread needs its own factor.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from netsim.kernels.call import compiled
@@ -31,6 +32,7 @@ from netsim.solvers.linear_symbolic import (
     symmetric_order,
     triangular_patterns,
 )
+from netsim.solvers.nesting import nested_order
 
 __all__ = ["Factor", "SingularMatrix", "analyse", "analyse_definite", "condition_estimate", "fill_ratio", "refactor", "solve", "solve_transpose"]
 
@@ -38,6 +40,7 @@ _SUSPICIOUS_CONDITION = 1e12
 _HOPELESS_CONDITION = 1e14
 _GOOD_CONDITION = 1e6
 _NAMED_ENTRIES = 5
+_NESTED_QUALITY = 1e-4
 _at = np.uint32  # a signed subscript is tested for wrapping around: a quarter of the time of `refactor`
 
 
@@ -67,12 +70,13 @@ class Factor(NamedTuple):
     work: Floats
 
 
-def analyse(n: int, indptr: ArrayLike, indices: ArrayLike, values: ArrayLike, explain: bool = True) -> Factor:
+def analyse(n: int, indptr: ArrayLike, indices: ArrayLike, values: ArrayLike, explain: bool = True, parts: Sequence[NDArray[Any]] = ()) -> Factor:
     """The factor of an n x n matrix in compressed columns: scales, pivots, patterns and the values of L and U.
 
     Repeated entries add up. Entries that are zero now but in the pattern stay in it. Raises SingularMatrix where the
     rank is below n, by structure or up to rounding, and ValueError where values are not finite. With `explain` False null spaces, which cost far
-    more than the factor, are sought where the condition leaves no other way to tell.
+    more than the factor, are sought where the condition leaves no other way to tell. The unknowns of `parts` are eliminated part by part before
+    all others (netsim.solvers.nesting), where pivots of sufficient size are found so.
     """
     start, row = np.asarray(indptr, np.int32), np.asarray(indices, np.int32)
     entries = np.ascontiguousarray(values, np.float64)
@@ -81,10 +85,11 @@ def analyse(n: int, indptr: ArrayLike, indices: ArrayLike, values: ArrayLike, ex
         return _lay_out(start, row, (np.empty(0), np.empty(0)), (np.empty(0, np.int32), np.empty(0, np.int32)))
     matrix = sparse.csc_matrix((entries.copy(), row.copy(), start.copy()), shape=(n, n))
     matrix.sum_duplicates()
-    first = _attempt(matrix, start, row, entries, equilibrate(matrix), explain)
+    first = _attempt(matrix, start, row, entries, equilibrate(matrix), explain, parts)
     if not isinstance(first, SingularMatrix) and first[1] < _GOOD_CONDITION:
         return first[0]
-    other = _attempt(matrix, start, row, entries, equilibrate(matrix, fitted=True), explain)  # scales many decades apart want another beginning
+    # scales many decades apart want another beginning
+    other = _attempt(matrix, start, row, entries, equilibrate(matrix, fitted=True), explain, parts)
     found = [each for each in (first, other) if not isinstance(each, SingularMatrix)]
     if not found:
         raise first  # type: ignore[misc]
@@ -102,12 +107,22 @@ def analyse_definite(n: int, indptr: ArrayLike, indices: ArrayLike, values: Arra
 
 
 def _attempt(
-    matrix: sparse.csc_matrix, start: Ints, row: Ints, entries: Floats, scales: tuple[Floats, Floats], explain: bool
+    matrix: sparse.csc_matrix,
+    start: Ints,
+    row: Ints,
+    entries: Floats,
+    scales: tuple[Floats, Floats],
+    explain: bool,
+    parts: Sequence[NDArray[Any]] = (),
 ) -> tuple[Factor, float] | SingularMatrix:
     """The factor with the given scales and its condition, or the finding that the matrix is singular."""
     n = matrix.shape[0]
     scaled = sparse.csc_matrix((matrix.data * scales[0][matrix.indices], matrix.indices, matrix.indptr), shape=(n, n))
     scaled.data *= np.repeat(scales[1], np.diff(matrix.indptr))
+    if len(parts) and (nested := nested_order(scaled, parts)):
+        factor = _lay_out(start, row, scales, nested)
+        if refactor(factor, entries) > _NESTED_QUALITY and (condition := condition_estimate(factor, entries)) < _SUSPICIOUS_CONDITION:
+            return factor, condition
     order = pivot_order(scaled)
     unexplained = SingularMatrix(np.zeros((n, 0)), np.zeros((n, 0)), 0)
     if order is None:

@@ -86,7 +86,7 @@ class Call:
 @dataclass(frozen=True, eq=False)
 class Machine:
     """The arrays of a run. `g` is the starting global vector (uniforms set); copy it per run. `element` is the tree of a machine in joint
-    coordinates (netsim.jointspace)."""
+    coordinates (netsim.jointspace), `parts` are unknowns to be eliminated first (netsim.solvers.nesting)."""
 
     system: System
     values: Values
@@ -97,6 +97,7 @@ class Machine:
     alive: list[Any] = field(repr=False)
     earlier: Callable[[Any, str], Any] | None = None
     element: Any = None
+    parts: tuple[Array, ...] = ()
 
     @cached_property
     def bundle(self) -> Bundle:

@@ -7,12 +7,15 @@ with which these forces act about the nodes of their bodies, as the mechanism is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from netsim.component import dimension, is_kinematic
+from netsim.kernels.call import run_table
+from netsim.layout import FOLLOWING
 from netsim.levels import Signature, signature
+from netsim.network import GROUND
 from netsim.numbering import across_scalars
 from netsim.solvers.machine import Machine
 from netsim.solvers.stages import level_values
@@ -50,13 +53,55 @@ def constraint_owners(system: System) -> tuple[Array, Array]:
     return np.concatenate(joints), np.concatenate(sources)
 
 
-def multipliers_of(system: System, found: Signature, owned: Array, values: Array) -> Array:
+def multipliers_of(machine: Machine, found: Signature, owned: Array, values: Array) -> Array:
     """Unknowns among `owned` that are loads only: they enter balances of bodies and no row of their own element, as a coordinate would."""
-    live = found.kept & (values != 0) & (found.variable < system.n)
+    system = machine.system
+    live = found.kept & (values != 0) & is_force(system, found.variable)
     pinned = system.redundant.rows if system.redundant else np.zeros(0, np.int64)
-    in_balances = live & (found.equation < system.layout.nk) & (found.level == 0)
-    in_rows = found.kept & (found.equation >= system.layout.nk) & ~np.isin(found.equation, pinned)
+    balances = is_balance(system, found.equation)
+    in_balances = live & balances & (found.level == 0)
+    if machine.element is not None:  # the force of a prescribed motion stands where its coordinate's balance would
+        pinned = np.append(pinned, np.flatnonzero(machine.element.levels.balances))
+    in_rows = found.kept & ~balances & ~np.isin(found.equation, pinned)
     return np.setdiff1d(np.intersect1d(found.variable[in_balances], owned), found.variable[in_rows])
+
+
+def is_balance(system: System, equations: Array) -> Array:
+    """Which equations are balances: those of kinematic unknowns, and of bodies that follow."""
+    return (equations < system.layout.nk) | (equations >= system.n + system.layout.nq)
+
+
+def is_force(system: System, variables: Array) -> Array:
+    """Which unknowns are neither positions nor charges."""
+    return ((variables >= system.layout.nk) & (variables < system.n)) | (variables >= system.n + system.layout.nq)
+
+
+def loads(machine: Machine) -> tuple[Signature, Array]:
+    """The signature of what elements do to one another, and its values as the mechanism is drawn.
+
+    In joint coordinates bodies and joints' multipliers follow, and kernels still say what the ones do to the others: their numbers come behind those
+    of charges."""
+    system, plain, g = machine.system, replace(machine, element=None), machine.g.copy()
+    if machine.element is not None:
+        run_table(machine.element.observed, g, np.zeros(1))
+    values = level_values(plain, g)
+    if machine.element is None:
+        return signature(system), values
+    equations, variables, levels = [], [], []
+    for batch in system.batches:
+        for _, row, key, level in batch.kernels.levels.scatter:
+            at = batch.form.rows[row] if row < len(batch.form.rows) else ("charge", row - len(batch.form.rows))
+            known = np.full(batch.n, GROUND) if at[0] == "own" and np.any(batch.columns(at) < 0) else batch.columns(at)
+            equations.append(system.n + batch.charges(at[1]) if at[0] == "charge" else behind(system, known))
+            variables.append(system.n + batch.charges(key[1]) if key[0] == "charge" else behind(system, batch.columns(key)))
+            levels.append(np.full(batch.n, level))
+    size = system.n + system.layout.nq + 6 * system.layout.nf + system.layout.nm
+    return Signature(np.concatenate(equations), np.concatenate(variables), np.concatenate(levels), size), values
+
+
+def behind(system: System, numbers: Array) -> Array:
+    """Numbers of what follows, behind those of unknowns and charges; others stay."""
+    return np.where(numbers < GROUND, numbers - FOLLOWING + system.n + system.layout.nq, numbers)
 
 
 def in_loops(items: Array, coordinates: Array, values: Array, groups: Array) -> Array:
@@ -89,7 +134,11 @@ def in_loops(items: Array, coordinates: Array, values: Array, groups: Array) -> 
 
 def bodies_of(system: System, unknowns: Array) -> Array:
     """A number per unknown that kinematic unknowns of one node share; every other unknown is by itself."""
-    firsts = np.sort(system.numbering.first[system.numbering.first < system.layout.nk])
+    firsts = np.unique(behind(system, system.numbering.first))
+    if system.layout.nf:  # of a tree, coordinates are by themselves too
+        home = firsts[np.searchsorted(firsts, unknowns, side="right") - 1]
+        return np.where(unknowns >= system.n + system.layout.nq, home, unknowns)
+    firsts = firsts[firsts < system.layout.nk]
     return np.where(unknowns < system.layout.nk, np.searchsorted(firsts, unknowns, side="right"), len(firsts) + 1 + unknowns)
 
 
@@ -98,10 +147,9 @@ def find_reactions(machine: Machine) -> Reactions | None:
     system = machine.system
     if system.redundant is None:
         return None
-    found = signature(system)
-    values = level_values(machine, machine.g)
-    multipliers = multipliers_of(system, found, np.setdiff1d(*constraint_owners(system)), values)
-    at = np.flatnonzero(found.kept & (found.level == 0) & (found.equation < system.layout.nk) & np.isin(found.variable, multipliers))
+    found, values = loads(machine)
+    multipliers = multipliers_of(machine, found, behind(system, np.setdiff1d(*constraint_owners(system))), values)
+    at = np.flatnonzero(found.kept & (found.level == 0) & is_balance(system, found.equation) & np.isin(found.variable, multipliers))
     core = in_loops(found.variable[at], found.equation[at], values[at], bodies_of(system, found.equation[at]))
     at = at[np.isin(found.variable[at], core)]
     if not len(at):
@@ -110,14 +158,20 @@ def find_reactions(machine: Machine) -> Reactions | None:
     moments = _is_moment(system, core)
     length = _arm(system, found.variable[at], found.equation[at], values[at], core[~moments])
     return Reactions(
-        length, system.layout.unknown(core, 0), np.where(moments, 1 / length, 1.0), at, values[at],
+        length, system.layout.unknown(_ahead(system, core), 0), np.where(moments, 1 / length, 1.0), at, values[at],
         np.searchsorted(rows, found.equation[at]), np.searchsorted(core, found.variable[at]), (len(rows), len(core)),
     )  # fmt: skip
 
 
+def _ahead(system: System, numbers: Array) -> Array:
+    """`behind` undone."""
+    first = system.n + system.layout.nq
+    return np.where(numbers >= first, numbers - first + FOLLOWING, numbers)
+
+
 def _is_moment(system: System, unknowns: Array) -> Array:
     """Which of these unknowns of joints are moments (N.m); the others are forces."""
-    found = np.zeros(system.n, bool)
+    found = np.zeros(system.n + system.layout.nq + 6 * system.layout.nf + system.layout.nm, bool)
     moment = dimension("N.m")
     for batch in system.batches:
         if not batch.instances:
@@ -126,14 +180,14 @@ def _is_moment(system: System, unknowns: Array) -> Array:
         for i, name in enumerate(batch.form.own):
             unit = units.get(name.split(".")[0].split("[")[0])
             if unit is not None and dimension(unit) == moment:
-                found[batch.unknowns["own", i]] = True
+                found[behind(system, batch.unknowns["own", i])] = True
     return found[unknowns]
 
 
 def _arm(system: System, variables: Array, equations: Array, values: Array, forces: Array) -> float:
     """The root mean square arm of these forces about the nodes they act on; 1 m where they all act at the nodes."""
-    turning = np.zeros(system.layout.nk, bool)
-    for node, first in zip(system.network.nodes, system.numbering.first):
+    turning = np.zeros(system.n + system.layout.nq + 6 * system.layout.nf, bool)
+    for node, first in zip(system.network.nodes, behind(system, system.numbering.first)):
         if is_kinematic(node.domain):
             for i, (quantity, _) in enumerate(across_scalars(node.domain)):
                 turning[first + i] = dimension(quantity.unit) == dimension("rad/s")

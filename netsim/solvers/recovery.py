@@ -26,6 +26,7 @@ from netsim.solvers.stages import Stages, derivative_of, level_values, slots, so
 Array = np.ndarray
 ROUNDS = 2
 CORNER = 1e-13
+RATE = 1e-19
 
 
 @dataclass(eq=False)
@@ -75,7 +76,7 @@ def plan_recovery(machine: Machine, structure: Structure, g: Array, closing: boo
     weights = 1.0 / np.concatenate([system.nominals, np.ones(system.layout.nq)])
     values = level_values(machine, g)
     lowest = -int(structure.dynamic.d.max(initial=0))
-    held = np.concatenate([np.zeros(system.n, bool), ~_momentum(structure, system.n, system.layout.nk)])
+    held = np.concatenate([np.zeros(system.n, bool), ~_momentum(structure, values, system.n, system.layout.nk)])
     weights[held] = _holding(structure, values, system.nominals)[held[system.n :]]
     lowest -= not system.layout.nk
     stages = Stages(machine, structure.signature, structure.dynamic, everything, weights)
@@ -104,13 +105,16 @@ def levels_table(machine: Machine, used: Array, alive: list[list[Call]]) -> Arra
     return call_table(calls, machine.system.layout.uniforms)
 
 
-def _momentum(structure: Structure, n: int, nk: int) -> Array:
-    """Charges of velocities whose rates are forces: with other rates (prescribed accelerations, controllers) they are known by integration alone."""
+def _momentum(structure: Structure, values: Array, n: int, nk: int) -> Array:
+    """Charges of velocities whose rates are forces, or that nobody reads (the speed at which friction slides): with other rates (prescribed
+    accelerations, controllers, friction that holds) they are known by integration alone."""
     s = structure.signature
     of_velocity, force = np.zeros(s.size + 1, bool), np.zeros(s.size + 1, bool)
     of_velocity[s.equation[s.kept & (s.level > 0) & (s.equation >= n) & (s.variable < nk)]] = True
     force[s.variable[s.kept & (s.equation < nk)]] = True
-    return (of_velocity & force)[n : s.size]
+    read = np.zeros(s.size + 1, bool)
+    read[s.variable[s.kept & (s.equation < n) & (s.level > 0) & (values != 0.0)]] = True
+    return (of_velocity & (force | ~read))[n : s.size]
 
 
 def _holding(structure: Structure, values: Array, nominals: Array) -> Array:
@@ -162,8 +166,13 @@ def _plan(stages: Stages, k: int, values: Array, held: Array, alive: list[list[C
         columns = np.concatenate([j, n + i, column_of[s.variable[mass]]])
         picks = np.concatenate([top, top, mass])
         scales = np.concatenate([row_scale[i], row_scale[i], np.full(len(mass), mass_scale)])
-        diagonal = 1e-9 * (costs / most) ** 2 if len(mass) or pairs.size else costs**2 / (most**2 if nk else 1.0)
-        base_entries = (np.arange(n + m), np.arange(n + m), np.concatenate([diagonal + CORNER, np.full(m, -CORNER)]))
+        if len(mass) or pairs.size:
+            following = (variables >= nk) & (o.d[variables] + k > 0)  # rates that must not pull what they are rates of (a link's elastic coordinates)
+            most = costs[~held[variables] & ~following].max(initial=0.0) or most
+            diagonal = np.where(following, RATE, 1e-9 * (costs / most) ** 2 + CORNER)
+        else:
+            diagonal = costs**2 / (most**2 if nk else 1.0) + CORNER
+        base_entries = (np.arange(n + m), np.arange(n + m), np.concatenate([diagonal, np.full(m, -CORNER)]))
         size = n + m
         rows, columns = np.concatenate([rows, column_of[ends[0]]]), np.concatenate([columns, column_of[ends[1]]])
     codes = np.concatenate([columns, base_entries[1]]) * max(size, 1) + np.concatenate([rows, base_entries[0]])

@@ -8,15 +8,17 @@ least norm among the many that balance (`netsim.solvers.reactions`).
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from netsim.errors import InputError
-from netsim.levels import Signature, StructurallySingular, signature
+from netsim.levels import Signature, StructurallySingular
 from netsim.network import GROUND
 from netsim.solvers.initial import Structure, explain_structure, structure_of
 from netsim.solvers.machine import Machine, build_machine
 from netsim.solvers.reactions import bodies_of, constraint_owners, in_loops, multipliers_of
-from netsim.solvers.stages import level_values
+from netsim.solvers.stages import level_values, signature_of
 from netsim.system import Redundant, System, with_redundant, without_redundant
 from netsim.values import Values
 
@@ -61,14 +63,15 @@ def repeated(machine: Machine, g: Array) -> Redundant | None:
     The rank of the position constraints' Jacobian decides, by QR with pivots; rows of sources come first, so that it is joints that give way.
     """
     system = machine.system
-    found = signature(system)
+    found = signature_of(machine)
     values = level_values(machine, g)
     joints, sources = constraint_owners(system)
-    kept = found.kept & (found.level == 0) & (values != 0)
+    live = (values != 0) | (machine.element is not None)  # in joint coordinates a row of a loop may say nothing at all
+    kept = found.kept & (found.level == 0) & live
     moving = found.kept & ((found.level > 0) | (found.variable >= system.n))
     candidates = np.setdiff1d(joints, found.equation[moving])
     position = kept & np.isin(found.equation, candidates) & (found.variable < system.n)
-    multipliers = multipliers_of(system, found, joints, values)
+    multipliers = multipliers_of(machine, found, joints, live)
     balances = kept & np.isin(found.variable, multipliers) & (found.equation < system.layout.nk)
     rows = np.setdiff1d(np.unique(found.equation[position]), _mentioning(found, position, multipliers))
     if not len(rows) or not len(multipliers):
@@ -89,12 +92,20 @@ def chosen_anew(machine: Machine, g: Array) -> tuple[Machine, Structure] | None:
     present = machine.system.redundant
     if present is None:
         return None
-    whole = build_machine(with_redundant(machine.system), machine.values, machine.earlier)
+    whole = without(machine, None)
     found = repeated(whole, g)
     if found is None or (set(found.rows) == set(present.rows) and set(found.multipliers) == set(present.multipliers)):
         return None
-    system = without_redundant(whole.system, found)
-    return build_machine(system, machine.values, machine.earlier), structure_of(system)
+    reduced = without(whole, found)
+    return reduced, structure_of(reduced.system, found=signature_of(reduced))
+
+
+def without(machine: Machine, found: Redundant | None) -> Machine:
+    """The machine without the constraints in `found` (None: with every constraint)."""
+    if machine.element is not None:
+        return replace(machine.element.without(machine, found), parts=machine.parts)
+    system = with_redundant(machine.system) if found is None else without_redundant(machine.system, found)
+    return replace(build_machine(system, machine.values, machine.earlier), parts=machine.parts)
 
 
 def _mentioning(found: Signature, position: Array, multipliers: Array) -> Array:

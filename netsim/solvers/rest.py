@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from netsim.component import is_kinematic
 from netsim.errors import Problem, SimulationError
 from netsim.kernels.call import run_table
+from netsim.layout import DRIVE_LEVELS
 from netsim.numbering import across_scalars, nominal
 from netsim.solvers.machine import Machine
 from netsim.solvers.newton import at_round_off, set_coefficients
@@ -113,6 +113,8 @@ def at_rest(machine: Machine, g: Array, size: float) -> Rest:
     """
     system, layout = machine.system, machine.system.layout
     g[layout.v : layout.y] = 0.0
+    for level in range(1, DRIVE_LEVELS):  # what is prescribed stands still too
+        g[layout.drive(np.arange(layout.nd), level)] = 0.0
     g[layout.history : layout.step_size] = 0.0
     silent = _silent(machine, g, (1.0, 0.0, 0.0))
     by_charge = silent & ~_silent(machine, g, (0.0, 0.0, 1.0))
@@ -143,20 +145,17 @@ def _silent(machine: Machine, g: Array, coefficients: tuple[float, float, float]
 
 def _position_sizes(machine: Machine, size: float) -> Array:
     """An ordinary size of each position: the machine's for lengths, 1 for angles."""
-    system = machine.system
-    found = np.ones(system.layout.nk)
-    for node, first in zip(system.network.nodes, system.numbering.first):
-        if is_kinematic(node.domain):
-            units = [quantity.unit for quantity, _ in across_scalars(node.domain)]
-            found[first : first + len(units)] = [size if unit == "m/s" else 1.0 for unit in units]
-    return found
+    units = machine.system.numbering.position_units(machine.system.network)
+    return np.array([size if unit == "m/s" else 1.0 for unit in units])
 
 
 def _carried(machine: Machine, weight: Array) -> tuple[Array, Array]:
     """Unknowns of nodes with a balance of throughs, and through over across of ordinary sizes."""
     system = machine.system
     carried, unit = np.zeros(system.n, bool), np.ones(system.n)
-    for node, first in zip(system.network.nodes, system.numbering.first):
+    for number in system.numbering.coordinates:
+        carried[number], unit[number] = True, 1.0 / weight[number]
+    for node, first in system.numbering.with_unknowns(system.network):
         if node.domain.through:
             through = [nominal(q) for q in node.domain.through for _ in range(max(1, _length(q)))]
             for i in range(len(across_scalars(node.domain))):

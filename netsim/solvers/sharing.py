@@ -10,10 +10,12 @@ serve at every position. What this leaves of A z0 is taken up in further rounds.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from netsim.kernels.bundle import Bundle, bundled
-from netsim.kernels.call import lean, run_table
+from netsim.kernels.call import ROW_LENGTH, lean, run_table
 from netsim.solvers.linear import analyse_definite, refactor, solve
 from netsim.solvers.machine import Call, Machine
 from netsim.solvers.reactions import Reactions
@@ -31,6 +33,8 @@ def plan_sharing(machine: Machine, reactions: Reactions | None) -> tuple[Bundle,
     none = np.zeros(0, np.int64)
     found = reactions or Reactions(1.0, none, np.zeros(0), none, np.zeros(0), none, none, (0, 0))
     (m, n), rows, columns = found.shape, found.rows, found.columns
+    completed = machine.element.observed if machine.element is not None else np.zeros((0, ROW_LENGTH), np.int64)
+    machine = replace(machine, element=None)  # what joints do to bodies is wanted, not what that is along coordinates
     used = np.zeros(sum(b.kernels.levels.program.n_outputs * b.n for b in machine.system.batches), bool)
     used[found.picks] = True
     size = np.sqrt(np.bincount(rows, (found.drawn / found.weights[columns]) ** 2, m))
@@ -42,7 +46,8 @@ def plan_sharing(machine: Machine, reactions: Reactions | None) -> tuple[Bundle,
     matrix = np.bincount(target, np.concatenate([a[first] * a[second], np.full(m, FAINT)]), len(unique)).astype(float)
     factor = analyse_definite(m, np.searchsorted(unique, np.arange(m + 1) * m), unique % max(m, 1), matrix)
     plan = Bundle(
-        "Sharing", levels=levels_table(machine, used, alive), level_values=np.zeros(len(used)), places=found.places, weights=found.weights,
+        "Sharing", completed=completed,
+        levels=levels_table(machine, used, alive), level_values=np.zeros(len(used)), places=found.places, weights=found.weights,
         picks=found.picks, rows=rows, columns=columns, scales=scales, entries=a, first=first, second=second, target=target[: len(first)],
         diagonal=target[len(first) :], matrix=matrix, factor=bundled(factor), before=np.zeros(n), z=np.zeros(n), rest=np.zeros(m), y=np.zeros(m),
     )  # fmt: skip
@@ -65,6 +70,7 @@ def share(plan, g):
     places, entries, z, y, rest = plan.places, plan.entries, plan.z, plan.y, plan.rest
     if places.shape[0] == 0:
         return
+    run_table(plan.completed, g, rest)
     _balances(plan, g)
     if refactor(plan.factor, plan.matrix) == 0.0:
         return

@@ -15,7 +15,7 @@ import numpy as np
 from netsim.errors import Problem, SimulationError
 from netsim.kernels.kernel import Kernel, derivative_kernel
 from netsim.kernels.reference import evaluate
-from netsim.levels import Offsets, Signature, equation_numbers
+from netsim.levels import Offsets, Signature, equation_numbers, signature
 from netsim.solvers.charts import recharted
 from netsim.solvers.machine import Machine
 from netsim.solvers.prescribed import holding, prescribed_pairs
@@ -41,6 +41,11 @@ class Stages:
     chosen: Array
     weights: Array
     angles: Array = field(default_factory=lambda: np.zeros(0, np.int64))
+
+
+def signature_of(machine: Machine) -> Signature:
+    """The signature of a machine's system."""
+    return machine.element.levels.signature if machine.element is not None else signature(machine.system)
 
 
 def level_values(machine: Machine, g: Array) -> Array:
@@ -301,7 +306,8 @@ def _saddle_point(jacobian: Any, r: Array, metric: Any, soft: Array) -> Array:
     m, n = jacobian.shape
     if not r.any():
         return np.zeros(n)
-    scale = 1.0 / np.maximum(abs(jacobian).max(axis=1).toarray().ravel(), 1e-300)
+    largest = abs(jacobian).max(axis=1).toarray().ravel()
+    scale = 1.0 / np.where(largest > 1e-300, largest, 1.0)  # a row of zeros says nothing, however small its residual
     if not np.all(np.isfinite(r)) or not np.all(np.isfinite(jacobian.data)):
         return np.zeros(n)
     j = (diags_array(scale) @ jacobian).tocsc()

@@ -49,7 +49,7 @@ def owner_of(system: System, unknown: int) -> tuple[Instance, str] | None:
     """The element that owns an unknown, and what it calls it; None where nobody does."""
     for batch in system.batches:
         for i, own in enumerate(batch.form.own):
-            at = np.flatnonzero(batch.unknowns["own", i] == unknown)
+            at = np.flatnonzero(batch.columns(("own", i)) == unknown)
             if len(at) and batch.instances:
                 return batch.instances[int(at[0])], own
     return None

@@ -19,7 +19,7 @@ from math import pi
 
 import numpy as np
 
-from netsim.tree.shapes import Floats, ShapeFunctions, bending_shapes, torsion_shapes
+from netsim.shapes import Floats, ShapeFunctions, bending_shapes, torsion_shapes
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,8 @@ def tube(outer: float, inner: float, density: float, young: float, shear: float 
 class Beam:
     """A flexible link: length [m], section, shape functions along y, along z and of torsion, in this order of the elastic coordinates.
 
-    `damping` [s] adds damping proportional to stiffness, D = damping K; `damping_ratio` the same fraction of critical damping for every mode of
-    the clamped beam.
+    `damping` [s] and `mass_damping` [1/s] add damping proportional to stiffness and to mass, D = damping K + mass_damping M (Rayleigh);
+    `damping_ratio` the same fraction of critical damping for every mode of the clamped beam.
     """
 
     length: float
@@ -60,6 +60,7 @@ class Beam:
     foreshortening: bool = False
     damping: float = 0.0
     damping_ratio: float = 0.0
+    mass_damping: float = 0.0
 
     @property
     def planes(self) -> list[tuple[str, ShapeFunctions]]:
@@ -113,7 +114,7 @@ class Beam:
         """Gauss points x and weights [m] on 0 .. end L, exact for the products of the shape functions."""
         breaks = sorted({b for _, s in self.planes for b in s.breaks if b < end} | {0.0, end})
         nodes, weights = np.polynomial.legendre.leggauss(max([s.points for _, s in self.planes], default=2))
-        spans = list(pairwise(breaks))
+        spans = list(pairwise(breaks)) or [(0.0, 0.0)]
         at = np.concatenate([a + (b - a) * (nodes + 1) / 2 for a, b in spans]) * self.length
         return at, np.concatenate([(b - a) / 2 * weights for a, b in spans]) * self.length
 
@@ -161,17 +162,18 @@ class Beam:
             metric=metric,
             spin=np.einsum("ij,kpj,p->ki", sections, theta, dx),
             stiffness=stiffness,
-            damping=self.damping * stiffness + self._modal_damping(stiffness, metric[: self.count, : self.count]),
+            damping=self._damping(stiffness, metric[: self.count, : self.count]),
         )
 
-    def _modal_damping(self, stiffness: Floats, mass: Floats) -> Floats:
+    def _damping(self, stiffness: Floats, mass: Floats) -> Floats:
+        proportional = self.damping * stiffness + self.mass_damping * mass
         if not self.damping_ratio:
-            return np.zeros_like(stiffness)
+            return proportional
         from scipy.linalg import eigh
 
         squares, modes = eigh(stiffness, mass)
         covectors = mass @ modes
-        return covectors @ np.diag(2 * self.damping_ratio * np.sqrt(np.abs(squares))) @ covectors.T
+        return proportional + covectors @ np.diag(2 * self.damping_ratio * np.sqrt(np.abs(squares))) @ covectors.T
 
 
 @dataclass(frozen=True)

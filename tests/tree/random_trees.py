@@ -2,12 +2,13 @@
 
 import numpy as np
 
+from netsim import shapes
 from netsim.tree.beam import Section, flexible_beam
 from netsim.tree.model import ELASTIC, ELASTIC_Q, FREE, JOINT_Q, KIND, SPHERICAL, Body, Inertia, Joint, build_tree
 from netsim.tree.reference import quaternion_rotation
 
 KINDS = ("revolute", "prismatic", "spherical", "free", "fixed")
-FAMILIES = ("guided", "cantilever", "modes", "hermite")
+FAMILIES = (*shapes.FAMILIES, "hermite")
 
 
 def random_rotation(rng):
@@ -22,8 +23,8 @@ def random_inertia(rng):
 
 def random_beam(rng, foreshortening=False):
     section = Section(2.0, 50.0, 70.0, 20.0, (0.02, 0.01, 0.012))
-    shapes, torsion = FAMILIES[rng.integers(4)], int(rng.integers(2))
-    return flexible_beam(rng.uniform(0.5, 1.5), section, shapes, 2, torsion, foreshortening=foreshortening, damping=0.01)
+    family, torsion = FAMILIES[rng.integers(len(FAMILIES))], int(rng.integers(2))
+    return flexible_beam(rng.uniform(0.5, 1.5), section, family, 2, torsion, foreshortening=foreshortening, damping=0.01)
 
 
 def random_tree(seed, n, flexible=0.0, foreshortening=False, kinds=KINDS, friction=True, chain=False):

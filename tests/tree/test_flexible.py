@@ -7,6 +7,7 @@ from random_trees import largest
 from scipy.integrate import solve_ivp
 from scipy.linalg import eigh
 
+from netsim.shapes import bending_shapes, wave_number
 from netsim.tree.beam import Beam, Section, flexible_beam, tube
 from netsim.tree.composite import crba
 from netsim.tree.derivatives import rnea_derivatives
@@ -14,7 +15,6 @@ from netsim.tree.forward import aba
 from netsim.tree.inverse import rnea
 from netsim.tree.model import Body, Inertia, Joint, build_tree
 from netsim.tree.observers import kinetic_energy, potential_energy
-from netsim.tree.shapes import bending_shapes, clamped_free_number
 
 GRAVITY = (0.7, -0.4, -9.81)
 
@@ -87,7 +87,7 @@ def lagrange(beam, tip):
 SECTION = Section(2.0, 50.0, 70.0, 20.0, (0.02, 0.01, 0.012))
 
 
-@pytest.mark.parametrize("shapes, bending, torsion", [("guided", 1, 0), ("cantilever", 2, 1), ("hermite", 2, 1)])
+@pytest.mark.parametrize("shapes, bending, torsion", [("guided", 1, 0), ("clamped_free", 2, 1), ("hermite", 2, 1)])
 @pytest.mark.parametrize("foreshortening", [False, True])
 def test_against_a_lagrangian(shapes, bending, torsion, foreshortening):
     beam = flexible_beam(1.2, SECTION, shapes, bending, torsion, foreshortening=foreshortening)
@@ -111,9 +111,9 @@ def one_plane(shapes, count, **options):
     return Beam(2.0, Section(3.0, 40.0, 40.0), along_y=bending_shapes(shapes, count), **options)
 
 
-@pytest.mark.parametrize("shapes, count, modes, error", [("modes", 3, 3, 1e-10), ("cantilever", 8, 3, 2e-6), ("hermite", 16, 3, 7e-4)])
+@pytest.mark.parametrize("shapes, count, modes, error", [("free_modes", 3, 3, 1e-10), ("clamped_free", 8, 3, 2e-6), ("hermite", 16, 3, 7e-4)])
 def test_a_clamped_beam_vibrates_at_its_frequencies(shapes, count, modes, error):
-    exact = [clamped_free_number(k) ** 2 * np.sqrt(40.0 / (3.0 * 2.0**4)) for k in range(modes)]
+    exact = [wave_number("free", k) ** 2 * np.sqrt(40.0 / (3.0 * 2.0**4)) for k in range(modes)]
     assert frequencies(one_plane(shapes, count))[:modes] == pytest.approx(exact, rel=error)
 
 
@@ -123,7 +123,7 @@ def test_guided_functions_are_another_beam():
     for count in (1, 2):
         compliance = load[:count] @ np.linalg.solve(one_plane("guided", count).stiffness(), load[:count])
         assert compliance == pytest.approx(2.0**3 / (12 * 40.0), rel=1e-12)
-    free = np.ones(3) @ np.linalg.solve(one_plane("cantilever", 3).stiffness(), np.ones(3))
+    free = np.ones(3) @ np.linalg.solve(one_plane("clamped_free", 3).stiffness(), np.ones(3))
     assert free == pytest.approx(2.0**3 / (3 * 40.0), rel=1e-12)
 
 
@@ -131,7 +131,7 @@ def test_torsion():
     """A clamped shaft: (2k - 1) pi/2 sqrt(GJ/I)/L; its polynomials converge to the same."""
     section = tube(0.05, 0.04, 2700.0, 7e10, 2.6e10)
     exact = np.array([1, 3]) * np.pi / 2 * np.sqrt(section.torsion / section.rotary[0]) / 2.0
-    for shapes, count, error in (("modes", 2, 1e-12), ("cantilever", 6, 1e-5)):
+    for shapes, count, error in (("free_modes", 2, 1e-12), ("clamped_free", 6, 1e-5)):
         beam = flexible_beam(2.0, section, shapes, 1, count)
         twisting = np.sort(frequencies(Beam(2.0, section, twist=beam.twist)))[:2]
         assert twisting == pytest.approx(exact, rel=error)
@@ -139,7 +139,7 @@ def test_torsion():
 
 def test_structural_damping():
     """The same fraction of critical damping in every mode."""
-    beam = one_plane("cantilever", 3, damping_ratio=0.02)
+    beam = one_plane("clamped_free", 3, damping_ratio=0.02)
     integrals = beam.integrals
     squares, modes = eigh(integrals.stiffness, integrals.metric)
     assert np.diag(modes.T @ integrals.damping @ modes) / (2 * np.sqrt(squares)) == pytest.approx([0.02] * 3, rel=1e-9)
@@ -149,7 +149,7 @@ def test_foreshortening_stiffens_a_turning_beam():
     """Southwell: w^2 = w_0^2 + (1.193 - cos^2) W^2 for the first flapping mode of a cantilever (1.193: W. Carnegie, J. Mech. Eng. Sci. 1, 1959)."""
 
     def squared(foreshortening, speed):
-        beam = Beam(2.0, Section(3.0, 40.0, 40.0), along_z=bending_shapes("cantilever", 4), foreshortening=foreshortening)
+        beam = Beam(2.0, Section(3.0, 40.0, 40.0), along_z=bending_shapes("clamped_free", 4), foreshortening=foreshortening)
         tree = build_tree([Body("hub", None, Joint("revolute", (0, 0, 1)), beam)], gravity=(0, 0, 0))
         v = np.zeros(tree.nv)
         v[0] = speed
@@ -202,7 +202,7 @@ def test_k94_one_link():
 
 
 def test_unknown_shapes_are_refused():
-    refused = [("spline", 1, "no shape functions"), ("guided", 3, "two guided"), ("hermite", 3, "pairs"), ("modes", 0, "at least one")]
+    refused = [("spline", 1, "no shape functions"), ("hermite", 3, "pairs"), ("free_modes", 0, "at least one")]
     for name, count, words in refused:
         with pytest.raises(ValueError, match=words):
             bending_shapes(name, count)

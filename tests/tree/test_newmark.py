@@ -3,18 +3,18 @@
 import numpy as np
 import pytest
 
+from netsim.shapes import bending_shapes
 from netsim.tree.beam import Beam, Section, flexible_beam
 from netsim.tree.model import Body, Inertia, Joint, build_tree, neutral
 from netsim.tree.newmark import Drive, newmark
 from netsim.tree.observers import kinetic_energy, placements, potential_energy
-from netsim.tree.shapes import bending_shapes
 
 TOP = Inertia(1.0, (0, 0, 0.3), np.diag([0.1, 0.12, 0.05]))
 
 
 def machine():
     """A heavy top in a ball, a free brick with a flexible mast and a pendulum on it, viscous friction."""
-    mast = flexible_beam(0.8, Section(1.0, 30.0, 40.0), "cantilever", 1, damping=0.01)
+    mast = flexible_beam(0.8, Section(1.0, 30.0, 40.0), "clamped_free", 1, damping=0.01)
     bodies = [
         Body("top", None, Joint("spherical", viscous=0.05), TOP),
         Body("brick", None, Joint("free"), Inertia(2.0, (0.1, 0, 0), np.diag([0.2, 0.3, 0.4]))),
@@ -62,7 +62,7 @@ def test_the_exact_matrix_converges_quadratically():
 
 
 def test_average_acceleration_keeps_the_energy_of_an_undamped_beam():
-    beam = Beam(1.0, Section(1.0, 10.0, 10.0), along_y=bending_shapes("modes", 2))
+    beam = Beam(1.0, Section(1.0, 10.0, 10.0), along_y=bending_shapes("free_modes", 2))
     tree = build_tree([Body("beam", None, Joint("fixed"), beam)], gravity=(0, 0, 0))
     q = np.array([0.01, 0.002])
     found = run(tree, q, np.zeros(2), 5.0, 0.01)
@@ -72,7 +72,7 @@ def test_average_acceleration_keeps_the_energy_of_an_undamped_beam():
 
 def test_the_growth_of_the_paper_s_explicit_member():
     """beta = gamma = 0: amplitudes grow as exp(w^2 h t/4) on a linear vibration."""
-    beam = Beam(1.0, Section(1.0, 10.0, 10.0), along_y=bending_shapes("modes", 1))
+    beam = Beam(1.0, Section(1.0, 10.0, 10.0), along_y=bending_shapes("free_modes", 1))
     tree = build_tree([Body("beam", None, Joint("fixed"), beam)], gravity=(0, 0, 0))
     square = beam.integrals.stiffness[0, 0] / beam.integrals.metric[0, 0]
     h, stop = 0.002, 10.0

@@ -1,0 +1,47 @@
+"""What may be wrong with a network as a whole: names of nodes, paths into subnetworks, writers of signals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from netsim.component import CONSTANTS
+from netsim.errors import Problem, Span
+from netsim.network import GROUND, Frame, Instance, Node
+
+
+def wrong_names(nodes: Sequence[Node], top: Frame) -> Iterator[Problem]:
+    """Nodes that are called what something else is; constants become theirs."""
+    for node in nodes:
+        if node.name in top.members:
+            also = ((top.members[node.name], "this"),)
+            yield Problem("E222", f"'{node.name}' names a node and something else", node.span, also=also)
+        elif node.name in CONSTANTS:
+            top.members[node.name] = node.span
+
+
+def wrong_paths(nodes: Sequence[Node], instances: Sequence[Instance]) -> Iterator[Problem]:
+    """A dotted node must lie inside an existing model instance."""
+    inside = {i.frame.prefix for i in instances}
+    for node in nodes:
+        head, dot, _ = node.name.rpartition(".")
+        if dot and head + "." not in inside and not any(p.startswith(head + ".") for p in inside):
+            yield Problem("E232", f"there is no subnetwork '{head}' with a node '{node.name.rpartition('.')[2]}'", node.span)
+
+
+def wrong_signals(nodes: Sequence[Node], instances: Sequence[Instance]) -> Iterator[Problem]:
+    """Every signal has one writer."""
+    writers: dict[int, Span] = {}
+    for instance in instances:
+        for node, terminal in zip(instance.nodes, instance.component.definition.terminals):
+            if terminal.direction != "out":
+                continue
+            if node == GROUND:
+                yield Problem("E311", f"'{instance.name}' writes its signal '{terminal.name}' to ground", instance.span)
+            elif node in writers:
+                message = f"signal '{nodes[node].name}' has two writers"
+                yield Problem("E310", message, instance.span, also=((writers[node], "the other one"),))
+            writers.setdefault(node, instance.span)
+    for number, unwritten in enumerate(nodes):
+        if unwritten.domain.name == "signal" and number not in writers:
+            hint = "connect a sensor or block whose output is this node"
+            yield Problem("E312", f"nothing writes signal '{unwritten.name}'", unwritten.span, hint=hint)
