@@ -72,28 +72,19 @@ LINKS = """
 use spatial
 world gravity = [0, -9.81, 0] m/s2
 j1 revolute (ground, a1) at = [0, 0, 0] m, axis = [0, 0, 1]
-l1 flexible_link (a1, b1) at1 = [0, 0, 0] m, at2 = {middle}, side = [1, 0, 0], line = 5 kg/m, EIy = {EI} N.m2, shape = {shape}, n = {n}
+l1 flexible_link (a1, b1) at1 = [0, 0, 0] m, at2 = {middle}, side = [1, 0, 0], line = 5 kg/m, EIy = {EI} N.m2, n = {n}
 j2 revolute (b1, a2) at = {middle}, axis = [0, 0, 1]
-l2 flexible_link (a2, b2) at1 = {middle}, at2 = {end}, side = [1, 0, 0], line = 5 kg/m, EIy = {EI} N.m2, shape = {shape}, n = {n}
+l2 flexible_link (a2, b2) at1 = {middle}, at2 = {end}, side = [1, 0, 0], line = 5 kg/m, EIy = {EI} N.m2, n = {n}
 run recursion(stop = {stop} s, rtol = {rtol}, from = rest, sample = {sample} s)
 save b1.r, b2.r
 """
-SHAPES = (
-    (1, 0, 0, 0, 0, 0),
-    (-1, 2, 0, 0, 0, 0),
-    (1, -6, 6, 0, 0, 0),
-    (-1, 12, -30, 20, 0, 0),
-    (1, -20, 90, -140, 70, 0),
-    (-1, 30, -210, 560, -630, 252),
-)
-"""x^2 times Legendre polynomials of 2 x - 1, by powers x^2 ... x^7."""
 
 
 def recursive(stop: float, functions: int, rtol: float, start2: float = 5.0, EI: float = 1000.0) -> tuple[float, np.ndarray]:
     """The same links by so many shape functions, through the recursion (Dormand and Prince, order 8)."""
     angle = np.radians(start2 - 90.0)
-    end, shape = f"[{np.cos(angle):.16f}, {np.sin(angle) - 1:.16f}, 0] m", str([list(row) for row in SHAPES[:functions]])
-    text = LINKS.format(middle="[0, -1, 0] m", end=end, EI=EI, shape=shape, n=functions, stop=stop, rtol=rtol, sample=EVERY)
+    end = f"[{np.cos(angle):.16f}, {np.sin(angle) - 1:.16f}, 0] m"
+    text = LINKS.format(middle="[0, -1, 0] m", end=end, EI=EI, n=functions, stop=stop, rtol=rtol, sample=EVERY)
     run = _loaded(text).run()[0]
     places = [run.series(f"{b}.r.{c}") for b in ("b1", "b2") for c in "xy"]
     return run.attributes["loop_seconds"], chords(np.column_stack(places))
