@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from netsim.analyses.event_log import Event, Placed, events_of
-from netsim.batches import Batch
+from netsim.batches import Batch, shares_of
 from netsim.errors import Problem, SimulationError
 from netsim.integrators.crossings import CAREFUL, SLACK, Watch, look
 from netsim.integrators.settling import ENDLESS, LOOSE, LOST, OTHER_MODE, RESETS, ROUNDING, ROUNDS, SETTLED, STILL, begin_round, follow
@@ -63,6 +63,11 @@ class Settling:
     @property
     def befores(self) -> slice:
         return slice(self.machine.system.layout.befores, self.machine.system.layout.truths)
+
+    @property
+    def positions(self) -> bool:
+        """Whether anything moves, so that the same mode may find other constraints."""
+        return self.machine.system.layout.nk > 0
 
     def mode(self, g: Array) -> bytes:
         """What tells apart the matrices that the discretes in g give."""
@@ -268,7 +273,8 @@ def plan_for(s: Settling, g: Array, t: float) -> tuple[Consistent, Bundle]:
 
     Raises `Crowded` where elements come to hold the same thing (netsim.solvers.load_shares)."""
     key = s.mode(g)
-    set_shares(s.machine, s.structure, g, key)
+    if key not in s.plans or s.positions or shares_of(s.machine.system.batches):
+        set_shares(s.machine, s.structure, g, key)
     if key not in s.plans:
         recovery, plan = plan_recovery(s.machine, s.structure, g), nothing_to_recover()
         with suppress(SimulationError):

@@ -83,10 +83,12 @@ def element(operation, d, g_pointer, out_pointer):
     p = Plan(
         _flat(d, 0), _table(d, 1), _table(d, 2), _flat(d, 3), _flat(d, 4), _flat(d, 5), _flat(d, 6), _flat(d, 7), _flat(d, 8), _flat(d, 9),
         _table(d, 10), _table(d, 11), _table(d, 12), _table(d, 13), _flat(d, 14), _table(d, 15), _matrix(d, 16),
+        _table(d, 17), _flat(d, 18), _flat(d, 19), _table(d, 20),
     )  # fmt: skip
     m = Motion(
-        _matrix(d, 17), _matrix(d, 18), _matrix(d, 19), _matrix(d, 20), _matrix(d, 21), _matrix(d, 22), _matrix(d, 23), _matrix(d, 24),
-        _matrix(d, 25), _matrix(d, 26), _cube(d, 27), _matrix(d, 28), _matrix(d, 29),
+        _matrix(d, 21), _matrix(d, 22), _matrix(d, 23), _matrix(d, 24), _matrix(d, 25), _matrix(d, 26), _matrix(d, 27), _matrix(d, 28),
+        _matrix(d, 29), _matrix(d, 30), _cube(d, 31), _matrix(d, 32), _matrix(d, 33), _matrix(d, 34), _matrix(d, 35), _matrix(d, 36),
+        _matrix(d, 37),
     )  # fmt: skip
     g = carray(g_pointer, (p.sizes[N_G],), np.float64)
     if operation >= BEFORE_LEVEL:
@@ -111,7 +113,7 @@ def element(operation, d, g_pointer, out_pointer):
             for i in range(p.sizes[BUFFER], p.sizes[BUFFER] + p.sizes[N_BUFFER]):
                 out[i] = 0.0
     if operation == OBSERVE:
-        _react(p, m, g, _table(d, 30), _table(d, 31), _line(d, 32), _line(d, 33))
+        _react(p, m, g, _table(d, 38), _table(d, 39), _line(d, 40), _line(d, 41))
 
 
 @compiled

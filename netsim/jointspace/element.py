@@ -166,7 +166,7 @@ def _room(plan: Plan) -> Motion:
     motion = Motion(
         zeros(links, 3), zeros(links, 9), zeros(links, 6), zeros(links, 6), zeros(links, 6), zeros(links, 1), zeros(coordinates, 6),
         zeros(coordinates, 6), zeros(coordinates, 6), zeros(coordinates, 6), zeros(coordinates, 3, 6), zeros(len(plan.path), 18),
-        zeros(len(plan.columns), 6),
+        zeros(len(plan.columns), 6), zeros(coordinates, 18), zeros(coordinates, 6), zeros(links, 108), zeros(len(plan.pulls), 6),
     )  # fmt: skip
     motion.R[0, [0, 4, 8]] = 1.0
     return motion

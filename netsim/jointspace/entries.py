@@ -1,7 +1,16 @@
 """The step matrix in joint coordinates: what kernels say of frames, at the entries of the coordinates that move them.
 
-Kernels leave derivatives by and of frames in a buffer; every one is spread over the coordinates before the frame. Of two frames it first becomes a
-wrench per unit of a coordinate's unknown, which travels inward like any wrench. What the rows' own directions do with the coordinates comes last.
+Kernels leave derivatives by and of frames in a buffer. All that a coordinate's unknown does to a body behind it follows from three twists that are
+the same for all bodies: with S_k its column, V_c and A_c the motion of its link c, d(x, v, a)/du = (kx, kv, ka),
+
+    X_k = kx S_k,   U_k = kv S_k + kx S'_k,   B_k = ka S_k + kv (S'_k + U) + kx (E'_k - S'_k x V_c - S_k x A_c),   U = E_k - S_k x V_c = S'_k,
+
+    a body answers with X_k,   U_k + X_k x V,   B_k + U_k x V + X_k x A:
+
+the shift of `netsim.tree.derivatives`. So how the wrench on a body answers is a matrix (6, 18) on (X, U, B), and what a link carries answers with the
+sum of its bodies' (`carried`): nothing is transformed on the way. A row meets the coordinates before its link with its covector, those behind it
+meet its axis with their wrenches: 24 multiplications an entry. Pairs of two bodies (a spring between them) become wrenches per unit of a coordinate's
+unknown, which travel inward like any wrench.
 """
 
 from __future__ import annotations
@@ -13,46 +22,51 @@ from netsim.kernels.call import compiled
 from netsim.kernels.form import UNIFORMS
 
 KX = 1 + UNIFORMS.index("kx")
+BEFORE, BEHIND, OWN = range(3)
+"""Where a column of a link stands: it moves the link, it is moved by it, it is one of its own; else a pair of bodies leads there."""
 
 
 @compiled
 def answers(p, m, kx, kv, ka):
-    """m.answer: x, v, a of every body (charts' coordinates for rotations) per unit of each coordinate's unknown."""
-    X, V, A, d, e = np.empty(6), np.empty(6), np.empty(6), np.empty(6), np.empty(6)
-    part = np.empty(3)
+    """m.shift: X, U, B of every coordinate; m.answer: x, v, a (charts' coordinates for rotations) of bodies that other equations read."""
+    d = np.empty(6)
+    for k in range(p.coordinates.shape[0]):
+        c, s = p.coordinates[k, LINK], m.shift[k]
+        for r in range(6):
+            s[r] = kx * m.S[k, r]
+            s[6 + r] = kv * m.S[k, r] + kx * m.dS[k, r]
+            s[12 + r] = ka * m.S[k, r] + 2.0 * kv * m.dS[k, r] + kx * m.dE[k, r]
+        d[:] = 0.0
+        bracket(m.V[c], m.dS[k], d)
+        bracket(m.A[c], m.S[k], d)
+        for r in range(6):
+            s[12 + r] += kx * d[r]
+    V, A, part = np.empty(6), np.empty(6), np.empty(3)
+    v = np.empty(3)
     for i in range(1, p.links.shape[0]):
         body = p.links[i, BODY]
-        if body < 0:
+        if body < 0 or not p.read[body]:
             continue
-        w = m.V[i, 3:]
-        alpha = m.A[i, 3:]
-        v = np.empty(3)
-        cross(w, 0, m.r[i], 0, v, 0)
-        for c in range(3):
-            v[c] += m.V[i, c]
+        _point_velocity(m, i, v)
         for at in range(p.path_first[body], p.path_first[body + 1]):
-            k = p.path[at]
-            _twist_answers(p, m, i, k, kx, kv, ka, X, V, A, d, e)
+            s = m.shift[p.path[at]]
+            for r in range(6):
+                V[r], A[r] = s[6 + r], s[12 + r]
+            bracket(s[:6], m.V[i], V)
+            bracket(s[6:12], m.V[i], A)
+            bracket(s[:6], m.A[i], A)
             y = m.answer[at]
-            _place_answers(m.r[i], v, w, alpha, X, V, A, part, y)
+            _place_answers(m.r[i], v, m.V[i, 3:], m.A[i, 3:], s, V, A, part, y)
             if p.links[i, FLAT]:  # an angle is no chart
                 y[17] = A[5]
 
 
 @compiled
-def _twist_answers(p, m, i, k, kx, kv, ka, X, V, A, d, e):
-    """Displacement, twist and its rate of link i per unit of coordinate k's unknown."""
-    c = p.coordinates[k, LINK]
-    for r in range(6):
-        V[r], A[r] = m.E[k, r], m.dE[k, r]
-        d[r], e[r] = m.V[i, r] - m.V[c, r], m.A[i, r] - m.A[c, r]
-    bracket(m.S[k], d, V)
-    bracket(m.dS[k], d, A)
-    bracket(m.S[k], e, A)
-    for r in range(6):
-        X[r] = kx * m.S[k, r]
-        A[r] = ka * m.S[k, r] + kv * (m.dS[k, r] + V[r]) + kx * A[r]
-        V[r] = kx * V[r] + kv * m.S[k, r]
+def _point_velocity(m, i, v):
+    """v = the velocity of the point of link i's body."""
+    cross(m.V[i], 3, m.r[i], 0, v, 0)
+    for c in range(3):
+        v[c] += m.V[i, c]
 
 
 @compiled
@@ -89,25 +103,162 @@ def _place_answers(r, v, w, alpha, X, V, A, part, y):
 
 
 @compiled
+def _add_cross(a, i, b, j, scale, out, k):
+    """out[k:] += scale a[i:] x b[j:]"""
+    out[k] += scale * (a[i + 1] * b[j + 2] - a[i + 2] * b[j + 1])
+    out[k + 1] += scale * (a[i + 2] * b[j] - a[i] * b[j + 2])
+    out[k + 2] += scale * (a[i] * b[j + 1] - a[i + 1] * b[j])
+
+
+@compiled
+def _shifted(r, v, V, A, flat, y, g):
+    """y, a covector on (dr, psi | dv, dpsi' | da, dpsi'') of a body, becomes g, one on (X, U, B): `_place_answers` and the twists transposed."""
+    w, alpha = V[3:], A[3:]
+    for c in range(18):
+        g[c] = 0.0
+    for c in range(6):
+        g[12 + c] = y[12 + c]
+    if not flat:
+        _add_cross(alpha, 0, y, 15, -0.5, g, 3)
+        along = (y[15] * w[0] + y[16] * w[1] + y[17] * w[2]) / 2.0
+        for c in range(3):
+            g[3 + c] += along * w[c]
+    _add_cross(r, 0, y, 12, 1.0, g, 15)
+    _add_cross(v, 0, y, 12, 1.0, g, 9)
+    _add_cross(y, 12, alpha, 0, 1.0, y, 0)
+    _add_cross(y, 12, w, 0, 1.0, y, 6)
+    for c in range(3):
+        g[6 + c] += y[6 + c]
+        g[9 + c] += y[9 + c]
+    _add_cross(w, 0, y, 9, -0.5, g, 3)
+    _add_cross(r, 0, y, 6, 1.0, g, 9)
+    _add_cross(y, 6, w, 0, 1.0, y, 0)
+    for c in range(3):
+        g[c] += y[c]
+        g[3 + c] += y[3 + c]
+    _add_cross(r, 0, y, 0, 1.0, g, 3)
+    _through_bracket(V, g, 6, 0)
+    _through_bracket(A, g, 12, 0)
+    _through_bracket(V, g, 12, 6)
+
+
+@compiled
+def _through_bracket(V, g, a, b):
+    """g[b:] += what g[a:] says of (twist at b) x V."""
+    _add_cross(V, 3, g, a, 1.0, g, b)
+    _add_cross(V, 0, g, a, 1.0, g, b + 3)
+    _add_cross(V, 3, g, a + 3, 1.0, g, b + 3)
+
+
+@compiled
 def spread_entries(p, m, g, out):
     """The buffered derivatives by and of frames, added to the matrix in out."""
     _alone(p, m, g, out)
     _by_columns(p, m, g, out)
-    _blocks(p, m, out)
+    _carried(p, m, out)
+    pairs = p.pairs.shape[0] > 0
+    if pairs:
+        _blocks(p, m, out)
+    row = np.empty(18)
     for i in range(p.links.shape[0] - 1, 0, -1):
-        start, stop = p.columns_first[i], p.columns_first[i + 1]
         for k in range(p.links[i, FIRST], p.links[i, FIRST] + p.links[i, FREEDOM]):
-            for at in range(start, stop):
-                place = p.target[p.target_first[k] + at - start]
-                if place >= 0:
-                    for c in range(6):
-                        out[p.sizes[ENTRIES] + place] += m.S[k, c] * m.block[at, c]
-            _turning(p, m, out, i, k, g[KX])
-        if p.links[i, PARENT] > 0:
+            _row(p, m, out, i, k, pairs, g[KX], row)
+        if pairs and p.links[i, PARENT] > 0:
             parent = p.columns_first[p.links[i, PARENT]]
-            for at in range(start, stop):
+            for at in range(p.columns_first[i], p.columns_first[i + 1]):
                 for c in range(6):
                     m.block[parent + p.up[at], c] += m.block[at, c]
+
+
+@compiled
+def _row(p, m, out, i, k, pairs, kx, row):  # noqa: C901  (columns of three kinds)
+    """The row of coordinate k of link i: with its covector what stands before the link, with its axis what stands behind.
+
+    The row's own direction turns with the coordinates before it, and with those of its own ball joint."""
+    start, t, entries = p.columns_first[i], p.target_first[k], p.sizes[ENTRIES]
+    for c in range(18):
+        total = 0.0
+        for r in range(6):
+            total += m.S[k, r] * m.carried[i, 18 * r + c]
+        row[c] = total
+    for at in range(start, p.columns_first[i + 1]):
+        place = p.target[t + at - start]
+        if place < 0:
+            continue
+        j, side, value = p.columns[at], p.side[at], 0.0
+        if side == BEHIND:
+            for c in range(6):
+                value += m.S[k, c] * m.behind[j, c]
+        elif side == OWN:
+            for c in range(18):
+                value += row[c] * m.shift[j, c]
+            if p.links[i, FREEDOM] == 3:
+                turn = 0.0
+                for c in range(6):
+                    turn += m.bend[k, j - p.links[i, FIRST], c] * m.wrench[i, c]
+                value += kx * turn
+        if pairs:
+            for c in range(6):
+                value += m.S[k, c] * m.block[at, c]
+        out[entries + place] += value
+    _add_cross(m.S[k], 3, m.wrench[i], 0, 1.0, row, 0)
+    _add_cross(m.S[k], 0, m.wrench[i], 0, 1.0, row, 3)
+    _add_cross(m.S[k], 3, m.wrench[i], 3, 1.0, row, 3)
+    for at in range(start, p.columns_first[i + 1]):
+        place = p.target[t + at - start]
+        if place >= 0 and p.side[at] == BEFORE:
+            value, s = 0.0, m.shift[p.columns[at]]
+            for c in range(18):
+                value += row[c] * s[c]
+            out[entries + place] += value
+
+
+@compiled
+def _carried(p, m, out):
+    """m.carried: how the wrench on all that a link carries answers to (X, U, B), (6, 18) by rows; m.behind: to a coordinate of its own."""
+    buffer = p.sizes[BUFFER]
+    m.carried[:] = 0.0
+    for e in range(p.own.shape[0]):
+        m.carried[p.own[e, 1], 18 * p.own[e, 2] + p.own[e, 3]] += out[buffer + p.own[e, 0]]
+    v, y, g = np.empty(3), np.empty((6, 18)), np.empty(18)
+    for i in range(1, p.links.shape[0]):
+        if p.links[i, BODY] >= 0:
+            _shift_body(p, m, out, i, v, y, g)
+    for i in range(p.links.shape[0] - 1, 0, -1):
+        for k in range(p.links[i, FIRST], p.links[i, FIRST] + p.links[i, FREEDOM]):
+            for r in range(6):
+                total = 0.0
+                for c in range(18):
+                    total += m.carried[i, 18 * r + c] * m.shift[k, c]
+                m.behind[k, r] = total
+        if p.links[i, PARENT] > 0:
+            for c in range(108):
+                m.carried[p.links[i, PARENT], c] += m.carried[i, c]
+
+
+@compiled
+def _shift_body(p, m, out, i, v, y, g):
+    """What kernels say of link i's body, (6, 18) by its x, v, a, as moments about the origin and by (X, U, B); in m.carried."""
+    at = p.sizes[ROWS] + 6 * p.links[i, BODY]
+    fx, fy, fz = out[at], out[at + 1], 0.0 if p.links[i, FLAT] else out[at + 2]
+    _point_velocity(m, i, v)
+    for r in range(6):
+        for c in range(18):
+            y[r, c] = m.carried[i, 18 * r + c]
+    for r in range(3):  # r x f
+        a, b = (r + 1) % 3, (r + 2) % 3
+        for c in range(18):
+            y[3 + r, c] += m.r[i, a] * y[b, c] - m.r[i, b] * y[a, c]
+    y[3, 1] += fz
+    y[3, 2] -= fy
+    y[4, 2] += fx
+    y[4, 0] -= fz
+    y[5, 0] += fy
+    y[5, 1] -= fx
+    for r in range(6):
+        _shifted(m.r[i], v, m.V[i], m.A[i], p.links[i, FLAT], y[r], g)
+        for c in range(18):
+            m.carried[i, 18 * r + c] = g[c]
 
 
 @compiled
@@ -127,34 +278,30 @@ def _alone(p, m, g, out):
 
 @compiled
 def _by_columns(p, m, g, out):
-    """Wrenches on frames by unknowns that are no coordinates of frames."""
+    """Wrenches on frames by unknowns that are no coordinates of frames: those of one unknown on one body together."""
     entries, buffer = p.sizes[ENTRIES], p.sizes[BUFFER]
+    m.pull[:] = 0.0
     for e in range(p.by_columns.shape[0]):
         value, level = out[buffer + p.by_columns[e, 0]], p.by_columns[e, 1]
-        link, component, first = p.by_columns[e, 2], p.by_columns[e, 3], p.by_columns[e, 4]
-        if level >= 0:
-            value *= g[KX + level]
+        m.pull[p.by_columns[e, 2], p.by_columns[e, 3]] += value * g[KX + level] if level >= 0 else value
+    for u in range(p.pulls.shape[0]):
+        link, first, w = p.pulls[u, 0], p.pulls[u, 1], m.pull[u]
+        _add_cross(m.r[link], 0, w, 0, 1.0, w, 3)
         start = p.path_first[p.links[link, BODY]]
         for at in range(start, p.path_first[p.links[link, BODY] + 1]):
             place = p.places[first + at - start]
             if place >= 0:
-                out[entries + place] += value * _seen(m, p.path[at], link, component)
-
-
-@compiled
-def _seen(m, k, i, component):
-    """Component of the velocity (0..2) or the angular velocity (3..5) of link i's body per unit rate of coordinate k."""
-    if component > 2:
-        return m.S[k, component]
-    a, b = (component + 1) % 3, (component + 2) % 3
-    return m.S[k, component] + m.S[k, 3 + a] * m.r[i, b] - m.S[k, 3 + b] * m.r[i, a]
+                k, value = p.path[at], 0.0
+                for c in range(6):
+                    value += m.S[k, c] * w[c]
+                out[entries + place] += value
 
 
 @compiled
 def _blocks(p, m, out):
-    """m.block of every link: how the wrench on its own body answers to the columns."""
+    """m.block of every link: how the wrench on its own body answers to the columns that move other bodies."""
     m.block[:] = 0.0
-    buffer, rows = p.sizes[BUFFER], p.sizes[ROWS]
+    buffer = p.sizes[BUFFER]
     for e in range(p.pairs.shape[0]):
         value, link, row, body, component, first = (
             out[buffer + p.pairs[e, 0]], p.pairs[e, 1], p.pairs[e, 2], p.pairs[e, 3], p.pairs[e, 4], p.pairs[e, 5],
@@ -168,56 +315,3 @@ def _blocks(p, m, out):
             if row < 3:  # r x f
                 m.block[place, 3 + a] += m.r[link, b] * x
                 m.block[place, 3 + b] -= m.r[link, a] * x
-    moved = np.empty(3)
-    for i in range(1, p.links.shape[0]):
-        body = p.links[i, BODY]
-        if body >= 0:
-            force = out[rows + 6 * body : rows + 6 * body + 3].copy()
-            if p.links[i, FLAT]:
-                force[2] = 0.0
-            for at in range(p.path_first[body], p.path_first[body + 1]):
-                cross(m.answer[at], 0, force, 0, moved, 0)
-                place = p.columns_first[i] + _position(p, i, p.path[at])
-                for c in range(3):
-                    m.block[place, 3 + c] += moved[c]
-
-
-@compiled
-def _position(p, i, k):
-    """Where coordinate k stands among the (ordered) columns of link i."""
-    low, high = p.columns_first[i], p.columns_first[i + 1]
-    while high - low > 1:
-        middle = (low + high) // 2
-        if p.columns[middle] <= k:
-            low = middle
-        else:
-            high = middle
-    return low - p.columns_first[i]
-
-
-@compiled
-def _turning(p, m, out, i, k, kx):
-    """The row of coordinate k of link i changes its direction with the coordinates before it, and with those of its own ball joint."""
-    d, t = np.zeros(6), p.target_first[k]
-    b = p.links[i, PARENT]
-    while b > 0:
-        for j in range(p.links[b, FIRST], p.links[b, FIRST] + p.links[b, FREEDOM]):
-            place = p.target[t + _position(p, i, j)]
-            if place >= 0:
-                d[:] = 0.0
-                bracket(m.S[j], m.S[k], d)
-                _add_turn(p, m, out, i, place, kx, d)
-        b = p.links[b, PARENT]
-    if p.links[i, FREEDOM] == 3:
-        for j in range(p.links[i, FIRST], p.links[i, FIRST] + 3):
-            place = p.target[t + _position(p, i, j)]
-            if place >= 0:
-                _add_turn(p, m, out, i, place, kx, m.bend[k, j - p.links[i, FIRST]])
-
-
-@compiled
-def _add_turn(p, m, out, i, place, kx, d):
-    value = 0.0
-    for c in range(6):
-        value += d[c] * m.wrench[i, c]
-    out[p.sizes[ENTRIES] + place] += kx * value

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from netsim.batches import Batch
+from netsim.jointspace.entries import BEFORE, BEHIND, OWN
 from netsim.jointspace.numbering import Elements
 from netsim.jointspace.spanning import Mechanism
 from netsim.layout import FOLLOWING, Layout
@@ -38,8 +39,10 @@ class _Entries:
     direct: list[Array] = field(default_factory=list)
     alone: list[tuple[int, int, int]] = field(default_factory=list)
     by_rows: list[tuple[int, int, int, list[int]]] = field(default_factory=list)
-    by_columns: list[tuple[int, int, int, int, list[int]]] = field(default_factory=list)
+    by_columns: list[tuple[int, int, int, int]] = field(default_factory=list)
+    pulls: dict[tuple[int, int], tuple[int, list[int]]] = field(default_factory=dict)
     pairs: list[tuple[int, int, int, int, int]] = field(default_factory=list)
+    own: list[tuple[int, int, int, int]] = field(default_factory=list)
     count: int = 0
 
     def code(self, row: int, column: int) -> int:
@@ -59,7 +62,7 @@ def find_places(elements: Elements, tree: Mechanism) -> Places:
         [entries.code(int(elements.row[k]), int(elements.unknown[c])) for c in columns[coordinate.link]]
         for k, coordinate in enumerate(tree.coordinates)
     ]
-    lists = [*(e[3] for e in entries.by_rows), *(e[4] for e in entries.by_columns), *targets]
+    lists = [*(e[3] for e in entries.by_rows), *(codes for _, codes in entries.pulls.values()), *targets]
     codes = np.concatenate([*entries.direct, [e[1] for e in entries.alone], *lists, np.zeros(0)]).astype(np.int64)
     unique = np.unique(codes[codes >= 0])
     n = layout.n
@@ -113,11 +116,16 @@ def _note(entries: _Entries, elements: Elements, tree: Mechanism, row: int, colu
         entries.by_rows.append((b, 6 * level + component, body, targets))
     elif column >= 0:
         body, component = _component(tree, row)
-        targets = [entries.code(int(elements.row[k]), column) for k in paths[body]]
-        entries.by_columns.append((b, level, body_links[body], component, targets))
+        pull = body_links[body], column
+        if pull not in entries.pulls:
+            entries.pulls[pull] = len(entries.pulls), [entries.code(int(elements.row[k]), column) for k in paths[body]]
+        entries.by_columns.append((b, level, entries.pulls[pull][0], component))
     else:
         (body, component), (other, by) = _component(tree, row), _component(tree, column)
-        entries.pairs.append((b, body_links[body], component, other, 6 * level + by))
+        if body == other:
+            entries.own.append((b, body_links[body], component, 6 * level + by))
+        else:
+            entries.pairs.append((b, body_links[body], component, other, 6 * level + by))
 
 
 def _component(tree: Mechanism, number: int) -> tuple[int, int]:
@@ -150,14 +158,19 @@ def _lists(tree, entries, columns, targets, paths, body_links, place) -> dict[st
         return len(places)
 
     by_rows = [(b, component, body, listed(iter(place(t).tolist())) - len(t)) for b, component, body, t in entries.by_rows]
-    by_columns = [(b, level, link, c, listed(iter(place(t).tolist())) - len(t)) for b, level, link, c, t in entries.by_columns]
+    pulls = [(link, listed(iter(place(t).tolist())) - len(t)) for (link, _), (_, t) in entries.pulls.items()]
     for _, link, _, body, _ in entries.pairs:
         if (link, body) not in starts:
             starts[link, body] = len(places)
             where = {c: int(first[link]) + k for k, c in enumerate(columns[link])}
             places.extend(where[c] for c in paths[body])
     pairs = [(b, link, component, body, by, starts[link, body]) for b, link, component, body, by in entries.pairs]
+    read = np.zeros(len(paths), np.int64)
+    read[[e[2] for e in by_rows]] = read[[e[3] for e in pairs]] = 1
     return {
+        "own": np.array(entries.own).reshape(-1, 4),
+        "side": _sides(tree, columns),
+        "read": read,
         "path_first": np.concatenate([[0], np.cumsum([len(p) for p in paths])]),
         "path": np.array([c for p in paths for c in p]),
         "columns_first": first,
@@ -167,7 +180,24 @@ def _lists(tree, entries, columns, targets, paths, body_links, place) -> dict[st
         "target": place([c for t in targets for c in t]),
         "alone": np.array([(b, place(code), level) for b, code, level in entries.alone]).reshape(-1, 3),
         "by_rows": np.array(by_rows).reshape(-1, 4),
-        "by_columns": np.array(by_columns).reshape(-1, 5),
+        "by_columns": np.array(entries.by_columns).reshape(-1, 4),
+        "pulls": np.array(pulls).reshape(-1, 2),
         "pairs": np.array(pairs).reshape(-1, 6),
         "places": np.array(places),
     }
+
+
+def _sides(tree: Mechanism, columns: list[list[int]]) -> Array:
+    """How the columns of every link stand to it: before, behind, its own (netsim.jointspace.entries), or none of these."""
+    found = []
+    for i, own in enumerate(columns):
+        before = set(tree.path(i))
+        for c in own:
+            link = tree.coordinates[c].link
+            if link == i:
+                found.append(OWN)
+            elif c in before:
+                found.append(BEFORE)
+            else:
+                found.append(BEHIND if tree.carries(i, link) else OWN + 1)
+    return np.array(found, np.int64)

@@ -35,8 +35,10 @@ class Plan(NamedTuple):
 
     path_first, path: coordinates before the link of every body. columns_first, columns, up: the coordinates that act on what a link carries, and
     where each stands in its parent's list. target: matrix entries of (coordinate k, column), from target_first[k] on; -1 without an unknown.
-    Entries in the buffer: alone (b, target, level), rows (b, component, body, first target), columns (b, level, body, component, first target),
-    pairs (b, body, component, body, component, first place in columns); `places` has the lists they point to.
+    Entries in the buffer: alone (b, target, level), rows (b, component, body, first target), columns (b, level, pull, component),
+    pairs (b, body, component, body, component, first place in columns); `places` has the lists they point to. own (b, link, component, component):
+    of a body by itself. side: how every column of a link stands to it. read: bodies that
+    entries in `rows` and `pairs` speak of. pulls (link, first target): what one unknown does to one body.
     joints (J, 5): link, body, first multiplier, how many, first of its columns in the wrench matrix.
     geometry (L, 9): axis, from the body before to the joint, from the joint to the body.
     """
@@ -58,12 +60,17 @@ class Plan(NamedTuple):
     places: np.ndarray
     joints: np.ndarray
     geometry: np.ndarray
+    own: np.ndarray
+    side: np.ndarray
+    read: np.ndarray
+    pulls: np.ndarray
 
 
 class Motion(NamedTuple):
     """Of links: r (L, 3), R (L, 9), V, A (L, 6), the wrench on all they carry (L, 6), the angle they have turned by about z (L, 1: in the plane). Of
     coordinates: S, S', E, E' (K, 6), and of those of a ball joint bend (K, 3, 6): dS_k/dpsi_j. answer (P, 18): what a body's x, v, a do per unit of a
-    coordinate's unknown; block (C, 6): wrenches per unit of the unknowns of columns."""
+    coordinate's unknown; block (C, 6): wrenches per unit of the unknowns of columns. shift (K, 18): X, U, B of
+    coordinates; behind (K, 6), carried (L, 108), pull (., 6): see netsim.jointspace.entries."""
 
     r: np.ndarray
     R: np.ndarray
@@ -78,6 +85,10 @@ class Motion(NamedTuple):
     bend: np.ndarray
     answer: np.ndarray
     block: np.ndarray
+    shift: np.ndarray
+    behind: np.ndarray
+    carried: np.ndarray
+    pull: np.ndarray
 
 
 @compiled

@@ -80,6 +80,18 @@ class Mechanism:
             link = item.parent
         return found
 
+    def carries(self, link: int, other: int) -> bool:
+        """Whether one link is on the way from another to the ground."""
+        return link in self._ways[other]
+
+    @cached_property
+    def _ways(self) -> list[set[int]]:
+        """The links from every link to the ground."""
+        found: list[set[int]] = [{0}]
+        for i, item in enumerate(self.links[1:], 1):
+            found.append(found[item.parent] | {i})
+        return found
+
     @cached_property
     def body_links(self) -> dict[int, int]:
         """The link that ends in a frame."""
