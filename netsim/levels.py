@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from netsim.batches import Batch, parameters_of
-from netsim.kernels.reference import evaluate
+from netsim.kernels.reference import zeros
 from netsim.language.parse import without_collector
 from netsim.system import System
 from netsim.values import Values
@@ -148,22 +148,19 @@ def _smallest(i: Array, j: Array, sigma: Array, match: Array, least: Array) -> t
 
 
 @without_collector()
-def constant_charges(system: System, values: Values) -> Array:
-    """Which triples of charge definitions vanish at the present parameters, whatever the state: that charge is then a constant."""
-    rng = np.random.default_rng(5)
+def absent_charges(system: System, values: Values) -> Array:
+    """Which triples of charges vanish at the present parameters, whatever the state: of a definition (that charge is then a constant), or of a rate
+    that a factor 0 hides (the resistance of a transistor's lead)."""
     found = [np.zeros(0, bool)]
     for batch in system.batches:
         kernel = batch.kernels.levels
         if not kernel.program.n_outputs:
             continue
-        definition = np.array([place[1] >= len(batch.form.rows) and place[2][0] != "charge" for place in kernel.scatter])
-        if not definition.any():
-            found.append(np.zeros(len(definition) * batch.n, bool))
-            continue
-        parameters = parameters_of(batch, values)
-        points = [(rng.uniform(0.1, 0.6, (kernel.program.n_gather, batch.n)), rng.uniform(0.5, 1.0, kernel.program.n_uniform)) for _ in range(2)]
-        zero = np.all([evaluate(kernel.program, g, u, parameters) == 0.0 for g, u in points], axis=0)
-        found.append((zero & definition[:, None]).ravel())
+        charges = [(row >= len(batch.form.rows)) != (key[0] == "charge") for _, row, key, _ in kernel.scatter]
+        absent = np.zeros((len(charges), batch.n), bool)
+        if any(charges):
+            absent = zeros(kernel.program, parameters_of(batch, values)) & np.array(charges)[:, None]
+        found.append(absent.ravel())
     return np.concatenate(found)
 
 

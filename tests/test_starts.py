@@ -10,6 +10,7 @@ import pytest
 import netsim
 from netsim.cli import main
 from netsim.errors import InputError
+from netsim.levels import absent_charges, signature
 from netsim.solvers.culprits import irreducible
 from netsim.starts import StartRow
 from netsim.starts_shown import states
@@ -250,3 +251,24 @@ c1  capacitor (d, ground)  C = 1 pF
     assert abs(float(result["d.v"][0])) < 1e-12
     assert result["d.v"].values.max() < 5e-4 * 1e-9 / 1e-12
     assert float(result["r1.i"][0]) == pytest.approx(5e-4, rel=1e-9)
+
+
+@pytest.mark.parametrize("resistance, hidden", [("0 Ohm", True), ("1 mOhm", False)])
+def test_a_lead_without_resistance_hides_the_rates_of_its_charges(resistance, hidden):
+    """What vanishes is read off the equations, whatever region a transistor is in: junctions without capacitance, and rates behind Rd = Rs = 0; the
+    charges of its gate, which rest in one region and not in another, never do."""
+    text = f"""
+use electrical
+vd  voltage  (d, ground)  v = 1 V
+vg  voltage  (g, ground)  v = 3 V
+m1  mosfet   (d, g, ground, ground)  Cox = 1.7e-3 F/m2, Rd = {resistance}, Rs = {resistance}
+"""
+    model = netsim.load(text)
+    found, absent = signature(model.system), absent_charges(model.system, model.values)
+    n, names = model.system.n, model.system.names
+    behind = [e for e in range(n) if names[e] in ("m1.xd", "m1.xs")]
+    rates = np.isin(found.equation, behind) & (found.variable >= n)
+    assert rates.any() and bool(absent[rates].all()) is hidden and bool(absent[rates].any()) is hidden
+    contents = {int(e) for e in found.equation[(found.equation >= n) & (found.variable < n)]}
+    empty = {e for e in contents if absent[(found.equation == e) & (found.variable < n)].all()}
+    assert len(contents) == 6 and len(empty) == 2

@@ -43,6 +43,20 @@ def evaluate(program: Program, gathered: Array, uniforms: Array, parameters: Arr
     return np.array(rows) if rows else np.zeros((0, n))
 
 
+def zeros(program: Program, parameters: Array) -> Array:
+    """Which outputs (n_outputs, n) are 0 at these parameters (n_parameters, n) whatever is gathered: nan stands for what is not known, and a factor 0
+    hides it."""
+    n = parameters.shape[1]
+    values: list[Any] = [np.nan] * (program.n_gather + program.n_uniform) + [*parameters, *map(np.float64, program.constants)]
+    with np.errstate(all="ignore"):
+        for step in program.instructions:
+            known = [values[i] for i in step.operands]
+            result = np.where(np.any(np.broadcast_arrays(*map(np.isnan, known)), axis=0), np.nan, _OPERATIONS[step.op](*known))
+            hides = {"mul": known, "div": known[:1], "select": known}.get(step.op, [])
+            values.append(np.where(np.any(np.broadcast_arrays(*[x == 0.0 for x in hides]), axis=0), 0.0, result) if hides else result)
+    return np.array([np.broadcast_to(values[i], (n,)) == 0.0 for i in program.outputs])
+
+
 def _truth(condition: Any) -> Any:
     return np.where(condition, 1.0, 0.0)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from netsim.kernels.program import BINARY, UNARY, Instruction, Program
-from netsim.kernels.reference import evaluate, run_reference
+from netsim.kernels.reference import evaluate, run_reference, zeros
 
 AWKWARD = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 3.5, -7.25, 1e-300, 1e308, -1e308, math.inf, -math.inf, math.nan]
 
@@ -81,3 +81,18 @@ def test_outputs_that_meet_add_up():
 def test_nothing_gathered_takes_the_number_of_instances_from_the_parameters():
     program = Program(0, 1, 1, (), (Instruction("mul", (0, 1)),), (2,))
     assert evaluate(program, np.zeros((0, 3)), np.array([2.0]), np.array([[1.0, 2.0, 3.0]])).tolist() == [[2.0, 4.0, 6.0]]
+
+
+def test_what_is_zero_whatever_is_gathered():
+    """A factor 0 hides what is not known, in products, quotients and selections; nothing else does."""
+    # registers: 0 gathered, 1 and 2 parameters, then the instructions
+    steps = (
+        Instruction("mul", (1, 0)),
+        Instruction("add", (3, 1)),
+        Instruction("div", (1, 0)),
+        Instruction("select", (0, 1)),
+        Instruction("sub", (0, 0)),
+    )
+    program = Program(1, 0, 2, (), (*steps, Instruction("mul", (2, 0)), Instruction("fmin", (1, 0))), (3, 4, 5, 6, 7, 8, 9))
+    found = zeros(program, np.array([[0.0, 1.0], [2.0, 0.0]]))
+    assert found.T.tolist() == [[True, True, True, True, False, False, False], [False, False, False, False, False, True, False]]
