@@ -200,6 +200,11 @@ class Sampler:
     size: int
     calls: list[KernelCall]
 
+    def reads(self, first: int, end: int) -> Array:
+        """The places in g from `first` to `end` that are read (in no order, some repeatedly)."""
+        found = np.concatenate([self.places, *(call.gather for call in self.calls)]).astype(np.int64)
+        return found[(found >= first) & (found < end)]
+
 
 def sampler(machine: Machine, selection: Selection) -> Sampler:
     """Group wanted readings by batch and by set of readings, one kernel call each, on the wanted instances only."""

@@ -104,12 +104,10 @@ def _turn(machine: Machine, name: str, frame: int, g: Array, rows: list[StartRow
 
 
 def _charges(machine: Machine, g: Array, written: dict[str, StartRow], default: float | None) -> Iterator[State]:
-    """What stands under der(), as the quantity it is a function of: a capacitor's voltage, an inductor's current."""
+    """What stands under der(), as what it is a function of: a capacitor's voltage, an inductor's current, a gate's three voltages."""
     for batch in machine.system.batches:
-        for k in range(batch.n_charges if batch.instances else 0):
-            quantity = behind(batch, k)
-            if quantity is None or _kinematic(batch):
-                continue
+        found = [name for k in range(batch.n_charges if batch.instances else 0) for name in behind(batch, k)]
+        for quantity in () if found and _kinematic(batch) else dict.fromkeys(found):
             for position, label in enumerate(batch.labels):
                 try:
                     row = reading_row(machine.system, batch, position, quantity, 0, f"{label}.{quantity}", 0.0)
@@ -120,12 +118,33 @@ def _charges(machine: Machine, g: Array, written: dict[str, StartRow], default: 
                 yield State(row.path, row.unit, start.target if start else None, _default(batch, default), value)
 
 
-def behind(batch: Batch, k: int) -> str | None:
-    """The scalar reading of a form that depends on just what charge k depends on; None where there is none."""
+def behind(batch: Batch, k: int) -> list[str]:
+    """The scalar reading of a form that charge k is a function of; else the voltages and own unknowns that it depends on."""
     form = batch.form
     wanted = _symbols(form, form.charges[k])
-    names = [n for n, typed in form.readings.items() if "." not in n and len(flatten(typed.value)) == 1]
-    return next((n for n in names if wanted and _symbols(form, flatten(form.readings[n].value)[0]) == wanted), None)
+    scalars = {n: flatten(typed.value)[0] for n, typed in form.readings.items() if "." not in n and len(flatten(typed.value)) == 1}
+    whole = [n for n, value in scalars.items() if wanted and _symbols(form, value) == wanted and _function_of(form, form.charges[k], value)]
+    if whole or not wanted:
+        return whole[:1]
+    definition = batch.instances[0].component.definition
+    own = {branch.names[0] for branch in definition.branches} | {v.name for v in definition.variables}
+    return [n for n, value in scalars.items() if n in own and _symbols(form, value) and _symbols(form, value) <= wanted]
+
+
+def _function_of(form: Form, charge: Any, reading: Any) -> bool:
+    """Whether a charge changes where a reading does and only there: their gradients are parallel wherever one looks."""
+    both = ca.vertcat(ca.SX(charge), ca.SX(reading))
+    moving = [symbol for key, symbol in form.symbols.gathered.items() if key[0][0] not in CONSTANT]
+    every = ca.symvar(both)
+    gradients = ca.Function("gradients", every, [ca.jacobian(both, ca.vertcat(*moving))])
+    rng, seen = np.random.default_rng(3), False
+    for _ in range(3):
+        a, b = np.array(gradients(*rng.uniform(0.3, 0.9, len(every))))
+        lengths = np.linalg.norm(a) * np.linalg.norm(b)
+        if not abs(a @ b) >= (1 - 1e-9) * lengths or (lengths == 0.0 and a.any()):
+            return False
+        seen = seen or bool(lengths > 0.0)
+    return seen
 
 
 def _symbols(form: Form, expression: Any) -> set[object]:

@@ -85,6 +85,7 @@ SYSTEM = {
     "heated_clutch": ("rotational thermal", "s speed (a, ground) w = 2 rad/s; t temperature (h) T = 300 K; k heated_clutch (a, ground, h) N = 4 N, mu = 0.5, r = 3 m", {"k.t": 6.0, "t.power": -12.0}),
     "heated_bearing": ("rotational thermal", "s speed (a, ground) w = 2 rad/s; t temperature (h) T = 300 K; k heated_bearing (a, ground, h) T = 6 N.m", {"k.t": 6.0, "t.power": -12.0}),
     "heated_friction": ("translational thermal", "s velocity (a, ground) v = 2 m/s; t temperature (h) T = 300 K; k heated_friction (a, ground, h) F = 6 N", {"k.f": 6.0, "t.power": -12.0}),
+    "lagging_opamp": ("electrical", "s voltage (a, ground) v = 2 V; k lagging_opamp (a, b, b); l resistor (b, ground) R = 1 Ohm", {"b.v": 1.99998, "l.i": 1.99998}),
     "saturating_motor": ("electrical rotational", "s voltage (a, ground) v = 10 V; f current (b, ground) I = 1 A; k saturating_motor (a, ground, b, ground, w) R = 2 Ohm, L = 1 mH, Rf = 3 Ohm, Lf = 1 H, k = 4 N.m/A, If = 1 A; l speed (w, ground) w = 1 rad/s", {"k.i": 4.0, "l.drive": -8.0, "b.v": 3.0}),
     # oil hydraulics
     "round_pipe": ("hydraulic", "s flow (a, ground) Q = 1e-6 m3/s; k round_pipe (a, ground) l = 1 m, d = 10 mm, nu = 1e-3 m2/s", {"a.p": 128 * 860e-3 * 1e-6 / math.pi / 1e-8 * math.sqrt(1 + (0.3164 / 64) ** 2 * ((0.4 / math.pi) ** 2 + 1) ** 0.75)}),

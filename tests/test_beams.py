@@ -339,6 +339,42 @@ def test_formulations_agree_on_the_double_pendulum():
     assert short < floating / 3
 
 
+RECURSIVE = """
+use spatial
+world gravity = [0, -9.81, 0] m/s2
+j1 revolute      (ground, a1) at = [0, 0, 0] m, axis = [0, 0, 1]
+l1 flexible_link (a1, b1) at1 = [0, 0, 0] m, at2 = [0, -1, 0] m, side = [1, 0, 0], line = 5 kg/m, EIy = {EI} N.m2, n = {n}, foreshortening = {short}
+j2 revolute      (b1, a2) at = [0, -1, 0] m, axis = [0, 0, 1]
+l2 flexible_link (a2, b2) at1 = [0, -1, 0] m, at2 = {end}, side = [1, 0, 0], line = 5 kg/m, EIy = {EI} N.m2, n = {n}, foreshortening = {short}
+run recursion(stop = 0.5 s, rtol = 1e-8, from = rest, sample = 0.1 s)
+save b1.r, b2.r
+"""
+
+
+def recursive(functions: int, EI: float = 1000.0, short: int = 0) -> np.ndarray:
+    """The same chords, links by shape functions through the recursion: neither elements nor multipliers."""
+    text = RECURSIVE.format(EI=EI, n=functions, short=short, end=f"[0.5, {-1 - np.sqrt(0.75)}, 0] m")
+    found = netsim.load(text).run()[0]
+    x1, y1, x2, y2 = (found.series(f"{b}.r.{c}") for b in ("b1", "b2") for c in "xy")
+    return np.array([np.arctan2(y1, x1), np.arctan2(y2 - y1, x2 - x1)])
+
+
+def test_floating_frame_large_deflections_and_recursion_agree():
+    """Rigid angles (chords) of the double pendulum by three ways that share no equation: to 5e-4 rad, each towards its own limit. Shape functions
+    and elements that keep their length have the same limit; the corotational beam has another, which links that draw back come near."""
+    floating, corotational = ([swinging("floating", n) for n in (1, 2)], [swinging("corotational", n) for n in (2, 4)])
+    ritz = [recursive(n) for n in (2, 3, 4)]
+    for one, other in ((floating[-1], corotational[-1]), (floating[-1], ritz[-1]), (corotational[-1], ritz[-1])):
+        assert np.abs(one - other).max() < 5e-4
+    soft = swinging("corotational", 6, 60.0)
+    kept, drawn = (np.abs(recursive(3, 60.0, short) - soft).max() for short in (0, 1))
+    assert drawn < kept / 3
+    apart = [np.abs(each - ritz[-1]).max() for each in ritz[:-1]]
+    assert apart[1] < apart[0] / 3
+    assert np.abs(floating[1] - ritz[-1]).max() < np.abs(floating[0] - ritz[-1]).max() / 3
+    assert np.abs(corotational[1] - ritz[-1]).max() < np.abs(corotational[0] - ritz[-1]).max() / 2
+
+
 def test_truncated_equations_lose_energy():
     """Without M' q' and q'^T dM/dq q' (A. Usoro et al. 1986, and K94 for two links) a wide swing does not keep its energy; with them it does."""
     times = np.linspace(0, 0.3, 4)

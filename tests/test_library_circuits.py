@@ -138,7 +138,7 @@ def test_operating_points_against_ngspice(name, celsius, tmp_path):
 
 def test_multivibrator_and_schmitt_trigger_of_an_opamp_with_a_lag():
     """Positive feedback takes the output from one side to the other: period 2 RC ln((1 + b)/(1 - b)) for b = 1/2, thresholds at b times the limit."""
-    divider = "use electrical\nr1 resistor (o, p) R = 1 kOhm\nop limited_opamp (p, n, o) lag = 1 us\n"
+    divider = "use electrical\nr1 resistor (o, p) R = 1 kOhm\nop lagging_opamp (p, n, o)\n"
     rc = "r2 resistor (p, ground) R = 1 kOhm\nr resistor (o, n) R = 10 kOhm\nc capacitor (n, ground) C = 1 uF, start v = 0.1 V\nrun transient(stop = 0.1 s)\n"
     samples = sampled(netsim.load(divider + rc), ("o.v",), rtol=1e-7)
     up = np.flatnonzero(np.diff(np.sign(samples.series("o.v"))) > 0)

@@ -43,6 +43,23 @@ def test_every_state_is_listed_with_what_it_begins_with():
     assert found["rod.v.x"].unit == "m/s" and not found["rod.v.x"].changed
 
 
+def test_charges_of_several_voltages_are_listed_by_these():
+    """A gate's charge depends on three voltages, and so does the channel's current, which is no state."""
+    text = """
+use electrical
+vdd voltage   (top, ground)            v = 5 V
+vin voltage   (a, ground)              v = 1 V
+nm  mosfet    (b, a, ground, ground)   Vto = 0.8 V, Kp = 8e-5 A/V2, W = 10 um, L = 2 um, Cox = 1.7e-3 F/m2
+r   resistor  (top, b)                 R = 1 MOhm
+c   capacitor (b, a)                   C = 10 fF
+run transient(stop = 1 us)
+"""
+    found = {state.name: state for state in states(netsim.load(text))}
+    assert set(found) == {"nm.xd", "nm.xs", "nm.vgb", "c.v"}
+    assert found["nm.vgb"].computed == pytest.approx(1.0) and found["nm.xs"].computed == pytest.approx(0.0, abs=1e-9)
+    assert found["c.v"].computed == pytest.approx(found["nm.xd"].computed - 1.0)
+
+
 def test_from_rest_and_from_static_have_other_beginnings():
     assert table(option=", from = rest")["l1.i"].default == 0.0
     resting = table(start="", option=", from = static")

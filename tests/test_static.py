@@ -373,7 +373,7 @@ def inverter(volts: float) -> float:
     return brentq(lambda out: channel(volts, out) + leak(out) - channel(5 - volts, 5 - out) - leak(5 - out), 0.0, 5.0, xtol=1e-14)
 
 
-@pytest.mark.parametrize(("n", "volts"), [(7, 0.0), (7, 2.0), (7, 5.0), (40, 0.0), (40, 5.0)])
+@pytest.mark.parametrize(("n", "volts"), [(7, 0.0), (7, 2.0), (7, 2.2), (7, 2.3), (7, 5.0), (20, 2.0), (40, 0.0), (40, 2.2), (40, 5.0)])
 def test_chain_of_cmos_inverters(n, volts):
     """Every stage follows from the one before by one scalar equation; a run from there stays there."""
     text = CMOS.format(n=n, volts=volts)

@@ -17,29 +17,23 @@ from netsim.analyses.passing import pass_event
 from netsim.analyses.pivots import pivots_of
 from netsim.analyses.run_arrays import closing_plan, consistent_plan, first_control, first_factor, first_readout, first_trial
 from netsim.errors import InputError, Problem, SimulationError
-from netsim.integrators.adaptive import (
+from netsim.integrators.adaptive import DONE, EVENT, FULL, GOING, advance
+from netsim.integrators.contract import ACCEPTED, EVENTS, FACTORISATIONS, FAILED, FIRST_EVENT, REJECTED, RESTARTED, Trial, fill_code
+from netsim.integrators.control import (
     BY_CORNER,
     BY_ERROR,
     BY_EVENT,
     BY_NEWTON,
-    DONE,
-    EVENT,
     FAILURES,
-    FULL,
-    GOING,
     NOW,
     REASON,
     RECOVERING,
     ROW,
     SIZE,
     Control,
-    Readout,
-    advance,
-    longer,
-    take,
 )
-from netsim.integrators.contract import ACCEPTED, EVENTS, FACTORISATIONS, FAILED, FIRST_EVENT, REJECTED, RESTARTED, Trial, fill_code
 from netsim.integrators.crossings import first_event, nothing_to_watch
+from netsim.integrators.readout import Readout, longer, take
 from netsim.integrators.states import load, place, project
 from netsim.kernels.apart import address_of, plain_loops
 from netsim.kernels.bundle import Bundle, bundled
@@ -153,7 +147,7 @@ def _begin(machine: Machine, structure: Structure, options: TransientOptions, g:
         control.places[RECOVERING] = 1
     reactions = find_reactions(machine)
     shares, tables = plan_sharing(machine, reactions)
-    readout = first_readout(reader, shares, method, len(control.grid) - 1 + (1000 if control.places[4] else 2))
+    readout = first_readout(machine, reader, shares, method, control)
     watch = bundled(events.watch if events else nothing_to_watch())
     held = [alive, recovery, closed, tables]
     run = Running(machine, structure, options, method, trial, control, readout, plan, closing, factor, arrays, reactions, watch, held, events)

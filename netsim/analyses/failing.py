@@ -6,8 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from netsim.errors import Problem, SimulationError
-from netsim.integrators.adaptive import CALLS, EDGE, FAILURES, FIXED, NOW, RECOVERING, ROW, SIZE, take, target_of, too_short
+from netsim.integrators.adaptive import CALLS, target_of, too_short
+from netsim.integrators.control import EDGE, FAILURES, FIXED, NOW, RECOVERING, ROW, SIZE
 from netsim.integrators.radau_arrays import EASE, FACTOR_H, SOLVED
+from netsim.integrators.readout import take
 from netsim.integrators.states import load
 from netsim.kernels.bundle import bundled
 from netsim.solvers.newton import NOT_CONVERGED, NOT_FINITE, OUTSIDE_TABLE, set_time

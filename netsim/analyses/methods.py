@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from netsim.kernels.kernel import make_kernel
+from netsim.kernels.kernel import make_kernel, rates_kernel
 from netsim.solvers.consistent import Consistent
 from netsim.solvers.linear import Factor
 from netsim.solvers.machine import Machine, call_table, custom_call
@@ -80,10 +80,10 @@ def _prepare_radau(machine: Machine, factor: Factor, plan: Consistent, closing: 
     from netsim.integrators import radau
 
     layout = machine.system.layout
-    calls = _charge_calls(machine)
-    table = call_table(calls, layout.uniforms)
-    arrays = radau.prepare(layout.n, layout.nk, layout.nq, machine.system.pattern.nnz, layout.one - layout.drives, factor, table)
-    return arrays, [calls, table]
+    calls, known = _charge_calls(machine), _calls_with_rates(machine)
+    table, rates = call_table(calls, layout.uniforms), call_table(known, layout.uniforms) if known else machine.problem.residual
+    arrays = radau.prepare(layout.n, layout.nk, layout.nq, machine.system.pattern.nnz, layout.one - layout.drives, factor, table, rates)
+    return arrays, [calls, known, table, rates]
 
 
 def _charge_calls(machine: Machine) -> list[Any]:
@@ -94,6 +94,19 @@ def _charge_calls(machine: Machine) -> list[Any]:
             kernel = make_kernel(batch.form.symbols, [(("charge", k), q) for k, q in enumerate(batch.form.charges)])
             scatter = np.concatenate([system.layout.charge_results + batch.charges(k) for k in range(batch.n_charges)])
             calls.append(custom_call(system, batch, kernel, machine.parameters, scatter))
+    return calls
+
+
+def _calls_with_rates(machine: Machine) -> list[Any]:
+    """The calls that compute residuals where rates of charges are known; none where there are no charges."""
+    system, calls = machine.system, []
+    if machine.element is not None or not system.layout.nq:
+        return []
+    for batch, call in zip(system.batches, machine.calls["residual"]):
+        if batch.n_charges:
+            kernel = rates_kernel(batch.form)
+            call = custom_call(system, batch, kernel, machine.parameters, system.scatter(batch, kernel))
+        calls.append(call)
     return calls
 
 

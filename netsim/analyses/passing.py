@@ -11,8 +11,10 @@ from netsim.analyses.event_log import crowded
 from netsim.analyses.events import BESIDE, due, plan_for, settle
 from netsim.analyses.run_arrays import first_factor
 from netsim.errors import Problem, SimulationError
-from netsim.integrators.adaptive import DUE, EVERY, NOW, ROW, SIZE, first_size, longer, take
+from netsim.integrators.adaptive import first_size
 from netsim.integrators.contract import FRESH, RESTARTED, set_scales
+from netsim.integrators.control import DUE, EVERY, NOW, ROW, SIZE
+from netsim.integrators.readout import longer, take
 from netsim.integrators.settling import leave
 from netsim.integrators.states import STORED, energies, load, place
 from netsim.solvers.newton import set_time

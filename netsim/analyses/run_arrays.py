@@ -10,8 +10,10 @@ from netsim.analyses.methods import Method
 from netsim.analyses.options import TransientOptions
 from netsim.analyses.pivots import pivots_of
 from netsim.errors import Problem, SimulationError
-from netsim.integrators.adaptive import BY_ERROR, Control, Readout, first_size
+from netsim.integrators.adaptive import first_size
 from netsim.integrators.contract import FACTORISATIONS, RESTARTED, Trial, set_scales
+from netsim.integrators.control import BY_ERROR, EVERY, RECOVERING, Control
+from netsim.integrators.readout import Readout
 from netsim.integrators.states import load, move_charts
 from netsim.integrators.weights import exponents
 from netsim.kernels.bundle import Bundle, bundled
@@ -48,6 +50,7 @@ def first_trial(machine: Machine, structure: Structure, options: TransientOption
     trial = Trial(
         g, np.zeros(system.out_size), state, state.copy(), state.copy(), np.zeros(3 * nk + layout.nq), np.zeros(n), np.zeros((6, n)),
         np.zeros(nk + n), exponents(system, structure), nominal, tolerances, counters, np.zeros(9, np.int64),
+        np.arange(layout.ny + layout.nq),
     )  # fmt: skip
     set_scales(machine.bundle, bundled(trial))
     return trial, options.step or first_size(machine.bundle, bundled(trial), options.stop, method.estimate)
@@ -75,14 +78,20 @@ def first_control(
     return Control(numbers, places, inside, np.append(peaks, np.inf), np.append(grid, np.inf))
 
 
-def first_readout(reader: Sampler, shares: Bundle, method: Method, rows: int) -> Readout:
-    """Room for so many samples, and the method's quadrature of work."""
+def first_readout(machine: Machine, reader: Sampler, shares: Bundle, method: Method, control: Control) -> Readout:
+    """Room for samples, and the method's quadrature of work. Where nothing moves samples are polynomials: only what is read is evaluated then."""
+    layout, rows = machine.system.layout, len(control.grid) - 1 + (1000 if control.places[EVERY] else 2)
+    whole = np.arange(layout.ny + layout.nq)
+    rough = len(method.work) < min(method.order, 4)  # stored energy through the nodes would be less exact than the values
+    read = np.intersect1d(reader.reads(layout.y, layout.y + len(whole)) - layout.y, whole)
+    if layout.nk or control.places[RECOVERING] or rough:
+        read = whole
     nodes = np.array(method.work)
     basis = np.linalg.inv(np.vander(nodes, increasing=True))
     integrals = np.ascontiguousarray(basis.T / np.arange(1, len(nodes) + 1))
     return Readout(
         reader.table, reader.places, np.zeros(reader.size), np.zeros((rows, len(reader.places))), np.zeros((rows, 4)), np.zeros(rows),
-        np.zeros((2, 2)), np.zeros(4), nodes, np.zeros((len(nodes), 2)), integrals, shares,
+        np.zeros((2, 2)), np.zeros(4), nodes, np.zeros((len(nodes), 3)), integrals, shares, read,
     )  # fmt: skip
 
 

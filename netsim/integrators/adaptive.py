@@ -6,8 +6,6 @@ a corner sees the drives just before it, and the next one begins with a consiste
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from netsim.integrators.contract import (
@@ -20,95 +18,51 @@ from netsim.integrators.contract import (
     RTOL,
     accepted,
     attempt,
-    between,
     projected,
     proposed,
     set_scales,
     set_time,
 )
-from netsim.integrators.crossings import NEVER, RELATIONS, event_in
-from netsim.integrators.states import (
-    DISSIPATED,
-    KINETIC,
-    STORED,
-    SUPPLIED,
-    copy,
-    energies,
-    motion_between,
-    move_charts,
-    place,
-    project_end,
-    sample,
+from netsim.integrators.control import (
+    BY_CORNER,
+    BY_ERROR,
+    BY_EVENT,
+    BY_NEWTON,
+    CORNER,
+    CREEPING,
+    DUE,
+    EDGE,
+    EPS,
+    EVERY,
+    FAILURES,
+    FIXED,
+    LAST,
+    LEAST,
+    LONGEST,
+    NOW,
+    PEAK,
+    PROJECTING,
+    REASON,
+    RESTARTS,
+    ROW,
+    SIZE,
+    STEP,
+    STOP,
+    TOGETHER,
 )
-from netsim.kernels.bundle import Bundle
+from netsim.integrators.crossings import NEVER, RELATIONS, event_in
+from netsim.integrators.readout import record, take
+from netsim.integrators.states import copy, project_end
 from netsim.kernels.call import inner, lean
 from netsim.solvers.machine import NK, NQ
 from netsim.solvers.newton import CONVERGED, SINGULAR, UNRESOLVED
-from netsim.solvers.sharing import share
-
-Array = np.ndarray
-
-NOW, SIZE, STOP, FIXED, LEAST, LONGEST, REASON, LAST, DUE = range(9)
-"""Positions in Control.numbers: instant, size of the next step, end, given step (0: adaptive), smallest and longest step, what limited the last one,
-where its end is looked at (just before a corner), next known instant of an event."""
-
-CORNER, GRID, ROW, STEP, EVERY, PROJECTING, RECOVERING, RESTARTS, FAILURES, CREEPING, PEAK = range(11)
-"""Positions in Control.places: next corner, next requested instant, next row, steps done, accepted steps between samples (0: at requested instants
-only), whether every step ends in a projection, whether samples are recovered, whether corners want a consistent point, failures in a row, shortest
-steps in a row, next peak."""
 
 GOING, DONE, FULL, EVENT = 100, 101, 102, 103
 """What `advance` answers besides a failure's status: more steps to do, at the end, no room for samples,
 at an instant at which relations are to be looked at."""
 
-BY_ERROR, BY_NEWTON, BY_CORNER, BY_EVENT = 1.0, 2.0, 3.0, 4.0
 PATIENCE, CALLS = 8, 2
 """A jump is crossed in one shortest step that does not pass the test: more in a row lead nowhere. Every so many failures the caller helps."""
-EPS = 2.220446049250313e-16
-EDGE = 8 * EPS
-"""How far beside a corner, of the time itself, its two sides are looked at."""
-TOGETHER = 1e-9
-"""A corner this near to the end of a given step, as a share of it, is at that end."""
-
-
-class Control(NamedTuple):
-    """Where a run is and where it goes: corners, peaks of drives and requested instants increase and end with infinity."""
-
-    numbers: Array
-    places: Array
-    corners: Array
-    peaks: Array
-    grid: Array
-
-
-class Readout(NamedTuple):
-    """Samples: their instants, signals and energy account (stored, supplied, dissipated, kinetic), how to read them, how
-    reactions without a unique value are shared.
-
-    totals: supplied and dissipated energy at the step's beginning and at a sample, (2, 2); nodes of the work's quadrature in a step, from 0 to 1,
-    powers there (s, 2), and integrals (s, s): the share of node k's power in the work up to theta is sum_m integrals[k, m] theta^(m + 1)."""
-
-    readings: Array
-    selection: Array
-    found: Array
-    values: Array
-    account: Array
-    times: Array
-    totals: Array
-    power: Array
-    nodes: Array
-    powers: Array
-    integrals: Array
-    sharing: Bundle
-
-
-def longer(readout: Readout) -> Readout:
-    """The same with room for twice as many samples."""
-    return readout._replace(
-        values=np.vstack([readout.values, np.zeros_like(readout.values)]),
-        account=np.vstack([readout.account, np.zeros_like(readout.account)]),
-        times=np.append(readout.times, np.zeros_like(readout.times)),
-    )
 
 
 @lean
@@ -151,7 +105,7 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
         cut = event_in(method, problem, trial, plan, watch, t, h, last)
         if cut != NEVER:
             return _stop_at_event(method, problem, trial, control, plan, readout, watch, t, h, cut)
-        if not _record(method, problem, trial, control, plan, readout, t, h, 1.0, at_corner and watch.sizes[RELATIONS] > 0, whole):
+        if not record(method, problem, trial, control, plan, readout, t, h, 1.0, at_corner and watch.sizes[RELATIONS] > 0, whole):
             return FULL
         factor_ = accepted(method, problem, trial, h, error)
         trial.counters[ACCEPTED] += 1
@@ -181,7 +135,7 @@ def _stop_at_event(method, problem, trial, control, plan, readout, watch, t, h, 
     """Cut the step at an event: what was before is sampled, and its state becomes the beginning."""
     if cut > 0.0:
         copy(trial.middle, 0, watch.state, 0, trial.middle.shape[0])
-        if not _record(method, problem, trial, control, plan, readout, t, h, cut, True, False):
+        if not record(method, problem, trial, control, plan, readout, t, h, cut, True, False):
             return FULL
         copy(watch.state, 0, trial.start, 0, trial.start.shape[0])
         control.numbers[NOW] = t + cut * h
@@ -241,96 +195,6 @@ def _pass_corner(problem, trial, control, plan, readout, h):
             if control.numbers[FIXED] == 0.0 and places[EVERY] > 0 and readout.times[places[ROW] - 1] == control.numbers[NOW]:
                 take(problem, trial, readout, places[ROW], behind)
                 places[ROW] += 1
-
-
-@inner
-def _record(method, problem, trial, control, plan, readout, t, h, end, at_event, whole):
-    """Work and samples of the step just found up to the share `end`, requested instants first; False where there is no room for them."""
-    places, target = control.places, t + end * h
-    first = places[GRID]
-    wanted = 0
-    while control.grid[first + wanted] <= target * (1.0 + EDGE):
-        wanted += 1
-    if readout.times.shape[0] - places[ROW] < wanted + 2:
-        return False
-    _work(method, problem, trial, control, plan, readout, t, h, end)
-    for k in range(wanted):
-        theta = min(end, (control.grid[first + k] - t) / h)
-        _sample(method, problem, trial, control, plan, readout, t, h, theta, end, control.grid[first + k])
-    places[GRID] += wanted
-    every = places[EVERY]
-    at_end = wanted > 0 and control.grid[first + wanted - 1] >= target * (1.0 - EDGE)
-    if every > 0 and not at_end and (at_event or (whole and ((places[STEP] + 1) % every == 0 or target >= control.numbers[STOP]))):
-        _sample(method, problem, trial, control, plan, readout, t, h, end, end, target)
-    _total(readout, end * h, 1.0)
-    for i in range(2):
-        readout.totals[0, i] = readout.totals[1, i]
-    return True
-
-
-@inner
-def _look(method, problem, trial, control, plan, t, h, theta):
-    """The state at t + theta h into trial.middle and g, recovered where that was asked for."""
-    if theta == 1.0:
-        copy(trial.end, 0, trial.middle, 0, trial.end.shape[0])
-    else:
-        motion_between(problem, trial.start, trial.end, theta, h, trial.middle)
-        between(method, problem, trial, theta, h, trial.middle)
-    now = t + theta * h if theta > 0.0 else t + EDGE * max(abs(t), h)
-    set_time(problem, trial, control.numbers[LAST] if theta == 1.0 else now)
-    if control.places[RECOVERING] and (theta < 1.0 or not control.places[PROJECTING]):
-        if not projected(problem, plan, trial, trial.middle):
-            place(problem, trial.g, trial.middle)
-    else:
-        place(problem, trial.g, trial.middle)
-
-
-@inner
-def _work(method, problem, trial, control, plan, readout, t, h, end):
-    """Supplied and dissipated power at the nodes in the step up to the share `end`; at its beginning those of the last step's end."""
-    last, powers = readout.nodes.shape[0] - 1, readout.powers
-    powers[0, 0], powers[0, 1] = powers[last, 0], powers[last, 1]
-    for k in range(0 if trial.counters[RESTARTED] else 1, last + 1):
-        _look(method, problem, trial, control, plan, t, h, end * readout.nodes[k])
-        energies(problem, trial.g, readout.power)
-        readout.powers[k, 0], readout.powers[k, 1] = readout.power[SUPPLIED], readout.power[DISSIPATED]
-
-
-@inner
-def _total(readout, h, theta):
-    """Supplied and dissipated energy up to theta: the integral of the polynomial through the powers at the nodes."""
-    for i in range(2):
-        readout.totals[1, i] = readout.totals[0, i]
-    for k in range(readout.nodes.shape[0]):
-        share = 0.0
-        for m in range(readout.nodes.shape[0] - 1, -1, -1):
-            share = (share + readout.integrals[k, m]) * theta
-        for i in range(2):
-            readout.totals[1, i] += h * share * readout.powers[k, i]
-
-
-@inner
-def _sample(method, problem, trial, control, plan, readout, t, h, theta, end, instant):
-    """One row: signals and the energy account at t + theta h, of a step that is taken up to the share `end`."""
-    _total(readout, end * h, theta / end)
-    _look(method, problem, trial, control, plan, t, h, theta)
-    take(problem, trial, readout, control.places[ROW], instant)
-    control.places[ROW] += 1
-
-
-@lean
-def take(problem, trial, readout, row, instant):
-    """A row of samples from trial.middle (time and drives are in g)."""
-    move_charts(problem, trial.middle)
-    place(problem, trial.g, trial.middle)
-    energies(problem, trial.g, readout.power)
-    readout.times[row] = instant
-    readout.account[row, 0] = readout.power[STORED]
-    readout.account[row, 1] = readout.totals[1, 0]
-    readout.account[row, 2] = readout.totals[1, 1]
-    readout.account[row, 3] = readout.power[KINETIC]
-    share(readout.sharing, trial.g)
-    sample(readout.readings, readout.selection, trial.g, readout.found, readout.values[row])
 
 
 @lean

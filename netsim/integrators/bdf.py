@@ -291,19 +291,22 @@ def _binomial(d, points, nk, i, count, out):
 
 
 @inner
-def between(method, problem, trial, theta, h, state):
+def between(method, problem, trial, theta, h, state, wanted):
     """The polynomial of the formula, for values and charges, and its rate."""
     _renew(method, problem, trial)
     nk, ny, nq, n = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ], method.renewed
-    order, s, share, rate, at = int(method.memory[ORDER_NOW]), theta - 1.0, 1.0, 0.0, 3 * nk + ny + nq
-    copy(n[0], 2 * nk, state, 3 * nk, ny + nq)
-    for k in range(nq):
-        state[at + k] = 0.0
+    order, s, share, rate, first = int(method.memory[ORDER_NOW]), theta - 1.0, 1.0, 0.0, 3 * nk
+    for m in range(wanted.shape[0]):
+        i = wanted[m]
+        state[first + i] = n[0, 2 * nk + i]
+        if i >= ny:
+            state[first + i + nq] = 0.0
     for k in range(1, order + 1):
         rate = (rate * (s + k - 1.0) + share) / k
         share *= (s + k - 1.0) / k
         row = n[k]
-        for i in range(ny + nq):
-            state[3 * nk + i] += share * row[2 * nk + i]
-        for i in range(nq):
-            state[at + i] += rate / h * row[2 * nk + ny + i]
+        for m in range(wanted.shape[0]):
+            i = wanted[m]
+            state[first + i] += share * row[2 * nk + i]
+            if i >= ny:
+                state[first + i + nq] += rate / h * row[2 * nk + i]

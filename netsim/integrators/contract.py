@@ -7,7 +7,8 @@ compiled functions of its file, called through their addresses (netsim.kernels.a
                             error <= 1 passes the test; after a failure it is the share of h to try next;
                             `last` is the instant used for the step's end (just before it at a corner of a drive)
     accepted(method, problem, trial, h, error)            remember what the step taught; the factor by which the next step may differ in length
-    between(method, problem, trial, theta, h, state)      the values y and the charges with their rates at t + theta h
+    between(method, problem, trial, theta, h, state, wanted)      values y and charges with their rates at t + theta h: those whose places behind
+                            the motion in a state are `wanted`, or more
 
 Positions and velocities between the ends follow from both ends' x, v, a (quintic) for every method.
 """
@@ -45,7 +46,7 @@ class Trial(NamedTuple):
     scale: what an error of x, v and y may be, each (rtol (|value| + nominal)); exponent: of the same, see
     netsim.integrators.weights;
     tolerances: rtol, Newton's share of it, power of the step that errors go with, alpha of the factor, contraction; work: (6, n);
-    code: addresses of compiled functions.
+    code: addresses of compiled functions; whole: 0 .. ny + nq - 1.
     """
 
     g: Array
@@ -62,6 +63,7 @@ class Trial(NamedTuple):
     tolerances: Array
     counters: Array
     code: Array
+    whole: Array
 
 
 _attempt = by_address(types.Tuple((types.int64, types.float64)))
@@ -88,9 +90,9 @@ def accepted(method, problem, trial, h, error):
 
 
 @inner
-def between(method, problem, trial, theta, h, state):
+def between(method, problem, trial, theta, h, state, wanted):
     """Values within the last step; see the head of this file."""
-    _between(trial.code[BETWEEN], method, problem, trial, theta, h, state)
+    _between(trial.code[BETWEEN], method, problem, trial, theta, h, state, wanted)
 
 
 @inner
@@ -139,7 +141,7 @@ def fill_code(module: Any, method: Bundle, problem: Bundle, factor: Any, trial: 
     found = {
         ATTEMPT: address_of(module.attempt, types.Tuple((types.int64, real)), *run, real, real, real),
         ACCEPT: address_of(module.accepted, real, method.kind, problem.kind, trial.kind, real, real),
-        BETWEEN: address_of(module.between, types.none, method.kind, problem.kind, trial.kind, real, real, vector),
+        BETWEEN: address_of(module.between, types.none, method.kind, problem.kind, trial.kind, real, real, vector, types.int64[::1]),
         SET_TIME: address_of(newton.set_time, types.int64, problem.kind, vector, real),
         REFACTOR: address_of(linear.refactor, real, typeof(factor), vector),
         SOLVE: address_of(linear.solve, types.none, typeof(factor), vector, vector),
@@ -198,19 +200,24 @@ def held(factor):
 
 
 @inner
-def straight(problem, trial, theta, h, state):
+def straight(problem, trial, theta, h, state, wanted):
     """Values, charges and rates on the line between the step's ends: for methods of order 1 and 2."""
-    nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
-    for i in range(3 * nk, 3 * nk + ny + 2 * nq):
+    first, ny, nq = 3 * problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
+    for m in range(wanted.shape[0]):
+        i = first + wanted[m]
         state[i] = (1.0 - theta) * trial.start[i] + theta * trial.end[i]
+        if wanted[m] >= ny:
+            state[i + nq] = (1.0 - theta) * trial.start[i + nq] + theta * trial.end[i + nq]
 
 
 @inner
-def cubic_charges(problem, trial, theta, h, state):
+def cubic_charges(problem, trial, theta, h, state, wanted):
     """Charges by the cubic through q and q' of both ends, and its rate."""
-    nq, at = problem.sizes[NQ], 3 * problem.sizes[NK] + problem.sizes[NY]
+    first, ny, nq = 3 * problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
     s, r = theta, 1.0 - theta
-    for k in range(at, at + nq):
-        q0, q1, d0, d1 = trial.start[k], trial.end[k], h * trial.start[k + nq], h * trial.end[k + nq]
-        state[k] = q0 * r * r * (1.0 + 2.0 * s) + q1 * s * s * (3.0 - 2.0 * s) + s * r * (d0 * r - d1 * s)
-        state[k + nq] = (6.0 * s * r * (q1 - q0) + d0 * r * (1.0 - 3.0 * s) - d1 * s * (2.0 - 3.0 * s)) / h
+    for m in range(wanted.shape[0]):
+        if wanted[m] >= ny:
+            k = first + wanted[m]
+            q0, q1, d0, d1 = trial.start[k], trial.end[k], h * trial.start[k + nq], h * trial.end[k + nq]
+            state[k] = q0 * r * r * (1.0 + 2.0 * s) + q1 * s * s * (3.0 - 2.0 * s) + s * r * (d0 * r - d1 * s)
+            state[k + nq] = (6.0 * s * r * (q1 - q0) + d0 * r * (1.0 - 3.0 * s) - d1 * s * (2.0 - 3.0 * s)) / h

@@ -106,7 +106,7 @@ def _state(method, problem, trial, plan, t, h, last, theta, careful):
         copy(trial.end, 0, trial.middle, 0, trial.end.shape[0])
     else:
         motion_between(problem, trial.start, trial.end, theta, h, trial.middle)
-        between(method, problem, trial, theta, h, trial.middle)
+        between(method, problem, trial, theta, h, trial.middle, trial.whole)
     set_time(problem, trial, last if theta == 1.0 else t + theta * h)
     if careful and not projected(problem, plan, trial, trial.middle):
         move_charts(problem, trial.middle)

@@ -167,12 +167,12 @@ def accepted(method, problem, trial, h, error):
 
 
 @inner
-def between(method, problem, trial, theta, h, state):
+def between(method, problem, trial, theta, h, state, wanted):
     """Charges, and with rates taken inside the step positions and velocities too, by the formula for the step's inside; values on the
     line (they are recovered, where samples are)."""
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
     at, degree = 3 * nk + ny, method.dense.shape[1]
-    straight(problem, trial, theta, h, state)
+    straight(problem, trial, theta, h, state, wanted)
     first = 2 * nk
     if method.dense.shape[0] > method.errors.shape[1]:
         first = 0

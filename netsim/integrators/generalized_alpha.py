@@ -202,7 +202,7 @@ def accepted(method, problem, trial, h, error):
 
 
 @inner
-def between(method, problem, trial, theta, h, state):
+def between(method, problem, trial, theta, h, state, wanted):
     """Values on the line between the ends, charges on the cubic."""
-    straight(problem, trial, theta, h, state)
-    cubic_charges(problem, trial, theta, h, state)
+    straight(problem, trial, theta, h, state, wanted)
+    cubic_charges(problem, trial, theta, h, state, wanted)

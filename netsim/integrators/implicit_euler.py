@@ -55,6 +55,6 @@ def accepted(method, problem, trial, h, error):
 
 
 @inner
-def between(method, problem, trial, theta, h, state):
+def between(method, problem, trial, theta, h, state, wanted):
     """Straight lines."""
-    straight(problem, trial, theta, h, state)
+    straight(problem, trial, theta, h, state, wanted)

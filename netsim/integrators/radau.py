@@ -88,12 +88,28 @@ def _error(method, problem, factor, trial, h):
         g[history + c] = method.rate[2, c] - (trial.start[at + nq + c] - bend / h) + shift
     for k in range(problem.sizes[ENTRIES]):
         out[k] = 0.0
-    run_table(problem.residual, g, out)
+    run_table(method.rates, g, out)
     e = method.error[2]
     solve(factor, trial, out[: e.shape[0]], e)
     for k in range(nk):
         dv[k] = rate * e[k] + dx[k]
     return error_norm(problem, trial, e, dv, e[nk:], h)
+
+
+@inner
+def _filtered(method, problem, factor, trial, h):
+    """The norm of (1 - h/l J)^-1 e, e the estimate: without what decays within the step.
+
+    A state that the last step left beside what fast parts allow goes back there at once, whatever the step: no shorter one makes that smaller
+    (Hairer and Wanner II, sec. IV.8, eq. 8.20, in its linear form)."""
+    e, r, rate = method.error[2], method.error[1], method.eigenvalues[0] / h
+    for i in range(e.shape[0]):
+        r[i] = 0.0
+    for j in range(e.shape[0]):
+        for p in range(problem.indptr[j], problem.indptr[j + 1]):
+            r[problem.indices[p]] += rate * method.powers[1, p] * e[j]
+    solve(factor, trial, r, e)
+    return error_norm(problem, trial, e[:0], e[:0], e, h)
 
 
 @inner
@@ -162,6 +178,8 @@ def _judged(method, problem, factor, trial, h):
     error = _error(method, problem, factor, trial, h)
     if problem.sizes[NK]:
         return error
+    if error > 1.0 and (memory[REFUSED] > 0.0 or trial.counters[ACCEPTED] == 0):
+        error = _filtered(method, problem, factor, trial, h)
     trial.tolerances[POWER] = ESTIMATE if memory[REFUSED] == 0.0 else 1.0 / memory[REFUSED] ** 2
     memory[REFUSED] = memory[REFUSED] + 1.0 if error > 1.0 else 0.0
     return error
@@ -204,7 +222,7 @@ def accepted(method, problem, trial, h, error):
 
 
 @inner
-def between(method, problem, trial, theta, h, state):
+def between(method, problem, trial, theta, h, state, wanted):
     """Values on the cubic through the beginning and the stages (these alone behind an inconsistent corner), charges on that of both ends."""
     nk, ny = problem.sizes[NK], problem.sizes[NY]
     c0, c1, s = C[0], C[1], theta
@@ -213,11 +231,14 @@ def between(method, problem, trial, theta, h, state):
     l2 = (s - c0) * (s - c1) / ((1.0 - c0) * (1.0 - c1))
     bend = 0.0 if trial.counters[RESTARTED] == 1 else (s - c0) * (s - c1) * (s - 1.0) / (-c0 * c1)
     f0, f1, f2 = (-c1) * (-1.0) / ((c0 - c1) * (c0 - 1.0)), (-c0) * (-1.0) / ((c1 - c0) * (c1 - 1.0)), c0 * c1 / ((1.0 - c0) * (1.0 - c1))
-    for k in range(ny):
+    for m in range(wanted.shape[0]):
+        k = wanted[m]
+        if k >= ny:
+            continue
         z0, z1, z2 = method.z[0, nk + k], method.z[1, nk + k], method.z[2, nk + k]
         gap = trial.start[3 * nk + k] - (f0 * z0 + f1 * z1 + f2 * z2)
         state[3 * nk + k] = l0 * z0 + l1 * z1 + l2 * z2 + bend * gap
-    cubic_charges(problem, trial, theta, h, state)
+    cubic_charges(problem, trial, theta, h, state, wanted)
 
 
 __all__ = ["ORDER", "accepted", "attempt", "between", "derivatives", "prepare", "renewed"]

@@ -56,6 +56,7 @@ class Radau(NamedTuple):
     error: Array
     pair: Bundle
     charges: Array
+    rates: Array
     code: Array
 
 
@@ -79,15 +80,16 @@ def complex_factor(factor: Factor) -> Factor:
     return factor._replace(**{name: np.zeros(len(getattr(factor, name)), complex) for name in fields})
 
 
-def prepare(n: int, nk: int, nq: int, nnz: int, prescribed: int, factor: Factor, charges: Array) -> Bundle:
-    """The method for one run of a system of these sizes; `charges` is the call table that computes charges alone."""
+def prepare(n: int, nk: int, nq: int, nnz: int, prescribed: int, factor: Factor, charges: Array, rates: Array) -> Bundle:
+    """The method for one run of a system of these sizes; `charges` is the call table that computes charges alone, `rates` that of
+    residuals with known rates of charges."""
     w, transform, inverse, eigenvalues, slope = coefficients()
     memory = np.zeros(11)
     memory[FAINT] = 1.0
     method = Radau(
         w, transform, inverse, eigenvalues, slope, memory, np.zeros((3, n)), np.zeros((3, n - nk)), np.zeros((3, n)), np.zeros((3, nk)),
         np.zeros((4, nq)), np.zeros((3, nq)), np.zeros((3, prescribed + 1)), np.zeros((3, nnz)), np.zeros(nnz, complex), np.zeros(n, complex),
-        np.zeros((3, n)), bundled(complex_factor(factor)), np.ascontiguousarray(charges.reshape(-1, ROW_LENGTH)),
+        np.zeros((3, n)), bundled(complex_factor(factor)), np.ascontiguousarray(charges.reshape(-1, ROW_LENGTH)), rates,
         np.zeros(2, np.int64),
     )  # fmt: skip
     kind, vector = method.pair.kind, types.complex128[::1]

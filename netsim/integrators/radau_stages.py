@@ -93,7 +93,7 @@ def _residuals(method, problem, trial, h):
         copy(method.rate[i], 0, g, history, problem.sizes[NQ])
         for k in range(problem.sizes[ENTRIES]):
             out[k] = 0.0
-        run_table(problem.residual, g, out)
+        run_table(method.rates, g, out)
         copy(out, 0, method.residual[i], 0, n)
 
 

@@ -83,10 +83,12 @@ def accepted(method, problem, trial, h, error):
 
 
 @inner
-def between(method, problem, trial, theta, h, state):
+def between(method, problem, trial, theta, h, state, wanted):
     """Values on the parabola through beginning, stage and end; charges on the cubic of both ends."""
     s = theta
     a, b, c = (s - C) * (s - 1.0) / C, s * (s - 1.0) / (C * (C - 1.0)), s * (s - C) / (1.0 - C)
-    for i in range(3 * problem.sizes[NK], 3 * problem.sizes[NK] + problem.sizes[NY]):
-        state[i] = a * trial.start[i] + b * method.inner[i] + c * trial.end[i]
-    cubic_charges(problem, trial, theta, h, state)
+    for m in range(wanted.shape[0]):
+        if wanted[m] < problem.sizes[NY]:
+            i = 3 * problem.sizes[NK] + wanted[m]
+            state[i] = a * trial.start[i] + b * method.inner[i] + c * trial.end[i]
+    cubic_charges(problem, trial, theta, h, state, wanted)

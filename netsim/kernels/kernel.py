@@ -42,6 +42,11 @@ def residual_kernel(form: Form) -> Kernel:
     return make_kernel(form.symbols, _step_outputs(form, residuals, charges))
 
 
+def rates_kernel(form: Form) -> Kernel:
+    """Row residuals where the charges' rates are known, in the history's places: without the charges themselves."""
+    return make_kernel(form.symbols, [(("row", key), r) for key, r in zip(form.rows, form.residuals)])
+
+
 def jacobian_kernel(form: Form, kinematic: Mapping[Key, bool], apart: Collection[Key] = ()) -> Kernel:
     """The same, and the entries of the step matrix: ('entry', row key, column key), and a level behind columns that are `apart`."""
     residuals, charges = step_residuals(form)
@@ -54,11 +59,13 @@ def _step_outputs(form: Form, residuals: list[Any], charges: list[Any]) -> list[
 
 
 def energy_kernel(form: Form) -> Kernel:
-    """Supplied power, dissipated power, stored energy and the kinetic part of it (what vanishes at rest), summed over the instances."""
+    """Supplied power, dissipated power, stored energy and the kinetic part of it (what vanishes at rest), summed over the instances.
+
+    Rates of charges are those in the history's places (alpha = 0), here and in readings: see netsim.integrators.states."""
     rates = [symbol for (_, level), symbol in form.symbols.gathered.items() if level]
     at_rest = ca.substitute(ca.SX(form.stored), ca.vertcat(*rates), ca.SX.zeros(len(rates))) if rates else form.stored
     account = [form.supplied, form.dissipated, form.stored, form.stored - at_rest]
-    return make_kernel(form.symbols, [(("energy", i), e) for i, e in enumerate(_stepped(form, account))])
+    return make_kernel(form.symbols, [(("energy", i), e) for i, e in enumerate(account)])
 
 
 def start_kernel(form: Form) -> Kernel:
@@ -85,17 +92,8 @@ def place_kernel(form: Form) -> Kernel:
 def reading_kernel(form: Form, wanted: Iterable[tuple[str, int]]) -> Kernel:
     """Scalars of named quantities: (name, index within a vector)."""
     names = list(wanted)
-    values = _stepped(form, [flatten(form.readings[name].value)[i] for name, i in names])
+    values = [flatten(form.readings[name].value)[i] for name, i in names]
     return make_kernel(form.symbols, [(("reading", name, i), value) for (name, i), value in zip(names, values)])
-
-
-def _stepped(form: Form, expressions: list[Any]) -> list[Any]:
-    """Expressions with q' = alpha*q + history, as in the step."""
-    if not form.charges:
-        return expressions
-    rates = ca.vertcat(*(form.symbols.at(("charge", k), 1) for k in range(len(form.charges))))
-    stepped = UNIFORM["alpha"] * ca.vertcat(*form.charges) + rates
-    return ca.vertsplit(ca.substitute([ca.vertcat(*expressions)], [rates], [stepped])[0])
 
 
 def level_kernel(form: Form) -> Kernel:
@@ -118,6 +116,7 @@ __all__ = [
     "jacobian_kernel",
     "level_kernel",
     "make_kernel",
+    "rates_kernel",
     "reading_kernel",
     "residual_kernel",
 ]

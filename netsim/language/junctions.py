@@ -13,21 +13,23 @@ from netsim.language.operations import apply
 
 K_OVER_Q = 1.380649e-23 / 1.602176634e-19
 """Boltzmann's constant over the elementary charge, V/K."""
+LOWEST = -100.0
+"""An exponential of this is nothing beside 1."""
 REFERENCE = 300.15
 """The temperature (K) at which SPICE has its junction potentials and capacitances without correction."""
 
 
 def junction(v: Any, I: Any, V: Any, limit: Any) -> Any:  # noqa: E741  (the current's letter)
-    """I (exp(v/V) - 1), continued linearly with its slope beyond the current `limit`: it never overflows."""
+    """I (exp(v/V) - 1), continued linearly with its slope beyond the current `limit`: it never overflows, nor underflows, which takes long."""
     turn = V * apply("log", 1.0 + limit / I)
-    return I * (apply("exp", apply("min", v, turn) / V) * (1.0 + apply("max", v - turn, 0.0) / V) - 1.0)
+    return I * (apply("exp", apply("max", apply("min", v, turn) / V, LOWEST)) * (1.0 + apply("max", v - turn, 0.0) / V) - 1.0)
 
 
 def junction_energy(v: Any, I: Any, V: Any, limit: Any) -> Any:  # noqa: E741
     """The integral of v dI(v) of `junction`, from 0: times a transit time, the energy of a diffusion charge."""
     turn = V * apply("log", 1.0 + limit / I)
     low, beyond = apply("min", v, turn), apply("max", v - turn, 0.0)
-    return I * (apply("exp", low / V) * (low - V + beyond * (v + turn) / (2.0 * V)) + V)
+    return I * (apply("exp", apply("max", low / V, LOWEST)) * (low - V + beyond * (v + turn) / (2.0 * V)) + V)
 
 
 def depletion(v: Any, C: Any, V: Any, M: Any, fc: Any) -> Any:

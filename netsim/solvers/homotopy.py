@@ -29,6 +29,8 @@ MOST_NEWTON = 120
 MOST_STEPS = 400
 LONGEST_WAY = 0.5
 """How far (rad, and parts of the machine's size) one pseudo-transient step moves anything."""
+WILD = 1e6
+"""A pseudo-transient step that lets residuals grow by so much is taken back."""
 NEUTRAL = 1e-12
 """Residuals (relative) at which a state with a motion that nothing resists counts as an equilibrium."""
 
@@ -137,6 +139,8 @@ def newton(search: Search, deformed: Deformed = PLAIN, most: int = MOST_NEWTON) 
         if size <= enough or (plain and size < 1e-6 and rest.settled(search.g, r)):
             search.move(-step)
             return True
+        if plain and rest.settled(search.g, r):  # gains in a chain blow rounding up: nothing nearer can be told from this
+            return True
         origin, before = search.g.copy(), size
         damping = min(1.0, 4.0 * damping)
         while True:
@@ -213,12 +217,12 @@ def pseudo_transient(search: Search, shortest: float | None = None) -> bool:
         kept = search.g.copy()
         search.move(-step)
         norm = _scaled(rest, matrix, search.rest.residual(search.g))
-        if not np.isfinite(norm):
+        if not np.isfinite(norm) or norm > WILD * before:
             search.g[:] = kept
             h *= 0.1
             continue
         if np.isfinite(before) and longest <= 1.0:
-            h *= min(max(before / norm, 2.0 if shortest else 0.3), 10.0) if norm > 0.0 else 10.0
+            h *= min(max(before / norm, 2.0 if shortest else 0.3), 10.0) if norm > NEUTRAL else 10.0
         before = norm
         if h > 1e3 and _size(search, step) < 1e-3:
             kept = search.g.copy()

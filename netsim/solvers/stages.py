@@ -7,6 +7,7 @@ square: accelerations, multipliers, rates and everything algebraic follow. These
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,7 +27,8 @@ Array = np.ndarray
 ROUNDS = 60
 ROUNDED, STALLED = 16 * np.finfo(float).eps, 1e-10
 """Residuals below these parts of their terms are rounding: at any time, and where a full step of Newton's method makes them no smaller."""
-GOOD_PIVOTS = 1e-6
+GOOD_PIVOTS, PATIENCE = 1e-6, 3
+"""PATIENCE: so many full steps that make residuals no smaller, where these are small enough, are the end."""
 LONGEST_TURN = 0.5
 """How far (rad) one Newton step turns a body: a loop that starts far from where it is drawn closes on the branch it was drawn on."""
 
@@ -118,28 +120,29 @@ def solve_stage(
     With `soft` (a size per equation and row, 0 for those that must hold) the others are met in the least-squares sense, each divided by its size.
     Raises `SimulationError` where the equations contradict one another or Newton does not converge.
     """
-    o, n = stages.offsets, stages.signature.size
+    o = stages.offsets
     active_e = stage_equations(o, k)
     active_v = stage_variables(o, k)
     if not len(active_v) or not (len(active_e) or rows):
         return
     levels = o.d[active_v] + k
-    places = np.concatenate(
-        [slots(stages.machine, active_v, levels), slots(stages.machine, np.array(freed, np.int64), np.ones(len(freed), np.int64))]
-    )
-    places = places.astype(np.int64)
+    rates = slots(stages.machine, np.array(freed, np.int64), np.ones(len(freed), np.int64))
+    places = np.concatenate([slots(stages.machine, active_v, levels), rates]).astype(np.int64)
     turns = np.flatnonzero(np.isin(active_v, stages.angles) & (levels == 0))
     square = len(active_e) + len(rows) == len(places) and not len(soft)
     size = np.concatenate([stages.weights[active_v], np.ones(len(freed))])
     before = np.inf
     damping, step, origin, jacobian = 1.0, np.zeros(0), g[places].copy(), None
     floor, pivots = np.zeros(len(places)), Pivots()
-    scale, within = np.ones(len(active_e) + len(rows)), np.inf
+    scale, within, stalls = np.ones(len(active_e) + len(rows)), np.inf, 0
     floor[turns] = 1.0
     for round_ in range(ROUNDS):
         r = stage_residuals(stages, g, k, active_e, rows)
         norm, sized = _norm(r), _norm(scale * r)
         if round_ and damping == 1.0 and not len(soft) and _settled(jacobian, r, np.maximum(np.abs(g[places]), floor), norm > 0.5 * before):
+            break
+        stalls = stalls + 1 if damping == 1.0 and norm > 0.5 * before else 0
+        if stalls == PATIENCE and not _violated(stages, g, r, active_e, rows).any():  # a singular matrix keeps rounding alive
             break
         if round_ and not len(soft) and not (norm <= before * (1 + 1e-9) or sized <= within) and norm > 1e-12 and damping > 1e-4:
             damping *= 0.5
@@ -163,7 +166,7 @@ def solve_stage(
             break
     if len(turns):
         recharted(stages.machine.system, g, all_of_them=True)
-    _check_solved(stages, g, k, active_e, rows, n, np.asarray(soft))
+    _check_solved(stages, g, k, active_e, rows, np.asarray(soft))
 
 
 def stage_matrix(stages: Stages, g: Array, k: int) -> tuple[Any, Array, Array]:
@@ -212,8 +215,7 @@ def _row_scale(jacobian: Any, size: Array) -> Array:
 
 
 def _norm(r: Array) -> float:
-    norm = float(np.linalg.norm(r))
-    return norm if np.isfinite(norm) else np.inf
+    return float(np.linalg.norm(r)) if np.isfinite(r).all() else np.inf
 
 
 def _settled(jacobian: Any, r: Array, content: Array, stalled: bool) -> bool:
@@ -289,12 +291,10 @@ def _least_change(jacobian: Any, r: Array, metric: Any, square: bool, soft: Arra
     from netsim.solvers.linear import SingularMatrix, solve
 
     if square:
-        try:
+        with suppress(SingularMatrix):
             step = np.zeros(len(r))
             solve(pivots.of(jacobian), r, step)
             return step
-        except SingularMatrix:
-            pass
     return _saddle_point(jacobian, r, metric, soft)
 
 
@@ -324,21 +324,21 @@ def _saddle_point(jacobian: Any, r: Array, metric: Any, soft: Array) -> Array:
     return z[:n] if np.all(np.isfinite(z)) else np.zeros(n)
 
 
-def _check_solved(stages: Stages, g: Array, k: int, equations: Array, rows: Sequence[StartRow], n: int, soft: Array) -> None:
-    """Residuals must be at round-off of their terms; what is left names equations that contradict one another."""
-    r = stage_residuals(stages, g, k, equations, rows)
-    values = np.abs(level_values(stages.machine, g))
-    s = stages.signature
-    terms = np.zeros(n + 1)
-    kept = s.kept
+def _violated(stages: Stages, g: Array, r: Array, equations: Array, rows: Sequence[StartRow]) -> Array:
+    """Which residuals r of a stage's equations and rows are more than what rounding and Newton's last step leave of their terms."""
+    values, s = np.abs(level_values(stages.machine, g)), stages.signature
+    terms, kept = np.zeros(s.size + 1), s.kept
     content = np.abs(g[slots(stages.machine, s.variable[kept], s.level[kept])])
     np.add.at(terms, s.equation[kept], values[kept] * content)
     floor = np.concatenate([terms[equations], [max(abs(row.target), 1e-9) for row in rows]])
-    bad = ~(np.abs(r) <= 1e-6 * floor + 1e-9) & (soft == 0.0 if len(soft) else True)
-    if not bad.any():
-        return
-    written = [row for row, wrong in zip(rows, bad[len(equations) :]) if wrong]
-    raise Inconsistent(k, equations[bad[: len(equations)]], written)
+    return np.asarray(~(np.abs(r) <= 1e-6 * floor + 1e-9))
+
+
+def _check_solved(stages: Stages, g: Array, k: int, equations: Array, rows: Sequence[StartRow], soft: Array) -> None:
+    """Residuals must be at round-off of their terms; what is left names equations that contradict one another."""
+    bad = _violated(stages, g, stage_residuals(stages, g, k, equations, rows), equations, rows) & (soft == 0.0 if len(soft) else True)
+    if bad.any():
+        raise Inconsistent(k, equations[bad[: len(equations)]], [row for row, wrong in zip(rows, bad[len(equations) :]) if wrong])
 
 
 class Inconsistent(SimulationError):

@@ -1,6 +1,7 @@
 """The accept/reject loop: tolerances mean what they say, steps end at corners, samples stand where they were asked for, energy stays."""
 
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -196,3 +197,39 @@ def test_forces_of_a_driven_pendulum(method):
     seen = np.stack([result["j1.force.x"].values, result["j1.force.y"].values])
     assert np.abs(seen - force).max() < 1e-8 * np.abs(force).max()
     assert np.abs(np.abs(result["motor.T"].values) - np.abs(torque)).max() < 1e-8 * np.abs(torque).max()
+
+
+CHARGED = """
+use electrical
+v1 voltage   (a, ground)  v = 5 V*sin(time/(1 ms))
+r1 resistor  (a, b)       R = 1 kOhm
+c1 capacitor (b, ground)  C = 1 uF
+r2 resistor  (b, c)       R = 2 kOhm
+c2 capacitor (c, ground)  C = 0.5 uF
+run transient(stop = 10 ms, sample = 0.07 ms)
+"""
+
+
+@pytest.mark.parametrize("method", ["radau", "bdf", "trbdf2", "euler", "rk45"])
+def test_samples_do_not_depend_on_what_else_is_saved(method):
+    """Where nothing moves only what is read is evaluated between steps, the stored energy by a polynomial through the quadrature's nodes."""
+    model, rtol = netsim.load(CHARGED), 1e-3 if method == "euler" else 1e-6
+    whole = model.transient(stop=1e-2, sample=7e-5, rtol=rtol, method=method, save=["a.v", "b.v", "c.v", "r1.i", "c1.i", "c2.i"])
+    few = model.transient(stop=1e-2, sample=7e-5, rtol=rtol, method=method, save=["c1.i", "c.v"])
+    for name in ("c1.i", "c.v", "energy.stored", "energy.supplied", "energy.dissipated"):
+        assert np.array_equal(few[name].values, whole[name].values)
+    b, c = whole["b.v"].values, whole["c.v"].values
+    stored = 0.5 * 1e-6 * b**2 + 0.5 * 0.5e-6 * c**2
+    assert np.abs(few["energy.stored"].values - stored).max() < 30 * rtol * stored.max()
+    assert np.abs(whole["c1.i"].values - ((whole["a.v"].values - b) / 1e3 - (b - c) / 2e3)).max() < 30 * rtol * 5e-3
+    missing = few["energy.stored"] + few["energy.dissipated"] - few["energy.supplied"] - few["energy.stored"][0]
+    assert np.abs(missing).max() < 30 * rtol * float(few["energy.supplied"][-1])
+
+
+def test_a_state_beside_its_fast_parts_is_not_refused_again_and_again():
+    """A diode that stops conducting leaves voltages beside what its currents allow by as much as the tolerance admits. They go back at once, however
+    short the step is: the second look at a refused step leaves out what decays within it."""
+    model = netsim.load(Path(__file__).parents[1] / "reference" / "spice" / "diode_bridge.cir")
+    exact, rough = (model.transient(stop=0.1, sample=1e-3, save=["p.v"], rtol=rtol) for rtol in (1e-8, 1e-1))
+    assert np.abs(rough["p.v"] - exact["p.v"]).max() < 1e-3 * float(exact["p.v"].max())
+    assert rough.attrs["rejected"] < 0.1 * rough.attrs["steps"]

@@ -16,8 +16,8 @@ from netsim.analyses import adaptive
 from netsim.analyses.beginning import begun
 from netsim.analyses.options import TransientOptions
 from netsim.integrators import bdf
-from netsim.integrators.adaptive import NOW, STEP
 from netsim.integrators.contract import RESTARTED, RTOL
+from netsim.integrators.control import NOW, STEP
 from netsim.language.parse import parse
 from netsim.library import models_folder
 from netsim.selection import sampler, select

@@ -15,6 +15,7 @@ from netsim.language.parse import parse
 from netsim.language.show import show
 from netsim.language.syntax import Measure
 from netsim.library import electrical_types, models_folder
+from netsim.solvers import stages
 from netsim.spice.netlist import circuit_program
 from netsim.spice.numbers import value_of
 
@@ -278,3 +279,16 @@ def test_switch_by_a_current(tmp_path):
     assert [t for t, _ in found] == pytest.approx([closes, opens, closes + 1e-3], rel=1e-9)
     lines[4] = "w1 in out va m1 on"
     assert switched(circuit(tmp_path, *lines, ".tran 1u 0.4m", ".save v(out)")) == []
+
+
+def test_start_of_a_singular_stage_ends_at_rounding(monkeypatch, tmp_path):
+    """Gates without resistance leave rates undetermined: of all solutions the least is taken, and Newton's method ends where only rounding is left."""
+    gates = re.compile(r"(?:MP|MN|CW)(\d+) ")
+    lines = (REFERENCE / "cmos_chain_100.cir").read_text().splitlines()
+    kept = [line for line in lines if not ((found := gates.match(line)) and int(found[1]) > 4) and not line.startswith((".tran", ".save"))]
+    circuit = tmp_path / "chain.cir"
+    circuit.write_text("\n".join([*kept[:-1], ".tran 1p 10p", ".save v(n4)", ".end\n"]))
+    rounds, solved = [], stages._least_change
+    monkeypatch.setattr(stages, "_least_change", lambda jacobian, *given: rounds.append(jacobian.shape) or solved(jacobian, *given))
+    assert run(circuit).values[0, 0] == pytest.approx(0.0, abs=1e-6)
+    assert 0 < rounds.count(max(rounds)) < 20

@@ -1,0 +1,173 @@
+"""CPU time of a step of a flexible link in 10 to 1000 elements, and of two links at equal accuracy beside Exudyn's ANCF cables.
+
+    python benchmarks/beam_elements.py [--most 1000] [--stop 0.5]
+
+The step: the difference of two runs of different length, without samples in between. Two links (models/manipulators/flexible_pendulum_2.net and
+the same through the recursion): directions of both chords at samples of 10 ms against six shape functions at rtol 1e-10; of every setting that meets
+an error the least CPU time of the integration alone, the better of two runs. Exudyn (https://github.com/jgerstmayr/EXUDYN): ObjectANCFCable2D with
+EA = 1.28e8 N, implicit second-order methods.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # idle threads that wait would count as CPU time
+
+import time
+from collections.abc import Callable, Iterator
+from functools import cache
+
+import numpy as np
+
+import netsim
+from netsim.library import models_folder
+
+SIZES = (10, 30, 100, 300, 1000)
+EVERY = 0.01
+Trial = tuple[str, float, np.ndarray]
+
+
+@cache
+def pendulum(links: int, elements: int) -> netsim.Model:
+    return netsim.load(models_folder() / f"manipulators/flexible_pendulum_{links}.net", counts={"elements": elements})
+
+
+def cost_of_a_step(elements: int, method: str) -> tuple[float, int, float]:
+    """Microseconds of a step, factorisations in a hundred steps, seconds before the first step."""
+    model, runs, before = pendulum(1, elements), [], 0.0
+    for stop in (0.01, 0.1):
+        run = model.transient(stop=stop, sample=stop, method=method, rtol=1e-3, save=["theta1"]).attrs
+        runs.append((run["loop_cpu_seconds"], run["steps"], run["factorisations"]))
+        before = run["cpu_seconds"] - run["loop_cpu_seconds"]
+    seconds, steps, factorisations = (later - sooner for sooner, later in zip(*runs))
+    return 1e6 * seconds / steps, round(100 * factorisations / steps), before
+
+
+def growth(most: int) -> None:
+    for method in ("radau", "bdf", "generalized_alpha"):
+        print(f"\n{method}, rtol 1e-3\nelements  unknowns  us per step  us per element  factorisations in 100 steps  seconds before the first step")
+        found = []
+        for n in (n for n in SIZES if n <= most):
+            each, factorisations, before = cost_of_a_step(n, method)
+            found.append((n, each))
+            print(f"{n:8} {2 * n + 11:9} {each:12.0f} {each / n:15.1f} {factorisations:28} {before:30.1f}", flush=True)
+        n, each = np.log(np.array(found[1:])).T
+        print(f"grows like n^{np.polyfit(n, each, 1)[0]:.2f} from {SIZES[1]} elements on")
+
+
+def chords(ends: np.ndarray) -> np.ndarray:
+    """Directions of both links from the places (samples, 4) of their ends."""
+    first, second = ends[:, :2], ends[:, 2:] - ends[:, :2]
+    return np.array([np.unwrap(np.arctan2(r[:, 1], r[:, 0])) for r in (first, second)])
+
+
+def ours(stop: float, elements: int, method: str, rtol: float) -> tuple[float, np.ndarray]:
+    run = pendulum(2, elements).transient(stop=stop, sample=EVERY, method=method, rtol=rtol, save=["tip1.r", "tip2.r"])
+    return run.attrs["loop_cpu_seconds"], chords(np.array([run[f"{tip}.r.{c}"].values for tip in ("tip1", "tip2") for c in "xy"]).T)
+
+
+LINKS = """
+use spatial
+world gravity = [0, -9.81, 0] m/s2
+j1 revolute (ground, a1) at = [0, 0, 0] m, axis = [0, 0, 1]
+l1 flexible_link (a1, b1) at1 = [0, 0, 0] m, at2 = {middle}, side = [1, 0, 0], line = 5 kg/m, EIy = {EI} N.m2, n = {n}
+j2 revolute (b1, a2) at = {middle}, axis = [0, 0, 1]
+l2 flexible_link (a2, b2) at1 = {middle}, at2 = {end}, side = [1, 0, 0], line = 5 kg/m, EIy = {EI} N.m2, n = {n}
+run recursion(stop = {stop} s, rtol = {rtol}, from = rest, sample = {sample} s)
+save b1.r, b2.r
+"""
+
+
+def recursive(stop: float, functions: int, rtol: float, start2: float = 5.0, EI: float = 1000.0) -> tuple[float, np.ndarray]:
+    """The same links by so many shape functions, through the recursion (Dormand and Prince, order 8)."""
+    angle = np.radians(start2 - 90.0)
+    end = f"[{np.cos(angle):.16f}, {np.sin(angle) - 1:.16f}, 0] m"
+    text = LINKS.format(middle="[0, -1, 0] m", end=end, EI=EI, n=functions, stop=stop, rtol=rtol, sample=EVERY)
+    run = _loaded(text).run()[0]
+    places = [run.series(f"{b}.r.{c}") for b in ("b1", "b2") for c in "xy"]
+    return run.attributes["loop_seconds"], chords(np.column_stack(places))
+
+
+@cache
+def _loaded(text: str) -> netsim.Model:
+    return netsim.load(text)
+
+
+def exudyn(stop: float, elements: int, step: float, radius: float) -> tuple[float, np.ndarray]:
+    """The same links of ANCF cables by generalized-alpha of a spectral radius."""
+    import exudyn as exu
+    from exudyn import itemInterface as item
+    from exudyn.beams import GenerateBeamElementsAlongLine
+
+    mbs = exu.SystemContainer().AddSystem()
+    angle, places = np.radians(-85.0), [np.zeros(3), np.array([0.0, -1.0, 0.0])]
+    places.append(places[1] + np.array([np.cos(angle), np.sin(angle), 0.0]))
+    cable = item.ObjectANCFCable2D(physicsMassPerLength=5.0, physicsBendingStiffness=1000.0, physicsAxialStiffness=1.28e8)
+    ends, sensors = [], []
+    for k in range(2):
+        fixed = [True, True, False, False] if k == 0 else None
+        made = GenerateBeamElementsAlongLine(
+            mbs, places[k], places[k + 1], elements, beamTemplate=cable, gravity=[0, -9.81, 0], groundConstraintsStart=fixed
+        )
+        ends.append((made["nodes"][0], made["nodes"][-1]))
+        sensors.append(mbs.AddSensor(item.SensorNode(nodeNumber=ends[k][1], outputVariableType=exu.OutputVariableType.Position, storeInternal=True)))
+    markers = [mbs.AddMarker(item.MarkerNodePosition(nodeNumber=n)) for n in (ends[0][1], ends[1][0])]
+    mbs.AddObject(item.ObjectJointRevolute2D(markerNumbers=markers))
+    mbs.Assemble()
+    settings = exu.SimulationSettings()
+    settings.timeIntegration.numberOfSteps = round(stop / step)
+    settings.timeIntegration.endTime = stop
+    settings.timeIntegration.verboseMode = 0
+    settings.timeIntegration.generalizedAlpha.spectralRadius = radius
+    settings.timeIntegration.newton.useModifiedNewton = True
+    settings.linearSolver.solverType = exu.LinearSolverType.EXUdense
+    settings.solution.file.write = False
+    settings.solution.sensors.writePeriod = EVERY
+    began = time.process_time()
+    mbs.SolveDynamic(settings)
+    spent = time.process_time() - began
+    seen = [np.asarray(mbs.GetSensorStoredData(sensor)) for sensor in sensors]
+    return spent, chords(np.column_stack([seen[0][:, 1:3], seen[1][:, 1:3]]))
+
+
+def trials(stop: float) -> tuple[Iterator[tuple[str, Callable[[], tuple[float, np.ndarray]]]], ...]:
+    """Settings of both programs."""
+    here = [
+        (f"recursion {rtol:.0e}, {n} functions", lambda n=n, rtol=rtol: recursive(stop, n, rtol)) for n in (1, 2, 3, 4) for rtol in (1e-2, 1e-4, 1e-6)
+    ]
+    here += [(f"radau {rtol:.0e}, {n} elements", lambda n=n, rtol=rtol: ours(stop, n, "radau", rtol)) for n in (1, 2) for rtol in (1e-3, 1e-4)]
+    there = (
+        (f"radius {radius}, h = {step:.0e} s, {n} elements", lambda n=n, step=step, radius=radius: exudyn(stop, n, step, radius))
+        for n in (1, 2, 4)
+        for radius in (0.8, 1.0)
+        for step in (5e-3, 2e-3, 1e-3, 5e-4, 2e-4)
+    )
+    return iter(here), there
+
+
+def beside(stop: float) -> None:
+    _, exact = recursive(stop, 6, 1e-10)
+    best: list[list[tuple[float, float, str]]] = []
+    for settings in trials(stop):
+        best.append([])
+        for name, run in settings:
+            (first, _), (second, found) = run(), run()
+            error = np.abs(found - exact).max() if found.shape == exact.shape else np.inf
+            best[-1].append((error, min(first, second), name))
+            print(f"    {name:44} error {error:8.1e} rad, {min(first, second):7.3f} s", flush=True)
+    print(f"\ntwo links, {stop:g} s: least CPU time of the integration\nerror, rad    netsim s   Exudyn s   ratio   by")
+    for target in (2e-4, 1e-4, 5e-5, 2e-5, 1e-5):
+        each = [min((run[1:] for run in runs if run[0] <= target), default=(np.inf, "none of these")) for runs in best]
+        print(f"{target:10.0e} {each[0][0]:11.3f} {each[1][0]:10.3f} {each[1][0] / each[0][0]:7.1f}   {each[0][1]} | {each[1][1]}")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--stop", type=float, default=0.5)
+    parser.add_argument("--most", type=int, default=1000)
+    given = parser.parse_args()
+    if given.most:
+        growth(given.most)
+    beside(given.stop)
