@@ -71,6 +71,7 @@ def test_parameters_are_the_user_s():
     found = model.run()[0]
     assert np.abs(found.series("G4")).max() < 1e-2
     assert np.abs(found.series("dY")).max() > 1e-3
+    assert netsim.load(NETLIST).with_params(payload="0 kg", T="0.2 s").run()[0].finished
     heavier = netsim.load(NETLIST).with_params(payload="400 kg", T="2 s").run()[0]
     lighter = netsim.load(NETLIST).with_params(T="2 s").run()[0]
     assert np.abs(heavier.series("G1")).max() > 1.5 * np.abs(lighter.series("G1")).max()

@@ -60,11 +60,14 @@ def is_silent(batch: Batch) -> bool:
 
 
 def _may_be_a_body(batch: Batch) -> bool:
-    """One frame, nothing of its own, no inputs, a stored energy."""
+    """One frame, nothing of its own, no inputs, a stored energy of its motion."""
     component = batch.instances[0].component
     domains = [component.domain(t) for t in component.terminals]
     rotating = len(domains) == 1 and any(is_rotation(domains[0], i) for i in range(len(domains[0].across)))
-    return rotating and not batch.form.own and not component.definition.inputs and component.definition.stores is not None
+    if not rotating or batch.form.own or component.definition.inputs or component.definition.stores is None:
+        return False
+    moving = [s for (key, level), s in batch.form.symbols.gathered.items() if key[0] == "node" and level == 1]
+    return any(ca.depends_on(ca.SX(batch.form.stored), s) for s in moving)
 
 
 def _evaluated(machine: Machine, batch: Batch) -> Array:
@@ -99,6 +102,8 @@ def _body(column: Array, gravity: Array) -> RigidBody | None:
     size = np.abs(hessian).max()
     rigid = np.block([[mass * np.eye(3), cross.T], [skew(moment), hessian[3:, 3:]]])
     falls = -np.concatenate([mass * gravity, np.cross(moment, gravity)])
+    if not size and not slope.any() and not lost:
+        return NOTHING
     if not size or lost or np.abs(hessian - rigid).max() > ROUNDING * size or np.abs(slope - falls).max() > ROUNDING * (size + np.abs(falls).max()):
         return None
     return RigidBody(float(mass), moment, hessian[3:, 3:])
