@@ -48,7 +48,7 @@ from netsim.solvers.machine import Machine
 from netsim.solvers.newton import NOT_FINITE, OUTSIDE_TABLE, SINGULAR, set_time
 from netsim.solvers.reach import out_of_reach
 from netsim.solvers.reactions import Reactions, find_reactions
-from netsim.solvers.redundancy import chosen_anew
+from netsim.solvers.redundancy import badly_chosen, chosen_anew, without
 from netsim.solvers.sharing import plan_sharing
 
 Array = np.ndarray
@@ -57,14 +57,15 @@ BLOCK_SECONDS = 0.15
 NEW_PIVOTS = 6
 HARDLY, HOPELESS = 1e-3, 20_000
 """A run that fails so many steps within this part of it hardly advances."""
-LOOK, HARD = 50, 3
-"""Where constraints repeat one another: steps after which failures are counted, and how many of them ask whether others should be left out."""
+LOOK, HARD = 10, 3
+"""Where constraints repeat one another: steps after which it is asked whether others should be left out, and how many failures ask for it."""
 WORDS = {BY_ERROR: "the error test", BY_NEWTON: "Newton's method", BY_CORNER: "a corner of a drive", BY_EVENT: "an event"}
 
 
 @dataclass(eq=False)
 class Running:
-    """The variable part of one run: nothing of it is kept on system, machine or method. `tried`: see netsim.analyses.failing."""
+    """The variable part of one run: nothing of it is kept on system, machine or method. `whole`: the machine of all constraints, where some are
+    left out; `tried`: see netsim.analyses.failing."""
 
     machine: Machine
     structure: Structure
@@ -85,6 +86,7 @@ class Running:
     idle: int = 0
     last: float = -1.0
     bundles: dict[int, tuple[Any, Bundle]] = field(default_factory=dict)
+    whole: Machine | None = None
     tried: list[float] = field(default_factory=lambda: [0, 0.0])
 
     def bundle(self, name: str) -> Bundle:
@@ -162,12 +164,16 @@ def _begin(machine: Machine, structure: Structure, options: TransientOptions, g:
     return run
 
 
-def _chosen_anew(run: Running) -> bool:
+def _chosen_anew(run: Running, failing: bool) -> bool:
     """Whether the run goes on from here with other constraints left out than before (see netsim.solvers.redundancy)."""
+    present = run.machine.system.redundant
+    if present is None:
+        return False
     stands, now, problem = run.trial.g.copy(), run.now, run.machine.bundle
     set_time(problem, stands, now)
     load(problem, stands, run.trial.start)
-    found = chosen_anew(run.machine, stands)
+    run.whole = run.whole or without(run.machine, None)
+    found = chosen_anew(run.machine, run.whole, stands) if failing or badly_chosen(run.whole, present, stands) else None
     if found is None:
         return False
     _go_on(run, *found, stands)
@@ -249,7 +255,7 @@ def integrate_adaptive(run: Running, progress: Any) -> Problem | None:  # noqa: 
                 _pass_event(run)
             except SimulationError as error:
                 return error.problems[0]
-        elif _worn(run, status, failed) and _chosen_anew(run):
+        elif _chosen_anew(run, _worn(run, status, failed)):
             continue
         elif status == GOING or goes_on(run, status):
             if stuck := _stuck(run, mark):

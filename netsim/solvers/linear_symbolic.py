@@ -160,7 +160,7 @@ def heaviest_matching(matrix: sparse.csc_matrix) -> Ints | None:
     """
     weights = matrix.tocsr()
     weights.eliminate_zeros()
-    sizes = np.log2(np.abs(weights.data))
+    sizes = np.round(16.0 * np.log2(np.abs(weights.data)))  # whole numbers: sums are exact, on others SciPy's search may never end
     weights.data = sizes.max(initial=0.0) + 1.0 - sizes
     try:
         row, column = csgraph.min_weight_full_bipartite_matching(weights)

@@ -23,6 +23,8 @@ from netsim.system import Redundant, System, with_redundant, without_redundant
 from netsim.values import Values
 
 Array = np.ndarray
+WORN = 0.1
+"""Others are left out where the smallest pivot of what is kept falls below this part of the best choice's."""
 RANK_TOLERANCE = 1e-9
 """Singular values (relative, equilibrated) below this count as zero: assembly closes loops to about 1e-12."""
 
@@ -62,6 +64,19 @@ def repeated(machine: Machine, g: Array) -> Redundant | None:
 
     The rank of the position constraints' Jacobian decides, by QR with pivots; rows of sources come first, so that it is joints that give way.
     """
+    rows, multipliers = _loops(machine, g)
+    dropped = np.concatenate([np.zeros(0, np.int64), *(_dependent(*part) for part in rows)])
+    if not len(dropped):
+        return None
+    held = np.concatenate([np.zeros(0, np.int64), *(_dependent(*part) for part in multipliers)])
+    return Redundant(dropped, held) if len(dropped) == len(held) else None
+
+
+Parts = list[tuple[Array, Array]]
+
+
+def _loops(machine: Machine, g: Array) -> tuple[Parts, Parts]:
+    """The loops' constraints at the position in g: their rows (numbers, matrix of derivatives), and their multipliers (numbers, matrix of forces)."""
     system = machine.system
     found = signature_of(machine)
     values = level_values(machine, g)
@@ -75,26 +90,33 @@ def repeated(machine: Machine, g: Array) -> Redundant | None:
     balances = kept & np.isin(found.variable, multipliers) & (found.equation < system.layout.nk)
     rows = np.setdiff1d(np.unique(found.equation[position]), _mentioning(found, position, multipliers))
     if not len(rows) or not len(multipliers):
-        return None
+        return [], []
     at = position & np.isin(found.equation, rows)
-    dropped = _dependent(system, found.equation[at], found.variable[at], values[at], sources)
-    if not len(dropped):
-        return None
-    held = _dependent(system, found.variable[balances], found.equation[balances], values[balances], sources)
-    return Redundant(dropped, held) if len(dropped) == len(held) else None
+    return (
+        _matrices(system, found.equation[at], found.variable[at], values[at], sources),
+        _matrices(system, found.variable[balances], found.equation[balances], values[balances], sources),
+    )
 
 
-def chosen_anew(machine: Machine, g: Array) -> tuple[Machine, Structure] | None:
-    """The machine with those constraints left out that depend on the others at the point in g, where these are not the ones it leaves out already.
+def badly_chosen(whole: Machine, present: Redundant, g: Array) -> bool:
+    """Whether the constraints that are kept come close to depending on one another at the position in g, where others would not: their smallest pivot
+    beside the smallest of the best choice. `whole` is the machine of all constraints."""
+    for which, matrix in _loops(whole, g)[0]:
+        kept = ~np.isin(which, present.rows)
+        if not kept.all() and kept.any() and _pivots(matrix[kept])[0][-1] < WORN * _pivots(matrix)[0][kept.sum() - 1]:
+            return True
+    return False
+
+
+def chosen_anew(machine: Machine, whole: Machine, g: Array) -> tuple[Machine, Structure] | None:
+    """The machine with those constraints of the `whole` left out that depend on the others at the point in g, where these are not the ones it leaves
+    out already.
 
     A closed chain that moves although its constraints outnumber its freedoms has one or more too many everywhere, but which of them may be left out
     changes along the way: where the others come to depend on one another, a new choice is due."""
     present = machine.system.redundant
-    if present is None:
-        return None
-    whole = without(machine, None)
     found = repeated(whole, g)
-    if found is None or (set(found.rows) == set(present.rows) and set(found.multipliers) == set(present.multipliers)):
+    if present is None or found is None or (set(found.rows) == set(present.rows) and set(found.multipliers) == set(present.multipliers)):
         return None
     reduced = without(whole, found)
     return reduced, structure_of(reduced.system, found=signature_of(reduced))
@@ -112,15 +134,12 @@ def _mentioning(found: Signature, position: Array, multipliers: Array) -> Array:
     return found.equation[position & np.isin(found.variable, multipliers)]
 
 
-def _dependent(system: System, items: Array, columns: Array, values: Array, first: Array) -> Array:
-    """Items (rows of a sparse matrix, given by its entries) that depend on the others; those in `first` are taken as independent before any other.
-
-    Only loops are searched, each by itself."""
-    from scipy import linalg
-
+def _matrices(system: System, items: Array, columns: Array, values: Array, first: Array) -> Parts:
+    """Rows of a sparse matrix, given by its entries, loop by loop (only these are searched): what is one row's scale is the other's; those in `first`
+    weigh more than any other."""
     bodies = bodies_of(system, columns)
     left = np.isin(items, in_loops(items, columns, values, bodies))
-    found = [np.zeros(0, np.int64)]
+    found = []
     for part in _separate(items[left], bodies[left]):
         at = np.flatnonzero(left)[part]
         which, i = np.unique(items[at], return_inverse=True)
@@ -130,10 +149,22 @@ def _dependent(system: System, items: Array, columns: Array, values: Array, firs
         matrix /= np.maximum(np.abs(matrix).max(axis=0), 1e-300)
         matrix /= np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-300)
         matrix[np.isin(which, first)] *= 1e3
-        triangle, order = linalg.qr(matrix.T, mode="r", pivoting=True)
-        sizes = np.abs(np.diag(triangle))
-        found.append(which[order[int((sizes > RANK_TOLERANCE * max(1.0, sizes.max(initial=0.0))).sum()) :]])
-    return np.concatenate(found)
+        found.append((which, matrix))
+    return found
+
+
+def _pivots(matrix: Array) -> tuple[Array, Array]:
+    """Sizes of the pivots of the rows, falling, and the rows' order."""
+    from scipy import linalg
+
+    triangle, order = linalg.qr(matrix.T, mode="r", pivoting=True)
+    return np.abs(np.diag(triangle)), order
+
+
+def _dependent(which: Array, matrix: Array) -> Array:
+    """Rows that depend on the others; heavy ones are taken as independent before any other."""
+    sizes, order = _pivots(matrix)
+    return which[order[int((sizes > RANK_TOLERANCE * max(1.0, sizes.max(initial=0.0))).sum()) :]]
 
 
 def _separate(items: Array, bodies: Array) -> list[Array]:
