@@ -250,8 +250,10 @@ def pick(value: Typed, name: Name, used: int) -> Typed:
     result = value.value
     for wanted in picks:
         index = wanted if isinstance(wanted, int) else round(evaluate(wanted, Scope(lambda n: _count(n, {}))).value)
-        if not isinstance(result, tuple) or not 1 <= index <= len(result):
-            size = f"it has {len(result)} components, counted from 1" if isinstance(result, tuple) else "it is a single number"
-            raise InputError(Problem("E204", f"no component {index}: {size}", name.span))
+        if not isinstance(result, tuple):
+            behind = "".join(f".{part.text}" for part in name.parts[used:]) or "the index"
+            raise InputError(Problem("E204", "a single number has no components", name.span, hint=f"leave out {behind}"))
+        if not 1 <= index <= len(result):
+            raise InputError(Problem("E204", f"no component {index}: it has {len(result)} components, counted from 1", name.span))
         result = result[index - 1]
     return Typed(result, value.dimension)

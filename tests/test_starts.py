@@ -272,3 +272,27 @@ m1  mosfet   (d, g, ground, ground)  Cox = 1.7e-3 F/m2, Rd = {resistance}, Rs = 
     contents = {int(e) for e in found.equation[(found.equation >= n) & (found.variable < n)]}
     empty = {e for e in contents if absent[(found.equation == e) & (found.variable < n)].all()}
     assert len(contents) == 6 and len(empty) == 2
+
+
+AMPLIFIER = """
+use electrical
+component amplifier (plus, minus, output : electrical) "finite gain, a limit and a lag"
+  param lag : s >= 0
+  branch plus -> minus : vd, id
+  branch output -> ground : v, i
+  id = 0
+  v + der(lag*v) = 15 V*tanh(1e5*vd/(15 V))
+  source
+end
+s voltage   (p, ground)  v = 1 V*step(time, at = 0.5 s)
+a amplifier (p, o, o)    lag = 0 s
+r resistor  (o, q)       R = 1 kOhm
+c capacitor (q, ground)  C = 1 uF
+"""
+
+
+@pytest.mark.parametrize("method", ["radau", "bdf", "trbdf2"])
+def test_a_lag_of_zero_is_no_lag(method):
+    """A charge whose content a parameter takes away holds nothing: the output follows a jump at once."""
+    run = netsim.load(AMPLIFIER).transient(stop=1.0, method=method, save=["p.v", "o.v"])
+    assert np.asarray(run["o.v"]) == pytest.approx(np.asarray(run["p.v"]) / (1 + 1e-5), rel=1e-5, abs=1e-9)
