@@ -27,7 +27,7 @@ Array = np.ndarray
 RATES = ((1e4, 1e5), (1e8, 1e9))
 """Where growth with the rate is measured, with random elements of ordinary size: what grows at the first pair alone has not come to its end there, as
 behind coils, whose field has the constant 4e-7 pi."""
-SMOOTH_ENOUGH = 4
+SMOOTH_ENOUGH, UNSEEN = 4, -9
 WORDS = {
     -1: "jumps",
     0: "has corners where its first derivative jumps",
@@ -77,12 +77,13 @@ def needed_smoothness(picture: Picture, columns: list[int]) -> list[Needed]:
     voltage on resistors none (-1: it may jump)."""
     system = picture.system
     point = generic_point(system, 1)
-    growth = np.min([_growth(point, pair, columns) for pair in RATES], axis=0)
+    slow, fast = (_growth(point, pair, columns) for pair in RATES)
+    growth = np.where(fast == UNSEEN, slow, np.minimum(slow, fast))  # what is faint beside faster growth still follows
     return [_needed(picture, growth[:, j], _pushes(system, column)) for j, column in enumerate(columns)]
 
 
 def _growth(point: Point, rates: tuple[float, float], columns: list[int]) -> Array:
-    """With which power of the rate every unknown follows every drive; -9 where it does not."""
+    """With which power of the rate every unknown follows every drive; UNSEEN where it does not."""
     sizes = []
     for s in rates:
         a, b = matrices(point, s)
@@ -92,7 +93,7 @@ def _growth(point: Point, rates: tuple[float, float], columns: list[int]) -> Arr
     with np.errstate(divide="ignore", invalid="ignore"):
         growth = np.rint(np.log10(sizes[1] / sizes[0]) / np.log10(rates[1] / rates[0]))
     visible = sizes[1] > 1e-12 * sizes[1].max(axis=0, initial=1e-300)
-    return np.where(visible & np.isfinite(growth), growth, -9).astype(int)
+    return np.where(visible & np.isfinite(growth), growth, UNSEEN).astype(int)
 
 
 def _pushes(system: System, column: int) -> bool:
@@ -106,7 +107,7 @@ def _pushes(system: System, column: int) -> bool:
 
 
 def _needed(picture: Picture, growth: Array, pushes: bool) -> Needed:
-    throughs, acrosses = [Needed(-9, None)], [Needed(-9, None)]
+    throughs, acrosses = [Needed(UNSEEN, None)], [Needed(UNSEEN, None)]
     for unknown, k in enumerate(growth):
         node, owner = picture.node_of.get(unknown), picture.owner_of.get(unknown)
         if node is not None:
