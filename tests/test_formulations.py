@@ -134,7 +134,7 @@ m8 planar_hinge_angle (c5, c8) q = 0.4 rad*sin(3 rad/s*time)
 r4 inertia (f4) J = 0.1 kg.m2
 t4 torque (f4) T = 0.5 N.m*cos(time*2 rad/s)
 s5 spring (f5, ground) c = 100 N/m
-l7 planar_line_spring (c6, c7) at1 = [0.4, 0.9] m, at2 = [0.4, 1.3] m, c = 50 N/m
+l7 planar_line_spring (c6, c7) at1 = [0.4, 0.9] m, at2 = [0.4, 1.25] m, c = 50 N/m
 """
 
 EVERY = {**MODELS, "arm": ARM, "kinds": KINDS, "mixed": MIXED, "loop": LOOP, "plane": PLANE, "control": CONTROL}
