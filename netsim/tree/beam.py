@@ -14,12 +14,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from math import pi
 
 import numpy as np
 
-from netsim.shapes import Floats, ShapeFunctions, bending_shapes, torsion_shapes
+from netsim.shapes import Floats, ShapeFunctions, bending_shapes, gauss_rule, torsion_shapes
 
 
 @dataclass(frozen=True)
@@ -112,11 +111,9 @@ class Beam:
 
     def quadrature(self, end: float = 1.0) -> tuple[Floats, Floats]:
         """Gauss points x and weights [m] on 0 .. end L, exact for the products of the shape functions."""
-        breaks = sorted({b for _, s in self.planes for b in s.breaks if b < end} | {0.0, end})
-        nodes, weights = np.polynomial.legendre.leggauss(max([s.points for _, s in self.planes], default=2))
-        spans = list(pairwise(breaks)) or [(0.0, 0.0)]
-        at = np.concatenate([a + (b - a) * (nodes + 1) / 2 for a, b in spans]) * self.length
-        return at, np.concatenate([(b - a) / 2 * weights for a, b in spans]) * self.length
+        breaks = {b for _, s in self.planes for b in s.breaks}
+        at, weights = gauss_rule(breaks, max([s.points for _, s in self.planes], default=2), end)
+        return at * self.length, weights * self.length
 
     def _shortening(self, x: float) -> Floats:
         """int_0^x phi_k' phi_l' for all pairs; functions of different planes do not meet."""
