@@ -68,6 +68,7 @@ NETWORKS = {
     "plane": PLANE.format(kind="planar_flexible_link", run="{run}"),
     "plane, drawing back": PLANE.format(kind="planar_shortened_link", run="{run}"),
     "space": SPACE.format(kind="spatial_flexible_link", start=BENT, run="{run}", **CHAIN),
+    "space, drawing back": SPACE.format(kind="spatial_shortened_link", start=BENT, run="{run}", **CHAIN),
     "space, shape functions": SPACE.format(
         kind="flexible_link", start="start l1.y = [5, 10, 20, 40] mm\nstart l1.rz = [1, -1, 0.5, 2] m/s", run="{run}", **SHAPES
     ),
@@ -161,18 +162,18 @@ save j1.q, l1.y
 @pytest.mark.parametrize("links, starts", [(1, [-0.5]), (2, [-1.2, 1.0])])
 def test_truncated_equations(links, starts):
     """M q'' + dV/dq = 0 in the paper's coordinates, for one and two links: the independent code's, and far from what the full ones give."""
-    times = np.linspace(0, 0.3, 4)
+    times = np.linspace(0, 0.1, 3)
     text = (models_folder() / "manipulators" / f"flexible_pendulum_{links}.net").read_text()
     for k, start in enumerate(starts, 1):
         text = re.sub(f"param start{k} = .*", f"param start{k} = {start} rad", text)
-    motions = {t: Chain(links, EI=300.0, truncated=t).motion(starts, times)[0] for t in (True, False)}
+    motions = {t: Chain(links, EI=300.0, truncated=t).motion(starts, times, rtol=1e-11)[0] for t in (True, False)}
     apart = np.ptp(motions[True] - motions[False], axis=0)[0]
-    run = "run recursion(stop = 0.3 s, rtol = 1e-11, from = rest, sample = 100 ms, equations = truncated)"
+    run = "run recursion(stop = 0.1 s, rtol = 1e-11, from = rest, sample = 50 ms, equations = truncated)"
     model = netsim.load(re.sub("run .*", run, text)).with_params(EI=300.0)
     found = model.run()[0]
     for k, name in enumerate(["theta1", "u3", "u4", "u5", "u6", "theta2", "w3", "w4", "w5", "w6"][: 5 * links]):
         assert np.abs(found.series(name) - motions[True][:, k]).max() < 1e-6 * np.ptp(motions[True][:, k]), name
-    assert apart > (1e-3 if links == 2 else 1e-6)
+    assert apart > (1e-4 if links == 2 else 1e-6)
 
 
 # ------------------------------------------------------------------------------------------------------ mistakes
