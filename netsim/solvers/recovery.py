@@ -16,7 +16,7 @@ from netsim.kernels.call import run_table
 from netsim.kernels.kernel import Kernel
 from netsim.kernels.program import restricted
 from netsim.levels import equation_numbers
-from netsim.solvers.initial import Structure
+from netsim.solvers.initial import Structure, of_velocities
 from netsim.solvers.linear import Factor, analyse, condition_estimate, refactor, solve
 from netsim.solvers.machine import Call, Machine, call_table
 from netsim.solvers.newton import set_time
@@ -116,12 +116,11 @@ def _momentum(structure: Structure, values: Array, n: int, nk: int) -> Array:
     """Charges of velocities whose rates are forces, or that nobody reads (the speed at which friction slides): with other rates (prescribed
     accelerations, controllers, friction that holds) they are known by integration alone."""
     s = structure.signature
-    of_velocity, force = np.zeros(s.size + 1, bool), np.zeros(s.size + 1, bool)
-    of_velocity[s.equation[s.kept & (s.level > 0) & (s.equation >= n) & (s.variable < nk)]] = True
+    force = np.zeros(s.size + 1, bool)
     force[s.variable[s.kept & (s.equation < nk)]] = True
     read = np.zeros(s.size + 1, bool)
     read[s.variable[s.kept & (s.equation < n) & (s.level > 0) & (values != 0.0)]] = True
-    return (of_velocity & (force | ~read))[n : s.size]
+    return (of_velocities(s, n, nk) & (force | ~read))[n : s.size]
 
 
 def _holding(structure: Structure, values: Array, nominals: Array) -> Array:
