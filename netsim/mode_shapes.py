@@ -26,6 +26,11 @@ REACH, TURN = 0.1, 0.4
 PROBE = 1e-5
 
 
+def scene_of_run(model: Model, samples: Samples) -> Scene:
+    """The scene of any run that sampled `moving_signals(model)`. Raises what `scene_of` raises."""
+    return scene_of_modes(model, samples) if samples.axis == "mode" else scene_of(model, samples)
+
+
 def scene_of_modes(model: Model, samples: Samples) -> Scene:
     """The scene of a modal run that sampled `moving_signals(model)`: a chapter for every mode. Raises what `scene_of` raises."""
     modes = len(samples.time)

@@ -12,7 +12,7 @@ BEAM = """
 use planar
 world gravity = [0, 0, 0] m/s2
 hold planar_weld (ground, a) at = [0, 0] m
-beam planar_flexible_link (a, b) at1 = [0, 0] m, at2 = [2, 0] m, line = 1 kg/m, EI = 1 N.m2, elements = 4{damping}
+beam planar_flexible_link (a, b) at1 = [0, 0] m, at2 = [2, 0] m, line = 1 kg/m, EI = 1 N.m2, elements = 8{damping}
 run modal(modes = 3)
 """
 TOP = """
@@ -30,7 +30,7 @@ def scene(text):
 
 
 def test_modes_of_a_cantilever():
-    """One chapter per mode; the tip goes up and down by a tenth of the length, in the shape of the closed form (to a thousandth)."""
+    """One chapter per mode; the tip goes up and down by a tenth of the length, or turns by 0.4 rad, in the shape of the closed form."""
     found = scene(BEAM.format(damping=""))
     assert [c.name.split(":")[0] for c in found.chapters] == ["mode 1", "mode 2", "mode 3"]
     assert found.chapters[1].first == pytest.approx(PERIOD + BETWEEN) and found.chapters[1].last - found.chapters[1].first == pytest.approx(PERIOD)
@@ -40,7 +40,8 @@ def test_modes_of_a_cantilever():
         x, y = bent[here][0, :, 0] / 2, bent[here][..., 1]
         s = (np.cosh(b) + np.cos(b)) / (np.sinh(b) + np.sin(b))
         shape = np.cosh(b * x) - np.cos(b * x) - s * (np.sinh(b * x) - np.sin(b * x))
-        assert np.abs(y).max() == pytest.approx(REACH * 2, rel=1e-3)
+        slope = b / 2 * (np.sinh(b) + np.sin(b) - s * (np.cosh(b) - np.cos(b))) / shape[-1]
+        assert np.abs(y).max() == pytest.approx(min(REACH * 2, TURN / abs(slope)), rel=(1e-3, 5e-3, 2e-2)[k])
         assert np.abs(y[0] / y[0, -1] - shape / shape[-1]).max() < (1e-3, 5e-3, 2e-2)[k]
         turning = y[:, -1] / y[0, -1]
         assert np.abs(turning - np.cos(2 * np.pi * (found.time[here] - chapter.first) / PERIOD)).max() < 1e-6
@@ -64,6 +65,6 @@ def test_what_turns_in_space_stays_a_rotation():
 
 
 def test_circuits_have_no_picture():
-    model = netsim.load("c capacitor (a, ground) C = 1 uF\nl inductor (a, ground) L = 1 mH\nrun modal(modes = 1)")
+    model = netsim.load("use electrical\nc capacitor (a, ground) C = 1 uF\nl inductor (a, ground) L = 1 mH\nrun modal(modes = 1)")
     with pytest.raises(InputError):
         scene_of_modes(model, model.run(beside=moving_signals(model))[-1])

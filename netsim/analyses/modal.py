@@ -21,6 +21,7 @@ from netsim.integrators.states import sample
 from netsim.language.syntax import Expr, Name
 from netsim.samples import Samples, Signal
 from netsim.selection import Sampler, add_unseen, sampler, select
+from netsim.solvers.charts import recharted
 from netsim.solvers.initial import Structure
 from netsim.solvers.linear_symbolic import equilibrate
 from netsim.solvers.machine import Machine
@@ -94,8 +95,7 @@ def modal(
     saved = list(selection.entries)
     unseen = add_unseen(machine, selection, beside)
     reader = sampler(machine, selection)
-    still = np.zeros(len(reader.places))
-    sample(reader.table, reader.places, g, np.zeros(reader.size), still)
+    still = _sampled(machine, reader, g)
     parts = np.array([_read(machine, reader, g, s, u) for s, u in zip(modes.rates, modes.shapes.T)]).reshape(len(modes.rates), -1)
     columns_of = {name: j for j, name in enumerate(selection.entries)}
     shown = [(columns_of[name], selection.entries[name].signal) for name in saved]
@@ -243,8 +243,14 @@ def _read(machine: Machine, reader: Sampler, g: Array, s: complex, u: Array) -> 
         size = PROBE / max(np.abs(step).max(), 1e-300)
         ends = []
         for sign in (1.0, -1.0):
-            row = np.zeros(len(reader.places))
-            sample(reader.table, reader.places, g + sign * size * step, np.zeros(reader.size), row)
-            ends.append(row)
+            ends.append(_sampled(machine, reader, g + sign * size * step))
         found[i] = (ends[0] - ends[1]) / (2 * size)
     return found[0] + 1j * found[1]
+
+
+def _sampled(machine: Machine, reader: Sampler, g: Array) -> Array:
+    """The signals at a point, whose charts are moved to the rotations that it has."""
+    point, row = g.copy(), np.zeros(len(reader.places))
+    recharted(machine.system, point, all_of_them=True)
+    sample(reader.table, reader.places, point, np.zeros(reader.size), row)
+    return row
