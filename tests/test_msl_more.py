@@ -222,8 +222,31 @@ def test_nor_gate_heats_what_it_stands_on():
 # ------------------------------------------------------------------------------------------------ mechanisms
 
 
+THREE_SPRINGS = """use spatial
+world gravity = [0, -9.80665, 0] m/s2
+
+hung  body         (b)                  m = 0.8 kg, I = diag(0.1, 0.1, 0.1) kg.m2, at = [0.5, -0.5, 0] m
+star  spring_star  (ground, ground, b)  at1 = [0.3, 0, 0] m, at2 = [0, 0, 0.3] m, at3 = [0.5, -0.3, 0] m, at = [0.1, -0.2, 0.2] m, c1 = 20 N/m, {rest}
+run   transient(stop = 1 s, sample = 0.1 s)
+save  b.r, star.point
+"""
+REST = "c2 = 20 N/m, c3 = 40 N/m, l1 = 0.1 m, l2 = 0.1 m, l3 = 0.1 m"
+
+WHEELS = """use spatial
+use rotational
+use couplings
+
+wheels  wheel_set  (middle, left, right)  r = 0.1 m, track = 0.5 m, m = 0.5 kg, Iaxis = 0.01 kg.m2, Iacross = 0.02 kg.m2, x = 0.1 m, y = 0.1 m
+load    point_mass (middle)  m = 0.01 kg, at = [0.1, 0.1, 0.1] m
+drive1  torque     (left)    T = 2 N.m*sin(2*pi*time/(1 s))
+drive2  torque     (right)   T = 2 N.m*cos(2*pi*time/(1 s))
+run     transient(stop = 0.3 s, sample = 20 ms)
+save    middle.r, middle.v, left.phi, right.phi
+"""
+
+
 def test_three_springs():
-    """The point without mass from its balance at every instant, the body by Newton and Euler."""
+    """Elementary.ThreeSprings: the point without mass from its balance at every instant, the body by Newton and Euler."""
     model = netsim.load(
         (FOLDER / "Mechanics_MultiBody_Elementary_ThreeSprings.net").read_text().replace("stop = 10 s", "stop = 1.5 s, sample = 0.1 s")
     )
@@ -254,10 +277,8 @@ def test_three_springs():
 
 
 def test_wheel_set():
-    """With its load in the middle a set obeys (m + 2 I/r^2) v' = (T1 + T2)/r and (J + (b/2)^2 2 I/r^2) psi'' = (T2 - T1) b/(2 r)."""
-    text = (FOLDER / "Mechanics_MultiBody_Elementary_RollingWheelSetDriving.net").read_text()
-    text = text.replace("at = [0.3, 0.1, 0.1] m", "at = [0.1, 0.1, 0.1] m").replace("stop = 3 s", "stop = 0.3 s, sample = 20 ms")
-    (samples,) = netsim.load(text).run()
+    """Elementary.RollingWheelSetDriving: with its load in the middle a set obeys (m + 2 I/r^2) v' = (T1 + T2)/r and (J + (b/2)^2 2 I/r^2) psi'' = (T2 - T1) b/(2 r)."""
+    (samples,) = netsim.load(WHEELS).run()
     w = 2 * np.pi
     t = samples.time
     forward, turning = 1.01 + 2, 2 * (0.02 + 0.5 * 0.25**2) + 2 * 0.25**2
