@@ -247,10 +247,7 @@ save    middle.r, middle.v, left.phi, right.phi
 
 def test_three_springs():
     """Elementary.ThreeSprings: the point without mass from its balance at every instant, the body by Newton and Euler."""
-    model = netsim.load(
-        (FOLDER / "Mechanics_MultiBody_Elementary_ThreeSprings.net").read_text().replace("stop = 10 s", "stop = 1.5 s, sample = 0.1 s")
-    )
-    (samples,) = model.run()
+    (samples,) = netsim.load(THREE_SPRINGS.format(rest=REST)).run()
     point, ends = np.array([0.1, -0.2, 0.2]), (np.array([0.3, 0, 0]), np.array([0, 0, 0.3]))
 
     def pull(c, gap):
@@ -258,7 +255,7 @@ def test_three_springs():
 
     def balanced(end):
         nonlocal point
-        point = fsolve(lambda p: pull(20, p - ends[0]) + pull(20, p - ends[1]) + pull(40, p - end), point, xtol=1e-13)
+        point = fsolve(lambda p: pull(20, p - ends[0]) + pull(20, p - ends[1]) + pull(40, p - end), point, xtol=1e-11)
         return point
 
     def rates(t, s):
@@ -277,7 +274,7 @@ def test_three_springs():
 
 
 def test_wheel_set():
-    """Elementary.RollingWheelSetDriving: with its load in the middle a set obeys (m + 2 I/r^2) v' = (T1 + T2)/r and (J + (b/2)^2 2 I/r^2) psi'' = (T2 - T1) b/(2 r)."""
+    """Elementary.RollingWheelSetDriving, its load in the middle: (m + 2 I/r^2) v' = (T1 + T2)/r and (J + (b/2)^2 2 I/r^2) w' = (T2 - T1) b/(2 r)."""
     (samples,) = netsim.load(WHEELS).run()
     w = 2 * np.pi
     t = samples.time
