@@ -154,7 +154,7 @@ def solve_stage(
         jacobian = _jacobian(stages, values, k, active_e, active_v, rows, freed, g)
         if not (np.isfinite(r).all() and np.isfinite(jacobian.data).all()) and (problem := without_value(stages.machine, g)):
             raise SimulationError(problem)  # of this stage's equations alone: others may not be where they will be yet
-        metric = _metric(stages, values, active_v, size, mass_metric)
+        metric = _metric(stages, values, active_v, levels, size, mass_metric)
         step = _least_change(jacobian, r, metric, square, np.asarray(soft), pivots)
         scale = _row_scale(jacobian, size)
         origin, before, within = g[places].copy(), norm, _norm(scale * r)
@@ -245,8 +245,8 @@ def _jacobian(
     return csc_matrix((np.concatenate(v), (np.concatenate(i), np.concatenate(j))), shape=shape)
 
 
-def _metric(stages: Stages, values: Array, variables: Array, size: Array, mass_metric: bool) -> Any:
-    """W of |dz|_W: the diagonal of weights^2, or the mass matrix where there is one."""
+def _metric(stages: Stages, values: Array, variables: Array, levels: Array, size: Array, mass_metric: bool) -> Any:
+    """W of |dz|_W: the diagonal of weights^2, or the mass matrix where there is one. Rates of what is no node's must not pull what they belong to."""
     from scipy.sparse import csc_matrix, diags_array
 
     diagonal = diags_array(size**2, format="csc")
@@ -265,7 +265,8 @@ def _metric(stages: Stages, values: Array, variables: Array, size: Array, mass_m
     pairs = pairs[:, np.all(column_of[s.variable[pairs]] >= 0, axis=0)]
     ends = column_of[s.variable[pairs]]
     held = csc_matrix((largest * holding(s, values, pairs) * values[pairs[0]] * values[pairs[1]], (ends[0], ends[1])), shape=shape)
-    return mass + held + massless @ diagonal * (1e-9 * largest)
+    followed = diags_array(np.where((variables >= nk) & (levels > 0), 1e-10, 1.0), format="csc")
+    return mass + held + massless @ diagonal @ followed * (1e-9 * largest)
 
 
 @dataclass(eq=False)
