@@ -162,6 +162,15 @@ def _correct(g, places, step, n):
 
 
 @inner
+def _hold(residual, row_scale):
+    """Whether more equations than unknowns agree with one another: behind the last correction but one nothing is left of them."""
+    for i in range(residual.shape[0]):  # noqa: SIM110  (numba has no all() over a generator)
+        if abs(residual[i] * row_scale[i]) > ROUNDING * 10:
+            return False
+    return True
+
+
+@inner
 def _solve(plan, where, sizes, g):
     """One stage: corrections with one factor as long as they shrink fast, converged where the next one would not move anything."""
     m, n, size = sizes[0], sizes[1], sizes[2]
@@ -192,7 +201,7 @@ def _solve(plan, where, sizes, g):
             return False
         contraction = moved / before if iteration else 1.0
         if moved * min(1.0, contraction) < CLOSE or (moved < (rounding if iteration else ROUNDING) and contraction > SLOW):
-            return True
+            return m <= n or _hold(residual, row_scale)
         if iteration and contraction > SLOW:
             _derivatives(plan, g)
             fresh = False
