@@ -57,7 +57,7 @@ def test_joint_coordinates_are_the_recursion_s(functions):
     """Joint and elastic coordinates alone, whose ends are the next bodies' beginnings: 12 and 16 unknowns, torques and their works among them."""
     _, expected = samples("recursion(stop = 2 s, rtol = 1e-11, sample = 0.1 s)", functions=functions)
     found, values = samples("transient(stop = 2 s, rtol = 1e-9, sample = 0.1 s, formulation = tree)", functions=functions)
-    assert found.info["formulation"] == "tree" and found.info["unknowns"] == 8 + 4 * functions
+    assert found.attributes["formulation"] == "tree" and found.attributes["unknowns"] == 8 + 4 * functions
     assert np.abs(values - expected).max(0) / np.abs(expected).max(0) == pytest.approx(np.zeros(7), abs=1e-7)
 
 

@@ -10,8 +10,8 @@ A body i behind coordinate k of link c answers to it with
     displacement S_k,    dV_i/dq = E + S_k x (V_i - V_c),    dA_i/dq = E' + S_k' x (V_i - V_c) + S_k x (A_i - A_c),
     dV_i/dv = S_k,       dA_i/dv = S_k' + dV_i/dq,            dA_i/da = S_k
 
-where S_k' is the rate of S_k and E = dW/dq of the joint alone (zero but for a ball joint, whose coordinates are those of a Cayley chart). The element
-is called before and after the kernels of all other elements: they see frames and add wrenches to their rows.
+where S_k' is the rate of S_k and E = dW/dq of the joint alone (zero but for joints of several coordinates: bends.py). The element is called
+before and after the kernels of all other elements: they see frames and add wrenches to their rows.
 """
 
 from __future__ import annotations
