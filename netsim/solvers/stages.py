@@ -250,13 +250,12 @@ def _metric(stages: Stages, values: Array, variables: Array, levels: Array, size
     """W of |dz|_W: the diagonal of weights^2, or the mass matrix where there is one. Rates of what is no node's must not pull what they belong to."""
     from scipy.sparse import csc_matrix, diags_array
 
-    diagonal = diags_array(size**2, format="csc")
     if not mass_metric:
-        return diagonal
-    s = stages.signature
+        return diags_array(size**2, format="csc")
+    s, nk = stages.signature, stages.machine.system.layout.nk
+    diagonal = diags_array(size**2 * np.where((variables >= nk) & (levels > 0), 1e-10, 1.0), format="csc")
     column_of = np.full(s.size + 1, -1)
     column_of[variables] = np.arange(len(variables))
-    nk = stages.machine.system.layout.nk
     at = s.kept & (s.level == 2) & (s.equation < nk) & (s.variable < nk) & (column_of[s.variable] >= 0) & (column_of[s.equation] >= 0)
     shape = (len(size), len(size))
     mass = csc_matrix((values[at], (column_of[s.equation[at]], column_of[s.variable[at]])), shape=shape)
@@ -266,8 +265,7 @@ def _metric(stages: Stages, values: Array, variables: Array, levels: Array, size
     pairs = pairs[:, np.all(column_of[s.variable[pairs]] >= 0, axis=0)]
     ends = column_of[s.variable[pairs]]
     held = csc_matrix((largest * holding(s, values, pairs) * values[pairs[0]] * values[pairs[1]], (ends[0], ends[1])), shape=shape)
-    followed = diags_array(np.where((variables >= nk) & (levels > 0), 1e-10, 1.0), format="csc")
-    return mass + held + massless @ diagonal @ followed * (1e-9 * largest)
+    return mass + held + massless @ diagonal * (1e-9 * largest)
 
 
 @dataclass(eq=False)
