@@ -13,9 +13,11 @@ from netsim.integrators.contract import (
     EVENTS,
     FAILED,
     POWER,
+    REFUSED,
     REJECTED,
     RESTARTED,
     RTOL,
+    UNSOLVED,
     accepted,
     attempt,
     projected,
@@ -86,6 +88,7 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
             return status
         if status != CONVERGED:
             trial.counters[FAILED] += 1
+            trial.counters[UNSOLVED] += 1
             places[FAILURES] += 1
             numbers[SIZE], numbers[REASON] = h * (error if 0.0 < error < 0.9 else 0.25), BY_NEWTON
             if numbers[FIXED] > 0.0 or too_short(numbers, numbers[SIZE]) or places[FAILURES] % CALLS == 0:
@@ -93,6 +96,7 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
             continue
         if numbers[FIXED] == 0.0 and error > 1.0 and not too_short(numbers, h):
             trial.counters[REJECTED] += 1
+            trial.counters[REFUSED] += 1
             places[FAILURES] += 1
             numbers[SIZE], numbers[REASON] = h * _shortened(trial, error), BY_ERROR
             continue
@@ -110,6 +114,8 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
         factor_ = accepted(method, problem, trial, h, error)
         trial.counters[ACCEPTED] += 1
         trial.counters[RESTARTED] = 0
+        trial.counters[REFUSED] = 0
+        trial.counters[UNSOLVED] = 1 if numbers[FIXED] > 0.0 else 0
         places[STEP] += 1 if whole else 0
         wanted = h * (min(factor_, 1.0) if places[FAILURES] else factor_)
         places[FAILURES] = 0
