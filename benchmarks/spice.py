@@ -33,7 +33,7 @@ OURS = {"radau": (1e-1, 3e-2, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6), "trbdf2": (3e-2, 1e
 THEIRS = {"": (1e-2, 1e-3, 1e-4, 1e-5, 1e-6), "trtol=1": (1e-2, 1e-3, 1e-4, 1e-5), "method=gear": (1e-2, 1e-3, 1e-4, 1e-5)}
 """Tolerances by method, ngspice's by options besides."""
 LEVELS = (1e-3, 1e-4, 1e-5)
-REPEATS = 3
+REPEATS = 5
 
 
 def error(found: Array, exact: Array) -> float:
