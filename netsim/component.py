@@ -14,6 +14,7 @@ from math import pi, prod
 from typing import Any, TypeVar
 
 from netsim.errors import InputError, Problem, nearest
+from netsim.language import filters
 from netsim.language.beams import NAMES
 from netsim.language.expressions import Scope, Typed, evaluate
 from netsim.language.syntax import Branch, ComponentDef, DomainDef, Equation, Expr, Name, Quantity, Terminal
@@ -22,8 +23,8 @@ from netsim.units import KNOWN_NAMES, NO_DIMENSION, Dimension, parse_unit
 SECOND = parse_unit("s").dimension
 JOULE = parse_unit("J").dimension
 Term = TypeVar("Term")
-CONSTANTS = {"pi": pi, **{name: float(i) for i, name in enumerate(NAMES)}}
-"""What these names mean where nothing else is called so: pi, and families of shape functions by number."""
+CONSTANTS = {"pi": pi, **{name: float(i) for names in (NAMES, filters.FAMILIES) for i, name in enumerate(names)}}
+"""What these names mean where nothing else is called so: pi, and families of shape functions and of filters by number."""
 WORLD = {
     "gravity": ("m/s2", (3,), (0.0, 0.0, -9.80665)),
     "ambient": ("K", (), 293.15),
