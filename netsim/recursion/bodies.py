@@ -17,7 +17,7 @@ from netsim.errors import InputError, Problem
 from netsim.jointspace.joints import FIXED, PRISMATIC, REVOLUTE, SPHERICAL, Step, flange_of, steps_of
 from netsim.jointspace.spanning import axis_of, is_body, is_planar, point
 from netsim.network import GROUND, Instance
-from netsim.recursion.chains import chains_of
+from netsim.recursion.chains import ENDS, chains_of
 from netsim.recursion.inertias import NOTHING, RigidBody, is_silent, rigid_bodies
 from netsim.recursion.links import LINKS, Drawn, PlacedLink, own_slots, placed
 from netsim.recursion.sources import FORCE, SPEED, TOGETHER, Source, flange_friction, numbers_of, sources_of_joints
@@ -112,7 +112,7 @@ class _Growing:
     def grow(self) -> None:
         chains, self.problems = chains_of(self.machine)
         self._join([placed(self.machine, i) for i in self.network.instances if i.component.name in LINKS] + chains)
-        self._join([i for i in self.network.instances if steps_of(i) is not None])
+        self._join([i for i in self.network.instances if steps_of(i) is not None and i.component.name not in (*LINKS, *ENDS.values())])
         self.frames[GROUND] = Frame(None, np.zeros(3), np.eye(3))
         self._spread(GROUND)
         for number, node in enumerate(self.network.nodes):
