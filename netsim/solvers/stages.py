@@ -155,7 +155,7 @@ def solve_stage(
         jacobian = _jacobian(stages, values, k, active_e, active_v, rows, freed, g)
         if not (np.isfinite(r).all() and np.isfinite(jacobian.data).all()) and (problem := without_value(stages.machine, g)):
             raise SimulationError(problem)  # of this stage's equations alone: others may not be where they will be yet
-        metric = _metric(stages, values, active_v, size, mass_metric)
+        metric = _metric(stages, values, active_v, levels, size, mass_metric)
         step = _least_change(jacobian, r, metric, square, np.asarray(soft), pivots)
         scale = _row_scale(jacobian, size)
         origin, before, within = g[places].copy(), norm, _norm(scale * r)
@@ -184,13 +184,7 @@ def stage_equations(o: Offsets, k: int) -> Array:
 
 def stage_variables(o: Offsets, k: int) -> Array:
     """Variables that stage k solves for."""
-    return np.flatnonzero(_variables_of(o) & (o.d + k >= 0))
-
-
-def _variables_of(o: Offsets) -> Array:
-    found = np.zeros(len(o.d), bool)
-    found[o.match[o.match >= 0]] = True
-    return found
+    return np.flatnonzero(np.isin(np.arange(len(o.d)), o.match) & (o.d + k >= 0))
 
 
 def _nonlinear(stages: Stages, k: int) -> bool:
@@ -246,17 +240,16 @@ def _jacobian(
     return csc_matrix((np.concatenate(v), (np.concatenate(i), np.concatenate(j))), shape=shape)
 
 
-def _metric(stages: Stages, values: Array, variables: Array, size: Array, mass_metric: bool) -> Any:
-    """W of |dz|_W: the diagonal of weights^2, or the mass matrix where there is one."""
+def _metric(stages: Stages, values: Array, variables: Array, levels: Array, size: Array, mass_metric: bool) -> Any:
+    """W of |dz|_W: the diagonal of weights^2, or the mass matrix where there is one. Rates of what is no node's must not pull what they belong to."""
     from scipy.sparse import csc_matrix, diags_array
 
-    diagonal = diags_array(size**2, format="csc")
     if not mass_metric:
-        return diagonal
-    s = stages.signature
+        return diags_array(size**2, format="csc")
+    s, nk = stages.signature, stages.machine.system.layout.nk
+    diagonal = diags_array(size**2 * np.where((variables >= nk) & (levels > 0), 1e-10, 1.0), format="csc")
     column_of = np.full(s.size + 1, -1)
     column_of[variables] = np.arange(len(variables))
-    nk = stages.machine.system.layout.nk
     at = s.kept & (s.level == 2) & (s.equation < nk) & (s.variable < nk) & (column_of[s.variable] >= 0) & (column_of[s.equation] >= 0)
     shape = (len(size), len(size))
     mass = csc_matrix((values[at], (column_of[s.equation[at]], column_of[s.variable[at]])), shape=shape)
@@ -326,11 +319,14 @@ def _violated(stages: Stages, g: Array, r: Array, k: int, equations: Array, rows
     """Which residuals r of a stage's equations and rows are more than what rounding and Newton's last step leave of their terms."""
     s, o = stages.signature, stages.offsets
     variable, level, equation, values = (array[s.kept] for array in (s.variable, s.level, s.equation, np.abs(level_values(stages.machine, g))))
-    terms = np.zeros(s.size + 1)
+    terms, weight, largest = np.zeros((3, s.size + 1))
     for order in (0, np.maximum(o.c[equation] + k, 0)):  # as the equations stand, and differentiated as the stage takes them
         there = level + order <= o.d[variable] + max(k, 0)
         content = np.abs(g[slots(stages.machine, variable[there], (level + order)[there])])
         np.add.at(terms, equation[there], values[there] * content)
+        np.add.at(weight, equation[there], values[there])
+        np.maximum.at(largest, equation[there], content)
+    terms += 1e6 * ROUNDED * weight * largest  # a formula may take differences of what it reads before it weighs them
     floor = np.concatenate([terms[equations], [max(abs(row.target), 1e-9) for row in rows]])
     return np.asarray(~(np.abs(r) <= 1e-6 * floor + 1e-9))
 
