@@ -101,9 +101,14 @@ def settling(machine: Machine, structure: Structure, careful: bool = False) -> S
         resets += [Placed(b, int(k), r) for r in events.resets for k in at]
         first_fired, first_target = first_fired + len(events.whens) * b.n, first_target + len(events.resets) * b.n
     modes = np.array([k for b in batches for i in switching(b.form) for k in b.discretes(i)], np.int64) + layout.discretes
+    table = call_table(calls, layout.uniforms)
+    if machine.element is not None:
+        from netsim.jointspace.rows import frames_first
+
+        table = np.concatenate([frames_first(machine), table])
     setting = np.array([any(_same_when(w, r) for r in resets) for w in whens], np.int64)
     watch = Watch(
-        call_table(calls, layout.uniforms), np.zeros(scales + layout.truth_count), np.zeros(layout.truth_count),
+        table, np.zeros(scales + layout.truth_count), np.zeros(layout.truth_count),
         np.array([p.of.timed for p in relations], np.int64),
         np.array([p.of.strict for p in relations], np.int64), np.zeros(layout.truth_count, np.int64),
         np.array([bool(p.of) for p in discretes], np.int64), modes, np.zeros(layout.nz), setting, np.zeros(layout.truth_count + fired, np.int64),
@@ -229,16 +234,13 @@ def _set_states(s: Settling, g: Array, wanted: list[tuple[Placed, float]]) -> No
     rows: dict[int, list[StartRow]] = {}
     for place, target in wanted:
         reset, label = place.of, place.batch.labels[place.position]
-        row = kernel_row(
-            machine.system,
-            place.batch,
-            place.position,
-            linear_kernel(place.batch.form, reset.state),
-            f"{label}: {reset.text}",
-            "value",
-            target,
-            reset.span,
-        )
+        kernel, path = linear_kernel(place.batch.form, reset.state), f"{label}: {reset.text}"
+        if machine.element is None:
+            row = kernel_row(machine.system, place.batch, place.position, kernel, path, "value", target, reset.span)
+        else:
+            from netsim.jointspace.rows import coordinate_row
+
+            row = coordinate_row(machine, place.batch, place.position, kernel, path, target, reset.span)
         stage = int(np.max(row.levels - o.d[row.variables]))
         if stage >= 0:
             hint = "reinit sets velocities and what stands under der()"
