@@ -137,6 +137,23 @@ run recursion(stop = 1 s)
     assert words in caught.value.problems[0].message and caught.value.problems[0].code == "E450"
 
 
+@pytest.mark.parametrize("line", ["step = 10 ms", "rtol = 1e-6"])
+def test_what_no_mass_follows_is_named(line):
+    text = """
+use spatial
+b  body (hand) m = 1 kg, I = diag(1, 1, 1) kg.m2, at = [0, 0, 1] m
+j  revolute (base, arm) at = [0, 0, 0] m, axis = [1, 0, 0]
+k  revolute (arm, hand) at = [0, 0, 1] m, axis = [1, 0, 0]
+world gravity = [0, 0, -9.81] m/s2
+run recursion(stop = 0.1 s, {line}, from = rest)
+save hand.r
+"""
+    samples = netsim.load(text.replace("{line}", line)).run()[0]
+    assert not samples.finished
+    problem = samples.attributes["failure"]
+    assert problem.code == "E502" and problem.message == "no mass resists a motion of 'k' and 'j'"
+
+
 def test_options_are_checked():
     base = "use spatial\nb  body (a) m = 1 kg, I = diag(1, 1, 1) kg.m2\n"
     for line, code in (

@@ -12,6 +12,8 @@ from netsim.errors import InputError, Problem, nearest
 
 NAMES = ("stop", "step", "rtol", "sample", "every", "beta", "gamma", "matrix", "superelement", "from")
 NUMBERS = ("beta", "gamma", "rtol", "every", "superelement")
+LISTED = f"it has {', '.join(NAMES)}"
+METHOD = "with a step it is Newmark's (beta, gamma, matrix), without one Dormand and Prince's of order 8 (rtol)"
 MATRICES = ("exact", "reduced", "mass")
 """Iteration matrices of Newmark's method (netsim.tree.newmark)."""
 MOST_STEPS = 20_000_000
@@ -43,7 +45,7 @@ class RecursionOptions:
 def recursion_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> RecursionOptions:
     """Options of a run line or call, checked; raises `InputError` with all that is wrong."""
     wrong = [
-        Problem("E421", f"recursion() has no option '{name}'", spans.get(name), hint=nearest(name, NAMES) or f"it has {', '.join(NAMES)}")
+        Problem("E421", f"recursion() has no option '{name}'", spans.get(name), hint=METHOD if name == "method" else nearest(name, NAMES) or LISTED)
         for name in options
         if name not in NAMES
     ]
@@ -58,6 +60,10 @@ def recursion_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> R
     for name, value in whole.items():
         if value != int(value) or value < 1:
             wrong.append(Problem("E423", f"'{name}' is a whole number of {'steps' if name == 'every' else 'bodies'}", spans.get(name)))
+    if "rtol" in options and "step" in options:
+        wrong.append(
+            Problem("E423", "a given step has no error test, so 'step' and 'rtol' exclude each other", spans.get("rtol"), hint="leave 'step' out")
+        )
     if "superelement" in options and "step" in options:
         wrong.append(Problem("E423", "'superelement' is for runs without 'step'", spans.get("superelement"), hint="Newmark takes one body at a time"))
     if wrong:
