@@ -155,7 +155,7 @@ def solve_stage(
         jacobian = _jacobian(stages, values, k, active_e, active_v, rows, freed, g)
         if not (np.isfinite(r).all() and np.isfinite(jacobian.data).all()) and (problem := without_value(stages.machine, g)):
             raise SimulationError(problem)  # of this stage's equations alone: others may not be where they will be yet
-        metric = _metric(stages, values, active_v, size, mass_metric)
+        metric = _metric(stages, values, active_v, levels, size, mass_metric)
         step = _least_change(jacobian, r, metric, square, np.asarray(soft), pivots)
         scale = _row_scale(jacobian, size)
         origin, before, within = g[places].copy(), norm, _norm(scale * r)
@@ -246,17 +246,16 @@ def _jacobian(
     return csc_matrix((np.concatenate(v), (np.concatenate(i), np.concatenate(j))), shape=shape)
 
 
-def _metric(stages: Stages, values: Array, variables: Array, size: Array, mass_metric: bool) -> Any:
-    """W of |dz|_W: the diagonal of weights^2, or the mass matrix where there is one."""
+def _metric(stages: Stages, values: Array, variables: Array, levels: Array, size: Array, mass_metric: bool) -> Any:
+    """W of |dz|_W: the diagonal of weights^2, or the mass matrix where there is one. Rates of what is no node's must not pull what they belong to."""
     from scipy.sparse import csc_matrix, diags_array
 
-    diagonal = diags_array(size**2, format="csc")
     if not mass_metric:
-        return diagonal
-    s = stages.signature
+        return diags_array(size**2, format="csc")
+    s, nk = stages.signature, stages.machine.system.layout.nk
+    diagonal = diags_array(size**2 * np.where((variables >= nk) & (levels > 0), 1e-10, 1.0), format="csc")
     column_of = np.full(s.size + 1, -1)
     column_of[variables] = np.arange(len(variables))
-    nk = stages.machine.system.layout.nk
     at = s.kept & (s.level == 2) & (s.equation < nk) & (s.variable < nk) & (column_of[s.variable] >= 0) & (column_of[s.equation] >= 0)
     shape = (len(size), len(size))
     mass = csc_matrix((values[at], (column_of[s.equation[at]], column_of[s.variable[at]])), shape=shape)
