@@ -322,6 +322,32 @@ def test_equilibria_are_the_same_in_both_formulations(name):
     assert difference(absolute, tree) < 1e-10
 
 
+FREE = {
+    "at its centre": """
+b body (c) m = 2 kg, I = diag(0.1, 0.2, 0.3) kg.m2, at = [0, 0, -1] m
+s line_spring (ground, c) at1 = [0, 0, 0] m, at2 = [0, 0, -1] m, c = 200 N/m
+p line_spring (ground, c) at1 = [3, 0, -1] m, at2 = [0, 0, -1] m, c = 200 N/m
+k line_spring (ground, c) at1 = [0, 3, -1] m, at2 = [0, 0, -1] m, c = 200 N/m
+""",
+    "at the end of an arm": """
+b1 body (c1) m = 1 kg, I = diag(0.01, 0.02, 0.03) kg.m2, at = [0.3, 0.2, -1] m
+b2 body (c2) m = 1 kg, I = diag(0.01, 0.02, 0.03) kg.m2, at = [0.7, 0.1, -2] m
+j1 revolute (ground, c1) at = [0.1, 0.2, -0.3] m, axis = [0, 1, 0], c = 20 N.m/rad
+j2 spherical (c1, c2) at = [0.7, 0.1, -2] m
+""",
+}
+
+
+@pytest.mark.parametrize("name", FREE)
+def test_what_turns_freely_is_free_in_both_formulations(name):
+    """A body held at its centre of mass: what rounding leaves of the moments there resists nothing."""
+    model = netsim.load("use spatial\nworld gravity = [0, 0, -9.81] m/s2" + FREE[name])
+    for formulation in ("absolute", "tree"):
+        found = model.static(save=[], formulation=formulation)
+        assert found.attrs["stability"] == "neutral"
+        assert found.attrs["free"].count("nothing") == 3, found.attrs["free"]
+
+
 def test_a_run_in_joint_coordinates_begins_in_equilibrium():
     run = netsim.load(ARM.replace("2 N*sin(3 rad/s*time)", "2 N")).transient(
         stop=0.5, sample=0.1, formulation="tree", save=["c4.r", "c4.v"], **{"from": "static"}

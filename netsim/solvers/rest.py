@@ -21,6 +21,7 @@ from netsim.solvers.machine import Machine
 from netsim.solvers.newton import at_round_off, set_coefficients
 
 Array = np.ndarray
+ROUNDED = 64 * np.finfo(float).eps
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +76,21 @@ class Rest:
                 moved = np.zeros(self.n)
                 np.add.at(moved, pattern.indices[at], other[at] * (g[self.places] - self.origin)[self.columns[at]])
                 residual[rows] += moved[rows]
+        if self.machine.element is not None:
+            entries[self._rounding(entries)] = 0.0
         return residual, csc_matrix((entries, pattern.indices, pattern.indptr), shape=(self.n, self.n))
+
+    def _rounding(self, entries: Array) -> Array:
+        """Which entries of a tree's balances are what rounding leaves of the terms they are summed from: as works of ordinary motions, beside the
+        largest of them and beside the wrenches that links carry."""
+        element, pattern, nk = self.machine.element, self.machine.system.pattern, self.machine.system.layout.nk
+        balances = np.zeros(self.n, bool)
+        balances[element.elements.row[element.elements.row >= 0]] = True
+        at = balances[pattern.indices] & (pattern.indices < nk) & (self.columns < nk)
+        works = np.abs(entries) * self.weight[pattern.indices] * self.weight[self.columns]
+        size, wrench = float(self.weight[:nk].max(initial=1.0)), np.abs(element.motion.wrench)
+        largest = max(works[at].max(initial=0.0), wrench[:, :3].max() * size, wrench[:, 3:].max())
+        return at & (works <= ROUNDED * largest)
 
     def residual(self, g: Array) -> Array:
         """Residuals alone."""
