@@ -112,7 +112,8 @@ def find_levels(machine: Machine, elements: Elements, tree: Mechanism, places: P
             at += batch.n
             rows = batch.row(batch.form.rows[row]) if row < len(batch.form.rows) else n + batch.charges(row - len(batch.form.rows))
             columns = n + batch.charges(key[1]) if key[0] == "charge" else batch.columns(key)
-            _refuse_reactions(batch, rows, columns, system.layout.nf)
+            if batch.shapes:  # an expression of signals; a link's own rows are the tree's
+                _refuse_reactions(batch, rows, columns, system.layout.nf)
             if row < len(batch.form.rows) and key[0] != "charge":
                 noted.note(rows, columns, level)
                 continue
