@@ -98,6 +98,7 @@ def encoded(scene: Scene, most_times: int = MOST_TIMES) -> dict[str, Any]:
     lines = {
         "title": scene.title,
         "message": scene.message,
+        "chapters": [{"name": c.name, "first": c.first, "last": c.last} for c in scene.chapters],
         "planar": _is_planar(scene, frames, bounds) if scene.planar is None else scene.planar,
         "grid": scene.grid,
         "ground": scene.ground,

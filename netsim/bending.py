@@ -18,7 +18,7 @@ from netsim.samples import Samples
 from netsim.scene import Curve
 
 Array = np.ndarray
-FLOATING = ("planar_floating_element", "planar_shortened_element", "spatial_floating_element")
+FLOATING = ("planar_floating_element", "planar_shortened_element", "spatial_floating_element", "spatial_shortened_element")
 CHORDED = ("planar_beam_element", "spatial_beam_element")
 PARTS = np.linspace(0.0, 1.0, 9)
 CUBICS = np.array([1 - 3 * PARTS**2 + 2 * PARTS**3, PARTS - 2 * PARTS**2 + PARTS**3, 3 * PARTS**2 - 2 * PARTS**3, PARTS**3 - PARTS**2])
@@ -58,6 +58,10 @@ def _floating(model: Model, instance: Instance, motions: Mapping[int, Any], give
         ends = [_deflections(model, node, k if len(sides) > 1 else None, samples) for node in instance.nodes[1:3]]
         shape = [ends[0][0], length * ends[0][1], ends[1][0], length * ends[1][1]]
         bent += np.einsum("ct,cp,ti->tpi", np.array(shape), CUBICS, frame.turned(side))
+    if len(instance.nodes) > 3:  # points draw back, linearly between the ends
+        first, last = (0.0 if node == GROUND else samples.unseen[f"{model.network.nodes[node].name}.x"] for node in instance.nodes[3:5])
+        back = np.multiply.outer(first, 1 - PARTS) + np.multiply.outer(last, PARTS)
+        bent -= back[..., None] * frame.turned(along)[:, None]
     return Curve(instance.name, straight, bent)
 
 

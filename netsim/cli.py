@@ -135,10 +135,11 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
 def run_command(chosen: argparse.Namespace, line: Run | None = None) -> int:
     """`netsim run`: everything that can be refused is refused before the time loop."""
     from netsim.animate import write_page
+    from netsim.mode_shapes import scene_of_run
     from netsim.plots import check_picture
     from netsim.progress import progress_on
     from netsim.results import check_target, write
-    from netsim.scenes import moving_signals, scene_of
+    from netsim.scenes import moving_signals
     from netsim.summary import summary
 
     file = find_netlist(chosen.file)
@@ -155,8 +156,7 @@ def run_command(chosen: argparse.Namespace, line: Run | None = None) -> int:
     with progress_on(sys.stderr) as progress:
         runs = model.run(options, progress, beside)
     files = write(runs, target)
-    if chosen.animate:
-        files.append(write_page(scene_of(model, runs[-1]), Path(chosen.animate)))
+    files += [write_page(scene_of_run(model, runs[-1]), Path(chosen.animate))] if chosen.animate else []
     if picture:
         files += _draw(model, runs, picture)
     print(summary(model, runs, files), end="")

@@ -187,7 +187,7 @@ class Model:
         if isinstance(option, StaticOptions):
             return static(machine, self.structure, option, self._saves(), self._plots(), beside)
         if isinstance(option, ModalOptions):
-            return modal(machine, self.structure, option, self._saves(), self._plots())
+            return modal(machine, self.structure, option, self._saves(), self._plots(), beside)
         return transient(machine, self.structure, option, self._saves(), self._plots(), progress, self._read_later(run.name), beside)
 
     def _rewired(self, network: Network) -> tuple[Values, System, Structure]:

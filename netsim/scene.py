@@ -92,9 +92,18 @@ class Curve:
     colour: str = "#1f5f8b"
 
 
+@dataclass(frozen=True)
+class Chapter:
+    """A part of the time that the page shows by itself, over and over: from `first` to `last` s."""
+
+    name: str
+    first: float
+    last: float
+
+
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """All that a page shows over time (nt,) in s.
+    """All that a page shows over time (nt,) in s, with `chapters` one of them at a time.
 
     `planar` None: found from the motion. `ground` is the height z of the grid, None: just below everything. `message` is shown in red.
     """
@@ -110,6 +119,7 @@ class Scene:
     grid: bool = True
     ground: float | None = None
     message: str = ""
+    chapters: tuple[Chapter, ...] = ()
 
 
 # --------------------------------------------------------------------------------------------------- shapes

@@ -7,9 +7,10 @@ their names say.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 from numpy.polynomial import Legendre, Polynomial
@@ -35,16 +36,14 @@ class ShapeFunctions:
 
 
 def bending_shapes(name: str, count: int) -> ShapeFunctions:
-    """Lateral displacement functions of a family in `FAMILIES`, or 'hermite' finite elements (`count` even: two per element).
+    """Lateral displacement functions of a family in `FAMILIES` ('hermite' finite elements have an even `count`: two per element).
 
     Raises ValueError for another name or a count the family does not have.
     """
     if count < 1:
         raise ValueError(f"a flexible link needs at least one shape function, not {count}")
-    if name == "hermite":
-        return _hermite(count)
     if name not in FAMILIES:
-        raise ValueError(f"no shape functions called '{name}': there are {', '.join((*FAMILIES, 'hermite'))}")
+        raise ValueError(f"no shape functions called '{name}': there are {', '.join(FAMILIES)}")
     return FAMILIES[name](count)
 
 
@@ -58,6 +57,14 @@ def torsion_shapes(name: str, count: int) -> ShapeFunctions:
     if name == "craig_bampton":
         return _transcendental(name, [_of(Polynomial([0, 1])), *[_sine((k + 1) * np.pi) for k in range(count)]][:count])
     return polynomials("polynomial", [Polynomial([0, 1]) * p for p in _legendre(count)])
+
+
+def gauss_rule(breaks: Iterable[float], points: int, end: float = 1.0) -> tuple[Floats, Floats]:
+    """Points and weights of Gauss's quadrature on 0 .. end, so many points in each interval between the breaks."""
+    nodes, weights = np.polynomial.legendre.leggauss(points)
+    spans = list(pairwise([*sorted({0.0} | {b for b in breaks if b < end}), end]))
+    at = np.concatenate([a + (b - a) * (nodes + 1) / 2 for a, b in spans])
+    return at, np.concatenate([(b - a) / 2 * weights for a, b in spans])
 
 
 def powers(coefficients: Floats) -> ShapeFunctions:
@@ -166,38 +173,47 @@ def _craig_bampton(count: int) -> ShapeFunctions:
     return _transcendental("craig_bampton", [*cubics, *[_mode("clamped", k) for k in range(count - 2)]][:count])
 
 
+# --------------------------------------------------------------------------------------------- finite elements
+
+
+def hermite(ends: Sequence[float]) -> ShapeFunctions:
+    """Cubic finite elements between 0 and `ends`, the last of which is 1: deflection and slope (with respect to xi) at the end of each."""
+    breaks = np.array([0.0, *ends])
+    elements, lengths = len(breaks) - 1, np.diff(breaks)
+    left = Polynomial([1, 0, -3, 2]), Polynomial([0, 1, -2, 1])
+    right = Polynomial([0, 0, 3, -2]), Polynomial([0, 0, -1, 1])
+
+    def evaluate(xi: Floats, order: int) -> Floats:
+        xi = np.asarray(xi, float)
+        element = np.clip(np.searchsorted(breaks, xi, side="right") - 1, 0, elements - 1)
+        local = (xi - breaks[element]) / lengths[element]
+        values = np.zeros((2 * elements, len(xi)))
+        for k, length in enumerate(lengths):
+            for functions, node in ((left, k - 1), (right, k)):
+                for kind, f in enumerate(functions if node >= 0 else ()):
+                    inside = element == k
+                    values[2 * node + kind, inside] = f.deriv(order)(local[inside]) * length ** (kind - order)
+        return values
+
+    return ShapeFunctions("hermite", 2 * elements, tuple(breaks), 7, evaluate)
+
+
+def scaled(functions: ShapeFunctions, factors: Floats) -> ShapeFunctions:
+    """The functions, each times a number: coordinates of another unit."""
+    return replace(functions, evaluate=lambda xi, order: factors[:, None] * functions.evaluate(xi, order))
+
+
+def _hermite(count: int) -> ShapeFunctions:
+    if count % 2:
+        raise ValueError(f"hermite functions come in pairs (deflection and slope of a node), not {count}")
+    return hermite(np.linspace(0, 1, count // 2 + 1)[1:].tolist())
+
+
 FAMILIES: dict[str, Callable[[int], ShapeFunctions]] = {
     "guided": _guided,
     "clamped_free": _clamped_free,
     "craig_bampton": _craig_bampton,
     **{f"{end}_modes": partial(_modes, end) for end in ENDS},
+    "hermite": _hermite,
 }
-"""Families of functions on the whole beam, by name."""
-
-
-# --------------------------------------------------------------------------------------------- finite elements
-
-
-def _hermite(count: int) -> ShapeFunctions:
-    """Cubic finite elements of equal length: deflection and slope (with respect to xi) at the end of each, in this order."""
-    if count % 2:
-        raise ValueError(f"hermite functions come in pairs (deflection and slope of a node), not {count}")
-    elements = count // 2
-    size = 1.0 / elements
-    left = [Polynomial([1, 0, -3, 2]), Polynomial([0, 1, -2, 1]) * size]
-    right = [Polynomial([0, 0, 3, -2]), Polynomial([0, 0, -1, 1]) * size]
-
-    def evaluate(xi: Floats, order: int) -> Floats:
-        xi = np.asarray(xi, float)
-        element = np.clip((xi * elements).astype(int), 0, elements - 1)
-        local = xi * elements - element
-        values = np.zeros((count, len(xi)))
-        for node in range(1, elements + 1):
-            for kind in (0, 1):
-                for functions, at in ((right, node - 1), (left, node)):
-                    inside = element == at
-                    f = functions[kind]
-                    values[2 * node - 2 + kind, inside] = (f.deriv(order) if order else f)(local[inside]) * elements**order
-        return values
-
-    return ShapeFunctions("hermite", count, tuple(np.linspace(0, 1, elements + 1)), 7, evaluate)
+"""Families of functions by name."""

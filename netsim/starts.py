@@ -20,7 +20,7 @@ from netsim.kernels.reference import evaluate as evaluate_program
 from netsim.language.expressions import Typed, flatten, quantity_of
 from netsim.language.syntax import Expr, Name, Part
 from netsim.network import GROUND, Beginning, Frame
-from netsim.numbering import suffixes
+from netsim.numbering import across_scalars, suffixes
 from netsim.rotation import cayley_matrix
 from netsim.signals import NodeSignal, find_signal, picked
 from netsim.solvers.machine import Machine
@@ -156,7 +156,7 @@ def relative_rows(system: System, g: Array, written: list[StartRow]) -> list[Sta
         if not node.domain.is_relative:
             continue
         first, path = int(system.numbering.first[number]), node.name
-        for u in range(first, first + len(node.domain.across)):
+        for u in range(first, first + len(across_scalars(node.domain))):
             for level in (level for level in (0, 1) if (u, level) not in spoken):
                 slot = int(layout.unknown(np.array([u]), level)[0])
                 found.append(StartRow(path, "default", float(g[slot]), None, np.array([u]), np.array([level]), Slot(slot), "", number))

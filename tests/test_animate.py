@@ -33,7 +33,7 @@ from netsim.animate import (
 from netsim.errors import InputError
 from netsim.library import models_folder
 from netsim.samples import Samples, Signal
-from netsim.scene import quaternions
+from netsim.scene import Chapter, quaternions
 from netsim.scenes import moving_signals, scene_of
 
 T = np.linspace(0.0, 2.0, 5)
@@ -351,6 +351,20 @@ def test_play_pause_speed_and_the_end(shown):
     page.value("viewer.play(true)")
     page.wait("!viewer.playing()")
     assert page.value("viewer.time()") == 2.0
+
+
+def test_chapters_are_shown_one_at_a_time(shown):
+    """A page with chapters plays the first over and over; another is chosen by name, and its time ends where it ends."""
+    page = shown(two_boxes(chapters=(Chapter("mode 1: 3 Hz", 0.0, 0.5), Chapter("mode 2: 5 Hz", 1.0, 1.5))))
+    assert page.value("viewer.playing()") and page.value("document.getElementById('time').textContent") == "mode 1: 3 Hz"
+    page.value("viewer.play(false), viewer.seek(0.25), 0")
+    assert page.value("document.getElementById('clock').textContent") == "180°"
+    choose = "const s = document.getElementById('chapter'); s.selectedIndex = 1; s.dispatchEvent(new Event('change')); viewer.time()"
+    assert page.value(f"(() => {{ {choose.replace('viewer.time()', 'return viewer.time()')} }})()") == 1.0
+    assert page.value("document.getElementById('time').textContent") == "mode 2: 5 Hz"
+    page.value("document.getElementById('loop').click(), viewer.play(true), 0")
+    page.wait("!viewer.playing()")
+    assert page.value("viewer.time()") == 1.5
 
 
 def test_shapes_of_every_kind_are_drawn(shown):

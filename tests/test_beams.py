@@ -248,19 +248,27 @@ let    bent = blade.q[{n}].u
 """
 
 
-def plucked(n: int) -> float:
-    """The slowest rate in the motion after a small pluck in the shape of a loaded cantilever, fitted beside the next two."""
-    known = rotating(6.0)
+def pluck_of(n: int, lines: str) -> str:
+    """Starts of n nodes in the shape of a loaded cantilever, 1 mm at its end."""
     shape = [(k, 1e-3 * x**2 * (6 - 4 * x + x**2) / 3, 1e-3 * (12 * x - 12 * x**2 + 4 * x**3) / 3) for k, x in enumerate(np.arange(1, n + 1) / n, 1)]
-    pluck = "\n".join(f"start blade.q[{k}].u = {u} m\nstart blade.q[{k}].s = {s} rad" for k, u, s in shape)
+    return "\n".join(lines.format(k=k, u=u, s=s) for k, u, s in shape)
+
+
+def plucked(n: int) -> float:
+    """The slowest rate in the motion after a small pluck."""
+    pluck = pluck_of(n, "start blade.q[{k}].u = {u} m\nstart blade.q[{k}].s = {s} rad")
     result = netsim.load(ROTATING.format(n=n, pluck=pluck)).transient(stop=4.0, rtol=1e-6, sample=0.01, save=["bent"])
-    seen, t = result["bent"].values, result.time.values
+    assert np.abs(result["bent"].values).max() < 2e-3
+    return slowest_rate(result.time.values, result["bent"].values, rotating(6.0))
+
+
+def slowest_rate(t: np.ndarray, seen: np.ndarray, known: np.ndarray) -> float:
+    """The rate of the slowest wave in a motion, fitted beside the next two known ones."""
 
     def left(rate):
         waves = np.array([f(w * t) for w in (rate, *known[1:3]) for f in (np.cos, np.sin)]).T
         return np.linalg.norm(seen - waves @ np.linalg.lstsq(waves, seen)[0])
 
-    assert np.abs(seen).max() < 2e-3
     return minimize_scalar(left, bounds=(0.9 * known[0], 1.1 * known[0]), method="bounded", options={"xatol": 1e-6}).x
 
 

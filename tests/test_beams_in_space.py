@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 from scipy.integrate import solve_bvp
-from test_beams import elastica
+from test_beams import elastica, pluck_of, rotating, slowest_rate
 
 import netsim
 
@@ -121,3 +121,56 @@ def test_elastica_out_of_the_plane():
     x, y = elastica(4.0)
     found = [result[f"b.r.{c}"].item() for c in "xyz"]
     assert np.allclose(found, (x, 0.6 * y, 0.8 * y), rtol=0, atol=1e-4)
+
+
+BLADE = """
+use spatial
+world gravity = [0, 0, 0] m/s2
+hub    revolute               (ground, a)  at = [0, 0, 0] m, axis = [0, 0, 1]
+drive  hinge_speed            (ground, a)  w = 6 rad/s, axis = [0, 0, 1]
+blade  spatial_shortened_link (a, b)       at1 = [0, 0, 0] m, at2 = [1, 0, 0] m, line = 1 kg/m, EIy = 1 N.m2, elements = {n}
+{pluck}
+run    recursion(stop = 4 s, rtol = 1e-9, from = rest, sample = 10 ms)
+save   blade.q[{n}].u
+"""
+
+
+def test_a_blade_stiffens_in_both_planes():
+    """Plucked across the plane of rotation its rate is that of D. Hodges and M. Rutkowski 1981 (7.3604 at W = 6), in the plane w^2 = flap^2 - W^2;
+    shortenings vary linearly along an element: order 2."""
+    lag = rotating(6.0)
+    flap = np.hypot(lag, 6.0)
+    assert abs(flap[0] - 7.3604) < 1e-4
+    errors = []
+    for n in (2, 4):
+        pluck = pluck_of(n, "start blade.q[{k}].u = [{u}, {u}] m\nstart blade.q[{k}].s = [{s}, {s}]")
+        found = netsim.load(BLADE.format(n=n, pluck=pluck)).run()[0]
+        ends = [found.series(f"blade.q[{n}].u.{c}") for c in "xy"]
+        errors.append([slowest_rate(found.time, seen, known) / known[0] - 1 for seen, known in zip(ends, (lag, flap))])
+    assert np.abs(errors[1]).max() < 0.011
+    assert np.abs(np.log2(np.divide(*errors)) - 2).max() < 0.25
+
+
+PENDULUM = """
+use spatial
+world gravity = [4, -9, 3] m/s2
+hold  universal (ground, a) at = [0, 0, 0] m, axis1 = [0, 0, 1], axis2 = [0, 1, 0]
+link  {kind}    (a, b)      at1 = [0, 0, 0] m, at2 = [1, 0, 0] m, side = [0, 1, 0], line = 5 kg/m, EIy = 60 N.m2, EIz = 80 N.m2, {more}
+end_  marker    (b)    at = [1, 0, 0] m
+run   {run}(stop = 0.3 s, rtol = {rtol}, from = rest, sample = 0.1 s)
+save  end_.r
+"""
+
+
+def test_links_that_draw_back_come_near_the_corotational_beam():
+    """Directions of the chord of a soft pendulum in space: the floating frame's links keep their length, those that draw back do not, and are at
+    least three times nearer to the beam for large displacements."""
+
+    def chord(kind: str, more: str, run: str = "recursion", rtol: str = "1e-8") -> np.ndarray:
+        found = netsim.load(PENDULUM.format(kind=kind, more=more, run=run, rtol=rtol)).run()[0]
+        r = np.array([found.series(f"end_.r.{c}") for c in "xyz"])
+        return r / np.linalg.norm(r, axis=0)
+
+    large = chord("spatial_beam", "GJ = 100 N.m2, EA = 1e6 N, elements = 6", "transient", "1e-6")
+    kept, back = (np.abs(chord(kind, "elements = 3") - large).max() for kind in ("spatial_flexible_link", "spatial_shortened_link"))
+    assert back < kept / 3 and back < 2e-3, (kept, back)

@@ -24,7 +24,7 @@ LISTS = ("superelements",)
 
 def is_word(name: str) -> bool:
     """Whether an option is one of some words."""
-    return name in (*WORDS, "matrix")
+    return name in (*WORDS, "matrix", "equations")
 
 
 def listed_option(value: Any, name: str) -> Expr:

@@ -18,9 +18,10 @@ import numpy as np
 from netsim.analyses.beginning import begun, settled
 from netsim.errors import InputError, Problem, nearest
 from netsim.integrators.states import sample
-from netsim.language.syntax import Expr
+from netsim.language.syntax import Expr, Name
 from netsim.samples import Samples, Signal
-from netsim.selection import Sampler, sampler, select
+from netsim.selection import Sampler, add_unseen, sampler, select
+from netsim.solvers.charts import recharted
 from netsim.solvers.initial import Structure
 from netsim.solvers.linear_symbolic import equilibrate
 from netsim.solvers.machine import Machine
@@ -67,8 +68,16 @@ def modal_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> Modal
     return ModalOptions(int(modes), float(options.get("at", 0.0)), "static" if options.get("from", "static") == "static" else "rest")
 
 
-def modal(machine: Machine, structure: Structure, options: ModalOptions, saves: Sequence[Expr] = (), plots: Sequence[Expr] = ()) -> Samples:
+def modal(
+    machine: Machine,
+    structure: Structure,
+    options: ModalOptions,
+    saves: Sequence[Expr] = (),
+    plots: Sequence[Expr] = (),
+    beside: Sequence[Name] = (),
+) -> Samples:
     """One row per mode: frequency (Hz), damping ratio, decay (1/s), and of each saved signal its part in the motion (and a quarter turn later).
+    What is sampled `beside` them, unseen, is a signal's value at rest, then its part in every mode (complex): (1 + modes,).
 
     About the equilibrium, or with `from = rest` about the starting positions with everything at rest there.
     Raises what `static` raises where no equilibrium is found."""
@@ -83,9 +92,13 @@ def modal(machine: Machine, structure: Structure, options: ModalOptions, saves: 
         g[layout.history : layout.step_size] = 0.0
     modes = modes_of(machine, structure, g, options.modes)
     selection = select(machine, saves, plots)
+    saved = list(selection.entries)
+    unseen = add_unseen(machine, selection, beside)
     reader = sampler(machine, selection)
+    still = _sampled(machine, reader, g)
     parts = np.array([_read(machine, reader, g, s, u) for s, u in zip(modes.rates, modes.shapes.T)]).reshape(len(modes.rates), -1)
-    shown = [(j, entry.signal) for j, entry in enumerate(selection.entries.values())]
+    columns_of = {name: j for j, name in enumerate(selection.entries)}
+    shown = [(columns_of[name], selection.entries[name].signal) for name in saved]
     size = np.abs(modes.rates)
     columns = [size / (2 * np.pi), -modes.rates.real / np.where(size > 0, size, 1.0), -modes.rates.real]
     signals = [
@@ -105,7 +118,15 @@ def modal(machine: Machine, structure: Structure, options: ModalOptions, saves: 
         "netlist": machine.system.network.text,
     }
     return Samples(
-        "", np.arange(1.0, len(modes.rates) + 1), tuple(signals), np.column_stack(columns), np.zeros((0, 3)), attributes, origin=g, axis="mode"
+        "",
+        np.arange(1.0, len(modes.rates) + 1),
+        tuple(signals),
+        np.column_stack(columns),
+        np.zeros((0, 3)),
+        attributes,
+        unseen={name: np.append(still[columns_of[name]], parts[:, columns_of[name]]) for name in unseen},
+        origin=g,
+        axis="mode",
     )
 
 
@@ -222,8 +243,14 @@ def _read(machine: Machine, reader: Sampler, g: Array, s: complex, u: Array) -> 
         size = PROBE / max(np.abs(step).max(), 1e-300)
         ends = []
         for sign in (1.0, -1.0):
-            row = np.zeros(len(reader.places))
-            sample(reader.table, reader.places, g + sign * size * step, np.zeros(reader.size), row)
-            ends.append(row)
+            ends.append(_sampled(machine, reader, g + sign * size * step))
         found[i] = (ends[0] - ends[1]) / (2 * size)
     return found[0] + 1j * found[1]
+
+
+def _sampled(machine: Machine, reader: Sampler, g: Array) -> Array:
+    """The signals at a point, whose charts are moved to the rotations that it has."""
+    point, row = g.copy(), np.zeros(len(reader.places))
+    recharted(machine.system, point, all_of_them=True)
+    sample(reader.table, reader.places, point, np.zeros(reader.size), row)
+    return row

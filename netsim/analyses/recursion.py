@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from netsim.analyses.beginning import begun
-from netsim.analyses.recursion_options import RecursionOptions
+from netsim.analyses.recursion_options import TRUNCATED, RecursionOptions
 from netsim.corners import corners_of
 from netsim.errors import Problem, SimulationError
 from netsim.integrators.loop import settle
@@ -90,6 +90,7 @@ def recursion(
         "method": options.method,
         **({"step": options.step, "beta": options.beta, "gamma": options.gamma} if options.step else {"rtol": options.rtol}),
         "stop": options.stop,
+        **({"equations": TRUNCATED} if options.equations == TRUNCATED else {}),
         "unknowns": int((~found.motion).sum()),
         **effort,
         "wall_seconds": clock.perf_counter() - began,
@@ -126,7 +127,9 @@ def _explicit(machine: Machine, found: NetworkTree, options: RecursionOptions, g
     of_q = places(tree)
     for here in tree.elastic.values():
         nominal[of_q[here]] = ELASTIC_SIZE
-    given = given_of(found.motion, of_q, found.sources, machine.system.layout, superelements(tree, options.superelement)[0])
+    given = given_of(
+        found.motion, of_q, found.sources, machine.system.layout, superelements(tree, options.superelement)[0], options.equations == TRUNCATED
+    )
     began = clock.process_time()
     qs, vs, _, _, ended, last, rows, steps, rejected = runge_kutta(
         tree.flat, given, machine.problem, g.copy(), q, v, times, keep, options.rtol, nominal

@@ -10,19 +10,22 @@ import numpy as np
 
 from netsim.errors import InputError, Problem, nearest
 
-NAMES = ("stop", "step", "rtol", "sample", "every", "beta", "gamma", "matrix", "superelement", "from")
+NAMES = ("stop", "step", "rtol", "sample", "every", "beta", "gamma", "matrix", "superelement", "equations", "from")
 NUMBERS = ("beta", "gamma", "rtol", "every", "superelement")
 LISTED = f"it has {', '.join(NAMES)}"
 METHOD = "with a step it is Newmark's (beta, gamma, matrix), without one Dormand and Prince's of order 8 (rtol)"
 MATRICES = ("exact", "reduced", "mass")
 """Iteration matrices of Newmark's method (netsim.tree.newmark)."""
+TRUNCATED = "truncated"
+EQUATIONS = ("full", TRUNCATED)
+"""Of motion; truncated ones are M(q) v' + dV/dq = tau, without the terms that are quadratic in velocities (K94 leaves them out for two links)."""
 MOST_STEPS = 20_000_000
 
 
 @dataclass(frozen=True)
 class RecursionOptions:
     """stop [s]; step [s], 0: by the error test with tolerance rtol; Newmark's beta, gamma and matrix; time between samples, or steps between them;
-    bodies in a superelement (netsim.tree.superelements)."""
+    bodies in a superelement (netsim.tree.superelements); which equations of motion."""
 
     stop: float
     step: float = 0.0
@@ -33,6 +36,7 @@ class RecursionOptions:
     gamma: float = 0.5
     matrix: str = "exact"
     superelement: int = 1
+    equations: str = EQUATIONS[0]
     start: str = ""
 
     @property
@@ -52,9 +56,10 @@ def recursion_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> R
     if "stop" not in options:
         wrong.append(Problem("E422", "recursion() needs 'stop'", spans.get(""), hint="recursion(stop = 1 s)"))
     wrong += _numbers(options, spans)
-    if options.get("matrix", MATRICES[0]) not in MATRICES:
-        hint = nearest(str(options["matrix"]), MATRICES)
-        wrong.append(Problem("E424", f"matrix is one of {', '.join(MATRICES)}, not '{options['matrix']}'", spans.get("matrix"), hint=hint))
+    for name, words in (("matrix", MATRICES), ("equations", EQUATIONS)):
+        if options.get(name, words[0]) not in words:
+            hint = nearest(str(options[name]), words)
+            wrong.append(Problem("E424", f"{name} is one of {', '.join(words)}, not '{options[name]}'", spans.get(name), hint=hint))
     wrong += _step_divides(options, spans) if not wrong and "step" in options else []
     whole = {name: options[name] for name in ("every", "superelement") if name in options}
     for name, value in whole.items():
@@ -66,6 +71,10 @@ def recursion_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> R
         )
     if "superelement" in options and "step" in options:
         wrong.append(Problem("E423", "'superelement' is for runs without 'step'", spans.get("superelement"), hint="Newmark takes one body at a time"))
+    if options.get("equations") == TRUNCATED and "step" in options:
+        wrong.append(
+            Problem("E423", "truncated equations are for runs without 'step'", spans.get("equations"), hint="Newmark's method takes the full ones")
+        )
     if wrong:
         raise InputError(wrong)
     given = {n: options[n] for n in NAMES if n in options and n != "from"}

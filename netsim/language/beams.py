@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from netsim.shapes import FAMILIES, ShapeFunctions, bending_shapes, powers, torsion_shapes
+from netsim.shapes import FAMILIES, ShapeFunctions, bending_shapes, gauss_rule, powers, torsion_shapes
 
 COLUMNS = 6
 """How many coefficients (of x^2 ... x^7) functions given by rows have."""
@@ -26,23 +26,24 @@ def family_of(number: float) -> str:
     return NAMES[int(number)]
 
 
-def gauss_points(n: float) -> tuple:
-    """The n points of Gauss's quadrature on 0 .. 1."""
-    return tuple((np.polynomial.legendre.leggauss(_whole(n))[0] + 1) / 2)
+def gauss_points(n: float, parts: float) -> tuple:
+    """The points of Gauss's quadrature on 0 .. 1, n on each of so many equal parts."""
+    points, count = (np.polynomial.legendre.leggauss(_whole(n))[0] + 1) / 2, _whole(parts)
+    return tuple(float(x) for x in np.add.outer(np.arange(count), points).ravel() / count)
 
 
-def gauss_weights(n: float) -> tuple:
-    """Its n weights: they sum to one, and polynomials of degree 2 n - 1 are integrated exactly."""
-    return tuple(np.polynomial.legendre.leggauss(_whole(n))[1] / 2)
+def gauss_weights(n: float, parts: float) -> tuple:
+    """Their weights: they sum to one, and polynomials of degree 2 n - 1 (on each part) are integrated exactly."""
+    weights, count = np.polynomial.legendre.leggauss(_whole(n))[1] / 2, _whole(parts)
+    return tuple(float(x) for x in np.tile(weights, count) / count)
 
 
-def quadrature(f: tuple, g: tuple) -> tuple:
-    """The integrals of f_k g_l over 0 .. 1, of functions by rows of values at Gauss's points (or one function, a vector)."""
+def quadrature(f: tuple, g: tuple, weights: tuple) -> tuple:
+    """The integrals of f_k g_l over 0 .. 1, of functions by rows of values at Gauss's points (or one function, a vector) with these weights."""
     if not f or not g:
         return ()
     if not isinstance(g[0], tuple):
-        return tuple(row[0] for row in quadrature(f, (g,)))
-    weights = gauss_weights(len(f[0]))
+        return tuple(row[0] for row in quadrature(f, (g,), weights))
     if isinstance(f[0][0], float) and isinstance(g[0][0], float):
         return _matrix(np.array(f) * weights @ np.array(g).T)
     weighted = [[w * v for w, v in zip(weights, row)] for row in g]
@@ -60,11 +61,11 @@ def shortening(shapes: float, n: float, x: tuple, rows: tuple) -> tuple:
     if not n:
         return ()
     functions = _functions(float(shapes), _whole(n))
-    points, weights = np.polynomial.legendre.leggauss(functions.points)
     found = []
     for end in x:
-        slopes = functions.evaluate(end * (points + 1) / 2, 1)
-        found.append(np.einsum("kp,lp,p->kl", slopes, slopes, weights * end / 2).ravel())
+        points, weights = gauss_rule(functions.breaks, functions.points, end)
+        slopes = functions.evaluate(points, 1)
+        found.append(np.einsum("kp,lp,p->kl", slopes, slopes, weights).ravel())
     return _combined(products(rows, rows), _matrix(np.array(found).T), shapes)
 
 

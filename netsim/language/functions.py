@@ -198,6 +198,7 @@ def _broken_line_rule(dimensions: Dimensions) -> tuple[str, Dimension | None]:
 
 
 _TIME = {"at": (0.0, None)}
+_ONE_PART = {"parts": (1.0, NO_DIMENSION)}
 FUNCTIONS: dict[str, Function] = {
     **{name: _scalar(name) for name in ["sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log", "log10"]},
     "sqrt": _scalar("sqrt", _root),
@@ -238,9 +239,14 @@ FUNCTIONS: dict[str, Function] = {
     "junction_potential": Function(("V", "T", "Tnom"), junction_potential, _temperature_rule("V"), doc="built-in potential at T"),
     "junction_capacitance": Function(("C", "V", "M", "T", "Tnom"), junction_capacitance, _temperature_rule("C"), doc="at T"),
     "first": Function(("A", "n"), _first, _first_rule, doc="the first n components, or rows of a matrix"),
-    "gauss_points": Function(("n",), beams.gauss_points, _pure, doc="points of Gauss's quadrature on 0 .. 1"),
-    "gauss_weights": Function(("n",), beams.gauss_weights, _pure, doc="and their weights"),
-    "quadrature": Function(("f", "g"), beams.quadrature, _multiplied, doc="integrals of products of functions by their values at Gauss's points"),
+    "gauss_points": Function(
+        ("n", "parts"), beams.gauss_points, _pure, _ONE_PART, doc="points of Gauss's quadrature on 0 .. 1, n on each of so many equal parts"
+    ),
+    "gauss_weights": Function(("n", "parts"), beams.gauss_weights, _pure, _ONE_PART, doc="and their weights"),
+    "quadrature": Function(
+        ("f", "g", "weights"), beams.quadrature, lambda d: _multiplied({"f": d["f"], "g": d["g"]}),
+        doc="integrals of products of functions by their values at Gauss's points, with the points' weights",
+    ),
     "shape_functions": Function(
         ("shapes", "n", "order", "x", "rows"), beams.shape_functions, _pure, {"rows": ((), NO_DIMENSION)},
         doc="derivatives of n shape functions of a family at points x, by rows",

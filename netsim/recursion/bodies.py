@@ -1,4 +1,4 @@
-"""The tree of a network: its bodies, joints and flexible links as `netsim.tree` has them, and what is known of each coordinate.
+"""The tree of a network, in space or in the plane: bodies, joints and flexible links as `netsim.tree` has them, and what is known of each coordinate.
 
 All that acts must be part of it: rigid bodies, flexible links, joints, sources of a joint's coordinate or force that are functions of time (chi = 1
 and chi = 0), and what exerts nothing. Anything else is refused, as is a loop of joints.
@@ -7,6 +7,7 @@ and chi = 0), and what exerts nothing. Anything else is refused, as is a loop of
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,18 +15,22 @@ import numpy as np
 
 from netsim.errors import InputError, Problem
 from netsim.jointspace.joints import FIXED, PRISMATIC, REVOLUTE, SPHERICAL, Step, flange_of, steps_of
-from netsim.jointspace.spanning import axis_of, is_spatial, parameter
+from netsim.jointspace.spanning import axis_of, is_body, is_planar, point
 from netsim.network import GROUND, Instance
+from netsim.recursion.chains import chains_of
 from netsim.recursion.inertias import NOTHING, RigidBody, is_silent, rigid_bodies
-from netsim.recursion.links import LINKS, FlexibleLink, link_of
+from netsim.recursion.links import LINKS, Drawn, PlacedLink, own_slots, placed
 from netsim.recursion.sources import FORCE, SPEED, TOGETHER, Source, flange_friction, numbers_of, sources_of_joints
 from netsim.solvers.machine import Machine
 from netsim.tree.beam import Beam
 from netsim.tree.model import PARENT, Body, Inertia, Joint, Tree, build_tree
 
 Array = np.ndarray
+Slots = tuple[tuple[Array, slice], ...]
+"""Slots of a global vector, each group with a slice of v."""
 ANOTHER = "run transient() instead: it serves any network"
-WELD = "spatial_weld"
+WELDS = ("spatial_weld", "planar_weld")
+NO_NODE = -2
 KINDS = {FIXED: "fixed", REVOLUTE: "revolute", PRISMATIC: "prismatic", SPHERICAL: "spherical"}
 
 
@@ -42,15 +47,15 @@ class Frame:
 
 @dataclass(frozen=True, eq=False)
 class NetworkTree:
-    """The tree; for every spatial node its frame; own variables of instances (instance, name, slice of v; or of q) that are coordinates; sources;
-    flanges (node, slice of v) whose values are coordinates."""
+    """The tree; for every node that is a body its frame; slots of a global vector whose values are coordinates, and others that are their rates, each
+    with a slice of v; what links draw back by, with the slice of their elastic coordinates; sources."""
 
     tree: Tree
     frames: dict[int, Frame]
-    variables: tuple[tuple[Instance, str, slice], ...]
-    rates: tuple[tuple[Instance, str, slice], ...]
+    coordinates: Slots
+    rates: Slots
+    drawn: tuple[tuple[Drawn, slice], ...]
     sources: tuple[Source, ...]
-    flanges: tuple[tuple[int, slice], ...] = ()
 
     @property
     def motion(self) -> Array:
@@ -90,10 +95,12 @@ class _Growing:
     machine: Machine
     masses: dict[int, RigidBody]
     used: set[str]
+    joined: set[str] = field(default_factory=set)
     bodies: list[Body] = field(default_factory=list)
     frames: dict[int, Frame] = field(default_factory=dict)
+    edges: dict[int, list[tuple[int, Instance | PlacedLink]]] = field(default_factory=dict)
     joints: list[tuple[Instance, list[tuple[Step, str]], int]] = field(default_factory=list)
-    links: list[tuple[Instance, str, FlexibleLink]] = field(default_factory=list)
+    links: list[tuple[PlacedLink, str]] = field(default_factory=list)
     flanges: dict[int, str] = field(default_factory=dict)
     waiting: deque[int] = field(default_factory=deque)
     problems: list[Problem] = field(default_factory=list)
@@ -103,46 +110,54 @@ class _Growing:
         return self.machine.system.network
 
     def grow(self) -> None:
-        edges: dict[int, list[tuple[int, Instance]]] = {}
-        for instance in self.network.instances:
-            spatial = any(n >= 0 and is_spatial(self.network, n) for n in instance.nodes[:2])
-            if spatial and (steps_of(instance) is not None or instance.component.name in LINKS):
-                for here, there in (instance.nodes[:2], instance.nodes[1::-1]):
-                    edges.setdefault(here, []).append((there, instance))
-        self.edges = edges
+        chains, self.problems = chains_of(self.machine)
+        self._join([placed(self.machine, i) for i in self.network.instances if i.component.name in LINKS] + chains)
+        self._join([i for i in self.network.instances if steps_of(i) is not None])
         self.frames[GROUND] = Frame(None, np.zeros(3), np.eye(3))
         self._spread(GROUND)
-        for node in range(len(self.network.nodes)):
-            if is_spatial(self.network, node) and node not in self.frames:
-                self._free(node)
-                self._spread(node)
+        for number, node in enumerate(self.network.nodes):
+            if is_body(node.domain) and number not in self.frames:
+                self._free(number)
+                self._spread(number)
+
+    def _join(self, found: Sequence[Instance | PlacedLink]) -> None:
+        """Joints and links as edges between bodies (a link that ends in no node hangs on its first alone)."""
+        for item in found:
+            here, there = item.nodes[:2]
+            for node, other in ((here, there), (there, here)):
+                if node is not None:
+                    self.edges.setdefault(node, []).append((NO_NODE if other is None else other, item))
 
     def _spread(self, root: int) -> None:
         self.waiting.append(root)
         while self.waiting:
             node = self.waiting.popleft()
-            for other, instance in self.edges.get(node, []):
-                if instance.name in self.used:
+            for other, item in self.edges.get(node, []):
+                if item.name in self.joined:
                     continue
-                self.used.add(instance.name)
+                self._use(item)
                 if other in self.frames:
-                    self._refuse(instance, f"'{instance.name}' closes a loop")
-                elif instance.component.name not in LINKS:
-                    self._joint(node, other, instance)
+                    self._refuse(item, f"'{item.name}' closes a loop")
+                elif not isinstance(item, PlacedLink):
+                    self._joint(node, other, item)
                     self.waiting.append(other)
-                elif instance.nodes[0] != node:
-                    self._refuse(instance, f"'{instance.name}' is reached from its free end", "turn it round: its first frame is the clamped end")
+                elif item.nodes[0] != node:
+                    self._refuse(item, f"'{item.name}' is reached from its free end", "turn it round: its first frame is the clamped end")
                 else:
-                    self._flexible(self.frames[node], instance)
+                    self._flexible(self.frames[node], item)
+
+    def _use(self, item: Instance | PlacedLink) -> None:
+        self.joined.add(item.name)
+        self.used |= {i.name for i in item.instances} if isinstance(item, PlacedLink) else {item.name}
 
     # ------------------------------------------------------------------------------------------- bodies
 
     def _joint(self, node: int, other: int, instance: Instance) -> None:
         """The bodies that carry a joint's freedoms, the last one with what hangs on the node."""
-        if instance.component.name == WELD and self._welded(self.frames[node], other):
+        if instance.component.name in WELDS and self._welded(self.frames[node], other):
             return
         sign = 1 if instance.nodes[0] == node else -1
-        steps, at = list(steps_of(instance) or ())[::sign], parameter(instance, "at", self.machine.values)
+        steps, at = list(steps_of(instance) or ())[::sign], point(instance, "at", self.machine.values)
         frame, named = self.frames[node], []
         friction = self._friction(instance, steps)
         for k, step in enumerate(steps):
@@ -177,36 +192,45 @@ class _Growing:
 
     def _carrier(self, name: str, parent: Frame, joint: Joint, at: Array, node: int) -> Frame:
         """The body of a node: a flexible link itself where one begins right here and nothing else hangs on the node."""
-        begins = [i for there, i in self.edges.get(node, []) if i.component.name in LINKS and i.nodes[0] == node and i.name not in self.used]
+        begins = [i for _, i in self.edges.get(node, []) if isinstance(i, PlacedLink) and i.nodes[0] == node and i.name not in self.joined]
         if len(begins) == 1 and node not in self.masses and joint.kind != "spherical":
-            link = link_of(begins[0], self.machine.values)
+            link = begins[0].link
             if np.abs(link.start - at).max() <= TOGETHER * link.beam.length:
-                self.used.add(begins[0].name)
+                self._use(begins[0])
                 turned = replace(joint, axis=tuple(link.axes.T @ joint.axis))
                 frame = self._add(name, parent, turned, Frame(name, at, link.axes), link.beam)
-                self._end(begins[0], name, link)
+                self._end(begins[0], name)
                 return frame
         return self._add(name, parent, joint, Frame(name, at, np.eye(3)), self._hung(node, at))
 
-    def _flexible(self, frame: Frame, instance: Instance) -> None:
+    def _flexible(self, frame: Frame, placed_link: PlacedLink) -> None:
         """A flexible link fastened to a body."""
-        link = link_of(instance, self.machine.values)
-        self._add(instance.name, frame, Joint("fixed"), Frame(instance.name, link.start, link.axes), link.beam)
-        self._end(instance, instance.name, link)
+        link, name = placed_link.link, placed_link.name
+        self._add(name, frame, Joint("fixed"), Frame(name, link.start, link.axes), link.beam)
+        self._end(placed_link, name)
 
-    def _end(self, instance: Instance, body: str, link: FlexibleLink) -> None:
+    def _end(self, placed_link: PlacedLink, body: str) -> None:
         """The frame at a link's free end: its last section, or a body on it where there is mass, or nothing else."""
-        self.links.append((instance, body, link))
-        node = instance.nodes[1]
+        self.links.append((placed_link, body))
+        link, node = placed_link.link, placed_link.nodes[1]
+        if node is None:
+            return
         self.waiting.append(node)
-        section, name = Frame(body, link.end, link.axes, 1.0), f"{instance.name} end"
-        if node not in self.masses and any(other.name not in self.used for _, other in self.edges[node]):
+        section, name = Frame(body, link.end, link.axes, 1.0), f"{placed_link.name} end"
+        if node not in self.masses and any(other.name not in self.joined for _, other in self.edges[node]):
             self.frames[node] = section
         else:
             self.frames[node] = self._add(name, section, Joint("fixed"), Frame(name, link.end, np.eye(3)), self._hung(node, link.end))
 
     def _free(self, node: int) -> None:
+        """A body that no joint holds; in the plane two slides and a turn, whose coordinates are its own."""
         place, name = self._drawn(node), self.network.nodes[node].name
+        if is_planar(self.network, node):
+            for k, before in enumerate((None, f"{name} x")):
+                self.bodies.append(Body(f"{name} {'xy'[k]}", before, Joint("prismatic", tuple(np.eye(3)[k]))))
+            self.bodies.append(Body(name, f"{name} y", Joint("revolute"), self._hung(node, place)))
+            self.frames[node] = Frame(name, place, np.eye(3))
+            return
         self.frames[node] = self._add(name, self.frames[GROUND], Joint("free"), Frame(name, place, np.eye(3)), self._hung(node, place))
 
     def _add(self, name: str, parent: Frame, joint: Joint, frame: Frame, inertia: Inertia | Beam | None = None) -> Frame:
@@ -226,7 +250,8 @@ class _Growing:
     def _drawn(self, node: int) -> Array:
         layout = self.machine.system.layout
         first = int(self.machine.system.numbering.first[node])
-        return self.machine.g[layout.place(first + np.arange(3))].copy()
+        size = 2 if is_planar(self.network, node) else 3
+        return np.append(self.machine.g[layout.place(first + np.arange(size))], np.zeros(3 - size))
 
     def _friction(self, instance: Instance, steps: list[Step]) -> tuple[float, float, float]:
         """(dry friction, viscous damping, speed that rounds it); springs, and friction of joints of several freedoms, are refused."""
@@ -260,20 +285,28 @@ class _Growing:
             raise InputError(self.problems)
         gravity = np.array(self.machine.values.world("gravity").value, float)
         tree = build_tree(self.bodies, gravity.tolist())
-        variables, rates = [], []
+        found = tuple(replace(s, coordinate=tree.joint[body].start) for s, body in sources)
+        return NetworkTree(tree, self.frames, *self._slots(tree), found)
+
+    def _slots(self, tree: Tree) -> tuple[Slots, Slots, tuple[tuple[Drawn, slice], ...]]:
+        """What of a global vector are coordinates of the tree, what their rates, and what follows from them."""
+        system = self.machine.system
+        layout, first = system.layout, system.numbering.first
+        coordinates: list[tuple[Array, slice]] = []
+        rates: list[tuple[Array, slice]] = []
+        drawn: list[tuple[Drawn, slice]] = []
         for instance, named, _ in self.joints:
             for step, body in named:
-                if step.kind in (REVOLUTE, PRISMATIC) and flange_of(instance, step) is None:
-                    variables.append((instance, step.coordinate, tree.joint[body]))
-        for instance, body, link in self.links:
-            first = tree.elastic[body].start
-            for name, rate, count in link.variables:
-                here, first = slice(first, first + count), first + count
-                variables.append((instance, name, here))
-                rates.append((instance, rate, here))
-        found = tuple(replace(s, coordinate=tree.joint[body].start) for s, body in sources)
-        flanges = tuple((node, tree.joint[body]) for node, body in self.flanges.items())
-        return NetworkTree(tree, self.frames, tuple(variables), tuple(rates), found, flanges)
+                if step.kind in (REVOLUTE, PRISMATIC) and flange_of(instance, step) is None and not is_planar(self.network, max(instance.nodes[:2])):
+                    coordinates.append((own_slots(self.machine, instance, step.coordinate), tree.joint[body]))
+        for node, body in self.flanges.items():
+            for level, listed in enumerate((coordinates, rates)):
+                listed.append((layout.unknown(first[node : node + 1], level), tree.joint[body]))
+        for link, body in self.links:
+            coordinates.append((link.coordinates, tree.elastic[body]))
+            rates.append((link.rates, tree.elastic[body]))
+            drawn += [(each, tree.elastic[body]) for each in link.drawn]
+        return tuple(coordinates), tuple(rates), tuple(drawn)
 
-    def _refuse(self, instance: Instance, message: str, hint: str = ANOTHER) -> None:
-        self.problems.append(Problem("E450", f"recursion(): {message}", instance.text.span, hint=hint))
+    def _refuse(self, item: Instance | PlacedLink, message: str, hint: str = ANOTHER) -> None:
+        self.problems.append(Problem("E450", f"recursion(): {message}", item.span, hint=hint))

@@ -17,8 +17,9 @@ from netsim.kernels.call import compiled
 from netsim.recursion.sources import POSITION, SPEED
 from netsim.solvers.newton import set_time
 from netsim.tree.forward import make_articulated, mixed_into
+from netsim.tree.inverse import friction
 from netsim.tree.kinematics import make_motion
-from netsim.tree.model import DOFS, ELASTIC, ELASTIC_Q, ELASTIC_V, FREE, JOINT_Q, JOINT_V, KIND, POINT, SPHERICAL
+from netsim.tree.model import DOFS, ELASTIC, ELASTIC_Q, ELASTIC_V, FLEXIBLE, FREE, JOINT_Q, JOINT_V, KIND, POINT, SPHERICAL
 from netsim.tree.superelements import Cut, condensed_into
 
 Array = np.ndarray
@@ -29,7 +30,7 @@ FINISHED, TOO_SMALL, SINGULAR = range(3)
 class Given(NamedTuple):
     """The tree's superelements, and what is known of coordinates: motion (nv) marks, place in q (nv); for each source its coordinate, its drive's
     slots (value, rate, second rate),
-    its sign, and what that is of the coordinate."""
+    its sign, and what that is of the coordinate. Truncated: the equations M v' + dV/dq = tau."""
 
     motion: Array
     places: Array
@@ -38,6 +39,7 @@ class Given(NamedTuple):
     sign: Array
     what: Array
     cut: Cut
+    truncated: bool
 
 
 def coefficients() -> tuple[Array, ...]:
@@ -100,6 +102,22 @@ def rates_into(t, q, v, dq):  # type: ignore[no-untyped-def]
 
 
 @compiled
+def resist(t, v, motion, lost, known):  # type: ignore[no-untyped-def]
+    """known -= what friction of joints and damping of beams take at velocities v, where forces are known; `lost` is room."""
+    for k in range(len(v)):
+        lost[k] = 0.0
+    friction(t, v, 1.0, lost)
+    for i in range(1, len(t.node)):
+        at, f = t.node[i, ELASTIC_V], t.node[i, FLEXIBLE]
+        for k in range(t.node[i, ELASTIC] if t.node[i, KIND] != POINT else 0):
+            for j in range(t.node[i, ELASTIC]):
+                lost[at + k] += t.beams.strain[f, 1, k, j] * v[at + j]
+    for k in range(len(v)):
+        if not motion[k]:
+            known[k] -= lost[k]
+
+
+@compiled
 def _turning(q, at, v, k, dq):  # type: ignore[no-untyped-def]
     x, y, z, w = q[at], q[at + 1], q[at + 2], q[at + 3]
     a, b, c = v[k] / 2, v[k + 1] / 2, v[k + 2] / 2
@@ -126,10 +144,14 @@ def _rate(t, given, problem, g, time, y, nq, known, wrenches, m, w, a, tau, dy):
     """dy = y' at a time; prescribed coordinates are set in y, and do not change. False where a coordinate has no inertia."""
     q, v = y[:nq], y[nq:]
     set_given(given, problem, g, time, q, v, known)
+    moving = v
+    if given.truncated:
+        resist(t, v, given.motion, tau, known)
+        moving = w.zero
     if given.cut.most == 1:
-        good = mixed_into(t, q, v, known, given.motion, wrenches, m, w, a, tau)
+        good = mixed_into(t, q, moving, known, given.motion, wrenches, m, w, a, tau)
     else:
-        good = condensed_into(t, q, v, known, given.motion, wrenches, given.cut, m, w, a, tau)
+        good = condensed_into(t, q, moving, known, given.motion, wrenches, given.cut, m, w, a, tau)
     if not good:
         return False
     rates_into(t, q, v, dy)
@@ -225,7 +247,7 @@ def _integrate(t, given, problem, g, y, nq, times, keep, rtol, nominal, tableau,
     return FINISHED, now, row, steps, rejected
 
 
-def given_of(motion: Array, places: Array, sources: Any, layout: Any, cut: Cut) -> Given:
+def given_of(motion: Array, places: Array, sources: Any, layout: Any, cut: Cut, truncated: bool = False) -> Given:
     """The arrays of what is known."""
     drives = np.array([s.drive for s in sources], np.int64)
     slots = np.stack([layout.drive(drives, level) for level in range(3)], axis=1).astype(np.int64).reshape(-1, 3)
@@ -237,4 +259,5 @@ def given_of(motion: Array, places: Array, sources: Any, layout: Any, cut: Cut) 
         np.array([s.sign for s in sources], float),
         np.array([s.what for s in sources], np.int64),
         cut,
+        truncated,
     )

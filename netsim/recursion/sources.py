@@ -24,6 +24,10 @@ ACTING = {
     "slide_velocity": (PRISMATIC, "v", SPEED),
     "hinge_torque": (REVOLUTE, "T", FORCE),
     "slide_force": (PRISMATIC, "F", FORCE),
+    "planar_hinge_speed": (REVOLUTE, "w", SPEED),
+    "planar_slide_velocity": (PRISMATIC, "u", SPEED),
+    "planar_hinge_torque": (REVOLUTE, "T", FORCE),
+    "planar_slide_force": (PRISMATIC, "F", FORCE),
 }
 """Sources of joints: kind of the coordinate, input, and what that is of the coordinate: position or speed (chi = 1), or force (chi = 0)."""
 ON_FLANGES = {
@@ -86,7 +90,8 @@ def _along(source: Instance, joint: Instance, step: Step, kind: int, values: Val
     """1 or -1 where a source between a joint's bodies acts along its freedom or against it, else 0."""
     if source.component.name not in ACTING or step.kind != kind or source.nodes[:2] != joint.nodes[:2]:
         return 0.0
-    cosine = axis_of(source, Step(kind, ("axis",)), values) @ axis_of(joint, step, values)
+    own = Step(kind, ("axis",) if "axis" in values.parameters(source) else ())
+    cosine = axis_of(source, own, values) @ axis_of(joint, step, values)
     return float(np.sign(cosine)) if abs(abs(cosine) - 1) <= TOGETHER else 0.0
 
 

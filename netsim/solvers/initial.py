@@ -150,14 +150,36 @@ def search_start(machine: Machine, structure: Structure, t: float) -> Array:
 
 
 def _relative(stages: Stages, g: Array, written: list[StartRow]) -> list[StartRow]:
-    """Relative coordinates stay where they are, unless the written starts say otherwise together."""
+    """Relative coordinates and their rates stay where they are, unless the written starts say otherwise together; then what a domain's nodes keep is
+    left out where it contradicts (shortenings follow from deflections)."""
+    network = stages.machine.system.network
     rows, trial = relative_rows(stages.machine.system, g, written), g.copy()
+    kept: list[StartRow] = []
+    for k in range(-int(stages.offsets.d.max(initial=0)), 0) if rows else ():
+        here = [row for row in rows if stage_of(row, stages.offsets) == k]
+        known = [row for row in written if stage_of(row, stages.offsets) == k]
+        found = _solved(stages, trial, k, [*known, *here])
+        chosen, domains = here, dict[int, str]()
+        if found is None:
+            found, chosen = _solved(stages, trial, k, known), []
+            domains = {row.placed: network.nodes[row.placed].domain.name if row.placed >= 0 else "" for row in here}
+        for name in dict.fromkeys(domains.values()):
+            more = [*chosen, *(row for row in here if domains[row.placed] == name)]
+            found, chosen = (again, more) if (again := _solved(stages, trial, k, [*known, *more])) is not None else (found, chosen)
+        if found is None:
+            break
+        trial, kept = found, [*kept, *chosen]
+    return kept
+
+
+def _solved(stages: Stages, g: Array, k: int, rows: list[StartRow]) -> Array | None:
+    """The point after stage k with these rows, None where they contradict one another or the network."""
+    trial = g.copy()
     try:
-        for k in range(-int(stages.offsets.d.max(initial=0)), 0) if rows else ():
-            solve_stage(stages, trial, k, [row for row in (*written, *rows) if stage_of(row, stages.offsets) == k], [])
+        solve_stage(stages, trial, k, rows, [])
     except SimulationError:
-        return []
-    return rows
+        return None
+    return trial
 
 
 def _through(stages: Stages, g: Array, starts: list[StartRow], last: int, sizes: Sizes) -> list[StartRow]:

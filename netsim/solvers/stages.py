@@ -184,13 +184,7 @@ def stage_equations(o: Offsets, k: int) -> Array:
 
 def stage_variables(o: Offsets, k: int) -> Array:
     """Variables that stage k solves for."""
-    return np.flatnonzero(_variables_of(o) & (o.d + k >= 0))
-
-
-def _variables_of(o: Offsets) -> Array:
-    found = np.zeros(len(o.d), bool)
-    found[o.match[o.match >= 0]] = True
-    return found
+    return np.flatnonzero(np.isin(np.arange(len(o.d)), o.match) & (o.d + k >= 0))
 
 
 def _nonlinear(stages: Stages, k: int) -> bool:
@@ -325,11 +319,14 @@ def _violated(stages: Stages, g: Array, r: Array, k: int, equations: Array, rows
     """Which residuals r of a stage's equations and rows are more than what rounding and Newton's last step leave of their terms."""
     s, o = stages.signature, stages.offsets
     variable, level, equation, values = (array[s.kept] for array in (s.variable, s.level, s.equation, np.abs(level_values(stages.machine, g))))
-    terms = np.zeros(s.size + 1)
+    terms, weight, largest = np.zeros((3, s.size + 1))
     for order in (0, np.maximum(o.c[equation] + k, 0)):  # as the equations stand, and differentiated as the stage takes them
         there = level + order <= o.d[variable] + max(k, 0)
         content = np.abs(g[slots(stages.machine, variable[there], (level + order)[there])])
         np.add.at(terms, equation[there], values[there] * content)
+        np.add.at(weight, equation[there], values[there])
+        np.maximum.at(largest, equation[there], content)
+    terms += 1e6 * ROUNDED * weight * largest  # a formula may take differences of what it reads before it weighs them
     floor = np.concatenate([terms[equations], [max(abs(row.target), 1e-9) for row in rows]])
     return np.asarray(~(np.abs(r) <= 1e-6 * floor + 1e-9))
 

@@ -14,12 +14,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from math import pi
 
 import numpy as np
 
-from netsim.shapes import Floats, ShapeFunctions, bending_shapes, torsion_shapes
+from netsim.shapes import Floats, ShapeFunctions, bending_shapes, gauss_rule, torsion_shapes
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,8 @@ class Beam:
     """A flexible link: length [m], section, shape functions along y, along z and of torsion, in this order of the elastic coordinates.
 
     `damping` [s] and `mass_damping` [1/s] add damping proportional to stiffness and to mass, D = damping K + mass_damping M (Rayleigh);
-    `damping_ratio` the same fraction of critical damping for every mode of the clamped beam.
+    `damping_ratio` the same fraction of critical damping for every mode of the clamped beam. A beam that bends `in_plane`, along y alone, turns
+    what is attached to it by its slope as an angle (about z). Foreshortening `by_elements` is exact where elements end and linear between.
     """
 
     length: float
@@ -61,6 +61,8 @@ class Beam:
     damping: float = 0.0
     damping_ratio: float = 0.0
     mass_damping: float = 0.0
+    in_plane: bool = False
+    by_elements: bool = False
 
     @property
     def planes(self) -> list[tuple[str, ShapeFunctions]]:
@@ -94,7 +96,7 @@ class Beam:
                 psi[first : first + shapes.count, :, "xyz".index(direction)] = shapes.evaluate(at / self.length, 0)
             first += shapes.count
         for i, x in enumerate(at if self.pairs else ()):
-            shortening = self._shortening(x)
+            shortening = self.shortening(x)
             for m, (k, j) in enumerate(self.pairs):
                 psi[self.count + m, i, 0] = -shortening[k, j] * (0.5 if k == j else 1.0)
         return psi
@@ -112,14 +114,17 @@ class Beam:
 
     def quadrature(self, end: float = 1.0) -> tuple[Floats, Floats]:
         """Gauss points x and weights [m] on 0 .. end L, exact for the products of the shape functions."""
-        breaks = sorted({b for _, s in self.planes for b in s.breaks if b < end} | {0.0, end})
-        nodes, weights = np.polynomial.legendre.leggauss(max([s.points for _, s in self.planes], default=2))
-        spans = list(pairwise(breaks)) or [(0.0, 0.0)]
-        at = np.concatenate([a + (b - a) * (nodes + 1) / 2 for a, b in spans]) * self.length
-        return at, np.concatenate([(b - a) / 2 * weights for a, b in spans]) * self.length
+        breaks = {b for _, s in self.planes for b in s.breaks}
+        at, weights = gauss_rule(breaks, max([s.points for _, s in self.planes], default=2), end)
+        return at * self.length, weights * self.length
 
-    def _shortening(self, x: float) -> Floats:
-        """int_0^x phi_k' phi_l' for all pairs; functions of different planes do not meet."""
+    def shortening(self, x: float) -> Floats:
+        """int_0^x phi_k' phi_l' for all pairs (count, count); functions of different planes do not meet. A beam draws back by q^T of it q / 2."""
+        ends = np.array(sorted({b for _, s in self.planes for b in s.breaks})) * self.length
+        k = int(np.searchsorted(ends, x))
+        if self.by_elements and x not in ends:
+            part = (x - ends[k - 1]) / (ends[k] - ends[k - 1])
+            return (1 - part) * self.shortening(ends[k - 1]) + part * self.shortening(ends[k])
         at, weights = self.quadrature(x / self.length)
         slope = self.rotation(at)[:, :, 1:]
         return np.einsum("kpi,lpi,p->kl", slope, slope, weights)

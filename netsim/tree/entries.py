@@ -155,9 +155,10 @@ def point_entries(t, i, q, v, a, m, z, e):
     speed = (w[0], w[1], w[2])
     surge = plus3((dw[0], dw[1], dw[2]), cross3(spin, speed))  # R^T of the second derivative of the place
     theta, dtheta, ddtheta = section_angles(t, i, q, v, a)
-    scale = 1.0 / (1.0 + dot3(theta, theta) / 4)
-    slope = dot3(theta, dtheta) / 2
     shape = t.beams.points[t.node[i, AT_POINT]]
+    curl = shape[len(shape) - 1, 3]
+    scale = 1.0 / (1.0 + curl * dot3(theta, theta) / 4)
+    slope = curl * dot3(theta, dtheta) / 2
     size = t.beams.size[t.node[i, FLEXIBLE], 0] + t.beams.size[t.node[i, FLEXIBLE], 1]
     for k in range(t.node[i, ELASTIC]):
         phi = row(m.columns, k)
@@ -165,9 +166,9 @@ def point_entries(t, i, q, v, a, m, z, e):
         once = _in_section(m.frame, i, shape, z[1], size, k)
         twice = _in_section(m.frame, i, shape, z[2], size, k)
         d = (shape[k, 3], shape[k, 4], shape[k, 5])
-        along = scale * dot3(theta, d) / 2
+        along = curl * scale * dot3(theta, d) / 2
         spin_q = minus3(scaled3(cross3(d, dtheta), -scale / 2), scaled3(spin, along))
-        change = plus3(plus3(scaled3(cross3(d, ddtheta), 0.5), scaled3(spin, dot3(d, dtheta) / 2)), scaled3(spin_q, slope))
+        change = plus3(plus3(scaled3(cross3(d, ddtheta), 0.5), scaled3(spin, curl * dot3(d, dtheta) / 2)), scaled3(spin_q, slope))
         gain_q = minus3(scaled3(change, -scale), scaled3((dw[3], dw[4], dw[5]), along))
         gain_v = minus3(scaled3(spin, -along), scaled3(turn, scale * slope))
         speed_q = minus3(once, cross3(turn, speed))
@@ -196,7 +197,7 @@ def _in_section(frame, i, shape, z, size, k):
 
 @inner
 def section_angles(t, i, q, v, a):
-    """theta, theta', theta'' of the section of point i, before the Cayley map."""
+    """theta, theta', theta'' of the section of point i, before they become a rotation."""
     shape = t.beams.points[t.node[i, AT_POINT]]
     theta, dtheta, ddtheta = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for k in range(t.node[i, ELASTIC]):
@@ -212,8 +213,9 @@ def turning_stiffness(t, i, q, m, wrench, dq):
     """dq[j, k] += (d Phi_j / d q_k) . wrench over the elastic coordinates of point i: its columns turn with the section."""
     point_columns(t, i, q, m)
     theta, _, _ = section_angles(t, i, q, q, q)
-    scale = 1.0 / (1.0 + dot3(theta, theta) / 4)
     shape = t.beams.points[t.node[i, AT_POINT]]
+    curl = shape[len(shape) - 1, 3]
+    scale = 1.0 / (1.0 + curl * dot3(theta, theta) / 4)
     force, couple = (wrench[0], wrench[1], wrench[2]), (wrench[3], wrench[4], wrench[5])
     at, f = t.node[i, ELASTIC_V], t.node[i, FLEXIBLE]
     count = t.node[i, ELASTIC]
@@ -222,7 +224,7 @@ def turning_stiffness(t, i, q, m, wrench, dq):
         for k in range(count):
             turn, by = row(m.columns, k), (shape[k, 3], shape[k, 4], shape[k, 5])
             moved = cross3((turn[3], turn[4], turn[5]), (phi[0], phi[1], phi[2]))
-            turned = plus3(scaled3((phi[3], phi[4], phi[5]), dot3(theta, by)), cross3(by, d))
+            turned = plus3(scaled3((phi[3], phi[4], phi[5]), curl * dot3(theta, by)), cross3(by, d))
             dq[at + j, at + k] -= dot3(moved, force) + scale / 2 * dot3(turned, couple)
     for r in range(t.beams.size[f, 1]):
         j, k = t.beams.pairs[f, r, 0], t.beams.pairs[f, r, 1]

@@ -142,7 +142,8 @@ def outward(t, q, v, a, m):
 def point_motion(t, i, q, v, a, m):
     """Places point i of a flexible body; the twist W of the point relative to the body, and W', in the point's axes.
 
-    The section's rotation is cay(theta): w = (theta' - theta x theta'/2)/(1 + |theta|^2/4) in the turned axes.
+    The section's rotation is cay(theta): w = (theta' - theta x theta'/2)/(1 + |theta|^2/4) in the turned axes; of a beam in one plane
+    (curl = 0) it is theta itself.
     """
     f, at = t.node[i, FLEXIBLE], t.node[i, AT_POINT]
     s = m.modal
@@ -165,14 +166,18 @@ def point_motion(t, i, q, v, a, m):
         h0, h1, h2 = h0 + a0 * s.z[0, k], h1 + a1 * s.z[0, k], h2 + a2 * s.z[0, k]
         d0, d1, d2 = d0 + a0 * s.z[1, k], d1 + a1 * s.z[1, k], d2 + a2 * s.z[1, k]
         e0, e1, e2 = e0 + a0 * s.z[2, k], e1 + a1 * s.z[2, k], e2 + a2 * s.z[2, k]
-    scale = 1.0 / (1.0 + (h0 * h0 + h1 * h1 + h2 * h2) / 4.0)
+    rest = t.beams.points.shape[1] - 1  # the undeformed place, and curl
+    curl = shape[rest, 3]
+    scale = 1.0 / (1.0 + curl * (h0 * h0 + h1 * h1 + h2 * h2) / 4.0)
     w0, w1, w2 = scale * (d0 - (h1 * d2 - h2 * d1) / 2), scale * (d1 - (h2 * d0 - h0 * d2) / 2), scale * (d2 - (h0 * d1 - h1 * d0) / 2)
-    slope = (h0 * d0 + h1 * d1 + h2 * d2) / 2
+    slope = curl * (h0 * d0 + h1 * d1 + h2 * d2) / 2
     g0 = scale * (e0 - (h1 * e2 - h2 * e1) / 2 - slope * w0)
     g1 = scale * (e1 - (h2 * e0 - h0 * e2) / 2 - slope * w1)
     g2 = scale * (e2 - (h0 * e1 - h1 * e0) / 2 - slope * w2)
+    if curl == 0.0:
+        h2 = 2 * np.tan(h2 / 2)
+        scale = 1.0 / (1.0 + h2 * h2 / 4.0)
     _cayley(h0, h1, h2, scale, i, m.frame)
-    rest = t.beams.points.shape[1] - 1  # the undeformed place
     m.frame[i, 9], m.frame[i, 10], m.frame[i, 11] = shape[rest, 0] + x, shape[rest, 1] + y, shape[rest, 2] + z
     r = m.frame
     u0, u1, u2 = turned_back(r, i, dx, dy, dz)
@@ -201,7 +206,7 @@ def point_columns(t, i, q, m):
         h0, h1, h2 = h0 + shape[k, 3] * e, h1 + shape[k, 4] * e, h2 + shape[k, 5] * e
         for c in range(3):
             m.columns[k, c] = shape[k, c]
-    scale = 1.0 / (1.0 + (h0 * h0 + h1 * h1 + h2 * h2) / 4.0)
+    scale = 1.0 / (1.0 + shape[len(shape) - 1, 3] * (h0 * h0 + h1 * h1 + h2 * h2) / 4.0)
     for r in range(t.beams.size[f, 1]):
         k, j = t.beams.pairs[f, r, 0], t.beams.pairs[f, r, 1]
         for c in range(3):

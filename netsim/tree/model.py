@@ -80,7 +80,8 @@ class Beams(NamedTuple):
     """The flexible bodies' integrals (beam.Integrals), padded to the largest: F bodies, N coordinates, Z with products.
 
     size (F, 2): N and the number of products; pairs (F, P, 2); linear (F, Z, 12): first, mixed; second (F, Z, Z, 10): second, METRIC;
-    spin (F, N, 3); strain (F, 2, N, N): stiffness, damping; points (points, Z + 1, 6): psi, theta, and in the last row the place at rest.
+    spin (F, N, 3); strain (F, 2, N, N): stiffness, damping; points (points, Z + 1, 6): psi, theta, and in the last
+    row the place at rest and curl (see kinematics.point_motion).
     """
 
     size: Array
@@ -291,11 +292,11 @@ def _pad(beams: list[Beam], points: list[tuple[Beam, float]]) -> Beams:
 
 
 def _point_row(beam: Beam, at: float, size: int) -> Array:
-    """psi and theta of the section at a fraction of the length, and its place at rest in the last row."""
+    """psi and theta of the section at a fraction of the length; in the last row its place at rest, and curl: 0 where theta is the angle, else 1."""
     place = np.array([at * beam.length])
     row = np.zeros((size + 1, 6))
     psi, theta = beam.displacement(place)[:, 0], beam.rotation(place)[:, 0]
-    row[: len(psi), :3], row[: len(theta), 3:], row[size, 0] = psi, theta, place[0]
+    row[: len(psi), :3], row[: len(theta), 3:], row[size, 0], row[size, 3] = psi, theta, place[0], float(not beam.in_plane)
     return row
 
 

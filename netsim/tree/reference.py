@@ -125,19 +125,20 @@ def quaternion_rotation(q: Array) -> Array:
 
 def _point(tree: Tree, beam: Any, i: int, q: Array, v: Array, a: Array) -> _Step:
     t = tree.flat
-    count, place = beam.count, t.beams.points[t.node[i, AT_POINT], -1, :3]
+    count, (*place, curl) = beam.count, t.beams.points[t.node[i, AT_POINT], -1, :4]
     e, de, dde = q[t.node[i, ELASTIC_Q] :][:count], v[t.node[i, ELASTIC_V] :][:count], a[t.node[i, ELASTIC_V] :][:count]
     psi, theta = beam.displacement(place[:1])[:, 0], beam.rotation(place[:1])[:, 0]
     z, slope, bend = products(beam, e, de)
-    # a Cayley rotation: w = cay' in the turned axes, as a matrix on the rate of theta
+    # a Cayley rotation: w = cay' in the turned axes, as a matrix on the rate of theta; in one plane (curl = 0) theta is the angle
     angle, spin = theta.T @ e, theta.T @ de
-    scale = 1 / (1 + angle @ angle / 4)
-    rotation = np.eye(3) + scale * (skew(angle) + skew(angle) @ skew(angle) / 2)
-    turn = scale * (np.eye(3) - skew(angle) / 2)
+    scale = 1 / (1 + curl * angle @ angle / 4)
+    half = angle / 2 if curl else np.tan(angle / 2)
+    rotation = np.eye(3) + 2 * (skew(half) + skew(half) @ skew(half)) / (1 + half @ half)
+    turn = scale * (np.eye(3) - curl * skew(angle) / 2)
     columns = np.concatenate([rotation.T @ psi.T @ slope, turn @ theta.T])
     speed = psi.T @ slope @ de
     w = turn @ spin
-    drift = np.concatenate([rotation.T @ psi.T @ bend - np.cross(w, rotation.T @ speed), -scale * (angle @ spin) / 2 * w])
+    drift = np.concatenate([rotation.T @ psi.T @ bend - np.cross(w, rotation.T @ speed), -curl * scale * (angle @ spin) / 2 * w])
     return _Step(rotation, place + psi.T @ z, np.concatenate([rotation.T @ speed, w]), columns @ dde + drift, columns)
 
 

@@ -67,7 +67,10 @@ function place() {
 
 // ------------------------------------------------------------------------------------------- words
 
-const span = motion.last - motion.first;
+const { chapters } = scene;
+let [first, last, title] = [motion.first, motion.last, ''];
+if (chapters.length) ({ first, last, name: title } = chapters[0]);
+const span = last - first; // all chapters are equally long
 const longest = Math.max(Math.abs(motion.first), Math.abs(motion.last));
 const [unit, factor] = longest >= 0.1 || longest === 0 ? ['s', 1] : longest >= 1e-4 ? ['ms', 1e3] : ['µs', 1e6];
 const digits = Math.max(0, 3 - Math.floor(Math.log10(span * factor || 1)));
@@ -151,24 +154,25 @@ function seek(time) {
   motion.seek(time);
   place();
   if (followed) view.move(was.subVectors(followed.object.position, was));
-  get('slider').value = span ? (motion.time - motion.first) / span : 0;
-  get('time').textContent = `t = ${clock(motion.time)} ${unit}`;
-  get('clock').textContent = `${clock(motion.time)} / ${clock(motion.last)} ${unit}`;
+  const part = span ? (motion.time - first) / span : 0;
+  get('slider').value = part;
+  get('time').textContent = title || `t = ${clock(motion.time)} ${unit}`;
+  get('clock').textContent = title ? `${Math.round(360 * part)}°` : `${clock(motion.time)} / ${clock(last)} ${unit}`;
   dirty = true;
 }
 
 function play(on) {
   playing = on && span > 0;
-  if (playing && motion.time >= motion.last) seek(motion.first);
+  if (playing && motion.time >= last) seek(first);
   get('play').classList.toggle('playing', playing);
   get('play').setAttribute('aria-label', playing ? 'pause' : 'play');
 }
 
 function advance(seconds) {
   let time = motion.time + seconds * Number(get('speed').value);
-  if (time >= motion.last && get('loop').checked) time = motion.first + ((time - motion.first) % span);
-  seek(time);
-  if (time >= motion.last) play(false);
+  if (time >= last && get('loop').checked) time = first + ((time - first) % span);
+  seek(Math.min(time, last));
+  if (time >= last) play(false);
 }
 
 function tick(now) {
@@ -189,7 +193,7 @@ function fillSpeeds() {
   const usual = !span || (span >= 1 && span <= 60) ? 1 : roundUp(span / 10);
   const rates = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10].map((k) => Number((k * usual).toPrecision(2)));
   for (const rate of [...new Set([...rates, 1])].sort((x, y) => x - y)) {
-    const option = element(get('speed'), 'option', rate === 1 ? '1× real time' : rate < 0.01 ? `1/${Math.round(1 / rate)}×` : `${readable(rate)}×`);
+    const option = element(get('speed'), 'option', rate === 1 ? (chapters.length ? '1×' : '1× real time') : rate < 0.01 ? `1/${Math.round(1 / rate)}×` : `${readable(rate)}×`);
     option.value = rate;
     option.selected = rate === Number(usual.toPrecision(2));
   }
@@ -216,8 +220,14 @@ function toggle(id, present, show) {
 
 function connect() {
   get('play').addEventListener('click', () => play(!playing));
-  get('slider').addEventListener('input', () => (play(false), seek(motion.first + span * Number(get('slider').value))));
+  get('slider').addEventListener('input', () => (play(false), seek(first + span * Number(get('slider').value))));
   get('slider').disabled = !span;
+  get('chapters').hidden = !chapters.length;
+  for (const chapter of chapters) element(get('chapter'), 'option', chapter.name);
+  get('chapter').addEventListener('change', () => {
+    ({ first, last, name: title } = chapters[get('chapter').selectedIndex]);
+    seek(first);
+  });
   get('fit').addEventListener('click', () => view.fit());
   for (const button of document.querySelectorAll('[data-view]')) button.addEventListener('click', () => view.from(button.dataset.view.split(',').map(Number)));
   bodies.forEach((item, k) => {
@@ -247,8 +257,8 @@ function connect() {
     const step = span / Math.max(1, motion.times.length - 1);
     if (event.key === ' ' && !event.target.matches('button, input')) play(!playing);
     else if (event.key === 'f') view.fit();
-    else if (event.key === 'ArrowRight') seek(motion.time + step);
-    else if (event.key === 'ArrowLeft') seek(motion.time - step);
+    else if (event.key === 'ArrowRight') seek(Math.min(last, motion.time + step));
+    else if (event.key === 'ArrowLeft') seek(Math.max(first, motion.time - step));
     else return;
     event.preventDefault();
   });
@@ -261,7 +271,8 @@ fillSpeeds();
 connect();
 resize();
 view.fit();
-seek(motion.first);
+seek(first);
+play(chapters.length > 0);
 requestAnimationFrame(tick);
 document.body.dataset.renderer = webgl ? 'webgl' : 'canvas';
 window.viewer = { seek, play, time: () => motion.time, playing: () => playing };

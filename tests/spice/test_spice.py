@@ -263,6 +263,15 @@ def test_switch_with_hysteresis_makes_an_oscillator_of_exact_period(tmp_path):
     assert [what for _, what in found][:3] == ["on = 1", "on = 0", "on = 1"]
 
 
+def test_a_transistor_that_conducts_starts_while_its_gate_moves_fast(tmp_path):
+    """The rate of its channel current is a difference of rates of 10^8 V/s, and only known so far."""
+    found = last(
+        tmp_path, "VDD vdd 0 24", "M3 r g 0 0 nm w=1 l=1", "M4 r ghr vdd vdd pm w=1 l=1", "Vg g 0 PULSE(10 0 0 50n 50n 20u 50u)", "Vghr ghr 0 24",
+        ".model nm nmos level=1 vto=2 kp=2", ".model pm pmos level=1 vto=-2 kp=2", ".tran 10n 20n", ".save v(r) v(g)",
+    )  # fmt: skip
+    assert found["g.v"] == pytest.approx(6.0) and abs(found["r.v"]) < 1e-10
+
+
 def test_elements_may_read_what_comes_later(tmp_path):
     found = last(
         tmp_path,

@@ -3,12 +3,12 @@
 import numpy as np
 
 from netsim import shapes
-from netsim.tree.beam import Section, flexible_beam
+from netsim.tree.beam import Beam, Section, flexible_beam
 from netsim.tree.model import ELASTIC, ELASTIC_Q, FREE, JOINT_Q, KIND, SPHERICAL, Body, Inertia, Joint, build_tree
 from netsim.tree.reference import quaternion_rotation
 
 KINDS = ("revolute", "prismatic", "spherical", "free", "fixed")
-FAMILIES = (*shapes.FAMILIES, "hermite")
+FAMILIES = tuple(shapes.FAMILIES)
 
 
 def random_rotation(rng):
@@ -24,7 +24,10 @@ def random_inertia(rng):
 def random_beam(rng, foreshortening=False):
     section = Section(2.0, 50.0, 70.0, 20.0, (0.02, 0.01, 0.012))
     family, torsion = FAMILIES[rng.integers(len(FAMILIES))], int(rng.integers(2))
-    return flexible_beam(rng.uniform(0.5, 1.5), section, family, 2, torsion, foreshortening=foreshortening, damping=0.01)
+    length, options = rng.uniform(0.5, 1.5), {"foreshortening": foreshortening, "damping": 0.01, "by_elements": bool(rng.integers(2))}
+    if rng.random() < 0.2:
+        return Beam(length, section, shapes.bending_shapes(family, 2), in_plane=True, **options)
+    return flexible_beam(length, section, family, 2, torsion, **options)
 
 
 def random_tree(seed, n, flexible=0.0, foreshortening=False, kinds=KINDS, friction=True, chain=False):
