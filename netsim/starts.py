@@ -81,11 +81,16 @@ class Computed:
     live: Array
 
     def linearise(self, machine: Machine, g: Array, target: float) -> tuple[float, Array]:
-        gathered = g[machine.system.gather(self.batch, self.kernel)][:, [self.position]]
-        parameters = machine.parameters[id(self.batch)][:, [self.position]]
-        result = evaluate_program(self.kernel.program, gathered, g[machine.system.layout.uniforms], parameters)[:, 0]
-        keep = np.array([place[0] == "level" for place in self.kernel.scatter])
-        return float(result[0] - target), result[np.flatnonzero(keep)[self.live]]
+        value, derivatives = kernel_scalars(machine, self.kernel, self.batch, self.position, g)
+        return value - target, derivatives[self.live]
+
+
+def kernel_scalars(machine: Machine, kernel: Kernel, batch: Batch, position: int, g: Array) -> tuple[float, Array]:
+    """What a `linear_kernel` gives at what g holds: the scalar and its derivatives."""
+    gathered = g[machine.system.gather(batch, kernel)][:, [position]]
+    parameters = machine.parameters[id(batch)][:, [position]]
+    result = evaluate_program(kernel.program, gathered, g[machine.system.layout.uniforms], parameters)[:, 0]
+    return float(result[0]), result[np.array([place[0] == "level" for place in kernel.scatter])]
 
 
 @dataclass(frozen=True, eq=False)

@@ -174,15 +174,37 @@ def test_a_slider_crank_runs_through_its_dead_points():
     assert stored + dissipated - supplied == pytest.approx(np.full(len(stored), stored[0]), abs=2e-6 * np.ptp(stored))
 
 
+ALIKE = {
+    "hinge": (SWING["space"] + "run transient(stop = 4 s, sample = 10 ms)\n", ("j.dry.torque", "j.force.z"), 4),
+    "slider that is pulled": (PULLED["slider"] + "run transient(stop = 4 s, sample = 10 ms)\n", ("f.force", "f.loss"), 3),
+    "incline": (INCLINE.replace("4 s", "4 s, sample = 10 ms"), ("s.dry.force", "s.force.z"), 1),
+    "pin": (SWING["plane"] + "run transient(stop = 4 s, sample = 10 ms)\n", ("j.dry.torque", "j.q"), 4),
+    "four-bar, all joints": (FOURBAR.format(round=""), ("j1.dry.torque", "j2.dry.torque", "j4.dry.torque", "j4.force.x"), 10),
+}
+
+
+@pytest.mark.parametrize("where", ALIKE)
+def test_joint_coordinates_stick_and_slip_at_the_same_instants(where):
+    """Instants, what happens there, and the forces: also where more joints hold than there are freedoms, so that they share the load."""
+    text, names, events = ALIKE[where]
+    bodies, joints = (
+        sampled(netsim.load(text.replace("transient(", f"transient(formulation = {f}, ")), names, rtol=1e-8) for f in ("absolute", "tree")
+    )
+    assert joints.attributes["formulation"] == "tree" and joints.attributes["unknowns"] < bodies.attributes["unknowns"]
+    assert len(log(bodies)) >= events and [e[1::2] for e in log(bodies)] == [e[1::2] for e in log(joints)]
+    assert [float(e[0]) for e in log(joints)] == pytest.approx([float(e[0]) for e in log(bodies)], abs=1e-8)
+    for name in names:
+        assert joints.series(name) == pytest.approx(bodies.series(name), rel=1e-5, abs=1e-5)
+
+
 def test_what_friction_that_holds_needs():
-    """Recursions and the coordinates of joints know no modes: they say so, at the joint, with what helps."""
+    """Recursions know no modes: they say so, at the joint, with what helps."""
     text = SWING["space"]
-    for run in ("recursion(stop = 1 s)", "transient(stop = 1 s, formulation = tree)"):
-        with pytest.raises(InputError) as caught:
-            netsim.load(f"{text}run {run}\nsave j.q\n").run()
-        assert caught.value.problems[0].code in ("E450", "E439") and "`ws`" in caught.value.problems[0].hint
-        assert caught.value.problems[0].span.line == 5
-        netsim.load(f"{text.replace('0.05 N.m', '0.05 N.m, ws = 0.1 rad/s')}run {run}\nsave j.q\n").run()
+    with pytest.raises(InputError) as caught:
+        netsim.load(f"{text}run recursion(stop = 1 s)\nsave j.q\n").run()
+    assert caught.value.problems[0].code == "E450" and "`ws`" in caught.value.problems[0].hint
+    assert caught.value.problems[0].span.line == 5
+    netsim.load(f"{text.replace('0.05 N.m', '0.05 N.m, ws = 0.1 rad/s')}run recursion(stop = 1 s)\nsave j.q\n").run()
 
 
 THROWN = (
@@ -206,6 +228,14 @@ RUBBING = {
     ),
     "plane": (THROWN, "j planar_joint (ground, a) normal = [0, 1, 0], c = 50 N/m, frictionq = 0.2 N.m{ws}\nstart a.w.y = 3 rad/s", ("j.x", "j.q")),
     "line": (THROWN, "j point_on_line (ground, a) at = [0, 0, 0] m, axis = [1, 1, -1], friction = 3 N{vs}", ("j.s",)),
+    "ball": (THROWN, "j spherical (ground, a) at = [0, 0, 0] m, friction = 0.4 N.m{ws}\nstart a.w = [1, -1, 3] rad/s", ("j.rate.x", "j.rate.z")),
+    "glide": (
+        THROWN,
+        "j planar_joint (ground, a) normal = [0, 1, 0], c = 50 N/m, friction = 2 N{vs}\n"
+        "start j.ratex = 1 m/s\nstart j.ratey = 0.2 m/s\nstart j.rateq = 0.5 rad/s",
+        ("j.x", "j.y"),
+    ),
+    "ball on a line": (THROWN, "j point_on_line (ground, a) at = [0, 0, 0] m, axis = [1, 1, -1], frictionq = 0.3 N.m{ws}", ("j.s", "j.rateq.x")),
     "slide": (THROWN_FLAT, "j planar_prismatic (ground, a) axis = [1, 2], friction = 6 N{vs}\nstart j.rate = 3 m/s", ("j.q",)),
     "slot": (THROWN_FLAT, "j planar_pin_in_slot (ground, a) axis = [2, -1], friction = 2 N, frictionphi = 0.5 N.m{vs}{ws}", ("j.q", "j.phi")),
 }

@@ -36,7 +36,7 @@ from netsim.integrators.crossings import first_event, nothing_to_watch
 from netsim.integrators.readout import Readout, longer, take
 from netsim.integrators.states import load, place, project
 from netsim.kernels.apart import address_of, plain_loops
-from netsim.kernels.bundle import Bundle, bundled
+from netsim.kernels.bundle import Bundle, bundled, called
 from netsim.peaks import ends_of
 from netsim.selection import Sampler
 from netsim.solvers.consistent import Consistent
@@ -241,7 +241,7 @@ def integrate_adaptive(run: Running, progress: Any) -> Problem | None:  # noqa: 
         problem, (trial, control, plan, factor) = run.machine.bundle, map(run.bundle, ("trial", "control", "plan", "factor"))
         most = LOOK if run.machine.system.redundant else block
         started = clock.perf_counter()
-        status = advance(run.arrays.address, problem, factor, trial, control, plan, run.bundle("readout"), run.watch, min(block, most))
+        status = called(advance, run.arrays.address, problem, factor, trial, control, plan, run.bundle("readout"), run.watch, min(block, most))
         spent = clock.perf_counter() - started
         if progress:
             progress(min(1.0, run.now / run.options.stop), run.now, run.steps)

@@ -73,10 +73,11 @@ def crowded(log: Sequence[Event], recent: dict[tuple[str, str], deque[float]], s
     for event in log:
         times = recent.setdefault((event.element, event.condition), deque(maxlen=CROWD))
         times.append(event.time)
-        gaps = np.diff(times)
-        near = SHRINKING if np.all(gaps[1:] < gaps[:-1]) else SHRUNK
         span = times[-1] - times[0]
-        if len(times) == CROWD and span < near * stop:
+        if len(times) < CROWD or span >= SHRINKING * stop:
+            continue
+        gaps = np.diff(times)
+        if span < SHRUNK * stop or np.all(gaps[1:] < gaps[:-1]):
             message = f"'{event.element}' switches without end at t = {event.time:.6g} s: {CROWD} times '{event.condition}' within {span:.1e} s"
             hint = "let it rest (a discrete that holds at low speed), keep its thresholds apart (hysteresis), or let it slide (sliding_relay)"
             return Problem("E510", message, event.span, hint=hint)

@@ -18,9 +18,9 @@ import numpy as np
 from netsim.analyses.event_log import Event, Placed, events_of
 from netsim.batches import Batch, shares_of
 from netsim.errors import Problem, SimulationError
-from netsim.integrators.crossings import CAREFUL, SLACK, Watch, look
-from netsim.integrators.settling import ENDLESS, LOOSE, LOST, OTHER_MODE, RESETS, ROUNDING, ROUNDS, SETTLED, STILL, begin_round, follow
-from netsim.kernels.bundle import Bundle, bundled
+from netsim.integrators.crossings import CAREFUL, Watch, look
+from netsim.integrators.settling import ENDLESS, LOOSE, LOST, OTHER_MODE, RESETS, ROUND, ROUNDING, ROUNDS, SETTLED, STILL, SWITCHING, rounds
+from netsim.kernels.bundle import Bundle, bundled, called
 from netsim.kernels.events import switching
 from netsim.solvers.consistent import Consistent, compiled_plan, make_consistent, nothing_to_recover
 from netsim.solvers.initial import Structure
@@ -31,7 +31,6 @@ from netsim.solvers.stages import Stages, level_values, solve_stage
 from netsim.starts import StartRow, kernel_row, linear_kernel
 
 Array = np.ndarray
-BESIDE = 8 * 2.220446049250313e-16
 
 
 @dataclass(eq=False)
@@ -101,14 +100,19 @@ def settling(machine: Machine, structure: Structure, careful: bool = False) -> S
         resets += [Placed(b, int(k), r) for r in events.resets for k in at]
         first_fired, first_target = first_fired + len(events.whens) * b.n, first_target + len(events.resets) * b.n
     modes = np.array([k for b in batches for i in switching(b.form) for k in b.discretes(i)], np.int64) + layout.discretes
+    table = call_table(calls, layout.uniforms)
+    if machine.element is not None:
+        from netsim.jointspace.rows import frames_first
+
+        table = np.concatenate([frames_first(machine), table])
     setting = np.array([any(_same_when(w, r) for r in resets) for w in whens], np.int64)
     watch = Watch(
-        call_table(calls, layout.uniforms), np.zeros(scales + layout.truth_count), np.zeros(layout.truth_count),
+        table, np.zeros(scales + layout.truth_count), np.zeros(layout.truth_count),
         np.array([p.of.timed for p in relations], np.int64),
         np.array([p.of.strict for p in relations], np.int64), np.zeros(layout.truth_count, np.int64),
         np.array([bool(p.of) for p in discretes], np.int64), modes, np.zeros(layout.nz), setting, np.zeros(layout.truth_count + fired, np.int64),
         np.zeros(layout.truth_count), np.zeros(3 * layout.nk + layout.ny + 2 * layout.nq + 4 * layout.nr), np.zeros(layout.size),
-        np.array([layout.truth_count, layout.nz, fired, layout.discretes, layout.truths, int(careful)], np.int64),
+        np.zeros(2, np.int64), np.array([layout.truth_count, layout.nz, fired, layout.discretes, layout.truths, int(careful)], np.int64),
     )  # fmt: skip
     return Settling(machine, structure, watch, relations, discretes, whens, resets, calls, bundled(watch))
 
@@ -176,42 +180,50 @@ def settle(s: Settling, g: Array, t: float) -> bool:
     """Exchange truths and discretes at what g holds (consistent, time included) until nothing changes; False where nothing did.
 
     Raises `SimulationError` where they never agree or no consistent point follows."""
-    before, n, m = g[s.values].copy(), len(s.relations), len(s.relations) + len(s.discretes)
-    s.watch.changed[:] = 0
-    for round_ in range(ROUNDS):
-        answer = begin_round(s.looking, g, SLACK if round_ == 0 else LOOSE)
-        changed = [(s.relations + s.whens)[k] for k in np.flatnonzero(s.watch.changed)]
-        if answer == STILL:
-            s.log += events_of(t, s.discretes, before, g[s.values], changed)
-            return round_ > 0
+    before = g[s.values].copy()
+    s.watch.changed[:] = s.watch.stage[:] = 0
+    (plan, bundle), jumped = plan_for(s, g, t), None
+    while (answer := called(rounds, s.looking, bundle, g, jumped is not None or bundle is s.nothing)) != STILL:
+        if answer == SWITCHING:
+            raise _never_ending(t, _changed(s))
+        if answer == ENDLESS:
+            message = f"at t = {t:.9g} s discretes and the point that follows from them never agree"
+            raise SimulationError(Problem("E509", message, hint="pre() breaks such a loop"))
         if answer == RESETS:
-            targets, fired = s.watch.found[m + len(s.whens) :].copy(), s.watch.found[m : m + len(s.whens)] > 0.5
-            indicators = s.watch.found[:n].copy()
-            happening = [when for when, now in zip(s.whens, fired) if now]
-            _set_states(s, g, [(r, targets[i]) for i, r in enumerate(s.resets) if any(_same_when(w, r) for w in happening)])
-        _follow(s, g, t)
-        if answer == RESETS:
-            _truths_behind_jump(s, g, indicators)
-    names = sorted({f"'{place.batch.labels[place.position]}' ({place.of.text})" for place in changed[-6:]})
-    hint = "two of these conditions may exclude one another: a gap between their thresholds (hysteresis) ends it"
-    raise SimulationError(
-        Problem("E509", f"at t = {t:.9g} s conditions keep switching one another: {', '.join(names)}", changed[-1].of.span, hint=hint)
-    )
-
-
-def _follow(s: Settling, g: Array, t: float) -> None:
-    """Discretes and a consistent point that agree, for the next values in `following`; plans are laid out and points found with care on the way."""
-    answer, (plan, bundle) = OTHER_MODE, plan_for(s, g, t)
-    while answer != SETTLED:
-        answer = follow(s.looking, bundle, g)
-        if answer == OTHER_MODE:
+            jumped = _jump(s, g)
+        elif answer == SETTLED and jumped is not None:
+            _truths_behind_jump(s, g, jumped)
+            jumped = None
+        if answer != LOST:
             plan, bundle = plan_for(s, g, t)
         if answer == LOST or (answer == OTHER_MODE and not len(plan.sizes)):
             make_whole(s, g, t)
             bundle = s.nothing
-        if answer == ENDLESS:
-            message = f"at t = {t:.9g} s discretes and the point that follows from them never agree"
-            raise SimulationError(Problem("E509", message, hint="pre() breaks such a loop"))
+    s.log += events_of(t, s.discretes, before, g[s.values], _changed(s))
+    return bool(s.watch.stage[ROUND])
+
+
+def _changed(s: Settling) -> list[Placed]:
+    """Relations and whens that changed anything at this instant."""
+    places = [*s.relations, *s.whens]
+    return [places[k] for k in np.flatnonzero(s.watch.changed)]
+
+
+def _never_ending(t: float, changed: list[Placed]) -> SimulationError:
+    names = sorted({f"'{place.batch.labels[place.position]}' ({place.of.text})" for place in changed[-6:]})
+    hint = "two of these conditions may exclude one another: a gap between their thresholds (hysteresis) ends it"
+    message = f"at t = {t:.9g} s conditions keep switching one another: {', '.join(names)}"
+    return SimulationError(Problem("E509", message, changed[-1].of.span, hint=hint))
+
+
+def _jump(s: Settling, g: Array) -> Array:
+    """Set states as whens say that happen; the indicators before."""
+    n, m = len(s.relations), len(s.relations) + len(s.discretes)
+    targets, fired = s.watch.found[m + len(s.whens) :].copy(), s.watch.found[m : m + len(s.whens)] > 0.5
+    indicators = s.watch.found[:n].copy()
+    happening = [when for when, now in zip(s.whens, fired) if now]
+    _set_states(s, g, [(r, targets[i]) for i, r in enumerate(s.resets) if any(_same_when(w, r) for w in happening)])
+    return indicators
 
 
 def _truths_behind_jump(s: Settling, g: Array, before: Array) -> None:
@@ -229,16 +241,13 @@ def _set_states(s: Settling, g: Array, wanted: list[tuple[Placed, float]]) -> No
     rows: dict[int, list[StartRow]] = {}
     for place, target in wanted:
         reset, label = place.of, place.batch.labels[place.position]
-        row = kernel_row(
-            machine.system,
-            place.batch,
-            place.position,
-            linear_kernel(place.batch.form, reset.state),
-            f"{label}: {reset.text}",
-            "value",
-            target,
-            reset.span,
-        )
+        kernel, path = linear_kernel(place.batch.form, reset.state), f"{label}: {reset.text}"
+        if machine.element is None:
+            row = kernel_row(machine.system, place.batch, place.position, kernel, path, "value", target, reset.span)
+        else:
+            from netsim.jointspace.rows import coordinate_row
+
+            row = coordinate_row(machine, place.batch, place.position, kernel, path, target, reset.span)
         stage = int(np.max(row.levels - o.d[row.variables]))
         if stage >= 0:
             hint = "reinit sets velocities and what stands under der()"
@@ -288,26 +297,3 @@ def plan_for(s: Settling, g: Array, t: float) -> tuple[Consistent, Bundle]:
             plan = compiled_plan(recovery)
         s.plans[key] = recovery, plan, bundled(plan)
     return s.plans[key][1:]
-
-
-# ------------------------------------------------------------------------------------------------ known instants
-
-
-def due(s: Settling, g: Array, t: float, stop: float) -> float:
-    """The next instant at which a relation of time alone changes; infinity without one. What is not linear in time is watched like any other."""
-    if not s.watch.timed.any():
-        return np.inf
-    at, found = g[TIME], []
-    for instant in (t, t + 0.5 * stop, t + stop):
-        g[TIME] = instant
-        look(s.looking, g)
-        found.append(s.watch.found[: len(s.relations)].copy())
-    g[TIME] = at
-    first, middle, last = found
-    straight = np.abs(first + last - 2 * middle) <= 1e-12 * (np.abs(first) + np.abs(last))
-    s.watch.timed[:] &= straight
-    slope = (last - first) / stop
-    with np.errstate(all="ignore"):
-        instants = t - first / slope
-    later = (s.watch.timed > 0) & np.isfinite(instants) & (instants > t + 2 * BESIDE * max(abs(t), 1e-9 * stop))
-    return float(np.min(instants[later], initial=np.inf))

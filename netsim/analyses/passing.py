@@ -5,19 +5,15 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-import numpy as np
-
 from netsim.analyses.event_log import crowded
-from netsim.analyses.events import BESIDE, due, plan_for, settle
+from netsim.analyses.events import plan_for, settle
 from netsim.analyses.run_arrays import first_factor
 from netsim.errors import Problem, SimulationError
-from netsim.integrators.adaptive import first_size
-from netsim.integrators.contract import FRESH, RESTARTED, set_scales
+from netsim.integrators.contract import FRESH
 from netsim.integrators.control import DUE, EVERY, NOW, ROW, SIZE
-from netsim.integrators.readout import longer, take
-from netsim.integrators.settling import leave
-from netsim.integrators.states import STORED, energies, load, place
-from netsim.solvers.newton import set_time
+from netsim.integrators.instants import before, behind, next_due
+from netsim.integrators.readout import longer
+from netsim.kernels.bundle import called
 
 IDLE = 20
 """So often an instant may be found at which nothing changes."""
@@ -32,14 +28,14 @@ def pass_event(run: Any) -> None:
 
     Energy that an impulse takes counts as dissipated. `run` is the `Running` of the loop.
     Raises `SimulationError` where discretes never agree, or conditions switch without end."""
-    s, trial, control, layout = run.events, run.trial, run.control, run.machine.system.layout
+    s, trial, control = run.events, run.trial, run.control
     assert s is not None
-    problem, power, t = run.machine.bundle, run.readout.power, float(control.numbers[NOW])
-    load(problem, trial.g, trial.start)
-    set_time(problem, trial.g, t + BESIDE * abs(t))
-    energies(problem, trial.g, power)
-    stored = power[STORED]
-    known = len(s.log)
+    problem, t = run.machine.bundle, float(control.numbers[NOW])
+    if control.places[ROW] + 4 > len(run.readout.times):
+        run.bundles.pop(id(run.readout), None)
+        run.readout = longer(run.readout)
+    bundle, readout, known = run.bundle("trial"), run.bundle("readout"), len(s.log)
+    called(before, problem, bundle, readout, t)
     settled = settle(s, trial.g, t)
     run.idle = 0 if settled or t > run.last else run.idle + 1
     run.last = t
@@ -49,28 +45,13 @@ def pass_event(run: Any) -> None:
     if settled:
         if wrong := crowded(s.log[known:], s.recent, run.options.stop):
             raise SimulationError(wrong)
-        found = layout.state(trial.g)
-        trial.start[: len(found)] = found
-        place(problem, trial.g, trial.start)
-        energies(problem, trial.g, power)
-        run.readout.totals[:, 1] += stored - power[STORED]
-        trial.counters[RESTARTED] = 2
-        trial.middle[:] = trial.start
-        if control.places[ROW] and control.places[EVERY]:
-            if control.places[ROW] + 4 > len(run.readout.times):
-                run.readout = longer(run.readout)
-            row = int(control.places[ROW])
-            behind = np.nextafter(max(t, run.readout.times[row - 1]), np.inf)
-            take(problem, run.bundle("trial"), run.bundle("readout"), row, float(behind))
-            control.places[ROW] += 1
-        set_scales(problem, run.bundle("trial"))
+        row = int(control.places[ROW]) if control.places[EVERY] else 0
+        size = called(behind, problem, bundle, readout, s.looking, row, t, run.options.stop, run.method.estimate, AHEAD * run.options.stop)
+        control.places[ROW] += row > 0
         _forget(run)
-        leave(problem, s.looking, trial.g, AHEAD * run.options.stop)
-        control.numbers[SIZE] = run.options.step or min(
-            control.numbers[SIZE], first_size(problem, run.bundle("trial"), run.options.stop, run.method.estimate)
-        )
+        control.numbers[SIZE] = run.options.step or min(control.numbers[SIZE], size)
     _exchange(run, t)
-    control.numbers[DUE] = due(s, trial.g, t, run.options.stop)
+    control.numbers[DUE] = called(next_due, s.looking, trial.g, t, run.options.stop)
 
 
 def _exchange(run: Any, t: float) -> None:

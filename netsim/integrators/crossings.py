@@ -36,7 +36,8 @@ class Watch(NamedTuple):
 
     Of relations: whether their instants are known beforehand (timed), whether equality is false (strict), which was exchanged last (flips); of
     discretes: whether they have names, where g holds those that switch the matrix (modes), next values; of whens: whether they set states anew; of
-    relations and whens: which changed anything at this instant; room for truths, a state, and a whole g."""
+    relations and whens: which changed anything at this instant; room for truths, a state, and a whole g; how far an instant is worked out
+    (stage)."""
 
     table: Array
     found: Array
@@ -52,6 +53,7 @@ class Watch(NamedTuple):
     kept: Array
     state: Array
     room: Array
+    stage: Array
     sizes: Array
 
 
@@ -59,7 +61,7 @@ def nothing_to_watch() -> Watch:
     """Of a network in which nothing changes at events."""
     none, whole = np.zeros(0), np.zeros(0, np.int64)
     table = np.zeros((0, ROW_LENGTH), np.int64)
-    return Watch(table, none, none, whole, whole, whole, whole, whole, none, whole, whole, none, none, none, np.zeros(6, np.int64))
+    return Watch(table, none, none, whole, whole, whole, whole, whole, none, whole, whole, none, none, none, whole, np.zeros(6, np.int64))
 
 
 @lean

@@ -1,12 +1,12 @@
 """Rounds of an event without Python: truths exchanged where indicators contradict them, discretes that follow, a consistent point for them.
 
-A round begins with `begin_round`; where it finds a change, `follow` brings discretes and point to agree. Both stop where Python is needed: states
-set anew, discretes whose matrix has another plan, a point that the plan does not reach.
+A round begins with `begin_round`; where it finds a change, `follow` brings discretes and point to agree. `rounds` goes on until nothing changes, or
+Python is needed: states set anew, discretes whose matrix has another plan, a point that the plan does not reach.
 """
 
 from __future__ import annotations
 
-from netsim.integrators.crossings import DISCRETES, FIRED, RELATIONS, TRUTHS, Z, look
+from netsim.integrators.crossings import DISCRETES, FIRED, RELATIONS, SLACK, TRUTHS, Z, look
 from netsim.integrators.states import copy
 from netsim.kernels.call import inner, lean
 from netsim.solvers.consistent import make_consistent
@@ -14,8 +14,10 @@ from netsim.solvers.machine import NK, X
 
 STILL, CHANGED, RESETS = 0, 1, 2
 """What `begin_round` answers: nothing changes, discretes or conditions do, and states are set anew besides."""
-SETTLED, OTHER_MODE, LOST, ENDLESS = 3, 4, 5, 6
-"""What `follow` answers: agreed; the discretes now in g have another plan; the plan finds no point; they never agree."""
+SETTLED, OTHER_MODE, LOST, ENDLESS, SWITCHING = 3, 4, 5, 6, 7
+"""What `follow` answers: agreed; the discretes now in g have another plan; the plan finds no point; they never agree. `rounds`: they never end."""
+ROUND, FOLLOWING = 0, 1
+"""Positions in Watch.stage: the round, and whether its discretes are still to be followed."""
 ROUNDS = 100
 LOOSE = 1e-9
 """Within an instant an indicator this small beside the largest it had keeps its truth."""
@@ -24,6 +26,28 @@ ROUNDING, RESTING = 1e-15, 1e-20
 
 
 @lean
+def rounds(watch, plan, g, once):
+    """Rounds from where `stage` stands: STILL, RESETS, SWITCHING or an answer of `follow`; SETTLED only where the plan is to serve `once`."""
+    stage = watch.stage
+    while stage[ROUND] < ROUNDS:
+        if stage[FOLLOWING] == 0:
+            answer = begin_round(watch, g, SLACK if stage[ROUND] == 0 else LOOSE)
+            if answer == STILL:
+                return STILL
+            stage[FOLLOWING] = 1
+            if answer == RESETS:
+                return RESETS
+        answer = follow(watch, plan, g)
+        if answer != SETTLED:
+            return answer
+        stage[FOLLOWING] = 0
+        stage[ROUND] += 1
+        if once:
+            return SETTLED
+    return SWITCHING
+
+
+@inner
 def begin_round(watch, g, slack):
     """Exchange truths that their indicators contradict, and see what follows: STILL, CHANGED or RESETS; what caused it is marked in `changed`."""
     relations, discretes, fired = watch.sizes[RELATIONS], watch.sizes[DISCRETES], watch.sizes[FIRED]

@@ -84,6 +84,16 @@ def load(problem, g, state):
 
 
 @inner
+def found_in(problem, g, state):
+    """What a consistent point holds (x, v, a, y, charges and their rates) into a state: `load` undone, but for rotations."""
+    nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
+    copy(g, problem.sizes[X], state, 0, 3 * nk)
+    copy(g, problem.sizes[Y], state, 3 * nk, ny)
+    copy(g, problem.sizes[HISTORY] + nq + MOTION * nk + VALUES * ny, state, 3 * nk + ny, nq)
+    copy(g, problem.sizes[HISTORY], state, 3 * nk + ny + nq, nq)
+
+
+@inner
 def project(problem, plan, g, state):
     """Velocities onto their constraints, accelerations, forces and rates consistent with positions and charges; False where that fails.
 
@@ -92,11 +102,7 @@ def project(problem, plan, g, state):
     load(problem, g, state)
     if not make_consistent(plan, g):
         return False
-    nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
-    copy(g, problem.sizes[X], state, 0, 3 * nk)
-    copy(g, problem.sizes[Y], state, 3 * nk, ny)
-    copy(g, problem.sizes[HISTORY] + nq + MOTION * nk + VALUES * ny, state, 3 * nk + ny, nq)
-    copy(g, problem.sizes[HISTORY], state, 3 * nk + ny + nq, nq)
+    found_in(problem, g, state)
     return True
 
 

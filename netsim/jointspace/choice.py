@@ -42,12 +42,6 @@ def _in_joint_coordinates(machine: Machine, g: Array) -> tuple[Machine, Structur
     if not any(is_body(node.domain) for node in network.nodes):
         message = "formulation = tree is for bodies in space or in the plane, and this network has none"
         raise InputError(Problem("E439", message, hint="leave `formulation` out"))
-    between = (i for i in network.instances if any(t.domain in ("spatial", "planar") for t in i.component.terminals.values()))
-    switching = [i for i in between if i.component.definition.discretes]
-    if switching:
-        message = f"formulation = tree knows no events between bodies, as '{switching[0].name}' ({switching[0].component.name}) has them"
-        hint = "friction below a speed `ws` is rounded and has none; at the flange of a driven joint dry_bearing holds"
-        raise InputError(Problem("E439", message, switching[0].span, hint=hint))
     tree = joint_machine(network, machine.values, machine.earlier)
     point = in_joint_coordinates(machine, g, tree)
     repeats = repeated(tree, point) if machine.system.redundant is not None else None

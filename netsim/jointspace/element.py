@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from netsim.batches import Batch, form_of, pins
+from netsim.batches import Batch, Shares, form_of, pins, shares_of
 from netsim.jointspace import calls
 from netsim.jointspace.deflections import deflections
 from netsim.jointspace.joints import BENT, PRISMATIC, SPHERICAL, Step
@@ -45,13 +45,26 @@ class TreeElement:
 
     def without(self, machine: Machine, found: Redundant | None) -> Machine:
         """The machine without these constraints of its loops (None: with all)."""
-        return joint_machine(machine.system.network, machine.values, machine.earlier, found)
+        return joint_machine(machine.system.network, machine.values, machine.earlier, found, shares_of(machine.system.batches))
+
+    def sharing(self, machine: Machine, room: Shares) -> Machine:
+        """The machine with these combinations of forces."""
+        return joint_machine(machine.system.network, machine.values, machine.earlier, machine.system.redundant, room)
 
 
-def joint_machine(network: Network, values: Values, earlier: Callable[[Any, str], Any] | None = None, redundant: Redundant | None = None) -> Machine:
-    """A machine whose bodies move with the coordinates of their joints, without the constraints in `redundant`; raises as `build_machine` does."""
+def joint_machine(
+    network: Network,
+    values: Values,
+    earlier: Callable[[Any, str], Any] | None = None,
+    redundant: Redundant | None = None,
+    shares: Shares | None = None,
+) -> Machine:
+    """A machine whose bodies move with the coordinates of their joints, without the constraints in `redundant`, with these combinations of forces;
+    raises as `build_machine` does."""
     tree = mechanism(network, values)
     elements = number(network, values, tree)
+    if shares is not None:
+        elements = replace(elements, batches=[*elements.batches, shares])
     if redundant is not None:
         dropped = frozenset(map(int, redundant.rows))
         kept = [replace(batch, dropped=batch.dropped | dropped) for batch in elements.batches]

@@ -21,6 +21,7 @@ from netsim.kernels.call import ROW_LENGTH, run_table
 from netsim.kernels.program import restricted
 from netsim.layout import FOLLOWING
 from netsim.levels import Offsets, Signature
+from netsim.network import GROUND
 from netsim.solvers.machine import Call, Machine, call_table, custom_call
 from netsim.solvers.stages import derivative_of
 from netsim.system import System
@@ -96,7 +97,7 @@ class Levels:
 def find_levels(machine: Machine, elements: Elements, tree: Mechanism, places: Places, directory: Array, constant: Array) -> Levels:
     """The levels of a machine in joint coordinates; triples marked in `constant` (as the kernels have them) do not count.
 
-    Raises `InputError` where a charge reads a frame."""
+    Raises `InputError` where a charge reads a frame, or an equation the reaction of a joint."""
     system = machine.system
     n = system.n
     noted = _Noted(elements, tree, places)
@@ -111,6 +112,8 @@ def find_levels(machine: Machine, elements: Elements, tree: Mechanism, places: P
             at += batch.n
             rows = batch.row(batch.form.rows[row]) if row < len(batch.form.rows) else n + batch.charges(row - len(batch.form.rows))
             columns = n + batch.charges(key[1]) if key[0] == "charge" else batch.columns(key)
+            if batch.shapes:  # an expression of signals; a link's own rows are the tree's
+                _refuse_reactions(batch, rows, columns, system.layout.nf)
             if row < len(batch.form.rows) and key[0] != "charge":
                 noted.note(rows, columns, level)
                 continue
@@ -145,6 +148,14 @@ def _joined(system: System, highest: Array, charged: list[tuple[Array, Array, Ar
 def _refuse_frames(batch: Batch, rows: Array, columns: Array, frames: int) -> None:
     for k in np.flatnonzero(is_frame(rows, frames) | is_frame(columns, frames)):
         message = f"formulation = tree has no answer to '{batch.labels[k]}', which stores what depends on the motion of bodies"
+        span = batch.instances[k].span if batch.instances else None
+        raise InputError(Problem("E439", message, span, hint="say formulation = absolute"))
+
+
+def _refuse_reactions(batch: Batch, rows: Array, columns: Array, frames: int) -> None:
+    """Reactions of the tree's joints are known behind a step only."""
+    for k in np.flatnonzero((rows >= 0) & (columns < GROUND) & ~is_frame(columns, frames)):
+        message = f"formulation = tree finds reactions of joints behind its steps, and '{batch.labels[k]}' reads one"
         span = batch.instances[k].span if batch.instances else None
         raise InputError(Problem("E439", message, span, hint="say formulation = absolute"))
 

@@ -28,7 +28,7 @@ def in_joint_coordinates(absolute: Machine, point: Array, machine: Machine) -> A
     point, g = point.copy(), machine.g.copy()
     recharted(absolute.system, point, all_of_them=True)
     g[: layout.one] = point[: old.one]
-    for ours, theirs in shared(machine, absolute):
+    for ours, theirs in (*shared(machine, absolute), *_discretes(machine, absolute)):
         g[ours] = point[theirs]
     _place_coordinates(absolute, point, machine, g, element)
     set_charges(machine, g)
@@ -53,6 +53,17 @@ def shared(machine: Machine, absolute: Machine) -> Iterator[tuple[Array, Array]]
             if batch.n_charges == other.n_charges:
                 for c in range(batch.n_charges):
                     yield ours.layout.charge(batch.charges(c)[k : k + 1], 1), theirs.layout.charge(other.charges(c)[position : position + 1], 1)
+
+
+def _discretes(machine: Machine, absolute: Machine) -> Iterator[tuple[Array, Array]]:
+    """Slots of what changes at events."""
+    ours, theirs, home = machine.system.layout, absolute.system.layout, homes(absolute)
+    for batch in machine.system.batches:
+        for i in range(batch.n_discretes):
+            for number, instance in zip(batch.discretes(i), batch.instances):
+                other, position = home[instance.name]
+                there = other.discretes(i)[position]
+                yield np.array([ours.discretes, ours.befores]) + number, np.array([theirs.discretes, theirs.befores]) + there
 
 
 def _owned(batch: Batch, other: Batch, nk: int, k: int) -> Iterator[tuple[Array, int, Array]]:

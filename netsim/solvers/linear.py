@@ -85,15 +85,27 @@ def analyse(n: int, indptr: ArrayLike, indices: ArrayLike, values: ArrayLike, ex
         return _lay_out(start, row, (np.empty(0), np.empty(0)), (np.empty(0, np.int32), np.empty(0, np.int32)))
     matrix = sparse.csc_matrix((entries.copy(), row.copy(), start.copy()), shape=(n, n))
     matrix.sum_duplicates()
-    first = _attempt(matrix, start, row, entries, equilibrate(matrix), explain, parts)
-    if not isinstance(first, SingularMatrix) and first[1] < _GOOD_CONDITION:
-        return first[0]
+    attempts = [_attempt(matrix, start, row, entries, equilibrate(matrix), explain, parts)]
+    if isinstance(attempts[0], _Found) and attempts[0].condition < _GOOD_CONDITION:
+        return attempts[0].factor
     # scales many decades apart want another beginning
-    other = _attempt(matrix, start, row, entries, equilibrate(matrix, fitted=True), explain, parts)
-    found = [each for each in (first, other) if not isinstance(each, SingularMatrix)]
-    if not found:
-        raise first  # type: ignore[misc]
-    return min(found, key=lambda each: each[1])[0]
+    attempts.append(_attempt(matrix, start, row, entries, equilibrate(matrix, fitted=True), explain, parts))
+    findings = {k: each for k, each in enumerate(attempts) if isinstance(each, SingularMatrix)}
+    for k, found in sorted(((k, each) for k, each in enumerate(attempts) if isinstance(each, _Found)), key=lambda pair: pair[1].condition):
+        suspicious = found.condition > (_SUSPICIOUS_CONDITION if explain else _HOPELESS_CONDITION)
+        if not suspicious or not (singular := _singular(found.scaled, found.scales, RANK_TOLERANCE)):
+            return found.factor
+        findings[k] = singular
+    raise findings[0]
+
+
+class _Found(NamedTuple):
+    """A factor, its condition, and the scaled matrix with its scales: what tells whether it is singular where the condition leaves a doubt."""
+
+    factor: Factor
+    condition: float
+    scaled: sparse.csc_matrix
+    scales: tuple[Floats, Floats]
 
 
 def analyse_definite(n: int, indptr: ArrayLike, indices: ArrayLike, values: ArrayLike) -> Factor:
@@ -114,15 +126,15 @@ def _attempt(
     scales: tuple[Floats, Floats],
     explain: bool,
     parts: Sequence[NDArray[Any]] = (),
-) -> tuple[Factor, float] | SingularMatrix:
-    """The factor with the given scales and its condition, or the finding that the matrix is singular."""
+) -> _Found | SingularMatrix:
+    """The factor with the given scales, or the finding that the elimination breaks down."""
     n = matrix.shape[0]
     scaled = sparse.csc_matrix((matrix.data * scales[0][matrix.indices], matrix.indices, matrix.indptr), shape=(n, n))
     scaled.data *= np.repeat(scales[1], np.diff(matrix.indptr))
     if len(parts) and (nested := nested_order(scaled, parts)):
         factor = _lay_out(start, row, scales, nested)
         if refactor(factor, entries) > _NESTED_QUALITY and (condition := condition_estimate(factor, entries)) < _SUSPICIOUS_CONDITION:
-            return factor, condition
+            return _Found(factor, condition, scaled, scales)
     order = pivot_order(scaled)
     unexplained = SingularMatrix(np.zeros((n, 0)), np.zeros((n, 0)), 0)
     if order is None:
@@ -130,11 +142,7 @@ def _attempt(
     factor = _lay_out(start, row, scales, order)
     if refactor(factor, entries) == 0.0:
         return _broken_down(scaled, scales) if explain else unexplained
-    condition = condition_estimate(factor, entries)
-    suspicious = condition > (_SUSPICIOUS_CONDITION if explain else _HOPELESS_CONDITION)
-    if suspicious and (singular := _singular(scaled, scales, RANK_TOLERANCE)):
-        return singular
-    return factor, condition
+    return _Found(factor, condition_estimate(factor, entries), scaled, scales)
 
 
 def _require_finite(start: Ints, row: Ints, entries: Floats) -> None:

@@ -74,6 +74,9 @@ def set_shares(machine: Machine, structure: Structure, g: Array, mode: bytes) ->
 
 def with_room(machine: Machine, structure: Structure, room: Shares) -> tuple[Machine, Structure]:
     """The same machine and its levels with these combinations of forces."""
+    if machine.element is not None:
+        enlarged = machine.element.sharing(machine, room)
+        return replace(enlarged, g=machine.g), structure_of(enlarged.system, found=enlarged.element.levels.signature)
     system = with_shares(machine.system, room)
     return replace(rebuilt(machine, system), g=machine.g), structure_of(system, found=_signature(machine.system, structure.signature, system))
 
@@ -97,7 +100,7 @@ def _signature(before: System, known: Signature, system: System) -> Signature:
 def _combinations(machine: Machine, structure: Structure, g: Array) -> dict[tuple[int, int], float]:
     """(row, unknown) -> coefficient, where the point's matrix is singular because switching rows repeat one another."""
     spoken = _switching_rows(machine.system)
-    if machine.element is not None or not spoken:
+    if not spoken:
         return {}
     stages = Stages(machine, structure.signature, structure.dynamic, np.ones(len(structure.signature.equation), bool), machine.system.nominals)
     matrix, equations, variables = stage_matrix(stages, g, 0)
