@@ -81,6 +81,7 @@ def test_integrals_by_quadrature():
     "link",
     [
         "n = 2, shapes = given, shape = [[1, 0, 0, 0, 0, 0], [0, 1, 0, 2, 0, 0]], foreshortening = 1, ",
+        f"planes = 1, {WHOLE}",
         *(f"shapes = {family}, {WHOLE}" for family in FAMILIES),
     ],
 )
@@ -157,7 +158,7 @@ def test_it_is_drawn_bent(link):
     "link, code, words",
     [
         ("shapes = free_mode, ", "E208", "free_mode"),
-        ("shapes = 9, ", "E234", "'shapes' is 9, but must be <= 7"),
+        ("shapes = 10, ", "E234", "'shapes' is 10, but must be <= 9"),
         ("n = 0, ", "E234", "'n' is 0"),
         ("shapes = given, ", "E235", "needs rows"),
         ("shape = [[1, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0]], ", "E204", "a vector of 0"),

@@ -10,20 +10,23 @@ import numpy as np
 
 from netsim.errors import InputError, Problem, nearest
 
-NAMES = ("stop", "step", "rtol", "sample", "every", "beta", "gamma", "matrix", "superelement", "from")
+NAMES = ("stop", "step", "method", "rtol", "sample", "every", "beta", "gamma", "matrix", "superelement", "from")
 NUMBERS = ("beta", "gamma", "rtol", "every", "superelement")
 MATRICES = ("exact", "reduced", "mass")
 """Iteration matrices of Newmark's method (netsim.tree.newmark)."""
+METHODS = ("rk45", "rk6", "rk8")
+"""Explicit methods with an error test (netsim.recursion.runge_kutta)."""
 MOST_STEPS = 20_000_000
 
 
 @dataclass(frozen=True)
 class RecursionOptions:
-    """stop [s]; step [s], 0: by the error test with tolerance rtol; Newmark's beta, gamma and matrix; time between samples, or steps between them;
-    bodies in a superelement (netsim.tree.superelements)."""
+    """stop [s]; step [s], 0: by the error test of `method` with tolerance rtol; Newmark's beta, gamma and matrix; time between samples, or steps
+    between them; bodies in a superelement (netsim.tree.superelements)."""
 
     stop: float
     step: float = 0.0
+    method: str = "rk8"
     rtol: float = 1e-9
     sample: float = 0.0
     every: int = 1
@@ -34,9 +37,10 @@ class RecursionOptions:
     start: str = ""
 
     @property
-    def method(self) -> str:
+    def name(self) -> str:
+        """The method as results name it."""
         if not self.step:
-            return "dop853"
+            return self.method
         return "newmark explicit" if self.beta == 0 else f"newmark {self.matrix}"
 
 
@@ -53,6 +57,11 @@ def recursion_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> R
     if options.get("matrix", MATRICES[0]) not in MATRICES:
         hint = nearest(str(options["matrix"]), MATRICES)
         wrong.append(Problem("E424", f"matrix is one of {', '.join(MATRICES)}, not '{options['matrix']}'", spans.get("matrix"), hint=hint))
+    if options.get("method", METHODS[0]) not in METHODS:
+        hint = nearest(str(options["method"]), METHODS)
+        wrong.append(Problem("E424", f"method is one of {', '.join(METHODS)}, not '{options['method']}'", spans.get("method"), hint=hint))
+    if "method" in options and "step" in options:
+        wrong.append(Problem("E423", "'method' is for runs without 'step'", spans.get("method"), hint="with 'step' the method is Newmark's"))
     wrong += _step_divides(options, spans) if not wrong and "step" in options else []
     whole = {name: options[name] for name in ("every", "superelement") if name in options}
     for name, value in whole.items():
