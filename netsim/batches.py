@@ -155,7 +155,8 @@ def form_of(instance: Instance, exact: bool = False) -> FormKernels:
     if key not in _forms:
         form = build_form(instance.component, dict(instance.counts), exact)
         terminals = list(instance.component.terminals)
-        kinematic = {k: k[0] == "node" and is_kinematic(instance.component.domain(terminals[k[1]])) for k in form.columns}
+        nodes = {k: k[0] == "node" and is_kinematic(instance.component.domain(terminals[k[1]])) for k in form.columns}
+        kinematic = {**nodes, **{("own", k): True for k in form.coordinates}}
         _forms[key] = (instance.component.definition, FormKernels(form, kinematic))
     return _forms[key][1]
 

@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
 from math import pi, prod
-from typing import Any
+from typing import Any, TypeVar
 
 from netsim.errors import InputError, Problem, nearest
+from netsim.language import filters
 from netsim.language.beams import NAMES
 from netsim.language.expressions import Scope, Typed, evaluate
 from netsim.language.syntax import Branch, ComponentDef, DomainDef, Equation, Expr, Name, Quantity, Terminal
@@ -21,8 +22,9 @@ from netsim.units import KNOWN_NAMES, NO_DIMENSION, Dimension, parse_unit
 
 SECOND = parse_unit("s").dimension
 JOULE = parse_unit("J").dimension
-CONSTANTS = {"pi": pi, **{name: float(i) for i, name in enumerate(NAMES)}}
-"""What these names mean where nothing else is called so: pi, and families of shape functions by number."""
+Term = TypeVar("Term")
+CONSTANTS = {"pi": pi, **{name: float(i) for names in (NAMES, filters.FAMILIES) for i, name in enumerate(names)}}
+"""What these names mean where nothing else is called so: pi, and families of shape functions and of filters by number."""
 WORLD = {
     "gravity": ("m/s2", (3,), (0.0, 0.0, -9.80665)),
     "ambient": ("K", (), 293.15),
@@ -122,15 +124,20 @@ def plain_name(expr: Expr) -> str | None:
 
 def names_in(expr: Any) -> Iterator[Name]:
     """Every name in an expression, in order."""
-    if isinstance(expr, Name):
+    return terms_in(expr, Name)
+
+
+def terms_in(expr: Any, kind: type[Term]) -> Iterator[Term]:
+    """Every term of a kind in an expression, in order."""
+    if isinstance(expr, kind):
         yield expr
     if is_dataclass(expr) and not isinstance(expr, type):
         for f in fields(expr):
             if f.name != "span":
-                yield from names_in(getattr(expr, f.name))
+                yield from terms_in(getattr(expr, f.name), kind)
     elif isinstance(expr, tuple):
         for item in expr:
-            yield from names_in(item)
+            yield from terms_in(item, kind)
 
 
 def mentions(expr: Expr, name: str) -> bool:

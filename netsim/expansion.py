@@ -163,8 +163,10 @@ class _Expander:
             self._unknown_type(text)
         definition = component.definition if component else model
         if len(text.nodes) != len(definition.terminals):  # type: ignore[union-attr]
-            listed = ", ".join(t.name for t in definition.terminals)  # type: ignore[union-attr]
-            message = f"{text.type} has {len(definition.terminals)} terminals ({listed}), {len(text.nodes)} nodes are given"  # type: ignore[union-attr]
+            listed = [t.name for t in definition.terminals]  # type: ignore[union-attr]
+            has = f"{len(listed)} terminal{'s' * (len(listed) != 1)}" + (f" ({', '.join(listed)})" if listed else "")
+            given = f"{len(text.nodes)} node{'s are' if len(text.nodes) != 1 else ' is'} given"
+            message = f"{text.type} has {has}, {given}"
             raise InputError(Problem("E225", message, text.span))
         nodes = tuple(self._node(name, frame) for name in text.nodes)
         if component:

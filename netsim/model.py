@@ -61,7 +61,7 @@ class Model:
             self.shared["system"] = build_system(self.network, self.values)
         return self.shared["system"]
 
-    @property
+    @cached_property
     def prepared(self) -> tuple[System, Structure]:
         """The system that is solved (without constraints that are redundant by structure) and its differentiation levels.
 

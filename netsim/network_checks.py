@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from netsim.component import CONSTANTS
-from netsim.errors import Problem, Span
+from netsim.errors import Problem, Span, nearest
 from netsim.network import GROUND, Frame, Instance, Node
 
 
@@ -20,12 +20,23 @@ def wrong_names(nodes: Sequence[Node], top: Frame) -> Iterator[Problem]:
 
 
 def wrong_paths(nodes: Sequence[Node], instances: Sequence[Instance]) -> Iterator[Problem]:
-    """A dotted node must lie inside an existing model instance."""
-    inside = {i.frame.prefix for i in instances}
-    for node in nodes:
-        head, dot, _ = node.name.rpartition(".")
-        if dot and head + "." not in inside and not any(p.startswith(head + ".") for p in inside):
-            yield Problem("E232", f"there is no subnetwork '{head}' with a node '{node.name.rpartition('.')[2]}'", node.span)
+    """A dotted node must lie inside an existing model instance, and something in there must meet it."""
+    met: dict[str, set[int]] = {}
+    for instance in instances:
+        parts = instance.frame.prefix.split(".")[:-1]
+        for depth in range(1, len(parts) + 1):
+            met.setdefault(".".join(parts[:depth]), set()).update(instance.nodes)
+    for number, node in enumerate(nodes):
+        head, dot, last = node.name.rpartition(".")
+        if not dot or number in met.get(head, ()):
+            continue
+        if head not in met:
+            yield Problem("E232", f"there is no subnetwork '{head}' with a node '{last}'", node.span, hint=nearest(head, met))
+        else:
+            known = [nodes[n].name for n in met[head] if n >= 0]
+            yield Problem(
+                "E232", f"'{head}' has no node '{last}'", node.span, hint=nearest(node.name, known) or f"it has {', '.join(sorted(known)[:8])}"
+            )
 
 
 def wrong_signals(nodes: Sequence[Node], instances: Sequence[Instance]) -> Iterator[Problem]:

@@ -17,18 +17,28 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True)
+class OwnCoordinate:
+    """A joint's or an elastic coordinate: its name, the unit of its rate, and typical sizes of itself and of its rate."""
+
+    name: str
+    unit: str
+    size: float = 1.0
+    rate: float = 1.0
+
+
+@dataclass(frozen=True)
 class Numbering:
     """`first[i]` is node i's first unknown; unknowns of instances and bindings follow the nodes'.
 
-    `frame[i]` numbers the nodes that rotate (-1: they do not), `rotations[f]` is the first of frame f's three rotation unknowns. `coordinates` has
-    the unknowns of joint coordinates with their names and the units of their rates."""
+    `frame[i]` numbers the nodes that rotate (-1: they do not), `rotations[f]` is the first of frame f's three rotation unknowns. `coordinates`
+    are the unknowns that belong to joints and links themselves."""
 
     first: Array
     nk: int
     n: int
     frame: Array
     rotations: Array
-    coordinates: Mapping[int, tuple[str, str]] = field(default_factory=dict)
+    coordinates: Mapping[int, OwnCoordinate] = field(default_factory=dict)
 
     def grown(self, count: int) -> tuple[int, Numbering]:
         """Room for `count` more unknowns: the first of them, and the new numbering."""
@@ -36,8 +46,8 @@ class Numbering:
 
     def unknown_names(self, network: Network, batches: Any) -> list[str]:
         names = [""] * self.n
-        for number, (name, _) in self.coordinates.items():
-            names[number] = name
+        for number, coordinate in self.coordinates.items():
+            names[number] = coordinate.name
         for node, first in self.with_unknowns(network):
             for i, (quantity, component) in enumerate(across_scalars(node.domain)):
                 names[first + i] = f"{node.name}{quantity_suffix(node.domain, quantity, component)}"
@@ -50,6 +60,8 @@ class Numbering:
     def nominals(self, network: Network, batches: Any) -> Array:
         """Typical sizes of the unknowns, for scaled norms: the domain's `nominal`, else 1."""
         sizes = np.ones(self.n)
+        for number, coordinate in self.coordinates.items():
+            sizes[number] = coordinate.rate
         known: dict[str, Array] = {}
         for node, first in self.with_unknowns(network):
             if node.domain.name not in known:
@@ -65,6 +77,8 @@ class Numbering:
     def position_nominals(self, network: Network) -> Array:
         """Typical sizes of positions: the `nominal` of the domain's integral, else that of its across."""
         sizes = np.ones(self.nk)
+        for number, coordinate in self.coordinates.items():
+            sizes[number] = coordinate.size
         for node, first in self.with_unknowns(network):
             if node.domain.integral:
                 pairs = zip(node.domain.across, node.domain.integral)
@@ -79,8 +93,8 @@ class Numbering:
             if is_kinematic(node.domain):
                 own = [quantity.unit for quantity, _ in across_scalars(node.domain)]
                 units[first : first + len(own)] = own
-        for number, (_, unit) in self.coordinates.items():
-            units[number] = unit
+        for number, coordinate in self.coordinates.items():
+            units[number] = coordinate.unit
         return units
 
     def with_unknowns(self, network: Network) -> Iterator[tuple[Any, int]]:

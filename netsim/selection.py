@@ -82,7 +82,7 @@ class Finder:
         found = find_signal(name, self.top, self.network, self.nodes, self.instances, form_of)
         if found is None:
             known = [*self.nodes, *self.instances]
-            raise InputError(Problem("E206", f"nothing is called '{path}' here", name.span, hint=nearest(texts[0], known)))
+            raise InputError(Problem("E206", f"nothing is called '{path}' here", name.span, hint=nearest(path, known) or nearest(texts[0], known)))
         whole = self.node(found) if isinstance(found, NodeSignal) else self.reading(found)
         return [whole[i] for i in picked(found, len(whole))]
 

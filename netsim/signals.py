@@ -10,7 +10,7 @@ from netsim.component import dimension, is_kinematic, is_rotation, pick, scalar_
 from netsim.errors import InputError, Problem, nearest
 from netsim.language.expressions import Typed, flatten, shaped
 from netsim.language.syntax import DomainDef, Name, Part
-from netsim.network import GROUND, Frame, Network, name_text
+from netsim.network import GROUND, Frame, Instance, Network, name_text
 from netsim.units import Dimension
 
 
@@ -121,6 +121,14 @@ def _node_signal(name: Name, used: int, node: int, network: Network) -> NodeSign
     return NodeSignal(node, domain, level, components, role, position, sizes, dimension(quantity.unit), name, used + 1)
 
 
+def _of_its_node(instance: Instance, asked: str, network: Network) -> str:
+    """Where the word is a quantity of a node that the element meets: under which name it is found."""
+    first = asked.partition(".")[0]
+    met = [network.nodes[n] for n in dict.fromkeys(instance.nodes) if n != GROUND]
+    known = [f"{node.name}.{first}" for node in met if first in node_quantities(node.domain)]
+    return f"'{first}' is a quantity of nodes: {' or '.join(known)}" if known else ""
+
+
 def _reading(name: Name, used: int, number: int, network: Network, form_of: Callable) -> Reading:
     instance = network.instances[number]
     readings: Mapping[str, Any] = form_of(instance).form.readings
@@ -129,7 +137,11 @@ def _reading(name: Name, used: int, number: int, network: Network, form_of: Call
         if len(name.parts) >= used + length and reading in readings:
             return Reading(number, (id(instance.component.definition), instance.counts), reading, name, used + length)
     asked = ".".join(p.text for p in name.parts[used:]) or "..."
-    hint = nearest(asked, readings) or f"it has {', '.join(r for r in readings if '.' not in r) or 'nothing to read'}"
+    hint = (
+        _of_its_node(instance, asked, network)
+        or nearest(asked, readings)
+        or f"it has {', '.join(r for r in readings if '.' not in r) or 'nothing to read'}"
+    )
     if used == len(name.parts):
         raise InputError(Problem("E206", f"'{instance.name}' is a {instance.component.name}: say which of its quantities", name.span, hint=hint))
     raise InputError(Problem("E206", f"{instance.component.name} '{instance.name}' has no '{asked}'", name.span, hint=hint))

@@ -184,8 +184,11 @@ class Values:
             hint = f"the counts of '{instance.name}' leave no room for it" if sizes == (0,) else ""
             message = f"'{p.name}' is {describe_sizes(sizes)}, and this is {describe_sizes(shape(result.value))}"
             raise InputError(Problem("E204", message, span_of(source), hint=hint))
+        if source is p.default and not _is_literal(p):  # a formula of what the instance was given
+            check_bounds(path, result, p, inner, instance.span, ((span_of(source), f"what '{p.name}' is unless it is given"),))
+            return result
         check_bounds(path, result, p, inner, span_of(source))
-        if source is p.default and _is_literal(p):
+        if source is p.default:
             self.literal_defaults[id(p)] = result
         return result
 
@@ -211,17 +214,17 @@ def _is_literal(p: Param) -> bool:
     return not p.size and type(p.default) is Number and all(type(bound.value) is Number for bound in p.bounds)
 
 
-def check_bounds(path: str, result: Typed, statement: Param, scope: Scope, span: Span) -> None:
+def check_bounds(path: str, result: Typed, statement: Param, scope: Scope, span: Span, also: tuple[tuple[Span, str], ...] = ()) -> None:
     """Raise where a value breaks its declared bounds or is no number."""
     for scalar in flatten(result.value):
         if not np.isfinite(scalar):
-            raise InputError(Problem("E234", f"'{path}' is not a finite number", span))
+            raise InputError(Problem("E234", f"'{path}' is not a finite number", span, also=also))
     for bound in statement.bounds:
         limit = quantity_of(bound.value, scope, result.dimension or dimension(None)).value
         if not all(apply(bound.op, scalar, limit) for scalar in flatten(result.value)):
             shown = f"{bound.op} {limit:g} {format_dimension(result.dimension or dimension(None))}".rstrip()
             got = ", ".join(f"{s:g}" for s in flatten(result.value))
-            raise InputError(Problem("E234", f"'{path}' is {got}, but must be {shown}", span))
+            raise InputError(Problem("E234", f"'{path}' is {got}, but must be {shown}", span, also=also))
 
 
 def parse_expression(text: str, file: str) -> Expr:

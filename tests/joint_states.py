@@ -5,7 +5,7 @@ import numpy as np
 from netsim.analyses.beginning import begun
 from netsim.jointspace.choice import formulated
 from netsim.jointspace.spanning import is_planar
-from netsim.jointspace.start import homes, shared
+from netsim.jointspace.start import homes, same, shared
 from netsim.kernels.call import run_table
 from netsim.solvers.initial import set_charges
 from netsim.solvers.reactions import find_reactions
@@ -78,7 +78,7 @@ def counterparts(machine, absolute):
                 if key not in batch.drives:
                     unknown = batch.unknowns[key][k : k + 1]
                     what = "coordinates" if 0 <= unknown[0] < ours.layout.nk else "forces"
-                    yield what, ours.layout.unknown(unknown, 0), theirs.layout.unknown(other.unknowns[key][position : position + 1], 0)
+                    yield what, ours.layout.unknown(unknown, 0), theirs.layout.unknown(same(batch, other, key)[position : position + 1], 0)
 
 
 def difference_at_a_state(model, seed: int = 0) -> dict[str, float]:

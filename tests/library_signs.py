@@ -193,6 +193,7 @@ SYSTEM = {
     "boolean_pulse": (_S, "k boolean_pulse (y) period = 0.4 s, share = 0.75", {"y": 1.0}),
 }  # fmt: skip
 
-ELSEWHERE = """bjt forward_bjt mosfet meyer_mosfet series_rl leaky_capacitor transfer_function state_space two_ports_state_space critical_damping butterworth2 butterworth4
+ELSEWHERE = """lowpass_filter highpass_filter bandpass_filter bandstop_filter logic_memory rate_of inversion heated_bjt heated_mosfet
+bjt forward_bjt mosfet meyer_mosfet series_rl leaky_capacitor transfer_function state_space two_ports_state_space critical_damping butterworth2 butterworth4
 pade_delay pipe_section"""
 """Tested against closed forms in test_library_*.py."""

@@ -30,7 +30,7 @@ LAYERS = [
     "solvers.change_point",
     "tree",
     "structure integrators corners peaks series courses selection measures jointspace recursion rates analyses results",
-    "plots scene animate looks model show diagram bending scenes summary starts_shown cli",
+    "plots scene animate looks model show diagram bending scenes summary starts_shown cli __main__",
 ]
 ORDER = [name for layer in LAYERS for name in layer.split()]
 """A module imports only from before its own place; a package stands for its modules, among which there are no cycles."""

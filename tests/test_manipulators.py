@@ -52,6 +52,15 @@ def test_the_network_s_own_equations_agree():
     assert np.abs(tree - network).max(0) / np.abs(tree).max(0) == pytest.approx(np.zeros(7), abs=2e-5)
 
 
+@pytest.mark.parametrize("functions", (1, 2))
+def test_joint_coordinates_are_the_recursion_s(functions):
+    """Joint and elastic coordinates alone, whose ends are the next bodies' beginnings: 12 and 16 unknowns, torques and their works among them."""
+    _, expected = samples("recursion(stop = 2 s, rtol = 1e-11, sample = 0.1 s)", functions=functions)
+    found, values = samples("transient(stop = 2 s, rtol = 1e-9, sample = 0.1 s, formulation = tree)", functions=functions)
+    assert found.attributes["formulation"] == "tree" and found.attributes["unknowns"] == 8 + 4 * functions
+    assert np.abs(values - expected).max(0) / np.abs(expected).max(0) == pytest.approx(np.zeros(7), abs=1e-7)
+
+
 def test_newmark_by_options():
     """The largest error of dX over all 25 s at h = 0.01 s: 0.42 % of its peak; explicit with gamma = 1/2: 0.21 %."""
     _, exact = samples()
@@ -102,13 +111,16 @@ GIVEN = "n = 2, shapes = given, shape = [[1, 0, 0, 0, 0, 0], [-1, 2, 0, 0, 0, 0]
 WHOLE = "n = 3, shapes = craig_bampton, torsion = 2, foreshortening = 1, spin = 0.01 kg.m, rotary = [0.1, 0.2] g.m, mass_damping = 1 Hz"
 
 
+@pytest.mark.parametrize("formulation", ("absolute", "tree"))
 @pytest.mark.parametrize("link", [GIVEN, WHOLE])
-def test_any_tree_agrees_with_the_network(link):
+def test_any_tree_agrees_with_the_network(link, formulation):
     """A free body with a ball joint, a universal joint, a slide from its far side with friction and a force, and a flexible mast with a disc."""
-    runs = {}
-    for line in ("recursion(stop = 0.3 s, rtol = 1e-11, sample = 1 ms)", "transient(stop = 0.3 s, rtol = 1e-9, sample = 1 ms)"):
-        runs[line[:5]] = netsim.load(MIXED.replace("{line}", line).replace("{link}", f"{link}, ")).run()[0]
-    tree, network = runs["recur"], runs["trans"]
+
+    def found(line):
+        return netsim.load(MIXED.replace("{line}", line).replace("{link}", f"{link}, ")).run()[0]
+
+    network = found(f"transient(stop = 0.3 s, rtol = 1e-9, sample = 1 ms, formulation = {formulation})")
+    tree = found("recursion(stop = 0.3 s, rtol = 1e-11, sample = 1 ms)")
     assert tree.finished and network.finished
     for j, signal in enumerate(tree.signals):
         scale = np.abs(network.values[:, j]).max()
@@ -148,6 +160,23 @@ run recursion(stop = 1 s)
     with pytest.raises(InputError) as caught:
         netsim.load(text).run()
     assert words in caught.value.problems[0].message and caught.value.problems[0].code == "E450"
+
+
+@pytest.mark.parametrize("line", ["step = 10 ms", "rtol = 1e-6"])
+def test_what_no_mass_follows_is_named(line):
+    text = """
+use spatial
+b  body (hand) m = 1 kg, I = diag(1, 1, 1) kg.m2, at = [0, 0, 1] m
+j  revolute (base, arm) at = [0, 0, 0] m, axis = [1, 0, 0]
+k  revolute (arm, hand) at = [0, 0, 1] m, axis = [1, 0, 0]
+world gravity = [0, 0, -9.81] m/s2
+run recursion(stop = 0.1 s, {line}, from = rest)
+save hand.r
+"""
+    samples = netsim.load(text.replace("{line}", line)).run()[0]
+    assert not samples.finished
+    problem = samples.attributes["failure"]
+    assert problem.code == "E502" and problem.message == "no mass resists a motion of 'k' and 'j'"
 
 
 def test_options_are_checked():

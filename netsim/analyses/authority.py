@@ -20,6 +20,7 @@ from netsim.layout import DRIVE_LEVELS
 from netsim.levels import offsets
 from netsim.solvers.initial import Structure
 from netsim.solvers.linear import SingularMatrix, analyse, solve
+from netsim.solvers.linear_symbolic import pivots
 from netsim.solvers.machine import Machine, build_machine
 from netsim.solvers.newton import set_coefficients
 from netsim.structure.smoothness import too_rough
@@ -78,10 +79,8 @@ def transfer(machine: Machine, g: Array, inputs: Sequence[str], signals: Sequenc
 
 def _pivots(g: Array) -> tuple[Array, list[int]]:
     """G with rows and columns scaled to 1 (zero ones stay), and its columns in the order of pivots."""
-    from scipy.linalg import qr
-
     scaled = g / np.maximum(np.abs(g).max(axis=1, keepdims=True), 1e-300)
-    order = [int(k) for k in qr(scaled, mode="r", pivoting=True)[1]]
+    order = pivots(scaled.T)[1].tolist()
     return scaled / np.maximum(np.abs(scaled).max(axis=0), 1e-300), order
 
 

@@ -18,7 +18,7 @@ from netsim.solvers.charts import recharted
 from netsim.solvers.equilibrium import Equilibrium, equilibrium
 from netsim.solvers.initial import Change, Structure, consistent_start, resumed_start, search_start, set_charges, structure_of
 from netsim.solvers.load_shares import Crowded, set_shares, with_room
-from netsim.solvers.machine import Machine, build_machine
+from netsim.solvers.machine import Machine, rebuilt
 from netsim.solvers.redundancy import joined, repeated
 from netsim.starts import with_written_discretes
 from netsim.system import without_redundant
@@ -117,7 +117,7 @@ def _reduced(machine: Machine, structure: Structure, start: Callable[[Machine, S
     if found is None:
         return machine, structure, g, changes
     system = without_redundant(machine.system, joined(machine.system.redundant, found))
-    reduced, structure = build_machine(system, machine.values, machine.earlier), structure_of(system)
+    reduced, structure = rebuilt(machine, system), structure_of(system)
     g, changes = start(reduced, structure)
     check_drawn_apart(machine, found, reduced, structure, g)
     return reduced, structure, g, changes

@@ -26,8 +26,8 @@ from netsim.solvers.consistent import Consistent, compiled_plan, make_consistent
 from netsim.solvers.initial import Structure
 from netsim.solvers.load_shares import set_shares
 from netsim.solvers.machine import TIME, Call, Machine, call_table
-from netsim.solvers.recovery import Recovery, plan_recovery, recover
-from netsim.solvers.stages import Stages, solve_stage
+from netsim.solvers.recovery import Recovery, charges_held, plan_recovery, recover
+from netsim.solvers.stages import Stages, level_values, solve_stage
 from netsim.starts import StartRow, kernel_row, linear_kernel
 
 Array = np.ndarray
@@ -263,9 +263,15 @@ def make_whole(s: Settling, g: Array, t: float) -> None:
             return
         g[:] = before
         s.plans.pop(s.mode(g), None)
-    lowest = -int(s.structure.dynamic.d.max(initial=0))
-    for k in range(lowest + 1, 1):
-        solve_stage(_stages(s), g, k, mass_metric=s.machine.system.layout.nk > 0)
+    stages, d = _stages(s), s.structure.dynamic.d
+    held = np.flatnonzero(charges_held(s.machine, s.structure, level_values(s.machine, g)))
+    for k in range(1 - int(d.max(initial=0)), 1):
+        before = g.copy()
+        try:
+            solve_stage(stages, g, k, mass_metric=s.machine.system.layout.nk > 0, known=held[(d[held] + k == 0) & (s.machine.system.layout.nk == 0)])
+        except SimulationError:  # a voltage that steps at a capacitor moves its charge
+            g[:] = before
+            solve_stage(stages, g, k, mass_metric=s.machine.system.layout.nk > 0)
 
 
 def plan_for(s: Settling, g: Array, t: float) -> tuple[Consistent, Bundle]:
@@ -276,7 +282,7 @@ def plan_for(s: Settling, g: Array, t: float) -> tuple[Consistent, Bundle]:
     if key not in s.plans or s.positions or shares_of(s.machine.system.batches):
         set_shares(s.machine, s.structure, g, key)
     if key not in s.plans:
-        recovery, plan = plan_recovery(s.machine, s.structure, g), nothing_to_recover()
+        recovery, plan = plan_recovery(s.machine, s.structure, g, jumping=False), nothing_to_recover()
         with suppress(SimulationError):
             recover(recovery, g, s.machine.system.layout.state(g), float(g[TIME]))
             plan = compiled_plan(recovery)

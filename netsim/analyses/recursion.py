@@ -31,6 +31,7 @@ from netsim.solvers.initial import Structure
 from netsim.solvers.machine import Machine
 from netsim.solvers.newton import set_time
 from netsim.solvers.recovery import ChargePlan, Recovery, plan_charges, plan_recovery, recover, set_planned_charges
+from netsim.tree.composite import crba
 from netsim.tree.newmark import Drive, newmark
 from netsim.tree.superelements import superelements
 
@@ -38,6 +39,8 @@ Array = np.ndarray
 ELASTIC_SIZE = 1e-3
 """A deflection that counts as ordinary [m]: what absolute tolerances are relative to."""
 GRID = 500
+WEIGHTLESS = 1e-12
+"""Masses below this part of what else moves are rounding."""
 
 
 def recursion(
@@ -59,6 +62,8 @@ def recursion(
     reader = sampler(machine, selection)
     run = _newmark if options.step else _explicit
     time, qs, vs, failure, effort = run(machine, found, options, g, q, v)
+    if failure:
+        failure = _weightless(found, q) or failure
     recovery, charges = plan_recovery(machine, structure, g), plan_charges(machine)
     work = integrals_of(machine)
     values, account = np.full((len(time), len(selection.entries)), np.nan), np.zeros((len(time) + 1, 4))
@@ -127,14 +132,29 @@ def _explicit(machine: Machine, found: NetworkTree, options: RecursionOptions, g
     return times[:rows], qs[:rows], vs[:rows], _failure(ended, last), effort
 
 
+def _weightless(found: NetworkTree, q: Array) -> Problem | None:
+    """Which bodies can move without any mass that follows: null vectors of the mass matrix of the free coordinates, scaled to a diagonal of 1."""
+    tree, free = found.tree, np.flatnonzero(~found.motion)
+    matrix = crba(tree, q)[np.ix_(free, free)]
+    scale = 1.0 / np.sqrt(np.maximum(np.diag(matrix), np.diag(matrix).max(initial=0.0) * WEIGHTLESS**2 + 1e-300))
+    sizes, vectors = np.linalg.eigh(scale[:, None] * matrix * scale)
+    moving = set(free[np.abs(vectors[:, sizes < WEIGHTLESS]).max(axis=1, initial=0.0) > 0.1])
+    bodies = (name for name, here in tree.joint.items() if moving & set(range(here.start, here.stop)))
+    names = [*dict.fromkeys(name.split(" ")[0] for name in bodies)]  # a joint of several axes has bodies between, 'j 0' and 'j 1'
+    if not names:
+        return None
+    hint = "give the last body of each branch a mass and an inertia, hold what floats, or prescribe the motion"
+    return Problem("E502", f"no mass resists a motion of {' and '.join(repr(name) for name in names[:6])}", hint=hint)
+
+
 def _failure(ended: int, t: float) -> Problem | None:
     if ended == FINISHED:
         return None
     if ended == SINGULAR:
         return Problem(
-            "E503", f"a coordinate has no inertia to accelerate at t = {t:g} s", hint="give the last body of each branch a mass and an inertia"
+            "E502", f"a coordinate has no inertia to accelerate at t = {t:g} s", hint="give the last body of each branch a mass and an inertia"
         )
-    return Problem("E504", f"the error test asks for ever smaller steps at t = {t:g} s", hint="a larger rtol, or Newmark's method (step = 1 ms)")
+    return Problem("E505", f"the error test asks for ever smaller steps at t = {t:g} s", hint="a larger rtol, or Newmark's method (step = 1 ms)")
 
 
 def _newmark(machine: Machine, found: NetworkTree, options: RecursionOptions, g: Array, q: Array, v: Array) -> tuple[Any, ...]:
@@ -167,7 +187,16 @@ def _newmark(machine: Machine, found: NetworkTree, options: RecursionOptions, g:
         return total
 
     drive = Drive(found.motion, moves, forces, found.speeds)
-    run = newmark(tree, q, v, drive, options.stop, options.step, options.beta, options.gamma, options.matrix)
+    try:
+        run = newmark(tree, q, v, drive, options.stop, options.step, options.beta, options.gamma, options.matrix)
+    except np.linalg.LinAlgError:  # of the first steps: later ones are not exactly singular
+        return (
+            np.zeros(1),
+            q[None],
+            v[None],
+            Problem("E502", "the matrix of Newmark's method is singular"),
+            {"steps": 0, "iterations": 0, "loop_seconds": 0.0},
+        )
     every = round(options.sample / options.step) if options.sample else options.every
     rows = np.unique(np.append(np.arange(0, len(run.times), every), len(run.times) - 1)) if len(run.times) else np.zeros(0, int)
     failure = None
@@ -177,6 +206,8 @@ def _newmark(machine: Machine, found: NetworkTree, options: RecursionOptions, g:
             if options.beta
             else "an explicit method is stable up to h = 2/w with gamma = 1/2, never with gamma < 1/2"
         )
-        failure = Problem("E502", f"Newmark's method diverges after t = {run.times[-1] if len(run.times) else 0:g} s", hint=hint)
+        failure = Problem(
+            "E505" if options.beta else "E507", f"Newmark's method diverges after t = {run.times[-1] if len(run.times) else 0:g} s", hint=hint
+        )
     effort = {"steps": len(run.times) - 1, "iterations": run.iterations, "loop_seconds": run.seconds}
     return run.times[rows], run.q[rows], run.v[rows], failure, effort

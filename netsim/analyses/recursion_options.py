@@ -67,6 +67,10 @@ def recursion_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> R
     for name, value in whole.items():
         if value != int(value) or value < 1:
             wrong.append(Problem("E423", f"'{name}' is a whole number of {'steps' if name == 'every' else 'bodies'}", spans.get(name)))
+    if "rtol" in options and "step" in options:
+        wrong.append(
+            Problem("E423", "a given step has no error test, so 'step' and 'rtol' exclude each other", spans.get("rtol"), hint="leave 'step' out")
+        )
     if "superelement" in options and "step" in options:
         wrong.append(Problem("E423", "'superelement' is for runs without 'step'", spans.get("superelement"), hint="Newmark takes one body at a time"))
     if wrong:

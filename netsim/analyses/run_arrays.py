@@ -11,7 +11,7 @@ from netsim.analyses.options import TransientOptions
 from netsim.analyses.pivots import pivots_of
 from netsim.errors import Problem, SimulationError
 from netsim.integrators.adaptive import first_size
-from netsim.integrators.contract import FACTORISATIONS, RESTARTED, Trial, set_scales
+from netsim.integrators.contract import FACTORISATIONS, RESTARTED, UNSOLVED, Trial, set_scales
 from netsim.integrators.control import BY_ERROR, EVERY, RECOVERING, Control
 from netsim.integrators.readout import Readout
 from netsim.integrators.states import load, move_charts
@@ -45,8 +45,9 @@ def first_trial(machine: Machine, structure: Structure, options: TransientOption
     rtol = GIVEN_STEP if options.step else method.tolerance(options.rtol)
     share = max(10 * 2.2e-16 / rtol, min(0.03, rtol**0.5))
     tolerances = np.array([rtol, share, method.estimate, 0.0, 1.0])
-    counters = np.zeros(8, np.int64)
+    counters = np.zeros(10, np.int64)
     counters[RESTARTED] = 2
+    counters[UNSOLVED] = 1 if options.step else 0
     trial = Trial(
         g, np.zeros(system.out_size), state, state.copy(), state.copy(), np.zeros(3 * nk + layout.nq), np.zeros(n), np.zeros((6, n)),
         np.zeros(nk + n), exponents(system, structure), nominal, tolerances, counters, np.zeros(9, np.int64),

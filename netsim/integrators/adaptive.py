@@ -13,9 +13,11 @@ from netsim.integrators.contract import (
     EVENTS,
     FAILED,
     POWER,
+    REFUSED,
     REJECTED,
     RESTARTED,
     RTOL,
+    UNSOLVED,
     accepted,
     attempt,
     projected,
@@ -62,7 +64,8 @@ GOING, DONE, FULL, EVENT = 100, 101, 102, 103
 at an instant at which relations are to be looked at."""
 
 PATIENCE, CALLS = 8, 2
-"""A jump is crossed in one shortest step that does not pass the test: more in a row lead nowhere. Every so many failures the caller helps."""
+"""A jump is crossed in one shortest step that does not pass the test: more in a row lead nowhere. Every so many failures of a
+mechanism the caller helps."""
 
 
 @lean
@@ -86,15 +89,17 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
             return status
         if status != CONVERGED:
             trial.counters[FAILED] += 1
+            trial.counters[UNSOLVED] += 1
             places[FAILURES] += 1
             numbers[SIZE], numbers[REASON] = h * (error if 0.0 < error < 0.9 else 0.25), BY_NEWTON
-            if numbers[FIXED] > 0.0 or too_short(numbers, numbers[SIZE]) or places[FAILURES] % CALLS == 0:
+            if numbers[FIXED] > 0.0 or too_short(numbers, numbers[SIZE]) or (places[FAILURES] % CALLS == 0 and problem.sizes[NK] > 0):
                 return status
             continue
         if numbers[FIXED] == 0.0 and error > 1.0 and not too_short(numbers, h):
             trial.counters[REJECTED] += 1
+            trial.counters[REFUSED] += 1
             places[FAILURES] += 1
-            numbers[SIZE], numbers[REASON] = h * _shortened(trial, error), BY_ERROR
+            numbers[SIZE], numbers[REASON] = h * _shortened(problem, trial, error), BY_ERROR
             continue
         places[CREEPING] = places[CREEPING] + 1 if numbers[FIXED] == 0.0 and error > 1.0 else 0
         if places[CREEPING] > PATIENCE:
@@ -110,6 +115,8 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
         factor_ = accepted(method, problem, trial, h, error)
         trial.counters[ACCEPTED] += 1
         trial.counters[RESTARTED] = 0
+        trial.counters[REFUSED] = 0
+        trial.counters[UNSOLVED] = 1 if numbers[FIXED] > 0.0 else 0
         places[STEP] += 1 if whole else 0
         wanted = h * (min(factor_, 1.0) if places[FAILURES] else factor_)
         places[FAILURES] = 0
@@ -147,11 +154,13 @@ def _stop_at_event(method, problem, trial, control, plan, readout, watch, t, h, 
 
 
 @inner
-def _shortened(trial, error):
-    """The share of a refused step to try next. Behind a corner the scale of time may be any, and errors go with h at best."""
+def _shortened(problem, trial, error):
+    """The share of a refused step to try next. Behind a corner the scale of time may be any, and errors go with h at best; a circuit's step refused
+    again and again meets a kink, and they hardly go with h at all."""
     if trial.counters[RESTARTED] and error > 10.0:
         return max(0.02, 1.0 / error)
-    return min(0.9, proposed(error, trial.tolerances[POWER]))
+    kinks = trial.counters[REFUSED] ** 2 if problem.sizes[NK] == 0 else 1
+    return min(0.9, proposed(error, trial.tolerances[POWER] / kinks))
 
 
 @lean

@@ -13,7 +13,7 @@ Source: Hairer, Wanner, Solving Ordinary Differential Equations II (1996), sec. 
 
 from __future__ import annotations
 
-from netsim.integrators.contract import ACCEPTED, POWER, RESTARTED, cubic_charges, error_norm, set_time, solve
+from netsim.integrators.contract import ACCEPTED, REFUSED, RESTARTED, cubic_charges, error_norm, set_time, solve
 from netsim.integrators.radau_arrays import (
     COUNT,
     EASE,
@@ -22,7 +22,6 @@ from netsim.integrators.radau_arrays import (
     HAVE,
     LAST_ERROR,
     LAST_H,
-    REFUSED,
     SHRINK,
     SOLVED,
     THETA,
@@ -38,8 +37,6 @@ from netsim.solvers.machine import ALPHA, CHARGES, DRIVES, ENTRIES, HISTORY, NK,
 from netsim.solvers.newton import CONVERGED, NOT_CONVERGED
 
 ORDER = 5
-ESTIMATE = 4
-"""The estimate of an error shrinks with this power of the step."""
 LOST, DOUBTFUL = 0.25, 1e4
 """What is left of a step whose values an exponential threw far away; no convergence is believed before it was seen beyond a knee, where corrections
 are small because slopes are large."""
@@ -172,17 +169,11 @@ def attempt(method, problem, factor, trial, t, h, last):
 
 @inner
 def _judged(method, problem, factor, trial, h):
-    """The end of the step and its error. A circuit's step refused again and again meets a kink: errors go with h, or hardly with h at all."""
-    memory = method.memory
+    """The end of the step and its error."""
     _finish(method, problem, trial, h)
     error = _error(method, problem, factor, trial, h)
-    if problem.sizes[NK]:
-        return error
-    if error > 1.0 and (memory[REFUSED] > 0.0 or trial.counters[ACCEPTED] == 0):
-        error = _filtered(method, problem, factor, trial, h)
-    trial.tolerances[POWER] = ESTIMATE if memory[REFUSED] == 0.0 else 1.0 / memory[REFUSED] ** 2
-    memory[REFUSED] = memory[REFUSED] + 1.0 if error > 1.0 else 0.0
-    return error
+    again = trial.counters[REFUSED] > 0 or trial.counters[ACCEPTED] == 0
+    return _filtered(method, problem, factor, trial, h) if error > 1.0 and again and problem.sizes[NK] == 0 else error
 
 
 @inner

@@ -24,10 +24,9 @@ A_MATRIX = np.array([
     [(16 - _s6) / 36, (16 + _s6) / 36, 1 / 9],
 ])  # fmt: skip
 
-HAVE, FACTOR_H, THETA, FAINT, LAST_ERROR, LAST_H, COUNT, SHRINK, SOLVED, EASE, REFUSED = range(11)
+HAVE, FACTOR_H, THETA, FAINT, LAST_ERROR, LAST_H, COUNT, SHRINK, SOLVED, EASE = range(10)
 """Positions in the memory: derivatives at hand, step size of the factors, contraction, Newton's eta, error and size of the last step, iterations, the
-share of the step to try next after a failure, the size of the step whose stages are already solved and what its error is divided by,
-how often the step was refused."""
+share of the step to try next after a failure, the size of the step whose stages are already solved and what its error is divided by."""
 
 
 REFACTOR_PAIR, SOLVE_PAIR = range(2)
@@ -84,7 +83,7 @@ def prepare(n: int, nk: int, nq: int, nnz: int, prescribed: int, factor: Factor,
     """The method for one run of a system of these sizes; `charges` is the call table that computes charges alone, `rates` that of
     residuals with known rates of charges."""
     w, transform, inverse, eigenvalues, slope = coefficients()
-    memory = np.zeros(11)
+    memory = np.zeros(10)
     memory[FAINT] = 1.0
     method = Radau(
         w, transform, inverse, eigenvalues, slope, memory, np.zeros((3, n)), np.zeros((3, n - nk)), np.zeros((3, n)), np.zeros((3, nk)),

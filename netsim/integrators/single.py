@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from netsim.integrators.contract import (
+    ACCEPTED,
     FACTOR_ALPHA,
     FACTORISATIONS,
     FRESH,
     ITERATIONS,
     RATE,
+    REFUSED,
+    REJECTED_ALWAYS,
     RTOL,
+    UNSOLVED,
     careful,
     error_norm,
     refactor,
@@ -18,14 +22,17 @@ from netsim.integrators.contract import (
 from netsim.integrators.states import copy, keep, load
 from netsim.kernels.call import inner, run_table
 from netsim.solvers.machine import ALPHA, ENTRIES, HISTORY, NK, NNZ, NQ, NY, A, V
-from netsim.solvers.newton import CONVERGED, NOT_CONVERGED, PIVOT_QUALITY, set_charge_history, set_coefficients, spread
+from netsim.solvers.newton import CONVERGED, NOT_CONVERGED, PIVOT_QUALITY, SINGULAR, set_charge_history, set_coefficients, spread
 
 TIGHTEST = 1e-12
 SHARE = 0.02
 """Newton's tolerance as a share of the error test's."""
-MOST = 5
-SLOW = 0.3
-"""Iterations with a kept factor, and the contraction above which the next step takes a new one."""
+MOST, GROWTHS = 12, 2
+"""Iterations, and how many corrections may be larger than the one before."""
+SLOW, LINEAR = 0.3, 1e-6
+"""The contraction above which a new matrix is taken, and that below which a network counts as linear."""
+UNSEEN, LEAST = 0.1, 1e-9
+"""The contraction of a first correction by a new matrix, and the least that is believed."""
 EPS = 2.220446049250313e-16
 
 
@@ -43,25 +50,22 @@ def solve_stage(problem, factor, trial, t, step):
 
 @inner
 def solve_given(problem, factor, trial):
-    """The same with time and coefficients set. The matrix is taken anew where coefficients changed, corrections shrank slowly or did not converge;
-    where a new one does not help either, the step is left to the damped method."""
+    """The same with time and coefficients set. The matrix is taken anew where coefficients changed or corrections shrink slowly.
+
+    A step on which Newton's method failed before is left to the damped one, which takes its time."""
     counters, tolerances, n = trial.counters, trial.tolerances, trial.u.shape[0]
     if trial.g[ALPHA] != tolerances[FACTOR_ALPHA]:
         counters[FRESH], tolerances[FACTOR_ALPHA] = 0, trial.g[ALPHA]
-    guess = trial.work[5]
-    copy(trial.u, 0, guess, 0, n)
     set_charge_history(problem, trial.g, trial.history)
     status = NOT_CONVERGED
-    for new in range(0 if problem.sizes[NK] else 2):  # where masses move, what Newton leaves the next steps see over h and h^2: iterate to the end
-        if new == 1 or counters[FRESH] == 1:
-            if new == 1 and not _factorised(problem, factor, trial):
-                break
-            status = _corrected(problem, factor, trial, new == 1)
-            if status == CONVERGED:
-                break
-            tolerances[RATE], counters[FRESH] = 1.0, 0
+    if problem.sizes[NK] == 0:  # where masses move, what Newton leaves the next steps see over h and h^2: iterate to the end
+        guess = trial.work[5]
+        copy(trial.u, 0, guess, 0, n)
+        status = _corrected(problem, factor, trial)
+        if status != CONVERGED:
             copy(guess, 0, trial.u, 0, n)
-    if status != CONVERGED:
+            tolerances[RATE], counters[FRESH] = 1.0, 0
+    if status != CONVERGED and (counters[UNSOLVED] > 0 or status == SINGULAR or problem.sizes[NK] > 0):
         status, iterations, factorisations, fresh = careful(problem, factor, trial, counters[FRESH] == 1, max(TIGHTEST, SHARE * tolerances[RTOL]))
         counters[ITERATIONS] += iterations
         counters[FACTORISATIONS] += factorisations
@@ -83,35 +87,43 @@ def evaluate(table, trial, count):
 def _factorised(problem, factor, trial):
     """The matrix (and the residual) at the guess; False where its pivots do not serve."""
     entries, nnz = problem.sizes[ENTRIES], problem.sizes[NNZ]
-    spread(problem, trial.g, trial.history, trial.u)
     evaluate(problem.jacobian, trial, entries + nnz + 1)
     trial.counters[FACTORISATIONS] += 1
     return refactor(factor, trial, trial.out[entries : entries + nnz]) > PIVOT_QUALITY
 
 
 @inner
-def _corrected(problem, factor, trial, evaluated):
-    """Simplified Newton; how much one more correction would bring is judged by the contraction, before the second one by that of the last step."""
-    tolerances, counters, u, du, before = trial.tolerances, trial.counters, trial.u, trial.work[0], 0.0
+def _corrected(problem, factor, trial):
+    """Newton's method, with the kept matrix while corrections shrink fast, with a new one in each iteration where they do not.
+
+    What is left is judged by the contraction seen in this stage. One of before says nothing beyond a knee, where corrections by the matrix of steep
+    slopes are small whatever is left; a network that was linear is asked again after some stages."""
+    tolerances, counters, u, du = trial.tolerances, trial.counters, trial.u, trial.work[0]
+    kept, linear, before, growths = counters[FRESH] == 1, tolerances[RATE] < LINEAR, 0.0, 0
+    rate = tolerances[RATE] if linear else UNSEEN
     for iteration in range(MOST):
-        if iteration or not evaluated:
-            spread(problem, trial.g, trial.history, u)
+        spread(problem, trial.g, trial.history, u)
+        if kept:
             evaluate(problem.residual, trial, problem.sizes[ENTRIES])
+        elif not _factorised(problem, factor, trial):
+            return SINGULAR
         solve(factor, trial, trial.out[: u.shape[0]], du)
         counters[ITERATIONS] += 1
         norm = error_norm(problem, trial, du[:0], du[:0], du, 0.0)
         for i in range(u.shape[0]):
             u[i] -= du[i]
-        if not norm < 1e29 or (iteration and norm > 0.9 * before and norm > SHARE):
-            return NOT_CONVERGED
         if iteration:
-            tolerances[RATE] = norm / before if before > 0.0 else 0.0
-        rate = min(0.9, max(1e-6, tolerances[RATE]))
-        before = norm
-        if norm * rate / (1.0 - rate) <= SHARE and (iteration or tolerances[RATE] < SLOW):
+            rate = norm / before if before > 0.0 else 0.0
+            growths += rate > 1.0 and norm > SHARE
+        if not norm < REJECTED_ALWAYS or growths > GROWTHS:
+            return NOT_CONVERGED
+        rate = min(0.9, max(LEAST, rate))
+        if norm * rate / (1.0 - rate) <= SHARE and (iteration or linear or not kept):
             spread(problem, trial.g, trial.history, u)
             counters[FRESH] = 1 if rate < SLOW else 0
+            tolerances[RATE] = rate if iteration else 2.0 * rate
             return CONVERGED
+        kept, before = rate < SLOW or iteration == 0, norm
     return NOT_CONVERGED
 
 
@@ -150,4 +162,27 @@ def filtered_error(problem, factor, trial, raw, step, h):
     for i in range(nk):
         dx[i] = step * du[i]
         du[i] += raw[i] / step
-    return error_norm(problem, trial, dx, du, du[nk:], h)
+    norm = error_norm(problem, trial, dx, du, du[nk:], h)
+    again = trial.counters[REFUSED] > 0 or trial.counters[ACCEPTED] == 0
+    return _damped(problem, factor, trial, h) if norm > 1.0 and nk == 0 and again else norm
+
+
+@inner
+def _damped(problem, factor, trial, h):
+    """The norm of (1 - step J)^-1 e = e - M^-1 K e for the estimate e in trial.work[0]; M is the step's matrix, K that without rates of charges.
+
+    A state beside what fast parts allow goes back there at once, whatever the step (see netsim.integrators.radau)."""
+    nq, g, out, e, r = problem.sizes[NQ], trial.g, trial.out, trial.work[0], trial.work[1]
+    entries, history, at = problem.sizes[ENTRIES], problem.sizes[HISTORY], problem.sizes[NY]
+    g[ALPHA] = 0.0
+    copy(trial.end, at + nq, g, history, nq)
+    evaluate(problem.jacobian, trial, entries + problem.sizes[NNZ] + 1)
+    for i in range(e.shape[0]):
+        r[i] = 0.0
+    for j in range(e.shape[0]):
+        for p in range(problem.indptr[j], problem.indptr[j + 1]):
+            r[problem.indices[p]] += out[entries + p] * e[j]
+    solve(factor, trial, r, r)
+    for i in range(e.shape[0]):
+        e[i] -= r[i]
+    return error_norm(problem, trial, e[:0], e[:0], e, h)

@@ -15,22 +15,8 @@ from numba.core.ccallback import CFunc
 from numba.extending import intrinsic
 
 from netsim.jointspace.entries import answers, spread_entries
-from netsim.jointspace.recursion import (
-    BUFFER,
-    ENTRIES,
-    FRAMES,
-    MULTIPLIERS,
-    N_BUFFER,
-    N_G,
-    N_MULTIPLIERS,
-    N_OUT,
-    ROWS,
-    Motion,
-    Plan,
-    balances,
-    inward,
-    outward,
-)
+from netsim.jointspace.plan import BUFFER, ENTRIES, FRAMES, MULTIPLIERS, N_BUFFER, N_G, N_MULTIPLIERS, N_OUT, ROWS, Motion, Plan
+from netsim.jointspace.recursion import balances, inward, outward
 from netsim.kernels.call import ROW_LENGTH, compiled, run_table
 from netsim.kernels.form import UNIFORMS
 from netsim.kernels.machine_code import keep
@@ -73,22 +59,17 @@ def _matrix(d, i):
 
 
 @compiled
-def _cube(d, i):
-    return carray(_pointer(d[3 * i]), (d[3 * i + 1], 3, d[3 * i + 2]), np.float64)
-
-
-@compiled
 def element(operation, d, g_pointer, out_pointer):
     """One operation of the tree element on the global vectors."""
     p = Plan(
         _flat(d, 0), _table(d, 1), _table(d, 2), _flat(d, 3), _flat(d, 4), _flat(d, 5), _flat(d, 6), _flat(d, 7), _flat(d, 8), _flat(d, 9),
         _table(d, 10), _table(d, 11), _table(d, 12), _table(d, 13), _flat(d, 14), _table(d, 15), _matrix(d, 16),
-        _table(d, 17), _flat(d, 18), _flat(d, 19), _table(d, 20),
+        _table(d, 17), _flat(d, 18), _flat(d, 19), _table(d, 20), _flat(d, 21), _matrix(d, 22), _matrix(d, 23),
     )  # fmt: skip
     m = Motion(
-        _matrix(d, 21), _matrix(d, 22), _matrix(d, 23), _matrix(d, 24), _matrix(d, 25), _matrix(d, 26), _matrix(d, 27), _matrix(d, 28),
-        _matrix(d, 29), _matrix(d, 30), _cube(d, 31), _matrix(d, 32), _matrix(d, 33), _matrix(d, 34), _matrix(d, 35), _matrix(d, 36),
-        _matrix(d, 37),
+        _matrix(d, 24), _matrix(d, 25), _matrix(d, 26), _matrix(d, 27), _matrix(d, 28), _matrix(d, 29), _matrix(d, 30), _matrix(d, 31),
+        _matrix(d, 32), _matrix(d, 33), _matrix(d, 34), _matrix(d, 35), _matrix(d, 36), _matrix(d, 37), _matrix(d, 38), _matrix(d, 39),
+        _matrix(d, 40),
     )  # fmt: skip
     g = carray(g_pointer, (p.sizes[N_G],), np.float64)
     if operation >= BEFORE_LEVEL:
@@ -113,7 +94,7 @@ def element(operation, d, g_pointer, out_pointer):
             for i in range(p.sizes[BUFFER], p.sizes[BUFFER] + p.sizes[N_BUFFER]):
                 out[i] = 0.0
     if operation == OBSERVE:
-        _react(p, m, g, _table(d, 38), _table(d, 39), _line(d, 40), _line(d, 41))
+        _react(p, m, g, _table(d, 41), _table(d, 42), _line(d, 43), _line(d, 44))
 
 
 @compiled
@@ -226,7 +207,7 @@ def row(operation: int, directory: np.ndarray) -> np.ndarray:
 
 
 def directory(arrays: list[np.ndarray]) -> np.ndarray:
-    """Address, rows and columns of every array (of a cube: its first and last size)."""
+    """Address, rows and columns of every array."""
     for array in arrays:
         assert array.flags.c_contiguous and array.dtype in (np.float64, np.int64)
     entries = [(a.ctypes.data, a.shape[0], a.shape[-1] if a.ndim > 1 else 1) for a in arrays]

@@ -60,7 +60,8 @@ def _in_joint_coordinates(machine: Machine, g: Array) -> tuple[Machine, Structur
         message = "formulation = tree finds no way to solve this network for the coordinates of its joints"
         raise InputError(Problem("E439", message, hint="say formulation = absolute")) from None
     levels.check(structure.dynamic)
-    if repeats is not None:  # other reactions are held at zero than in absolute coordinates
+    bent = any(batch.form.coordinates for batch in tree.system.batches)
+    if repeats is not None or bent:  # other reactions are held at zero than in absolute coordinates, which know no accelerations of bending
         point = recover(plan_recovery(tree, structure, point), point, tree.system.layout.state(point), 0.0)
     return tree, structure, point
 

@@ -9,18 +9,20 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from netsim.batches import Batch, pins
+from netsim.batches import Batch, form_of, pins
 from netsim.jointspace import calls
-from netsim.jointspace.joints import FREEDOMS, PRISMATIC
+from netsim.jointspace.deflections import deflections
+from netsim.jointspace.joints import BENT, PRISMATIC, SPHERICAL, Step
 from netsim.jointspace.levels import Levels, find_levels
 from netsim.jointspace.numbering import Elements, number
 from netsim.jointspace.pattern import Places, find_places
-from netsim.jointspace.recursion import Motion, Plan
-from netsim.jointspace.spanning import Mechanism, axis_of, mechanism, point
+from netsim.jointspace.plan import Motion, Plan
+from netsim.jointspace.spanning import Coordinate, Mechanism, axis_of, mechanism, point, takes_frames
+from netsim.kernels.form import Form, Key
 from netsim.kernels.kernel import Kernel, make_kernel
 from netsim.layout import FOLLOWING
 from netsim.levels import absent_charges
-from netsim.network import GROUND, Network
+from netsim.network import GROUND, Instance, Network
 from netsim.solvers.machine import Machine, build_machine, call_table, custom_call
 from netsim.system import Redundant, System
 from netsim.values import Values
@@ -95,20 +97,48 @@ def _plan(machine: Machine, tree: Mechanism, elements: Elements, places: Places)
         len(tree.links), len(tree.coordinates), layout.nf, layout.following, layout.following + 18 * layout.nf, rows, layout.multipliers, layout.nm,
         entries, rows + 6 * layout.nf, places.room, layout.size, system.out_size,
     ])  # fmt: skip
-    links, geometry = np.zeros((len(tree.links), 7), np.int64), np.zeros((len(tree.links), 9))
+    links, geometry = np.zeros((len(tree.links), 8), np.int64), np.zeros((len(tree.links), 9))
     rotations = {int(u): f for f, u in enumerate(elements.numbering.rotations)}
     spot: dict[int, Array] = {0: np.zeros(3)}
     for i, link in enumerate(tree.links):
-        freedom = FREEDOMS[link.kind]
-        chart = layout.charts + 9 * rotations[int(elements.unknown[link.first])] if freedom == 3 else 0
+        chart = layout.charts + 9 * rotations[int(elements.unknown[link.first])] if link.kind == SPHERICAL else -1
         body = tree.frames.get(link.body, -1)
-        links[i] = max(link.parent, 0), link.kind, link.first, freedom, body, chart, body in tree.flat
+        sign = link.sign if link.kind == BENT else 1
+        links[i] = max(link.parent, 0), link.kind, link.first, link.freedom, body, chart, body in tree.flat, sign
         if i:
             geometry[i] = _geometry(machine, tree, i, spot)
     coordinates = np.array([_coordinate(elements, tree, k) for k in range(len(tree.coordinates))], np.int64).reshape(-1, 5)
     joints = np.array([_joint(elements, tree, number_, k) for k, number_ in enumerate(tree.joints)], np.int64).reshape(-1, 5)
     lists = {name: np.ascontiguousarray(array, np.int64) for name, array in places.lists.items()}
-    return Plan(sizes=sizes, links=links, coordinates=coordinates, joints=joints, geometry=geometry, **lists)
+    bend_first, lean, draw = _bends(machine, tree, elements)
+    return Plan(
+        sizes=sizes, links=links, coordinates=coordinates, joints=joints, geometry=geometry, bend_first=bend_first, lean=lean, draw=draw, **lists
+    )
+
+
+def _bends(machine: Machine, tree: Mechanism, elements: Elements) -> tuple[Array, Array, Array]:
+    """Of joints with several coordinates: where each coordinate's rows begin, what it does at first order, and what pairs do at second order."""
+    counts = [tree.links[c.link].freedom if tree.links[c.link].freedom > 1 else 0 for c in tree.coordinates]
+    first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    lean, draw = np.zeros((len(counts), 6)), np.zeros((first[-1], 3))
+    for link in tree.links:
+        own = slice(link.first, link.first + link.freedom)
+        if link.kind == SPHERICAL:
+            lean[own, 3:] = np.eye(3)
+        elif link.kind == BENT:
+            instance, form = machine.system.network.instances[link.joint], form_of(machine.system.network.instances[link.joint], True).form
+            keys = [_key(instance, form, c, link.step) for c in tree.coordinates[own]]
+            held = [k for k in range(len(form.own)) if ("own", k) not in keys]
+            lean[own], second = deflections(instance, keys, held, machine.values)
+            draw[first[link.first] : first[link.first] + link.freedom**2] = second.reshape(-1, 3)
+    return first, lean, draw
+
+
+def _key(instance: Instance, form: Form, coordinate: Coordinate, step: Step) -> Key:
+    """The key of a bent link's coordinate in its form: its own, or that of its flange."""
+    if coordinate.flange is None:
+        return "own", form.own.index(coordinate.own)
+    return "node", list(instance.component.terminals).index(step.coordinate), coordinate.part
 
 
 def _geometry(machine: Machine, tree: Mechanism, i: int, spot: dict[int, Array]) -> Array:
@@ -118,8 +148,8 @@ def _geometry(machine: Machine, tree: Mechanism, i: int, spot: dict[int, Array])
         spot[i] = np.zeros(3) if link.body < 0 else _drawn(machine, tree, link.body)
         return np.concatenate([np.eye(3)[link.direction], np.zeros(6)])
     instance, values = machine.system.network.instances[link.joint], machine.values
-    at = point(instance, "at", values)
-    axis = link.sign * axis_of(instance, link.step, values) if FREEDOMS[link.kind] == 1 else np.zeros(3)
+    at = point(instance, link.step.at, values)
+    axis = link.sign * axis_of(instance, link.step, values) if link.freedom == 1 and link.kind != BENT else np.zeros(3)
     spot[i] = at if link.body < 0 else _drawn(machine, tree, link.body)
     return np.concatenate([axis, at - spot[link.parent], spot[i] - at])
 
@@ -151,7 +181,7 @@ def _reach(machine: Machine, tree: Mechanism, elements: Elements, plan: Plan) ->
     found = machine.problem.reach.copy()
     size = float(np.abs(plan.geometry[:, 3:]).max(initial=0.0))
     for coordinate, unknown in zip(tree.coordinates, elements.unknown):
-        if unknown >= 0:
+        if unknown >= 0 and tree.links[coordinate.link].kind != BENT:
             slides = tree.links[coordinate.link].kind == PRISMATIC
             found[unknown] = max(found[unknown], size if slides else 1.0)
     return found
@@ -165,7 +195,7 @@ def _room(plan: Plan) -> Motion:
 
     motion = Motion(
         zeros(links, 3), zeros(links, 9), zeros(links, 6), zeros(links, 6), zeros(links, 6), zeros(links, 1), zeros(coordinates, 6),
-        zeros(coordinates, 6), zeros(coordinates, 6), zeros(coordinates, 6), zeros(coordinates, 3, 6), zeros(len(plan.path), 18),
+        zeros(coordinates, 6), zeros(coordinates, 6), zeros(coordinates, 6), zeros(len(plan.draw), 6), zeros(len(plan.path), 18),
         zeros(len(plan.columns), 6), zeros(coordinates, 18), zeros(coordinates, 6), zeros(links, 108), zeros(len(plan.pulls), 6),
     )  # fmt: skip
     motion.R[0, [0, 4, 8]] = 1.0
@@ -184,8 +214,7 @@ def _sides(machine: Machine, tree: Mechanism, elements: Elements) -> tuple[Array
             scatter = np.full((len(kernel.scatter), batch.n), 36 * len(order))
             for e, (_, terminal, row, column) in enumerate(kernel.scatter):
                 for k, i in enumerate(joints):
-                    carried = 1 if tree.links[tree.joints[i]].sign > 0 else 0
-                    if terminal == carried:
+                    if batch.instances[k].nodes[terminal] == tree.links[tree.joints[i]].body:
                         frame = tree.frames.get(tree.links[tree.joints[i]].body, -1)
                         scatter[e, k] = 36 * order[i] + 6 * tree.component(frame, row) + column
             found.append(custom_call(machine.system, batch, kernel, machine.parameters, scatter))
@@ -194,9 +223,9 @@ def _sides(machine: Machine, tree: Mechanism, elements: Elements) -> tuple[Array
 
 def _side_kernel(batch: Batch) -> Kernel:
     """('side', terminal, row, multiplier): the derivatives of the wrenches on both bodies by the multipliers."""
-    form = batch.form
+    form, terminals = batch.form, batch.instances[0].component.terminals
     own = [i for i in range(len(form.own)) if np.all(batch.columns(("own", i)) < GROUND)]
     symbols = ca.vertcat(*(form.symbols.at(("own", i), 0) for i in own))
-    rows = [(key, r) for key, r in zip(form.rows, form.residuals) if key[0] == "node" and key[1] < 2]
+    rows = [(key, r) for key, r in zip(form.rows, form.residuals) if key[0] == "node" and takes_frames(batch.instances[0], list(terminals)[key[1]])]
     sides = [(("side", key[1], key[2], j), value) for key, r in rows for j, value in enumerate(ca.horzsplit(ca.jacobian(r, symbols)))]
     return make_kernel(form.symbols, sides)

@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from netsim.jointspace.recursion import BODY, BUFFER, ENTRIES, FIRST, FLAT, FREEDOM, LINK, PARENT, ROWS, bracket, cross
+from netsim.jointspace.plan import BODY, BUFFER, ENTRIES, FIRST, FLAT, FREEDOM, LINK, PARENT, ROWS
+from netsim.jointspace.twists import bracket, cross
 from netsim.kernels.call import compiled
 from netsim.kernels.form import UNIFORMS
 
@@ -174,7 +175,7 @@ def spread_entries(p, m, g, out):
 def _row(p, m, out, i, k, pairs, kx, row):  # noqa: C901  (columns of three kinds)
     """The row of coordinate k of link i: with its covector what stands before the link, with its axis what stands behind.
 
-    The row's own direction turns with the coordinates before it, and with those of its own ball joint."""
+    The row's own direction turns with the coordinates before it, and with those of its own joint."""
     start, t, entries = p.columns_first[i], p.target_first[k], p.sizes[ENTRIES]
     for c in range(18):
         total = 0.0
@@ -192,10 +193,10 @@ def _row(p, m, out, i, k, pairs, kx, row):  # noqa: C901  (columns of three kind
         elif side == OWN:
             for c in range(18):
                 value += row[c] * m.shift[j, c]
-            if p.links[i, FREEDOM] == 3:
+            if p.links[i, FREEDOM] > 1:
                 turn = 0.0
                 for c in range(6):
-                    turn += m.bend[k, j - p.links[i, FIRST], c] * m.wrench[i, c]
+                    turn += m.bend[p.bend_first[k] + j - p.links[i, FIRST], c] * m.wrench[i, c]
                 value += kx * turn
         if pairs:
             for c in range(6):

@@ -6,18 +6,21 @@ from dataclasses import dataclass
 
 from netsim.network import Instance
 
-FIXED, REVOLUTE, PRISMATIC, SPHERICAL = range(4)
-FREEDOMS = {FIXED: 0, REVOLUTE: 1, PRISMATIC: 1, SPHERICAL: 3}
+FIXED, REVOLUTE, PRISMATIC, SPHERICAL, BENT = range(5)
 
 
 @dataclass(frozen=True)
 class Step:
-    """One freedom of a joint: its kind, the parameter with its axis (two: their cross product; none: the plane's normal), and the var or terminal
-    that is its coordinate, or a name for what is neither."""
+    """One freedom of a joint: its kind, the parameter with its axis (several: a x (b x c), "" being the plane's normal; none: that), the var
+    or terminal (`part` of it) that is its coordinate, or a name for what is neither, and the parameter that says where it is.
+
+    What is BENT moves its end with several coordinates at once: those of a terminal, or all of the component's own."""
 
     kind: int
     axis: tuple[str, ...] = ()
     coordinate: str = ""
+    part: int = 0
+    at: str = "at"
 
 
 JOINTS: dict[str, tuple[Step, ...]] = {
@@ -41,6 +44,10 @@ JOINTS: dict[str, tuple[Step, ...]] = {
     "planar_prismatic": (Step(PRISMATIC, ("axis",), "q"),),
     "planar_prismatic_driven": (Step(PRISMATIC, ("axis",), "flange"),),
     "planar_pin_in_slot": (Step(PRISMATIC, ("axis",), "q"), Step(REVOLUTE, (), "phi")),
+    "flexible_link": (Step(BENT, at="at2"),),
+    "spatial_floating_end": (Step(BENT, (), "p", at="at2"),),
+    "planar_floating_end": (Step(PRISMATIC, ("", "axis"), "p"), Step(REVOLUTE, (), "p", 1)),
+    "planar_shortened_end": (Step(PRISMATIC, ("", "", "axis"), "c"), Step(PRISMATIC, ("", "axis"), "p"), Step(REVOLUTE, (), "p", 1)),
 }
 """Joints of which a tree may be made; any other constraint closes a loop."""
 

@@ -11,11 +11,11 @@ from netsim.batches import Batch, FormKernels, Known, changing, form_of
 from netsim.component import is_kinematic
 from netsim.drives import Drive
 from netsim.elements import batches_of
-from netsim.jointspace.joints import MOTIONS, PRISMATIC, SPHERICAL, steps_of
-from netsim.jointspace.spanning import Mechanism, is_body
+from netsim.jointspace.joints import MOTIONS, PRISMATIC, SPHERICAL
+from netsim.jointspace.spanning import Mechanism, takes_frames
 from netsim.layout import FOLLOWING, Layout
 from netsim.network import GROUND, Instance, Network
-from netsim.numbering import Numbering, across_scalars
+from netsim.numbering import Numbering, OwnCoordinate, across_scalars, nominal
 from netsim.values import Values
 
 Array = np.ndarray
@@ -38,10 +38,10 @@ class Elements:
 
 def number(network: Network, values: Values, tree: Mechanism) -> Elements:
     """Unknowns for a network whose bodies are a tree: 1-D nodes, joint coordinates, the other nodes, what components own."""
-    numbering, coordinates = _numbered(network, tree)
+    numbering, coordinates, elastic = _numbered(network, tree)
     unknown = np.array(coordinates, np.int64)
     multipliers = _multipliers(network, tree)
-    known = {i: _known(network, tree, i, unknown, multipliers[i]) for i in tree.joints}
+    known = {i: Known(own) for i, own in elastic.items()} | {i: _known(network, tree, i, unknown, multipliers[i]) for i in tree.joints}
     batches, drives, grown = batches_of(network, numbering, values, _kernels(network, known), known)
     home = {instance.name: (b, k) for b, batch in enumerate(batches) if not batch.shapes for k, instance in enumerate(batch.instances)}
     row, drive = unknown.copy(), np.full(len(unknown), -1)
@@ -54,8 +54,9 @@ def number(network: Network, values: Values, tree: Mechanism) -> Elements:
             row[k] = batches[b].unknowns["own", batches[b].form.own.index(force)][position]
             drive[k] = _drive(drives, source, name)
             dropped.setdefault(b, set()).add(int(row[k]))
+    balanced = {u for own in elastic.values() for u in own.values()}
     for i in tree.joints:
-        dropped.setdefault(home[network.instances[i].name][0], set()).update(int(u) for u in unknown if u >= 0)
+        dropped.setdefault(home[network.instances[i].name][0], set()).update(int(u) for u in unknown if u >= 0 and u not in balanced)
     batches = [replace(batch, dropped=frozenset(dropped.get(b, ()))) for b, batch in enumerate(batches)]
     nq, nd = sum(b.n_charges * b.n for b in batches), sum(d.n for d in drives)
     nt = sum(a.size for d in drives for a in d.tables.values())
@@ -64,8 +65,9 @@ def number(network: Network, values: Values, tree: Mechanism) -> Elements:
     return Elements(batches, drives, layout, grown, unknown, drive, row, multipliers)
 
 
-def _numbered(network: Network, tree: Mechanism) -> tuple[Numbering, list[int]]:  # noqa: C901  (three passes over one count)
-    """Kinematic 1-D nodes, then joint coordinates, then the other nodes."""
+def _numbered(network: Network, tree: Mechanism) -> tuple[Numbering, list[int], dict[int, dict[int, int]]]:  # noqa: C901  (passes over one count)
+    """Kinematic 1-D nodes, then elastic and joint coordinates, then the other nodes; the unknowns of joint coordinates, and of elastic ones by
+    instance and own unknown."""
     first = np.full(len(network.nodes), GROUND)
     at = 0
     for i, node in enumerate(network.nodes):
@@ -73,16 +75,26 @@ def _numbered(network: Network, tree: Mechanism) -> tuple[Numbering, list[int]]:
             first[i] = at
             at += len(across_scalars(node.domain))
     coordinates: list[int] = []
-    names: dict[int, tuple[str, str]] = {}
+    elastic: dict[int, dict[int, int]] = {}
+    names: dict[int, OwnCoordinate] = {}
     rotations: list[int] = []
+    for i, instance in enumerate(network.instances):
+        form = form_of(instance, True).form
+        for k, (quantity, _) in form.coordinates.items():
+            elastic.setdefault(i, {})[k] = at
+            names[at] = OwnCoordinate(f"{instance.name}.{form.own[k]}", f"{quantity.unit}/s", nominal(quantity), form.own_nominal[k] or 1.0)
+            at += 1
     for coordinate in tree.coordinates:
+        link = tree.links[coordinate.link]
         if coordinate.flange is not None:
-            coordinates.append(GROUND if coordinate.flange == GROUND else int(first[coordinate.flange]))
+            coordinates.append(GROUND if coordinate.flange == GROUND else int(first[coordinate.flange]) + coordinate.part)
         elif coordinate.motion is not None:
             coordinates.append(GROUND)
+        elif link.joint in elastic:
+            coordinates.append(elastic[link.joint][form_of(network.instances[link.joint], True).form.own.index(coordinate.own)])
         else:
             coordinates.append(at)
-            names[at] = coordinate.name, "m/s" if tree.links[coordinate.link].kind == PRISMATIC else "rad/s"
+            names[at] = OwnCoordinate(coordinate.name, "m/s" if link.kind == PRISMATIC else "rad/s")
             at += 1
     for link in tree.links:
         if link.kind == SPHERICAL:
@@ -95,7 +107,7 @@ def _numbered(network: Network, tree: Mechanism) -> tuple[Numbering, list[int]]:
     frame = np.full(len(network.nodes), GROUND)
     for i, f in tree.frames.items():
         first[i], frame[i] = FOLLOWING + 6 * f, len(rotations) + f
-    return Numbering(first, nk, at, frame, np.array(rotations, np.int64), names), coordinates
+    return Numbering(first, nk, at, frame, np.array(rotations, np.int64), names), coordinates, elastic
 
 
 def _multipliers(network: Network, tree: Mechanism) -> dict[int, Array]:
@@ -104,8 +116,8 @@ def _multipliers(network: Network, tree: Mechanism) -> dict[int, Array]:
     found = {}
     for i in tree.joints:
         instance = network.instances[i]
-        vars_ = {step.coordinate for step in steps_of(instance) or ()}
-        count = sum(own not in vars_ for own in form_of(instance, True).form.own)
+        coordinates = {tree.coordinates[k].own for k in tree.own[i]}
+        count = sum(own not in coordinates for own in form_of(instance, True).form.own)
         found[i] = at + np.arange(count)
         at += count
     return found
@@ -117,13 +129,13 @@ def _known(network: Network, tree: Mechanism, number: int, unknown: Array, multi
     own = form_of(instance, True).form.own
     unknowns: dict[int, int] = {}
     inputs: dict[int, tuple[int, str]] = {}
-    for k, coordinate in enumerate(tree.coordinates):
-        link = tree.links[coordinate.link]
-        if link.joint == number and link.step.coordinate in own:
+    for k in tree.own[number]:
+        coordinate = tree.coordinates[k]
+        if coordinate.own in own:
             if coordinate.motion is None:
-                unknowns[own.index(link.step.coordinate)] = int(unknown[k])
+                unknowns[own.index(coordinate.own)] = int(unknown[k])
             else:
-                inputs[own.index(link.step.coordinate)] = coordinate.motion, MOTIONS[network.instances[coordinate.motion].component.name][1]
+                inputs[own.index(coordinate.own)] = coordinate.motion, MOTIONS[network.instances[coordinate.motion].component.name][1]
     rest = [i for i in range(len(own)) if i not in unknowns and i not in inputs]
     return Known(unknowns | dict(zip(rest, map(int, multipliers))), inputs)
 
@@ -138,7 +150,7 @@ def _kernels(network: Network, known: dict[int, Known]) -> Callable[[Instance], 
         key = (id(plain), own)
         if key not in _variants:
             terminals = list(instance.component.terminals)
-            apart = frozenset(k for k in plain.kinematic if k[0] == "node" and _follows(instance, terminals[k[1]]))
+            apart = frozenset(k for k in plain.kinematic if k[0] == "node" and takes_frames(instance, terminals[k[1]]))
             kinematic = {**plain.kinematic, **{("own", k): True for k in own}}
             _variants[key] = plain, FormKernels(plain.form, kinematic, apart)
         return _variants[key][1]
@@ -147,10 +159,6 @@ def _kernels(network: Network, known: dict[int, Known]) -> Callable[[Instance], 
 
 
 _variants: dict[tuple[int, tuple[int, ...]], tuple[FormKernels, FormKernels]] = {}
-
-
-def _follows(instance: Instance, terminal: str) -> bool:
-    return not instance.component.is_signal(terminal) and is_body(instance.component.domain(terminal))
 
 
 def _drive(drives: list[Drive], source: Instance, name: str) -> int:

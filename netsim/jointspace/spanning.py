@@ -8,29 +8,32 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 
+from netsim.batches import form_of
 from netsim.component import is_rotation
 from netsim.inputs import bounds_of
-from netsim.jointspace.joints import FIXED, FREEDOMS, MOTIONS, PRISMATIC, REVOLUTE, SPHERICAL, Step, flange_of, steps_of
+from netsim.jointspace.joints import BENT, FIXED, MOTIONS, PRISMATIC, REVOLUTE, SPHERICAL, Step, flange_of, steps_of
 from netsim.language.expressions import flatten
 from netsim.language.syntax import DomainDef
 from netsim.network import GROUND, Instance, Network
+from netsim.numbering import across_scalars
 from netsim.values import Values
 
 Array = np.ndarray
 NOWHERE = -1
 PLANAR = "planar"
+NORMAL = np.array([0.0, 0.0, 1.0])
 
 
 @dataclass(frozen=True)
 class Link:
     """One freedom: the link before it (0 is the ground), what it is, the body it ends in (a node, NOWHERE between the freedoms of one joint).
 
-    `joint` is the instance it belongs to (NOWHERE for a body without joint, whose slide goes along `direction`); `first` is its first coordinate;
-    `sign` is -1 where the tree goes from b to a.
+    `joint` is the instance it belongs to (NOWHERE for a body without joint, whose slide goes along `direction`); `first` is its first coordinate
+    of `freedom`; `sign` is -1 where the tree goes from b to a.
     """
 
     parent: int
@@ -39,6 +42,7 @@ class Link:
     joint: int
     sign: int
     first: int
+    freedom: int = 0
     direction: int = 0
 
     @property
@@ -48,12 +52,15 @@ class Link:
 
 @dataclass(frozen=True)
 class Coordinate:
-    """A joint coordinate: its name, its link, and what it is: a `flange` (a node), a `motion` (instance that prescribes it), else an unknown."""
+    """A joint coordinate: its name, its link, and what it is: `part` of a `flange` (a node), a `motion` (instance that prescribes it), else an
+    unknown; `own` is the joint's own var that it is."""
 
     name: str
     link: int
     flange: int | None = None
     motion: int | None = None
+    part: int = 0
+    own: str = ""
 
 
 @dataclass(frozen=True)
@@ -76,7 +83,7 @@ class Mechanism:
         found: list[int] = []
         while link > 0:
             item = self.links[link]
-            found = [*range(item.first, item.first + FREEDOMS[item.kind]), *found]
+            found = [*range(item.first, item.first + item.freedom), *found]
             link = item.parent
         return found
 
@@ -90,6 +97,15 @@ class Mechanism:
         found: list[set[int]] = [{0}]
         for i, item in enumerate(self.links[1:], 1):
             found.append(found[item.parent] | {i})
+        return found
+
+    @cached_property
+    def own(self) -> dict[int, list[int]]:
+        """The coordinates of every joint of the tree."""
+        found: dict[int, list[int]] = {i: [] for i in self.joints}
+        for k, coordinate in enumerate(self.coordinates):
+            if self.links[coordinate.link].joint >= 0:
+                found[self.links[coordinate.link].joint].append(k)
         return found
 
     @cached_property
@@ -118,6 +134,17 @@ def is_body(domain: DomainDef) -> bool:
     return domain.name == PLANAR or turns(domain)
 
 
+def ends_of(instance: Instance) -> tuple[int, int]:
+    """The nodes that a joint connects: its first two frames."""
+    a, b, *_ = (node for node, name in zip(instance.nodes, instance.component.terminals) if takes_frames(instance, name))
+    return a, b
+
+
+def takes_frames(instance: Instance, terminal: str) -> bool:
+    """Whether a terminal takes frames."""
+    return not instance.component.is_signal(terminal) and is_body(instance.component.domain(terminal))
+
+
 def turns(domain: DomainDef) -> bool:
     """Whether nodes of a domain have a rotation matrix."""
     return any(is_rotation(domain, i) for i in range(len(domain.across)))
@@ -144,8 +171,8 @@ class _Growing:
         bodies = [i for i, node in enumerate(self.network.nodes) if is_body(node.domain)]
         neighbours: dict[int, list[tuple[int, int, int]]] = {}
         for i, instance in enumerate(self.network.instances):
-            if steps_of(instance) is not None and instance.nodes[0] != instance.nodes[1]:
-                a, b = instance.nodes[:2]
+            a, b = ends_of(instance) if steps_of(instance) is not None else (GROUND, GROUND)
+            if a != b:
                 neighbours.setdefault(a, []).append((b, i, 1))
                 neighbours.setdefault(b, []).append((a, i, -1))
         self._spread(GROUND, neighbours)
@@ -171,26 +198,35 @@ class _Growing:
         parent = self.carried[node]
         for k, step in enumerate(steps[::sign]):
             body = other if k == len(steps) - 1 else NOWHERE
-            self.links.append(Link(parent, step, body, number, sign, len(self.coordinates)))
-            parent = len(self.links) - 1
-            self._count(instance, step, parent)
+            first, link = len(self.coordinates), len(self.links)
+            self.coordinates += self._coordinates(instance, step, link)
+            self.links.append(Link(parent, step, body, number, sign, first, len(self.coordinates) - first))
+            parent = link
         self.carried[other] = self.joints[number] = parent
 
-    def _count(self, instance: Instance, step: Step, link: int) -> None:
+    def _coordinates(self, instance: Instance, step: Step, link: int) -> list[Coordinate]:
         """The coordinates of a link."""
+        if step.kind == FIXED:
+            return []
         if step.kind == SPHERICAL:
-            self.coordinates += [Coordinate(f"{instance.name}.turn.{axis}", link) for axis in "xyz"]
-        elif step.kind != FIXED:
-            self.coordinates.append(Coordinate(f"{instance.name}.{step.coordinate}", link, flange_of(instance, step), self._motion(instance, step)))
+            return [Coordinate(f"{instance.name}.turn.{axis}", link) for axis in "xyz"]
+        flange, name = flange_of(instance, step), f"{instance.name}.{step.coordinate}"
+        if flange is None and step.kind == BENT:
+            form = form_of(instance, True).form
+            return [Coordinate(f"{instance.name}.{form.own[k]}", link, own=form.own[k]) for k in form.coordinates]
+        if flange is not None:
+            parts = range(len(across_scalars(instance.component.domain(step.coordinate)))) if step.kind == BENT else (step.part,)
+            return [Coordinate(name, link, flange, part=part) for part in parts]
+        return [Coordinate(name, link, motion=self._motion(instance, step), own=step.coordinate)]
 
     def _free(self, body: int) -> None:
         """Slides along the axes, then a ball joint, or in the plane a turn."""
         name, parent, flat = self.network.nodes[body].name, 0, is_planar(self.network, body)
         for k, axis in enumerate("xy" if flat else "xyz"):
-            self.links.append(Link(parent, Step(PRISMATIC), NOWHERE, NOWHERE, 1, len(self.coordinates), k))
+            self.links.append(Link(parent, Step(PRISMATIC), NOWHERE, NOWHERE, 1, len(self.coordinates), 1, k))
             parent = len(self.links) - 1
             self.coordinates.append(Coordinate(f"{name}.v.{axis}", parent))
-        self.links.append(Link(parent, Step(REVOLUTE if flat else SPHERICAL), body, NOWHERE, 1, len(self.coordinates), 2))
+        self.links.append(Link(parent, Step(REVOLUTE if flat else SPHERICAL), body, NOWHERE, 1, len(self.coordinates), 1 if flat else 3, 2))
         self.coordinates += [Coordinate(name, parent + 1) for name in ([f"{name}.w"] if flat else [f"{name}.w.{axis}" for axis in "xyz"])]
         self.carried[body] = parent + 1
 
@@ -232,10 +268,10 @@ def point(instance: Instance, name: str, values: Values) -> Array:
 def axis_of(instance: Instance, step: Step, values: Values) -> Array:
     """The unit vector of a freedom's axis in the reference placement."""
     if not step.axis:
-        return np.array([0.0, 0.0, 1.0])
-    given = [point(instance, name, values) for name in step.axis]
+        return NORMAL
+    given = [point(instance, name, values) if name else NORMAL for name in step.axis]
     units = [axis / np.linalg.norm(axis) for axis in given]
-    return units[0] if len(units) == 1 else np.cross(*units)
+    return reduce(lambda found, axis: np.cross(axis, found), units[-2::-1], units[-1])
 
 
 __all__ = [

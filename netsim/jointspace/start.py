@@ -6,11 +6,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from netsim.batches import Batch
 from netsim.component import is_kinematic
 from netsim.jointspace.element import TreeElement
-from netsim.jointspace.joints import REVOLUTE, SPHERICAL
+from netsim.jointspace.joints import BENT, REVOLUTE, SPHERICAL
 from netsim.jointspace.recursion import outward
 from netsim.jointspace.spanning import Mechanism, is_planar
+from netsim.kernels.form import Key
 from netsim.numbering import across_scalars
 from netsim.solvers.charts import recharted
 from netsim.solvers.initial import set_charges
@@ -34,7 +36,8 @@ def in_joint_coordinates(absolute: Machine, point: Array, machine: Machine) -> A
 
 
 def shared(machine: Machine, absolute: Machine) -> Iterator[tuple[Array, Array]]:
-    """Slots that both machines have: of nodes without frames, of what components own, of inputs that read signals, of charges' rates."""
+    """Slots that both machines have: of nodes without frames, of what components own (of elastic coordinates with their rates), of inputs that read
+    signals, of charges' rates."""
     ours, theirs = machine.system, absolute.system
     for i, node in enumerate(ours.network.nodes):
         if ours.numbering.first[i] >= 0:
@@ -45,12 +48,25 @@ def shared(machine: Machine, absolute: Machine) -> Iterator[tuple[Array, Array]]
     for batch in ours.batches:
         for k, instance in enumerate(batch.instances if not batch.shapes else ()):
             other, position = home[instance.name]
-            for key, numbers in batch.unknowns.items():
-                if key[0] in ("own", "input") and numbers[k] >= ours.layout.nk:
-                    yield ours.layout.unknown(numbers[k : k + 1], 0), theirs.layout.unknown(other.unknowns[key][position : position + 1], 0)
+            for mine, level, wanted in _owned(batch, other, ours.layout.nk, k):
+                yield ours.layout.unknown(mine[k : k + 1], level), theirs.layout.unknown(wanted[position : position + 1], 0)
             if batch.n_charges == other.n_charges:
                 for c in range(batch.n_charges):
                     yield ours.layout.charge(batch.charges(c)[k : k + 1], 1), theirs.layout.charge(other.charges(c)[position : position + 1], 1)
+
+
+def _owned(batch: Batch, other: Batch, nk: int, k: int) -> Iterator[tuple[Array, int, Array]]:
+    """Unknowns of element k that no node has, a level, and what they are at this level in the other formulation."""
+    for key, numbers in batch.unknowns.items():
+        if key[0] in ("own", "input") and (numbers[k] >= nk or key[1] in batch.form.coordinates):
+            yield numbers, 0, same(batch, other, key)
+    for i, (_, rate) in batch.form.coordinates.items():
+        yield batch.unknowns["own", i], 1, other.unknowns["own", other.form.own.index(rate)]
+
+
+def same(batch: Batch, other: Batch, key: Key) -> Array:
+    """The unknowns of another form of the same type that are what `key` is in this one: own ones go by their names."""
+    return other.unknowns["own", other.form.own.index(batch.form.own[key[1]])] if key[0] == "own" else other.unknowns[key]
 
 
 def homes(machine: Machine) -> dict:
@@ -62,7 +78,7 @@ def _place_coordinates(absolute: Machine, point: Array, machine: Machine, g: Arr
     """Joint coordinates, their rates and second rates, from the joints' own variables and the bodies' motion."""
     tree, plan, motion = element.tree, element.plan, element.motion
     unknown = element.elements.unknown
-    own = [k for k, c in enumerate(tree.coordinates) if unknown[k] >= 0 and c.flange is None and tree.links[c.link].kind != SPHERICAL]
+    own = [k for k, c in enumerate(tree.coordinates) if unknown[k] >= 0 and c.flange is None and tree.links[c.link].freedom == 1]
     home, slides = homes(absolute), []
     for k in own:
         found = _position(absolute, point, element, home, k)
@@ -87,8 +103,8 @@ def _position(absolute: Machine, point: Array, element: TreeElement, home: dict,
     body = tree.links[_end(tree, tree.coordinates[k].link)].body
     if link.joint >= 0:
         batch, position = home[absolute.system.network.instances[link.joint].name]
-        if link.step.coordinate in batch.form.own:
-            number = batch.unknowns["own", batch.form.own.index(link.step.coordinate)][position : position + 1]
+        if tree.coordinates[k].own in batch.form.own:
+            number = batch.unknowns["own", batch.form.own.index(tree.coordinates[k].own)][position : position + 1]
             return float(point[absolute.system.layout.unknown(number, 0)[0]])
     if link.kind == REVOLUTE:
         start = tree.links[_chain(tree, _end(tree, tree.coordinates[k].link))[0]].parent
@@ -110,7 +126,8 @@ def _place_rates(absolute: Machine, point: Array, element: TreeElement, g: Array
                 start = tree.links[chain[0]].parent
                 wanted = _spatial(absolute, point, link.body, level) - _spatial(absolute, point, tree.links[start].body, level)
                 wanted = wanted - (before[i] - before[start])
-                unknown = [c for c in own if element.elements.unknown[c] >= 0 and tree.coordinates[c].flange is None]
+                free = [c for c in own if tree.coordinates[c].flange is None and tree.links[tree.coordinates[c].link].kind != BENT]
+                unknown = [c for c in free if element.elements.unknown[c] >= 0]
                 if unknown:
                     g[plan.coordinates[unknown, level]] += np.linalg.lstsq(motion.S[unknown].T, wanted, rcond=None)[0]
     outward(plan, motion, g)
@@ -160,4 +177,4 @@ def _spatial(absolute: Machine, point: Array, node: int, level: int) -> Array:
     return np.concatenate([a - np.cross(alpha, r) - np.cross(w, v), alpha])
 
 
-__all__ = ["homes", "in_joint_coordinates", "shared"]
+__all__ = ["homes", "in_joint_coordinates", "same", "shared"]

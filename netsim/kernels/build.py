@@ -13,7 +13,7 @@ from netsim.component import JOULE, SECOND, Component, Symbol, dimension, is_kin
 from netsim.errors import InputError, Problem
 from netsim.kernels.events import events_of
 from netsim.kernels.form import CONSTANT, UNIFORM, Form, Key, Symbols, live
-from netsim.kernels.lagrange import momenta, own_forces, restoring
+from netsim.kernels.lagrange import momenta, own_forces, rates_of, restoring, says_rate
 from netsim.language.expressions import Scope, Typed, elementwise, evaluate, flatten, shape, shaped
 from netsim.language.syntax import Branch, Call, DomainDef, Name, Part
 from netsim.rotation import cayley_matrix, cayley_rate
@@ -23,7 +23,8 @@ from netsim.units import NO_DIMENSION, Dimension
 def build_form(component: Component, counts: Mapping[str, int], exact: bool = False) -> Form:
     """The form of a component for given counts; raises `InputError` for what only shapes can show.
 
-    With `exact`, the rate of anything that follows from positions and velocities is written with accelerations, momenta that turn too.
+    With `exact`, the rate of anything that follows from positions and velocities is written with accelerations, momenta that turn too, and
+    coordinates y of lagrange(y, ry) are positions, their rates ry the velocities.
     """
     return _Builder(component, counts, exact).build()
 
@@ -40,7 +41,10 @@ class _Builder:
         self.known: dict[str, Typed] = {}
         self.relative: list[int] = []
         self.terminals = list(component.terminals)
-        self.own = self._first(*component.unknown_throughs, *(v.name for v in component.definition.variables))
+        self.rates = rates_of(component) if exact else {}
+        self.own = self._first(*component.unknown_throughs, *(v.name for v in component.definition.variables if v.name not in self.rates))
+        pairs = [(y, ry, i) for ry, y in self.rates.items() for i in range(_count(self.table[y]))]
+        self.moving = {self.own[y] + i: (self.table[y].of, _numbered(ry, i, self.table[ry])) for y, ry, i in pairs}
         self.flat = {kind: self._first(*(name for name, s in self.table.items() if s.kind == kind)) for kind in ("input", "discrete")}
         self.scope = Scope(self._resolve, {"der": self._der, "local": self._local, "lagrange": self._lagrange})
 
@@ -103,8 +107,8 @@ class _Builder:
         return self._own(text, symbol)
 
     def _own(self, text: str, symbol: Symbol) -> Typed:
-        first = self.own[text]
-        return Typed(shaped([self.symbols.at(("own", first + i), 0) for i in range(_count(symbol))], symbol.sizes), symbol.dimension)
+        first, level = self.own[self.rates.get(text, text)], int(text in self.rates)
+        return Typed(shaped([self.symbols.at(("own", first + i), level) for i in range(_count(symbol))], symbol.sizes), symbol.dimension)
 
     def _difference(self, symbol: Symbol) -> Typed:
         branch: Branch = symbol.of
@@ -186,9 +190,8 @@ class _Builder:
     def _lagrange(self, call: Call, scope: Scope) -> Typed:
         """`lagrange(y, ry)`: what the energies ask for at the component's own coordinates y with rates ry."""
         coordinates, rates = (evaluate(argument, scope) for argument in call.arguments)
-        for name in map(plain_name, call.arguments):
-            first = self.own[str(name)]
-            self.relative += range(first, first + _count(self.table[str(name)]))
+        for name in {self.rates.get(str(n), str(n)): None for n in map(plain_name, call.arguments)}:
+            self.relative += range(self.own[name], self.own[name] + _count(self.table[name]))
         forces = own_forces(flatten(coordinates.value), flatten(rates.value), self._energies)
         found = [(0.0 if p.is_zero() else self._rate(call, i, p)) + force for i, (p, force) in enumerate(forces)]
         return Typed(shaped(found, shape(coordinates.value)), JOULE / (coordinates.dimension or NO_DIMENSION))
@@ -220,7 +223,7 @@ class _Builder:
         return self.slots[slot][0]
 
     def _is_kinematic(self, key: Key) -> bool:
-        return key[0] == "node" and is_kinematic(self.component.domain(self.terminals[key[1]]))
+        return key[1] in self.moving if key[0] == "own" else key[0] == "node" and is_kinematic(self.component.domain(self.terminals[key[1]]))
 
     # -------------------------------------------------------------------------------------------- build
 
@@ -240,7 +243,7 @@ class _Builder:
         return Form(
             self.component.definition.name, self.symbols, tuple(rows), tuple(map(ca.SX, residuals)), tuple(self.charges), self._readings(),
             ca.SX(supplied), ca.SX(dissipated), ca.SX(stored), self._own_names(), self._own_nominals(), len(self.terminals), self._places(), events,
-            tuple(self.relative),
+            tuple(self.relative), self.moving,
         )  # fmt: skip
 
     def _places(self) -> tuple[tuple[Key, Any], ...]:
@@ -263,12 +266,10 @@ class _Builder:
         """left - right of every row; a row `y = ...` of a signal output is kept for that signal's unknown."""
         ordered: list[Any] = []
         last: dict[str, Any] = {}
-        for equation in self.component.rows:
+        for equation in (e for e in self.component.rows if says_rate(e)[1] not in self.rates):
             name = plain_name(equation.left)
-            difference = [
-                a - b
-                for a, b in zip(flatten(evaluate(equation.left, self.scope).value), flatten(evaluate(equation.right, self.scope).value), strict=True)
-            ]
+            left, right = (flatten(evaluate(side, self.scope).value) for side in (equation.left, equation.right))
+            difference = [a - b for a, b in zip(left, right, strict=True)]
             if name in self.component.signal_outputs and name not in last:
                 last[name] = difference[0]
             else:
@@ -285,9 +286,10 @@ class _Builder:
         return tuple(_numbered(name, i, self.table[name]) for name in self.own for i in range(_count(self.table[name])))
 
     def _own_nominals(self) -> tuple[float | None, ...]:
+        """Typical sizes of own unknowns; of coordinates that have velocities those of these."""
         found: list[float | None] = []
         for name in self.own:
-            symbol = self.table[name]
+            symbol = self.table[{y: ry for ry, y in self.rates.items()}.get(name, name)]
             quantity = symbol.of if symbol.kind == "var" else self._branch_domain(symbol.of).through[0]
             value = None if quantity.nominal is None else float(evaluate(quantity.nominal, Scope(lambda n: Typed(1.0))).value)
             found += [value] * _count(symbol)

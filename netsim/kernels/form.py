@@ -27,6 +27,7 @@ from netsim.component import WORLD
 from netsim.errors import Span
 from netsim.kernels.program import forward_jacobian
 from netsim.language.expressions import Typed
+from netsim.language.syntax import Quantity
 
 Key = tuple[Any, ...]
 CONSTANT = ("chart", "place", "discrete", "before", "truth")
@@ -122,7 +123,8 @@ class Form:
     """Rows (keys) with their residuals, charge definitions, readable quantities, and the energy account.
 
     The account: a component that states `dissipates` loses that; a source supplies minus its power; one that stores loses nothing; any other loses
-    its power. `relative` are coordinates of its own and their rates, which stay where they are when a mechanism is put together."""
+    its power. `relative` are coordinates of its own and their rates, which stay where they are when a mechanism is put together;
+    `coordinates` are own unknowns with position, velocity and acceleration: what the positions are, and names of the velocities."""
 
     name: str
     symbols: Symbols
@@ -139,6 +141,7 @@ class Form:
     places: tuple[tuple[Key, Any], ...] = ()
     events: Events = NO_EVENTS
     relative: tuple[int, ...] = ()
+    coordinates: Mapping[int, tuple[Quantity, str]] = field(default_factory=dict)
 
     @property
     def columns(self) -> list[Key]:

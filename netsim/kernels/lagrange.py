@@ -17,7 +17,23 @@ from typing import Any
 
 import casadi as ca
 
+from netsim.component import Component, plain_name, terms_in
 from netsim.kernels.form import Key, Symbols
+from netsim.language.syntax import Call, Equation
+
+
+def rates_of(component: Component) -> dict[str, str]:
+    """Rates ry with the coordinates y they belong to: what stands in lagrange(y, ry) where an equation says der(y) = ry."""
+    pairs = {(plain_name(c.arguments[0]), plain_name(c.arguments[1])) for c in terms_in(component.rows, Call) if c.function == "lagrange"}
+    return {ry: y for equation in component.rows for y, ry in [says_rate(equation)] if (y, ry) in pairs}
+
+
+def says_rate(equation: Equation) -> tuple[str, str]:
+    """(y, ry) of an equation der(y) = ry; empty names of any other."""
+    left, right = equation.left, plain_name(equation.right)
+    if isinstance(left, Call) and left.function == "der" and right is not None:
+        return plain_name(left.arguments[0]) or "", right
+    return "", ""
 
 
 def momenta(symbols: Symbols, keys: list[Key], rotating: bool, kinetic: Any) -> list[Any]:

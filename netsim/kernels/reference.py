@@ -43,18 +43,26 @@ def evaluate(program: Program, gathered: Array, uniforms: Array, parameters: Arr
     return np.array(rows) if rows else np.zeros((0, n))
 
 
+_HIDES = {"mul": 2, "div": 1, "select": 2}
+"""How many of an operation's first operands make it 0 by being 0."""
+
+
 def zeros(program: Program, parameters: Array) -> Array:
-    """Which outputs (n_outputs, n) are 0 at these parameters (n_parameters, n) whatever is gathered: nan stands for what is not known, and a factor 0
-    hides it."""
+    """Which outputs (n_outputs, n) are 0 at these parameters (n_parameters, n) whatever is gathered: a factor 0 hides what is not known (None, or nan
+    where it is known of other instances)."""
     n = parameters.shape[1]
-    values: list[Any] = [np.nan] * (program.n_gather + program.n_uniform) + [*parameters, *map(np.float64, program.constants)]
+    values: list[Any] = [None] * (program.n_gather + program.n_uniform) + [*parameters, *map(np.float64, program.constants)]
     with np.errstate(all="ignore"):
         for step in program.instructions:
             known = [values[i] for i in step.operands]
-            result = np.where(np.any(np.broadcast_arrays(*map(np.isnan, known)), axis=0), np.nan, _OPERATIONS[step.op](*known))
-            hides = {"mul": known, "div": known[:1], "select": known}.get(step.op, [])
-            values.append(np.where(np.any(np.broadcast_arrays(*[x == 0.0 for x in hides]), axis=0), 0.0, result) if hides else result)
-    return np.array([np.broadcast_to(values[i], (n,)) == 0.0 for i in program.outputs])
+            hiding = [x == 0.0 for x in known[: _HIDES.get(step.op, 0)] if x is not None]
+            hidden = np.any(np.broadcast_arrays(*hiding), axis=0) if hiding else np.False_
+            if any(x is None for x in known):
+                values.append(np.where(hidden, 0.0, np.nan) if hidden.any() else None)
+            else:
+                unsure = np.any(np.broadcast_arrays(*map(np.isnan, known)), axis=0)
+                values.append(np.where(hidden, 0.0, np.where(unsure, np.nan, _OPERATIONS[step.op](*known))))
+    return np.array([np.broadcast_to(values[i] == 0.0, (n,)) for i in program.outputs])
 
 
 def _truth(condition: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from netsim.language import beams
+from netsim.language import beams, filters
 from netsim.language.junctions import (
     depletion,
     depletion_energy,
@@ -259,5 +259,7 @@ FUNCTIONS: dict[str, Function] = {
     "twist_functions": Function(("shapes", "n", "order", "x"), beams.twist_functions, _pure, doc="functions of torsion that go with a family"),
     "products": Function(("a", "b"), beams.products, _multiplied, doc="all products of components; Kronecker's product of matrices"),
     "zeros": Function(("n", "m"), beams.zeros, lambda dimensions: (_pure(dimensions)[0], None), doc="a matrix of zeros"),
+    "filter_matrix": Function(("family", "n", "ripple"), filters.filter_matrix, _pure, doc="A of a low pass x' = A x + b u, y = x[1], cut off at 1"),
+    "filter_input": Function(("family", "n", "ripple"), filters.filter_input, _pure, doc="its b"),
     "transpose": Function(("A",), lambda A: tuple(zip(*A)), _same),
 }  # fmt: skip

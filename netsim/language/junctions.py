@@ -36,7 +36,7 @@ def depletion(v: Any, C: Any, V: Any, M: Any, fc: Any) -> Any:
     """Charge of a depletion layer of capacitance C (1 - v/V)^-M, the capacitance continued linearly beyond fc V."""
     edge, slope, start = fc * V, C / apply("^", 1.0 - fc, 1.0 + M), 1.0 - fc * (1.0 + M)
     low, beyond = apply("min", v, edge), apply("max", v - edge, 0.0)
-    below = C * V / (1.0 - M) * (1.0 - apply("^", 1.0 - low / V, 1.0 - M))
+    below = C * V / (1.0 - M) * (1.0 - _power(1.0 - low / V, 1.0 - M))
     return below + slope * beyond * (start + M * (beyond + 2.0 * edge) / (2.0 * V))
 
 
@@ -45,8 +45,14 @@ def depletion_energy(v: Any, C: Any, V: Any, M: Any, fc: Any) -> Any:
     edge, slope, start = fc * V, C / apply("^", 1.0 - fc, 1.0 + M), 1.0 - fc * (1.0 + M)
     low, beyond = apply("min", v, edge), apply("max", v - edge, 0.0)
     rest = 1.0 - low / V
-    below = C * V * V * ((1.0 - apply("^", rest, 1.0 - M)) / (1.0 - M) - (1.0 - apply("^", rest, 2.0 - M)) / (2.0 - M))
+    power = _power(rest, 1.0 - M)
+    below = C * V * V * ((1.0 - power) / (1.0 - M) - (1.0 - rest * power) / (2.0 - M))
     return below + slope * beyond * (start * (v + edge) / 2.0 + M * (v * v + v * edge + edge * edge) / (3.0 * V))
+
+
+def _power(x: Any, n: Any) -> Any:
+    """x^n of x > 0, whose derivative n x^n/x needs no second power."""
+    return apply("exp", n * apply("log", x))
 
 
 def silicon_gap(T: Any) -> Any:

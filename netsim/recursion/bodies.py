@@ -18,7 +18,7 @@ from netsim.jointspace.spanning import axis_of, is_spatial, parameter
 from netsim.network import GROUND, Instance
 from netsim.recursion.inertias import NOTHING, RigidBody, is_silent, rigid_bodies
 from netsim.recursion.links import LINKS, FlexibleLink, link_of
-from netsim.recursion.sources import FORCE, SPEED, Source, flange_friction, numbers_of, sources_of_joints
+from netsim.recursion.sources import FORCE, SPEED, TOGETHER, Source, flange_friction, numbers_of, sources_of_joints
 from netsim.solvers.machine import Machine
 from netsim.tree.beam import Beam
 from netsim.tree.model import PARENT, Body, Inertia, Joint, Tree, build_tree
@@ -27,7 +27,6 @@ Array = np.ndarray
 ANOTHER = "run transient() instead: it serves any network"
 WELD = "spatial_weld"
 KINDS = {FIXED: "fixed", REVOLUTE: "revolute", PRISMATIC: "prismatic", SPHERICAL: "spherical"}
-TOGETHER = 1e-12
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,8 @@ CLOSE = 1e-12
 ROUNDING = 1e-7
 """Corrections this small that shrink no more are rounding, or a stage's own share where its matrix has a worse condition."""
 SLOW = 0.1
+FAR = 0.5
+"""Behind a correction as large as this part of a value its derivatives say nothing any more: a diode's, before it takes over a coil's current."""
 PIVOT_QUALITY = 1e-9
 
 
@@ -102,7 +104,8 @@ def _parts(plan: StagePlan) -> tuple[list[Array], list[Array], Array]:
 def make_consistent(plan, g):
     """Newton's method stage by stage on what g holds, in place; False where pivots do not serve or it does not converge.
 
-    All stages begin with the derivatives where the first one starts; they are taken anew where corrections do not become small at once.
+    All stages begin with the derivatives where the first one starts; they are taken anew behind large corrections and where these do not shrink
+    at once.
     """
     _derivatives(plan, g)
     for k in range(plan.sizes.shape[0]):  # noqa: SIM110  (numba has no all() over a generator)
@@ -151,14 +154,24 @@ def _fill(plan, where, entries):
 
 @inner
 def _correct(g, places, step, n):
-    """Subtract a step; its largest entry beside what it corrects, infinite where one is not finite."""
+    """Subtract a step; its largest entry beside what it corrects and what comes of it, infinite where one is not finite."""
     moved = 0.0
     for i in range(n):
         if not np.isfinite(step[i]):
             return np.inf
+        before = abs(g[places[i]])
         g[places[i]] -= step[i]
-        moved = max(moved, abs(step[i]) / (abs(g[places[i]]) + 1e-3))
+        moved = max(moved, abs(step[i]) / (max(before, abs(g[places[i]])) + 1e-3))
     return moved
+
+
+@inner
+def _hold(residual, row_scale):
+    """Whether more equations than unknowns agree with one another: behind the last correction but one nothing is left of them."""
+    for i in range(residual.shape[0]):  # noqa: SIM110  (numba has no all() over a generator)
+        if abs(residual[i] * row_scale[i]) > ROUNDING * 10:
+            return False
+    return True
 
 
 @inner
@@ -192,8 +205,8 @@ def _solve(plan, where, sizes, g):
             return False
         contraction = moved / before if iteration else 1.0
         if moved * min(1.0, contraction) < CLOSE or (moved < (rounding if iteration else ROUNDING) and contraction > SLOW):
-            return True
-        if iteration and contraction > SLOW:
+            return m <= n or _hold(residual, row_scale)
+        if moved > FAR or (iteration and contraction > SLOW):
             _derivatives(plan, g)
             fresh = False
         before = moved

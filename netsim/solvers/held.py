@@ -95,10 +95,14 @@ def _begins_at(machine: Machine, charge: int) -> float:
 
 
 def _charges_behind(found: Signature, row: StartRow, system: System) -> list[int]:
-    """Charges of the row's own instance first, then any whose definition reads the row's unknowns."""
+    """Charges of the row's own instance first, then any whose definition reads the row's unknowns, those first that read little else: what flows into
+    a capacitor that joins a node to the ground reaches no other node."""
     own = [int(system.n + row.batch.charges(k)[row.position]) for k in range(row.batch.n_charges)] if row.batch is not None else []
     reads = found.kept & (found.equation >= system.n) & np.isin(found.variable, row.variables)
-    return [*own, *map(int, np.unique(found.equation[reads]))]
+    flows = found.variable[found.kept & (found.level == 1) & (found.equation >= 0) & (found.equation < system.n)]
+    others = np.intersect1d(found.equation[reads], flows)
+    read = np.bincount(found.equation[found.kept & (found.variable < system.n)], minlength=found.size + 1)
+    return [*own, *map(int, others[np.argsort(read[others], kind="stable")])]
 
 
 def _has_static_default(batch: Batch) -> bool:

@@ -65,11 +65,17 @@ def structure_of(system: System, constant: Array | None = None, found: Signature
 def _is_momentum(system: System, found: Signature) -> Array:
     """Charges of velocities: what moves is not in equilibrium where it starts, so these keep their rates, and with them what else
     moves in the same component (the elastic coordinates of a link)."""
-    marks = np.zeros(found.size + 1, bool)
-    marks[found.equation[found.kept & (found.equation >= system.n) & (found.variable < system.layout.nk) & (found.level > 0)]] = True
+    marks = of_velocities(found, system.n, system.layout.nk)
     for batch in system.batches:
         own = system.n + np.concatenate([np.zeros(0, np.int64), *(batch.charges(k) for k in range(batch.n_charges))])
         marks[own] |= marks[own].any()
+    return marks
+
+
+def of_velocities(found: Signature, n: int, nk: int) -> Array:
+    """Which equations define charges of velocities (the last entry is for what is grounded)."""
+    marks = np.zeros(found.size + 1, bool)
+    marks[found.equation[found.kept & (found.equation >= n) & (found.variable < nk) & (found.level > 0)]] = True
     return marks
 
 

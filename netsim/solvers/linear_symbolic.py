@@ -273,8 +273,14 @@ def _null_part(matrix: Any, basis: Floats, zero: float) -> Floats:
     """Those combinations z of an orthonormal basis with |matrix z| <= zero, reduced so that each has its own leading entry 1."""
     _, sizes, combinations = np.linalg.svd(matrix @ basis, full_matrices=False)
     null = basis @ combinations[sizes <= zero].T
-    leading = linalg.qr(null.T, mode="r", pivoting=True)[1][: null.shape[1]]
+    leading = pivots(null)[1][: null.shape[1]]
     return np.linalg.solve(null[leading].T, null.T).T
+
+
+def pivots(rows: Floats) -> tuple[Floats, Ints]:
+    """What each row adds to those taken before it when always the largest rest is next: the sizes, falling, and the rows' order (QR with pivots)."""
+    triangle, order = linalg.qr(rows.T, mode="r", pivoting=True)
+    return np.abs(np.diag(triangle)), order
 
 
 def largest_matching(pattern: sparse.csr_matrix) -> Ints:

@@ -28,14 +28,16 @@ from netsim.levels import Signature, signature
 from netsim.network import GROUND
 from netsim.solvers.initial import Structure, structure_of
 from netsim.solvers.linear import SingularMatrix, analyse, condition_estimate
-from netsim.solvers.linear_symbolic import RANK_TOLERANCE, equilibrate, null_spaces
-from netsim.solvers.machine import Machine, build_machine
+from netsim.solvers.linear_symbolic import RANK_TOLERANCE, equilibrate, null_spaces, pivots
+from netsim.solvers.machine import Machine, rebuilt
 from netsim.solvers.stages import Stages, stage_matrix
 from netsim.system import System, with_shares
 
 Array = np.ndarray
 FAINT = 1e-7
 """Parts of null vectors and coefficients below this are rounding."""
+INDEPENDENT = 1e-6
+"""Null vectors, scaled to 1, whose pivots are larger are independent."""
 ALONE = 1e-6
 """Where one element alone cannot hold (a prescribed motion, a dead point), this times its force is the acceleration that it cannot
 stop: where there is any it slides at once."""
@@ -73,8 +75,7 @@ def set_shares(machine: Machine, structure: Structure, g: Array, mode: bytes) ->
 def with_room(machine: Machine, structure: Structure, room: Shares) -> tuple[Machine, Structure]:
     """The same machine and its levels with these combinations of forces."""
     system = with_shares(machine.system, room)
-    enlarged = build_machine(system, machine.values, machine.earlier)
-    return replace(enlarged, g=machine.g), structure_of(system, found=_signature(machine.system, structure.signature, system))
+    return replace(rebuilt(machine, system), g=machine.g), structure_of(system, found=_signature(machine.system, structure.signature, system))
 
 
 def _signature(before: System, known: Signature, system: System) -> Signature:
@@ -111,8 +112,9 @@ def _combinations(machine: Machine, structure: Structure, g: Array) -> dict[tupl
     forces = np.flatnonzero(mentioned.any(axis=0) & load)
     sizes = machine.system.nominals[variables[forces]]
     share = columns_right[forces] / sizes[:, None] ** 2
-    chosen = _independent(rows_left[at] / np.maximum(np.abs(rows_left[at]).max(axis=0, initial=0.0), 1e-300))
-    if len(chosen) < share.shape[1] or np.linalg.matrix_rank(share * sizes[:, None], 1e-6) < share.shape[1]:
+    sizes_left, order = pivots(rows_left[at] / np.maximum(np.abs(rows_left[at]).max(axis=0, initial=0.0), 1e-300))
+    chosen = order[: int((sizes_left > INDEPENDENT).sum())]
+    if len(chosen) < share.shape[1] or np.linalg.matrix_rank(share * sizes[:, None], INDEPENDENT) < share.shape[1]:
         return {}
     own = [int(np.argmax((np.abs(share) * sizes[:, None]).sum(axis=1) * line)) for line in mentioned[chosen][:, forces]]
     square = share[own]
@@ -155,15 +157,6 @@ def _paired(equations: Array, variables: Array, first: int, last: int) -> tuple[
     _, rows, columns = np.intersect1d(equations, variables, return_indices=True)
     inside = (equations[rows] >= first) & (equations[rows] < last)
     return rows[inside], columns[inside]
-
-
-def _independent(vectors: Array) -> Array:
-    """Rows of (m, k) vectors that are independent, the largest first: k of them, or fewer."""
-    from scipy.linalg import qr
-
-    triangle, order = qr(vectors.T, mode="r", pivoting=True)
-    sizes = np.abs(np.diag(triangle))
-    return np.asarray(order[: int((sizes > 1e-6).sum())])
 
 
 _rows: dict[int, tuple[Form, list[tuple[int, list[Key]]]]] = {}

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -182,6 +182,11 @@ def build_machine(system: System, values: Values, earlier: Callable[[Any, str], 
         system.numbering.rotations, _reach(system),
     )  # fmt: skip
     return Machine(system, values, problem, g, calls, parameters, [uniforms, calls, parameters], earlier)
+
+
+def rebuilt(machine: Machine, system: System) -> Machine:
+    """The machine of another system of the same unknowns, with the same values and parts that are eliminated first."""
+    return replace(build_machine(system, machine.values, machine.earlier), parts=machine.parts)
 
 
 def _place_nodes(system: System, parameters: Mapping[int, Array], g: Array) -> None:

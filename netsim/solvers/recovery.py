@@ -16,7 +16,7 @@ from netsim.kernels.call import run_table
 from netsim.kernels.kernel import Kernel
 from netsim.kernels.program import restricted
 from netsim.levels import equation_numbers
-from netsim.solvers.initial import Structure
+from netsim.solvers.initial import Structure, of_velocities
 from netsim.solvers.linear import Factor, analyse, condition_estimate, refactor, solve
 from netsim.solvers.machine import Call, Machine, call_table
 from netsim.solvers.newton import set_time
@@ -64,11 +64,11 @@ class Recovery:
     alive: list[list[Call]]
 
 
-def plan_recovery(machine: Machine, structure: Structure, g: Array, closing: bool = False) -> Recovery:
+def plan_recovery(machine: Machine, structure: Structure, g: Array, closing: bool = False, jumping: bool = True) -> Recovery:
     """Lay out every stage but that of positions (they are what the method found), with pivots taken at the point in g; with `closing` that one alone.
 
-    Charges are held as well as the equations allow, momenta (which follow velocities) excepted. Where no position is among the unknowns their
-    stage is the lowest.
+    Charges are held as well as the equations allow, momenta (which follow velocities) excepted; without `jumping` they are known where nothing
+    moves (a current of 1e5 A that begins behind a contact must not pull at them). Where no position is among the unknowns their stage is the lowest.
     """
     system = machine.system
     alive: list[list[Call]] = []
@@ -76,16 +76,23 @@ def plan_recovery(machine: Machine, structure: Structure, g: Array, closing: boo
     weights = 1.0 / np.concatenate([system.nominals, np.ones(system.layout.nq)])
     values = level_values(machine, g)
     lowest = -int(structure.dynamic.d.max(initial=0))
-    held = np.concatenate([np.zeros(system.n, bool), ~_momentum(structure, values, system.n, system.layout.nk)])
+    held = charges_held(machine, structure, values)
     weights[held] = _holding(structure, values, system.nominals)[held[system.n :]]
     lowest -= not system.layout.nk
     stages = Stages(machine, structure.signature, structure.dynamic, everything, weights)
-    plans = [(k, _plan(stages, k, values, held, alive)) for k in ([lowest] if closing else range(lowest + 1, 1))]
+    known = np.flatnonzero(held & (not jumping) & (not system.layout.nk))
+    plans = [(k, _plan(stages, k, values, held, known, alive)) for k in ([lowest] if closing else range(lowest + 1, 1))]
     used = np.zeros(len(values), bool)
     for _, plan in plans:
         used[plan.picks] = used[plan.pairs[:2]] = True
     levels = levels_table(machine, used, alive)
     return Recovery(machine, structure, levels, np.zeros(len(values)), plans, np.zeros(system.out_size), alive)
+
+
+def charges_held(machine: Machine, structure: Structure, values: Array) -> Array:
+    """Which of unknowns and charges keep what they have where others change at once, given derivatives by level."""
+    n, nk = machine.system.n, machine.system.layout.nk
+    return np.concatenate([np.zeros(n, bool), ~_momentum(structure, values, n, nk)])
 
 
 def levels_table(machine: Machine, used: Array, alive: list[list[Call]]) -> Array:
@@ -109,12 +116,11 @@ def _momentum(structure: Structure, values: Array, n: int, nk: int) -> Array:
     """Charges of velocities whose rates are forces, or that nobody reads (the speed at which friction slides): with other rates (prescribed
     accelerations, controllers, friction that holds) they are known by integration alone."""
     s = structure.signature
-    of_velocity, force = np.zeros(s.size + 1, bool), np.zeros(s.size + 1, bool)
-    of_velocity[s.equation[s.kept & (s.level > 0) & (s.equation >= n) & (s.variable < nk)]] = True
+    force = np.zeros(s.size + 1, bool)
     force[s.variable[s.kept & (s.equation < nk)]] = True
     read = np.zeros(s.size + 1, bool)
     read[s.variable[s.kept & (s.equation < n) & (s.level > 0) & (values != 0.0)]] = True
-    return (of_velocity & (force | ~read))[n : s.size]
+    return (of_velocities(s, n, nk) & (force | ~read))[n : s.size]
 
 
 def _holding(structure: Structure, values: Array, nominals: Array) -> Array:
@@ -133,9 +139,11 @@ def _call(machine: Machine, batch: Batch, kernel: Kernel, places: Array, wanted:
     return Call(program, batch.n, gather, machine.parameters[id(batch)], np.ascontiguousarray(places[wanted].ravel().astype(np.int32)))
 
 
-def _plan(stages: Stages, k: int, values: Array, held: Array, alive: list[list[Call]]) -> StagePlan:
+def _plan(stages: Stages, k: int, values: Array, held: Array, known: Array, alive: list[list[Call]]) -> StagePlan:
     o, s = stages.offsets, stages.signature
-    equations, variables = np.flatnonzero((o.match >= 0) & (o.c + k >= 0)), stage_variables(o, k)
+    equations = np.flatnonzero((o.match >= 0) & (o.c + k >= 0))
+    variables = np.setdiff1d(stage_variables(o, k), known[o.d[known] + k == 0])
+    equations = equations if len(variables) else equations[:0]
     m, n = len(equations), len(variables)
     row_of, column_of = np.full(s.size + 1, -1), np.full(s.size + 1, -1)
     row_of[equations], column_of[variables] = np.arange(m), np.arange(n)

@@ -16,7 +16,8 @@ from netsim.errors import InputError
 from netsim.levels import Signature, StructurallySingular
 from netsim.network import GROUND
 from netsim.solvers.initial import Structure, explain_structure, structure_of
-from netsim.solvers.machine import Machine, build_machine
+from netsim.solvers.linear_symbolic import pivots
+from netsim.solvers.machine import Machine, build_machine, rebuilt
 from netsim.solvers.reactions import bodies_of, constraint_owners, in_loops, multipliers_of
 from netsim.solvers.stages import level_values, signature_of
 from netsim.system import Redundant, System, with_redundant, without_redundant
@@ -103,7 +104,7 @@ def badly_chosen(whole: Machine, present: Redundant, g: Array) -> bool:
     beside the smallest of the best choice. `whole` is the machine of all constraints."""
     for which, matrix in _loops(whole, g)[0]:
         kept = ~np.isin(which, present.rows)
-        if not kept.all() and kept.any() and _pivots(matrix[kept])[0][-1] < WORN * _pivots(matrix)[0][kept.sum() - 1]:
+        if not kept.all() and kept.any() and pivots(matrix[kept])[0][-1] < WORN * pivots(matrix)[0][kept.sum() - 1]:
             return True
     return False
 
@@ -127,7 +128,7 @@ def without(machine: Machine, found: Redundant | None) -> Machine:
     if machine.element is not None:
         return replace(machine.element.without(machine, found), parts=machine.parts)
     system = with_redundant(machine.system) if found is None else without_redundant(machine.system, found)
-    return replace(build_machine(system, machine.values, machine.earlier), parts=machine.parts)
+    return rebuilt(machine, system)
 
 
 def _mentioning(found: Signature, position: Array, multipliers: Array) -> Array:
@@ -153,17 +154,9 @@ def _matrices(system: System, items: Array, columns: Array, values: Array, first
     return found
 
 
-def _pivots(matrix: Array) -> tuple[Array, Array]:
-    """Sizes of the pivots of the rows, falling, and the rows' order."""
-    from scipy import linalg
-
-    triangle, order = linalg.qr(matrix.T, mode="r", pivoting=True)
-    return np.abs(np.diag(triangle)), order
-
-
 def _dependent(which: Array, matrix: Array) -> Array:
     """Rows that depend on the others; heavy ones are taken as independent before any other."""
-    sizes, order = _pivots(matrix)
+    sizes, order = pivots(matrix)
     return which[order[int((sizes > RANK_TOLERANCE * max(1.0, sizes.max(initial=0.0))).sum()) :]]
 
 

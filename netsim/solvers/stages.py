@@ -114,15 +114,16 @@ def solve_stage(
     freed: Sequence[int] = (),
     mass_metric: bool = False,
     soft: Sequence[float] = (),
+    known: Sequence[int] = (),
 ) -> None:
-    """Make stage k hold in g, in place. `freed` charges have their rate among the unknowns (static solutions).
+    """Make stage k hold in g, in place. `freed` charges have their rate among the unknowns (static solutions); `known` variables keep what they have.
 
     With `soft` (a size per equation and row, 0 for those that must hold) the others are met in the least-squares sense, each divided by its size.
     Raises `SimulationError` where the equations contradict one another or Newton does not converge.
     """
     o = stages.offsets
     active_e = stage_equations(o, k)
-    active_v = stage_variables(o, k)
+    active_v = np.setdiff1d(stage_variables(o, k), known)
     if not len(active_v) or not (len(active_e) or rows):
         return
     levels = o.d[active_v] + k
@@ -142,7 +143,7 @@ def solve_stage(
         if round_ and damping == 1.0 and not len(soft) and _settled(jacobian, r, np.maximum(np.abs(g[places]), floor), norm > 0.5 * before):
             break
         stalls = stalls + 1 if damping == 1.0 and norm > 0.5 * before else 0
-        if stalls == PATIENCE and not _violated(stages, g, r, active_e, rows).any():  # a singular matrix keeps rounding alive
+        if stalls == PATIENCE and not _violated(stages, g, r, k, active_e, rows).any():  # a singular matrix keeps rounding alive
             break
         if round_ and not len(soft) and not (norm <= before * (1 + 1e-9) or sized <= within) and norm > 1e-12 and damping > 1e-4:
             damping *= 0.5
@@ -154,7 +155,7 @@ def solve_stage(
         jacobian = _jacobian(stages, values, k, active_e, active_v, rows, freed, g)
         if not (np.isfinite(r).all() and np.isfinite(jacobian.data).all()) and (problem := without_value(stages.machine, g)):
             raise SimulationError(problem)  # of this stage's equations alone: others may not be where they will be yet
-        metric = _metric(stages, values, active_v, size, mass_metric)
+        metric = _metric(stages, values, active_v, levels, size, mass_metric)
         step = _least_change(jacobian, r, metric, square, np.asarray(soft), pivots)
         scale = _row_scale(jacobian, size)
         origin, before, within = g[places].copy(), norm, _norm(scale * r)
@@ -245,17 +246,16 @@ def _jacobian(
     return csc_matrix((np.concatenate(v), (np.concatenate(i), np.concatenate(j))), shape=shape)
 
 
-def _metric(stages: Stages, values: Array, variables: Array, size: Array, mass_metric: bool) -> Any:
-    """W of |dz|_W: the diagonal of weights^2, or the mass matrix where there is one."""
+def _metric(stages: Stages, values: Array, variables: Array, levels: Array, size: Array, mass_metric: bool) -> Any:
+    """W of |dz|_W: the diagonal of weights^2, or the mass matrix where there is one. Rates of what is no node's must not pull what they belong to."""
     from scipy.sparse import csc_matrix, diags_array
 
-    diagonal = diags_array(size**2, format="csc")
     if not mass_metric:
-        return diagonal
-    s = stages.signature
+        return diags_array(size**2, format="csc")
+    s, nk = stages.signature, stages.machine.system.layout.nk
+    diagonal = diags_array(size**2 * np.where((variables >= nk) & (levels > 0), 1e-10, 1.0), format="csc")
     column_of = np.full(s.size + 1, -1)
     column_of[variables] = np.arange(len(variables))
-    nk = stages.machine.system.layout.nk
     at = s.kept & (s.level == 2) & (s.equation < nk) & (s.variable < nk) & (column_of[s.variable] >= 0) & (column_of[s.equation] >= 0)
     shape = (len(size), len(size))
     mass = csc_matrix((values[at], (column_of[s.equation[at]], column_of[s.variable[at]])), shape=shape)
@@ -304,19 +304,16 @@ def _saddle_point(jacobian: Any, r: Array, metric: Any, soft: Array) -> Array:
     from scipy.sparse.linalg import splu
 
     m, n = jacobian.shape
-    if not r.any():
+    if not (r.any() and np.all(np.isfinite(r)) and np.all(np.isfinite(jacobian.data))):
         return np.zeros(n)
     largest = abs(jacobian).max(axis=1).toarray().ravel()
     scale = 1.0 / np.where(largest > 1e-300, largest, 1.0)  # a row of zeros says nothing, however small its residual
-    if not np.all(np.isfinite(r)) or not np.all(np.isfinite(jacobian.data)):
-        return np.zeros(n)
     j = (diags_array(scale) @ jacobian).tocsc()
     w = metric * (1.0 / max(float(abs(metric).max()), 1e-300)) + diags_array(np.full(n, 1e-13))
     yielding = 1e-6 * (scale * soft) ** 2 if len(soft) else np.zeros(m)
     corner = diags_array(-np.maximum(1e-13, yielding))
     matrix = block_array([[w, j.T], [j, corner]], format="csc")
-    lu = splu(matrix)
-    rhs = np.concatenate([np.zeros(n), scale * r])
+    lu, rhs = splu(matrix), np.concatenate([np.zeros(n), scale * r])
     z = lu.solve(rhs)
     for _ in range(3):  # refinement against the system without the corner that regularises
         rest = rhs - np.concatenate([w @ z[:n] + j.T @ z[n:], j @ z[:n] - yielding * z[n:]])
@@ -324,19 +321,22 @@ def _saddle_point(jacobian: Any, r: Array, metric: Any, soft: Array) -> Array:
     return z[:n] if np.all(np.isfinite(z)) else np.zeros(n)
 
 
-def _violated(stages: Stages, g: Array, r: Array, equations: Array, rows: Sequence[StartRow]) -> Array:
+def _violated(stages: Stages, g: Array, r: Array, k: int, equations: Array, rows: Sequence[StartRow]) -> Array:
     """Which residuals r of a stage's equations and rows are more than what rounding and Newton's last step leave of their terms."""
-    values, s = np.abs(level_values(stages.machine, g)), stages.signature
-    terms, kept = np.zeros(s.size + 1), s.kept
-    content = np.abs(g[slots(stages.machine, s.variable[kept], s.level[kept])])
-    np.add.at(terms, s.equation[kept], values[kept] * content)
+    s, o = stages.signature, stages.offsets
+    variable, level, equation, values = (array[s.kept] for array in (s.variable, s.level, s.equation, np.abs(level_values(stages.machine, g))))
+    terms = np.zeros(s.size + 1)
+    for order in (0, np.maximum(o.c[equation] + k, 0)):  # as the equations stand, and differentiated as the stage takes them
+        there = level + order <= o.d[variable] + max(k, 0)
+        content = np.abs(g[slots(stages.machine, variable[there], (level + order)[there])])
+        np.add.at(terms, equation[there], values[there] * content)
     floor = np.concatenate([terms[equations], [max(abs(row.target), 1e-9) for row in rows]])
     return np.asarray(~(np.abs(r) <= 1e-6 * floor + 1e-9))
 
 
 def _check_solved(stages: Stages, g: Array, k: int, equations: Array, rows: Sequence[StartRow], soft: Array) -> None:
     """Residuals must be at round-off of their terms; what is left names equations that contradict one another."""
-    bad = _violated(stages, g, stage_residuals(stages, g, k, equations, rows), equations, rows) & (soft == 0.0 if len(soft) else True)
+    bad = _violated(stages, g, stage_residuals(stages, g, k, equations, rows), k, equations, rows) & (soft == 0.0 if len(soft) else True)
     if bad.any():
         raise Inconsistent(k, equations[bad[: len(equations)]], [row for row, wrong in zip(rows, bad[len(equations) :]) if wrong])
 

@@ -76,13 +76,14 @@ def _contents(scope: Scope, above: tuple[Block, ...]) -> list[Statement]:
             made.append(_element(card, scope, above))
         except InputError as error:
             report.problems += error.problems
+    scope.close()
     order = {scope.elements[card.word]: i for i, card in enumerate(scope.block.elements)}
     return sorted(made, key=lambda s: order[s.name.parts[0].text] if isinstance(s, Instance) else -1)
 
 
 def _readers_last(cards: list[Card]) -> list[Card]:
     """What reads potentials and currents comes behind what has them."""
-    return sorted(cards, key=lambda card: card.word[0] in "fhw" or any(mark in card.text.lower() for mark in ("v(", "i(")))
+    return sorted(cards, key=lambda card: card.word[0] in "fhsw" or any(mark in card.text.lower() for mark in ("v(", "i(")))
 
 
 def _element(card: Card, scope: Scope, above: tuple[Block, ...]) -> Instance:

@@ -90,6 +90,8 @@ class Scope:
             else:
                 self.elements[card.word] = free(word(card.word), "_", self.taken)
         self.nodes: dict[str, str] = {}
+        self.awaited: dict[str, Span] = {}
+        self.complete = False
         self.captured: dict[str, str] = {}
         self.reached: dict[str, str] = {}
         self.functions: Mapping[str, Function] = block.all_functions()
@@ -142,9 +144,21 @@ class Scope:
                 else self._inside(head, span, lambda s: s.potential(rest, span))
             )
         if node not in self.nodes:
-            hint = nearest(node, self.nodes)
-            raise InputError(Problem("E133", f"nothing is connected to a node '{node}'", span, hint=hint))
-        return _name(f"{self.nodes[node]}.v", span)
+            if self.complete:
+                raise self._unconnected(node, span)
+            self.awaited.setdefault(node, span)
+        return _name(f"{self.node(node, span).parts[0].text}.v", span)
+
+    def close(self) -> None:
+        """All elements are there; raises `InputError` where one of them reads a node that none is connected to."""
+        self.complete = True
+        for node, span in self.awaited.items():
+            if node not in self.touched:
+                del self.nodes[node]
+                self.circuit.report.problems += self._unconnected(node, span).problems
+
+    def _unconnected(self, node: str, span: Span) -> InputError:
+        return InputError(Problem("E133", f"nothing is connected to a node '{node}'", span, hint=nearest(node, self.nodes)))
 
     def current(self, element: str, span: Span) -> Expr:
         """The current through an element, from its first node to its second."""

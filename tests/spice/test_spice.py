@@ -263,6 +263,18 @@ def test_switch_with_hysteresis_makes_an_oscillator_of_exact_period(tmp_path):
     assert [what for _, what in found][:3] == ["on = 1", "on = 0", "on = 1"]
 
 
+def test_elements_may_read_what_comes_later(tmp_path):
+    found = last(
+        tmp_path,
+        "B1 out 0 V=2*v(late)+v(x1.mid)", "S1 late s g 0 m1", "Rs s 0 1k", "R1 out 0 1k", "X1 late 0 div", "V1 late 0 1", "Vg g 0 1",
+        ".subckt div a b", "Ra a mid 1k", "Rb mid b 1k", ".ends", ".model m1 sw(vt=0.5 ron=1k)", ".tran 1m 1m", ".save v(out) v(s)",
+    )  # fmt: skip
+    assert found["out.v"] == pytest.approx(2.5, rel=1e-9) and found["s.v"] == pytest.approx(0.5, rel=1e-9)
+    lines = ("S1 late 0 gate 0 m1", "V1 late 0 1", "Vg gat 0 1", ".model m1 sw(vt=0.5)", ".tran 1m 1m")
+    with pytest.raises(InputError, match=r"E133 nothing is connected to a node 'gate'(.|\n)*did you mean 'gat'"):
+        shown(tmp_path, *lines)
+
+
 def test_switch_by_a_current(tmp_path):
     """Closed from 5 mA on, open from -1 mA on; `on` is the state in between at the start."""
     lines = [

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from random_trees import largest, random_state, random_tree
+from random_trees import FAMILIES, largest, random_inertia, random_rotation, random_state, random_tree
 
 from netsim.tree import reference
+from netsim.tree.beam import Section, flexible_beam
 from netsim.tree.charts import turn_columns
 from netsim.tree.composite import crba
 from netsim.tree.derivatives import rnea_derivatives
@@ -42,7 +43,27 @@ def tangent_step(tree, q, k):
     [(0, 12, 0.0, False), (1, 6, 1.0, False), (2, 5, 1.0, True), (3, 10, 0.4, False), (4, 8, 0.6, True)],
 )
 def test_against_the_complex_step(seed, n, flexible, foreshortening):
-    tree = random_tree(seed, n, flexible, foreshortening)
+    check_derivatives(random_tree(seed, n, flexible, foreshortening), seed)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(
+    "functions, torsion, foreshortening, mass_damping", [(1, 0, True, 0.0), (2, 3, False, 0.2), (3, 0, True, 0.1), (4, 2, True, 0.0)]
+)
+def test_beams_against_the_complex_step(family, functions, torsion, foreshortening, mass_damping):
+    """Chains and branches of beams of every family: elastic coordinates of bending and torsion, alone and with those of joints and other beams."""
+    rng = np.random.default_rng(functions)
+    section = Section(2.0, 50.0, 70.0, 20.0, (0.02, 0.01, 0.012))
+    count = functions + functions % 2 if family == "hermite" else functions
+    beam = flexible_beam(0.8, section, family, count, torsion, foreshortening=foreshortening, damping=0.01, mass_damping=mass_damping)
+    joints = Joint("free"), Joint("revolute", (0.3, 1, 0.2)), Joint("spherical"), Joint("prismatic", (1, 0.2, 0))
+    parents = None, "b0", "b1", "b1"
+    carried = beam, beam, random_inertia(rng), beam
+    bodies = [Body(f"b{i}", *each, 0.3 * rng.normal(size=3), random_rotation(rng), 0.9) for i, each in enumerate(zip(parents, joints, carried))]
+    check_derivatives(build_tree(bodies, gravity=(1.0, 2.0, -9.0)), functions)
+
+
+def check_derivatives(tree, seed):
     q, v, a, wrenches = random_state(tree, seed)
     units = np.eye(tree.nv)
     by_q = np.array([reference.rnea(tree, tangent_step(tree, q, k), v, a, wrenches).imag / STEP for k in range(tree.nv)]).T
