@@ -118,7 +118,7 @@ def inward(t, q, m, tau):
         add(m.wrench, t.node[i, PARENT], wrench_to_parent(m.frame, i, wrench))
 
 
-@inlined
+@lean
 def friction(t, v, sign, tau):
     """tau += sign (F_c tanh(v/width) + F_v v): Coulomb and viscous friction of the joints (G22, below eq. 5, with a smooth sign)."""
     for k in range(len(v)):
