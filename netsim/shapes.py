@@ -1,8 +1,9 @@
 """Shape functions of a beam on 0 <= xi = x/L <= 1, by name and number: data of a flexible link.
 
-All are clamped at xi = 0. What they do at the other end decides what the link can do: `clamped_free` polynomials and `craig_bampton` functions let it
-bend and turn and converge to the beam whatever hangs there, `free_modes` converge too, slowly under load; the others hold the end in some way, as
-their names say.
+All have neither value nor slope at xi = 0, where the link's frame is. What they do at the other end decides what the link can do: `clamped_free`
+polynomials and `craig_bampton` functions let it bend and turn and converge to the beam whatever hangs there, `free_modes` converge too, slowly under
+load; the others hold the end in some way, as their names say. `hinged_free_modes` and `hinged_hinged_modes` are for links whose first end turns
+freely: nothing bends them there, and turned with their frame they are the modes of such a beam, so that few of them are nearly exact.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def bending_shapes(name: str, count: int) -> ShapeFunctions:
 def torsion_shapes(name: str, count: int) -> ShapeFunctions:
     """Twist functions that go with a bending family: sines of the free or of the held end for its modes (`craig_bampton`: xi before
     them), else polynomials xi P_k(2 xi - 1)."""
-    if name == "free_modes":
+    if name in ("free_modes", "hinged_free_modes"):
         return _transcendental(name, [_sine((2 * k + 1) * np.pi / 2) for k in range(count)])
     if name == "clamped_modes":
         return _transcendental(name, [_sine((k + 1) * np.pi) for k in range(count)])
@@ -166,6 +167,31 @@ def _mode(end: str, k: int) -> Callable[[Floats, int], Floats]:
     return evaluate
 
 
+def _hinged_free(count: int) -> ShapeFunctions:
+    """x - w/w'(0) of the modes w of a beam with a hinge at xi = 0 and a free end: w = sin b xi/sin b + sinh b xi/sinh b, tan b = tanh b."""
+    return _transcendental("hinged_free_modes", [_hinged_free_mode(wave_number("pinned", k)) for k in range(count)])
+
+
+def _hinged_free_mode(b: float) -> Callable[[Floats, int], Floats]:
+    slope = b * (1 / np.sin(b) + 1 / np.sinh(b))
+
+    def evaluate(xi: Floats, order: int) -> Floats:
+        hyperbolic = (np.exp(b * (xi - 1)) - (-1) ** order * np.exp(-b * (xi + 1))) / (1 - np.exp(-2 * b))
+        wave = b**order * (np.sin(b * xi + order * np.pi / 2) / np.sin(b) + hyperbolic)
+        return (xi if order == 0 else float(order == 1)) - wave / slope
+
+    return evaluate
+
+
+def _hinged_hinged(count: int) -> ShapeFunctions:
+    """x - sin(b x)/b, b = pi, 2 pi ..: the modes of a beam between two hinges, seen from its tangent at the first."""
+
+    def function(b: float) -> Callable[[Floats, int], Floats]:
+        return lambda xi, order: (xi if order == 0 else float(order == 1)) - b ** (order - 1) * np.sin(b * xi + order * np.pi / 2)
+
+    return _transcendental("hinged_hinged_modes", [function((k + 1) * np.pi) for k in range(count)])
+
+
 def _craig_bampton(count: int) -> ShapeFunctions:
     """Hermite's two cubics, unit deflection and unit slope of the end, then modes of the beam that is clamped at both ends (R. R. Craig, M. C. C.
     Bampton, AIAA J. 6, 1968)."""
@@ -215,5 +241,7 @@ FAMILIES: dict[str, Callable[[int], ShapeFunctions]] = {
     "craig_bampton": _craig_bampton,
     **{f"{end}_modes": partial(_modes, end) for end in ENDS},
     "hermite": _hermite,
+    "hinged_free_modes": _hinged_free,
+    "hinged_hinged_modes": _hinged_hinged,
 }
 """Families of functions by name."""

@@ -81,6 +81,7 @@ def test_integrals_by_quadrature():
     "link",
     [
         "n = 2, shapes = given, shape = [[1, 0, 0, 0, 0, 0], [0, 1, 0, 2, 0, 0]], foreshortening = 1, ",
+        f"planes = 1, {WHOLE}",
         *(f"shapes = {family}, {WHOLE.replace('n = 3', 'n = 4') if family == 'hermite' else WHOLE}" for family in FAMILIES),
     ],
 )
@@ -157,7 +158,7 @@ def test_it_is_drawn_bent(link):
     "link, code, words",
     [
         ("shapes = free_mode, ", "E208", "free_mode"),
-        ("shapes = 9, ", "E234", "'shapes' is 9, but must be <= 8"),
+        ("shapes = 11, ", "E234", "'shapes' is 11, but must be <= 10"),
         ("shapes = hermite, n = 3, ", "E235", "n is even"),
         ("n = 0, ", "E234", "'n' is 0"),
         ("shapes = given, ", "E235", "needs rows"),

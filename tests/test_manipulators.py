@@ -129,6 +129,19 @@ def test_any_tree_agrees_with_the_network(link, formulation):
     assert np.abs(tree.energy[-1] - network.energy[-1]).max() < 1e-4 * np.abs(tree.energy).max()
 
 
+def test_methods_agree_inside_their_steps():
+    """Samples lie inside steps: every millisecond by three methods, whose steps differ, against one of a small tolerance."""
+    runs = {}
+    for options in ("rtol = 1e-11", "method = rk8, rtol = 1e-8", "method = rk6, rtol = 1e-8", "method = rk45, rtol = 1e-8"):
+        line = f"recursion(stop = 0.1 s, {options}, sample = 1 ms)"
+        runs[options] = netsim.load(MIXED.replace("{line}", line).replace("{link}", f"{GIVEN}, ")).run()[0]
+    exact, *others = runs.values()
+    assert [found.attributes["method"] for found in others] == ["rk8", "rk6", "rk45"] and others[0].attributes["steps"] < 100
+    for found in others:
+        for j, signal in enumerate(exact.signals):
+            assert np.abs(found.values[:, j] - exact.values[:, j]).max() < 1e-6 * np.abs(exact.values[:, j]).max(), signal.name
+
+
 @pytest.mark.parametrize(
     "line, words",
     [
@@ -174,6 +187,8 @@ def test_options_are_checked():
         ("recursion(stop = 1 s, step = 0.3 s)", "E423"),
         ("recursion(stop = 1 s, step = 0.1 s, matrix = full)", "E424"),
         ("recursion(stop = 1 s, methods = 2)", "E421"),
+        ("recursion(stop = 1 s, method = rk7)", "E424"),
+        ("recursion(stop = 1 s, method = rk45, step = 0.1 s)", "E423"),
     ):
         with pytest.raises(InputError) as caught:
             Model(netsim.load(f"{base}run {line}\n").network).run()

@@ -1,7 +1,8 @@
 """Recursion: networks whose bodies form a tree, integrated in the coordinates of joints and flexible links by recursive dynamics (netsim.tree).
 
-Without `step` an explicit method of order 8 with an error test; with `step` Newmark's method (H. A. Gevorkyan 2022, eq. 6), whose beta, gamma and
-iteration matrix are options. Every sample is completed by the network's own equations (netsim.solvers.recovery), so all signals may be saved.
+Without `step` an explicit Runge-Kutta method (`method`, of order 8 unless said) with an error test; with `step` Newmark's method (H. A. Gevorkyan
+2022, eq. 6), whose beta, gamma and iteration matrix are options. Every sample is completed by the network's own equations
+(netsim.solvers.recovery), so all signals may be saved.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ def recursion(
     shown = np.column_stack([series for series, _ in signals.values()]) if signals else np.zeros((len(time), 0))
     attributes = {
         "analysis": "recursion",
-        "method": options.method,
+        "method": options.name,
         **({"step": options.step, "beta": options.beta, "gamma": options.gamma} if options.step else {"rtol": options.rtol}),
         "stop": options.stop,
         **({"equations": TRUNCATED} if options.equations == TRUNCATED else {}),
@@ -115,13 +116,9 @@ def _complete(machine: Machine, recovery: Recovery, charges: ChargePlan, moved: 
 
 
 def _explicit(machine: Machine, found: NetworkTree, options: RecursionOptions, g: Array, q: Array, v: Array) -> tuple[Any, ...]:
-    """Samples of the method of order 8: times, q, v, what went wrong, what it took."""
+    """Samples of an explicit method: times, q, v, what went wrong, what it took."""
     between = options.sample or options.stop / GRID
-    wanted = np.append(np.arange(0.0, options.stop * (1 - 1e-12), between), options.stop)
-    corners = corners_of(machine, options.stop)
-    times = np.unique(np.concatenate([wanted, corners]))
-    times = times[np.append(True, np.diff(times) > 1e-12 * options.stop)]
-    keep = np.isin(times, wanted)
+    times = np.append(np.arange(0.0, options.stop * (1 - 1e-12), between), options.stop)
     tree = found.tree
     nominal = np.ones(tree.nq + tree.nv)
     of_q = places(tree)
@@ -130,12 +127,12 @@ def _explicit(machine: Machine, found: NetworkTree, options: RecursionOptions, g
     given = given_of(
         found.motion, of_q, found.sources, machine.system.layout, superelements(tree, options.superelement)[0], options.equations == TRUNCATED
     )
-    began = clock.process_time()
-    qs, vs, _, _, ended, last, rows, steps, rejected = runge_kutta(
-        tree.flat, given, machine.problem, g.copy(), q, v, times, keep, options.rtol, nominal
+    corners = corners_of(machine, options.stop)
+    qs, vs, ended, rows, last, steps, rejected, seconds = runge_kutta(
+        tree.flat, given, machine.problem, g.copy(), q, v, corners, times, options.method, options.rtol, nominal
     )
-    effort = {"steps": steps, "rejected": rejected, "loop_seconds": clock.process_time() - began}
-    return times[keep][:rows], qs[:rows], vs[:rows], _failure(ended, last), effort
+    effort = {"steps": steps, "rejected": rejected, "loop_seconds": seconds}
+    return times[:rows], qs[:rows], vs[:rows], _failure(ended, last), effort
 
 
 def _weightless(found: NetworkTree, q: Array) -> Problem | None:

@@ -10,25 +10,26 @@ import numpy as np
 
 from netsim.errors import InputError, Problem, nearest
 
-NAMES = ("stop", "step", "rtol", "sample", "every", "beta", "gamma", "matrix", "superelement", "equations", "from")
+NAMES = ("stop", "step", "method", "rtol", "sample", "every", "beta", "gamma", "matrix", "superelement", "equations", "from")
 NUMBERS = ("beta", "gamma", "rtol", "every", "superelement")
-LISTED = f"it has {', '.join(NAMES)}"
-METHOD = "with a step it is Newmark's (beta, gamma, matrix), without one Dormand and Prince's of order 8 (rtol)"
 MATRICES = ("exact", "reduced", "mass")
 """Iteration matrices of Newmark's method (netsim.tree.newmark)."""
 TRUNCATED = "truncated"
 EQUATIONS = ("full", TRUNCATED)
 """Of motion; truncated ones are M(q) v' + dV/dq = tau, without the terms that are quadratic in velocities (K94 leaves them out for two links)."""
+METHODS = ("rk45", "rk6", "rk8")
+"""Explicit methods with an error test (netsim.recursion.runge_kutta)."""
 MOST_STEPS = 20_000_000
 
 
 @dataclass(frozen=True)
 class RecursionOptions:
-    """stop [s]; step [s], 0: by the error test with tolerance rtol; Newmark's beta, gamma and matrix; time between samples, or steps between them;
-    bodies in a superelement (netsim.tree.superelements); which equations of motion."""
+    """stop [s]; step [s], 0: by the error test of `method` with tolerance rtol; Newmark's beta, gamma and matrix; time between samples, or steps
+    between them; bodies in a superelement (netsim.tree.superelements); which equations of motion."""
 
     stop: float
     step: float = 0.0
+    method: str = "rk8"
     rtol: float = 1e-9
     sample: float = 0.0
     every: int = 1
@@ -40,41 +41,34 @@ class RecursionOptions:
     start: str = ""
 
     @property
-    def method(self) -> str:
+    def name(self) -> str:
+        """The method as results name it."""
         if not self.step:
-            return "dop853"
+            return self.method
         return "newmark explicit" if self.beta == 0 else f"newmark {self.matrix}"
 
 
 def recursion_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> RecursionOptions:
     """Options of a run line or call, checked; raises `InputError` with all that is wrong."""
     wrong = [
-        Problem("E421", f"recursion() has no option '{name}'", spans.get(name), hint=METHOD if name == "method" else nearest(name, NAMES) or LISTED)
+        Problem("E421", f"recursion() has no option '{name}'", spans.get(name), hint=nearest(name, NAMES) or f"it has {', '.join(NAMES)}")
         for name in options
         if name not in NAMES
     ]
     if "stop" not in options:
         wrong.append(Problem("E422", "recursion() needs 'stop'", spans.get(""), hint="recursion(stop = 1 s)"))
     wrong += _numbers(options, spans)
-    for name, words in (("matrix", MATRICES), ("equations", EQUATIONS)):
+    for name, words in (("matrix", MATRICES), ("equations", EQUATIONS), ("method", METHODS)):
         if options.get(name, words[0]) not in words:
             hint = nearest(str(options[name]), words)
             wrong.append(Problem("E424", f"{name} is one of {', '.join(words)}, not '{options[name]}'", spans.get(name), hint=hint))
+    if "step" in options:
+        wrong += _beside_step(options, spans)
     wrong += _step_divides(options, spans) if not wrong and "step" in options else []
     whole = {name: options[name] for name in ("every", "superelement") if name in options}
     for name, value in whole.items():
         if value != int(value) or value < 1:
             wrong.append(Problem("E423", f"'{name}' is a whole number of {'steps' if name == 'every' else 'bodies'}", spans.get(name)))
-    if "rtol" in options and "step" in options:
-        wrong.append(
-            Problem("E423", "a given step has no error test, so 'step' and 'rtol' exclude each other", spans.get("rtol"), hint="leave 'step' out")
-        )
-    if "superelement" in options and "step" in options:
-        wrong.append(Problem("E423", "'superelement' is for runs without 'step'", spans.get("superelement"), hint="Newmark takes one body at a time"))
-    if options.get("equations") == TRUNCATED and "step" in options:
-        wrong.append(
-            Problem("E423", "truncated equations are for runs without 'step'", spans.get("equations"), hint="Newmark's method takes the full ones")
-        )
     if wrong:
         raise InputError(wrong)
     given = {n: options[n] for n in NAMES if n in options and n != "from"}
@@ -96,6 +90,18 @@ def _numbers(options: Mapping[str, Any], spans: Mapping[str, Any]) -> list[Probl
         if name in options and "step" not in options:
             wrong.append(Problem("E423", f"'{name}' is Newmark's, which needs 'step'", spans.get(name), hint="step = 10 ms"))
     return wrong
+
+
+def _beside_step(options: Mapping[str, Any], spans: Mapping[str, Any]) -> list[Problem]:
+    """What Newmark's method, which has a step, does not take."""
+    refused = {
+        "rtol": ("a given step has no error test, so 'step' and 'rtol' exclude each other", "leave 'step' out"),
+        "method": ("'method' is for runs without 'step'", "with 'step' the method is Newmark's"),
+        "superelement": ("'superelement' is for runs without 'step'", "Newmark takes one body at a time"),
+        "equations": ("truncated equations are for runs without 'step'", "Newmark's method takes the full ones"),
+    }
+    given = {name for name in refused if name in options} - ({"equations"} if options.get("equations") != TRUNCATED else set())
+    return [Problem("E423", message, spans.get(name), hint=hint) for name, (message, hint) in refused.items() if name in given]
 
 
 def _step_divides(options: Mapping[str, Any], spans: Mapping[str, Any]) -> list[Problem]:

@@ -51,6 +51,18 @@ def inner(function: Callable[..., Any]) -> Any:
     return compiled(function, _nrt=False, no_cpython_wrapper=True)
 
 
+def inlined(function: Callable[..., Any]) -> Any:
+    """As `inner`, put into its callers: a call that hands on a dozen arrays takes a tenth of a microsecond, more than what small ones do."""
+    return compiled(function, _nrt=False, no_cpython_wrapper=True, forceinline=True)
+
+
+def ready(function: Any, arguments: tuple[Any, ...]) -> Callable[..., Any]:
+    """A compiled function's machine code for arguments of these types, to be called with them: to look at the types of a hundred arrays takes half a
+    millisecond at every call."""
+    code: Callable[..., Any] = function.compile(tuple(map(numba.typeof, arguments)))
+    return code
+
+
 def _type_call(typing_context, address, n, gather, uniform, parameters, scatter, g, out):  # type: ignore[no-untyped-def]
     """Call the kernel at an integer address; all pointers come as integers."""
     if any(not isinstance(kind, types.Integer) for kind in (address, n, gather, uniform, parameters, scatter, g, out)):

@@ -133,6 +133,13 @@ def _first(A: tuple, n: float) -> tuple:
     return A[: int(n)]
 
 
+def _padded(A: tuple, n: float) -> tuple:
+    """The components of a vector, and zeros up to n of them."""
+    if not len(A) <= n == int(n):
+        raise IndexError
+    return (*A, *[0.0] * (int(n) - len(A)))
+
+
 def _cross(a: tuple, b: tuple) -> tuple:
     (a1, a2, a3), (b1, b2, b3) = a, b
     return (a2 * b3 - a3 * b2, a3 * b1 - a1 * b3, a1 * b2 - a2 * b1)
@@ -239,6 +246,7 @@ FUNCTIONS: dict[str, Function] = {
     "junction_potential": Function(("V", "T", "Tnom"), junction_potential, _temperature_rule("V"), doc="built-in potential at T"),
     "junction_capacitance": Function(("C", "V", "M", "T", "Tnom"), junction_capacitance, _temperature_rule("C"), doc="at T"),
     "first": Function(("A", "n"), _first, _first_rule, doc="the first n components, or rows of a matrix"),
+    "padded": Function(("A", "n"), _padded, _first_rule, doc="the components of a vector, then zeros up to n"),
     "gauss_points": Function(
         ("n", "parts"), beams.gauss_points, _pure, _ONE_PART, doc="points of Gauss's quadrature on 0 .. 1, n on each of so many equal parts"
     ),

@@ -94,19 +94,20 @@ def _by_shape_functions(instance: Instance, values: Values) -> FlexibleLink:
     span = given["at2"] - given["at1"]
     n, twisting, family = counts["n"], counts["torsion"], family_of(counts["shapes"])
     bending = powers(given["shape"].reshape(-1, COLUMNS)) if family == GIVEN else bending_shapes(family, n)
+    planes = (("y", "ry", n), ("z", "rz", n))[: counts["planes"]]
     line, stiff_y, stiff_z, twist, spin = (float(given[name][0]) for name in ("line", "EIy", "EIz", "GJ", "spin"))
     tilt_y, tilt_z = given["rotary"]  # towards `side` a section turns about the axis across it
     beam = Beam(
         float(np.linalg.norm(span)),
         Section(line, stiff_y, stiff_z, twist, (spin, float(tilt_z), float(tilt_y))),
         bending,
-        bending,
+        bending if len(planes) == 2 else None,
         torsion_shapes(family, twisting) if twisting else None,
         foreshortening=bool(counts["foreshortening"]),
         damping=float(given["damping"][0]),
         mass_damping=float(given["mass_damping"][0]),
     )
-    variables = (("y", "ry", n), ("z", "rz", n), *((("t", "rt", twisting),) if twisting else ()))
+    variables = (*planes, *((("t", "rt", twisting),) if twisting else ()))
     return FlexibleLink(beam, axes_of(span, given["side"]), given["at1"], given["at2"], variables)
 
 

@@ -1,29 +1,30 @@
-"""Explicit Runge-Kutta method of order 8 for trees: mixed dynamics in every stage, steps chosen by an error test.
+"""Explicit Runge-Kutta methods for trees: mixed dynamics in every stage, steps chosen by an error test.
 
 q' are the rates of the coordinates (of a quaternion: q o (w, 0)/2), v' the accelerations of the articulated recursion; what is prescribed is
-set, not integrated. Steps end at every sample and at every corner of what drives the tree. Undamped vibrations of flexible links are what such a
-method is for: it needs a tenth of the steps of an implicit one. Source: E. Hairer, S. Norsett, G. Wanner, Solving Ordinary Differential Equations
-I, 1993, sec. II.5 (DOP853; coefficients of scipy.integrate.DOP853).
+set, not integrated. Steps end at corners of what drives the tree, samples are taken inside them by the methods' own polynomials. Undamped
+vibrations of flexible links are what such methods are for: order 8 needs a tenth of the steps of an implicit one. Source: E. Hairer, S. Norsett,
+G. Wanner, Solving Ordinary Differential Equations I, 1993, sec. II.5, II.6; coefficients in netsim.integrators.tableaux.
 """
 
 from __future__ import annotations
 
+import time as clock
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from netsim.integrators.tableaux import dormand_prince_8
-from netsim.kernels.call import compiled
+from netsim.integrators.tableaux import Tableau, dormand_prince_5, dormand_prince_8, verner_6
+from netsim.kernels.call import compiled, inlined, inner, ready
 from netsim.recursion.sources import POSITION, SPEED
 from netsim.solvers.newton import set_time
-from netsim.tree.forward import make_articulated, mixed_into
+from netsim.tree.forward import Articulated, make_articulated, mixed_into
 from netsim.tree.inverse import friction
-from netsim.tree.kinematics import make_motion
+from netsim.tree.kinematics import Motion, make_motion
 from netsim.tree.model import DOFS, ELASTIC, ELASTIC_Q, ELASTIC_V, FLEXIBLE, FREE, JOINT_Q, JOINT_V, KIND, POINT, SPHERICAL
 from netsim.tree.superelements import Cut, condensed_into
 
 Array = np.ndarray
-STAGES = 12
+TABLEAUX = {"rk45": dormand_prince_5, "rk6": verner_6, "rk8": dormand_prince_8}
 FINISHED, TOO_SMALL, SINGULAR = range(3)
 
 
@@ -42,30 +43,55 @@ class Given(NamedTuple):
     truncated: bool
 
 
-def coefficients() -> tuple[Array, ...]:
-    """A (12, 12), B and C (12), the error weights of orders 5 and 3 (13)."""
-    known = dormand_prince_8()
-    weights, end = known.weights, known.end
-    return tuple(np.ascontiguousarray(x) for x in (weights[:end, :end], weights[end, :end], known.nodes[:end], *known.errors))
+class Stages(NamedTuple):
+    """A tableau's nodes (s), weights (s, s), errors (1 or 2, end + 1), dense (s, degree); rates (s, nq + nv) of the stages, the state of one."""
+
+    nodes: Array
+    weights: Array
+    errors: Array
+    dense: Array
+    rates: Array
+    trial: Array
 
 
-def runge_kutta(flat: Any, given: Given, problem: Any, g: Array, q: Array, v: Array, times: Array, keep: Array, rtol: float, nominal: Array) -> Any:
-    """Integrate from q and v at times[0], ending steps at every one of `times`; samples at those that are in `keep` (marks).
+class Room(NamedTuple):
+    """What a rate is computed in: known (nv), wrenches, Motion, Articulated, accelerations and forces (nv)."""
 
-    Absolute tolerances are rtol `nominal` (nq + nv). Samples q (n, nq), v, a, tau (n, nv), how it ended, at what time, and steps, rejected steps.
+    known: Array
+    wrenches: Array
+    motion: Motion
+    articulated: Articulated
+    a: Array
+    tau: Array
+
+
+def runge_kutta(
+    flat: Any, given: Given, problem: Any, g: Array, q: Array, v: Array, corners: Array, times: Array, method: str, rtol: float, nominal: Array
+) -> Any:
+    """Integrate from q and v at times[0] to times[-1], ending steps at every one of `corners`.
+
+    Absolute tolerances are rtol `nominal` (nq + nv). Samples q (n, nq), v (n, nv) at the times, how it ended, how many of them there are, at what
+    time it did, steps, rejected steps; and the CPU time of the compiled loop.
     """
-    count = int(keep.sum())
-    samples = [np.zeros((count, len(q))), *(np.zeros((count, len(v))) for _ in range(3))]
-    found = _integrate(flat, given, problem, g, np.concatenate([q, v]), len(q), times, keep, rtol, nominal, coefficients(), *samples)
-    return *samples, *found
+    tableau: Tableau = TABLEAUX[method]()
+    size, dense = len(q) + len(v), np.ascontiguousarray(tableau.dense)
+    stages = Stages(tableau.nodes, tableau.weights, tableau.errors, dense, np.zeros((tableau.stages, size)), np.zeros(size))
+    samples = np.zeros((len(times), len(q))), np.zeros((len(times), len(v)))
+    stops = np.unique(np.append(corners[(corners > times[0]) & (corners < times[-1])], times[-1]))
+    arguments = (flat, given, problem, g, np.concatenate([q, v]), len(q), stops, times, rtol, nominal, tableau.order, stages, *samples)
+    code = ready(_integrate, arguments)
+    began = clock.process_time()
+    found = code(*arguments)
+    return *samples, *found, clock.process_time() - began
 
 
 @compiled
 def set_given(given, problem, g, t, q, v, known):  # type: ignore[no-untyped-def]
     """Prescribed motions into q, v and known accelerations; forces into known."""
-    set_time(problem, g, t)
     for k in range(len(known)):
         known[k] = 0.0
+    if len(given.coordinate) > 0:
+        set_time(problem, g, t)
     for s in range(len(given.coordinate)):
         k = given.coordinate[s]
         if given.what[s] == POSITION:
@@ -139,26 +165,24 @@ def normalise(t, q):  # type: ignore[no-untyped-def]
                 q[at + c] /= size
 
 
-@compiled
-def _rate(t, given, problem, g, time, y, nq, known, wrenches, m, w, a, tau, dy):  # type: ignore[no-untyped-def]
+@compiled(forceinline=True)
+def _rate(t, given, problem, g, time, y, nq, room, dy):  # type: ignore[no-untyped-def]
     """dy = y' at a time; prescribed coordinates are set in y, and do not change. False where a coordinate has no inertia."""
     q, v = y[:nq], y[nq:]
-    set_given(given, problem, g, time, q, v, known)
+    set_given(given, problem, g, time, q, v, room.known)
     moving = v
     if given.truncated:
-        resist(t, v, given.motion, tau, known)
-        moving = w.zero
+        resist(t, v, given.motion, room.tau, room.known)
+        moving = room.articulated.zero
     if given.cut.most == 1:
-        good = mixed_into(t, q, moving, known, given.motion, wrenches, m, w, a, tau)
+        good = mixed_into(t, q, moving, room.known, given.motion, room.wrenches, room.motion, room.articulated, room.a, room.tau)
     else:
-        good = condensed_into(t, q, moving, known, given.motion, wrenches, given.cut, m, w, a, tau)
+        good = condensed_into(t, q, moving, room.known, given.motion, room.wrenches, given.cut, room.motion, room.articulated, room.a, room.tau)
     if not good:
         return False
     rates_into(t, q, v, dy)
     for k in range(len(v)):
-        dy[nq + k] = a[k]
-        if given.motion[k]:
-            dy[nq + k] = 0.0
+        dy[nq + k] = 0.0 if given.motion[k] else room.a[k]
     for s in range(len(given.coordinate)):
         if given.what[s] == POSITION:
             dy[given.places[given.coordinate[s]]] = 0.0
@@ -166,85 +190,109 @@ def _rate(t, given, problem, g, time, y, nq, known, wrenches, m, w, a, tau, dy):
 
 
 @compiled
-def _step(t, given, problem, g, now, step, before, then, y, nq, tableau, room, k, trial, end):  # type: ignore[no-untyped-def]
-    """Stages of a step and its end; false where a coordinate has no inertia. No stage looks beyond `before`."""
-    a_, b_, c_, _, _ = tableau
-    known, wrenches, m, w, a, tau = room
-    for s in range(1, STAGES):
-        _combine(y, step, a_[s], k, s, trial)
-        if not _rate(t, given, problem, g, min(now + c_[s] * step, before), trial, nq, known, wrenches, m, w, a, tau, k[s]):
+def _take(t, given, problem, g, now, step, before, y, nq, room, stages, first, last):  # type: ignore[no-untyped-def]
+    """Stages `first` .. `last` of a step from y, the last one's state in stages.trial; false where a coordinate has no inertia. No stage looks
+    beyond `before`."""
+    for s in range(first, last + 1):
+        _advance(y, step, stages.weights[s], stages.rates, s, stages.trial)
+        if not _rate(t, given, problem, g, min(now + stages.nodes[s] * step, before), stages.trial, nq, room, stages.rates[s]):
             return False
-    _combine(y, step, b_, k, STAGES, end)
-    return _rate(t, given, problem, g, min(then, before), end, nq, known, wrenches, m, w, a, tau, k[STAGES])
+    return True
 
 
-@compiled
-def _combine(y, step, weights, k, count, result):  # type: ignore[no-untyped-def]
-    """result = y + step sum of weights k"""
+@inlined
+def _advance(y, step, weights, rates, count, result):  # type: ignore[no-untyped-def]
+    """result = y + step sum of weighted rates"""
     for i in range(len(y)):
-        total = 0.0
-        for j in range(count):
-            total += weights[j] * k[j, i]
-        result[i] = y[i] + step * total
+        result[i] = y[i]
+    for j in range(count):
+        factor = step * weights[j]
+        if factor != 0.0:
+            for i in range(len(y)):
+                result[i] += factor * rates[j, i]
 
 
-@compiled
-def _error(y, end, step, k, tableau, rtol, nominal):  # type: ignore[no-untyped-def]
-    """The scaled error of a step: that of order 5, reduced where that of order 3 is larger still."""
-    _, _, _, e5, e3 = tableau
-    fifth = third = 0.0
+@inner
+def _error(y, step, stages, rtol, nominal):  # type: ignore[no-untyped-def]
+    """The scaled error of a step, |e|; of two such errors (of order 8) |e5|^2/sqrt(|e5|^2 + |e3|^2/100)."""
+    first = second = 0.0
     for i in range(len(y)):
-        scale = rtol * (nominal[i] + max(abs(y[i]), abs(end[i])))
-        five = three = 0.0
-        for j in range(STAGES + 1):
-            five += e5[j] * k[j, i]
-            three += e3[j] * k[j, i]
-        fifth += (five / scale) ** 2
-        third += (three / scale) ** 2
-    return 0.0 if fifth == 0.0 else step * fifth / np.sqrt((fifth + 0.01 * third) * len(y))
+        scale = rtol * (nominal[i] + max(abs(y[i]), abs(stages.trial[i])))
+        one = two = 0.0
+        for j in range(stages.errors.shape[1]):
+            one += stages.errors[0, j] * stages.rates[j, i]
+            two += stages.errors[-1, j] * stages.rates[j, i]
+        first += (one / scale) ** 2
+        second += (two / scale) ** 2
+    if len(stages.errors) == 1:
+        return step * np.sqrt(first / len(y))
+    return 0.0 if first == 0.0 else step * first / np.sqrt((first + 0.01 * second) * len(y))
 
 
-@compiled
-def _proposed(good, error):  # type: ignore[no-untyped-def]
+@inner
+def _proposed(good, error, order):  # type: ignore[no-untyped-def]
     """The factor for the next step, and whether this one is accepted."""
     if not (good and np.isfinite(error)):
         return 0.25, False
-    factor = 5.0 if error == 0.0 else min(5.0, max(0.2, 0.9 * error**-0.125))
+    factor = 5.0 if error == 0.0 else min(5.0, max(0.2, 0.9 * error ** (-1.0 / order)))
     return (factor, True) if error <= 1.0 else (min(factor, 1.0), False)
 
 
+@inner
+def _inside(stages, theta, step, y, result):  # type: ignore[no-untyped-def]
+    """The state at a part theta of a step from y, all stages being there."""
+    for i in range(len(y)):
+        result[i] = y[i]
+    for j in range(len(stages.dense)):
+        weight = 0.0
+        for m in range(stages.dense.shape[1] - 1, -1, -1):
+            weight = weight * theta + stages.dense[j, m]
+        for i in range(len(y)):
+            result[i] += step * theta * weight * stages.rates[j, i]
+
+
 @compiled
-def _integrate(t, given, problem, g, y, nq, times, keep, rtol, nominal, tableau, qs, vs, accelerations, taus):  # type: ignore[no-untyped-def]
-    size, nv = len(y), len(y) - nq
-    a, tau = np.zeros(nv), np.zeros(nv)
-    room = np.zeros(nv), np.zeros((len(t.node), 6)), make_motion(t), make_articulated(t), a, tau
-    k, trial, end = np.zeros((STAGES + 1, size)), np.zeros(size), np.zeros(size)
+def _integrate(t, given, problem, g, y, nq, stops, times, rtol, nominal, order, stages, qs, vs):  # type: ignore[no-untyped-def]
+    nv, end, all_stages = len(y) - nq, stages.errors.shape[1] - 1, len(stages.nodes)
+    room = Room(np.zeros(nv), np.zeros((len(t.node), 6)), make_motion(t), make_articulated(t), np.zeros(nv), np.zeros(nv))
+    sample = np.zeros(len(y))
     steps = rejected = row = 0
     now, h = times[0], 1e-3 * (times[-1] - times[0])
-    for stop in range(len(times)):
-        before = times[stop] * (1 - 2.3e-16)  # what jumps at the stop has not jumped yet
-        while now < times[stop]:
+    set_given(given, problem, g, now, y[:nq], y[nq:], room.known)
+    qs[0], vs[0], row = y[:nq], y[nq:], 1
+    for stop in stops:
+        before = stop * (1 - 2.3e-16)  # what jumps at the stop has not jumped yet
+        if not _take(t, given, problem, g, now, 0.0, np.inf, y, nq, room, stages, 0, 0):
+            return SINGULAR, row, now, steps, rejected
+        while now < stop:
             if h < 1e-14 * times[-1]:
-                return TOO_SMALL, now, row, steps, rejected
-            last = now + 1.0001 * h >= times[stop]
-            step, then = (times[stop] - now, times[stop]) if last else (h, now + h)
-            good = _step(t, given, problem, g, now, step, before, then, y, nq, tableau, room, k, trial, end)
-            factor, accepted = _proposed(good, _error(y, end, step, k, tableau, rtol, nominal))
+                return TOO_SMALL, row, now, steps, rejected
+            last = now + 1.0001 * h >= stop
+            step, then = (stop - now, stop) if last else (h, now + h)
+            good = _take(t, given, problem, g, now, step, before, y, nq, room, stages, 1, end)
+            factor, accepted = _proposed(good, _error(y, step, stages, rtol, nominal), order)
             if not accepted:
                 h, rejected = step * factor, rejected + 1
                 continue
             if not last or factor < 1.0 or step * factor > h:  # a step cut short by a stop says nothing against longer ones
                 h = step * factor
+            sample[:] = stages.trial
+            if row < len(times) and times[row] < then:
+                _take(t, given, problem, g, now, step, before, y, nq, room, stages, end + 1, all_stages - 1)
+            while row < len(times) and times[row] <= then:
+                if times[row] < then:
+                    _inside(stages, (times[row] - now) / step, step, y, stages.trial)
+                else:
+                    stages.trial[:] = sample
+                set_given(given, problem, g, times[row], stages.trial[:nq], stages.trial[nq:], room.known)
+                normalise(t, stages.trial)
+                qs[row], vs[row] = stages.trial[:nq], stages.trial[nq:]
+                row += 1
             now, steps = then, steps + 1
-            y[:] = end
-            normalise(t, y[:nq])
-            k[0] = k[STAGES]
-        if not _rate(t, given, problem, g, now, y, nq, room[0], room[1], room[2], room[3], a, tau, k[0]):
-            return SINGULAR, now, row, steps, rejected
-        if keep[stop]:
-            qs[row], vs[row], accelerations[row], taus[row] = y[:nq], y[nq:], a, tau
-            row += 1
-    return FINISHED, now, row, steps, rejected
+            y[:] = sample
+            normalise(t, y)
+            stages.rates[0] = stages.rates[end]
+    return FINISHED, row, now, steps, rejected
 
 
 def given_of(motion: Array, places: Array, sources: Any, layout: Any, cut: Cut, truncated: bool = False) -> Given:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.kernels.call import compiled, inner, lean
+from netsim.kernels.call import compiled, inlined
 from netsim.tree.model import INERTIA, METRIC, Array
 
 
@@ -31,7 +31,7 @@ def make_modal(beams):  # type: ignore[no-untyped-def]
     return Modal(np.zeros((4, n)), np.zeros((3, n, 3, 3)))
 
 
-@lean
+@inlined
 def set_modal(beams, f, q, v, a, at_q, at_v, s):
     """z, z', z'' of the beam f whose coordinates begin at q[at_q], v[at_v], a[at_v]."""
     count = beams.size[f, 0]
@@ -44,7 +44,7 @@ def set_modal(beams, f, q, v, a, at_q, at_v, s):
         s.z[2, count + m] = s.z[2, k] * s.z[0, j] + 2.0 * s.z[1, k] * s.z[1, j] + s.z[0, k] * s.z[2, j]
 
 
-@lean
+@inlined
 def set_coordinates(beams, f, q, at_q, s):
     """z of the beam f alone."""
     count = beams.size[f, 0]
@@ -54,7 +54,7 @@ def set_coordinates(beams, f, q, at_q, s):
         s.z[0, count + m] = s.z[0, beams.pairs[f, m, 0]] * s.z[0, beams.pairs[f, m, 1]]
 
 
-@lean
+@inlined
 def fold(beams, f, e, covector, out, at):
     """out[at:] += (dz/dq)^T covector at coordinates e: what acts on products acts on both factors."""
     count = beams.size[f, 0]
@@ -66,7 +66,7 @@ def fold(beams, f, e, covector, out, at):
         out[at + j] += covector[count + m] * e[k]
 
 
-@lean
+@inlined
 def set_moments(beams, f, s):
     """U, U' and U'' for the z, z', z'' that are set."""
     size = beams.size[f, 0] + beams.size[f, 1]
@@ -82,7 +82,7 @@ def set_moments(beams, f, s):
                 s.u[0, k, i, j], s.u[1, k, i, j], s.u[2, k, i, j] = u, du, ddu
 
 
-@lean
+@inlined
 def deformed_inertia(beams, f, rest, i, s, out):
     """out[0] = the rigid row (mass, moment, moments about the origin) of the body as it is deformed now; U must be set."""
     size = beams.size[f, 0] + beams.size[f, 1]
@@ -102,7 +102,7 @@ def deformed_inertia(beams, f, rest, i, s, out):
         out[0, 8] -= z * (beams.linear[f, k, 8] + beams.linear[f, k, 10] + s.u[0, k, 1, 2] + s.u[0, k, 2, 1]) / 2
 
 
-@lean
+@inlined
 def deformation_wrench(beams, f, w, s):
     """What z' and z'' add to the wrench of the body as a rigid one: 2 w x c' + c'', 2 int r x (w x r') + int r x r'', and the sections'."""
     fx, fy, fz, nx, ny, nz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -126,7 +126,7 @@ def deformation_wrench(beams, f, w, s):
     return fx, fy, fz, nx + w[1] * pz - w[2] * py, ny + w[2] * px - w[0] * pz, nz + w[0] * py - w[1] * px
 
 
-@lean
+@inlined
 def elastic_forces(beams, f, acceleration, w, dw, s, tau, at):
     """tau[at:] += the forces conjugate to the elastic coordinates: inertia, stiffness and damping; `acceleration` is the origin's, v' + w x v."""
     count = beams.size[f, 0]
@@ -150,7 +150,7 @@ def elastic_forces(beams, f, acceleration, w, dw, s, tau, at):
     fold(beams, f, s.z[0], s.z[3], tau, at)
 
 
-@lean
+@inlined
 def coupling(beams, f, s, rows):
     """rows[k] (N, 6) = the wrench per unit of the acceleration of coordinate k: M_re^T; U must be set."""
     count = beams.size[f, 0]
@@ -165,7 +165,7 @@ def coupling(beams, f, s, rows):
         _add_column(beams, f, s, count + m, s.z[0, k], rows, j)
 
 
-@inner
+@inlined
 def _add_column(beams, f, s, m, factor, rows, k):
     u = s.u[0, m]
     for i in range(3):
@@ -175,7 +175,7 @@ def _add_column(beams, f, s, m, factor, rows, k):
     rows[k, 5] += factor * (u[1, 0] - u[0, 1])
 
 
-@lean
+@inlined
 def elastic_mass(beams, f, s, m_ee):
     """m_ee[:N, :N] = (dz/dq)^T metric (dz/dq)"""
     count, products = beams.size[f, 0], beams.size[f, 1]

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.kernels.call import compiled, inner, lean
+from netsim.kernels.call import compiled, inlined, lean
 from netsim.tree.articulated import add_to_parent, inertia_times, set_rigid, subtract_outer
 from netsim.tree.flexible import coupling, elastic_mass, set_coordinates
 from netsim.tree.inverse import flexible_wrench, friction, no_wrenches
@@ -108,7 +108,7 @@ def mixed_into(t, q, v, known, motion, wrenches, m, w, a, tau):
     return True
 
 
-@lean
+@inlined
 def velocities(t, q, v, wrenches, m, w):
     """First recursion: frames, twists, drift h, and each body's own inertia, bias and elastic blocks."""
     for i in range(1, len(t.node)):
@@ -129,7 +129,7 @@ def velocities(t, q, v, wrenches, m, w):
                 _elastic_blocks(t, i, q, v, wrenches, m, w)
 
 
-@inner
+@inlined
 def _elastic_blocks(t, i, q, v, wrenches, m, w):
     """Bias, inertia, coupling and elastic mass of a flexible body; flexible_wrench leaves the modal sums they need."""
     flexible_wrench(t, i, q, v, w.zero, m, w.force)
@@ -140,7 +140,7 @@ def _elastic_blocks(t, i, q, v, wrenches, m, w):
     elastic_mass(t.beams, t.node[i, FLEXIBLE], m.modal, w.block[at:])
 
 
-@lean
+@inlined
 def condense(t, q, known, motion, friction_force, m, w):
     """Second recursion, inward."""
     for i in range(len(t.node) - 1, 0, -1):
@@ -175,7 +175,7 @@ def joint_block(t, i, w):  # type: ignore[no-untyped-def]
         w.block[at + k, k] += w.extra[at + k]
 
 
-@lean
+@inlined
 def point_inward(t, i, q, m, w):
     """What hangs on a point of a flexible body enters the body's elastic blocks: Phi^T K X, Phi^T K Phi and Phi^T (K h + p)."""
     set_coordinates(t.beams, t.node[i, FLEXIBLE], q, t.node[i, ELASTIC_Q], m.modal)
@@ -215,7 +215,7 @@ def eliminate(at, count, i, known, motion, friction_force, w):  # type: ignore[n
     return True
 
 
-@inner
+@inlined
 def _solve_block(at, count, known, motion, friction_force, w):
     """y and G by Cholesky of D, where a coordinate with known acceleration counts as a unit row and column."""
     for k in range(at, at + count):
@@ -240,7 +240,7 @@ def _solve_block(at, count, known, motion, friction_force, w):
     return True
 
 
-@inner
+@inlined
 def _factorise(at, count, motion, block, f):
     """Cholesky factor f of the free part of a block, unit rows elsewhere; false where it is not positive definite."""
     for k in range(count):
@@ -259,7 +259,7 @@ def _factorise(at, count, motion, block, f):
     return True
 
 
-@inner
+@inlined
 def _take(w, k, j, factor):
     """Row k of (y | G) less a multiple of row j."""
     w.offset[k] -= factor * w.offset[j]
@@ -267,7 +267,7 @@ def _take(w, k, j, factor):
         w.gain[k, c] -= factor * w.gain[j, c]
 
 
-@lean
+@inlined
 def accelerate(t, q, known, motion, m, w, a, tau):
     """Third recursion, outward: accelerations, and the forces that were not known (G22 eqs 4, 5)."""
     for i in range(1, len(t.node)):

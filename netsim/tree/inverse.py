@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from netsim.kernels.call import compiled, lean
+from netsim.kernels.call import compiled, inlined, lean
 from netsim.tree.flexible import deformation_wrench, deformed_inertia, elastic_forces, set_coordinates, set_modal, set_moments
 from netsim.tree.kinematics import make_motion, outward, point_columns
 from netsim.tree.model import (
@@ -62,7 +62,7 @@ def rnea_into(t, q, v, a, wrenches, m, tau):
     friction(t, v, 1.0, tau)
 
 
-@lean
+@inlined
 def body_wrenches(t, q, v, a, m, tau):
     """m.wrench = what moves each body as its twist and rate say; tau += elastic forces (G22 eq. 2, left side).
 
@@ -78,7 +78,7 @@ def body_wrenches(t, q, v, a, m, tau):
                 flexible_wrench(t, i, q, v, a, m, tau)
 
 
-@lean
+@inlined
 def flexible_wrench(t, i, q, v, a, m, tau):
     """m.wrench[i] of a flexible body, with tau += its elastic forces; leaves its modal sums and its deformed inertia in m."""
     twist, rate = row(m.twist, i), row(m.rate, i)
@@ -92,7 +92,7 @@ def flexible_wrench(t, i, q, v, a, m, tau):
     elastic_forces(t.beams, f, origin_acceleration(twist, rate), w, dw, s, tau, t.node[i, ELASTIC_V])
 
 
-@lean
+@inlined
 def origin_acceleration(twist, rate):
     """v' + w x v"""
     return (
@@ -102,7 +102,7 @@ def origin_acceleration(twist, rate):
     )
 
 
-@lean
+@inlined
 def inward(t, q, m, tau):
     """The inward recursion (G17 eqs 10, 11, 15): wrenches to the parents, tau += their power per unit of each coordinate's rate."""
     for i in range(len(t.node) - 1, 0, -1):

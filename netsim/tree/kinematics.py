@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.kernels.call import compiled, inner, lean
+from netsim.kernels.call import compiled, inlined, lean
 from netsim.tree.flexible import Modal, make_modal, set_modal
 from netsim.tree.model import (
     ALONG,
@@ -91,13 +91,13 @@ def place(t, i, q, frame):  # type: ignore[no-untyped-def]
         _turn(t.rest, i, q, at + 3, frame)
 
 
-@inner
+@inlined
 def _shift(rest, i, x, y, z, frame):
     for k in range(3):
         frame[i, 9 + k] += rest[i, 3 * k] * x + rest[i, 3 * k + 1] * y + rest[i, 3 * k + 2] * z
 
 
-@inner
+@inlined
 def _turn(rest, i, q, at, frame):
     """Rotation at rest times that of the quaternion (x, y, z, w)."""
     x, y, z, w = q[at], q[at + 1], q[at + 2], q[at + 3]
@@ -138,7 +138,7 @@ def outward(t, q, v, a, m):
         put(m.rate, i, plus(plus(twist_to_child(m.frame, i, row(m.rate, p)), further), cross_twist(twist, relative)))
 
 
-@lean
+@inlined
 def point_motion(t, i, q, v, a, m):
     """Places point i of a flexible body; the twist W of the point relative to the body, and W', in the point's axes.
 
@@ -186,7 +186,7 @@ def point_motion(t, i, q, v, a, m):
     return relative, (b0 - w1 * u2 + w2 * u1, b1 - w2 * u0 + w0 * u2, b2 - w0 * u1 + w1 * u0, g0, g1, g2)
 
 
-@inner
+@inlined
 def _cayley(x, y, z, scale, i, frame):
     half = scale / 2
     frame[i, 0], frame[i, 1], frame[i, 2] = 1 - half * (y * y + z * z), half * x * y - scale * z, half * x * z + scale * y
@@ -194,7 +194,7 @@ def _cayley(x, y, z, scale, i, frame):
     frame[i, 6], frame[i, 7], frame[i, 8] = half * x * z - scale * y, half * y * z + scale * x, 1 - half * (x * x + y * y)
 
 
-@lean
+@inlined
 def point_columns(t, i, q, m):
     """m.columns[k] (N, 6): the twist of point i per unit rate of elastic coordinate k; the point must be placed and modal.z set."""
     f, at = t.node[i, FLEXIBLE], t.node[i, AT_POINT]

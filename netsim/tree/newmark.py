@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from netsim.kernels.call import compiled, inner, lean
+from netsim.kernels.call import compiled, inner, lean, ready
 from netsim.tree.charts import move_into, turn_columns
 from netsim.tree.derivatives import derivatives_into, make_derivatives
 from netsim.tree.forward import accelerate, condense, mixed_into, velocities
@@ -97,18 +97,12 @@ def newmark(
     results = np.empty((steps + 1, tree.nq)), np.empty((steps + 1, tree.nv)), np.empty((steps + 1, tree.nv)), np.empty((steps + 1, tree.nv))
     results[0][0], results[1][0] = q, v
     arguments = (tree.flat, motion, places, *moves, forces, step, beta, gamma, variant, tolerance, *results)
-    _run.compile(tuple(map(_type_of, arguments)))
+    code = ready(_run, arguments)
     began = time.process_time()
-    done, iterations = _run(*arguments)
+    done, iterations = code(*arguments)
     seconds = time.process_time() - began
     qs, vs, accelerations, taus = (r[:done] for r in results)
     return Trajectory(times[:done], qs, vs, accelerations, taus, done == steps + 1, iterations, seconds)
-
-
-def _type_of(argument):  # type: ignore[no-untyped-def]
-    from numba import typeof
-
-    return typeof(argument)
 
 
 def _check(stop: float, step: float, beta: float, gamma: float, matrix: str) -> int:

@@ -117,6 +117,23 @@ def test_a_clamped_beam_vibrates_at_its_frequencies(shapes, count, modes, error)
     assert frequencies(one_plane(shapes, count))[:modes] == pytest.approx(exact, rel=error)
 
 
+@pytest.mark.parametrize("far", ["free", "hinged"])
+def test_few_hinged_functions_have_the_modes_of_a_beam_that_turns_freely(far):
+    """Together with the joint they are its modes, so each is exact whatever their number: b = 3.9266 and 7.0686 where the other end is free
+    (tan b = tanh b), multiples of pi where it is held."""
+    beam = one_plane(f"hinged_{far}_modes", 2)
+    tree = build_tree([Body("beam", None, Joint("revolute"), beam), Body("end", "beam", Joint("fixed"), NOTHING)], gravity=(0, 0, 0))
+    stiffness = np.zeros((3, 3))
+    stiffness[1:, 1:] = beam.stiffness()
+    free = np.eye(3)
+    if far == "hinged":  # joint and functions together leave the other end where it is
+        end = np.array([[beam.length, *beam.displacement(np.array([beam.length]))[:, 0, 1]]])
+        free = np.linalg.svd(end)[2][1:].T
+    squares = eigh(free.T @ stiffness @ free, free.T @ crba(tree, np.zeros(3)) @ free, eigvals_only=True)[-2:]
+    exact = [3.92660231, 7.06858275] if far == "free" else [np.pi, 2 * np.pi]
+    assert np.sqrt(squares) == pytest.approx(np.square(exact) * np.sqrt(40.0 / (3.0 * 2.0**4)), rel=1e-8)
+
+
 def test_guided_functions_are_another_beam():
     """Four times too stiff under a force at the end, and no number of them converges to the free end: 12 EI/L^3 instead of 3 EI/L^3."""
     load = np.ones(2)
