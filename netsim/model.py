@@ -58,7 +58,12 @@ class Model:
     def system(self) -> System:
         """The numbered system; shared by all models that differ in parameter values only."""
         if "system" not in self.shared:
-            self.shared["system"] = build_system(self.network, self.values)
+            try:
+                self.shared["system"] = build_system(self.network, self.values)
+            except InputError:
+                for instance in self.network.instances:  # what a component asserts of its counts says more than that its text then makes no sense
+                    self.values.parameters(instance)
+                raise
         return self.shared["system"]
 
     @cached_property
