@@ -6,6 +6,7 @@ force as a sum over the Gauss points of its beam. Complex coordinates carry deri
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -127,7 +128,7 @@ def _point(tree: Tree, beam: Any, i: int, q: Array, v: Array, a: Array) -> _Step
     t = tree.flat
     count, (*place, curl) = beam.count, t.beams.points[t.node[i, AT_POINT], -1, :4]
     e, de, dde = q[t.node[i, ELASTIC_Q] :][:count], v[t.node[i, ELASTIC_V] :][:count], a[t.node[i, ELASTIC_V] :][:count]
-    psi, theta = beam.displacement(place[:1])[:, 0], beam.rotation(place[:1])[:, 0]
+    psi, theta = (functions[:, 0] for functions in _at(beam, (float(place[0]),)))
     z, slope, bend = products(beam, e, de)
     # a Cayley rotation: w = cay' in the turned axes, as a matrix on the rate of theta; in one plane (curl = 0) theta is the angle
     angle, spin = theta.T @ e, theta.T @ de
@@ -140,6 +141,12 @@ def _point(tree: Tree, beam: Any, i: int, q: Array, v: Array, a: Array) -> _Step
     w = turn @ spin
     drift = np.concatenate([rotation.T @ psi.T @ bend - np.cross(w, rotation.T @ speed), -curl * scale * (angle @ spin) / 2 * w])
     return _Step(rotation, place + psi.T @ z, np.concatenate([rotation.T @ speed, w]), columns @ dde + drift, columns)
+
+
+@lru_cache(maxsize=100)
+def _at(beam: Beam, points: tuple[float, ...]) -> tuple[Array, Array]:
+    """psi and theta of a beam at points: the same at every state."""
+    return beam.displacement(np.array(points)), beam.rotation(np.array(points))
 
 
 def products(beam: Beam, e: Array, de: Array) -> tuple[Array, Array, Array]:
@@ -161,7 +168,7 @@ def beam_force(beam: Beam, twist: Array, rate: Array, e: Array, de: Array, dde: 
     """
     at, dx = beam.quadrature()
     dm = beam.section.mass * dx
-    psi, theta = beam.displacement(at), beam.rotation(at)
+    psi, theta = _at(beam, tuple(at.tolist()))
     z, slope, bend = products(beam, e, de)
     r = np.einsum("mpi,m->pi", psi, z)
     r[:, 0] += at
