@@ -58,12 +58,7 @@ class Model:
     def system(self) -> System:
         """The numbered system; shared by all models that differ in parameter values only."""
         if "system" not in self.shared:
-            try:
-                self.shared["system"] = build_system(self.network, self.values)
-            except InputError:
-                for instance in self.network.instances:  # what a component asserts of its counts says more than that its text then makes no sense
-                    self.values.parameters(instance)
-                raise
+            self.shared["system"] = build_system(self.network, self.values)
         return self.shared["system"]
 
     @cached_property

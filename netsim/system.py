@@ -16,6 +16,7 @@ import numpy as np
 from netsim.batches import Batch, Shares, changing, pins
 from netsim.drives import Drive
 from netsim.elements import batches_of
+from netsim.errors import InputError
 from netsim.kernels.form import Key
 from netsim.kernels.kernel import Kernel
 from netsim.language.parse import without_collector
@@ -125,7 +126,12 @@ def build_system(network: Network, values: Values | None = None) -> System:
     """Number, batch, and find the pattern; raises `InputError` for what binding expressions get wrong."""
     values = values or Values(network)
     numbering = number_unknowns(network)
-    batches, drives, numbering = batches_of(network, numbering, values)
+    try:
+        batches, drives, numbering = batches_of(network, numbering, values)
+    except InputError:
+        for instance in network.instances:  # what a component asserts of its counts says more than that its text then makes no sense
+            values.parameters(instance)
+        raise
     nq, nd, nt = sum(b.n_charges * b.n for b in batches), sum(d.n for d in drives), sum(a.size for d in drives for a in d.tables.values())
     layout = Layout(numbering.nk, numbering.n - numbering.nk, nq, nd, nt, len(numbering.rotations), 0, 0, *changing(batches))
     pattern, positions = _pattern(layout, batches)
