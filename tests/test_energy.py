@@ -165,9 +165,9 @@ run transient(stop = 0.2 s)
 use spatial
 world gravity = [0, 0, -9.81] m/s2
 j1 spherical (ground, a) at = [0, 0, 0] m
-l1 LINK (a, b) at1 = [0, 0, 0] m, at2 = [1, 0, 0] m, line = 5 kg/m, EIy = 60 N.m2, EIz = 40 N.m2, foreshortening = 1
+l1 LINK (a, b) at1 = [0, 0, 0] m, at2 = [1, 0, 0] m, line = 5 kg/m, EIy = 60 N.m2, planes = 1, foreshortening = 1
 j2 revolute (b, c) at = [1, 0, 0] m, axis = [0, 1, 1]
-l2 LINK (c, d) at1 = [1, 0, 0] m, at2 = [1, 1, 0] m, line = 3 kg/m, EIy = 50 N.m2, foreshortening = 1
+l2 LINK (c, d) at1 = [1, 0, 0] m, at2 = [1, 1, 0] m, line = 3 kg/m, EIy = 50 N.m2, planes = 1, foreshortening = 1
 load body (d) m = 2 kg, I = diag(0.01, 0.02, 0.03) kg.m2, at = [1, 1.1, 0] m
 start a.w = [1, 2, 3] rad/s
 start j2.rate = 2 rad/s
