@@ -100,8 +100,8 @@ def _made(model: Card, kind: Kind, scope: Scope) -> Made:
         Instance(_name(f"r{t}", span), "resistor", (_name(t, span), _name(f"inner_{t}", span)), (placed(Binding("R", value), span),), span=span)
         for t, value in before.items()
     )
-    statements = (*sizes, *captured, device, *resistors)
-    scope.circuit.definitions.append(ModelDef(title, terminals, statements, f".model {name} {model.plain[1].text}", span=span))
+    words = f".model {name} {model.plain[1].text}"
+    scope.circuit.definitions.append(ModelDef(title, terminals, (*sizes, *captured, device, *resistors), words, span=span))
     scope.made[f".{name}"] = made = inner.finish(title)
     return made
 

@@ -315,7 +315,7 @@ def test_start_of_a_singular_stage_ends_at_rounding(monkeypatch, tmp_path):
     assert 0 < rounds.count(max(rounds)) < 20
 
 
-@pytest.mark.parametrize("method", ["radau", "trbdf2", "bdf"])
+@pytest.mark.parametrize("method", ["radau", "bdf"])
 def test_circuits_without_any_capacitance_keep_their_error_test(method, tmp_path):
     """A junction of capacitance 0 has a charge of nothing: its rate is no reason to leave voltages out of the error test. The clipper's samples solve
     (sin - v)/R = Is (exp(v/Vt) - 1)."""
@@ -326,5 +326,4 @@ def test_circuits_without_any_capacitance_keep_their_error_test(method, tmp_path
     thermal = 300.15 * 1.380649e-23 / 1.602176634e-19
     volts = 10 * np.sin(2e3 * np.pi * samples.time)
     wanted = [brentq(lambda v, s=s: (s - v) / 1e3 - 1e-14 * np.expm1(v / thermal) - 1e-12 * v, -11, 1) for s in volts]
-    missed = np.abs(samples.values[:, 0] - wanted)
-    assert np.mean(missed) < 1e-3 and np.max(missed) < 0.1  # the latter at a knee, between steps
+    assert np.max(np.abs(samples.values[:, 0] - wanted)) < 1e-8  # between steps too: samples are solved for where no state remembers anything
