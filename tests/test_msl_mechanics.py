@@ -344,7 +344,9 @@ def test_bevel_gear():
 def test_gear_whose_driving_side_is_not_obvious():
     """Rotational.LossyGearDemo3: the second rotor drives the first through losses, 2 N.m at the first, until both rest."""
     text = "use rotational\nj1 inertia (a) J = 1e-3 kg.m2\nmesh lossy_gear (a, b) eta1 = 0.25, T1 = 0.625 N.m, T2 = 2.5 N.m\nj2 inertia (b) J = 1e-3 kg.m2\n"
-    samples = run(text + "late torque (b) T = 1 N.m*step(time - 0.5 s)\nstart b.w = 10 rad/s\nrun transient(stop = 1 s, sample = 0.5 ms)\nsave a.w, mesh.mode\n")
+    samples = run(
+        text + "late torque (b) T = 1 N.m*step(time - 0.5 s)\nstart b.w = 10 rad/s\nrun transient(stop = 1 s, sample = 0.5 ms)\nsave a.w, mesh.mode\n"
+    )
     assert samples.series("a.w") == pytest.approx(np.maximum(10 - 2000 * samples.time, 0), abs=1e-6) and samples.series("mesh.mode")[-1] == 0
 
 
@@ -353,7 +355,11 @@ def test_gear_and_bearing_that_stick():
     text = "use rotational\ndrive torque (i) T = sine(time, 10 N.m, 1 Hz)\nbearing dry_bearing (i, ground) T = 0 N.m, speeds = [0, 1] rad/s, torques = [0.5, 1] N.m\n"
     text += "j1 inertia (i) J = 1 kg.m2\nmesh lossy_gear (i, o) ratio = 2, eta1 = 0.5\nj2 inertia (o) J = 1.5 kg.m2\nload torque (o) T = -10 N.m + 2.5 N.m/s*time\n"
     samples = run(text + "run transient(stop = 0.5 s, sample = 1 ms)\nsave i.w, mesh.mode, bearing.mode\n")
-    assert np.diff(samples.energy[:, 2]).min() > -1e-9 and {-1, 0, 1} <= set(samples.series("mesh.mode")) and {-1, 0, 1} <= set(samples.series("bearing.mode"))
+    assert (
+        np.diff(samples.energy[:, 2]).min() > -1e-9
+        and {-1, 0, 1} <= set(samples.series("mesh.mode"))
+        and {-1, 0, 1} <= set(samples.series("bearing.mode"))
+    )
 
 
 def test_gear_shift():
