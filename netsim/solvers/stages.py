@@ -107,6 +107,7 @@ def slots(machine: Machine, variables: Array, levels: Array) -> Array:
     return found
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def solve_stage(
     stages: Stages,
     g: Array,
