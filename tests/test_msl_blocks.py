@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import signal
+from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 
 import netsim
@@ -153,3 +154,31 @@ save s.w, mot.i
     assert samples.series("s.w") == pytest.approx(np.array(found)[:, 1], abs=1e-2) and samples.series("mot.i") == pytest.approx(
         np.array(found)[:, 0], abs=0.1
     )
+
+
+@pytest.mark.parametrize("series", [True, False])
+def test_wound_machines(series):
+    """DCSE and DCEE: the field in series with the armature, or on a source of its own, under a load that grows with the square of speed."""
+    field = "f, f" if series else "ground, f"
+    values = "Rf = 0.01 Ohm, Lf = 0.5 mH, M = 6.3 mH" if series else "Rf = 100 Ohm, Lf = 1 H, M = 0.63 H"
+    samples = run(f"""{"" if series else "exc voltage (f, ground) v = 100 V"}
+src  voltage         (a, ground)  v = 100 V
+mot  wound_motor     (b, {field}, ground, s)  R = 0.05 Ohm, L = 1.5 mH, {values}
+pre  resistor        (a, b)  R = 0.5 Ohm
+j    inertia         (s)     J = 0.3 kg.m2
+load quadratic_load  (s)     T = -60 N.m, w = 149 rad/s
+start mot.i = 0 A
+start mot.jf = 0 A
+run  transient(stop = 1 s, sample = 50 ms, rtol = 1e-6)
+save s.w, mot.i
+""")
+
+    def rates(t, s):
+        i, jf, w = s
+        if series:
+            rate = (100 - 0.56 * i - 6.3e-3 * i * w) / 2e-3
+            return [rate, rate, (6.3e-3 * i * i - 60 * (w / 149) ** 2) / 0.3]
+        return [(100 - 0.55 * i - 0.63 * jf * w) / 1.5e-3, 100 - 100 * jf, (0.63 * jf * i - 60 * w * abs(w) / 149**2) / 0.3]
+
+    found = solve_ivp(rates, (0, 1), [0, 0, 0], t_eval=samples.time, method="Radau", rtol=1e-8, atol=1e-8).y
+    assert samples.series("s.w") == pytest.approx(found[2], abs=1e-3 * found[2].max()) and samples.series("mot.i") == pytest.approx(found[0], abs=0.1)
