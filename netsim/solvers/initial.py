@@ -16,11 +16,12 @@ from netsim.levels import Offsets, Signature, StructurallySingular, least_offset
 from netsim.network import Instance
 from netsim.solvers.assembly import Change, Sizes, changes, closed, length, lifted, open_joint, sizes_of_machine, speaks_of_positions, turn_far
 from netsim.solvers.culprits import irreducible
+from netsim.solvers.far_starts import far_from_rest
 from netsim.solvers.held import held_rows, let_go, stage_of
 from netsim.solvers.machine import Machine
 from netsim.solvers.newton import OUTSIDE_TABLE, set_time
 from netsim.solvers.stages import Inconsistent, Stages, slots, solve_stage
-from netsim.solvers.words import advice, fixed_twice, row_words
+from netsim.solvers.words import advice, fixed_twice, row_words, unmet
 from netsim.starts import StartRow, relative_rows, start_rows
 from netsim.system import System
 
@@ -127,12 +128,13 @@ def consistent_start(machine: Machine, structure: Structure, t: float = 0.0, at_
     starts = [*written, *_relative(stages, g, written)]
     if len(sizes.lengths) and any(map(speaks_of_positions, starts)):  # a mechanism is put together before anything rests in it
         starts = _through(stages, g, starts, -1, sizes)
+    far: list[Change] = []
     if not at_rest:
-        starts = _static(machine, structure, g, starts, weights, sizes)
+        starts, far = _static(machine, structure, g, starts, weights, sizes)
     set_charges(machine, g)
     starts = _through(stages, g, starts, 0, sizes)
     set_charges(machine, g)  # of a channel that only its sources open: in the structure such a charge is a constant
-    return g, changes(machine, defaults, g, written, starts, sizes)
+    return g, [*changes(machine, defaults, g, written, starts, sizes), *far]
 
 
 def search_start(machine: Machine, structure: Structure, t: float) -> Array:
@@ -218,19 +220,31 @@ def _guess(machine: Machine, g: Array, guesses: Sequence[StartRow]) -> None:
         g[slots(machine, row.variables, row.levels)] -= miss * coefficients / max(float(coefficients @ coefficients), 1e-300)
 
 
-def _static(machine: Machine, structure: Structure, g: Array, starts: list[StartRow], weights: Array, sizes: Sizes) -> list[StartRow]:
+def _static(
+    machine: Machine, structure: Structure, g: Array, starts: list[StartRow], weights: Array, sizes: Sizes
+) -> tuple[list[StartRow], list[Change]]:
     """The static solution with written starts held: every held quantity frees the rate of one charge behind it.
 
-    The starts come back, those that were closed with the values they got."""
-    o = structure.static
+    The starts come back, those that were closed with the values they got, and what begins far from where nothing is held."""
+    o, before = structure.static, g.copy()
     held, freed = held_rows(machine, structure.signature, structure.static, starts)
     stages = Stages(machine, structure.signature, o, structure.static_triples, weights, sizes.angles)
     for k in range(-int(o.d.max(initial=0)), 1):
         if k == 0:
             let_go(stages, g, held, freed)
         rows = [row for row in starts if row not in held and stage_of(row, o) == k] if k < 0 else []
-        starts = _solve(stages, g, k, starts, [*rows, *(held if k == 0 else [])], freed if k == 0 else [], sizes)
-    return starts
+        try:
+            starts = _solve(stages, g, k, starts, [*rows, *(held if k == 0 else [])], freed if k == 0 else [], sizes)
+        except SimulationError as wrong:
+            more = "`from = rest` begins without the static solution"
+            raise SimulationError([replace(p, hint=f"{p.hint}; {more}") if p.code == "E501" else p for p in wrong.problems]) from None
+
+    def free(rows: list[StartRow], charges: list[int]) -> Array:
+        other = before.copy()
+        solve_stage(stages, other, 0, rows, charges)
+        return other
+
+    return starts, far_from_rest(stages, g, held, freed, free)
 
 
 def set_charges(machine: Machine, g: Array) -> None:
@@ -292,8 +306,5 @@ def _explained(stages: Stages, wrong: Inconsistent, rows: list[StartRow], g: Arr
     if twice := fixed_twice(stages.machine.system, wrong.equations):
         sentence, span = twice
         return InputError(Problem("E414", f"{sentence}, and not to the same value", span, hint="make both say the same, or leave one of them out"))
-    what = {0: "accelerations and forces", -1: "velocities and charges", -2: "positions"}.get(wrong.stage, "starting values")
     hint = "two constraints may contradict each other, or Newton needs a `guess`"
-    return SimulationError(
-        Problem("E501", f"no consistent start: {what} do not satisfy the equations at {', '.join(where) or 'the constraints'}", hint=hint)
-    )
+    return SimulationError(Problem("E501", f"no consistent start: {unmet(stages.machine.system, wrong.stage, wrong.equations)}", hint=hint))
