@@ -183,9 +183,8 @@ def component_batch(
     first = np.append(numbering.first, GROUND)[nodes]
     unknowns: dict[Key, Array] = {}
     drives: dict[Key, Array] = {}
-    for key in dict.fromkeys([*kernels.form.columns, *kernels.form.rows]):
-        if key[0] == "node":
-            unknowns[key] = np.where(first[:, key[1]] == GROUND, GROUND, first[:, key[1]] + key[2])
+    for key in (key for key in dict.fromkeys([*kernels.form.columns, *kernels.form.rows]) if key[0] == "node"):
+        unknowns[key] = np.where(first[:, key[1]] == GROUND, GROUND, first[:, key[1]] + key[2])
     for k in range(len(kernels.form.own)):
         if k in known[0].unknowns:
             unknowns["own", k] = np.array([each.unknowns[k] for each in known])

@@ -77,8 +77,8 @@ def signature(system: System) -> Signature:
             equations.append(equation_numbers(system, batch, row))
             variables.append(_variables(system, batch, key))
             levels.append(np.full(batch.n, level))
-    found = map(np.concatenate, (equations, variables, levels))
-    return Signature(*found, system.n + system.layout.nq, np.concatenate(resting))
+    equation, variable, level = map(np.concatenate, (equations, variables, levels))
+    return Signature(equation, variable, level, system.n + system.layout.nq, np.concatenate(resting))
 
 
 def _variables(system: System, batch: Batch, key: Any) -> Array:

@@ -16,9 +16,9 @@ from netsim.solvers.assembly import sizes_of_machine
 from netsim.solvers.change_point import check_drawn_apart
 from netsim.solvers.charts import recharted
 from netsim.solvers.equilibrium import Equilibrium, equilibrium
+from netsim.solvers.history import begin_past
 from netsim.solvers.initial import Change, Structure, consistent_start, resumed_start, search_start, set_charges, structure_of
 from netsim.solvers.load_shares import Crowded, set_shares, with_room
-from netsim.solvers.history import begin_past
 from netsim.solvers.machine import Machine, rebuilt, with_past
 from netsim.solvers.redundancy import joined, repeated
 from netsim.starts import with_written_discretes

@@ -21,7 +21,7 @@ from netsim.kernels.call import run_table
 from netsim.selection import Sampler
 from netsim.solvers.charts import quaternions
 from netsim.solvers.consistent import Consistent, compiled_plan
-from netsim.solvers.history import CAREFUL, WATCHING, WITHIN
+from netsim.solvers.history import BEGINS_LOW, CAREFUL, WATCHING, WITHIN
 from netsim.solvers.initial import Structure
 from netsim.solvers.linear import Factor
 from netsim.solvers.machine import ALPHA, KA, KV, KX, Machine
@@ -63,7 +63,7 @@ def first_control(
 ) -> Control:
     """Where a run goes from t = 0: first size, requested instants, corners and peaks to end steps at; what delays watch."""
     stop, fixed, kinematic, past = options.stop, options.step, machine.system.layout.nk > 0, machine.problem.past
-    past.numbers[[WATCHING, CAREFUL]] = not fixed or method.order > 1, method.explicit
+    past.numbers[[WATCHING, CAREFUL, BEGINS_LOW]] = not fixed or method.order > 1, method.explicit, method.variable
     longest = fixed if fixed else min(stop / 4, WITHIN * past.length.min(initial=np.inf))
     numbers = np.array([0.0, size, stop, fixed, 1e-15 * stop, longest, BY_ERROR, 0.0, np.inf, np.inf])
     kinematic_constraints = structure.index > 1 and len(plan.sizes) > 0 and not method.explicit  # whose steps end in one of themselves

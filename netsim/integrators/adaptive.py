@@ -43,6 +43,7 @@ from netsim.integrators.control import (
     LEAST,
     LONGEST,
     NOW,
+    ONE,
     PEAK,
     PROJECTING,
     REASON,
@@ -50,13 +51,12 @@ from netsim.integrators.control import (
     ROW,
     SIZE,
     STEP,
-    ONE,
     STOP,
     TOGETHER,
 )
 from netsim.integrators.crossings import NEVER, RELATIONS, event_in
 from netsim.integrators.readout import record, take
-from netsim.integrators.remembering import has_room, pass_arrivals, remember
+from netsim.integrators.remembering import followed, has_room, pass_arrivals, remember
 from netsim.integrators.states import copy, project_end
 from netsim.kernels.call import inner, lean
 from netsim.solvers.machine import NK, NQ
@@ -83,6 +83,9 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
             return FULL
         t = numbers[NOW]
         target, at_corner, whole = target_of(control, t)
+        if numbers[FIXED] == 0.0:
+            share = followed(problem, trial, readout, t, target - t)
+            target, at_corner = (t + share * (target - t), False) if share < 1.0 else (target, at_corner)
         h = target - t
         last = min(target, control.corners[places[CORNER]]) - EDGE * max(abs(target), abs(h)) if at_corner else target
         numbers[LAST] = last
@@ -208,7 +211,7 @@ def _pass_corner(problem, trial, control, plan, readout, h):
         if projected(problem, plan, trial, trial.middle):
             copy(trial.middle, 0, trial.start, 0, trial.start.shape[0])
             trial.counters[RESTARTED] = 2
-            if control.numbers[FIXED] == 0.0 and places[EVERY] > 0 and readout.times[places[ROW] - 1] == control.numbers[NOW]:
+            if control.numbers[FIXED] == 0.0 and places[EVERY] > 0 and readout.times[places[ROW] - 1] >= control.numbers[NOW] * (1.0 - EDGE):
                 take(problem, trial, readout, places[ROW], behind)
                 places[ROW] += 1
 

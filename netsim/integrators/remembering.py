@@ -1,23 +1,26 @@
 """What a step leaves for the delays: a piece of polynomial of each, and the instants at which its jumps come back.
 
-Where steps began anew (at a corner, an event, an arrival, the start) the new piece is held against the one before it: where the two differ by more than
-what the error test would let pass, in value, slope or bend, steps end one delay later. A lossless line hands a jump on for ever, an integrator smooths
-it at every passage, and what has become smaller than the tolerance is forgotten.
+Where steps began anew (at a corner, an event, an arrival, the start) the new piece is held against the one before it: where the two differ by
+more than what the error test would let pass, in value, slope or bend, steps end one delay later. A lossless line hands a jump on for ever, an
+integrator smooths it at every passage, and what has become smaller than the tolerance is forgotten.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from netsim.integrators.contract import RESTARTED, between
+from netsim.integrators.contract import NEWTON_SHARE, RESTARTED, between
 from netsim.integrators.control import ARRIVAL, NOW
 from netsim.integrators.readout import look
 from netsim.kernels.call import inner, lean
-from netsim.solvers.history import ARRIVALS, BEGIN, CAREFUL, END, PIECES, POINTS, WATCHING, slope
+from netsim.solvers.history import ARRIVALS, BEGIN, BEGINS_LOW, CAREFUL, END, PIECES, POINTS, WATCHING, recalled, slope
 from netsim.solvers.machine import NK
 
-LARGE = (1.0, 10.0, 100.0)
-"""Differences of value, slope and bend count from so many tolerances on: slopes and bends of what is smooth differ between two steps."""
+FOLLOWED, LEAST_SHARE = 5.0, 1e-3
+"""A delayed value is followed where the polynomial of a step misses it by fewer tolerances; the smallest share of a step that is cut for it."""
+LARGE = (1.0, 10.0, 100.0, 1e3, 1e4)
+"""So many tolerances a difference of values, slopes, bends ... over the longer of two steps must have to count: what is smooth differs by less. What
+Newton's method leaves is noise, the more of it in derivatives the shorter the shorter one is."""
 
 
 @lean
@@ -43,6 +46,49 @@ def has_room(problem, control):
 
 
 @inner
+def followed(problem, trial, readout, t, h):
+    """The share of a step from t in which the polynomial through its nodes follows all that comes out of delays.
+
+    What follows that at once, without a state between, is exact at the nodes alone: no error test limits steps for its sake, and what a line hands on
+    is read between them (as netsim.peaks.mesh_of for functions of time)."""
+    past, share = problem.past, 1.0
+    nodes = 2 if past.numbers[BEGINS_LOW] and trial.counters[RESTARTED] else readout.nodes.shape[0]
+    k = 0
+    while k < past.length.shape[0] and share > LEAST_SHARE:
+        missed = _missed(past, readout, nodes, k, t, share * h) if past.place[k] >= 0 else 0.0
+        size = FOLLOWED * trial.scale[2 * problem.sizes[NK] + past.place[k]]
+        if missed > size:
+            share *= max(0.1, 0.9 * (size / missed) ** (1.0 / nodes))
+        else:
+            k += 1
+    return share
+
+
+@inner
+def _missed(past, readout, nodes, k, t, h):
+    """By how much the polynomial through a step's nodes misses the value of delay k between them."""
+    worst = 0.0
+    for m in range(nodes):
+        theta = (m + 0.75) / nodes
+        found = recalled(past, k, t + theta * h)
+        for i in range(nodes):
+            at = _node(readout, nodes, i)
+            weight = 1.0
+            for j in range(nodes):
+                if j != i:
+                    weight *= (theta - _node(readout, nodes, j)) / (at - _node(readout, nodes, j))
+            found -= weight * recalled(past, k, t + min(max(at, 1e-9), 1.0 - 1e-9) * h)
+        worst = max(worst, abs(found))
+    return worst
+
+
+@inner
+def _node(readout, nodes, i):
+    """A node of the polynomial: of the work's quadrature, or an end."""
+    return readout.nodes[i] if nodes > 2 else float(i)
+
+
+@inner
 def remember(method, problem, trial, control, plan, t, h, end):
     """Keep what the step from t found up to its share `end`."""
     past, first = problem.past, 3 * problem.sizes[NK]
@@ -58,12 +104,7 @@ def remember(method, problem, trial, control, plan, t, h, end):
         for k in range(n):
             past.room[k, j] = trial.middle[first + past.place[k]] if past.place[k] >= 0 else 0.0
     past.spans[i, BEGIN], past.spans[i, END] = t, t + end * h
-    for k in range(n):
-        for m in range(POINTS):
-            found = 0.0
-            for j in range(POINTS):
-                found += past.basis[m, j] * past.room[k, j]
-            past.pieces[i, POINTS * k + m] = found
+    _through(past, i)
     past.numbers[PIECES] = i + 1
     if past.numbers[WATCHING] and trial.counters[RESTARTED]:
         for k in range(n):
@@ -73,19 +114,30 @@ def remember(method, problem, trial, control, plan, t, h, end):
 
 
 @inner
+def _through(past, i):
+    """Coefficients of piece i from the values in `room`."""
+    for k in range(past.length.shape[0]):
+        for m in range(POINTS):
+            found = 0.0
+            for j in range(POINTS):
+                found += past.basis[m, j] * past.room[k, j]
+            past.pieces[i, POINTS * k + m] = found
+
+
+@inner
 def _jumps(problem, trial, control, i, k):
     """Whether piece i of delay k differs from the one before where it begins."""
     past = problem.past
     size = trial.scale[2 * problem.sizes[NK] + past.place[k]]
     span = past.spans[i, END] - past.spans[i, BEGIN]
     before = past.spans[i - 1, END] - past.spans[i - 1, BEGIN] if i > 0 else span
-    longest, share = max(span, before), 1.0
-    for level in range(3):
+    longest, shortest, weight, noise = max(span, before), min(span, before), 1.0, trial.tolerances[NEWTON_SHARE]
+    for level in range(len(LARGE)):
         left = slope(past, i - 1, k, 1.0, level) * (2.0 / before) ** level if i > 0 else past.before[k] if level == 0 else 0.0
         right = slope(past, i, k, -1.0, level) * (2.0 / span) ** level
-        if abs(right - left) * share > LARGE[level] * size:
+        if abs(right - left) * weight > LARGE[level] * size * (1.0 + noise * (longest / shortest) ** level):
             return True
-        share *= longest / (level + 1)
+        weight *= longest / (level + 1)
     return False
 
 
@@ -121,4 +173,3 @@ def pass_arrivals(problem, control, until):
     past.numbers[ARRIVALS] = count - done
     _next(past, control)
     return last
-

@@ -7,7 +7,7 @@ A form is built once per type and counts, and knows nothing of instances. Its sc
     ("ref", r)       something another element owns (bound expressions only)
     ("discrete", i)  scalar i of what changes at events alone     ("before", i)   the same before the event
     ("truth", k)   the truth of relation k while it is frozen: constants too
-    ("delayed", k)   what `delayed(...)` number k remembers, a function of time like an input     ("resting", k)   the same where all rests: what it is of
+    ("delayed", k)   what `delayed(...)` number k remembers, a function of time like an input     ("resting", k)   what it is of, where all rests
     ("chart", t, k)  entry k of terminal t's rotation at the beginning of the step    ("place", t, c)  its reference position: both constants
 
 each at a level: the number of time derivatives taken. Level 0 of a kinematic node is its position, level 1 the across, level 2 the

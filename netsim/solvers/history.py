@@ -1,11 +1,12 @@
 """What a run remembers for its delays: for each, pieces of polynomials over the steps so far, as far back as the longest delay reaches.
 
-A delayed value is a function of time to the equations, known before a step begins because no step is longer than the shortest delay. Steps that follow a
-jump end on it again one delay later (netsim.integrators.remembering).
+A delayed value is a function of time to the equations, known before a step begins because no step is longer than the shortest delay. Jumps come
+out of it one delay later (netsim.integrators.remembering).
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -24,9 +25,9 @@ from netsim.system import System
 Array = np.ndarray
 
 TIME, PAST = (1 + UNIFORMS.index(name) for name in ("time", "past"))
-PIECES, ARRIVALS, WATCHING, CAREFUL = range(4)
+PIECES, ARRIVALS, WATCHING, CAREFUL, BEGINS_LOW = range(5)
 """Positions in Past.numbers: how many pieces and arrivals there are, whether steps end at arrivals, whether values within a step have to be made
-consistent before they are read."""
+consistent before they are read, whether the method begins with a straight line."""
 BEGIN, END = range(2)
 """Columns of Past.spans."""
 POINTS = 8
@@ -41,8 +42,8 @@ BESIDE = 3 * 2.220446049250313e-16
 
 class Past(NamedTuple):
     """Of every delay: its length (s), what is remembered (its place behind the motion in a state, -1: ground, and in g), the drive it is, what it was
-    before the start, and what is given as that (NaN: nothing). `wanted`: places without repetition; `spans` of pieces in time, the oldest first, and their
-    polynomials in 2 (t - begin)/(end - begin) - 1, constants first, delay by delay; `arrivals`: instants at which jumps come back;
+    before the start, and what is given as that (NaN: nothing). `wanted`: places without repetition; `spans` of pieces in time, the oldest first, and
+    their polynomials in 2 (t - begin)/(end - begin) - 1, constants first, delay by delay; `arrivals`: instants at which jumps come out;
     `nodes` from 0 to 1, `basis` from values there to coefficients, room for these values."""
 
     length: Array
@@ -61,7 +62,7 @@ class Past(NamedTuple):
     room: Array
 
 
-def past_of(system: System, parameters: dict[int, Array], uniforms: Array) -> Bundle:
+def past_of(system: System, parameters: Mapping[int, Array], uniforms: Array) -> Bundle:
     """An empty past of a system's delays with these parameters; raises `InputError` for a delay that is not positive."""
     length, before, unknown, drive = (np.zeros(0) for _ in range(4))
     problems: list[Problem] = []
@@ -78,12 +79,10 @@ def past_of(system: System, parameters: dict[int, Array], uniforms: Array) -> Bu
     basis = np.ascontiguousarray(np.linalg.inv(np.vander(2.0 * nodes - 1.0, increasing=True)))
     n, unknown = len(length), unknown.astype(np.int64)
     place = np.where(unknown == GROUND, GROUND, unknown - system.layout.nk)
-    return bundled(
-        Past(
-            length, place, system.layout.unknown(unknown, 0).astype(np.int64), drive.astype(np.int64), np.zeros(n), before, np.unique(place[place >= 0]),
-            np.zeros((ROOM, 2)), np.zeros((ROOM, n * POINTS)), np.zeros(MOST_ARRIVALS), np.zeros(4, np.int64), nodes, basis, np.zeros((n, POINTS)),
-        )
-    )  # fmt: skip
+    slot, wanted = system.layout.unknown(unknown, 0).astype(np.int64), np.unique(place[place >= 0])
+    spans, pieces, arrivals = np.zeros((ROOM, 2)), np.zeros((ROOM, n * POINTS)), np.zeros(MOST_ARRIVALS)
+    known = length, place, slot, drive.astype(np.int64), np.zeros(n), before, wanted
+    return bundled(Past(*known, spans, pieces, arrivals, np.zeros(5, np.int64), nodes, basis, np.zeros((n, POINTS))))
 
 
 def _too_short(batch: Batch, position: int, length: float) -> Problem:
@@ -101,13 +100,15 @@ def check_step(system: System, past: Bundle, step: float) -> None:
     for (instance, _), length in zip(delays_in(system), past.length):
         if step > WITHIN * length:
             hint = f"a step below {WITHIN * length:.4g} s, or none: the error test then chooses"
-            raise InputError(Problem("E427", f"a step of {step:g} s is too long for '{instance.name}', which delays by {length:g} s", instance.span, hint=hint))
+            raise InputError(
+                Problem("E427", f"a step of {step:g} s is too long for '{instance.name}', which delays by {length:g} s", instance.span, hint=hint)
+            )
 
 
 def refuse_delays(system: System, analysis: str, why: str) -> None:
     """Raises `InputError` at the first delay of a network, for an analysis that knows none."""
     for instance, _ in delays_in(system):
-        raise InputError(Problem("E428", f"{analysis} knows no delays, and '{instance.name}' is one: {why}", instance.span, hint=HINT))
+        raise InputError(Problem("E428", f"{analysis} knows no delays, and '{instance.name}' has one: {why}", instance.span, hint=HINT))
 
 
 def begin_past(past: Bundle, g: Array, at_rest: bool) -> None:
@@ -135,6 +136,16 @@ def recall(past, g, first, count):
         x = min(scale * (when - past.spans[i, BEGIN]) - 1.0, 1.0)
         for level in range(DRIVE_LEVELS):
             g[at + level * count] = slope(past, i, k, x, level) * scale**level
+
+
+@compiled
+def recalled(past, k, t):
+    """The value of delay k at an instant."""
+    when = t - past.length[k]
+    i = piece_at(past, when + BESIDE * abs(t))
+    if i < 0:
+        return past.before[k]
+    return slope(past, i, k, min(2.0 * (when - past.spans[i, BEGIN]) / (past.spans[i, END] - past.spans[i, BEGIN]) - 1.0, 1.0), 0)
 
 
 @compiled

@@ -193,8 +193,10 @@ def rebuilt(machine: Machine, system: System) -> Machine:
 
 
 def with_past(machine: Machine, past: Bundle | None = None) -> Machine:
-    """The machine with a past, shared with whoever else has it; an empty one of its own where none is given."""
+    """The machine with a past, shared with whoever else has it; with an empty one of its own where none is given."""
     if past is None:
+        if not len(machine.problem.past.length):
+            return machine
         past = past_of(machine.system, machine.parameters, machine.g[machine.system.layout.uniforms])
     return replace(machine, problem=machine.problem._replace(past=past))
 
