@@ -26,7 +26,7 @@ SYSTEM = {
     "current_switch": ("electrical", "s voltage (a, ground) v = 10 V; c current (b, ground) I = 1 A; k current_switch (a, ground, b, ground) Ron = 2 Ohm", {"k.i": 5.0}),
     "detailed_opamp": ("electrical", "s voltage (p, ground) v = 1 V; k detailed_opamp (p, m, o) gain = 1e6, gbw = 1 GHz, upper = 1e6 V, lower = -1e6 V, Rin = 1e15 Ohm; f resistor (o, m) R = 1 kOhm; g resistor (m, ground) R = 1 kOhm", {"o.v": 2 / (1 + 2 * (1 + 75 / 2000) / 1e6)}),
     "wattmeter": ("electrical", "s voltage (a, ground) v = 6 V; k wattmeter (a, b, a, ground, y); r resistor (b, ground) R = 2 Ohm", {"k.y": 18.0}),
-    "lossless_line": ("electrical", "s voltage (a, ground) v = 10 V; k lossless_line (a, ground, b, ground) Z = 3 Ohm, T = 10 ms; r resistor (b, ground) R = 5 Ohm", {"k.i1": 2.0, "k.i2": -2.0, "k.a1": 16.0}),
+    "lossless_line": ("electrical", "s voltage (a, ground) v = 10 V; k lossless_line (a, ground, b, ground) Z = 3 Ohm, T = 30 ms; r resistor (b, ground) R = 5 Ohm", {"k.i1": 2.0, "k.i2": -2.0, "k.a1": 16.0}),
     # magnetic circuits
     "permeance": ("magnetic", "s magnetomotive_force (a, ground) theta = 10 A; k permeance (a, ground) G = 2 H", {"k.phi": 20.0}),
     "reluctance": ("magnetic", "s magnetomotive_force (a, ground) theta = 10 A; k reluctance (a, ground) R = 2 H^-1", {"k.phi": 5.0}),
