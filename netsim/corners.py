@@ -25,7 +25,8 @@ from netsim.solvers.machine import Machine
 from netsim.values import Values
 
 Array = np.ndarray
-Series = Callable[[float], float]
+Series = Callable[[Any], Any]
+"""A function of the instant, of one or of an array of them."""
 
 GRID = 4000
 """Brackets per run for switching functions that are not linear in time."""
@@ -41,12 +42,17 @@ NO_FUNCTION_OF_TIME = (ValueError, TypeError, ArithmeticError, NetsimError)
 class Text:
     """A text in which expressions stand: what its names mean at an instant, and the expressions behind its `let`s."""
 
-    at: Callable[[float], Scope]
+    at: Callable[[Any], Scope]
     lets: Mapping[str, Expr] = field(default_factory=dict)
 
     def series(self, part: Any) -> Series:
         """An expression as a function of the instant; it raises where it is none (it reads signals or tables)."""
-        return lambda t: float(evaluate(part, self.at(t)).value)
+        return lambda t: _as(t, evaluate(part, self.at(t)).value)
+
+
+def _as(t: Any, value: Any) -> Any:
+    """A value at an instant, or a value for each of many."""
+    return np.broadcast_to(np.asarray(value, float), t.shape) if isinstance(t, np.ndarray) else float(value)
 
 
 def corners_of(machine: Machine, stop: float) -> Array:
@@ -282,13 +288,18 @@ def _instants(switching: Series, whole: bool, stop: float) -> Array:
         levels = _levels(min(ends), max(ends), whole)
         return (levels - ends[0]) * (stop / rise) if rise else np.zeros(0)
     times = np.linspace(0.0, stop, GRID + 1)
-    series = np.array([switching(t) for t in times])
+    try:
+        series = _as(times, switching(times))
+    except NO_FUNCTION_OF_TIME:  # of what is formed for one instant alone
+        series = np.array([switching(float(t)) for t in times])
+    least, most = np.minimum(series[:-1], series[1:]), np.maximum(series[:-1], series[1:])
+    passes = np.ceil(least - 1e-9) <= most + 1e-9 if whole else (least <= 0.0) & (most >= 0.0)
     found = []
-    for i in range(GRID):
-        low, high = series[i], series[i + 1]
+    for i in np.flatnonzero(passes):
+        low, high = float(series[i]), float(series[i + 1])
         for level in _levels(min(low, high), max(low, high), whole):
             if (low - level) * (high - level) <= 0.0 and low != high:
-                found.append(_bisected(switching, times[i], times[i + 1], level, low > high))
+                found.append(_bisected(switching, float(times[i]), float(times[i + 1]), level, low > high))
     return np.array(found)
 
 

@@ -67,7 +67,6 @@ class Finder:
         self.top = self.network.top
         self.nodes = self.network.node_numbers()
         self.instances = {instance.name: i for i, instance in enumerate(self.network.instances)}
-        self.home = {instance.name: (b, k) for b in self.system.batches if not b.shapes for k, instance in enumerate(b.instances)}
 
     def entries(self, name: Name) -> list[tuple[Entry, Dimension]]:
         texts = [p.text for p in name.parts]
@@ -103,7 +102,7 @@ class Finder:
 
     def reading(self, signal: Reading) -> list[tuple[Entry, Dimension]]:
         instance = self.network.instances[signal.instance]
-        batch, position = self.home[instance.name]
+        batch, position = self.system.home[instance.name]
         typed = batch.form.readings[signal.reading]
         doc = next((o.doc for o in instance.component.definition.outputs if o.name == signal.reading), "")
         dimension_ = typed.dimension or NO_DIMENSION
@@ -118,7 +117,7 @@ class Finder:
             domain = self.network.nodes[self.nodes[path]].domain
             names = [()] if domain.name == "signal" else [(Part(q),) for q in node_quantities(domain)]
         elif path in self.instances:
-            readings = self.home[path][0].form.readings
+            readings = self.system.home[path][0].form.readings
             names = [(Part(r),) for r in readings if "." not in r]
         else:
             inner = [n for n in (*self.nodes, *self.instances) if n.startswith(path + ".") and "." not in n[len(path) + 1 :]]

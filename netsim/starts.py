@@ -139,12 +139,11 @@ def start_rows(system: System, values: Values) -> list[StartRow]:
     """Every written start and guess; raises `InputError` for targets that do not exist or cannot be started."""
     network = system.network
     nodes, numbers = network.node_numbers(), {instance.name: i for i, instance in enumerate(network.instances)}
-    home = {instance.name: (batch, k) for batch in system.batches if not batch.shapes for k, instance in enumerate(batch.instances)}
     found: list[StartRow] = []
     problems: list[Problem] = []
     for beginning in network.beginnings:
         try:
-            found += _rows(system, values, beginning, nodes, numbers, home)
+            found += _rows(system, values, beginning, nodes, numbers)
         except InputError as error:
             problems.extend(error.problems)
     if problems:
@@ -174,7 +173,7 @@ def relative_rows(system: System, g: Array, written: list[StartRow]) -> list[Sta
     return found
 
 
-def _rows(system: System, values: Values, beginning: Beginning, nodes: Any, numbers: Any, home: Any) -> list[StartRow]:
+def _rows(system: System, values: Values, beginning: Beginning, nodes: Any, numbers: Any) -> list[StartRow]:
     name = Name(tuple(Part(text) for text in beginning.path.split(".")), span=beginning.span)
     signal = find_signal(name, Frame(""), system.network, nodes, numbers, form_of)
     if signal is None:
@@ -194,7 +193,7 @@ def _rows(system: System, values: Values, beginning: Beginning, nodes: Any, numb
             )
             for u, target, path in zip(unknowns, targets, _paths(beginning.path, signal.sizes if len(chosen) > 1 else ()))
         ]  # fmt: skip
-    batch, position = home[system.network.instances[signal.instance].name]
+    batch, position = system.home[system.network.instances[signal.instance].name]
     if _is_discrete(batch.form, signal.reading):
         return []
     typed: Typed = batch.form.readings[signal.reading]
@@ -222,13 +221,13 @@ def with_written_discretes(machine: Machine) -> Machine:
         if signal is None or isinstance(signal, NodeSignal):
             continue
         instance = network.instances[signal.instance]
-        batch = next(b for b in system.batches if not b.shapes and instance in b.instances)
+        batch, position = system.home[instance.name]
         if _is_discrete(batch.form, signal.reading):
             typed = batch.form.readings[signal.reading]
             numbers_of = [i for i, name in enumerate(batch.form.events.names) if name == signal.reading or name.startswith(f"{signal.reading}[")]
             values = _targets(beginning.value, machine.values.scope(beginning.frame), typed.dimension or dimension(None), len(numbers_of), beginning)
             for i, value in zip(numbers_of, values):
-                at = batch.discretes(i)[batch.instances.index(instance)]
+                at = batch.discretes(i)[position]
                 g[system.layout.discretes + at] = g[system.layout.befores + at] = value
     return replace(machine, g=g)
 

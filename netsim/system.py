@@ -76,6 +76,11 @@ class System:
         return self.numbering.unknown_names(self.network, self.batches)
 
     @cached_property
+    def home(self) -> dict[str, tuple[Batch, int]]:
+        """Batch and position in it of every instance, by name."""
+        return {instance.name: (batch, k) for batch in self.batches if not batch.shapes for k, instance in enumerate(batch.instances)}
+
+    @cached_property
     def nominals(self) -> Array:
         return self.numbering.nominals(self.network, self.batches)
 

@@ -5,7 +5,7 @@ import numpy as np
 from netsim.analyses.beginning import begun
 from netsim.jointspace.choice import formulated
 from netsim.jointspace.spanning import is_planar
-from netsim.jointspace.start import homes, same, shared
+from netsim.jointspace.start import same, shared
 from netsim.kernels.call import run_table
 from netsim.solvers.initial import set_charges
 from netsim.solvers.reactions import find_reactions
@@ -70,10 +70,9 @@ def counterparts(machine, absolute):
         for entry in range(0 if flat else 9):
             frames = ours.numbering.frame[i : i + 1], theirs.numbering.frame[i : i + 1]
             yield "charts", ours.layout.chart(frames[0], entry), theirs.layout.chart(frames[1], entry)
-    home = homes(absolute)
     for batch in ours.batches:
         for k, instance in enumerate(batch.instances if not batch.shapes else ()):
-            other, position = home[instance.name]
+            other, position = absolute.system.home[instance.name]
             for key in [("own", i) for i in range(len(batch.form.own))]:
                 if key not in batch.drives:
                     unknown = batch.unknowns[key][k : k + 1]

@@ -127,7 +127,7 @@ SYSTEM = {
     "coolant_pump": ("coolant", "s coolant_reservoir (a) p = 0 Pa, T = 300 K; t coolant_reservoir (c) p = 0 Pa, T = 290 K; k coolant_pump (a, b) flow = 2 m3/s; r coolant_pipe (b, c) V = 1e-9 m3, R = 3 Pa.s/m3", {"b.p": 6.0, "k.power": 12.0}),
     "coolant_pressure_source": ("coolant", "s coolant_reservoir (a) p = 0 Pa, T = 300 K; t coolant_reservoir (c) p = 0 Pa, T = 290 K; k coolant_pressure_source (a, b) rise = 6 Pa; r coolant_pipe (b, c) V = 1e-9 m3, R = 3 Pa.s/m3", {"k.q": 2.0, "k.power": 12.0}),
     "coolant_reservoir": ("coolant", "s coolant_reservoir (a) p = 2 Pa, T = 300 K; t coolant_reservoir (b) p = 0 Pa, T = 290 K; k coolant_pipe (a, b) V = 1e-9 m3, R = 2 Pa.s/m3, heated = 0", {"s.q": 1.0, "t.q": -1.0}),
-    "coolant_tank": ("coolant", "s coolant_reservoir (r) p = 0 Pa, T = 310 K; p coolant_pump (r, a) flow = 1 m3/s; k coolant_tank (a) A = 2 m2, rho = 995.6 kg/m3, g = 10 m/s2, start T = 300 K; start a.p = 10000 Pa", {"k.level": 10000 / 9956 + 0.5, "k.T": (20000 / 9956 * 300 + 310) / (20000 / 9956 + 1)}),
+    "coolant_tank": ("coolant", "s coolant_reservoir (r) p = 0 Pa, T = 310 K; p coolant_pump (r, a) flow = 1 m3/s; k coolant_tank (a) A = 2 m2, rho = 995.6 kg/m3, g = 10 m/s2, start T = 300 K, start level = (10000/9956)*1 m", {"k.level": 10000 / 9956 + 0.5, "k.T": (20000 / 9956 * 300 + 310) / (20000 / 9956 + 1)}),
     "coolant_pressure_sensor": ("coolant", "s coolant_reservoir (a) p = 2 Pa, T = 300 K; t coolant_reservoir (b) p = 0 Pa, T = 290 K; r coolant_pipe (a, b) V = 1e-9 m3, R = 2 Pa.s/m3; k coolant_pressure_sensor (a, y)", {"k.y": 2.0}),
     "coolant_temperature_sensor": ("coolant", "s coolant_reservoir (a) p = 2 Pa, T = 300 K; t coolant_reservoir (b) p = 0 Pa, T = 290 K; r coolant_pipe (a, b) V = 1e-9 m3, R = 2 Pa.s/m3; k coolant_temperature_sensor (a, y)", {"k.y": 300.0}),
     "heated_pipe": ("coolant thermal", "s coolant_reservoir (a) p = 2 Pa, T = 300 K; t coolant_reservoir (b) p = 0 Pa, T = 290 K; h heat_flow (w) Q = 500 W; k heated_pipe (a, b, w) V = 1e-9 m3, R = 2 Pa.s/m3, heated = 0", {"k.q": 1.0, "w.T": 300 + 500 / (995.6 * 4177)}),
@@ -197,5 +197,6 @@ SYSTEM = {
 
 ELSEWHERE = """lowpass_filter highpass_filter bandpass_filter bandstop_filter logic_memory rate_of inversion heated_bjt heated_mosfet
 bjt forward_bjt mosfet meyer_mosfet series_rl leaky_capacitor transfer_function state_space two_ports_state_space critical_damping butterworth2 butterworth4
-pade_delay pipe_section"""
-"""Tested against closed forms in test_library_*.py."""
+pade_delay pipe_section clipping_opamp supplied_opamp data_sheet_opamp thyristor coolant_restriction coolant_check_valve coolant_shaft_pump
+coolant_cylinder coolant_flow_sensor heated_tank"""
+"""Tested against closed forms in test_library_*.py and test_msl_*.py."""

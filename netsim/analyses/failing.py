@@ -15,8 +15,9 @@ from netsim.kernels.bundle import bundled
 from netsim.solvers.newton import NOT_CONVERGED, NOT_FINITE, OUTSIDE_TABLE, set_time
 from netsim.solvers.recovery import plan_recovery, recover
 
-REACHES, AGAIN = (2.0, 1.0, 4.0, 0.5), (1.0, 0.5, 2.0)
-"""Steps to try, in the size that failed last; after a try that the error test refused, the size it asked for comes first."""
+REACHES, AGAIN, USUAL = (2.0, 1.0, 4.0, 0.5), (1.0, 0.5, 2.0), (1.0, 0.3, 0.1)
+"""Steps to try, in the size that failed last; after a try that the error test refused, the size it asked for comes first, and at the end shares of
+the run's mean step: where rounding keeps the stages from being found, a long step has them farther away from what amplifies it."""
 TRIES, PLACE = 40, 1e-3
 """So many tries within this part of a run, and no more are made there: a law that jumps fails at every step."""
 SMALL = 0.1
@@ -39,25 +40,27 @@ def goes_on(run: Any, status: int) -> bool:
     early = given or (small and run.machine.system.layout.nk > 0)
     wanted = failures <= MOST if early else shortest
     if run.method.name == "radau" and status != OUTSIDE_TABLE and wanted:
+        failed = float(run.arrays.memory[FACTOR_H]) or 2.0 * float(numbers[SIZE])
         reaches = (1.0,) if given else REACHES if failures <= CALLS else AGAIN
-        if _solved_together(run, reaches):
+        usual = USUAL if reaches == AGAIN and run.steps else ()
+        if _solved_together(run, [*(reach * failed for reach in reaches), *(share * run.now / run.steps for share in usual)]):
             return True
     return not given and not shortest
 
 
-def _solved_together(run: Any, reaches: tuple[float, ...]) -> bool:
-    """Whether a step was found (netsim.integrators.radau_coupled), which the loop then tests and takes."""
+def _solved_together(run: Any, sizes: list[float]) -> bool:
+    """Whether a step of one of these sizes was found (netsim.integrators.radau_coupled), which the loop then tests and takes."""
     from netsim.integrators.radau_coupled import solve_stages
 
     control, size = run.control, float(run.control.numbers[SIZE])
-    t, failed = float(control.numbers[NOW]), float(run.arrays.memory[FACTOR_H]) or 2.0 * size
+    t = float(control.numbers[NOW])
     if t > run.tried[1] + PLACE * run.options.stop:
         run.tried[:] = 0, t
     if run.tried[0] >= TRIES:
         return False
     run.tried[0] += 1
-    for reach in reaches:
-        control.numbers[SIZE] = reach * failed
+    for tried in sizes:
+        control.numbers[SIZE] = tried
         target, at_corner, _ = target_of(control, t)
         h = target - t
         last = target - EDGE * max(abs(target), abs(h)) if at_corner else target

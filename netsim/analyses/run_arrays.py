@@ -75,7 +75,8 @@ def first_control(
     elif not fixed:
         grid = np.append(np.arange(1, FILL) * (stop / FILL), stop)
     every = 0 if options.sample else options.every
-    recovering = int(len(plan.sizes) > 0 and (method.explicit or (options.recovers and (kinematic or structure.index > 1))))
+    memoryless = structure.dynamic.c.sum() == structure.dynamic.d.sum()  # no step's error tells how its values bend
+    recovering = int(len(plan.sizes) > 0 and (method.explicit or (options.recovers and (kinematic or structure.index > 1 or memoryless))))
     cut = corners if not fixed or method.order > 1 else np.zeros(0)  # a given step of order 1 gains nothing: see docs/decisions.md
     inside = np.append(cut[(cut > 0) & (cut < stop * (1 - 1e-12))], np.inf)
     places = np.array([0, 0, 0, 0, every, int(kinematic_constraints), recovering, int(len(plan.sizes) > 0), 0, 0, 0])

@@ -7,6 +7,7 @@ From the offsets (c, d) of the signature method: the highest derivative of varia
 times; its l-th derivative, l <= d_j, on max(0, E_j + l - d_j). 0 is what an ODE or an index-1 equation determines. The velocities of constrained
 masses have 1 and their multipliers 2: an implicit step finds them only with errors 1/h and 1/h^2 times those of positions, so tests weigh them with
 h and h^2 (Hairer, Wanner, Solving Ordinary Differential Equations II, sec. VII.7) or leave them out.
+A charge of nothing (a junction without capacitance) has no rate that could be wrong: E = 0, whatever c is.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ def exponents(system: System, structure: Structure) -> Array:
     highest = np.zeros(s.size + 1, np.int64)
     matched = o.match >= 0
     highest[o.match[matched]] = o.c[matched]
+    alone = np.bincount(s.equation[s.kept], minlength=s.size + 1)[: s.size] == 1
+    alone[: system.n] = False
+    highest[o.match[matched & alone]] = 0
     kept = s.kept & matched[np.maximum(s.equation, 0)]
     target, source = o.match[s.equation[kept]], s.variable[kept]
     shift = s.level[kept] + o.c[s.equation[kept]] - o.d[source]

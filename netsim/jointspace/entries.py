@@ -23,7 +23,7 @@ from netsim.kernels.call import compiled
 from netsim.kernels.form import UNIFORMS
 
 KX = 1 + UNIFORMS.index("kx")
-BEFORE, BEHIND, OWN = range(3)
+BEFORE, BEHIND, OWN, ELSEWHERE = range(4)
 """Where a column of a link stands: it moves the link, it is moved by it, it is one of its own; else a pair of bodies leads there."""
 
 

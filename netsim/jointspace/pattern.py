@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from netsim.batches import Batch
-from netsim.jointspace.entries import BEFORE, BEHIND, OWN
+from netsim.jointspace.entries import BEFORE, BEHIND, ELSEWHERE, OWN
 from netsim.jointspace.numbering import Elements
 from netsim.jointspace.spanning import Mechanism
 from netsim.layout import FOLLOWING, Layout
@@ -199,5 +199,5 @@ def _sides(tree: Mechanism, columns: list[list[int]]) -> Array:
             elif c in before:
                 found.append(BEFORE)
             else:
-                found.append(BEHIND if tree.carries(i, link) else OWN + 1)
+                found.append(BEHIND if tree.carries(i, link) else ELSEWHERE)
     return np.array(found, np.int64)

@@ -44,10 +44,9 @@ def shared(machine: Machine, absolute: Machine) -> Iterator[tuple[Array, Array]]
             size = np.arange(len(across_scalars(node.domain)))
             for level in range(3 if is_kinematic(node.domain) else 1):
                 yield ours.layout.unknown(ours.numbering.first[i] + size, level), theirs.layout.unknown(theirs.numbering.first[i] + size, level)
-    home = homes(absolute)
     for batch in ours.batches:
         for k, instance in enumerate(batch.instances if not batch.shapes else ()):
-            other, position = home[instance.name]
+            other, position = absolute.system.home[instance.name]
             for mine, level, wanted in _owned(batch, other, ours.layout.nk, k):
                 yield ours.layout.unknown(mine[k : k + 1], level), theirs.layout.unknown(wanted[position : position + 1], 0)
             if batch.n_charges == other.n_charges:
@@ -57,11 +56,11 @@ def shared(machine: Machine, absolute: Machine) -> Iterator[tuple[Array, Array]]
 
 def _discretes(machine: Machine, absolute: Machine) -> Iterator[tuple[Array, Array]]:
     """Slots of what changes at events."""
-    ours, theirs, home = machine.system.layout, absolute.system.layout, homes(absolute)
+    ours, theirs = machine.system.layout, absolute.system.layout
     for batch in machine.system.batches:
         for i in range(batch.n_discretes):
             for number, instance in zip(batch.discretes(i), batch.instances):
-                other, position = home[instance.name]
+                other, position = absolute.system.home[instance.name]
                 there = other.discretes(i)[position]
                 yield np.array([ours.discretes, ours.befores]) + number, np.array([theirs.discretes, theirs.befores]) + there
 
@@ -80,19 +79,14 @@ def same(batch: Batch, other: Batch, key: Key) -> Array:
     return other.unknowns["own", other.form.own.index(batch.form.own[key[1]])] if key[0] == "own" else other.unknowns[key]
 
 
-def homes(machine: Machine) -> dict:
-    """Batch and position of every instance."""
-    return {instance.name: (batch, k) for batch in machine.system.batches if not batch.shapes for k, instance in enumerate(batch.instances)}
-
-
 def _place_coordinates(absolute: Machine, point: Array, machine: Machine, g: Array, element: TreeElement) -> None:
     """Joint coordinates, their rates and second rates, from the joints' own variables and the bodies' motion."""
     tree, plan, motion = element.tree, element.plan, element.motion
     unknown = element.elements.unknown
     own = [k for k, c in enumerate(tree.coordinates) if unknown[k] >= 0 and c.flange is None and tree.links[c.link].freedom == 1]
-    home, slides = homes(absolute), []
+    slides = []
     for k in own:
-        found = _position(absolute, point, element, home, k)
+        found = _position(absolute, point, element, k)
         slides += [k] if found is None else []
         g[plan.coordinates[k, 0]] = found or 0.0
     for k in slides:
@@ -107,13 +101,13 @@ def _place_coordinates(absolute: Machine, point: Array, machine: Machine, g: Arr
     _place_rates(absolute, point, element, g)
 
 
-def _position(absolute: Machine, point: Array, element: TreeElement, home: dict, k: int) -> float | None:
+def _position(absolute: Machine, point: Array, element: TreeElement, k: int) -> float | None:
     """A coordinate: the joint's own variable, the angle between bodies in the plane, the place of a free body; None of a slide that says neither."""
     tree = element.tree
     link = tree.links[tree.coordinates[k].link]
     body = tree.links[_end(tree, tree.coordinates[k].link)].body
     if link.joint >= 0:
-        batch, position = home[absolute.system.network.instances[link.joint].name]
+        batch, position = absolute.system.home[absolute.system.network.instances[link.joint].name]
         if tree.coordinates[k].own in batch.form.own:
             number = batch.unknowns["own", batch.form.own.index(tree.coordinates[k].own)][position : position + 1]
             return float(point[absolute.system.layout.unknown(number, 0)[0]])
@@ -188,4 +182,4 @@ def _spatial(absolute: Machine, point: Array, node: int, level: int) -> Array:
     return np.concatenate([a - np.cross(alpha, r) - np.cross(w, v), alpha])
 
 
-__all__ = ["homes", "in_joint_coordinates", "same", "shared"]
+__all__ = ["in_joint_coordinates", "same", "shared"]

@@ -80,12 +80,9 @@ def placed(machine: Machine, instance: Instance) -> PlacedLink:
 
 def own_slots(machine: Machine, instance: Instance, name: str) -> Array:
     """Slots of an instance's own variable, all its components."""
-    for batch in machine.system.batches:
-        for k, other in enumerate(batch.instances if not batch.shapes else ()):
-            if other is instance:
-                own = [i for i, text in enumerate(batch.form.own) if text == name or text.startswith((f"{name}[", f"{name}."))]
-                return machine.system.layout.unknown(np.array([batch.unknowns["own", i][k] for i in own]), 0)
-    raise KeyError(instance.name)
+    batch, k = machine.system.home[instance.name]
+    own = [i for i, text in enumerate(batch.form.own) if text == name or text.startswith((f"{name}[", f"{name}."))]
+    return machine.system.layout.unknown(np.array([batch.unknowns["own", i][k] for i in own]), 0)
 
 
 def _by_shape_functions(instance: Instance, values: Values) -> FlexibleLink:

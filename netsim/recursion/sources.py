@@ -61,7 +61,6 @@ def sources_of_joints(machine: Machine, joints: list[tuple[Instance, list[tuple[
     network, values = machine.system.network, machine.values
     bounds = bounds_of(network, values)
     of_time = {(network.instances[b.instance].name, b.quantity.name) for b in bounds if not b.reads_signals}
-    homes = {i.name: (b, k) for b in machine.system.batches if not b.shapes for k, i in enumerate(b.instances)}
     freedoms = [(joint, step, body) for joint, named in joints for step, body in named]
     found, moved = [], set()
     for instance in network.instances:
@@ -71,7 +70,7 @@ def sources_of_joints(machine: Machine, joints: list[tuple[Instance, list[tuple[
         for joint, step, body in freedoms:
             sign = _on_flange(instance, flange_of(joint, step)) or _along(instance, joint, step, kind, values)
             if sign and (body not in moved or what == FORCE) and instance.name not in used:
-                batch, k = homes[instance.name]
+                batch, k = machine.system.home[instance.name]
                 found.append((Source(-1, int(batch.drives["input", 0][k]), sign, what), body))
                 used.add(instance.name)
                 moved |= {body} if what != FORCE else set()

@@ -6,6 +6,7 @@ equilibrium's own property wherever loads have a potential, and what makes one s
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,8 +65,8 @@ def equilibrium(machine: Machine, g: Array, sizes: Sizes) -> Equilibrium:
 
 
 def _order(moves: bool) -> tuple[str, ...]:
-    first, *others = RUNGS
-    return (*reversed(RUNGS),) if moves else (first, *others)
+    limited, *others = RUNGS
+    return (*reversed(others),) if moves else (limited, *others)
 
 
 def _at_once(search: Search) -> bool:
@@ -115,8 +116,9 @@ def growth(search: Search) -> tuple[float | None, Array | None]:
         return None, None
     rows, columns = equilibrate(shifted)
     try:
-        mu, modes = linalg.eig(linalg.solve(rows[:, None] * shifted.toarray() * columns, rows[:, None] * diagonal * columns))
-    except linalg.LinAlgError:
+        with warnings.catch_warnings(action="error", category=linalg.LinAlgWarning):
+            mu, modes = linalg.eig(linalg.solve(rows[:, None] * shifted.toarray() * columns, rows[:, None] * diagonal * columns))
+    except (linalg.LinAlgError, linalg.LinAlgWarning):  # chains of amplifiers multiply their gains
         return None, None
     modes = columns[:, None] * modes
     kept = np.abs(mu) > 1e-6

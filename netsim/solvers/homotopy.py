@@ -1,5 +1,6 @@
 """A ladder of ways to solve the equations of rest, tried in turn; what was tried and what helped is told.
 
+    limited Newton        F(u) = 0, every unknown of a balance moves by its ordinary size or its own at most (L. Nagel, SPICE2, ERL-M520, 1975)
     damped Newton         F(u) = 0, steps shortened until the next correction is smaller (Deuflhard, Newton Methods for Nonlinear Problems, 2004)
     gmin stepping         F(u) + lambda D (u - u0) = 0: conductances, springs to where the search began, lambda = 1 .. 0
     source stepping       F(u) = (1 - s) F(u0), s = 0 .. 1: at u0 = 0, F(u0) is what the sources put in
@@ -26,6 +27,7 @@ TOLERANCE = 1e-11
 ROUGH = 1e-6
 """The same on the way, where only the next rung wants the point (stiff rods round their forces far above TOLERANCE of their bending)."""
 MOST_NEWTON = 120
+MOST_LIMITED, MOST_CONDUCTING = 100, 3
 MOST_STEPS = 400
 LONGEST_WAY = 0.5
 """How far (rad, and parts of the machine's size) one pseudo-transient step moves anything."""
@@ -37,7 +39,8 @@ NEUTRAL = 1e-12
 
 @dataclass(eq=False)
 class Search:
-    """A search under way: the point g, the diagonal D, the factor that is kept for its pivots, what was counted and told."""
+    """A search under way: the point g, the diagonal D, the factor that is kept for its pivots, what was counted and told; the power of ten of the
+    conductances that made a matrix regular (see `limited_newton`)."""
 
     rest: Rest
     g: Array
@@ -45,6 +48,7 @@ class Search:
     iterations: int = 0
     log: list[str] = field(default_factory=list)
     factor: Factor | None = None
+    decade: int = -8
 
     @property
     def u(self) -> Array:
@@ -161,6 +165,39 @@ def _size(search: Search, step: Array) -> float:
     return float(np.max(np.abs(step) / np.maximum(np.abs(search.u), 1e-3 * search.rest.weight), initial=0.0))
 
 
+def limited_newton(search: Search) -> bool:
+    """Newton's method with every unknown limited by itself.
+
+    Along a chain of amplifiers gains multiply, and no norm of all unknowns tells whether a step was good; one by one they settle from its
+    beginning to its end. The first step is not limited: it finds what sources say."""
+    rest = search.rest
+    for k in range(MOST_LIMITED):
+        search.iterations += 1
+        r, matrix = PLAIN.both(search)
+        step = _conducting(search, matrix, r)
+        if step is None:
+            return False
+        if _size(search, step) <= TOLERANCE or (k and rest.settled(search.g, r)):
+            search.move(-step)
+            return True
+        longest = np.maximum(rest.weight, np.abs(search.u)) if k else np.inf
+        search.move(-np.clip(step, -longest, longest))
+    return False
+
+
+def _conducting(search: Search, matrix: Any, r: Array) -> Array | None:
+    """matrix^-1 r; where stages amplify that conduct nothing, with the least conductances at all nodes that make it regular."""
+    from scipy.sparse import diags_array
+
+    unit, step = np.where(search.rest.carried, search.rest.unit, 0.0), search.solve(matrix, r)
+    for decade in range(search.decade - 1, MOST_CONDUCTING) if step is None else ():
+        step = search.solve((matrix + diags_array(10.0**decade * unit, format="csc")).tocsc(), r)
+        if step is not None:
+            search.decade = decade
+            break
+    return step
+
+
 def gmin_stepping(search: Search) -> bool:
     """Strong conductances to ground (springs to the beginning), weakened in steps that adapt, then taken away."""
     anchor, strength, factor = search.u.copy(), 1.0, 0.1
@@ -261,6 +298,7 @@ def _scaled(rest: Rest, matrix: Any, r: Array) -> float:
 
 
 RUNGS = {
+    "limited Newton": limited_newton,
     "damped Newton": newton,
     "gmin stepping": gmin_stepping,
     "source stepping": source_stepping,

@@ -179,11 +179,11 @@ def _relative(stages: Stages, g: Array, written: list[StartRow]) -> list[StartRo
     return kept
 
 
-def _solved(stages: Stages, g: Array, k: int, rows: list[StartRow]) -> Array | None:
+def _solved(stages: Stages, g: Array, k: int, rows: list[StartRow], freed: Sequence[int] = ()) -> Array | None:
     """The point after stage k with these rows, None where they contradict one another or the network."""
     trial = g.copy()
     try:
-        solve_stage(stages, trial, k, rows, [])
+        solve_stage(stages, trial, k, rows, freed)
     except SimulationError:
         return None
     return trial
@@ -270,21 +270,12 @@ def _solve(
     return starts
 
 
-def _holds(stages: Stages, g: Array, k: int, rows: list[StartRow], freed: Sequence[int]) -> bool:
-    """Whether stage k has a solution with these rows."""
-    try:
-        solve_stage(stages, g.copy(), k, rows, freed)
-    except SimulationError:
-        return False
-    return True
-
-
 def _explained(stages: Stages, wrong: Inconsistent, rows: list[StartRow], g: Array, sizes: Sizes, freed: Sequence[int] = ()) -> Exception:
     names = stages.machine.system.names
     where = [names[e] for e in wrong.equations if e < stages.machine.system.n][:5]
     written = [row for row in rows if row.word == "start"]
     if written:
-        written = [row for row in irreducible(rows, lambda some: _holds(stages, g, wrong.stage, some, freed)) if row.word == "start"]
+        written = [row for row in irreducible(rows, lambda some: _solved(stages, g, wrong.stage, some, freed) is not None) if row.word == "start"]
         first, *others = written
         also = tuple((row.span, "and this") for row in others[:5] if row.span)
         if not others:

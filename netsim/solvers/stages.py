@@ -7,7 +7,6 @@ square: accelerations, multipliers, rates and everything algebraic follow. These
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +17,7 @@ from netsim.kernels.kernel import Kernel, derivative_kernel
 from netsim.kernels.reference import evaluate
 from netsim.levels import Offsets, Signature, equation_numbers, signature
 from netsim.solvers.charts import recharted
+from netsim.solvers.least_change import Pivots, least_change
 from netsim.solvers.machine import Machine
 from netsim.solvers.prescribed import holding, prescribed_pairs
 from netsim.solvers.suspects import without_value
@@ -27,7 +27,8 @@ Array = np.ndarray
 ROUNDS = 60
 ROUNDED, STALLED = 16 * np.finfo(float).eps, 1e-10
 """Residuals below these parts of their terms are rounding: at any time, and where a full step of Newton's method makes them no smaller."""
-GOOD_PIVOTS, PATIENCE = 1e-6, 3
+SMALLEST = 1e-4
+PATIENCE = 3
 """PATIENCE: so many full steps that make residuals no smaller, where these are small enough, are the end."""
 LONGEST_TURN = 0.5
 """How far (rad) one Newton step turns a body: a loop that starts far from where it is drawn closes on the branch it was drawn on."""
@@ -106,6 +107,7 @@ def slots(machine: Machine, variables: Array, levels: Array) -> Array:
     return found
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def solve_stage(
     stages: Stages,
     g: Array,
@@ -119,8 +121,36 @@ def solve_stage(
     """Make stage k hold in g, in place. `freed` charges have their rate among the unknowns (static solutions); `known` variables keep what they have.
 
     With `soft` (a size per equation and row, 0 for those that must hold) the others are met in the least-squares sense, each divided by its size.
+    Where steps that must not enlarge the residuals find no point, full steps try: temperatures that a flow must carry first make them larger.
     Raises `SimulationError` where the equations contradict one another or Newton does not converge.
     """
+    before = g.copy()
+    try:
+        _step_by_step(stages, g, k, rows, freed, mass_metric, soft, known, SMALLEST)
+    except Inconsistent as wrong:
+        if not wrong.exhausted or len(soft):
+            raise
+        careful = g.copy()
+        g[:] = before
+        try:
+            _step_by_step(stages, g, k, rows, freed, mass_metric, soft, known, 1.0)
+        except SimulationError:
+            g[:] = careful
+            raise wrong from None
+
+
+def _step_by_step(
+    stages: Stages,
+    g: Array,
+    k: int,
+    rows: Sequence[StartRow],
+    freed: Sequence[int],
+    mass_metric: bool,
+    soft: Sequence[float],
+    known: Sequence[int],
+    smallest: float,
+) -> None:
+    """Newton's method of a stage; a step that enlarges the residuals is halved while it is longer than the part `smallest`."""
     o = stages.offsets
     active_e = stage_equations(o, k)
     active_v = np.setdiff1d(stage_variables(o, k), known)
@@ -145,7 +175,8 @@ def solve_stage(
         stalls = stalls + 1 if damping == 1.0 and norm > 0.5 * before else 0
         if stalls == PATIENCE and not _violated(stages, g, r, k, active_e, rows).any():  # a singular matrix keeps rounding alive
             break
-        if round_ and not len(soft) and not (norm <= before * (1 + 1e-9) or sized <= within) and norm > 1e-12 and damping > 1e-4:
+        worse = norm > 1e-12 and not (norm <= before * (1 + 1e-9) or sized <= within)
+        if round_ and not len(soft) and worse and damping > (smallest if np.isfinite(norm) else SMALLEST):
             damping *= 0.5
             g[places] = origin - damping * step
             continue
@@ -156,7 +187,7 @@ def solve_stage(
         if not (np.isfinite(r).all() and np.isfinite(jacobian.data).all()) and (problem := without_value(stages.machine, g)):
             raise SimulationError(problem)  # of this stage's equations alone: others may not be where they will be yet
         metric = _metric(stages, values, active_v, levels, size, mass_metric)
-        step = _least_change(jacobian, r, metric, square, np.asarray(soft), pivots)
+        step = least_change(jacobian, r, metric, square, np.asarray(soft), pivots)
         scale = _row_scale(jacobian, size)
         origin, before, within = g[places].copy(), norm, _norm(scale * r)
         most = LONGEST_TURN / max(float(np.max(np.abs(step[turns]), initial=0.0)), LONGEST_TURN)
@@ -165,9 +196,11 @@ def solve_stage(
         moved = np.max(np.abs(step) / np.maximum(np.abs(g[places]), 1.0 / np.maximum(size, 1e-300) * 1e-6 + 1e-300), initial=0.0)
         if damping == 1.0 and (moved < 1e-13 or (round_ >= 1 and moved < 1e-9) or (k < 0 and not _nonlinear(stages, k) and not rows and round_ >= 1)):
             break
+    else:
+        round_ = ROUNDS
     if len(turns):
         recharted(stages.machine.system, g, all_of_them=True)
-    _check_solved(stages, g, k, active_e, rows, np.asarray(soft))
+    _check_solved(stages, g, k, active_e, rows, np.asarray(soft), round_ == ROUNDS)
 
 
 def stage_matrix(stages: Stages, g: Array, k: int) -> tuple[Any, Array, Array]:
@@ -262,59 +295,6 @@ def _metric(stages: Stages, values: Array, variables: Array, levels: Array, size
     return mass + held + massless @ diagonal * (1e-9 * largest)
 
 
-@dataclass(eq=False)
-class Pivots:
-    """Ordering and pivots of one stage's square matrix, taken in its first round and used while they serve."""
-
-    matrix: Any = None
-    factor: Any = None
-
-    def of(self, matrix: Any) -> Any:
-        """The factor of a matrix; raises `SingularMatrix`."""
-        from netsim.solvers.linear import analyse, refactor
-
-        known = self.matrix is not None and np.array_equal(matrix.indptr, self.matrix.indptr) and np.array_equal(matrix.indices, self.matrix.indices)
-        if not known or not refactor(self.factor, matrix.data) > GOOD_PIVOTS:
-            self.factor = analyse(matrix.shape[0], matrix.indptr, matrix.indices, matrix.data, explain=False)
-            self.matrix = matrix
-        return self.factor
-
-
-def _least_change(jacobian: Any, r: Array, metric: Any, square: bool, soft: Array, pivots: Pivots) -> Array:
-    """The step J dz = r of least |dz|_W; for a regular square J simply its solution."""
-    from netsim.solvers.linear import SingularMatrix, solve
-
-    if square:
-        with suppress(SingularMatrix):
-            step = np.zeros(len(r))
-            solve(pivots.of(jacobian), r, step)
-            return step
-    return _saddle_point(jacobian, r, metric, soft)
-
-
-def _saddle_point(jacobian: Any, r: Array, metric: Any, soft: Array) -> Array:
-    """[W J'; J -eps] with rows of J scaled to 1; the small corner lets dependent (but consistent) rows pass, a larger one is a soft row's square."""
-    from scipy.sparse import block_array, diags_array
-    from scipy.sparse.linalg import splu
-
-    m, n = jacobian.shape
-    if not (r.any() and np.all(np.isfinite(r)) and np.all(np.isfinite(jacobian.data))):
-        return np.zeros(n)
-    largest = abs(jacobian).max(axis=1).toarray().ravel()
-    scale = 1.0 / np.where(largest > 1e-300, largest, 1.0)  # a row of zeros says nothing, however small its residual
-    j = (diags_array(scale) @ jacobian).tocsc()
-    w = metric * (1.0 / max(float(abs(metric).max()), 1e-300)) + diags_array(np.full(n, 1e-13))
-    yielding = 1e-6 * (scale * soft) ** 2 if len(soft) else np.zeros(m)
-    corner = diags_array(-np.maximum(1e-13, yielding))
-    matrix = block_array([[w, j.T], [j, corner]], format="csc")
-    lu, rhs = splu(matrix), np.concatenate([np.zeros(n), scale * r])
-    z = lu.solve(rhs)
-    for _ in range(3):  # refinement against the system without the corner that regularises
-        rest = rhs - np.concatenate([w @ z[:n] + j.T @ z[n:], j @ z[:n] - yielding * z[n:]])
-        z = z + lu.solve(rest)
-    return z[:n] if np.all(np.isfinite(z)) else np.zeros(n)
-
-
 def _violated(stages: Stages, g: Array, r: Array, k: int, equations: Array, rows: Sequence[StartRow]) -> Array:
     """Which residuals r of a stage's equations and rows are more than what rounding and Newton's last step leave of their terms."""
     s, o = stages.signature, stages.offsets
@@ -331,16 +311,16 @@ def _violated(stages: Stages, g: Array, r: Array, k: int, equations: Array, rows
     return np.asarray(~(np.abs(r) <= 1e-6 * floor + 1e-9))
 
 
-def _check_solved(stages: Stages, g: Array, k: int, equations: Array, rows: Sequence[StartRow], soft: Array) -> None:
+def _check_solved(stages: Stages, g: Array, k: int, equations: Array, rows: Sequence[StartRow], soft: Array, exhausted: bool) -> None:
     """Residuals must be at round-off of their terms; what is left names equations that contradict one another."""
     bad = _violated(stages, g, stage_residuals(stages, g, k, equations, rows), k, equations, rows) & (soft == 0.0 if len(soft) else True)
     if bad.any():
-        raise Inconsistent(k, equations[bad[: len(equations)]], [row for row, wrong in zip(rows, bad[len(equations) :]) if wrong])
+        raise Inconsistent(k, equations[bad[: len(equations)]], [row for row, wrong in zip(rows, bad[len(equations) :]) if wrong], exhausted)
 
 
 class Inconsistent(SimulationError):
-    """A stage that cannot hold: numbers of equations that stay violated, written starts among the culprits."""
+    """A stage that cannot hold: numbers of equations that stay violated, written starts among them, whether Newton's method came to no end."""
 
-    def __init__(self, stage: int, equations: Array, rows: Sequence[StartRow]):
-        self.stage, self.equations, self.rows = stage, equations, tuple(rows)
+    def __init__(self, stage: int, equations: Array, rows: Sequence[StartRow], exhausted: bool):
+        self.stage, self.equations, self.rows, self.exhausted = stage, equations, tuple(rows), exhausted
         super().__init__(Problem("E501", "the start values cannot be made consistent"))

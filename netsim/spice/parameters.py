@@ -45,8 +45,8 @@ _JUNCTION_FET = _named("vto:Vto:V beta:beta:A/V2 lambda:lambda:V^-1 rd:Rd:Ohm rs
 _MOSFET = dict.fromkeys(
     _words("""vto kp gamma phi lambda rd rs cbd cbs is pb cgso cgdo cgbo rsh cj mj cjsw mjsw js tox nsub nss tpg ld uo u0 fc w l"""), ("", "")
 )  # fmt: skip
-_LAYOUT = {"w": ("m", "100u"), "l": ("m", "100u"), "ad": ("m2", "0"), "as": ("m2", "0"), "pd": ("m", "0"), "ps": ("m", "0"), "nrd": ("", "0"),
-           "nrs": ("", "0"), "m": ("", "1")}  # fmt: skip
+_LAYOUT = {"w": ("m", "100u"), "l": ("m", "100u"), "ad": ("m2", "0"), "as": ("m2", "0"), "pd": ("m", "0"), "ps": ("m", "0"), "nrd": ("", "1"),
+           "nrs": ("", "1"), "m": ("", "1")}  # fmt: skip
 _ENDLESS = _words("vaf va ikf ik var vb ikr vtf")
 _DIODE_REST = _words("ikf ik ikr isr nr cjsw cjp php vjsw mjsw jsw tlev trs trs1 trs2")
 _FET_REST = _words("b tcv bex n isr nr")

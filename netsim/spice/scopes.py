@@ -145,7 +145,7 @@ class Scope:
             )
         if node not in self.nodes:
             if self.complete:
-                raise self._unconnected(node, span)
+                raise InputError(self._unconnected(node, span))
             self.awaited.setdefault(node, span)
         return _name(f"{self.node(node, span).parts[0].text}.v", span)
 
@@ -155,10 +155,10 @@ class Scope:
         for node, span in self.awaited.items():
             if node not in self.touched:
                 del self.nodes[node]
-                self.circuit.report.problems += self._unconnected(node, span).problems
+                self.circuit.report.problems.append(self._unconnected(node, span))
 
-    def _unconnected(self, node: str, span: Span) -> InputError:
-        return InputError(Problem("E133", f"nothing is connected to a node '{node}'", span, hint=nearest(node, self.nodes)))
+    def _unconnected(self, node: str, span: Span) -> Problem:
+        return Problem("E133", f"nothing is connected to a node '{node}'", span, hint=nearest(node, self.nodes))
 
     def current(self, element: str, span: Span) -> Expr:
         """The current through an element, from its first node to its second."""

@@ -5,7 +5,7 @@ What SPICE has and the library does not (excess phase, a base resistance that de
 
 from __future__ import annotations
 
-from netsim.errors import InputError, Problem, nearest
+from netsim.errors import InputError, Problem, Span, nearest
 from netsim.language.syntax import Binding, Expr, Instance, ModelDef, Name, Number, Param, Part, Terminal
 from netsim.spice.blocks import Block
 from netsim.spice.cards import Card, Token
@@ -13,7 +13,7 @@ from netsim.spice.devices import wanted
 from netsim.spice.numbers import literal
 from netsim.spice.parameters import KINDS, SILENT, Kind
 from netsim.spice.scopes import KELVIN, Made, Scope, placed
-from netsim.spice.transistors import mosfet_bindings
+from netsim.spice.transistors import mosfet_bindings, mosfet_resistances
 
 ELEMENTS = {"d": ("d",), "q": ("npn", "pnp"), "j": ("njf", "pjf"), "m": ("nmos", "pmos")}
 
@@ -86,19 +86,28 @@ def _made(model: Card, kind: Kind, scope: Scope) -> Made:
     if known is not None:
         return known
     inner = Scope(Block(name, model, scope.block), scope.circuit, scope)
-    bindings = _bindings(model, kind, inner)
+    given = _sorted(model, kind, inner)
+    bindings = _bindings(model, given, kind, inner)
+    before = mosfet_resistances(model, given, inner) if kind.component == "meyer_mosfet" else {}
     title = scope.circuit.type_name(name if scope.above is None else f"{scope.block.name}_{name}")
     span = model.span()
     sizes = [Param(size, unit or None, default=_default(model, inner, size, unit, text), span=span) for size, (unit, text) in kind.sizes.items()]
     captured, _ = inner.taken_from_outside()
     terminals = tuple(Terminal(t, "electrical", span=span) for t in kind.terminals)
-    device = Instance(
-        Name((Part(DEVICE),), span=span), kind.component, tuple(Name((Part(t),), span=span) for t in kind.terminals),
-        tuple(placed(Binding(n, v), span) for n, v in bindings.items()), span=span,
-    )  # fmt: skip
-    scope.circuit.definitions.append(ModelDef(title, terminals, (*sizes, *captured, device), f".model {name} {model.plain[1].text}", span=span))
+    ends = tuple(_name(f"inner_{t}" if t in before else t, span) for t in kind.terminals)
+    device = Instance(_name(DEVICE, span), kind.component, ends, tuple(placed(Binding(n, v), span) for n, v in bindings.items()), span=span)
+    resistors = (
+        Instance(_name(f"r{t}", span), "resistor", (_name(t, span), _name(f"inner_{t}", span)), (placed(Binding("R", value), span),), span=span)
+        for t, value in before.items()
+    )
+    words = f".model {name} {model.plain[1].text}"
+    scope.circuit.definitions.append(ModelDef(title, terminals, (*sizes, *captured, device, *resistors), words, span=span))
     scope.made[f".{name}"] = made = inner.finish(title)
     return made
+
+
+def _name(text: str, span: Span) -> Name:
+    return Name((Part(text),), span=span)
 
 
 def _default(model: Card, scope: Scope, size: str, unit: str, text: str) -> Expr:
@@ -110,10 +119,9 @@ def _default(model: Card, scope: Scope, size: str, unit: str, text: str) -> Expr
     return scope.value(model, Token("word", text, 0, 0), unit)
 
 
-def _bindings(model: Card, kind: Kind, scope: Scope) -> dict[str, Expr]:
+def _bindings(model: Card, given: dict[str, Token], kind: Kind, scope: Scope) -> dict[str, Expr]:
     """What the library's element is given: the line's parameters, polarity, temperature and gmin."""
     span, circuit = model.span(), scope.circuit
-    given = _sorted(model, kind, scope)
     found: dict[str, Expr] = {"polarity": literal(kind.polarity, span)} if kind.polarity else {}
     if kind.component == "meyer_mosfet":
         found |= mosfet_bindings(model, given, kind.polarity, scope)

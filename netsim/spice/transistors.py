@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from netsim.language.syntax import Binary, Expr, Name, Number, Part
+from netsim.language.syntax import Binary, Call, Expr, Name, Number, Part
 from netsim.spice.cards import Card, Token
 from netsim.spice.numbers import literal
 from netsim.spice.scopes import KELVIN, Scope
@@ -19,6 +19,8 @@ CHARGE = 1.602176634e-19
 BOLTZMANN = 1.380649e-23
 INTRINSIC = 1.45e16
 """Carriers per m3 in pure silicon, as SPICE has them."""
+WIRE = 1e-3
+"""Ohm: the least resistance of an end of a channel whose sheet has one."""
 
 _PLAIN = {"vto": ("Vto", "V"), "kp": ("Kp", "A/V2"), "gamma": ("gamma", ""), "phi": ("phi", "V"), "lambda": ("lambda", "V^-1"), "pb": ("Pb", "V"),
           "cgso": ("Cgso", "F/m"), "cgdo": ("Cgdo", "F/m"), "ld": ("Ld", "m"), "mj": ("Mj", ""), "mjsw": ("Mjsw", ""), "fc": ("fc", "")}  # fmt: skip
@@ -54,19 +56,29 @@ def _product(*factors: Expr) -> Expr:
 
 
 def _side(model: Card, given: dict[str, Token], side: str, scope: Scope) -> dict[str, Expr]:
-    """Capacitances and resistance of drain (d) or source (s)."""
+    """Capacitances of drain (d) or source (s)."""
     found: dict[str, Expr] = {}
-    area, edge, squares = _size(f"a{side}"), _size(f"p{side}"), _size(f"nr{side}")
+    area, edge = _size(f"a{side}"), _size(f"p{side}")
     if f"cb{side}" in given:
         found[f"Cb{side}"] = _product(_size("m"), scope.value(model, given[f"cb{side}"], "F"))
     elif "cj" in given:
         found[f"Cb{side}"] = _product(_size("m"), area, scope.value(model, given["cj"], "F/m2"))
     if "cjsw" in given:
         found[f"Cw{side}"] = _product(_size("m"), edge, scope.value(model, given["cjsw"], "F/m"))
-    if f"r{side}" in given:
-        found[f"R{side}"] = Binary("/", scope.value(model, given[f"r{side}"], "Ohm"), _size("m"))
-    elif "rsh" in given:
-        found[f"R{side}"] = Binary("/", _product(squares, scope.value(model, given["rsh"], "Ohm")), _size("m"))
+    return found
+
+
+def mosfet_resistances(model: Card, given: dict[str, Token], scope: Scope) -> dict[str, Expr]:
+    """What stands before drain (d) and source (s): `rd` and `rs`, or so many squares of `rsh`; what is not a number now is at least WIRE."""
+    span, found = model.span(), dict[str, Expr]()
+    for side in "ds":
+        name = f"r{side}" if f"r{side}" in given else "rsh"
+        value = scope.value(model, given[name], "Ohm") if name in given else Number(0.0, "Ohm")
+        if isinstance(value, Number) and value.value == 0:
+            continue
+        if name == "rsh" or not isinstance(value, Number):
+            value = Call("max", (_product(_size(f"nr{side}"), value) if name == "rsh" else value, Number(WIRE, "Ohm", span=span)), span=span)
+        found[side] = Binary("/", value, _size("m"), span=span)
     return found
 
 
