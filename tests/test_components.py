@@ -213,12 +213,12 @@ def is_signal_row(name, key):
 
 
 def project(solve, z, size, given):
-    """The nearest root, by Gauss-Newton steps of least length in nominal units."""
-    for _ in range(80):
+    """The nearest root, by Gauss-Newton steps of least length in nominal units: short ones at first, longer ones later (rates in MV/s)."""
+    for k in range(80):
         c, jacobian = (np.array(item) for item in solve(z, given, UNIFORM_VALUES))
         scale = np.maximum(np.max(np.abs(jacobian * size), axis=1, initial=0.0), 1e-300)
         step = size * (np.linalg.pinv(jacobian * size / scale[:, None], rcond=1e-11) @ (c.ravel() / scale))
-        z = z - step * min(1.0, 0.5 / np.max(np.abs(step / size), initial=1e-300))
+        z = z - step * min(1.0, 0.5 * 2.0 ** max(k - 40, 0) / np.max(np.abs(step / size), initial=1e-300))
         if np.max(np.abs(step / size), initial=0.0) < 1e-14:
             break
     assert np.max(np.abs(step / size), initial=0.0) < 1e-9, "no motion found that the component can make"

@@ -227,3 +227,24 @@ save  r11.i, r21.i, load1.v, load2.v
     )
     assert samples.series("r11.i") == pytest.approx(samples.series("r21.i"), abs=1e-4)
     assert samples.series("load1.v") == pytest.approx(samples.series("load2.v"), abs=1e-5) and np.ptp(samples.series("load1.v")[1:]) > 0.05
+
+
+def test_a_coil_that_begins_with_millions_of_amperes_is_told():
+    """Before a discharged capacitor, through the 20 uOhm of two ideal diodes; with a start of its own it is told nothing."""
+    text = """use electrical
+v1 voltage     (a, n)  v = sine(time, 325 V, 50 Hz, 30 deg)
+l1 inductor    (a, b)  L = 60 uH{}
+d1 ideal_diode (b, p)
+d2 ideal_diode (m, b)
+d3 ideal_diode (n, p)
+d4 ideal_diode (m, n)
+c  capacitor   (p, m)  C = 30 mF, start v = 0
+r  resistor    (p, m)  R = 100 Ohm
+g  resistor    (m, ground)  R = 1 kOhm
+run transient(stop = 1 ms)
+save c.v, l1.i
+"""
+    (note,) = netsim.load(text.format("")).check()
+    assert note.is_note and note.code == "N402" and "l1.i begins at 8.1" in note.message and "c.v is held" in note.message
+    assert "l1.i begins" in run(text.format("").replace("use electrical\n", "")).attributes["notes"]
+    assert netsim.load(text.format(", start i = 0 A")).check() == []

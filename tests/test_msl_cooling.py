@@ -30,8 +30,9 @@ low   coolant_reservoir    (c1)             p = 1 bar, T = 293.15 K
 pump  coolant_shaft_pump   (c1, c2, shaft)  rise0 = 5 bar, flow0 = 0.18 m3/s, w0 = 1000 rpm
 meter coolant_flow_sensor  (c2, c3, flow)
 valve coolant_check_valve  (c3, c4)         R = (0.1 bar)/(0.18 m3/s), leak = 1e-12 m3/s/Pa
-pipe  coolant_restriction  (c4, c5)         R = (10 kPa)/(0.09 m3/s), laminar = 0.09 m3/s, k = (10 kPa)/(0.09 m3/s)/(0.09 m3/s), height = 25 m
-high  coolant_reservoir    (c5)             p = 1 bar, T = 293.15 K
+pipe  coolant_restriction  (c4, c5)         R = (10 kPa)/(0.09 m3/s), laminar = 0.09 m3/s, k = (10 kPa)/(0.09 m3/s)/(0.09 m3/s)
+head  coolant_pressure_source (c5, c6)      rise = -995.6 kg/m3*9.80665 m/s2*25 m
+high  coolant_reservoir    (c6)             p = 1 bar, T = 293.15 K
 drive speed  (shaft, ground)  w = 1.2*1000 rpm*pulse(time, at = 0.1 s, width = 0.6 s, rise = 0.6 s, fall = 0.6 s)
 run   transient(stop = 2 s, sample = 20 ms)
 save  flow, c1.p, c2.p, shaft.w, pump.power

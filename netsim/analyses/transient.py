@@ -154,8 +154,9 @@ def _attributes(run: Stepping | Running, structure: Structure, changes: Sequence
         "loop_cpu_seconds": ending.loop_cpu_seconds,
         "redundant": describe(run.machine.system),
         "characteristic_length": run.reactions.length if run.reactions else 0.0,
-        "start_changes": listed(changes),
-        "start_moves": listed([c for c in changes if c.kind != "velocity"]),
+        "start_changes": listed([c for c in changes if c.kind != "far"]),
+        "start_moves": listed([c for c in changes if c.kind not in ("velocity", "far")]),
+        "notes": listed([c for c in changes if c.kind == "far"]),
         "netlist": run.machine.system.network.text,
     }
     return found | ({"failure": ending.failure} if ending.failure else {})

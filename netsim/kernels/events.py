@@ -69,7 +69,11 @@ class _EventBuilder:
         symbol = self.table[name]
         if symbol.of.start is None:
             return Typed(shaped([0.0] * scalar_count(symbol.sizes), symbol.sizes), symbol.dimension)
-        return quantity_of(symbol.of.start, self.frozen, symbol.dimension)
+        start = quantity_of(symbol.of.start, self.frozen, symbol.dimension)
+        if shape(start.value) != symbol.sizes:
+            hint = "leave the start out for zeros"
+            raise InputError(Problem("E204", f"'{name}' starts with a value of size {list(symbol.sizes)}", symbol.of.span, hint=hint))
+        return start
 
     # ------------------------------------------------------------------------------------------- names
 

@@ -238,7 +238,8 @@ def length(value: float) -> str:
 
 @dataclass(frozen=True)
 class Change:
-    """A default, or a written start, that had to give way: in words, and how far in SI. `kind` is position, velocity or start."""
+    """A default, or a written start, that had to give way: in words, and how far in SI. `kind` is position, velocity or start; far
+    for what begins far from its operating point (see netsim.solvers.far_starts)."""
 
     text: str
     size: float

@@ -16,6 +16,7 @@ from netsim.levels import Offsets, Signature, StructurallySingular, least_offset
 from netsim.network import Instance
 from netsim.solvers.assembly import Change, Sizes, changes, closed, length, lifted, open_joint, sizes_of_machine, speaks_of_positions, turn_far
 from netsim.solvers.culprits import irreducible
+from netsim.solvers.far_starts import far_from_rest
 from netsim.solvers.held import held_rows, let_go, stage_of
 from netsim.solvers.history import PAST, begin_past
 from netsim.solvers.machine import Machine
@@ -130,14 +131,15 @@ def consistent_start(machine: Machine, structure: Structure, t: float = 0.0, at_
     starts = [*written, *_relative(stages, g, written)]
     if len(sizes.lengths) and any(map(speaks_of_positions, starts)):  # a mechanism is put together before anything rests in it
         starts = _through(stages, g, starts, -1, sizes)
+    far: list[Change] = []
     if not at_rest:
-        starts = _static(machine, structure, g, starts, weights, sizes)
+        starts, far = _static(machine, structure, g, starts, weights, sizes)
     begin_past(machine.problem.past, g, at_rest)
     set_time(machine.bundle, g, t)
     set_charges(machine, g)
     starts = _through(stages, g, starts, 0, sizes)
     set_charges(machine, g)  # of a channel that only its sources open: in the structure such a charge is a constant
-    return g, changes(machine, defaults, g, written, starts, sizes)
+    return g, [*changes(machine, defaults, g, written, starts, sizes), *far]
 
 
 def search_start(machine: Machine, structure: Structure, t: float) -> Array:
@@ -226,11 +228,13 @@ def _guess(machine: Machine, g: Array, guesses: Sequence[StartRow]) -> None:
         g[slots(machine, row.variables, row.levels)] -= miss * coefficients / max(float(coefficients @ coefficients), 1e-300)
 
 
-def _static(machine: Machine, structure: Structure, g: Array, starts: list[StartRow], weights: Array, sizes: Sizes) -> list[StartRow]:
+def _static(
+    machine: Machine, structure: Structure, g: Array, starts: list[StartRow], weights: Array, sizes: Sizes
+) -> tuple[list[StartRow], list[Change]]:
     """The static solution with written starts held: every held quantity frees the rate of one charge behind it.
 
-    The starts come back, those that were closed with the values they got."""
-    o = structure.static
+    The starts come back, those that were closed with the values they got, and what begins far from where nothing is held."""
+    o, before = structure.static, g.copy()
     held, freed = held_rows(machine, structure.at_rest, structure.static, starts)
     stages = Stages(machine, structure.at_rest, o, structure.static_triples, weights, sizes.angles)
     for k in range(-int(o.d.max(initial=0)), 1):
@@ -238,7 +242,13 @@ def _static(machine: Machine, structure: Structure, g: Array, starts: list[Start
             let_go(stages, g, held, freed)
         rows = [row for row in starts if row not in held and stage_of(row, o) == k] if k < 0 else []
         starts = _solve(stages, g, k, starts, [*rows, *(held if k == 0 else [])], freed if k == 0 else [], sizes)
-    return starts
+
+    def free(rows: list[StartRow], charges: list[int]) -> Array:
+        other = before.copy()
+        solve_stage(stages, other, 0, rows, charges)
+        return other
+
+    return starts, far_from_rest(stages, g, held, freed, free)
 
 
 def set_charges(machine: Machine, g: Array) -> None:
