@@ -10,7 +10,7 @@ import numpy as np
 from numba import types
 
 from netsim.analyses.events import Settling, begin_truths, moved_to, settling
-from netsim.analyses.failing import goes_on
+from netsim.analyses.failing import goes_on, jumped
 from netsim.analyses.methods import Method, method_named
 from netsim.analyses.options import TransientOptions
 from netsim.analyses.passing import pass_event
@@ -66,7 +66,7 @@ WORDS = {BY_ERROR: "the error test", BY_NEWTON: "Newton's method", BY_CORNER: "a
 @dataclass(eq=False)
 class Running:
     """The variable part of one run: nothing of it is kept on system, machine or method. `whole`: the machine of all constraints, where some are
-    left out; `tried`: see netsim.analyses.failing."""
+    left out; `tried`, `jumps`: see netsim.analyses.failing."""
 
     machine: Machine
     structure: Structure
@@ -89,6 +89,7 @@ class Running:
     bundles: dict[int, tuple[Any, Bundle]] = field(default_factory=dict)
     whole: Machine | None = None
     tried: list[float] = field(default_factory=lambda: [0, 0.0])
+    jumps: list[float] = field(default_factory=lambda: [0, 0.0])
 
     def bundle(self, name: str) -> Bundle:
         """One of its parts behind one address; parts that events exchange are kept."""
@@ -262,9 +263,9 @@ def integrate_adaptive(run: Running, progress: Any) -> Problem | None:  # noqa: 
             block = max(4, min(10 * block, int(block * BLOCK_SECONDS / max(spent, 1e-4)))) if status == GOING else block
         elif status == SINGULAR and broken.get(run.steps, 0) < NEW_PIVOTS:
             broken[run.steps] = broken.get(run.steps, 0) + 1
-            if hopeless := _new_pivots(run):
+            if (hopeless := _new_pivots(run)) and not jumped(run):
                 return hopeless
-        else:
+        elif status != SINGULAR or not jumped(run):
             return _failure(run, int(status))
 
 

@@ -5,15 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from netsim.analyses.passing import forget
 from netsim.errors import Problem, SimulationError
 from netsim.integrators.adaptive import CALLS, target_of, too_short
-from netsim.integrators.control import EDGE, FAILURES, FIXED, NOW, RECOVERING, ROW, SIZE
+from netsim.integrators.contract import REFUSED, RESTARTED, UNSOLVED
+from netsim.integrators.control import CORNER, DUE, EDGE, FAILURES, FIXED, NOW, RECOVERING, ROW, SIZE
 from netsim.integrators.radau_arrays import EASE, FACTOR_H, SOLVED
 from netsim.integrators.readout import take
 from netsim.integrators.states import load
 from netsim.kernels.bundle import bundled
 from netsim.solvers.newton import NOT_CONVERGED, NOT_FINITE, OUTSIDE_TABLE, set_time
 from netsim.solvers.recovery import plan_recovery, recover
+from netsim.solvers.snap import snapped
 
 REACHES, AGAIN, USUAL = (2.0, 1.0, 4.0, 0.5), (1.0, 0.5, 2.0), (1.0, 0.3, 0.1)
 """Steps to try, in the size that failed last; after a try that the error test refused, the size it asked for comes first, and at the end shares of
@@ -22,6 +27,8 @@ TRIES, PLACE = 40, 1e-3
 """So many tries within this part of a run, and no more are made there: a law that jumps fails at every step."""
 SMALL = 0.1
 """Solving stages together costs as much as a hundred steps: a step is tried this way when it is this small beside those before."""
+BEHIND = 1e-9, 1e-7, 1e-5
+"""How far behind a jump a circuit goes on, as shares of the run."""
 FINEST = 1e-11
 """The smallest rtol that double precision leaves room for on most networks."""
 MOST, STRICT, EASED = 8, 4, 30.0
@@ -45,7 +52,38 @@ def goes_on(run: Any, status: int) -> bool:
         usual = USUAL if reaches == AGAIN and run.steps else ()
         if _solved_together(run, [*(reach * failed for reach in reaches), *(share * run.now / run.steps for share in usual)]):
             return True
-    return not given and not shortest
+    return not given and (not shortest or jumped(run))
+
+
+def jumped(run: Any) -> bool:
+    """Whether the run goes on behind a jump of a circuit's values at the present instant (netsim.solvers.snap)."""
+    control, trial, layout = run.control, run.trial, run.machine.system.layout
+    t, at = float(control.numbers[NOW]), 3 * layout.nk + layout.ny
+    if layout.nk or run.machine.element is not None or not _may_try(run, run.jumps, t):
+        return False
+    for share in BEHIND:
+        h = share * run.options.stop
+        if t + h >= min(control.corners[control.places[CORNER]], control.numbers[DUE], run.options.stop):
+            return False
+        g = trial.g.copy()
+        load(run.machine.bundle, g, trial.start)
+        set_time(run.machine.bundle, g, t + h)
+        found = snapped(run.machine, g, trial.start[at : at + layout.nq], h)
+        if found is not None:
+            trial.start[3 * layout.nk : at + 2 * layout.nq] = np.concatenate(found)
+            control.numbers[NOW], control.numbers[SIZE], control.places[FAILURES] = t + h, h, 0
+            trial.counters[[RESTARTED, REFUSED, UNSOLVED]] = 1, 0, 0
+            forget(run)
+            return True
+    return False
+
+
+def _may_try(run: Any, tries: list[float], t: float) -> bool:
+    """Whether there were not too many tries about here; counts this one."""
+    if t > tries[1] + PLACE * run.options.stop:
+        tries[:] = 0, t
+    tries[0] += 1
+    return tries[0] <= TRIES
 
 
 def _solved_together(run: Any, sizes: list[float]) -> bool:
@@ -54,11 +92,8 @@ def _solved_together(run: Any, sizes: list[float]) -> bool:
 
     control, size = run.control, float(run.control.numbers[SIZE])
     t = float(control.numbers[NOW])
-    if t > run.tried[1] + PLACE * run.options.stop:
-        run.tried[:] = 0, t
-    if run.tried[0] >= TRIES:
+    if not _may_try(run, run.tried, t):
         return False
-    run.tried[0] += 1
     for tried in sizes:
         control.numbers[SIZE] = tried
         target, at_corner, _ = target_of(control, t)

@@ -48,7 +48,7 @@ def pass_event(run: Any) -> None:
         row = int(control.places[ROW]) if control.places[EVERY] else 0
         size = called(behind, problem, bundle, readout, s.looking, row, t, run.options.stop, run.method.estimate, AHEAD * run.options.stop)
         control.places[ROW] += row > 0
-        _forget(run)
+        forget(run)
         control.numbers[SIZE] = run.options.step or min(control.numbers[SIZE], size)
     _exchange(run, t)
     control.numbers[DUE] = called(next_due, s.looking, trial.g, t, run.options.stop)
@@ -76,7 +76,7 @@ def _exchange(run: Any, t: float) -> None:
         run.plan = plan
 
 
-def _forget(run: Any) -> None:
+def forget(run: Any) -> None:
     """Matrices of before the event serve no more."""
     run.trial.counters[FRESH] = 0
     if run.method.name == "radau":

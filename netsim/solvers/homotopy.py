@@ -12,6 +12,7 @@ large displacements the pseudo-transient comes first: it follows the loads downh
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -165,11 +166,11 @@ def _size(search: Search, step: Array) -> float:
     return float(np.max(np.abs(step) / np.maximum(np.abs(search.u), 1e-3 * search.rest.weight), initial=0.0))
 
 
-def limited_newton(search: Search) -> bool:
+def limited_newton(search: Search, free: int = 1) -> bool:
     """Newton's method with every unknown limited by itself.
 
     Along a chain of amplifiers gains multiply, and no norm of all unknowns tells whether a step was good; one by one they settle from its
-    beginning to its end. The first step is not limited: it finds what sources say."""
+    beginning to its end. The first step (so many as are `free`) is not limited: it finds what sources say."""
     rest = search.rest
     for k in range(MOST_LIMITED):
         search.iterations += 1
@@ -180,7 +181,7 @@ def limited_newton(search: Search) -> bool:
         if _size(search, step) <= TOLERANCE or (k and rest.settled(search.g, r)):
             search.move(-step)
             return True
-        longest = np.maximum(rest.weight, np.abs(search.u)) if k else np.inf
+        longest = np.maximum(rest.weight, np.abs(search.u)) if k >= free else np.inf
         search.move(-np.clip(step, -longest, longest))
     return False
 
@@ -297,7 +298,7 @@ def _scaled(rest: Rest, matrix: Any, r: Array) -> float:
     return float(np.linalg.norm(r / np.maximum(scale, 1e-300)))
 
 
-RUNGS = {
+RUNGS: dict[str, Callable[[Search], bool]] = {
     "limited Newton": limited_newton,
     "damped Newton": newton,
     "gmin stepping": gmin_stepping,

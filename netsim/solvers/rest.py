@@ -136,7 +136,7 @@ def at_rest(machine: Machine, g: Array, size: float) -> Rest:
     by_velocity = silent & ~by_charge & ~_silent(machine, g, (0.0, 1.0, 0.0))
     weight = np.array(system.nominals)
     weight[: layout.nk] = _position_sizes(machine, size)
-    carried, unit = _carried(machine, weight)
+    carried, unit = carried_by(machine, weight)
     places = np.concatenate([layout.x + np.arange(layout.nk), layout.y + np.arange(layout.ny)])
     rest = Rest(machine, g[places].copy(), by_charge, by_velocity, weight, carried, unit)
     moving = np.flatnonzero(by_velocity & (np.abs(step_matrix(machine, g, 1.0, 0.0, 0.0)[0]) > 1e-12))
@@ -164,7 +164,7 @@ def _position_sizes(machine: Machine, size: float) -> Array:
     return np.array([size if unit == "m/s" else 1.0 for unit in units])
 
 
-def _carried(machine: Machine, weight: Array) -> tuple[Array, Array]:
+def carried_by(machine: Machine, weight: Array) -> tuple[Array, Array]:
     """Unknowns of nodes with a balance of throughs, and through over across of ordinary sizes."""
     system = machine.system
     carried, unit = np.zeros(system.n, bool), np.ones(system.n)
