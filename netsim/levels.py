@@ -158,18 +158,18 @@ def _smallest(i: Array, j: Array, sigma: Array, match: Array, least: Array) -> t
 
 
 @without_collector()
-def absent_charges(system: System, values: Values) -> Array:
-    """Which triples of charges vanish at the present parameters, whatever the state: of a definition (that charge is then a constant), or of a rate
-    that a factor 0 hides (the resistance of a transistor's lead)."""
+def absent_rates(system: System, values: Values) -> Array:
+    """Which triples of rates and charges vanish at the present parameters, whatever the state: of a definition (that charge is then a constant), of a
+    charge's rate that a factor 0 hides (the resistance of a transistor's lead), of a velocity (a spring without damping), of an acceleration."""
     found = [np.zeros(0, bool)]
     for batch in system.batches:
         kernel = batch.kernels.levels
         if not kernel.program.n_outputs:
             continue
-        charges = [(row >= len(batch.form.rows)) != (key[0] == "charge") for _, row, key, _ in kernel.scatter]
-        absent = np.zeros((len(charges), batch.n), bool)
-        if any(charges):
-            absent = zeros(kernel.program, parameters_of(batch, values)) & np.array(charges)[:, None]
+        asked = [(row >= len(batch.form.rows)) != (key[0] == "charge") or level > 0 for _, row, key, level in kernel.scatter]
+        absent = np.zeros((len(asked), batch.n), bool)
+        if any(asked):
+            absent = zeros(kernel.program, parameters_of(batch, values)) & np.array(asked)[:, None]
         found.append(absent.ravel())
     return np.concatenate(found)
 

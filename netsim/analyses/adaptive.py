@@ -40,7 +40,7 @@ from netsim.kernels.bundle import Bundle, bundled, called
 from netsim.peaks import ends_of
 from netsim.selection import Sampler
 from netsim.solvers.consistent import Consistent
-from netsim.solvers.diagnosis import AHEAD, Stopped, explain_chatter, explain_failure
+from netsim.solvers.diagnosis import AHEAD, Stopped, explain_chatter, explain_failure, explain_unstable
 from netsim.solvers.history import PIECES, more_pieces
 from netsim.solvers.initial import Structure
 from netsim.solvers.linear import Factor
@@ -51,6 +51,7 @@ from netsim.solvers.reach import out_of_reach
 from netsim.solvers.reactions import Reactions, find_reactions
 from netsim.solvers.redundancy import badly_chosen, chosen_anew, without
 from netsim.solvers.sharing import plan_sharing
+from netsim.solvers.suspects import not_finite
 
 Array = np.ndarray
 
@@ -60,6 +61,8 @@ HARDLY, HOPELESS = 1e-3, 20_000
 """A run that fails so many steps within this part of it hardly advances."""
 LOOK, HARD = 10, 3
 """Where constraints repeat one another: steps after which it is asked whether others should be left out, and how many failures ask for it."""
+STIFF = 1e3
+"""Steps in a whole run from which on it is a method's stability that may have bound them."""
 WORDS = {BY_ERROR: "the error test", BY_NEWTON: "Newton's method", BY_CORNER: "a corner of a drive or of what is delayed", BY_EVENT: "an event"}
 
 
@@ -320,5 +323,8 @@ def _failure(run: Running, status: int) -> Problem:
         found = [problem for ahead in looks if (problem := out_of_reach(machine, stands, before, before + ahead))]
         if found:
             return found[-1]
+    many = run.method.explicit and run.steps * run.options.stop > STIFF * before
+    if many and status == NOT_FINITE and not not_finite(machine, run.trial.g):
+        return explain_unstable(machine, run.options.method, before, run.steps, run.options.stop, run.trial.start)
     stopped = Stopped(status, before, given or float(run.control.numbers[SIZE]), "" if given else WORDS[float(run.control.numbers[REASON])])
     return explain_failure(machine, stopped, stands, run.trial.start, (run.trial.g, run.trial.out, run.trial.u))

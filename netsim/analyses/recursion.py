@@ -42,6 +42,8 @@ ELASTIC_SIZE = 1e-3
 GRID = 500
 WEIGHTLESS = 1e-12
 """Masses below this part of what else moves are rounding."""
+WILD = 1e6
+"""Coordinates and rates beyond this [m, rad and per second] end the samples of a run that diverged."""
 
 
 def recursion(
@@ -66,6 +68,8 @@ def recursion(
     time, qs, vs, failure, effort = run(machine, found, options, g, q, v)
     if failure:
         failure = _weightless(found, q) or failure
+        tame = np.append(np.abs(np.hstack([qs, vs])).max(axis=1) < WILD, False)
+        time = time[: max(1, int(np.argmin(tame)))]
     recovery, charges = plan_recovery(machine, structure, g), plan_charges(machine)
     work = integrals_of(machine)
     values, account = np.full((len(time), len(selection.entries)), np.nan), np.zeros((len(time) + 1, 4))

@@ -91,7 +91,13 @@ class Levels:
         wanted = np.where(self.balances, 2 * offsets.c + 2, np.where(self.read >= 0, offsets.c + self.read, 0))
         if np.any(wanted[offsets.match >= 0] > 2):
             message = "formulation = tree has positions, velocities and accelerations of bodies, and this network asks for higher derivatives of them"
-            raise InputError(Problem("E439", message, hint="say formulation = absolute: a motion is prescribed behind a spring or an inductance"))
+            raise InputError(
+                Problem(
+                    "E439",
+                    message,
+                    hint="say formulation = absolute: a motion is prescribed behind a spring or an inductance, or springs meet in a knot",
+                )
+            )
 
 
 def find_levels(machine: Machine, elements: Elements, tree: Mechanism, places: Places, directory: Array, constant: Array) -> Levels:

@@ -22,7 +22,7 @@ from netsim.solvers.history import PAST, begin_past
 from netsim.solvers.machine import Machine
 from netsim.solvers.newton import OUTSIDE_TABLE, set_time
 from netsim.solvers.stages import Inconsistent, Stages, slots, solve_stage
-from netsim.solvers.words import advice, fixed_twice, row_words
+from netsim.solvers.words import advice, fixed_twice, row_words, unmet
 from netsim.starts import StartRow, relative_rows, start_rows
 from netsim.system import System
 
@@ -241,7 +241,11 @@ def _static(
         if k == 0:
             let_go(stages, g, held, freed)
         rows = [row for row in starts if row not in held and stage_of(row, o) == k] if k < 0 else []
-        starts = _solve(stages, g, k, starts, [*rows, *(held if k == 0 else [])], freed if k == 0 else [], sizes)
+        try:
+            starts = _solve(stages, g, k, starts, [*rows, *(held if k == 0 else [])], freed if k == 0 else [], sizes)
+        except SimulationError as wrong:
+            more = "`from = rest` begins without the static solution"
+            raise SimulationError([replace(p, hint=f"{p.hint}; {more}") if p.code == "E501" else p for p in wrong.problems]) from None
 
     def free(rows: list[StartRow], charges: list[int]) -> Array:
         other = before.copy()
@@ -310,8 +314,5 @@ def _explained(stages: Stages, wrong: Inconsistent, rows: list[StartRow], g: Arr
     if twice := fixed_twice(stages.machine.system, wrong.equations):
         sentence, span = twice
         return InputError(Problem("E414", f"{sentence}, and not to the same value", span, hint="make both say the same, or leave one of them out"))
-    what = {0: "accelerations and forces", -1: "velocities and charges", -2: "positions"}.get(wrong.stage, "starting values")
     hint = "two constraints may contradict each other, or Newton needs a `guess`"
-    return SimulationError(
-        Problem("E501", f"no consistent start: {what} do not satisfy the equations at {', '.join(where) or 'the constraints'}", hint=hint)
-    )
+    return SimulationError(Problem("E501", f"no consistent start: {unmet(stages.machine.system, wrong.stage, wrong.equations)}", hint=hint))
