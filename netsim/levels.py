@@ -8,7 +8,8 @@ stages k = -max d .. 0 the equations F_i^(c_i + k) = 0 for the variables z_j^(d_
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,12 +25,19 @@ Array = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class Signature:
-    """All (equation, variable, level) triples, batch by batch in the order of the level kernels' outputs; ground is -1."""
+    """All (equation, variable, level) triples, batch by batch in the order of the level kernels' outputs; ground is -1. Those in `resting` count
+    where all rests: in a run, what is delayed follows from the past."""
 
     equation: Array
     variable: Array
     level: Array
     size: int
+    resting: Array
+
+    @cached_property
+    def moving(self) -> Signature:
+        """The signature of a run."""
+        return replace(self, equation=np.where(self.resting, -1, self.equation)) if self.resting.any() else self
 
     @property
     def kept(self) -> Array:
@@ -62,13 +70,15 @@ def equation_numbers(system: System, batch: Batch, row: int) -> Array:
 
 def signature(system: System) -> Signature:
     """The signature of a system, from the sparsity of its component types alone."""
-    equations, variables, levels = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    equations, variables, levels, resting = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0, bool)]
     for batch in system.batches:
         for _, row, key, level in batch.kernels.levels.scatter:
+            resting.append(np.full(batch.n, key[0] == "resting"))
             equations.append(equation_numbers(system, batch, row))
             variables.append(_variables(system, batch, key))
             levels.append(np.full(batch.n, level))
-    return Signature(np.concatenate(equations), np.concatenate(variables), np.concatenate(levels), system.n + system.layout.nq)
+    equation, variable, level = map(np.concatenate, (equations, variables, levels))
+    return Signature(equation, variable, level, system.n + system.layout.nq, np.concatenate(resting))
 
 
 def _variables(system: System, batch: Batch, key: Any) -> Array:
@@ -148,18 +158,18 @@ def _smallest(i: Array, j: Array, sigma: Array, match: Array, least: Array) -> t
 
 
 @without_collector()
-def absent_charges(system: System, values: Values) -> Array:
-    """Which triples of charges vanish at the present parameters, whatever the state: of a definition (that charge is then a constant), or of a rate
-    that a factor 0 hides (the resistance of a transistor's lead)."""
+def absent_rates(system: System, values: Values) -> Array:
+    """Which triples of rates and charges vanish at the present parameters, whatever the state: of a definition (that charge is then a constant), of a
+    charge's rate that a factor 0 hides (the resistance of a transistor's lead), of a velocity (a spring without damping), of an acceleration."""
     found = [np.zeros(0, bool)]
     for batch in system.batches:
         kernel = batch.kernels.levels
         if not kernel.program.n_outputs:
             continue
-        charges = [(row >= len(batch.form.rows)) != (key[0] == "charge") for _, row, key, _ in kernel.scatter]
-        absent = np.zeros((len(charges), batch.n), bool)
-        if any(charges):
-            absent = zeros(kernel.program, parameters_of(batch, values)) & np.array(charges)[:, None]
+        asked = [(row >= len(batch.form.rows)) != (key[0] == "charge") or level > 0 for _, row, key, level in kernel.scatter]
+        absent = np.zeros((len(asked), batch.n), bool)
+        if any(asked):
+            absent = zeros(kernel.program, parameters_of(batch, values)) & np.array(asked)[:, None]
         found.append(absent.ravel())
     return np.concatenate(found)
 

@@ -26,7 +26,7 @@ from netsim.expansion import build_network
 from netsim.language.parse import parse
 from netsim.language.show import show
 from netsim.language.syntax import Binary, Binding, Expr, Name, Run, Save, Vector
-from netsim.levels import absent_charges
+from netsim.levels import absent_rates
 from netsim.library import electrical_types
 from netsim.measures import check_measures, measured, signals_measured
 from netsim.network import Network
@@ -71,7 +71,7 @@ class Model:
         errors = [p for p in self.shared["findings"] if not p.is_note and (self.network.runs or p.code != "E302")]  # see _settled
         if errors:
             raise InputError(errors)
-        constant = absent_charges(self.system, self.values)
+        constant = absent_rates(self.system, self.values)
         if "prepared" not in self.shared or not np.array_equal(self.shared["prepared"][0], constant):
             self.shared["prepared"] = (constant, solvable(self.system, self.values, constant))
         return self.shared["prepared"][1]

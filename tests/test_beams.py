@@ -11,6 +11,7 @@ from scipy.linalg import eigh
 from scipy.optimize import minimize_scalar
 
 import netsim
+from netsim.errors import SimulationError
 from netsim.library import models_folder
 from netsim.solvers.initial import consistent_start
 from netsim.solvers.recovery import plan_recovery, recover
@@ -389,6 +390,16 @@ def test_truncated_equations_lose_energy():
     full, truncated = (Chain(2, 1, EI=300.0, truncated=t).motion([-np.pi / 2, 1.0], times, rtol=1e-7)[1] for t in (False, True))
     assert full < 1e-5
     assert truncated > 0.1
+
+
+def test_an_explicit_method_says_that_stability_binds_its_steps():
+    """A hundred elements vibrate within microseconds: rk8 ends, says so, and names what serves; with so many it ends at once."""
+    model = netsim.load(PENDULUM, counts={"elements": 100})
+    with pytest.raises(SimulationError) as caught:
+        model.transient(stop=0.01, sample=0.01, method="rk8", rtol=1e-3, save=["theta1"])
+    problem = caught.value.problems[0]
+    assert problem.code == "E505" and problem.message.startswith("rk8 stops at t = ")
+    assert "bound by stability" in problem.hint and "radau or bdf" in problem.hint
 
 
 def test_fill_grows_with_the_number_of_elements():

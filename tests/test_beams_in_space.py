@@ -23,24 +23,34 @@ save b.r, b.R
 """
 NUMBERS = "line = 3 kg/m, EIy = 50 N.m2, EIz = 80 N.m2"
 TIP = "tip spatial_frame (b) at = [2, 0, 0] m"
-PUSH = "push world_force (b) F = [0, 0.01, 0.02] N, at = [2, 0, 0] m\n"
-KINDS = {"spatial_flexible_link": (NUMBERS, ""), "spatial_beam": (NUMBERS + ", EA = 1e9 N, GJ = 40 N.m2", TIP)}
+PUSH = "push world_force (b) F = [0, {0}, {1}] N, at = [2, 0, 0] m\n"
+KINDS = {"spatial_flexible_link": (NUMBERS, "", 0.01), "spatial_beam": (NUMBERS + ", EA = 1e9 N, GJ = 40 N.m2", TIP, 1e-5)}
+"""Section, what else is there, and the force: a beam of large displacements has the closed form in the limit of small ones."""
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_tip_of_a_cantilever_in_both_planes(kind):
-    """F L^3/(3 EI) and F L^2/(2 EI) by one element; of the large-displacement beam up to what is of third order in the deflection."""
-    section, tip = KINDS[kind]
-    result = netsim.load(CANTILEVER.format(kind=kind, section=section, more=PUSH + tip)).static()
-    third = 2e-10 if kind == "spatial_beam" else 1e-15
-    assert abs(result["b.r.y"].item() - 0.01 * 8 / 150) < third
-    assert abs(result["b.r.z"].item() - 0.02 * 8 / 240) < third
+    """F L^3/(3 EI) and F L^2/(2 EI) by one element."""
+    section, tip, force = KINDS[kind]
+    result = netsim.load(CANTILEVER.format(kind=kind, section=section, more=PUSH.format(force, 2 * force) + tip)).static()
+    assert abs(result["b.r.y"].item() / (force * 8 / 150) - 1) < 1e-12
+    assert abs(result["b.r.z"].item() / (2 * force * 8 / 240) - 1) < 1e-12
     if kind == "spatial_beam":
-        assert abs(result["b.R[2,1]"].item() - 0.01 * 4 / 100) < third
+        assert abs(result["b.R[2,1]"].item() / (force * 4 / 100) - 1) < 1e-12
+
+
+@pytest.mark.parametrize("elements, coefficient", [(1, 16 / 15), (8, 36 / 35)])
+def test_what_a_tip_keeps_back_is_of_second_order(elements, coefficient):
+    """The elastica's w = (F L^3/3EI) (1 - 36/35 (w/L)^2 + ...); one element has 16/15 in its place."""
+    section, tip, _ = KINDS["spatial_beam"]
+    text = CANTILEVER.format(kind="spatial_beam", section=section, more=PUSH.format(0.1, 0) + tip)
+    found = netsim.load(text, counts={"n": elements}).static()["b.r.y"].item()
+    linear = 0.1 * 8 / 150
+    assert (1 - found / linear) / (linear / 2) ** 2 == pytest.approx(coefficient, rel=1e-4 if elements == 1 else 1e-3)
 
 
 def test_torsion_of_a_beam():
-    section, tip = KINDS["spatial_beam"]
+    section, tip, _ = KINDS["spatial_beam"]
     result = netsim.load(CANTILEVER.format(kind="spatial_beam", section=section, more="turn world_moment (b) M = [0.1, 0, 0] N.m\n" + tip)).static()
     assert abs(np.arctan2(result["b.R[3,2]"].item(), result["b.R[2,2]"].item()) - 0.1 * 2 / 40) < 1e-12
 
@@ -48,10 +58,10 @@ def test_torsion_of_a_beam():
 def test_sections_by_their_shape():
     """Tubes and rectangles against the formulas of their moments; torsion of a square by 0.1406 a^4 (Roark)."""
     tube = "E = 200 GPa, rho = 7800 kg/m3, r = 10 mm, ri = 8 mm"
-    found = netsim.load(CANTILEVER.format(kind="spatial_flexible_link", section=tube, more=PUSH)).static()
+    found = netsim.load(CANTILEVER.format(kind="spatial_flexible_link", section=tube, more=PUSH.format(0.01, 0.02))).static()
     assert abs(found["b.r.y"].item() / (0.01 * 8 / (3 * 200e9 * np.pi / 4 * (0.01**4 - 0.008**4))) - 1) < 1e-9
     bar = "E = 200 GPa, rho = 7800 kg/m3, width = 12 mm, height = 6 mm"
-    found = netsim.load(CANTILEVER.format(kind="spatial_beam", section=bar, more=PUSH + TIP)).static()
+    found = netsim.load(CANTILEVER.format(kind="spatial_beam", section=bar, more=PUSH.format(0.01, 0.02) + TIP)).static()
     assert abs(found["b.r.y"].item() / (0.01 * 8 / (3 * 200e9 * 0.012 * 0.006**3 / 12)) - 1) < 1e-5
     assert abs(found["b.r.z"].item() / (0.02 * 8 / (3 * 200e9 * 0.006 * 0.012**3 / 12)) - 1) < 1e-5
     square = "E = 200 GPa, poisson = 0.25, rho = 7800 kg/m3, width = 6 mm, height = 6 mm"

@@ -159,6 +159,16 @@ save j1.q, l1.y
         assert np.abs(found.series(name) - expected[:, k]).max() < 1e-6 * np.ptp(expected[:, k]), name
 
 
+@pytest.mark.parametrize("links", [1, 2])
+def test_energy_of_kozlowski_s_pendulums(links):
+    """From the paper's start; in 5 s, at the same tolerance, 7e-13 and 5e-12 J are lost."""
+    text = (models_folder() / "manipulators" / f"flexible_pendulum_{links}.net").read_text()
+    model = netsim.load(re.sub("run .*", "run recursion(stop = 0.5 s, from = rest, sample = 10 ms)", text))
+    stored = {rtol: model.run({"rtol": rtol})[0].energy[:, 0] for rtol in (1e-8, 1e-10)}
+    rough, tight = (np.abs(each - each[0]).max() for each in stored.values())
+    assert tight < 1e-11 and tight < rough / 5
+
+
 @pytest.mark.parametrize("links, starts", [(1, [-0.5]), (2, [-1.2, 1.0])])
 def test_truncated_equations(links, starts):
     """M q'' + dV/dq = 0 in the paper's coordinates, for one and two links: the independent code's, and far from what the full ones give."""
@@ -170,9 +180,10 @@ def test_truncated_equations(links, starts):
     apart = np.ptp(motions[True] - motions[False], axis=0)[0]
     run = "run recursion(stop = 0.1 s, rtol = 1e-11, from = rest, sample = 50 ms, equations = truncated)"
     model = netsim.load(re.sub("run .*", run, text)).with_params(EI=300.0)
-    found = model.run()[0]
-    for k, name in enumerate(["theta1", "u3", "u4", "u5", "u6", "theta2", "w3", "w4", "w5", "w6"][: 5 * links]):
-        assert np.abs(found.series(name) - motions[True][:, k]).max() < 1e-6 * np.ptp(motions[True][:, k]), name
+    for method in ("rk8", "rk6"):
+        found = model.run({"method": method})[0]
+        for k, name in enumerate(["theta1", "u3", "u4", "u5", "u6", "theta2", "w3", "w4", "w5", "w6"][: 5 * links]):
+            assert np.abs(found.series(name) - motions[True][:, k]).max() < 1e-6 * np.ptp(motions[True][:, k]), name
     assert apart > (1e-4 if links == 2 else 1e-6)
 
 

@@ -225,12 +225,14 @@ def test_nor_gate_heats_what_it_stands_on():
 THREE_SPRINGS = """use spatial
 world gravity = [0, -9.80665, 0] m/s2
 
-hung  body         (b)                  m = 0.8 kg, I = diag(0.1, 0.1, 0.1) kg.m2, at = [0.5, -0.5, 0] m
-star  spring_star  (ground, ground, b)  at1 = [0.3, 0, 0] m, at2 = [0, 0, 0.3] m, at3 = [0.5, -0.3, 0] m, at = [0.1, -0.2, 0.2] m, c1 = 20 N/m, {rest}
+hung  body         (b)          m = 0.8 kg, I = diag(0.1, 0.1, 0.1) kg.m2, at = [0.5, -0.5, 0] m
+star  knot         (point)      at = [0.1, -0.2, 0.2] m
+s1    line_spring  (ground, point)  at1 = [0.3, 0, 0] m, at2 = [0.1, -0.2, 0.2] m, c = 20 N/m, l0 = 0.1 m
+s2    line_spring  (ground, point)  at1 = [0, 0, 0.3] m, at2 = [0.1, -0.2, 0.2] m, c = 20 N/m, l0 = 0.1 m
+s3    line_spring  (b, point)   at1 = [0.5, -0.3, 0] m, at2 = [0.1, -0.2, 0.2] m, c = 40 N/m, l0 = 0.1 m
 run   transient(stop = 1 s, sample = 0.1 s)
-save  b.r, star.point
+save  b.r, point.r
 """
-REST = "c2 = 20 N/m, c3 = 40 N/m, l1 = 0.1 m, l2 = 0.1 m, l3 = 0.1 m"
 
 WHEELS = """use spatial
 use rotational
@@ -247,7 +249,7 @@ save    middle.r, middle.v, left.phi, right.phi
 
 def test_three_springs():
     """Elementary.ThreeSprings: the point without mass from its balance at every instant, the body by Newton and Euler."""
-    (samples,) = netsim.load(THREE_SPRINGS.format(rest=REST)).run()
+    (samples,) = netsim.load(THREE_SPRINGS).run()
     point, ends = np.array([0.1, -0.2, 0.2]), (np.array([0.3, 0, 0]), np.array([0, 0, 0.3]))
 
     def pull(c, gap):
@@ -270,7 +272,7 @@ def test_three_springs():
     for k, c in enumerate("xyz"):
         assert samples.series(f"b.r.{c}") == pytest.approx(found[k], abs=2e-5)
     end = found[:3, -1] + Rotation.from_quat(found[6:10, -1]).apply([0, 0.2, 0])
-    assert [samples.series(f"star.point.{c}")[-1] for c in "xyz"] == pytest.approx(balanced(end), abs=2e-5)
+    assert [samples.series(f"point.r.{c}")[-1] for c in "xyz"] == pytest.approx(balanced(end), abs=2e-5)
 
 
 def test_wheel_set():

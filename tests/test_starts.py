@@ -10,7 +10,7 @@ import pytest
 import netsim
 from netsim.cli import main
 from netsim.errors import InputError
-from netsim.levels import absent_charges, signature
+from netsim.levels import absent_rates, signature
 from netsim.solvers.culprits import irreducible
 from netsim.starts import StartRow
 from netsim.starts_shown import states
@@ -264,7 +264,7 @@ vg  voltage  (g, ground)  v = 3 V
 m1  mosfet   (d, g, ground, ground)  Cox = 1.7e-3 F/m2, Rd = {resistance}, Rs = {resistance}
 """
     model = netsim.load(text)
-    found, absent = signature(model.system), absent_charges(model.system, model.values)
+    found, absent = signature(model.system), absent_rates(model.system, model.values)
     n, names = model.system.n, model.system.names
     behind = [e for e in range(n) if names[e] in ("m1.xd", "m1.xs")]
     rates = np.isin(found.equation, behind) & (found.variable >= n)

@@ -40,7 +40,8 @@ from netsim.kernels.bundle import Bundle, bundled, called
 from netsim.peaks import ends_of
 from netsim.selection import Sampler
 from netsim.solvers.consistent import Consistent
-from netsim.solvers.diagnosis import AHEAD, Stopped, explain_chatter, explain_failure
+from netsim.solvers.diagnosis import AHEAD, Stopped, explain_chatter, explain_failure, explain_unstable
+from netsim.solvers.history import PIECES, more_pieces
 from netsim.solvers.initial import Structure
 from netsim.solvers.linear import Factor
 from netsim.solvers.load_shares import Crowded, set_shares
@@ -50,6 +51,7 @@ from netsim.solvers.reach import out_of_reach
 from netsim.solvers.reactions import Reactions, find_reactions
 from netsim.solvers.redundancy import badly_chosen, chosen_anew, without
 from netsim.solvers.sharing import plan_sharing
+from netsim.solvers.suspects import not_finite
 
 Array = np.ndarray
 
@@ -59,7 +61,9 @@ HARDLY, HOPELESS = 1e-3, 20_000
 """A run that fails so many steps within this part of it hardly advances."""
 LOOK, HARD = 10, 3
 """Where constraints repeat one another: steps after which it is asked whether others should be left out, and how many failures ask for it."""
-WORDS = {BY_ERROR: "the error test", BY_NEWTON: "Newton's method", BY_CORNER: "a corner of a drive", BY_EVENT: "an event"}
+STIFF = 1e3
+"""Steps in a whole run from which on it is a method's stability that may have bound them."""
+WORDS = {BY_ERROR: "the error test", BY_NEWTON: "Newton's method", BY_CORNER: "a corner of a drive or of what is delayed", BY_EVENT: "an event"}
 
 
 @dataclass(eq=False)
@@ -132,7 +136,6 @@ def begin_adaptive(machine: Machine, structure: Structure, options: TransientOpt
 
 
 def _begin(machine: Machine, structure: Structure, options: TransientOptions, g: Array, reader: Sampler, corners: Array) -> Running:
-    layout = machine.system.layout
     method = method_named(options.method)
     if reason := method.refused(structure.index):
         raise InputError(Problem("E426", reason, hint="leave `method` out: the default serves every index"))
@@ -145,7 +148,7 @@ def _begin(machine: Machine, structure: Structure, options: TransientOptions, g:
     closing, closed = closing_plan(machine, structure, method, trial, 0.0)
     arrays, alive = method.prepare(machine, factor, plan, closing)
     peaks = np.zeros(0) if options.step else ends_of(machine, options.stop, corners, method.work, options.rtol)
-    control = first_control(options, method, structure, size, corners, peaks, plan, layout.nk > 0)
+    control = first_control(options, method, structure, size, corners, peaks, plan, machine)
     if events and len(plan.sizes):  # values that switch have no polynomial worth a sample where nothing else moves
         control.places[RECOVERING] = 1
     reactions = find_reactions(machine)
@@ -249,8 +252,7 @@ def integrate_adaptive(run: Running, progress: Any) -> Problem | None:  # noqa: 
         if status == DONE:
             return None
         if status == FULL:
-            run.bundles.pop(id(run.readout))
-            run.readout = longer(run.readout)
+            _grow(run)
         elif status == EVENT:
             try:
                 _pass_event(run)
@@ -268,6 +270,16 @@ def integrate_adaptive(run: Running, progress: Any) -> Problem | None:  # noqa: 
                 return hopeless
         elif status != SINGULAR or not jumped(run):
             return _failure(run, int(status))
+
+
+def _grow(run: Running) -> None:
+    """More room for what the run remembers, or else for samples."""
+    past = run.machine.problem.past
+    if past.numbers[PIECES] == len(past.spans):
+        more_pieces(past)
+    else:
+        run.bundles.pop(id(run.readout))
+        run.readout = longer(run.readout)
 
 
 def _new_pivots(run: Running) -> Problem | None:
@@ -311,5 +323,8 @@ def _failure(run: Running, status: int) -> Problem:
         found = [problem for ahead in looks if (problem := out_of_reach(machine, stands, before, before + ahead))]
         if found:
             return found[-1]
+    many = run.method.explicit and run.steps * run.options.stop > STIFF * before
+    if many and status == NOT_FINITE and not not_finite(machine, run.trial.g):
+        return explain_unstable(machine, run.options.method, before, run.steps, run.options.stop, run.trial.start)
     stopped = Stopped(status, before, given or float(run.control.numbers[SIZE]), "" if given else WORDS[float(run.control.numbers[REASON])])
     return explain_failure(machine, stopped, stands, run.trial.start, (run.trial.g, run.trial.out, run.trial.u))

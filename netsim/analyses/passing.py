@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from netsim.analyses.event_log import crowded
@@ -14,6 +15,7 @@ from netsim.integrators.control import DUE, EVERY, NOW, ROW, SIZE
 from netsim.integrators.instants import before, behind, next_due
 from netsim.integrators.readout import longer
 from netsim.kernels.bundle import called
+from netsim.solvers.stages import Inconsistent
 
 IDLE = 20
 """So often an instant may be found at which nothing changes."""
@@ -36,7 +38,10 @@ def pass_event(run: Any) -> None:
         run.readout = longer(run.readout)
     bundle, readout, known = run.bundle("trial"), run.bundle("readout"), len(s.log)
     called(before, problem, bundle, readout, t)
-    settled = settle(s, trial.g, t)
+    try:
+        settled = settle(s, trial.g, t)
+    except Inconsistent as lost:
+        raise SimulationError([replace(p, message=f"at t = {t:.9g} s {p.message}") for p in lost.problems]) from None
     run.idle = 0 if settled or t > run.last else run.idle + 1
     run.last = t
     if run.idle > IDLE:

@@ -27,6 +27,7 @@ from netsim.recursion.sources import FORCE, POSITION, SPEED
 from netsim.recursion.states import coordinates, fill, places, translation
 from netsim.samples import Samples
 from netsim.selection import add_unseen, sampler, select
+from netsim.solvers.history import refuse_delays
 from netsim.solvers.initial import Structure
 from netsim.solvers.machine import Machine
 from netsim.solvers.newton import set_time
@@ -41,6 +42,8 @@ ELASTIC_SIZE = 1e-3
 GRID = 500
 WEIGHTLESS = 1e-12
 """Masses below this part of what else moves are rounding."""
+WILD = 1e6
+"""Coordinates and rates beyond this [m, rad and per second] end the samples of a run that diverged."""
 
 
 def recursion(
@@ -53,6 +56,7 @@ def recursion(
 ) -> Samples:
     """Integrate a network whose bodies form a tree. Raises `InputError` (E450) where they do not, or a start is wrong."""
     began, cpu = clock.perf_counter(), clock.process_time()
+    refuse_delays(machine.system, "recursion()", "its states are those of bodies and of elements beside them")
     found = network_tree(machine)
     machine, structure, g, _ = begun(machine, structure, options.start)
     moved = translation(machine, found)
@@ -64,6 +68,8 @@ def recursion(
     time, qs, vs, failure, effort = run(machine, found, options, g, q, v)
     if failure:
         failure = _weightless(found, q) or failure
+        tame = np.append(np.abs(np.hstack([qs, vs])).max(axis=1) < WILD, False)
+        time = time[: max(1, int(np.argmin(tame)))]
     recovery, charges = plan_recovery(machine, structure, g), plan_charges(machine)
     work = integrals_of(machine)
     values, account = np.full((len(time), len(selection.entries)), np.nan), np.zeros((len(time) + 1, 4))

@@ -98,7 +98,7 @@ def _beside_step(options: Mapping[str, Any], spans: Mapping[str, Any]) -> list[P
         "rtol": ("a given step has no error test, so 'step' and 'rtol' exclude each other", "leave 'step' out"),
         "method": ("'method' is for runs without 'step'", "with 'step' the method is Newmark's"),
         "superelement": ("'superelement' is for runs without 'step'", "Newmark takes one body at a time"),
-        "equations": ("truncated equations are for runs without 'step'", "Newmark's method takes the full ones"),
+        "equations": ("truncated equations are for runs without 'step'", "leave 'step' out: rk8, rk6 and rk45 take them, Newmark's method does not"),
     }
     given = {name for name in refused if name in options} - ({"equations"} if options.get("equations") != TRUNCATED else set())
     return [Problem("E423", message, spans.get(name), hint=hint) for name, (message, hint) in refused.items() if name in given]

@@ -21,7 +21,7 @@ from netsim.jointspace.spanning import Coordinate, Mechanism, axis_of, mechanism
 from netsim.kernels.form import Form, Key
 from netsim.kernels.kernel import Kernel, make_kernel
 from netsim.layout import FOLLOWING
-from netsim.levels import absent_charges
+from netsim.levels import absent_rates
 from netsim.network import GROUND, Instance, Network
 from netsim.solvers.machine import Machine, build_machine, call_table, custom_call
 from netsim.system import Redundant, System
@@ -83,7 +83,7 @@ def with_element(machine: Machine, tree: Mechanism, elements: Elements, places: 
     plan = _plan(machine, tree, elements, places)
     motion = _room(plan)
     sides, side_calls = _sides(machine, tree, elements)
-    problem, constant = machine.problem, absent_charges(system, machine.values)
+    problem, constant = machine.problem, absent_rates(system, machine.values)
     found = [problem.residual, sides, np.zeros(system.out_size), np.zeros(36 * len(plan.joints) + 1)]
     arrays = [*plan, *motion, *found]
     directory = calls.directory(arrays)

@@ -136,6 +136,18 @@ def explain_chatter(machine: Machine, t: float, failed: int, state: Array) -> Pr
     return Problem("E508", message, span_of(machine.system, place), hint=hint)
 
 
+def explain_unstable(machine: Machine, method: str, t: float, steps: int, stop: float, state: Array) -> Problem:
+    """Why an explicit method that has taken so many steps up to t gets no further: something is fast beside the length of the run."""
+    words, time, place = fastest(machine, state)
+    what = f"{words} changes by its own size within {time:.1g} s" if words else "something is fast beside the run"
+    message = f"{method} stops at t = {t:.4g} s: {what}, and rounding leaves no shorter step"
+    each, many = f"{t / steps:.1g} s each", f"{float(f'{stop * steps / t:.1g}'):,.0f}"
+    hint = (
+        f"steps of an explicit method are bound by stability, here to {each} (some {many} for the whole run): take an implicit method, radau or bdf"
+    )
+    return Problem("E505", message, span_of(machine.system, place), hint=hint)
+
+
 def _explain_runaway(machine: Machine, stopped: Stopped, state: Array) -> Problem:
     words, time, place = fastest(machine, state)
     what = f": {words} changes by its own size within {time:.2g} s" if words else ""

@@ -26,6 +26,7 @@ from netsim.solvers.linear_symbolic import (
     Ints,
     SingularMatrix,
     equilibrate,
+    null_size,
     null_spaces,
     pivot_order,
     structural_deficiency,
@@ -93,7 +94,7 @@ def analyse(n: int, indptr: ArrayLike, indices: ArrayLike, values: ArrayLike, ex
     findings = {k: each for k, each in enumerate(attempts) if isinstance(each, SingularMatrix)}
     for k, found in sorted(((k, each) for k, each in enumerate(attempts) if isinstance(each, _Found)), key=lambda pair: pair[1].condition):
         suspicious = found.condition > (_SUSPICIOUS_CONDITION if explain else _HOPELESS_CONDITION)
-        if not suspicious or not (singular := _singular(found.scaled, found.scales, RANK_TOLERANCE)):
+        if not suspicious or _regular(found) or not (singular := _singular(found.scaled, found.scales, RANK_TOLERANCE)):
             return found.factor
         findings[k] = singular
     raise findings[0]
@@ -151,6 +152,21 @@ def _require_finite(start: Ints, row: Ints, entries: Floats) -> None:
         column = np.searchsorted(start, wrong[:_NAMED_ENTRIES], side="right") - 1
         named = ", ".join(f"({row[p]}, {j}) = {entries[p]}" for p, j in zip(wrong, column))
         raise ValueError(f"{len(wrong)} matrix entries are not finite: {named}{', ...' if len(wrong) > _NAMED_ENTRIES else ''}")
+
+
+def _regular(found: _Found) -> bool:
+    """Whether inverse iteration with the factor at hand finds nothing null: a search for null spaces has fill like n^2 where n elements meet."""
+    factor, n = found.factor, found.scaled.shape[0]
+    block = np.random.default_rng(1).standard_normal((min(4, n), n))
+    for _ in range(3):
+        for vector in block:
+            _solve_triangles_transpose(factor, vector)
+            _solve_triangles(factor, vector)
+        if not np.isfinite(block).all():
+            return False
+        block = np.ascontiguousarray(np.linalg.qr(block.T)[0].T)
+    permuted = found.scaled[factor.row_order][:, factor.column_order]
+    return bool(np.linalg.svd(permuted @ block.T, compute_uv=False).min() > null_size(found.scaled))
 
 
 def _broken_down(scaled: sparse.csc_matrix, scales: tuple[Floats, Floats]) -> SingularMatrix:

@@ -82,9 +82,10 @@ def equilibrate(matrix: sparse.csc_matrix, fitted: bool = False) -> tuple[Floats
     for _ in range(_FIT_SWEEPS if fitted else 0):
         exponents[0] = -_mean(size + exponents[1][column], row, n)
         exponents[1] = -_mean(size + exponents[0][row], column, n)
+    by_row, by_column = _grouped(row), _grouped(column)
     for _ in range(_SWEEPS):
         scaled = size + exponents[0][row] + exponents[1][column]
-        step = 0.5 * np.array([_norm(scaled, row, n), _norm(scaled, column, n)])
+        step = 0.5 * np.array([_norm(scaled, by_row, n), _norm(scaled, by_column, n)])
         exponents -= step
         if np.abs(step).max(initial=0.0) < _SETTLED:
             break
@@ -96,13 +97,23 @@ def _mean(values: Floats, place: Ints, n: int) -> Floats:
     return np.bincount(place, values, n) / np.maximum(np.bincount(place, minlength=n), 1)
 
 
-def _norm(logarithms: Floats, place: Ints, n: int) -> Floats:
+def _grouped(place: Ints) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """The order that brings entries of one place together, where each group begins, and the places that have one."""
+    order = np.argsort(place, kind="stable")
+    places, begins = np.unique(place[order], return_index=True)
+    return order, begins, places
+
+
+def _norm(logarithms: Floats, groups: tuple[NDArray[Any], ...], n: int) -> Floats:
     """log2 of the Euclidean norms of rows (columns) whose entries have these logarithms; 0 where there is none."""
-    largest = np.full(n, -np.inf)
-    np.maximum.at(largest, place, logarithms)
-    largest[~np.isfinite(largest)] = 0.0
-    squares = np.bincount(place, np.exp2(2 * (logarithms - largest[place])), n)
-    return largest + 0.5 * np.log2(np.maximum(squares, 1.0))
+    order, begins, places = groups
+    found = np.zeros(n)
+    if len(order):
+        sizes = logarithms[order]
+        largest = np.maximum.reduceat(sizes, begins)
+        squares = np.add.reduceat(np.exp2(2 * (sizes - np.repeat(largest, np.diff(begins, append=len(sizes))))), begins)
+        found[places] = largest + 0.5 * np.log2(squares)
+    return found
 
 
 def pivot_order(scaled: sparse.csc_matrix) -> tuple[Ints, Ints] | None:
@@ -246,9 +257,7 @@ def null_spaces(scaled: sparse.csc_matrix, tolerance: float = RANK_TOLERANCE) ->
     +-sqrt(s^2 + d^2) for the singular values s of S, so both null spaces grow by s/d in each step. A block of vectors is
     iterated and doubled until it holds more than the null space; `tolerance` is relative to the norm of S.
     """
-    n = scaled.shape[0]
-    magnitude = abs(scaled)
-    zero = tolerance * max(1.0, float(np.sqrt(magnitude.sum(0).max() * magnitude.sum(1).max())))
+    n, zero = scaled.shape[0], null_size(scaled, tolerance)
     shift = max(1e-8, zero)
     identity = shift * sparse.identity(n)
     regularised = splu(sparse.vstack([sparse.hstack([identity, scaled]), sparse.hstack([scaled.T, -identity])], format="csc"))
@@ -259,6 +268,12 @@ def null_spaces(scaled: sparse.csc_matrix, tolerance: float = RANK_TOLERANCE) ->
         if width == n or max(null_columns.shape[1], null_rows.shape[1]) < width:
             return null_columns, null_rows
         width = min(2 * width, n)
+
+
+def null_size(scaled: sparse.csc_matrix, tolerance: float = RANK_TOLERANCE) -> float:
+    """What a singular value of an equilibrated matrix must exceed to count."""
+    magnitude = abs(scaled)
+    return tolerance * max(1.0, float(np.sqrt(magnitude.sum(0).max() * magnitude.sum(1).max())))
 
 
 def _iterate(regularised: Any, n: int, width: int) -> tuple[Floats, Floats]:

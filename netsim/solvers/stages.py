@@ -21,6 +21,7 @@ from netsim.solvers.least_change import Pivots, least_change
 from netsim.solvers.machine import Machine
 from netsim.solvers.prescribed import holding, prescribed_pairs
 from netsim.solvers.suspects import without_value
+from netsim.solvers.words import unmet
 from netsim.starts import StartRow
 
 Array = np.ndarray
@@ -315,12 +316,14 @@ def _check_solved(stages: Stages, g: Array, k: int, equations: Array, rows: Sequ
     """Residuals must be at round-off of their terms; what is left names equations that contradict one another."""
     bad = _violated(stages, g, stage_residuals(stages, g, k, equations, rows), k, equations, rows) & (soft == 0.0 if len(soft) else True)
     if bad.any():
-        raise Inconsistent(k, equations[bad[: len(equations)]], [row for row, wrong in zip(rows, bad[len(equations) :]) if wrong], exhausted)
+        violated = [row for row, wrong in zip(rows, bad[len(equations) :]) if wrong]
+        raise Inconsistent(stages, k, equations[bad[: len(equations)]], violated, exhausted)
 
 
 class Inconsistent(SimulationError):
     """A stage that cannot hold: numbers of equations that stay violated, written starts among them, whether Newton's method came to no end."""
 
-    def __init__(self, stage: int, equations: Array, rows: Sequence[StartRow], exhausted: bool):
+    def __init__(self, stages: Stages, stage: int, equations: Array, rows: Sequence[StartRow], exhausted: bool):
         self.stage, self.equations, self.rows, self.exhausted = stage, equations, tuple(rows), exhausted
-        super().__init__(Problem("E501", "the start values cannot be made consistent"))
+        hint = "two constraints may contradict each other, or Newton needs a `guess`"
+        super().__init__(Problem("E501", f"no consistent point: {unmet(stages.machine.system, stage, equations)}", hint=hint))

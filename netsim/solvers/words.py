@@ -155,6 +155,13 @@ def row_words(system: System, row: int) -> str:
     return f"'{owner[0].name}' ({doc})" if doc else f"'{owner[0].name}'"
 
 
+def unmet(system: System, stage: int, equations: Iterable[int]) -> str:
+    """What a stage of a point cannot meet: `accelerations and forces do not satisfy the force balance at 'k' (s1, s2)`."""
+    what = {0: "accelerations and forces", -1: "velocities and charges", -2: "positions"}.get(stage, "starting values")
+    where = list(dict.fromkeys(row_words(system, int(e)) for e in equations if e < system.n))[:SHOWN]
+    return f"{what} do not satisfy {', '.join(where) or 'the constraints'}"
+
+
 def _through_word(domain: DomainDef, component: int) -> str:
     scalars = [q for q in domain.through for _ in range(len(across_scalars(domain)) // max(1, len(domain.through)))]
     quantity = scalars[component] if component < len(scalars) else domain.through[0]

@@ -25,8 +25,9 @@ from netsim.system import System
 
 Array = np.ndarray
 TRIES = 24
-FAINT, DIM, GLARING = 1e-10, 1e-6, 1e8
+FAINT, DIM, BRIGHT, GLARING = 1e-10, 1e-6, 1e4, 1e8
 SPREAD = 0.4
+PAST = [name for name in UNIFORM if name != "alpha"].index("past")
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,8 +160,9 @@ def matrices(point: Point, s: float, alpha: Callable[[Batch], float] | None = No
         form = linearisation(batch.kernels)
         arguments = arguments.copy()
         arguments[-1] = s if alpha is None else alpha(batch)
+        arguments[PAST - len(UNIFORM)] = 1.0 if alpha is None else 0.0
         resting = form.rates[:, None] & (arguments[-1] == 0)
-        values = _brightened(np.where(np.isnan(stand_ins), _values(form, arguments), np.where(resting, 0.0, stand_ins)))
+        values = _moderate(np.where(np.isnan(stand_ins), _values(form, arguments), np.where(resting, 0.0, stand_ins)), form.rates)
         for (row, key, level), value in zip(form.entries, values):
             rows = batch.unknowns[batch.form.rows[row]]
             target = driven if key in batch.drives else own
@@ -168,12 +170,14 @@ def matrices(point: Point, s: float, alpha: Callable[[Batch], float] | None = No
     return _assembled(own, (system.n, system.n)), _assembled(driven, (system.n, max(system.layout.nd, 1)))
 
 
-def _brightened(values: Array) -> Array:
-    """Entries that are faint where the charges rest (a blocking diode's conductance) brought to size one, an element's by one factor: what
-    cancels goes on cancelling."""
-    faint = (np.abs(values) < DIM) & (values != 0.0)
-    largest = np.max(np.abs(np.where(faint, values, 0.0)), axis=0, initial=0.0)
-    return np.where(faint, values / np.where(largest > 0.0, largest, 1.0), values)
+def _moderate(values: Array, rates: Array) -> Array:
+    """Entries that are faint where the charges rest (a blocking diode's conductance) or bright (the polynomial of a measured curve), brought to
+    size one, an element's by one factor: what cancels goes on cancelling."""
+    size = np.abs(values)
+    for odd in ((size < DIM) & (size > 0.0), (size > BRIGHT) & ~rates[:, None]):
+        largest = np.max(np.where(odd, size, 0.0), axis=0, initial=0.0)
+        values = np.where(odd, values / np.where(largest > 0.0, largest, 1.0), values)
+    return values
 
 
 def _assembled(parts: list[tuple[Array, Array, Array]], shape: tuple[int, int]) -> Any:
