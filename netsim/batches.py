@@ -57,15 +57,17 @@ class FormKernels:
 
 @dataclass(frozen=True)
 class First:
-    """Where a batch's charges, discretes and truths begin."""
+    """Where a batch's charges, discretes and truths begin, and the drives that its delays are."""
 
     charge: int = 0
     discrete: int = 0
     truth: int = 0
+    delay: int = 0
 
     def behind(self, batch: Batch) -> First:
         """Where those of the next batch begin."""
-        return First(self.charge + batch.n_charges * batch.n, self.discrete + batch.n_discretes * batch.n, self.truth + batch.n_truths * batch.n)
+        sizes = batch.n_charges, batch.n_discretes, batch.n_truths, len(batch.form.delays)
+        return First(*(at + size * batch.n for at, size in zip((self.charge, self.discrete, self.truth, self.delay), sizes)))
 
 
 @dataclass(frozen=True)
@@ -181,9 +183,8 @@ def component_batch(
     first = np.append(numbering.first, GROUND)[nodes]
     unknowns: dict[Key, Array] = {}
     drives: dict[Key, Array] = {}
-    for key in dict.fromkeys([*kernels.form.columns, *kernels.form.rows]):
-        if key[0] == "node":
-            unknowns[key] = np.where(first[:, key[1]] == GROUND, GROUND, first[:, key[1]] + key[2])
+    for key in (key for key in dict.fromkeys([*kernels.form.columns, *kernels.form.rows]) if key[0] == "node"):
+        unknowns[key] = np.where(first[:, key[1]] == GROUND, GROUND, first[:, key[1]] + key[2])
     for k in range(len(kernels.form.own)):
         if k in known[0].unknowns:
             unknowns["own", k] = np.array([each.unknowns[k] for each in known])
@@ -202,6 +203,8 @@ def component_batch(
                 unknowns[key] = np.array([hidden[i, quantity.name] + c for i in members])
             else:
                 drives[key] = np.array([driven[i, quantity.name] + c for i in members])
+    for k, delay in enumerate(kernels.form.delays):
+        drives["delayed", k], unknowns["resting", k] = begins.delay + k * n + np.arange(n), unknowns[delay.of]
     batch = Batch(kernels, [i.name for i in instances], instances, unknowns, drives, begins)
     batch.constants.update(_constants(kernels.form, nodes, first, numbering))
     batch.constants.update({("discrete", i): (batch.discretes(i), 0) for i in range(batch.n_discretes)})
@@ -225,6 +228,11 @@ def _constants(form: Form, nodes: Array, first: Array, numbering: Numbering) -> 
 def changing(batches: Sequence[Batch]) -> tuple[int, int]:
     """How many discretes and truths these have."""
     return sum(b.n_discretes * b.n for b in batches), sum(b.n_truths * b.n for b in batches)
+
+
+def delays_of(batches: Sequence[Batch]) -> int:
+    """How many delays these have."""
+    return sum(len(b.form.delays) * b.n for b in batches)
 
 
 def pins(rows: Array, unknowns: Array) -> Batch:

@@ -264,8 +264,22 @@ def dimension_scope(component: Component, table: Mapping[str, Symbol]) -> Scope:
             quantity_of(argument, inner, SECOND)
         return Typed(1.0)
 
-    scope = Scope(resolve, {"der": derivative, "local": local, "lagrange": lagrange, "pre": before, "sample": sampled})
+    scope = Scope(resolve, {"der": derivative, "local": local, "lagrange": lagrange, "pre": before, "sample": sampled, "delayed": delayed_of})
     return scope
+
+
+def delayed_of(call: Call, scope: Scope) -> Typed:
+    """The shape and the dimension of `delayed(w, T)` or `delayed(w, T, before)`; raises `InputError` where its arguments do not fit."""
+    if not 2 <= len(call.arguments) <= 3 or call.keywords:
+        hint = "delayed(w, 10 ms), perhaps with what w was before the start as the third"
+        raise InputError(Problem("E207", "delayed() takes a name and a time", call.span, hint=hint))
+    of, by, *before = call.arguments
+    found = evaluate(of, scope)
+    if shape(quantity_of(by, scope, SECOND).value):
+        raise InputError(Problem("E204", "a delay is a single time", span_of(by)))
+    if before and shape(quantity_of(before[0], scope, found.dimension or NO_DIMENSION).value) != shape(found.value):
+        raise InputError(Problem("E204", "what was before the start differs in size", span_of(before[0])))
+    return found
 
 
 def _generic(text: str, index: int) -> float:

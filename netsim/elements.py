@@ -38,7 +38,7 @@ def batches_of(
         groups.setdefault((id(instance.component.definition), instance.counts, states, shape), []).append(i)
     batches: list[Batch] = []
     home: dict[int, tuple[Batch, int]] = {}
-    begins = First()
+    begins = First(delay=sum(d.n for d in drives))
     for members in groups.values():
         kernels, aliases = kernels_of(network.instances[members[0]]), [known.get(i, NOTHING_KNOWN) for i in members]
         batch, numbering = component_batch(network, members, numbering, hidden, driven, begins, kernels, aliases)

@@ -83,7 +83,7 @@ class _ExpressionForm:
     def _ref(self, j: int, key: Key, level: int, kinematic: bool, apart: bool = False) -> Any:
         if (j, key) not in self.refs:
             self.refs.append((j, key))
-        ref = ("ref", self.refs.index((j, key)))
+        ref = ("resting" if key[0] == "resting" else "ref", self.refs.index((j, key)))
         self.kinematic[ref] = kinematic
         if apart:
             self.apart.add(ref)
@@ -147,7 +147,7 @@ class _ExpressionForm:
         for r, (j, key) in enumerate(self.refs):
             columns = [self._lent(bound.shape.signals[j], key, numbering) for bound in group]
             target = drives if columns[0][0] == "drive" else unknowns
-            target["ref", r] = np.array([number for _, number in columns])
+            target["resting" if key[0] == "resting" else "ref", r] = np.array([number for _, number in columns])
         starts = np.array([hidden[b.instance, b.quantity.name] for b in group])
         for i in range(len(self.form.rows)):
             unknowns["own", i] = starts + i

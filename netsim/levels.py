@@ -8,7 +8,8 @@ stages k = -max d .. 0 the equations F_i^(c_i + k) = 0 for the variables z_j^(d_
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,12 +25,19 @@ Array = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class Signature:
-    """All (equation, variable, level) triples, batch by batch in the order of the level kernels' outputs; ground is -1."""
+    """All (equation, variable, level) triples, batch by batch in the order of the level kernels' outputs; ground is -1. Those in `resting` count
+    where all rests: in a run, what is delayed follows from the past."""
 
     equation: Array
     variable: Array
     level: Array
     size: int
+    resting: Array
+
+    @cached_property
+    def moving(self) -> Signature:
+        """The signature of a run."""
+        return replace(self, equation=np.where(self.resting, -1, self.equation)) if self.resting.any() else self
 
     @property
     def kept(self) -> Array:
@@ -62,13 +70,15 @@ def equation_numbers(system: System, batch: Batch, row: int) -> Array:
 
 def signature(system: System) -> Signature:
     """The signature of a system, from the sparsity of its component types alone."""
-    equations, variables, levels = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    equations, variables, levels, resting = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0, bool)]
     for batch in system.batches:
         for _, row, key, level in batch.kernels.levels.scatter:
+            resting.append(np.full(batch.n, key[0] == "resting"))
             equations.append(equation_numbers(system, batch, row))
             variables.append(_variables(system, batch, key))
             levels.append(np.full(batch.n, level))
-    return Signature(np.concatenate(equations), np.concatenate(variables), np.concatenate(levels), system.n + system.layout.nq)
+    equation, variable, level = map(np.concatenate, (equations, variables, levels))
+    return Signature(equation, variable, level, system.n + system.layout.nq, np.concatenate(resting))
 
 
 def _variables(system: System, batch: Batch, key: Any) -> Array:

@@ -20,7 +20,6 @@ from itertools import pairwise
 import numpy as np
 
 from netsim.corners import time_texts
-from netsim.kernels.bundle import bundled
 from netsim.kernels.call import compiled
 from netsim.solvers.machine import DRIVES, N_DRIVES, Machine
 from netsim.solvers.newton import set_time
@@ -105,7 +104,7 @@ def _grid(stop: float, count: int) -> Array:
 def _drives(machine: Machine, times: Array) -> Array:
     """All drives at all instants: (instants, drives)."""
     values = np.zeros((len(times), machine.system.layout.nd))
-    _sample(bundled(machine.problem), machine.g.copy(), times, values)
+    _sample(machine.bundle, machine.g.copy(), times, values)
     return values
 
 

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from netsim.batches import Batch, Shares, changing, pins
+from netsim.batches import Batch, Shares, changing, delays_of, pins
 from netsim.drives import Drive
 from netsim.elements import batches_of
 from netsim.errors import InputError
@@ -137,7 +137,8 @@ def build_system(network: Network, values: Values | None = None) -> System:
         for instance in network.instances:  # what a component asserts of its counts says more than that its text then makes no sense
             values.parameters(instance)
         raise
-    nq, nd, nt = sum(b.n_charges * b.n for b in batches), sum(d.n for d in drives), sum(a.size for d in drives for a in d.tables.values())
+    nq, nd = sum(b.n_charges * b.n for b in batches), sum(d.n for d in drives) + delays_of(batches)
+    nt = sum(a.size for d in drives for a in d.tables.values())
     layout = Layout(numbering.nk, numbering.n - numbering.nk, nq, nd, nt, len(numbering.rotations), 0, 0, *changing(batches))
     pattern, positions = _pattern(layout, batches)
     return System(network, numbering, layout, tuple(batches), tuple(drives), pattern, positions)

@@ -26,6 +26,7 @@ SYSTEM = {
     "current_switch": ("electrical", "s voltage (a, ground) v = 10 V; c current (b, ground) I = 1 A; k current_switch (a, ground, b, ground) Ron = 2 Ohm", {"k.i": 5.0}),
     "detailed_opamp": ("electrical", "s voltage (p, ground) v = 1 V; k detailed_opamp (p, m, o) gain = 1e6, gbw = 1 GHz, upper = 1e6 V, lower = -1e6 V, Rin = 1e15 Ohm; f resistor (o, m) R = 1 kOhm; g resistor (m, ground) R = 1 kOhm", {"o.v": 2 / (1 + 2 * (1 + 75 / 2000) / 1e6)}),
     "wattmeter": ("electrical", "s voltage (a, ground) v = 6 V; k wattmeter (a, b, a, ground, y); r resistor (b, ground) R = 2 Ohm", {"k.y": 18.0}),
+    "lossless_line": ("electrical", "s voltage (a, ground) v = 10 V; k lossless_line (a, ground, b, ground) Z = 3 Ohm, T = 30 ms; r resistor (b, ground) R = 5 Ohm", {"k.i1": 2.0, "k.i2": -2.0, "k.a1": 16.0}),
     # magnetic circuits
     "permeance": ("magnetic", "s magnetomotive_force (a, ground) theta = 10 A; k permeance (a, ground) G = 2 H", {"k.phi": 20.0}),
     "reluctance": ("magnetic", "s magnetomotive_force (a, ground) theta = 10 A; k reluctance (a, ground) R = 2 H^-1", {"k.phi": 5.0}),
@@ -190,6 +191,7 @@ SYSTEM = {
     "signal_switch": (_S, "s signal_source (u) value = 3*time/(1 s); r constant (w) value = 7; q constant (z) value = 9; k signal_switch (w, u, z, y)", {"y": 7.0}),
     "sampler": (_S, "s signal_source (u) value = 3*time/(1 s); k sampler (u, y) period = 0.3 s", {"y": 2.7}),
     "unit_delay": (_S, "s signal_source (u) value = 3*time/(1 s); k unit_delay (u, y) period = 0.3 s", {"y": 1.8}),
+    "delay": (_S, "s signal_source (u) value = 3*time/(1 s); k delay (u, y) T = 0.3 s", {"y": 2.1}),
     "boolean_pulse": (_S, "k boolean_pulse (y) period = 0.4 s, share = 0.75", {"y": 1.0}),
 }  # fmt: skip
 

@@ -263,7 +263,8 @@ def test_power_account(name):
         balance = sum(into) + supplied - dissipated - (0.0 if component.is_source else stored)
         assert abs(balance) < 1e-8 * size, (balance, size, found)
         assert component.is_source or supplied == 0.0
-        assert dissipated >= -1e-8 * size or form.events.starts  # friction in a mode drawn at random pushes; runs never see such a pair (test_events)
+        # friction in a mode drawn at random pushes; runs never see such a pair (test_events). What a delay takes in comes out later
+        assert dissipated >= -1e-8 * size or form.events.starts or form.delays
         if len(watts) and component.is_source:
             assert abs(found[-1] - supplied) < 1e-8 * size
 

@@ -36,8 +36,8 @@ def test_runs_to_its_end(name):
     samples = ran(name)
     assert samples.finished and np.all(np.isfinite(samples.values)) and np.all(np.isfinite(samples.energy))
     assert samples.time[0] == 0.0 and samples.time[-1] == samples.attributes["stop"]
-    both_sides = len(samples.time) - samples.attributes["steps"] - 1  # of events
-    assert both_sides == 0 or (both_sides > 0 and samples.attributes["event_log"])
+    both_sides = len(samples.time) - samples.attributes["steps"] - 1  # of events and corners
+    assert both_sides == 0 or (both_sides > 0 and (samples.attributes.get("event_log") or samples.attributes["corners"]))
     assert [p for p in loaded(name).check() if not p.is_note] == []
 
 

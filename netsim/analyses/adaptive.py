@@ -41,6 +41,7 @@ from netsim.peaks import ends_of
 from netsim.selection import Sampler
 from netsim.solvers.consistent import Consistent
 from netsim.solvers.diagnosis import AHEAD, Stopped, explain_chatter, explain_failure, explain_unstable
+from netsim.solvers.history import PIECES, more_pieces
 from netsim.solvers.initial import Structure
 from netsim.solvers.linear import Factor
 from netsim.solvers.load_shares import Crowded, set_shares
@@ -62,7 +63,7 @@ LOOK, HARD = 10, 3
 """Where constraints repeat one another: steps after which it is asked whether others should be left out, and how many failures ask for it."""
 STIFF = 1e3
 """Steps in a whole run from which on it is a method's stability that may have bound them."""
-WORDS = {BY_ERROR: "the error test", BY_NEWTON: "Newton's method", BY_CORNER: "a corner of a drive", BY_EVENT: "an event"}
+WORDS = {BY_ERROR: "the error test", BY_NEWTON: "Newton's method", BY_CORNER: "a corner of a drive or of what is delayed", BY_EVENT: "an event"}
 
 
 @dataclass(eq=False)
@@ -135,7 +136,6 @@ def begin_adaptive(machine: Machine, structure: Structure, options: TransientOpt
 
 
 def _begin(machine: Machine, structure: Structure, options: TransientOptions, g: Array, reader: Sampler, corners: Array) -> Running:
-    layout = machine.system.layout
     method = method_named(options.method)
     if reason := method.refused(structure.index):
         raise InputError(Problem("E426", reason, hint="leave `method` out: the default serves every index"))
@@ -148,7 +148,7 @@ def _begin(machine: Machine, structure: Structure, options: TransientOptions, g:
     closing, closed = closing_plan(machine, structure, method, trial, 0.0)
     arrays, alive = method.prepare(machine, factor, plan, closing)
     peaks = np.zeros(0) if options.step else ends_of(machine, options.stop, corners, method.work, options.rtol)
-    control = first_control(options, method, structure, size, corners, peaks, plan, layout.nk > 0)
+    control = first_control(options, method, structure, size, corners, peaks, plan, machine)
     if events and len(plan.sizes):  # values that switch have no polynomial worth a sample where nothing else moves
         control.places[RECOVERING] = 1
     reactions = find_reactions(machine)
@@ -252,8 +252,7 @@ def integrate_adaptive(run: Running, progress: Any) -> Problem | None:  # noqa: 
         if status == DONE:
             return None
         if status == FULL:
-            run.bundles.pop(id(run.readout))
-            run.readout = longer(run.readout)
+            _grow(run)
         elif status == EVENT:
             try:
                 _pass_event(run)
@@ -271,6 +270,16 @@ def integrate_adaptive(run: Running, progress: Any) -> Problem | None:  # noqa: 
                 return hopeless
         elif status != SINGULAR or not jumped(run):
             return _failure(run, int(status))
+
+
+def _grow(run: Running) -> None:
+    """More room for what the run remembers, or else for samples."""
+    past = run.machine.problem.past
+    if past.numbers[PIECES] == len(past.spans):
+        more_pieces(past)
+    else:
+        run.bundles.pop(id(run.readout))
+        run.readout = longer(run.readout)
 
 
 def _new_pivots(run: Running) -> Problem | None:

@@ -16,9 +16,10 @@ from netsim.solvers.assembly import sizes_of_machine
 from netsim.solvers.change_point import check_drawn_apart
 from netsim.solvers.charts import recharted
 from netsim.solvers.equilibrium import Equilibrium, equilibrium
+from netsim.solvers.history import begin_past
 from netsim.solvers.initial import Change, Structure, consistent_start, resumed_start, search_start, set_charges, structure_of
 from netsim.solvers.load_shares import Crowded, set_shares, with_room
-from netsim.solvers.machine import Machine, rebuilt
+from netsim.solvers.machine import Machine, rebuilt, with_past
 from netsim.solvers.redundancy import joined, repeated
 from netsim.starts import with_written_discretes
 from netsim.system import without_redundant
@@ -32,7 +33,7 @@ def begun(machine: Machine, structure: Structure, start: str = "", origin: Array
 
     `start` is "" (mechanics where it is drawn, all else in the static solution), "static" (all in equilibrium) or "rest"; an `origin` is the point
     to begin at. Written starts hold in any case. Raises `InputError` and `SimulationError` where there is no such point."""
-    return _agreeing(machine, structure, origin, lambda m, s, o: _begun(m, s, start, o))
+    return _agreeing(with_past(machine), structure, origin, lambda m, s, o: _begun(m, s, start, o))
 
 
 def _agreeing(machine: Machine, structure: Structure, origin: Array | None, find: Callable[..., Any]) -> Any:
@@ -66,6 +67,7 @@ def _agreeing(machine: Machine, structure: Structure, origin: Array | None, find
 
 def _begun(machine: Machine, structure: Structure, start: str, origin: Array | None) -> tuple[Machine, Structure, Array, list[Change]]:
     if origin is not None:
+        begin_past(machine.problem.past, origin, at_rest=False)
         return _reduced(machine, structure, lambda m, s: (resumed_start(m, s, origin), []))
     if start == "rest":
         return _reduced(machine, structure, lambda m, s: consistent_start(m, s, at_rest=True))
@@ -79,7 +81,7 @@ def settled(machine: Machine, structure: Structure, t: float = 0.0, formulation:
     """The machine that is solved, its structure, and its equilibrium under the sources' values at time t; `formulation`: in which coordinates.
 
     Raises `InputError` (E439) where a tree is asked for and there is none."""
-    return _agreeing(machine, structure, None, lambda m, s, _: _settled(m, s, t, formulation))
+    return _agreeing(with_past(machine), structure, None, lambda m, s, _: _settled(m, s, t, formulation))
 
 
 def _settled(machine: Machine, structure: Structure, t: float, formulation: str) -> tuple[Machine, Structure, Equilibrium]:

@@ -25,6 +25,7 @@ from netsim.language.show_terms import show_expression
 from netsim.language.syntax import Call, Expr, Name, Part
 from netsim.network import Network
 from netsim.samples import Samples
+from netsim.solvers.history import refuse_delays
 from netsim.solvers.initial import Structure
 from netsim.solvers.machine import build_machine
 from netsim.system import System
@@ -94,6 +95,7 @@ def inverse(
     """
     named = actuators_of(network, options.actuators)
     task = _Task(network, prepare, options, tuple(motions_of(network, values, options.track)), tuple(named), earlier, progress)
+    refuse_delays(task.wired(applied=True)[1], "inverse()", "an input would have to know what comes later")
     order = authority(task.wired(applied=True), task.motions, named, options.transient)
     task = replace(task, actuators=tuple(named[k] for k in order))
     imposed = task.wired()

@@ -22,6 +22,7 @@ from netsim.language.syntax import Expr, Name
 from netsim.samples import Samples, Signal
 from netsim.selection import Sampler, add_unseen, sampler, select
 from netsim.solvers.charts import recharted
+from netsim.solvers.history import refuse_delays
 from netsim.solvers.initial import Structure
 from netsim.solvers.linear_symbolic import equilibrate
 from netsim.solvers.machine import Machine
@@ -82,6 +83,7 @@ def modal(
     About the equilibrium, or with `from = rest` about the starting positions with everything at rest there.
     Raises what `static` raises where no equilibrium is found."""
     began, cpu = clock.perf_counter(), clock.process_time()
+    refuse_delays(machine.system, "modal()", "with it a network has infinitely many modes")
     if options.start == "static":
         machine, structure, found = settled(machine, structure, options.at)
         g = found.g

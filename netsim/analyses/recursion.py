@@ -27,6 +27,7 @@ from netsim.recursion.sources import FORCE, POSITION, SPEED
 from netsim.recursion.states import coordinates, fill, places, translation
 from netsim.samples import Samples
 from netsim.selection import add_unseen, sampler, select
+from netsim.solvers.history import refuse_delays
 from netsim.solvers.initial import Structure
 from netsim.solvers.machine import Machine
 from netsim.solvers.newton import set_time
@@ -55,6 +56,7 @@ def recursion(
 ) -> Samples:
     """Integrate a network whose bodies form a tree. Raises `InputError` (E450) where they do not, or a start is wrong."""
     began, cpu = clock.perf_counter(), clock.process_time()
+    refuse_delays(machine.system, "recursion()", "its states are those of bodies and of elements beside them")
     found = network_tree(machine)
     machine, structure, g, _ = begun(machine, structure, options.start)
     moved = translation(machine, found)

@@ -21,6 +21,7 @@ from netsim.kernels.call import run_table
 from netsim.selection import Sampler
 from netsim.solvers.charts import quaternions
 from netsim.solvers.consistent import Consistent, compiled_plan
+from netsim.solvers.history import BEGINS_LOW, CAREFUL, WATCHING, WITHIN
 from netsim.solvers.initial import Structure
 from netsim.solvers.linear import Factor
 from netsim.solvers.machine import ALPHA, KA, KV, KX, Machine
@@ -58,11 +59,13 @@ def first_trial(machine: Machine, structure: Structure, options: TransientOption
 
 
 def first_control(
-    options: TransientOptions, method: Method, structure: Structure, size: float, corners: Array, peaks: Array, plan: Consistent, kinematic: bool
+    options: TransientOptions, method: Method, structure: Structure, size: float, corners: Array, peaks: Array, plan: Consistent, machine: Machine
 ) -> Control:
-    """Where a run goes from t = 0: first size, requested instants, corners and peaks to end steps at."""
-    stop, fixed = options.stop, options.step
-    numbers = np.array([0.0, size, stop, fixed, 1e-15 * stop, fixed if fixed else stop / 4, BY_ERROR, 0.0, np.inf])
+    """Where a run goes from t = 0: first size, requested instants, corners and peaks to end steps at; what delays watch."""
+    stop, fixed, kinematic, past = options.stop, options.step, machine.system.layout.nk > 0, machine.problem.past
+    past.numbers[[WATCHING, CAREFUL, BEGINS_LOW]] = not fixed or method.order > 1, method.explicit, method.variable
+    longest = fixed if fixed else min(stop / 4, WITHIN * past.length.min(initial=np.inf))
+    numbers = np.array([0.0, size, stop, fixed, 1e-15 * stop, longest, BY_ERROR, 0.0, np.inf, np.inf])
     kinematic_constraints = structure.index > 1 and len(plan.sizes) > 0 and not method.explicit  # whose steps end in one of themselves
     grid: Array = np.zeros(0)
     if options.sample:
@@ -101,7 +104,8 @@ def consistent_plan(
     machine: Machine, structure: Structure, options: TransientOptions, method: Method, trial: Trial, corners: Array, t: float, switching: bool
 ) -> tuple[Consistent, Any]:
     """Consistent points for recovered samples, projections, corners, events, explicit methods; factors taken at t; and what keeps them alive."""
-    if not (options.recovers or method.needs_rates or len(corners) or structure.index > 1 or switching):
+    delayed = len(machine.problem.past.length) > 0
+    if not (options.recovers or method.needs_rates or len(corners) or structure.index > 1 or switching or delayed):
         return compiled_plan(None), None
     recovery = plan_recovery(machine, structure, trial.g)
     try:

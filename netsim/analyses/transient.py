@@ -24,6 +24,7 @@ from netsim.language.syntax import Expr, Name
 from netsim.rates import add_rates, own_unknowns
 from netsim.samples import Samples, Signal
 from netsim.selection import Selection, add_unseen, sampler, select
+from netsim.solvers.history import check_step
 from netsim.solvers.initial import Change, Structure, resumed_start, with_coordinates
 from netsim.solvers.machine import Machine
 from netsim.solvers.recovery import plan_recovery
@@ -63,6 +64,7 @@ def transient(
     Raises `InputError` for wrong options or starts, `SimulationError` where no consistent start exists.
     """
     began, cpu = clock.perf_counter(), clock.process_time()
+    check_step(machine.system, machine.problem.past, options.step)
     machine, structure, g, changes = begun(machine, structure, options.start, origin)
     point = g.copy()
     switching = has_events(machine)
@@ -82,7 +84,7 @@ def transient(
     failure: Problem | None = None
     message = ""
     run: Stepping | Running
-    if options.plain and not switching and not len(corners):
+    if options.plain and not switching and not len(machine.problem.past.length) and not len(corners):
         recovery = plan_recovery(machine, structure, g) if options.recovers else None
         run = begin_run(machine, options, g, reader, selection, recovery)
     else:

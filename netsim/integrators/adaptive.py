@@ -26,6 +26,7 @@ from netsim.integrators.contract import (
     set_time,
 )
 from netsim.integrators.control import (
+    ARRIVAL,
     BY_CORNER,
     BY_ERROR,
     BY_EVENT,
@@ -42,6 +43,7 @@ from netsim.integrators.control import (
     LEAST,
     LONGEST,
     NOW,
+    ONE,
     PEAK,
     PROJECTING,
     REASON,
@@ -54,6 +56,7 @@ from netsim.integrators.control import (
 )
 from netsim.integrators.crossings import NEVER, RELATIONS, event_in
 from netsim.integrators.readout import record, take
+from netsim.integrators.remembering import followed, has_room, pass_arrivals, remember
 from netsim.integrators.states import copy, project_end
 from netsim.kernels.call import inner, lean
 from netsim.solvers.machine import NK, NQ
@@ -76,10 +79,13 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
         if numbers[NOW] >= numbers[STOP]:
             return DONE
         room = readout.times.shape[0] - places[ROW]
-        if room < 3:
+        if room < 3 or not has_room(problem, control):
             return FULL
         t = numbers[NOW]
         target, at_corner, whole = target_of(control, t)
+        if numbers[FIXED] == 0.0:
+            share = followed(problem, trial, readout, t, target - t)
+            target, at_corner = (t + share * (target - t), False) if share < 1.0 else (target, at_corner)
         h = target - t
         last = min(target, control.corners[places[CORNER]]) - EDGE * max(abs(target), abs(h)) if at_corner else target
         numbers[LAST] = last
@@ -112,6 +118,7 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
             return _stop_at_event(method, problem, trial, control, plan, readout, watch, t, h, cut)
         if not record(method, problem, trial, control, plan, readout, t, h, 1.0, at_corner and watch.sizes[RELATIONS] > 0, whole):
             return FULL
+        remember(method, problem, trial, control, plan, t, h, 1.0)
         factor_ = accepted(method, problem, trial, h, error)
         trial.counters[ACCEPTED] += 1
         trial.counters[RESTARTED] = 0
@@ -144,6 +151,7 @@ def _stop_at_event(method, problem, trial, control, plan, readout, watch, t, h, 
         copy(trial.middle, 0, watch.state, 0, trial.middle.shape[0])
         if not record(method, problem, trial, control, plan, readout, t, h, cut, True, False):
             return FULL
+        remember(method, problem, trial, control, plan, t, h, cut)
         copy(watch.state, 0, trial.start, 0, trial.start.shape[0])
         control.numbers[NOW] = t + cut * h
         trial.counters[ACCEPTED] += 1
@@ -167,7 +175,7 @@ def _shortened(problem, trial, error):
 def target_of(control, t):
     """Where the next step ends, whether that is a corner, and whether the step counts (a given one that a corner cut counts once)."""
     numbers, places = control.numbers, control.places
-    stop, corner = numbers[STOP], min(control.corners[places[CORNER]], numbers[DUE])
+    stop, corner = numbers[STOP], min(control.corners[places[CORNER]], numbers[DUE], numbers[ARRIVAL])
     if numbers[FIXED] > 0.0:
         end = (places[STEP] + 1) * numbers[FIXED]
         if end >= stop * (1.0 - 1e-9):
@@ -177,7 +185,7 @@ def target_of(control, t):
             return corner, True, False
         return end, corner <= end + slack, True
     end = min(corner, control.peaks[places[PEAK]], stop)
-    size = numbers[SIZE]
+    size = min(numbers[SIZE], numbers[LONGEST])
     if t + 1.01 * size >= end:
         return end, corner <= end, True
     if t + 2.0 * size > end:
@@ -188,8 +196,10 @@ def target_of(control, t):
 @inner
 def _pass_corner(problem, trial, control, plan, readout, h):
     """Begin anew behind a corner, with what is consistent there; where samples stand at steps, both sides of the corner have one."""
-    places, t = control.places, control.numbers[NOW]
-    while control.corners[places[CORNER]] <= control.numbers[NOW] + TOGETHER * control.numbers[FIXED]:
+    places = control.places
+    together = control.numbers[NOW] + max(TOGETHER * control.numbers[FIXED], ONE * control.numbers[STOP])
+    t = pass_arrivals(problem, control, together)
+    while control.corners[places[CORNER]] <= together:
         t = max(t, control.corners[places[CORNER]])
         places[CORNER] += 1
     trial.counters[EVENTS] += 1
@@ -201,7 +211,7 @@ def _pass_corner(problem, trial, control, plan, readout, h):
         if projected(problem, plan, trial, trial.middle):
             copy(trial.middle, 0, trial.start, 0, trial.start.shape[0])
             trial.counters[RESTARTED] = 2
-            if control.numbers[FIXED] == 0.0 and places[EVERY] > 0 and readout.times[places[ROW] - 1] == control.numbers[NOW]:
+            if control.numbers[FIXED] == 0.0 and places[EVERY] > 0 and readout.times[places[ROW] - 1] >= control.numbers[NOW] * (1.0 - EDGE):
                 take(problem, trial, readout, places[ROW], behind)
                 places[ROW] += 1
 

@@ -8,9 +8,10 @@ import numpy as np
 
 Array = np.ndarray
 
-NOW, SIZE, STOP, FIXED, LEAST, LONGEST, REASON, LAST, DUE = range(9)
+NOW, SIZE, STOP, FIXED, LEAST, LONGEST, REASON, LAST, DUE, ARRIVAL = range(10)
 """Positions in Control.numbers: instant, size of the next step, end, given step (0: adaptive), smallest and longest step, what limited the last one,
-where its end is looked at (just before a corner), next known instant of an event."""
+where its end is looked at (just before a corner), next known instants of an event and of what
+comes out of a delay with a jump."""
 
 CORNER, GRID, ROW, STEP, EVERY, PROJECTING, RECOVERING, RESTARTS, FAILURES, CREEPING, PEAK = range(11)
 """Positions in Control.places: next corner, next requested instant, next row, steps done, accepted steps between samples (0: at requested instants
@@ -21,6 +22,8 @@ BY_ERROR, BY_NEWTON, BY_CORNER, BY_EVENT = 1.0, 2.0, 3.0, 4.0
 EPS = 2.220446049250313e-16
 EDGE = 8 * EPS
 """How far beside a corner, of the time itself, its two sides are looked at."""
+ONE = 1e-13
+"""Corners closer than this share of a run are one."""
 TOGETHER = 1e-9
 """A corner this near to the end of a given step, as a share of it, is at that end."""
 

@@ -80,8 +80,8 @@ def record(method, problem, trial, control, plan, readout, t, h, end, at_event, 
 
 
 @inner
-def _look(method, problem, trial, control, plan, t, h, theta):
-    """The state at t + theta h into trial.middle and g, recovered where that was asked for."""
+def look(method, problem, trial, control, plan, t, h, theta):
+    """The state at t + theta h, into trial.middle and g, recovered where that was asked for."""
     if theta == 1.0:
         copy(trial.end, 0, trial.middle, 0, trial.end.shape[0])
     else:
@@ -124,7 +124,7 @@ def _work(method, problem, trial, control, plan, readout, t, h, end):
     last, powers = readout.nodes.shape[0] - 1, readout.powers
     copy(powers[last], 0, powers[0], 0, 3)
     for k in range(0 if trial.counters[RESTARTED] else 1, last + 1):
-        _look(method, problem, trial, control, plan, t, h, end * readout.nodes[k])
+        look(method, problem, trial, control, plan, t, h, end * readout.nodes[k])
         energies(problem, trial.g, readout.power)
         powers[k, 0], powers[k, 1], powers[k, 2] = readout.power[SUPPLIED], readout.power[DISSIPATED], readout.power[STORED]
 
@@ -163,7 +163,7 @@ def _sample(method, problem, trial, control, plan, readout, t, h, theta, end, in
         readout.power[STORED], readout.power[KINETIC] = _stored(readout, theta / end), 0.0
         _write(problem, trial, readout, control.places[ROW], instant)
     else:
-        _look(method, problem, trial, control, plan, t, h, theta)
+        look(method, problem, trial, control, plan, t, h, theta)
         take(problem, trial, readout, control.places[ROW], instant)
     control.places[ROW] += 1
 

@@ -43,6 +43,7 @@ def _in_joint_coordinates(machine: Machine, g: Array) -> tuple[Machine, Structur
         message = "formulation = tree is for bodies in space or in the plane, and this network has none"
         raise InputError(Problem("E439", message, hint="leave `formulation` out"))
     tree = joint_machine(network, machine.values, machine.earlier)
+    tree.problem.past.before[:] = machine.problem.past.before
     point = in_joint_coordinates(machine, g, tree)
     repeats = repeated(tree, point) if machine.system.redundant is not None else None
     if repeats is not None:

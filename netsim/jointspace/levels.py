@@ -116,6 +116,8 @@ def find_levels(machine: Machine, elements: Elements, tree: Mechanism, places: P
         for e, (_, row, key, level) in enumerate(kernel.scatter):
             left = ~constant[at : at + batch.n]
             at += batch.n
+            if key[0] == "resting":
+                continue
             rows = batch.row(batch.form.rows[row]) if row < len(batch.form.rows) else n + batch.charges(row - len(batch.form.rows))
             columns = n + batch.charges(key[1]) if key[0] == "charge" else batch.columns(key)
             if batch.shapes:  # an expression of signals; a link's own rows are the tree's
@@ -148,7 +150,7 @@ def _joined(system: System, highest: Array, charged: list[tuple[Array, Array, Ar
     place = first + np.where(columns[at] < nk, highest[at], LEVELS - 1) * nnz + at
     equation[place], variable[place], level[place] = system.pattern.indices[at], columns[at], highest[at]
     whole = [np.concatenate([entries, *(c[k] for c in charged)]) for k, entries in enumerate((equation, variable, level))]
-    return Signature(whole[0], whole[1], whole[2], system.n + system.layout.nq)
+    return Signature(whole[0], whole[1], whole[2], system.n + system.layout.nq, np.zeros(len(whole[0]), bool))
 
 
 def _refuse_frames(batch: Batch, rows: Array, columns: Array, frames: int) -> None:

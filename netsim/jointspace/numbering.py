@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from netsim.batches import Batch, FormKernels, Known, changing, form_of
+from netsim.batches import Batch, FormKernels, Known, changing, delays_of, form_of
 from netsim.component import is_kinematic
 from netsim.drives import Drive
 from netsim.elements import batches_of
@@ -58,7 +58,7 @@ def number(network: Network, values: Values, tree: Mechanism) -> Elements:
     for i in tree.joints:
         dropped.setdefault(home[network.instances[i].name][0], set()).update(int(u) for u in unknown if u >= 0 and u not in balanced)
     batches = [replace(batch, dropped=frozenset(dropped.get(b, ()))) for b, batch in enumerate(batches)]
-    nq, nd = sum(b.n_charges * b.n for b in batches), sum(d.n for d in drives)
+    nq, nd = sum(b.n_charges * b.n for b in batches), sum(d.n for d in drives) + delays_of(batches)
     nt = sum(a.size for d in drives for a in d.tables.values())
     nm = sum(len(m) for m in multipliers.values())
     layout = Layout(grown.nk, grown.n - grown.nk, nq, nd, nt, len(grown.rotations), len(tree.frames), nm, *changing(batches))

@@ -11,6 +11,7 @@ import casadi as ca
 
 from netsim.component import JOULE, SECOND, Component, Symbol, dimension, is_kinematic, is_rotation, plain_name, resolve_name, scalar_count, symbols
 from netsim.errors import InputError, Problem
+from netsim.kernels.delays import Delays
 from netsim.kernels.events import events_of
 from netsim.kernels.form import CONSTANT, UNIFORM, Form, Key, Symbols, live
 from netsim.kernels.lagrange import momenta, own_forces, rates_of, restoring, says_rate
@@ -46,9 +47,8 @@ class _Builder:
         pairs = [(y, ry, i) for ry, y in self.rates.items() for i in range(_count(self.table[y]))]
         self.moving = {self.own[y] + i: (self.table[y].of, _numbered(ry, i, self.table[ry])) for y, ry, i in pairs}
         self.flat = {kind: self._first(*(name for name, s in self.table.items() if s.kind == kind)) for kind in ("input", "discrete")}
-        self.scope = Scope(self._resolve, {"der": self._der, "local": self._local, "lagrange": self._lagrange})
-
-    # ------------------------------------------------------------------------------------------- layout
+        self.delays = Delays(self.symbols, self._is_kinematic)
+        self.scope = Scope(self._resolve, {"der": self._der, "local": self._local, "lagrange": self._lagrange, "delayed": self.delays.value})
 
     def _first(self, *names: str) -> dict[str, int]:
         """Names with the numbers of their first scalars, counted one after the other."""
@@ -243,7 +243,7 @@ class _Builder:
         return Form(
             self.component.definition.name, self.symbols, tuple(rows), tuple(map(ca.SX, residuals)), tuple(self.charges), self._readings(),
             ca.SX(supplied), ca.SX(dissipated), ca.SX(stored), self._own_names(), self._own_nominals(), len(self.terminals), self._places(), events,
-            tuple(self.relative), self.moving,
+            tuple(self.relative), self.moving, tuple(self.delays.found.values()),
         )  # fmt: skip
 
     def _places(self) -> tuple[tuple[Key, Any], ...]:

@@ -68,6 +68,13 @@ class Bundle:
         except KeyError:
             raise AttributeError(name) from None
 
+    def exchange(self, **fields: Any) -> None:
+        """Other arrays of the same types in the places of some, for all who hold the address; not while a compiled function runs."""
+        for name, value in fields.items():
+            row = self._table[list(self._fields).index(name)]
+            row[0], row[1 : 1 + value.ndim] = value.ctypes.data, value.shape
+        self._fields.update(fields)
+
     def changed(self, **fields: Any) -> Bundle:
         """The same with some fields exchanged."""
         return Bundle(self.word, **{**self._fields, **fields})

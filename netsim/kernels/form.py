@@ -7,6 +7,7 @@ A form is built once per type and counts, and knows nothing of instances. Its sc
     ("ref", r)       something another element owns (bound expressions only)
     ("discrete", i)  scalar i of what changes at events alone     ("before", i)   the same before the event
     ("truth", k)   the truth of relation k while it is frozen: constants too
+    ("delayed", k)   what `delayed(...)` number k remembers, a function of time like an input     ("resting", k)   what it is of, where all rests
     ("chart", t, k)  entry k of terminal t's rotation at the beginning of the step    ("place", t, c)  its reference position: both constants
 
 each at a level: the number of time derivatives taken. Level 0 of a kinematic node is its position, level 1 the across, level 2 the
@@ -33,8 +34,9 @@ Key = tuple[Any, ...]
 CONSTANT = ("chart", "place", "discrete", "before", "truth")
 """Kinds of keys that do not move within a step."""
 
-UNIFORMS = ("time", "kx", "kv", "ka", "alpha", *(f"{name}[{i}]" for name, (_, s, _v) in WORLD.items() for i in range(s[0] if s else 1)))
-"""Scalars every kernel may read: the time, d(x, v, a)/d(unknown) of a kinematic unknown, d(q')/dq, the world values."""
+UNIFORMS = ("time", "kx", "kv", "ka", "alpha", "past", *(f"{name}[{i}]" for name, (_, s, _v) in WORLD.items() for i in range(s[0] if s else 1)))
+"""Scalars every kernel may read: the time, d(x, v, a)/d(unknown) of a kinematic unknown, d(q')/dq, whether there is a past (1; 0 where all rests),
+the world values."""
 
 UNIFORM = {name: ca.SX.sym(name) for name in UNIFORMS}
 
@@ -118,6 +120,15 @@ class Events:
 NO_EVENTS = Events((), 0, (), (), (), (), ())
 
 
+@dataclass(frozen=True)
+class Delay:
+    """`delayed(of, by, before)`: the key of an unknown, for how long (s) it is remembered, what it was before the start (None: what it is there)."""
+
+    of: Key
+    by: Any
+    before: Any | None
+
+
 @dataclass(frozen=True, eq=False)
 class Form:
     """Rows (keys) with their residuals, charge definitions, readable quantities, and the energy account.
@@ -142,6 +153,7 @@ class Form:
     events: Events = NO_EVENTS
     relative: tuple[int, ...] = ()
     coordinates: Mapping[int, tuple[Quantity, str]] = field(default_factory=dict)
+    delays: tuple[Delay, ...] = ()
 
     @property
     def columns(self) -> list[Key]:

@@ -254,12 +254,19 @@ def _conditional(expr: Conditional, scope: Scope) -> Typed:
     return Typed(elementwise(lambda a, b: apply("select", condition.value, a, b), then.value, otherwise.value), dimension)
 
 
+_IN_COMPONENTS = {
+    "der": "der() stands in the text of components; of a signal, the block rate_of gives it",
+    "delayed": "delayed() stands in the text of components; of a signal, the block delay gives it",
+}
+
+
 def _call(expr: Call, scope: Scope) -> Typed:
     if expr.function in scope.special:
         return scope.special[expr.function](expr, scope)
     function = FUNCTIONS.get(expr.function)
     if function is None:
-        raise _wrong("E206", f"no function '{expr.function}'", expr.span, hint=nearest(expr.function, [*FUNCTIONS, *scope.special]))
+        inside = _IN_COMPONENTS.get(expr.function)
+        raise _wrong("E206", f"no function '{expr.function}'", expr.span, hint=inside or nearest(expr.function, [*FUNCTIONS, *scope.special]))
     arguments = _arguments(expr, function, scope)
     values = {name: argument.value for name, argument in arguments.items()}
     problem, dimension = function.dimension({name: argument.dimension for name, argument in arguments.items()})

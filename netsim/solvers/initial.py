@@ -18,6 +18,7 @@ from netsim.solvers.assembly import Change, Sizes, changes, closed, length, lift
 from netsim.solvers.culprits import irreducible
 from netsim.solvers.far_starts import far_from_rest
 from netsim.solvers.held import held_rows, let_go, stage_of
+from netsim.solvers.history import PAST, begin_past
 from netsim.solvers.machine import Machine
 from netsim.solvers.newton import OUTSIDE_TABLE, set_time
 from netsim.solvers.stages import Inconsistent, Stages, slots, solve_stage
@@ -31,13 +32,14 @@ NO_SIZES = Sizes(np.zeros(0, np.int64), np.zeros(0, np.int64), 1.0)
 
 @dataclass(frozen=True, eq=False)
 class Structure:
-    """Levels of a system: with its dynamics, and of its static solution (charges at rest)."""
+    """Levels of a system: with its dynamics, and of its static solution (charges at rest), whose signature is `at_rest`."""
 
     signature: Signature
     dynamic: Offsets
     static: Offsets
     static_triples: Array
     index: int
+    at_rest: Signature
 
 
 def structure_of(system: System, constant: Array | None = None, found: Signature | None = None) -> Structure:
@@ -49,18 +51,19 @@ def structure_of(system: System, constant: Array | None = None, found: Signature
     found = found or signature(system)
     if constant is not None and constant.any():
         found = replace(found, equation=np.where(constant, -1, found.equation))
+    still, found = found, found.moving
     least, momentum = least_offsets(system, found), _is_momentum(system, found)
     dynamic = offsets(found, least)
     standing = (np.arange(found.size + 1) < system.n) | momentum
-    static_triples = found.kept & standing[found.variable] & standing[found.equation]
+    static_triples = still.kept & standing[found.variable] & standing[still.equation]
     moving = np.zeros(found.size, np.int64)
     moving[found.variable[found.kept & momentum[found.equation]]] = 2
     try:
-        static = offsets(found, np.minimum(least, moving), static_triples)
+        static = offsets(still, np.minimum(least, moving), static_triples)
     except StructurallySingular:
         static = dynamic  # no static solution by structure: least changes on the dynamic levels decide
         static_triples = np.ones(len(found.equation), bool)
-    return Structure(found, dynamic, static, static_triples, structural_index(system, found, dynamic))
+    return Structure(found, dynamic, static, static_triples, structural_index(system, found, dynamic), still)
 
 
 def _is_momentum(system: System, found: Signature) -> Array:
@@ -131,6 +134,8 @@ def consistent_start(machine: Machine, structure: Structure, t: float = 0.0, at_
     far: list[Change] = []
     if not at_rest:
         starts, far = _static(machine, structure, g, starts, weights, sizes)
+    begin_past(machine.problem.past, g, at_rest)
+    set_time(machine.bundle, g, t)
     set_charges(machine, g)
     starts = _through(stages, g, starts, 0, sizes)
     set_charges(machine, g)  # of a channel that only its sources open: in the structure such a charge is a constant
@@ -146,9 +151,11 @@ def search_start(machine: Machine, structure: Structure, t: float) -> Array:
     if not machine.system.layout.nk:
         return g
     try:
-        return consistent_start(machine, structure, t, at_rest=True)[0]
+        g = consistent_start(machine, structure, t, at_rest=True)[0]
     except SimulationError:
         return g
+    g[PAST] = 0.0
+    return g
 
 
 def _relative(stages: Stages, g: Array, written: list[StartRow]) -> list[StartRow]:
@@ -196,7 +203,7 @@ def with_coordinates(system: System, structure: Structure, variables: Array) -> 
     found, everything = structure.signature, np.ones(len(structure.signature.equation), bool)
     dynamic = lifted(found, structure.dynamic, everything, variables, system)
     chosen = everything if structure.static is structure.dynamic else structure.static_triples
-    return replace(structure, dynamic=dynamic, static=lifted(found, structure.static, chosen, variables, system))
+    return replace(structure, dynamic=dynamic, static=lifted(structure.at_rest, structure.static, chosen, variables, system))
 
 
 def resumed_start(machine: Machine, structure: Structure, origin: Array) -> Array:
@@ -205,6 +212,7 @@ def resumed_start(machine: Machine, structure: Structure, origin: Array) -> Arra
     The two may have other functions of time: everything behind these in g is the same."""
     system, g = machine.system, machine.g.copy()
     g[system.layout.one :] = origin[len(origin) - len(g) + system.layout.one :]
+    g[PAST] = 1.0
     set_time(machine.bundle, g, 0.0)
     weights, sizes = 1.0 / np.concatenate([system.nominals, np.ones(system.layout.nq)]), sizes_of_machine(machine)
     everything = np.ones(len(structure.signature.equation), bool)
@@ -227,8 +235,8 @@ def _static(
 
     The starts come back, those that were closed with the values they got, and what begins far from where nothing is held."""
     o, before = structure.static, g.copy()
-    held, freed = held_rows(machine, structure.signature, structure.static, starts)
-    stages = Stages(machine, structure.signature, o, structure.static_triples, weights, sizes.angles)
+    held, freed = held_rows(machine, structure.at_rest, structure.static, starts)
+    stages = Stages(machine, structure.at_rest, o, structure.static_triples, weights, sizes.angles)
     for k in range(-int(o.d.max(initial=0)), 1):
         if k == 0:
             let_go(stages, g, held, freed)

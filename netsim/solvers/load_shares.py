@@ -29,7 +29,7 @@ from netsim.network import GROUND
 from netsim.solvers.initial import Structure, structure_of
 from netsim.solvers.linear import SingularMatrix, analyse, condition_estimate
 from netsim.solvers.linear_symbolic import RANK_TOLERANCE, equilibrate, null_spaces, pivots
-from netsim.solvers.machine import Machine, rebuilt
+from netsim.solvers.machine import Machine, rebuilt, with_past
 from netsim.solvers.stages import Stages, stage_matrix
 from netsim.system import System, with_shares
 
@@ -75,10 +75,10 @@ def set_shares(machine: Machine, structure: Structure, g: Array, mode: bytes) ->
 def with_room(machine: Machine, structure: Structure, room: Shares) -> tuple[Machine, Structure]:
     """The same machine and its levels with these combinations of forces."""
     if machine.element is not None:
-        enlarged = machine.element.sharing(machine, room)
+        enlarged = with_past(machine.element.sharing(machine, room), machine.problem.past)
         return replace(enlarged, g=machine.g), structure_of(enlarged.system, found=enlarged.element.levels.signature)
     system = with_shares(machine.system, room)
-    return replace(rebuilt(machine, system), g=machine.g), structure_of(system, found=_signature(machine.system, structure.signature, system))
+    return replace(rebuilt(machine, system), g=machine.g), structure_of(system, found=_signature(machine.system, structure.at_rest, system))
 
 
 def _signature(before: System, known: Signature, system: System) -> Signature:

@@ -29,6 +29,7 @@ from netsim.language.expressions import flatten
 from netsim.language.parse import without_collector
 from netsim.layout import DRIVE_LEVELS
 from netsim.network import GROUND
+from netsim.solvers.history import past_of
 from netsim.system import System
 from netsim.tables import Polynomials, hermite, interpolate, pack, read_column
 from netsim.values import Values
@@ -42,8 +43,8 @@ TIME, KX, KV, KA, ALPHA = (1 + UNIFORMS.index(name) for name in ("time", "kx", "
 
 
 class Tables(NamedTuple):
-    """What compiled loops read: call tables, sizes and offsets of g and out, the pattern, tables over time;
-    `reach` (nk): the least size of a position when rounding is weighed, 1 rad for rotations."""
+    """What compiled loops read: call tables, sizes and offsets of g and out, the pattern, tables over time,
+    what delays remember (netsim.solvers.history); `reach` (nk): the least size of a position when rounding is weighed, 1 rad for rotations."""
 
     residual: Array
     jacobian: Array
@@ -61,6 +62,7 @@ class Tables(NamedTuple):
     table_argument: Array
     rotations: Array
     reach: Array
+    past: Bundle
 
 
 NK, NY, NQ, X, V, A, Y, HISTORY, DRIVES, N_DRIVES, TABLES, N_TABLES, ENTRIES, NNZ, CHARGES, CHARTS = range(16)
@@ -149,6 +151,7 @@ def build_machine(system: System, values: Values, earlier: Callable[[Any, str], 
     problems.extend(values.unknown_overrides())
     if problems:
         raise InputError(problems)
+    past = past_of(system, parameters, np.zeros(len(layout.uniforms)))
     calls = {
         "residual": [_batch_call(system, b, b.kernels.residual, parameters) for b in system.batches],
         "jacobian": [_batch_call(system, b, b.kernels.jacobian, parameters) for b in system.batches],
@@ -179,14 +182,23 @@ def build_machine(system: System, values: Values, earlier: Callable[[Any, str], 
         table_calls["residual"], table_calls["jacobian"], table_calls["arguments"], table_calls["drives"], table_calls["energy"], sizes,
         system.pattern.indptr, system.pattern.indices, system.nominals,
         packed["first"], packed["breaks"], packed["coefficients"], packed["outside"], _argument_drives(system),
-        system.numbering.rotations, _reach(system),
+        system.numbering.rotations, _reach(system), past,
     )  # fmt: skip
     return Machine(system, values, problem, g, calls, parameters, [uniforms, calls, parameters], earlier)
 
 
 def rebuilt(machine: Machine, system: System) -> Machine:
-    """The machine of another system of the same unknowns, with the same values and parts that are eliminated first."""
-    return replace(build_machine(system, machine.values, machine.earlier), parts=machine.parts)
+    """The machine of another system of the same unknowns, with the same values, past, and parts that are eliminated first."""
+    return replace(with_past(build_machine(system, machine.values, machine.earlier), machine.problem.past), parts=machine.parts)
+
+
+def with_past(machine: Machine, past: Bundle | None = None) -> Machine:
+    """The machine with a past, shared with whoever else has it; with an empty one of its own where none is given."""
+    if past is None:
+        if not len(machine.problem.past.length):
+            return machine
+        past = past_of(machine.system, machine.parameters, machine.g[machine.system.layout.uniforms])
+    return replace(machine, problem=machine.problem._replace(past=past))
 
 
 def _place_nodes(system: System, parameters: Mapping[int, Array], g: Array) -> None:

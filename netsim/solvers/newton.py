@@ -14,6 +14,7 @@ import numpy as np
 
 from netsim.kernels.call import compiled, run_table
 from netsim.layout import DRIVE_LEVELS
+from netsim.solvers.history import recall
 from netsim.solvers.linear import refactor, solve
 from netsim.solvers.machine import ALPHA, DRIVES, ENTRIES, HISTORY, KA, KV, KX, N_DRIVES, N_TABLES, NK, NNZ, NQ, NY, TABLES, TIME, A, V, X, Y
 
@@ -43,6 +44,7 @@ def set_time(problem, g, t):
         run_table(problem.arguments, g, out)
         status = _evaluate_tables(problem, g)
     run_table(problem.drives, g, out)
+    recall(problem.past, g, first, count)
     return status
 
 

@@ -96,7 +96,8 @@ def loads(machine: Machine) -> tuple[Signature, Array]:
             variables.append(system.n + batch.charges(key[1]) if key[0] == "charge" else behind(system, batch.columns(key)))
             levels.append(np.full(batch.n, level))
     size = system.n + system.layout.nq + 6 * system.layout.nf + system.layout.nm
-    return Signature(np.concatenate(equations), np.concatenate(variables), np.concatenate(levels), size), values
+    equation, variable, level = map(np.concatenate, (equations, variables, levels))
+    return Signature(equation, variable, level, size, np.zeros(len(equation), bool)), values
 
 
 def behind(system: System, numbers: Array) -> Array:

@@ -17,7 +17,7 @@ from netsim.levels import Signature, StructurallySingular
 from netsim.network import GROUND
 from netsim.solvers.initial import Structure, explain_structure, structure_of
 from netsim.solvers.linear_symbolic import pivots
-from netsim.solvers.machine import Machine, build_machine, rebuilt
+from netsim.solvers.machine import Machine, build_machine, rebuilt, with_past
 from netsim.solvers.reactions import bodies_of, constraint_owners, in_loops, multipliers_of
 from netsim.solvers.stages import level_values, signature_of
 from netsim.system import Redundant, System, with_redundant, without_redundant
@@ -126,7 +126,7 @@ def chosen_anew(machine: Machine, whole: Machine, g: Array) -> tuple[Machine, St
 def without(machine: Machine, found: Redundant | None) -> Machine:
     """The machine without the constraints in `found` (None: with every constraint)."""
     if machine.element is not None:
-        return replace(machine.element.without(machine, found), parts=machine.parts)
+        return replace(with_past(machine.element.without(machine, found), machine.problem.past), parts=machine.parts)
     system = with_redundant(machine.system) if found is None else without_redundant(machine.system, found)
     return rebuilt(machine, system)
 

@@ -1,4 +1,4 @@
-"""Elements of a circuit as instances: R, C, L, K, V, I, E, F, G, H, B, S, W and X. Semiconductors are in `semiconductors`.
+"""Elements of a circuit as instances: R, C, L, K, V, I, E, F, G, H, B, T and X. Semiconductors are in `semiconductors`.
 
 In SPICE a source of current lets it flow from its first node through the source to its second; here `current` delivers at its first node.
 """
@@ -209,6 +209,24 @@ def controlled_by_current(card: Card, scope: Scope) -> Instance:
     return _driven(card, scope, nodes, value, is_voltage)
 
 
+def line(card: Card, scope: Scope) -> Instance:
+    """`T1 a b c d z0=50 td=10n`: a line without losses; in place of its delay its length as a number of waves at a frequency, `f=1meg nl=0.25`."""
+    shape = "T1 node node node node z0=50 td=10n (or f=25meg nl=0.25 in place of td)"
+    nodes = scope.connected(card, wanted(card, 4, shape)[:4])
+    impedance = card.given.get("z0", card.given.get("zo"))
+    if impedance is None or not {"td", "f"} & set(card.given):
+        raise InputError(Problem("E131", f"'{card.word}' is written {shape}", card.span()))
+    if "td" in card.given:
+        delay = scope.value(card, card.given["td"], "s")
+    else:
+        waves = scope.value(card, card.given["nl"]) if "nl" in card.given else Number(0.25)
+        delay = over(waves, scope.value(card, card.given["f"], "Hz"))
+    if "ic" in card.given and scope.circuit.uic:
+        note = "nothing is on its way at the start of a run from `uic`"
+        scope.circuit.report.note(f"ic= of the line '{card.word}' is left out", card.at(card.given["ic"]), hint=note)
+    return scope.instance(card, "lossless_line", nodes, {"Z": scope.value(card, impedance, "Ohm"), "T": delay})
+
+
 def subcircuit(card: Card, scope: Scope, made: Made) -> Instance:
     """`X1 a b amplifier gain=10`: an instance of the model that was made of the subcircuit."""
     tokens = card.plain
@@ -230,5 +248,5 @@ def subcircuit(card: Card, scope: Scope, made: Made) -> Instance:
 
 DEVICES = {
     "r": resistor, "c": capacitor, "l": inductor, "v": voltage, "i": current, "b": behavioural, "e": controlled_by_voltage,
-    "g": controlled_by_voltage, "f": controlled_by_current, "h": controlled_by_current,
+    "g": controlled_by_voltage, "f": controlled_by_current, "h": controlled_by_current, "t": line,
 }  # fmt: skip

@@ -24,7 +24,7 @@ from netsim.spice.windings import coupled
 
 SUFFIXES = (".cir", ".ckt", ".sp", ".spice", ".spi")
 """What a file of a circuit ends with."""
-UNKNOWN = {"t": "a lossless line: the library has transmission_line, of lumped sections", "o": "a lossy line", "u": "a line of distributed R and C",
+UNKNOWN = {"o": "a lossy line: the library has transmission_line, of lumped sections", "u": "a line of distributed R and C",
            "y": "a lossy line", "z": "a MESFET", "a": "an XSPICE element", "n": "a Verilog-A element", "p": "coupled lines"}  # fmt: skip
 
 
@@ -98,7 +98,7 @@ def _element(card: Card, scope: Scope, above: tuple[Block, ...]) -> Instance:
         return _expanded(card, scope, above)
     if letter in UNKNOWN:
         raise InputError(Problem("E130", f"'{card.word}' would be {UNKNOWN[letter]}, which is not known", card.at(card.tokens[0])))
-    hint = "an element's name begins with one of R C L K V I E F G H B D Q M J S W X"
+    hint = "an element's name begins with one of R C L K V I E F G H B T D Q M J S W X"
     raise InputError(Problem("E130", f"'{card.word}' is no element", card.at(card.tokens[0]), hint=hint))
 
 

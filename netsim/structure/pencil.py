@@ -27,6 +27,7 @@ Array = np.ndarray
 TRIES = 24
 FAINT, DIM, BRIGHT, GLARING = 1e-10, 1e-6, 1e4, 1e8
 SPREAD = 0.4
+PAST = [name for name in UNIFORM if name != "alpha"].index("past")
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,6 +160,7 @@ def matrices(point: Point, s: float, alpha: Callable[[Batch], float] | None = No
         form = linearisation(batch.kernels)
         arguments = arguments.copy()
         arguments[-1] = s if alpha is None else alpha(batch)
+        arguments[PAST - len(UNIFORM)] = 1.0 if alpha is None else 0.0
         resting = form.rates[:, None] & (arguments[-1] == 0)
         values = _moderate(np.where(np.isnan(stand_ins), _values(form, arguments), np.where(resting, 0.0, stand_ins)), form.rates)
         for (row, key, level), value in zip(form.entries, values):

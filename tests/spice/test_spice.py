@@ -175,7 +175,7 @@ def test_mistakes_are_told_together_with_their_places(tmp_path):
     told = [(p.span.line - 1, p.code) for p in caught.value.problems]
     assert sorted(set(line for line, _ in told)) == [2, 3, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]
     words = str(caught.value)
-    for sentence in ("nothing is called 'rr'", "no .model 'nonsense'", "level 3 of a MOSFET", "no parameter 'iss'", "PULSE needs", "lossless line", "no subcircuit 'missing'",
+    for sentence in ("nothing is called 'rr'", "no .model 'nonsense'", "level 3 of a MOSFET", "no parameter 'iss'", "PULSE needs", "T1 node node node node z0=50 td=10n", "no subcircuit 'missing'",
                      "couples 'l1'", "no line '.foo'", ".tran step stop", "times of PWL", "node 'zz'"):  # fmt: skip
         assert sentence in words, words
 
