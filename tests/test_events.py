@@ -381,3 +381,36 @@ def test_triac_fired_late_in_every_half_wave():
     inside = np.minimum(np.abs(phase - 3e-3), np.minimum(phase, 10e-3 - phase)) > 1e-6
     wanted = np.where(phase > 3e-3, 100 * np.sin(100 * np.pi * t), 0.0)
     assert samples.series("b.v")[inside] == pytest.approx(wanted[inside], abs=0.02)
+
+
+CHASE = """use signal
+component chase (out y : signal) "y and a threshold that moves"
+  discrete on : 1 = 0
+  on = y > {threshold}
+  der(y)*1 s = {rate}
+end
+o chase (y) start y = {y}
+run transient(stop = {stop} s)
+save y, o.on
+"""
+
+
+def test_a_value_that_is_hardly_faster_than_its_threshold_passes_it():
+    """Time runs on by rounding behind an instant, and the threshold with it, while the state stays."""
+    (samples,) = netsim.load(CHASE.format(threshold="time/(1 s)", rate=1.02, y=-0.01, stop=1)).run()
+    (event,) = samples.attributes["event_log"].splitlines()
+    assert float(event.split("\t")[0]) == pytest.approx(0.5, abs=1e-9)
+    rate = "1.001*2*pi*2000*cos(2*pi*2 kHz*time)"
+    (samples,) = netsim.load(CHASE.format(threshold="sin(2*pi*2 kHz*time)", rate=rate, y=-0.0005, stop=0.06)).run()
+    assert samples.finished and len(samples.attributes["event_log"].splitlines()) == 240
+
+
+def test_conditions_that_do_not_agree_are_named(monkeypatch):
+    odd = CHASE.replace("der(y)*1 s", "y").format(threshold="0.5", rate="if on then 0 else 1", y=0, stop=1).replace(" start y = 0", "")
+    with pytest.raises(netsim.NetsimError) as caught:
+        netsim.load(odd).run()
+    assert "E509 at the start" in str(caught.value) and "'o' (y > 0.5)" in str(caught.value) and ":4:8:" in str(caught.value)
+    monkeypatch.setattr(netsim.analyses.passing, "IDLE", -1)
+    with pytest.raises(netsim.NetsimError) as caught:
+        netsim.load(CHASE.format(threshold="0.5", rate=1, y=0, stop=1)).run()
+    assert "to rounding: 'o' (y > 0.5)" in str(caught.value) and ":4:8:" in str(caught.value)

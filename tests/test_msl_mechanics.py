@@ -362,12 +362,16 @@ def test_gear_and_bearing_that_stick():
     )
 
 
-def test_gear_shift():
+@pytest.mark.parametrize("kind", ["clutch", "heated_clutch"])
+def test_gear_shift(kind):
     """Rotational.SimpleGearShift: the brake holds the ring, 1 to 2.5; the clutch joins sun and ring, 1 to 1. Torques of the closed forms."""
     text = "use rotational\nlet engaged = 1\ndrive torque (e) T = 20 N.m*step(time, at = 0.5 s)\nengine inertia (e) J = 1 kg.m2\nplanets planetary_gear (e, l, r) ratio = 1.5\n"
     text += "load inertia (l) J = 10 kg.m2\nair quadratic_load (l) T = -20 N.m, w = 100 rpm\n"
     text += "cl clutch (e, r) N = 1 kN/s*(ramp(time, at = 2 s) - ramp(time, at = 2.1 s)), r = 2 m\n"
     text += "br clutch (r, ground) N = 100 N - 1 kN/s*(ramp(time, at = 2 s) - ramp(time, at = 2.1 s)), r = 2 m\n"
+    if kind == "heated_clutch":
+        text = text.replace(" clutch (e, r)", " heated_clutch (e, r, oil)").replace(" clutch (r, ground)", " heated_clutch (r, ground, oil)")
+        text = "use thermal\nuse couplings\n" + text + "sump temperature (oil) T = 80 degC\n"
     samples = run(text.replace("let engaged = 1\n", "") + "run transient(stop = 4 s, sample = 10 ms)\nsave e.w, l.w, r.w\n")
     t, e, load = samples.time, samples.series("e.w"), samples.series("l.w")
     first, second = (t > 0.51) & (t < 2), t > 3
@@ -378,6 +382,48 @@ def test_gear_shift():
 
     found = solve_ivp(rates, (0.5, 2), [0.0], t_eval=t[first], rtol=1e-9, atol=1e-12).y[0]
     assert load[first] == pytest.approx(found, abs=1e-5)
+
+
+@pytest.mark.parametrize("held", ["clutch (a, ground) N = 10 N", "dry_bearing (a, ground) T = 5 N.m", "heated_clutch (a, ground, oil) N = 10 N"])
+def test_a_blow_against_the_load_frees_what_friction_holds(held):
+    """3 rad/s against a load of 2 N.m and a friction of 5 N.m: 2 kg.m2 rest again after 6/7 s."""
+    text = 'use rotational\nuse thermal\nuse couplings\ncomponent blow (p : rotational) "sets the speed"\n  branch p -> ground : w, t\n  when time > 0.5 s : reinit w = 3 rad/s\n  t = 0\nend\n'
+    text += f"j inertia (a) J = 2 kg.m2\nc {held}\nload torque (a) T = -2 N.m\nk blow (a)\nsump temperature (oil) T = 80 degC\nrun transient(stop = 2 s)\nsave a.w, c.mode, c.t\n"
+    samples = run(text if "oil" in held else text.replace("sump temperature (oil) T = 80 degC\n", ""))
+    held = float(samples.attributes["event_log"].splitlines()[-1].split("\t")[0])
+    assert held == pytest.approx(0.5 + 6 / 7, rel=1e-8) and samples.series("c.mode")[-1] == 0 and samples.series("c.t")[-1] == pytest.approx(-2)
+
+
+def test_heat_losses_of_a_drive():
+    """Rotational.HeatLosses: every loss of a drive with play, bearing, lossy gear, clutch, freewheel and brake flows into the air, through 85 events."""
+    text = """use rotational
+use thermal
+drive torque (i1) T = sine(time, 20 N.m, 5 Hz)
+j1 inertia (i1) J = 2 kg.m2
+d1 torsion_damper (i1, ground) d = 10 N.m.s/rad
+s1 torsion_spring_damper (i1, i2) c = 1e4 N.m/rad, d = 20 N.m.s/rad
+j2 inertia (i2) J = 2 kg.m2
+eb damped_backlash (i2, i3) c = 1e5 N.m/rad, d = 100 N.m.s/rad, play = 0.001
+j3 inertia (i3) J = 2 kg.m2
+be dry_bearing (i3, ground) T = 1 N.m
+s3 torsion_spring (i3, i4) c = 1e4 N.m/rad
+j4 inertia (i4) J = 2 kg.m2
+lg lossy_gear (i4, m) ratio = 2, k = 2, speeds = [0, 1] rad/s, etas1 = [0.8, 0.7], etas2 = [0.8, 0.7], T1s = [1, 2] N.m, T2s = [1, 2] N.m
+cl clutch (m, i5) N = 10 N*sin(2*pi*0.2 Hz*time), mu = 0.5
+j5 inertia (i5) J = 2 kg.m2
+ow braked_freewheel (i5, i6) N = 1 N*sin(2*pi*0.2 Hz*time), mu = 0.5
+j6 inertia (i6) J = 2 kg.m2
+br clutch (i6, ground) N = 2 N*sin(2*pi*0.2 Hz*time), mu = 0.5
+loss heat_flow (w) Q = 10 N.m.s/rad*i1.w^2 + s1.loss + eb.loss + be.loss + lg.loss + cl.loss + ow.loss + br.loss
+air forced_convection (w, room) G = 20 W/K
+amb temperature (room) T = 25 degC
+run transient(stop = 1 s, sample = 1 ms)
+save i1.w, air.q, cl.mode, br.mode
+"""
+    samples = run(text, rtol=1e-4)
+    _, supplied, lost = samples.energy[-1]
+    assert np.trapezoid(samples.series("air.q"), samples.time) == pytest.approx(lost, rel=1e-3) and supplied == pytest.approx(0.35109, rel=1e-3)
+    assert samples.series("i1.w")[-1] == pytest.approx(-0.00185, abs=5e-5) and samples.series("cl.mode")[-1] == samples.series("br.mode")[-1] == 0
 
 
 def test_clutch_and_brake():

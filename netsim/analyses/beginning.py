@@ -54,15 +54,20 @@ def _agreeing(machine: Machine, structure: Structure, origin: Array | None, find
             room = shares_of(crowded.machine.system.batches)
             assert room is not None
             machine, structure = with_room(machine, structure, room)
-        changed = machine.g.copy()
+        changed, was, now = machine.g.copy(), machine.g[events.values], g[events.values]
+        undecided = {p.key: p for p, old, new in zip(events.discretes, was, now) if p.of and old != new}
+        conditions = [p for p in events.relations if p.key in undecided]
         changed[events.values] = changed[events.befores] = g[events.values]
         machine = replace(machine, g=changed)
         if origin is not None:
             origin = origin.copy()
             part = origin[len(origin) - len(g) :]
             part[events.values] = part[events.befores] = g[events.values]
+    places = [(p, p.of.text) for p in conditions] or [(p, p.of) for p in undecided.values()]
+    names = ", ".join(f"'{p.batch.labels[p.position]}' ({text})" for p, text in places)
+    span = conditions[0].of.span if conditions else None
     hint = "write `start` for the discretes, or keep thresholds apart"
-    raise SimulationError(Problem("E509", "at the start conditions keep switching one another", hint=hint))
+    raise SimulationError(Problem("E509", f"at the start conditions keep switching one another: {names}", span, hint=hint))
 
 
 def _begun(machine: Machine, structure: Structure, start: str, origin: Array | None) -> tuple[Machine, Structure, Array, list[Change]]:

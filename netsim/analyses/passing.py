@@ -6,16 +6,20 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from netsim.analyses.event_log import crowded
-from netsim.analyses.events import plan_for, settle
+from netsim.analyses.events import Settling, plan_for, settle
 from netsim.analyses.run_arrays import first_factor
 from netsim.errors import Problem, SimulationError
 from netsim.integrators.contract import FRESH
 from netsim.integrators.control import DUE, EVERY, NOW, ROW, SIZE
-from netsim.integrators.instants import before, behind, next_due
+from netsim.integrators.instants import BESIDE, before, behind, next_due
 from netsim.integrators.readout import longer
 from netsim.kernels.bundle import called
 from netsim.solvers.stages import Inconsistent
+
+Array = np.ndarray
 
 IDLE = 20
 """So often an instant may be found at which nothing changes."""
@@ -37,16 +41,15 @@ def pass_event(run: Any) -> None:
         run.bundles.pop(id(run.readout), None)
         run.readout = longer(run.readout)
     bundle, readout, known = run.bundle("trial"), run.bundle("readout"), len(s.log)
-    called(before, problem, bundle, readout, t)
+    called(before, problem, bundle, readout, t, 0.0 if run.idle else BESIDE * abs(t))
     try:
         settled = settle(s, trial.g, t)
     except Inconsistent as lost:
         raise SimulationError([replace(p, message=f"at t = {t:.9g} s {p.message}") for p in lost.problems]) from None
-    run.idle = 0 if settled or t > run.last else run.idle + 1
+    run.idle = 0 if settled or t > run.last + BESIDE * abs(t) else run.idle + 1
     run.last = t
     if run.idle > IDLE:
-        message = f"at t = {t:.9g} s conditions hold and do not hold, to rounding"
-        raise SimulationError(Problem("E509", message, hint="a gap between thresholds (hysteresis) ends it"))
+        raise _undecided(s, trial.g, t)
     if settled:
         if wrong := crowded(s.log[known:], s.recent, run.options.stop):
             raise SimulationError(wrong)
@@ -57,6 +60,17 @@ def pass_event(run: Any) -> None:
         control.numbers[SIZE] = run.options.step or min(control.numbers[SIZE], size)
     _exchange(run, t)
     control.numbers[DUE] = called(next_due, s.looking, trial.g, t, run.options.stop)
+
+
+def _undecided(s: Settling, g: Array, t: float) -> SimulationError:
+    """E509 with the conditions that were just exchanged though nothing follows, and the one nearest to a change beside its largest value."""
+    watch = s.watch
+    margin = np.where(g[s.truths] > 0.5, -1.0, 1.0) * watch.found[: len(s.relations)] / np.maximum(watch.peak, np.finfo(float).tiny)
+    margin[watch.timed > 0] = np.inf
+    places = [s.relations[k] for k in np.flatnonzero((watch.flips > 0) | (margin == margin.min()))]
+    names = ", ".join(f"'{place.batch.labels[place.position]}' ({place.of.text})" for place in places)
+    message = f"at t = {t:.9g} s conditions hold and do not hold, to rounding: {names}"
+    return SimulationError(Problem("E509", message, places[0].of.span, hint="a gap between thresholds (hysteresis) ends it"))
 
 
 def _exchange(run: Any, t: float) -> None:

@@ -23,10 +23,10 @@ STRAIGHT = 1e-12
 
 
 @lean
-def before(problem, trial, readout, t):
-    """The state at the instant t into g, with what is stored there."""
+def before(problem, trial, readout, t, after):
+    """The state at the instant t into g, with what is stored there; time is `after` it."""
     load(problem, trial.g, trial.start)
-    set_time(problem, trial.g, t + BESIDE * abs(t))
+    set_time(problem, trial.g, t + after)
     energies(problem, trial.g, readout.power)
 
 

@@ -19,6 +19,9 @@ SETTLED, OTHER_MODE, LOST, ENDLESS, SWITCHING = 3, 4, 5, 6, 7
 ROUND, FOLLOWING = 0, 1
 """Positions in Watch.stage: the round, and whether its discretes are still to be followed."""
 ROUNDS = 100
+FOUND = 0.5 * SLACK
+"""Where an instant begins an indicator this small beside the largest it had keeps its truth: what was found beyond SLACK is beyond this, although the
+consistent point has other rounding."""
 LOOSE = 1e-9
 """Within an instant an indicator this small beside the largest it had keeps its truth."""
 ROUNDING, RESTING = 1e-15, 1e-20
@@ -31,7 +34,7 @@ def rounds(watch, plan, g, once):
     stage = watch.stage
     while stage[ROUND] < ROUNDS:
         if stage[FOLLOWING] == 0:
-            answer = begin_round(watch, g, SLACK if stage[ROUND] == 0 else LOOSE)
+            answer = begin_round(watch, g, FOUND if stage[ROUND] == 0 else LOOSE)
             if answer == STILL:
                 return STILL
             stage[FOLLOWING] = 1
