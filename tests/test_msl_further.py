@@ -282,3 +282,20 @@ def test_cauer_filter_of_amplifiers_is_that_of_coils():
     (samples,) = netsim.load(OPV).run()
     ladder = run("Electrical_Analog_CauerLowPassAnalog", sample=0.5, rtol=1e-8)
     assert np.abs(samples.series("o5.v") - ladder.series("n3.v")).max() < 1e-5
+
+
+def test_differentiator_of_a_trapezoid_that_meets_its_limit():
+    """-R C der(v) would be 15.9 V on the flanks: the output lies at its supply of 15 V there, entered from the straight piece; zero on the tops."""
+    text = """
+use electrical
+vin  voltage         (a, ground)   v = (2*pulse(time, at = -35 ms, width = 30 ms, rise = 20 ms, fall = 20 ms, period = 100 ms) - 1)*5 V
+c    capacitor       (a, minus)    C = 2/(2*pi*10 Hz*1 kOhm), start v = 0 V
+r    resistor        (minus, out)  R = 1 kOhm
+amp  clipping_opamp  (ground, minus, out)
+run  transient(stop = 0.2 s)
+save out.v
+"""
+    (samples,) = netsim.load(text).run()
+    assert samples.finished
+    at = np.interp([0.025, 0.06, 0.075, 0.114, 0.125, 0.16], samples.time, samples.series("out.v"))
+    assert at == pytest.approx([15, 0, -15, 0, 15, 0], abs=1e-3)
