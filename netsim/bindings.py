@@ -17,6 +17,7 @@ from netsim.errors import InputError, Problem, nearest
 from netsim.language.expressions import Scope, Typed, evaluate, flatten, shape, shaped
 from netsim.language.functions import FUNCTIONS
 from netsim.language.syntax import Binary, Call, Conditional, Expr, Name, Number, Part, String, Unary, Vector
+from netsim.lets import derived_from
 from netsim.network import Frame, name_text
 from netsim.tables import KINDS, OUTSIDE, SMOOTHNESS
 from netsim.units import Dimension
@@ -127,6 +128,8 @@ def _name(name: Name, state: _Lift) -> Expr:
     head = name.parts[0].text
     if plain_name(name) == "time":
         return name
+    if (moving := derived_from(name, state.frame)) is not None:
+        return _inlined(name, moving, state)
     if head in state.frame.definitions or head in state.frame.integers:
         return _leaf(name, state)
     if head in WORLD and name_text(name, state.frame) not in state.frame.members:
@@ -139,6 +142,15 @@ def _name(name: Name, state: _Lift) -> Expr:
         raise InputError(Problem("E206", f"nothing is called '{plain_name(name) or head}' here", name.span, hint=nearest(head, known)))
     state.signals.append(signal)
     return Name((Part(f"$signal {len(state.signals) - 1}"),), span=name.span)
+
+
+def _inlined(name: Name, value: Expr, state: _Lift) -> Expr:
+    """What a let says that reads the time or signals, taken apart in its own frame."""
+    frame = state.frame
+    state.frame = frame.definitions[name.parts[0].text].frame
+    body = _lifted(value, state)
+    state.frame = frame
+    return body
 
 
 def table_call(call: Call, state: _Lift) -> TableCall:

@@ -129,7 +129,8 @@ class _Expander:
 
     def _declare(self, name: str, span: Span, frame: Frame) -> None:
         if name in frame.members:
-            self.problems.append(Problem("E222", f"the name '{name}' is taken", span, also=((frame.members[name], "by this"),)))
+            hint = "instances, params, counts and lets share one name space: give this one another name"
+            self.problems.append(Problem("E222", f"the name '{name}' is taken", span, hint=hint, also=((frame.members[name], "by this"),)))
             return
         frame.members[name] = span
 

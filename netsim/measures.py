@@ -21,10 +21,11 @@ from netsim.courses import OVER, Course, crossings, largest, negative
 from netsim.errors import InputError, NetsimError, Problem, SimulationError, Span
 from netsim.language.expressions import Scope, Typed, evaluate, same_dimension
 from netsim.language.syntax import Assert, Binary, Call, Expr, Measure, Name
+from netsim.lets import signals_in
 from netsim.network import Network
 from netsim.samples import Figure, Samples
 from netsim.selection import Finder
-from netsim.series import between, refined, refined_series, series_scope, signals_in, unit_of
+from netsim.series import between, refined, refined_series, series_scope, unit_of
 from netsim.solvers.machine import Machine
 from netsim.units import NO_DIMENSION, Dimension
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from netsim.component import CONSTANTS
 from netsim.errors import Problem, Span, nearest
@@ -11,12 +11,21 @@ from netsim.network import GROUND, Frame, Instance, Node
 
 def wrong_names(nodes: Sequence[Node], top: Frame) -> Iterator[Problem]:
     """Nodes that are called what something else is; constants become theirs."""
+    names = {*top.members, *(node.name for node in nodes)}
     for node in nodes:
         if node.name in top.members:
             also = ((top.members[node.name], "this"),)
-            yield Problem("E222", f"'{node.name}' names a node and something else", node.span, also=also)
+            hint = f"nodes, instances and params share one name space: call this node '{_free(f'n_{node.name}', names)}' everywhere"
+            yield Problem("E222", f"'{node.name}' names a node and something else", node.span, hint=hint, also=also)
         elif node.name in CONSTANTS:
             top.members[node.name] = node.span
+
+
+def _free(name: str, taken: Container[str]) -> str:
+    """The name, with underscores until nothing has it."""
+    while name in taken:
+        name += "_"
+    return name
 
 
 def wrong_paths(nodes: Sequence[Node], instances: Sequence[Instance]) -> Iterator[Problem]:

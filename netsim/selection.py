@@ -14,10 +14,11 @@ from netsim.language.expressions import Scope, shape
 from netsim.language.show_terms import show_expression
 from netsim.language.syntax import Call, Expr, Name, Part
 from netsim.layout import Layout
+from netsim.lets import derived_from, signals_in
 from netsim.network import GROUND, Frame, name_text
 from netsim.numbering import suffixes
 from netsim.samples import Signal
-from netsim.series import computed, derived_from, signals_in, unit_of
+from netsim.series import computed, unit_of
 from netsim.signals import NodeSignal, Reading, find_signal, node_quantities, picked
 from netsim.solvers.machine import Call as KernelCall
 from netsim.solvers.machine import Machine, call_table

@@ -6,15 +6,16 @@ the four samples around it, the signal jumps or bends there, the spline rings, a
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from netsim.component import CONSTANTS, SECOND, WORLD, dimension, names_in, plain_name
+from netsim.component import SECOND, dimension, plain_name
 from netsim.errors import InputError, Problem
 from netsim.language.expressions import Scope, Typed, evaluate, flatten, shape
-from netsim.language.syntax import Call, Expr, Let, Name
+from netsim.language.syntax import Call, Expr, Name
+from netsim.lets import derived_from
 from netsim.network import Frame, name_text
 from netsim.numbering import suffixes
 from netsim.samples import Signal
@@ -29,30 +30,6 @@ BESIDE = 0.2
 def unit_of(dimension_: Dimension) -> str:
     """'' for a number, else the SI unit."""
     return "" if dimension_ == NO_DIMENSION else format_dimension(dimension_)
-
-
-# ------------------------------------------------------------------------------------------------ names
-
-
-def derived_from(expr: Expr, top: Frame) -> Expr | None:
-    """The expression behind `let work = integral(A.power)`: a let of the top level that speaks of signals (by other lets too) names a series."""
-    definition = top.definitions.get(plain_name(expr) or "") if isinstance(expr, Name) else None
-    if definition is None or not isinstance(definition.statement, Let):
-        return None
-    value = definition.statement.value
-    return value if next(signals_in(value, top), None) is not None else None
-
-
-def signals_in(expr: Expr, top: Frame, besides: Container[str] = ()) -> Iterator[Name]:
-    """The signals an expression reads, by lets too: not the time, params, counts, world values, constants, nor names in `besides`."""
-    for name in names_in(expr):
-        head = name.parts[0].text
-        if (derived := derived_from(name, top)) is not None:
-            yield from signals_in(derived, top, besides)
-        elif head in ("time", *top.definitions, *top.integers) or (len(name.parts) == 1 and head in besides):
-            continue
-        elif head in top.members or not (head in WORLD or plain_name(name) in CONSTANTS):
-            yield name
 
 
 # -------------------------------------------------------------------------------------------- between samples

@@ -21,7 +21,7 @@ LAYERS = [
     "kernels.program kernels.objects kernels.native kernels.reference kernels.beforehand",
     "kernels.machine_code kernels.call kernels.apart kernels.bundle rotation",
     "kernels.form kernels.lagrange kernels.events kernels.delays kernels.build kernels.kernel",
-    "numbering bindings layout batches inputs drives expression_form elements system",
+    "numbering lets bindings layout batches inputs drives expression_form elements system",
     "superelements solvers.linear_symbolic solvers.nesting solvers.linear solvers.history solvers.machine solvers.charts levels starts",
     "tracking solvers.newton solvers.words solvers.suspects solvers.diagnosis solvers.rest solvers.homotopy solvers.snap",
     "solvers.culprits solvers.prescribed solvers.least_change solvers.stages solvers.assembly solvers.held solvers.far_starts",

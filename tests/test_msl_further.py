@@ -212,3 +212,73 @@ def test_pump_drop_out():
 
     body, liquid = integrated(rates, [0.0, 0.0], samples.time, max_step=0.01)
     assert close(samples.series("body.T"), body + 293.15, 1e-5) and close(samples.series("liquid.T"), liquid + 293.15, 1e-5)
+
+
+WGS84 = """
+use spatial
+world gravity = [0, 0, 0] m/s2
+param latitude = 0 deg
+param a = 6378137.0 m
+param b = 6356752.3142 m
+let   s2 = sin(latitude)^2
+let   flat = 1/298.257223563 + (7292115e-11 rad/s)^2*a^2*b/(3986004.418e8 m3/s2)
+let   normal = 9.7803253359 m/s2*(1 + (b/a*9.8321849378/9.7803253359 - 1)*s2)/sqrt(1 - 8.1819190842622e-2^2*s2)
+let   h = bob.r.y/a
+let   weight = 1000 kg*normal*(1 - h*(2*(1 + flat - 2/298.257223563*s2) + 3*h))
+mass  body         (bob)          m = 1000 kg, I = diag(1, 1, 1) g.m2, at = [10, 20, 0] m
+hinge revolute     (ground, bob)  at = [0, 20, 0] m, axis = [0, 0, 1], d = 0.1 N.m.s/rad
+pull  world_force  (bob)          F = [0 N, -weight, 0 N], at = [10, 20, 0] m
+run   transient(stop = 10 s, rtol = 1e-8)
+save  hinge.q
+"""
+
+
+@pytest.mark.parametrize("latitude, wanted", [(0, -2.39), (90, -2.42)])
+def test_user_defined_gravity_field(latitude, wanted):
+    """The pendulum's angle after 10 s at the equator and at a pole, as the example's documentation has it; the field is a let of a signal."""
+    (samples,) = netsim.load(WGS84).with_params(latitude=np.radians(latitude)).run()
+    assert samples.series("hinge.q")[-1] == pytest.approx(wanted, abs=0.005)
+
+
+OPV = """
+use electrical
+param l1 = 1.304 F
+param l2 = 0.8586 F
+param c2 = 1 F2/(1.704992^2*l1)
+param c4 = 1 F2/(1.179945^2*l2)
+src  voltage            (in_, ground)  v = -1 V*step(time, at = 1 s)
+r1   resistor           (in_, n1)      R = 1 Ohm
+c1   capacitor          (n1, o1)       C = 1.072 F + c2
+c2_  capacitor          (o3, n1)       C = c2
+r2   resistor           (o2, n1)       R = 1 Ohm
+r3   resistor           (n1, o1)       R = 1 Ohm
+op1  opamp              (ground, n1, o1)
+r4   variable_resistor  (o1, n2)       R = -1 Ohm
+r5   variable_resistor  (o3, n2)       R = -1 Ohm
+c3   capacitor          (n2, o2)       C = l1
+op2  opamp              (ground, n2, o2)
+r7   resistor           (o2, n3)       R = 1 Ohm
+c5   capacitor          (o1, n3)       C = c2
+r6   resistor           (o4, n3)       R = 1 Ohm
+c6   capacitor          (n3, o3)       C = c2 + 1.682 F + c4
+c4_  capacitor          (o5, n3)       C = c4
+op3  opamp              (ground, n3, o3)
+r8   variable_resistor  (o5, n4)       R = -1 Ohm
+r9   variable_resistor  (o3, n4)       R = -1 Ohm
+c7   capacitor          (n4, o4)       C = l2
+op4  opamp              (ground, n4, o4)
+r10  resistor           (o4, n5)       R = 1 Ohm
+c8   capacitor          (o3, n5)       C = c4
+c9   capacitor          (n5, o5)       C = c4 + 0.7262 F
+r11  resistor           (n5, o5)       R = 1 Ohm
+op5  opamp              (ground, n5, o5)
+run  transient(stop = 60 s, sample = 0.5 s, rtol = 1e-8)
+save o5.v
+"""
+
+
+def test_cauer_filter_of_amplifiers_is_that_of_coils():
+    """CauerLowPassOPV against CauerLowPassAnalog: integrators and negative resistances in the place of the ladder."""
+    (samples,) = netsim.load(OPV).run()
+    ladder = run("Electrical_Analog_CauerLowPassAnalog", sample=0.5, rtol=1e-8)
+    assert np.abs(samples.series("o5.v") - ladder.series("n3.v")).max() < 1e-5

@@ -131,3 +131,34 @@ def test_what_is_no_subnetwork_is_refused():
     assert problem.code == "E424" and "lod" in problem.message and problem.span.line == CIRCUIT[: CIRCUIT.index("run ")].count("\n") + 1
     with pytest.raises(InputError, match="E424"):
         netsim.load(CIRCUIT).transient(stop=1e-3, superelements="load")
+
+
+def test_lets_of_time_and_signals_are_bound_in_their_own_frame():
+    """Each cart's push is its own let, of its own param; the follower's is one of the first cart's speed: v' = F - v with F = big sin(t)."""
+    samples = netsim.load(
+        """
+use translational
+model cart (a : translational)
+  param big : N = 2 N
+  let   push = big*sin(time/(1 s))
+  m1    mass    (a)          m = 1 kg
+  p     force   (a)          F = push
+  d     damper  (a, ground)  d = 1 N.s/m
+end
+c1   cart    (x)          big = 3 N
+c2   cart    (y)
+let  twice = 2 N.s/m*lead
+let  lead  = x.v
+m2   mass    (z)          m = 1 kg
+pull force   (z)          F = twice
+let  wave  = 1 V*cos(time/(1 s))
+run  transient(stop = 2 s, sample = 0.1 s, rtol = 1e-9)
+save x.v, y.v, z.v, x.x, wave
+"""
+    ).run()[0]
+    t = samples.time
+    wanted = (np.sin(t) - np.cos(t) + np.exp(-t)) / 2
+    assert np.abs(samples.series("x.v") - 3 * wanted).max() < 1e-7
+    assert np.abs(samples.series("y.v") - 2 * wanted).max() < 1e-7
+    assert np.abs(samples.series("z.v") - 2 * samples.series("x.x")).max() < 1e-7
+    assert np.abs(samples.series("wave") - np.cos(t)).max() < 1e-12
