@@ -465,3 +465,23 @@ def test_backlash():
 
     found = solve_ivp(rates, (0, 0.3), [np.pi / 2, 0, np.pi / 2, 0], t_eval=samples.time, rtol=1e-9, atol=1e-10, max_step=1e-4).y
     assert samples.series("a.phi") == pytest.approx(found[0], abs=1e-5) and samples.series("b.phi") == pytest.approx(found[2], abs=1e-4)
+
+
+def test_freewheel_that_is_caught_up_again():
+    """Rotational.OneWayClutchDisengaged: caught where both speeds meet, left where it would have to pull; one motion in between."""
+    text = "use rotational\nj1 inertia (a) J = 1 kg.m2, start w = -0.5 rad/s\nj2 inertia (b) J = 1 kg.m2\nf one_way_clutch (a, b)\n"
+    text += "d torque (a) T = 0.3 N.m + 10 N.m*sin(4*pi*time/(1 s))\nl torque (b) T = -0.3 N.m\nrun transient(stop = 0.5 s)\nsave a.w, b.w\n"
+    samples = run(text, rtol=1e-8)
+    caught, left = (float(line.split("\t")[0]) for line in samples.attributes["event_log"].splitlines())
+    assert -0.5 + 0.6 * caught + 10 / (4 * np.pi) * (1 - np.cos(4 * np.pi * caught)) == pytest.approx(0, abs=2e-6)
+    assert left == pytest.approx((np.pi + np.arcsin(0.06)) / (4 * np.pi), abs=1e-8)
+    held = -0.3 * caught + 5 / (4 * np.pi) * (np.cos(4 * np.pi * caught) - np.cos(4 * np.pi * left))
+    assert samples.series("b.w")[-1] == pytest.approx(held - 0.3 * (0.5 - left), abs=2e-6)
+
+
+def test_brake_along_a_line():
+    """Translational.Brake: 1 m/s and 1 N on 1 kg from 0.1 s on; at rest after 1.1 s and 0.6 m."""
+    text = "use translational\nm mass (a) m = 1 kg\nstart a.v = 1 m/s\nstart a.x = 0 m\nb linear_brake (a, ground) N = 2 N*step(time, at = 0.1 s), mu = 0.5\n"
+    samples = run(text + "run transient(stop = 2 s)\nsave a.v, a.x\n")
+    assert samples.series("a.x")[-1] == pytest.approx(0.6, abs=1e-9) and samples.series("a.v")[-1] == 0
+    assert float(samples.attributes["event_log"].splitlines()[-1].split("\t")[0]) == pytest.approx(1.1, abs=1e-9)
