@@ -17,8 +17,11 @@ STILL, CHANGED, RESETS = 0, 1, 2
 SETTLED, OTHER_MODE, LOST, ENDLESS, SWITCHING = 3, 4, 5, 6, 7
 """What `follow` answers: agreed; the discretes now in g have another plan; the plan finds no point; they never agree. `rounds`: they never end."""
 ROUND, FOLLOWING = 0, 1
-"""Positions in Watch.stage: the round, and whether its discretes are still to be followed."""
-ROUNDS = 100
+"""Positions in Watch.stage: the round, and how often its discretes were followed (0: not begun)."""
+ROUNDS, PATIENCE = 100, 10
+CLOSE, LEAST = 1e-12, 1e-15
+"""Discretes followed more than PATIENCE times agree to CLOSE of their value (and LEAST): each plan's point has a rounding of its own, and a direction
+that is taken from it would change in its last digit for ever."""
 FOUND = 0.5 * SLACK
 """Where an instant begins an indicator this small beside the largest it had keeps its truth: what was found beyond SLACK is beyond this, although the
 consistent point has other rounding."""
@@ -91,7 +94,9 @@ def _exchanged(watch, g, k, slack):
 def follow(watch, plan, g):
     """Discretes and a consistent point that agree, what happens happening all the while: a sampler behind a sampler takes the new value."""
     relations, discretes, z = watch.sizes[RELATIONS], watch.sizes[DISCRETES], watch.sizes[Z]
-    for _ in range(ROUNDS):
+    while watch.stage[FOLLOWING] <= ROUNDS:
+        watch.stage[FOLLOWING] += 1
+        slack = 1.0 if watch.stage[FOLLOWING] > PATIENCE else 0.0
         other = False
         for m in range(watch.modes.shape[0]):
             other = other or watch.following[watch.modes[m] - z] != g[watch.modes[m]]
@@ -105,8 +110,9 @@ def follow(watch, plan, g):
         look(watch, g)
         same = True
         for i in range(discretes):
-            same = same and watch.found[relations + i] == watch.following[i]
-            watch.following[i] = watch.found[relations + i]
+            found, kept = watch.found[relations + i], watch.following[i]
+            if not abs(found - kept) <= slack * (CLOSE * abs(kept) + LEAST):
+                watch.following[i], same = found, False
         if same:
             copy(g, z, g, z + discretes, discretes)
             return SETTLED
