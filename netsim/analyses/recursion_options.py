@@ -80,7 +80,7 @@ def _numbers(options: Mapping[str, Any], spans: Mapping[str, Any]) -> list[Probl
     wrong = []
     limits = {"stop": (0, np.inf), "step": (0, np.inf), "sample": (0, np.inf), "rtol": (1e-13, 0.1)}
     for name, (low, high) in limits.items():
-        if name in options and not low < options[name] <= high:
+        if name in options and not (options[name] > 0 and low <= options[name] <= high):
             wrong.append(
                 Problem("E423", f"'{name}' must be positive" if high == np.inf else "'rtol' is a number between 1e-13 and 0.1", spans.get(name))
             )
