@@ -17,7 +17,7 @@ from netsim.layout import Layout
 from netsim.lets import derived_from, signals_in
 from netsim.network import GROUND, Frame, name_text
 from netsim.numbering import suffixes
-from netsim.samples import Signal
+from netsim.samples import Signal, Trace
 from netsim.series import computed, unit_of
 from netsim.signals import NodeSignal, Reading, find_signal, node_quantities, picked
 from netsim.solvers.machine import Call as KernelCall
@@ -54,10 +54,12 @@ class Selection:
         if show and name not in self.shown:
             self.shown.append(name)
 
-    def signals(self, values: Mapping[str, Array], time: Array, parameters: Scope, top: Frame) -> dict[str, tuple[Array, Signal]]:
-        """What is saved, by name: sampled signals, then expressions of them."""
+    def signals(
+        self, values: Mapping[str, Array], time: Array, parameters: Scope, top: Frame, trace: Trace | None = None
+    ) -> dict[str, tuple[Array, Signal]]:
+        """What is saved, by name: sampled signals, then expressions of them; integrals follow the trace, where there is one."""
         sampled = {name: (values[name], self.entries[name].signal) for name in self.shown}
-        return sampled | computed(self.expressions, self.dimensions, values, time, parameters, top)
+        return sampled | computed(self.expressions, self.dimensions, values, time, parameters, top, trace)
 
 
 class Finder:

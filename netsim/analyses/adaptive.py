@@ -15,7 +15,7 @@ from netsim.analyses.methods import Method, method_named
 from netsim.analyses.options import TransientOptions
 from netsim.analyses.passing import pass_event
 from netsim.analyses.pivots import pivots_of
-from netsim.analyses.run_arrays import closing_plan, consistent_plan, first_control, first_factor, first_readout, first_trial
+from netsim.analyses.run_arrays import closing_plan, consistent_plan, defect_limits, first_control, first_factor, first_readout, first_trial
 from netsim.errors import InputError, Problem, SimulationError
 from netsim.integrators.adaptive import DONE, EVENT, FULL, GOING, advance
 from netsim.integrators.contract import ACCEPTED, EVENTS, FACTORISATIONS, FAILED, FIRST_EVENT, REJECTED, RESTARTED, Trial, fill_code
@@ -30,10 +30,12 @@ from netsim.integrators.control import (
     RECOVERING,
     ROW,
     SIZE,
+    SPACING,
+    TRACED,
     Control,
 )
 from netsim.integrators.crossings import first_event, nothing_to_watch
-from netsim.integrators.readout import Readout, longer, take
+from netsim.integrators.readout import Readout, longer, longer_trace, take
 from netsim.integrators.states import load, place, project
 from netsim.kernels.apart import address_of, plain_loops
 from netsim.kernels.bundle import Bundle, bundled, called
@@ -126,16 +128,24 @@ class Running:
         rows = int(self.control.places[ROW])
         return self.readout.times[:rows], self.readout.values[:rows], self.readout.account[:rows]
 
+    @property
+    def traced(self) -> Array:
+        """Instant and traced signals at the nodes of every step: (steps, nodes, 1 + signals)."""
+        rows = self.readout.trace[: int(self.control.places[TRACED])]
+        return rows.reshape(-1, len(self.readout.nodes), rows.shape[1])
 
-def begin_adaptive(machine: Machine, structure: Structure, options: TransientOptions, g: Array, reader: Sampler, corners: Array) -> Running:
-    """A run from the consistent global vector g, with the first sample taken."""
+
+def begin_adaptive(
+    machine: Machine, structure: Structure, options: TransientOptions, g: Array, reader: Sampler, tracer: Sampler, corners: Array
+) -> Running:
+    """A run from the consistent global vector g, with the first sample taken; `tracer` reads what measures and integrals ask for."""
     try:
-        return _begin(machine, structure, options, g, reader, corners)
+        return _begin(machine, structure, options, g, reader, tracer, corners)
     except Crowded as crowded:
-        return begin_adaptive(crowded.machine, crowded.structure, options, g, reader, corners)
+        return begin_adaptive(crowded.machine, crowded.structure, options, g, reader, tracer, corners)
 
 
-def _begin(machine: Machine, structure: Structure, options: TransientOptions, g: Array, reader: Sampler, corners: Array) -> Running:
+def _begin(machine: Machine, structure: Structure, options: TransientOptions, g: Array, reader: Sampler, tracer: Sampler, corners: Array) -> Running:
     method = method_named(options.method)
     if reason := method.refused(structure.index):
         raise InputError(Problem("E426", reason, hint="leave `method` out: the default serves every index"))
@@ -148,12 +158,15 @@ def _begin(machine: Machine, structure: Structure, options: TransientOptions, g:
     closing, closed = closing_plan(machine, structure, method, trial, 0.0)
     arrays, alive = method.prepare(machine, factor, plan, closing)
     peaks = np.zeros(0) if options.step else ends_of(machine, options.stop, corners, method.work, options.rtol)
-    control = first_control(options, method, structure, size, corners, peaks, plan, machine)
+    limits = defect_limits(machine, structure, options, method, trial, _watched(machine, reader, events))
+    control = first_control(options, method, structure, size, corners, peaks, plan, machine, limits)
     if events and len(plan.sizes):  # values that switch have no polynomial worth a sample where nothing else moves
         control.places[RECOVERING] = 1
     reactions = find_reactions(machine)
     shares, tables = plan_sharing(machine, reactions)
-    readout = first_readout(machine, reader, shares, method, control)
+    readout = first_readout(machine, reader, tracer, shares, method, control)
+    if events:
+        events.watch.spacing[:] = control.numbers[SPACING]
     watch = bundled(events.watch if events else nothing_to_watch())
     held = [alive, recovery, closed, tables]
     run = Running(machine, structure, options, method, trial, control, readout, plan, closing, factor, arrays, reactions, watch, held, events)
@@ -166,6 +179,15 @@ def _begin(machine: Machine, structure: Structure, options: TransientOptions, g:
     take(problem, bundled(trial), bundled(readout), 0, 0.0)
     control.places[ROW] = 1
     return run
+
+
+def _watched(machine: Machine, reader: Sampler, events: Settling | None) -> Array:
+    """The values (by unknown) that somebody looks at: samples, conditions, delays."""
+    layout, past = machine.system.layout, machine.problem.past
+    end = layout.y + layout.ny
+    looked = [call.gather for call in events.calls] if events else []
+    places = np.concatenate([reader.reads(layout.y, end), *looked, layout.y + past.place[past.place >= 0]]).astype(np.int64)
+    return np.unique(places[(places >= layout.y) & (places < end)]) - layout.y + layout.nk
 
 
 def _chosen_anew(run: Running, failing: bool) -> bool:
@@ -273,13 +295,13 @@ def integrate_adaptive(run: Running, progress: Any) -> Problem | None:  # noqa: 
 
 
 def _grow(run: Running) -> None:
-    """More room for what the run remembers, or else for samples."""
-    past = run.machine.problem.past
+    """More room for what the run remembers, for its trace, or else for samples."""
+    past, readout = run.machine.problem.past, run.readout
     if past.numbers[PIECES] == len(past.spans):
-        more_pieces(past)
-    else:
-        run.bundles.pop(id(run.readout))
-        run.readout = longer(run.readout)
+        return more_pieces(past)
+    run.bundles.pop(id(readout))
+    full = len(readout.traces) and len(readout.trace) - run.control.places[TRACED] < len(readout.nodes)
+    run.readout = longer_trace(readout) if full else longer(readout)
 
 
 def _new_pivots(run: Running) -> Problem | None:

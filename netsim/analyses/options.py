@@ -16,8 +16,8 @@ from netsim.integrators.loop import EULER, GENERALIZED_ALPHA
 FIXED = {"euler": np.array([EULER, 0.0, 0.0, 0.0, 0.0]), "generalized_alpha": np.array([GENERALIZED_ALPHA, *generalized_alpha.coefficients()])}
 """What the loop of fixed steps is told of its methods: number and coefficients."""
 
-NAMES = ("stop", "step", "method", "rtol", "forces", "every", "sample", "from", "formulation", "superelements")
-TIMES = ("stop", "step", "sample")
+NAMES = ("stop", "step", "method", "rtol", "forces", "every", "sample", "from", "formulation", "superelements", "max_step")
+TIMES = ("stop", "step", "sample", "max_step")
 WORDS = {
     "method": tuple(dict.fromkeys([*FIXED, *METHODS])),
     "forces": ("method", "recovered"),
@@ -34,7 +34,7 @@ DEFAULT_METHOD = "radau"
 class TransientOptions:
     """stop and step in s, step 0: chosen by the error test with tolerance rtol (relative, and of nominal sizes); forces 'method' (as the integrator
     gives them) or 'recovered'; every = steps between samples; sample = time between samples,
-    0: at steps; subnetworks whose unknowns are eliminated first."""
+    0: at steps; subnetworks whose unknowns are eliminated first; max_step in s, 0: what the features of the run allow."""
 
     stop: float
     step: float = 0.0
@@ -46,6 +46,7 @@ class TransientOptions:
     sample: float = 0.0
     formulation: str = "absolute"
     superelements: tuple[str, ...] = ()
+    max_step: float = 0.0
 
     @property
     def recovers(self) -> bool:
@@ -74,12 +75,26 @@ def check_options(name: str, options: Mapping[str, Any], spans: Mapping[str, Any
     forces = options.get("forces", "method" if method == "euler" else "recovered")
     rtol, sample = float(options.get("rtol", DEFAULT_RTOL)), float(options.get("sample", 0.0))
     where, parts = options.get("formulation", "absolute"), options.get("superelements", ())
-    return TransientOptions(float(options["stop"]), step, method, forces, int(every), options.get("from", ""), rtol, sample, where, parts)
+    return TransientOptions(
+        float(options["stop"]),
+        step,
+        method,
+        forces,
+        int(every),
+        options.get("from", ""),
+        rtol,
+        sample,
+        where,
+        parts,
+        float(options.get("max_step", 0.0)),
+    )
 
 
 def _together(options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[Problem]:
     if "step" in options and "rtol" in options:
         yield Problem("E423", "a given step has no error test, so 'step' and 'rtol' exclude each other", spans.get("rtol"), hint="leave 'step' out")
+    if "step" in options and "max_step" in options:
+        yield Problem("E423", "a given step is never longer or shorter, so 'step' and 'max_step' exclude each other", spans.get("max_step"))
     if "every" in options and "sample" in options:
         yield Problem("E423", "'every' counts steps between samples and 'sample' is the time between them: give one", spans.get("sample"))
 

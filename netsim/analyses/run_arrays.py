@@ -32,6 +32,10 @@ Array = np.ndarray
 
 FILL = 500
 """Samples at accepted steps are filled up to this many over a run."""
+FEATURES = 500
+"""What happens within such a part of a run, in time or in state, is seen."""
+GROSS, FINE = 100.0, 3.0
+"""How many tolerances the defect may move what the error test sees at the ends of steps, and what follows at once and has no other test."""
 GIVEN_STEP = 1e-9
 """The tolerance that Newton's method goes by where steps are given: small beside what any method leaves."""
 
@@ -59,13 +63,22 @@ def first_trial(machine: Machine, structure: Structure, options: TransientOption
 
 
 def first_control(
-    options: TransientOptions, method: Method, structure: Structure, size: float, corners: Array, peaks: Array, plan: Consistent, machine: Machine
+    options: TransientOptions,
+    method: Method,
+    structure: Structure,
+    size: float,
+    corners: Array,
+    peaks: Array,
+    plan: Consistent,
+    machine: Machine,
+    limits: Array,
 ) -> Control:
     """Where a run goes from t = 0: first size, requested instants, corners and peaks to end steps at; what delays watch."""
     stop, fixed, kinematic, past = options.stop, options.step, machine.system.layout.nk > 0, machine.problem.past
     past.numbers[[WATCHING, CAREFUL, BEGINS_LOW]] = not fixed or method.order > 1, method.explicit, method.variable
-    longest = fixed if fixed else min(stop / 4, WITHIN * past.length.min(initial=np.inf))
-    numbers = np.array([0.0, size, stop, fixed, 1e-15 * stop, longest, BY_ERROR, 0.0, np.inf, np.inf])
+    features = stop / FEATURES / method.gap if method.explicit and curved(machine) else stop / 4
+    longest = fixed if fixed else min(features, options.max_step or np.inf, WITHIN * past.length.min(initial=np.inf))
+    numbers = np.array([0.0, size, stop, fixed, 1e-15 * stop, longest, BY_ERROR, 0.0, np.inf, np.inf, stop / FEATURES, 0.0])
     kinematic_constraints = structure.index > 1 and len(plan.sizes) > 0 and not method.explicit  # whose steps end in one of themselves
     grid: Array = np.zeros(0)
     if options.sample:
@@ -79,11 +92,28 @@ def first_control(
     recovering = int(len(plan.sizes) > 0 and (method.explicit or (options.recovers and (kinematic or structure.index > 1 or memoryless))))
     cut = corners if not fixed or method.order > 1 else np.zeros(0)  # a given step of order 1 gains nothing: see docs/decisions.md
     inside = np.append(cut[(cut > 0) & (cut < stop * (1 - 1e-12))], np.inf)
-    places = np.array([0, 0, 0, 0, every, int(kinematic_constraints), recovering, int(len(plan.sizes) > 0), 0, 0, 0])
-    return Control(numbers, places, inside, np.append(peaks, np.inf), np.append(grid, np.inf))
+    places = np.array([0, 0, 0, 0, every, int(kinematic_constraints), recovering, int(len(plan.sizes) > 0), 0, 0, 0, 0])
+    return Control(numbers, places, inside, np.append(peaks, np.inf), np.append(grid, np.inf), limits)
 
 
-def first_readout(machine: Machine, reader: Sampler, shares: Bundle, method: Method, control: Control) -> Readout:
+def curved(machine: Machine) -> bool:
+    """Whether an equation is anything but a sum of constant multiples, so that what a step does not look at may be anything."""
+    return machine.element is not None or any(b.kernels.curved for b in machine.system.batches)
+
+
+def defect_limits(machine: Machine, structure: Structure, options: TransientOptions, method: Method, trial: Trial, watched: Array) -> Array:
+    """How many tolerances the defect may move each position and value by; none where it says nothing: steps are given, the method has no matrix, or
+    every equation is a sum of constant multiples, so that polynomials that hold at some instants hold between them."""
+    system, nk = machine.system, machine.system.layout.nk
+    if options.step or method.explicit or not curved(machine):
+        return np.zeros(0)
+    at_once = (structure.dynamic.d[: system.n] == 0) & np.isin(np.arange(system.n), watched)
+    limits = np.where(structure.dynamic.d[: system.n] > 0, GROSS, np.where(at_once, FINE * options.rtol / method.tolerance(options.rtol), np.inf))
+    limits[nk:][trial.exponent[2 * nk :] > 0] = np.inf
+    return limits
+
+
+def first_readout(machine: Machine, reader: Sampler, tracer: Sampler, shares: Bundle, method: Method, control: Control) -> Readout:
     """Room for samples, and the method's quadrature of work. Where nothing moves samples are polynomials: only what is read is evaluated then."""
     layout, rows = machine.system.layout, len(control.grid) - 1 + (1000 if control.places[EVERY] else 2)
     whole = np.arange(layout.ny + layout.nq)
@@ -95,8 +125,9 @@ def first_readout(machine: Machine, reader: Sampler, shares: Bundle, method: Met
     basis = np.linalg.inv(np.vander(nodes, increasing=True))
     integrals = np.ascontiguousarray(basis.T / np.arange(1, len(nodes) + 1))
     return Readout(
-        reader.table, reader.places, np.zeros(reader.size), np.zeros((rows, len(reader.places))), np.zeros((rows, 4)), np.zeros(rows),
-        np.zeros((2, 2)), np.zeros(4), nodes, np.zeros((len(nodes), 3)), integrals, shares, read,
+        reader.table, reader.places, np.zeros(max(reader.size, tracer.size)), np.zeros((rows, len(reader.places))), np.zeros((rows, 4)),
+        np.zeros(rows), np.zeros((2, 2)), np.zeros(4), nodes, np.zeros((len(nodes), 3)), integrals, shares, read,
+        tracer.table, tracer.places, np.zeros((rows * len(nodes), 1 + len(tracer.places))),
     )  # fmt: skip
 
 

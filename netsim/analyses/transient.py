@@ -21,9 +21,12 @@ from netsim.errors import Problem
 from netsim.integrators.loop import FACTORISATIONS, ITERATIONS
 from netsim.jointspace.choice import formulated, observing
 from netsim.language.syntax import Expr, Name
+from netsim.lets import signals_in
+from netsim.measures import signals_measured
 from netsim.rates import add_rates, own_unknowns
-from netsim.samples import Samples, Signal
+from netsim.samples import Samples, Signal, Trace
 from netsim.selection import Selection, add_unseen, sampler, select
+from netsim.series import integrals_in
 from netsim.solvers.history import check_step
 from netsim.solvers.initial import Change, Structure, resumed_start, with_coordinates
 from netsim.solvers.machine import Machine
@@ -81,6 +84,10 @@ def transient(
     rates = add_rates(machine, selection, rated, exact)
     unseen = add_unseen(machine, selection, beside)
     reader = observing(machine, sampler(machine, selection))
+    followed = Selection()
+    traced = add_unseen(machine, followed, [*signals_measured(machine.system.network), *_integrated([*saves, *plots], machine)])
+    tracer = sampler(machine, followed)
+    tracer = observing(machine, tracer) if traced else tracer
     failure: Problem | None = None
     message = ""
     run: Stepping | Running
@@ -88,7 +95,7 @@ def transient(
         recovery = plan_recovery(machine, structure, g) if options.recovers else None
         run = begin_run(machine, options, g, reader, selection, recovery)
     else:
-        run = begin_adaptive(machine, structure, options, g, reader, corners)
+        run = begin_adaptive(machine, structure, options, g, reader, tracer, corners)
     loop = clock.process_time()
     try:
         failure = integrate(run, reader, progress) if isinstance(run, Stepping) else integrate_adaptive(run, progress)
@@ -102,8 +109,22 @@ def transient(
         else:
             keep_last_step(run)
     ending = _Ending(failure, message, clock.perf_counter() - began, clock.process_time() - cpu, clock.process_time() - loop)
-    samples = _samples(run, selection, rates, structure, changes, ending, coordinates)
-    return replace(samples, origin=point, unseen={name: run.sampled[1][:, list(selection.entries).index(name)] for name in unseen})
+    trace = _trace(run, list(followed.entries)) if traced else None
+    samples = _samples(run, selection, rates, structure, changes, ending, coordinates, trace)
+    return replace(samples, origin=point, trace=trace, unseen={name: run.sampled[1][:, list(selection.entries).index(name)] for name in unseen})
+
+
+def _integrated(shown: Sequence[Expr], machine: Machine) -> list[Name]:
+    """The signals that running integrals read."""
+    return [name for expr in shown for call in integrals_in(expr) for name in signals_in(call, machine.system.network.top)]
+
+
+def _trace(run: Stepping | Running, names: Sequence[str]) -> Trace | None:
+    """What the steps found at their nodes; None for steps that are samples themselves."""
+    if isinstance(run, Stepping):
+        return None
+    rows = run.traced
+    return Trace(rows[:, :, 0], {name: rows[:, :, 1 + j] for j, name in enumerate(names)})
 
 
 def _samples(
@@ -114,11 +135,12 @@ def _samples(
     changes: Sequence[Change],
     ending: _Ending,
     coordinates: str,
+    trace: Trace | None,
 ) -> Samples:
     time, sampled, account = run.sampled
     top = run.machine.system.network.top
     columns = {name: sampled[:, j] for j, name in enumerate(selection.entries)}
-    signals = selection.signals(columns, time, run.machine.values.scope(top), top)
+    signals = selection.signals(columns, time, run.machine.values.scope(top), top, trace)
     values = np.column_stack([series for series, _ in signals.values()]) if signals else np.zeros((len(time), 0))
     shown: tuple[Signal, ...] = tuple(signal for _, signal in signals.values())
     kept = {name: (columns[v], columns[a]) for name, (v, a) in rates.items()}

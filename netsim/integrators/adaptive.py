@@ -42,6 +42,7 @@ from netsim.integrators.control import (
     LAST,
     LEAST,
     LONGEST,
+    MISSED,
     NOW,
     ONE,
     PEAK,
@@ -55,6 +56,7 @@ from netsim.integrators.control import (
     TOGETHER,
 )
 from netsim.integrators.crossings import NEVER, RELATIONS, event_in
+from netsim.integrators.defect import defect
 from netsim.integrators.readout import record, take
 from netsim.integrators.remembering import followed, has_room, pass_arrivals, remember
 from netsim.integrators.states import copy, project_end
@@ -107,12 +109,18 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
             places[FAILURES] += 1
             numbers[SIZE], numbers[REASON] = h * _shortened(problem, trial, error), BY_ERROR
             continue
-        places[CREEPING] = places[CREEPING] + 1 if numbers[FIXED] == 0.0 and error > 1.0 else 0
-        if places[CREEPING] > PATIENCE:
-            return UNRESOLVED
         if places[PROJECTING]:
             set_time(problem, trial, last)
             project_end(problem, plan, trial)
+        missed = defect(method, problem, factor, trial, control, t, h)
+        if missed > 1.0 and not too_short(numbers, h):
+            trial.counters[REJECTED] += 1
+            places[FAILURES] += 1
+            numbers[SIZE], numbers[REASON] = h * _shortened(problem, trial, missed), BY_ERROR
+            continue
+        places[CREEPING] = places[CREEPING] + 1 if numbers[FIXED] == 0.0 and error > 1.0 else 0
+        if places[CREEPING] > PATIENCE:
+            return UNRESOLVED
         cut = event_in(method, problem, trial, plan, watch, t, h, last)
         if cut != NEVER:
             return _stop_at_event(method, problem, trial, control, plan, readout, watch, t, h, cut)
@@ -120,6 +128,8 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
             return FULL
         remember(method, problem, trial, control, plan, t, h, 1.0)
         factor_ = accepted(method, problem, trial, h, error)
+        factor_ = min(factor_, proposed(max(missed, numbers[MISSED]), trial.tolerances[POWER])) if missed > 0.0 else factor_
+        numbers[MISSED] = missed
         trial.counters[ACCEPTED] += 1
         trial.counters[RESTARTED] = 0
         trial.counters[REFUSED] = 0

@@ -33,7 +33,7 @@ from netsim.integrators.radau_matrix import derivatives, factorise
 from netsim.integrators.radau_stages import ITERATIONS_MOST, newton, place_stage, stage_charges, start_stages, velocities
 from netsim.integrators.states import copy, follow, load
 from netsim.kernels.call import inner, run_table
-from netsim.solvers.machine import ALPHA, CHARGES, DRIVES, ENTRIES, HISTORY, NK, NQ, NY, A, V, X, Y
+from netsim.solvers.machine import ALPHA, CHARGES, DRIVES, ENTRIES, HISTORY, KV, KX, NK, NQ, NY, A, V, X, Y
 from netsim.solvers.newton import CONVERGED, NOT_CONVERGED
 
 ORDER = 5
@@ -67,6 +67,7 @@ def _error(method, problem, factor, trial, h):
     charges = problem.sizes[CHARGES]
     slope, rate = method.slope, method.eigenvalues[0] / h
     dx, dv = method.error[0], method.error[1]
+    g[KX], g[KV] = 1.0, rate
     for k in range(nk):
         v0 = trial.start[nk + k]
         dx[k] = v0 - (slope[0] * method.z[0, k] + slope[1] * method.z[1, k] + slope[2] * method.z[2, k]) / h
