@@ -51,7 +51,7 @@ def test_a_value_that_follows_a_ramp_at_once(method, rtol):
 
 RAMP = """use electrical
 i1 current   (a, ground) I = {i} A
-c1 capacitor (a, ground) C = {c} F
+c1 capacitor (a, ground) C = {c} F, start v = 0 V
 s1 voltage (s, ground) v = {v} V*sin(a.v/({v} V))
 s2 voltage (q, ground) v = {v} V*(a.v/({v} V))^6
 s3 voltage (m, ground) v = max(a.v, 5*{v} V)

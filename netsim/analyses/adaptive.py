@@ -166,7 +166,7 @@ def _begin(machine: Machine, structure: Structure, options: TransientOptions, g:
     shares, tables = plan_sharing(machine, reactions)
     readout = first_readout(machine, reader, tracer, shares, method, control)
     if events:
-        events.watch.spacing[:] = control.numbers[SPACING]
+        events.watch.spacing[0] = control.numbers[SPACING]
     watch = bundled(events.watch if events else nothing_to_watch())
     held = [alive, recovery, closed, tables]
     run = Running(machine, structure, options, method, trial, control, readout, plan, closing, factor, arrays, reactions, watch, held, events)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from netsim.integrators.contract import FIRST_EVENT, between, projected, set_time
+from netsim.integrators.contract import FIRST_EVENT, RESTARTED, between, projected, set_time
 from netsim.integrators.states import copy, motion_between, move_charts, place
 from netsim.kernels.apart import by_address
 from netsim.kernels.call import ROW_LENGTH, inner, lean, run_table
@@ -39,7 +39,7 @@ class Watch(NamedTuple):
     Of relations: whether their instants are known beforehand (timed), whether equality is false (strict), which was exchanged last (flips); of
     discretes: whether they have names, where g holds those that switch the matrix (modes), next values; of whens: whether they set states anew; of
     relations and whens: which changed anything at this instant; room for truths, a state, and a whole g; how far an instant is worked out
-    (stage); indicators at the last three instants looked at (recent), the longest stretch that nobody looks into (spacing)."""
+    (stage); indicators at the last three instants looked at (recent); the longest stretch that nobody looks into, and the last of those instants (spacing)."""
 
     table: Array
     found: Array
@@ -83,7 +83,7 @@ def nothing_to_watch() -> Watch:
         whole,
         np.zeros(6, np.int64),
         np.zeros((3, 0)),
-        np.zeros(1),
+        np.zeros(2),
     )
 
 
@@ -113,6 +113,10 @@ def first_event(method, problem, trial, plan, watch, t, h, last):
     Indicators are looked at POINTS times a step, and once in every stretch of `spacing`; where one turns back from zero between, at its extremum."""
     low, count = 0.0, min(MOST, max(POINTS, int(np.ceil(h / watch.spacing[0]))))
     careful, relations = watch.sizes[CAREFUL] == 1, watch.sizes[RELATIONS]
+    if watch.spacing[1] != t or trial.counters[RESTARTED] > 0:
+        _state(method, problem, trial, plan, t, h, last, 0.0, careful)
+        look(watch, trial.g)
+        copy(watch.found, 0, watch.recent[2], 0, relations)
     for k in range(1, count + 1):
         high = k / count
         _state(method, problem, trial, plan, t, h, last, high, careful)
@@ -122,11 +126,12 @@ def first_event(method, problem, trial, plan, watch, t, h, last):
                 return found
         for i in range(relations):
             watch.recent[0, i], watch.recent[1, i], watch.recent[2, i] = watch.recent[1, i], watch.recent[2, i], watch.found[i]
-        if k > 2:
+        if k > 1:
             found = _turned(method, problem, trial, plan, watch, t, h, last, high, 1.0 / count)
             if found != NEVER:
                 return found
         low = high
+    watch.spacing[1] = t + h
     first = watch.found.shape[0] - watch.peak.shape[0]
     for k in range(watch.peak.shape[0]):
         watch.peak[k] = max(watch.peak[k], watch.found[first + k])
@@ -138,7 +143,7 @@ def _turned(method, problem, trial, plan, watch, t, h, last, high, apart):
     """The share at which an indicator that turned back within the last two of three instants had passed zero; NEVER where none did."""
     for i in range(watch.sizes[RELATIONS]):
         a, b, c, at = watch.recent[0, i], watch.recent[1, i], watch.recent[2, i], high - apart
-        if watch.timed[i] or not (abs(b) < abs(a) and abs(b) < abs(c) and a * b > 0.0 and b * c > 0.0):
+        if watch.timed[i] or not (a * b > 0.0 and b * c > 0.0 and (c - b - (b - a)) * b > 0.0):
             continue
         left = right = apart
         for _ in range(LOOKS):
