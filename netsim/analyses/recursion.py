@@ -16,7 +16,7 @@ import numpy as np
 from netsim.analyses.beginning import begun
 from netsim.analyses.recursion_options import TRUNCATED, RecursionOptions
 from netsim.corners import corners_of
-from netsim.errors import Problem, SimulationError
+from netsim.errors import InputError, Problem, SimulationError
 from netsim.integrators.loop import settle
 from netsim.integrators.states import energies, sample
 from netsim.language.syntax import Expr, Name
@@ -130,9 +130,7 @@ def _explicit(machine: Machine, found: NetworkTree, options: RecursionOptions, g
     of_q = places(tree)
     for here in tree.elastic.values():
         nominal[of_q[here]] = ELASTIC_SIZE
-    given = given_of(
-        found.motion, of_q, found.sources, machine.system.layout, superelements(tree, options.superelement)[0], options.equations == TRUNCATED
-    )
+    given = given_of(found, machine.system.layout, superelements(tree, options.superelement)[0], options.equations == TRUNCATED)
     corners = corners_of(machine, options.stop)
     qs, vs, ended, rows, last, steps, rejected, seconds = runge_kutta(
         tree.flat, given, machine.problem, g.copy(), q, v, corners, times, options.method, options.rtol, nominal
@@ -168,17 +166,18 @@ def _failure(ended: int, t: float) -> Problem | None:
 
 def _newmark(machine: Machine, found: NetworkTree, options: RecursionOptions, g: Array, q: Array, v: Array) -> tuple[Any, ...]:
     """Samples of Newmark's method."""
-    tree, point, given = (
-        found.tree,
-        g.copy(),
-        given_of(found.motion, places(found.tree), found.sources, machine.system.layout, superelements(found.tree, 1)[0]),
-    )
+    if found.pushes:
+        said = "belongs to no coordinate of a joint: what it does there depends on where the bodies stand, which Newmark's method does not know"
+        hint = "leave `step` out: rk8, rk6 and rk45 take it, or run transient()"
+        raise InputError([Problem("E450", f"recursion(): '{p.source.name}' {said}", p.source.span, hint=hint) for p in found.pushes])
+    tree, point = found.tree, g.copy()
+    given = given_of(found, machine.system.layout, superelements(tree, 1)[0])
 
     def drives(times: Array) -> Array:
         values = np.zeros((len(times), len(given.coordinate), 3))
         for i, t in enumerate(times):
             set_time(machine.problem, point, t)
-            values[i] = given.sign[:, None] * point[given.slots]
+            values[i] = given.share[:, None] * point[given.slots]
         return values
 
     def moves(times: Array) -> tuple[Array, Array, Array]:
