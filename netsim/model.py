@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from netsim.analyses.beginning import begun
+from netsim.analyses.beginning import begun, listed
 from netsim.analyses.given import listed_option, plain_option, written_option
 from netsim.analyses.inverse import inverse
 from netsim.analyses.inverse_options import OWN, InverseOptions, inverse_options, motions_in
@@ -19,7 +19,7 @@ from netsim.analyses.options import TransientOptions, check_options
 from netsim.analyses.recursion_options import RecursionOptions, recursion_options
 from netsim.analyses.static import StaticOptions, static, static_options
 from netsim.analyses.stepping import Progress
-from netsim.analyses.transient import listed, transient
+from netsim.analyses.transient import transient
 from netsim.bindings import TableCall, lift
 from netsim.errors import InputError, NetsimError, Problem, SimulationError, nearest
 from netsim.expansion import build_network

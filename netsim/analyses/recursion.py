@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from netsim.analyses.beginning import begun
+from netsim.analyses.beginning import begun, told
 from netsim.analyses.recursion_options import TRUNCATED, RecursionOptions
 from netsim.corners import corners_of
 from netsim.errors import InputError, Problem, SimulationError
@@ -24,14 +24,17 @@ from netsim.recursion.bodies import NetworkTree, network_tree
 from netsim.recursion.integrals import integrals_of, summed
 from netsim.recursion.runge_kutta import FINISHED, SINGULAR, given_of, runge_kutta
 from netsim.recursion.sources import FORCE, POSITION, SPEED
-from netsim.recursion.states import coordinates, fill, places, translation
+from netsim.recursion.starts import placed
+from netsim.recursion.states import Translation, coordinates, fill, places, translation
 from netsim.samples import Samples
 from netsim.selection import add_unseen, sampler, select
+from netsim.solvers.assembly import Change, changes, sizes_of_machine
 from netsim.solvers.history import refuse_delays
 from netsim.solvers.initial import Structure
 from netsim.solvers.machine import Machine
 from netsim.solvers.newton import set_time
 from netsim.solvers.recovery import ChargePlan, Recovery, plan_charges, plan_recovery, recover, set_planned_charges
+from netsim.starts import start_rows
 from netsim.tree.composite import crba
 from netsim.tree.newmark import Drive, newmark
 from netsim.tree.superelements import superelements
@@ -42,6 +45,8 @@ ELASTIC_SIZE = 1e-3
 GRID = 500
 WEIGHTLESS = 1e-12
 """Masses below this part of what else moves are rounding."""
+SAME = 1e-9
+"""Coordinates [rad, m] that differ by less are the same."""
 WILD = 1e6
 """Coordinates and rates beyond this [m, rad and per second] end the samples of a run that diverged."""
 
@@ -58,9 +63,7 @@ def recursion(
     began, cpu = clock.perf_counter(), clock.process_time()
     refuse_delays(machine.system, "recursion()", "its states are those of bodies and of elements beside them")
     found = network_tree(machine)
-    machine, structure, g, _ = begun(machine, structure, options.start)
-    moved = translation(machine, found)
-    q, v = coordinates(machine, moved, g)
+    machine, structure, moved, g, q, v, changed = _beginning(machine, structure, found, options.start)
     selection = select(machine, saves, plots)
     unseen = add_unseen(machine, selection, beside)
     reader = sampler(machine, selection)
@@ -102,6 +105,7 @@ def recursion(
         **effort,
         "wall_seconds": clock.perf_counter() - began,
         "cpu_seconds": clock.process_time() - cpu,
+        **told(changed),
         "netlist": machine.system.network.text,
         **({"failure": failure} if failure else {}),
     }
@@ -110,6 +114,24 @@ def recursion(
     signals_ = tuple(signal for _, signal in signals.values())
     account = account[: len(time)]
     return Samples("", time, signals_, shown, account[:, :3], attributes, not failure, message, origin=g, unseen=seen, kinetic=account[:, 3])
+
+
+def _beginning(
+    machine: Machine, structure: Structure, found: NetworkTree, start: str
+) -> tuple[Machine, Structure, Translation, Array, Array, Array, list[Change]]:
+    """The machine, its structure, the tree's place in it, where it begins (g, q, v) and what moved: coordinates that no start speaks of are 0."""
+    drawn, trial = machine.g, placed(machine, translation(machine, found)) if not start else None
+    machine, structure, g, changed = begun(trial[0] if trial else machine, structure, start)
+    moved = translation(machine, found)
+    q, v = coordinates(machine, moved, g)
+    if trial is not None:
+        if np.abs(q - trial[1]).max(initial=0.0) <= SAME:  # the network's own start may move others to make up for a written speed
+            q, v = trial[1], trial[2]
+            fill(machine, moved, q, v, g)
+        written = [row for row in start_rows(machine.system, machine.values) if row.word == "start"]
+        rest = changes(machine, drawn, g, written, written, sizes_of_machine(machine))
+        changed = [change for change in changed if change.kind in ("start", "far")] + rest
+    return machine, structure, moved, g, q, v, changed
 
 
 def _complete(machine: Machine, recovery: Recovery, charges: ChargePlan, moved: Any, g: Array, t: float, q: Array, v: Array) -> Array:
