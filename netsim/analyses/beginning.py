@@ -78,7 +78,7 @@ def _begun(machine: Machine, structure: Structure, start: str, origin: Array | N
         return _reduced(machine, structure, lambda m, s: consistent_start(m, s, at_rest=True))
     if start == "static":
         machine, structure, found = settled(machine, structure)
-        return machine, structure, *consistent_start(replace(machine, g=found.g), structure)
+        return machine, structure, *consistent_start(replace(machine, g=found.g), structure, drawn=machine.g)
     return _reduced(machine, structure, _drawn)
 
 

@@ -38,6 +38,7 @@ UNRESISTED, UNDAMPED, REAL = 1e-13, 1e-12, 1e-9
 """Forces of a shape below this part of their terms, and real and imaginary parts of a rate below these parts of it, are rounding."""
 ALIKE = 1e-5
 """Shapes of modes at rate 0 are the same where they differ by less: a double root's differ by the square root of rounding."""
+INFINITE = "with it a network has infinitely many modes"
 NEARER = 8
 """How often the shift is divided by ten."""
 
@@ -88,7 +89,7 @@ def modal(
     About the equilibrium, or with `from = rest` about the starting positions with everything at rest there.
     Raises what `static` raises where no equilibrium is found."""
     began, cpu = clock.perf_counter(), clock.process_time()
-    refuse_delays(machine.system, "modal()", "with it a network has infinitely many modes")
+    refuse_delays(machine.system, "modal()", INFINITE)
     if options.start == "static":
         machine, structure, found = settled(machine, structure, options.at)
         g = found.g

@@ -61,8 +61,7 @@ def recursion(
 ) -> Samples:
     """Integrate a network whose bodies form a tree. Raises `InputError` (E450) where they do not, or a start is wrong."""
     began, cpu = clock.perf_counter(), clock.process_time()
-    refuse_delays(machine.system, "recursion()", "its states are those of bodies and of elements beside them")
-    found = network_tree(machine)
+    found = tree_of(machine, options)
     machine, structure, moved, g, q, v, changed = _beginning(machine, structure, found, options.start)
     selection = select(machine, saves, plots)
     unseen = add_unseen(machine, selection, beside)
@@ -114,6 +113,17 @@ def recursion(
     signals_ = tuple(signal for _, signal in signals.values())
     account = account[: len(time)]
     return Samples("", time, signals_, shown, account[:, :3], attributes, not failure, message, origin=g, unseen=seen, kinetic=account[:, 3])
+
+
+def tree_of(machine: Machine, options: RecursionOptions) -> NetworkTree:
+    """The tree that is integrated; raises `InputError` (E428, E450) for a network that has none, or that the method does not take."""
+    refuse_delays(machine.system, "recursion()", "its states are those of bodies and of elements beside them")
+    found = network_tree(machine)
+    if found.pushes and options.step:
+        said = "belongs to no coordinate of a joint: what it does there depends on where the bodies stand, which Newmark's method does not know"
+        hint = "leave `step` out: rk8, rk6 and rk45 take it, or run transient()"
+        raise InputError([Problem("E450", f"recursion(): '{p.source.name}' {said}", p.source.span, hint=hint) for p in found.pushes])
+    return found
 
 
 def _beginning(
@@ -188,10 +198,6 @@ def _failure(ended: int, t: float) -> Problem | None:
 
 def _newmark(machine: Machine, found: NetworkTree, options: RecursionOptions, g: Array, q: Array, v: Array) -> tuple[Any, ...]:
     """Samples of Newmark's method."""
-    if found.pushes:
-        said = "belongs to no coordinate of a joint: what it does there depends on where the bodies stand, which Newmark's method does not know"
-        hint = "leave `step` out: rk8, rk6 and rk45 take it, or run transient()"
-        raise InputError([Problem("E450", f"recursion(): '{p.source.name}' {said}", p.source.span, hint=hint) for p in found.pushes])
     tree, point = found.tree, g.copy()
     given = given_of(found, machine.system.layout, superelements(tree, 1)[0])
 

@@ -60,7 +60,7 @@ def weights(freedoms: Sequence[Freedom], centre: Array, acting: Acting) -> Array
     found = np.zeros(len(freedoms))
     for k, freedom in enumerate(freedoms):
         before, after = freedoms[:k], freedoms[k + 1 :]
-        if freedom.kind not in (REVOLUTE, PRISMATIC, SPHERICAL) or acting.kind == REVOLUTE and freedom.kind == PRISMATIC:
+        if freedom.kind not in (REVOLUTE, PRISMATIC, SPHERICAL) or (acting.kind == REVOLUTE and freedom.kind == PRISMATIC):
             continue
         if acting.kind != freedom.kind:
             if not _passes_through(freedom, before, after, centre, acting):

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from netsim.integrators.tableaux import Tableau, dormand_prince_5, dormand_prince_8, verner_6
-from netsim.kernels.call import compiled, inlined, inner, ready
 from netsim.jointspace.joints import REVOLUTE
+from netsim.kernels.call import compiled, inlined, inner, ready
 from netsim.recursion.bodies import NetworkTree
 from netsim.recursion.pushes import Pushes, push
 from netsim.recursion.sources import POSITION, SPEED

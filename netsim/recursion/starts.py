@@ -45,7 +45,7 @@ def placed(machine: Machine, t: Translation) -> tuple[Machine, Array, Array] | N
                 q = move(t.network_tree.tree, q, change * min(1.0, LARGEST / max(longest, 1e-300)))
             else:
                 v = v + change
-            if before < NEAR and longest >= 0.5 * before or longest == 0.0:
+            if (before < NEAR and longest >= 0.5 * before) or longest == 0.0:
                 break
             before = longest
         if rows and np.any(missed > MET * np.abs([row.target for row in rows])):
