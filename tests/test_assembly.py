@@ -277,7 +277,7 @@ IN_SPACE = {"library": "spatial", "body": "body", "hinge": "revolute", "one": "d
 
 
 def elbows(angle: float) -> tuple[np.ndarray, np.ndarray]:
-    """The elbow above and below the line between the ends of crank (1 m, at this angle from where it is drawn) and ground (4 m): bars of 4 and 3 m."""
+    """The elbow above and below the line from the crank's end (1 m, turned from where it is drawn) to the ground's (4 m): bars of 4 and 3 m."""
     crank, ground = np.array([-np.sin(angle), np.cos(angle)]), np.array([4.0, 0.0])
     span = np.linalg.norm(ground - crank)
     along = (ground - crank) / span
@@ -296,8 +296,8 @@ def bent(elbow: np.ndarray, angle: float) -> float:
 @pytest.mark.parametrize("angle", [0.0, 0.2])
 @pytest.mark.parametrize("guess", [None, -100.0, -140.0, 15.0])
 def test_a_guess_chooses_the_branch(kind, angle, guess):
-    """A four-bar closes with its elbow above or below, whichever is nearer to what is guessed, and exactly so; its crank stands where it is written."""
-    (cx, cy), below = elbows(0.0)
+    """A four-bar closes with its elbow above or below, whichever is nearer to what is guessed; its crank stands where it is written."""
+    cx, cy = elbows(0.0)[0]
     starts = f"start crank.q = {angle} rad" + (f"\nguess elbow.q = {guess} deg" if guess is not None else "")
     first = netsim.load(BRANCHES.format(**kind, cx=cx, cy=cy, starts=starts)).run()[-1].values[0]
     branches = [bent(elbow, angle) - bent(np.array([cx, cy]), 0.0) for elbow in elbows(angle)]

@@ -53,13 +53,17 @@ PLATE = BODY.replace(
     "b body (n) m = 2 kg, I = diag(1, 1.5, 0.7) kg.m2, at = [0.3, 0.2, -0.1] m", "b planar_body (n) m = 1 kg, I = 1 kg.m2, at = [0.5, 0] m"
 )
 ACTING = {
-    "one axis from either end": (BODY, "u universal (n, ground) at = [0, 0, 0] m", "s hinge_torque (n, ground) axis = [1, 0.3, 0], T = 1 N.m", "u.q1", "u.q2"),
+    "one axis from either end": (BODY, "u universal (n, ground) at = [0, 0, 0] m",
+        "s hinge_torque (n, ground) axis = [1, 0.3, 0], T = 1 N.m", "u.q1", "u.q2"),
     "ball joint": (BODY, "u spherical (ground, n) at = [0, 0, 0] m", "s hinge_torque (ground, n) axis = [0.3, 1, 0], T = 1 N.m", "n.w.x", "n.r.z"),
     "oblique torque": (BODY, "u revolute (ground, n) at = [0, 0, 0] m", "s hinge_torque (n, ground) axis = [0.3, 1, 1], T = 1 N.m", "u.q"),
     "oblique speed": (BODY, "u revolute (ground, n) at = [0, 0, 0] m", "s hinge_speed (n, ground) axis = [0.3, 1, 1], w = 1 rad/s", "u.q", "s.T"),
-    "force on a hinge": (BODY, "u revolute (ground, n) at = [0, 0, 0] m", "s slide_force (ground, n) at = [1, 0, 0] m, axis = [0.3, 1, 1], F = 1 N", "u.q"),
-    "force beside the centre": (BODY, "u planar_joint (ground, n) at = [0, 0, 0] m", "s slide_force (ground, n) at = [1, 0, 0] m, axis = [1, 1, 0], F = 1 N", "u.q", "u.x", "u.y"),
-    "screw from b to a": (BODY, "u cylindrical (ground, n) at = [0, 0, 0] m", "s slide_displacement (n, ground) s = 1 m/s^2*time^2\nt hinge_torque (n, ground) T = 1 N.m", "u.q", "u.s", "s.F"),
+    "force on a hinge": (BODY, "u revolute (ground, n) at = [0, 0, 0] m",
+        "s slide_force (ground, n) at = [1, 0, 0] m, axis = [0.3, 1, 1], F = 1 N", "u.q"),
+    "force beside the centre": (BODY, "u planar_joint (ground, n) at = [0, 0, 0] m",
+        "s slide_force (ground, n) at = [1, 0, 0] m, axis = [1, 1, 0], F = 1 N", "u.q", "u.x", "u.y"),
+    "screw from b to a": (BODY, "u cylindrical (ground, n) at = [0, 0, 0] m",
+        "s slide_displacement (n, ground) s = 1 m/s^2*time^2\nt hinge_torque (n, ground) T = 1 N.m", "u.q", "u.s", "s.F"),
     "in the plane": (PLATE, "u planar_revolute (n, ground) at = [0, 0] m", "s planar_hinge_torque (n, ground) T = 1 N.m", "u.q", "n.phi"),
     "in a slot": (PLATE, "u planar_pin_in_slot (n, ground) at = [0, 0] m", "s planar_slide_force (n, ground) F = 1 N", "n.r.x", "n.r.y", "u.q"),
     "driven in the plane": (PLATE, "u planar_revolute_driven (n, ground, f) at = [0, 0] m", "s torque (f) T = 1 N.m", "n.phi", "f.phi"),

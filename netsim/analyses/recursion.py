@@ -150,7 +150,9 @@ def _complete(machine: Machine, recovery: Recovery, charges: ChargePlan, moved: 
     set_time(machine.problem, point, t)
     fill(machine, moved, q, v, point)
     set_planned_charges(charges, point)
-    return recover(recovery, point, machine.system.layout.state(point), t)
+    point = recover(recovery, point, machine.system.layout.state(point), t)
+    point[moved.coordinates[0]] = q[moved.coordinates[1]]  # exactly, not as frames say to rounding
+    return point
 
 
 def _explicit(machine: Machine, found: NetworkTree, options: RecursionOptions, g: Array, q: Array, v: Array) -> tuple[Any, ...]:

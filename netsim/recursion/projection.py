@@ -1,7 +1,7 @@
 """What a source between two bodies does to the coordinates of the joint between them.
 
-A source pushes along an axis n that travels with its first body, or turns about it, and its power is its effort times n . v of the second body relative
-to the first. With the joint's freedoms in the order of the source's ends, R the turns before freedom k and e its axis,
+A source pushes along an axis n that travels with its first body, or turns about it. Its power is its effort times n . v of the second body
+relative to the first. With the joint's freedoms in the order of the source's ends, R the turns before freedom k and e its axis,
 
     turns (couples)     w_k = n . R e       of a turn,  0 of a slide
     slides (forces)     w_k = n . R e       of a slide, n . (R e x r) of a turn, r from the turn's axis to the source's point on the second body

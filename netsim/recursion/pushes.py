@@ -1,7 +1,7 @@
 """Forces and couples between two bodies of a tree as these stand: wrenches on both, for the recursions of `netsim.tree`.
 
-A couple T about n, which travels with the first body, is T R1 n on the second body and the opposite on the first. A force F along n acts on both at the
-place where a point of the second body is.
+A couple T about n, which travels with the first body, is T R1 n on the second body and the opposite on the first. A force F along n acts on
+both at the place where a point of the second body is.
 """
 
 from __future__ import annotations

@@ -60,7 +60,8 @@ class Stages(NamedTuple):
 
 
 class Room(NamedTuple):
-    """What a rate is computed in: known (nv), wrenches (n, 6), frames in the ground's axes (n, 12), Motion, Articulated, accelerations and forces (nv)."""
+    """What a rate is computed in: known (nv), wrenches (n, 6), frames in the ground's axes (n, 12), Motion, Articulated; accelerations and
+    forces (nv)."""
 
     known: Array
     wrenches: Array

@@ -52,7 +52,8 @@ OTHER_AXIS = "write it from b to a where its axis travels with b, give an angle 
 
 @dataclass(frozen=True)
 class Source:
-    """What drives a coordinate: its input, how much of that is the coordinate's (netsim.recursion.projection), and what it is (POSITION, SPEED, FORCE)."""
+    """What drives a coordinate: its input, how much of that is the coordinate's (netsim.recursion.projection), and what it is (POSITION,
+    SPEED, FORCE)."""
 
     coordinate: int
     drive: int

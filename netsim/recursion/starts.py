@@ -1,8 +1,9 @@
 """Written starts in the coordinates of a tree: what nobody speaks of begins at exactly 0.
 
-The written starts are equations of the coordinates q, solved by Newton's method from the placement where the tree is drawn, with steps of least norm in
-the coordinates that they read: a joint whose coordinate is written turns, and the others carry on what hangs on them. Velocities are one linear solution
-from rest. Where starts contradict one another, the start solver of the whole network says so (netsim.solvers.initial).
+The written starts are equations of the coordinates q, solved by Newton's method from the placement where the tree is drawn, with steps of
+least norm in the coordinates that they read: a joint whose coordinate is written turns, and the others carry on what hangs on them.
+Velocities are one linear solution from rest. Where starts contradict one another, the start solver of the whole network says so
+(netsim.solvers.initial).
 """
 
 from __future__ import annotations

@@ -110,8 +110,8 @@ def turn_far(machine: Machine, g: Array, rows: Sequence[StartRow]) -> None:
 def near_guesses(stages: Stages, g: Array, starts: Sequence[StartRow], guesses: Sequence[StartRow]) -> None:
     """Put a mechanism together near the guesses of positions and joint coordinates, in place, so that they choose the branch on which it closes.
 
-    Where the constraints and the starts leave room for them the guesses hold. Else the joints come apart as little as they can while guesses and starts
-    hold, and close from there with the guesses met in the sense of least squares, or without them."""
+    Where the constraints and the starts leave room for them the guesses hold. Else the joints come apart as little as they can while guesses
+    and starts hold, and close from there with the guesses met in the sense of least squares, or without them."""
     o, positions = stages.offsets, -int(stages.offsets.d.max(initial=0))
     for k in range(positions, -1):
         wanted = [row for row in guesses if not row.levels.any() and o.d[row.variables].max() == -k]
