@@ -10,16 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from netsim.analyses.beginning import begun
+from netsim.analyses.beginning import begun, listed
 from netsim.analyses.given import listed_option, plain_option, written_option
 from netsim.analyses.inverse import inverse
 from netsim.analyses.inverse_options import OWN, InverseOptions, inverse_options, motions_in
 from netsim.analyses.modal import ModalOptions, modal, modal_options
 from netsim.analyses.options import TransientOptions, check_options
 from netsim.analyses.recursion_options import RecursionOptions, recursion_options
+from netsim.analyses.refusals import refuse_runs, refuse_signals
 from netsim.analyses.static import StaticOptions, static, static_options
 from netsim.analyses.stepping import Progress
-from netsim.analyses.transient import listed, transient
+from netsim.analyses.transient import transient
 from netsim.bindings import TableCall, lift
 from netsim.errors import InputError, NetsimError, Problem, SimulationError, nearest
 from netsim.expansion import build_network
@@ -114,14 +115,11 @@ class Model:
             return list(error.problems)
         found = [*self.network.notes, *self.values.notes, *self.shared["findings"]]
         try:
-            from netsim.selection import select
-            from netsim.starts import start_rows
-
-            start_rows(self.system, self.values)
-            select(machine, self._saves(), self._plots())
+            refuse_signals(machine, self._saves(), self._plots())
             check_measures(machine, self.network)
             self._check_tables()
             options = self.run_options()
+            refuse_runs(machine, options)
             if not any(p for p in found if not p.is_note):
                 found += self._start_notes(options)
         except NetsimError as error:

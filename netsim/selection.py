@@ -159,6 +159,14 @@ def select(machine: Machine, saves: Iterable[Expr], plots: Iterable[Expr] = ()) 
     return selection
 
 
+def readable(machine: Machine, selection: Selection) -> None:
+    """Raises `InputError` for a saved or plotted expression that has no value: it is evaluated once, at numbers that no run gave."""
+    top, time = machine.system.network.top, np.array([0.0, 1.0])
+    columns = {name: np.ones(len(time)) for name in selection.entries}
+    with np.errstate(all="ignore"):
+        selection.signals(columns, time, machine.values.scope(top), top)
+
+
 def _select(expr: Expr, show: bool, finder: Finder, selection: Selection) -> None:
     derived = derived_from(expr, finder.top)
     if derived is not None:

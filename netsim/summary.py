@@ -32,6 +32,8 @@ def _run(samples: Samples) -> list[str]:
     given = samples.attributes
     name = f"{samples.name} = " if samples.name else ""
     effort = [counted(int(given[key]), word) for key, word in (("steps", "step"), ("iterations", "Newton iteration")) if key in given]
+    freedom = given.get("degrees_of_freedom")
+    effort += [] if freedom is None else [f"{freedom} degree{'s' * (freedom != 1)} of freedom"]
     effort += [f"{given['cpu_seconds']:.2f} s CPU time"] if "cpu_seconds" in given else []
     head = f"{name}{given.get('analysis', 'run')}({given.get('method', '')}): {', '.join(effort)}"
     found = [given[key] for key in ("homotopy", "free") if given.get(key)] + _stability(given)

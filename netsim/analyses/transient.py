@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from netsim.analyses.adaptive import Running, begin_adaptive, integrate_adaptive
-from netsim.analyses.beginning import begun
+from netsim.analyses.beginning import begun, told
 from netsim.analyses.event_log import log_text
 from netsim.analyses.events import has_events
 from netsim.analyses.failing import keep_last_step, near_rounding
@@ -150,12 +150,6 @@ def _samples(
     return Samples("", time, shown, values, account[:, :3], attributes, finished, ending.message, kept, kinetic=kinetic)
 
 
-def listed(changes: Sequence[Change], most: int = 12) -> str:
-    """What moved to close the start, in words: written starts first, then the largest changes of defaults."""
-    words = [c.text for c in sorted(changes, key=lambda c: (c.kind != "start", -c.size))[:most]]
-    return "; ".join(words + ([f"and {len(changes) - most} more"] if len(changes) > most else []))
-
-
 def _attributes(run: Stepping | Running, structure: Structure, changes: Sequence[Change], ending: _Ending) -> dict[str, Any]:
     found: dict[str, Any] = {
         "analysis": "transient",
@@ -176,9 +170,7 @@ def _attributes(run: Stepping | Running, structure: Structure, changes: Sequence
         "loop_cpu_seconds": ending.loop_cpu_seconds,
         "redundant": describe(run.machine.system),
         "characteristic_length": run.reactions.length if run.reactions else 0.0,
-        "start_changes": listed([c for c in changes if c.kind != "far"]),
-        "start_moves": listed([c for c in changes if c.kind not in ("velocity", "far")]),
-        "notes": listed([c for c in changes if c.kind == "far"]),
+        **told(changes),
         "netlist": run.machine.system.network.text,
     }
     return found | ({"failure": ending.failure} if ending.failure else {})
