@@ -15,7 +15,7 @@ from netsim.analyses.given import listed_option, plain_option, written_option
 from netsim.analyses.inverse import inverse
 from netsim.analyses.inverse_options import OWN, InverseOptions, inverse_options, motions_in
 from netsim.analyses.modal import ModalOptions, modal, modal_options
-from netsim.analyses.options import TransientOptions, check_options
+from netsim.analyses.options import DEFAULT_METHOD, TransientOptions, check_options
 from netsim.analyses.recursion_options import RecursionOptions, recursion_options
 from netsim.analyses.static import StaticOptions, static, static_options
 from netsim.analyses.stepping import Progress
@@ -317,7 +317,7 @@ class Model:
         if run.analysis == "modal":
             return modal_options({n: v for n, v in options.items() if n not in given}, spans)
         if inverse_:
-            options = {"forces": "recovered", **({"method": "generalized_alpha"} if "step" in options else {}), **options}
+            options = {"forces": "recovered", "method": DEFAULT_METHOD, **options}
         stepping = check_options(run.analysis, options, spans)
         check_names(self.network, stepping.superelements, spans)
         return inverse_options(run, stepping, scope) if inverse_ else stepping

@@ -100,7 +100,7 @@ def _check_rank(scaled: Array, motions: Sequence[Motion], actuators: Sequence[Ac
     raise InputError(Problem("E432", message, bound[0].signal.span, hint="follow fewer of them, or name other actuators"))
 
 
-def derivatives(prepared: tuple[Values, System, Structure], motions: Sequence[Motion], actuators: Sequence[Actuator]) -> list[int]:
+def derivatives(prepared: tuple[Values, System, Structure], motions: Sequence[Motion], actuators: Sequence[Actuator], stop: float) -> list[int]:
     """How often each motion is differentiated on the way to the inputs: the differentiation level of its row (signature method).
 
     Raises `InputError` where that is more than functions of time can give, or more than the motion's own smoothness allows."""

@@ -134,6 +134,14 @@ def listed(changes: Sequence[Change], most: int = 12) -> str:
     return "; ".join(words + ([f"and {len(changes) - most} more"] if len(changes) > most else []))
 
 
+def start_words(changes: Sequence[Change]) -> dict[str, str]:
+    """What moved to close a start, as attributes of its result: all of it, and positions alone."""
+    return {
+        "start_changes": listed([c for c in changes if c.kind != "far"]),
+        "start_moves": listed([c for c in changes if c.kind not in ("velocity", "far")]),
+    }
+
+
 def _attributes(run: Stepping | Running, structure: Structure, changes: Sequence[Change], ending: _Ending) -> dict[str, Any]:
     found: dict[str, Any] = {
         "analysis": "transient",
@@ -154,8 +162,7 @@ def _attributes(run: Stepping | Running, structure: Structure, changes: Sequence
         "loop_cpu_seconds": ending.loop_cpu_seconds,
         "redundant": describe(run.machine.system),
         "characteristic_length": run.reactions.length if run.reactions else 0.0,
-        "start_changes": listed([c for c in changes if c.kind != "far"]),
-        "start_moves": listed([c for c in changes if c.kind not in ("velocity", "far")]),
+        **start_words(changes),
         "notes": listed([c for c in changes if c.kind == "far"]),
         "netlist": run.machine.system.network.text,
     }
