@@ -66,9 +66,7 @@ class Model:
         """The system that is solved (without constraints that are redundant by structure) and its differentiation levels.
 
         Raises `InputError` for a structurally singular network."""
-        if "findings" not in self.shared:
-            self.shared["findings"] = findings(self.system)
-        errors = [p for p in self.shared["findings"] if not p.is_note and (self.network.runs or p.code != "E302")]  # see _settled
+        errors = [p for p in findings(self.system, self.values, self.shared) if not p.is_note and (self.network.runs or p.code != "E302")]  # see _settled
         if errors:
             raise InputError(errors)
         constant = absent_rates(self.system, self.values)
@@ -112,7 +110,7 @@ class Model:
             machine = self.machine
         except NetsimError as error:
             return list(error.problems)
-        found = [*self.network.notes, *self.values.notes, *self.shared["findings"]]
+        found = [*self.network.notes, *self.values.notes, *findings(self.system, self.values, self.shared)]
         try:
             from netsim.selection import select
             from netsim.starts import start_rows

@@ -114,7 +114,8 @@ def derivatives(prepared: tuple[Values, System, Structure], motions: Sequence[Mo
             hint = "leave out an elasticity or inductance between them"
             problems.append(Problem("E434", message, motion.motion.span, hint=hint))
             continue
-        rough = too_rough(motion.motion, lift(motion.motion, system.network.top, values, lambda name, frame: None), n)
+        shape = lift(motion.motion, system.network.top, values, lambda name, frame: None)
+        rough = too_rough(motion.motion, shape, n, values, stop)
         problems += [replace(rough, message=f"the motion of {motion.name} {rough.message}")] if rough else []
     if problems:
         raise InputError(problems)
