@@ -26,7 +26,8 @@ from netsim.values import Values
 
 @dataclass(frozen=True)
 class TableCall:
-    """`table("file.csv", argument, "column", kind = cubic, outside = error)` or `table(run, signal)` (file '' and run set)."""
+    """`table("file.csv", argument, "column", kind = cubic, outside = error)` or `table(run, signal)` (file '' and run set; `dimension` is then that of the signal,
+    None where it is not known yet)."""
 
     call: Call
     file: str = ""
@@ -36,6 +37,7 @@ class TableCall:
     kind: str = "cubic"
     outside: str = "error"
     argument: Shape | None = None
+    dimension: Dimension | None = None
 
 
 @dataclass(frozen=True)

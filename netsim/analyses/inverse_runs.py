@@ -134,7 +134,7 @@ def spline(time: Array, x: Array, corners: Iterable[float] = ()) -> tuple[Array,
     edges = [float(time[0]), *inner, end]
     parts: list[tuple[Array, ...]] = []
     for low, high in zip(edges, edges[1:]):
-        after, before = [low + TOGETHER * end] * (low != edges[0]), [high - TOGETHER * end] * (high != end)
+        after, before = [low + TOGETHER * end] if low != edges[0] else [], [high - TOGETHER * end] if high != end else []
         inside = (time > after[0] if after else time >= low) & (time < before[0] if before else time <= high)
         if not inside.any():
             continue
