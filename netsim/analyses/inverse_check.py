@@ -15,6 +15,7 @@ import numpy as np
 
 from netsim.analyses.inverse_runs import FOUND, Array, Prepared, Task, evenly, run, signal_name, spline
 from netsim.analyses.options import DEFAULT_METHOD
+from netsim.columns import counted
 from netsim.component import is_kinematic
 from netsim.corners import corners_of
 from netsim.language.syntax import Name, Part
@@ -145,7 +146,7 @@ def verified(task: Task, states: list[State], names: list[Name], of: Reference) 
         far |= share > FAR
     worst, share = _farthest(states, samples, first)
     notes = [text for text, _ in found]
-    notes.append(f"of all {len(states)} states, {worst.name} strays farthest: by {share:.2g} of what such quantities range over")
+    notes.append(f"of {counted(len(states), 'state')} {worst.name} strays farthest: by {share:.2g} of what such quantities range over")
     if share > NEAR * rtol:
         notes.append(_whose(task, states, names, of, first))
     if far or share > FAR:

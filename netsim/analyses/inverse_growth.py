@@ -53,8 +53,8 @@ def refuse_unstable(task: Task, machine: Machine, structure: Structure, g: Array
     size = f"{np.exp(rate * stop):.3g}" if rate * stop < 700.0 else f"1e{rate * stop / np.log(10.0):.0f}"
     if rate * stop <= np.log(most):
         return [f"zero dynamics: {told}, {size}-fold during the run"]
-    message = f"the zero dynamics are unstable: while the motions are followed, {told}, and errors grow {size}-fold until t = {stop:g} s"
-    hint = f"follow a point nearer to the actuators, or add an actuator; growth = G lets errors grow G-fold ({most:g} unless told)"
+    message = f"the zero dynamics are unstable: {told}, and errors grow {size}-fold until t = {stop:g} s"
+    hint = f"follow a point nearer to the actuators, or add an actuator; growth = G lets errors grow G-fold (here {most:g})"
     raise InputError(Problem("E445", message, task.motions[0].signal.span, hint=hint))
 
 
@@ -153,11 +153,8 @@ def bounded(task: Task, samples: Samples, largest: Array, positions: Sequence[st
     grown = {name: np.ptp(samples.unseen[name][: k + 1]) for name in positions}
     away = sorted(grown, key=lambda name: -grown[name])[:NAMED]
     most = f" ({quoted(away)} most)" if away else ""
-    message = (
-        f"at t = {samples.time[k]:g} s {actuator.name} is {efforts[k, j]:.3g}{unit}, and what the motions and loads take at the start is "
-        f"{largest[j]:.3g}{unit}: what the motions leave free runs away{most}"
-    )
-    hint = "follow a point nearer to the actuators, or add an actuator; look at the free run under known inputs"
+    message = f"at t = {samples.time[k]:.3g} s {actuator.name} is {efforts[k, j]:.2g}{unit}: what the motions leave free runs away{most}"
+    hint = f"motions and loads take {largest[j]:.2g}{unit} at the start: follow a point nearer to the actuators, or add an actuator"
     failure = Problem("E518", message, actuator.expr.span, hint=hint)
     return cut(samples, k + 1, failure)
 

@@ -13,7 +13,7 @@ from netsim.analyses.stepping import Progress
 from netsim.analyses.transient import transient
 from netsim.errors import InputError, Problem, SimulationError
 from netsim.language.show_terms import show_expression
-from netsim.language.syntax import Expr, Name, Part
+from netsim.language.syntax import Binding, Expr, Name, Part, Run
 from netsim.network import Network
 from netsim.samples import Samples
 from netsim.solvers.initial import Structure
@@ -62,10 +62,15 @@ class Task:
         return [f"{a.element(self.network)}.u" for a in self.actuators]
 
     def wired(self, applied: bool = False) -> Prepared:
-        """The network with the motions imposed, or with all inputs applied, ready to be run."""
+        """The network with the motions imposed, or with all inputs applied, ready to be run.
+
+        Only where the motions are imposed must everything be determined at rest: they may determine what inputs alone leave open (the pressure of a
+        vessel that a pump fills), and with inputs applied runs begin where the motions say."""
+        begins = "rest" if applied else self.options.transient.start or "static"
         kinds = [APPLIED if applied or k >= len(self.motions) else FOLLOW for k in range(len(self.actuators))]
         try:
-            return self.prepare(rewired(self.network, kinds, self.motions, self.actuators, FOUND))
+            wired = rewired(self.network, kinds, self.motions, self.actuators, FOUND)
+            return self.prepare(replace(wired, runs=(Run("transient", (Binding("from", Name((Part(begins),))),)),)))
         except InputError as error:
             raise InputError([_renamed(p, self) for p in error.problems]) from None
 
