@@ -26,8 +26,8 @@ from netsim.values import Values
 
 @dataclass(frozen=True)
 class TableCall:
-    """`table("file.csv", argument, "column", kind = cubic, outside = error)` or `table(run, signal)` (file '' and run set; `dimension` is then that of the signal,
-    None where it is not known yet)."""
+    """`table("file.csv", argument, "column", kind = cubic, outside = error)` or `table(run, signal)` (file '' and run set;
+    `dimension` is then that of the signal, None where it is not known yet)."""
 
     call: Call
     file: str = ""
@@ -284,8 +284,7 @@ def _smooth(expr: Expr, shape_: Shape) -> int:
             inner = [*expr.arguments, *(v for _, v in expr.keywords)]
             found = min((_smooth(e, shape_) for e in inner), default=FOREVER)
             own = FUNCTIONS[expr.function].smoothness if expr.function in FUNCTIONS else None
-            if expr.function == "smooth_step":
-                own = next((int(v.value) for v in _orders(expr) if isinstance(v, Number)), own)
+            own = next((int(v.value) for v in _orders(expr) if isinstance(v, Number)), own)
             if expr.function == "sine" and any(k == "at" for k, _ in expr.keywords):
                 own = 0
             if expr.function == "pulse" and {"rise", "fall"} <= {k for k, _ in expr.keywords}:

@@ -134,7 +134,9 @@ def _only_leaves(expr: Expr) -> bool:
 
 
 def _table_dimension(call: TableCall, quantity: Quantity | None) -> Dimension:
-    """The dimension a table's column has, or an earlier run's signal (where that is not known, what the input wants). Raises `InputError` for a table over something else."""
+    """The dimension of a table's column, or of an earlier run's signal (where that is not known, what the input wants).
+
+    Raises `InputError` for a table over something else."""
     if call.run and call.dimension is not None:
         return call.dimension
     if call.run:

@@ -66,7 +66,8 @@ class Model:
         """The system that is solved (without constraints that are redundant by structure) and its differentiation levels.
 
         Raises `InputError` for a structurally singular network."""
-        errors = [p for p in findings(self.system, self.values, self.shared) if not p.is_note and (self.network.runs or p.code != "E302")]  # see _settled
+        found = findings(self.system, self.values, self.shared)
+        errors = [p for p in found if not p.is_note and (self.network.runs or p.code != "E302")]  # see _settled
         if errors:
             raise InputError(errors)
         constant = absent_rates(self.system, self.values)

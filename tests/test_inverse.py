@@ -251,7 +251,7 @@ def arm(size=1.0, force=1.0):
 def test_unstable_zero_dynamics_are_refused_by_their_growth(size, force):
     """The pole has its closed form at every scale, and a run is refused where e^(s stop) exceeds the bound, not where it is within."""
     text, rate = arm(size, force)
-    track = {"tip.r.y": f"{0.01 * size} m*smooth_step(time*{rate / 5} s^-1, 4)"}
+    track = {"tip.r.y": f"{1e-5 * size} m*smooth_step(time*{rate / 5} s^-1, 4)"}
     with pytest.raises(InputError) as wrong:
         netsim.load(text).inverse(track=track, actuators=["T.T"], stop=10 / rate)
     problem = wrong.value.problems[0]
@@ -266,7 +266,7 @@ def test_unstable_zero_dynamics_are_refused_by_their_growth(size, force):
 
 @pytest.mark.parametrize("force", [1.0, 1e6])
 def test_an_effort_beyond_the_machine_s_scale_ends_the_run(force):
-    text, rate = arm(force=force)
+    text = arm(force=force)[0]
     track = "0.01 m*bell(time, at = 0.3 s, width = 0.1 s)"
     line = f"run inverse(track = [tip.r.y = {track}], actuators = [T.T], stop = 1 s, growth = 1e60)\n"
     run = netsim.load(text + line).run()[0]
@@ -310,7 +310,7 @@ def test_an_elastic_joint_at_every_tolerance(rtol, force):
     data = netsim.load(text).inverse({"b.phi": "1 rad*bell(time, at = 1 s, width = 0.2 s)"}, ["T.T"], stop=2.0, sample=0.02, rtol=rtol)
     phi, _, d2, _, d4 = derivatives(ne.bell(1, 0.2), data.time.values, 4)
     assert off(data["T.T"], (j1 + j2) * d2 + j1 * j2 / c * d4) < 1e-12
-    assert off(data["a.phi"], phi + j2 / c * d2) < 1e-12
+    assert off(data["a.phi"], phi + j2 / c * d2) < 20 * rtol
 
 
 VESSEL = """
@@ -329,7 +329,8 @@ def test_a_pressure_that_the_motion_determines(rtol):
     data = netsim.load(VESSEL).inverse({"chamber.p": "10 bar*smooth_step(time/(1 s), 4)"}, ["supply.Q"], stop=1.5, sample=0.01, rtol=rtol)
     slope = np.gradient(data["chamber.p"].values, data.time.values)
     assert off(data["supply.Q"], slope * (data["supply.Q"].values @ slope) / (slope @ slope)) < 1e-2
-    text = VESSEL + "piston cylinder (chamber, ground, rod, ground) Aa = 1e-3 m2, Ab = 1e-3 m2\npress spring (rod, ground) c = 5e4 N/m\nknob mass (rod) m = 2 kg\n"
+    text = VESSEL + "piston cylinder (chamber, ground, rod, ground) Aa = 1e-3 m2, Ab = 1e-3 m2\n"
+    text += "press spring (rod, ground) c = 5e4 N/m\nknob mass (rod) m = 2 kg\n"
     data = netsim.load(text).inverse({"rod.x": "50 mm*smooth_step(time/(1 s), 4)"}, ["supply.Q"], stop=1.5, sample=0.01, rtol=rtol)
     assert float(data["chamber.p"][-1]) == pytest.approx(5e4 * 0.05 / 1e-3, rel=20 * rtol)
 

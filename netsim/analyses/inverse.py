@@ -68,8 +68,8 @@ def inverse(
 ) -> Samples:
     """The inputs of the actuators that make the signals follow their motions, with all that is saved of the motion itself.
 
-    Raises `InputError` where the actuators cannot do it, a motion is not smooth enough or what it leaves free runs away, `SimulationError` where no start
-    exists. An effort beyond the machine's scale ends the samples with a failure.
+    Raises `InputError` where the actuators cannot do it, a motion is not smooth enough or what it leaves free runs away,
+    `SimulationError` where no start exists. An effort beyond the machine's scale ends the samples with a failure.
     """
     named = actuators_of(network, options.actuators)
     task = Task(network, prepare, options, tuple(motions_of(network, values, options.track)), tuple(named), earlier, progress)

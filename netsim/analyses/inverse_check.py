@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -117,7 +118,7 @@ def _misread(task: Task, samples: Samples, corners: Array) -> float:
     for name in task.inputs:
         x = samples.unseen[name]
         peak = np.abs(x).max()
-        for low, high in zip(edges, edges[1:]):
+        for low, high in pairwise(edges):
             inside = np.flatnonzero((samples.time > low) & (samples.time < high))
             if peak > 0.0 and len(inside) >= FEWEST:
                 t = samples.time[inside]

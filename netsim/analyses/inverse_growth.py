@@ -87,8 +87,8 @@ def _coordinate(machine: Machine, unknown: int) -> str:
 
 
 def scales(task: Task, machine: Machine, g: Array) -> Array:
-    """How large every input is at the start, and what all functions of time ask of it, each at its own highest rate: |P(s)^-1 dF| of the network that is
-    linearised there (N, N.m, V ...)."""
+    """How large every input is at the start, and what all functions of time ask of it, each at its own highest rate:
+    |P(s)^-1 dF| of the network that is linearised there (N, N.m, V ...)."""
     inputs = [machine.system.names.index(name) for name in task.inputs]
     layout = machine.system.layout
     y = g[layout.unknown(np.array(inputs), 0)]

@@ -19,8 +19,8 @@ EXAMPLE = "inverse(track = [M.x = 10 mm*bell(time, at = 1 s, width = 0.2 s)], ac
 
 @dataclass(frozen=True)
 class InverseOptions:
-    """(signal, motion) pairs, actuators, and how; `coordinates` are those of the actuators, found by their units where not given; `growth`: by how much an
-    unstable part of the zero dynamics may multiply errors during the run."""
+    """(signal, motion) pairs, actuators, and how; `coordinates` are those of the actuators, found by their units where not
+    given; `growth`: by how much an unstable part of the zero dynamics may multiply errors during the run."""
 
     track: tuple[tuple[Expr, Expr], ...]
     actuators: tuple[Expr, ...]
@@ -45,7 +45,7 @@ def inverse_options(run: Run, transient: TransientOptions, scope: Scope) -> Inve
     if problems:
         raise InputError(problems)
     pairs = tuple((item.left, item.right) for item in track if isinstance(item, Binary))
-    passes, weights, growth = (numbers.get(n, default) for n, default in (("passes", [1]), ("weights", ()), ("growth", [GROWTH])))
+    passes, weights, growth = numbers.get("passes", [1.0]), numbers.get("weights", []), numbers.get("growth", [GROWTH])
     return InverseOptions(pairs, actuators, transient, int(passes[0]), tuple(weights), coordinates, growth[0])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -39,8 +40,8 @@ TOGETHER = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What every run of the analysis shares. Actuators (with their weights and coordinates) stand in the order of need: spare ones last. All runs begin at
-    one point: `origin`, once it is known."""
+    """What every run of the analysis shares. Actuators (with their weights and coordinates) stand in the order of need:
+    spare ones last. All runs begin at one point: `origin`, once it is known."""
 
     network: Network
     prepare: Callable[[Network], Prepared]
@@ -138,7 +139,7 @@ def spline(time: Array, x: Array, corners: Iterable[float] = ()) -> tuple[Array,
     inner = sorted(c for c in corners if time[0] < c < end)
     edges = [float(time[0]), *inner, end]
     parts: list[tuple[Array, ...]] = []
-    for low, high in zip(edges, edges[1:]):
+    for low, high in pairwise(edges):
         after, before = [low + TOGETHER * end] if low != edges[0] else [], [high - TOGETHER * end] if high != end else []
         inside = (time > after[0] if after else time >= low) & (time < before[0] if before else time <= high)
         if not inside.any():

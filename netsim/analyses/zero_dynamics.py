@@ -3,8 +3,8 @@
 Of an inverse problem these are the zeros between the actuators and the followed signals: with the motions prescribed, what is left free moves as
 e^(s t) (zero dynamics; A. Isidori, Nonlinear Control Systems, chapter 4). P has many infinite s there, which rounding brings near the finite ones.
 So the levels of the signature method (J. Pryce, BIT 41, 2001), found for the entries of P, turn it into an ODE on a subspace first:
-with z = (x_j^(l)), l < d_j, the equations differentiated c_i times give z' = A z, those differentiated less often C z = 0; A leaves that subspace as it
-is, and the poles are the eigenvalues of A in an orthonormal basis of it: sum d - sum c of them.
+with z = (x_j^(l)), l < d_j, the equations differentiated c_i times give z' = A z, those differentiated less often
+C z = 0; A leaves that subspace as it is, and the poles are the eigenvalues of A in an orthonormal basis of it: sum d - sum c of them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ class Poles:
 
 
 def poles(machine: Machine, g: Array, time: float) -> Poles | None:
-    """The poles at the point g; `time` (s) is what scales them at first. None where the point is singular (no levels exist) or the network too large."""
+    """The poles at the point g; `time` (s) is what scales them at first.
+
+    None where the point is singular (no levels exist) or the network too large."""
     parts = [part.tocoo() for part in matrices(machine, g.copy())]
     dense = [part.toarray() for part in parts] if parts[0].shape[0] <= LARGEST else None
     if dense is None:
@@ -67,29 +69,14 @@ def _poles(dense: list[Array], time: float) -> Poles | None:
     if d.sum() > LARGEST:
         return None
     n, first = len(d), np.concatenate([[0], np.cumsum(d)])
-    top = np.zeros((n, n))
-    lower = np.zeros((n, first[-1]))
-    constraints = np.zeros((int(c.sum()), first[-1]))
-    at = np.concatenate([[0], np.cumsum(c)])
-    for p, part in enumerate(scaled):
-        for i, j in zip(*np.nonzero(part)):
-            if p + c[i] == d[j]:
-                top[i, j] = part[i, j]
-            else:
-                lower[i, first[j] + p + c[i]] += part[i, j]
-            for k in range(c[i]):
-                constraints[at[i] + k, first[j] + p + k] += part[i, j]
-    factor = np.linalg.svd(top, compute_uv=False)
-    if not factor[-1] > SINGULAR * factor[0]:
+    top, lower, constraints = _differentiated(scaled, c, d)
+    sizes = np.linalg.svd(top, compute_uv=False)
+    if not sizes[-1] > SINGULAR * sizes[0]:
         return None
     rates = np.linalg.solve(top, -lower)
-    whole = np.zeros((first[-1], first[-1]))
-    for j in range(n):
-        for level in range(d[j]):
-            if level + 1 < d[j]:
-                whole[first[j] + level, first[j] + level + 1] = 1.0
-            else:
-                whole[first[j] + level] = rates[j]
+    whole = np.eye(first[-1], k=1)  # x^(l) has the rate x^(l+1)
+    for j in np.flatnonzero(d):
+        whole[first[j + 1] - 1] = rates[j]
     basis = linalg.qr(constraints.T)[0][:, len(constraints) :] if len(constraints) else np.eye(first[-1])
     if not basis.shape[1]:
         return Poles(np.zeros(0, complex), np.zeros((n, 0), complex))
@@ -99,6 +86,21 @@ def _poles(dense: list[Array], time: float) -> Poles | None:
     shapes = columns[:, None] * shapes
     kept = [_to_axis(dense, s[k] / time, shapes[:, k]) for k in range(len(s))]
     return Poles(np.array(kept), shapes)
+
+
+def _differentiated(scaled: list[Array], c: Array, d: Array) -> tuple[Array, Array, Array]:
+    """Equations i differentiated c_i times, by x_j^(d_j) and by lower derivatives, and those differentiated less often, which know these alone."""
+    first, at = np.concatenate([[0], np.cumsum(d)]), np.concatenate([[0], np.cumsum(c)])
+    top, lower, constraints = np.zeros((len(d), len(d))), np.zeros((len(d), first[-1])), np.zeros((at[-1], first[-1]))
+    for p, part in enumerate(scaled):
+        for i, j in zip(*np.nonzero(part)):
+            if p + c[i] == d[j]:
+                top[i, j] = part[i, j]
+            else:
+                lower[i, first[j] + p + c[i]] += part[i, j]
+            for k in range(c[i]):
+                constraints[at[i] + k, first[j] + p + k] += part[i, j]
+    return top, lower, constraints
 
 
 def _levels(scaled: list[Array]) -> Offsets | None:

@@ -68,8 +68,8 @@ class Trial(NamedTuple):
 
 
 FOLLOWING = 1e-4
-"""The smallest tolerance of positions without a state that follow from derivatives of constraints: steps that go by a smaller one become so short that
-rounding, which grows with their powers, is all that is left; and points at samples solve for them anyway."""
+"""The smallest tolerance of positions without a state that follow from derivatives of constraints: steps that go by a
+smaller one become so short that rounding, which grows with their powers, is all that is left."""
 
 _attempt = by_address(types.Tuple((types.int64, types.float64)))
 _accepted = by_address(types.float64)

@@ -33,7 +33,9 @@ def findings(system: System, values: Values | None = None, known: dict[str, Any]
 
 @without_collector()
 def _of_structure(system: System) -> tuple[list[Problem], list[Asked]]:
-    """What no parameter value changes, and functions of time that may be too rough. The later questions make sense only once the first has no answer."""
+    """What no parameter value changes, and functions of time that may be too rough.
+
+    The later questions make sense only once the first has no answer."""
     if not system.n:
         return [], []
     picture = Picture(system)

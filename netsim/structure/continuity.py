@@ -1,8 +1,9 @@
 """How many continuous derivatives a function of time has, by its derivatives on both sides of its corners.
 
-What may bend (min, max, abs, a condition, a table's kind) says how rough a function can be; whether it is so depends on its numbers: the polynomial
-10 u^3 - 15 u^4 + 6 u^5 of u = min(max(t/T, 0), 1) has two continuous derivatives, for those of u are multiplied by zeros. Between corners every choice
-that the expression makes stays, so CasADi's derivatives of the expression, taken just before and just behind a corner, are those of the two branches.
+What may bend (min, max, abs, a condition, a table's kind) says how rough a function can be; whether it is so depends on its
+numbers: the polynomial 10 u^3 - 15 u^4 + 6 u^5 of u = min(max(t/T, 0), 1) has two continuous derivatives, for those of u are
+multiplied by zeros. Between corners every choice that the expression makes stays, so CasADi's derivatives of the expression,
+taken just before and just behind a corner, are those of the two branches.
 """
 
 from __future__ import annotations
