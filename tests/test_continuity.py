@@ -1,4 +1,4 @@
-"""How many continuous derivatives functions of time have, against what their formulas say; smooth_step against its polynomials; runs that follow them."""
+"""How many continuous derivatives functions of time have; smooth_step against its polynomials; runs that follow them."""
 
 import numpy as np
 import pytest

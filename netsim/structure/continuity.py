@@ -9,6 +9,7 @@ taken just before and just behind a corner, are those of the two branches.
 from __future__ import annotations
 
 from collections.abc import Callable
+
 import numpy as np
 
 from netsim.bindings import FOREVER, Shape, smoothness
