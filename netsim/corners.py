@@ -70,10 +70,20 @@ def corners_of(machine: Machine, stop: float) -> Array:
         texts += [(_of_shape(shape, values), [shape.expr]) for shape in batch.shapes]
     texts += _component_texts(machine)
     for text, expressions in texts:
-        found += [_instants(switching, whole, stop) for expr in expressions for switching, whole in _switching(expr, text)]
+        found += [instants_of(switching, whole, stop) for expr in expressions for switching, whole in _switching(expr, text)]
     every = np.sort(np.concatenate(found))
     every = every[(every > TOGETHER * stop) & (every <= stop)]
     return every[np.append(True, np.diff(every) > TOGETHER * stop)] if len(every) else every
+
+
+def bending(shape: Shape, values: Values) -> Iterator[tuple[Series, bool]]:
+    """(switching function, whether whole numbers count and not zero alone) of every place where a bound function of time may bend or jump."""
+    return _switching(shape.expr, _of_shape(shape, values))
+
+
+def expression_at(shape: Shape, values: Values, t: Any) -> Any:
+    """The value of a bound function of time at an instant, which may be a symbol; raises one of `NO_FUNCTION_OF_TIME` where it reads tables."""
+    return evaluate(shape.expr, _of_shape(shape, values).at(t)).value
 
 
 def _of_shape(shape: Shape, values: Values) -> Text:
@@ -184,7 +194,7 @@ def _of_instance(instance: Instance, definition: ComponentDef, inputs: Mapping[s
     return Text(at, lets)
 
 
-BENDING = ("step", "ramp", "abs", "sign", "floor", "mod", "min", "max", "sine", "pulse", "interpolate")
+BENDING = ("step", "ramp", "abs", "sign", "floor", "mod", "min", "max", "sine", "pulse", "interpolate", "smooth_step")
 
 
 def _switching(expr: Any, text: Text) -> Iterator[tuple[Series, bool]]:
@@ -214,6 +224,10 @@ def _of_call(call: Call, series: Callable[[Any], Series]) -> Iterator[tuple[Seri
             yield _difference(series(first), _argument(call, given, ("t", "at"), "at", series)), False
         case "abs" | "sign":
             yield series(first), False
+        case "smooth_step":
+            start = _argument(call, given, ("u", "order"), "u", series)
+            yield start, False
+            yield _difference(start, _constant(1.0)), False
         case "floor":
             yield series(first), True
         case "mod":
@@ -277,7 +291,7 @@ def _difference(a: Series, b: Series) -> Series:
     return lambda t: a(t) - b(t)
 
 
-def _instants(switching: Series, whole: bool, stop: float) -> Array:
+def instants_of(switching: Series, whole: bool, stop: float) -> Array:
     """Where a switching function passes zero (or any whole number) within (0, stop]."""
     try:
         ends = switching(0.0), switching(stop)
@@ -357,4 +371,4 @@ def _passed(breaks: Array, argument: Series, stop: float, most: int = MOST) -> A
         return (breaks - start) * (stop / (end - start)) if end != start else np.zeros(0)
     if len(breaks) > most:
         return np.zeros(0)
-    return np.concatenate([np.zeros(0), *(_instants(_difference(argument, _constant(b)), False, stop) for b in breaks)])
+    return np.concatenate([np.zeros(0), *(instants_of(_difference(argument, _constant(b)), False, stop) for b in breaks)])

@@ -15,7 +15,7 @@ from netsim.analyses.given import listed_option, plain_option, written_option
 from netsim.analyses.inverse import inverse
 from netsim.analyses.inverse_options import OWN, InverseOptions, inverse_options, motions_in
 from netsim.analyses.modal import ModalOptions, modal, modal_options
-from netsim.analyses.options import TransientOptions, check_options
+from netsim.analyses.options import DEFAULT_METHOD, TransientOptions, check_options
 from netsim.analyses.recursion_options import RecursionOptions, recursion_options
 from netsim.analyses.refusals import refuse_runs, refuse_signals
 from netsim.analyses.static import StaticOptions, static, static_options
@@ -67,9 +67,8 @@ class Model:
         """The system that is solved (without constraints that are redundant by structure) and its differentiation levels.
 
         Raises `InputError` for a structurally singular network."""
-        if "findings" not in self.shared:
-            self.shared["findings"] = findings(self.system)
-        errors = [p for p in self.shared["findings"] if not p.is_note and (self.network.runs or p.code != "E302")]  # see _settled
+        found = findings(self.system, self.values, self.shared)
+        errors = [p for p in found if not p.is_note and (self.network.runs or p.code != "E302")]  # see _settled
         if errors:
             raise InputError(errors)
         constant = absent_rates(self.system, self.values)
@@ -113,7 +112,7 @@ class Model:
             machine = self.machine
         except NetsimError as error:
             return list(error.problems)
-        found = [*self.network.notes, *self.values.notes, *self.shared["findings"]]
+        found = [*self.network.notes, *self.values.notes, *findings(self.system, self.values, self.shared)]
         try:
             refuse_signals(machine, self._saves(), self._plots())
             check_measures(machine, self.network)
@@ -315,7 +314,7 @@ class Model:
         if run.analysis == "modal":
             return modal_options({n: v for n, v in options.items() if n not in given}, spans)
         if inverse_:
-            options = {"forces": "recovered", **({"method": "generalized_alpha"} if "step" in options else {}), **options}
+            options = {"forces": "recovered", "method": DEFAULT_METHOD, **options}
         stepping = check_options(run.analysis, options, spans)
         check_names(self.network, stepping.superelements, spans)
         return inverse_options(run, stepping, scope) if inverse_ else stepping

@@ -67,6 +67,10 @@ class Trial(NamedTuple):
     whole: Array
 
 
+FOLLOWING = 1e-4
+"""The smallest tolerance of positions without a state that follow from derivatives of constraints: steps that go by a
+smaller one become so short that rounding, which grows with their powers, is all that is left."""
+
 _attempt = by_address(types.Tuple((types.int64, types.float64)))
 _accepted = by_address(types.float64)
 _between = by_address(types.none)
@@ -169,13 +173,16 @@ def set_scales(problem, trial):
 
 @inner
 def error_norm(problem, trial, dx, dv, dy, h):
-    """max |error|/scale; velocities of index 2 count as the change of position they make in the step, multipliers not at all.
+    """max |error|/scale; velocities of index 2 count as the change of position they make in the step, multipliers not at all, and positions
+    that follow from derivatives of constraints (behind a spring whose end is prescribed, index 4 and more) no more than FOLLOWING asks for.
 
     Empty dx and dv leave motion out."""
     nk, ny = problem.sizes[NK], problem.sizes[NY]
     norm = 0.0
     for i in range(min(nk, dx.shape[0])):
         size = max(abs(dx[i]) / trial.scale[i], abs(dv[i]) / trial.scale[nk + i] if trial.exponent[nk + i] == 0 else abs(h * dv[i]) / trial.scale[i])
+        if trial.exponent[i] > 0:
+            size *= min(1.0, trial.tolerances[RTOL] / FOLLOWING)
         if not np.isfinite(size):
             return REJECTED_ALWAYS
         norm = max(norm, size)
