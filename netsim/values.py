@@ -123,7 +123,7 @@ class Values:
         for p in component.definition.params:
             value(p)
         for claim in component.definition.asserts:
-            if not evaluate(claim.condition, inner).value:
+            if claim not in component.claims and not evaluate(claim.condition, inner).value:
                 raise InputError(Problem("E235", f"{component.name} '{instance.name}': {claim.sentence}", instance.span))
         return found
 

@@ -36,7 +36,7 @@ SYSTEM = {
     "flux_tube_axial": ("magnetic", "s magnetomotive_force (a, ground) theta = 10 A; k flux_tube_axial (a, ground) l = 1 m, ro = 2 m, ri = 1 m", {"k.B": 10 * MU0}),
     "flux_tube_radial": ("magnetic", "s magnetomotive_force (a, ground) theta = 10 A; k flux_tube_radial (a, ground) l = 1 m, ro = 2 m, ri = 1 m", {"k.phi": 20 * math.pi * MU0 / math.log(2)}),
     "leakage": ("magnetic", "s magnetomotive_force (a, ground) theta = 10 A; r reluctance (a, ground) R = 2 H^-1; k leakage (a, ground) R = 2 H^-1, sigma = 0.2", {"r.phi": 5.0, "k.phi": 1.25}),
-    "saturating_core": ("magnetic", "s prescribed_flux (a, ground) flux = 3.2 mWb; k saturating_core (a, ground) l = 1 m, A = 20 cm2, mu = 1000, Bs = 1.6 T", {"k.H": 3.2 / (1000 * MU0), "a.V": 3.2 / (1000 * MU0)}),
+    "saturating_core": ("magnetic", "s magnetomotive_force (a, ground) theta = 3.2 A/999*1e7/(4*3.14159265358979); k saturating_core (a, ground) l = 1 m, A = 20 cm2, mu = 1000, Bs = 1.6 T", {"k.B": 1.6 + 3.2 / 999, "k.phi": 2e-3 * (1.6 + 3.2 / 999)}),
     "core": ("magnetic", "s prescribed_flux (a, ground) flux = 1.4 Wb; k core (a, ground) l = 1 m, A = 1 m2, Bm = 1.4 T, mu_i = 700, ca = 1000, cb = 1", {"k.mu_r": 1 + 1699 / 3, "k.H": 1.4 / MU0 / (1 + 1699 / 3)}),
     "permanent_magnet": ("magnetic", "k permanent_magnet (a, ground) l = 1 m, A = 1 m2, Br = 1 T, Hc = 1000 A/m; r reluctance (a, ground) R = 1000 H^-1", {"a.V": 500.0, "r.phi": 0.5, "k.B": 0.5}),
     "eddy_current": ("magnetic", "s prescribed_flux (a, ground) flux = 3 Wb/s*time; k eddy_current (a, ground) G = 2 S", {"a.V": 6.0}),
