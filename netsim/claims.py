@@ -14,7 +14,7 @@ from netsim.component import CONSTANTS, WORLD, plain_name
 from netsim.language.expressions import Scope, Typed, evaluate
 from netsim.language.syntax import Assert, Name
 from netsim.measures import signals_measured
-from netsim.network import Instance, Network
+from netsim.network import GROUND, Instance, Network
 from netsim.samples import Samples
 from netsim.selection import Finder
 from netsim.solvers.machine import Machine
@@ -30,22 +30,36 @@ class Claim:
 
     instance: Instance
     text: Assert
-    signals: Mapping[str, Name]
+    signals: Mapping[str, Name | None]
 
 
 def claims(network: Network) -> Iterator[Claim]:
     """All asserts of quantities, instance by instance."""
     for instance in network.instances:
         for claim in instance.component.claims:
-            own = parse_expression(instance.name, "assert")
-            assert isinstance(own, Name)
             read = instance.component.quantities_in(claim.condition)
-            yield Claim(instance, claim, {str(plain_name(name)): Name((*own.parts, *name.parts), span=name.span) for name in read})
+            yield Claim(instance, claim, {str(plain_name(name)): _signal(network, instance, name) for name in read})
+
+
+def _signal(network: Network, instance: Instance, name: Name) -> Name | None:
+    """The signal behind a name in a component's text: of a terminal's node, or of the instance; None for what is zero at the ground."""
+    first, *rest = (part.text for part in name.parts)
+    owner = instance.name
+    if first in instance.component.terminals:
+        domain = instance.component.domain(first)
+        if rest and rest[0] in {q.name for q in (*domain.across, *domain.integral)}:
+            node = instance.nodes[list(instance.component.terminals).index(first)]
+            if node == GROUND:
+                return None
+            owner, name = network.nodes[node].name, Name(name.parts[1:], span=name.span)
+    parsed = parse_expression(owner, "assert")
+    assert isinstance(parsed, Name)
+    return Name((*parsed.parts, *name.parts), span=name.span)
 
 
 def signals_judged(network: Network) -> list[Name]:
     """The signals that measures and asserts read, those of the netlist and those of components."""
-    return [*signals_measured(network), *(signal for claim in claims(network) for signal in claim.signals.values())]
+    return [*signals_measured(network), *(signal for claim in claims(network) for signal in claim.signals.values() if signal is not None)]
 
 
 def with_claims(machine: Machine, samples: Samples) -> Samples:
@@ -81,7 +95,10 @@ def _scope(claim: Claim, finder: Finder, values: Mapping[str, np.ndarray]) -> Sc
     def value(name: Name) -> Typed:
         text = str(plain_name(name))
         if text in claim.signals:
-            ((entry, dimension),) = finder.entries(claim.signals[text])
+            signal = claim.signals[text]
+            if signal is None:
+                return Typed(0.0, None)
+            ((entry, dimension),) = finder.entries(signal)
             return Typed(values[entry.signal.name], dimension)
         if text in lets:
             return evaluate(lets[text], scope)

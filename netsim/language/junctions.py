@@ -7,6 +7,7 @@ Sze, Physics of Semiconductor Devices, 1981, section 1.4 (the gap of silicon).
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 from netsim.language.operations import apply
@@ -92,7 +93,7 @@ def shift(x: tuple, u: Any) -> tuple:
 def increasing(xs: tuple) -> Any:
     """1 where every component exceeds the one before it, else 0."""
     found: Any = 1.0
-    for before, after in zip(xs, xs[1:]):
+    for before, after in pairwise(xs):
         found = found * apply("select", apply(">", after, before), 1.0, 0.0)
     return found
 
