@@ -44,32 +44,54 @@ def test_saturated_core_ends_in_the_slope_of_air(H):
 
 
 def test_flux_leaves_a_magnet_at_p():
-    samples = run("k permanent_magnet (p, n) l = 10 mm, A = 1 cm2\nr reluctance (p, n) R = 1e6 H^-1\ng reluctance (n, ground) R = 1 H^-1\nrun transient(stop = 1 s, step = 1 s)", "r.phi", "k.B")
+    samples = run(
+        "k permanent_magnet (p, n) l = 10 mm, A = 1 cm2\nr reluctance (p, n) R = 1e6 H^-1\ng reluctance (n, ground) R = 1 H^-1\nrun transient(stop = 1 s, step = 1 s)",
+        "r.phi",
+        "k.B",
+    )
     assert samples.series("r.phi")[-1] > 0 and samples.series("k.B")[-1] == pytest.approx(samples.series("r.phi")[-1] / 1e-4)
 
 
-@pytest.mark.parametrize("drive", ["s prescribed_flux (b, ground) flux = 0.1 mWb", "s magnetomotive_force (a, ground) theta = 100 A\nr reluctance (a, b) R = 1e6 H^-1"])
+@pytest.mark.parametrize(
+    "drive", ["s prescribed_flux (b, ground) flux = 0.1 mWb", "s magnetomotive_force (a, ground) theta = 100 A\nr reluctance (a, b) R = 1e6 H^-1"]
+)
 def test_armature_comes_to_rest_where_the_gap_is_closed(drive):
     """The force of the flux is that of the contact, c times the depth; all that the field gave is heat."""
-    samples = run(f"{drive}\nk air_gap (b, ground, x, ground) A = 1 cm2, rest = 0.1 mm, c = 1e8 N/m\nm mass (x) m = 0.1 kg\nstart x.x = 1 mm\nrun transient(stop = 0.1 s)", "x.x", "x.v", "k.phi")
+    samples = run(
+        f"{drive}\nk air_gap (b, ground, x, ground) A = 1 cm2, rest = 0.1 mm, c = 1e8 N/m\nm mass (x) m = 0.1 kg\nstart x.x = 1 mm\nrun transient(stop = 0.1 s)",
+        "x.x",
+        "x.v",
+        "k.phi",
+    )
     depth = 1e-6 - 0.1e-3 - samples.series("x.x")[-1]
     assert abs(samples.series("x.v")[-1]) < 1e-6
     assert 1e8 * depth == pytest.approx(samples.series("k.phi")[-1] ** 2 / (2 * MU0 * 1e-4) * np.exp(-max(depth, 0) / 1e-6), rel=1e-4)
 
 
 def test_faces_without_overlap_keep_a_permeance():
-    samples = run("s magnetomotive_force (a, ground) theta = 10 A\nk sliding_gap (a, ground, x, ground) G = 1 H/m, least = 1 mm\nd displacement (x, ground) s = -5 mm\nrun transient(stop = 1 s, step = 1 s)", "k.phi", "k.push")
+    samples = run(
+        "s magnetomotive_force (a, ground) theta = 10 A\nk sliding_gap (a, ground, x, ground) G = 1 H/m, least = 1 mm\nd displacement (x, ground) s = -5 mm\nrun transient(stop = 1 s, step = 1 s)",
+        "k.phi",
+        "k.push",
+    )
     assert samples.series("k.phi")[-1] == pytest.approx(10e-3) and samples.series("k.push")[-1] == 0.0
 
 
 # ------------------------------------------------------------------------------------------------ heat
 
 
-@pytest.mark.parametrize("kind, alpha, T", [("heated_resistor", 0.00393, 1.0), ("heated_conductor", 0.00393, 1.0), ("heated_resistor", -0.05, 400.0), ("heated_conductor", -0.05, 400.0)])
+@pytest.mark.parametrize(
+    "kind, alpha, T",
+    [("heated_resistor", 0.00393, 1.0), ("heated_conductor", 0.00393, 1.0), ("heated_resistor", -0.05, 400.0), ("heated_conductor", -0.05, 400.0)],
+)
 def test_resistances_never_turn_negative(kind, alpha, T):
     """A thousandth of the resistance at T0 is the least."""
     value = "R = 1 Ohm" if kind == "heated_resistor" else "G = 1 S"
-    samples = run(f"v voltage (a, ground) v = 2 V\nk {kind} (a, ground, h) {value}, alpha = {alpha} K^-1\nt temperature (h) T = {T} K\nrun transient(stop = 1 s, step = 1 s)", "k.i", "t.power")
+    samples = run(
+        f"v voltage (a, ground) v = 2 V\nk {kind} (a, ground, h) {value}, alpha = {alpha} K^-1\nt temperature (h) T = {T} K\nrun transient(stop = 1 s, step = 1 s)",
+        "k.i",
+        "t.power",
+    )
     assert samples.series("k.i")[-1] == pytest.approx(2000.0) and samples.series("t.power")[-1] == pytest.approx(-4000.0)
 
 
@@ -91,11 +113,22 @@ def test_a_temperature_below_zero_is_told():
 # ------------------------------------------------------------------------------------------------ starts
 
 
-@pytest.mark.parametrize("unit, start, brake", [("rad/s", "a.w", "m inertia (a) J = 2 kg.m2\nb eddy_current_brake (a, ground, h) M = 10 N.m, slip = 10 rad/s"), ("m/s", "a.v", "m mass (a) m = 2 kg\nb linear_eddy_current_brake (a, ground, h) F = 10 N, slip = 10 m/s")])
+@pytest.mark.parametrize(
+    "unit, start, brake",
+    [
+        ("rad/s", "a.w", "m inertia (a) J = 2 kg.m2\nb eddy_current_brake (a, ground, h) M = 10 N.m, slip = 10 rad/s"),
+        ("m/s", "a.v", "m mass (a) m = 2 kg\nb linear_eddy_current_brake (a, ground, h) F = 10 N, slip = 10 m/s"),
+    ],
+)
 @pytest.mark.parametrize("capacity", [100.0, 1e6])
 def test_eddy_current_brake_begins_with_speed_and_temperature(unit, start, brake, capacity):
     """log(x) + x^2/2 falls by 2 M t/(J slip) (x: speed over slip), and the disc takes the kinetic energy."""
-    samples = run(f"{brake}\nc heat_capacity (h) C = {capacity} J/K, start T = 300 K\nstart {start} = 100 {unit}\nrun transient(stop = 20 s)", start, "h.T", rtol=1e-9)
+    samples = run(
+        f"{brake}\nc heat_capacity (h) C = {capacity} J/K, start T = 300 K\nstart {start} = 100 {unit}\nrun transient(stop = 20 s)",
+        start,
+        "h.T",
+        rtol=1e-9,
+    )
     v, T, t = samples.series(start), samples.series("h.T"), samples.time
     x = v / 10
     assert v[0] == 100 and T[0] == 300
@@ -103,10 +136,23 @@ def test_eddy_current_brake_begins_with_speed_and_temperature(unit, start, brake
     assert capacity * (T - 300) == pytest.approx(1e4 - v**2, abs=1e-2)
 
 
-@pytest.mark.parametrize("starts, pressure, temperature", [("start a.p = 2 bar", 2e5, 400.0), ("start a.p = 2 bar\nstart a.T = 350 K", 2e5, 350.0), ("start a.T = 350 K\nstart v.mass = 1 kg", 287.05 * 350, 350.0)])
+@pytest.mark.parametrize(
+    "starts, pressure, temperature",
+    [
+        ("start a.p = 2 bar", 2e5, 400.0),
+        ("start a.p = 2 bar\nstart a.T = 350 K", 2e5, 350.0),
+        ("start a.T = 350 K\nstart v.mass = 1 kg", 287.05 * 350, 350.0),
+    ],
+)
 def test_heated_vessel_begins_where_it_is_written(starts, pressure, temperature):
     """Pressure, temperature or mass; then the temperature goes to the wall's with m cv/(h A), the mass stays."""
-    samples = run(f"v heated_gas_volume (a, h) V = 1 m3, A = 10 m2, h = 10 W/m2/K\nt temperature (h) T = 400 K\n{starts}\nrun transient(stop = 10 s)", "a.p", "a.T", "v.mass", rtol=1e-9)
+    samples = run(
+        f"v heated_gas_volume (a, h) V = 1 m3, A = 10 m2, h = 10 W/m2/K\nt temperature (h) T = 400 K\n{starts}\nrun transient(stop = 10 s)",
+        "a.p",
+        "a.T",
+        "v.mass",
+        rtol=1e-9,
+    )
     mass = pressure / (287.05 * temperature)
     T = 400 + (temperature - 400) * np.exp(-samples.time * 100 / (mass * (1004.7 - 287.05)))
     assert samples.series("a.T") == pytest.approx(T, rel=1e-7) and samples.series("a.p") == pytest.approx(mass * 287.05 * T, rel=1e-7)
@@ -134,7 +180,14 @@ def test_efficiencies_beyond_their_table_stay_below_one():
     assert "table of etas1" in notes(text + "run transient(stop = 1 s)")
 
 
-@pytest.mark.parametrize("line", ["k clutch (a, ground) N = 1 N, speeds = [1, 0] rad/s", "k dry_bearing (a, ground) T = 1 N.m, speeds = [1, 1] rad/s", "k lossy_gear (a, b) speeds = [2, 1] rad/s"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "k clutch (a, ground) N = 1 N, speeds = [1, 0] rad/s",
+        "k dry_bearing (a, ground) T = 1 N.m, speeds = [1, 1] rad/s",
+        "k lossy_gear (a, b) speeds = [2, 1] rad/s",
+    ],
+)
 def test_tables_whose_arguments_fall_are_told(line):
     with pytest.raises(netsim.InputError, match="must increase"):
         run(INERTIA + line + "\nrun transient(stop = 1 s)", "a.w")
