@@ -194,7 +194,7 @@ def _of_instance(instance: Instance, definition: ComponentDef, inputs: Mapping[s
     return Text(at, lets)
 
 
-BENDING = ("step", "ramp", "abs", "sign", "floor", "mod", "min", "max", "sine", "pulse", "interpolate", "smooth_step")
+BENDING = ("step", "ramp", "abs", "sign", "floor", "mod", "min", "max", "sine", "pulse", "interpolate", "smooth_step", "clamped")
 
 
 def _switching(expr: Any, text: Text) -> Iterator[tuple[Series, bool]]:
@@ -204,7 +204,7 @@ def _switching(expr: Any, text: Text) -> Iterator[tuple[Series, bool]]:
     match expr:
         case Name() if plain_name(expr) in text.lets:
             yield from _switching(text.lets[str(plain_name(expr))], text)
-        case Call(function="interpolate"):
+        case Call(function="interpolate" | "clamped"):
             yield from _of_points(expr, text)
         case Call():
             yield from _of_call(expr, text.series)

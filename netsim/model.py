@@ -22,6 +22,7 @@ from netsim.analyses.static import StaticOptions, static, static_options
 from netsim.analyses.stepping import Progress
 from netsim.analyses.transient import transient
 from netsim.bindings import TableCall, lift
+from netsim.claims import signals_judged, with_claims
 from netsim.errors import InputError, NetsimError, Problem, SimulationError, nearest
 from netsim.expansion import build_network
 from netsim.language.parse import parse
@@ -29,7 +30,7 @@ from netsim.language.show import show
 from netsim.language.syntax import Binary, Binding, Expr, Name, Run, Save, Vector
 from netsim.levels import absent_rates
 from netsim.library import electrical_types
-from netsim.measures import check_measures, measured, signals_measured
+from netsim.measures import check_measures, measured
 from netsim.network import Network
 from netsim.samples import Samples
 from netsim.solvers.initial import Structure
@@ -143,9 +144,8 @@ class Model:
             raise InputError(Problem("E420", "the netlist has no `run` line", hint="add: run transient(stop = 1 s, step = 1 ms)"))
         self._check_tables()
         chosen = [self._options(run, options or {}) for run in self.network.runs]
-        beside = (*beside, *signals_measured(self.network))
-        if self.network.measures or self.network.asserts:
-            check_measures(self.machine, self.network)
+        beside = (*beside, *signals_judged(self.network))
+        check_measures(self.machine, self.network)
         done: list[Samples] = []
         for run, option in zip(self.network.runs, chosen):
             try:
@@ -163,7 +163,7 @@ class Model:
     def _measured(self, samples: Samples) -> Samples:
         """With what `measure` and `assert` say of it: of runs over time; of equilibria only where the netlist has no other run."""
         static_ = len(samples.time) == 1 and any(run.analysis not in ("static", "modal") for run in self.network.runs)
-        if not samples.finished or samples.axis != "time" or static_ or not (self.network.measures or self.network.asserts):
+        if not (samples := with_claims(self.machine, samples)).finished or samples.axis != "time" or static_:
             return samples
         figures, broken = measured(self.machine, samples)
         return replace(samples, figures=figures, broken=broken)
@@ -221,7 +221,7 @@ class Model:
         from netsim.results import dataset
 
         numbers = {n.rstrip("_"): plain_option(n.rstrip("_"), v) for n, v in options.items()}
-        beside, chosen = signals_measured(self.network), check_options("transient", numbers, {})
+        beside, chosen = signals_judged(self.network), check_options("transient", numbers, {})
         machine = self.machine
         if chosen.start != "rest":
             self._settled()

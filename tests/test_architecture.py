@@ -29,7 +29,7 @@ LAYERS = [
     "solvers.load_shares",
     "solvers.change_point",
     "tree",
-    "corners structure integrators peaks series courses selection measures jointspace recursion rates analyses results",
+    "corners structure integrators peaks series courses selection measures claims jointspace recursion rates analyses results",
     "plots scene animate looks model show diagram bending scenes mode_shapes summary starts_shown cli __main__",
 ]
 ORDER = [name for layer in LAYERS for name in layer.split()]

@@ -43,14 +43,19 @@ def number(expr):
     return float(evaluate(expr, Scope(lambda name: Typed(1.0))).value)
 
 
+def anything(name):
+    """What a default may read: one for every parameter and world value, a vector for gravity."""
+    return Typed((1.0, 2.0, -9.0)) if name.parts[0].text == "gravity" else Typed(1.0)
+
+
 def parameter(statement):
     """A value that hides nothing: ten per cent off the default, or well within the bounds where there is none or it is zero."""
-    if statement.default is not None:
-        default = np.array(flatten(evaluate(statement.default, Scope(lambda name: Typed(1.0))).value), float)
-        if np.any(default):
-            return 1.1 * default
     low = [number(b.value) for b in statement.bounds if b.op in (">", ">=")]
     high = [number(b.value) for b in statement.bounds if b.op in ("<", "<=")]
+    if statement.default is not None:
+        default = np.array(flatten(evaluate(statement.default, Scope(anything)).value), float)
+        if np.any(default):
+            return (0.9 if high and np.any(1.1 * default > high[0]) else 1.1) * default
     if low and high:
         return low[0] + 0.37 * (high[0] - low[0])
     return low[0] + 0.7 if low else 0.7

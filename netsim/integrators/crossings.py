@@ -39,7 +39,8 @@ class Watch(NamedTuple):
     Of relations: whether their instants are known beforehand (timed), whether equality is false (strict), which was exchanged last (flips); of
     discretes: whether they have names, where g holds those that switch the matrix (modes), next values; of whens: whether they set states anew; of
     relations and whens: which changed anything at this instant; room for truths, a state, and a whole g; how far an instant is worked out
-    (stage); indicators at the last three instants looked at (recent); the longest stretch that nobody looks into, and the last of those instants (spacing)."""
+    (stage); indicators at the last three instants looked at (recent); the longest stretch that nobody looks into, and the last
+    of those instants (spacing)."""
 
     table: Array
     found: Array

@@ -15,8 +15,10 @@ import numpy as np
 
 from netsim.language import beams, filters
 from netsim.language.junctions import (
+    clamped,
     depletion,
     depletion_energy,
+    increasing,
     interpolate,
     junction,
     junction_capacitance,
@@ -269,6 +271,8 @@ FUNCTIONS: dict[str, Function] = {
     "diag": Function((), lambda **v: _diag(*v.values()), _same, variadic=True),
     "shift": Function(("x", "u"), shift, _same, doc="(x2, ..., xn, u)"),
     "interpolate": Function(("x", "xs", "ys"), interpolate, _broken_line_rule, smoothness=0, doc="broken line through points, straight beyond"),
+    "clamped": Function(("x", "xs", "ys"), clamped, _broken_line_rule, smoothness=0, doc="broken line through points, constant beyond"),
+    "increasing": Function(("xs",), increasing, _same_to_number, doc="1 where every component exceeds the one before it, else 0"),
     "junction": Function(("v", "I", "V", "limit"), junction, _junction_rule, doc="I*(exp(v/V) - 1), straight beyond `limit`"),
     "junction_energy": Function(("v", "I", "V", "limit"), junction_energy, _junction_energy_rule, doc="integral of v dI of a junction"),
     "depletion": Function(("v", "C", "V", "M", "fc"), depletion, _depletion_rule(1), doc="charge of a depletion layer"),

@@ -88,11 +88,12 @@ def lifted(found: Signature, o: Offsets, chosen: Array, variables: Array, system
 
 
 def _depth(found: Signature, o: Offsets, chosen: Array, variable: int, nk: int) -> int:
-    """How often what determines a variable can be differentiated before accelerations enter: 2 for positions, 1 for velocities, else 0."""
-    equation = np.flatnonzero(o.match == variable)
-    at = found.kept & chosen & np.isin(found.equation, equation)
-    others, levels = found.variable[at], found.level[at]
-    if np.any(levels[others == variable] > 0) or np.any(others[others != variable] >= nk):
+    """How often what determines a variable can be differentiated before accelerations enter: 2 for positions, 1 for velocities, else 0.
+
+    A balance in which charges rest (the heat that a brake gives to a capacity) determines no state: it holds only while nothing moves."""
+    of_it = found.kept & np.isin(found.equation, np.flatnonzero(o.match == variable))
+    others, levels = found.variable[of_it & chosen], found.level[of_it & chosen]
+    if np.any(levels[others == variable] > 0) or np.any(found.variable[of_it & (found.variable != variable)] >= nk):
         return 0
     kinematic = others != variable
     return int(max(0, np.min(2 - levels[kinematic]))) if kinematic.any() else 0
