@@ -36,15 +36,16 @@ TURN = 0.5
 
 STABLE = 2
 """The highest order that is stable for every undamped oscillation."""
-GROWTH, WORTH = 0.01, 0.05
+GROWTH, WORTH = 0.02, 0.05
 """An oscillation that the formula makes grow by more than this in a step sends the order to STABLE, where errors of that order
 without it are below this share of the tolerance: steps then grow. What is resolved grows by less, and its error is tested."""
-BARRED, USELESS = 50, 1000.0
-"""Steps for which higher orders are then barred; where steps have not doubled by then, none is barred for so many."""
+BARRED, WORTHWHILE, USELESS = 100, 1.2, 5000.0
+"""Steps for which higher orders are then barred, and again as long as steps grow by this factor meanwhile; if not, none for so many."""
 
-ORDER_NOW, EQUAL, STEP, UPDATED, LIMIT, SAME, LEFT, BEFORE = range(8)
+ORDER_NOW, EQUAL, STEP, UPDATED, LIMIT, SAME, LEFT, BEFORE, BEGAN = range(9)
 """Positions in the memory: order, steps since the last choice of it, step size of the differences, whether `renewed` is done, highest order, steps of
-one size and order, steps for which the order is limited (negative: for which it will not be), and their size when that began."""
+one size and order, steps for which the order is limited (negative: for which it will not be), their size when
+that was last looked at, and when it began."""
 
 SUMS = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, HIGHEST + 1))])
 
@@ -65,9 +66,9 @@ class Bdf(NamedTuple):
 def prepare(n: int, nk: int, nq: int, highest: int = HIGHEST) -> Bundle:
     """The method for one run of a system of these sizes."""
     m = n + nk + nq
-    memory = np.array([1.0, 0.0, 0.0, 0.0, float(highest), 0.0, 0.0, 0.0])
-    rows, columns = np.zeros((2, ROWS, m)), np.zeros((3, m))
-    return bundled(Bdf(memory, *rows, *columns, np.zeros((3, ROWS * ROWS)), np.zeros((2, ROWS * 6))))
+    memory = np.zeros(9)
+    memory[ORDER_NOW], memory[LIMIT] = 1.0, highest
+    return bundled(Bdf(memory, *np.zeros((2, ROWS, m)), *np.zeros((3, m)), np.zeros((3, ROWS * ROWS)), np.zeros((2, ROWS * 6))))
 
 
 @inner
@@ -237,11 +238,12 @@ def accepted(method, problem, trial, h, error):
     memory[EQUAL] += 1.0
     memory[SAME] += 1.0
     if memory[LEFT] == 1.0:
-        memory[LEFT] = 0.0 if h > 2.0 * memory[BEFORE] else -USELESS
+        memory[LEFT] = BARRED if h > WORTHWHILE * memory[BEFORE] else 0.0 if memory[BEFORE] > memory[BEGAN] else -USELESS
+        memory[BEFORE] = h
     elif memory[LEFT] != 0.0:
         memory[LEFT] += -1.0 if memory[LEFT] > 0.0 else 1.0
     if _barred(method, problem, trial, order, h, error):
-        memory[LEFT], memory[BEFORE] = BARRED, h
+        memory[LEFT], memory[BEFORE], memory[BEGAN] = BARRED, h, h
         memory[ORDER_NOW], memory[EQUAL], memory[SAME] = STABLE, 0.0, 0.0
         return min(1.0, 0.85 * max(_order_error(method, problem, trial, STABLE, h), 1e-10) ** (-1.0 / (STABLE + 1.0)))
     if memory[EQUAL] < order + 1:
