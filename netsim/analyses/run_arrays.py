@@ -49,14 +49,16 @@ def first_trial(machine: Machine, structure: Structure, options: TransientOption
     nominal = np.concatenate([system.position_nominals, system.nominals])
     rtol = GIVEN_STEP if options.step else method.tolerance(options.rtol)
     share = max(10 * 2.2e-16 / rtol, min(0.03, rtol**0.5))
-    tolerances = np.array([rtol, share, method.estimate, 0.0, 1.0])
+    tolerances = np.array([rtol, share, method.estimate, 0.0, 1.0, GIVEN_STEP if options.step else options.rtol])
     counters = np.zeros(10, np.int64)
     counters[RESTARTED] = 2
     counters[UNSOLVED] = 1 if options.step else 0
+    weights = exponents(system, structure)
+    stiff = np.flatnonzero((structure.dynamic.d[nk:n] > 0) & (weights[2 * nk :] == 0))
     trial = Trial(
         g, np.zeros(system.out_size), state, state.copy(), state.copy(), np.zeros(3 * nk + layout.nq), np.zeros(n), np.zeros((6, n)),
-        np.zeros(nk + n), exponents(system, structure), nominal, tolerances, counters, np.zeros(9, np.int64),
-        np.arange(layout.ny + layout.nq),
+        np.zeros(nk + n), weights, nominal, tolerances, counters, np.zeros(9, np.int64),
+        np.arange(layout.ny + layout.nq), stiff,
     )  # fmt: skip
     set_scales(machine.bundle, bundled(trial))
     return trial, options.step or first_size(machine.bundle, bundled(trial), options.stop, method.estimate)

@@ -13,7 +13,8 @@ Source: Hairer, Wanner, Solving Ordinary Differential Equations II (1996), sec. 
 
 from __future__ import annotations
 
-from netsim.integrators.contract import ACCEPTED, REFUSED, RESTARTED, cubic_charges, error_norm, set_time, solve
+from netsim.integrators.contract import ACCEPTED, REFUSED, RESTARTED, error_norm, set_time, solve
+from netsim.integrators.inside import error_inside
 from netsim.integrators.radau_arrays import (
     COUNT,
     EASE,
@@ -40,6 +41,8 @@ ORDER = 5
 LOST, DOUBTFUL = 0.25, 1e4
 """What is left of a step whose values an exponential threw far away; no convergence is believed before it was seen beyond a knee, where corrections
 are small because slopes are large."""
+INSIDE = 0.86
+"""Where the cubic through beginning and stages is farthest from what it follows: s (s - c1) (s - c2) (s - 1) is largest."""
 SLOW = 0.01
 """A slower contraction than this asks for new derivatives in the next step."""
 
@@ -158,27 +161,29 @@ def attempt(method, problem, factor, trial, t, h, last):
                 return status, 0.0
         status, memory[COUNT] = newton(method, problem, factor, trial, h)
         if status == CONVERGED:
-            return CONVERGED, _judged(method, problem, factor, trial, h)
+            return CONVERGED, _judged(method, problem, factor, trial, t, h)
         memory[FAINT] = 1.0
         if memory[HAVE] == 2.0:  # the derivatives are this step's own
             break
         memory[HAVE] = 0.0
     if problem.sizes[NK]:  # only a smaller step helps
         return status, memory[SHRINK]
-    return _beyond_the_knee(method, problem, factor, trial, h, status)
+    return _beyond_the_knee(method, problem, factor, trial, t, h, status)
 
 
 @inner
-def _judged(method, problem, factor, trial, h):
-    """The end of the step and its error."""
+def _judged(method, problem, factor, trial, t, h):
+    """The end of the step and its error, at the end and inside."""
     _finish(method, problem, trial, h)
     error = _error(method, problem, factor, trial, h)
     again = trial.counters[REFUSED] > 0 or trial.counters[ACCEPTED] == 0
-    return _filtered(method, problem, factor, trial, h) if error > 1.0 and again and problem.sizes[NK] == 0 else error
+    if error > 1.0 and again and problem.sizes[NK] == 0:
+        error = _filtered(method, problem, factor, trial, h)
+    return error if error > 1.0 else max(error, error_inside(method, problem, factor, trial, method.rates, t, h, INSIDE))
 
 
 @inner
-def _beyond_the_knee(method, problem, factor, trial, h, status):
+def _beyond_the_knee(method, problem, factor, trial, t, h, status):
     """What `attempt` answers where a diode begins to conduct: Newton's method goes on from where it got to, with the derivatives of there."""
     memory = method.memory
     if status != NOT_CONVERGED or not memory[THETA] < 1.0:
@@ -189,7 +194,7 @@ def _beyond_the_knee(method, problem, factor, trial, h, status):
     if factorise(method, problem, factor, trial, h) == CONVERGED:
         status, memory[COUNT] = newton(method, problem, factor, trial, h)
         if status == CONVERGED:
-            return CONVERGED, _judged(method, problem, factor, trial, h)
+            return CONVERGED, _judged(method, problem, factor, trial, t, h)
     memory[HAVE], memory[FAINT] = 0.0, 1.0
     return NOT_CONVERGED, memory[SHRINK] if memory[THETA] < 1.0 else LOST
 
@@ -215,22 +220,36 @@ def accepted(method, problem, trial, h, error):
 
 @inner
 def between(method, problem, trial, theta, h, state, wanted):
-    """Values on the cubic through the beginning and the stages (these alone behind an inconsistent corner), charges on that of both ends."""
-    nk, ny = problem.sizes[NK], problem.sizes[NY]
-    c0, c1, s = C[0], C[1], theta
-    l0 = (s - c1) * (s - 1.0) / ((c0 - c1) * (c0 - 1.0))
-    l1 = (s - c0) * (s - 1.0) / ((c1 - c0) * (c1 - 1.0))
-    l2 = (s - c0) * (s - c1) / ((1.0 - c0) * (1.0 - c1))
-    bend = 0.0 if trial.counters[RESTARTED] == 1 else (s - c0) * (s - c1) * (s - 1.0) / (-c0 * c1)
-    f0, f1, f2 = (-c1) * (-1.0) / ((c0 - c1) * (c0 - 1.0)), (-c0) * (-1.0) / ((c1 - c0) * (c1 - 1.0)), c0 * c1 / ((1.0 - c0) * (1.0 - c1))
+    """Values and charges on the cubic through the beginning and the stages, with its rate; values behind an inconsistent corner on that of the
+    stages alone."""
+    nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
+    first, stages = 3 * nk, trial.counters[RESTARTED] == 1
+    share, rate = method.share, method.share_rate
+    _shares(share, rate, theta, False)
+    for m in range(wanted.shape[0]):
+        k = wanted[m] - ny
+        if k >= 0:
+            at = first + ny + k
+            q0 = trial.start[at]
+            d0, d1, d2 = method.q[0, k] - q0, method.q[1, k] - q0, method.q[2, k] - q0
+            state[at] = q0 + share[0] * d0 + share[1] * d1 + share[2] * d2
+            state[at + nq] = (rate[0] * d0 + rate[1] * d1 + rate[2] * d2) / h
+    _shares(share, rate, theta, stages)
+    begin = 0.0 if stages else 1.0 - share[0] - share[1] - share[2]
     for m in range(wanted.shape[0]):
         k = wanted[m]
-        if k >= ny:
-            continue
-        z0, z1, z2 = method.z[0, nk + k], method.z[1, nk + k], method.z[2, nk + k]
-        gap = trial.start[3 * nk + k] - (f0 * z0 + f1 * z1 + f2 * z2)
-        state[3 * nk + k] = l0 * z0 + l1 * z1 + l2 * z2 + bend * gap
-    cubic_charges(problem, trial, theta, h, state, wanted)
+        if k < ny:
+            z = method.z
+            state[first + k] = begin * trial.start[first + k] + share[0] * z[0, nk + k] + share[1] * z[1, nk + k] + share[2] * z[2, nk + k]
 
+
+@inner
+def _shares(share, rate, s, stages):
+    """The stages' Lagrange polynomials at s and their rates; with the beginning as a fourth node unless `stages` stand alone."""
+    for i in range(3):
+        a, b = C[(i + 1) % 3], C[(i + 2) % 3]
+        size = (C[i] - a) * (C[i] - b)
+        value, slope = (s - a) * (s - b) / size, (2.0 * s - a - b) / size
+        share[i], rate[i] = (value, slope) if stages else (value * s / C[i], (slope * s + value) / C[i])
 
 __all__ = ["ORDER", "accepted", "attempt", "between", "derivatives", "prepare", "renewed"]
