@@ -37,9 +37,8 @@ and Newton's method failed; that once at least where steps are given."""
 ATTEMPT, ACCEPT, BETWEEN, SET_TIME, REFACTOR, SOLVE, PROJECT, NEWTON, FIRST_EVENT = range(9)
 """Positions in Trial.code."""
 
-RTOL, NEWTON_SHARE, POWER, FACTOR_ALPHA, RATE, ASKED = range(6)
-"""Positions in the tolerances of a run. FACTOR_ALPHA: dq'/dq where the present factor was taken; RATE: contraction of Newton's method;
-ASKED: the rtol of the run, which a method may tighten."""
+RTOL, NEWTON_SHARE, POWER, FACTOR_ALPHA, RATE = range(5)
+"""Positions in the tolerances of a run. FACTOR_ALPHA: dq'/dq where the present factor was taken; RATE: contraction of Newton's method."""
 
 
 class Trial(NamedTuple):
@@ -47,9 +46,8 @@ class Trial(NamedTuple):
 
     scale: what an error of x, v and y may be, each (rtol (|value| + nominal)); exponent: of the same, see
     netsim.integrators.weights;
-    tolerances: rtol, Newton's share of it, power of the step that errors go with, alpha of the factor, contraction, rtol as asked for; work: (6, n);
-    code: addresses of compiled functions; whole: 0 .. ny + nq - 1; inside: places of values that are looked at between
-    the ends, see netsim.integrators.inside.
+    tolerances: rtol, Newton's share of it, power of the step that errors go with, alpha of the factor, contraction; work: (6, n);
+    code: addresses of compiled functions; whole: 0 .. ny + nq - 1.
     """
 
     g: Array
@@ -67,7 +65,6 @@ class Trial(NamedTuple):
     counters: Array
     code: Array
     whole: Array
-    inside: Array
 
 
 FOLLOWING = 1e-4

@@ -27,7 +27,6 @@ from typing import NamedTuple
 import numpy as np
 
 from netsim.integrators.contract import RESTARTED, cubic_charges, error_norm, held, proposed, set_time, solve, straight
-from netsim.integrators.inside import error_inside
 from netsim.integrators.single import evaluate, keep_stage, solve_given
 from netsim.integrators.states import copy, follow, load, project_end
 from netsim.kernels.bundle import Bundle, bundled
@@ -158,8 +157,7 @@ def attempt(method, problem, factor, trial, t, h, last):
     if status != CONVERGED:
         return status, 0.0
     keep_stage(problem, trial, trial.end)
-    error = _error(method, problem, factor, trial, h)
-    return CONVERGED, error if error > 1.0 else max(error, error_inside(method, problem, factor, trial, problem.residual, t, h, 0.5))
+    return CONVERGED, _error(method, problem, factor, trial, h)
 
 
 @inner

@@ -8,7 +8,6 @@ import numpy as np
 
 from netsim.integrators import euler
 from netsim.integrators.contract import held, proposed, straight
-from netsim.integrators.inside import error_inside
 from netsim.integrators.single import begin_stage, filtered_error, keep_stage, solve_stage
 from netsim.integrators.states import follow
 from netsim.kernels.bundle import Bundle, bundled
@@ -45,8 +44,7 @@ def attempt(method, problem, factor, trial, t, h, last):
         raw[i] = 0.5 * h * (s[nk + i] - e[nk + i])
     for k in range(nq):
         raw[2 * nk + k] = 0.5 * h * (s[at + nq + k] - e[at + nq + k])
-    error = filtered_error(problem, factor, trial, raw, h, h)
-    return CONVERGED, error if error > 1.0 else max(error, error_inside(method, problem, factor, trial, problem.residual, t, h, 0.5))
+    return CONVERGED, filtered_error(problem, factor, trial, raw, h, h)
 
 
 @inner

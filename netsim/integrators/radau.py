@@ -14,7 +14,6 @@ Source: Hairer, Wanner, Solving Ordinary Differential Equations II (1996), sec. 
 from __future__ import annotations
 
 from netsim.integrators.contract import ACCEPTED, REFUSED, RESTARTED, error_norm, set_time, solve
-from netsim.integrators.inside import error_inside
 from netsim.integrators.radau_arrays import (
     COUNT,
     EASE,
@@ -41,8 +40,6 @@ ORDER = 5
 LOST, DOUBTFUL = 0.25, 1e4
 """What is left of a step whose values an exponential threw far away; no convergence is believed before it was seen beyond a knee, where corrections
 are small because slopes are large."""
-INSIDE = 0.86
-"""Where the cubic through beginning and stages is farthest from what it follows: s (s - c1) (s - c2) (s - 1) is largest."""
 SLOW = 0.01
 """A slower contraction than this asks for new derivatives in the next step."""
 
@@ -161,29 +158,29 @@ def attempt(method, problem, factor, trial, t, h, last):
                 return status, 0.0
         status, memory[COUNT] = newton(method, problem, factor, trial, h)
         if status == CONVERGED:
-            return CONVERGED, _judged(method, problem, factor, trial, t, h)
+            return CONVERGED, _judged(method, problem, factor, trial, h)
         memory[FAINT] = 1.0
         if memory[HAVE] == 2.0:  # the derivatives are this step's own
             break
         memory[HAVE] = 0.0
     if problem.sizes[NK]:  # only a smaller step helps
         return status, memory[SHRINK]
-    return _beyond_the_knee(method, problem, factor, trial, t, h, status)
+    return _beyond_the_knee(method, problem, factor, trial, h, status)
 
 
 @inner
-def _judged(method, problem, factor, trial, t, h):
-    """The end of the step and its error, at the end and inside."""
+def _judged(method, problem, factor, trial, h):
+    """The end of the step and its error."""
     _finish(method, problem, trial, h)
     error = _error(method, problem, factor, trial, h)
     again = trial.counters[REFUSED] > 0 or trial.counters[ACCEPTED] == 0
     if error > 1.0 and again and problem.sizes[NK] == 0:
         error = _filtered(method, problem, factor, trial, h)
-    return error if error > 1.0 else max(error, error_inside(method, problem, factor, trial, method.rates, t, h, INSIDE))
+    return error
 
 
 @inner
-def _beyond_the_knee(method, problem, factor, trial, t, h, status):
+def _beyond_the_knee(method, problem, factor, trial, h, status):
     """What `attempt` answers where a diode begins to conduct: Newton's method goes on from where it got to, with the derivatives of there."""
     memory = method.memory
     if status != NOT_CONVERGED or not memory[THETA] < 1.0:
@@ -194,7 +191,7 @@ def _beyond_the_knee(method, problem, factor, trial, t, h, status):
     if factorise(method, problem, factor, trial, h) == CONVERGED:
         status, memory[COUNT] = newton(method, problem, factor, trial, h)
         if status == CONVERGED:
-            return CONVERGED, _judged(method, problem, factor, trial, t, h)
+            return CONVERGED, _judged(method, problem, factor, trial, h)
     memory[HAVE], memory[FAINT] = 0.0, 1.0
     return NOT_CONVERGED, memory[SHRINK] if memory[THETA] < 1.0 else LOST
 
@@ -251,5 +248,6 @@ def _shares(share, rate, s, stages):
         size = (C[i] - a) * (C[i] - b)
         value, slope = (s - a) * (s - b) / size, (2.0 * s - a - b) / size
         share[i], rate[i] = (value, slope) if stages else (value * s / C[i], (slope * s + value) / C[i])
+
 
 __all__ = ["ORDER", "accepted", "attempt", "between", "derivatives", "prepare", "renewed"]

@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 
 from netsim.integrators.contract import cubic_charges, held, proposed
-from netsim.integrators.inside import error_inside
 from netsim.integrators.single import begin_stage, filtered_error, keep_stage, solve_stage
 from netsim.integrators.states import follow
 from netsim.kernels.bundle import Bundle, bundled
@@ -28,8 +27,6 @@ ORDER = 2
 C = 2.0 - np.sqrt(2.0)
 D = C / 2.0
 W = np.sqrt(2.0) / 4.0
-INSIDE = 0.24
-"""Where the parabola is farthest from what it follows: s (s - c) (s - 1) is largest."""
 
 
 class TrBdf2(NamedTuple):
@@ -75,8 +72,7 @@ def attempt(method, problem, factor, trial, t, h, last):
         raw[i] = h * ((1.0 - 4.0 * W) * s[nk + i] + m[nk + i] - 2.0 * D * e[nk + i]) / 3.0
     for k in range(at + nq, at + 2 * nq):
         raw[2 * nk + k - at - nq] = h * ((1.0 - 4.0 * W) * s[k] + m[k] - 2.0 * D * e[k]) / 3.0
-    error = filtered_error(problem, factor, trial, raw, step, h)
-    return CONVERGED, error if error > 1.0 else max(error, error_inside(method, problem, factor, trial, problem.residual, t, h, INSIDE))
+    return CONVERGED, filtered_error(problem, factor, trial, raw, step, h)
 
 
 @inner
