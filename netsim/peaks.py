@@ -27,8 +27,8 @@ from netsim.solvers.newton import set_time
 Array = np.ndarray
 Sampled = Callable[[Array], Array]
 
-SAMPLES, ENTRIES = 2000, 4_000_000
-"""Samples of a run, and of all drives together."""
+SAMPLES, ENTRIES, ROUGH = 2000, 4_000_000, 200
+"""Samples of a run, of all drives together, and of a run where amplitudes are all that is asked for."""
 STEEP, SHARE = 0.05, 0.2
 """A drive is searched where more than STEEP of its largest slope is found in less than SHARE of the run."""
 SIGNIFICANT = 0.05
@@ -90,6 +90,12 @@ def mesh_of(machine: Machine, stop: float, corners: Array, work: tuple[float, ..
         count += sum(len(part) for part in parts)
         open_ = np.concatenate([np.zeros((0, 2)), *(np.column_stack([part[:-1], part[1:]]) for part in parts)])
     return np.sort(np.concatenate(found))
+
+
+def amplitudes(machine: Machine, stop: float) -> Array:
+    """The largest value that each function of time has at samples of the run."""
+    count = machine.system.layout.nd
+    return np.abs(_drives(machine, _grid(stop, max(count, ENTRIES // ROUGH)))).max(axis=0, initial=0.0)
 
 
 def _polynomial(nodes: Array, places: Array) -> Array:

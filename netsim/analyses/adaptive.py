@@ -45,7 +45,7 @@ from netsim.solvers.history import PIECES, more_pieces
 from netsim.solvers.initial import Structure
 from netsim.solvers.linear import Factor
 from netsim.solvers.load_shares import Crowded, set_shares
-from netsim.solvers.machine import Machine
+from netsim.solvers.machine import Machine, with_sizes
 from netsim.solvers.newton import NOT_FINITE, OUTSIDE_TABLE, SINGULAR, set_time
 from netsim.solvers.reach import out_of_reach
 from netsim.solvers.reactions import Reactions, find_reactions
@@ -139,6 +139,7 @@ def _begin(machine: Machine, structure: Structure, options: TransientOptions, g:
     method = method_named(options.method)
     if reason := method.refused(structure.index):
         raise InputError(Problem("E426", reason, hint="leave `method` out: the default serves every index"))
+    machine = with_sizes(machine)
     trial, size = first_trial(machine, structure, options, method, g)
     events = settling(machine, structure, method.explicit)
     if events:
@@ -186,7 +187,7 @@ def _chosen_anew(run: Running, failing: bool) -> bool:
 
 def _go_on(run: Running, machine: Machine, structure: Structure, stands: Array) -> None:
     """The run on another machine with the same unknowns, from where it stands."""
-    now = run.now
+    now, machine = run.now, with_sizes(machine)
     if run.events:
         try:
             set_shares(machine, structure, stands, run.events.mode(stands))

@@ -11,13 +11,16 @@ from netsim.analyses.options import TransientOptions
 from netsim.analyses.pivots import pivots_of
 from netsim.errors import Problem, SimulationError
 from netsim.integrators.adaptive import first_size
-from netsim.integrators.contract import FACTORISATIONS, RESTARTED, UNSOLVED, Trial, set_scales
+from netsim.integrators.contract import FACTORISATIONS, RESTARTED, UNSOLVED, Trial
 from netsim.integrators.control import BY_ERROR, EVERY, RECOVERING, Control
+from netsim.integrators.kinds import kinds_of
 from netsim.integrators.readout import Readout
+from netsim.integrators.scales import first_kinds, set_scales
 from netsim.integrators.states import load, move_charts
 from netsim.integrators.weights import exponents
 from netsim.kernels.bundle import Bundle, bundled
 from netsim.kernels.call import run_table
+from netsim.peaks import amplitudes
 from netsim.selection import Sampler
 from netsim.solvers.charts import quaternions
 from netsim.solvers.consistent import Consistent, compiled_plan
@@ -45,13 +48,15 @@ def first_trial(machine: Machine, structure: Structure, options: TransientOption
     nominal = np.concatenate([system.position_nominals, system.nominals])
     rtol = GIVEN_STEP if options.step else method.tolerance(options.rtol)
     share = max(10 * 2.2e-16 / rtol, min(0.03, rtol**0.5))
-    tolerances = np.array([rtol, share, method.estimate, 0.0, 1.0])
+    kinds = kinds_of(system, amplitudes(machine, options.stop))
+    tolerances = np.array([rtol, share, method.estimate, 0.0, 1.0, 0.0, 0.0])
+    fixed = np.zeros(nk + n)
     counters = np.zeros(10, np.int64)
     counters[RESTARTED] = 2
     counters[UNSOLVED] = 1 if options.step else 0
     trial = Trial(
         g, np.zeros(system.out_size), state, state.copy(), state.copy(), np.zeros(3 * nk + layout.nq), np.zeros(n), np.zeros((6, n)),
-        np.zeros(nk + n), exponents(system, structure), nominal, tolerances, counters, np.zeros(9, np.int64),
+        np.zeros(nk + n), exponents(system, structure), nominal, kinds.of, np.zeros(nk + n), fixed, first_kinds(kinds.count, kinds.given), tolerances, counters, np.zeros(9, np.int64),
         np.arange(layout.ny + layout.nq),
     )  # fmt: skip
     set_scales(machine.bundle, bundled(trial))
