@@ -115,9 +115,10 @@ class Model:
         found = [*self.network.notes, *self.values.notes, *self.shared["findings"]]
         try:
             from netsim.selection import select
-            from netsim.starts import start_rows
+            from netsim.starts import start_rows, written_sizes
 
             start_rows(self.system, self.values)
+            written_sizes(machine)
             select(machine, self._saves(), self._plots())
             check_measures(machine, self.network)
             self._check_tables()

@@ -15,6 +15,7 @@ from netsim.analyses.methods import Method, method_named
 from netsim.analyses.options import TransientOptions
 from netsim.analyses.passing import pass_event
 from netsim.analyses.pivots import pivots_of
+from netsim.analyses.rounding import set_rounding
 from netsim.analyses.run_arrays import closing_plan, consistent_plan, first_control, first_factor, first_readout, first_trial
 from netsim.errors import InputError, Problem, SimulationError
 from netsim.integrators.adaptive import DONE, EVENT, FULL, GOING, advance
@@ -141,6 +142,7 @@ def _begin(machine: Machine, structure: Structure, options: TransientOptions, g:
         raise InputError(Problem("E426", reason, hint="leave `method` out: the default serves every index"))
     machine = with_sizes(machine)
     trial, size = first_trial(machine, structure, options, method, g)
+    set_rounding(machine, trial, size, 0.0)
     events = settling(machine, structure, method.explicit)
     if events:
         set_shares(machine, structure, g, events.mode(g))
@@ -195,7 +197,7 @@ def _go_on(run: Running, machine: Machine, structure: Structure, stands: Array) 
             return _go_on(run, crowded.machine, crowded.structure, stands)
     run.alive.append(run.machine)  # the table of readings may point into it
     trial, size = first_trial(machine, structure, run.options, run.method, stands)
-    run.trial = trial._replace(counters=run.trial.counters)
+    run.trial = trial._replace(counters=run.trial.counters, largest=run.trial.largest)
     run.counters[RESTARTED] = 1
     run.machine, run.structure, run.factor = machine, structure, first_factor(machine, run.trial, size, now)
     events, corners = run.events is not None, run.control.corners[:-1]
@@ -262,6 +264,7 @@ def integrate_adaptive(run: Running, progress: Any) -> Problem | None:  # noqa: 
         elif _chosen_anew(run, _worn(run, status, failed)):
             continue
         elif status == GOING or goes_on(run, status):
+            set_rounding(run.machine, run.trial, float(run.control.numbers[SIZE]), run.now)
             if stuck := _stuck(run, mark):
                 return stuck
             block = max(4, min(10 * block, int(block * BLOCK_SECONDS / max(spent, 1e-4)))) if status == GOING else block

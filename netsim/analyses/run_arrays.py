@@ -29,6 +29,7 @@ from netsim.solvers.initial import Structure
 from netsim.solvers.linear import Factor
 from netsim.solvers.machine import ALPHA, KA, KV, KX, Machine
 from netsim.solvers.newton import set_time
+from netsim.starts import written_sizes
 from netsim.solvers.recovery import plan_recovery, recover
 
 Array = np.ndarray
@@ -49,8 +50,10 @@ def first_trial(machine: Machine, structure: Structure, options: TransientOption
     rtol = GIVEN_STEP if options.step else method.tolerance(options.rtol)
     share = max(10 * 2.2e-16 / rtol, min(0.03, rtol**0.5))
     kinds = kinds_of(system, amplitudes(machine, options.stop))
-    tolerances = np.array([rtol, share, method.estimate, 0.0, 1.0, 0.0, 0.0])
-    fixed = np.zeros(nk + n)
+    tolerances = np.array([rtol, share, method.estimate, 0.0, 1.0, float(options.atol > 0.0), 0.0])
+    fixed = written_sizes(machine)
+    if options.atol:
+        fixed = options.atol / options.rtol * np.where(fixed > 0.0, fixed, nominal)
     counters = np.zeros(10, np.int64)
     counters[RESTARTED] = 2
     counters[UNSOLVED] = 1 if options.step else 0
