@@ -28,7 +28,7 @@ Array = np.ndarray
 Sampled = Callable[[Array], Array]
 
 SAMPLES, ENTRIES, ROUGH = 2000, 4_000_000, 200
-"""Samples of a run, of all drives together, and of a run where amplitudes are all that is asked for."""
+"""Samples of a run, of all drives together, and of a run of which sizes are all that is asked for."""
 STEEP, SHARE = 0.05, 0.2
 """A drive is searched where more than STEEP of its largest slope is found in less than SHARE of the run."""
 SIGNIFICANT = 0.05
@@ -92,10 +92,10 @@ def mesh_of(machine: Machine, stop: float, corners: Array, work: tuple[float, ..
     return np.sort(np.concatenate(found))
 
 
-def amplitudes(machine: Machine, stop: float) -> Array:
-    """The largest value that each function of time has at samples of the run."""
-    count = machine.system.layout.nd
-    return np.abs(_drives(machine, _grid(stop, max(count, ENTRIES // ROUGH)))).max(axis=0, initial=0.0)
+def sampled(machine: Machine, stop: float) -> Array:
+    """All drives at equal distances over the run: (instants, drives); what is not finite there counts as zero."""
+    values = _drives(machine, _grid(stop, max(machine.system.layout.nd, ENTRIES // ROUGH)))
+    return np.where(np.isfinite(values), values, 0.0)
 
 
 def _polynomial(nodes: Array, places: Array) -> Array:

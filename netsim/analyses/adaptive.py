@@ -15,8 +15,8 @@ from netsim.analyses.methods import Method, method_named
 from netsim.analyses.options import TransientOptions
 from netsim.analyses.passing import pass_event
 from netsim.analyses.pivots import pivots_of
-from netsim.analyses.rounding import set_rounding
 from netsim.analyses.run_arrays import closing_plan, consistent_plan, first_control, first_factor, first_readout, first_trial
+from netsim.analyses.sizes import set_rounding
 from netsim.errors import InputError, Problem, SimulationError
 from netsim.integrators.adaptive import DONE, EVENT, FULL, GOING, advance
 from netsim.integrators.contract import ACCEPTED, EVENTS, FACTORISATIONS, FAILED, FIRST_EVENT, REJECTED, RESTARTED, Trial, fill_code
@@ -254,6 +254,8 @@ def integrate_adaptive(run: Running, progress: Any) -> Problem | None:  # noqa: 
             progress(min(1.0, run.now / run.options.stop), run.now, run.steps)
         if status == DONE:
             return None
+        if status not in (FULL, EVENT):
+            set_rounding(run.machine, run.trial, float(run.control.numbers[SIZE]), run.now)
         if status == FULL:
             _grow(run)
         elif status == EVENT:
@@ -264,7 +266,6 @@ def integrate_adaptive(run: Running, progress: Any) -> Problem | None:  # noqa: 
         elif _chosen_anew(run, _worn(run, status, failed)):
             continue
         elif status == GOING or goes_on(run, status):
-            set_rounding(run.machine, run.trial, float(run.control.numbers[SIZE]), run.now)
             if stuck := _stuck(run, mark):
                 return stuck
             block = max(4, min(10 * block, int(block * BLOCK_SECONDS / max(spent, 1e-4)))) if status == GOING else block

@@ -9,6 +9,7 @@ import numpy as np
 from netsim.analyses.methods import Method
 from netsim.analyses.options import TransientOptions
 from netsim.analyses.pivots import pivots_of
+from netsim.analyses.sizes import set_answers
 from netsim.errors import Problem, SimulationError
 from netsim.integrators.adaptive import first_size
 from netsim.integrators.contract import FACTORISATIONS, RESTARTED, UNSOLVED, Trial
@@ -20,7 +21,7 @@ from netsim.integrators.states import load, move_charts
 from netsim.integrators.weights import exponents
 from netsim.kernels.bundle import Bundle, bundled
 from netsim.kernels.call import run_table
-from netsim.peaks import amplitudes
+from netsim.peaks import sampled
 from netsim.selection import Sampler
 from netsim.solvers.charts import quaternions
 from netsim.solvers.consistent import Consistent, compiled_plan
@@ -49,7 +50,8 @@ def first_trial(machine: Machine, structure: Structure, options: TransientOption
     nominal = np.concatenate([system.position_nominals, system.nominals])
     rtol = GIVEN_STEP if options.step else method.tolerance(options.rtol)
     share = max(10 * 2.2e-16 / rtol, min(0.03, rtol**0.5))
-    kinds = kinds_of(system, amplitudes(machine, options.stop))
+    drives = sampled(machine, options.stop)
+    kinds = kinds_of(system, np.abs(drives).max(axis=0, initial=0.0))
     tolerances = np.array([rtol, share, method.estimate, 0.0, 1.0, float(options.atol > 0.0), 0.0])
     fixed = written_sizes(machine)
     if options.atol:
@@ -62,6 +64,8 @@ def first_trial(machine: Machine, structure: Structure, options: TransientOption
         np.zeros(nk + n), exponents(system, structure), nominal, kinds.of, np.zeros(nk + n), fixed, first_kinds(kinds.count, kinds.given), tolerances, counters, np.zeros(9, np.int64),
         np.arange(layout.ny + layout.nq),
     )  # fmt: skip
+    set_scales(machine.bundle, bundled(trial))
+    set_answers(machine, trial, options.stop, drives)
     set_scales(machine.bundle, bundled(trial))
     return trial, options.step or first_size(machine.bundle, bundled(trial), options.stop, method.estimate)
 
