@@ -154,9 +154,9 @@ def start_rows(system: System, values: Values) -> list[StartRow]:
 def written_sizes(machine: Machine) -> Array:
     """The sizes that `nominal` statements give positions, velocities and values (2 nk + ny), 0 for the rest.
 
-    What a signal is computed from gets the signal's size over its share in it; the smallest counts. What follows from others in the coordinates of this
-    machine (the frames of a tree) has no error test of its own. Raises `InputError` for signals that do not exist, that depend on rates
-    alone, and for values that are no sizes."""
+    What a signal is computed from gets the signal's size over its share in it; the smallest counts. What follows from others in the coordinates
+    of this machine (the frames of a tree) has no error test of its own. Raises `InputError` for signals that do not exist, that depend
+    on rates alone, and for values that are no sizes."""
     system, network, nk = machine.system, machine.system.network, machine.system.layout.nk
     nodes, numbers = network.node_numbers(), {instance.name: i for i, instance in enumerate(network.instances)}
     sizes, problems = np.full(nk + system.n, np.inf), []
@@ -169,7 +169,8 @@ def written_sizes(machine: Machine) -> Array:
                 tested = (row.variables < system.n) & (row.levels <= np.where(row.variables < nk, 1, 0))
                 if not tested.any():
                     hint = "name what the run tests: a node's quantity, or an unknown of an element (`netsim show` lists them)"
-                    raise InputError(Problem("E402", f"'{said.path}' depends on rates alone: no error test sees it", said.span, hint=hint))
+                    message = f"'{said.path}' depends on rates alone: no error test sees it"
+                    raise InputError(Problem("E402", message, said.span, hint=hint))
                 for u, level, share in zip(row.variables[tested], row.levels[tested], coefficients[tested]):
                     if u >= 0 and share > 0.0:
                         at = u + nk if level == 1 or u >= nk else u

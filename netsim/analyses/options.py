@@ -84,7 +84,8 @@ def check_options(name: str, options: Mapping[str, Any], spans: Mapping[str, Any
 
 def _together(options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[Problem]:
     for option in (o for o in ("rtol", "atol") if "step" in options and o in options):
-        yield Problem("E423", f"a given step has no error test, so 'step' and '{option}' exclude each other", spans.get(option), hint="leave 'step' out")
+        message = f"a given step has no error test, so 'step' and '{option}' exclude each other"
+        yield Problem("E423", message, spans.get(option), hint="leave 'step' out")
     if "every" in options and "sample" in options:
         yield Problem("E423", "'every' counts steps between samples and 'sample' is the time between them: give one", spans.get("sample"))
 

@@ -30,8 +30,8 @@ from netsim.solvers.initial import Structure
 from netsim.solvers.linear import Factor
 from netsim.solvers.machine import ALPHA, KA, KV, KX, Machine
 from netsim.solvers.newton import set_time
-from netsim.starts import written_sizes
 from netsim.solvers.recovery import plan_recovery, recover
+from netsim.starts import written_sizes
 
 Array = np.ndarray
 
@@ -61,7 +61,8 @@ def first_trial(machine: Machine, structure: Structure, options: TransientOption
     counters[UNSOLVED] = 1 if options.step else 0
     trial = Trial(
         g, np.zeros(system.out_size), state, state.copy(), state.copy(), np.zeros(3 * nk + layout.nq), np.zeros(n), np.zeros((6, n)),
-        np.zeros(nk + n), exponents(system, structure), nominal, kinds.of, np.zeros(nk + n), fixed, first_kinds(kinds.count, kinds.given), tolerances, counters, np.zeros(9, np.int64),
+        np.zeros(nk + n), exponents(system, structure), nominal, kinds.of, np.zeros(nk + n), fixed,
+        first_kinds(kinds.count, kinds.given), tolerances, counters, np.zeros(9, np.int64),
         np.arange(layout.ny + layout.nq),
     )  # fmt: skip
     set_scales(machine.bundle, bundled(trial))

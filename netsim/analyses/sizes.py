@@ -1,7 +1,7 @@
 """Sizes of quantities that a run does not show yet: what its start and its sources will move, and what rounding leaves of what stays zero.
 
-Before the first step. A run may begin with zeros, whose size only its way shows. One implicit step from the start, linearised, with a = 0 and q' = 0 held
-against what drives and the start's own forces ask for,
+Before the first step. A run may begin with zeros, whose size only its way shows. One implicit step from the start, linearised, with a = 0 and q' = 0
+held against what drives and the start's own forces ask for,
 
     J(h) dz = F(x, v, a = 0, y, q' = 0, drives),
 

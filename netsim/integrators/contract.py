@@ -38,8 +38,8 @@ ATTEMPT, ACCEPT, BETWEEN, SET_TIME, REFACTOR, SOLVE, PROJECT, NEWTON, FIRST_EVEN
 """Positions in Trial.code."""
 
 RTOL, NEWTON_SHARE, POWER, FACTOR_ALPHA, RATE, RELATIVE, WIDE = range(7)
-"""Positions in the tolerances of a run. FACTOR_ALPHA: dq'/dq where the present factor was taken; RATE: contraction of Newton's method; RELATIVE: whether
-errors may grow with values beside a written size; WIDE: whether scales count what the step tries."""
+"""Positions in the tolerances of a run. FACTOR_ALPHA: dq'/dq where the present factor was taken; RATE: contraction of Newton's method;
+RELATIVE: whether errors may grow with values beside a written size; WIDE: whether scales count what the step tries."""
 
 
 class Trial(NamedTuple):

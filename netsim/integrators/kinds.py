@@ -23,6 +23,8 @@ from netsim.numbering import component_suffixes
 from netsim.system import System
 
 Array = np.ndarray
+Key = tuple[Any, ...]
+"""What quantities of one kind have in common: the island, the dimension, whether they are positions."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,45 +38,56 @@ class Kinds:
 
 def kinds_of(system: System, amplitudes: Array) -> Kinds:
     """The kinds of a system's quantities; `amplitudes`: the largest value of every drive over the run."""
-    nk, n = system.layout.nk, system.n
+    kind, found = np.full(system.layout.nk + system.n, -1), {}  # type: Array, dict[Key, int]
     islands = _islands(system.network)
-    found: dict[tuple[Any, ...], int] = {}
-    kind = np.full(nk + n, -1)
-
-    def number(key: tuple[Any, ...]) -> int:
-        return found.setdefault(key, len(found))
-
-    for node, first in system.numbering.with_unknowns(system.network):
-        label = int(islands[system.network.node_numbers()[node.name]])
-        at = first
-        for i, quantity in enumerate(node.domain.across):
-            count = len(component_suffixes(quantity, {}))
-            kind[nk + at : nk + at + count] = number((label, dimension(quantity.unit)))
-            if at < nk:
-                position = node.domain.integral[i] if i < len(node.domain.integral) else None
-                kind[at : at + count] = number((label, dimension(position.unit if position else None), "position", i))
-            at += count
-    given: list[tuple[tuple[Any, ...], float]] = []
-    for batch in (b for b in system.batches if b.instances and not b.shapes):
-        for key, unit in _own(batch):
-            labels = _labels(batch, islands, unit)
-            for k, label in enumerate(labels):
-                if key in batch.drives:
-                    given.append(((int(label), unit), float(amplitudes[batch.drives[key][k]])))
-                elif key in batch.unknowns and 0 <= (unknown := int(batch.unknowns[key][k])) < n and kind[nk + unknown] < 0:
-                    kind[nk + unknown] = number((int(label), unit))
-                    if unknown < nk:
-                        kind[unknown] = number((int(label), unit, "position"))
+    _number_nodes(system, islands, kind, found)
+    given = _number_elements(system, islands, amplitudes, kind, found)
+    nk = system.layout.nk
     for unknown, coordinate in system.numbering.coordinates.items():
         if kind[nk + unknown] < 0:
-            kind[nk + unknown], kind[unknown] = number((coordinate.unit,)), number((coordinate.unit, "position"))
+            kind[nk + unknown], kind[unknown] = _number(found, (coordinate.unit,)), _number(found, (coordinate.unit, "position"))
     for i in np.flatnonzero(kind < 0):
-        kind[i] = number(("alone", int(i)))
+        kind[i] = _number(found, ("alone", int(i)))
     sizes = np.zeros(len(found))
     for key, size in given:
-        if key in found and np.isfinite(size):
+        if key in found:
             sizes[found[key]] = max(sizes[found[key]], size)
     return Kinds(kind, len(found), sizes)
+
+
+def _number(found: dict[Key, int], key: Key) -> int:
+    return found.setdefault(key, len(found))
+
+
+def _number_nodes(system: System, islands: Array, kind: Array, found: dict[Key, int]) -> None:
+    """Kinds of the nodes' quantities."""
+    nk, numbers = system.layout.nk, system.network.node_numbers()
+    for node, first in system.numbering.with_unknowns(system.network):
+        label, at = int(islands[numbers[node.name]]), first
+        for i, quantity in enumerate(node.domain.across):
+            count = len(component_suffixes(quantity, {}))
+            kind[nk + at : nk + at + count] = _number(found, (label, dimension(quantity.unit)))
+            if at < nk:
+                position = node.domain.integral[i] if i < len(node.domain.integral) else None
+                kind[at : at + count] = _number(found, (label, dimension(position.unit if position else None), "position", i))
+            at += count
+
+
+def _number_elements(system: System, islands: Array, amplitudes: Array, kind: Array, found: dict[Key, int]) -> list[tuple[Key, float]]:
+    """Kinds of what elements own and of their inputs; what drives give to kinds."""
+    nk, given = system.layout.nk, []  # type: int, list[tuple[Key, float]]
+    for batch in (b for b in system.batches if b.instances and not b.shapes):
+        for key, unit in _own(batch):
+            labels = _labels(batch, islands, unit).tolist()
+            if key in batch.drives:
+                given += [((label, unit), float(amplitudes[drive])) for label, drive in zip(labels, batch.drives[key])]
+                continue
+            for label, unknown in zip(labels, batch.columns(key).tolist()):
+                if unknown >= 0 and kind[nk + unknown] < 0:
+                    kind[nk + unknown] = _number(found, (label, unit))
+                    if unknown < nk:
+                        kind[unknown] = _number(found, (label, unit, "position"))
+    return given
 
 
 def _own(batch: Batch) -> Iterator[tuple[tuple[Any, ...], Any]]:

@@ -2,12 +2,12 @@
 
     scale_i = rtol (|z_i| + max(m_i, min(nominal_i, M_k))) + r_k         k: the kind of i (netsim.integrators.kinds)
 
-m_i is the largest |z_i| so far, M_k the largest of all quantities of its kind so far, with what sources will give it. A quantity that is zero by symmetry
-is thus measured by its kind, but never by more than a nominal size; one that was large itself is measured by that. The largest values count the
-step that is tried: a run that begins with zeros knows sizes after its first correction. What a step tries counts for that step alone, so a
-step that is refused leaves nothing behind. A rotation counts as the angle from its reference, as 1 rad at most.
+m_i is the largest |z_i| so far, M_k the largest of all quantities of its kind so far, with what starts and sources will move
+(netsim.analyses.sizes). A quantity that is zero by symmetry is thus measured by its kind, but never by more than a nominal size; one that was
+large itself is measured by that. The largest values count the step that is tried; what it tries counts for that step alone, so a step that is
+refused leaves nothing behind. A rotation counts as the angle from its reference, as 1 rad at most.
 
-r_k is what rounding leaves of quantities that are zero but for it (netsim.analyses.rounding). A size that somebody has written takes the place of all
+r_k is what rounding leaves of quantities that are zero but for it (netsim.analyses.sizes). A size that somebody has written takes the place of all
 this: scale_i = rtol (c |z_i| + fixed_i), c = 0 for `nominal SIGNAL = VALUE` and 1 for `atol`.
 """
 

@@ -240,11 +240,10 @@ class _Builder:
         residuals += self._row_residuals()
         stored, supplied, dissipated = self._energy()
         events = events_of(self.component, self.table, self.flat["discrete"], self.symbols, self.scope)
-        sizes, units = self._own_sizes()
         return Form(
             self.component.definition.name, self.symbols, tuple(rows), tuple(map(ca.SX, residuals)), tuple(self.charges), self._readings(),
-            ca.SX(supplied), ca.SX(dissipated), ca.SX(stored), self._own_names(), sizes, len(self.terminals), self._places(), events,
-            tuple(self.relative), self.moving, tuple(self.delays.found.values()), units,
+            ca.SX(supplied), ca.SX(dissipated), ca.SX(stored), self._own_names(), self._own_sizes()[0], len(self.terminals), self._places(), events,
+            tuple(self.relative), self.moving, tuple(self.delays.found.values()), self._own_sizes()[1],
         )  # fmt: skip
 
     def _places(self) -> tuple[tuple[Key, Any], ...]:
@@ -294,7 +293,7 @@ class _Builder:
             quantity = symbol.of if symbol.kind == "var" else self._branch_domain(symbol.of).through[0]
             value = None if quantity.nominal is None else float(evaluate(quantity.nominal, Scope(lambda n: Typed(1.0))).value)
             found += [(value, quantity.unit or "")] * _count(symbol)
-        return tuple(size for size, _ in found), tuple(unit for _, unit in found)
+        return tuple(zip(*found)) or ((), ())  # type: ignore[return-value]
 
     def _branch_domain(self, branch: Branch) -> DomainDef:
         return self.component.domain(branch.start if branch.start != "ground" else branch.end)

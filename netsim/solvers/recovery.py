@@ -213,7 +213,9 @@ def _momenta(stages: Stages, column_of: Array) -> Array:
 
 
 def _own_mass(stages: Stages, values: Array, mass: Array, pairs: Array) -> Array:
-    """The mass of every variable itself: the diagonal of the mass matrix, of a rotation the largest of its three (axes turn); of a momentum I w, 1/I."""
+    """The mass of every variable itself: the diagonal of the mass matrix, of a rotation the largest of its three (axes turn).
+
+    Of a momentum I w it is 1/I."""
     s, found = stages.signature, np.zeros(stages.signature.size + 1)
     own = mass[s.equation[mass] == s.variable[mass]]
     np.add.at(found, s.variable[own], values[own])
