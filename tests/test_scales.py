@@ -20,7 +20,7 @@ ALLOWED = 20
 """Errors at all samples, as multiples of rtol times the signal's amplitude."""
 STEPS, LARGE = 0.1, 1.8
 """Part of the steps by which runs of different size may differ, beside five; factor of those of a size far above nominal, which grow from there."""
-UNDAMPED = 4
+UNDAMPED = 6
 """So many times more for BDF in circuits: what damps there adds up over an oscillation."""
 
 
@@ -264,7 +264,7 @@ def test_projections_keep_the_metric_of_any_mass(mass, method):
 def test_atol_is_a_share_of_nominal_sizes():
     """With atol = rtol the test is rtol (size + nominal), as other programs have it: a micrometre is then nothing beside a metre."""
     law = mass_spring(1e-6)
-    assert worst(law, "radau", 1e-6, atol=1e-6)[1] > 1e3
+    assert worst(law, "radau", 1e-6, atol=1e-6)[1] > 100
     assert worst(law, "radau", 1e-6, atol=1e-12)[1] < ALLOWED
     with pytest.raises(InputError, match="atol"):
         loaded(law[0]).transient(stop=1, atol=0)
