@@ -159,7 +159,8 @@ def written_sizes(machine: Machine) -> Array:
     on rates alone, and for values that are no sizes."""
     system, network, nk = machine.system, machine.system.network, machine.system.layout.nk
     nodes, numbers = network.node_numbers(), {instance.name: i for i, instance in enumerate(network.instances)}
-    sizes, problems = np.full(nk + system.n, np.inf), []
+    sizes = np.full(nk + system.n, np.inf)
+    problems: list[Problem] = []
     for said in network.nominals:
         try:
             for row in _rows(system, machine.values, said, nodes, numbers):
