@@ -27,8 +27,8 @@ from netsim.solvers.newton import set_time
 Array = np.ndarray
 Sampled = Callable[[Array], Array]
 
-SAMPLES, ENTRIES = 2000, 4_000_000
-"""Samples of a run, and of all drives together."""
+SAMPLES, ENTRIES, ROUGH = 2000, 4_000_000, 200
+"""Samples of a run, of all drives together, and of a run of which sizes are all that is asked for."""
 STEEP, SHARE = 0.05, 0.2
 """A drive is searched where more than STEEP of its largest slope is found in less than SHARE of the run."""
 SIGNIFICANT = 0.05
@@ -106,6 +106,12 @@ def _missed(nodes: Array, values: Array, pieces: Array, grid: Array, course: Arr
     off = np.abs(course[inside] - np.einsum("ij,ijk->ik", _polynomial(nodes, theta), values[piece])).max(axis=1)
     np.maximum.at(found, piece, off)
     return found
+
+
+def sampled(machine: Machine, stop: float) -> Array:
+    """All drives at equal distances over the run: (instants, drives); what is not finite there counts as zero."""
+    values = _drives(machine, _grid(stop, max(machine.system.layout.nd, ENTRIES // ROUGH)))
+    return np.where(np.isfinite(values), values, 0.0)
 
 
 def _polynomial(nodes: Array, places: Array) -> Array:

@@ -16,6 +16,7 @@ from netsim.analyses.options import TransientOptions
 from netsim.analyses.passing import pass_event
 from netsim.analyses.pivots import pivots_of
 from netsim.analyses.run_arrays import closing_plan, consistent_plan, defect_limits, first_control, first_factor, first_readout, first_trial
+from netsim.analyses.sizes import set_rounding
 from netsim.errors import InputError, Problem, SimulationError
 from netsim.integrators.adaptive import DONE, EVENT, FULL, GOING, advance
 from netsim.integrators.contract import ACCEPTED, EVENTS, FACTORISATIONS, FAILED, FIRST_EVENT, REJECTED, RESTARTED, Trial, fill_code
@@ -47,7 +48,7 @@ from netsim.solvers.history import PIECES, more_pieces
 from netsim.solvers.initial import Structure
 from netsim.solvers.linear import Factor
 from netsim.solvers.load_shares import Crowded, set_shares
-from netsim.solvers.machine import Machine
+from netsim.solvers.machine import Machine, with_sizes
 from netsim.solvers.newton import NOT_FINITE, OUTSIDE_TABLE, SINGULAR, set_time
 from netsim.solvers.reach import out_of_reach
 from netsim.solvers.reactions import Reactions, find_reactions
@@ -149,7 +150,9 @@ def _begin(machine: Machine, structure: Structure, options: TransientOptions, g:
     method = method_named(options.method)
     if reason := method.refused(structure.index):
         raise InputError(Problem("E426", reason, hint="leave `method` out: the default serves every index"))
+    machine = with_sizes(machine)
     trial, size = first_trial(machine, structure, options, method, g)
+    set_rounding(machine, trial, size, 0.0)
     events = settling(machine, structure, method.explicit)
     if events:
         set_shares(machine, structure, g, events.mode(g))
@@ -208,7 +211,7 @@ def _chosen_anew(run: Running, failing: bool) -> bool:
 
 def _go_on(run: Running, machine: Machine, structure: Structure, stands: Array) -> None:
     """The run on another machine with the same unknowns, from where it stands."""
-    now = run.now
+    now, machine = run.now, with_sizes(machine)
     if run.events:
         try:
             set_shares(machine, structure, stands, run.events.mode(stands))
@@ -216,7 +219,7 @@ def _go_on(run: Running, machine: Machine, structure: Structure, stands: Array) 
             return _go_on(run, crowded.machine, crowded.structure, stands)
     run.alive.append(run.machine)  # the table of readings may point into it
     trial, size = first_trial(machine, structure, run.options, run.method, stands)
-    run.trial = trial._replace(counters=run.trial.counters)
+    run.trial = trial._replace(counters=run.trial.counters, largest=run.trial.largest)
     run.counters[RESTARTED] = 1
     run.machine, run.structure, run.factor = machine, structure, first_factor(machine, run.trial, size, now)
     events, corners = run.events is not None, run.control.corners[:-1]
@@ -273,6 +276,8 @@ def integrate_adaptive(run: Running, progress: Any) -> Problem | None:  # noqa: 
             progress(min(1.0, run.now / run.options.stop), run.now, run.steps)
         if status == DONE:
             return None
+        if status not in (FULL, EVENT):
+            set_rounding(run.machine, run.trial, float(run.control.numbers[SIZE]), run.now)
         if status == FULL:
             _grow(run)
         elif status == EVENT:

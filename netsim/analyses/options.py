@@ -16,7 +16,7 @@ from netsim.integrators.loop import EULER, GENERALIZED_ALPHA
 FIXED = {"euler": np.array([EULER, 0.0, 0.0, 0.0, 0.0]), "generalized_alpha": np.array([GENERALIZED_ALPHA, *generalized_alpha.coefficients()])}
 """What the loop of fixed steps is told of its methods: number and coefficients."""
 
-NAMES = ("stop", "step", "method", "rtol", "forces", "every", "sample", "from", "formulation", "superelements", "max_step")
+NAMES = ("stop", "step", "method", "rtol", "atol", "forces", "every", "sample", "from", "formulation", "superelements", "max_step")
 TIMES = ("stop", "step", "sample", "max_step")
 WORDS = {
     "method": tuple(dict.fromkeys([*FIXED, *METHODS])),
@@ -32,7 +32,8 @@ DEFAULT_METHOD = "radau"
 
 @dataclass(frozen=True)
 class TransientOptions:
-    """stop and step in s, step 0: chosen by the error test with tolerance rtol (relative, and of nominal sizes); forces 'method' (as the integrator
+    """stop and step in s, step 0: chosen by the error test with tolerance rtol; atol: the absolute part of that test beside nominal sizes,
+    0: rtol times the sizes that the run finds; forces 'method' (as the integrator
     gives them) or 'recovered'; every = steps between samples; sample = time between samples,
     0: at steps; subnetworks whose unknowns are eliminated first; max_step in s, 0: what the features of the run allow."""
 
@@ -47,6 +48,7 @@ class TransientOptions:
     formulation: str = "absolute"
     superelements: tuple[str, ...] = ()
     max_step: float = 0.0
+    atol: float = 0.0
 
     @property
     def recovers(self) -> bool:
@@ -66,6 +68,8 @@ def check_options(name: str, options: Mapping[str, Any], spans: Mapping[str, Any
         problems.append(Problem("E423", "'every' is a whole number of steps", spans.get("every")))
     if not 1e-13 <= options.get("rtol", DEFAULT_RTOL) <= 0.1:
         problems.append(Problem("E423", "'rtol' is a number between 1e-13 and 0.1", spans.get("rtol"), hint="rtol = 1e-6"))
+    if not 0.0 < options.get("atol", 1.0) < np.inf:
+        problems.append(Problem("E423", "'atol' is a positive number", spans.get("atol"), hint="atol = 1e-9"))
     if not problems and options.get("step", 0.0) > options["stop"]:
         problems.append(Problem("E423", "'step' is longer than 'stop'", spans.get("step")))
     if problems:
@@ -75,24 +79,16 @@ def check_options(name: str, options: Mapping[str, Any], spans: Mapping[str, Any
     forces = options.get("forces", "method" if method == "euler" else "recovered")
     rtol, sample = float(options.get("rtol", DEFAULT_RTOL)), float(options.get("sample", 0.0))
     where, parts = options.get("formulation", "absolute"), options.get("superelements", ())
+    atol, longest = float(options.get("atol", 0.0)), float(options.get("max_step", 0.0))
     return TransientOptions(
-        float(options["stop"]),
-        step,
-        method,
-        forces,
-        int(every),
-        options.get("from", ""),
-        rtol,
-        sample,
-        where,
-        parts,
-        float(options.get("max_step", 0.0)),
+        float(options["stop"]), step, method, forces, int(every), options.get("from", ""), rtol, sample, where, parts, longest, atol
     )
 
 
 def _together(options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[Problem]:
-    if "step" in options and "rtol" in options:
-        yield Problem("E423", "a given step has no error test, so 'step' and 'rtol' exclude each other", spans.get("rtol"), hint="leave 'step' out")
+    for option in (o for o in ("rtol", "atol") if "step" in options and o in options):
+        message = f"a given step has no error test, so 'step' and '{option}' exclude each other"
+        yield Problem("E423", message, spans.get(option), hint="leave 'step' out")
     if "step" in options and "max_step" in options:
         yield Problem("E423", "a given step is never longer or shorter, so 'step' and 'max_step' exclude each other", spans.get("max_step"))
     if "every" in options and "sample" in options:

@@ -11,12 +11,13 @@ from netsim.language.syntax import Expr
 from netsim.selection import readable, select
 from netsim.solvers.history import refuse_delays
 from netsim.solvers.machine import Machine
-from netsim.starts import start_rows
+from netsim.starts import start_rows, written_sizes
 
 
 def refuse_signals(machine: Machine, saves: Sequence[Expr], plots: Sequence[Expr]) -> None:
-    """Raises `InputError` for starts and signals that name nothing, and for expressions of signals that have no value."""
+    """Raises `InputError` for starts, sizes and signals that name nothing, and for expressions of signals that have no value."""
     start_rows(machine.system, machine.values)
+    written_sizes(machine)
     readable(machine, select(machine, saves, plots))
 
 

@@ -9,15 +9,19 @@ import numpy as np
 from netsim.analyses.methods import Method
 from netsim.analyses.options import TransientOptions
 from netsim.analyses.pivots import pivots_of
+from netsim.analyses.sizes import set_answers
 from netsim.errors import Problem, SimulationError
 from netsim.integrators.adaptive import first_size
-from netsim.integrators.contract import FACTORISATIONS, RESTARTED, UNSOLVED, Trial, set_scales
+from netsim.integrators.contract import FACTORISATIONS, RESTARTED, UNSOLVED, Trial
 from netsim.integrators.control import BY_ERROR, EVERY, RECOVERING, Control
+from netsim.integrators.kinds import kinds_of
 from netsim.integrators.readout import Readout
+from netsim.integrators.scales import first_kinds, set_scales
 from netsim.integrators.states import load, move_charts
 from netsim.integrators.weights import exponents
 from netsim.kernels.bundle import Bundle, bundled
 from netsim.kernels.call import run_table
+from netsim.peaks import sampled
 from netsim.selection import Sampler
 from netsim.solvers.charts import quaternions
 from netsim.solvers.consistent import Consistent, compiled_plan
@@ -27,6 +31,7 @@ from netsim.solvers.linear import Factor
 from netsim.solvers.machine import ALPHA, KA, KV, KX, Machine
 from netsim.solvers.newton import set_time
 from netsim.solvers.recovery import plan_recovery, recover
+from netsim.starts import written_sizes
 
 Array = np.ndarray
 
@@ -50,15 +55,23 @@ def first_trial(machine: Machine, structure: Structure, options: TransientOption
     nominal = np.concatenate([system.position_nominals, system.nominals])
     rtol = GIVEN_STEP if options.step else method.tolerance(options.rtol)
     share = max(10 * 2.2e-16 / rtol, min(0.03, rtol**0.5))
-    tolerances = np.array([rtol, share, method.estimate, 0.0, 1.0])
+    drives = sampled(machine, options.stop)
+    kinds = kinds_of(system, np.abs(drives).max(axis=0, initial=0.0))
+    tolerances = np.array([rtol, share, method.estimate, 0.0, 1.0, float(options.atol > 0.0), 0.0])
+    fixed = written_sizes(machine)
+    if options.atol:
+        fixed = options.atol / options.rtol * np.where(fixed > 0.0, fixed, nominal)
     counters = np.zeros(10, np.int64)
     counters[RESTARTED] = 2
     counters[UNSOLVED] = 1 if options.step else 0
     trial = Trial(
         g, np.zeros(system.out_size), state, state.copy(), state.copy(), np.zeros(3 * nk + layout.nq), np.zeros(n), np.zeros((6, n)),
-        np.zeros(nk + n), exponents(system, structure), nominal, tolerances, counters, np.zeros(9, np.int64),
+        np.zeros(nk + n), exponents(system, structure), nominal, kinds.of, np.zeros(nk + n), fixed,
+        first_kinds(kinds.count, kinds.given), tolerances, counters, np.zeros(9, np.int64),
         np.arange(layout.ny + layout.nq),
     )  # fmt: skip
+    set_scales(machine.bundle, bundled(trial))
+    set_answers(machine, trial, options.stop, drives)
     set_scales(machine.bundle, bundled(trial))
     return trial, options.step or first_size(machine.bundle, bundled(trial), options.stop, method.estimate)
 
@@ -93,23 +106,8 @@ def first_control(
     recovering = int(len(plan.sizes) > 0 and (method.explicit or (options.recovers and (kinematic or structure.index > 1 or memoryless))))
     cut = corners if not fixed or method.order > 1 else np.zeros(0)  # a given step of order 1 gains nothing: see docs/decisions.md
     inside = np.append(cut[(cut > 0) & (cut < stop * (1 - 1e-12))], np.inf)
-    places = np.array(
-        [
-            0,
-            0,
-            0,
-            0,
-            every,
-            int(kinematic_constraints),
-            recovering,
-            int(len(plan.sizes) > 0),
-            0,
-            0,
-            0,
-            0,
-            int(np.any(np.isin(structure.dynamic.d[: len(limits)], 0) & np.isfinite(limits))),
-        ]
-    )
+    at_once = int(np.any(np.isfinite(limits[structure.dynamic.d[: len(limits)] == 0])))
+    places = np.array([0, 0, 0, 0, every, int(kinematic_constraints), recovering, int(len(plan.sizes) > 0), 0, 0, 0, 0, at_once])
     return Control(numbers, places, inside, np.append(peaks, np.inf), np.append(grid, np.inf), limits)
 
 

@@ -156,6 +156,7 @@ def _attributes(run: Stepping | Running, structure: Structure, changes: Sequence
         "method": run.options.method,
         "forces": run.options.forces,
         **({"step": run.options.step} if run.options.step else {"rtol": run.options.rtol}),
+        **({"atol": run.options.atol} if run.options.atol else {}),
         "stop": run.options.stop,
         "formulation": "tree" if run.machine.element else "absolute",
         "unknowns": run.machine.system.n,

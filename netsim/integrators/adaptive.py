@@ -22,7 +22,6 @@ from netsim.integrators.contract import (
     attempt,
     projected,
     proposed,
-    set_scales,
     set_time,
 )
 from netsim.integrators.control import (
@@ -59,6 +58,7 @@ from netsim.integrators.crossings import NEVER, RELATIONS, event_in
 from netsim.integrators.defect import defect
 from netsim.integrators.readout import record, take
 from netsim.integrators.remembering import followed, has_room, pass_arrivals, remember
+from netsim.integrators.scales import NOTHING, SO_FAR, set_scales
 from netsim.integrators.states import copy, project_end
 from netsim.kernels.call import inner, lean
 from netsim.solvers.machine import NK, NQ
@@ -68,6 +68,8 @@ GOING, DONE, FULL, EVENT = 100, 101, 102, 103
 """What `advance` answers besides a failure's status: more steps to do, at the end, no room for samples,
 at an instant at which relations are to be looked at."""
 
+SHORTEST = 1e-10
+"""The share of a run that its first step takes at least, however small its motion is."""
 PATIENCE, CALLS = 8, 2
 """A jump is crossed in one shortest step that does not pass the test: more in a row lead nowhere. Every so many failures of a
 mechanism the caller helps."""
@@ -230,14 +232,22 @@ def _pass_corner(problem, trial, control, plan, readout, h):
 def first_size(problem, trial, stop, order):
     """A first step that moves nothing by more than a small share of its tolerance^(1/order): from v and a at the start.
 
-    Where charges flow their time scale is not known yet: the step begins shorter and the error test has the word."""
+    What is zero at the start has no size that a step could be short for, and where charges flow their time scale is not known yet: the
+    error test has the word."""
     nk = problem.sizes[NK]
     rtol = trial.tolerances[RTOL]
     fastest = 0.0
     for i in range(nk):
-        fastest = max(fastest, abs(trial.start[nk + i]) / (trial.scale[i] / rtol))
-        fastest = max(fastest, np.sqrt(abs(trial.start[2 * nk + i]) / (trial.scale[i] / rtol)))
-        if trial.exponent[nk + i] == 0:
+        if _has_size(trial, i):
+            fastest = max(fastest, abs(trial.start[nk + i]) / (trial.scale[i] / rtol))
+            fastest = max(fastest, np.sqrt(abs(trial.start[2 * nk + i]) / (trial.scale[i] / rtol)))
+        if trial.exponent[nk + i] == 0 and _has_size(trial, nk + i):
             fastest = max(fastest, abs(trial.start[2 * nk + i]) / (trial.scale[nk + i] / rtol))
     step = 1e-4 * stop if problem.sizes[NQ] else 1e-3 * stop
-    return min(step, 0.3 * rtol ** (1.0 / order) / fastest) if fastest > 0.0 else step
+    return min(step, max(0.3 * rtol ** (1.0 / order) / fastest, SHORTEST * stop)) if fastest > 0.0 else step
+
+
+@inner
+def _has_size(trial, i):
+    """Whether a quantity's kind is more than nothing yet."""
+    return trial.fixed[i] > 0.0 or trial.sizes[SO_FAR, trial.kind[i]] > 1e3 * NOTHING * trial.nominal[i]

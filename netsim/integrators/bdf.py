@@ -17,6 +17,7 @@ import numpy as np
 
 from netsim.integrators.bdf_stability import oscillation
 from netsim.integrators.contract import POWER, RESTARTED, error_norm
+from netsim.integrators.scales import widen
 from netsim.integrators.single import begin_stage, filtered_error, keep_stage, solve_stage
 from netsim.integrators.states import copy
 from netsim.kernels.bundle import Bundle, bundled
@@ -182,6 +183,7 @@ def attempt(method, problem, factor, trial, t, h, last):
     if trial.counters[RESTARTED] != 0:  # rates of values are not known yet: their error follows from those of x, v and charges
         copy(e, 2 * nk + ny, e, 2 * nk, nq)
         return CONVERGED, filtered_error(problem, factor, trial, e[: 2 * nk + nq], step, h)
+    widen(problem, trial, trial.end)
     return CONVERGED, _norm(problem, trial, e, h)
 
 

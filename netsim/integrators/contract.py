@@ -22,7 +22,7 @@ from numba import typeof, types
 
 from netsim.kernels.apart import address_of, by_address
 from netsim.kernels.bundle import Bundle, bundled
-from netsim.kernels.call import inner, lean
+from netsim.kernels.call import inner
 from netsim.solvers import linear, newton
 from netsim.solvers.machine import NK, NQ, NY
 
@@ -37,15 +37,17 @@ and Newton's method failed; that once at least where steps are given."""
 ATTEMPT, ACCEPT, BETWEEN, SET_TIME, REFACTOR, SOLVE, PROJECT, NEWTON, FIRST_EVENT = range(9)
 """Positions in Trial.code."""
 
-RTOL, NEWTON_SHARE, POWER, FACTOR_ALPHA, RATE = range(5)
-"""Positions in the tolerances of a run. FACTOR_ALPHA: dq'/dq where the present factor was taken; RATE: contraction of Newton's method."""
+RTOL, NEWTON_SHARE, POWER, FACTOR_ALPHA, RATE, RELATIVE, WIDE = range(7)
+"""Positions in the tolerances of a run. FACTOR_ALPHA: dq'/dq where the present factor was taken; RATE: contraction of Newton's method;
+RELATIVE: whether errors may grow with values beside a written size; WIDE: whether scales count what the step tries."""
 
 
 class Trial(NamedTuple):
     """The variable part of a step. States are [x | v | a | y | q | q' | quaternions]; `end` is in the charts of `start`.
 
-    scale: what an error of x, v and y may be, each (rtol (|value| + nominal)); exponent: of the same, see
-    netsim.integrators.weights;
+    Of x, v and y, each: scale, what an error may be (netsim.integrators.scales); exponent, see netsim.integrators.weights; nominal; kind, the
+    number of its kind (netsim.integrators.kinds); largest, the largest value so far; fixed, the size that somebody has written for it, else 0.
+    Of kinds: sizes, (largest value so far, the same with what a step tries; what rounding leaves);
     tolerances: rtol, Newton's share of it, power of the step that errors go with, alpha of the factor, contraction; work: (6, n);
     code: addresses of compiled functions; whole: 0 .. ny + nq - 1.
     """
@@ -61,6 +63,10 @@ class Trial(NamedTuple):
     scale: Array
     exponent: Array
     nominal: Array
+    kind: Array
+    largest: Array
+    fixed: Array
+    sizes: Array
     tolerances: Array
     counters: Array
     code: Array
@@ -158,17 +164,6 @@ def fill_code(module: Any, method: Bundle, problem: Bundle, factor: Any, trial: 
         found[NEWTON] = address_of(newton.newton, _found, *kinds)
     for place, address in found.items():
         trial.code[place] = address
-
-
-@lean
-def set_scales(problem, trial):
-    """What errors are allowed in this step, from the state where it begins."""
-    nk, ny = problem.sizes[NK], problem.sizes[NY]
-    rtol = trial.tolerances[RTOL]
-    for i in range(2 * nk):
-        trial.scale[i] = rtol * (abs(trial.start[i]) + trial.nominal[i])
-    for i in range(ny):
-        trial.scale[2 * nk + i] = rtol * (abs(trial.start[3 * nk + i]) + trial.nominal[2 * nk + i])
 
 
 @inner

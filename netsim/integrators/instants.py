@@ -8,9 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from netsim.integrators.adaptive import first_size
-from netsim.integrators.contract import RESTARTED, set_scales
+from netsim.integrators.contract import RESTARTED
 from netsim.integrators.crossings import RELATIONS, look
 from netsim.integrators.readout import take
+from netsim.integrators.scales import set_scales
 from netsim.integrators.settling import leave
 from netsim.integrators.states import DISSIPATED, STORED, copy, energies, found_in, load, place
 from netsim.kernels.call import lean

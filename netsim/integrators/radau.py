@@ -31,6 +31,7 @@ from netsim.integrators.radau_arrays import (
 )
 from netsim.integrators.radau_matrix import derivatives, factorise
 from netsim.integrators.radau_stages import ITERATIONS_MOST, newton, place_stage, stage_charges, start_stages, velocities
+from netsim.integrators.scales import widen
 from netsim.integrators.states import copy, follow, load
 from netsim.kernels.call import inner, run_table
 from netsim.solvers.machine import ALPHA, CHARGES, DRIVES, ENTRIES, HISTORY, KV, KX, NK, NQ, NY, A, V, X, Y
@@ -89,6 +90,7 @@ def _error(method, problem, factor, trial, h):
     run_table(method.rates, g, out)
     e = method.error[2]
     solve(factor, trial, out[: e.shape[0]], e)
+    widen(problem, trial, trial.end)
     for k in range(nk):
         dv[k] = rate * e[k] + dx[k]
     return error_norm(problem, trial, e, dv, e[nk:], h)
