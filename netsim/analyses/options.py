@@ -80,9 +80,8 @@ def check_options(name: str, options: Mapping[str, Any], spans: Mapping[str, Any
     rtol, sample = float(options.get("rtol", DEFAULT_RTOL)), float(options.get("sample", 0.0))
     where, parts = options.get("formulation", "absolute"), options.get("superelements", ())
     atol, longest = float(options.get("atol", 0.0)), float(options.get("max_step", 0.0))
-    return TransientOptions(
-        float(options["stop"]), step, method, forces, int(every), options.get("from", ""), rtol, sample, where, parts, longest, atol
-    )
+    begin = options.get("from", "")
+    return TransientOptions(float(options["stop"]), step, method, forces, int(every), begin, rtol, sample, where, parts, longest, atol)
 
 
 def _together(options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[Problem]:
