@@ -32,7 +32,8 @@ DEFAULT_METHOD = "radau"
 
 @dataclass(frozen=True)
 class TransientOptions:
-    """stop and step in s, step 0: chosen by the error test with tolerance rtol (relative, and of nominal sizes); forces 'method' (as the integrator
+    """stop and step in s, step 0: chosen by the error test with tolerance rtol (relative, and of nominal sizes),
+    by which the estimates of given steps are judged too; forces 'method' (as the integrator
     gives them) or 'recovered'; every = steps between samples; sample = time between samples,
     0: at steps; subnetworks whose unknowns are eliminated first."""
 
@@ -70,7 +71,7 @@ def check_options(name: str, options: Mapping[str, Any], spans: Mapping[str, Any
     if problems:
         raise InputError(problems)
     step = float(options.get("step", 0.0))
-    method = options.get("method", "euler" if step else DEFAULT_METHOD)
+    method = options.get("method", DEFAULT_METHOD)
     forces = options.get("forces", "method" if method == "euler" else "recovered")
     rtol, sample = float(options.get("rtol", DEFAULT_RTOL)), float(options.get("sample", 0.0))
     where, parts = options.get("formulation", "absolute"), options.get("superelements", ())
@@ -78,8 +79,6 @@ def check_options(name: str, options: Mapping[str, Any], spans: Mapping[str, Any
 
 
 def _together(options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[Problem]:
-    if "step" in options and "rtol" in options:
-        yield Problem("E423", "a given step has no error test, so 'step' and 'rtol' exclude each other", spans.get("rtol"), hint="leave 'step' out")
     if "every" in options and "sample" in options:
         yield Problem("E423", "'every' counts steps between samples and 'sample' is the time between them: give one", spans.get("sample"))
 

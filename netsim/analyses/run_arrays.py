@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from netsim.analyses.methods import Method
-from netsim.analyses.options import TransientOptions
+from netsim.analyses.options import FIXED, TransientOptions
 from netsim.analyses.pivots import pivots_of
 from netsim.errors import Problem, SimulationError
 from netsim.integrators.adaptive import first_size
@@ -15,6 +15,7 @@ from netsim.integrators.contract import FACTORISATIONS, RESTARTED, UNSOLVED, Tri
 from netsim.integrators.control import BY_ERROR, EVERY, RECOVERING, Control
 from netsim.integrators.readout import Readout
 from netsim.integrators.states import load, move_charts
+from netsim.integrators.turnover import nothing_turned
 from netsim.integrators.weights import exponents
 from netsim.kernels.bundle import Bundle, bundled
 from netsim.kernels.call import run_table
@@ -24,7 +25,7 @@ from netsim.solvers.consistent import Consistent, compiled_plan
 from netsim.solvers.history import BEGINS_LOW, CAREFUL, WATCHING, WITHIN
 from netsim.solvers.initial import Structure
 from netsim.solvers.linear import Factor
-from netsim.solvers.machine import ALPHA, KA, KV, KX, Machine
+from netsim.solvers.machine import ALPHA, KA, KV, KX, Machine, power_room
 from netsim.solvers.newton import set_time
 from netsim.solvers.recovery import plan_recovery, recover
 
@@ -46,7 +47,7 @@ def first_trial(machine: Machine, structure: Structure, options: TransientOption
     rtol = GIVEN_STEP if options.step else method.tolerance(options.rtol)
     share = max(10 * 2.2e-16 / rtol, min(0.03, rtol**0.5))
     tolerances = np.array([rtol, share, method.estimate, 0.0, 1.0])
-    counters = np.zeros(10, np.int64)
+    counters = np.zeros(14, np.int64)
     counters[RESTARTED] = 2
     counters[UNSOLVED] = 1 if options.step else 0
     trial = Trial(
@@ -65,7 +66,8 @@ def first_control(
     stop, fixed, kinematic, past = options.stop, options.step, machine.system.layout.nk > 0, machine.problem.past
     past.numbers[[WATCHING, CAREFUL, BEGINS_LOW]] = not fixed or method.order > 1, method.explicit, method.variable
     longest = fixed if fixed else min(stop / 4, WITHIN * past.length.min(initial=np.inf))
-    numbers = np.array([0.0, size, stop, fixed, 1e-15 * stop, longest, BY_ERROR, 0.0, np.inf, np.inf])
+    weight = GIVEN_STEP / method.tolerance(options.rtol) if fixed and method.name not in FIXED else 0.0
+    numbers = np.array([0.0, size, stop, fixed, 1e-15 * stop, longest, BY_ERROR, 0.0, np.inf, np.inf, weight, 0.0])
     kinematic_constraints = structure.index > 1 and len(plan.sizes) > 0 and not method.explicit  # whose steps end in one of themselves
     grid: Array = np.zeros(0)
     if options.sample:
@@ -96,7 +98,8 @@ def first_readout(machine: Machine, reader: Sampler, shares: Bundle, method: Met
     integrals = np.ascontiguousarray(basis.T / np.arange(1, len(nodes) + 1))
     return Readout(
         reader.table, reader.places, np.zeros(reader.size), np.zeros((rows, len(reader.places))), np.zeros((rows, 4)), np.zeros(rows),
-        np.zeros((2, 2)), np.zeros(4), nodes, np.zeros((len(nodes), 3)), integrals, shares, read,
+        np.zeros((2, 2)), power_room(machine.system), nodes, np.zeros((len(nodes), 3)), integrals, shares, read,
+        nothing_turned(power_room(machine.system)),
     )  # fmt: skip
 
 

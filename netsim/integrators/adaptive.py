@@ -16,8 +16,10 @@ from netsim.integrators.contract import (
     REFUSED,
     REJECTED,
     RESTARTED,
+    ROUGH,
     RTOL,
     UNSOLVED,
+    UNTESTED,
     accepted,
     attempt,
     projected,
@@ -30,6 +32,7 @@ from netsim.integrators.control import (
     BY_CORNER,
     BY_ERROR,
     BY_EVENT,
+    BY_FAR,
     BY_NEWTON,
     CORNER,
     CREEPING,
@@ -53,11 +56,14 @@ from netsim.integrators.control import (
     STEP,
     STOP,
     TOGETHER,
+    WEIGHT,
+    WORST,
 )
 from netsim.integrators.crossings import NEVER, RELATIONS, event_in
 from netsim.integrators.readout import record, take
 from netsim.integrators.remembering import followed, has_room, pass_arrivals, remember
-from netsim.integrators.states import copy, project_end
+from netsim.integrators.states import STORED, SUPPLIED, copy, energies, place, project_end
+from netsim.integrators.turnover import flowed, met
 from netsim.kernels.call import inner, lean
 from netsim.solvers.machine import NK, NQ
 from netsim.solvers.newton import CONVERGED, SINGULAR, UNRESOLVED
@@ -107,6 +113,7 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
             places[FAILURES] += 1
             numbers[SIZE], numbers[REASON] = h * _shortened(problem, trial, error), BY_ERROR
             continue
+        _noted(trial, numbers, error)
         places[CREEPING] = places[CREEPING] + 1 if numbers[FIXED] == 0.0 and error > 1.0 else 0
         if places[CREEPING] > PATIENCE:
             return UNRESOLVED
@@ -142,6 +149,16 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
 def too_short(numbers, h):
     """Whether a step is below what a run counts, or lost in the rounding of its instant."""
     return h < max(numbers[LEAST], 4.0 * EPS * abs(numbers[NOW]))
+
+
+@inner
+def _noted(trial, numbers, error):
+    """Count a step that is taken though its error was not held: too short to be refused, or given."""
+    if numbers[FIXED] == 0.0:
+        trial.counters[UNTESTED] += 1 if error > 1.0 else 0
+    elif error * numbers[WEIGHT] > BY_FAR:
+        trial.counters[ROUGH] += 1
+        numbers[WORST] = max(numbers[WORST], error * numbers[WEIGHT])
 
 
 @inner
@@ -211,9 +228,22 @@ def _pass_corner(problem, trial, control, plan, readout, h):
         if projected(problem, plan, trial, trial.middle):
             copy(trial.middle, 0, trial.start, 0, trial.start.shape[0])
             trial.counters[RESTARTED] = 2
+            _impulse(problem, trial, readout)
             if control.numbers[FIXED] == 0.0 and places[EVERY] > 0 and readout.times[places[ROW] - 1] >= control.numbers[NOW] * (1.0 - EDGE):
                 take(problem, trial, readout, places[ROW], behind)
                 places[ROW] += 1
+
+
+@inner
+def _impulse(problem, trial, readout):
+    """The energy that prescribed motions give where their velocities jump: supplied at once."""
+    place(problem, trial.g, trial.start)
+    energies(problem, trial.g, readout.power)
+    given = readout.power[STORED] - readout.powers[readout.nodes.shape[0] - 1, 2]
+    for i in range(readout.totals.shape[0]):
+        readout.totals[i, SUPPLIED] += given
+    flowed(readout.turnover, given, 0.0)
+    met(readout.turnover, readout.power)
 
 
 @lean

@@ -13,6 +13,7 @@ from netsim.integrators.crossings import RELATIONS, look
 from netsim.integrators.readout import take
 from netsim.integrators.settling import leave
 from netsim.integrators.states import DISSIPATED, STORED, copy, energies, found_in, load, place
+from netsim.integrators.turnover import flowed
 from netsim.kernels.call import lean
 from netsim.solvers.machine import TIME
 from netsim.solvers.newton import set_time
@@ -39,6 +40,7 @@ def behind(problem, trial, readout, watch, row, t, stop, order, ahead):
     energies(problem, trial.g, readout.power)
     for k in range(readout.totals.shape[0]):
         readout.totals[k, DISSIPATED] += stored - readout.power[STORED]
+    flowed(readout.turnover, 0.0, stored - readout.power[STORED])
     trial.counters[RESTARTED] = 2
     copy(trial.start, 0, trial.middle, 0, trial.start.shape[0])
     if row > 0:

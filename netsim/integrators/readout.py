@@ -13,6 +13,7 @@ import numpy as np
 from netsim.integrators.contract import RESTARTED, between, projected, set_time
 from netsim.integrators.control import EDGE, EVERY, GRID, LAST, PROJECTING, RECOVERING, ROW, STEP, STOP
 from netsim.integrators.states import DISSIPATED, KINETIC, STORED, SUPPLIED, copy, energies, motion_between, move_charts, place, sample
+from netsim.integrators.turnover import balanced, flowed, met
 from netsim.kernels.bundle import Bundle
 from netsim.kernels.call import inner, lean
 from netsim.solvers.machine import ALPHA, HISTORY, NK, NQ, NY, Y
@@ -28,7 +29,7 @@ class Readout(NamedTuple):
     read: places behind the motion in a state (values, then charges) that samples need; all of them where energies are read there too.
     totals: supplied and dissipated energy at the step's beginning and at a sample, (2, 2); nodes of the work's quadrature in a step, from 0 to 1,
     powers and stored energy there (s, 3), and integrals (s, s): the share of node k's power in the work up to theta is
-    sum_m integrals[k, m] theta^(m + 1)."""
+    sum_m integrals[k, m] theta^(m + 1); what was turned over (netsim.integrators.turnover)."""
 
     readings: Array
     selection: Array
@@ -43,6 +44,7 @@ class Readout(NamedTuple):
     integrals: Array
     sharing: Bundle
     read: Array
+    turnover: Array
 
 
 def longer(readout: Readout) -> Readout:
@@ -74,6 +76,8 @@ def record(method, problem, trial, control, plan, readout, t, h, end, at_event, 
     if every > 0 and not at_end and (at_event or (whole and ((places[STEP] + 1) % every == 0 or target >= control.numbers[STOP]))):
         _sample(method, problem, trial, control, plan, readout, t, h, end, end, target)
     _total(readout, end * h, 1.0)
+    flowed(readout.turnover, readout.totals[1, 0] - readout.totals[0, 0], readout.totals[1, 1] - readout.totals[0, 1])
+    balanced(readout.turnover, readout.powers[readout.nodes.shape[0] - 1, 2], readout.totals[1, 0], readout.totals[1, 1])
     for i in range(2):
         readout.totals[0, i] = readout.totals[1, i]
     return True
@@ -127,6 +131,7 @@ def _work(method, problem, trial, control, plan, readout, t, h, end):
         look(method, problem, trial, control, plan, t, h, end * readout.nodes[k])
         energies(problem, trial.g, readout.power)
         powers[k, 0], powers[k, 1], powers[k, 2] = readout.power[SUPPLIED], readout.power[DISSIPATED], readout.power[STORED]
+    met(readout.turnover, readout.power)
 
 
 @inner
