@@ -20,6 +20,7 @@ from netsim.errors import InputError, Problem, SimulationError
 from netsim.integrators.adaptive import DONE, EVENT, FULL, GOING, advance
 from netsim.integrators.contract import (
     ACCEPTED,
+    ASTRAY,
     EVENTS,
     FACTORISATIONS,
     FAILED,
@@ -68,7 +69,7 @@ LOOK, HARD = 10, 3
 """Where constraints repeat one another: steps after which it is asked whether others should be left out, and how many failures ask for it."""
 EFFORT = (
     *(("rejected", REJECTED), ("failed", FAILED), ("corners", EVENTS)),
-    *(("rough_steps", ROUGH), ("untested_steps", UNTESTED), ("relaxed_steps", RELAXED), ("jumps", JUMPED)),
+    *(("rough_steps", ROUGH), ("untested_steps", UNTESTED), ("relaxed_steps", RELAXED), ("jumps", JUMPED), ("inconsistent_points", ASTRAY)),
 )
 """Attributes of a result, and the counters that they show."""
 

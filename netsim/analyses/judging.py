@@ -15,7 +15,7 @@ from typing import Any
 from netsim.analyses.options import TransientOptions
 from netsim.columns import counted
 from netsim.errors import Problem
-from netsim.integrators.contract import ACCEPTED, JUMPED, RELAXED, ROUGH, UNTESTED
+from netsim.integrators.contract import ACCEPTED, ASTRAY, JUMPED, RELAXED, ROUGH, UNTESTED
 from netsim.integrators.control import BY_FAR, WORST
 from netsim.integrators.turnover import FLOWS, MISSED, level, turned_over
 from netsim.library import library_folder
@@ -31,12 +31,13 @@ SHOWN = 3
 
 def energy_verdict(options: TransientOptions, network: Network, turnover: Any) -> Problem | None:
     """W501 or E515 where the account of a run misses too much of the energy turned over; None where it closes or cannot be judged."""
-    missed, turned = float(turnover[FLOWS, MISSED]), turned_over(turnover)
+    missed = float(turnover[FLOWS, MISSED])
+    turned = max(turned_over(turnover), abs(missed))
     tolerance = ROUNDING if options.step else ROUNDING + options.rtol
     if not abs(missed) > max(LITTLE * turned, tolerance * level(turnover)) or not _complete(network):
         return None
-    share = f"{100 * abs(missed) / turned:.2g} %" if turned else "all"
-    amount = f"{share} of the energy turned over ({abs(missed):.2g} J of {turned:.2g} J)"
+    part = 100 * abs(missed) / turned
+    amount = f"{part:.{0 if part >= 10 else 1}f} % of the energy turned over ({abs(missed):.2g} J of {turned:.2g} J)"
     name, own = NAMES.get(options.method, options.method), _own_statements(network)
     if options.step:
         message = f"{name} in steps of {options.step:g} s {_word(missed, options.method)} {amount}"
@@ -83,7 +84,8 @@ def _shipped(component: Any) -> bool:
 
 def step_verdicts(options: TransientOptions, counters: Any, numbers: Any) -> list[Problem]:
     """W502 and W503: steps in which the estimated error was not held."""
-    found, steps = [], counted(int(counters[ACCEPTED]), "step")
+    found: list[Problem] = []
+    steps = counted(int(counters[ACCEPTED]), "step")
     if counters[ROUGH]:
         message = (
             f"in {counters[ROUGH]} of {steps} the estimated error is more than {BY_FAR:g} rtol, up to {numbers[WORST]:.2g} (rtol = {options.rtol:g})"
@@ -98,6 +100,8 @@ def step_verdicts(options: TransientOptions, counters: Any, numbers: Any) -> lis
         )
         if counters[k]
     ]
+    if counters[ASTRAY]:
+        passed.append(f"{counted(int(counters[ASTRAY]), 'point')} could not be made consistent with all equations")
     if passed:
         found.append(Problem("W503", f"of {steps} {', '.join(passed)}", hint="compare with a run of a smaller rtol or another method"))
     return found

@@ -11,7 +11,7 @@ from netsim.analyses.options import FIXED, TransientOptions
 from netsim.analyses.pivots import pivots_of
 from netsim.errors import Problem, SimulationError
 from netsim.integrators.adaptive import first_size
-from netsim.integrators.contract import FACTORISATIONS, RESTARTED, UNSOLVED, Trial, set_scales
+from netsim.integrators.contract import ASTRAY, FACTORISATIONS, RESTARTED, UNSOLVED, Trial, set_scales
 from netsim.integrators.control import BY_ERROR, EVERY, RECOVERING, Control
 from netsim.integrators.readout import Readout
 from netsim.integrators.states import load, move_charts
@@ -47,7 +47,7 @@ def first_trial(machine: Machine, structure: Structure, options: TransientOption
     rtol = GIVEN_STEP if options.step else method.tolerance(options.rtol)
     share = max(10 * 2.2e-16 / rtol, min(0.03, rtol**0.5))
     tolerances = np.array([rtol, share, method.estimate, 0.0, 1.0])
-    counters = np.zeros(14, np.int64)
+    counters = np.zeros(15, np.int64)
     counters[RESTARTED] = 2
     counters[UNSOLVED] = 1 if options.step else 0
     trial = Trial(
@@ -114,6 +114,7 @@ def consistent_plan(
     try:
         recover(recovery, trial.g, trial.start, t)
     except SimulationError:
+        trial.counters[ASTRAY] += 1
         return compiled_plan(None), None
     return compiled_plan(recovery), recovery
 

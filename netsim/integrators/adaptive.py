@@ -10,6 +10,7 @@ import numpy as np
 
 from netsim.integrators.contract import (
     ACCEPTED,
+    ASTRAY,
     EVENTS,
     FAILED,
     POWER,
@@ -62,8 +63,7 @@ from netsim.integrators.control import (
 from netsim.integrators.crossings import NEVER, RELATIONS, event_in
 from netsim.integrators.readout import record, take
 from netsim.integrators.remembering import followed, has_room, pass_arrivals, remember
-from netsim.integrators.states import STORED, SUPPLIED, copy, energies, place, project_end
-from netsim.integrators.turnover import flowed, met
+from netsim.integrators.states import copy, project_end
 from netsim.kernels.call import inner, lean
 from netsim.solvers.machine import NK, NQ
 from netsim.solvers.newton import CONVERGED, SINGULAR, UNRESOLVED
@@ -118,7 +118,7 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
         if places[CREEPING] > PATIENCE:
             return UNRESOLVED
         if places[PROJECTING]:
-            set_time(problem, trial, last)
+            trial.counters[ASTRAY] += 0 if set_time(problem, trial, last) == CONVERGED else 1
             project_end(problem, plan, trial)
         cut = event_in(method, problem, trial, plan, watch, t, h, last)
         if cut != NEVER:
@@ -223,27 +223,18 @@ def _pass_corner(problem, trial, control, plan, readout, h):
     trial.counters[RESTARTED] = 1
     control.numbers[REASON] = BY_CORNER
     behind = t + EDGE * max(abs(t), h)
-    if places[RESTARTS] and set_time(problem, trial, behind) == CONVERGED:
+    if not places[RESTARTS]:
+        return
+    trial.counters[ASTRAY] += 1
+    if set_time(problem, trial, behind) == CONVERGED:
         copy(trial.start, 0, trial.middle, 0, trial.start.shape[0])
         if projected(problem, plan, trial, trial.middle):
+            trial.counters[ASTRAY] -= 1
             copy(trial.middle, 0, trial.start, 0, trial.start.shape[0])
             trial.counters[RESTARTED] = 2
-            _impulse(problem, trial, readout)
             if control.numbers[FIXED] == 0.0 and places[EVERY] > 0 and readout.times[places[ROW] - 1] >= control.numbers[NOW] * (1.0 - EDGE):
                 take(problem, trial, readout, places[ROW], behind)
                 places[ROW] += 1
-
-
-@inner
-def _impulse(problem, trial, readout):
-    """The energy that prescribed motions give where their velocities jump: supplied at once."""
-    place(problem, trial.g, trial.start)
-    energies(problem, trial.g, readout.power)
-    given = readout.power[STORED] - readout.powers[readout.nodes.shape[0] - 1, 2]
-    for i in range(readout.totals.shape[0]):
-        readout.totals[i, SUPPLIED] += given
-    flowed(readout.turnover, given, 0.0)
-    met(readout.turnover, readout.power)
 
 
 @lean

@@ -10,13 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.integrators.contract import RESTARTED, between, projected, set_time
+from netsim.integrators.contract import ASTRAY, RESTARTED, between, projected, set_time
 from netsim.integrators.control import EDGE, EVERY, GRID, LAST, PROJECTING, RECOVERING, ROW, STEP, STOP
 from netsim.integrators.states import DISSIPATED, KINETIC, STORED, SUPPLIED, copy, energies, motion_between, move_charts, place, sample
 from netsim.integrators.turnover import balanced, flowed, met
 from netsim.kernels.bundle import Bundle
 from netsim.kernels.call import inner, lean
 from netsim.solvers.machine import ALPHA, HISTORY, NK, NQ, NY, Y
+from netsim.solvers.newton import CONVERGED
 from netsim.solvers.sharing import share
 
 Array = np.ndarray
@@ -91,11 +92,13 @@ def look(method, problem, trial, control, plan, t, h, theta):
     else:
         motion_between(problem, trial.start, trial.end, theta, h, trial.middle)
         between(method, problem, trial, theta, h, trial.middle, trial.whole)
-    set_time(problem, trial, _instant(control, t, h, theta))
+    reached = set_time(problem, trial, _instant(control, t, h, theta)) == CONVERGED
     if control.places[RECOVERING] and (theta < 1.0 or not control.places[PROJECTING]):
-        if not projected(problem, plan, trial, trial.middle):
+        if not reached or not projected(problem, plan, trial, trial.middle):
+            trial.counters[ASTRAY] += 1
             place(problem, trial.g, trial.middle)
     else:
+        trial.counters[ASTRAY] += 0 if reached else 1
         place(problem, trial.g, trial.middle)
 
 
@@ -104,7 +107,7 @@ def _look_at_read(method, problem, trial, control, read, t, h, theta):
     """What samples read at t + theta h, into g."""
     ny, y, history, first, middle = problem.sizes[NY], problem.sizes[Y], problem.sizes[HISTORY], 3 * problem.sizes[NK], trial.middle
     between(method, problem, trial, theta, h, middle, read)
-    set_time(problem, trial, _instant(control, t, h, theta))
+    trial.counters[ASTRAY] += 0 if set_time(problem, trial, _instant(control, t, h, theta)) == CONVERGED else 1
     trial.g[ALPHA] = 0.0
     for m in range(read.shape[0]):
         i = read[m]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from netsim.integrators.contract import projected
+from netsim.integrators.contract import ASTRAY, projected
 from netsim.kernels.call import inner, lean, run_table
 from netsim.layout import KINEMATIC_LEVELS, VALUE_LEVELS
 from netsim.rotation import chart_rates, move_chart, quaternion_matrix
@@ -115,6 +115,7 @@ def project_end(problem, plan, trial):
     """The same for the end of a step, which stays in the charts of its beginning."""
     copy(trial.end, 0, trial.middle, 0, trial.end.shape[0])
     if not projected(problem, plan, trial, trial.middle):
+        trial.counters[ASTRAY] += 1
         return
     nk, quaternions = problem.sizes[NK], 3 * problem.sizes[NK] + problem.sizes[NY] + 2 * problem.sizes[NQ]
     m, e = trial.middle, trial.end
