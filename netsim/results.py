@@ -218,8 +218,8 @@ def _read_csv(path: Path) -> Any:
     events = [line.removeprefix(_EVENT) for line in remarks if line.startswith(_EVENT)]
     warned = [line.removeprefix(_WARNING) for line in remarks if line.startswith(_WARNING)]
     broken = [line.removeprefix(_PARTIAL) for line in remarks if not line.startswith((_EVENT, _WARNING))]
-    attributes = {"finished": not broken, "message": broken[-1] if broken else "", "warnings": "\n".join(warned)}
-    attributes |= {"event_log": "\n".join(events)} if events else {}
+    attributes = {"finished": not broken, "message": broken[-1] if broken else ""}
+    attributes |= {name: "\n".join(lines) for name, lines in (("event_log", events), ("warnings", warned)) if lines}
     return xarray.Dataset(columns, coords={axis: (axis, values[:, 0], _AXES[axis])}, attrs=attributes)
 
 
