@@ -27,7 +27,6 @@ from netsim.integrators.contract import (
     FIRST_EVENT,
     JUMPED,
     REJECTED,
-    RELAXED,
     RESTARTED,
     ROUGH,
     UNTESTED,
@@ -69,7 +68,7 @@ LOOK, HARD = 10, 3
 """Where constraints repeat one another: steps after which it is asked whether others should be left out, and how many failures ask for it."""
 EFFORT = (
     *(("rejected", REJECTED), ("failed", FAILED), ("corners", EVENTS)),
-    *(("rough_steps", ROUGH), ("untested_steps", UNTESTED), ("relaxed_steps", RELAXED), ("jumps", JUMPED), ("inconsistent_points", ASTRAY)),
+    *(("rough_steps", ROUGH), ("untested_steps", UNTESTED), ("jumps", JUMPED), ("inconsistent_points", ASTRAY)),
 )
 """Attributes of a result, and the counters that they show."""
 

@@ -27,7 +27,7 @@ from netsim.integrators.control import (
     ROW,
     SIZE,
 )
-from netsim.integrators.radau_arrays import EASE, FACTOR_H, SOLVED
+from netsim.integrators.radau_arrays import FACTOR_H, SOLVED
 from netsim.integrators.readout import take
 from netsim.integrators.states import DISSIPATED, STORED, energies, load, place
 from netsim.integrators.turnover import flowed
@@ -39,9 +39,9 @@ from netsim.solvers.recovery import plan_recovery, recover
 from netsim.solvers.snap import snapped
 from netsim.solvers.suspects import not_finite
 
-REACHES, AGAIN, USUAL = (2.0, 1.0, 4.0, 0.5), (1.0, 0.5, 2.0), (1.0, 0.3, 0.1)
-"""Steps to try, in the size that failed last; after a try that the error test refused, the size it asked for comes first, and at the end shares of
-the run's mean step: where rounding keeps the stages from being found, a long step has them farther away from what amplifies it."""
+REACHES, AGAIN = (2.0, 1.0, 4.0, 0.5), (1.0, 0.5, 2.0)
+"""Steps to try, in the size that failed last; after a try that the error test refused, the size it asked for comes first: where rounding keeps the
+stages from being found, a long step has them farther away from what amplifies it."""
 TRIES, PLACE = 40, 1e-3
 """So many tries within this part of a run, and no more are made there: a law that jumps fails at every step."""
 SMALL = 0.1
@@ -50,9 +50,8 @@ BEHIND = 1e-9, 1e-7, 1e-5
 """How far behind a jump a circuit goes on, as shares of the run."""
 FINEST = 1e-11
 """The smallest rtol that double precision leaves room for on most networks."""
-MOST, STRICT, EASED = 8, 4, 30.0
-"""Failures in a row up to which a step is tried this way, and up to which its error counts in full: when it was refused before and shorter steps lead
-nowhere, what the test sees is rounding over the distance from the rank's loss."""
+MOST = 8
+"""Failures in a row up to which a step is tried this way."""
 
 HARDLY, HOPELESS = 1e-3, 20_000
 """A run that fails so many steps within this part of it hardly advances."""
@@ -74,8 +73,7 @@ def goes_on(run: Any, status: int) -> bool:
     if run.method.name == "radau" and status != OUTSIDE_TABLE and wanted:
         failed = float(run.arrays.memory[FACTOR_H]) or 2.0 * float(numbers[SIZE])
         reaches = (1.0,) if given else REACHES if failures <= CALLS else AGAIN
-        usual = USUAL if reaches == AGAIN and run.steps else ()
-        if _solved_together(run, [*(reach * failed for reach in reaches), *(share * run.now / run.steps for share in usual)]):
+        if _solved_together(run, [reach * failed for reach in reaches]):
             return True
     return not given and (not shortest or jumped(run))
 
@@ -139,7 +137,6 @@ def _solved_together(run: Any, sizes: list[float]) -> bool:
         last = target - EDGE * max(abs(target), abs(h)) if at_corner else target
         if not too_short(control.numbers, h) and solve_stages(run.machine, run.arrays, run.trial, t, h, last):
             run.arrays.memory[SOLVED] = h
-            run.arrays.memory[EASE] = 1.0 if control.places[FAILURES] <= STRICT else EASED
             return True
     control.numbers[SIZE] = size
     return False

@@ -3,7 +3,7 @@
 W501   more than 1 % of the energy turned over (netsim.integrators.turnover) is missing from the account
 E515   more than 10 % is, though the steps passed an error test and the library alone says what is stored
 W502   in given steps the method's own estimate of the error is far beyond rtol
-W503   steps were accepted without the error test, with a relaxed one, or a jump was passed over
+W503   steps were taken that did not pass the error test, a jump was passed over, or a point could not be made consistent
 
 An account that cannot close is not judged: where a component states energies at terminals of a domain that names no power.
 """
@@ -15,7 +15,7 @@ from typing import Any
 from netsim.analyses.options import TransientOptions
 from netsim.columns import counted
 from netsim.errors import Problem
-from netsim.integrators.contract import ACCEPTED, ASTRAY, JUMPED, RELAXED, ROUGH, UNTESTED
+from netsim.integrators.contract import ACCEPTED, ASTRAY, JUMPED, ROUGH, UNTESTED
 from netsim.integrators.control import BY_FAR, WORST
 from netsim.integrators.turnover import FLOWS, MISSED, level, turned_over
 from netsim.library import library_folder
@@ -95,7 +95,6 @@ def step_verdicts(options: TransientOptions, counters: Any, numbers: Any) -> lis
         f"{counted(int(counters[k]), word)} {how}"
         for k, word, how in (
             (UNTESTED, "step", "as short as time can be counted did not pass the error test"),
-            (RELAXED, "step", "near a loss of rank passed a relaxed error test"),
             (JUMPED, "jump", "of a circuit's values had no step across: the run went on behind it"),
         )
         if counters[k]

@@ -47,7 +47,7 @@ def first_trial(machine: Machine, structure: Structure, options: TransientOption
     rtol = GIVEN_STEP if options.step else method.tolerance(options.rtol)
     share = max(10 * 2.2e-16 / rtol, min(0.03, rtol**0.5))
     tolerances = np.array([rtol, share, method.estimate, 0.0, 1.0])
-    counters = np.zeros(15, np.int64)
+    counters = np.zeros(14, np.int64)
     counters[RESTARTED] = 2
     counters[UNSOLVED] = 1 if options.step else 0
     trial = Trial(

@@ -13,10 +13,9 @@ Source: Hairer, Wanner, Solving Ordinary Differential Equations II (1996), sec. 
 
 from __future__ import annotations
 
-from netsim.integrators.contract import ACCEPTED, REFUSED, RELAXED, RESTARTED, cubic_charges, error_norm, set_time, solve
+from netsim.integrators.contract import ACCEPTED, REFUSED, RESTARTED, cubic_charges, error_norm, set_time, solve
 from netsim.integrators.radau_arrays import (
     COUNT,
-    EASE,
     FACTOR_H,
     FAINT,
     HAVE,
@@ -119,9 +118,7 @@ def _with_given_stages(method, problem, factor, trial, h):
     if status != CONVERGED:
         return NOT_CONVERGED, 0.0
     trial.g[ALPHA] = 0.0
-    error = _error(method, problem, factor, trial, h)
-    trial.counters[RELAXED] += 1 if 1.0 < error <= method.memory[EASE] else 0
-    return CONVERGED, error / method.memory[EASE]
+    return CONVERGED, _error(method, problem, factor, trial, h)
 
 
 @inner
