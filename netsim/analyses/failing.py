@@ -33,7 +33,7 @@ from netsim.integrators.states import DISSIPATED, STORED, energies, load, place
 from netsim.integrators.turnover import flowed
 from netsim.kernels.bundle import bundled
 from netsim.solvers.diagnosis import AHEAD, Stopped, explain_chatter, explain_failure, explain_unstable
-from netsim.solvers.newton import NOT_CONVERGED, NOT_FINITE, OUTSIDE_TABLE, set_time
+from netsim.solvers.newton import CONVERGED, NOT_CONVERGED, NOT_FINITE, OUTSIDE_TABLE, set_time
 from netsim.solvers.reach import out_of_reach
 from netsim.solvers.recovery import plan_recovery, recover
 from netsim.solvers.snap import snapped
@@ -46,8 +46,8 @@ TRIES, PLACE = 40, 1e-3
 """So many tries within this part of a run, and no more are made there: a law that jumps fails at every step."""
 SMALL = 0.1
 """Solving stages together costs as much as a hundred steps: a step is tried this way when it is this small beside those before."""
-BEHIND = 1e-9, 1e-7, 1e-5
-"""How far behind a jump a circuit goes on, as shares of the run."""
+BEHIND = 1e-9
+"""How far behind a jump a circuit goes on, as a share of the run."""
 FINEST = 1e-11
 """The smallest rtol that double precision leaves room for on most networks."""
 MOST = 8
@@ -84,26 +84,26 @@ def jumped(run: Any) -> bool:
     t, at = float(control.numbers[NOW]), 3 * layout.nk + layout.ny
     if layout.nk or run.machine.element is not None or not _may_try(run, run.jumps, t):
         return False
-    for share in BEHIND:
-        h = share * run.options.stop
-        if t + h >= min(control.corners[control.places[CORNER]], control.numbers[DUE], run.options.stop):
-            return False
-        g = trial.g.copy()
-        load(run.machine.bundle, g, trial.start)
-        set_time(run.machine.bundle, g, t + h)
-        found = snapped(run.machine, g, trial.start[at : at + layout.nq], h)
-        if found is not None:
-            before = _stored(run)
-            trial.start[3 * layout.nk : at + 2 * layout.nq] = np.concatenate(found)
-            lost = before - _stored(run)  # as an impulse
-            run.readout.totals[:, DISSIPATED] += lost
-            flowed(run.readout.turnover, 0.0, lost)
-            trial.counters[JUMPED] += 1
-            control.numbers[NOW], control.numbers[SIZE], control.places[FAILURES] = t + h, h, 0
-            trial.counters[[RESTARTED, REFUSED, UNSOLVED]] = 1, 0, 0
-            forget(run)
-            return True
-    return False
+    h = BEHIND * run.options.stop
+    if t + h >= min(control.corners[control.places[CORNER]], control.numbers[DUE], run.options.stop):
+        return False
+    g = trial.g.copy()
+    load(run.machine.bundle, g, trial.start)
+    if set_time(run.machine.bundle, g, t + h) != CONVERGED:
+        return False
+    found = snapped(run.machine, g, trial.start[at : at + layout.nq], h)
+    if found is None:
+        return False
+    before = _stored(run)
+    trial.start[3 * layout.nk : at + 2 * layout.nq] = np.concatenate(found)
+    lost = before - _stored(run)  # as an impulse
+    run.readout.totals[:, DISSIPATED] += lost
+    flowed(run.readout.turnover, 0.0, lost)
+    trial.counters[JUMPED] += 1
+    control.numbers[NOW], control.numbers[SIZE], control.places[FAILURES] = t + h, h, 0
+    trial.counters[[RESTARTED, REFUSED, UNSOLVED]] = 1, 0, 0
+    forget(run)
+    return True
 
 
 def _stored(run: Any) -> float:
