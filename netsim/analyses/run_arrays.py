@@ -22,11 +22,12 @@ from netsim.kernels.call import run_table
 from netsim.selection import Sampler
 from netsim.solvers.charts import quaternions
 from netsim.solvers.consistent import Consistent, compiled_plan
+from netsim.solvers.diagnosis import table_ends
 from netsim.solvers.history import BEGINS_LOW, CAREFUL, WATCHING, WITHIN
 from netsim.solvers.initial import Structure
 from netsim.solvers.linear import Factor
 from netsim.solvers.machine import ALPHA, KA, KV, KX, Machine, power_room
-from netsim.solvers.newton import set_time
+from netsim.solvers.newton import CONVERGED, set_time
 from netsim.solvers.recovery import plan_recovery, recover
 
 Array = np.ndarray
@@ -132,7 +133,8 @@ def first_factor(machine: Machine, trial: Trial, h: float, t: float) -> Factor:
     """Ordering and pivots for the matrix of a step of size h from t; raises `SimulationError` where it is singular."""
     layout, problem, g = machine.system.layout, machine.problem, trial.g
     load(bundled(problem), g, trial.start)
-    set_time(bundled(problem), g, t)
+    if set_time(bundled(problem), g, t) != CONVERGED:
+        raise SimulationError(table_ends(t))
     g[[KX, KV, KA, ALPHA]] = 1.0, 1.0 / h, 1.0 / h**2, 1.0 / h
     at, nq = 3 * layout.nk + layout.ny, layout.nq
     g[layout.history : layout.step_size] = trial.start[at + nq : at + 2 * nq] - trial.start[at : at + nq] / h
