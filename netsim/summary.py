@@ -42,6 +42,8 @@ def _run(samples: Samples) -> list[str]:
     lines = [head if samples.finished else f"{head}; not finished: {samples.message}"]
     lines += [f"to close the start: {given['start_moves']}"] if given.get("start_moves") else []
     lines += _events(given)
+    if given.get("inconsistent_points"):
+        lines.append(f"as the method left them: {counted(int(given['inconsistent_points']), 'point')} that could not be made consistent")
     lines += (
         [f"  mode {i + 1}: {reading(row[0], 'Hz')}, damping {row[1]:.3g}" for i, row in enumerate(samples.values[:, :2])]
         if samples.axis == "mode"
