@@ -166,7 +166,7 @@ class Model:
         if not (samples := with_claims(self.machine, samples)).finished or samples.axis != "time" or static_:
             return samples
         figures, broken = measured(self.machine, samples)
-        return replace(samples, figures=figures, broken=broken)
+        return replace(samples, figures=figures, broken=(*samples.broken, *broken))
 
     def _run(self, run: Run, option: Options, progress: Progress | None, beside: Sequence[Name], done: list[Samples]) -> Samples:
         """One run line, after those that are done."""
@@ -211,7 +211,7 @@ class Model:
         samples = model._run(run, model._options(run, given), progress, (), [])
         if "failure" in samples.attributes:
             raise SimulationError(samples.attributes["failure"])
-        return dataset(samples)
+        return dataset(samples, aloud=True)
 
     def transient(self, progress: Progress | None = None, save: list[str] | None = None, **options: Any) -> Any:
         """A transient run as an xarray.Dataset. Options: stop, step, method, rtol, forces, every, sample, from_, formulation, superelements.
@@ -230,7 +230,7 @@ class Model:
             error = SimulationError(samples.broken or samples.attributes["failure"])
             error.samples = samples  # type: ignore[attr-defined]
             raise error
-        return dataset(samples)
+        return dataset(samples, aloud=True)
 
     def static(self, save: list[str] | None = None, **options: Any) -> Any:
         """The equilibrium or operating point as an xarray.Dataset of one row. Options: at (s), formulation.

@@ -67,7 +67,9 @@ class Samples:
     figures: tuple[Figure, ...] = ()
     """What `measure` lines found."""
     broken: tuple[Problem, ...] = ()
-    """Measures that are not to be found in the result, and assertions that do not hold."""
+    """Measures that are not to be found in the result, assertions that do not hold, an energy account that does not close."""
+    warnings: tuple[Problem, ...] = ()
+    """Why the result may be less right than the run was asked for (netsim.analyses.judging)."""
 
     def series(self, name: str) -> np.ndarray:
         """One signal over time; KeyError where it was not saved."""

@@ -24,7 +24,7 @@ pA       planar_revolute  (ground, a)  at = [0, 0] m
 pB       planar_revolute  (a, b)       at = [0.1, 0] m
 pC       planar_revolute  (b, c)       at = [Cx, Cy]
 pD       planar_revolute  (ground, c)  at = [0.3, 0] m
-run   transient(stop = 10 ms, step = 1 ms)
+run   transient(stop = 10 ms, step = 1 ms, method = euler)
 save  pA.q, pB.q, pC.q, pD.q, a.r, b.r, b.phi
 """
 
@@ -35,7 +35,7 @@ b2  body      (lower)         m = 1 kg, I = diag(0, 1/12, 1/12) kg.m2, at = [1.5
 j1  revolute  (ground, upper) at = [0, 0, 0] m, axis = [0, 1, 0]
 j2  revolute  (upper, lower)  at = [1, 0, 0] m, axis = [0, 0, 1]
 m1  marker    (lower)         at = [2, 0, 0] m
-run   transient(stop = 10 ms, step = 1 ms)
+run   transient(stop = 10 ms, step = 1 ms, method = euler)
 save  j1.q, j2.q, j1.rate, j2.rate, lower.r, lower.v, lower.w, lower.R, m1.r
 """
 
@@ -129,7 +129,7 @@ b1  body (p)  m = 1 kg, I = diag(1, 2, 3) kg.m2
 start p.R = [{rows}]
 start p.r = [1, 2, 3] m
 start p.w = [0.1, 0.2, 0.3] rad/s
-run   transient(stop = 1 ms, step = 1 ms)
+run   transient(stop = 1 ms, step = 1 ms, method = euler)
 save  p.R, p.r, p.w
 """
     found, said = start_of(text)
@@ -214,7 +214,7 @@ def test_a_loop_that_cannot_close_names_its_joint():
 
 def test_starts_in_one_dimension_never_yield():
     text = "use translational\nm1 mass (a) m = 1 kg\nw weld (a, b)\nm2 mass (b) m = 1 kg\nstart a.x = 1 mm\nstart b.x = 1.001 mm\n"
-    assert "E410" in told(text + "run transient(stop = 1 s, step = 1 s)\n")
+    assert "E410" in told(text + "run transient(stop = 1 s, step = 1 s, method = euler)\n")
 
 
 # ------------------------------------------------------------------------------------------------ cost
@@ -252,7 +252,7 @@ def test_a_start_analyses_each_stage_once(monkeypatch):
     monkeypatch.setattr(linear, "analyse", lambda *given, **how: (analysed.append(1), ordinary(*given, **how))[1])
     links = "\n".join(f"j{k} revolute (a{k - 1}, a{k}) at = [{k}, 0, 0]*0.1 m, axis = [0, 1, 0]" for k in range(1, 13))
     bodies = "\n".join(f"b{k} body (a{k}) m = 0.1 kg, I = diag(1e-5, 9e-5, 9e-5)*1 kg.m2, at = [{k + 0.5}, 0, 0]*0.1 m" for k in range(1, 13))
-    text = f"use spatial\n{links.replace('a0', 'ground')}\n{bodies}\nrun transient(stop = 1 ms, step = 1 ms)\n"
+    text = f"use spatial\n{links.replace('a0', 'ground')}\n{bodies}\nrun transient(stop = 1 ms, step = 1 ms, method = euler)\n"
     model = netsim.load(text)
     consistent_start(model.machine, model.structure)
     assert 1 <= len(analysed) <= 3

@@ -10,7 +10,7 @@ import numpy as np
 from numba import types
 
 from netsim.analyses.events import Settling, begin_truths, moved_to, settling
-from netsim.analyses.failing import goes_on, jumped
+from netsim.analyses.failing import failure_of, goes_on, jumped, stuck
 from netsim.analyses.methods import Method, method_named
 from netsim.analyses.options import TransientOptions
 from netsim.analyses.passing import pass_event
@@ -19,15 +19,24 @@ from netsim.analyses.run_arrays import closing_plan, consistent_plan, defect_lim
 from netsim.analyses.sizes import set_rounding
 from netsim.errors import InputError, Problem, SimulationError
 from netsim.integrators.adaptive import DONE, EVENT, FULL, GOING, advance
-from netsim.integrators.contract import ACCEPTED, EVENTS, FACTORISATIONS, FAILED, FIRST_EVENT, REJECTED, RESTARTED, Trial, fill_code
+from netsim.integrators.contract import (
+    ACCEPTED,
+    ASTRAY,
+    EVENTS,
+    FACTORISATIONS,
+    FAILED,
+    FIRST_EVENT,
+    JUMPED,
+    REJECTED,
+    RESTARTED,
+    ROUGH,
+    UNTESTED,
+    Trial,
+    fill_code,
+)
 from netsim.integrators.control import (
-    BY_CORNER,
-    BY_ERROR,
-    BY_EVENT,
-    BY_NEWTON,
     FAILURES,
     NOW,
-    REASON,
     RECOVERING,
     ROW,
     SIZE,
@@ -37,36 +46,34 @@ from netsim.integrators.control import (
 )
 from netsim.integrators.crossings import first_event, nothing_to_watch
 from netsim.integrators.readout import Readout, longer, longer_trace, take
-from netsim.integrators.states import load, place, project
+from netsim.integrators.states import load, project
+from netsim.integrators.turnover import FIRST, FLOWS, nothing_turned
 from netsim.kernels.apart import address_of, plain_loops
 from netsim.kernels.bundle import Bundle, bundled, called
 from netsim.peaks import ends_of
 from netsim.selection import Sampler
 from netsim.solvers.consistent import Consistent
-from netsim.solvers.diagnosis import AHEAD, Stopped, explain_chatter, explain_failure, explain_unstable
 from netsim.solvers.history import PIECES, more_pieces
 from netsim.solvers.initial import Structure
 from netsim.solvers.linear import Factor
 from netsim.solvers.load_shares import Crowded, set_shares
 from netsim.solvers.machine import Machine, with_sizes
-from netsim.solvers.newton import NOT_FINITE, OUTSIDE_TABLE, SINGULAR, set_time
-from netsim.solvers.reach import out_of_reach
+from netsim.solvers.newton import SINGULAR, set_time
 from netsim.solvers.reactions import Reactions, find_reactions
 from netsim.solvers.redundancy import badly_chosen, chosen_anew, without
 from netsim.solvers.sharing import plan_sharing
-from netsim.solvers.suspects import not_finite
 
 Array = np.ndarray
 
 BLOCK_SECONDS = 0.15
 NEW_PIVOTS = 6
-HARDLY, HOPELESS = 1e-3, 20_000
-"""A run that fails so many steps within this part of it hardly advances."""
 LOOK, HARD = 10, 3
 """Where constraints repeat one another: steps after which it is asked whether others should be left out, and how many failures ask for it."""
-STIFF = 1e3
-"""Steps in a whole run from which on it is a method's stability that may have bound them."""
-WORDS = {BY_ERROR: "the error test", BY_NEWTON: "Newton's method", BY_CORNER: "a corner of a drive or of what is delayed", BY_EVENT: "an event"}
+EFFORT = (
+    *(("rejected", REJECTED), ("failed", FAILED), ("corners", EVENTS)),
+    *(("rough_steps", ROUGH), ("untested_steps", UNTESTED), ("jumps", JUMPED), ("inconsistent_points", ASTRAY)),
+)
+"""Attributes of a result, and the counters that they show."""
 
 
 @dataclass(eq=False)
@@ -120,8 +127,13 @@ class Running:
     @property
     def effort(self) -> dict[str, int]:
         """What the loop did besides accepted steps."""
-        found = {name: int(self.counters[k]) for name, k in (("rejected", REJECTED), ("failed", FAILED), ("corners", EVENTS))}
+        found = {name: int(self.counters[k]) for name, k in EFFORT}
         return found | ({"events": len(self.events.log)} if self.events else {})
+
+    @property
+    def turnover(self) -> Array:
+        """What the run turned over (netsim.integrators.turnover)."""
+        return self.readout.turnover
 
     @property
     def sampled(self) -> tuple[Array, Array, Array]:
@@ -180,6 +192,8 @@ def _begin(machine: Machine, structure: Structure, options: TransientOptions, g:
         pass_event(run)
     trial.middle[:] = trial.start
     take(problem, bundled(trial), bundled(readout), 0, 0.0)
+    run.readout.turnover[:] = nothing_turned(readout.power)
+    run.readout.turnover[FLOWS, FIRST] += run.readout.totals[0, 1]  # what impulses took at the start
     control.places[ROW] = 1
     return run
 
@@ -288,15 +302,15 @@ def integrate_adaptive(run: Running, progress: Any) -> Problem | None:  # noqa: 
         elif _chosen_anew(run, _worn(run, status, failed)):
             continue
         elif status == GOING or goes_on(run, status):
-            if stuck := _stuck(run, mark):
-                return stuck
+            if chatter := stuck(run, mark):
+                return chatter
             block = max(4, min(10 * block, int(block * BLOCK_SECONDS / max(spent, 1e-4)))) if status == GOING else block
         elif status == SINGULAR and broken.get(run.steps, 0) < NEW_PIVOTS:
             broken[run.steps] = broken.get(run.steps, 0) + 1
             if (hopeless := _new_pivots(run)) and not jumped(run):
                 return hopeless
         elif status != SINGULAR or not jumped(run):
-            return _failure(run, int(status))
+            return failure_of(run, int(status))
 
 
 def _grow(run: Running) -> None:
@@ -328,30 +342,3 @@ def _worn(run: Running, status: int, failed: list[int]) -> bool:
         return False
     failed[0] = int(run.counters[FAILED])
     return True
-
-
-def _stuck(run: Running, mark: list[float]) -> Problem | None:
-    """The problem of a run whose steps fail while time stands nearly still; `mark`: where it last had moved, and the failures so far."""
-    failed = int(run.counters[FAILED] + run.counters[REJECTED])
-    if run.now > mark[0] + HARDLY * run.options.stop:
-        mark[:] = run.now, failed
-    if failed - mark[1] < HOPELESS:
-        return None
-    return explain_chatter(run.machine, run.now, failed - int(mark[1]), run.trial.start)
-
-
-def _failure(run: Running, status: int) -> Problem:
-    """Why no step leads on from the last good one."""
-    machine, before, given = run.machine, run.now, run.options.step
-    stands = run.trial.g.copy()
-    place(machine.bundle, stands, run.trial.start)
-    if status not in (OUTSIDE_TABLE, NOT_FINITE):
-        looks = [given] if given else [share * run.options.stop for share in AHEAD]
-        found = [problem for ahead in looks if (problem := out_of_reach(machine, stands, before, before + ahead))]
-        if found:
-            return found[-1]
-    many = run.method.explicit and run.steps * run.options.stop > STIFF * before
-    if many and status == NOT_FINITE and not not_finite(machine, run.trial.g):
-        return explain_unstable(machine, run.options.method, before, run.steps, run.options.stop, run.trial.start)
-    stopped = Stopped(status, before, given or float(run.control.numbers[SIZE]), "" if given else WORDS[float(run.control.numbers[REASON])])
-    return explain_failure(machine, stopped, stands, run.trial.start, (run.trial.g, run.trial.out, run.trial.u))

@@ -32,8 +32,8 @@ DEFAULT_METHOD = "radau"
 
 @dataclass(frozen=True)
 class TransientOptions:
-    """stop and step in s, step 0: chosen by the error test with tolerance rtol; atol: the absolute part of that test beside nominal sizes,
-    0: rtol times the sizes that the run finds; forces 'method' (as the integrator
+    """stop and step in s, step 0: chosen by the error test with tolerance rtol, by which the estimates of given steps are judged too; atol: the
+    absolute part of that test beside nominal sizes, 0: rtol times the sizes that the run finds; forces 'method' (as the integrator
     gives them) or 'recovered'; every = steps between samples; sample = time between samples,
     0: at steps; subnetworks whose unknowns are eliminated first; max_step in s, 0: what the features of the run allow."""
 
@@ -75,7 +75,7 @@ def check_options(name: str, options: Mapping[str, Any], spans: Mapping[str, Any
     if problems:
         raise InputError(problems)
     step = float(options.get("step", 0.0))
-    method = options.get("method", "euler" if step else DEFAULT_METHOD)
+    method = options.get("method", DEFAULT_METHOD)
     forces = options.get("forces", "method" if method == "euler" else "recovered")
     rtol, sample = float(options.get("rtol", DEFAULT_RTOL)), float(options.get("sample", 0.0))
     where, parts = options.get("formulation", "absolute"), options.get("superelements", ())
@@ -85,11 +85,10 @@ def check_options(name: str, options: Mapping[str, Any], spans: Mapping[str, Any
 
 
 def _together(options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[Problem]:
-    for option in (o for o in ("rtol", "atol") if "step" in options and o in options):
-        message = f"a given step has no error test, so 'step' and '{option}' exclude each other"
-        yield Problem("E423", message, spans.get(option), hint="leave 'step' out")
-    if "step" in options and "max_step" in options:
-        yield Problem("E423", "a given step is never longer or shorter, so 'step' and 'max_step' exclude each other", spans.get("max_step"))
+    for option in (o for o in ("atol", "max_step") if "step" in options and o in options):
+        yield Problem(
+            "E423", f"steps of a given size are not chosen: 'step' and '{option}' exclude each other", spans.get(option), hint="leave 'step' out"
+        )
     if "every" in options and "sample" in options:
         yield Problem("E423", "'every' counts steps between samples and 'sample' is the time between them: give one", spans.get("sample"))
 

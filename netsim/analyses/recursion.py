@@ -31,7 +31,7 @@ from netsim.selection import add_unseen, sampler, select
 from netsim.solvers.assembly import Change, changes, sizes_of_machine
 from netsim.solvers.history import refuse_delays
 from netsim.solvers.initial import Structure
-from netsim.solvers.machine import Machine
+from netsim.solvers.machine import Machine, power_room
 from netsim.solvers.newton import set_time
 from netsim.solvers.recovery import ChargePlan, Recovery, plan_charges, plan_recovery, recover, set_planned_charges
 from netsim.starts import start_rows
@@ -75,7 +75,7 @@ def recursion(
     recovery, charges = plan_recovery(machine, structure, g), plan_charges(machine)
     work = integrals_of(machine)
     values, account = np.full((len(time), len(selection.entries)), np.nan), np.zeros((len(time) + 1, 4))
-    power, before, room, totals = np.zeros(4), np.zeros(4), np.zeros(reader.size), None
+    power, before, room, totals = power_room(machine.system), np.zeros(4), np.zeros(reader.size), None
     for i, t in enumerate(time):
         try:
             point = _complete(machine, recovery, charges, moved, g, t, qs[i], vs[i])
@@ -87,7 +87,7 @@ def recursion(
         totals = summed(work, point, totals, span)
         energies(machine.problem, point, power)
         if not i:
-            before[:] = power
+            before[:] = power[:4]
         settle(account, i, power, before, span)
         sample(reader.table, reader.places, point, room, values[i])
     top = machine.system.network.top

@@ -7,17 +7,18 @@ from typing import Any
 import numpy as np
 
 from netsim.analyses.methods import Method
-from netsim.analyses.options import TransientOptions
+from netsim.analyses.options import FIXED, TransientOptions
 from netsim.analyses.pivots import pivots_of
 from netsim.analyses.sizes import set_answers
 from netsim.errors import Problem, SimulationError
 from netsim.integrators.adaptive import first_size
-from netsim.integrators.contract import FACTORISATIONS, RESTARTED, UNSOLVED, Trial
+from netsim.integrators.contract import ASTRAY, FACTORISATIONS, RESTARTED, UNSOLVED, Trial
 from netsim.integrators.control import BY_ERROR, EVERY, RECOVERING, Control
 from netsim.integrators.kinds import kinds_of
 from netsim.integrators.readout import Readout
 from netsim.integrators.scales import first_kinds, set_scales
 from netsim.integrators.states import load, move_charts
+from netsim.integrators.turnover import nothing_turned
 from netsim.integrators.weights import exponents
 from netsim.kernels.bundle import Bundle, bundled
 from netsim.kernels.call import run_table
@@ -25,11 +26,12 @@ from netsim.peaks import sampled
 from netsim.selection import Sampler
 from netsim.solvers.charts import quaternions
 from netsim.solvers.consistent import Consistent, compiled_plan
+from netsim.solvers.diagnosis import table_ends
 from netsim.solvers.history import BEGINS_LOW, CAREFUL, WATCHING, WITHIN
 from netsim.solvers.initial import Structure
 from netsim.solvers.linear import Factor
-from netsim.solvers.machine import ALPHA, KA, KV, KX, Machine
-from netsim.solvers.newton import set_time
+from netsim.solvers.machine import ALPHA, KA, KV, KX, Machine, power_room
+from netsim.solvers.newton import CONVERGED, set_time
 from netsim.solvers.recovery import plan_recovery, recover
 from netsim.starts import written_sizes
 
@@ -61,7 +63,7 @@ def first_trial(machine: Machine, structure: Structure, options: TransientOption
     fixed = written_sizes(machine)
     if options.atol:
         fixed = options.atol / options.rtol * np.where(fixed > 0.0, fixed, nominal)
-    counters = np.zeros(10, np.int64)
+    counters = np.zeros(14, np.int64)
     counters[RESTARTED] = 2
     counters[UNSOLVED] = 1 if options.step else 0
     trial = Trial(
@@ -92,7 +94,8 @@ def first_control(
     past.numbers[[WATCHING, CAREFUL, BEGINS_LOW]] = not fixed or method.order > 1, method.explicit, method.variable
     features = stop / FEATURES / method.gap if method.explicit and curved(machine) else stop / 4
     longest = fixed if fixed else min(features, options.max_step or np.inf, WITHIN * past.length.min(initial=np.inf))
-    numbers = np.array([0.0, size, stop, fixed, 1e-15 * stop, longest, BY_ERROR, 0.0, np.inf, np.inf, stop / FEATURES, 0.0])
+    weight = GIVEN_STEP / method.tolerance(options.rtol) if fixed and method.name not in FIXED else 0.0
+    numbers = np.array([0.0, size, stop, fixed, 1e-15 * stop, longest, BY_ERROR, 0.0, np.inf, np.inf, stop / FEATURES, 0.0, weight, 0.0])
     kinematic_constraints = structure.index > 1 and len(plan.sizes) > 0 and not method.explicit  # whose steps end in one of themselves
     grid: Array = np.zeros(0)
     if options.sample:
@@ -144,8 +147,8 @@ def first_readout(machine: Machine, reader: Sampler, tracer: Sampler, shares: Bu
     integrals = np.ascontiguousarray(basis.T / np.arange(1, len(nodes) + 1))
     return Readout(
         reader.table, reader.places, np.zeros(max(reader.size, tracer.size)), np.zeros((rows, len(reader.places))), np.zeros((rows, 4)),
-        np.zeros(rows), np.zeros((2, 2)), np.zeros(4), nodes, np.zeros((len(nodes), 3)), integrals, shares, read,
-        tracer.table, tracer.places, np.zeros((rows * len(nodes), 1 + len(tracer.places))),
+        np.zeros(rows), np.zeros((2, 2)), power_room(machine.system), nodes, np.zeros((len(nodes), 3)), integrals, shares, read,
+        tracer.table, tracer.places, np.zeros((rows * len(nodes), 1 + len(tracer.places))), nothing_turned(power_room(machine.system)),
     )  # fmt: skip
 
 
@@ -160,6 +163,7 @@ def consistent_plan(
     try:
         recover(recovery, trial.g, trial.start, t)
     except SimulationError:
+        trial.counters[ASTRAY] += 1
         return compiled_plan(None), None
     return compiled_plan(recovery), recovery
 
@@ -177,7 +181,8 @@ def first_factor(machine: Machine, trial: Trial, h: float, t: float) -> Factor:
     """Ordering and pivots for the matrix of a step of size h from t; raises `SimulationError` where it is singular."""
     layout, problem, g = machine.system.layout, machine.problem, trial.g
     load(bundled(problem), g, trial.start)
-    set_time(bundled(problem), g, t)
+    if set_time(bundled(problem), g, t) != CONVERGED:
+        raise SimulationError(table_ends(t))
     g[[KX, KV, KA, ALPHA]] = 1.0, 1.0 / h, 1.0 / h**2, 1.0 / h
     at, nq = 3 * layout.nk + layout.ny, layout.nq
     g[layout.history : layout.step_size] = trial.start[at + nq : at + 2 * nq] - trial.start[at : at + nq] / h

@@ -97,7 +97,8 @@ def _left(machine: Machine, trial: Trial, h: float, t: float) -> Array | None:
     terms = np.zeros(n)
     for level in range(3 if nk else 1):
         sizes = np.concatenate([levels[level], values if level == 0 else np.zeros(layout.ny)])
-        terms += abs(_matrix(machine, trial, t, *np.eye(3)[level], 1.0 / h)) @ sizes
+        kx, kv, ka = np.eye(3)[level]
+        terms += abs(_matrix(machine, trial, t, kx, kv, ka, 1.0 / h)) @ sizes
     signs = np.random.default_rng(0).choice([-1.0, 1.0], (n, 2))
     change = _solved(_matrix(machine, trial, t, 1.0, 1.0 / h, 1.0 / h**2, 1.0 / h), EPS * terms[:, None] * signs)
     return None if change is None else np.concatenate([change[:nk], change[:nk] / h, change[nk:]])

@@ -14,11 +14,13 @@ from netsim.analyses.beginning import begun, told
 from netsim.analyses.event_log import log_text
 from netsim.analyses.events import has_events
 from netsim.analyses.failing import keep_last_step, near_rounding
+from netsim.analyses.judging import energy_verdict, step_verdicts
 from netsim.analyses.options import TransientOptions
 from netsim.analyses.stepping import Progress, Stepping, begin_run, integrate, keep_last
 from netsim.corners import corners_of
 from netsim.errors import Problem
 from netsim.integrators.loop import FACTORISATIONS, ITERATIONS
+from netsim.integrators.turnover import turned_over
 from netsim.jointspace.choice import formulated, observing
 from netsim.language.syntax import Expr, Name
 from netsim.lets import signals_in
@@ -111,7 +113,17 @@ def transient(
     ending = _Ending(failure, message, clock.perf_counter() - began, clock.process_time() - cpu, clock.process_time() - loop)
     trace = _trace(run, list(followed.entries)) if traced else None
     samples = _samples(run, selection, rates, structure, changes, ending, coordinates, trace)
-    return replace(samples, origin=point, trace=trace, unseen={name: run.sampled[1][:, list(selection.entries).index(name)] for name in unseen})
+    warnings, broken = _verdicts(run, samples.finished)
+    seen = {name: run.sampled[1][:, list(selection.entries).index(name)] for name in unseen}
+    return replace(samples, origin=point, trace=trace, warnings=warnings, broken=broken, unseen=seen)
+
+
+def _verdicts(run: Stepping | Running, finished: bool) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
+    """What makes a result doubtful, and what makes it wrong."""
+    found = step_verdicts(run.options, run.counters, run.control.numbers) if isinstance(run, Running) else []
+    energy = energy_verdict(run.options, run.machine.system.network, run.turnover) if finished else None
+    wrong = energy is not None and energy.code.startswith("E")
+    return (*found, *([energy] if energy and not wrong else [])), (energy,) if energy and wrong else ()
 
 
 def _integrated(shown: Sequence[Expr], machine: Machine) -> list[Name]:
@@ -167,6 +179,7 @@ def _attributes(run: Stepping | Running, structure: Structure, changes: Sequence
         "iterations": int(run.counters[ITERATIONS]),
         "factorisations": int(run.counters[FACTORISATIONS]),
         "wall_seconds": ending.wall_seconds,
+        "turned_over": turned_over(run.turnover),
         "cpu_seconds": ending.cpu_seconds,
         "loop_cpu_seconds": ending.loop_cpu_seconds,
         "redundant": describe(run.machine.system),

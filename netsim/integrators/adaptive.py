@@ -10,14 +10,17 @@ import numpy as np
 
 from netsim.integrators.contract import (
     ACCEPTED,
+    ASTRAY,
     EVENTS,
     FAILED,
     POWER,
     REFUSED,
     REJECTED,
     RESTARTED,
+    ROUGH,
     RTOL,
     UNSOLVED,
+    UNTESTED,
     accepted,
     attempt,
     projected,
@@ -29,6 +32,7 @@ from netsim.integrators.control import (
     BY_CORNER,
     BY_ERROR,
     BY_EVENT,
+    BY_FAR,
     BY_NEWTON,
     CORNER,
     CREEPING,
@@ -53,6 +57,8 @@ from netsim.integrators.control import (
     STEP,
     STOP,
     TOGETHER,
+    WEIGHT,
+    WORST,
 )
 from netsim.integrators.crossings import NEVER, RELATIONS, event_in
 from netsim.integrators.defect import defect
@@ -112,7 +118,7 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
             numbers[SIZE], numbers[REASON] = h * _shortened(problem, trial, error), BY_ERROR
             continue
         if places[PROJECTING]:
-            set_time(problem, trial, last)
+            trial.counters[ASTRAY] += 0 if set_time(problem, trial, last) == CONVERGED else 1
             project_end(problem, plan, trial)
         missed = defect(method, problem, factor, trial, control, t, h)
         if missed > 1.0 and not too_short(numbers, h):
@@ -120,7 +126,8 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
             places[FAILURES] += 1
             numbers[SIZE], numbers[REASON] = h * _shortened(problem, trial, missed), BY_ERROR
             continue
-        places[CREEPING] = places[CREEPING] + 1 if numbers[FIXED] == 0.0 and error > 1.0 else 0
+        _noted(trial, numbers, max(error, missed))
+        places[CREEPING] = places[CREEPING] + 1 if numbers[FIXED] == 0.0 and max(error, missed) > 1.0 else 0
         if places[CREEPING] > PATIENCE:
             return UNRESOLVED
         cut = event_in(method, problem, trial, plan, watch, t, h, last)
@@ -154,6 +161,16 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
 def too_short(numbers, h):
     """Whether a step is below what a run counts, or lost in the rounding of its instant."""
     return h < max(numbers[LEAST], 4.0 * EPS * abs(numbers[NOW]))
+
+
+@inner
+def _noted(trial, numbers, error):
+    """Count a step that is taken though its error was not held: too short to be refused, or given."""
+    if numbers[FIXED] == 0.0:
+        trial.counters[UNTESTED] += 1 if error > 1.0 else 0
+    elif error * numbers[WEIGHT] > BY_FAR:
+        trial.counters[ROUGH] += 1
+        numbers[WORST] = max(numbers[WORST], error * numbers[WEIGHT])
 
 
 @inner
@@ -218,9 +235,13 @@ def _pass_corner(problem, trial, control, plan, readout, h):
     trial.counters[RESTARTED] = 1
     control.numbers[REASON] = BY_CORNER
     behind = t + EDGE * max(abs(t), h)
-    if places[RESTARTS] and set_time(problem, trial, behind) == CONVERGED:
+    if not places[RESTARTS]:
+        return
+    trial.counters[ASTRAY] += 1
+    if set_time(problem, trial, behind) == CONVERGED:
         copy(trial.start, 0, trial.middle, 0, trial.start.shape[0])
         if projected(problem, plan, trial, trial.middle):
+            trial.counters[ASTRAY] -= 1
             copy(trial.middle, 0, trial.start, 0, trial.start.shape[0])
             trial.counters[RESTARTED] = 2
             if control.numbers[FIXED] == 0.0 and places[EVERY] > 0 and readout.times[places[ROW] - 1] >= control.numbers[NOW] * (1.0 - EDGE):

@@ -8,10 +8,11 @@ import numpy as np
 
 Array = np.ndarray
 
-NOW, SIZE, STOP, FIXED, LEAST, LONGEST, REASON, LAST, DUE, ARRIVAL, SPACING, MISSED = range(12)
+NOW, SIZE, STOP, FIXED, LEAST, LONGEST, REASON, LAST, DUE, ARRIVAL, SPACING, MISSED, WEIGHT, WORST = range(14)
 """Positions in Control.numbers: instant, size of the next step, end, given step (0: adaptive), smallest and longest step, what limited the last one,
 where its end is looked at (just before a corner), next known instants of an event and of what
-comes out of a delay with a jump, the longest stretch that nobody looks into, the defect of the last step."""
+comes out of a delay with a jump, the longest stretch that nobody looks into, the defect of the last step; what makes a given step's error one in
+units of rtol (0: it has no estimate), and the largest of these."""
 
 CORNER, GRID, ROW, STEP, EVERY, PROJECTING, RECOVERING, RESTARTS, FAILURES, CREEPING, PEAK, TRACED, AT_ONCE = range(13)
 """Positions in Control.places: next corner, next requested instant, next row, steps done, accepted steps between samples (0: at requested instants
@@ -24,6 +25,8 @@ EDGE = 8 * EPS
 """How far beside a corner, of the time itself, its two sides are looked at."""
 ONE = 16 * EPS
 """Corners closer than this share of a run are one."""
+BY_FAR = 10.0
+"""An estimated error of a given step beyond so many rtol is told."""
 TOGETHER = 1e-9
 """A corner this near to the end of a given step, as a share of it, is at that end."""
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 from netsim.integrators.contract import ACCEPTED, REFUSED, RESTARTED, error_norm, set_time, solve
 from netsim.integrators.radau_arrays import (
     COUNT,
-    EASE,
     FACTOR_H,
     FAINT,
     HAVE,
@@ -122,7 +121,7 @@ def _with_given_stages(method, problem, factor, trial, h):
     if status != CONVERGED:
         return NOT_CONVERGED, 0.0
     trial.g[ALPHA] = 0.0
-    return CONVERGED, _error(method, problem, factor, trial, h) / method.memory[EASE]
+    return CONVERGED, _error(method, problem, factor, trial, h)
 
 
 @inner

@@ -24,9 +24,9 @@ A_MATRIX = np.array([
     [(16 - _s6) / 36, (16 + _s6) / 36, 1 / 9],
 ])  # fmt: skip
 
-HAVE, FACTOR_H, THETA, FAINT, LAST_ERROR, LAST_H, COUNT, SHRINK, SOLVED, EASE = range(10)
+HAVE, FACTOR_H, THETA, FAINT, LAST_ERROR, LAST_H, COUNT, SHRINK, SOLVED = range(9)
 """Positions in the memory: derivatives at hand, step size of the factors, contraction, Newton's eta, error and size of the last step, iterations, the
-share of the step to try next after a failure, the size of the step whose stages are already solved and what its error is divided by."""
+share of the step to try next after a failure, the size of the step whose stages are already solved."""
 
 
 REFACTOR_PAIR, SOLVE_PAIR = range(2)

@@ -229,7 +229,8 @@ def resumed_start(machine: Machine, structure: Structure, origin: Array) -> Arra
     system, g = machine.system, machine.g.copy()
     g[system.layout.one :] = origin[len(origin) - len(g) + system.layout.one :]
     g[PAST] = 1.0
-    set_time(machine.bundle, g, 0.0)
+    if set_time(machine.bundle, g, 0.0) == OUTSIDE_TABLE:
+        raise InputError(Problem("E245", "a table does not reach t = 0 s", hint="say outside = hold or outside = linear"))
     weights, sizes = 1.0 / np.concatenate([system.nominals, np.ones(system.layout.nq)]), sizes_of_machine(machine)
     everything = np.ones(len(structure.signature.equation), bool)
     stages = Stages(machine, structure.signature, structure.dynamic, everything, weights, sizes.angles)

@@ -161,7 +161,7 @@ def build_machine(system: System, values: Values, earlier: Callable[[Any, str], 
     calls = {
         "residual": [_batch_call(system, b, b.kernels.residual, parameters) for b in system.batches],
         "jacobian": [_batch_call(system, b, b.kernels.jacobian, parameters) for b in system.batches],
-        "energy": [_energy_call(system, b, parameters) for b in system.batches if b.kernels.energy.program.n_outputs],
+        "energy": [_energy_call(system, k, b, parameters) for k, b in enumerate(system.batches) if b.kernels.energy.program.n_outputs],
         "arguments": [_drive_call(system, d, parameters) for d in system.drives if d.stage == 0],
         "drives": [_drive_call(system, d, parameters) for d in system.drives if d.stage == 1],
     }
@@ -240,9 +240,15 @@ def _batch_call(system: System, batch: Batch, kernel: Kernel, parameters: Mappin
     return Call(kernel.program, batch.n, np.ascontiguousarray(system.gather(batch, kernel).ravel()), parameters[id(batch)], scatter)
 
 
-def _energy_call(system: System, batch: Batch, parameters: Mapping[int, Array]) -> Call:
+def power_room(system: System) -> Array:
+    """Room for powers and energies: supplied, dissipated, stored, kinetic; then stored and kinetic of each component type."""
+    return np.zeros(4 + 2 * len(system.batches))
+
+
+def _energy_call(system: System, number: int, batch: Batch, parameters: Mapping[int, Array]) -> Call:
     kernel = batch.kernels.energy
-    scatter = np.repeat(np.array([place[1] for place in kernel.scatter], np.int32), batch.n)
+    places = {0: 0, 1: 1, 2: 4 + 2 * number, 3: 5 + 2 * number}
+    scatter = np.repeat(np.array([places[place[1]] for place in kernel.scatter], np.int32), batch.n)
     return Call(kernel.program, batch.n, np.ascontiguousarray(system.gather(batch, kernel).ravel()), parameters[id(batch)], scatter)
 
 

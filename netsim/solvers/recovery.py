@@ -12,14 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from netsim.batches import Batch
+from netsim.errors import SimulationError
 from netsim.kernels.call import run_table
 from netsim.kernels.kernel import Kernel
 from netsim.kernels.program import restricted
 from netsim.levels import equation_numbers
+from netsim.solvers.diagnosis import table_ends
 from netsim.solvers.initial import Structure, of_velocities
-from netsim.solvers.linear import Factor, analyse, condition_estimate, refactor, solve
+from netsim.solvers.linear import Factor, SingularMatrix, analyse, condition_estimate, refactor, solve
 from netsim.solvers.machine import Call, Machine, call_table
-from netsim.solvers.newton import set_time
+from netsim.solvers.newton import CONVERGED, set_time
 from netsim.solvers.prescribed import HOLD, holding, prescribed_pairs
 from netsim.solvers.stages import Stages, derivative_of, level_values, slots, solve_stage, stage_variables
 
@@ -299,10 +301,13 @@ def set_planned_charges(plan: ChargePlan, g: Array) -> None:
 
 
 def recover(recovery: Recovery, g: Array, state: Array, t: float) -> Array:
-    """A global vector consistent at every level near `state` = [x | v | a | y | q | q' | ...] at time t."""
+    """A global vector consistent at every level near `state` = [x | v | a | y | q | q' | ...] at time t.
+
+    Raises `SimulationError` where a table does not reach t, or a stage has no solution."""
     machine, layout = recovery.machine, recovery.machine.system.layout
     point = g.copy()
-    set_time(machine.bundle, point, t)
+    if set_time(machine.bundle, point, t) != CONVERGED:
+        raise SimulationError(table_ends(t))
     nk, ny, nq = layout.nk, layout.ny, layout.nq
     point[layout.x : layout.history] = state[: 3 * nk + ny]
     point[layout.charge(np.arange(nq), 0)] = state[3 * nk + ny : 3 * nk + ny + nq]
@@ -340,7 +345,7 @@ def _run(recovery: Recovery, plan: StagePlan, g: Array) -> bool:
             try:
                 plan.factor = analyse(size, plan.indptr, plan.indices, entries, explain=False)
                 plan.rounding = 64 * np.finfo(float).eps * condition_estimate(plan.factor, entries)
-            except Exception:  # singular or not finite: the careful stage solver says what is wrong
+            except (SingularMatrix, ValueError):  # singular or not finite: the careful stage solver says what is wrong
                 return False
         step = np.zeros(size)
         solve(plan.factor, rhs, step)
