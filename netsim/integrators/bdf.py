@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.integrators.bdf_stability import oscillation
+from netsim.integrators.bdf_stability import BARRED, GROWTH, STABLE, USELESS, WORTH, WORTHWHILE, oscillation
 from netsim.integrators.contract import POWER, RESTARTED, error_norm
 from netsim.integrators.scales import widen
 from netsim.integrators.single import begin_stage, filtered_error, keep_stage, solve_stage
@@ -34,14 +34,6 @@ CAUTION = 8.0
 """Errors of motion count so many times: they damp, all with one sign, so an oscillation adds them up (energies keep to 1e-6 at rtol = 1e-8)."""
 TURN = 0.5
 """Half-way to where a chart bends the history too much: |psi| at which it moves."""
-
-STABLE = 2
-"""The highest order that is stable for every undamped oscillation."""
-GROWTH, WORTH = 0.02, 0.05
-"""An oscillation that the formula makes grow by more than this in a step sends the order to STABLE, where errors of that order
-without it are below this share of the tolerance: steps then grow. What is resolved grows by less, and its error is tested."""
-BARRED, WORTHWHILE, USELESS = 100, 1.2, 5000.0
-"""Steps for which higher orders are then barred, and again as long as steps grow by this factor meanwhile; if not, none for so many."""
 
 ORDER_NOW, EQUAL, STEP, UPDATED, LIMIT, SAME, LEFT, BEFORE, BEGAN = range(9)
 """Positions in the memory: order, steps since the last choice of it, step size of the differences, whether `renewed` is done, highest order, steps of

@@ -23,6 +23,14 @@ FITS = 0.05
 DISTINCT = 1e-8
 """Two differences in a row are parallel below this: nothing oscillates."""
 
+STABLE = 2
+"""The highest order that is stable for every undamped oscillation."""
+GROWTH, WORTH = 0.02, 0.05
+"""An oscillation that the formula makes grow by more than this in a step sends the order to STABLE, where errors of that order
+without it are below this share of the tolerance: steps then grow. What is resolved grows by less, and its error is tested."""
+BARRED, WORTHWHILE, USELESS = 100, 1.2, 5000.0
+"""Steps for which higher orders are then barred, and again as long as steps grow by this factor meanwhile; if not, none for so many."""
+
 
 @inner
 def oscillation(problem, trial, newest, change, older, order):
