@@ -110,7 +110,8 @@ def first_control(
     cut = corners if not fixed or method.order > 1 else np.zeros(0)  # a given step of order 1 gains nothing: see docs/decisions.md
     inside = np.append(cut[(cut > 0) & (cut < stop * (1 - 1e-12))], np.inf)
     at_once = int(np.any(np.isfinite(limits[structure.dynamic.d[: len(limits)] == 0])))
-    places = np.array([0, 0, 0, 0, every, int(kinematic_constraints), recovering, int(len(plan.sizes) > 0), 0, 0, 0, 0, at_once])
+    within = int(np.any(np.isfinite(limits[machine.system.layout.nk :])))
+    places = np.array([0, 0, 0, 0, every, int(kinematic_constraints), recovering, int(len(plan.sizes) > 0), 0, 0, 0, 0, at_once, within])
     return Control(numbers, places, inside, np.append(peaks, np.inf), np.append(grid, np.inf), limits)
 
 

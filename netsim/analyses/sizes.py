@@ -30,7 +30,7 @@ from netsim.solvers.newton import set_time
 
 Array = np.ndarray
 
-SMALL = 1e-6
+SMALL = 1e-3
 """The share of its nominal size below which a kind's largest value may be rounding."""
 TIMES = 20.0
 """So many times the rounding of the equations' terms passes the error test."""

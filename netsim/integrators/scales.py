@@ -1,6 +1,6 @@
 """What an error may be: the scale of every position, velocity and value in the error test and in Newton's method.
 
-    scale_i = rtol (|z_i| + max(m_i, min(nominal_i, M_k))) + r_k         k: the kind of i (netsim.integrators.kinds)
+    scale_i = rtol max(m_i, min(nominal_i, M_k)) + r_k         k: the kind of i (netsim.integrators.kinds)
 
 m_i is the largest |z_i| so far, M_k the largest of all quantities of its kind so far, with what starts and sources will move
 (netsim.analyses.sizes). A quantity that is zero by symmetry is thus measured by its kind, but never by more than a nominal size; one that was
@@ -78,7 +78,7 @@ def widen(problem, trial, state):
 
 @inner
 def _fill(problem, trial, sizes, state, trying):
-    """The formula above with these sizes of kinds; |z| is that of the step's beginning."""
+    """The formula above with these sizes of kinds; |z| beside a written size is that of the step's beginning."""
     nk, ny, rtol, relative = problem.sizes[NK], problem.sizes[NY], trial.tolerances[RTOL], trial.tolerances[RELATIVE]
     for i in range(2 * nk + ny):
         at, k = i if i < 2 * nk else i + nk, trial.kind[i]
@@ -89,7 +89,7 @@ def _fill(problem, trial, sizes, state, trying):
             trial.scale[i] = max(rtol * (relative * value + trial.fixed[i]), ROUNDING * most)
         else:
             share = max(NOTHING * trial.nominal[i], min(trial.nominal[i], sizes[k]))
-            trial.scale[i] = rtol * (value + max(most, share)) + trial.sizes[ROUNDED, k]
+            trial.scale[i] = rtol * max(most, share) + trial.sizes[ROUNDED, k]
 
 
 @inner
