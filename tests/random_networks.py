@@ -7,8 +7,10 @@ A line's `{p}` and `{n}` are nodes, `{s}` is a new node, `{wave}` a smooth funct
 
 from __future__ import annotations
 
+import itertools
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
@@ -43,7 +45,8 @@ DOMAINS = {
         ("x", "v"), (1.0, 1.0), "m/s", (-3, 2),
         ("spring_damper ({p}, {n}) c = <I/U/T> N/m, d = <I/U> N.s/m", "spring_damper ({p}, {n}) c = <I/U/T> N/m, d = <0.1*I/U> N.s/m"),
         ("mass ({p}) m = <I*T/U> kg",),
-        ("spring ({p}, {n}) c = <I/U/T> N/m", "cubic_spring ({p}, {n}) c = <I/U/T> N/m, c3 = <I/(U*T)**3> N/m3", "drag ({p}, {n}) b = <I/U**2> N.s2/m2",
+        ("spring ({p}, {n}) c = <I/U/T> N/m", "cubic_spring ({p}, {n}) c = <I/U/T> N/m, c3 = <I/(U*T)**3> N/m3",
+         "drag ({p}, {n}) b = <I/U**2> N.s2/m2",
          "friction ({p}, {n}) F = <0.1*I> N, vs = <U/10> m/s", "rope ({p}, {n}) c = <I/U/T> N/m"),
         ("force ({p}) F = <I> N*{wave}", "relative_force ({p}, {n}) F = <I> N*{wave}",
          "displacement ({s}, ground) s = <U*T> m*{wave}; spring_damper ({s}, {p}) c = <I/U/T> N/m, d = <0.1*I/U> N.s/m"),
@@ -75,10 +78,13 @@ DOMAINS = {
     ),
     "magnetic": Domain(
         ("V",), (1e3,), "A", (1, 4),
-        ("reluctance ({p}, {n}) R = <U/I/T> H^-1", "permeance ({p}, {n}) G = <I*T/U> H", "saturating_core ({p}, {n}) l = <1.5e-3*U> m, A = <0.6*I*T> m2"),
+        ("reluctance ({p}, {n}) R = <U/I/T> H^-1", "permeance ({p}, {n}) G = <I*T/U> H",
+         "saturating_core ({p}, {n}) l = <1.5e-3*U> m, A = <0.6*I*T> m2"),
         ("eddy_current ({p}, ground) G = <U/I> S",),
-        ("eddy_current ({p}, {n}) G = <U/I> S", "reluctance ({p}, {n}) R = <U/I/T> H^-1", "saturating_core ({p}, {n}) l = <1.5e-3*U> m, A = <0.6*I*T> m2"),
-        ("magnetomotive_force ({s}, ground) theta = <U> A*{wave}; reluctance ({s}, {p}) R = <U/I/T> H^-1", "prescribed_flux ({p}, ground) flux = <I*T> Wb*{wave}"),
+        ("eddy_current ({p}, {n}) G = <U/I> S", "reluctance ({p}, {n}) R = <U/I/T> H^-1",
+         "saturating_core ({p}, {n}) l = <1.5e-3*U> m, A = <0.6*I*T> m2"),
+        ("magnetomotive_force ({s}, ground) theta = <U> A*{wave}; reluctance ({s}, {p}) R = <U/I/T> H^-1",
+         "prescribed_flux ({p}, ground) flux = <I*T> Wb*{wave}"),
     ),
 }  # fmt: skip
 """In magnetic circuits through times across is energy: their flux is I*T."""
@@ -89,8 +95,9 @@ COUPLINGS = {
     ("electrical", "translational"): ("resistor ({p}, {s}) R = <U/I> Ohm; voice_coil ({s}, ground, {n}) k = <U/W> N/A",),
     ("electrical", "magnetic"): ("resistor ({p}, {s}) R = <U/I> Ohm; winding ({s}, ground, {n}, ground) N = <U/J>",),
     ("electrical", "thermal"): ("heated_resistor ({p}, ground, {n}) R = <U/I> Ohm",),
-    ("hydraulic", "rotational"): ("pump ({p}, ground, {n}) D = <I/W> m3/rad", "lossy_pump ({p}, ground, {n}) D = <I/W> m3/rad, leak = <0.1*I/U> m3/s/Pa, d = <0.1*J/W> N.m.s/rad"),
-    ("hydraulic", "translational"): ("piston ({p}, {n}, ground) A = <I/W> m2", ),
+    ("hydraulic", "rotational"): ("pump ({p}, ground, {n}) D = <I/W> m3/rad",
+                                "lossy_pump ({p}, ground, {n}) D = <I/W> m3/rad, leak = <0.1*I/U> m3/s/Pa, d = <0.1*J/W> N.m.s/rad"),
+    ("hydraulic", "translational"): ("piston ({p}, {n}, ground) A = <I/W> m2",),
     ("rotational", "translational"): ("rack_pinion ({p}, {s2}) r = <W/U> m; spring_damper ({s2}, {n}) c = <J/W/T> N/m, d = <0.1*J/W> N.s/m",),
     ("translational", "thermal"): ("heated_damper ({p}, ground, {n}) d = <I/U> N.s/m",),
     ("rotational", "thermal"): ("heated_torsion_damper ({p}, ground, {n}) d = <I/U> N.m.s/rad",),
@@ -110,71 +117,85 @@ class Network:
     saved: dict[str, tuple[str, float]]
 
 
-@st.composite
-def networks(draw: st.DrawFn, spread: float = 1.0, sizes: tuple[int, int] = (10, 60)) -> Network:
-    """Networks of 10 to 60 elements whose values lie within `spread` decades around the middle of their island."""
-    span = 10.0 ** draw(st.integers(-5, 3))
-    power = 10.0 ** draw(st.integers(-4, 4))
-    lines, saved, waves = [], {}, []
+@dataclass
+class Sketch:
+    """A network while it is drawn: its elements, its saved signals, the signals that sources may follow."""
 
-    def one(choices):
-        return draw(st.sampled_from(choices))
+    draw: st.DrawFn
+    spread: float
+    span: float
+    power: float
+    lines: list[str] = field(default_factory=list)
+    saved: dict[str, tuple[str, float]] = field(default_factory=dict)
+    waves: list[str] = field(default_factory=list)
 
-    def decimal(low: int, high: int) -> float:
-        return draw(st.integers(low, high)) / 100
+    def one(self, choices: Sequence[str]) -> str:
+        return self.draw(st.sampled_from(choices))
 
-    def number(text: str, level: dict[str, float]) -> str:
-        """A template with its values drawn."""
-        return re.sub(r"<(.*?)>", lambda m: f"{eval(m[1], {}, level) * 10 ** (spread * decimal(-50, 50)):.3g}", text)
+    def decimal(self, low: int, high: int) -> float:
+        return self.draw(st.integers(low, high)) / 100
 
-    def wave() -> str:
-        pace, phase = 10 ** decimal(-50, 50) / span, decimal(0, 600)
+    def wave(self) -> str:
+        """A smooth function of time, of size 1."""
+        pace, phase = 10 ** self.decimal(-50, 50) / self.span, self.decimal(0, 600)
         sine = f"sin({pace:.3g} rad/s*time + {phase:.3g})"
-        return one([sine, sine, f"{sine}*exp(-time/({5 * span:.3g} s))", f"(1 - exp(-time/({span:.3g} s)))", *waves])
+        return self.one([sine, sine, f"{sine}*exp(-time/({5 * self.span:.3g} s))", f"(1 - exp(-time/({self.span:.3g} s)))", *self.waves])
 
-    def add(template: str, level: dict[str, float], **nodes: str) -> None:
+    def add(self, template: str, level: dict[str, float], **nodes: str) -> None:
+        """The elements of a template, with their values drawn."""
         for text in template.split("; "):
-            lines.append(number(f"x{len(lines)} " + text.format(wave=wave() if "{wave}" in text else "", **nodes), level))
+            line = f"x{len(self.lines)} " + text.format(wave=self.wave() if "{wave}" in text else "", **nodes)
+            self.lines.append(re.sub(r"<(.*?)>", lambda m: f"{eval(m[1], {}, level) * 10 ** (self.spread * self.decimal(-50, 50)):.3g}", line))
 
-    def island(name: str, count: int) -> tuple[str, dict[str, float], list[str]]:
-        domain, letter = DOMAINS[name], name[:3]
-        level = {"U": 10.0 ** draw(st.integers(*domain.decades)), "T": span}
-        level["I"] = power / level["U"]
-        root = f"{letter}_root" if domain.root else "ground"
-        if domain.root:
-            add(domain.root, level, s=root)
-        nodes: list[str] = []
-        for k in range(count):
-            node, parent = f"{letter}{k}", one([root, *nodes])
-            nodes.append(node)
-            add(one(domain.tree), level, p=node, n=parent)
-            if draw(st.integers(0, 9)) < (7 if spread > 1 else 10):
-                add(one(domain.stores), level, p=node)
-            for a, nominal in zip(domain.across, domain.nominal, strict=True):
-                saved[f"{node}.{a}"] = (f"{name} {a}", nominal)
-        for _ in range(draw(st.integers(count // 2, count))):
-            p, n = draw(st.permutations([root, *nodes]))[:2]
-            add(one(domain.links), level, p=p, n=n)
-        for _ in range(draw(st.integers(1, 2))):
-            add(one(domain.sources), level, p=one(nodes), n=root, s=f"{letter}_{len(lines)}")
-        return name, level, nodes
 
+def signals(sketch: Sketch) -> None:
+    """A few blocks, each fed by those before it."""
+    for k in range(sketch.draw(st.integers(0, 4))):
+        y, before = f"y{k}", list(sketch.waves)
+        template = sketch.one(BLOCKS) if before else "signal_source ({y}) value = {wave}"
+        sketch.add(template, {"T": sketch.span}, y=y, **({"u": sketch.one(before), "v": sketch.one(before)} if before else {}))
+        sketch.waves.append(y)
+        sketch.saved[y] = ("signal", 1.0)
+
+
+def island(sketch: Sketch, name: str, count: int) -> tuple[str, dict[str, float], list[str]]:
+    """`count` nodes of one domain: its name, its level, its nodes."""
+    domain, letters = DOMAINS[name], name[:3]
+    level = {"U": 10.0 ** sketch.draw(st.integers(*domain.decades)), "T": sketch.span}
+    level["I"] = sketch.power / level["U"]
+    root = f"{letters}_root" if domain.root else "ground"
+    if domain.root:
+        sketch.add(domain.root, level, s=root)
+    nodes: list[str] = []
+    for k in range(count):
+        node, parent = f"{letters}{k}", sketch.one([root, *nodes])
+        nodes.append(node)
+        sketch.add(sketch.one(domain.tree), level, p=node, n=parent)
+        if sketch.spread <= 1 or sketch.draw(st.integers(0, 9)) < 7:
+            sketch.add(sketch.one(domain.stores), level, p=node)
+        for across, nominal in zip(domain.across, domain.nominal, strict=True):
+            sketch.saved[f"{node}.{across}"] = (f"{name} {across}", nominal)
+    for _ in range(sketch.draw(st.integers(count // 2, count))):
+        p, n = sketch.draw(st.permutations([root, *nodes]))[:2]
+        sketch.add(sketch.one(domain.links), level, p=p, n=n)
+    for _ in range(sketch.draw(st.integers(1, 2))):
+        sketch.add(sketch.one(domain.sources), level, p=sketch.one(nodes), n=root, s=f"{letters}_{len(sketch.lines)}")
+    return name, level, nodes
+
+
+@st.composite
+def networks(draw: st.DrawFn, spread: float) -> Network:
+    """Networks of 10 to 60 elements whose values lie within `spread` decades around the middle; up to one decade every node stores energy."""
+    sketch = Sketch(draw, spread, 10.0 ** draw(st.integers(-5, 3)), 10.0 ** draw(st.integers(-4, 4)))
     names = draw(st.lists(st.sampled_from(sorted(DOMAINS)), min_size=1, max_size=3, unique=True))
-    for _ in range(draw(st.integers(0, 4))):
-        before = list(waves)
-        y = f"y{len(before)}"
-        template = one(BLOCKS) if before else "signal_source ({y}) value = {wave}"
-        add(template, {"T": span}, y=y, **({"u": one(before), "v": one(before)} if before else {}))
-        waves.append(y)
-        saved[y] = ("signal", 1.0)
+    signals(sketch)
     count = draw(st.integers(4, 16 // len(names)))
-    islands = [island(name, count) for name in names]
-    for a, level, some in islands:
-        for b, other, others in islands:
-            if (a, b) in COUPLINGS:
-                both = {**level, "W": other["U"], "J": other["I"]}
-                k = len(lines)
-                add(one(COUPLINGS[a, b]), both, p=one(some), n=one(others), s=f"{a[:3]}_{k}", s2=f"{b[:3]}_{k}")
-    used = sorted({*names, *(["signal"] if waves else [])})
-    libraries = [f"use {name}" for name in [*used, *(["couplings"] if len(names) > 1 else [])]]
-    return Network("\n".join([*libraries, *lines]), span * 10.0 ** decimal(50, 150), saved)
+    islands = [island(sketch, name, count) for name in names]
+    for (a, level, some), (b, other, others) in itertools.permutations(islands, 2):
+        if (a, b) in COUPLINGS:
+            k = len(sketch.lines)
+            ends = {"p": sketch.one(some), "n": sketch.one(others), "s": f"{a[:3]}_{k}", "s2": f"{b[:3]}_{k}"}
+            sketch.add(sketch.one(COUPLINGS[a, b]), {**level, "W": other["U"], "J": other["I"]}, **ends)
+    libraries = [*sorted({*names, *(["signal"] if sketch.waves else [])}), *(["couplings"] if len(names) > 1 else [])]
+    text = "\n".join([*(f"use {name}" for name in libraries), *sketch.lines])
+    return Network(text, sketch.span * 10.0 ** sketch.decimal(50, 150), sketch.saved)

@@ -32,7 +32,7 @@ def ran(model: netsim.Model, method: str, rtol: float) -> Samples:
 
 
 def amplitudes(network: Network, reference: Samples) -> np.ndarray:
-    """The largest value of each signal; where its kind reaches larger ones they count, but never beyond the domain's nominal (docs/integrators.md, Sizes)."""
+    """The largest value of each signal, or of its kind where that is larger, then at most the nominal (docs/integrators.md, Sizes)."""
     own = np.abs(reference.values).max(axis=0)
     kinds = defaultdict(float)
     described = [network.saved[signal.name] for signal in reference.signals]
