@@ -171,7 +171,7 @@ def island(sketch: Sketch, name: str, count: int) -> tuple[str, dict[str, float]
         node, parent = f"{letters}{k}", sketch.one([root, *nodes])
         nodes.append(node)
         sketch.add(sketch.one(domain.tree), level, p=node, n=parent)
-        if sketch.spread <= 1 or sketch.draw(st.integers(0, 9)) < 7:
+        if sketch.draw(st.integers(0, 9)) < (7 if sketch.spread > 1 else 10):
             sketch.add(sketch.one(domain.stores), level, p=node)
         for across, nominal in zip(domain.across, domain.nominal, strict=True):
             sketch.saved[f"{node}.{across}"] = (f"{name} {across}", nominal)
