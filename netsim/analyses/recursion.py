@@ -19,10 +19,12 @@ from netsim.corners import corners_of
 from netsim.errors import InputError, Problem, SimulationError
 from netsim.integrators.loop import settle
 from netsim.integrators.states import energies, sample
+from netsim.integrators.tableaux import watched_nodes
 from netsim.language.syntax import Expr, Name
+from netsim.peaks import ends_of
 from netsim.recursion.bodies import NetworkTree, network_tree
 from netsim.recursion.integrals import integrals_of, summed
-from netsim.recursion.runge_kutta import FINISHED, SINGULAR, given_of, runge_kutta
+from netsim.recursion.runge_kutta import FINISHED, SINGULAR, TABLEAUX, given_of, runge_kutta
 from netsim.recursion.sources import FORCE, POSITION, SPEED
 from netsim.recursion.starts import placed
 from netsim.recursion.states import Translation, coordinates, fill, places, translation
@@ -166,8 +168,10 @@ def _explicit(machine: Machine, found: NetworkTree, options: RecursionOptions, g
         nominal[of_q[here]] = ELASTIC_SIZE
     given = given_of(found, machine.system.layout, superelements(tree, options.superelement)[0], options.equations == TRUNCATED)
     corners = corners_of(machine, options.stop)
+    ends = np.union1d(corners, ends_of(machine, options.stop, corners, watched_nodes(TABLEAUX[options.method]()), options.rtol))
+    longest = options.max_step or np.inf
     qs, vs, ended, rows, last, steps, rejected, seconds = runge_kutta(
-        tree.flat, given, machine.problem, g.copy(), q, v, corners, times, options.method, options.rtol, nominal
+        tree.flat, given, machine.problem, g.copy(), q, v, ends, times, options.method, options.rtol, nominal, longest
     )
     effort = {"steps": steps, "rejected": rejected, "loop_seconds": seconds}
     return times[:rows], qs[:rows], vs[:rows], _failure(ended, last), effort

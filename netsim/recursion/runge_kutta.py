@@ -73,9 +73,20 @@ class Room(NamedTuple):
 
 
 def runge_kutta(
-    flat: Any, given: Given, problem: Any, g: Array, q: Array, v: Array, corners: Array, times: Array, method: str, rtol: float, nominal: Array
+    flat: Any,
+    given: Given,
+    problem: Any,
+    g: Array,
+    q: Array,
+    v: Array,
+    corners: Array,
+    times: Array,
+    method: str,
+    rtol: float,
+    nominal: Array,
+    longest: float,
 ) -> Any:
-    """Integrate from q and v at times[0] to times[-1], ending steps at every one of `corners`.
+    """Integrate from q and v at times[0] to times[-1] in steps of at most `longest`, ending steps at every one of `corners`.
 
     Absolute tolerances are rtol `nominal` (nq + nv). Samples q (n, nq), v (n, nv) at the times, how it ended, how many of them there are, at what
     time it did, steps, rejected steps; and the CPU time of the compiled loop.
@@ -85,7 +96,7 @@ def runge_kutta(
     stages = Stages(tableau.nodes, tableau.weights, tableau.errors, dense, np.zeros((tableau.stages, size)), np.zeros(size))
     samples = np.zeros((len(times), len(q))), np.zeros((len(times), len(v)))
     stops = np.unique(np.append(corners[(corners > times[0]) & (corners < times[-1])], times[-1]))
-    arguments = (flat, given, problem, g, np.concatenate([q, v]), len(q), stops, times, rtol, nominal, tableau.order, stages, *samples)
+    arguments = (flat, given, problem, g, np.concatenate([q, v]), len(q), stops, times, rtol, nominal, longest, tableau.order, stages, *samples)
     code = ready(_integrate, arguments)
     began = clock.process_time()
     found = code(*arguments)
@@ -261,13 +272,13 @@ def _inside(stages, theta, step, y, result):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _integrate(t, given, problem, g, y, nq, stops, times, rtol, nominal, order, stages, qs, vs):  # type: ignore[no-untyped-def]
+def _integrate(t, given, problem, g, y, nq, stops, times, rtol, nominal, longest, order, stages, qs, vs):  # type: ignore[no-untyped-def]
     nv, end, all_stages = len(y) - nq, stages.errors.shape[1] - 1, len(stages.nodes)
     n = len(t.node)
     room = Room(np.zeros(nv), np.zeros((n, 6)), np.zeros((n, 12)), make_motion(t), make_articulated(t), np.zeros(nv), np.zeros(nv))
     sample = np.zeros(len(y))
     steps = rejected = row = 0
-    now, h = times[0], 1e-3 * (times[-1] - times[0])
+    now, h = times[0], min(longest, 1e-3 * (times[-1] - times[0]))
     set_given(given, problem, g, now, y[:nq], y[nq:], room.known)
     qs[0], vs[0], row = y[:nq], y[nq:], 1
     for stop in stops:
@@ -285,7 +296,7 @@ def _integrate(t, given, problem, g, y, nq, stops, times, rtol, nominal, order, 
                 h, rejected = step * factor, rejected + 1
                 continue
             if not last or factor < 1.0 or step * factor > h:  # a step cut short by a stop says nothing against longer ones
-                h = step * factor
+                h = min(longest, step * factor)
             sample[:] = stages.trial
             if row < len(times) and times[row] < then:
                 _take(t, given, problem, g, now, step, before, y, nq, room, stages, end + 1, all_stages - 1)
