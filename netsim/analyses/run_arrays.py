@@ -93,23 +93,9 @@ def first_control(
     recovering = int(len(plan.sizes) > 0 and (method.explicit or (options.recovers and (kinematic or structure.index > 1 or memoryless))))
     cut = corners if not fixed or method.order > 1 else np.zeros(0)  # a given step of order 1 gains nothing: see docs/decisions.md
     inside = np.append(cut[(cut > 0) & (cut < stop * (1 - 1e-12))], np.inf)
-    places = np.array(
-        [
-            0,
-            0,
-            0,
-            0,
-            every,
-            int(kinematic_constraints),
-            recovering,
-            int(len(plan.sizes) > 0),
-            0,
-            0,
-            0,
-            0,
-            int(np.any(np.isin(structure.dynamic.d[: len(limits)], 0) & np.isfinite(limits))),
-        ]
-    )
+    at_once = int(np.any(np.isfinite(limits[structure.dynamic.d[: len(limits)] == 0])))
+    within = int(np.any(np.isfinite(limits[machine.system.layout.nk :])))
+    places = np.array([0, 0, 0, 0, every, int(kinematic_constraints), recovering, int(len(plan.sizes) > 0), 0, 0, 0, 0, at_once, within])
     return Control(numbers, places, inside, np.append(peaks, np.inf), np.append(grid, np.inf), limits)
 
 

@@ -13,10 +13,10 @@ NOW, SIZE, STOP, FIXED, LEAST, LONGEST, REASON, LAST, DUE, ARRIVAL, SPACING, MIS
 where its end is looked at (just before a corner), next known instants of an event and of what
 comes out of a delay with a jump, the longest stretch that nobody looks into, the defect of the last step."""
 
-CORNER, GRID, ROW, STEP, EVERY, PROJECTING, RECOVERING, RESTARTS, FAILURES, CREEPING, PEAK, TRACED, AT_ONCE = range(13)
+CORNER, GRID, ROW, STEP, EVERY, PROJECTING, RECOVERING, RESTARTS, FAILURES, CREEPING, PEAK, TRACED, AT_ONCE, WITHIN = range(14)
 """Positions in Control.places: next corner, next requested instant, next row, steps done, accepted steps between samples (0: at requested instants
 only), whether every step ends in a projection, whether samples are recovered, whether corners want a consistent point, failures in a row, shortest
-steps in a row, next peak, next row of the trace, whether values that follow others at once are looked at."""
+steps in a row, next peak, next row of the trace, whether values that follow others at once are looked at, and whether any value is."""
 
 BY_ERROR, BY_NEWTON, BY_CORNER, BY_EVENT = 1.0, 2.0, 3.0, 4.0
 EPS = 2.220446049250313e-16
