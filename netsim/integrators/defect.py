@@ -19,8 +19,8 @@ from netsim.solvers.machine import ENTRIES, KV, KX, NK
 from netsim.solvers.newton import CONVERGED
 
 FAR, NEAR, MOST = 0.86, 0.35, 1000
-"""Where in its part of a step an instant lies: where the polynomials of Radau's stages are farthest from what they follow, for values that follow others
-at once (they may bend anywhere) also where they are so between the first two; and how many instants there are at most."""
+"""Where in its part of a step an instant lies: where the polynomials of Radau's stages are farthest from what they follow, for values that follow
+others at once (they may bend anywhere) also where they are so between the first two; and how many instants there are at most."""
 
 
 @inner
