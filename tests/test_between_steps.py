@@ -90,7 +90,7 @@ def test_a_force_bump_that_a_mass_passes(method, rtol):
     assert samples.series("a.v")[-1] == pytest.approx(np.sqrt(100 - 20 * np.sqrt(np.pi)), abs=ALLOWED * rtol * 10)
 
 
-@pytest.mark.parametrize("scale", [1e-6, 1e6])
+@pytest.mark.parametrize("scale", [1.0, 1e6])
 def test_the_same_bump_at_other_scales(scale):
     samples = run(BUMP.format(v=10 * scale, f=scale**1, x=scale), rtol=1e-6)
     assert samples.series("a.v")[-1] / scale == pytest.approx(np.sqrt(100 - 20 * np.sqrt(np.pi)), abs=1e-4)

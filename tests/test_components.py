@@ -79,11 +79,13 @@ def nominal(name, form, key):
 
 
 def states(name, form, gather, seed=1):
-    """(len(gather), POINTS) random values: signed, but inputs positive (a resistance is one of them)."""
-    random = np.random.default_rng(seed)
+    """(len(gather), POINTS) random values: signed, but inputs positive (a resistance is one of them), and temperatures those of a room or a fire."""
+    random, terminals = np.random.default_rng(seed), list(LIBRARY.components[name].terminals)
     found = np.array([random.normal(size=POINTS) * nominal(name, form, key) for key, _ in gather]).reshape(len(gather), POINTS)
     positive = np.array([key[0] == "input" and level == 0 for key, level in gather], bool)
     found[positive] = 0.1 + np.abs(found[positive])
+    warm = np.array([k[0] == "node" and n == 0 and LIBRARY.components[name].domain(terminals[k[1]]).name == "thermal" for k, n in gather], bool)
+    found[warm] = 350.0 + 100.0 * np.abs(random.normal(size=found[warm].shape))
     return found
 
 

@@ -51,7 +51,7 @@ from netsim.integrators.turnover import FIRST, FLOWS, nothing_turned
 from netsim.kernels.apart import address_of, plain_loops
 from netsim.kernels.bundle import Bundle, bundled, called
 from netsim.peaks import ends_of
-from netsim.selection import Sampler
+from netsim.selection import Sampler, Selection, sampler
 from netsim.solvers.consistent import Consistent
 from netsim.solvers.history import PIECES, more_pieces
 from netsim.solvers.initial import Structure
@@ -149,13 +149,13 @@ class Running:
 
 
 def begin_adaptive(
-    machine: Machine, structure: Structure, options: TransientOptions, g: Array, reader: Sampler, tracer: Sampler, corners: Array
+    machine: Machine, structure: Structure, options: TransientOptions, g: Array, reader: Sampler, corners: Array, tracer: Sampler | None = None
 ) -> Running:
     """A run from the consistent global vector g, with the first sample taken; `tracer` reads what measures and integrals ask for."""
     try:
-        return _begin(machine, structure, options, g, reader, tracer, corners)
+        return _begin(machine, structure, options, g, reader, tracer or sampler(machine, Selection()), corners)
     except Crowded as crowded:
-        return begin_adaptive(crowded.machine, crowded.structure, options, g, reader, tracer, corners)
+        return begin_adaptive(crowded.machine, crowded.structure, options, g, reader, corners, tracer)
 
 
 def _begin(machine: Machine, structure: Structure, options: TransientOptions, g: Array, reader: Sampler, tracer: Sampler, corners: Array) -> Running:
@@ -201,10 +201,9 @@ def _begin(machine: Machine, structure: Structure, options: TransientOptions, g:
 def _watched(machine: Machine, reader: Sampler, events: Settling | None) -> Array:
     """The values (by unknown) that somebody looks at: samples, conditions, delays."""
     layout, past = machine.system.layout, machine.problem.past
-    end = layout.y + layout.ny
     looked = [call.gather for call in events.calls] if events else []
-    places = np.concatenate([reader.reads(layout.y, end), *looked, layout.y + past.place[past.place >= 0]]).astype(np.int64)
-    return np.unique(places[(places >= layout.y) & (places < end)]) - layout.y + layout.nk
+    places = np.concatenate([reader.reads(layout.y, layout.history), *looked, layout.y + past.place[past.place >= 0]]).astype(np.int64)
+    return np.unique(places[(places >= layout.y) & (places < layout.y + layout.ny)]) - layout.y + layout.nk
 
 
 def _chosen_anew(run: Running, failing: bool) -> bool:

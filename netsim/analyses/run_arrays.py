@@ -93,9 +93,10 @@ def first_control(
     stop, fixed, kinematic, past = options.stop, options.step, machine.system.layout.nk > 0, machine.problem.past
     past.numbers[[WATCHING, CAREFUL, BEGINS_LOW]] = not fixed or method.order > 1, method.explicit, method.variable
     features = stop / FEATURES / method.gap if method.explicit and curved(machine) else stop / 4
-    longest = fixed if fixed else min(features, options.max_step or np.inf, WITHIN * past.length.min(initial=np.inf))
+    longest = fixed if fixed else min(options.max_step or features, WITHIN * past.length.min(initial=np.inf))
     weight = GIVEN_STEP / method.tolerance(options.rtol) if fixed and method.name not in FIXED else 0.0
-    numbers = np.array([0.0, size, stop, fixed, 1e-15 * stop, longest, BY_ERROR, 0.0, np.inf, np.inf, stop / FEATURES, 0.0, weight, 0.0])
+    tail = [stop / FEATURES, 0.0, np.inf, weight, 0.0]
+    numbers = np.array([0.0, size, stop, fixed, 1e-15 * stop, longest, BY_ERROR, 0.0, np.inf, np.inf, *tail])
     kinematic_constraints = structure.index > 1 and len(plan.sizes) > 0 and not method.explicit  # whose steps end in one of themselves
     grid: Array = np.zeros(0)
     if options.sample:
@@ -121,18 +122,18 @@ def curved(machine: Machine) -> bool:
 
 
 def defect_limits(machine: Machine, structure: Structure, options: TransientOptions, method: Method, trial: Trial, watched: Array) -> Array:
-    """How many tolerances the defect may move each position and value by; none where it says nothing: steps are given, the method has no matrix, or
-    every equation is a sum of constant multiples, so that polynomials that hold at some instants hold between them."""
+    """How many tolerances the defect may move each position and value by; none where steps are given or the method has no matrix. Where every
+    equation is a sum of constant multiples, polynomials that hold at some instants hold between them, but for what follows a drive stiffly."""
     system, nk = machine.system, machine.system.layout.nk
-    if options.step or method.explicit or not curved(machine):
+    if options.step or method.explicit:
         return np.zeros(0)
     share = options.rtol / method.tolerance(options.rtol)  # what is off between the ends does not add up: it counts against what was asked for
     moving = structure.dynamic.d[: system.n] > 0
     at_once = ~moving & np.isin(np.arange(system.n), watched)
-    limits = np.where(moving, GROSS, np.where(at_once, FINE * share, np.inf))
+    limits = np.where(moving, GROSS, np.where(at_once, FINE * share, np.inf)) if curved(machine) else np.full(system.n, np.inf)
     limits[nk:][moving[nk:]] = GROSS if method.variable else share
     limits[nk:][trial.exponent[2 * nk :] > 0] = np.inf
-    return limits
+    return limits if np.isfinite(limits).any() else np.zeros(0)
 
 
 def first_readout(machine: Machine, reader: Sampler, tracer: Sampler, shares: Bundle, method: Method, control: Control) -> Readout:

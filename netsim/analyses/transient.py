@@ -97,7 +97,7 @@ def transient(
         recovery = plan_recovery(machine, structure, g) if options.recovers else None
         run = begin_run(machine, options, g, reader, selection, recovery)
     else:
-        run = begin_adaptive(machine, structure, options, g, reader, tracer, corners)
+        run = begin_adaptive(machine, structure, options, g, reader, corners, tracer)
     loop = clock.process_time()
     try:
         failure = integrate(run, reader, progress) if isinstance(run, Stepping) else integrate_adaptive(run, progress)

@@ -51,9 +51,11 @@ from netsim.integrators.control import (
     PEAK,
     PROJECTING,
     REASON,
+    REFUSED_BY,
     RESTARTS,
     ROW,
     SIZE,
+    SPACING,
     STEP,
     STOP,
     TOGETHER,
@@ -76,6 +78,8 @@ at an instant at which relations are to be looked at."""
 
 SHORTEST = 1e-10
 """The share of a run that its first step takes at least, however small its motion is."""
+IDLE = 5
+"""Steps refused in a row behind which a defect that a shorter step does not halve is rounding, and lets the step pass."""
 PATIENCE, CALLS = 8, 2
 """A jump is crossed in one shortest step that does not pass the test: more in a row lead nowhere. Every so many failures of a
 mechanism the caller helps."""
@@ -121,6 +125,9 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
             trial.counters[ASTRAY] += 0 if set_time(problem, trial, last) == CONVERGED else 1
             project_end(problem, plan, trial)
         missed = defect(method, problem, factor, trial, control, t, h)
+        idle = places[FAILURES] > IDLE and h < numbers[SPACING] and missed > 0.5 * numbers[REFUSED_BY]
+        numbers[REFUSED_BY] = missed
+        missed = 0.0 if idle else missed
         if missed > 1.0 and not too_short(numbers, h):
             trial.counters[REJECTED] += 1
             places[FAILURES] += 1

@@ -61,9 +61,8 @@ def prepare(n: int, nk: int, nq: int, highest: int = HIGHEST) -> Bundle:
     m = n + nk + nq
     memory = np.zeros(9)
     memory[ORDER_NOW], memory[LIMIT] = 1.0, highest
-    differences, renewed = np.zeros((2, ROWS, m))
-    predictor, spread, older = np.zeros((3, m))
-    return bundled(Bdf(memory, differences, renewed, predictor, spread, older, np.zeros((3, ROWS * ROWS)), np.zeros((2, ROWS * 6))))
+    (d, renewed), (z0, spread, older) = np.zeros((2, ROWS, m)), np.zeros((3, m))
+    return bundled(Bdf(memory, d, renewed, z0, spread, older, np.zeros((3, ROWS * ROWS)), np.zeros((2, ROWS * 6))))
 
 
 @inner
