@@ -21,8 +21,10 @@ NAMES = sorted({path.stem for path in models_folder().glob("*.net") if "step = "
 ROUND_OFF = 1e-10
 LOSSLESS = {"heated_resistor", "heated_wall", "gas_bottle", "cooling_circuit", "transistor_amplifier"}
 """Their stored energy is linear in the unknowns, or hardly moves: implicit Euler keeps it to round-off."""
-SECOND_ORDER = {"motor_angle", "coaxial_cable"}
+SECOND_ORDER = {"coaxial_cable"}
 """Run by generalized-alpha: the account is off by an amount of second order, of either sign."""
+RADAU = {"motor_angle"}
+"""Run by Radau: what its account misses at these steps is near rounding."""
 SHORT = {"coupled_coils": 10e-6, "coupled_oscillators": 1.0, "lever": 0.3}
 """Oscillations that go on for many periods are followed for a few."""
 
@@ -41,11 +43,11 @@ def missing(name, divisor):
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_is_created_and_little_is_lost(name):
     lost, scale = missing(name, 2)
-    assert np.min(lost) > -(1e-5 if name in SECOND_ORDER else ROUND_OFF) * scale
+    assert np.min(lost) > -(1e-5 if name in SECOND_ORDER | RADAU else ROUND_OFF) * scale
     assert np.max(lost) < (ROUND_OFF if name in LOSSLESS else 0.05) * scale
 
 
-@pytest.mark.parametrize("name", sorted(set(NAMES) - LOSSLESS))
+@pytest.mark.parametrize("name", sorted(set(NAMES) - LOSSLESS - RADAU))
 def test_the_loss_is_of_the_method_s_order(name):
     coarse, fine = (np.max(missing(name, divisor)[0]) for divisor in (4, 8))
     assert np.log2(coarse / fine) == pytest.approx(2.0 if name in SECOND_ORDER else 1.0, abs=0.05)
@@ -191,7 +193,7 @@ def test_flexible_trees_in_joint_coordinates_keep_their_energy(name, link):
     model = netsim.load(FLEXIBLE[name].replace("LINK", link))
     lost = []
     for rtol in (1e-8, 1e-10):
-        result = model.transient(stop=0.2, rtol=rtol, sample=0.02, method="rk8", formulation="tree", save=[])
+        result = model.transient(stop=0.2, rtol=rtol, sample=0.02, max_step=0.05, method="rk8", formulation="tree", save=[])
         assert result.attrs["formulation"] == "tree"
         lost.append(np.ptp(result["energy.stored"].values))
         assert np.ptp(result["energy.kinetic"].values) > 1.0

@@ -11,8 +11,8 @@ Array = np.ndarray
 NOW, SIZE, STOP, FIXED, LEAST, LONGEST, REASON, LAST, DUE, ARRIVAL, SPACING, MISSED, REFUSED_BY, WEIGHT, WORST = range(15)
 """Positions in Control.numbers: instant, size of the next step, end, given step (0: adaptive), smallest and longest step, what limited the last one,
 where its end is looked at (just before a corner), next known instants of an event and of what
-comes out of a delay with a jump, the longest stretch that nobody looks into, the defects of the last step and of the last attempt; what makes a given step's error one in
-units of rtol (0: it has no estimate), and the largest of these."""
+comes out of a delay with a jump, the longest stretch that nobody looks into, the defects of the last step and of the last attempt;
+what makes a given step's error one in units of rtol (0: it has no estimate), and the largest of these."""
 
 CORNER, GRID, ROW, STEP, EVERY, PROJECTING, RECOVERING, RESTARTS, FAILURES, CREEPING, PEAK, TRACED, AT_ONCE, WITHIN = range(14)
 """Positions in Control.places: next corner, next requested instant, next row, steps done, accepted steps between samples (0: at requested instants

@@ -226,7 +226,12 @@ def _located(method, problem, trial, plan, watch, t, h, last, low, high):
     if not above > 0.0:
         return NEVER
     _state(method, problem, trial, plan, t, h, last, low, True)
-    below = _worst(watch, trial.g)
+    below, width = _worst(watch, trial.g), high - low
+    while below > SLACK and low > 0.0:  # a point made consistent passes before the polynomial does
+        high, above = low, below
+        low, width = max(0.0, low - width), 2.0 * width
+        _state(method, problem, trial, plan, t, h, last, low, True)
+        below = _worst(watch, trial.g)
     if below > SLACK:
         return low
     below = min(below, -EPS)
