@@ -38,9 +38,9 @@ class Binding(Spanned):
 
 @dataclass(frozen=True)
 class Start(Spanned):
-    """`start x = 3 mm` on an instance (target `x`), `start a.x = 3 mm` as a statement; `guess` likewise, `nominal` as a statement."""
+    """`start x = 3 mm` on an instance (target `x`), `start a.x = 3 mm` as a statement; `guess` likewise."""
 
-    word: str  # 'start', 'guess' or 'nominal'
+    word: str  # 'start' or 'guess'
     target: Name
     value: Expr
 
