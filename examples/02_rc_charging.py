@@ -9,7 +9,7 @@ SUPPLY, TAU = 5.0, 1e-3
 
 
 def error(step):
-    result = netsim.load(models_folder() / "rc.net").transient(stop=5e-3, step=step)
+    result = netsim.load(models_folder() / "rc.net").transient(stop=5e-3, step=step, method="euler")
     exact = SUPPLY * (1 - np.exp(-result["time"].values / TAU))
     return np.abs(result["mid.v"].values - exact).max(), result
 

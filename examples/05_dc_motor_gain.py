@@ -9,7 +9,7 @@ V, R, K, D, LOAD = 12.0, 1.0, 0.05, 1e-5, 0.05
 
 
 def compute():
-    result = netsim.load(models_folder() / "dc_motor.net").transient(stop=2, step=0.2e-3, save=["shaft.w", "motor.i"])
+    result = netsim.load(models_folder() / "dc_motor.net").transient(stop=2, save=["shaft.w", "motor.i"])
     speed = result["shaft.w"]
     free, loaded = float(speed.sel(time=0.999, method="nearest")), float(speed[-1])
     assert np.isclose(free, V * K / (K**2 + R * D), rtol=1e-5)

@@ -19,8 +19,8 @@ m2    mass          (b)          m = 2 kg
 c2    spring        (b, ground)  c = 200 N/m
 same  displacement  (b, ground)  s = table(throw, a.x)
 
-run throw  = transient(stop = 1.5 s, step = 1 ms)
-run repeat = transient(stop = 1.5 s, step = 1 ms)
+run throw  = transient(stop = 1.5 s, step = 1 ms, method = euler)
+run repeat = transient(stop = 1.5 s, step = 1 ms, method = euler)
 save a.x, b.x, same.push, push.F
 """
 

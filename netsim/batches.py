@@ -13,8 +13,9 @@ from netsim.bindings import Shape, leaf_values
 from netsim.component import is_kinematic, scalar_count, sizes_of
 from netsim.errors import InputError, Problem
 from netsim.kernels.build import build_form
-from netsim.kernels.form import Form, Key, Symbols
+from netsim.kernels.form import CONSTANT, UNIFORMS, Form, Key, Symbols
 from netsim.kernels.kernel import Kernel, energy_kernel, event_kernel, jacobian_kernel, level_kernel, residual_kernel
+from netsim.kernels.program import is_affine
 from netsim.language.expressions import flatten
 from netsim.network import GROUND, Instance, Network
 from netsim.numbering import Numbering
@@ -53,6 +54,14 @@ class FormKernels:
     @cached_property
     def levels(self) -> Kernel:
         return level_kernel(self.form)
+
+    @cached_property
+    def curved(self) -> bool:
+        """Whether residuals or charges are anything but sums of constant multiples of unknowns, drives and the time."""
+        kernel = self.residual
+        still = {i for i, (key, _) in enumerate(kernel.gather) if key[0] in CONSTANT}
+        still |= {kernel.program.first_uniform + i for i, name in enumerate(UNIFORMS) if name != "time"}
+        return not is_affine(kernel.program, still)
 
 
 @dataclass(frozen=True)

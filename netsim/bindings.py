@@ -26,7 +26,8 @@ from netsim.values import Values
 
 @dataclass(frozen=True)
 class TableCall:
-    """`table("file.csv", argument, "column", kind = cubic, outside = error)` or `table(run, signal)` (file '' and run set)."""
+    """`table("file.csv", argument, "column", kind = cubic, outside = error)` or `table(run, signal)` (file '' and run set;
+    `dimension` is then that of the signal, None where it is not known yet)."""
 
     call: Call
     file: str = ""
@@ -36,6 +37,7 @@ class TableCall:
     kind: str = "cubic"
     outside: str = "error"
     argument: Shape | None = None
+    dimension: Dimension | None = None
 
 
 @dataclass(frozen=True)
@@ -96,14 +98,22 @@ def _lifted(expr: Expr, state: _Lift) -> Expr:
             state.tables.append(table_call(expr, state))
             return Name((Part(f"$table {len(state.tables) - 1}"),), span=expr.span)
         case Call():
-            keywords = tuple((k, _lifted(v, state)) for k, v in expr.keywords)
-            return replace(expr, arguments=tuple(_lifted(a, state) for a in expr.arguments), keywords=keywords)
+            kept = [v for v in _orders(expr) if isinstance(v, Number)]  # how smooth a function is belongs to the shape
+            keywords = tuple((k, v if v in kept else _lifted(v, state)) for k, v in expr.keywords)
+            return replace(expr, arguments=tuple(a if a in kept else _lifted(a, state) for a in expr.arguments), keywords=keywords)
         case Vector():
             return replace(expr, items=tuple(_lifted(i, state) for i in expr.items))
         case Conditional():
             condition, then, otherwise = (_lifted(e, state) for e in (expr.condition, expr.then, expr.otherwise))
             return replace(expr, condition=condition, then=then, otherwise=otherwise)
     raise InputError(Problem("E201", "a text cannot stand in a calculation", expr.span))
+
+
+def _orders(call: Call) -> list[Expr]:
+    """The `order` of a smooth_step."""
+    if call.function != "smooth_step":
+        return []
+    return [*call.arguments[1:2], *(v for k, v in call.keywords if k == "order")]
 
 
 def _is_literal(expr: Expr) -> bool:
@@ -274,6 +284,7 @@ def _smooth(expr: Expr, shape_: Shape) -> int:
             inner = [*expr.arguments, *(v for _, v in expr.keywords)]
             found = min((_smooth(e, shape_) for e in inner), default=FOREVER)
             own = FUNCTIONS[expr.function].smoothness if expr.function in FUNCTIONS else None
+            own = next((int(v.value) for v in _orders(expr) if isinstance(v, Number)), own)
             if expr.function == "sine" and any(k == "at" for k, _ in expr.keywords):
                 own = 0
             if expr.function == "pulse" and {"rise", "fall"} <= {k for k, _ in expr.keywords}:

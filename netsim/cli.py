@@ -205,11 +205,11 @@ def _draw(model: Model, runs: list[Samples], picture: Path) -> list[Path]:
 
 
 def _verdict(runs: Sequence[Samples]) -> int:
-    """What became of the last run: fine, failed (the problem is shown, as are assertions that do not hold) or interrupted."""
+    """What became of the last run: fine, failed (the problem is shown, as are warnings and assertions that do not hold) or interrupted."""
     last = runs[-1]
-    _complain(broken := [problem for run in runs for problem in run.broken])
+    _complain([problem for run in runs for problem in (*run.warnings, *run.broken)])
     if last.finished:
-        return FAILED if broken else FINE
+        return FAILED if any(run.broken for run in runs) else FINE
     failure = last.attributes.get("failure")
     if failure is not None:
         _complain([failure])
@@ -339,7 +339,7 @@ def _on_command_line(problem: Problem) -> Problem:
 def coloured(text: str) -> str:
     """A rendered problem for a terminal: the code and the caret in red (a note's in blue), the hint in green."""
     text = re.sub(r"(?m)(^|: )(E\d{3}) ", "\\1\x1b[1;31m\\2\x1b[0m ", text, count=1)
-    text = re.sub(r"(?m)(^|: )(N\d{3}) ", "\\1\x1b[1;34m\\2\x1b[0m ", text, count=1)
+    text = re.sub(r"(?m)(^|: )([NW]\d{3}) ", "\\1\x1b[1;34m\\2\x1b[0m ", text, count=1)
     text = re.sub(r"(?m)^(      \| \s*)(\^+.*)$", "\\1\x1b[31m\\2\x1b[0m", text)
     return re.sub(r"(?m)^(      = )(hint:)", "\\1\x1b[32m\\2\x1b[0m", text)
 

@@ -17,7 +17,7 @@ from netsim.errors import InputError, Problem, nearest
 from netsim.language import filters
 from netsim.language.beams import NAMES
 from netsim.language.expressions import Scope, Typed, evaluate
-from netsim.language.syntax import Branch, ComponentDef, DomainDef, Equation, Expr, Name, Quantity, Terminal
+from netsim.language.syntax import Assert, Branch, ComponentDef, DomainDef, Equation, Expr, Name, Quantity, Terminal
 from netsim.units import KNOWN_NAMES, NO_DIMENSION, Dimension, parse_unit
 
 SECOND = parse_unit("s").dimension
@@ -95,6 +95,21 @@ class Component:
     @cached_property
     def signal_outputs(self) -> tuple[str, ...]:
         return tuple(name for name, t in self.terminals.items() if t.direction == "out")
+
+    @cached_property
+    def claims(self) -> tuple[Assert, ...]:
+        """The asserts that read quantities: judged on a run (netsim.claims), the others on parameters (netsim.values)."""
+        return tuple(claim for claim in self.definition.asserts if self.quantities_in(claim.condition))
+
+    def quantities_in(self, expr: Expr) -> list[Name]:
+        """The names in an expression that are no parameters, counts or world values; lets are followed."""
+        d, found = self.definition, list[Name]()
+        lets = {let.name: let.value for let in d.lets}
+        fixed = {*(p.name for p in d.params), *(c.name for c in d.counts), *WORLD, *CONSTANTS}
+        for name in names_in(expr):
+            word = name.parts[0].text
+            found += self.quantities_in(lets[word]) if word in lets else [name] if word not in fixed else []
+        return found
 
     @property
     def is_lagrangian(self) -> bool:

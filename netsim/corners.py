@@ -31,7 +31,9 @@ Series = Callable[[Any], Any]
 GRID = 4000
 """Brackets per run for switching functions that are not linear in time."""
 MOST = 2_000_000
-TOGETHER = 1e-13
+SAMPLES = 200
+"""Samples of a smooth table that are looked for where its argument is not linear in time."""
+TOGETHER = 16 * 2.220446049250313e-16
 """Corners closer than this share of the run are one."""
 
 NO_FUNCTION_OF_TIME = (ValueError, TypeError, ArithmeticError, NetsimError)
@@ -68,10 +70,20 @@ def corners_of(machine: Machine, stop: float) -> Array:
         texts += [(_of_shape(shape, values), [shape.expr]) for shape in batch.shapes]
     texts += _component_texts(machine)
     for text, expressions in texts:
-        found += [_instants(switching, whole, stop) for expr in expressions for switching, whole in _switching(expr, text)]
+        found += [instants_of(switching, whole, stop) for expr in expressions for switching, whole in _switching(expr, text)]
     every = np.sort(np.concatenate(found))
     every = every[(every > TOGETHER * stop) & (every <= stop)]
     return every[np.append(True, np.diff(every) > TOGETHER * stop)] if len(every) else every
+
+
+def bending(shape: Shape, values: Values) -> Iterator[tuple[Series, bool]]:
+    """(switching function, whether whole numbers count and not zero alone) of every place where a bound function of time may bend or jump."""
+    return _switching(shape.expr, _of_shape(shape, values))
+
+
+def expression_at(shape: Shape, values: Values, t: Any) -> Any:
+    """The value of a bound function of time at an instant, which may be a symbol; raises one of `NO_FUNCTION_OF_TIME` where it reads tables."""
+    return evaluate(shape.expr, _of_shape(shape, values).at(t)).value
 
 
 def _of_shape(shape: Shape, values: Values) -> Text:
@@ -124,7 +136,7 @@ def _of_time(expr: Any, text: Text) -> Iterator[Series]:
         yield series
     except NO_FUNCTION_OF_TIME:
         inner = text.lets.get(plain_name(expr) or "")
-        for part in _inside(expr) if inner is None else (inner,):
+        for part in inside(expr) if inner is None else (inner,):
             yield from _of_time(part, text)
 
 
@@ -140,11 +152,12 @@ def _may_switch(definition: ComponentDef, bends: bool) -> bool:
 def _parts(expr: Any) -> Iterator[Any]:
     """An expression and everything in it."""
     yield expr
-    for inner in _inside(expr):
+    for inner in inside(expr):
         yield from _parts(inner)
 
 
-def _inside(expr: Any) -> tuple[Any, ...]:
+def inside(expr: Any) -> tuple[Any, ...]:
+    """The expressions that an expression is made of."""
     match expr:
         case Call():
             return (*expr.arguments, *(v for _, v in expr.keywords))
@@ -181,17 +194,17 @@ def _of_instance(instance: Instance, definition: ComponentDef, inputs: Mapping[s
     return Text(at, lets)
 
 
-BENDING = ("step", "ramp", "abs", "sign", "floor", "mod", "min", "max", "sine", "pulse", "interpolate")
+BENDING = ("step", "ramp", "abs", "sign", "floor", "mod", "min", "max", "sine", "pulse", "interpolate", "smooth_step", "clamped")
 
 
 def _switching(expr: Any, text: Text) -> Iterator[tuple[Series, bool]]:
     """(switching function, whether whole numbers count and not zero alone) of every place that may bend or jump."""
-    for part in _inside(expr):
+    for part in inside(expr):
         yield from _switching(part, text)
     match expr:
         case Name() if plain_name(expr) in text.lets:
             yield from _switching(text.lets[str(plain_name(expr))], text)
-        case Call(function="interpolate"):
+        case Call(function="interpolate" | "clamped"):
             yield from _of_points(expr, text)
         case Call():
             yield from _of_call(expr, text.series)
@@ -211,6 +224,10 @@ def _of_call(call: Call, series: Callable[[Any], Series]) -> Iterator[tuple[Seri
             yield _difference(series(first), _argument(call, given, ("t", "at"), "at", series)), False
         case "abs" | "sign":
             yield series(first), False
+        case "smooth_step":
+            start = _argument(call, given, ("u", "order"), "u", series)
+            yield start, False
+            yield _difference(start, _constant(1.0)), False
         case "floor":
             yield series(first), True
         case "mod":
@@ -274,7 +291,7 @@ def _difference(a: Series, b: Series) -> Series:
     return lambda t: a(t) - b(t)
 
 
-def _instants(switching: Series, whole: bool, stop: float) -> Array:
+def instants_of(switching: Series, whole: bool, stop: float) -> Array:
     """Where a switching function passes zero (or any whole number) within (0, stop]."""
     try:
         ends = switching(0.0), switching(stop)
@@ -322,14 +339,36 @@ def _bisected(switching: Series, low: float, high: float, level: float, falling:
 
 def _table_corners(machine: Machine, table: int, kind: str, argument: Series, stop: float) -> Array:
     """Instants at which a table's argument passes its samples (its ends alone, where it is smooth between)."""
+    breaks = _breaks(machine, table)
+    return _passed(breaks if kind in ("linear", "hold") else breaks[[0, -1]], argument, stop)
+
+
+def samples_passed(machine: Machine, stop: float) -> Array:
+    """Instants within (0, stop) at which a smooth table's argument passes its samples: what happens between two of them may be brief."""
+    found = [np.zeros(0)]
+    for drive in machine.system.drives:
+        for (table, call), shape in zip(drive.calls, drive.shapes):
+            if call.kind not in ("linear", "hold"):
+                argument = _of_shape(shape, machine.values).series(shape.expr)
+                found.append(_passed(_breaks(machine, table), argument, stop, SAMPLES))
+    every = np.unique(np.concatenate(found))
+    return every[(every > 0.0) & (every < stop)]
+
+
+def _breaks(machine: Machine, table: int) -> Array:
     problem = machine.problem
-    breaks = problem.table_breaks[problem.table_first[table] : problem.table_first[table + 1]]
-    chosen = breaks if kind in ("linear", "hold") else breaks[[0, -1]]
+    return problem.table_breaks[problem.table_first[table] : problem.table_first[table + 1]]
+
+
+def _passed(breaks: Array, argument: Series, stop: float, most: int = MOST) -> Array:
+    """Instants at which an argument passes values; none where it is not linear in time and they are more than `most`."""
     try:
         start, end = argument(0.0), argument(stop)
         middle = argument(0.37 * stop)
     except NO_FUNCTION_OF_TIME:
         return np.zeros(0)
     if abs(middle - (start + 0.37 * (end - start))) <= 1e-12 * max(abs(start), abs(end)):
-        return (chosen - start) * (stop / (end - start)) if end != start else np.zeros(0)
-    return np.concatenate([np.zeros(0), *(_instants(_difference(argument, _constant(b)), False, stop) for b in chosen)])
+        return (breaks - start) * (stop / (end - start)) if end != start else np.zeros(0)
+    if len(breaks) > most:
+        return np.zeros(0)
+    return np.concatenate([np.zeros(0), *(instants_of(_difference(argument, _constant(b)), False, stop) for b in breaks)])

@@ -74,6 +74,7 @@ class _Expander:
         self.merged: dict[int, int] = {}
         self.instances: list[Instance] = []
         self.beginnings: list[Beginning] = []
+        self.nominals: list[Beginning] = []
         self.readings: list[Statement] = []
         self.problems: list[Problem] = []
         self.depth = 0
@@ -144,7 +145,8 @@ class _Expander:
         frame.integers[count.name] = value
 
     def _begin(self, start: Start, frame: Frame) -> None:
-        self.beginnings.append(Beginning(start.word, frame.prefix + name_text(start.target, frame), start.value, frame, start.span))
+        found = self.nominals if start.word == "nominal" else self.beginnings
+        found.append(Beginning(start.word, frame.prefix + name_text(start.target, frame), start.value, frame, start.span))
 
     # ---------------------------------------------------------------------------------------- instances
 
@@ -316,7 +318,7 @@ class _Expander:
             return tuple(written_out(s, {}, top) for s in (*statements, *self.readings) if isinstance(s, kind))
 
         asked = (of(World), of(Run), of(Save), of(Plot), of(Measure), of(Assert))
-        return Network(file, nodes, instances, tuple(self.beginnings), top, self.library, *asked, text)
+        return Network(file, nodes, instances, tuple(self.beginnings), top, self.library, *asked, text, nominals=tuple(self.nominals))
 
     def _root(self, node: int) -> int:
         while node in self.merged:

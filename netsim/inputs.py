@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 from netsim.batches import form_of
 from netsim.bindings import Shape, TableCall, lift, symbolic_scope
 from netsim.component import SECOND, WORLD, dimension, scalar_count, sizes_of
 from netsim.errors import InputError, Problem
+from netsim.expansion import build_network
 from netsim.kernels.form import UNIFORM, Symbols
 from netsim.language.expressions import Scope, Typed, evaluate, flatten, is_bare, quantity_of, shaped
+from netsim.language.parse import parse
 from netsim.language.syntax import Expr, Name, Quantity, Unary, Vector
 from netsim.network import Frame, Network
 from netsim.signals import NodeSignal, Reading, find_signal
@@ -50,13 +53,41 @@ def bounds_of(network: Network, values: Values) -> list[Bound]:
             if binding.name in inputs:
                 quantity = inputs[binding.name]
                 try:
-                    shape = lift(binding.value, instance.frame, values, signal)
+                    shape = with_dimensions(lift(binding.value, instance.frame, values, signal), network)
                     found.append(Bound(i, quantity, sizes_of(quantity.size, dict(instance.counts)), shape))
                 except InputError as error:
                     problems.extend(error.problems)
     if problems:
         raise InputError(problems)
     return found
+
+
+def with_dimensions(shape: Shape, network: Network) -> Shape:
+    """The shape whose tables over runs know the dimensions of the signals they read."""
+    if not any(table.run for table in shape.tables):
+        return shape
+    return replace(shape, tables=tuple(replace(t, dimension=_signal_dimension(t, network)) if t.run else t for t in shape.tables))
+
+
+def _signal_dimension(call: TableCall, network: Network) -> Dimension | None:
+    """The dimension of the signal that a table over a run reads, of this netlist or of another; None where there is none (told when it is run)."""
+    assert call.signal is not None
+    try:
+        other = _other_network(call.run, Path(call.run).stat().st_mtime) if call.run.endswith(".net") else network
+        numbers = {instance.name: i for i, instance in enumerate(other.instances)}
+        found = find_signal(call.signal, other.top, other, other.node_numbers(), numbers, form_of)
+    except (InputError, OSError):
+        return None
+    if isinstance(found, NodeSignal):
+        return found.dimension
+    return form_of(other.instances[found.instance]).form.readings[found.reading].dimension if found else None
+
+
+@lru_cache(maxsize=32)
+def _other_network(path: str, changed: float) -> Network:
+    """The network of another netlist, as it is in its file since `changed`."""
+    text = Path(path).read_text(encoding="utf-8")
+    return build_network(parse(text, path), None, text)
 
 
 def shape_value(shape: Shape, symbols_: Symbols, signal: Callable[[int], Typed], quantity: Quantity | None, sizes: tuple[int, ...]) -> Typed:
@@ -103,7 +134,11 @@ def _only_leaves(expr: Expr) -> bool:
 
 
 def _table_dimension(call: TableCall, quantity: Quantity | None) -> Dimension:
-    """The dimension a table's column has; of an earlier run's signal, what the input wants. Raises `InputError` for a table over something else."""
+    """The dimension of a table's column, or of an earlier run's signal (where that is not known, what the input wants).
+
+    Raises `InputError` for a table over something else."""
+    if call.run and call.dimension is not None:
+        return call.dimension
     if call.run:
         return dimension(quantity.unit) if quantity else dimension(None)
     column = read_column(Path(call.file), call.column, call.call.span)

@@ -23,9 +23,9 @@ from netsim.language.expressions import Scope, Typed, evaluate, same_dimension
 from netsim.language.syntax import Assert, Binary, Call, Expr, Measure, Name
 from netsim.lets import signals_in
 from netsim.network import Network
-from netsim.samples import Figure, Samples
+from netsim.samples import Figure, Samples, Trace
 from netsim.selection import Finder
-from netsim.series import between, refined, refined_series, series_scope, unit_of
+from netsim.series import between, course_of, refined, series_scope, unit_of
 from netsim.solvers.machine import Machine
 from netsim.units import NO_DIMENSION, Dimension
 
@@ -43,12 +43,13 @@ class Record:
     parameters: Scope
     network: Network
     known: dict[str, Typed | NetsimError] = field(default_factory=dict)
+    trace: Trace | None = None
 
     @cached_property
     def fine(self) -> Record:
         """The same, refined."""
-        values = {name: refined_series(self.time, series) for name, series in self.values.items()}
-        return Record(refined(self.time), values, self.dimensions, self.parameters, self.network, self.known)
+        time, values = course_of(self.time, self.values, self.trace)
+        return Record(time, values, self.dimensions, self.parameters, self.network, self.known)
 
     def scope(self) -> Scope:
         """Signals as series, figures as numbers, and the functions of this module."""
@@ -230,7 +231,7 @@ def measured(machine: Machine, samples: Samples) -> tuple[tuple[Figure, ...], tu
     """
     network = machine.system.network
     saved = {signal.name: samples.values[:, j] for j, signal in enumerate(samples.signals)}
-    return _taken(machine, network, samples.time, {**samples.unseen, **saved})
+    return _taken(machine, network, samples.time, {**samples.unseen, **saved}, samples.trace)
 
 
 def check_measures(machine: Machine, network: Network) -> None:
@@ -246,9 +247,11 @@ def _entries(machine: Machine, network: Network) -> list[Any]:
     return [pair for name in signals_measured(network) for pair in finder.entries(name)]
 
 
-def _taken(machine: Machine, network: Network, time: Array, values: Mapping[str, Array]) -> tuple[tuple[Figure, ...], tuple[Problem, ...]]:
+def _taken(
+    machine: Machine, network: Network, time: Array, values: Mapping[str, Array], trace: Trace | None = None
+) -> tuple[tuple[Figure, ...], tuple[Problem, ...]]:
     dimensions = {entry.signal.name: dimension for entry, dimension in _entries(machine, network)}
-    record = Record(time, {name: values[name] for name in dimensions}, dimensions, machine.values.scope(network.top), network)
+    record = Record(time, {name: values[name] for name in dimensions}, dimensions, machine.values.scope(network.top), network, trace=trace)
     figures, wrong, mistakes = [], dict[Problem, None](), list[Problem]()
     with np.errstate(all="ignore"):
         for statement in (*network.measures, *network.asserts):

@@ -10,17 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from netsim.analyses.beginning import begun
+from netsim.analyses.beginning import begun, listed
 from netsim.analyses.given import listed_option, plain_option, written_option
 from netsim.analyses.inverse import inverse
 from netsim.analyses.inverse_options import OWN, InverseOptions, inverse_options, motions_in
 from netsim.analyses.modal import ModalOptions, modal, modal_options
-from netsim.analyses.options import TransientOptions, check_options
+from netsim.analyses.options import DEFAULT_METHOD, TransientOptions, check_options
 from netsim.analyses.recursion_options import RecursionOptions, recursion_options
+from netsim.analyses.refusals import refuse_runs, refuse_signals
 from netsim.analyses.static import StaticOptions, static, static_options
 from netsim.analyses.stepping import Progress
-from netsim.analyses.transient import listed, transient
+from netsim.analyses.transient import transient
 from netsim.bindings import TableCall, lift
+from netsim.claims import signals_judged, with_claims
 from netsim.errors import InputError, NetsimError, Problem, SimulationError, nearest
 from netsim.expansion import build_network
 from netsim.language.parse import parse
@@ -28,7 +30,7 @@ from netsim.language.show import show
 from netsim.language.syntax import Binary, Binding, Expr, Name, Run, Save, Vector
 from netsim.levels import absent_rates
 from netsim.library import electrical_types
-from netsim.measures import check_measures, measured, signals_measured
+from netsim.measures import check_measures, measured
 from netsim.network import Network
 from netsim.samples import Samples
 from netsim.solvers.initial import Structure
@@ -66,9 +68,8 @@ class Model:
         """The system that is solved (without constraints that are redundant by structure) and its differentiation levels.
 
         Raises `InputError` for a structurally singular network."""
-        if "findings" not in self.shared:
-            self.shared["findings"] = findings(self.system)
-        errors = [p for p in self.shared["findings"] if not p.is_note and (self.network.runs or p.code != "E302")]  # see _settled
+        found = findings(self.system, self.values, self.shared)
+        errors = [p for p in found if not p.is_note and (self.network.runs or p.code != "E302")]  # see _settled
         if errors:
             raise InputError(errors)
         constant = absent_rates(self.system, self.values)
@@ -112,16 +113,13 @@ class Model:
             machine = self.machine
         except NetsimError as error:
             return list(error.problems)
-        found = [*self.network.notes, *self.values.notes, *self.shared["findings"]]
+        found = [*self.network.notes, *self.values.notes, *findings(self.system, self.values, self.shared)]
         try:
-            from netsim.selection import select
-            from netsim.starts import start_rows
-
-            start_rows(self.system, self.values)
-            select(machine, self._saves(), self._plots())
+            refuse_signals(machine, self._saves(), self._plots())
             check_measures(machine, self.network)
             self._check_tables()
             options = self.run_options()
+            refuse_runs(machine, options)
             if not any(p for p in found if not p.is_note):
                 found += self._start_notes(options)
         except NetsimError as error:
@@ -146,9 +144,8 @@ class Model:
             raise InputError(Problem("E420", "the netlist has no `run` line", hint="add: run transient(stop = 1 s, step = 1 ms)"))
         self._check_tables()
         chosen = [self._options(run, options or {}) for run in self.network.runs]
-        beside = (*beside, *signals_measured(self.network))
-        if self.network.measures or self.network.asserts:
-            check_measures(self.machine, self.network)
+        beside = (*beside, *signals_judged(self.network))
+        check_measures(self.machine, self.network)
         done: list[Samples] = []
         for run, option in zip(self.network.runs, chosen):
             try:
@@ -166,10 +163,10 @@ class Model:
     def _measured(self, samples: Samples) -> Samples:
         """With what `measure` and `assert` say of it: of runs over time; of equilibria only where the netlist has no other run."""
         static_ = len(samples.time) == 1 and any(run.analysis not in ("static", "modal") for run in self.network.runs)
-        if not samples.finished or samples.axis != "time" or static_ or not (self.network.measures or self.network.asserts):
+        if not (samples := with_claims(self.machine, samples)).finished or samples.axis != "time" or static_:
             return samples
         figures, broken = measured(self.machine, samples)
-        return replace(samples, figures=figures, broken=broken)
+        return replace(samples, figures=figures, broken=(*samples.broken, *broken))
 
     def _run(self, run: Run, option: Options, progress: Progress | None, beside: Sequence[Name], done: list[Samples]) -> Samples:
         """One run line, after those that are done."""
@@ -214,7 +211,7 @@ class Model:
         samples = model._run(run, model._options(run, given), progress, (), [])
         if "failure" in samples.attributes:
             raise SimulationError(samples.attributes["failure"])
-        return dataset(samples)
+        return dataset(samples, aloud=True)
 
     def transient(self, progress: Progress | None = None, save: list[str] | None = None, **options: Any) -> Any:
         """A transient run as an xarray.Dataset. Options: stop, step, method, rtol, forces, every, sample, from_, formulation, superelements.
@@ -224,7 +221,7 @@ class Model:
         from netsim.results import dataset
 
         numbers = {n.rstrip("_"): plain_option(n.rstrip("_"), v) for n, v in options.items()}
-        beside, chosen = signals_measured(self.network), check_options("transient", numbers, {})
+        beside, chosen = signals_judged(self.network), check_options("transient", numbers, {})
         machine = self.machine
         if chosen.start != "rest":
             self._settled()
@@ -233,7 +230,7 @@ class Model:
             error = SimulationError(samples.broken or samples.attributes["failure"])
             error.samples = samples  # type: ignore[attr-defined]
             raise error
-        return dataset(samples)
+        return dataset(samples, aloud=True)
 
     def static(self, save: list[str] | None = None, **options: Any) -> Any:
         """The equilibrium or operating point as an xarray.Dataset of one row. Options: at (s), formulation.
@@ -317,7 +314,7 @@ class Model:
         if run.analysis == "modal":
             return modal_options({n: v for n, v in options.items() if n not in given}, spans)
         if inverse_:
-            options = {"forces": "recovered", **({"method": "generalized_alpha"} if "step" in options else {}), **options}
+            options = {"forces": "recovered", "method": DEFAULT_METHOD, **options}
         stepping = check_options(run.analysis, options, spans)
         check_names(self.network, stepping.superelements, spans)
         return inverse_options(run, stepping, scope) if inverse_ else stepping

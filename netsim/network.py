@@ -91,7 +91,7 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """A written start or guess: `path` is the full dotted name it speaks of."""
+    """A written start, guess or nominal size: `path` is the full dotted name it speaks of."""
 
     word: str
     path: str
@@ -118,6 +118,7 @@ class Network:
     asserts: tuple[Assert, ...] = ()
     text: str = ""
     notes: tuple[Problem, ...] = ()
+    nominals: tuple[Beginning, ...] = ()
 
     def node_numbers(self) -> dict[str, int]:
         return self._numbers

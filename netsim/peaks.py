@@ -19,7 +19,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from netsim.corners import time_texts
+from netsim.corners import samples_passed, time_texts
 from netsim.kernels.call import compiled
 from netsim.solvers.machine import DRIVES, N_DRIVES, Machine
 from netsim.solvers.newton import set_time
@@ -27,8 +27,8 @@ from netsim.solvers.newton import set_time
 Array = np.ndarray
 Sampled = Callable[[Array], Array]
 
-SAMPLES, ENTRIES = 2000, 4_000_000
-"""Samples of a run, and of all drives together."""
+SAMPLES, ENTRIES, ROUGH = 2000, 4_000_000, 200
+"""Samples of a run, of all drives together, and of a run of which sizes are all that is asked for."""
 STEEP, SHARE = 0.05, 0.2
 """A drive is searched where more than STEEP of its largest slope is found in less than SHARE of the run."""
 SIGNIFICANT = 0.05
@@ -40,7 +40,8 @@ FINER, LEVELS = 64, 4
 
 def ends_of(machine: Machine, stop: float, corners: Array, work: tuple[float, ...], rtol: float) -> Array:
     """Where steps must end for the sake of functions of time, besides corners, in order."""
-    return np.union1d(peaks_of(machine, stop, corners), mesh_of(machine, stop, corners, work, rtol))
+    peaks = peaks_of(machine, stop, corners)
+    return np.union1d(peaks, mesh_of(machine, stop, np.union1d(corners, peaks), work, rtol))
 
 
 def peaks_of(machine: Machine, stop: float, corners: Array) -> Array:
@@ -48,14 +49,14 @@ def peaks_of(machine: Machine, stop: float, corners: Array) -> Array:
     found = [np.zeros(0)]
     count = machine.system.layout.nd
     if count:
-        times = _grid(stop, count)
+        times = _watched(machine, stop)
         values = _drives(machine, times)
-        for j in np.flatnonzero(_brief(values)):
+        for j in np.flatnonzero(_brief(times, values)):
             found.append(_peaks(partial(_drive, machine, int(j)), times, values[:, j], corners))
     for series in time_texts(machine):
         times = _grid(stop, 1)
         values = _each(series, times)
-        if _brief(values[:, None])[0]:
+        if _brief(times, values[:, None])[0]:
             found.append(_peaks(partial(_each, series), times, values, corners))
     return np.unique(np.concatenate(found))
 
@@ -70,9 +71,11 @@ def mesh_of(machine: Machine, stop: float, corners: Array, work: tuple[float, ..
     """Instants within (0, stop) between which the polynomial through a step's nodes (from 0 to 1) follows every drive; none where four steps do."""
     if not machine.system.layout.nd:
         return np.zeros(0)
-    nodes = np.array(work)
-    spread = np.ptp(_drives(machine, _grid(stop, machine.system.layout.nd)), axis=0)
+    nodes, grid = np.array(work), _watched(machine, stop)
+    course = _drives(machine, grid)
+    spread = np.ptp(course, axis=0)
     moving = np.flatnonzero(np.isfinite(spread) & (spread > 0))
+    course = course[:, moving] / spread[moving]
     edges = np.unique(np.concatenate([np.linspace(0.0, stop, 5), corners[corners < stop]]))
     to_between = _polynomial(nodes, BETWEEN)
     open_, found = np.column_stack([edges[:-1], edges[1:]]), [np.zeros(0)]
@@ -82,6 +85,7 @@ def mesh_of(machine: Machine, stop: float, corners: Array, work: tuple[float, ..
         times = open_[:, :1] + shares * (open_[:, 1:] - open_[:, :1])
         values = _drives(machine, times.ravel()).reshape(*times.shape, -1)[:, :, moving] / spread[moving]
         missed = np.abs(values[:, len(nodes) :] - np.einsum("ij,njk->nik", to_between, values[:, : len(nodes)])).max(axis=(1, 2))
+        missed = np.maximum(missed, _missed(nodes, values[:, : len(nodes)], open_, grid, course))
         pieces = np.clip(np.ceil((missed / (FOLLOWED * rtol)) ** (1 / len(nodes))), 1, 64).astype(int)
         pieces[open_[:, 1] - open_[:, 0] < NARROWEST * stop] = 1
         split = np.flatnonzero(pieces > 1)
@@ -89,7 +93,25 @@ def mesh_of(machine: Machine, stop: float, corners: Array, work: tuple[float, ..
         found += [part[1:-1] for part in parts]
         count += sum(len(part) for part in parts)
         open_ = np.concatenate([np.zeros((0, 2)), *(np.column_stack([part[:-1], part[1:]]) for part in parts)])
+    found += [edges[1:-1]] if count else []
     return np.sort(np.concatenate(found))
+
+
+def _missed(nodes: Array, values: Array, pieces: Array, grid: Array, course: Array) -> Array:
+    """By how much the polynomials through the nodes' values in each piece (from, to) miss what drives are at the instants of a grid."""
+    piece = np.searchsorted(pieces[:, 0], grid, side="right") - 1
+    inside = np.flatnonzero((piece >= 0) & (grid > pieces[piece, 0]) & (grid < pieces[piece, 1]))
+    piece, found = piece[inside], np.zeros(len(pieces))
+    theta = (grid[inside] - pieces[piece, 0]) / (pieces[piece, 1] - pieces[piece, 0])
+    off = np.abs(course[inside] - np.einsum("ij,ijk->ik", _polynomial(nodes, theta), values[piece])).max(axis=1)
+    np.maximum.at(found, piece, off)
+    return found
+
+
+def sampled(machine: Machine, stop: float) -> Array:
+    """All drives at equal distances over the run: (instants, drives); what is not finite there counts as zero."""
+    values = _drives(machine, _grid(stop, max(machine.system.layout.nd, ENTRIES // ROUGH)))
+    return np.where(np.isfinite(values), values, 0.0)
 
 
 def _polynomial(nodes: Array, places: Array) -> Array:
@@ -99,6 +121,12 @@ def _polynomial(nodes: Array, places: Array) -> Array:
 
 def _grid(stop: float, count: int) -> Array:
     return np.linspace(0.0, stop, int(np.clip(ENTRIES // count, 200, SAMPLES)) + 1)
+
+
+def _watched(machine: Machine, stop: float) -> Array:
+    """Instants at which all drives are looked at: of a grid, and those at which a smooth table passes its samples."""
+    grid, passed = _grid(stop, machine.system.layout.nd), samples_passed(machine, stop)
+    return np.union1d(grid, passed if len(passed) < ENTRIES // machine.system.layout.nd else passed[:0])
 
 
 def _drives(machine: Machine, times: Array) -> Array:
@@ -125,11 +153,12 @@ def _sample(problem, g, times, values):
             values[i, j] = g[first + j]
 
 
-def _brief(values: Array) -> Array:
+def _brief(times: Array, values: Array) -> Array:
     """Which columns change in a small share of the run only."""
-    slopes = np.abs(np.diff(values, axis=0))
+    spans = np.diff(times)[:, None]
+    slopes = np.abs(np.diff(values, axis=0)) / spans
     steepest = slopes.max(axis=0)
-    return np.isfinite(steepest) & (steepest > 0) & ((slopes > STEEP * steepest).mean(axis=0) < SHARE)
+    return np.isfinite(steepest) & (steepest > 0) & ((spans * (slopes > STEEP * steepest)).sum(axis=0) < SHARE * times[-1])
 
 
 def _peaks(series: Sampled, times: Array, values: Array, corners: Array) -> Array:

@@ -10,6 +10,7 @@ import csv
 import importlib.util
 import os
 import re
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,14 +25,15 @@ ENERGIES = ("energy.stored", "energy.supplied", "energy.dissipated")
 KINETIC = "energy.kinetic"
 _DOCS = ("energy stored in the network", "energy supplied since the start", "energy dissipated since the start")
 _AXES = {"time": {"units": "s", "long_name": "time"}, "mode": {"units": "1", "long_name": "number of the mode, slowest first"}}
-_PARTIAL, _EVENT = "# partial result: ", "# event: "
+_PARTIAL, _EVENT, _WARNING = "# partial result: ", "# event: ", "# warning: "
 _SLASH = "\u2215"  # NetCDF reads '/' in a name as a group: files carry the division slash instead
 
 
-def dataset(samples: Samples) -> Any:
+def dataset(samples: Samples, aloud: bool = False) -> Any:
     """The samples as an `xarray.Dataset` over `time`: a variable per signal (attributes `units`, `long_name`), the energy account
     (J, `energy.stored` ...) and, as attributes, netlist, options, statistics, `finished`, `message`, `energy_balance` (J), what was measured
-    (`measure.NAME` in the SI unit `measure.NAME.units`) and what assertions said (`broken`)."""
+    (`measure.NAME` in the SI unit `measure.NAME.units`), what assertions said (`broken`) and why the result may be less right than the run was asked
+    for (`warnings`, one a line; `aloud`: a `RuntimeWarning` each as well)."""
     import xarray
 
     axis = samples.axis
@@ -45,16 +47,20 @@ def dataset(samples: Samples) -> Any:
     attributes |= {"name": samples.name, "finished": samples.finished, "message": samples.message, "energy_balance": energy_balance(samples.energy)}
     for figure in samples.figures:
         attributes |= {f"measure.{figure.name}": figure.value, f"measure.{figure.name}.units": figure.unit or "1"}
+    attributes["warnings"] = "\n".join(f"{problem.code} {problem.message}: {problem.hint}" for problem in samples.warnings)
+    for line in attributes["warnings"].splitlines() if aloud else ():
+        warnings.warn(line, RuntimeWarning, stacklevel=3)
     if samples.broken:
         attributes["broken"] = "; ".join(problem.message for problem in samples.broken)
     return xarray.Dataset(columns, coords={axis: (axis, samples.time, _AXES[axis])}, attrs=attributes)
 
 
 def energy_balance(energy: np.ndarray) -> float:
-    """What the account (nt, 3) misses at its end, in J: stored at the start + supplied - dissipated - stored at the end."""
+    """What the account (nt, 3) misses at its end, in J: what was supplied less what was dissipated and what is stored more than at the start."""
     if not len(energy):
         return 0.0
-    return float(energy[0, 0] + energy[-1, 1] - energy[-1, 2] - energy[-1, 0])
+    stored, supplied, dissipated = energy[-1] - energy[0]
+    return float(supplied - dissipated - stored)
 
 
 def _variable(series: np.ndarray, unit: str, doc: str, axis: str = "time") -> tuple[str, np.ndarray, dict[str, str]]:
@@ -150,6 +156,8 @@ def _write_csv(data: Any, path: Path) -> None:
             stream.write(",".join(map(repr, row.tolist())) + "\n")
         for line in str(data.attrs.get("event_log", "")).splitlines():
             stream.write(f"{_EVENT}{line}\n")
+        for line in str(data.attrs.get("warnings", "")).splitlines():
+            stream.write(f"{_WARNING}{line}\n")
         if not data.attrs.get("finished", True):
             stream.write(_PARTIAL + (str(data.attrs.get("message", "")).replace("\n", " ") or "the run did not finish") + "\n")
 
@@ -208,8 +216,10 @@ def _read_csv(path: Path) -> Any:
     values = np.array(numbers, dtype=float).reshape(-1, len(headings))
     columns = {name: (axis, values[:, j], {"units": unit}) for j, (name, unit) in enumerate(headings) if j}
     events = [line.removeprefix(_EVENT) for line in remarks if line.startswith(_EVENT)]
-    broken = [line.removeprefix(_PARTIAL) for line in remarks if not line.startswith(_EVENT)]
-    attributes = {"finished": not broken, "message": broken[-1] if broken else "", **({"event_log": "\n".join(events)} if events else {})}
+    warned = [line.removeprefix(_WARNING) for line in remarks if line.startswith(_WARNING)]
+    broken = [line.removeprefix(_PARTIAL) for line in remarks if not line.startswith((_EVENT, _WARNING))]
+    attributes = {"finished": not broken, "message": broken[-1] if broken else ""}
+    attributes |= {name: "\n".join(lines) for name, lines in (("event_log", events), ("warnings", warned)) if lines}
     return xarray.Dataset(columns, coords={axis: (axis, values[:, 0], _AXES[axis])}, attrs=attributes)
 
 

@@ -31,6 +31,14 @@ class Figure:
 
 
 @dataclass(frozen=True, eq=False)
+class Trace:
+    """Signals at the nodes of every step, (steps, nodes): integrals and extremes of the polynomials through these are those of the run itself."""
+
+    time: np.ndarray
+    values: Mapping[str, np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
 class Samples:
     """values[i, j] is signal j at time[i], in SI; energy[i] is stored, supplied since the start, dissipated since the start (J).
 
@@ -48,6 +56,8 @@ class Samples:
     """Velocity and acceleration of positions that a later run reads as tables."""
     unseen: Mapping[str, np.ndarray] = field(default_factory=dict)
     """Signals that were sampled beside the saved ones, by name (for a moving picture)."""
+    trace: Trace | None = None
+    """What measures and integrals read, where steps were adaptive."""
     origin: np.ndarray | None = None
     """The global vector at the start, from which a network with the same unknowns can begin."""
     kinetic: np.ndarray | None = None
@@ -57,7 +67,9 @@ class Samples:
     figures: tuple[Figure, ...] = ()
     """What `measure` lines found."""
     broken: tuple[Problem, ...] = ()
-    """Measures that are not to be found in the result, and assertions that do not hold."""
+    """Measures that are not to be found in the result, assertions that do not hold, an energy account that does not close."""
+    warnings: tuple[Problem, ...] = ()
+    """Why the result may be less right than the run was asked for (netsim.analyses.judging)."""
 
     def series(self, name: str) -> np.ndarray:
         """One signal over time; KeyError where it was not saved."""

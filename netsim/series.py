@@ -6,19 +6,20 @@ the four samples around it, the signal jumps or bends there, the spline rings, a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from netsim.component import SECOND, dimension, plain_name
+from netsim.corners import inside
 from netsim.errors import InputError, Problem
 from netsim.language.expressions import Scope, Typed, evaluate, flatten, shape
 from netsim.language.syntax import Call, Expr, Name
 from netsim.lets import derived_from
 from netsim.network import Frame, name_text
 from netsim.numbering import suffixes
-from netsim.samples import Signal
+from netsim.samples import Signal, Trace
 from netsim.units import NO_DIMENSION, Dimension, format_dimension
 
 Array = np.ndarray
@@ -88,6 +89,26 @@ def refined_series(time: Array, series: Array) -> Array:
     return found
 
 
+def course_of(time: Array, values: Mapping[str, Array], trace: Trace | None) -> tuple[Array, Mapping[str, Array]]:
+    """A refined axis and signals on it: the polynomials of a run's steps, or, without a trace, of what lies between samples."""
+    if trace is None or not len(trace.time):
+        return refined(time), {name: refined_series(time, series) for name, series in values.items()}
+    nodes = (trace.time[0] - trace.time[0, 0]) / (trace.time[0, -1] - trace.time[0, 0])
+    places = np.arange(REFINED + 1) / REFINED
+    inner = np.vander(places, len(nodes)) @ np.linalg.inv(np.vander(nodes, len(nodes)))
+    pieces = {name: series @ inner.T for name, series in trace.values.items()}
+    jumps = np.any([trace.values[name][1:, 0] != trace.values[name][:-1, -1] for name in pieces], axis=0)
+    kept = np.ones((len(trace.time), 2 * REFINED), bool)
+    kept[:-1, REFINED:], kept[-1, REFINED + 1 :] = jumps[:, None], False
+    time_ = trace.time[:, :1] + places * (trace.time[:, -1:] - trace.time[:, :1])
+    return _joined(time_, kept), {name: _joined(piece, kept) for name, piece in pieces.items()}
+
+
+def _joined(pieces: Array, kept: Array) -> Array:
+    """Pieces end to end, each without its end, which the next one begins with; where a signal jumps, with an interval of no length instead."""
+    return np.concatenate([pieces, np.repeat(pieces[:, -1:], REFINED - 1, axis=1)], axis=1)[kept]
+
+
 def accumulated(series: Array, time: Array) -> Array:
     """The running integral over a refined axis, by Simpson's rule over pairs of its intervals, split by the parabola through their three points."""
     left, middle, right = series[:-2:2], series[1:-1:2], series[2::2]
@@ -101,8 +122,18 @@ def accumulated(series: Array, time: Array) -> Array:
 # ------------------------------------------------------------------------------------------------ expressions
 
 
-def series_scope(dimensions: Mapping[str, Dimension], values: Mapping[str, Array], time: Array, parameters: Scope, top: Frame) -> Scope:
-    """Names of saved signals as series, `time`, and the netlist's parameters."""
+def integrals_in(expr: Any) -> Iterator[Call]:
+    """The running integrals of an expression."""
+    if isinstance(expr, Call) and expr.function == "integral":
+        yield expr
+    for inner in inside(expr):
+        yield from integrals_in(inner)
+
+
+def series_scope(
+    dimensions: Mapping[str, Dimension], values: Mapping[str, Array], time: Array, parameters: Scope, top: Frame, trace: Trace | None = None
+) -> Scope:
+    """Names of saved signals as series, `time`, and the netlist's parameters; running integrals follow the steps of a run where it has a trace."""
 
     def resolve(name: Name) -> Typed:
         path = name_text(name, top)
@@ -118,12 +149,14 @@ def series_scope(dimensions: Mapping[str, Dimension], values: Mapping[str, Array
     def running(call: Call, scope: Scope) -> Typed:
         if len(call.arguments) != 1 or call.keywords:
             raise InputError(Problem("E207", "integral() takes one argument", call.span))
-        fine = refined(time)  # the kinks of abs() and max() fall where they belong
-        inner = series_scope(dimensions, {n: refined_series(time, v) for n, v in values.items()}, fine, parameters, top)
-        operand = evaluate(call.arguments[0], inner)
+        fine, courses = course_of(time, values, trace)  # the kinks of abs() and max() fall where they belong
+        operand = evaluate(call.arguments[0], series_scope(dimensions, courses, fine, parameters, top))
         dimension_ = None if operand.dimension is None else operand.dimension * SECOND
         series = np.broadcast_to(np.asarray(operand.value, float), fine.shape)
-        return Typed(accumulated(series, fine)[::REFINED] if len(time) > 1 else np.zeros(len(time)), dimension_)
+        if len(time) < 2:
+            return Typed(np.zeros(len(time)), dimension_)
+        total = accumulated(series, fine)
+        return Typed(total[::REFINED] if trace is None else between(fine, total, time), dimension_)
 
     scope = Scope(resolve, {"integral": running})
     return scope
@@ -136,10 +169,11 @@ def computed(
     time: Array,
     parameters: Scope,
     top: Frame,
+    trace: Trace | None = None,
 ) -> dict[str, tuple[Array, Signal]]:
     """Saved expressions as series of their own."""
     found: dict[str, tuple[Array, Signal]] = {}
-    scope = series_scope(dimensions, values, time, parameters, top)
+    scope = series_scope(dimensions, values, time, parameters, top, trace)
     for text, expr in expressions.items():
         typed: Any = evaluate(expr, scope)
         scalars = flatten(typed.value)

@@ -49,10 +49,11 @@ def show_network(model: Model) -> str:
     nodes += [("ground", "", ", ".join(touching[GROUND]))] if GROUND in touching else []
     instances = [_instance(model, instance) for instance in network.instances]
     asked = [show_statement(s) for s in (*network.runs, *network.saves, *network.plots)]
-    begins = [f"{b.word} {b.path} = {show_expression(b.value)}" for b in network.beginnings]
+    begins, sizes = ([f"{b.word} {b.path} = {show_expression(b.value)}" for b in said] for said in (network.beginnings, network.nominals))
     return "\n".join(
         [counted(len(network.nodes), "node"), *columns(nodes), "", counted(len(instances), "element"), *columns(instances)]
         + (["", "starts and guesses", *(f"  {line}" for line in begins)] if begins else [])
+        + (["", "sizes of signals", *(f"  {line}" for line in sizes)] if sizes else [])
         + (["", "to do", *(f"  {line}" for line in asked)] if asked else [])
     )
 

@@ -151,6 +151,38 @@ def start_rows(system: System, values: Values) -> list[StartRow]:
     return found
 
 
+def written_sizes(machine: Machine) -> Array:
+    """The sizes that `nominal` statements give positions, velocities and values (2 nk + ny), 0 for the rest.
+
+    What a signal is computed from gets the signal's size over its share in it; the smallest counts. What follows from others in the coordinates
+    of this machine (the frames of a tree) has no error test of its own. Raises `InputError` for signals that do not exist, that depend
+    on rates alone, and for values that are no sizes."""
+    system, network, nk = machine.system, machine.system.network, machine.system.layout.nk
+    nodes, numbers = network.node_numbers(), {instance.name: i for i, instance in enumerate(network.instances)}
+    sizes = np.full(nk + system.n, np.inf)
+    problems: list[Problem] = []
+    for said in network.nominals:
+        try:
+            for row in _rows(system, machine.values, said, nodes, numbers):
+                if not row.target > 0.0:
+                    raise InputError(Problem("E234", f"'{said.path}' is given the size {row.target:g}, but must be > 0", said.span))
+                coefficients = np.abs(row.linearise(machine, machine.g)[1])
+                tested = (row.variables < system.n) & (row.levels <= np.where(row.variables < nk, 1, 0))
+                if not tested.any():
+                    hint = "name what the run tests: a node's quantity, or an unknown of an element (`netsim show` lists them)"
+                    message = f"'{said.path}' depends on rates alone: no error test sees it"
+                    raise InputError(Problem("E402", message, said.span, hint=hint))
+                for u, level, share in zip(row.variables[tested], row.levels[tested], coefficients[tested]):
+                    if u >= 0 and share > 0.0:
+                        at = u + nk if level == 1 or u >= nk else u
+                        sizes[at] = min(sizes[at], row.target / share)
+        except InputError as error:
+            problems.extend(error.problems)
+    if problems:
+        raise InputError(problems)
+    return np.where(np.isfinite(sizes), sizes, 0.0)
+
+
 def relative_rows(system: System, g: Array, written: list[StartRow]) -> list[StartRow]:
     """Positions and velocities of nodes whose domain is `relative`, and coordinates of elements' own (`lagrange(y, ry)`) with their rates, held
     where g has them; none of those that written starts speak of."""

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from netsim.columns import columns, counted
 from netsim.plots import pretty, scale
 from netsim.results import energy_balance
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
 MOST_CAUSES = 6
 MOST_SIGNALS = 6
+ROUNDING = 1e-10
+"""Energies below this part of the largest of a run are rounding, and shown as 0 J."""
 
 
 def summary(model: Model, runs: Sequence[Samples], files: Sequence[Path]) -> str:
@@ -32,12 +36,16 @@ def _run(samples: Samples) -> list[str]:
     given = samples.attributes
     name = f"{samples.name} = " if samples.name else ""
     effort = [counted(int(given[key]), word) for key, word in (("steps", "step"), ("iterations", "Newton iteration")) if key in given]
+    freedom = given.get("degrees_of_freedom")
+    effort += [] if freedom is None else [f"{freedom} degree{'s' * (freedom != 1)} of freedom"]
     effort += [f"{given['cpu_seconds']:.2f} s CPU time"] if "cpu_seconds" in given else []
     head = f"{name}{given.get('analysis', 'run')}({given.get('method', '')}): {', '.join(effort)}"
     found = [given[key] for key in ("homotopy", "free") if given.get(key)] + _stability(given)
     lines = [head if samples.finished else f"{head}; not finished: {samples.message}"]
     lines += [f"to close the start: {given['start_moves']}"] if given.get("start_moves") else []
     lines += _events(given)
+    if given.get("inconsistent_points"):
+        lines.append(f"as the method left them: {counted(int(given['inconsistent_points']), 'point')} that could not be made consistent")
     lines += (
         [f"  mode {i + 1}: {reading(row[0], 'Hz')}, damping {row[1]:.3g}" for i, row in enumerate(samples.values[:, :2])]
         if samples.axis == "mode"
@@ -85,10 +93,12 @@ def _last_values(samples: Samples) -> list[str]:
 def _energy(samples: Samples) -> list[str]:
     if not len(samples.energy):
         return []
-    stored, supplied, dissipated = (reading(float(e), "J") for e in samples.energy[-1])
+    smallest = ROUNDING * max(float(np.abs(samples.energy).max()), samples.attributes.get("turned_over", 0.0))
+    stored, supplied, dissipated, missing = (
+        reading(float(e) if abs(e) > smallest else 0.0, "J") for e in (*samples.energy[-1], energy_balance(samples.energy))
+    )
     if len(samples.energy) == 1:
         return [f"energy: stored {stored}"]
-    missing = reading(energy_balance(samples.energy), "J")
     return [f"energy: supplied {supplied}, dissipated {dissipated}, stored {stored}; unaccounted {missing}"]
 
 

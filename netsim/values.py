@@ -123,7 +123,7 @@ class Values:
         for p in component.definition.params:
             value(p)
         for claim in component.definition.asserts:
-            if not evaluate(claim.condition, inner).value:
+            if claim not in component.claims and not evaluate(claim.condition, inner).value:
                 raise InputError(Problem("E235", f"{component.name} '{instance.name}': {claim.sentence}", instance.span))
         return found
 
@@ -222,7 +222,8 @@ def check_bounds(path: str, result: Typed, statement: Param, scope: Scope, span:
     for bound in statement.bounds:
         limit = quantity_of(bound.value, scope, result.dimension or dimension(None)).value
         if not all(apply(bound.op, scalar, limit) for scalar in flatten(result.value)):
-            shown = f"{bound.op} {limit:g} {format_dimension(result.dimension or dimension(None))}".rstrip()
+            unit = format_dimension(result.dimension or dimension(None))
+            shown = f"{bound.op} {limit:g} {'' if unit == '1' else unit}".rstrip()
             got = ", ".join(f"{s:g}" for s in flatten(result.value))
             raise InputError(Problem("E234", f"'{path}' is {got}, but must be {shown}", span, also=also))
 

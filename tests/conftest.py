@@ -18,6 +18,7 @@ from netsim.values import parse_expression
 hypothesis.settings.register_profile(
     "untimed", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )  # a busy machine is no failure
+hypothesis.settings.register_profile("thorough", hypothesis.settings.get_profile("untimed"))  # property tests look its name up and draw more
 hypothesis.settings.load_profile("untimed")
 
 

@@ -36,7 +36,7 @@ SYSTEM = {
     "flux_tube_axial": ("magnetic", "s magnetomotive_force (a, ground) theta = 10 A; k flux_tube_axial (a, ground) l = 1 m, ro = 2 m, ri = 1 m", {"k.B": 10 * MU0}),
     "flux_tube_radial": ("magnetic", "s magnetomotive_force (a, ground) theta = 10 A; k flux_tube_radial (a, ground) l = 1 m, ro = 2 m, ri = 1 m", {"k.phi": 20 * math.pi * MU0 / math.log(2)}),
     "leakage": ("magnetic", "s magnetomotive_force (a, ground) theta = 10 A; r reluctance (a, ground) R = 2 H^-1; k leakage (a, ground) R = 2 H^-1, sigma = 0.2", {"r.phi": 5.0, "k.phi": 1.25}),
-    "saturating_core": ("magnetic", "s prescribed_flux (a, ground) flux = 3.2 mWb; k saturating_core (a, ground) l = 1 m, A = 20 cm2, mu = 1000, Bs = 1.6 T", {"k.H": 3.2 / (1000 * MU0), "a.V": 3.2 / (1000 * MU0)}),
+    "saturating_core": ("magnetic", "s magnetomotive_force (a, ground) theta = 3.2 A/999*1e7/(4*3.14159265358979); k saturating_core (a, ground) l = 1 m, A = 20 cm2, mu = 1000, Bs = 1.6 T", {"k.B": 1.6 + 3.2 / 999, "k.phi": 2e-3 * (1.6 + 3.2 / 999)}),
     "core": ("magnetic", "s prescribed_flux (a, ground) flux = 1.4 Wb; k core (a, ground) l = 1 m, A = 1 m2, Bm = 1.4 T, mu_i = 700, ca = 1000, cb = 1", {"k.mu_r": 1 + 1699 / 3, "k.H": 1.4 / MU0 / (1 + 1699 / 3)}),
     "permanent_magnet": ("magnetic", "k permanent_magnet (a, ground) l = 1 m, A = 1 m2, Br = 1 T, Hc = 1000 A/m; r reluctance (a, ground) R = 1000 H^-1", {"a.V": 500.0, "r.phi": 0.5, "k.B": 0.5}),
     "eddy_current": ("magnetic", "s prescribed_flux (a, ground) flux = 3 Wb/s*time; k eddy_current (a, ground) G = 2 S", {"a.V": 6.0}),
@@ -89,7 +89,7 @@ SYSTEM = {
     "lagging_opamp": ("electrical", "s voltage (a, ground) v = 2 V; k lagging_opamp (a, b, b); l resistor (b, ground) R = 1 Ohm", {"b.v": 1.99998, "l.i": 1.99998}),
     "saturating_motor": ("electrical rotational", "s voltage (a, ground) v = 10 V; f current (b, ground) I = 1 A; k saturating_motor (a, ground, b, ground, w) R = 2 Ohm, L = 1 mH, Rf = 3 Ohm, Lf = 1 H, k = 4 N.m/A, If = 1 A; l speed (w, ground) w = 1 rad/s", {"k.i": 4.0, "l.drive": -8.0, "b.v": 3.0}),
     # oil hydraulics
-    "round_pipe": ("hydraulic", "s flow (a, ground) Q = 1e-6 m3/s; k round_pipe (a, ground) l = 1 m, d = 10 mm, nu = 1e-3 m2/s", {"a.p": 128 * 860e-3 * 1e-6 / math.pi / 1e-8 * math.sqrt(1 + (0.3164 / 64) ** 2 * ((0.4 / math.pi) ** 2 + 1) ** 0.75)}),
+    "round_pipe": ("hydraulic", "s flow (a, ground) Q = 1e-6 m3/s; k round_pipe (a, ground) l = 1 m, d = 10 mm, nu = 1e-3 m2/s", {"a.p": 128 * 860e-3 * 1e-6 / math.pi / 1e-8}),
     "local_loss": ("hydraulic", "s flow (a, ground) Q = -2e-3 m3/s; k local_loss (a, ground) zeta = 2, d = 10 mm, nu = 1e-12 m2/s, rho = 1000 kg/m3", {"a.p": -1000 * (80 / math.pi) ** 2}),
     "sharp_orifice": ("hydraulic", "s pressure (a, ground) p = 20 bar; k sharp_orifice (a, ground) d = 10 mm, Cd = 0.5, rho = 1000 kg/m3, nu = 1e-9 m2/s", {"k.q": 0.5 * math.pi * 0.25e-4 * math.sqrt(4000)}),
     "aerated_volume": ("hydraulic", "s pressure (a, ground) p = 9*101325 Pa; k aerated_volume (a) V = 1 m3, alpha = 0.01, n = 2", {"k.K_eff": 1 / (1 / 1.6e9 + 0.01 / (2 * 101325) * 10**-1.5)}),

@@ -209,7 +209,7 @@ r  rod (ground, c) at1 = [0.2, 0.2, 0.3] m, at2 = [0.2, 0.2, 0] m
 v  line_spring (c, d) at1 = [0.2, 0.2, 0] m, at2 = [0.4, 0.2, 0] m, c = 0 N/m, d = 3 N.s/m
 F  world_force (c) F = [1, 2, 0] N, at = [0.2, 0.2, 0.03] m
 M  marker (a) at = [0.3, 0, 0] m
-run transient(stop = 0.2 s, step = 2 ms)
+run transient(stop = 0.2 s, step = 2 ms, method = euler)
 save M.r, k.q, r.force
 """
 

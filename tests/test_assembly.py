@@ -24,7 +24,7 @@ pA       planar_revolute  (ground, a)  at = [0, 0] m
 pB       planar_revolute  (a, b)       at = [0.1, 0] m
 pC       planar_revolute  (b, c)       at = [Cx, Cy]
 pD       planar_revolute  (ground, c)  at = [0.3, 0] m
-run   transient(stop = 10 ms, step = 1 ms)
+run   transient(stop = 10 ms, step = 1 ms, method = euler)
 save  pA.q, pB.q, pC.q, pD.q, a.r, b.r, b.phi
 """
 
@@ -35,7 +35,7 @@ b2  body      (lower)         m = 1 kg, I = diag(0, 1/12, 1/12) kg.m2, at = [1.5
 j1  revolute  (ground, upper) at = [0, 0, 0] m, axis = [0, 1, 0]
 j2  revolute  (upper, lower)  at = [1, 0, 0] m, axis = [0, 0, 1]
 m1  marker    (lower)         at = [2, 0, 0] m
-run   transient(stop = 10 ms, step = 1 ms)
+run   transient(stop = 10 ms, step = 1 ms, method = euler)
 save  j1.q, j2.q, j1.rate, j2.rate, lower.r, lower.v, lower.w, lower.R, m1.r
 """
 
@@ -129,7 +129,7 @@ b1  body (p)  m = 1 kg, I = diag(1, 2, 3) kg.m2
 start p.R = [{rows}]
 start p.r = [1, 2, 3] m
 start p.w = [0.1, 0.2, 0.3] rad/s
-run   transient(stop = 1 ms, step = 1 ms)
+run   transient(stop = 1 ms, step = 1 ms, method = euler)
 save  p.R, p.r, p.w
 """
     found, said = start_of(text)
@@ -214,7 +214,7 @@ def test_a_loop_that_cannot_close_names_its_joint():
 
 def test_starts_in_one_dimension_never_yield():
     text = "use translational\nm1 mass (a) m = 1 kg\nw weld (a, b)\nm2 mass (b) m = 1 kg\nstart a.x = 1 mm\nstart b.x = 1.001 mm\n"
-    assert "E410" in told(text + "run transient(stop = 1 s, step = 1 s)\n")
+    assert "E410" in told(text + "run transient(stop = 1 s, step = 1 s, method = euler)\n")
 
 
 # ------------------------------------------------------------------------------------------------ cost
@@ -252,7 +252,69 @@ def test_a_start_analyses_each_stage_once(monkeypatch):
     monkeypatch.setattr(linear, "analyse", lambda *given, **how: (analysed.append(1), ordinary(*given, **how))[1])
     links = "\n".join(f"j{k} revolute (a{k - 1}, a{k}) at = [{k}, 0, 0]*0.1 m, axis = [0, 1, 0]" for k in range(1, 13))
     bodies = "\n".join(f"b{k} body (a{k}) m = 0.1 kg, I = diag(1e-5, 9e-5, 9e-5)*1 kg.m2, at = [{k + 0.5}, 0, 0]*0.1 m" for k in range(1, 13))
-    text = f"use spatial\n{links.replace('a0', 'ground')}\n{bodies}\nrun transient(stop = 1 ms, step = 1 ms)\n"
+    text = f"use spatial\n{links.replace('a0', 'ground')}\n{bodies}\nrun transient(stop = 1 ms, step = 1 ms, method = euler)\n"
     model = netsim.load(text)
     consistent_start(model.machine, model.structure)
     assert 1 <= len(analysed) <= 3
+
+
+BRANCHES = """
+use {library}
+world gravity = [0, -9.81, 0] m/s2
+b1 {body} (a) m = 1 kg, I = {one}, at = [0, 0.5{zero}] m
+b2 {body} (b) m = 1 kg, I = {one}, at = [{cx}/2, (1 + {cy})/2{zero}] m
+b3 {body} (c) m = 1 kg, I = {one}, at = [(4 + {cx})/2, {cy}/2{zero}] m
+crank {hinge} (ground, a) at = [0, 0{zero}] m
+knee  {hinge} (a, b)      at = [0, 1{zero}] m
+elbow {hinge} (b, c)      at = [{cx}, {cy}{zero}] m
+rock  {hinge} (ground, c) at = [4, 0{zero}] m
+{starts}
+run transient(stop = 1 ms)
+save crank.q, knee.q, elbow.q
+"""
+IN_PLANE = {"library": "planar", "body": "planar_body", "hinge": "planar_revolute", "one": "1 kg.m2", "zero": ""}
+IN_SPACE = {"library": "spatial", "body": "body", "hinge": "revolute", "one": "diag(1, 1, 1) kg.m2", "zero": ", 0"}
+
+
+def elbows(angle: float) -> tuple[np.ndarray, np.ndarray]:
+    """The elbow above and below the line from the crank's end (1 m, turned from where it is drawn) to the ground's (4 m): bars of 4 and 3 m."""
+    crank, ground = np.array([-np.sin(angle), np.cos(angle)]), np.array([4.0, 0.0])
+    span = np.linalg.norm(ground - crank)
+    along = (ground - crank) / span
+    x = (16 - 9 + span**2) / (2 * span)
+    across = np.sqrt(16 - x * x) * np.array([-along[1], along[0]])
+    return crank + x * along + across, crank + x * along - across
+
+
+def bent(elbow: np.ndarray, angle: float) -> float:
+    """The angle from the coupler to the rocker."""
+    crank = np.array([-np.sin(angle), np.cos(angle)])
+    return float(np.subtract(*(np.arctan2(v[1], v[0]) for v in (np.array([4.0, 0.0]) - elbow, elbow - crank))))
+
+
+@pytest.mark.parametrize("kind", [IN_PLANE, IN_SPACE], ids=["plane", "space"])
+@pytest.mark.parametrize("angle", [0.0, 0.2])
+@pytest.mark.parametrize("guess", [None, -100.0, -140.0, 15.0])
+def test_a_guess_chooses_the_branch(kind, angle, guess):
+    """A four-bar closes with its elbow above or below, whichever is nearer to what is guessed; its crank stands where it is written."""
+    cx, cy = elbows(0.0)[0]
+    starts = f"start crank.q = {angle} rad" + (f"\nguess elbow.q = {guess} deg" if guess is not None else "")
+    first = netsim.load(BRANCHES.format(**kind, cx=cx, cy=cy, starts=starts)).run()[-1].values[0]
+    branches = [bent(elbow, angle) - bent(np.array([cx, cy]), 0.0) for elbow in elbows(angle)]
+    expected = branches[0 if guess is None or guess > 0 else 1]
+    assert abs(first[0] - angle) < 1e-12
+    assert abs(np.angle(np.exp(1j * (first[2] - expected)))) < 1e-9
+
+
+@pytest.mark.parametrize(("angle", "moved"), [("0 rad", ""), ("0.3 rad", "n moved 299 mm and turned 17.2 deg")])
+def test_a_start_beside_an_equilibrium_is_told_from_the_drawing(angle, moved):
+    """A hinge held where it is drawn has not moved, although its equilibrium is elsewhere."""
+    text = f"""
+use spatial
+world gravity = [0, 0, -10] m/s2
+b   body     (n)         m = 1 kg, I = diag(1, 1, 1) kg.m2, at = [1, 0, 0] m
+rev revolute (ground, n) at = [0, 0, 0] m, axis = [0, 1, 0], c = 20 N.m/rad
+start rev.q = {angle}
+run transient(stop = 1 ms, from = static)
+"""
+    assert netsim.load(text).run()[-1].attributes["start_changes"] == moved

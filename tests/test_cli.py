@@ -23,7 +23,7 @@ src    voltage    (top, ground)  v = 1 V
 r      resistor   (top, out)     R = n*resistance
 c      capacitor  (out, ground)  C = 1 uF
 start  out.v = 0 V
-run    transient(stop = 5 ms, step = 10 us)
+run    transient(stop = 5 ms, step = 10 us, method = euler)
 save   out.v, src.i
 plot   out.v
 """

@@ -43,14 +43,19 @@ def number(expr):
     return float(evaluate(expr, Scope(lambda name: Typed(1.0))).value)
 
 
+def anything(name):
+    """What a default may read: one for every parameter and world value, a vector for gravity."""
+    return Typed((1.0, 2.0, -9.0)) if name.parts[0].text == "gravity" else Typed(1.0)
+
+
 def parameter(statement):
     """A value that hides nothing: ten per cent off the default, or well within the bounds where there is none or it is zero."""
-    if statement.default is not None:
-        default = np.array(flatten(evaluate(statement.default, Scope(lambda name: Typed(1.0))).value), float)
-        if np.any(default):
-            return 1.1 * default
     low = [number(b.value) for b in statement.bounds if b.op in (">", ">=")]
     high = [number(b.value) for b in statement.bounds if b.op in ("<", "<=")]
+    if statement.default is not None:
+        default = np.array(flatten(evaluate(statement.default, Scope(anything)).value), float)
+        if np.any(default):
+            return (0.9 if high and np.any(1.1 * default > high[0]) else 1.1) * default
     if low and high:
         return low[0] + 0.37 * (high[0] - low[0])
     return low[0] + 0.7 if low else 0.7
@@ -74,11 +79,13 @@ def nominal(name, form, key):
 
 
 def states(name, form, gather, seed=1):
-    """(len(gather), POINTS) random values: signed, but inputs positive (a resistance is one of them)."""
-    random = np.random.default_rng(seed)
+    """(len(gather), POINTS) random values: signed, but inputs positive (a resistance is one of them), and temperatures those of a room or a fire."""
+    random, terminals = np.random.default_rng(seed), list(LIBRARY.components[name].terminals)
     found = np.array([random.normal(size=POINTS) * nominal(name, form, key) for key, _ in gather]).reshape(len(gather), POINTS)
     positive = np.array([key[0] == "input" and level == 0 for key, level in gather], bool)
     found[positive] = 0.1 + np.abs(found[positive])
+    warm = np.array([k[0] == "node" and n == 0 and LIBRARY.components[name].domain(terminals[k[1]]).name == "thermal" for k, n in gather], bool)
+    found[warm] = 350.0 + 100.0 * np.abs(random.normal(size=found[warm].shape))
     return found
 
 

@@ -27,7 +27,8 @@ save a.x, b.x, push.F, pull.F, mid.F
 
 
 def carts(track, actuators, **options):
-    return netsim.load(CARTS).inverse(track=track, actuators=actuators, **{"stop": 2.0, "step": 2e-3, **options})
+    given = {"stop": 2.0, "step": 2e-3, **options}
+    return netsim.load(CARTS).inverse(track=track, actuators=actuators, **{n: value for n, value in given.items() if value is not None})
 
 
 def off(found, wanted):
@@ -197,13 +198,157 @@ def test_tables_of_samples_keep_five_digits(tmp_path):
         assert 1e-9 < off(sampled[f"{rod}.F"], path.series(f"{rod}.F")) < 1e-5
 
 
-def test_the_forward_run_converges_to_the_motion():
-    """What remains of the motion's miss is the method's own error: of second order for generalized-alpha."""
-    misses = []
-    for step in (0.01, 0.005):
-        data = carts({"b.x": BELL, "a.x": "0 m"}, ["push.F", "pull.F"], step=step, method="generalized_alpha")
-        misses.append(float(data.attrs["notes"].split("b.x strays by ")[1].split()[0]))
-    assert 1.85 < np.log2(misses[0] / misses[1]) < 2.15
+def strays(data, signal):
+    """How far a signal strays in the forward run, by the notes of a result."""
+    return float(data.attrs["notes"].split(f"{signal} strays by ")[1].split()[0])
+
+
+def farthest(data):
+    """The share of its range by which the worst state strays."""
+    return float(data.attrs["notes"].split("strays farthest: by ")[1].split()[0])
+
+
+@pytest.mark.parametrize("rtol", [1e-4, 1e-6, 1e-8])
+def test_the_forward_run_keeps_to_the_motion(rtol):
+    """All states of the free run under the inputs that were found keep to the tolerance, the free mass too."""
+    data = carts({"b.x": BELL}, ["push.F"], step=None, sample=0.01, rtol=rtol)
+    assert strays(data, "b.x") < 20 * rtol * 0.1
+    assert farthest(data) < 20 * rtol
+    assert "error of" not in data.attrs["notes"]
+
+
+def test_whose_error_a_deviation_is():
+    """The states that generalized-alpha's steps find wrong are of second order, and the forward run tells that they are not its own."""
+    found = [farthest(data) for data in (carts({"b.x": BELL}, ["push.F"], step=h, method="generalized_alpha") for h in (0.01, 0.005))]
+    assert 1.85 < np.log2(found[0] / found[1]) < 2.15
+    data = carts({"b.x": BELL}, ["push.F"], step=0.01, method="generalized_alpha")
+    assert "that is the error of the inverse run (its steps of 0.01 s have no error test)" in data.attrs["notes"]
+
+
+# ------------------------------------------------------------------------------------------------ what the motions leave free
+
+ARM = """
+use planar
+l1   planar_bar           (a)          m = {m} kg, at1 = [0, 0] m, at2 = [{l1}, 0] m
+l2   planar_bar           (b)          m = {m} kg, at1 = [{l1}, 0] m, at2 = [{both}, 0] m
+A    planar_revolute      (ground, a)  at = [0, 0] m
+B    planar_revolute      (a, b)       at = [{l1}, 0] m
+k    planar_hinge_spring  (a, b)       c = {c} N.m/rad
+T    planar_hinge_torque  (ground, a)  T = 0 N.m
+tip  planar_marker        (b)          at = [{both}, 0] m
+save tip.r, T.T, A.q, B.q
+"""
+
+
+def arm(size=1.0, force=1.0):
+    """Netlist and growth rate of an arm with an elastic hinge, of a size and with forces, whose tip is followed: with m2 (l2/2)(l1 - l1/2) q''
+    - m2 l2^2/12 l1/l2 q'' = c (1 + l1/l2) q at small angles s^2 = 6 c (l1 + l2)/(m2 l1 l2^2)."""
+    l1, l2, m, c = 0.4 * size, 0.6 * size, 0.5 * force / size, 100.0 * force * size
+    return ARM.format(m=m, l1=l1, both=l1 + l2, c=c), np.sqrt(6 * c * (l1 + l2) / (m * l1 * l2**2))
+
+
+@pytest.mark.parametrize(("size", "force"), [(1.0, 1.0), (1e-3, 1.0), (1.0, 1e6), (1e-3, 1e-6)])
+def test_unstable_zero_dynamics_are_refused_by_their_growth(size, force):
+    """The pole has its closed form at every scale, and a run is refused where e^(s stop) exceeds the bound, not where it is within."""
+    text, rate = arm(size, force)
+    track = {"tip.r.y": f"{1e-5 * size} m*smooth_step(time*{rate / 5} s^-1, 4)"}
+    with pytest.raises(InputError) as wrong:
+        netsim.load(text).inverse(track=track, actuators=["T.T"], stop=10 / rate)
+    problem = wrong.value.problems[0]
+    assert problem.code == "E445"
+    assert "a.phi" in problem.message and "b.phi" in problem.message
+    assert float(problem.message.split("e^(t/")[1].split(" s)")[0]) == pytest.approx(1 / rate, rel=5e-3)
+    assert float(problem.message.split("errors grow ")[1].split("-fold")[0]) == pytest.approx(np.exp(10.0), rel=5e-3)
+    data = netsim.load(text).inverse(track=track, actuators=["T.T"], stop=5 / rate)
+    assert f"{np.exp(5.0):.3g}-fold during the run" in data.attrs["notes"]
+    assert farthest(data) < 20e-6 * np.exp(5.0)
+
+
+@pytest.mark.parametrize("force", [1.0, 1e6])
+def test_an_effort_beyond_the_machine_s_scale_ends_the_run(force):
+    text = arm(force=force)[0]
+    track = "0.01 m*bell(time, at = 0.3 s, width = 0.1 s)"
+    line = f"run inverse(track = [tip.r.y = {track}], actuators = [T.T], stop = 1 s, growth = 1e60)\n"
+    run = netsim.load(text + line).run()[0]
+    assert not run.finished
+    assert run.attributes["failure"].code == "E518"
+    torque = np.abs(run.series("T.T"))
+    assert torque[-1] < 1e9 * force
+    assert np.all(torque[:-1] < torque[-1])
+
+
+@pytest.mark.parametrize("stop", [2.0, 2000.0])
+def test_what_only_swings_is_not_refused(stop):
+    """A mass on an undamped spring behind the followed one has its poles on the axis: +-10j, at any length of the run."""
+    from netsim.analyses.beginning import begun
+    from netsim.analyses.zero_dynamics import poles
+
+    held = netsim.load(CARTS.replace("push force (b) F = 0 N", "push displacement (b, ground) s = 0 m").replace("push.F", "push.f"))
+    machine, _, g, _ = begun(held.machine, held.structure)
+    found = poles(machine, g, stop).rates
+    swinging = found[np.abs(found) > 1e-6]
+    assert np.sort(swinging.imag) == pytest.approx([-10.0, 10.0], rel=1e-12)
+    assert np.all(found.real == 0.0)
+
+
+ELASTIC = """
+use rotational
+motor  inertia         (a)     J = {J1} kg.m2
+shaft  torsion_spring  (a, b)  c = {c} N.m/rad
+arm    inertia         (b)     J = {J2} kg.m2
+T      torque          (a)     T = 0 N.m
+save a.phi, b.phi, T.T
+"""
+
+
+@pytest.mark.parametrize("rtol", [1e-4, 1e-6, 1e-8, 2e-9, 1e-9, 1e-10])
+@pytest.mark.parametrize("force", [1.0, 1e6])
+def test_an_elastic_joint_at_every_tolerance(rtol, force):
+    """phi_a = phi + J2 phi''/c, T = J1 phi_a'' + J2 phi'': four derivatives; a smaller tolerance makes no step too short for them."""
+    j1, j2, c = 0.01 * force, 0.5 * force, 200.0 * force
+    text = ELASTIC.format(J1=j1, J2=j2, c=c)
+    data = netsim.load(text).inverse({"b.phi": "1 rad*bell(time, at = 1 s, width = 0.2 s)"}, ["T.T"], stop=2.0, sample=0.02, rtol=rtol)
+    phi, _, d2, _, d4 = derivatives(ne.bell(1, 0.2), data.time.values, 4)
+    assert off(data["T.T"], (j1 + j2) * d2 + j1 * j2 / c * d4) < 1e-12
+    assert off(data["a.phi"], phi + j2 / c * d2) < 20 * rtol
+
+
+VESSEL = """
+use hydraulic
+use translational
+use couplings
+supply  flow      (chamber, ground)                Q = 0 m3/s
+oil     volume    (chamber)                        V = 0.5 L
+save chamber.p, supply.Q
+"""
+
+
+@pytest.mark.parametrize("rtol", [1e-4, 1e-6, 1e-8])
+def test_a_pressure_that_the_motion_determines(rtol):
+    """A vessel that only a pump fills has no pressure at rest by itself, but the motion gives it: Q = V/K p'; also behind a cylinder, p = c x/A."""
+    data = netsim.load(VESSEL).inverse({"chamber.p": "10 bar*smooth_step(time/(1 s), 4)"}, ["supply.Q"], stop=1.5, sample=0.01, rtol=rtol)
+    slope = np.gradient(data["chamber.p"].values, data.time.values)
+    assert off(data["supply.Q"], slope * (data["supply.Q"].values @ slope) / (slope @ slope)) < 1e-2
+    text = VESSEL + "piston cylinder (chamber, ground, rod, ground) Aa = 1e-3 m2, Ab = 1e-3 m2\n"
+    text += "press spring (rod, ground) c = 5e4 N/m\nknob mass (rod) m = 2 kg\n"
+    data = netsim.load(text).inverse({"rod.x": "50 mm*smooth_step(time/(1 s), 4)"}, ["supply.Q"], stop=1.5, sample=0.01, rtol=rtol)
+    assert float(data["chamber.p"][-1]) == pytest.approx(5e4 * 0.05 / 1e-3, rel=20 * rtol)
+
+
+def test_what_no_motion_determines_is_still_told():
+    apart = VESSEL + "other volume (far) V = 1 L\nthird volume (farther) V = 1 L\nhose pipe (far, farther) R = 1e9 Pa.s/m3\n"
+    with pytest.raises(InputError, match="E302"):
+        netsim.load(apart).inverse({"chamber.p": "10 bar*smooth_step(time/(1 s), 4)"}, ["supply.Q"], stop=1.5)
+
+
+def test_a_polynomial_of_clipped_time_may_be_followed():
+    """Four continuous derivatives by smooth_step and by its polynomial give the same forces through a spring; one of order 2 is refused (E306)."""
+    u = "min(max(time/(1 s), 0), 1)"
+    poly = f"0.1 m*(126*{u}^5 - 420*{u}^6 + 540*{u}^7 - 315*{u}^8 + 70*{u}^9)"
+    found = [carts({"a.x": motion}, ["push.F"], step=0.01) for motion in (poly, "0.1 m*smooth_step(time/(1 s), 4)")]
+    assert off(found[0]["push.F"], found[1]["push.F"].values) < 1e-10
+    with pytest.raises(InputError, match="E306"):
+        carts({"a.x": "0.1 m*smooth_step(time/(1 s), 2)"}, ["push.F"])
 
 
 # ------------------------------------------------------------------------------------------------ spare actuators

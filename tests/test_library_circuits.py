@@ -17,7 +17,7 @@ spice = pytest.mark.skipif(shutil.which("ngspice") is None, reason="ngspice is n
 def held(device, signals, **voltages):
     """Signals of a device whose nodes are held at voltages, at the operating point."""
     sources = [f"src_{node} voltage ({node}, ground) v = {value} V" for node, value in voltages.items()]
-    model = netsim.load("\n".join(["use electrical", *sources, device, "run transient(stop = 1 ms, step = 1 ms)", ""]))
+    model = netsim.load("\n".join(["use electrical", *sources, device, "run transient(stop = 1 ms, step = 1 ms, method = euler)", ""]))
     samples = sampled(model, tuple(signals))
     return [float(samples.series(signal)[0]) for signal in signals]
 

@@ -102,6 +102,11 @@ rod    flexible_link (base, tip)  {link}at1 = [0.2, 0, 1] m, at2 = [1.2, 0, 1.2]
 disc   body       (tip)           m = 0.3 kg, I = diag(0.001, 0.001, 0.002) kg.m2, at = [1.2, 0, 1.2] m
 start  base.v = [0.3, 0.1, 2] m/s
 start  base.w = [0.4, -0.3, 1] rad/s
+start  mast.w = [0.4, -0.3, 1] rad/s
+start  wrist.w = [0.4, -0.3, 1] rad/s
+start  slider.v = [-0.16, -0.28, 2.07] m/s
+start  tip.v = [0.24, 1.22, 2.36] m/s
+start  tip.w = [0.4, -0.3, 1] rad/s
 run {line}
 save base.r, base.w, tip.r, slider.r, slide.q, card.q1, push.work, rod.tip, slide.force
 """

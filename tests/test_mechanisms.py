@@ -359,7 +359,7 @@ def test_squeezing_mechanism_to_second_order_and_at_tiny_steps():
     ]
     assert np.abs(orders(errors[:3]) - 2).max() < 0.05
     assert errors[-1] < 1.2e-6  # of 15.9 rad
-    euler = [ran("benchmarks/andrews", signals, step=h, every=round(3e-2 / h)).values[-1] - exact for h in (2e-6, 1e-6)]
+    euler = [ran("benchmarks/andrews", signals, step=h, every=round(3e-2 / h), method="euler").values[-1] - exact for h in (2e-6, 1e-6)]
     assert np.abs(2 * euler[1] - euler[0]).max() < 3e-3 and 1.95 < euler[0][0] / euler[1][0] < 2.05
 
 
@@ -499,13 +499,13 @@ def test_redundancy_is_sought_in_loops_only():
         f"h{k} revolute ({f'p{k - 1}' if k else 'ground'}, p{k}) at = [{k}, 0, 0] m, axis = [0, 1, 0]"
         for k in range(300)
     ]
-    text = "use spatial\n" + "\n".join(links) + "\nrun transient(stop = 1 ms, step = 1 ms)\n"
+    text = "use spatial\n" + "\n".join(links) + "\nrun transient(stop = 1 ms, step = 1 ms, method = euler)\n"
     chain = netsim.load(text).machine
     assert repeated(chain, chain.g) is None
     loop = PARALLELOGRAM.split("push")[0].split("m/s2\n")[1].replace("q = 0.4 rad*sine(time, frequency = 1 Hz)", "q = 0 rad")
     other = re.sub(r"^(\w+)", r"\1x", loop, flags=re.M).replace("(a)", "(ax)").replace("(b)", "(bx)").replace("(c)", "(cx)")
     other = other.replace("ground, a", "p2, ax").replace("ground, c", "p2, cx").replace("a, b)", "ax, bx)").replace("b, c)", "bx, cx)")
-    short = "use spatial\n" + "\n".join(links[:3]) + "\nrun transient(stop = 1 ms, step = 1 ms)\n"
+    short = "use spatial\n" + "\n".join(links[:3]) + "\nrun transient(stop = 1 ms, step = 1 ms, method = euler)\n"
     found = run(netsim.load(short.replace("run ", loop + other + "run ")))
     assert found.attributes["redundant"].startswith("6 redundant")
 

@@ -96,7 +96,7 @@ def test_pendulum_about_hanging_and_standing(case):
     """w^2 = m g r/(I + m r^2) about rest; standing on its head it falls with e^(w t). Joints are constraints of index 3."""
     w = np.sqrt(2 * 9.81 * 0.5 / (0.3 + 2 * 0.25))
     hanging = netsim.load(PENDULUM.format(**case, angle="0 deg")).modal(modes=2)
-    assert hanging.attrs["degrees_of_freedom"] == 2
+    assert hanging.attrs["degrees_of_freedom"] == 1
     assert abs(2 * np.pi * hanging["frequency"].values[0] / w - 1) < 1e-9
     standing = netsim.load(PENDULUM.format(**case, angle="180 deg")).modal(modes=2, from_="rest")
     assert np.allclose(np.sort(standing["decay"].values), [-w, w], rtol=1e-6)
@@ -121,3 +121,33 @@ run   modal()
     found = netsim.load(text).modal()
     assert np.allclose(2 * np.pi * found["frequency"].values, np.abs(exact), rtol=1e-8)
     assert np.allclose(found["decay"].values, -exact.real, rtol=1e-6)
+
+
+@pytest.mark.parametrize("size", [1e-9, 1.0, 1e6])
+def test_one_mass_on_a_spring_has_one_degree_of_freedom(size):
+    """w^2 = c/m, no damping at all: neither -0 nor rounding, at any scale."""
+    text = f"use translational\nm1 mass (a) m = {size} kg\nc1 spring (a, ground) c = {100 * size} N/m\nrun modal()\n"
+    found = netsim.load(text).modal()
+    assert found.attrs["degrees_of_freedom"] == 1 and found.attrs["states"] == 2 and found.sizes["mode"] == 1
+    assert abs(2 * np.pi * found["frequency"].item() / 10 - 1) < 1e-12
+    for name in ("damping", "decay"):
+        assert found[name].item() == 0.0 and not np.signbit(found[name].item())
+
+
+def test_work_of_a_source_is_no_mode():
+    """A torque of 3 N m holds a pendulum at sin q = 3/(m g r): w^2 = m g r cos q/(I + m r^2), and nothing else moves."""
+    text = PENDULUM.format(**SPACE, angle="0 deg") + "push  hinge_torque (ground, a) axis = [0, 1, 0], T = 3 N.m\n"
+    found = netsim.load(text).modal(modes=5)
+    q = np.arcsin(3 / (2 * 9.81 * 0.5))
+    assert found.attrs["degrees_of_freedom"] == 1 and found.sizes["mode"] == 1
+    assert abs(2 * np.pi * found["frequency"].item() - np.sqrt(2 * 9.81 * 0.5 * np.cos(q) / 0.8)) < 1e-6
+
+
+def test_a_motion_that_nothing_resists_is_one_mode_at_rate_zero():
+    """Two masses and a spring between them: w^2 = 2 c/m, and once 0, without the signs of rounding."""
+    text = "use translational\nm1 mass (a) m = 1 kg\nm2 mass (b) m = 1 kg\nc2 spring (a, b) c = 100 N/m\nrun modal()\nsave a.x, b.x\n"
+    found = netsim.load(text).modal()
+    assert found.attrs["degrees_of_freedom"] == 2 and found.sizes["mode"] == 2
+    assert found["frequency"].values[0] == 0.0 and abs(2 * np.pi * found["frequency"].values[1] / np.sqrt(200) - 1) < 1e-9
+    assert not np.signbit(found["damping"].values).any() and not found["damping"].values.any()
+    assert abs(found["a.x"].values[0] - found["b.x"].values[0]) < 1e-6

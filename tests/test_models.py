@@ -19,8 +19,8 @@ NAMES = sorted(path.stem for path in models_folder().glob("*.net"))
 
 
 def smooth(name, *signals, step, every=1, **options):
-    """(time, extrapolated series ...) of runs with step, step/2, step/4."""
-    runs = [ran(name, signals, step=step / k, every=k * every, **options) for k in (1, 2, 4)]
+    """(time, extrapolated series ...) of runs of implicit Euler with step, step/2, step/4."""
+    runs = [ran(name, signals, **{"method": "euler", "step": step / k, "every": k * every, **options}) for k in (1, 2, 4)]
     columns = [[run.series(signal) for run in runs] for signal in signals]
     return runs[0].time, *((a - 6 * b + 8 * c) / 3 for a, b, c in columns)
 
@@ -37,7 +37,8 @@ def test_runs_to_its_end(name):
     assert samples.finished and np.all(np.isfinite(samples.values)) and np.all(np.isfinite(samples.energy))
     assert samples.time[0] == 0.0 and samples.time[-1] == samples.attributes["stop"]
     both_sides = len(samples.time) - samples.attributes["steps"] - 1  # of events and corners
-    assert both_sides == 0 or (both_sides > 0 and (samples.attributes.get("event_log") or samples.attributes["corners"]))
+    if "rtol" not in samples.attributes and both_sides:
+        assert both_sides > 0 and (samples.attributes.get("event_log") or samples.attributes["corners"])
     assert [p for p in loaded(name).check() if not p.is_note] == []
 
 
@@ -342,6 +343,6 @@ def test_heated_wall():
 def test_a_current_step_into_a_bare_diode():
     """From nothing to an ampere in one step, with no charge that would soften it: Newton comes back from far up the exponential."""
     lines = ["use electrical", "s current (a, ground) I = 1 A * step(time - 0.5 s)", "k diode (a, ground) Gmin = 0 S", "save a.v"]
-    (samples,) = netsim.load("\n".join([*lines, "run transient(stop = 1 s, step = 0.1 s)", ""])).run()
+    (samples,) = netsim.load("\n".join([*lines, "run transient(stop = 1 s, step = 0.1 s, method = euler)", ""])).run()
     assert samples.finished, samples.message
     assert samples.series("a.v")[-1] == pytest.approx(1.380649e-23 * 300.15 / 1.602176634e-19 * np.log(1e14), rel=1e-9)

@@ -57,7 +57,7 @@ def test_pump_and_valve():
     samples = run("""
 source coolant_reservoir   (c1)             p = 0 Pa, T = 293.15 K, M
 pump   coolant_shaft_pump  (c1, c2, shaft)  rise0 = 2 Pa, flow0 = 2 m3/s, w0 = 1 rad/s, M
-valve  coolant_valve       (c2, c3)         opening = 0.01^(0.5 - 5*min(ramp(time, 0.9 s), 0.1 s)/(1 s)), Kv = 3.162278 m3/s/Pa^0.5, dpt = 1e-6 Pa, M
+valve coolant_valve (c2, c3) opening = 0.01^(0.5 - 5*min(ramp(time, 0.9 s), 0.1 s)/(1 s)), Kv = 3.162278 m3/s/Pa^0.5, dpt = 1e-6 Pa, heated = 0, M
 pipe   heated_pipe         (c3, c4, liquid) V = 0.1 m3, R = 1 Pa.s/m3, heated = 0, M
 sink   coolant_reservoir   (c4)             p = 0 Pa, T = 293.15 K, M
 wall   forced_convection   (body, liquid)   G = 1 W/K
@@ -85,7 +85,7 @@ def test_two_tanks():
     samples = run("""
 one  coolant_tank         (a)     A = 1 m2, g = 10 m/s2, p0 = 1 bar, start level = 0.9 m, start T = 313.15 K, M
 two  coolant_tank         (b)     A = 1 m2, g = 10 m/s2, p0 = 1 bar, start level = 0.1 m, start T = 293.15 K, M
-pipe coolant_restriction  (a, b)  R = 5 Pa.s/m3, laminar = 2 m3/s, k = 2.5 Pa.s2/m6, M
+pipe coolant_restriction  (a, b)  R = 5 Pa.s/m3, laminar = 2 m3/s, k = 2.5 Pa.s2/m6, heated = 0, M
 run  transient(stop = 1.5 s, sample = 50 ms)
 save one.level, two.level, one.T, two.T
 """)

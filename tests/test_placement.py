@@ -48,7 +48,7 @@ use planar
 b  planar_body      (p)          m = 1 kg, I = 0.1 kg.m2, at = [0.5, 0] m
 j  planar_revolute  (ground, p)  at = [0, 0] m
 m  planar_marker    (p)          at = on(p, [0.5, 0] m)
-run transient(stop = 1 ms, step = 1 ms)
+run transient(stop = 1 ms, step = 1 ms, method = euler)
 save m.r
 """
     assert netsim.load(text).run()[0].series("m.r.x")[0] == pytest.approx(1.0)
@@ -72,7 +72,7 @@ b1  body       (p)           m = 1 kg, I = diag(1, 1, 1)*1 kg.m2, at = {place}
 b2  body       (q)           m = 1 kg, I = diag(1, 1, 1)*1 kg.m2
 j   spherical  (q, loose)    at = [0, 0, 0] m
 w   spherical  (loose, p)    at = [0, 0, 0] m
-run transient(stop = 1 ms, step = 1 ms)
+run transient(stop = 1 ms, step = 1 ms, method = euler)
 """
     with pytest.raises(InputError) as wrong:
         netsim.load(text).run()

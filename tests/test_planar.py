@@ -118,7 +118,7 @@ def test_fourbar_moves_as_its_geometry_says():
 def test_five_bar_motors_bring_the_energy():
     losses = []
     for h in (1e-3, 5e-4):
-        samples = ran("mechanisms/five_bar", ("mA.work", "mB.work"), step=h, stop=1.2)
+        samples = ran("mechanisms/five_bar", ("mA.work", "mB.work"), step=h, stop=1.2, method="euler")
         work = samples.series("mA.work") + samples.series("mB.work")
         assert np.abs(work - samples.energy[:, 1]).max() < 1e-10
         losses.append(abs(samples.energy[-1, 0] - samples.energy[0, 0] - work[-1]))
@@ -136,7 +136,7 @@ def test_squeezing_mechanism_against_the_published_solution():
     change = end - start
     exact = np.array([change[0], change[0] + change[1], change[2], change[3] + change[4], change[4], change[5] + change[6], change[6]])
     steps = (2e-5, 1e-5, 5e-6)
-    found = [ran("benchmarks/andrews", tuple(f"b{i}.phi" for i in range(1, 8)), step=h).values[-1] - exact for h in steps]
+    found = [ran("benchmarks/andrews", tuple(f"b{i}.phi" for i in range(1, 8)), step=h, method="euler").values[-1] - exact for h in steps]
     assert 1.8 < found[0][0] / found[1][0] < 2.0 and 1.9 < found[1][0] / found[2][0] < 2.1
     assert np.abs((found[0] - 6 * found[1] + 8 * found[2]) / 3).max() < 0.03  # the errors' h and h^2 taken out: of 15.9 rad
 
@@ -147,7 +147,7 @@ def test_driven_planar_joints_carry_their_flange():
         "use planar\nuse rotational\nuse translational\nb1 planar_body (p) m = 1, I = 2\nb2 planar_body (s) m = 3, I = 1\n"
         "j1 planar_revolute_driven (ground, p, r) at = [0, 0] m\nJ1 inertia (r) J = 0.5\nT1 torque (r) T = 5 N.m\n"
         "j2 planar_prismatic_driven (ground, s, x) axis = [3, 4]\nm1 mass (x) m = 1\nF1 force (x) F = 8 N\n"
-        "run transient(stop = 3, step = 1 ms)\nsave p.phi, s.r\n"
+        "run transient(stop = 3, step = 1 ms, method = euler)\nsave p.phi, s.r\n"
     )
     samples = model.run()[0]
     n = np.arange(3001)

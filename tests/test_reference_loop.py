@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from conftest import line_options
 
 import netsim
 from netsim.integrators.loop import instants
@@ -26,14 +27,14 @@ MODELS = [
 @pytest.mark.parametrize("name", MODELS)
 def test_compiled_loop_equals_the_readable_one(name):
     model = netsim.load(models_folder() / f"{name}.net")
-    step = next(float(b.value.value) * {"us": 1e-6, "ms": 1e-3, "s": 1.0}[b.value.unit] for b in model.network.runs[0].options if b.name == "step")
+    step = float(line_options(model, model.network.runs[0]).get("step", 1e-3))
     at_rest = any(b.name == "from" for b in model.network.runs[0].options)
     times = instants(STEPS * step, step)
     g, _ = consistent_start(model.machine, model.structure, at_rest=at_rest)
     _, unknowns = reference_run(model.machine, g, times)
     names = model.system.names
     wanted = [i for i, n in enumerate(names) if "[" not in n]
-    result = model.transient(stop=STEPS * step, step=step, save=[names[i] for i in wanted], **({"from_": "rest"} if at_rest else {}))
+    result = model.transient(stop=STEPS * step, step=step, method="euler", save=[names[i] for i in wanted], **({"from_": "rest"} if at_rest else {}))
     for i in wanted:
         ours = result[names[i]].values
         peak = max(np.abs(unknowns[:, i]).max(), 1e-3 * model.system.nominals[i])

@@ -143,7 +143,7 @@ hinge[1]  spherical  (ground, link[1])     at = [0, 0, 0] m
 hinge[k]  spherical  (link[k-1], link[k])  at = [k - 1, 0, 0]*1 m  for k in 2..4
 bar[k]    body       (link[k])             m = k*1 kg, I = diag(1, 1, 1)*1 kg.m2, at = [k - 0.5, 0, 0]*1 m  for k in 1..4
 y[k]      constant   (written[k])          value = k*k  for k in 1..4
-run transient(stop = 2 ms, step = 1 ms)
+run transient(stop = 2 ms, step = 1 ms, method = euler)
 save link[4].r.x, link[4].r[2], link[3].R[1, 1], bar[4].momentum.z, hinge[4].force.z, written[3]
 """)
     data = results.dataset(chain.run()[0])

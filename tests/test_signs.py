@@ -120,7 +120,7 @@ def test_direction(name):
     """After one second from rest the signals have the stated values."""
     used, text, wanted = SYSTEM[name]
     uses = "\n".join(f"use {word}" for word in dict.fromkeys([*used.split(), "couplings", "signal"]))
-    model = netsim.load("\n".join([uses, *text.split("; "), "run transient(stop = 1 s, step = 0.01 s, from = rest)", ""]))
+    model = netsim.load("\n".join([uses, *text.split("; "), "run transient(stop = 1 s, step = 0.01 s, from = rest, method = euler)", ""]))
     assert name in {instance.component.name for instance in model.network.instances}
     samples = sampled(model, tuple(wanted))
     found = {signal: float(samples.series(signal)[-1]) for signal in wanted}

@@ -203,19 +203,19 @@ def test_shapes_have_the_mass_and_inertia_of_the_solid(shape: str, mass: float, 
 )
 def test_impossible_inertia_is_refused(inertia: str):
     with pytest.raises(InputError, match="inertia"):
-        run(f"b1 body (p) m = 1, I = {inertia} kg.m2\nrun transient(stop = 1 ms, step = 1 ms)\n")
+        run(f"b1 body (p) m = 1, I = {inertia} kg.m2\nrun transient(stop = 1 ms, step = 1 ms, method = euler)\n")
 
 
 def test_thin_rod_in_any_axes_is_a_body():
     run("b1 body (p) m = 1, I = [[0.5, -0.5, 0], [-0.5, 0.5, 0], [0, 0, 1]] kg.m2\nb2 body (p2) m = 1, I = diag(0, 1, 1) kg.m2\n"
-        "w1 spatial_weld (ground, p)\nw2 spatial_weld (ground, p2)\nrun transient(stop = 2 ms, step = 1 ms)\n")  # fmt: skip
+        "w1 spatial_weld (ground, p)\nw2 spatial_weld (ground, p2)\nrun transient(stop = 2 ms, step = 1 ms, method = euler)\n")  # fmt: skip
 
 
 def test_point_mass_makes_the_body_it_should():
     """Two point masses on a light body against one body with the parallel-axis inertia: same motion under the same force."""
     common = (
         "f1 world_force (p) F = [1, 2, 3] N, at = [0.2, 0, 0.1] m\nk marker (p) at = [0.3, 0.1, 0] m\n"
-        "run transient(stop = 0.1, step = 1 ms)\nsave p.r, p.w, k.r\n"
+        "run transient(stop = 0.1, step = 1 ms, method = euler)\nsave p.r, p.w, k.r\n"
     )
     apart = run(
         "b1 body (p) m = 1, I = diag(1, 1, 1) kg.m2\n"
@@ -229,7 +229,7 @@ def test_point_mass_makes_the_body_it_should():
 
 
 def last(name: str, h: float, signal: str, stop: float) -> float:
-    return float(ran(f"mechanisms/{name}", (signal,), step=h, stop=stop).series(signal)[-1])
+    return float(ran(f"mechanisms/{name}", (signal,), step=h, stop=stop, method="euler").series(signal)[-1])
 
 
 def test_free_body_keeps_its_momentum_and_a_proper_rotation():
@@ -248,7 +248,7 @@ def test_free_body_against_euler_equations():
     solution = solve_ivp(lambda t, w: np.cross(moments * w, w) / moments, (0, 4), [0.01, 2, 0.01], rtol=1e-11, atol=1e-12).y[:, -1]
     errors, losses = [], []
     for h in (2e-3, 1e-3, 5e-4):
-        samples = ran("mechanisms/free_body", ("p.w", "p.R", "b1.kinetic"), step=h, stop=4.0)
+        samples = ran("mechanisms/free_body", ("p.w", "p.R", "b1.kinetic"), step=h, stop=4.0, method="euler")
         R = np.array([samples.series(f"p.R[{i},{j}]")[-1] for i in (1, 2, 3) for j in (1, 2, 3)]).reshape(3, 3)
         w = np.array([samples.series(f"p.w.{c}")[-1] for c in "xyz"])
         errors.append(np.linalg.norm(R.T @ w - solution))
@@ -260,7 +260,7 @@ def test_free_body_against_euler_equations():
 def test_top_precesses_steadily():
     errors = []
     for h in (1e-3, 5e-4):
-        samples = ran("mechanisms/spinning_top", ("m1.r",), step=h)
+        samples = ran("mechanisms/spinning_top", ("m1.r",), step=h, method="euler")
         x, y, z = (samples.series(f"m1.r.{c}") for c in "xyz")
         errors.append(np.abs(np.unwrap(np.arctan2(y, x)) - 2.0 * samples.time).max())
         assert np.abs(x**2 + y**2 + z**2 - 0.04).max() < 1e-10
@@ -299,7 +299,7 @@ def test_slider_crank_moves_as_its_geometry_says():
 def test_work_of_a_motor_is_the_energy_it_brings():
     losses = []
     for h in (1e-3, 5e-4):
-        samples = ran("mechanisms/slider_crank", ("motor.work",), step=h)
+        samples = ran("mechanisms/slider_crank", ("motor.work",), step=h, method="euler")
         assert np.abs(samples.series("motor.work") - samples.energy[:, 1]).max() < 1e-10
         losses.append(samples.energy[-1, 0] - samples.energy[0, 0] - samples.energy[-1, 1])
     assert 1.8 < losses[0] / losses[1] < 2.2
@@ -311,7 +311,7 @@ def test_driven_joints_carry_their_flange():
         "use rotational\nuse translational\nb1 body (p) m = 1, I = diag(1, 1, 2) kg.m2\nb2 body (s) m = 3, I = diag(1, 1, 1) kg.m2\n"
         "j1 revolute_driven (ground, p, r) at = [0, 0, 0] m\nJ1 inertia (r) J = 0.5\nT1 torque (r) T = 5 N.m\n"
         "j2 prismatic_driven (ground, s, x) axis = [0, 3, 4]\nm1 mass (x) m = 1\nF1 force (x) F = 8 N\n"
-        "run transient(stop = 3, step = 1 ms)\nsave r.phi, x.x, s.r, j1.q\n"
+        "run transient(stop = 3, step = 1 ms, method = euler)\nsave r.phi, x.x, s.r, j1.q\n"
     )
     n = np.arange(3001)
     square = 1e-6 * n * (n + 1) / 2
@@ -326,7 +326,7 @@ def test_marker_and_orientation_sources_hold_what_they_prescribe():
         "b1 body (p) m = 2, I = diag(1, 2, 3) kg.m2, at = [0.1, 0, 0] m\n"
         "x marker_displacement (p) at = [0.3, 0, 0] m, s = [1, 2, 3] mm * sine(time, frequency = 1 Hz)\n"
         "o orientation (ground, p) phi = [0, 0, 1] * (time/(1 s))^2\n"
-        "run transient(stop = 0.5, step = 0.1 ms)\nsave x.F, o.M, p.w, p.r, p.R\nk marker (p) at = [0.3, 0, 0] m\nsave k.r\n"
+        "run transient(stop = 0.5, step = 0.1 ms, method = euler)\nsave x.F, o.M, p.w, p.r, p.R\nk marker (p) at = [0.3, 0, 0] m\nsave k.r\n"
     )
     t = samples.time
     for c, height in zip("xyz", (1e-3, 2e-3, 3e-3)):
@@ -348,7 +348,7 @@ def test_sensors_show_what_the_mechanism_does():
         "b1 body (p) m = 1, I = diag(1, 1, 1) kg.m2\nj1 revolute (ground, p) at = [0, 0, 0] m\nm1 hinge_speed (ground, p) w = 3 rad/s\n"
         "s1 marker_sensor (p, x, y, z) at = [2, 0, 0] m\ns2 hinge_sensor (ground, p, q)\ns3 hinge_speed_sensor (ground, p, w)\n"
         "s4 line_sensor (ground, p, l) at1 = [5, 0, 0] m, at2 = [2, 0, 0] m\ns5 line_length (ground, p) at1 = [5, 0, 0] m, at2 = [2, 0, 0] m\n"
-        "s6 relative_marker (p, ground) at = [2, 0, 0] m\nrun transient(stop = 3, step = 1 ms)\n"
+        "s6 relative_marker (p, ground) at = [2, 0, 0] m\nrun transient(stop = 3, step = 1 ms, method = euler)\n"
         "save x, y, z, q, w, l, s5.l, s5.rate, s6.r, s6.w, p.R\n"
     )
     c, s = samples.series("p.R[1,1]"), samples.series("p.R[2,1]")
@@ -365,7 +365,8 @@ def test_sensors_show_what_the_mechanism_does():
 def test_particle_swings_on_a_rod():
     samples = run(
         "f1 world_force (p) F = [0, 0, -9.81] N, at = [1, 0, 0] m\nx particle (p) m = 1, at = [1, 0, 0] m\n"
-        "r1 rod (ground, p) at1 = [0, 0, 0] m, at2 = [1, 0, 0] m\nrun transient(stop = 0.5, step = 0.25 ms)\nsave p.r, p.w, r1.tension\n"
+        "r1 rod (ground, p) at1 = [0, 0, 0] m, at2 = [1, 0, 0] m\nrun transient(stop = 0.5, step = 0.25 ms, method = euler)\n"
+        "save p.r, p.w, r1.tension\n"
     )
     exact = solve_ivp(lambda t, y: [y[1], 9.81 * np.cos(y[0])], (0, 0.5), [0, 0], rtol=1e-10, atol=1e-12).y[:, -1]
     r = np.stack([samples.series(f"p.r.{c}") for c in "xyz"])
@@ -396,7 +397,7 @@ def test_particle_may_be_welded_to_what_turns():
 def universal_text(drive: str) -> str:
     return (
         "b1 body (p) m = 1, I = diag(1, 2, 2.5) kg.m2\nu1 universal (ground, p) at = [0, 0, 0] m, axis1 = [1, 2, -2], axis2 = [2, 1, 2]\n"
-        f"{drive}\nrun transient(stop = 1, step = 1 ms)\nsave u1.q1, u1.q2, s1.q\n"
+        f"{drive}\nrun transient(stop = 1, step = 1 ms, method = euler)\nsave u1.q1, u1.q2, s1.q\n"
     )
 
 

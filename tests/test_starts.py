@@ -26,7 +26,7 @@ r2   resistor   (low, ground)  R = 1 kOhm
 bar  planar_bar (rod)          m = 1 kg, at1 = [0, 0] m, at2 = [1, 0] m
 pin  planar_revolute (ground, rod)  at = [0, 0] m, c = 5 N.m/rad
 {}
-run transient(stop = 1 ms, step = 10 us{})
+run transient(stop = 1 ms, step = 10 us{}, method = euler)
 """
 
 
@@ -118,7 +118,7 @@ start c.phi = 20 deg
 start pA.q = 30 deg
 start c.r.x = 3.1 m
 start b.phi = 80 deg
-run transient(stop = 10 ms, step = 1 ms)
+run transient(stop = 10 ms, step = 1 ms, method = euler)
 """
     with pytest.raises(InputError) as caught:
         netsim.load(text).run()

@@ -303,7 +303,7 @@ c2 spring (b, a) c = 100 N/m
 w1 force (a) F = 10 N
 w2 force (b) F = 10 N
 start b.x = 0.5 m
-run transient(stop = 10 ms, step = 1 ms, from = static)
+run transient(stop = 10 ms, step = 1 ms, from = static, method = euler)
 save a.x, b.x
 """
     samples = netsim.load(text).run()[0]
@@ -326,7 +326,7 @@ save a.x, u
     model = netsim.load(text)
     found = model.static()
     assert float(found["a.x"].values[0]) == pytest.approx(0.2) and float(found["u"].values[0]) == pytest.approx(0.2)
-    run = model.transient(stop=0.1, step=1e-3, from_="static")
+    run = model.transient(stop=0.1, step=1e-3, from_="static", method="euler")
     assert np.abs(run["a.x"].values - 0.2).max() < 1e-9
 
 
@@ -347,7 +347,7 @@ r1 resistor (t[n+1], ground) R = 1 Ohm
 c1 capacitor (t[1], ground) C = 1 uF
 """
     point = at(text, "t[1].v")[0][0]
-    run = netsim.load(text).transient(stop=1e-3, step=1e-4, save=["t[1].v"])
+    run = netsim.load(text).transient(stop=1e-3, step=1e-4, save=["t[1].v"], method="euler")
     assert run["t[1].v"].values == pytest.approx(point, rel=1e-9)
 
 

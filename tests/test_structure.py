@@ -211,9 +211,9 @@ b resistor_in_name_only (x, ground) u = 1 V
         ("start c1.v = 0 V", "", []),
         ("guess mid.v = 0 V", "", ["E302"]),
         ("start a.v = 1 V", "", ["E302"]),
-        ("", "run transient(stop = 1 s, step = 1 ms, from = rest)", []),
-        ("", "run transient(stop = 1 s, step = 1 ms)", ["E302"]),
-        ("start mid.v = 0 V", "run transient(stop = 1 s, step = 1 ms)", []),
+        ("", "run transient(stop = 1 s, step = 1 ms, from = rest, method = euler)", []),
+        ("", "run transient(stop = 1 s, step = 1 ms, method = euler)", ["E302"]),
+        ("start mid.v = 0 V", "run transient(stop = 1 s, step = 1 ms, method = euler)", []),
         ("start mid.v = 0 V", "run static()", ["E302"]),
     ],
 )

@@ -30,7 +30,7 @@ count n = 3
 source     voltage (n[0], ground) v = 5 V*sin(300*time / 1 s)
 stage[k]   pair    (n[k-1], n[k]) for k in 1..n
 load       resistor (n[3], ground) R = 10 kohm
-run  transient(stop = 5 ms, step = 0.1 ms, superelements = [stage, stage[2].one])
+run  transient(stop = 5 ms, step = 0.1 ms, superelements = [stage, stage[2].one], method = euler)
 save n[3].v, source.i, stage[2].mid.v
 """
 

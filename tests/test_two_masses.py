@@ -12,8 +12,8 @@ SIGNALS = {
 
 
 def series(name, **options):
-    """(time, samples (n, 6) of V1, V2, Fs, F, x1, x2)."""
-    samples = ran(name, SIGNALS[name], **options)
+    """(time, samples (n, 6) of V1, V2, Fs, F, x1, x2) in the paper's method."""
+    samples = ran(name, SIGNALS[name], method="euler", **options)
     return samples.time, np.column_stack([samples.series(s) for s in SIGNALS[name]])
 
 

@@ -100,7 +100,7 @@ def _check_rank(scaled: Array, motions: Sequence[Motion], actuators: Sequence[Ac
     raise InputError(Problem("E432", message, bound[0].signal.span, hint="follow fewer of them, or name other actuators"))
 
 
-def derivatives(prepared: tuple[Values, System, Structure], motions: Sequence[Motion], actuators: Sequence[Actuator]) -> list[int]:
+def derivatives(prepared: tuple[Values, System, Structure], motions: Sequence[Motion], actuators: Sequence[Actuator], stop: float) -> list[int]:
     """How often each motion is differentiated on the way to the inputs: the differentiation level of its row (signature method).
 
     Raises `InputError` where that is more than functions of time can give, or more than the motion's own smoothness allows."""
@@ -114,7 +114,8 @@ def derivatives(prepared: tuple[Values, System, Structure], motions: Sequence[Mo
             hint = "leave out an elasticity or inductance between them"
             problems.append(Problem("E434", message, motion.motion.span, hint=hint))
             continue
-        rough = too_rough(motion.motion, lift(motion.motion, system.network.top, values, lambda name, frame: None), n)
+        shape = lift(motion.motion, system.network.top, values, lambda name, frame: None)
+        rough = too_rough(motion.motion, shape, n, values, stop)
         problems += [replace(rough, message=f"the motion of {motion.name} {rough.message}")] if rough else []
     if problems:
         raise InputError(problems)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -78,7 +78,7 @@ def _begun(machine: Machine, structure: Structure, start: str, origin: Array | N
         return _reduced(machine, structure, lambda m, s: consistent_start(m, s, at_rest=True))
     if start == "static":
         machine, structure, found = settled(machine, structure)
-        return machine, structure, *consistent_start(replace(machine, g=found.g), structure)
+        return machine, structure, *consistent_start(replace(machine, g=found.g), structure, drawn=machine.g)
     return _reduced(machine, structure, _drawn)
 
 
@@ -128,3 +128,18 @@ def _reduced(machine: Machine, structure: Structure, start: Callable[[Machine, S
     g, changes = start(reduced, structure)
     check_drawn_apart(machine, found, reduced, structure, g)
     return reduced, structure, g, changes
+
+
+def listed(changes: Sequence[Change], most: int = 12) -> str:
+    """What moved to close the start, in words: written starts first, then the largest changes of defaults."""
+    words = [c.text for c in sorted(changes, key=lambda c: (c.kind != "start", -c.size))[:most]]
+    return "; ".join(words + ([f"and {len(changes) - most} more"] if len(changes) > most else []))
+
+
+def told(changes: Sequence[Change]) -> dict[str, str]:
+    """The attributes of a result that say what moved to close the start, positions of these, and what begins far from its operating point."""
+    return {
+        "start_changes": listed([c for c in changes if c.kind != "far"]),
+        "start_moves": listed([c for c in changes if c.kind not in ("velocity", "far")]),
+        "notes": listed([c for c in changes if c.kind == "far"]),
+    }

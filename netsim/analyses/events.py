@@ -113,6 +113,7 @@ def settling(machine: Machine, structure: Structure, careful: bool = False) -> S
         np.array([bool(p.of) for p in discretes], np.int64), modes, np.zeros(layout.nz), setting, np.zeros(layout.truth_count + fired, np.int64),
         np.zeros(layout.truth_count), np.zeros(3 * layout.nk + layout.ny + 2 * layout.nq + 4 * layout.nr), np.zeros(layout.size),
         np.zeros(2, np.int64), np.array([layout.truth_count, layout.nz, fired, layout.discretes, layout.truths, int(careful)], np.int64),
+        np.zeros((3, layout.truth_count)), np.array([np.inf, -1.0]),
     )  # fmt: skip
     return Settling(machine, structure, watch, relations, discretes, whens, resets, calls, bundled(watch))
 
@@ -126,7 +127,7 @@ def moved_to(s: Settling, machine: Machine, structure: Structure) -> Settling:
     """The same events on a machine of the same network (other constraints left out), with what has been seen so far."""
     found = settling(machine, structure, bool(s.watch.sizes[CAREFUL]))
     assert found is not None
-    found.watch.peak[:], found.watch.timed[:] = s.watch.peak, s.watch.timed
+    found.watch.peak[:], found.watch.timed[:], found.watch.spacing[0] = s.watch.peak, s.watch.timed, s.watch.spacing[0]
     found.log, found.recent = s.log, s.recent
     return found
 

@@ -10,30 +10,54 @@ import numpy as np
 from netsim.analyses.passing import forget
 from netsim.errors import Problem, SimulationError
 from netsim.integrators.adaptive import CALLS, target_of, too_short
-from netsim.integrators.contract import REFUSED, RESTARTED, UNSOLVED
-from netsim.integrators.control import CORNER, DUE, EDGE, FAILURES, FIXED, NOW, RECOVERING, ROW, SIZE
-from netsim.integrators.radau_arrays import EASE, FACTOR_H, SOLVED
+from netsim.integrators.contract import FAILED, JUMPED, REFUSED, REJECTED, RESTARTED, UNSOLVED
+from netsim.integrators.control import (
+    BY_CORNER,
+    BY_ERROR,
+    BY_EVENT,
+    BY_NEWTON,
+    CORNER,
+    DUE,
+    EDGE,
+    FAILURES,
+    FIXED,
+    NOW,
+    REASON,
+    RECOVERING,
+    ROW,
+    SIZE,
+)
+from netsim.integrators.radau_arrays import FACTOR_H, SOLVED
 from netsim.integrators.readout import take
-from netsim.integrators.states import load
+from netsim.integrators.states import DISSIPATED, STORED, energies, load, place
+from netsim.integrators.turnover import flowed
 from netsim.kernels.bundle import bundled
-from netsim.solvers.newton import NOT_CONVERGED, NOT_FINITE, OUTSIDE_TABLE, set_time
+from netsim.solvers.diagnosis import AHEAD, Stopped, explain_chatter, explain_failure, explain_unstable
+from netsim.solvers.newton import CONVERGED, NOT_CONVERGED, NOT_FINITE, OUTSIDE_TABLE, set_time
+from netsim.solvers.reach import out_of_reach
 from netsim.solvers.recovery import plan_recovery, recover
 from netsim.solvers.snap import snapped
+from netsim.solvers.suspects import not_finite
 
-REACHES, AGAIN, USUAL = (2.0, 1.0, 4.0, 0.5), (1.0, 0.5, 2.0), (1.0, 0.3, 0.1)
-"""Steps to try, in the size that failed last; after a try that the error test refused, the size it asked for comes first, and at the end shares of
-the run's mean step: where rounding keeps the stages from being found, a long step has them farther away from what amplifies it."""
+REACHES, AGAIN = (2.0, 1.0, 4.0, 0.5), (1.0, 0.5, 2.0)
+"""Steps to try, in the size that failed last; after a try that the error test refused, the size it asked for comes first: where rounding keeps the
+stages from being found, a long step has them farther away from what amplifies it."""
 TRIES, PLACE = 40, 1e-3
 """So many tries within this part of a run, and no more are made there: a law that jumps fails at every step."""
 SMALL = 0.1
 """Solving stages together costs as much as a hundred steps: a step is tried this way when it is this small beside those before."""
-BEHIND = 1e-9, 1e-7, 1e-5
-"""How far behind a jump a circuit goes on, as shares of the run."""
+BEHIND = 1e-9
+"""How far behind a jump a circuit goes on, as a share of the run."""
 FINEST = 1e-11
 """The smallest rtol that double precision leaves room for on most networks."""
-MOST, STRICT, EASED = 8, 4, 30.0
-"""Failures in a row up to which a step is tried this way, and up to which its error counts in full: when it was refused before and shorter steps lead
-nowhere, what the test sees is rounding over the distance from the rank's loss."""
+MOST = 8
+"""Failures in a row up to which a step is tried this way."""
+
+HARDLY, HOPELESS = 1e-3, 20_000
+"""A run that fails so many steps within this part of it hardly advances."""
+STIFF = 1e3
+"""Steps in a whole run from which on it is a method's stability that may have bound them."""
+WORDS = {BY_ERROR: "the error test", BY_NEWTON: "Newton's method", BY_CORNER: "a corner of a drive or of what is delayed", BY_EVENT: "an event"}
 
 
 def goes_on(run: Any, status: int) -> bool:
@@ -49,8 +73,7 @@ def goes_on(run: Any, status: int) -> bool:
     if run.method.name == "radau" and status != OUTSIDE_TABLE and wanted:
         failed = float(run.arrays.memory[FACTOR_H]) or 2.0 * float(numbers[SIZE])
         reaches = (1.0,) if given else REACHES if failures <= CALLS else AGAIN
-        usual = USUAL if reaches == AGAIN and run.steps else ()
-        if _solved_together(run, [*(reach * failed for reach in reaches), *(share * run.now / run.steps for share in usual)]):
+        if _solved_together(run, [reach * failed for reach in reaches]):
             return True
     return not given and (not shortest or jumped(run))
 
@@ -61,21 +84,34 @@ def jumped(run: Any) -> bool:
     t, at = float(control.numbers[NOW]), 3 * layout.nk + layout.ny
     if layout.nk or run.machine.element is not None or not _may_try(run, run.jumps, t):
         return False
-    for share in BEHIND:
-        h = share * run.options.stop
-        if t + h >= min(control.corners[control.places[CORNER]], control.numbers[DUE], run.options.stop):
-            return False
-        g = trial.g.copy()
-        load(run.machine.bundle, g, trial.start)
-        set_time(run.machine.bundle, g, t + h)
-        found = snapped(run.machine, g, trial.start[at : at + layout.nq], h)
-        if found is not None:
-            trial.start[3 * layout.nk : at + 2 * layout.nq] = np.concatenate(found)
-            control.numbers[NOW], control.numbers[SIZE], control.places[FAILURES] = t + h, h, 0
-            trial.counters[[RESTARTED, REFUSED, UNSOLVED]] = 1, 0, 0
-            forget(run)
-            return True
-    return False
+    h = BEHIND * run.options.stop
+    if t + h >= min(control.corners[control.places[CORNER]], control.numbers[DUE], run.options.stop):
+        return False
+    g = trial.g.copy()
+    load(run.machine.bundle, g, trial.start)
+    if set_time(run.machine.bundle, g, t + h) != CONVERGED:
+        return False
+    found = snapped(run.machine, g, trial.start[at : at + layout.nq], h)
+    if found is None:
+        return False
+    before = _stored(run)
+    trial.start[3 * layout.nk : at + 2 * layout.nq] = np.concatenate(found)
+    lost = before - _stored(run)  # as an impulse
+    run.readout.totals[:, DISSIPATED] += lost
+    flowed(run.readout.turnover, 0.0, lost)
+    trial.counters[JUMPED] += 1
+    control.numbers[NOW], control.numbers[SIZE], control.places[FAILURES] = t + h, h, 0
+    trial.counters[[RESTARTED, REFUSED, UNSOLVED]] = 1, 0, 0
+    forget(run)
+    return True
+
+
+def _stored(run: Any) -> float:
+    """The energy that is stored in the state where the next step begins."""
+    g, power = run.trial.g.copy(), run.readout.power
+    place(run.machine.bundle, g, run.trial.start)
+    energies(run.machine.bundle, g, power)
+    return float(power[STORED])
 
 
 def _may_try(run: Any, tries: list[float], t: float) -> bool:
@@ -101,10 +137,36 @@ def _solved_together(run: Any, sizes: list[float]) -> bool:
         last = target - EDGE * max(abs(target), abs(h)) if at_corner else target
         if not too_short(control.numbers, h) and solve_stages(run.machine, run.arrays, run.trial, t, h, last):
             run.arrays.memory[SOLVED] = h
-            run.arrays.memory[EASE] = 1.0 if control.places[FAILURES] <= STRICT else EASED
             return True
     control.numbers[SIZE] = size
     return False
+
+
+def stuck(run: Any, mark: list[float]) -> Problem | None:
+    """The problem of a run whose steps fail while time stands nearly still; `mark`: where it last had moved, and the failures so far."""
+    failed = int(run.counters[FAILED] + run.counters[REJECTED])
+    if run.now > mark[0] + HARDLY * run.options.stop:
+        mark[:] = run.now, failed
+    if failed - mark[1] < HOPELESS:
+        return None
+    return explain_chatter(run.machine, run.now, failed - int(mark[1]), run.trial.start)
+
+
+def failure_of(run: Any, status: int) -> Problem:
+    """Why no step leads on from the last good one."""
+    machine, before, given = run.machine, run.now, run.options.step
+    stands = run.trial.g.copy()
+    place(machine.bundle, stands, run.trial.start)
+    if status not in (OUTSIDE_TABLE, NOT_FINITE):
+        looks = [given] if given else [share * run.options.stop for share in AHEAD]
+        found = [problem for ahead in looks if (problem := out_of_reach(machine, stands, before, before + ahead))]
+        if found:
+            return found[-1]
+    many = run.method.explicit and run.steps * run.options.stop > STIFF * before
+    if many and status == NOT_FINITE and not not_finite(machine, run.trial.g):
+        return explain_unstable(machine, run.options.method, before, run.steps, run.options.stop, run.trial.start)
+    stopped = Stopped(status, before, given or float(run.control.numbers[SIZE]), "" if given else WORDS[float(run.control.numbers[REASON])])
+    return explain_failure(machine, stopped, stands, run.trial.start, (run.trial.g, run.trial.out, run.trial.u))
 
 
 def keep_last_step(run: Any) -> None:

@@ -14,7 +14,7 @@ from netsim.units import NO_DIMENSION, parse_unit
 from netsim.values import parse_expression
 
 SECOND = parse_unit("s").dimension
-DIMENSIONS = {**dict.fromkeys((*TIMES, "at"), SECOND), **dict.fromkeys(("modes", *NUMBERS), NO_DIMENSION)}
+DIMENSIONS = {**dict.fromkeys((*TIMES, "at"), SECOND), **dict.fromkeys(("modes", "atol", *NUMBERS), NO_DIMENSION)}
 """What options that are numbers are measured in."""
 
 

@@ -11,13 +11,16 @@ from netsim.errors import InputError, Problem
 from netsim.language.expressions import Scope, flatten, quantity_of
 from netsim.language.syntax import Binary, Expr, Name, Run, Vector
 
-OWN = ("track", "actuators", "passes", "weights", "coordinates")
+OWN = ("track", "actuators", "passes", "weights", "coordinates", "growth")
+GROWTH = 1e3
+"""How much an error may grow during a run by what the motions leave free: of a tolerance of 1e-6 a thousandth is left then."""
 EXAMPLE = "inverse(track = [M.x = 10 mm*bell(time, at = 1 s, width = 0.2 s)], actuators = [A.F], stop = 2 s, step = 1 ms)"
 
 
 @dataclass(frozen=True)
 class InverseOptions:
-    """(signal, motion) pairs, actuators, and how; `coordinates` are those of the actuators, found by their units where not given."""
+    """(signal, motion) pairs, actuators, and how; `coordinates` are those of the actuators, found by their units where not
+    given; `growth`: by how much an unstable part of the zero dynamics may multiply errors during the run."""
 
     track: tuple[tuple[Expr, Expr], ...]
     actuators: tuple[Expr, ...]
@@ -25,6 +28,7 @@ class InverseOptions:
     passes: int = 1
     weights: tuple[float, ...] = ()
     coordinates: tuple[Expr, ...] = ()
+    growth: float = GROWTH
 
 
 def inverse_options(run: Run, transient: TransientOptions, scope: Scope) -> InverseOptions:
@@ -34,12 +38,15 @@ def inverse_options(run: Run, transient: TransientOptions, scope: Scope) -> Inve
     if problems:
         raise InputError(problems)
     track, actuators, coordinates = (_items(given[n]) if n in given else () for n in ("track", "actuators", "coordinates"))
-    numbers = {n: [float(x) for x in flatten(quantity_of(given[n], scope, dimension(None)).value)] for n in ("passes", "weights") if n in given}
+    numbers = {
+        n: [float(x) for x in flatten(quantity_of(given[n], scope, dimension(None)).value)] for n in ("passes", "weights", "growth") if n in given
+    }
     problems += _wrong(given, track, actuators, numbers, coordinates)
     if problems:
         raise InputError(problems)
     pairs = tuple((item.left, item.right) for item in track if isinstance(item, Binary))
-    return InverseOptions(pairs, actuators, transient, int(numbers.get("passes", [1])[0]), tuple(numbers.get("weights", ())), coordinates)
+    passes, weights, growth = numbers.get("passes", [1.0]), numbers.get("weights", []), numbers.get("growth", [GROWTH])
+    return InverseOptions(pairs, actuators, transient, int(passes[0]), tuple(weights), coordinates, growth[0])
 
 
 def motions_in(run: Run) -> list[Expr]:
@@ -59,6 +66,8 @@ def _wrong(
             yield Problem("E424", "track lists signals with their motions", item.span, hint=f"such as {EXAMPLE}")
     if numbers.get("passes", [1]) not in ([1], [2]):
         yield Problem("E424", "passes is 1 or 2", given["passes"].span)
+    if len(growth := numbers.get("growth", [GROWTH])) != 1 or not growth[0] >= 1.0:
+        yield Problem("E424", "growth is a number from 1", given["growth"].span, hint=f"{GROWTH:g} unless told")
     weights = numbers.get("weights", [])
     if weights and (len(weights) != len(actuators) or not all(w > 0 for w in weights)):
         yield Problem("E424", "weights are positive numbers, one for each actuator", given["weights"].span)

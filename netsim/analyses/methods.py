@@ -39,7 +39,7 @@ class Method:
     """order: of convergence; estimate: the power of the step its error estimate shrinks with; work: nodes of its quadrature in a step;
     highest_index: of networks where it has an order; needs_rates: it reads accelerations and rates of the state where a step begins;
     single: it solves its stages one by one, by Newton's method; variable: the order is the
-    highest, and the estimate that of the first step."""
+    highest, and the estimate that of the first step; gap: the longest part of a step in which it evaluates nothing."""
 
     name: str
     order: int
@@ -51,6 +51,7 @@ class Method:
     explicit: bool = False
     single: bool = True
     variable: bool = False
+    gap: float = 1.0
 
     def refused(self, index: int) -> str:
         """Why the method has no order at this index; empty where it has one."""
@@ -152,9 +153,9 @@ METHODS = {
     "trbdf2": Method("trbdf2", 2, 3, SIMPSON, 2, True, _prepare_trbdf2),
     "bdf": Method("bdf", 5, 2, SIMPSON, 3, True, _prepare_bdf, variable=True),
     "radau": Method("radau", 5, 4, RADAU, HIGH, False, _prepare_radau, single=False),
-    "rk45": Method("rk45", 5, 5, RADAU, 3, True, _prepare_explicit("dormand_prince_5"), explicit=True, single=False),
-    "rk6": Method("rk6", 6, 6, LOBATTO_6, 3, True, _prepare_explicit("verner_6"), explicit=True, single=False),
-    "rk8": Method("rk8", 8, 8, LOBATTO_8, 3, True, _prepare_explicit("dormand_prince_8"), explicit=True, single=False),
+    "rk45": Method("rk45", 5, 5, RADAU, 3, True, _prepare_explicit("dormand_prince_5"), explicit=True, single=False, gap=0.5),
+    "rk6": Method("rk6", 6, 6, LOBATTO_6, 3, True, _prepare_explicit("verner_6"), explicit=True, single=False, gap=0.4),
+    "rk8": Method("rk8", 8, 8, LOBATTO_8, 3, True, _prepare_explicit("dormand_prince_8"), explicit=True, single=False, gap=0.27),
 }
 _REASONS = {
     "euler": "its matrix grows ill with the short steps that the error test asks for there",

@@ -2,8 +2,8 @@
 
 Around a state at rest F(x, v, a, y, q') = 0 becomes P(s) u = (K + s D + s^2 M) u = 0 for motions u e^(s t), charges' rates being in D. The matrices
 come from three evaluations of the step's kernels; singular M, multipliers and constraints of any index are welcome: only 1/(s - shift) is computed,
-which is zero where s is infinite. How many finite ones there are is known: the degrees of freedom of the structure, sum d - sum c
-(J. Pryce, A simple structural analysis method for DAEs, BIT 41, 2001).
+which is zero where s is infinite. How many finite ones there are is known: the states of the structure, sum d - sum c
+(J. Pryce, A simple structural analysis method for DAEs, BIT 41, 2001). Integrals over time that no equation reads (`work`) are no motions.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from netsim.analyses.beginning import begun, settled
 from netsim.errors import InputError, Problem, nearest
 from netsim.integrators.states import sample
 from netsim.language.syntax import Expr, Name
+from netsim.recursion.integrals import integrated
 from netsim.samples import Samples, Signal
 from netsim.selection import Sampler, add_unseen, sampler, select
 from netsim.solvers.charts import recharted
@@ -33,6 +34,11 @@ NAMES = ("modes", "at", "from")
 DENSE = 600
 """Unknowns up to which all modes are computed at once; beyond, the wanted ones by Arnoldi's method around the shift."""
 PROBE = 1e-6
+UNRESISTED, UNDAMPED, REAL = 1e-13, 1e-12, 1e-9
+"""Forces of a shape below this part of their terms, and real and imaginary parts of a rate below these parts of it, are rounding."""
+ALIKE = 1e-5
+"""Shapes of modes at rate 0 are the same where they differ by less: a double root's differ by the square root of rounding."""
+INFINITE = "with it a network has infinitely many modes"
 NEARER = 8
 """How often the shift is divided by ten."""
 
@@ -83,7 +89,7 @@ def modal(
     About the equilibrium, or with `from = rest` about the starting positions with everything at rest there.
     Raises what `static` raises where no equilibrium is found."""
     began, cpu = clock.perf_counter(), clock.process_time()
-    refuse_delays(machine.system, "modal()", "with it a network has infinitely many modes")
+    refuse_delays(machine.system, "modal()", INFINITE)
     if options.start == "static":
         machine, structure, found = settled(machine, structure, options.at)
         g = found.g
@@ -102,7 +108,7 @@ def modal(
     columns_of = {name: j for j, name in enumerate(selection.entries)}
     shown = [(columns_of[name], selection.entries[name].signal) for name in saved]
     size = np.abs(modes.rates)
-    columns = [size / (2 * np.pi), -modes.rates.real / np.where(size > 0, size, 1.0), -modes.rates.real]
+    columns = [size / (2 * np.pi), -modes.rates.real / np.where(size > 0, size, 1.0) + 0.0, -modes.rates.real + 0.0]  # no -0
     signals = [
         Signal("frequency", "Hz", "of the undamped motion"),
         Signal("damping", "", "share of critical damping"),
@@ -114,7 +120,8 @@ def modal(
     attributes = {
         "analysis": "modal",
         "unknowns": machine.system.n,
-        "degrees_of_freedom": freedom(structure),
+        "degrees_of_freedom": speeds(structure) - len(integrated(machine)[0]),
+        "states": states(structure) - len(integrated(machine)[0]),
         "wall_seconds": clock.perf_counter() - began,
         "cpu_seconds": clock.process_time() - cpu,
         "netlist": machine.system.network.text,
@@ -132,15 +139,22 @@ def modal(
     )
 
 
-def freedom(structure: Structure) -> int:
+def states(structure: Structure) -> int:
     """How many finite s there are: sum d - sum c of the signature method."""
     return int(structure.dynamic.d.sum() - structure.dynamic.c.sum())
 
 
+def speeds(structure: Structure) -> int:
+    """Degrees of freedom: independent speeds and states of first order. Positions are counted by their speeds."""
+    return int((structure.dynamic.d >= 1).sum() - (structure.dynamic.c >= 1).sum())
+
+
 def modes_of(machine: Machine, structure: Structure, g: Array, wanted: int) -> Modes:
     """The slowest modes at a point at rest."""
-    stiffness, damping, mass = matrices(machine, g)
-    finite = freedom(structure)
+    whole = matrices(machine, g)
+    rows, columns = _moving(machine, whole[1])
+    stiffness, damping, mass = (matrix[rows][:, columns] for matrix in whole)
+    finite = states(structure) - machine.system.n + len(columns)
     shift = _shift(stiffness, damping, mass)
     dense = machine.system.n <= DENSE
     if dense:
@@ -148,14 +162,45 @@ def modes_of(machine: Machine, structure: Structure, g: Array, wanted: int) -> M
     else:
         mu, shapes, shift = _some(stiffness, damping, mass, shift, min(2 * wanted + 4, finite))
     order = np.argsort(-np.abs(mu))[:finite]
-    rates = shift + 1.0 / mu[order]
-    rates = np.where(np.abs(rates.imag) < 1e-9 * np.abs(rates), rates.real + 0j, rates)
-    kept = order[rates.imag >= 0.0]
-    rates = rates[rates.imag >= 0.0]
+    rates = _without_rounding(shift + 1.0 / mu[order], shapes[:, order], stiffness)
+    once = (rates.imag >= 0.0) & _apart(rates, shapes[:, order])
+    kept, rates = order[once], rates[once]
     slowest = np.argsort(np.abs(rates), kind="stable")[:wanted]
-    chosen = shapes[:, kept[slowest]]
+    chosen = np.zeros((machine.system.n, len(slowest)), complex)
+    chosen[columns] = shapes[:, kept[slowest]]
     largest = chosen[np.argmax(np.abs(chosen), axis=0), np.arange(chosen.shape[1])]
     return Modes(rates[slowest], chosen / largest)
+
+
+def _moving(machine: Machine, damping: Any) -> tuple[Array, Array]:
+    """Equations and unknowns without integrals that no equation reads, and what defines these."""
+    unread, _ = integrated(machine)
+    own = abs(damping.tocsc()[:, unread])
+    rows = np.asarray(own.argmax(axis=0)).ravel() if len(unread) else unread
+    everything = np.arange(machine.system.n)
+    return np.setdiff1d(everything, rows), np.setdiff1d(everything, unread)
+
+
+def _apart(rates: Array, shapes: Array) -> Array:
+    """Which modes to list: of those at rate 0, whose positions and speeds are two roots with one shape, each shape once."""
+    from scipy.linalg import qr
+
+    listed, still = np.ones(len(rates), bool), np.flatnonzero(rates == 0.0)
+    if len(still) > 1:
+        sized = shapes[:, still] / np.linalg.norm(shapes[:, still], axis=0)
+        _, r, order = qr(sized, mode="economic", pivoting=True)
+        listed[still[order[np.abs(np.diag(r)) <= ALIKE]]] = False
+        listed[still[order[len(np.diag(r)) :]]] = False
+    return listed
+
+
+def _without_rounding(rates: Array, shapes: Array, stiffness: Any) -> Array:
+    """Rates whose real or imaginary part is rounding without it; those of shapes that meet no stiffness are 0 (a double one comes apart by more)."""
+    met, terms = np.abs(stiffness @ shapes), abs(stiffness) @ np.abs(shapes)
+    loose = np.all(met <= UNRESISTED * np.maximum(terms, np.finfo(float).tiny), axis=0)
+    rates = np.where(loose, 0.0, rates)
+    real = np.where(np.abs(rates.real) < UNDAMPED * np.abs(rates), 0.0, rates.real)
+    return real + 1j * np.where(np.abs(rates.imag) < REAL * np.abs(rates), 0.0, rates.imag)
 
 
 def matrices(machine: Machine, g: Array) -> tuple[Any, Any, Any]:

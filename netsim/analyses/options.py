@@ -16,8 +16,8 @@ from netsim.integrators.loop import EULER, GENERALIZED_ALPHA
 FIXED = {"euler": np.array([EULER, 0.0, 0.0, 0.0, 0.0]), "generalized_alpha": np.array([GENERALIZED_ALPHA, *generalized_alpha.coefficients()])}
 """What the loop of fixed steps is told of its methods: number and coefficients."""
 
-NAMES = ("stop", "step", "method", "rtol", "forces", "every", "sample", "from", "formulation", "superelements")
-TIMES = ("stop", "step", "sample")
+NAMES = ("stop", "step", "method", "rtol", "atol", "forces", "every", "sample", "from", "formulation", "superelements", "max_step")
+TIMES = ("stop", "step", "sample", "max_step")
 WORDS = {
     "method": tuple(dict.fromkeys([*FIXED, *METHODS])),
     "forces": ("method", "recovered"),
@@ -32,9 +32,10 @@ DEFAULT_METHOD = "radau"
 
 @dataclass(frozen=True)
 class TransientOptions:
-    """stop and step in s, step 0: chosen by the error test with tolerance rtol (relative, and of nominal sizes); forces 'method' (as the integrator
+    """stop and step in s, step 0: chosen by the error test with tolerance rtol, by which the estimates of given steps are judged too; atol: the
+    absolute part of that test beside nominal sizes, 0: rtol times the sizes that the run finds; forces 'method' (as the integrator
     gives them) or 'recovered'; every = steps between samples; sample = time between samples,
-    0: at steps; subnetworks whose unknowns are eliminated first."""
+    0: at steps; subnetworks whose unknowns are eliminated first; max_step in s, 0: what the features of the run allow."""
 
     stop: float
     step: float = 0.0
@@ -46,6 +47,8 @@ class TransientOptions:
     sample: float = 0.0
     formulation: str = "absolute"
     superelements: tuple[str, ...] = ()
+    max_step: float = 0.0
+    atol: float = 0.0
 
     @property
     def recovers(self) -> bool:
@@ -65,21 +68,27 @@ def check_options(name: str, options: Mapping[str, Any], spans: Mapping[str, Any
         problems.append(Problem("E423", "'every' is a whole number of steps", spans.get("every")))
     if not 1e-13 <= options.get("rtol", DEFAULT_RTOL) <= 0.1:
         problems.append(Problem("E423", "'rtol' is a number between 1e-13 and 0.1", spans.get("rtol"), hint="rtol = 1e-6"))
+    if not 0.0 < options.get("atol", 1.0) < np.inf:
+        problems.append(Problem("E423", "'atol' is a positive number", spans.get("atol"), hint="atol = 1e-9"))
     if not problems and options.get("step", 0.0) > options["stop"]:
         problems.append(Problem("E423", "'step' is longer than 'stop'", spans.get("step")))
     if problems:
         raise InputError(problems)
     step = float(options.get("step", 0.0))
-    method = options.get("method", "euler" if step else DEFAULT_METHOD)
+    method = options.get("method", DEFAULT_METHOD)
     forces = options.get("forces", "method" if method == "euler" else "recovered")
     rtol, sample = float(options.get("rtol", DEFAULT_RTOL)), float(options.get("sample", 0.0))
     where, parts = options.get("formulation", "absolute"), options.get("superelements", ())
-    return TransientOptions(float(options["stop"]), step, method, forces, int(every), options.get("from", ""), rtol, sample, where, parts)
+    atol, longest = float(options.get("atol", 0.0)), float(options.get("max_step", 0.0))
+    begin = options.get("from", "")
+    return TransientOptions(float(options["stop"]), step, method, forces, int(every), begin, rtol, sample, where, parts, longest, atol)
 
 
 def _together(options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[Problem]:
-    if "step" in options and "rtol" in options:
-        yield Problem("E423", "a given step has no error test, so 'step' and 'rtol' exclude each other", spans.get("rtol"), hint="leave 'step' out")
+    for option in (o for o in ("atol", "max_step") if "step" in options and o in options):
+        yield Problem(
+            "E423", f"steps of a given size are not chosen: 'step' and '{option}' exclude each other", spans.get(option), hint="leave 'step' out"
+        )
     if "every" in options and "sample" in options:
         yield Problem("E423", "'every' counts steps between samples and 'sample' is the time between them: give one", spans.get("sample"))
 

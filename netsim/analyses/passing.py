@@ -17,6 +17,8 @@ from netsim.integrators.control import DUE, EVERY, NOW, ROW, SIZE
 from netsim.integrators.instants import BESIDE, before, behind, next_due
 from netsim.integrators.readout import longer
 from netsim.kernels.bundle import called
+from netsim.solvers.diagnosis import table_ends
+from netsim.solvers.newton import CONVERGED
 from netsim.solvers.stages import Inconsistent
 
 Array = np.ndarray
@@ -41,7 +43,8 @@ def pass_event(run: Any) -> None:
         run.bundles.pop(id(run.readout), None)
         run.readout = longer(run.readout)
     bundle, readout, known = run.bundle("trial"), run.bundle("readout"), len(s.log)
-    called(before, problem, bundle, readout, t, 0.0 if run.idle else BESIDE * abs(t))
+    if called(before, problem, bundle, readout, t, 0.0 if run.idle else BESIDE * abs(t)) != CONVERGED:
+        raise SimulationError(table_ends(t))
     try:
         settled = settle(s, trial.g, t)
     except Inconsistent as lost:

@@ -13,25 +13,30 @@ from typing import Any
 
 import numpy as np
 
-from netsim.analyses.beginning import begun
+from netsim.analyses.beginning import begun, told
 from netsim.analyses.recursion_options import TRUNCATED, RecursionOptions
 from netsim.corners import corners_of
-from netsim.errors import Problem, SimulationError
+from netsim.errors import InputError, Problem, SimulationError
 from netsim.integrators.loop import settle
 from netsim.integrators.states import energies, sample
+from netsim.integrators.tableaux import watched_nodes
 from netsim.language.syntax import Expr, Name
+from netsim.peaks import ends_of
 from netsim.recursion.bodies import NetworkTree, network_tree
 from netsim.recursion.integrals import integrals_of, summed
-from netsim.recursion.runge_kutta import FINISHED, SINGULAR, given_of, runge_kutta
+from netsim.recursion.runge_kutta import FINISHED, SINGULAR, TABLEAUX, given_of, runge_kutta
 from netsim.recursion.sources import FORCE, POSITION, SPEED
-from netsim.recursion.states import coordinates, fill, places, translation
+from netsim.recursion.starts import placed
+from netsim.recursion.states import Translation, coordinates, fill, places, translation
 from netsim.samples import Samples
 from netsim.selection import add_unseen, sampler, select
+from netsim.solvers.assembly import Change, changes, sizes_of_machine
 from netsim.solvers.history import refuse_delays
 from netsim.solvers.initial import Structure
-from netsim.solvers.machine import Machine
+from netsim.solvers.machine import Machine, power_room
 from netsim.solvers.newton import set_time
 from netsim.solvers.recovery import ChargePlan, Recovery, plan_charges, plan_recovery, recover, set_planned_charges
+from netsim.starts import start_rows
 from netsim.tree.composite import crba
 from netsim.tree.newmark import Drive, newmark
 from netsim.tree.superelements import superelements
@@ -42,6 +47,8 @@ ELASTIC_SIZE = 1e-3
 GRID = 500
 WEIGHTLESS = 1e-12
 """Masses below this part of what else moves are rounding."""
+SAME = 1e-9
+"""Coordinates [rad, m] that differ by less are the same."""
 WILD = 1e6
 """Coordinates and rates beyond this [m, rad and per second] end the samples of a run that diverged."""
 
@@ -56,11 +63,8 @@ def recursion(
 ) -> Samples:
     """Integrate a network whose bodies form a tree. Raises `InputError` (E450) where they do not, or a start is wrong."""
     began, cpu = clock.perf_counter(), clock.process_time()
-    refuse_delays(machine.system, "recursion()", "its states are those of bodies and of elements beside them")
-    found = network_tree(machine)
-    machine, structure, g, _ = begun(machine, structure, options.start)
-    moved = translation(machine, found)
-    q, v = coordinates(machine, moved, g)
+    found = tree_of(machine, options)
+    machine, structure, moved, g, q, v, changed = _beginning(machine, structure, found, options.start)
     selection = select(machine, saves, plots)
     unseen = add_unseen(machine, selection, beside)
     reader = sampler(machine, selection)
@@ -73,7 +77,7 @@ def recursion(
     recovery, charges = plan_recovery(machine, structure, g), plan_charges(machine)
     work = integrals_of(machine)
     values, account = np.full((len(time), len(selection.entries)), np.nan), np.zeros((len(time) + 1, 4))
-    power, before, room, totals = np.zeros(4), np.zeros(4), np.zeros(reader.size), None
+    power, before, room, totals = power_room(machine.system), np.zeros(4), np.zeros(reader.size), None
     for i, t in enumerate(time):
         try:
             point = _complete(machine, recovery, charges, moved, g, t, qs[i], vs[i])
@@ -85,7 +89,7 @@ def recursion(
         totals = summed(work, point, totals, span)
         energies(machine.problem, point, power)
         if not i:
-            before[:] = power
+            before[:] = power[:4]
         settle(account, i, power, before, span)
         sample(reader.table, reader.places, point, room, values[i])
     top = machine.system.network.top
@@ -102,6 +106,7 @@ def recursion(
         **effort,
         "wall_seconds": clock.perf_counter() - began,
         "cpu_seconds": clock.process_time() - cpu,
+        **told(changed),
         "netlist": machine.system.network.text,
         **({"failure": failure} if failure else {}),
     }
@@ -112,13 +117,44 @@ def recursion(
     return Samples("", time, signals_, shown, account[:, :3], attributes, not failure, message, origin=g, unseen=seen, kinetic=account[:, 3])
 
 
+def tree_of(machine: Machine, options: RecursionOptions) -> NetworkTree:
+    """The tree that is integrated; raises `InputError` (E428, E450) for a network that has none, or that the method does not take."""
+    refuse_delays(machine.system, "recursion()", "its states are those of bodies and of elements beside them")
+    found = network_tree(machine)
+    if found.pushes and options.step:
+        said = "belongs to no coordinate of a joint: what it does there depends on where the bodies stand, which Newmark's method does not know"
+        hint = "leave `step` out: rk8, rk6 and rk45 take it, or run transient()"
+        raise InputError([Problem("E450", f"recursion(): '{p.source.name}' {said}", p.source.span, hint=hint) for p in found.pushes])
+    return found
+
+
+def _beginning(
+    machine: Machine, structure: Structure, found: NetworkTree, start: str
+) -> tuple[Machine, Structure, Translation, Array, Array, Array, list[Change]]:
+    """The machine, its structure, the tree's place in it, where it begins (g, q, v) and what moved: coordinates that no start speaks of are 0."""
+    drawn, trial = machine.g, placed(machine, translation(machine, found)) if not start else None
+    machine, structure, g, changed = begun(trial[0] if trial else machine, structure, start)
+    moved = translation(machine, found)
+    q, v = coordinates(machine, moved, g)
+    if trial is not None:
+        if np.abs(q - trial[1]).max(initial=0.0) <= SAME:  # the network's own start may move others to make up for a written speed
+            q, v = trial[1], trial[2]
+            fill(machine, moved, q, v, g)
+        written = [row for row in start_rows(machine.system, machine.values) if row.word == "start"]
+        rest = changes(machine, drawn, g, written, written, sizes_of_machine(machine))
+        changed = [change for change in changed if change.kind in ("start", "far")] + rest
+    return machine, structure, moved, g, q, v, changed
+
+
 def _complete(machine: Machine, recovery: Recovery, charges: ChargePlan, moved: Any, g: Array, t: float, q: Array, v: Array) -> Array:
     """The network's point at positions and velocities of the tree: accelerations and forces from its own equations."""
     point = g.copy()
     set_time(machine.problem, point, t)
     fill(machine, moved, q, v, point)
     set_planned_charges(charges, point)
-    return recover(recovery, point, machine.system.layout.state(point), t)
+    point = recover(recovery, point, machine.system.layout.state(point), t)
+    point[moved.coordinates[0]] = q[moved.coordinates[1]]  # exactly, not as frames say to rounding
+    return point
 
 
 def _explicit(machine: Machine, found: NetworkTree, options: RecursionOptions, g: Array, q: Array, v: Array) -> tuple[Any, ...]:
@@ -130,12 +166,12 @@ def _explicit(machine: Machine, found: NetworkTree, options: RecursionOptions, g
     of_q = places(tree)
     for here in tree.elastic.values():
         nominal[of_q[here]] = ELASTIC_SIZE
-    given = given_of(
-        found.motion, of_q, found.sources, machine.system.layout, superelements(tree, options.superelement)[0], options.equations == TRUNCATED
-    )
+    given = given_of(found, machine.system.layout, superelements(tree, options.superelement)[0], options.equations == TRUNCATED)
     corners = corners_of(machine, options.stop)
+    ends = np.union1d(corners, ends_of(machine, options.stop, corners, watched_nodes(TABLEAUX[options.method]()), options.rtol))
+    longest = options.max_step or np.inf
     qs, vs, ended, rows, last, steps, rejected, seconds = runge_kutta(
-        tree.flat, given, machine.problem, g.copy(), q, v, corners, times, options.method, options.rtol, nominal
+        tree.flat, given, machine.problem, g.copy(), q, v, ends, times, options.method, options.rtol, nominal, longest
     )
     effort = {"steps": steps, "rejected": rejected, "loop_seconds": seconds}
     return times[:rows], qs[:rows], vs[:rows], _failure(ended, last), effort
@@ -168,17 +204,14 @@ def _failure(ended: int, t: float) -> Problem | None:
 
 def _newmark(machine: Machine, found: NetworkTree, options: RecursionOptions, g: Array, q: Array, v: Array) -> tuple[Any, ...]:
     """Samples of Newmark's method."""
-    tree, point, given = (
-        found.tree,
-        g.copy(),
-        given_of(found.motion, places(found.tree), found.sources, machine.system.layout, superelements(found.tree, 1)[0]),
-    )
+    tree, point = found.tree, g.copy()
+    given = given_of(found, machine.system.layout, superelements(tree, 1)[0])
 
     def drives(times: Array) -> Array:
         values = np.zeros((len(times), len(given.coordinate), 3))
         for i, t in enumerate(times):
             set_time(machine.problem, point, t)
-            values[i] = given.sign[:, None] * point[given.slots]
+            values[i] = given.share[:, None] * point[given.slots]
         return values
 
     def moves(times: Array) -> tuple[Array, Array, Array]:

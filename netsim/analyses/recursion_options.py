@@ -10,7 +10,7 @@ import numpy as np
 
 from netsim.errors import InputError, Problem, nearest
 
-NAMES = ("stop", "step", "method", "rtol", "sample", "every", "beta", "gamma", "matrix", "superelement", "equations", "from")
+NAMES = ("stop", "step", "method", "rtol", "sample", "every", "beta", "gamma", "matrix", "superelement", "equations", "from", "max_step")
 NUMBERS = ("beta", "gamma", "rtol", "every", "superelement")
 MATRICES = ("exact", "reduced", "mass")
 """Iteration matrices of Newmark's method (netsim.tree.newmark)."""
@@ -25,7 +25,8 @@ MOST_STEPS = 20_000_000
 @dataclass(frozen=True)
 class RecursionOptions:
     """stop [s]; step [s], 0: by the error test of `method` with tolerance rtol; Newmark's beta, gamma and matrix; time between samples, or steps
-    between them; bodies in a superelement (netsim.tree.superelements); which equations of motion."""
+    between them; bodies in a superelement (netsim.tree.superelements); which equations of motion;
+    max_step [s], 0: what the error test allows."""
 
     stop: float
     step: float = 0.0
@@ -39,6 +40,7 @@ class RecursionOptions:
     superelement: int = 1
     equations: str = EQUATIONS[0]
     start: str = ""
+    max_step: float = 0.0
 
     @property
     def name(self) -> str:
@@ -78,7 +80,7 @@ def recursion_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> R
 def _numbers(options: Mapping[str, Any], spans: Mapping[str, Any]) -> list[Problem]:
     """What is wrong with single numbers."""
     wrong = []
-    limits = {"stop": (0, np.inf), "step": (0, np.inf), "sample": (0, np.inf), "rtol": (1e-13, 0.1)}
+    limits = {"stop": (0, np.inf), "step": (0, np.inf), "sample": (0, np.inf), "max_step": (0, np.inf), "rtol": (1e-13, 0.1)}
     for name, (low, high) in limits.items():
         if name in options and not (options[name] > 0 and low <= options[name] <= high):
             wrong.append(
@@ -96,6 +98,7 @@ def _beside_step(options: Mapping[str, Any], spans: Mapping[str, Any]) -> list[P
     """What Newmark's method, which has a step, does not take."""
     refused = {
         "rtol": ("a given step has no error test, so 'step' and 'rtol' exclude each other", "leave 'step' out"),
+        "max_step": ("a given step needs no longest one, so 'step' and 'max_step' exclude each other", "leave one of them out"),
         "method": ("'method' is for runs without 'step'", "with 'step' the method is Newmark's"),
         "superelement": ("'superelement' is for runs without 'step'", "Newmark takes one body at a time"),
         "equations": ("truncated equations are for runs without 'step'", "leave 'step' out: rk8, rk6 and rk45 take them, Newmark's method does not"),

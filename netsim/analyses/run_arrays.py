@@ -7,31 +7,43 @@ from typing import Any
 import numpy as np
 
 from netsim.analyses.methods import Method
-from netsim.analyses.options import TransientOptions
+from netsim.analyses.options import FIXED, TransientOptions
 from netsim.analyses.pivots import pivots_of
+from netsim.analyses.sizes import set_answers
 from netsim.errors import Problem, SimulationError
 from netsim.integrators.adaptive import first_size
-from netsim.integrators.contract import FACTORISATIONS, RESTARTED, UNSOLVED, Trial, set_scales
+from netsim.integrators.contract import ASTRAY, FACTORISATIONS, RESTARTED, UNSOLVED, Trial
 from netsim.integrators.control import BY_ERROR, EVERY, RECOVERING, Control
+from netsim.integrators.kinds import kinds_of
 from netsim.integrators.readout import Readout
+from netsim.integrators.scales import first_kinds, set_scales
 from netsim.integrators.states import load, move_charts
+from netsim.integrators.turnover import nothing_turned
 from netsim.integrators.weights import exponents
 from netsim.kernels.bundle import Bundle, bundled
 from netsim.kernels.call import run_table
+from netsim.peaks import sampled
 from netsim.selection import Sampler
 from netsim.solvers.charts import quaternions
 from netsim.solvers.consistent import Consistent, compiled_plan
+from netsim.solvers.diagnosis import table_ends
 from netsim.solvers.history import BEGINS_LOW, CAREFUL, WATCHING, WITHIN
 from netsim.solvers.initial import Structure
 from netsim.solvers.linear import Factor
-from netsim.solvers.machine import ALPHA, KA, KV, KX, Machine
-from netsim.solvers.newton import set_time
+from netsim.solvers.machine import ALPHA, KA, KV, KX, Machine, power_room
+from netsim.solvers.newton import CONVERGED, set_time
 from netsim.solvers.recovery import plan_recovery, recover
+from netsim.starts import written_sizes
 
 Array = np.ndarray
 
 FILL = 500
 """Samples at accepted steps are filled up to this many over a run."""
+FEATURES = 500
+"""What happens within such a part of a run, in time or in state, is seen."""
+GROSS, FINE = 100.0, 3.0
+"""How many tolerances the defect may move what the error test sees at the ends of steps, and what follows at once and has no other test. Values that
+are differentiated may be moved by one: where they are stiff, estimates that the matrix filters see nothing of them (BDF's is not filtered)."""
 GIVEN_STEP = 1e-9
 """The tolerance that Newton's method goes by where steps are given: small beside what any method leaves."""
 
@@ -45,27 +57,46 @@ def first_trial(machine: Machine, structure: Structure, options: TransientOption
     nominal = np.concatenate([system.position_nominals, system.nominals])
     rtol = GIVEN_STEP if options.step else method.tolerance(options.rtol)
     share = max(10 * 2.2e-16 / rtol, min(0.03, rtol**0.5))
-    tolerances = np.array([rtol, share, method.estimate, 0.0, 1.0])
-    counters = np.zeros(10, np.int64)
+    drives = sampled(machine, options.stop)
+    kinds = kinds_of(system, np.abs(drives).max(axis=0, initial=0.0))
+    tolerances = np.array([rtol, share, method.estimate, 0.0, 1.0, float(options.atol > 0.0), 0.0])
+    fixed = written_sizes(machine)
+    if options.atol:
+        fixed = options.atol / options.rtol * np.where(fixed > 0.0, fixed, nominal)
+    counters = np.zeros(14, np.int64)
     counters[RESTARTED] = 2
     counters[UNSOLVED] = 1 if options.step else 0
     trial = Trial(
         g, np.zeros(system.out_size), state, state.copy(), state.copy(), np.zeros(3 * nk + layout.nq), np.zeros(n), np.zeros((6, n)),
-        np.zeros(nk + n), exponents(system, structure), nominal, tolerances, counters, np.zeros(9, np.int64),
+        np.zeros(nk + n), exponents(system, structure), nominal, kinds.of, np.zeros(nk + n), fixed,
+        first_kinds(kinds.count, kinds.given), tolerances, counters, np.zeros(9, np.int64),
         np.arange(layout.ny + layout.nq),
     )  # fmt: skip
+    set_scales(machine.bundle, bundled(trial))
+    set_answers(machine, trial, options.stop, drives)
     set_scales(machine.bundle, bundled(trial))
     return trial, options.step or first_size(machine.bundle, bundled(trial), options.stop, method.estimate)
 
 
 def first_control(
-    options: TransientOptions, method: Method, structure: Structure, size: float, corners: Array, peaks: Array, plan: Consistent, machine: Machine
+    options: TransientOptions,
+    method: Method,
+    structure: Structure,
+    size: float,
+    corners: Array,
+    peaks: Array,
+    plan: Consistent,
+    machine: Machine,
+    limits: Array,
 ) -> Control:
     """Where a run goes from t = 0: first size, requested instants, corners and peaks to end steps at; what delays watch."""
     stop, fixed, kinematic, past = options.stop, options.step, machine.system.layout.nk > 0, machine.problem.past
     past.numbers[[WATCHING, CAREFUL, BEGINS_LOW]] = not fixed or method.order > 1, method.explicit, method.variable
-    longest = fixed if fixed else min(stop / 4, WITHIN * past.length.min(initial=np.inf))
-    numbers = np.array([0.0, size, stop, fixed, 1e-15 * stop, longest, BY_ERROR, 0.0, np.inf, np.inf])
+    features = stop / FEATURES / method.gap if method.explicit and curved(machine) else stop / 4
+    longest = fixed if fixed else min(options.max_step or features, WITHIN * past.length.min(initial=np.inf))
+    weight = GIVEN_STEP / method.tolerance(options.rtol) if fixed and method.name not in FIXED else 0.0
+    tail = [stop / FEATURES, 0.0, np.inf, weight, 0.0]
+    numbers = np.array([0.0, size, stop, fixed, 1e-15 * stop, longest, BY_ERROR, 0.0, np.inf, np.inf, *tail])
     kinematic_constraints = structure.index > 1 and len(plan.sizes) > 0 and not method.explicit  # whose steps end in one of themselves
     grid: Array = np.zeros(0)
     if options.sample:
@@ -79,11 +110,33 @@ def first_control(
     recovering = int(len(plan.sizes) > 0 and (method.explicit or (options.recovers and (kinematic or structure.index > 1 or memoryless))))
     cut = corners if not fixed or method.order > 1 else np.zeros(0)  # a given step of order 1 gains nothing: see docs/decisions.md
     inside = np.append(cut[(cut > 0) & (cut < stop * (1 - 1e-12))], np.inf)
-    places = np.array([0, 0, 0, 0, every, int(kinematic_constraints), recovering, int(len(plan.sizes) > 0), 0, 0, 0])
-    return Control(numbers, places, inside, np.append(peaks, np.inf), np.append(grid, np.inf))
+    at_once = int(np.any(np.isfinite(limits[structure.dynamic.d[: len(limits)] == 0])))
+    within = int(np.any(np.isfinite(limits[machine.system.layout.nk :])))
+    places = np.array([0, 0, 0, 0, every, int(kinematic_constraints), recovering, int(len(plan.sizes) > 0), 0, 0, 0, 0, at_once, within])
+    return Control(numbers, places, inside, np.append(peaks, np.inf), np.append(grid, np.inf), limits)
 
 
-def first_readout(machine: Machine, reader: Sampler, shares: Bundle, method: Method, control: Control) -> Readout:
+def curved(machine: Machine) -> bool:
+    """Whether an equation is anything but a sum of constant multiples, so that what a step does not look at may be anything."""
+    return machine.element is not None or any(b.kernels.curved for b in machine.system.batches)
+
+
+def defect_limits(machine: Machine, structure: Structure, options: TransientOptions, method: Method, trial: Trial, watched: Array) -> Array:
+    """How many tolerances the defect may move each position and value by; none where steps are given or the method has no matrix. Where every
+    equation is a sum of constant multiples, polynomials that hold at some instants hold between them, but for what follows a drive stiffly."""
+    system, nk = machine.system, machine.system.layout.nk
+    if options.step or method.explicit:
+        return np.zeros(0)
+    share = options.rtol / method.tolerance(options.rtol)  # what is off between the ends does not add up: it counts against what was asked for
+    moving = structure.dynamic.d[: system.n] > 0
+    at_once = ~moving & np.isin(np.arange(system.n), watched)
+    limits = np.where(moving, GROSS, np.where(at_once, FINE * share, np.inf)) if curved(machine) else np.full(system.n, np.inf)
+    limits[nk:][moving[nk:]] = GROSS if method.variable else share
+    limits[nk:][trial.exponent[2 * nk :] > 0] = np.inf
+    return limits if np.isfinite(limits).any() else np.zeros(0)
+
+
+def first_readout(machine: Machine, reader: Sampler, tracer: Sampler, shares: Bundle, method: Method, control: Control) -> Readout:
     """Room for samples, and the method's quadrature of work. Where nothing moves samples are polynomials: only what is read is evaluated then."""
     layout, rows = machine.system.layout, len(control.grid) - 1 + (1000 if control.places[EVERY] else 2)
     whole = np.arange(layout.ny + layout.nq)
@@ -95,8 +148,9 @@ def first_readout(machine: Machine, reader: Sampler, shares: Bundle, method: Met
     basis = np.linalg.inv(np.vander(nodes, increasing=True))
     integrals = np.ascontiguousarray(basis.T / np.arange(1, len(nodes) + 1))
     return Readout(
-        reader.table, reader.places, np.zeros(reader.size), np.zeros((rows, len(reader.places))), np.zeros((rows, 4)), np.zeros(rows),
-        np.zeros((2, 2)), np.zeros(4), nodes, np.zeros((len(nodes), 3)), integrals, shares, read,
+        reader.table, reader.places, np.zeros(max(reader.size, tracer.size)), np.zeros((rows, len(reader.places))), np.zeros((rows, 4)),
+        np.zeros(rows), np.zeros((2, 2)), power_room(machine.system), nodes, np.zeros((len(nodes), 3)), integrals, shares, read,
+        tracer.table, tracer.places, np.zeros((rows * len(nodes), 1 + len(tracer.places))), nothing_turned(power_room(machine.system)),
     )  # fmt: skip
 
 
@@ -111,6 +165,7 @@ def consistent_plan(
     try:
         recover(recovery, trial.g, trial.start, t)
     except SimulationError:
+        trial.counters[ASTRAY] += 1
         return compiled_plan(None), None
     return compiled_plan(recovery), recovery
 
@@ -128,7 +183,8 @@ def first_factor(machine: Machine, trial: Trial, h: float, t: float) -> Factor:
     """Ordering and pivots for the matrix of a step of size h from t; raises `SimulationError` where it is singular."""
     layout, problem, g = machine.system.layout, machine.problem, trial.g
     load(bundled(problem), g, trial.start)
-    set_time(bundled(problem), g, t)
+    if set_time(bundled(problem), g, t) != CONVERGED:
+        raise SimulationError(table_ends(t))
     g[[KX, KV, KA, ALPHA]] = 1.0, 1.0 / h, 1.0 / h**2, 1.0 / h
     at, nq = 3 * layout.nk + layout.ny, layout.nq
     g[layout.history : layout.step_size] = trial.start[at + nq : at + 2 * nq] - trial.start[at : at + nq] / h

@@ -19,7 +19,7 @@ from netsim.samples import Samples
 from netsim.selection import Sampler, Selection, add_unseen, sampler, select
 from netsim.solvers.equilibrium import Equilibrium
 from netsim.solvers.initial import Structure, set_charges
-from netsim.solvers.machine import Machine
+from netsim.solvers.machine import Machine, power_room
 from netsim.solvers.reactions import find_reactions
 from netsim.solvers.redundancy import describe
 from netsim.solvers.sharing import plan_sharing, share
@@ -70,7 +70,7 @@ def static(
     reader = observing(machine, sampler(machine, selection))
     plan, _alive = plan_sharing(machine, find_reactions(machine))
     share(plan, g)
-    values, power = np.full((1, len(selection.entries)), np.nan), np.zeros(4)
+    values, power = np.full((1, len(selection.entries)), np.nan), power_room(machine.system)
     sample(reader.table, reader.places, g, np.zeros(reader.size), values[0])
     energies(machine.problem, g, power)
     time, top = np.array([options.at]), machine.system.network.top

@@ -12,8 +12,9 @@ from netsim.analyses.options import FIXED, TransientOptions
 from netsim.analyses.pivots import pivots_of
 from netsim.errors import Problem, SimulationError
 from netsim.integrators import euler, generalized_alpha
-from netsim.integrators.loop import EULER, FACTORISATIONS, FRESH, advance, instants, recovered, settle
-from netsim.integrators.states import KINETIC, STORED, energies, move_charts, place, sample
+from netsim.integrators.loop import EULER, FACTORISATIONS, FRESH, advance, book, instants, recovered, write
+from netsim.integrators.states import KINETIC, STORED, TYPES, energies, move_charts, place, sample
+from netsim.integrators.turnover import nothing_turned
 from netsim.kernels.bundle import Bundle
 from netsim.kernels.call import run_table
 from netsim.selection import Sampler, Selection
@@ -21,7 +22,7 @@ from netsim.solvers.charts import quaternions
 from netsim.solvers.consistent import Consistent, compiled_plan, is_ready
 from netsim.solvers.diagnosis import Stopped, explain_failure
 from netsim.solvers.linear import Factor
-from netsim.solvers.machine import Call, Machine
+from netsim.solvers.machine import Call, Machine, power_room
 from netsim.solvers.newton import CONVERGED, NOT_CONVERGED, SINGULAR, UNRECOVERED, set_charge_history, set_time, spread
 from netsim.solvers.reach import out_of_reach
 from netsim.solvers.reactions import Reactions, find_reactions
@@ -61,6 +62,7 @@ class Stepping:
     plan: Consistent
     point: Array
     spare: Array
+    turnover: Array
     factor: Factor | None = None
     done: int = 0
     closed: bool = False
@@ -91,14 +93,15 @@ def begin_run(machine: Machine, options: TransientOptions, g: Array, reader: Sam
     reactions = find_reactions(machine)
     run = Stepping(
         machine, options, times, g, np.zeros(machine.system.out_size), state, np.zeros(3 * layout.nk + layout.nq), np.zeros(n), np.zeros((6, n)),
-        np.zeros(3, np.int64), np.full((rows, len(selection.entries)), np.nan), np.zeros((rows + 1, 4)), np.zeros(4), np.zeros(reader.size),
-        _first_averages(machine, options, g, state, recovery), recovery, np.zeros(4), reactions, plan_sharing(machine, reactions),
-        compiled_plan(None), g.copy(), state.copy(),
+        np.zeros(3, np.int64), np.full((rows, len(selection.entries)), np.nan), np.zeros((rows + 1, 4)), power_room(machine.system),
+        np.zeros(reader.size), _first_averages(machine, options, g, state, recovery), recovery, np.zeros(4), reactions,
+        plan_sharing(machine, reactions), compiled_plan(None), g.copy(), state.copy(), nothing_turned(power_room(machine.system)),
     )  # fmt: skip
     if recovery is not None:
         _find_plan(run)
     _sample_state(run, reader, 0)
-    run.power_before[:] = run.power
+    run.power_before[:] = run.power[:TYPES]
+    run.turnover[:] = nothing_turned(run.power)
     return run
 
 
@@ -161,7 +164,7 @@ def integrate(run: Stepping, reader: Sampler, progress: Progress | None) -> Prob
         by_sample = _by_sample(run)
         last = min(run.done + (run.options.every if by_sample else block), steps)
         started = clock.perf_counter()
-        status, done = _advance(run, reader, last, run.recovery is not None and not by_sample)
+        status, done = _advance(run, reader, last, 0 if run.recovery is None else 2 if by_sample else 1)
         run.done = done
         if status == SINGULAR and broken.get(done, 0) < NEW_PIVOTS:
             broken[done] = broken.get(done, 0) + 1
@@ -171,8 +174,9 @@ def integrate(run: Stepping, reader: Sampler, progress: Progress | None) -> Prob
             continue
         if status not in (CONVERGED, UNRECOVERED):
             return _failure(run, status)
-        if status == UNRECOVERED or by_sample:
+        if status == UNRECOVERED:
             _recover(run, reader)
+            _book(run)
         else:
             spent = clock.perf_counter() - started
             block = max(1, min(10 * block, int(block * BLOCK_SECONDS / max(spent, 1e-4))))
@@ -194,7 +198,7 @@ def keep_last(run: Stepping, reader: Sampler) -> None:
             _recover(run, reader)
         else:
             _sample_state(run, reader, row)
-            run.account[row, 1:3] = run.account[-1, 1:3]
+        write(run.account, row, run.power)
     except SimulationError:
         return
     run.closed = True
@@ -215,13 +219,13 @@ def _by_sample(run: Stepping) -> bool:
     return run.recovery is not None and not is_ready(run.recovery)
 
 
-def _advance(run: Stepping, reader: Sampler, last: int, recovering: bool) -> tuple[int, int]:
+def _advance(run: Stepping, reader: Sampler, last: int, recovering: int) -> tuple[int, int]:
     assert run.factor is not None
     return advance(
         run.machine.problem, run.factor, FIXED[run.options.method], run.counters, run.g, run.out, run.state, run.extra, run.history,
         run.u, run.work, run.times, run.options.step, run.done, last,
         run.options.every, reader.table, reader.places, run.sharing[0], run.found, run.values, run.account, run.power,
-        recovering, run.plan, run.point, run.spare, run.power_before,
+        recovering, run.plan, run.point, run.spare, run.power_before, run.turnover,
     )  # fmt: skip
 
 
@@ -261,8 +265,13 @@ def _recover(run: Stepping, reader: Sampler) -> None:
     if not is_ready(run.recovery) or not recovered(problem, run.plan, run.g, run.state, run.point, run.spare):
         _recover_carefully(run)
     energies(problem, run.point, run.power)
-    settle(run.account, row, run.power, run.power_before, run.times[run.done] - run.times[max(0, (row - 1) * run.options.every)])
     _sample(run, reader, run.point, row)
+
+
+def _book(run: Stepping) -> None:
+    """The account of the step that was done last, at a sample."""
+    book(run.account, run.turnover, run.power, run.power_before, run.times[run.done] - run.times[run.done - 1], 0.5)
+    write(run.account, -(-run.done // run.options.every), run.power)
 
 
 def _recover_carefully(run: Stepping) -> None:

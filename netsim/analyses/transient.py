@@ -10,20 +10,25 @@ from typing import Any
 import numpy as np
 
 from netsim.analyses.adaptive import Running, begin_adaptive, integrate_adaptive
-from netsim.analyses.beginning import begun
+from netsim.analyses.beginning import begun, told
 from netsim.analyses.event_log import log_text
 from netsim.analyses.events import has_events
 from netsim.analyses.failing import keep_last_step, near_rounding
+from netsim.analyses.judging import energy_verdict, step_verdicts
 from netsim.analyses.options import TransientOptions
 from netsim.analyses.stepping import Progress, Stepping, begin_run, integrate, keep_last
 from netsim.corners import corners_of
 from netsim.errors import Problem
 from netsim.integrators.loop import FACTORISATIONS, ITERATIONS
+from netsim.integrators.turnover import turned_over
 from netsim.jointspace.choice import formulated, observing
 from netsim.language.syntax import Expr, Name
+from netsim.lets import signals_in
+from netsim.measures import signals_measured
 from netsim.rates import add_rates, own_unknowns
-from netsim.samples import Samples, Signal
+from netsim.samples import Samples, Signal, Trace
 from netsim.selection import Selection, add_unseen, sampler, select
+from netsim.series import integrals_in
 from netsim.solvers.history import check_step
 from netsim.solvers.initial import Change, Structure, resumed_start, with_coordinates
 from netsim.solvers.machine import Machine
@@ -81,6 +86,10 @@ def transient(
     rates = add_rates(machine, selection, rated, exact)
     unseen = add_unseen(machine, selection, beside)
     reader = observing(machine, sampler(machine, selection))
+    followed = Selection()
+    traced = add_unseen(machine, followed, [*signals_measured(machine.system.network), *_integrated([*saves, *plots], machine)])
+    tracer = sampler(machine, followed)
+    tracer = observing(machine, tracer) if traced else tracer
     failure: Problem | None = None
     message = ""
     run: Stepping | Running
@@ -88,7 +97,7 @@ def transient(
         recovery = plan_recovery(machine, structure, g) if options.recovers else None
         run = begin_run(machine, options, g, reader, selection, recovery)
     else:
-        run = begin_adaptive(machine, structure, options, g, reader, corners)
+        run = begin_adaptive(machine, structure, options, g, reader, corners, tracer)
     loop = clock.process_time()
     try:
         failure = integrate(run, reader, progress) if isinstance(run, Stepping) else integrate_adaptive(run, progress)
@@ -102,8 +111,32 @@ def transient(
         else:
             keep_last_step(run)
     ending = _Ending(failure, message, clock.perf_counter() - began, clock.process_time() - cpu, clock.process_time() - loop)
-    samples = _samples(run, selection, rates, structure, changes, ending, coordinates)
-    return replace(samples, origin=point, unseen={name: run.sampled[1][:, list(selection.entries).index(name)] for name in unseen})
+    trace = _trace(run, list(followed.entries)) if traced else None
+    samples = _samples(run, selection, rates, structure, changes, ending, coordinates, trace)
+    warnings, broken = _verdicts(run, samples.finished)
+    seen = {name: run.sampled[1][:, list(selection.entries).index(name)] for name in unseen}
+    return replace(samples, origin=point, trace=trace, warnings=warnings, broken=broken, unseen=seen)
+
+
+def _verdicts(run: Stepping | Running, finished: bool) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
+    """What makes a result doubtful, and what makes it wrong."""
+    found = step_verdicts(run.options, run.counters, run.control.numbers) if isinstance(run, Running) else []
+    energy = energy_verdict(run.options, run.machine.system.network, run.turnover) if finished else None
+    wrong = energy is not None and energy.code.startswith("E")
+    return (*found, *([energy] if energy and not wrong else [])), (energy,) if energy and wrong else ()
+
+
+def _integrated(shown: Sequence[Expr], machine: Machine) -> list[Name]:
+    """The signals that running integrals read."""
+    return [name for expr in shown for call in integrals_in(expr) for name in signals_in(call, machine.system.network.top)]
+
+
+def _trace(run: Stepping | Running, names: Sequence[str]) -> Trace | None:
+    """What the steps found at their nodes; None for steps that are samples themselves."""
+    if isinstance(run, Stepping):
+        return None
+    rows = run.traced
+    return Trace(rows[:, :, 0], {name: rows[:, :, 1 + j] for j, name in enumerate(names)})
 
 
 def _samples(
@@ -114,11 +147,12 @@ def _samples(
     changes: Sequence[Change],
     ending: _Ending,
     coordinates: str,
+    trace: Trace | None,
 ) -> Samples:
     time, sampled, account = run.sampled
     top = run.machine.system.network.top
     columns = {name: sampled[:, j] for j, name in enumerate(selection.entries)}
-    signals = selection.signals(columns, time, run.machine.values.scope(top), top)
+    signals = selection.signals(columns, time, run.machine.values.scope(top), top, trace)
     values = np.column_stack([series for series, _ in signals.values()]) if signals else np.zeros((len(time), 0))
     shown: tuple[Signal, ...] = tuple(signal for _, signal in signals.values())
     kept = {name: (columns[v], columns[a]) for name, (v, a) in rates.items()}
@@ -128,18 +162,13 @@ def _samples(
     return Samples("", time, shown, values, account[:, :3], attributes, finished, ending.message, kept, kinetic=kinetic)
 
 
-def listed(changes: Sequence[Change], most: int = 12) -> str:
-    """What moved to close the start, in words: written starts first, then the largest changes of defaults."""
-    words = [c.text for c in sorted(changes, key=lambda c: (c.kind != "start", -c.size))[:most]]
-    return "; ".join(words + ([f"and {len(changes) - most} more"] if len(changes) > most else []))
-
-
 def _attributes(run: Stepping | Running, structure: Structure, changes: Sequence[Change], ending: _Ending) -> dict[str, Any]:
     found: dict[str, Any] = {
         "analysis": "transient",
         "method": run.options.method,
         "forces": run.options.forces,
         **({"step": run.options.step} if run.options.step else {"rtol": run.options.rtol}),
+        **({"atol": run.options.atol} if run.options.atol else {}),
         "stop": run.options.stop,
         "formulation": "tree" if run.machine.element else "absolute",
         "unknowns": run.machine.system.n,
@@ -150,13 +179,12 @@ def _attributes(run: Stepping | Running, structure: Structure, changes: Sequence
         "iterations": int(run.counters[ITERATIONS]),
         "factorisations": int(run.counters[FACTORISATIONS]),
         "wall_seconds": ending.wall_seconds,
+        "turned_over": turned_over(run.turnover),
         "cpu_seconds": ending.cpu_seconds,
         "loop_cpu_seconds": ending.loop_cpu_seconds,
         "redundant": describe(run.machine.system),
         "characteristic_length": run.reactions.length if run.reactions else 0.0,
-        "start_changes": listed([c for c in changes if c.kind != "far"]),
-        "start_moves": listed([c for c in changes if c.kind not in ("velocity", "far")]),
-        "notes": listed([c for c in changes if c.kind == "far"]),
+        **told(changes),
         "netlist": run.machine.system.network.text,
     }
     return found | ({"failure": ending.failure} if ending.failure else {})

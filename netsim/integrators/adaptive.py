@@ -10,19 +10,21 @@ import numpy as np
 
 from netsim.integrators.contract import (
     ACCEPTED,
+    ASTRAY,
     EVENTS,
     FAILED,
     POWER,
     REFUSED,
     REJECTED,
     RESTARTED,
+    ROUGH,
     RTOL,
     UNSOLVED,
+    UNTESTED,
     accepted,
     attempt,
     projected,
     proposed,
-    set_scales,
     set_time,
 )
 from netsim.integrators.control import (
@@ -30,6 +32,7 @@ from netsim.integrators.control import (
     BY_CORNER,
     BY_ERROR,
     BY_EVENT,
+    BY_FAR,
     BY_NEWTON,
     CORNER,
     CREEPING,
@@ -42,21 +45,28 @@ from netsim.integrators.control import (
     LAST,
     LEAST,
     LONGEST,
+    MISSED,
     NOW,
     ONE,
     PEAK,
     PROJECTING,
     REASON,
+    REFUSED_BY,
     RESTARTS,
     ROW,
     SIZE,
+    SPACING,
     STEP,
     STOP,
     TOGETHER,
+    WEIGHT,
+    WORST,
 )
 from netsim.integrators.crossings import NEVER, RELATIONS, event_in
+from netsim.integrators.defect import defect
 from netsim.integrators.readout import record, take
 from netsim.integrators.remembering import followed, has_room, pass_arrivals, remember
+from netsim.integrators.scales import NOTHING, SO_FAR, set_scales
 from netsim.integrators.states import copy, project_end
 from netsim.kernels.call import inner, lean
 from netsim.solvers.machine import NK, NQ
@@ -66,6 +76,10 @@ GOING, DONE, FULL, EVENT = 100, 101, 102, 103
 """What `advance` answers besides a failure's status: more steps to do, at the end, no room for samples,
 at an instant at which relations are to be looked at."""
 
+SHORTEST = 1e-10
+"""The share of a run that its first step takes at least, however small its motion is."""
+IDLE = 5
+"""Steps refused in a row behind which a defect that a shorter step does not halve is rounding, and lets the step pass."""
 PATIENCE, CALLS = 8, 2
 """A jump is crossed in one shortest step that does not pass the test: more in a row lead nowhere. Every so many failures of a
 mechanism the caller helps."""
@@ -107,12 +121,22 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
             places[FAILURES] += 1
             numbers[SIZE], numbers[REASON] = h * _shortened(problem, trial, error), BY_ERROR
             continue
-        places[CREEPING] = places[CREEPING] + 1 if numbers[FIXED] == 0.0 and error > 1.0 else 0
+        if places[PROJECTING]:
+            trial.counters[ASTRAY] += 0 if set_time(problem, trial, last) == CONVERGED else 1
+            project_end(problem, plan, trial)
+        missed = defect(method, problem, factor, trial, control, t, h)
+        idle = places[FAILURES] > IDLE and h < numbers[SPACING] and missed > 0.5 * numbers[REFUSED_BY]
+        numbers[REFUSED_BY] = missed
+        missed = 0.0 if idle else missed
+        if missed > 1.0 and not too_short(numbers, h):
+            trial.counters[REJECTED] += 1
+            places[FAILURES] += 1
+            numbers[SIZE], numbers[REASON] = h * _shortened(problem, trial, missed), BY_ERROR
+            continue
+        _noted(trial, numbers, max(error, missed))
+        places[CREEPING] = places[CREEPING] + 1 if numbers[FIXED] == 0.0 and max(error, missed) > 1.0 else 0
         if places[CREEPING] > PATIENCE:
             return UNRESOLVED
-        if places[PROJECTING]:
-            set_time(problem, trial, last)
-            project_end(problem, plan, trial)
         cut = event_in(method, problem, trial, plan, watch, t, h, last)
         if cut != NEVER:
             return _stop_at_event(method, problem, trial, control, plan, readout, watch, t, h, cut)
@@ -120,6 +144,8 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
             return FULL
         remember(method, problem, trial, control, plan, t, h, 1.0)
         factor_ = accepted(method, problem, trial, h, error)
+        factor_ = min(factor_, proposed(max(missed, numbers[MISSED]), trial.tolerances[POWER])) if missed > 0.0 else factor_
+        numbers[MISSED] = missed
         trial.counters[ACCEPTED] += 1
         trial.counters[RESTARTED] = 0
         trial.counters[REFUSED] = 0
@@ -142,6 +168,16 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
 def too_short(numbers, h):
     """Whether a step is below what a run counts, or lost in the rounding of its instant."""
     return h < max(numbers[LEAST], 4.0 * EPS * abs(numbers[NOW]))
+
+
+@inner
+def _noted(trial, numbers, error):
+    """Count a step that is taken though its error was not held: too short to be refused, or given."""
+    if numbers[FIXED] == 0.0:
+        trial.counters[UNTESTED] += 1 if error > 1.0 else 0
+    elif error * numbers[WEIGHT] > BY_FAR:
+        trial.counters[ROUGH] += 1
+        numbers[WORST] = max(numbers[WORST], error * numbers[WEIGHT])
 
 
 @inner
@@ -206,9 +242,13 @@ def _pass_corner(problem, trial, control, plan, readout, h):
     trial.counters[RESTARTED] = 1
     control.numbers[REASON] = BY_CORNER
     behind = t + EDGE * max(abs(t), h)
-    if places[RESTARTS] and set_time(problem, trial, behind) == CONVERGED:
+    if not places[RESTARTS]:
+        return
+    trial.counters[ASTRAY] += 1
+    if set_time(problem, trial, behind) == CONVERGED:
         copy(trial.start, 0, trial.middle, 0, trial.start.shape[0])
         if projected(problem, plan, trial, trial.middle):
+            trial.counters[ASTRAY] -= 1
             copy(trial.middle, 0, trial.start, 0, trial.start.shape[0])
             trial.counters[RESTARTED] = 2
             if control.numbers[FIXED] == 0.0 and places[EVERY] > 0 and readout.times[places[ROW] - 1] >= control.numbers[NOW] * (1.0 - EDGE):
@@ -220,14 +260,22 @@ def _pass_corner(problem, trial, control, plan, readout, h):
 def first_size(problem, trial, stop, order):
     """A first step that moves nothing by more than a small share of its tolerance^(1/order): from v and a at the start.
 
-    Where charges flow their time scale is not known yet: the step begins shorter and the error test has the word."""
+    What is zero at the start has no size that a step could be short for, and where charges flow their time scale is not known yet: the
+    error test has the word."""
     nk = problem.sizes[NK]
     rtol = trial.tolerances[RTOL]
     fastest = 0.0
     for i in range(nk):
-        fastest = max(fastest, abs(trial.start[nk + i]) / (trial.scale[i] / rtol))
-        fastest = max(fastest, np.sqrt(abs(trial.start[2 * nk + i]) / (trial.scale[i] / rtol)))
-        if trial.exponent[nk + i] == 0:
+        if _has_size(trial, i):
+            fastest = max(fastest, abs(trial.start[nk + i]) / (trial.scale[i] / rtol))
+            fastest = max(fastest, np.sqrt(abs(trial.start[2 * nk + i]) / (trial.scale[i] / rtol)))
+        if trial.exponent[nk + i] == 0 and _has_size(trial, nk + i):
             fastest = max(fastest, abs(trial.start[2 * nk + i]) / (trial.scale[nk + i] / rtol))
     step = 1e-4 * stop if problem.sizes[NQ] else 1e-3 * stop
-    return min(step, 0.3 * rtol ** (1.0 / order) / fastest) if fastest > 0.0 else step
+    return min(step, max(0.3 * rtol ** (1.0 / order) / fastest, SHORTEST * stop)) if fastest > 0.0 else step
+
+
+@inner
+def _has_size(trial, i):
+    """Whether a quantity's kind is more than nothing yet."""
+    return trial.fixed[i] > 0.0 or trial.sizes[SO_FAR, trial.kind[i]] > 1e3 * NOTHING * trial.nominal[i]

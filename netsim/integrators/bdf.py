@@ -15,7 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from netsim.integrators.bdf_stability import BARRED, GROWTH, STABLE, USELESS, WORTH, WORTHWHILE, oscillation
 from netsim.integrators.contract import POWER, RESTARTED, error_norm
+from netsim.integrators.scales import widen
 from netsim.integrators.single import begin_stage, filtered_error, keep_stage, solve_stage
 from netsim.integrators.states import copy
 from netsim.kernels.bundle import Bundle, bundled
@@ -33,20 +35,23 @@ CAUTION = 8.0
 TURN = 0.5
 """Half-way to where a chart bends the history too much: |psi| at which it moves."""
 
-ORDER_NOW, EQUAL, STEP, UPDATED, LIMIT = range(5)
-"""Positions in the memory: order, steps since the last change, step size of the differences, whether `renewed` is done, highest order."""
+ORDER_NOW, EQUAL, STEP, UPDATED, LIMIT, SAME, LEFT, BEFORE, BEGAN = range(9)
+"""Positions in the memory: order, steps since the last choice of it, step size of the differences, whether `renewed` is done, highest order, steps of
+one size and order, steps for which the order is limited (negative: for which it will not be), their size when
+that was last looked at, and when it began."""
 
 SUMS = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, HIGHEST + 1))])
 
 
 class Bdf(NamedTuple):
-    """Differences of [x | v | y | q] by order, the same after the step, the predictor, work arrays."""
+    """Differences of [x | v | y | q] by order, the same after the step, the predictor, the highest difference two steps ago, work arrays."""
 
     memory: Array
     differences: Array
     renewed: Array
     predictor: Array
     spread: Array
+    older: Array
     rescale: Array
     room: Array
 
@@ -54,10 +59,10 @@ class Bdf(NamedTuple):
 def prepare(n: int, nk: int, nq: int, highest: int = HIGHEST) -> Bundle:
     """The method for one run of a system of these sizes."""
     m = n + nk + nq
-    memory = np.array([1.0, 0.0, 0.0, 0.0, float(highest)])
-    return bundled(
-        Bdf(memory, np.zeros((ROWS, m)), np.zeros((ROWS, m)), np.zeros(m), np.zeros(m), np.zeros((3, ROWS * ROWS)), np.zeros((2, ROWS * 6)))
-    )
+    memory = np.zeros(9)
+    memory[ORDER_NOW], memory[LIMIT] = 1.0, highest
+    (d, renewed), (z0, spread, older) = np.zeros((2, ROWS, m)), np.zeros((3, m))
+    return bundled(Bdf(memory, d, renewed, z0, spread, older, np.zeros((3, ROWS * ROWS)), np.zeros((2, ROWS * 6))))
 
 
 @inner
@@ -82,7 +87,7 @@ def _begin(method, problem, trial, h):
     for k in range(nq):
         d[1, 2 * nk + ny + k] = h * s[3 * nk + ny + nq + k]
     memory = method.memory
-    memory[ORDER_NOW], memory[EQUAL], memory[STEP] = 1.0, 0.0, h
+    memory[ORDER_NOW], memory[EQUAL], memory[STEP], memory[SAME] = 1.0, 0.0, h, 0.0
 
 
 @inner
@@ -119,7 +124,7 @@ def _rescale(method, h):
             room[0, i] = total
         for i in range(size):
             d[i, c] = room[0, i]
-    memory[STEP], memory[EQUAL] = h, 0.0
+    memory[STEP], memory[EQUAL], memory[SAME] = h, 0.0, 0.0
 
 
 @inner
@@ -171,6 +176,7 @@ def attempt(method, problem, factor, trial, t, h, last):
     if trial.counters[RESTARTED] != 0:  # rates of values are not known yet: their error follows from those of x, v and charges
         copy(e, 2 * nk + ny, e, 2 * nk, nq)
         return CONVERGED, filtered_error(problem, factor, trial, e[: 2 * nk + nq], step, h)
+    widen(problem, trial, trial.end)
     return CONVERGED, _norm(problem, trial, e, h)
 
 
@@ -225,18 +231,44 @@ def accepted(method, problem, trial, h, error):
     copy(trial.end, 0, trial.start, 0, trial.start.shape[0])
     _move_charts(method, problem, trial)
     memory[EQUAL] += 1.0
+    memory[SAME] += 1.0
+    if memory[LEFT] == 1.0:
+        memory[LEFT] = BARRED if h > WORTHWHILE * memory[BEFORE] else 0.0 if memory[BEFORE] > memory[BEGAN] else -USELESS
+        memory[BEFORE] = h
+    elif memory[LEFT] != 0.0:
+        memory[LEFT] += -1.0 if memory[LEFT] > 0.0 else 1.0
+    if _barred(method, problem, trial, order, h, error):
+        memory[LEFT], memory[BEFORE], memory[BEGAN] = BARRED, h, h
+        memory[ORDER_NOW], memory[EQUAL], memory[SAME] = STABLE, 0.0, 0.0
+        return min(1.0, 0.85 * max(_order_error(method, problem, trial, STABLE, h), 1e-10) ** (-1.0 / (STABLE + 1.0)))
     if memory[EQUAL] < order + 1:
         return 1.0
     best, factor = order, max(error, 1e-10) ** (-1.0 / (order + 1.0))
     for other in (order - 1, order + 1):
-        if 1 <= other <= int(memory[LIMIT]):
+        if 1 <= other <= int(STABLE if memory[LEFT] > 0.0 else memory[LIMIT]):
             found = max(_order_error(method, problem, trial, other, h), 1e-10) ** (-1.0 / (other + 1.0))
             if found > factor:
                 best, factor = other, found
+    memory[SAME] = memory[SAME] if best == order else 0.0
     memory[ORDER_NOW] = best
     memory[EQUAL] = 0.0
     factor = min(10.0, 0.85 * factor)
     return 1.0 if 0.9 < factor < 1.3 else max(0.2, factor)
+
+
+@inner
+def _barred(method, problem, trial, order, h, error):
+    """Whether the formula itself makes an oscillation grow that no step needs to resolve."""
+    memory, newest, change = method.memory, method.differences[order + 1], method.differences[order + 2]
+    growth, share = 0.0, 1.0
+    if memory[SAME] > 2.0:
+        growth, share = oscillation(problem, trial, newest, change, method.older, order)
+    for i in range(newest.shape[0]):
+        method.older[i] = newest[i] - change[i]
+    if order <= STABLE or growth < GROWTH or memory[LEFT] != 0.0:
+        return False
+    its_own = error * (order + 1.0) / (STABLE + 1.0) * share ** (STABLE - order)
+    return _order_error(method, problem, trial, STABLE, h) - its_own < WORTH
 
 
 @inner
@@ -248,6 +280,7 @@ def _move_charts(method, problem, trial):
         i = problem.rotations[f]
         if s[i] ** 2 + s[i + 1] ** 2 + s[i + 2] ** 2 > TURN * TURN:
             _transport(method, nk, i, s[i], s[i + 1], s[i + 2])
+            method.memory[SAME] = 0.0
             move_chart(s[i : i + 3], s[nk + i : nk + i + 3], s[2 * nk + i : 2 * nk + i + 3], s[quaternions + 4 * f : quaternions + 4 * f + 4])
             for k in range(3):
                 d[0, i + k], d[0, nk + i + k] = s[i + k], s[nk + i + k]

@@ -22,7 +22,7 @@ from numba import typeof, types
 
 from netsim.kernels.apart import address_of, by_address
 from netsim.kernels.bundle import Bundle, bundled
-from netsim.kernels.call import inner, lean
+from netsim.kernels.call import inner
 from netsim.solvers import linear, newton
 from netsim.solvers.machine import NK, NQ, NY
 
@@ -30,22 +30,27 @@ Array = np.ndarray
 
 REJECTED_ALWAYS = 1e30
 ITERATIONS, FACTORISATIONS, FRESH, ACCEPTED, REJECTED, FAILED, EVENTS, RESTARTED, REFUSED, UNSOLVED = range(10)
+ROUGH, UNTESTED, JUMPED, ASTRAY = range(10, 14)
 """Positions in the integer counters of a run. RESTARTED: 1 or 2: nothing of before the present instant may be
 used; 2: the state there is consistent. REFUSED, UNSOLVED: how often in a row the error test refused the step
-and Newton's method failed; that once at least where steps are given."""
+and Newton's method failed; that once at least where steps are given. ROUGH: given steps whose estimated error is far beyond rtol; UNTESTED:
+steps taken that did not pass the error test; JUMPED: jumps passed over; ASTRAY: points that were to be made consistent and stayed
+as the method left them."""
 
 ATTEMPT, ACCEPT, BETWEEN, SET_TIME, REFACTOR, SOLVE, PROJECT, NEWTON, FIRST_EVENT = range(9)
 """Positions in Trial.code."""
 
-RTOL, NEWTON_SHARE, POWER, FACTOR_ALPHA, RATE = range(5)
-"""Positions in the tolerances of a run. FACTOR_ALPHA: dq'/dq where the present factor was taken; RATE: contraction of Newton's method."""
+RTOL, NEWTON_SHARE, POWER, FACTOR_ALPHA, RATE, RELATIVE, WIDE = range(7)
+"""Positions in the tolerances of a run. FACTOR_ALPHA: dq'/dq where the present factor was taken; RATE: contraction of Newton's method;
+RELATIVE: whether errors may grow with values beside a written size; WIDE: whether scales count what the step tries."""
 
 
 class Trial(NamedTuple):
     """The variable part of a step. States are [x | v | a | y | q | q' | quaternions]; `end` is in the charts of `start`.
 
-    scale: what an error of x, v and y may be, each (rtol (|value| + nominal)); exponent: of the same, see
-    netsim.integrators.weights;
+    Of x, v and y, each: scale, what an error may be (netsim.integrators.scales); exponent, see netsim.integrators.weights; nominal; kind, the
+    number of its kind (netsim.integrators.kinds); largest, the largest value so far; fixed, the size that somebody has written for it, else 0.
+    Of kinds: sizes, (largest value so far, the same with what a step tries; what rounding leaves);
     tolerances: rtol, Newton's share of it, power of the step that errors go with, alpha of the factor, contraction; work: (6, n);
     code: addresses of compiled functions; whole: 0 .. ny + nq - 1.
     """
@@ -61,11 +66,19 @@ class Trial(NamedTuple):
     scale: Array
     exponent: Array
     nominal: Array
+    kind: Array
+    largest: Array
+    fixed: Array
+    sizes: Array
     tolerances: Array
     counters: Array
     code: Array
     whole: Array
 
+
+FOLLOWING = 1e-4
+"""The smallest tolerance of positions without a state that follow from derivatives of constraints: steps that go by a
+smaller one become so short that rounding, which grows with their powers, is all that is left."""
 
 _attempt = by_address(types.Tuple((types.int64, types.float64)))
 _accepted = by_address(types.float64)
@@ -156,26 +169,18 @@ def fill_code(module: Any, method: Bundle, problem: Bundle, factor: Any, trial: 
         trial.code[place] = address
 
 
-@lean
-def set_scales(problem, trial):
-    """What errors are allowed in this step, from the state where it begins."""
-    nk, ny = problem.sizes[NK], problem.sizes[NY]
-    rtol = trial.tolerances[RTOL]
-    for i in range(2 * nk):
-        trial.scale[i] = rtol * (abs(trial.start[i]) + trial.nominal[i])
-    for i in range(ny):
-        trial.scale[2 * nk + i] = rtol * (abs(trial.start[3 * nk + i]) + trial.nominal[2 * nk + i])
-
-
 @inner
 def error_norm(problem, trial, dx, dv, dy, h):
-    """max |error|/scale; velocities of index 2 count as the change of position they make in the step, multipliers not at all.
+    """max |error|/scale; velocities of index 2 count as the change of position they make in the step, multipliers not at all, and positions
+    that follow from derivatives of constraints (behind a spring whose end is prescribed, index 4 and more) no more than FOLLOWING asks for.
 
     Empty dx and dv leave motion out."""
     nk, ny = problem.sizes[NK], problem.sizes[NY]
     norm = 0.0
     for i in range(min(nk, dx.shape[0])):
         size = max(abs(dx[i]) / trial.scale[i], abs(dv[i]) / trial.scale[nk + i] if trial.exponent[nk + i] == 0 else abs(h * dv[i]) / trial.scale[i])
+        if trial.exponent[i] > 0:
+            size *= min(1.0, trial.tolerances[RTOL] / FOLLOWING)
         if not np.isfinite(size):
             return REJECTED_ALWAYS
         norm = max(norm, size)

@@ -8,31 +8,37 @@ import numpy as np
 
 Array = np.ndarray
 
-NOW, SIZE, STOP, FIXED, LEAST, LONGEST, REASON, LAST, DUE, ARRIVAL = range(10)
+NOW, SIZE, STOP, FIXED, LEAST, LONGEST, REASON, LAST, DUE, ARRIVAL, SPACING, MISSED, REFUSED_BY, WEIGHT, WORST = range(15)
 """Positions in Control.numbers: instant, size of the next step, end, given step (0: adaptive), smallest and longest step, what limited the last one,
 where its end is looked at (just before a corner), next known instants of an event and of what
-comes out of a delay with a jump."""
+comes out of a delay with a jump, the longest stretch that nobody looks into, the defects of the last step and of the last attempt;
+what makes a given step's error one in units of rtol (0: it has no estimate), and the largest of these."""
 
-CORNER, GRID, ROW, STEP, EVERY, PROJECTING, RECOVERING, RESTARTS, FAILURES, CREEPING, PEAK = range(11)
+CORNER, GRID, ROW, STEP, EVERY, PROJECTING, RECOVERING, RESTARTS, FAILURES, CREEPING, PEAK, TRACED, AT_ONCE, WITHIN = range(14)
 """Positions in Control.places: next corner, next requested instant, next row, steps done, accepted steps between samples (0: at requested instants
 only), whether every step ends in a projection, whether samples are recovered, whether corners want a consistent point, failures in a row, shortest
-steps in a row, next peak."""
+steps in a row, next peak, next row of the trace, whether values that follow others at once are looked at, and whether any value is."""
 
 BY_ERROR, BY_NEWTON, BY_CORNER, BY_EVENT = 1.0, 2.0, 3.0, 4.0
 EPS = 2.220446049250313e-16
 EDGE = 8 * EPS
 """How far beside a corner, of the time itself, its two sides are looked at."""
-ONE = 1e-13
+ONE = 16 * EPS
 """Corners closer than this share of a run are one."""
+BY_FAR = 10.0
+"""An estimated error of a given step beyond so many rtol is told."""
 TOGETHER = 1e-9
 """A corner this near to the end of a given step, as a share of it, is at that end."""
 
 
 class Control(NamedTuple):
-    """Where a run is and where it goes: corners, peaks of drives and requested instants increase and end with infinity."""
+    """Where a run is and where it goes: corners, peaks of drives and requested instants increase and end with infinity.
+
+    limits: how many tolerances the defect may move a position or a value by (netsim.integrators.defect); none where it is not looked at."""
 
     numbers: Array
     places: Array
     corners: Array
     peaks: Array
     grid: Array
+    limits: Array

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from netsim.integrators.contract import FIRST_EVENT, between, projected, set_time
+from netsim.integrators.contract import FIRST_EVENT, RESTARTED, between, projected, set_time
 from netsim.integrators.states import copy, motion_between, move_charts, place
 from netsim.kernels.apart import by_address
 from netsim.kernels.call import ROW_LENGTH, inner, lean, run_table
@@ -23,8 +23,10 @@ RELATIONS, DISCRETES, FIRED, Z, TRUTHS, CAREFUL = range(6)
 """Positions in Watch.sizes: numbers of relations, discretes and whens; where g holds discretes and truths; whether values within a step have to be
 made consistent before they are looked at."""
 
-POINTS = 4
-"""Instants of a step at which its relations are looked at."""
+POINTS, MOST = 4, 1000
+"""Instants of a step at which its relations are looked at: so many at least, and at most."""
+LOOKS, NEAR = 5, 0.5
+"""How often the extremum of an indicator is approached, and how near to zero a parabola must promise it to be, beside what it is at its points."""
 SLACK = 1e-12
 """An indicator this small beside the largest it had is zero."""
 EPS = 2.220446049250313e-16
@@ -37,7 +39,8 @@ class Watch(NamedTuple):
     Of relations: whether their instants are known beforehand (timed), whether equality is false (strict), which was exchanged last (flips); of
     discretes: whether they have names, where g holds those that switch the matrix (modes), next values; of whens: whether they set states anew; of
     relations and whens: which changed anything at this instant; room for truths, a state, and a whole g; how far an instant is worked out
-    (stage)."""
+    (stage); indicators at the last three instants looked at (recent); the longest stretch that nobody looks into, and the last
+    of those instants (spacing)."""
 
     table: Array
     found: Array
@@ -55,13 +58,34 @@ class Watch(NamedTuple):
     room: Array
     stage: Array
     sizes: Array
+    recent: Array
+    spacing: Array
 
 
 def nothing_to_watch() -> Watch:
     """Of a network in which nothing changes at events."""
     none, whole = np.zeros(0), np.zeros(0, np.int64)
     table = np.zeros((0, ROW_LENGTH), np.int64)
-    return Watch(table, none, none, whole, whole, whole, whole, whole, none, whole, whole, none, none, none, whole, np.zeros(6, np.int64))
+    return Watch(
+        table,
+        none,
+        none,
+        whole,
+        whole,
+        whole,
+        whole,
+        whole,
+        none,
+        whole,
+        whole,
+        none,
+        none,
+        none,
+        whole,
+        np.zeros(6, np.int64),
+        np.zeros((3, 0)),
+        np.zeros(2),
+    )
 
 
 @lean
@@ -85,19 +109,61 @@ def event_in(method, problem, trial, plan, watch, t, h, last):
 
 @inner
 def first_event(method, problem, trial, plan, watch, t, h, last):
-    """The share of the step at which the first event happens, NEVER without one; trial.middle and g are then its state."""
-    low = 0.0
-    for k in range(1, POINTS + 1):
-        high = k / POINTS
-        _state(method, problem, trial, plan, t, h, last, high, watch.sizes[CAREFUL] == 1)
+    """The share of the step at which the first event happens, NEVER without one; trial.middle and g are then its state.
+
+    Indicators are looked at POINTS times a step, and once in every stretch of `spacing`; where one turns back from zero between, at its extremum."""
+    low, count = 0.0, min(MOST, max(POINTS, int(np.ceil(h / watch.spacing[0]))))
+    careful, relations = watch.sizes[CAREFUL] == 1, watch.sizes[RELATIONS]
+    if watch.spacing[1] != t or trial.counters[RESTARTED] > 0:
+        _state(method, problem, trial, plan, t, h, last, 0.0, careful)
+        look(watch, trial.g)
+        copy(watch.found, 0, watch.recent[2], 0, relations)
+    for k in range(1, count + 1):
+        high = k / count
+        _state(method, problem, trial, plan, t, h, last, high, careful)
         if _worst(watch, trial.g) > 0.0 and _matters(watch, trial.g):
             found = _located(method, problem, trial, plan, watch, t, h, last, low, high)
             if found != NEVER:
                 return found
+        for i in range(relations):
+            watch.recent[0, i], watch.recent[1, i], watch.recent[2, i] = watch.recent[1, i], watch.recent[2, i], watch.found[i]
+        if k > 1:
+            found = _turned(method, problem, trial, plan, watch, t, h, last, high, 1.0 / count)
+            if found != NEVER:
+                return found
         low = high
+    watch.spacing[1] = t + h
     first = watch.found.shape[0] - watch.peak.shape[0]
     for k in range(watch.peak.shape[0]):
         watch.peak[k] = max(watch.peak[k], watch.found[first + k])
+    return NEVER
+
+
+@inner
+def _turned(method, problem, trial, plan, watch, t, h, last, high, apart):
+    """The share at which an indicator that turned back within the last two of three instants had passed zero; NEVER where none did."""
+    for i in range(watch.sizes[RELATIONS]):
+        a, b, c, at = watch.recent[0, i], watch.recent[1, i], watch.recent[2, i], high - apart
+        if watch.timed[i] or not (a * b > 0.0 and b * c > 0.0 and (c - b - (b - a)) * b > 0.0):
+            continue
+        left = right = apart
+        for _ in range(LOOKS):
+            bend = ((c - b) / right + (a - b) / left) / (left + right)
+            slope = (c - b) / right - bend * right
+            guess = at - 0.5 * slope / bend
+            if (b - 0.25 * slope * slope / bend) / b > NEAR or not at - left < guess < at + right or guess == at:
+                break
+            _state(method, problem, trial, plan, t, h, last, guess, watch.sizes[CAREFUL] == 1)
+            if _worst(watch, trial.g) > 0.0 and _matters(watch, trial.g):
+                return _located(method, problem, trial, plan, watch, t, h, last, at if guess > at else at - left, guess)
+            value = watch.found[i]
+            if not abs(value) < abs(b):
+                break
+            if guess > at:
+                a, left, right = b, guess - at, at + right - guess
+            else:
+                c, right, left = b, at - guess, guess - at + left
+            at, b = guess, value
     return NEVER
 
 
@@ -160,7 +226,12 @@ def _located(method, problem, trial, plan, watch, t, h, last, low, high):
     if not above > 0.0:
         return NEVER
     _state(method, problem, trial, plan, t, h, last, low, True)
-    below = _worst(watch, trial.g)
+    below, width = _worst(watch, trial.g), high - low
+    while below > SLACK and low > 0.0:  # a point made consistent passes before the polynomial does
+        high, above = low, below
+        low, width = max(0.0, low - width), 2.0 * width
+        _state(method, problem, trial, plan, t, h, last, low, True)
+        below = _worst(watch, trial.g)
     if below > SLACK:
         return low
     below = min(below, -EPS)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from netsim.integrators.contract import ITERATIONS, error_norm, proposed, set_time, straight
+from netsim.integrators.scales import widen
 from netsim.integrators.states import copy, follow, load
 from netsim.integrators.tableaux import Tableau
 from netsim.kernels.bundle import Bundle, bundled
@@ -124,6 +125,7 @@ def attempt(method, problem, factor, trial, t, h, last):
         if status != CONVERGED:
             return status, 0.25
         _keep_rates(method, problem, end, stage)
+    widen(problem, trial, end)
     first = _difference(method, problem, trial, method.errors[0], h, last)
     if method.errors.shape[0] == 1 or first == 0.0 or not np.isfinite(first):
         return CONVERGED, first

@@ -27,6 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from netsim.integrators.contract import RESTARTED, cubic_charges, error_norm, held, proposed, set_time, solve, straight
+from netsim.integrators.scales import widen
 from netsim.integrators.single import evaluate, keep_stage, solve_given
 from netsim.integrators.states import copy, follow, load, project_end
 from netsim.kernels.bundle import Bundle, bundled
@@ -181,6 +182,7 @@ def _error(method, problem, factor, trial, h):
     solve(factor, trial, out[: du.shape[0]], du)
     for i in range(nk):
         dx[i], dv[i] = raw[i] - g[KX] * du[i], raw[nk + i] - g[KV] * du[i]
+    widen(problem, trial, e)
     return error_norm(problem, trial, dx[:nk], dv[:nk], du[nk:], h)
 
 

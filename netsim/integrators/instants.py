@@ -8,14 +8,16 @@ from __future__ import annotations
 import numpy as np
 
 from netsim.integrators.adaptive import first_size
-from netsim.integrators.contract import RESTARTED, set_scales
+from netsim.integrators.contract import RESTARTED
 from netsim.integrators.crossings import RELATIONS, look
 from netsim.integrators.readout import take
+from netsim.integrators.scales import set_scales
 from netsim.integrators.settling import leave
 from netsim.integrators.states import DISSIPATED, STORED, copy, energies, found_in, load, place
+from netsim.integrators.turnover import flowed
 from netsim.kernels.call import lean
 from netsim.solvers.machine import TIME
-from netsim.solvers.newton import set_time
+from netsim.solvers.newton import CONVERGED, set_time
 
 BESIDE = 8 * 2.220446049250313e-16
 """An instant's other side lies this share of it behind."""
@@ -24,10 +26,13 @@ STRAIGHT = 1e-12
 
 @lean
 def before(problem, trial, readout, t, after):
-    """The state at the instant t into g, with what is stored there; time is `after` it."""
+    """The state at the instant t into g, with what is stored there; time is `after` it, where tables reach that far. The status."""
     load(problem, trial.g, trial.start)
-    set_time(problem, trial.g, t + after)
+    status = set_time(problem, trial.g, t + after)
+    if status != CONVERGED:
+        status = set_time(problem, trial.g, t)
     energies(problem, trial.g, readout.power)
+    return status
 
 
 @lean
@@ -39,6 +44,7 @@ def behind(problem, trial, readout, watch, row, t, stop, order, ahead):
     energies(problem, trial.g, readout.power)
     for k in range(readout.totals.shape[0]):
         readout.totals[k, DISSIPATED] += stored - readout.power[STORED]
+    flowed(readout.turnover, 0.0, stored - readout.power[STORED])
     trial.counters[RESTARTED] = 2
     copy(trial.start, 0, trial.middle, 0, trial.start.shape[0])
     if row > 0:

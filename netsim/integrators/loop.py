@@ -10,6 +10,7 @@ import numpy as np
 
 from netsim.integrators import euler, generalized_alpha
 from netsim.integrators.states import DISSIPATED, KINETIC, STORED, SUPPLIED, copy, energies, keep, move_charts, place, sample
+from netsim.integrators.turnover import balanced, flowed, met
 from netsim.kernels.call import compiled, run_table
 from netsim.layout import KINEMATIC_LEVELS, VALUE_LEVELS
 from netsim.rotation import angular_acceleration
@@ -103,6 +104,27 @@ def settle(account, row, power, before, span):
 
 
 @compiled
+def book(account, turnover, power, before, size, old):
+    """Work of a step by its rule (`old` = 0: rectangle, 1/2: trapezoid) into the totals behind the last row of the account."""
+    supplied = size * (old * before[SUPPLIED] + (1.0 - old) * power[SUPPLIED])
+    dissipated = size * (old * before[DISSIPATED] + (1.0 - old) * power[DISSIPATED])
+    account[-1, 1] += supplied
+    account[-1, 2] += dissipated
+    copy(power, 0, before, 0, 4)
+    met(turnover, power)
+    flowed(turnover, supplied, dissipated)
+    balanced(turnover, power[STORED], account[-1, 1], account[-1, 2])
+
+
+@compiled
+def write(account, row, power):
+    """The energy account of a sample."""
+    account[row, 0], account[row, 3] = power[STORED], power[KINETIC]
+    account[row, 1] = account[-1, 1]
+    account[row, 2] = account[-1, 2]
+
+
+@compiled
 def advance(
     problem,
     factor,
@@ -132,12 +154,15 @@ def advance(
     point,
     spare,
     before,
+    turnover,
 ):
     """Steps first+1 .. last. Samples go to values[i // every] and account (stored, supplied, dissipated, kinetic); returns (status, last good step).
 
-    With `recovering` samples show the consistent point near the step. UNRECOVERED: that was not found, step i stands but has no sample yet.
+    With `recovering` samples show the consistent point near the step, found here (1) or by the caller (2). UNRECOVERED: it is the caller's
+    turn, step i stands but is in no account and has no sample yet.
     """
     steps = times.shape[0] - 1
+    old = 0.0 if method[0] == EULER and recovering == 0 else 0.5  # work by the rule that goes with the method
     for i in range(first + 1, last + 1):
         size = times[i] - times[i - 1] if i == steps else h
         if size != h:
@@ -147,26 +172,20 @@ def advance(
             counters[FRESH] = 0
         if status != CONVERGED:
             return status, i - 1
-        if recovering:
-            if i % every == 0 or i == steps:
-                if not recovered(problem, plan, g, state, point, spare):
-                    return UNRECOVERED, i
-                row = (i + every - 1) // every
-                energies(problem, point, power)
-                settle(account, row, power, before, times[i] - times[max(0, (row - 1) * every)])
-                share(sharing, point)
-                sample(readings, selection, point, found, values[row])
+        sampled, row = i % every == 0 or i == steps, (i + every - 1) // every
+        if recovering > 0 and sampled:
+            if recovering > 1 or not recovered(problem, plan, g, state, point, spare):
+                return UNRECOVERED, i
+            energies(problem, point, power)
+            book(account, turnover, power, before, size, old)
+            write(account, row, power)
+            share(sharing, point)
+            sample(readings, selection, point, found, values[row])
             continue
-        supplied, dissipated = power[SUPPLIED], power[DISSIPATED]
         energies(problem, g, power)
-        old = 0.0 if method[0] == EULER else 0.5  # work by the rule that goes with the method: rectangle or trapezoid
-        account[-1, 1] += size * (old * supplied + (1.0 - old) * power[SUPPLIED])
-        account[-1, 2] += size * (old * dissipated + (1.0 - old) * power[DISSIPATED])
-        if i % every == 0 or i == steps:
-            row = (i + every - 1) // every
-            account[row, 0], account[row, 3] = power[STORED], power[KINETIC]
-            account[row, 1] = account[-1, 1]
-            account[row, 2] = account[-1, 2]
+        book(account, turnover, power, before, size, old)
+        if sampled:
+            write(account, row, power)
             share(sharing, g)
             sample(readings, selection, g, found, values[row])
     return CONVERGED, last

@@ -13,10 +13,9 @@ Source: Hairer, Wanner, Solving Ordinary Differential Equations II (1996), sec. 
 
 from __future__ import annotations
 
-from netsim.integrators.contract import ACCEPTED, REFUSED, RESTARTED, cubic_charges, error_norm, set_time, solve
+from netsim.integrators.contract import ACCEPTED, REFUSED, RESTARTED, error_norm, set_time, solve
 from netsim.integrators.radau_arrays import (
     COUNT,
-    EASE,
     FACTOR_H,
     FAINT,
     HAVE,
@@ -31,9 +30,10 @@ from netsim.integrators.radau_arrays import (
 )
 from netsim.integrators.radau_matrix import derivatives, factorise
 from netsim.integrators.radau_stages import ITERATIONS_MOST, newton, place_stage, stage_charges, start_stages, velocities
+from netsim.integrators.scales import widen
 from netsim.integrators.states import copy, follow, load
 from netsim.kernels.call import inner, run_table
-from netsim.solvers.machine import ALPHA, CHARGES, DRIVES, ENTRIES, HISTORY, NK, NQ, NY, A, V, X, Y
+from netsim.solvers.machine import ALPHA, CHARGES, DRIVES, ENTRIES, HISTORY, KV, KX, NK, NQ, NY, A, V, X, Y
 from netsim.solvers.newton import CONVERGED, NOT_CONVERGED
 
 ORDER = 5
@@ -67,6 +67,7 @@ def _error(method, problem, factor, trial, h):
     charges = problem.sizes[CHARGES]
     slope, rate = method.slope, method.eigenvalues[0] / h
     dx, dv = method.error[0], method.error[1]
+    g[KX], g[KV] = 1.0, rate
     for k in range(nk):
         v0 = trial.start[nk + k]
         dx[k] = v0 - (slope[0] * method.z[0, k] + slope[1] * method.z[1, k] + slope[2] * method.z[2, k]) / h
@@ -88,6 +89,7 @@ def _error(method, problem, factor, trial, h):
     run_table(method.rates, g, out)
     e = method.error[2]
     solve(factor, trial, out[: e.shape[0]], e)
+    widen(problem, trial, trial.end)
     for k in range(nk):
         dv[k] = rate * e[k] + dx[k]
     return error_norm(problem, trial, e, dv, e[nk:], h)
@@ -119,7 +121,7 @@ def _with_given_stages(method, problem, factor, trial, h):
     if status != CONVERGED:
         return NOT_CONVERGED, 0.0
     trial.g[ALPHA] = 0.0
-    return CONVERGED, _error(method, problem, factor, trial, h) / method.memory[EASE]
+    return CONVERGED, _error(method, problem, factor, trial, h)
 
 
 @inner
@@ -173,7 +175,9 @@ def _judged(method, problem, factor, trial, h):
     _finish(method, problem, trial, h)
     error = _error(method, problem, factor, trial, h)
     again = trial.counters[REFUSED] > 0 or trial.counters[ACCEPTED] == 0
-    return _filtered(method, problem, factor, trial, h) if error > 1.0 and again and problem.sizes[NK] == 0 else error
+    if error > 1.0 and again and problem.sizes[NK] == 0:
+        error = _filtered(method, problem, factor, trial, h)
+    return error
 
 
 @inner
@@ -214,22 +218,37 @@ def accepted(method, problem, trial, h, error):
 
 @inner
 def between(method, problem, trial, theta, h, state, wanted):
-    """Values on the cubic through the beginning and the stages (these alone behind an inconsistent corner), charges on that of both ends."""
-    nk, ny = problem.sizes[NK], problem.sizes[NY]
-    c0, c1, s = C[0], C[1], theta
-    l0 = (s - c1) * (s - 1.0) / ((c0 - c1) * (c0 - 1.0))
-    l1 = (s - c0) * (s - 1.0) / ((c1 - c0) * (c1 - 1.0))
-    l2 = (s - c0) * (s - c1) / ((1.0 - c0) * (1.0 - c1))
-    bend = 0.0 if trial.counters[RESTARTED] == 1 else (s - c0) * (s - c1) * (s - 1.0) / (-c0 * c1)
-    f0, f1, f2 = (-c1) * (-1.0) / ((c0 - c1) * (c0 - 1.0)), (-c0) * (-1.0) / ((c1 - c0) * (c1 - 1.0)), c0 * c1 / ((1.0 - c0) * (1.0 - c1))
+    """Values and charges on the cubic through the beginning and the stages, with its rate; values behind an inconsistent corner on that of the
+    stages alone."""
+    nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
+    first, stages = 3 * nk, trial.counters[RESTARTED] == 1
+    share, rate = method.share, method.share_rate
+    _shares(share, rate, theta, False)
+    for m in range(wanted.shape[0]):
+        k = wanted[m] - ny
+        if k >= 0:
+            at = first + ny + k
+            q0 = trial.start[at]
+            d0, d1, d2 = method.q[0, k] - q0, method.q[1, k] - q0, method.q[2, k] - q0
+            state[at] = q0 + share[0] * d0 + share[1] * d1 + share[2] * d2
+            state[at + nq] = (rate[0] * d0 + rate[1] * d1 + rate[2] * d2) / h
+    _shares(share, rate, theta, stages)
+    begin = 0.0 if stages else 1.0 - share[0] - share[1] - share[2]
     for m in range(wanted.shape[0]):
         k = wanted[m]
-        if k >= ny:
-            continue
-        z0, z1, z2 = method.z[0, nk + k], method.z[1, nk + k], method.z[2, nk + k]
-        gap = trial.start[3 * nk + k] - (f0 * z0 + f1 * z1 + f2 * z2)
-        state[3 * nk + k] = l0 * z0 + l1 * z1 + l2 * z2 + bend * gap
-    cubic_charges(problem, trial, theta, h, state, wanted)
+        if k < ny:
+            z = method.z
+            state[first + k] = begin * trial.start[first + k] + share[0] * z[0, nk + k] + share[1] * z[1, nk + k] + share[2] * z[2, nk + k]
+
+
+@inner
+def _shares(share, rate, s, stages):
+    """The stages' Lagrange polynomials at s and their rates; with the beginning as a fourth node unless `stages` stand alone."""
+    for i in range(3):
+        a, b = C[(i + 1) % 3], C[(i + 2) % 3]
+        size = (C[i] - a) * (C[i] - b)
+        value, slope = (s - a) * (s - b) / size, (2.0 * s - a - b) / size
+        share[i], rate[i] = (value, slope) if stages else (value * s / C[i], (slope * s + value) / C[i])
 
 
 __all__ = ["ORDER", "accepted", "attempt", "between", "derivatives", "prepare", "renewed"]

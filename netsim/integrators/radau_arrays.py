@@ -24,9 +24,9 @@ A_MATRIX = np.array([
     [(16 - _s6) / 36, (16 + _s6) / 36, 1 / 9],
 ])  # fmt: skip
 
-HAVE, FACTOR_H, THETA, FAINT, LAST_ERROR, LAST_H, COUNT, SHRINK, SOLVED, EASE = range(10)
+HAVE, FACTOR_H, THETA, FAINT, LAST_ERROR, LAST_H, COUNT, SHRINK, SOLVED = range(9)
 """Positions in the memory: derivatives at hand, step size of the factors, contraction, Newton's eta, error and size of the last step, iterations, the
-share of the step to try next after a failure, the size of the step whose stages are already solved and what its error is divided by."""
+share of the step to try next after a failure, the size of the step whose stages are already solved."""
 
 
 REFACTOR_PAIR, SOLVE_PAIR = range(2)
@@ -34,7 +34,8 @@ REFACTOR_PAIR, SOLVE_PAIR = range(2)
 
 
 class Radau(NamedTuple):
-    """Coefficients, and the memory and work arrays of one run: stages z (3, n), residuals, charges, drives at the stages, matrix coefficients."""
+    """Coefficients, and the memory and work arrays of one run: stages z (3, n), residuals, charges, drives at the stages, matrix coefficients,
+    shares of the stages inside the step."""
 
     w: Array
     transform: Array
@@ -57,6 +58,8 @@ class Radau(NamedTuple):
     charges: Array
     rates: Array
     code: Array
+    share: Array
+    share_rate: Array
 
 
 def coefficients() -> tuple[Array, Array, Array, Array, Array]:
@@ -89,7 +92,7 @@ def prepare(n: int, nk: int, nq: int, nnz: int, prescribed: int, factor: Factor,
         w, transform, inverse, eigenvalues, slope, memory, np.zeros((3, n)), np.zeros((3, n - nk)), np.zeros((3, n)), np.zeros((3, nk)),
         np.zeros((4, nq)), np.zeros((3, nq)), np.zeros((3, prescribed + 1)), np.zeros((3, nnz)), np.zeros(nnz, complex), np.zeros(n, complex),
         np.zeros((3, n)), bundled(complex_factor(factor)), np.ascontiguousarray(charges.reshape(-1, ROW_LENGTH)), rates,
-        np.zeros(2, np.int64),
+        np.zeros(2, np.int64), np.zeros(3), np.zeros(3),
     )  # fmt: skip
     kind, vector = method.pair.kind, types.complex128[::1]
     method.code[REFACTOR_PAIR] = address_of(refactor, types.float64, kind, vector)

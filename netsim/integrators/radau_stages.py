@@ -7,6 +7,7 @@ import numpy as np
 from netsim.integrators.contract import ITERATIONS, RESTARTED, error_norm, solve
 from netsim.integrators.radau_arrays import EPS, FAINT, LAST_H, SHRINK, THETA, C
 from netsim.integrators.radau_matrix import solve_pair
+from netsim.integrators.scales import widen
 from netsim.integrators.states import copy
 from netsim.kernels.call import inner, run_table
 from netsim.solvers.machine import ALPHA, CHARGES, DRIVES, ENTRIES, HISTORY, NK, NQ, NY, A, V, X, Y
@@ -114,6 +115,10 @@ def _correct(method, problem, factor, trial, h):
             method.z[i, k] -= change
             r[i, k] = change
     norm, nk, rate = 0.0, problem.sizes[NK], method.eigenvalues[0] / h
+    for k in range(nk):
+        trial.end[k], trial.end[nk + k] = trial.start[k] + method.z[2, k], method.v[2, k]
+    copy(method.z[2], nk, trial.end, 3 * nk, n - nk)
+    widen(problem, trial, trial.end)
     for i in range(3):
         for k in range(nk):  # velocities with their full weight, whatever the index: what Newton leaves of them adds up over the steps
             size = abs(r[i, k]) * max(1.0 / trial.scale[k], rate / trial.scale[nk + k])

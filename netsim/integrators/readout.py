@@ -10,12 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.integrators.contract import RESTARTED, between, projected, set_time
-from netsim.integrators.control import EDGE, EVERY, GRID, LAST, PROJECTING, RECOVERING, ROW, STEP, STOP
+from netsim.integrators.contract import ASTRAY, RESTARTED, between, projected, set_time
+from netsim.integrators.control import EDGE, EVERY, GRID, LAST, PROJECTING, RECOVERING, ROW, STEP, STOP, TRACED
 from netsim.integrators.states import DISSIPATED, KINETIC, STORED, SUPPLIED, copy, energies, motion_between, move_charts, place, sample
+from netsim.integrators.turnover import balanced, flowed, met
 from netsim.kernels.bundle import Bundle
 from netsim.kernels.call import inner, lean
 from netsim.solvers.machine import ALPHA, HISTORY, NK, NQ, NY, Y
+from netsim.solvers.newton import CONVERGED
 from netsim.solvers.sharing import share
 
 Array = np.ndarray
@@ -28,7 +30,8 @@ class Readout(NamedTuple):
     read: places behind the motion in a state (values, then charges) that samples need; all of them where energies are read there too.
     totals: supplied and dissipated energy at the step's beginning and at a sample, (2, 2); nodes of the work's quadrature in a step, from 0 to 1,
     powers and stored energy there (s, 3), and integrals (s, s): the share of node k's power in the work up to theta is
-    sum_m integrals[k, m] theta^(m + 1)."""
+    sum_m integrals[k, m] theta^(m + 1); what was turned over (netsim.integrators.turnover).
+    trace: instant and traced signals at the nodes of every step, one row each, by the calls of `tracing` at the places `traces`."""
 
     readings: Array
     selection: Array
@@ -43,6 +46,10 @@ class Readout(NamedTuple):
     integrals: Array
     sharing: Bundle
     read: Array
+    tracing: Array
+    traces: Array
+    trace: Array
+    turnover: Array
 
 
 def longer(readout: Readout) -> Readout:
@@ -54,6 +61,11 @@ def longer(readout: Readout) -> Readout:
     )
 
 
+def longer_trace(readout: Readout) -> Readout:
+    """The same with room for the nodes of twice as many steps."""
+    return readout._replace(trace=np.vstack([readout.trace, np.zeros_like(readout.trace)]))
+
+
 @inner
 def record(method, problem, trial, control, plan, readout, t, h, end, at_event, whole):
     """Work and samples of the step just found up to the share `end`, requested instants first; False where there is no room for them."""
@@ -62,7 +74,9 @@ def record(method, problem, trial, control, plan, readout, t, h, end, at_event, 
     wanted = 0
     while control.grid[first + wanted] <= target * (1.0 + EDGE):
         wanted += 1
-    if readout.times.shape[0] - places[ROW] < wanted + 2:
+    if readout.times.shape[0] - places[ROW] < wanted + 2 or (
+        readout.traces.shape[0] and readout.trace.shape[0] - places[TRACED] < readout.nodes.shape[0]
+    ):
         return False
     _work(method, problem, trial, control, plan, readout, t, h, end)
     for k in range(wanted):
@@ -74,6 +88,8 @@ def record(method, problem, trial, control, plan, readout, t, h, end, at_event, 
     if every > 0 and not at_end and (at_event or (whole and ((places[STEP] + 1) % every == 0 or target >= control.numbers[STOP]))):
         _sample(method, problem, trial, control, plan, readout, t, h, end, end, target)
     _total(readout, end * h, 1.0)
+    flowed(readout.turnover, readout.totals[1, 0] - readout.totals[0, 0], readout.totals[1, 1] - readout.totals[0, 1])
+    balanced(readout.turnover, readout.powers[readout.nodes.shape[0] - 1, 2], readout.totals[1, 0], readout.totals[1, 1])
     for i in range(2):
         readout.totals[0, i] = readout.totals[1, i]
     return True
@@ -87,11 +103,13 @@ def look(method, problem, trial, control, plan, t, h, theta):
     else:
         motion_between(problem, trial.start, trial.end, theta, h, trial.middle)
         between(method, problem, trial, theta, h, trial.middle, trial.whole)
-    set_time(problem, trial, _instant(control, t, h, theta))
+    reached = set_time(problem, trial, _instant(control, t, h, theta)) == CONVERGED
     if control.places[RECOVERING] and (theta < 1.0 or not control.places[PROJECTING]):
-        if not projected(problem, plan, trial, trial.middle):
+        if not reached or not projected(problem, plan, trial, trial.middle):
+            trial.counters[ASTRAY] += 1
             place(problem, trial.g, trial.middle)
     else:
+        trial.counters[ASTRAY] += 0 if reached else 1
         place(problem, trial.g, trial.middle)
 
 
@@ -100,7 +118,7 @@ def _look_at_read(method, problem, trial, control, read, t, h, theta):
     """What samples read at t + theta h, into g."""
     ny, y, history, first, middle = problem.sizes[NY], problem.sizes[Y], problem.sizes[HISTORY], 3 * problem.sizes[NK], trial.middle
     between(method, problem, trial, theta, h, middle, read)
-    set_time(problem, trial, _instant(control, t, h, theta))
+    trial.counters[ASTRAY] += 0 if set_time(problem, trial, _instant(control, t, h, theta)) == CONVERGED else 1
     trial.g[ALPHA] = 0.0
     for m in range(read.shape[0]):
         i = read[m]
@@ -123,10 +141,28 @@ def _work(method, problem, trial, control, plan, readout, t, h, end):
     """Powers and stored energy at the nodes in the step up to the share `end`; at its beginning those of the last step's end."""
     last, powers = readout.nodes.shape[0] - 1, readout.powers
     copy(powers[last], 0, powers[0], 0, 3)
-    for k in range(0 if trial.counters[RESTARTED] else 1, last + 1):
+    first = 0 if trial.counters[RESTARTED] else 1
+    if readout.traces.shape[0] and first:
+        at = control.places[TRACED]
+        copy(readout.trace[at - 1], 0, readout.trace[at], 0, readout.trace.shape[1])
+        control.places[TRACED] += 1
+    for k in range(first, last + 1):
         look(method, problem, trial, control, plan, t, h, end * readout.nodes[k])
+        if readout.traces.shape[0]:
+            _trace(problem, trial, control, readout, t + end * h * readout.nodes[k])
         energies(problem, trial.g, readout.power)
         powers[k, 0], powers[k, 1], powers[k, 2] = readout.power[SUPPLIED], readout.power[DISSIPATED], readout.power[STORED]
+    met(readout.turnover, readout.power)
+
+
+@inner
+def _trace(problem, trial, control, readout, instant):
+    """A row of the trace from what g holds."""
+    row = readout.trace[control.places[TRACED]]
+    share(readout.sharing, trial.g)
+    row[0] = instant
+    sample(readout.tracing, readout.traces, trial.g, readout.found, row[1:])
+    control.places[TRACED] += 1
 
 
 @inner

@@ -19,6 +19,7 @@ from netsim.integrators.contract import (
     set_time,
     solve,
 )
+from netsim.integrators.scales import set_least, widen
 from netsim.integrators.states import copy, keep, load
 from netsim.kernels.call import inner, run_table
 from netsim.solvers.machine import ALPHA, ENTRIES, HISTORY, NK, NNZ, NQ, NY, A, V
@@ -66,6 +67,8 @@ def solve_given(problem, factor, trial):
             copy(guess, 0, trial.u, 0, n)
             tolerances[RATE], counters[FRESH] = 1.0, 0
     if status != CONVERGED and (counters[UNSOLVED] > 0 or status == SINGULAR or problem.sizes[NK] > 0):
+        if problem.sizes[NK]:
+            set_least(problem, trial)
         status, iterations, factorisations, fresh = careful(problem, factor, trial, counters[FRESH] == 1, max(TIGHTEST, SHARE * tolerances[RTOL]))
         counters[ITERATIONS] += iterations
         counters[FACTORISATIONS] += factorisations
@@ -109,9 +112,10 @@ def _corrected(problem, factor, trial):
             return SINGULAR
         solve(factor, trial, trial.out[: u.shape[0]], du)
         counters[ITERATIONS] += 1
-        norm = error_norm(problem, trial, du[:0], du[:0], du, 0.0)
         for i in range(u.shape[0]):
             u[i] -= du[i]
+        widen(problem, trial, u)
+        norm = error_norm(problem, trial, du[:0], du[:0], du, 0.0)
         if iteration:
             rate = norm / before if before > 0.0 else 0.0
             growths += rate > 1.0 and norm > SHARE
@@ -162,6 +166,7 @@ def filtered_error(problem, factor, trial, raw, step, h):
     for i in range(nk):
         dx[i] = step * du[i]
         du[i] += raw[i] / step
+    widen(problem, trial, trial.end)
     norm = error_norm(problem, trial, dx, du, du[nk:], h)
     again = trial.counters[REFUSED] > 0 or trial.counters[ACCEPTED] == 0
     return _damped(problem, factor, trial, h) if norm > 1.0 and nk == 0 and again else norm

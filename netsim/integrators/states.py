@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from netsim.integrators.contract import projected
+from netsim.integrators.contract import ASTRAY, projected
 from netsim.kernels.call import inner, lean, run_table
 from netsim.layout import KINEMATIC_LEVELS, VALUE_LEVELS
 from netsim.rotation import chart_rates, move_chart, quaternion_matrix
 from netsim.solvers.consistent import make_consistent
 from netsim.solvers.machine import ALPHA, CHARGES, CHARTS, HISTORY, NK, NQ, NY, A, V, X, Y
 
-SUPPLIED, DISSIPATED, STORED, KINETIC = range(4)
+SUPPLIED, DISSIPATED, STORED, KINETIC, TYPES = range(5)
+"""Positions among powers and energies; from TYPES on stored and kinetic energy of each component type."""
 MOTION, VALUES = KINEMATIC_LEVELS - 3, VALUE_LEVELS - 1
 """Higher levels of motion and of values in g, before its charges."""
 
@@ -60,9 +61,12 @@ def place(problem, g, state):
 
 @lean
 def energies(problem, g, power):
-    """Supplied power, dissipated power, stored energy and its kinetic part at what g holds."""
+    """Supplied power, dissipated power, stored energy and its kinetic part at what g holds, in all and by type."""
     power[:] = 0.0
     run_table(problem.energy, g, power)
+    for k in range(TYPES, power.shape[0], 2):
+        power[STORED] += power[k]
+        power[KINETIC] += power[k + 1]
 
 
 @lean
@@ -111,6 +115,7 @@ def project_end(problem, plan, trial):
     """The same for the end of a step, which stays in the charts of its beginning."""
     copy(trial.end, 0, trial.middle, 0, trial.end.shape[0])
     if not projected(problem, plan, trial, trial.middle):
+        trial.counters[ASTRAY] += 1
         return
     nk, quaternions = problem.sizes[NK], 3 * problem.sizes[NK] + problem.sizes[NY] + 2 * problem.sizes[NQ]
     m, e = trial.middle, trial.end

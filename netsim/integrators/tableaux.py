@@ -104,3 +104,16 @@ def _square(rows: list[list[float]]) -> Array:
     for k, row in enumerate(rows):
         found[k + 1, : len(row)] = row
     return found
+
+
+NEAR = 0.05
+"""Nodes nearer to one another than this share of a step count as one: a polynomial through both would only magnify rounding."""
+
+
+def watched_nodes(tableau: Tableau) -> tuple[float, ...]:
+    """Where in a step a method looks at functions of time, from 0 to 1."""
+    kept = [0.0]
+    for node in np.unique(tableau.nodes[: tableau.errors.shape[1]]):
+        if node - kept[-1] >= NEAR and (node == 1.0 or node <= 1.0 - NEAR):
+            kept.append(float(node))
+    return tuple(kept)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from netsim.levels import offsets
 from netsim.solvers.initial import Structure
 from netsim.system import System
 
@@ -21,7 +22,7 @@ Array = np.ndarray
 
 
 def exponents(system: System, structure: Structure) -> Array:
-    """Powers of h for positions, velocities and values, one after the other (2 nk + ny)."""
+    """Powers of h for positions, velocities and values, one after the other (2 nk + ny); positions that belong to states have 0."""
     o, s = structure.dynamic, structure.signature
     highest = np.zeros(s.size + 1, np.int64)
     matched = o.match >= 0
@@ -41,4 +42,25 @@ def exponents(system: System, structure: Structure) -> Array:
     layout = system.layout
     lowest = highest[: layout.n] - o.d[: layout.n]
     nk = layout.nk
-    return np.maximum(0, np.concatenate([lowest[:nk], lowest[:nk] + 1, lowest[nk:]]))
+    found = np.maximum(0, np.concatenate([lowest[:nk], lowest[:nk] + 1, lowest[nk:]]))
+    if found[:nk].any():
+        found[:nk][_with_states(structure)[:nk]] = 0
+    return found
+
+
+def _with_states(structure: Structure) -> Array:
+    """Which variables belong to a block that has states of its own: to equations that must be solved together and leave sum d - sum c > 0 free. What
+    relaxes (behind a damper whose end is prescribed) is a state, although it follows derivatives of constraints."""
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    s = structure.signature
+    o = offsets(s, np.zeros(s.size, np.int64), match=structure.dynamic.match)
+    kept = s.kept & (o.match[np.maximum(s.equation, 0)] >= 0)
+    target, source = o.match[s.equation[kept]], s.variable[kept]
+    graph = csr_matrix((np.ones(len(target)), (target, source)), shape=(s.size, s.size))
+    block = connected_components(graph, directed=True, connection="strong")[1]
+    free = np.bincount(block, weights=o.d, minlength=s.size)
+    matched = np.flatnonzero(o.match >= 0)
+    free -= np.bincount(block[o.match[matched]], weights=o.c[matched], minlength=len(free))
+    return free[block] > 0

@@ -242,8 +242,8 @@ class _Builder:
         events = events_of(self.component, self.table, self.flat["discrete"], self.symbols, self.scope)
         return Form(
             self.component.definition.name, self.symbols, tuple(rows), tuple(map(ca.SX, residuals)), tuple(self.charges), self._readings(),
-            ca.SX(supplied), ca.SX(dissipated), ca.SX(stored), self._own_names(), self._own_nominals(), len(self.terminals), self._places(), events,
-            tuple(self.relative), self.moving, tuple(self.delays.found.values()),
+            ca.SX(supplied), ca.SX(dissipated), ca.SX(stored), self._own_names(), self._own_sizes()[0], len(self.terminals), self._places(), events,
+            tuple(self.relative), self.moving, tuple(self.delays.found.values()), self._own_sizes()[1],
         )  # fmt: skip
 
     def _places(self) -> tuple[tuple[Key, Any], ...]:
@@ -285,15 +285,15 @@ class _Builder:
     def _own_names(self) -> tuple[str, ...]:
         return tuple(_numbered(name, i, self.table[name]) for name in self.own for i in range(_count(self.table[name])))
 
-    def _own_nominals(self) -> tuple[float | None, ...]:
-        """Typical sizes of own unknowns; of coordinates that have velocities those of these."""
-        found: list[float | None] = []
+    def _own_sizes(self) -> tuple[tuple[float | None, ...], tuple[str, ...]]:
+        """Typical sizes and units of own unknowns; of coordinates that have velocities those of these."""
+        found: list[tuple[float | None, str]] = []
         for name in self.own:
             symbol = self.table[{y: ry for ry, y in self.rates.items()}.get(name, name)]
             quantity = symbol.of if symbol.kind == "var" else self._branch_domain(symbol.of).through[0]
             value = None if quantity.nominal is None else float(evaluate(quantity.nominal, Scope(lambda n: Typed(1.0))).value)
-            found += [value] * _count(symbol)
-        return tuple(found)
+            found += [(value, quantity.unit or "")] * _count(symbol)
+        return tuple(zip(*found)) or ((), ())  # type: ignore[return-value]
 
     def _branch_domain(self, branch: Branch) -> DomainDef:
         return self.component.domain(branch.start if branch.start != "ground" else branch.end)

@@ -154,6 +154,7 @@ class Form:
     relative: tuple[int, ...] = ()
     coordinates: Mapping[int, tuple[Quantity, str]] = field(default_factory=dict)
     delays: tuple[Delay, ...] = ()
+    own_units: tuple[str, ...] = ()
 
     @property
     def columns(self) -> list[Key]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import operator
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any
@@ -275,3 +275,29 @@ def restricted(program: Program, outputs: Sequence[int]) -> Program:
         instructions=tuple(Instruction(step.op, tuple(number[i] for i in step.operands)) for step in steps),
         outputs=tuple(number[i] for i in results),
     )
+
+
+CONSTANT, AFFINE, CURVED = range(3)
+"""How a value depends on inputs that move."""
+
+
+def is_affine(program: Program, still: Collection[int]) -> bool:
+    """Whether every output is a constant plus constant multiples of inputs that move.
+
+    `still` are the numbers of inputs that do not move; parameters never do."""
+    kinds = [CONSTANT if i in still or i >= program.first_parameter else AFFINE for i in range(program.first_result)]
+    for step in program.instructions:
+        of = [kinds[i] for i in step.operands]
+        match step.op:
+            case "add" | "sub" | "neg":
+                straight = True
+            case "mul":
+                straight = CONSTANT in of
+            case "select":
+                straight = of[0] == CONSTANT
+            case "div":
+                straight = of[1] == CONSTANT
+            case _:
+                straight = max(of) == CONSTANT
+        kinds.append(max(of) if straight else CURVED)
+    return all(kinds[i] < CURVED for i in program.outputs)

@@ -29,6 +29,7 @@ _SHAPES = {
     "WORLD": "world NAME = VALUE, NAME = VALUE",
     "START": "start NODE.QUANTITY = VALUE, such as: start a.x = 3 mm",
     "GUESS": "guess NODE.QUANTITY = VALUE, such as: guess a.x = 3 mm",
+    "NOMINAL": "nominal NODE.QUANTITY = VALUE, such as: nominal a.x = 3 mm",
     "RUN": "run ANALYSIS(OPTION = VALUE, ...), such as: run transient(stop = 5 s), or run NAME = ANALYSIS(...)",
     "SAVE": "save SIGNAL, SIGNAL, such as: save s1.f, a.x, m1.*",
     "PLOT": "plot EXPRESSION, EXPRESSION, such as: plot a.x - b.x, s1.f",

@@ -274,9 +274,9 @@ def _call(expr: Call, scope: Scope) -> Typed:
         raise _wrong("E203", f"{expr.function}(): {problem}", expr.span)
     try:
         return Typed(function.compute(**values), dimension)
-    except (ValueError, TypeError, IndexError):
-        shapes = ", ".join(_describe_shape(v) for v in values.values())
-        raise _wrong("E204", f"{expr.function}() does not go with {shapes}", expr.span) from None
+    except (ValueError, TypeError, IndexError) as wrong:
+        shapes, said = ", ".join(_describe_shape(v) for v in values.values()), str(wrong) if isinstance(wrong, ValueError) else ""
+        raise _wrong("E204", f"{expr.function}() does not go with {shapes}", expr.span, hint=said) from None
 
 
 def _arguments(expr: Call, function: Function, scope: Scope) -> dict[str, Typed]:

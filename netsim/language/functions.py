@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from math import comb
 from typing import Any
 
 import numpy as np
 
 from netsim.language import beams, filters
 from netsim.language.junctions import (
+    clamped,
     depletion,
     depletion_energy,
+    increasing,
     interpolate,
     junction,
     junction_capacitance,
@@ -99,6 +102,33 @@ def _cycloid(t: Any, duration: Any, at: Any) -> Any:
     """From 0 to 1 within `duration`: S - sin(2 pi S)/(2 pi), whose rate and second derivative are zero at both ends."""
     s = apply("min", apply("max", (t - at) / duration, 0.0), 1.0)
     return s - apply("sin", 2 * np.pi * s) / (2 * np.pi)
+
+
+SMOOTHEST = 4
+
+
+def _smooth_step(u: Any, order: Any) -> Any:
+    """0 for u <= 0, 1 for u >= 1, between them the polynomial of degree 2 n + 1 whose first n derivatives vanish at both ends:
+    u^(n+1) sum_k binom(n+k, k) binom(2n+1, n-k) (-u)^k, here by (1 - u): sum_k binom(n+k, k) (1-u)^k u^(n+1)."""
+    s = apply("min", apply("max", u, 0.0), 1.0)
+    if isinstance(order, float | int):
+        if order not in range(1, SMOOTHEST + 1):
+            raise ValueError(f"order is a whole number from 1 to {SMOOTHEST}")
+        return _ends_softly(s, int(order))
+    found: Any = float("nan")
+    for n in range(SMOOTHEST, 0, -1):
+        found = apply("select", apply("==", order, float(n)), _ends_softly(s, n), found)
+    return found
+
+
+def _ends_softly(s: Any, n: int) -> Any:
+    rest, found = 1.0 - s, 0.0
+    for k in range(n, -1, -1):
+        found = found * rest + float(comb(n + k, k))
+    power = s
+    for _ in range(n):
+        power = power * s
+    return power * found
 
 
 def _sine(t: Any, amplitude: Any, frequency: Any, phase: Any, offset: Any, at: Any) -> Any:
@@ -232,12 +262,17 @@ FUNCTIONS: dict[str, Function] = {
     "cycloid": Function(
         ("t", "duration", "at"), _cycloid, _same_to_number, _TIME, smoothness=2, doc="from 0 to 1 within `duration`, starting and ending softly"
     ),
+    "smooth_step": Function(
+        ("u", "order"), _smooth_step, _pure, smoothness=1, doc="0 for u <= 0, 1 for u >= 1, between them a polynomial; 1 to 4 continuous derivatives"
+    ),
     "dot": Function(("a", "b"), _dot, _multiplied),
     "cross": Function(("a", "b"), _cross, _multiplied),
     "norm": Function(("a",), lambda a: apply("sqrt", _dot(a, a)), _same),
     "diag": Function((), lambda **v: _diag(*v.values()), _same, variadic=True),
     "shift": Function(("x", "u"), shift, _same, doc="(x2, ..., xn, u)"),
     "interpolate": Function(("x", "xs", "ys"), interpolate, _broken_line_rule, smoothness=0, doc="broken line through points, straight beyond"),
+    "clamped": Function(("x", "xs", "ys"), clamped, _broken_line_rule, smoothness=0, doc="broken line through points, constant beyond"),
+    "increasing": Function(("xs",), increasing, _same_to_number, doc="1 where every component exceeds the one before it, else 0"),
     "junction": Function(("v", "I", "V", "limit"), junction, _junction_rule, doc="I*(exp(v/V) - 1), straight beyond `limit`"),
     "junction_energy": Function(("v", "I", "V", "limit"), junction_energy, _junction_energy_rule, doc="integral of v dI of a junction"),
     "depletion": Function(("v", "C", "V", "M", "fc"), depletion, _depletion_rule(1), doc="charge of a depletion layer"),

@@ -7,6 +7,7 @@ Sze, Physics of Semiconductor Devices, 1981, section 1.4 (the gap of silicon).
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 from netsim.language.operations import apply
@@ -79,9 +80,22 @@ def junction_capacitance(C: Any, V: Any, M: Any, T: Any, Tnom: Any) -> Any:
     return C * (1.0 + M * (4e-4 * (T - REFERENCE) - (now - reference) / reference)) / before
 
 
+def clamped(x: Any, xs: tuple, ys: tuple) -> Any:
+    """The broken line of `interpolate`, continued by its first and last values."""
+    return interpolate(apply("min", apply("max", x, xs[0]), xs[-1]), xs, ys)
+
+
 def shift(x: tuple, u: Any) -> tuple:
     """(x2, ..., xn, u): every component moves down by one place."""
     return (*x[1:], u)
+
+
+def increasing(xs: tuple) -> Any:
+    """1 where every component exceeds the one before it, else 0."""
+    found: Any = 1.0
+    for before, after in pairwise(xs):
+        found = found * apply("select", apply(">", after, before), 1.0, 0.0)
+    return found
 
 
 def interpolate(x: Any, xs: tuple, ys: tuple) -> Any:

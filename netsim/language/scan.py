@@ -22,8 +22,8 @@ RESERVED = frozenset(
     ]
 )
 LINE_WORDS = {
-    "netlist": frozenset(["measure", "assert"]),
-    "model": frozenset(["measure", "assert"]),
+    "netlist": frozenset(["measure", "assert", "nominal"]),
+    "model": frozenset(["measure", "assert", "nominal"]),
     "domain": frozenset(["across", "through", "integral", "power", "floating", "relative"]),
     "component": frozenset(
         [
@@ -38,6 +38,7 @@ _FOLLOWS = dict.fromkeys(LINE_WORDS["domain"] | LINE_WORDS["component"], _BEFORE
     **dict.fromkeys(("assert", "kinetic", "potential", "stores", "dissipates", "power", "floating", "singular"), _BEFORE_VALUE),
     **dict.fromkeys(("source", "relative"), _ALONE),
     "measure": re.compile(r"[ \t]+[A-Za-z_]\w*[ \t]*(?:=(?!=)|\{)"),
+    "nominal": re.compile(r"[ \t]+[A-Za-z_](?:[^=()\n]*=(?!=)|[\w.\[\]]*[ \t]*(?:[\d;#\n]|$))"),
 }
 _DECLARES_UNIT = frozenset(["PARAM", "ACROSS", "THROUGH", "INTEGRAL", "INPUT", "VAR", "OUT", "DISCRETE"])
 _SYMBOLS = {

@@ -38,9 +38,9 @@ class Binding(Spanned):
 
 @dataclass(frozen=True)
 class Start(Spanned):
-    """`start x = 3 mm` on an instance (target `x`), `start a.x = 3 mm` as a statement; `guess` likewise."""
+    """`start x = 3 mm` on an instance (target `x`), `start a.x = 3 mm` as a statement; `guess` likewise, `nominal` as a statement."""
 
-    word: str  # 'start' or 'guess'
+    word: str  # 'start', 'guess' or 'nominal'
     target: Name
     value: Expr
 

@@ -20,7 +20,8 @@ from netsim.network import GROUND, Instance
 from netsim.recursion.chains import ENDS, chains_of
 from netsim.recursion.inertias import NOTHING, RigidBody, is_silent, rigid_bodies
 from netsim.recursion.links import LINKS, Drawn, PlacedLink, own_slots, placed
-from netsim.recursion.sources import FORCE, SPEED, TOGETHER, Source, flange_friction, numbers_of, sources_of_joints
+from netsim.recursion.projection import TOGETHER
+from netsim.recursion.sources import FORCE, SPEED, Push, Source, flange_friction, numbers_of, sources_of_joints
 from netsim.solvers.machine import Machine
 from netsim.tree.beam import Beam
 from netsim.tree.model import PARENT, Body, Inertia, Joint, Tree, build_tree
@@ -48,7 +49,7 @@ class Frame:
 @dataclass(frozen=True, eq=False)
 class NetworkTree:
     """The tree; for every node that is a body its frame; slots of a global vector whose values are coordinates, and others that are their rates, each
-    with a slice of v; what links draw back by, with the slice of their elastic coordinates; sources."""
+    with a slice of v; what links draw back by, with the slice of their elastic coordinates; sources of coordinates, and pushes between bodies."""
 
     tree: Tree
     frames: dict[int, Frame]
@@ -56,6 +57,7 @@ class NetworkTree:
     rates: Slots
     drawn: tuple[tuple[Drawn, slice], ...]
     sources: tuple[Source, ...]
+    pushes: tuple[Push, ...] = ()
 
     @property
     def motion(self) -> Array:
@@ -162,7 +164,7 @@ class _Growing:
         friction = self._friction(instance, steps)
         for k, step in enumerate(steps):
             last = k == len(steps) - 1
-            axis = sign * axis_of(instance, step, self.machine.values) if step.axis else np.array([0.0, 0.0, 1.0])
+            axis = sign * axis_of(instance, step, self.machine.values)
             name = f"{instance.name} {k}"
             joint = Joint(KINDS[step.kind], tuple(axis), *friction)
             flange = flange_of(instance, step)
@@ -241,9 +243,7 @@ class _Growing:
     def _hung(self, node: int, origin: Array) -> Inertia:
         """The mass on a node, seen from a frame's origin."""
         body = self.masses.get(node, NOTHING)
-        if not body.mass:
-            return Inertia()
-        centre = body.moment / body.mass
+        centre = body.moment / (body.mass or 1.0)
         about = body.inertia - body.mass * (centre @ centre * np.eye(3) - np.outer(centre, centre))
         return Inertia(body.mass, (self._drawn(node) - origin + centre).tolist(), about)
 
@@ -273,7 +273,8 @@ class _Growing:
     # ------------------------------------------------------------------------------------------ coordinates
 
     def finished(self) -> NetworkTree:
-        sources = sources_of_joints(self.machine, [(joint, named) for joint, named, _ in self.joints], self.used)
+        driven = sources_of_joints(self.machine, [(joint, named[::sign]) for joint, named, sign in self.joints], self.frames, self.used)
+        self.problems += driven.problems
         for batch in self.machine.system.batches:
             for instance in batch.instances if not batch.shapes and not is_silent(batch) else ():
                 if instance.name not in self.used:
@@ -285,8 +286,8 @@ class _Growing:
             raise InputError(self.problems)
         gravity = np.array(self.machine.values.world("gravity").value, float)
         tree = build_tree(self.bodies, gravity.tolist())
-        found = tuple(replace(s, coordinate=tree.joint[body].start) for s, body in sources)
-        return NetworkTree(tree, self.frames, *self._slots(tree), found)
+        found = tuple(replace(s, coordinate=tree.joint[body].start) for s, body in driven.sources)
+        return NetworkTree(tree, self.frames, *self._slots(tree), found, tuple(driven.pushes))
 
     def _slots(self, tree: Tree) -> tuple[Slots, Slots, tuple[tuple[Drawn, slice], ...]]:
         """What of a global vector are coordinates of the tree, what their rates, and what follows from them."""

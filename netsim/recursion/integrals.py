@@ -13,8 +13,13 @@ Integrals = tuple[Array, Array, Array]
 
 def integrals_of(machine: Machine) -> Integrals:
     """Slots of the unknowns, of their charges, and of the charges' rates."""
-    layout = machine.system.layout
-    unknowns, charges = [], []
+    layout, (unknowns, charges) = machine.system.layout, integrated(machine)
+    return layout.unknown(unknowns, 0), layout.charge(charges, 0), layout.charge(charges, 1)
+
+
+def integrated(machine: Machine) -> tuple[Array, Array]:
+    """Unknowns that are integrals over time which no other equation reads, and their charges."""
+    unknowns, charges = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for batch in machine.system.batches:
         form = batch.form
         for k, charge in enumerate(form.charges):
@@ -22,8 +27,7 @@ def integrals_of(machine: Machine) -> Integrals:
             if keys and not ca.depends_on(ca.vertcat(*form.residuals), form.symbols.at(keys[0], 0)):
                 unknowns.append(batch.unknowns[keys[0]])
                 charges.append(batch.charges(k))
-    joined = [np.concatenate(part) if part else np.zeros(0, np.int64) for part in (unknowns, charges)]
-    return layout.unknown(joined[0], 0), layout.charge(joined[1], 0), layout.charge(joined[1], 1)
+    return np.concatenate(unknowns), np.concatenate(charges)
 
 
 def summed(integrals: Integrals, point: Array, before: tuple[Array, Array] | None, span: float) -> tuple[Array, Array]:

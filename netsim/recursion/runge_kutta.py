@@ -14,8 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from netsim.integrators.tableaux import Tableau, dormand_prince_5, dormand_prince_8, verner_6
+from netsim.jointspace.joints import REVOLUTE
 from netsim.kernels.call import compiled, inlined, inner, ready
+from netsim.recursion.bodies import NetworkTree
+from netsim.recursion.pushes import Pushes, push
 from netsim.recursion.sources import POSITION, SPEED
+from netsim.recursion.states import places
 from netsim.solvers.newton import set_time
 from netsim.tree.forward import Articulated, make_articulated, mixed_into
 from netsim.tree.inverse import friction
@@ -30,15 +34,16 @@ FINISHED, TOO_SMALL, SINGULAR = range(3)
 
 class Given(NamedTuple):
     """The tree's superelements, and what is known of coordinates: motion (nv) marks, place in q (nv); for each source its coordinate, its drive's
-    slots (value, rate, second rate),
-    its sign, and what that is of the coordinate. Truncated: the equations M v' + dV/dq = tau."""
+    slots (value, rate, second rate), its share, and what that is of the coordinate; and the pushes between bodies. Truncated: the equations
+    M v' + dV/dq = tau."""
 
     motion: Array
     places: Array
     coordinate: Array
     slots: Array
-    sign: Array
+    share: Array
     what: Array
+    pushes: Pushes
     cut: Cut
     truncated: bool
 
@@ -55,10 +60,12 @@ class Stages(NamedTuple):
 
 
 class Room(NamedTuple):
-    """What a rate is computed in: known (nv), wrenches, Motion, Articulated, accelerations and forces (nv)."""
+    """What a rate is computed in: known (nv), wrenches (n, 6), frames in the ground's axes (n, 12), Motion, Articulated; accelerations and
+    forces (nv)."""
 
     known: Array
     wrenches: Array
+    world: Array
     motion: Motion
     articulated: Articulated
     a: Array
@@ -66,9 +73,20 @@ class Room(NamedTuple):
 
 
 def runge_kutta(
-    flat: Any, given: Given, problem: Any, g: Array, q: Array, v: Array, corners: Array, times: Array, method: str, rtol: float, nominal: Array
+    flat: Any,
+    given: Given,
+    problem: Any,
+    g: Array,
+    q: Array,
+    v: Array,
+    corners: Array,
+    times: Array,
+    method: str,
+    rtol: float,
+    nominal: Array,
+    longest: float,
 ) -> Any:
-    """Integrate from q and v at times[0] to times[-1], ending steps at every one of `corners`.
+    """Integrate from q and v at times[0] to times[-1] in steps of at most `longest`, ending steps at every one of `corners`.
 
     Absolute tolerances are rtol `nominal` (nq + nv). Samples q (n, nq), v (n, nv) at the times, how it ended, how many of them there are, at what
     time it did, steps, rejected steps; and the CPU time of the compiled loop.
@@ -78,7 +96,7 @@ def runge_kutta(
     stages = Stages(tableau.nodes, tableau.weights, tableau.errors, dense, np.zeros((tableau.stages, size)), np.zeros(size))
     samples = np.zeros((len(times), len(q))), np.zeros((len(times), len(v)))
     stops = np.unique(np.append(corners[(corners > times[0]) & (corners < times[-1])], times[-1]))
-    arguments = (flat, given, problem, g, np.concatenate([q, v]), len(q), stops, times, rtol, nominal, tableau.order, stages, *samples)
+    arguments = (flat, given, problem, g, np.concatenate([q, v]), len(q), stops, times, rtol, nominal, longest, tableau.order, stages, *samples)
     code = ready(_integrate, arguments)
     began = clock.process_time()
     found = code(*arguments)
@@ -90,19 +108,19 @@ def set_given(given, problem, g, t, q, v, known):  # type: ignore[no-untyped-def
     """Prescribed motions into q, v and known accelerations; forces into known."""
     for k in range(len(known)):
         known[k] = 0.0
-    if len(given.coordinate) > 0:
+    if len(given.coordinate) + len(given.pushes.nodes) > 0:
         set_time(problem, g, t)
     for s in range(len(given.coordinate)):
         k = given.coordinate[s]
         if given.what[s] == POSITION:
-            q[given.places[k]] = given.sign[s] * g[given.slots[s, 0]]
-            v[k] = given.sign[s] * g[given.slots[s, 1]]
-            known[k] = given.sign[s] * g[given.slots[s, 2]]
+            q[given.places[k]] = given.share[s] * g[given.slots[s, 0]]
+            v[k] = given.share[s] * g[given.slots[s, 1]]
+            known[k] = given.share[s] * g[given.slots[s, 2]]
         elif given.what[s] == SPEED:
-            v[k] = given.sign[s] * g[given.slots[s, 0]]
-            known[k] = given.sign[s] * g[given.slots[s, 1]]
+            v[k] = given.share[s] * g[given.slots[s, 0]]
+            known[k] = given.share[s] * g[given.slots[s, 1]]
         elif not given.motion[k]:
-            known[k] += given.sign[s] * g[given.slots[s, 0]]
+            known[k] += given.share[s] * g[given.slots[s, 0]]
 
 
 @compiled
@@ -170,6 +188,8 @@ def _rate(t, given, problem, g, time, y, nq, room, dy):  # type: ignore[no-untyp
     """dy = y' at a time; prescribed coordinates are set in y, and do not change. False where a coordinate has no inertia."""
     q, v = y[:nq], y[nq:]
     set_given(given, problem, g, time, q, v, room.known)
+    if len(given.pushes.nodes) > 0:
+        push(t, q, given.pushes, g, room.articulated.zero, room.motion, room.world, room.wrenches)
     moving = v
     if given.truncated:
         resist(t, v, given.motion, room.tau, room.known)
@@ -252,12 +272,13 @@ def _inside(stages, theta, step, y, result):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _integrate(t, given, problem, g, y, nq, stops, times, rtol, nominal, order, stages, qs, vs):  # type: ignore[no-untyped-def]
+def _integrate(t, given, problem, g, y, nq, stops, times, rtol, nominal, longest, order, stages, qs, vs):  # type: ignore[no-untyped-def]
     nv, end, all_stages = len(y) - nq, stages.errors.shape[1] - 1, len(stages.nodes)
-    room = Room(np.zeros(nv), np.zeros((len(t.node), 6)), make_motion(t), make_articulated(t), np.zeros(nv), np.zeros(nv))
+    n = len(t.node)
+    room = Room(np.zeros(nv), np.zeros((n, 6)), np.zeros((n, 12)), make_motion(t), make_articulated(t), np.zeros(nv), np.zeros(nv))
     sample = np.zeros(len(y))
     steps = rejected = row = 0
-    now, h = times[0], 1e-3 * (times[-1] - times[0])
+    now, h = times[0], min(longest, 1e-3 * (times[-1] - times[0]))
     set_given(given, problem, g, now, y[:nq], y[nq:], room.known)
     qs[0], vs[0], row = y[:nq], y[nq:], 1
     for stop in stops:
@@ -275,7 +296,7 @@ def _integrate(t, given, problem, g, y, nq, stops, times, rtol, nominal, order, 
                 h, rejected = step * factor, rejected + 1
                 continue
             if not last or factor < 1.0 or step * factor > h:  # a step cut short by a stop says nothing against longer ones
-                h = step * factor
+                h = min(longest, step * factor)
             sample[:] = stages.trial
             if row < len(times) and times[row] < then:
                 _take(t, given, problem, g, now, step, before, y, nq, room, stages, end + 1, all_stages - 1)
@@ -295,17 +316,25 @@ def _integrate(t, given, problem, g, y, nq, stops, times, rtol, nominal, order, 
     return FINISHED, row, now, steps, rejected
 
 
-def given_of(motion: Array, places: Array, sources: Any, layout: Any, cut: Cut, truncated: bool = False) -> Given:
+def given_of(found: NetworkTree, layout: Any, cut: Cut, truncated: bool = False) -> Given:
     """The arrays of what is known."""
-    drives = np.array([s.drive for s in sources], np.int64)
-    slots = np.stack([layout.drive(drives, level) for level in range(3)], axis=1).astype(np.int64).reshape(-1, 3)
+    sources, pushes = found.sources, found.pushes
+    slots = [layout.drive(np.array([s.drive for s in sources], np.int64), level) for level in range(3)]
+    frames = [(found.frames[p.source.nodes[0]], found.frames[p.source.nodes[1]]) for p in pushes]
     return Given(
-        motion,
-        places,
+        found.motion,
+        places(found.tree),
         np.array([s.coordinate for s in sources], np.int64),
-        slots,
-        np.array([s.sign for s in sources], float),
+        np.stack(slots, axis=1).astype(np.int64).reshape(-1, 3),
+        np.array([s.share for s in sources], float),
         np.array([s.what for s in sources], np.int64),
+        Pushes(
+            np.array([(found.node(a), found.node(b)) for a, b in frames], np.int64).reshape(-1, 2),
+            np.array([a.axes.T @ p.acting.axis for p, (a, _) in zip(pushes, frames)], float).reshape(-1, 3),
+            np.array([b.axes.T @ (p.acting.at - b.origin) for p, (_, b) in zip(pushes, frames)], float).reshape(-1, 3),
+            np.array([p.acting.kind == REVOLUTE for p in pushes], np.bool_),
+            layout.drive(np.array([p.drive for p in pushes], np.int64), 0).astype(np.int64),
+        ),
         cut,
         truncated,
     )

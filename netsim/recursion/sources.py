@@ -1,19 +1,23 @@
 """What drives the joints of a tree: sources beside a joint or on its flange, and what rubs there.
 
-A source between the bodies of a joint, along its axis, or between the flange of a driven one and the ground, gives chi = 1 (motion) or adds to the
-force (chi = 0), if it is a function of time.
+A source between the bodies of a joint that acts on its coordinates alone (netsim.recursion.projection), or between the flange of a driven one and
+the ground, gives chi = 1 (motion) or adds to the force (chi = 0), if it is a function of time. Other forces and couples between two bodies of the
+tree act on both of them as these stand (netsim.recursion.pushes).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from netsim.errors import Problem
 from netsim.inputs import bounds_of
 from netsim.jointspace.joints import MOTIONS, PRISMATIC, REVOLUTE, Step, flange_of
-from netsim.jointspace.spanning import axis_of
+from netsim.jointspace.spanning import point
 from netsim.network import GROUND, Instance, Network
+from netsim.recursion.projection import Acting, acting, chain, measures_angle, weights
 from netsim.solvers.machine import Machine
 from netsim.values import Values
 
@@ -43,38 +47,102 @@ RUBBING = {"bearing_friction": ("T", "ws"), "friction": ("F", "vs")}
 """Friction on a flange: dry friction and the speed that rounds it; `d` is viscous."""
 STOPS = ("hinge_stops", "slide_stops")
 """Limits of a coordinate, which do nothing without a stiffness."""
-TOGETHER = 1e-12
+OTHER_AXIS = "write it from b to a where its axis travels with b, give an angle the joint's other axis as `across`, or run transient()"
 
 
 @dataclass(frozen=True)
 class Source:
-    """What prescribes a coordinate: the drive, the sign with which it enters, and what it is (POSITION, SPEED, FORCE)."""
+    """What drives a coordinate: its input, how much of that is the coordinate's (netsim.recursion.projection), and what it is (POSITION,
+    SPEED, FORCE)."""
 
     coordinate: int
     drive: int
-    sign: float
+    share: float
     what: int
 
 
-def sources_of_joints(machine: Machine, joints: list[tuple[Instance, list[tuple[Step, str]]]], used: set[str]) -> list[tuple[Source, str]]:
-    """The sources of joints (each with its freedoms and the bodies these end in), with the body of each; their names are added to `used`."""
+@dataclass(frozen=True)
+class Push:
+    """A force or couple between two bodies that belongs to no coordinates: the source, its input, what it does."""
+
+    source: Instance
+    drive: int
+    acting: Acting
+
+
+@dataclass
+class Driven:
+    """What drives a tree: sources with the bodies in whose joints they act, pushes, and sources that are neither."""
+
+    sources: list[tuple[Source, str]] = field(default_factory=list)
+    pushes: list[Push] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+    def moves(self, body: str) -> bool:
+        """Whether the coordinate that ends in a body follows a source."""
+        return any(other == body and source.what != FORCE for source, other in self.sources)
+
+
+Joints = list[tuple[Instance, list[tuple[Step, str]]]]
+"""Joints, each with its freedoms and the bodies these end in."""
+
+
+def sources_of_joints(machine: Machine, joints: Joints, nodes: Collection[int], used: set[str]) -> Driven:
+    """What drives joints between bodies on `nodes`; the names of the sources are added to `used`."""
     network, values = machine.system.network, machine.values
-    bounds = bounds_of(network, values)
-    of_time = {(network.instances[b.instance].name, b.quantity.name) for b in bounds if not b.reads_signals}
-    freedoms = [(joint, step, body) for joint, named in joints for step, body in named]
-    found, moved = [], set()
+    of_time = {(network.instances[b.instance].name, b.quantity.name) for b in bounds_of(network, values) if not b.reads_signals}
+    found = Driven()
     for instance in network.instances:
-        kind, name, what = (ACTING | ON_FLANGES).get(instance.component.name, (None, "", FORCE))
-        if kind is None or (instance.name, name) not in of_time:
+        name = (ACTING | ON_FLANGES).get(instance.component.name, (0, "", 0))[1]
+        if (instance.name, name) not in of_time:
             continue
-        for joint, step, body in freedoms:
-            sign = _on_flange(instance, flange_of(joint, step)) or _along(instance, joint, step, kind, values)
-            if sign and (body not in moved or what == FORCE) and instance.name not in used:
-                batch, k = machine.system.home[instance.name]
-                found.append((Source(-1, int(batch.drives["input", 0][k]), sign, what), body))
-                used.add(instance.name)
-                moved |= {body} if what != FORCE else set()
+        batch, k = machine.system.home[instance.name]
+        drive = int(batch.drives["input", 0][k])
+        if instance.component.name in ACTING:
+            placed = _between(instance, drive, joints, nodes, values, found)
+        else:
+            placed = _at_flange(instance, drive, joints, found)
+        used |= {instance.name} if placed else set()
     return found
+
+
+def _at_flange(source: Instance, drive: int, joints: Joints, found: Driven) -> bool:
+    """Add a source between the ground and a flange; False where it has no place."""
+    what = ON_FLANGES[source.component.name][2]
+    for joint, named in joints:
+        for step, body in named:
+            sign = _on_flange(source, flange_of(joint, step))
+            if sign and (what == FORCE or not found.moves(body)):
+                found.sources.append((Source(-1, drive, sign, what), body))
+                return True
+    return False
+
+
+def _between(source: Instance, drive: int, joints: Joints, nodes: Collection[int], values: Values, found: Driven) -> bool:
+    """Add a source between two bodies, along the coordinates of the joint between them or as a push; False where it has no place."""
+    kind, _, what = ACTING[source.component.name]
+    does = acting(source, kind, values)
+    joint, freedoms = next(((joint, c) for joint, named in joints if (c := chain(source, joint, named, values))), (None, []))
+    shares = None if joint is None else weights(freedoms, point(joint, "at", values), does)
+    if what == FORCE:
+        if shares is not None:
+            found.sources += [(Source(-1, drive, float(share), what), f.body) for share, f in zip(shares, freedoms) if share]
+            return True
+        if placed := {*source.nodes[:2]} <= set(nodes):
+            found.pushes.append(Push(source, drive, does))
+        return placed
+    if joint is None:
+        return False
+    moving = [] if shares is None else np.flatnonzero(shares).tolist()
+    across = point(source, "across", values) if "across" in values.parameters(source) else does.axis
+    if shares is None or len(moving) != 1 or (what == POSITION and kind == REVOLUTE and not measures_angle(freedoms, shares, across)):
+        message = f"recursion(): '{source.name}' prescribes no coordinate of '{joint.name}': what it moves depends on the joint's other freedoms"
+        found.problems.append(Problem("E450", message, source.span, hint=OTHER_AXIS))
+        return True
+    if found.moves(freedoms[moving[0]].body):
+        return False
+    found.sources.append((Source(-1, drive, float(1.0 / shares[moving[0]]), what), freedoms[moving[0]].body))
+    return True
 
 
 def _on_flange(source: Instance, flange: int | None) -> float:
@@ -83,15 +151,6 @@ def _on_flange(source: Instance, flange: int | None) -> float:
     if source.component.name not in ON_FLANGES or flange is None or GROUND not in ends:
         return 0.0
     return float((ends[0] == flange) - (ends[1] == flange))
-
-
-def _along(source: Instance, joint: Instance, step: Step, kind: int, values: Values) -> float:
-    """1 or -1 where a source between a joint's bodies acts along its freedom or against it, else 0."""
-    if source.component.name not in ACTING or step.kind != kind or source.nodes[:2] != joint.nodes[:2]:
-        return 0.0
-    own = Step(kind, ("axis",) if "axis" in values.parameters(source) else ())
-    cosine = axis_of(source, own, values) @ axis_of(joint, step, values)
-    return float(np.sign(cosine)) if abs(abs(cosine) - 1) <= TOGETHER else 0.0
 
 
 def flange_friction(network: Network, values: Values, flange: int) -> tuple[tuple[float, float, float], set[str]]:

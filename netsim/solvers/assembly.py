@@ -20,6 +20,7 @@ from netsim.network import GROUND
 from netsim.numbering import across_scalars
 from netsim.solvers.charts import recharted
 from netsim.solvers.culprits import irreducible
+from netsim.solvers.held import stage_of
 from netsim.solvers.machine import Machine
 from netsim.solvers.stages import Stages, solve_stage, stage_equations, stage_residuals
 from netsim.starts import StartRow, Turn
@@ -87,11 +88,12 @@ def lifted(found: Signature, o: Offsets, chosen: Array, variables: Array, system
 
 
 def _depth(found: Signature, o: Offsets, chosen: Array, variable: int, nk: int) -> int:
-    """How often what determines a variable can be differentiated before accelerations enter: 2 for positions, 1 for velocities, else 0."""
-    equation = np.flatnonzero(o.match == variable)
-    at = found.kept & chosen & np.isin(found.equation, equation)
-    others, levels = found.variable[at], found.level[at]
-    if np.any(levels[others == variable] > 0) or np.any(others[others != variable] >= nk):
+    """How often what determines a variable can be differentiated before accelerations enter: 2 for positions, 1 for velocities, else 0.
+
+    A balance in which charges rest (the heat that a brake gives to a capacity) determines no state: it holds only while nothing moves."""
+    of_it = found.kept & np.isin(found.equation, np.flatnonzero(o.match == variable))
+    others, levels = found.variable[of_it & chosen], found.level[of_it & chosen]
+    if np.any(levels[others == variable] > 0) or np.any(found.variable[of_it & (found.variable != variable)] >= nk):
         return 0
     kinematic = others != variable
     return int(max(0, np.min(2 - levels[kinematic]))) if kinematic.any() else 0
@@ -104,6 +106,33 @@ def turn_far(machine: Machine, g: Array, rows: Sequence[StartRow]) -> None:
             first = machine.system.layout.charts + 9 * row.source.frame
             if turn_between(g[first : first + 9].reshape(3, 3), row.source.wanted) > FAR:
                 g[first : first + 9] = row.source.wanted.ravel()
+
+
+def near_guesses(stages: Stages, g: Array, starts: Sequence[StartRow], guesses: Sequence[StartRow]) -> None:
+    """Put a mechanism together near the guesses of positions and joint coordinates, in place, so that they choose the branch on which it closes.
+
+    Where the constraints and the starts leave room for them the guesses hold. Else the joints come apart as little as they can while guesses
+    and starts hold, and close from there with the guesses met in the sense of least squares, or without them."""
+    o, positions = stages.offsets, -int(stages.offsets.d.max(initial=0))
+    for k in range(positions, -1):
+        wanted = [row for row in guesses if not row.levels.any() and o.d[row.variables].max() == -k]
+        if not wanted:
+            continue
+        held, equations = [row for row in starts if speaks_of_positions(row) and stage_of(row, o) == k], stage_equations(o, k)
+        spoken = np.concatenate([row.variables for row in (*held, *wanted)])
+        joints = ~np.isin(o.match[equations], spoken[spoken >= stages.machine.system.layout.nk])  # what defines a spoken coordinate must hold
+        rows, none, one = (*held, *wanted), np.zeros, np.ones
+        closing, opening = (rows, ()), (rows, [*joints.astype(float), *none(len(rows))])
+        nearing = rows, [*none(len(equations) + len(held)), *one(len(wanted))]
+        for ways in ((opening, closing), (closing,), (opening, nearing), (opening, (held, ()))):
+            point = g.copy()
+            try:
+                for some, soft in ways:
+                    solve_stage(stages, point, k, some, soft=soft)
+            except SimulationError:
+                continue
+            g[:] = point
+            break
 
 
 # ------------------------------------------------------------------------------------------------ closing
@@ -246,8 +275,18 @@ class Change:
     kind: str
 
 
-def changes(machine: Machine, before: Array, after: Array, written: Sequence[StartRow], taken: Sequence[StartRow], sizes: Sizes) -> list[Change]:
-    """Written starts that were closed, bodies that left their reference placement, positions and velocities that left zero."""
+def changes(
+    machine: Machine,
+    before: Array,
+    after: Array,
+    written: Sequence[StartRow],
+    taken: Sequence[StartRow],
+    sizes: Sizes,
+    drawn: Array | None = None,
+) -> list[Change]:
+    """Written starts that were closed, bodies that left their reference placement, positions and velocities that left zero.
+
+    Where `before` is an equilibrium, what a start puts back to where it is `drawn` has not moved, and bodies are told by their way from there."""
     found = [_closed_start(old, new) for old, new in zip(written, taken) if old is not new]
     system, layout = machine.system, machine.system.layout
     fixed = {(int(v), int(row.levels[0])) for row in taken for v in row.variables if row.placed != GROUND}
@@ -259,11 +298,13 @@ def changes(machine: Machine, before: Array, after: Array, written: Sequence[Sta
         unknowns = int(first) + np.arange(len(scalars))
         body = "rad/s" in units and "m/s" in units
         if body:
-            found += _moved(machine, node.name, before, after, unknowns, np.array(units), fixed, sizes)
+            moved = _moved(machine, node.name, before, after, unknowns, np.array(units), fixed, sizes)
+            found += moved if drawn is None or not moved else _moved(machine, node.name, drawn, after, unknowns, np.array(units), fixed, sizes)
         for level in (1,) if body else (0, 1):
             for u, (quantity, suffix) in zip(unknowns, scalars):
                 slot = int(layout.unknown(np.array([u]), level)[0])
-                if (int(u), level) not in fixed and abs(after[slot] - before[slot]) > 1e-12 * max(1.0, abs(before[slot])):
+                left = [g[slot] for g in (before, drawn) if g is not None]
+                if (int(u), level) not in fixed and all(abs(after[slot] - x) > 1e-12 * max(1.0, abs(x)) for x in left):
                     which = node.domain.integral[0].name + suffix if level == 0 else quantity.name + suffix
                     kind = "velocity" if level else "position"
                     found.append(Change(f"{node.name}.{which}: {before[slot]:g} -> {after[slot]:g}", abs(after[slot] - before[slot]), kind))

@@ -75,6 +75,11 @@ class Stopped:
         return f"{shrunk}the state at t = {self.before:g} s is the last one accepted"
 
 
+def table_ends(t: float) -> Problem:
+    """E504: a table is asked for a value beyond its end."""
+    return Problem("E504", f"a table does not reach t = {t:g} s", hint="say outside = hold or outside = linear in table(...), or stop earlier")
+
+
 def explain_failure(machine: Machine, stopped: Stopped, stands: Array, state: Array, tried: tuple[Array, Array, Array]) -> Problem:
     """Why a run stopped: where, at which element, what was tried and what to try.
 
@@ -82,7 +87,7 @@ def explain_failure(machine: Machine, stopped: Stopped, stands: Array, state: Ar
     system, t = machine.system, stopped.before + stopped.size
     g, out, u = tried
     if stopped.status == OUTSIDE_TABLE:
-        return Problem("E504", f"a table does not reach t = {t:g} s", hint="say outside = hold or outside = linear in table(...), or stop earlier")
+        return table_ends(t)
     entries, residuals = out[system.layout.entries : system.layout.entries + system.pattern.nnz], out[: system.n]
     found = _singular(machine, entries) if stopped.status == SINGULAR else _singular_ahead(machine, stopped, stands)
     if found is not None:

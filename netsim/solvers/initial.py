@@ -14,7 +14,19 @@ import numpy as np
 from netsim.errors import InputError, Problem, SimulationError
 from netsim.levels import Offsets, Signature, StructurallySingular, least_offsets, offsets, signature, structural_index
 from netsim.network import Instance
-from netsim.solvers.assembly import Change, Sizes, changes, closed, length, lifted, open_joint, sizes_of_machine, speaks_of_positions, turn_far
+from netsim.solvers.assembly import (
+    Change,
+    Sizes,
+    changes,
+    closed,
+    length,
+    lifted,
+    near_guesses,
+    open_joint,
+    sizes_of_machine,
+    speaks_of_positions,
+    turn_far,
+)
 from netsim.solvers.culprits import irreducible
 from netsim.solvers.far_starts import far_from_rest
 from netsim.solvers.held import held_rows, let_go, stage_of
@@ -109,26 +121,30 @@ def _owner(system: System, equations: Array) -> Instance | None:
     return min(found, key=lambda instance: not instance.component.is_source, default=None)
 
 
-def consistent_start(machine: Machine, structure: Structure, t: float = 0.0, at_rest: bool = False) -> tuple[Array, list[Change]]:
-    """A global vector g consistent at time t, and what moved off its default or its written start.
+def consistent_start(
+    machine: Machine, structure: Structure, t: float = 0.0, at_rest: bool = False, drawn: Array | None = None
+) -> tuple[Array, list[Change]]:
+    """A global vector g consistent at time t, and what moved off its default (and off where it is `drawn`, if that differs) or its written start.
 
     Raises `InputError` for conflicting written starts and `SimulationError` where no consistent point is found.
     """
     system, g = machine.system, machine.g.copy()
     if set_time(machine.bundle, g, t) == OUTSIDE_TABLE:
         raise InputError(Problem("E245", f"a table does not reach t = {t:g} s", hint="say outside = hold or outside = linear"))
-    rows = start_rows(system, machine.values)
-    _guess(machine, g, [row for row in rows if row.word == "guess"])
+    rows, defaults = start_rows(system, machine.values), g.copy()
+    guesses = [row for row in rows if row.word == "guess"]
+    _guess(machine, g, guesses)
     written = [row for row in rows if row.word == "start"]
-    defaults = g.copy()
     turn_far(machine, g, written)
     sizes = sizes_of_machine(machine)
     weights = 1.0 / np.concatenate([system.nominals, np.ones(system.layout.nq)])
     weights[sizes.lengths] /= sizes.size
-    structure = with_coordinates(system, structure, np.concatenate([np.zeros(0, np.int64), *(row.variables for row in written)]))
+    structure = with_coordinates(system, structure, np.concatenate([np.zeros(0, np.int64), *(row.variables for row in rows)]))
     everything = np.ones(len(structure.signature.equation), bool)
     stages = Stages(machine, structure.signature, structure.dynamic, everything, weights, sizes.angles)
     starts = [*written, *_relative(stages, g, written)]
+    if len(sizes.lengths):
+        near_guesses(stages, g, starts, guesses)
     if len(sizes.lengths) and any(map(speaks_of_positions, starts)):  # a mechanism is put together before anything rests in it
         starts = _through(stages, g, starts, -1, sizes)
     far: list[Change] = []
@@ -139,7 +155,7 @@ def consistent_start(machine: Machine, structure: Structure, t: float = 0.0, at_
     set_charges(machine, g)
     starts = _through(stages, g, starts, 0, sizes)
     set_charges(machine, g)  # of a channel that only its sources open: in the structure such a charge is a constant
-    return g, [*changes(machine, defaults, g, written, starts, sizes), *far]
+    return g, [*changes(machine, defaults, g, written, starts, sizes, drawn), *far]
 
 
 def search_start(machine: Machine, structure: Structure, t: float) -> Array:
@@ -213,7 +229,8 @@ def resumed_start(machine: Machine, structure: Structure, origin: Array) -> Arra
     system, g = machine.system, machine.g.copy()
     g[system.layout.one :] = origin[len(origin) - len(g) + system.layout.one :]
     g[PAST] = 1.0
-    set_time(machine.bundle, g, 0.0)
+    if set_time(machine.bundle, g, 0.0) == OUTSIDE_TABLE:
+        raise InputError(Problem("E245", "a table does not reach t = 0 s", hint="say outside = hold or outside = linear"))
     weights, sizes = 1.0 / np.concatenate([system.nominals, np.ones(system.layout.nq)]), sizes_of_machine(machine)
     everything = np.ones(len(structure.signature.equation), bool)
     stages = Stages(machine, structure.signature, structure.dynamic, everything, weights, sizes.angles)

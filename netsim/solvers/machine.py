@@ -42,9 +42,14 @@ NOTHING_YET = Polynomials(np.array([0.0, 1.0]), np.zeros((6, 1)), 1)
 TIME, KX, KV, KA, ALPHA = (1 + UNIFORMS.index(name) for name in ("time", "kx", "kv", "ka", "alpha"))
 
 
+LEAST = 1e-3
+"""The share of its size below which Newton's method does not look at an unknown."""
+
+
 class Tables(NamedTuple):
     """What compiled loops read: call tables, sizes and offsets of g and out, the pattern, tables over time,
-    what delays remember (netsim.solvers.history); `reach` (nk): the least size of a position when rounding is weighed, 1 rad for rotations."""
+    what delays remember (netsim.solvers.history); `reach` (nk): the least size of a position when rounding is weighed, 1 rad for rotations;
+    `least` (n): the size below which Newton's method does not look at an unknown, of its own in a run with an error test (`with_sizes`)."""
 
     residual: Array
     jacobian: Array
@@ -63,6 +68,7 @@ class Tables(NamedTuple):
     rotations: Array
     reach: Array
     past: Bundle
+    least: Array
 
 
 NK, NY, NQ, X, V, A, Y, HISTORY, DRIVES, N_DRIVES, TABLES, N_TABLES, ENTRIES, NNZ, CHARGES, CHARTS = range(16)
@@ -155,7 +161,7 @@ def build_machine(system: System, values: Values, earlier: Callable[[Any, str], 
     calls = {
         "residual": [_batch_call(system, b, b.kernels.residual, parameters) for b in system.batches],
         "jacobian": [_batch_call(system, b, b.kernels.jacobian, parameters) for b in system.batches],
-        "energy": [_energy_call(system, b, parameters) for b in system.batches if b.kernels.energy.program.n_outputs],
+        "energy": [_energy_call(system, k, b, parameters) for k, b in enumerate(system.batches) if b.kernels.energy.program.n_outputs],
         "arguments": [_drive_call(system, d, parameters) for d in system.drives if d.stage == 0],
         "drives": [_drive_call(system, d, parameters) for d in system.drives if d.stage == 1],
     }
@@ -182,7 +188,7 @@ def build_machine(system: System, values: Values, earlier: Callable[[Any, str], 
         table_calls["residual"], table_calls["jacobian"], table_calls["arguments"], table_calls["drives"], table_calls["energy"], sizes,
         system.pattern.indptr, system.pattern.indices, system.nominals,
         packed["first"], packed["breaks"], packed["coefficients"], packed["outside"], _argument_drives(system),
-        system.numbering.rotations, _reach(system), past,
+        system.numbering.rotations, _reach(system), past, LEAST * system.nominals,
     )  # fmt: skip
     return Machine(system, values, problem, g, calls, parameters, [uniforms, calls, parameters], earlier)
 
@@ -199,6 +205,11 @@ def with_past(machine: Machine, past: Bundle | None = None) -> Machine:
             return machine
         past = past_of(machine.system, machine.parameters, machine.g[machine.system.layout.uniforms])
     return replace(machine, problem=machine.problem._replace(past=past))
+
+
+def with_sizes(machine: Machine) -> Machine:
+    """The machine with sizes of unknowns that one run may change as it goes."""
+    return replace(machine, problem=machine.problem._replace(least=machine.problem.least.copy()))
 
 
 def _place_nodes(system: System, parameters: Mapping[int, Array], g: Array) -> None:
@@ -229,9 +240,15 @@ def _batch_call(system: System, batch: Batch, kernel: Kernel, parameters: Mappin
     return Call(kernel.program, batch.n, np.ascontiguousarray(system.gather(batch, kernel).ravel()), parameters[id(batch)], scatter)
 
 
-def _energy_call(system: System, batch: Batch, parameters: Mapping[int, Array]) -> Call:
+def power_room(system: System) -> Array:
+    """Room for powers and energies: supplied, dissipated, stored, kinetic; then stored and kinetic of each component type."""
+    return np.zeros(4 + 2 * len(system.batches))
+
+
+def _energy_call(system: System, number: int, batch: Batch, parameters: Mapping[int, Array]) -> Call:
     kernel = batch.kernels.energy
-    scatter = np.repeat(np.array([place[1] for place in kernel.scatter], np.int32), batch.n)
+    places = {0: 0, 1: 1, 2: 4 + 2 * number, 3: 5 + 2 * number}
+    scatter = np.repeat(np.array([places[place[1]] for place in kernel.scatter], np.int32), batch.n)
     return Call(kernel.program, batch.n, np.ascontiguousarray(system.gather(batch, kernel).ravel()), parameters[id(batch)], scatter)
 
 

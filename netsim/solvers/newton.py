@@ -4,7 +4,7 @@ Unknowns u: velocities (accelerations, ...: what the method solves for) of kinem
 
     x = hx + kx u,  v = hv + kv u,  a = ha + ka u,     q' = alpha q + hq.
 
-Convergence: max |du| / max(|u|, 1e-3 nominal) below tolerance, or every row's residual at the round-off of its terms. Damping is
+Convergence: max |du| / max(|u|, least) below tolerance, or every row's residual at the round-off of its terms. Damping is
 the natural monotonicity test (Deuflhard, Newton Methods for Nonlinear Problems, 2004): a step counts when the next correction is smaller.
 """
 
@@ -160,7 +160,7 @@ def _sizes(problem, history, level, k, u, size):
     """How large the terms are that each unknown brings by its position, velocity or acceleration = history + k u."""
     nk = problem.sizes[NK]
     for j in range(size.shape[0]):
-        size[j] = max(abs(u[j]), 1e-3 * problem.nominal[j])
+        size[j] = max(abs(u[j]), problem.least[j])
         if j < nk and k != 0.0:
             size[j] = max(size[j], abs(history[level * nk + j] / k))
             if level == 0:
@@ -171,7 +171,7 @@ def _sizes(problem, history, level, k, u, size):
 def at_round_off(problem, history, g, u, out, size, magnitude):
     """Whether every row's residual is explained by the rounding of its terms: |dF/dx| |x| + |dF/dv| |v| + |dF/da| |a| + |dF/dy| |y|.
 
-    x, v and a count with their history, rotations as 1 rad, nothing as less than a thousandth of its nominal size. The levels are told apart
+    x, v and a count with their history, rotations as 1 rad, nothing as less than its least size. The levels are told apart
     by evaluating the matrix with one of kx, kv, ka at a time (in `out`, whose residuals stay). `size` and `magnitude` are room for (n,).
     """
     nk, entries = problem.sizes[NK], problem.sizes[ENTRIES]
@@ -217,7 +217,7 @@ def newton(problem, factor, fresh, g, history, out, u, work, tolerance):  # noqa
     n, entries = problem.sizes[NK] + problem.sizes[NY], problem.sizes[ENTRIES]
     du, step, before, weight = work[0], work[1], work[2], work[3]
     for i in range(n):
-        weight[i] = max(abs(u[i]), 1e-3 * problem.nominal[i])
+        weight[i] = max(abs(u[i]), problem.least[i])
     set_charge_history(problem, g, history)
     factorisations, quiet, damping, norm_before = 0, 0, 1.0, np.inf
     refresh, stale_step = not fresh, False

@@ -12,14 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from netsim.batches import Batch
+from netsim.errors import SimulationError
 from netsim.kernels.call import run_table
 from netsim.kernels.kernel import Kernel
 from netsim.kernels.program import restricted
 from netsim.levels import equation_numbers
+from netsim.solvers.diagnosis import table_ends
 from netsim.solvers.initial import Structure, of_velocities
-from netsim.solvers.linear import Factor, analyse, condition_estimate, refactor, solve
+from netsim.solvers.linear import Factor, SingularMatrix, analyse, condition_estimate, refactor, solve
 from netsim.solvers.machine import Call, Machine, call_table
-from netsim.solvers.newton import set_time
+from netsim.solvers.newton import CONVERGED, set_time
 from netsim.solvers.prescribed import HOLD, holding, prescribed_pairs
 from netsim.solvers.stages import Stages, derivative_of, level_values, slots, solve_stage, stage_variables
 
@@ -163,7 +165,7 @@ def _plan(stages: Stages, k: int, values: Array, held: Array, known: Array, aliv
         mass = np.flatnonzero(
             s.kept & (s.level == 2) & (s.equation < nk) & (s.variable < nk) & (column_of[s.variable] >= 0) & (column_of[s.equation] >= 0)
         )
-        pairs = _momenta(stages, column_of)
+        pairs = momenta = _momenta(stages, column_of)
         top_mass = max(np.abs(values[mass]).max(initial=0.0), np.abs(values[pairs[0]] * values[pairs[1]]).max(initial=0.0))
         mass_scale = 1.0 / top_mass if top_mass else 1.0
         known = prescribed_pairs(s, o, stages.machine.system.n, nk) if k < 0 else pairs[:, :0]
@@ -177,7 +179,8 @@ def _plan(stages: Stages, k: int, values: Array, held: Array, known: Array, aliv
         if len(mass) or pairs.size:
             following = (variables >= nk) & (o.d[variables] + k > 0)  # rates that must not pull what they are rates of (a link's elastic coordinates)
             most = costs[~held[variables] & ~following].max(initial=0.0) or most
-            diagonal = np.where(following, RATE, 1e-9 * (costs / most) ** 2 + CORNER)
+            own = _own_mass(stages, values, mass, momenta)[variables] * mass_scale  # 1e-9 of the largest mass may be more than another mass
+            diagonal = np.where(own > 0.0, 1e-9 * own, np.where(following, RATE, 1e-9 * (costs / most) ** 2 + CORNER))
         else:
             diagonal = costs**2 / (most**2 if nk else 1.0) + CORNER
         base_entries = (np.arange(n + m), np.arange(n + m), np.concatenate([diagonal, np.full(m, -CORNER)]))
@@ -209,6 +212,23 @@ def _momenta(stages: Stages, column_of: Array) -> Array:
     first = np.repeat(rate, high - low)
     second = np.concatenate([content[a:b] for a, b in zip(low, high)]) if len(rate) else np.zeros(0, np.int64)
     return np.vstack([first, second])
+
+
+def _own_mass(stages: Stages, values: Array, mass: Array, pairs: Array) -> Array:
+    """The mass of every variable itself: the diagonal of the mass matrix, of a rotation the largest of its three (axes turn).
+
+    Of a momentum I w it is 1/I."""
+    s, found = stages.signature, np.zeros(stages.signature.size + 1)
+    own = mass[s.equation[mass] == s.variable[mass]]
+    np.add.at(found, s.variable[own], values[own])
+    first, second = pairs[:, s.equation[pairs[0]] == s.variable[pairs[1]]]
+    np.add.at(found, s.variable[second], -values[first] * values[second])
+    found = np.abs(found)
+    for i in stages.machine.system.numbering.rotations:
+        found[i : i + 3] = found[i : i + 3].max()
+    inertia = np.zeros(len(found))
+    np.maximum.at(inertia, s.variable[pairs[0]], np.abs(values[pairs[1]]))
+    return np.where(inertia > 0.0, 1.0 / np.where(inertia > 0.0, inertia, 1.0), found)
 
 
 def _row_scale(m: int, i: Array, values: Array, costs: Array | None) -> Array:
@@ -281,10 +301,13 @@ def set_planned_charges(plan: ChargePlan, g: Array) -> None:
 
 
 def recover(recovery: Recovery, g: Array, state: Array, t: float) -> Array:
-    """A global vector consistent at every level near `state` = [x | v | a | y | q | q' | ...] at time t."""
+    """A global vector consistent at every level near `state` = [x | v | a | y | q | q' | ...] at time t.
+
+    Raises `SimulationError` where a table does not reach t, or a stage has no solution."""
     machine, layout = recovery.machine, recovery.machine.system.layout
     point = g.copy()
-    set_time(machine.bundle, point, t)
+    if set_time(machine.bundle, point, t) != CONVERGED:
+        raise SimulationError(table_ends(t))
     nk, ny, nq = layout.nk, layout.ny, layout.nq
     point[layout.x : layout.history] = state[: 3 * nk + ny]
     point[layout.charge(np.arange(nq), 0)] = state[3 * nk + ny : 3 * nk + ny + nq]
@@ -322,7 +345,7 @@ def _run(recovery: Recovery, plan: StagePlan, g: Array) -> bool:
             try:
                 plan.factor = analyse(size, plan.indptr, plan.indices, entries, explain=False)
                 plan.rounding = 64 * np.finfo(float).eps * condition_estimate(plan.factor, entries)
-            except Exception:  # singular or not finite: the careful stage solver says what is wrong
+            except (SingularMatrix, ValueError):  # singular or not finite: the careful stage solver says what is wrong
                 return False
         step = np.zeros(size)
         solve(plan.factor, rhs, step)

@@ -154,7 +154,7 @@ def _step_by_step(
     """Newton's method of a stage; a step that enlarges the residuals is halved while it is longer than the part `smallest`."""
     o = stages.offsets
     active_e = stage_equations(o, k)
-    active_v = np.setdiff1d(stage_variables(o, k), known)
+    active_v = np.setdiff1d(np.union1d(stage_variables(o, k), _spoken_of(o, k, rows)), known)
     if not len(active_v) or not (len(active_e) or rows):
         return
     levels = o.d[active_v] + k
@@ -219,6 +219,12 @@ def stage_equations(o: Offsets, k: int) -> Array:
 def stage_variables(o: Offsets, k: int) -> Array:
     """Variables that stage k solves for."""
     return np.flatnonzero(np.isin(np.arange(len(o.d)), o.match) & (o.d + k >= 0))
+
+
+def _spoken_of(o: Offsets, k: int, rows: Sequence[StartRow]) -> Array:
+    """Variables that no equation determines (a pressure behind charges that rest) but a row speaks of."""
+    spoken = np.array([v for row in rows for v, level in zip(row.variables, row.levels) if level == o.d[v] + k], np.int64)
+    return spoken[~np.isin(spoken, o.match)]
 
 
 def _nonlinear(stages: Stages, k: int) -> bool:

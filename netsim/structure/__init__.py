@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from netsim.component import is_kinematic
 from netsim.errors import Problem
@@ -11,27 +12,37 @@ from netsim.language.parse import without_collector
 from netsim.structure.causes import Picture, singular
 from netsim.structure.loose import loose_ends
 from netsim.structure.rest import begins_static, resting, unsettled
-from netsim.structure.smoothness import needed_smoothness, rough
+from netsim.structure.smoothness import Asked, asked, needed_smoothness, rough
 from netsim.system import System
+from netsim.values import Values
 
 __all__ = ["at_rest", "findings", "needed_smoothness"]
 
 
-@without_collector()
-def findings(system: System) -> list[Problem]:
+def findings(system: System, values: Values | None = None, known: dict[str, Any] | None = None) -> list[Problem]:
     """Errors E301 .. E309 and notes N301, N306, one per cause; empty for a healthy network.
 
     Ranks are those at generic parameters and states, so a finding holds for (almost) every value the parameters may take, and no
-    network that can be solved is refused. The later questions make sense only once the first has no answer."""
+    network that can be solved is refused. They are kept in `known`; how smooth functions of time are depends on the values."""
+    known = {} if known is None else known
+    if "structure" not in known:
+        known["structure"] = _of_structure(system)
+    problems, suspects = known["structure"]
+    return sorted([*problems, *_once(rough(suspects, values or Values(system.network)))], key=_place)
+
+
+@without_collector()
+def _of_structure(system: System) -> tuple[list[Problem], list[Asked]]:
+    """What no parameter value changes, and functions of time that may be too rough.
+
+    The later questions make sense only once the first has no answer."""
     if not system.n:
-        return []
+        return [], []
     picture = Picture(system)
     broken = [(problem, unknowns) for problem, unknowns in singular(picture) if not _only_reactions(system, unknowns)]
     explained = frozenset(u for _, unknowns in broken for u in unknowns)
-    problems = [problem for problem, _ in broken] + resting(picture, explained)
-    if not broken:
-        problems += rough(picture)
-    return sorted(_once(problems + loose_ends(picture, explained)), key=_place)
+    problems = [problem for problem, _ in broken] + resting(picture, explained) + loose_ends(picture, explained)
+    return list(_once(problems)), [] if broken else asked(picture)
 
 
 @without_collector()

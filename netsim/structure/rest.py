@@ -42,9 +42,10 @@ def unsettled(picture: Picture, explained: frozenset[int], for_static: bool) -> 
 
 
 def begins_static(network: Network) -> bool:
-    """Some run starts from the static solution, as one would that is not written yet (`from = rest` in every run starts from zero)."""
-    starts = [{b.name: plain_name(b.value) for b in run.options}.get("from", "static") for run in network.runs]
-    return not starts or any(start != "rest" for start in starts)
+    """Some run starts from the static solution, as one would that is not written yet (`from = rest` in every run starts from zero, and an inverse run
+    looks at the network with its motions imposed)."""
+    starts = [{b.name: plain_name(b.value) for b in run.options}.get("from", "static") for run in network.runs if run.analysis != "inverse"]
+    return not network.runs or any(start != "rest" for start in starts)
 
 
 def _written(system: System) -> list[StartRow] | None:

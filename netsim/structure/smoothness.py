@@ -6,6 +6,7 @@ exact for every coupling in between (masses behind rigid links, gears, transform
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,10 +19,12 @@ from netsim.errors import Problem
 from netsim.language.syntax import Binary, Call, Conditional, DomainDef, Expr, Unary
 from netsim.network import Instance
 from netsim.structure.causes import Picture
+from netsim.structure.continuity import continuity, end_of_runs
 from netsim.structure.nullspace import equilibrated
 from netsim.structure.pencil import Point, generic_point, matrices
 from netsim.structure.roles import domain_of_own
 from netsim.system import System
+from netsim.values import Values
 
 Array = np.ndarray
 RATES = ((1e4, 1e5), (1e8, 1e9))
@@ -50,8 +53,18 @@ class Needed:
         return self.domain is not None and is_kinematic(self.domain)
 
 
-def rough(picture: Picture) -> list[Problem]:
-    """Inputs whose functions of time are less smooth than the network needs."""
+@dataclass(frozen=True)
+class Asked:
+    """A function of time that may be rough: whose input it is bound to, and what the network needs of it."""
+
+    instance: Instance
+    name: str
+    shape: Shape
+    need: Needed
+
+
+def asked(picture: Picture) -> list[Asked]:
+    """What the network needs of the functions of time that may have too few derivatives, whatever their numbers are."""
     system = picture.system
     suspects = [
         (instance, name, shape, int(drive.numbers[0, k]))
@@ -63,11 +76,15 @@ def rough(picture: Picture) -> list[Problem]:
     if not suspects:
         return []
     needed = needed_smoothness(picture, [column for *_, column in suspects])
-    found = []
-    for (instance, name, shape, _), need in zip(suspects, needed):
-        if smoothness(shape) < need.smoothness:
-            found.append(_problem(instance, name, shape, need))
-    return found
+    found = [Asked(instance, name, shape, need) for (instance, name, shape, _), need in zip(suspects, needed)]
+    return [one for one in found if smoothness(one.shape) < one.need.smoothness]
+
+
+def rough(found: Sequence[Asked], values: Values) -> list[Problem]:
+    """Inputs whose functions of time, with their present numbers, are less smooth than the network needs."""
+    stop = end_of_runs(values) if found else 0.0
+    have = [continuity(one.shape, values, stop) for one in found]
+    return [_problem(one.instance, one.name, one.shape, one.need, k) for one, k in zip(found, have) if k < one.need.smoothness]
 
 
 def needed_smoothness(picture: Picture, columns: list[int]) -> list[Needed]:
@@ -124,9 +141,8 @@ def _needed(picture: Picture, growth: Array, pushes: bool) -> Needed:
     return through if through.smoothness > max(across.smoothness, 0) else Needed(across.smoothness - 1, across.domain)
 
 
-def _problem(instance: Instance, name: str, shape: Shape, need: Needed) -> Problem:
+def _problem(instance: Instance, name: str, shape: Shape, need: Needed, have: int) -> Problem:
     binding = next(b for b in instance.text.bindings if b.name == name)
-    have = smoothness(shape)
     rough_part = _culprit(binding.value, shape)
     if not need.mechanical and have >= 0:
         through = need.domain.through[0].doc if need.domain else "through"
@@ -137,11 +153,11 @@ def _problem(instance: Instance, name: str, shape: Shape, need: Needed) -> Probl
     return Problem("E306", message, rough_part.span, _mark(rough_part), _hint(rough_part, otherwise))
 
 
-def too_rough(motion: Expr, shape: Shape, derivatives: int) -> Problem | None:
-    """What is wrong with a motion whose derivative of that order stands in the inputs that make it.
+def too_rough(motion: Expr, shape: Shape, derivatives: int, values: Values, stop: float) -> Problem | None:
+    """What is wrong with a motion, from 0 to `stop` s, whose derivative of that order stands in the inputs that make it.
 
     Derivatives up to the second must be continuous; of a higher one the input may jump, if those below it do not."""
-    have = smoothness(shape)
+    have = continuity(shape, values, stop)
     if have >= (derivatives if derivatives <= 2 else derivatives - 1):
         return None
     part = _culprit(motion, shape)
@@ -160,6 +176,7 @@ def _culprit(expr: Expr, shape: Shape) -> Expr:
 _ROUGH = {
     "step": "a step jumps", "ramp": "a ramp has a corner", "pulse": "a pulse has edges", "abs": "abs() has a corner", "sign": "sign() jumps",
     "floor": "floor() jumps", "mod": "mod() jumps", "min": "min() has a corner", "max": "max() has a corner",
+    "smooth_step": "a smooth_step has as many continuous derivatives as its order says",
     "cycloid": "a cycloid's third derivative jumps at both ends",
     "sine": "a sine that begins `at` an instant has a corner there", "table": "the table is interpolated like that",
 }  # fmt: skip
@@ -186,4 +203,4 @@ def _mark(expr: Expr) -> str:
 def _hint(expr: Expr, otherwise: str = "") -> str:
     if isinstance(expr, Call) and expr.function == "table":
         return "read the table with kind = cubic (two continuous derivatives)"
-    return "use a smooth function such as bell(time, at = ..., width = ...), or a table with kind = cubic" + otherwise
+    return "use a smooth function such as bell(time, at = ..., width = ...) or smooth_step(u, order), or a table with kind = cubic" + otherwise

@@ -82,7 +82,7 @@ def test_momentum_of_a_charge_is_conserved_in_large_steps():
     """Euler's method keeps the angular momentum of a free body to what Newton leaves: its rate is a charge."""
     text = SPACE.replace("sa ", "# sa").replace("sb ", "# sb").replace("use spatial", "use spatial\nworld gravity = [0, 0, 0] m/s2")
     text = text.replace("place a = [0, 0, 0] m\n", "place a = [0, 0, 0] m\n  out H[3] : kg.m2/s = a.R*(I*(transpose(a.R)*a.w))\n")
-    result = netsim.load(text + "save A.H\n").transient(stop=2.0, step=0.02)
+    result = netsim.load(text + "save A.H\n").transient(stop=2.0, step=0.02, method="euler")
     spin = np.array([result[f"A.H.{c}"].values for c in "xyz"])
     assert np.ptp(spin, axis=1).max() < 1e-9 * np.abs(spin).max()
 

@@ -1,0 +1,69 @@
+"""What the step's polynomials leave of the equations inside a step: F(t + theta h, x, x', x'', y, q') at them, through the step's own matrix.
+
+An error test looks at the ends and stages of a step. A force that acts on a short stretch only, and a value that follows others at once
+(y = sin(u) of an integrator's ramp), may do anything between them. So the polynomials are put into the equations there, and the correction
+that one Newton step would make is held against the tolerances (Enright, Continuous numerical methods for ODEs with defect control, 2000).
+What every stretch of `SPACING` seconds contains is looked at. A shorter step is looked into for its values alone, where any has a limit: its motion
+is as smooth as its masses are heavy, and rounding of positions over h^2 says nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from netsim.integrators.contract import REJECTED_ALWAYS, between, set_time, solve
+from netsim.integrators.control import AT_ONCE, SPACING, WITHIN
+from netsim.integrators.states import motion_between, place
+from netsim.kernels.call import inner, run_table
+from netsim.solvers.machine import ENTRIES, KV, KX, NK
+from netsim.solvers.newton import CONVERGED
+
+FAR, NEAR, MOST = 0.86, 0.35, 1000
+"""Where in its part of a step an instant lies: where the polynomials of Radau's stages are farthest from what they follow, for values that follow
+others at once (they may bend anywhere) also where they are so between the first two; and how many instants there are at most."""
+
+
+@inner
+def defect(method, problem, factor, trial, control, t, h):
+    """The largest correction inside the step, as a multiple of what `control.limits` allows; 0 where nothing is limited."""
+    if control.limits.shape[0] == 0:
+        return 0.0
+    count = min(MOST, max(1, int(np.ceil(h / control.numbers[SPACING]))))
+    worst = 0.0
+    first = problem.sizes[NK] if count == 1 else 0
+    if count == 1 and not control.places[WITHIN]:
+        return 0.0
+    for k in range(count):
+        worst = max(worst, _correction(method, problem, factor, trial, control.limits, first, t, h, (k + FAR) / count))
+        if worst > 1.0:
+            return worst
+    if count == 1 and control.places[AT_ONCE]:
+        worst = max(worst, _correction(method, problem, factor, trial, control.limits, first, t, h, NEAR))
+    return worst
+
+
+@inner
+def _correction(method, problem, factor, trial, limits, first, t, h, theta):
+    """The correction at t + theta h of the unknowns from `first` on; multipliers, which no polynomial follows, have no limit."""
+    g, out, e, nk = trial.g, trial.out, trial.work[0], problem.sizes[NK]
+    motion_between(problem, trial.start, trial.end, theta, h, trial.middle)
+    between(method, problem, trial, theta, h, trial.middle, trial.whole)
+    if set_time(problem, trial, t + theta * h) != CONVERGED:
+        return REJECTED_ALWAYS
+    place(problem, g, trial.middle)
+    for i in range(problem.sizes[ENTRIES]):
+        out[i] = 0.0
+    run_table(problem.residual, g, out)
+    solve(factor, trial, out[: e.shape[0]], e)
+    worst = 0.0
+    for i in range(first, e.shape[0]):
+        if i < nk:
+            fast = trial.exponent[nk + i] > 0
+            size = abs(g[KX] * e[i]) / trial.scale[i]
+            size = max(size, abs(g[KV] * e[i]) * (h / trial.scale[i] if fast else 1.0 / trial.scale[nk + i])) / limits[i]
+        else:
+            size = abs(e[i]) / trial.scale[nk + i] / limits[i]
+        if not np.isfinite(size):
+            return REJECTED_ALWAYS
+        worst = max(worst, size)
+    return worst

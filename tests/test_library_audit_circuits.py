@@ -1,0 +1,179 @@
+# ruff: noqa: E501  (netlists in a line read best)
+"""Electrical components against closed forms where a data sheet or SPICE says what must come out: gates, limits, breakdown, supplies, corners of parameters."""
+
+import numpy as np
+import pytest
+from conftest import sampled
+
+import netsim
+
+VT = 300.15 * 1.380649e-23 / 1.602176634e-19
+"""Thermal voltage at 27 degC."""
+
+
+def circuit(text, *signals, **options):
+    """The samples of a netlist of circuits."""
+    return sampled(netsim.load("use electrical\nuse signal\n" + text + "\n"), tuple(signals), **options)
+
+
+def settled(text, *signals):
+    """Signals at the operating point."""
+    samples = circuit(text + "\nrun transient(stop = 1 ms, step = 1 ms)", *signals)
+    found = [float(samples.series(s)[0]) for s in signals]
+    return found[0] if len(found) == 1 else found
+
+
+# ------------------------------------------------------------------------------------------------ thyristors
+
+
+@pytest.mark.parametrize(
+    "v, current", [(-2.0, -2 / 0.7), (0.0, 0.0), (0.35, 0.5), (0.65, 0.65 / 0.7), (0.65**2 / 0.7 + 0.05, 1.0), (1.0, (1 - 0.65**2 / 0.7) / 0.05)]
+)
+@pytest.mark.parametrize("scale", [1.0, 1e-6])
+def test_gate_is_a_resistance_of_two_slopes(v, current, scale):
+    """Igt/Vgt below 0.65 V, Igt/(Vgt - 0.65 V) beyond; it takes power wherever it is."""
+    found = settled(f"sg voltage (g, ground) v = {v!r} V\nt thyristor (ground, ground, g) Igt = {5e-3 * scale} A", "t.ig")
+    assert found == pytest.approx(5e-3 * scale * current, rel=1e-9, abs=1e-15) and found * v >= 0
+
+
+@pytest.mark.parametrize("kind, nodes", [("thyristor", "ground, ground, g"), ("triac", "ground, ground, g")])
+def test_open_gate_rests(kind, nodes):
+    samples = circuit(
+        f"t {kind} ({nodes})\nr resistor (g, ground) R = 1 kOhm\nc capacitor (g, ground) C = 1 nF, start v = 0.5 V\nrun transient(stop = 100 us)",
+        "g.v",
+    )
+    assert samples.series("g.v")[0] == pytest.approx(0.5) and abs(samples.series("g.v")[-1]) < 1e-6
+
+
+@pytest.mark.parametrize("Vtm, Itm", [(1.7, 25.0), (0.6, 1e-3)])
+def test_voltage_of_a_conducting_thyristor(Vtm, Itm):
+    """Vtm at Itm, as its parameters say."""
+    device = f"t thyristor (a, ground, g) Vtm = {Vtm} V, Itm = {Itm} A, Ih = {Itm / 1000} A"
+    samples = circuit(
+        f"s current (a, ground) I = {Itm} A\n{device}\nsg current (g, ground) I = 10 mA*pulse(time, 1 us, 20 us)\nrun transient(stop = 100 us)", "a.v"
+    )
+    assert samples.series("a.v")[-1] == pytest.approx(Vtm, rel=1e-6)
+
+
+@pytest.mark.parametrize("Igt", [50e-6, 5e-3, 0.2])
+@pytest.mark.parametrize("share, fires", [(0.9, False), (1.05, True)])
+def test_trigger_goes_with_its_gate_current(Igt, share, fires):
+    device = f"t thyristor (b, ground, g) Igt = {Igt} A"
+    samples = circuit(
+        f"v voltage (a, ground) v = 20 V\nr resistor (a, b) R = 10 Ohm\n{device}\nsg current (g, ground) I = {Igt * share} A*step(time, 1 us)\nrun transient(stop = 50 us)",
+        "t.i",
+    )
+    assert samples.series("t.i")[-1] == (pytest.approx(20 / (10 + 1.7 / 25), rel=1e-3) if fires else pytest.approx(0, abs=0.02))
+
+
+# ------------------------------------------------------------------------------------------------ diodes, transistors, switches
+
+
+def test_base_resistance_of_small_and_large_current_agree_by_default():
+    """RBM = RB in SPICE: 5 V over 5 kOhm and a junction."""
+    text = "s voltage (p, ground) v = 5 V\nq bjt (p, p, ground, ground) Is = 1e-15 A, Bf = 100, Rb = 5 kOhm"
+    base = settled(text, "q.b.i")
+    assert base == pytest.approx((5 - VT * np.log(100 * base / 1e-15)) / 5e3, rel=1e-6)
+    assert settled(text + ", Rbm = 5 kOhm", "q.b.i") == pytest.approx(base, rel=1e-12)
+
+
+@pytest.mark.parametrize("current", [1e-6, 1e-3, 5.0, 500.0])
+def test_breakdown_is_exponential_up_to_its_limit(current):
+    """I = Ibv exp((-v - BV)/Vt) for every current below `limit` (1000 A)."""
+    voltage = float(-6 - VT * np.log(current / 1e-3))
+    assert settled(f"s voltage (a, ground) v = {voltage!r} V\nd diode (a, ground) BV = 6 V, Gmin = 0 S", "d.i") == pytest.approx(-current, rel=1e-6)
+
+
+def test_breakdown_is_linear_beyond_its_limit():
+    """Straight with the slope limit/Vt."""
+    voltage = float(-6 - VT * np.log(2.0 / 1e-3) - 3 * VT)
+    found = settled(f"s voltage (a, ground) v = {voltage!r} V\nd diode (a, ground) BV = 6 V, Gmin = 0 S, limit = 2 A", "d.i")
+    assert found == pytest.approx(-(2.0 - 1e-3 + 3 * (2.0 - 1e-3)), rel=2e-3)
+
+
+@pytest.mark.parametrize(
+    "kind, words",
+    [
+        ("voltage_switch (a, ground, a, ground) Von = 0 V", "Von and Voff must differ"),
+        ("current_switch (a, ground, b, ground) Ion = 0 A", "Ion and Ioff must differ"),
+    ],
+)
+def test_switches_without_a_transition_are_told(kind, words):
+    with pytest.raises(netsim.InputError, match=words):
+        settled(f"s voltage (a, ground) v = 1 V\nk {kind}", "s.i")
+
+
+# ------------------------------------------------------------------------------------------------ saturation
+
+
+@pytest.mark.parametrize("part", [1 - 1e-9, 0.9, 0.5, 1e-2, 1e-4, 1e-6, 1e-8])
+def test_saturating_inductor_has_its_nominal_inductance(part):
+    """Flux over current at Inom is Lnom, however near Lnom is to Lzer (part: (Lzer - Lnom)/(Lzer - Linf))."""
+    Lnom = 2 - 1.5 * part
+    samples = circuit(
+        f"s current (a, ground) I = 3 A*time/(1 s)\nk saturating_inductor (a, ground) Inom = 3 A, Lzer = 2 H, Linf = 0.5 H, Lnom = {Lnom!r} H\nrun transient(stop = 1 s)",
+        "k.psi",
+    )
+    assert 2 - samples.series("k.psi")[-1] / 3 == pytest.approx(2 - Lnom, rel=1e-6)
+
+
+# ------------------------------------------------------------------------------------------------ operational amplifiers
+
+
+@pytest.mark.parametrize("gain, gbw", [(2e5, 1e6), (1e6, 1e9), (100.0, 10.0)])
+def test_detailed_amplifier_recovers_from_overdrive(gain, gbw):
+    """A comparator overdriven by 1 V: what stands behind the pole passes the limit by 1 V at most, and comes back with 2 pi gbw per second and volt."""
+    stop = 40 / gbw
+    samples = circuit(
+        f"s voltage (p, ground) v = 1 V - 2 V*step(time, {stop / 4} s)\nk detailed_opamp (p, ground, o) gain = {gain}, gbw = {gbw} Hz\nrun transient(stop = {stop} s)",
+        "o.v",
+        "k.u",
+    )
+    t, u, v = samples.time, samples.series("k.u"), samples.series("o.v")
+    assert np.abs(u).max() < 16.0 + 1e-6 and np.abs(v).max() < 15.0 + 1e-6 and v[t < 0.99 * stop / 4] == pytest.approx(15.0)
+    tau = gain / (2 * np.pi * gbw)
+    first = u[t < 0.99 * stop / 4][-1] - 15
+    leaves = stop / 4 + tau / (1 + gain) * np.log1p(first / ((gain + 15) / (1 + gain)))  # u - 15 falls to zero, towards -(gain + 15)/(1 + gain)
+    arrives = leaves + tau * np.log((gain + 15) / (gain - 15))  # u falls from 15 to -15, towards -gain
+    assert np.interp(-14.9, v[t > stop / 4][::-1], t[t > stop / 4][::-1]) == pytest.approx(arrives, abs=0.02 * (arrives - stop / 4))
+
+
+def test_detailed_amplifier_is_linear_to_its_limits():
+    samples = circuit(
+        "s voltage (p, ground) v = 40 V*time/(1 s) - 20 V\nk detailed_opamp (p, o, o) upper = 12 V, lower = -10 V, Rout = 0 Ohm\nrun transient(stop = 1 s)",
+        "o.v",
+        "p.v",
+    )
+    assert samples.series("o.v") == pytest.approx(np.clip(samples.series("p.v"), -10, 12), abs=2e-4)
+
+
+def test_follower_by_its_data_sheet_does_not_ring():
+    """The stage that limits the rate is no pole near the frequency of unit gain (1 MHz): a small step overshoots by the second pole's part alone."""
+    step = "src voltage (a, ground) v = 10 mV*step(time, 1 us)\nsp voltage (vp, ground) v = 15 V\nsn voltage (vn, ground) v = -15 V\n"
+    samples = circuit(
+        step + "op data_sheet_opamp (a, o, o, vp, vn) Vos = 0 V, Ib = 0 A, Ios = 0 A, Cin = 0 F\nrun transient(stop = 6 us)", "o.v", rtol=1e-8
+    )
+    t, v = samples.time, samples.series("o.v")
+    k = 10 ** (106 / 20)
+    w1, w2, w3, w4, wz = 2 * np.pi * np.array([5.0, 2e6, 20e6, 100e6, 5e6])
+    # closed loop: numerator and denominator of k (1 + s/wz)/(...), by their partial fractions
+    up = k * np.array([1 / wz, 1.0])
+    down = np.polymul(np.polymul(np.polymul([1 / w1, 1], [1 / w2, 1]), np.polymul([1 / w3, 1], [1 / w4, 1])), [10e-9, 1])
+    poles = np.roots(np.polyadd(down, up))
+    slope = np.polyder(np.polyadd(down, up))
+    s = np.maximum(t - 1e-6, 0)
+    wanted = 10e-3 * np.polyval(up, 0) / np.polyval(np.polyadd(down, up), 0) + 10e-3 * np.real(
+        sum(np.polyval(up, p) / np.polyval(slope, p) / p * np.exp(p * s) for p in poles)
+    )
+    assert v == pytest.approx(np.where(t > 1e-6, wanted, v), abs=2e-5)
+    assert v.max() < 1.1 * 10e-3
+
+
+@pytest.mark.parametrize("kind", ["supplied_opamp", "data_sheet_opamp"])
+@pytest.mark.parametrize("volts", [5.0, -5.0])
+def test_output_current_comes_out_of_the_supplies(kind, volts):
+    """A follower that delivers 5 mA takes 5 mA from vp, one that takes 5 mA gives them to vn; the other supply has none."""
+    text = f"s voltage (a, ground) v = {volts} V\nsp voltage (vp, ground) v = 15 V\nsn voltage (vn, ground) v = -15 V\nop {kind} (a, o, o, vp, vn)\nr resistor (o, ground) R = 1 kOhm"
+    out, upper, lower, loss = settled(text, "r.i", "op.iu", "op.il", "op.loss")
+    assert out == pytest.approx(volts / 1000, rel=2e-3)
+    assert [upper, lower] == pytest.approx([max(out, 0), min(out, 0)], abs=1e-7) and loss == pytest.approx(15 * abs(out) - 1000 * out**2, rel=1e-4)

@@ -1,0 +1,112 @@
+# ruff: noqa: E501  (netlists in a line read best)
+"""Mechanical components at the ends of their laws: prescribed rotations of any angle, friction without force, bounds that are told."""
+
+import numpy as np
+import pytest
+from conftest import sampled
+
+import netsim
+
+BODY = "use spatial\nb body (x) m = 1 kg, I = diag(1, 2, 3) kg.m2\n"
+
+
+def turned(phi):
+    """The product of rotations about x, the turned y and the turned z."""
+    (a, b, c), one = np.radians(phi), np.eye(3)
+    found = one
+    for axis, angle in zip(one, (a, b, c)):
+        x, y, z = axis
+        K = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+        found = found @ (one + np.sin(angle) * K + (1 - np.cos(angle)) * K @ K)
+    return found
+
+
+def rotation(samples, row=-1):
+    """The saved rotation at a sample, as a matrix."""
+    return samples.values[row, :9].reshape(3, 3)
+
+
+# ------------------------------------------------------------------------------------------------ prescribed rotations
+
+
+@pytest.mark.parametrize(
+    "phi",
+    [
+        (30, 0, 0),
+        (170, 0, 0),
+        (180, 0, 0),
+        (0, 180, 0),
+        (0, 0, -180),
+        (270, 0, 0),
+        (100, 80, 120),
+        (200, 0, 150),
+        (0, 0, 119.9),
+        (0, 120.1, 0),
+        (720, 45, 0),
+        (-190, 179, 181),
+    ],
+)
+def test_orientation_is_the_prescribed_one_at_any_angle(phi):
+    given = ", ".join(f"{angle} deg" for angle in phi)
+    samples = sampled(netsim.load(f"{BODY}o orientation (ground, x) phi = [{given}]\nrun transient(stop = 0.1 s)\n"), ("x.R",))
+    assert rotation(samples) == pytest.approx(turned(phi), abs=1e-9)
+
+
+@pytest.mark.parametrize("axis, inertia", [(0, 1.0), (1, 2.0), (2, 3.0)])
+def test_orientation_follows_several_turns(axis, inertia):
+    """40 rad about one axis with 10 rad/s2: the moment is I times that throughout, half turns included."""
+    phi = ["0", "0", "0"]
+    phi[axis] = "5 rad/s2*time^2"
+    samples = sampled(
+        netsim.load(f"{BODY}o orientation (ground, x) phi = [{', '.join(phi)}]\nrun transient(stop = 3 s)\n"), ("x.R", f"o.M[{axis + 1}]")
+    )
+    wanted = np.zeros(3)
+    wanted[axis] = np.degrees(45.0)
+    assert rotation(samples) == pytest.approx(turned(wanted), abs=1e-5)
+    assert samples.values[:, -1] == pytest.approx(10 * inertia, rel=1e-5)
+
+
+# ------------------------------------------------------------------------------------------------ friction without force
+
+GLIDE = f"{BODY}g planar_joint (ground, x)\nstart g.ratex = 1 m/s\nrun transient(stop = 1 s)\n"
+
+
+@pytest.mark.parametrize("force", ["0 N", "-2 N", "-1 N*time/(1 s)"])
+def test_glide_without_force_is_free(force):
+    samples = sampled(netsim.load(f"{GLIDE}f glide_friction (ground, x) F = {force}\n"), ("g.x", "f.loss"))
+    assert samples.series("g.x") == pytest.approx(samples.time, abs=1e-9) and np.abs(samples.series("f.loss")).max() == 0.0
+
+
+def test_glide_ends_to_rub_where_its_force_ends():
+    """F = m (0.5 - t): the speed falls by t/2 - t^2/2 until 0.5 s, and stays."""
+    samples = sampled(netsim.load(f"{GLIDE}f glide_friction (ground, x) F = 1 N*(0.5 - time/(1 s))\n"), ("g.ratex",))
+    t = np.minimum(samples.time, 0.5)
+    assert samples.series("g.ratex") == pytest.approx(1 - t / 2 + t**2 / 2, abs=1e-6)
+
+
+def test_friction_of_zero_is_none():
+    """`friction = 0`, a bound of the joints, runs: a glide keeps its speed."""
+    samples = sampled(netsim.load(GLIDE.replace("g planar_joint (ground, x)", "g planar_joint (ground, x) friction = 0 N")), ("g.x",))
+    assert samples.series("g.x") == pytest.approx(samples.time, abs=1e-9)
+
+
+def test_ball_joint_of_zero_friction_keeps_its_spin():
+    ball = f"{BODY}g spherical (ground, x) at = [0, 0, 0] m, friction = 0 N.m\nstart x.w = [0, 0, 2] rad/s\nrun transient(stop = 1 s)\n"
+    samples = sampled(netsim.load("world gravity = [0, 0, 0] m/s2\n" + ball), ("x.w.z",))
+    assert samples.series("x.w.z") == pytest.approx(2.0, rel=1e-6)
+
+
+@pytest.mark.parametrize("force", ["0 N", "-2 N"])
+def test_planar_glide_without_force_is_free(force):
+    text = f"use planar\nb planar_body (x) m = 1 kg, I = 1 kg.m2\nf planar_glide_friction (ground, x) F = {force}\nstart x.v = [1, 0] m/s\nrun transient(stop = 1 s)\n"
+    samples = sampled(netsim.load(text), ("x.r.x",))
+    assert samples.series("x.r.x") == pytest.approx(samples.time, abs=1e-9)
+
+
+# ------------------------------------------------------------------------------------------------ messages
+
+
+def test_a_bound_of_a_plain_number_has_no_unit():
+    text = "use gas\nn gas_nozzle (a, ground) opening = 1, A = 1 cm2, k = 1\nv gas_volume (a) V = 1 m3\nrun transient(stop = 1 s)\n"
+    with pytest.raises(netsim.InputError, match=r"'n.k' is 1, but must be > 1\n"):
+        netsim.load(text).run()
