@@ -56,7 +56,7 @@ def first_trial(machine: Machine, structure: Structure, options: TransientOption
     nk, n = layout.nk, system.n
     nominal = np.concatenate([system.position_nominals, system.nominals])
     rtol = GIVEN_STEP if options.step else method.tolerance(options.rtol)
-    share = max(10 * 2.2e-16 / rtol, min(0.03, rtol**0.5))
+    share = max(50 * 2.2e-16 / rtol, min(0.03, rtol**0.5))
     drives = sampled(machine, options.stop)
     kinds = kinds_of(system, np.abs(drives).max(axis=0, initial=0.0))
     tolerances = np.array([rtol, share, method.estimate, 0.0, 1.0, float(options.atol > 0.0), 0.0])

@@ -14,6 +14,8 @@ from netsim.solvers.machine import ALPHA, CHARGES, DRIVES, ENTRIES, HISTORY, NK,
 from netsim.solvers.newton import CONVERGED, NOT_CONVERGED, NOT_FINITE
 
 ITERATIONS_MOST = 14
+ROUNDINGS = 4.0
+"""So many roundings of a position may be left when its corrections grow no smaller."""
 
 
 @inner
@@ -130,6 +132,15 @@ def _correct(method, problem, factor, trial, h):
 
 
 @inner
+def _rounding(method, problem, trial, h):
+    """What the rounding of positions, each to the rounding of its reach at least, makes of velocities over the step, in their scales."""
+    nk, most = problem.sizes[NK], 0.0
+    for k in range(nk):
+        most = max(most, max(abs(trial.start[k]), problem.reach[k]) / trial.scale[nk + k])
+    return ROUNDINGS * EPS * method.eigenvalues[0] / h * most
+
+
+@inner
 def newton(method, problem, factor, trial, h):
     """Simplified Newton for the stages; (status, iterations).
 
@@ -155,13 +166,13 @@ def newton(method, problem, factor, trial, h):
             theta = ratio if iteration == 2 else np.sqrt(ratio * theta)
             if ratio >= (0.99 if iteration > seen else 2.0):
                 memory[THETA] = theta
-                return (CONVERGED if norm < 0.02 else NOT_CONVERGED), iteration
+                return (CONVERGED if norm < max(0.02, _rounding(method, problem, trial, h)) else NOT_CONVERGED), iteration
             faint = theta / (1.0 - theta) if theta < 1.0 else 1e3
             if iteration > seen and faint * norm * theta ** (ITERATIONS_MOST - 1 - iteration) > tolerance:
                 memory[THETA] = theta
                 missed = min(20.0, max(1e-4, faint * norm * theta ** (ITERATIONS_MOST - 1 - iteration) / tolerance))
                 memory[SHRINK] = 0.8 * missed ** (-1.0 / (3 + ITERATIONS_MOST - iteration))
-                return NOT_CONVERGED, iteration
+                return (CONVERGED if norm < max(0.02, _rounding(method, problem, trial, h)) else NOT_CONVERGED), iteration
         before = max(norm, 1e-300)
         if faint * norm <= tolerance:
             memory[FAINT], memory[THETA] = faint, theta
