@@ -183,7 +183,7 @@ def _begin(machine: Machine, structure: Structure, options: TransientOptions, g:
     if events:
         events.watch.spacing[0] = control.numbers[SPACING]
     watch = bundled(events.watch if events else nothing_to_watch())
-    held = [alive, recovery, closed, tables]
+    held = [alive, recovery, closed, tables, reader, tracer]
     run = Running(machine, structure, options, method, trial, control, readout, plan, closing, factor, arrays, reactions, watch, held, events)
     _fill(run)
     set_time(problem, trial.g, 0.0)

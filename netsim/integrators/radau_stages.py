@@ -172,7 +172,7 @@ def newton(method, problem, factor, trial, h):
                 memory[THETA] = theta
                 missed = min(20.0, max(1e-4, faint * norm * theta ** (ITERATIONS_MOST - 1 - iteration) / tolerance))
                 memory[SHRINK] = 0.8 * missed ** (-1.0 / (3 + ITERATIONS_MOST - iteration))
-                return (CONVERGED if norm < max(0.02, _rounding(method, problem, trial, h)) else NOT_CONVERGED), iteration
+                return (CONVERGED if norm < _rounding(method, problem, trial, h) else NOT_CONVERGED), iteration
         before = max(norm, 1e-300)
         if faint * norm <= tolerance:
             memory[FAINT], memory[THETA] = faint, theta

@@ -4,8 +4,8 @@
 
 m_i is the largest |z_i| so far, M_k the largest of all quantities of its kind so far, with what starts and sources will move
 (netsim.analyses.sizes). A quantity that is zero by symmetry is thus measured by its kind, but never by more than a nominal size; one that was
-large itself is measured by that. The largest values count the step that is tried; what it tries counts for that step alone, so a step that is
-refused leaves nothing behind. A rotation counts as the angle from its reference, as 1 rad at most.
+large itself is measured by that. What a step tries counts for that step alone, up to the nominal size: corrections beside the absurd values that
+Newton's method may try would look small. A rotation counts as the angle from its reference, as 1 rad at most.
 
 r_k is what rounding leaves of quantities that are zero but for it (netsim.analyses.sizes). A size that somebody has written takes the place of all
 this: scale_i = rtol (c |z_i| + fixed_i), c = 0 for `nominal SIGNAL = VALUE` and 1 for `atol`.
@@ -84,7 +84,7 @@ def _fill(problem, trial, sizes, state, trying):
         at, k = i if i < 2 * nk else i + nk, trial.kind[i]
         value, most = abs(trial.start[at]), trial.largest[i]
         if trying:
-            most = max(most, abs(state[at]))
+            most = max(most, min(trial.nominal[i], abs(state[at])))
         if trial.fixed[i] > 0.0:
             trial.scale[i] = max(rtol * (relative * value + trial.fixed[i]), ROUNDING * most)
         else:
