@@ -337,10 +337,7 @@ def _run(recovery: Recovery, plan: StagePlan, g: Array) -> bool:
         first, second, target = plan.pairs
         np.add.at(entries, plan.targets, plan.scales[: len(plan.targets)] * recovery.level_values[plan.picks])
         np.add.at(entries, target, plan.scales[len(plan.targets) :] * recovery.level_values[first] * recovery.level_values[second])
-        rhs = residual
-        if size > plan.n:
-            rhs = np.zeros(size)
-            rhs[plan.n :] = residual * plan.row_scale
+        rhs = residual if size == plan.n else np.concatenate([np.zeros(plan.n), residual * plan.row_scale])
         if plan.factor is None or refactor(plan.factor, entries) < 1e-8:
             try:
                 plan.factor = analyse(size, plan.indptr, plan.indices, entries, explain=False)
