@@ -12,7 +12,10 @@ from netsim.analyses.events import ROUNDS, has_events, settling, starts_otherwis
 from netsim.batches import shares_of
 from netsim.errors import InputError, Problem, SimulationError
 from netsim.jointspace.choice import formulated
-from netsim.solvers.assembly import sizes_of_machine
+from netsim.recursion.bodies import network_tree
+from netsim.recursion.starts import placed as tree_placed
+from netsim.recursion.states import translation
+from netsim.solvers.assembly import sizes_of_machine, speaks_of_positions
 from netsim.solvers.change_point import check_drawn_apart
 from netsim.solvers.charts import recharted
 from netsim.solvers.equilibrium import Equilibrium, equilibrium
@@ -21,7 +24,7 @@ from netsim.solvers.initial import Change, Structure, consistent_start, resumed_
 from netsim.solvers.load_shares import Crowded, set_shares, with_room
 from netsim.solvers.machine import Machine, rebuilt, with_past
 from netsim.solvers.redundancy import joined, repeated
-from netsim.starts import with_written_discretes
+from netsim.starts import start_rows, with_written_discretes
 from netsim.system import without_redundant
 
 Array = np.ndarray
@@ -74,12 +77,24 @@ def _begun(machine: Machine, structure: Structure, start: str, origin: Array | N
     if origin is not None:
         begin_past(machine.problem.past, origin, at_rest=False)
         return _reduced(machine, structure, lambda m, s: (resumed_start(m, s, origin), []))
+    drawn = machine.g
     if start == "rest":
-        return _reduced(machine, structure, lambda m, s: consistent_start(m, s, at_rest=True))
+        return _reduced(placed(machine), structure, lambda m, s: consistent_start(m, s, at_rest=True, unplaced=drawn))
     if start == "static":
         machine, structure, found = settled(machine, structure)
         return machine, structure, *consistent_start(replace(machine, g=found.g), structure, drawn=machine.g)
-    return _reduced(machine, structure, _drawn)
+    return _reduced(placed(machine), structure, lambda m, s: _drawn(m, s, drawn))
+
+
+def placed(machine: Machine) -> Machine:
+    """The machine with its bodies where the written starts say, where they form a tree: joint coordinates that no start speaks of are 0."""
+    if not machine.system.layout.nk or not any(map(speaks_of_positions, start_rows(machine.system, machine.values))):
+        return machine
+    try:
+        found = tree_placed(machine, translation(machine, network_tree(machine)))
+    except InputError:
+        return machine
+    return found[0] if found else machine
 
 
 def settled(machine: Machine, structure: Structure, t: float = 0.0, formulation: str = "absolute") -> tuple[Machine, Structure, Equilibrium]:
@@ -98,10 +113,10 @@ def _settled(machine: Machine, structure: Structure, t: float, formulation: str)
     return machine, structure, found
 
 
-def _drawn(machine: Machine, structure: Structure) -> Start:
-    """The usual start; where its static solution is hard to find and nothing moves, from the values that the homotopy ladder finds."""
+def _drawn(machine: Machine, structure: Structure, drawn: Array) -> Start:
+    """The usual start, `drawn` before anything was placed; where its static solution is hard to find and nothing moves, from the values that the homotopy ladder finds."""
     try:
-        return consistent_start(machine, structure)
+        return consistent_start(machine, structure, unplaced=drawn)
     except SimulationError:
         layout = machine.system.layout
         if layout.nk:

@@ -122,16 +122,17 @@ def _owner(system: System, equations: Array) -> Instance | None:
 
 
 def consistent_start(
-    machine: Machine, structure: Structure, t: float = 0.0, at_rest: bool = False, drawn: Array | None = None
+    machine: Machine, structure: Structure, t: float = 0.0, at_rest: bool = False, drawn: Array | None = None, unplaced: Array | None = None
 ) -> tuple[Array, list[Change]]:
     """A global vector g consistent at time t, and what moved off its default (and off where it is `drawn`, if that differs) or its written start.
+    `unplaced` are the defaults where the machine's bodies stand elsewhere already.
 
     Raises `InputError` for conflicting written starts and `SimulationError` where no consistent point is found.
     """
     system, g = machine.system, machine.g.copy()
     if set_time(machine.bundle, g, t) == OUTSIDE_TABLE:
         raise InputError(Problem("E245", f"a table does not reach t = {t:g} s", hint="say outside = hold or outside = linear"))
-    rows, defaults = start_rows(system, machine.values), g.copy()
+    rows, defaults = start_rows(system, machine.values), g.copy() if unplaced is None else unplaced
     guesses = [row for row in rows if row.word == "guess"]
     _guess(machine, g, guesses)
     written = [row for row in rows if row.word == "start"]
