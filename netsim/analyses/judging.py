@@ -23,8 +23,9 @@ from netsim.network import Network
 
 LITTLE, MUCH = 0.01, 0.1
 """Missing parts of the energy turned over: above the first a run warns, above the second one with an error test fails."""
-ROUNDING = 1e-10
-"""Of the largest energies: differences below this are rounding."""
+ROUNDING, UNTURNED = 1e-10, 1e-4
+"""Of the largest energies: differences below the first are rounding, below the second nothing to warn of in given steps, though what merely spins
+turns nothing over."""
 NAMES = {"euler": "implicit Euler", "generalized_alpha": "generalized-alpha"}
 SOME = 0.01
 """Points that could not be made consistent, beside steps: fewer are counted only, since the steps they belong to passed the error test."""
@@ -35,7 +36,7 @@ def energy_verdict(options: TransientOptions, network: Network, turnover: Any) -
     """W501 or E515 where the account of a run misses too much of the energy turned over; None where it closes or cannot be judged."""
     missed = float(turnover[FLOWS, MISSED])
     turned = max(turned_over(turnover), abs(missed))
-    tolerance = ROUNDING if options.step else ROUNDING + options.rtol
+    tolerance = UNTURNED if options.step else ROUNDING + options.rtol
     if not abs(missed) > max(LITTLE * turned, tolerance * level(turnover)) or not _complete(network):
         return None
     part = 100 * abs(missed) / turned

@@ -176,7 +176,7 @@ def attempt(method, problem, factor, trial, t, h, last):
     if trial.counters[RESTARTED] != 0:  # rates of values are not known yet: their error follows from those of x, v and charges
         copy(e, 2 * nk + ny, e, 2 * nk, nq)
         return CONVERGED, filtered_error(problem, factor, trial, e[: 2 * nk + nq], step, h)
-    widen(problem, trial, trial.end)
+    widen(problem, trial, trial.end, True)
     return CONVERGED, _norm(problem, trial, e, h)
 
 

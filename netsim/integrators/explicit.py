@@ -125,7 +125,7 @@ def attempt(method, problem, factor, trial, t, h, last):
         if status != CONVERGED:
             return status, 0.25
         _keep_rates(method, problem, end, stage)
-    widen(problem, trial, end)
+    widen(problem, trial, end, True)
     first = _difference(method, problem, trial, method.errors[0], h, last)
     if method.errors.shape[0] == 1 or first == 0.0 or not np.isfinite(first):
         return CONVERGED, first

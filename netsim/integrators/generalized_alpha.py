@@ -182,7 +182,7 @@ def _error(method, problem, factor, trial, h):
     solve(factor, trial, out[: du.shape[0]], du)
     for i in range(nk):
         dx[i], dv[i] = raw[i] - g[KX] * du[i], raw[nk + i] - g[KV] * du[i]
-    widen(problem, trial, e)
+    widen(problem, trial, e, True)
     return error_norm(problem, trial, dx[:nk], dv[:nk], du[nk:], h)
 
 

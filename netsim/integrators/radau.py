@@ -89,7 +89,7 @@ def _error(method, problem, factor, trial, h):
     run_table(method.rates, g, out)
     e = method.error[2]
     solve(factor, trial, out[: e.shape[0]], e)
-    widen(problem, trial, trial.end)
+    widen(problem, trial, trial.end, True)
     for k in range(nk):
         dv[k] = rate * e[k] + dx[k]
     return error_norm(problem, trial, e, dv, e[nk:], h)

@@ -120,7 +120,7 @@ def _correct(method, problem, factor, trial, h):
     for k in range(nk):
         trial.end[k], trial.end[nk + k] = trial.start[k] + method.z[2, k], method.v[2, k]
     copy(method.z[2], nk, trial.end, 3 * nk, n - nk)
-    widen(problem, trial, trial.end)
+    widen(problem, trial, trial.end, False)
     for i in range(3):
         for k in range(nk):  # velocities with their full weight, whatever the index: what Newton leaves of them adds up over the steps
             size = abs(r[i, k]) * max(1.0 / trial.scale[k], rate / trial.scale[nk + k])

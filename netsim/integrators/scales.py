@@ -4,8 +4,8 @@
 
 m_i is the largest |z_i| so far, M_k the largest of all quantities of its kind so far, with what starts and sources will move
 (netsim.analyses.sizes). A quantity that is zero by symmetry is thus measured by its kind, but never by more than a nominal size; one that was
-large itself is measured by that. What a step tries counts for that step alone, up to the nominal size: corrections beside the absurd values that
-Newton's method may try would look small. A rotation counts as the angle from its reference, as 1 rad at most.
+large itself is measured by that. What a step tries counts for that step alone; what Newton's method tries on the way up to the nominal size only,
+since corrections beside absurd values look small. A rotation counts as the angle from its reference, as 1 rad at most.
 
 r_k is what rounding leaves of quantities that are zero but for it (netsim.analyses.sizes). A size that somebody has written takes the place of all
 this: scale_i = rtol (c |z_i| + fixed_i), c = 0 for `nominal SIGNAL = VALUE` and 1 for `atol`.
@@ -50,14 +50,15 @@ def set_scales(problem, trial):
         k = trial.kind[i]
         known[k] = max(known[k], trial.largest[i])
     trial.tolerances[WIDE] = 0.0
-    _fill(problem, trial, known, s, False)
+    _fill(problem, trial, known, s, 0.0)
     for i in range(nk + ny):
         problem.least[i] = LEAST * trial.scale[nk + i] / trial.tolerances[RTOL]
 
 
 @inner
-def widen(problem, trial, state):
-    """Scales that count what a step tries, where that is far beyond what was known (or was so when it was last looked at)."""
+def widen(problem, trial, state, solved):
+    """Scales that count what a step tries, where that is far beyond what was known (or was so when it was last looked at): what is not `solved` yet
+    up to the nominal sizes."""
     nk, ny, rtol = problem.sizes[NK], problem.sizes[NY], trial.tolerances[RTOL]
     beyond = trial.tolerances[WIDE] > 0.0
     for i in range(2 * nk):
@@ -73,18 +74,18 @@ def widen(problem, trial, state):
     for i in range(2 * nk + ny):
         k, value = trial.kind[i], abs(state[i if i < 2 * nk else i + nk])
         tried[k] = max(tried[k], value)
-    _fill(problem, trial, tried, state, True)
+    _fill(problem, trial, tried, state, np.inf if solved else 1.0)
 
 
 @inner
-def _fill(problem, trial, sizes, state, trying):
-    """The formula above with these sizes of kinds; |z| beside a written size is that of the step's beginning."""
+def _fill(problem, trial, sizes, state, counted):
+    """The formula above with these sizes of kinds, and of `state` so many nominal sizes; |z| beside a written size is that of the step's beginning."""
     nk, ny, rtol, relative = problem.sizes[NK], problem.sizes[NY], trial.tolerances[RTOL], trial.tolerances[RELATIVE]
     for i in range(2 * nk + ny):
         at, k = i if i < 2 * nk else i + nk, trial.kind[i]
         value, most = abs(trial.start[at]), trial.largest[i]
-        if trying:
-            most = max(most, min(trial.nominal[i], abs(state[at])))
+        if counted > 0.0:
+            most = max(most, min(counted * trial.nominal[i], abs(state[at])))
         if trial.fixed[i] > 0.0:
             trial.scale[i] = max(rtol * (relative * value + trial.fixed[i]), ROUNDING * most)
         else:

@@ -114,7 +114,7 @@ def _corrected(problem, factor, trial):
         counters[ITERATIONS] += 1
         for i in range(u.shape[0]):
             u[i] -= du[i]
-        widen(problem, trial, u)
+        widen(problem, trial, u, False)
         norm = error_norm(problem, trial, du[:0], du[:0], du, 0.0)
         if iteration:
             rate = norm / before if before > 0.0 else 0.0
@@ -166,7 +166,7 @@ def filtered_error(problem, factor, trial, raw, step, h):
     for i in range(nk):
         dx[i] = step * du[i]
         du[i] += raw[i] / step
-    widen(problem, trial, trial.end)
+    widen(problem, trial, trial.end, True)
     norm = error_norm(problem, trial, dx, du, du[nk:], h)
     again = trial.counters[REFUSED] > 0 or trial.counters[ACCEPTED] == 0
     return _damped(problem, factor, trial, h) if norm > 1.0 and nk == 0 and again else norm
