@@ -113,7 +113,8 @@ def first_control(
     at_once = int(np.any(np.isfinite(limits[structure.dynamic.d[: len(limits)] == 0])))
     within = int(np.any(np.isfinite(limits[machine.system.layout.nk :])))
     places = np.array([0, 0, 0, 0, every, int(kinematic_constraints), recovering, int(len(plan.sizes) > 0), 0, 0, 0, 0, at_once, within])
-    return Control(numbers, places, inside, np.append(peaks, np.inf), np.append(grid, np.inf), limits)
+    resting = (structure.dynamic.match[: machine.system.n] >= machine.system.layout.nk).astype(float)
+    return Control(numbers, places, inside, np.append(peaks, np.inf), np.append(grid, np.inf), limits, resting)
 
 
 def curved(machine: Machine) -> bool:

@@ -3,8 +3,8 @@
 An error test looks at the ends and stages of a step. A force that acts on a short stretch only, and a value that follows others at once
 (y = sin(u) of an integrator's ramp), may do anything between them. So the polynomials are put into the equations there, and the correction
 that one Newton step would make is held against the tolerances (Enright, Continuous numerical methods for ODEs with defect control, 2000).
-What every stretch of `SPACING` seconds contains is looked at. A shorter step is looked into for its values alone, where any has a limit: its motion
-is as smooth as its masses are heavy, and rounding of positions over h^2 says nothing.
+What every stretch of `SPACING` seconds contains is looked at. A shorter step is looked into for its values alone, where any has a limit, with the
+motion as it is: that is as smooth as its masses are heavy, and the rounding of positions over h^2 would say nothing.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ def defect(method, problem, factor, trial, control, t, h):
     if count == 1 and not control.places[WITHIN]:
         return 0.0
     for k in range(count):
-        worst = max(worst, _correction(method, problem, factor, trial, control.limits, first, t, h, (k + FAR) / count))
+        worst = max(worst, _correction(method, problem, factor, trial, control, first, t, h, (k + FAR) / count))
         if worst > 1.0:
             return worst
     if count == 1 and control.places[AT_ONCE]:
-        worst = max(worst, _correction(method, problem, factor, trial, control.limits, first, t, h, NEAR))
+        worst = max(worst, _correction(method, problem, factor, trial, control, first, t, h, NEAR))
     return worst
 
 
 @inner
-def _correction(method, problem, factor, trial, limits, first, t, h, theta):
+def _correction(method, problem, factor, trial, control, first, t, h, theta):
     """The correction at t + theta h of the unknowns from `first` on; multipliers, which no polynomial follows, have no limit."""
-    g, out, e, nk = trial.g, trial.out, trial.work[0], problem.sizes[NK]
+    g, out, e, nk, limits = trial.g, trial.out, trial.work[0], problem.sizes[NK], control.limits
     motion_between(problem, trial.start, trial.end, theta, h, trial.middle)
     between(method, problem, trial, theta, h, trial.middle, trial.whole)
     if set_time(problem, trial, t + theta * h) != CONVERGED:
@@ -54,6 +54,8 @@ def _correction(method, problem, factor, trial, limits, first, t, h, theta):
     for i in range(problem.sizes[ENTRIES]):
         out[i] = 0.0
     run_table(problem.residual, g, out)
+    for i in range(e.shape[0] if first else 0):
+        out[i] *= control.resting[i]
     solve(factor, trial, out[: e.shape[0]], e)
     worst = 0.0
     for i in range(first, e.shape[0]):

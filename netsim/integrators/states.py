@@ -11,6 +11,8 @@ from netsim.solvers.machine import ALPHA, CHARGES, CHARTS, HISTORY, NK, NQ, NY, 
 
 SUPPLIED, DISSIPATED, STORED, KINETIC, TYPES = range(5)
 """Positions among powers and energies; from TYPES on stored and kinetic energy of each component type."""
+ROUNDING = 2.0 * 2.220446049250313e-16
+"""What rounding leaves of the sum of two positions' sizes in their difference."""
 MOTION, VALUES = KINEMATIC_LEVELS - 3, VALUE_LEVELS - 1
 """Higher levels of motion and of values in g, before its charges."""
 
@@ -138,13 +140,17 @@ def follow(problem, trial):
 
 @inner
 def motion_between(problem, start, end, theta, h, state):
-    """x, v and a at theta by the quintic through x, v and a of both ends (in the charts of the beginning), with the charts' quaternions."""
+    """x, v and a at theta by the quintic through x, v and a of both ends (in the charts of the beginning), with the charts' quaternions.
+
+    Where the way is that of v and a up to the rounding of x, it is taken from these: rounding over h would be noise in v."""
     nk = problem.sizes[NK]
     s = theta
     for i in range(nk):
         x0, v0, a0 = start[i], h * start[nk + i], h * h * start[2 * nk + i]
         x1, v1, a1 = end[i], h * end[nk + i], h * h * end[2 * nk + i]
-        rise = x1 - x0
+        rise, way = x1 - x0, 0.5 * (v0 + v1) + (a0 - a1) / 12.0
+        if abs(rise - way) <= ROUNDING * (abs(x0) + abs(x1)):
+            rise = way
         c3 = 10.0 * rise - 6.0 * v0 - 4.0 * v1 - 1.5 * a0 + 0.5 * a1
         c4 = -15.0 * rise + 8.0 * v0 + 7.0 * v1 + 1.5 * a0 - a1
         c5 = 6.0 * rise - 3.0 * v0 - 3.0 * v1 - 0.5 * a0 + 0.5 * a1
