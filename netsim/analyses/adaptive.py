@@ -169,11 +169,11 @@ def _begin(machine: Machine, structure: Structure, options: TransientOptions, g:
     if events:
         set_shares(machine, structure, g, events.mode(g))
     problem, factor = machine.bundle, first_factor(machine, trial, size, 0.0)
+    limits = defect_limits(machine, structure, options, method, trial, _watched(machine, reader, events))
     plan, recovery = consistent_plan(machine, structure, options, method, trial, corners, 0.0, events is not None)
     closing, closed = closing_plan(machine, structure, method, trial, 0.0)
     arrays, alive = method.prepare(machine, factor, plan, closing)
     peaks = np.zeros(0) if options.step else ends_of(machine, options.stop, corners, method.work, options.rtol)
-    limits = defect_limits(machine, structure, options, method, trial, _watched(machine, reader, events))
     control = first_control(options, method, structure, size, corners, peaks, plan, machine, limits)
     if events and len(plan.sizes):  # values that switch have no polynomial worth a sample where nothing else moves
         control.places[RECOVERING] = 1

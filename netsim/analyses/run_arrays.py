@@ -13,7 +13,7 @@ from netsim.analyses.sizes import set_answers
 from netsim.errors import Problem, SimulationError
 from netsim.integrators.adaptive import first_size
 from netsim.integrators.contract import ASTRAY, FACTORISATIONS, RESTARTED, UNSOLVED, Trial
-from netsim.integrators.control import BY_ERROR, EVERY, RECOVERING, Control
+from netsim.integrators.control import BY_ERROR, EVERY, RECOVERING, SOLVING, Control
 from netsim.integrators.kinds import kinds_of
 from netsim.integrators.readout import Readout
 from netsim.integrators.scales import first_kinds, set_scales
@@ -111,8 +111,9 @@ def first_control(
     cut = corners if not fixed or method.order > 1 else np.zeros(0)  # a given step of order 1 gains nothing: see docs/decisions.md
     inside = np.append(cut[(cut > 0) & (cut < stop * (1 - 1e-12))], np.inf)
     at_once = int(np.any(np.isfinite(limits[structure.dynamic.d[: len(limits)] == 0])))
+    solving = int(at_once and not recovering)
     within = int(np.any(np.isfinite(limits[machine.system.layout.nk :])))
-    places = np.array([0, 0, 0, 0, every, int(kinematic_constraints), recovering, int(len(plan.sizes) > 0), 0, 0, 0, 0, at_once, within])
+    places = np.array([0, 0, 0, 0, every, int(kinematic_constraints), recovering, int(len(plan.sizes) > 0), 0, 0, 0, 0, at_once, within, solving])
     resting = (structure.dynamic.match[: machine.system.n] >= machine.system.layout.nk).astype(float)
     return Control(numbers, places, inside, np.append(peaks, np.inf), np.append(grid, np.inf), limits, resting)
 
@@ -143,7 +144,7 @@ def first_readout(machine: Machine, reader: Sampler, tracer: Sampler, shares: Bu
     whole = np.arange(layout.ny + layout.nq)
     rough = len(method.work) < min(method.order, 4)  # stored energy through the nodes would be less exact than the values
     read = np.intersect1d(reader.reads(layout.y, layout.y + len(whole)) - layout.y, whole)
-    if layout.nk or control.places[RECOVERING] or rough:
+    if layout.nk or control.places[RECOVERING] or control.places[SOLVING] or rough:
         read = whole
     nodes = np.array(method.work)
     basis = np.linalg.inv(np.vander(nodes, increasing=True))

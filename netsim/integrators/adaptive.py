@@ -139,8 +139,8 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
             return UNRESOLVED
         cut = event_in(method, problem, trial, plan, watch, t, h, last)
         if cut != NEVER:
-            return _stop_at_event(method, problem, trial, control, plan, readout, watch, t, h, cut)
-        if not record(method, problem, trial, control, plan, readout, t, h, 1.0, at_corner and watch.sizes[RELATIONS] > 0, whole):
+            return _stop_at_event(method, problem, factor, trial, control, plan, readout, watch, t, h, cut)
+        if not record(method, problem, factor, trial, control, plan, readout, t, h, 1.0, at_corner and watch.sizes[RELATIONS] > 0, whole):
             return FULL
         remember(method, problem, trial, control, plan, t, h, 1.0)
         factor_ = accepted(method, problem, trial, h, error)
@@ -181,11 +181,11 @@ def _noted(trial, numbers, error):
 
 
 @inner
-def _stop_at_event(method, problem, trial, control, plan, readout, watch, t, h, cut):
+def _stop_at_event(method, problem, factor, trial, control, plan, readout, watch, t, h, cut):
     """Cut the step at an event: what was before is sampled, and its state becomes the beginning."""
     if cut > 0.0:
         copy(trial.middle, 0, watch.state, 0, trial.middle.shape[0])
-        if not record(method, problem, trial, control, plan, readout, t, h, cut, True, False):
+        if not record(method, problem, factor, trial, control, plan, readout, t, h, cut, True, False):
             return FULL
         remember(method, problem, trial, control, plan, t, h, cut)
         copy(watch.state, 0, trial.start, 0, trial.start.shape[0])

@@ -14,7 +14,7 @@ where its end is looked at (just before a corner), next known instants of an eve
 comes out of a delay with a jump, the longest stretch that nobody looks into, the defects of the last step and of the last attempt;
 what makes a given step's error one in units of rtol (0: it has no estimate), and the largest of these."""
 
-CORNER, GRID, ROW, STEP, EVERY, PROJECTING, RECOVERING, RESTARTS, FAILURES, CREEPING, PEAK, TRACED, AT_ONCE, WITHIN = range(14)
+CORNER, GRID, ROW, STEP, EVERY, PROJECTING, RECOVERING, RESTARTS, FAILURES, CREEPING, PEAK, TRACED, AT_ONCE, WITHIN, SOLVING = range(15)
 """Positions in Control.places: next corner, next requested instant, next row, steps done, accepted steps between samples (0: at requested instants
 only), whether every step ends in a projection, whether samples are recovered, whether corners want a consistent point, failures in a row, shortest
 steps in a row, next peak, next row of the trace, whether values that follow others at once are looked at, and whether any value is."""

@@ -34,17 +34,18 @@ def defect(method, problem, factor, trial, control, t, h):
     if count == 1 and not control.places[WITHIN]:
         return 0.0
     for k in range(count):
-        worst = max(worst, _correction(method, problem, factor, trial, control, first, t, h, (k + FAR) / count))
+        worst = max(worst, correction(method, problem, factor, trial, control, first, t, h, (k + FAR) / count))
         if worst > 1.0:
             return worst
     if count == 1 and control.places[AT_ONCE]:
-        worst = max(worst, _correction(method, problem, factor, trial, control, first, t, h, NEAR))
+        worst = max(worst, correction(method, problem, factor, trial, control, first, t, h, NEAR))
     return worst
 
 
 @inner
-def _correction(method, problem, factor, trial, control, first, t, h, theta):
-    """The correction at t + theta h of the unknowns from `first` on; multipliers, which no polynomial follows, have no limit."""
+def correction(method, problem, factor, trial, control, first, t, h, theta):
+    """The correction at t + theta h of the unknowns from `first` on, as a multiple of what is allowed; multipliers, which no polynomial follows,
+    have no limit."""
     g, out, e, nk, limits = trial.g, trial.out, trial.work[0], problem.sizes[NK], control.limits
     motion_between(problem, trial.start, trial.end, theta, h, trial.middle)
     between(method, problem, trial, theta, h, trial.middle, trial.whole)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from netsim.integrators.contract import ITERATIONS, RESTARTED, error_norm, solve
+from netsim.integrators.contract import ITERATIONS, REFUSED, RESTARTED, error_norm, solve
 from netsim.integrators.radau_arrays import EPS, FAINT, LAST_H, SHRINK, THETA, C
 from netsim.integrators.radau_matrix import solve_pair
 from netsim.integrators.scales import widen
@@ -145,13 +145,14 @@ def newton(method, problem, factor, trial, h):
     """Simplified Newton for the stages; (status, iterations).
 
     Where something moves, the second correction tells nothing of the third: positions are corrected at once, forces by what that changes, which can
-    be as much as before, and is the last.
+    be as much as before, and is the last. In a step that was refused the contraction of the steps before is not believed: what they left may be all that
+    the error test saw.
     """
     memory = method.memory
     tolerance = trial.tolerances[1]
     if problem.sizes[NK]:  # velocities are known to the rounding of positions over the step
         tolerance = max(tolerance, 0.5 * EPS * method.eigenvalues[0] / (h * trial.tolerances[0]))
-    faint = max(memory[FAINT], 1e-6) ** 0.8
+    faint = 1.0 if trial.counters[REFUSED] else max(memory[FAINT], 1e-6) ** 0.8
     before, theta = 0.0, 1e-3
     seen = 2 if problem.sizes[NK] else 1
     memory[SHRINK] = 0.5

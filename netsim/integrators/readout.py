@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from netsim.integrators.contract import ASTRAY, RESTARTED, between, projected, set_time
-from netsim.integrators.control import EDGE, EVERY, GRID, LAST, PROJECTING, RECOVERING, ROW, STEP, STOP, TRACED
+from netsim.integrators.control import EDGE, EVERY, GRID, LAST, PROJECTING, RECOVERING, ROW, SOLVING, STEP, STOP, TRACED
+from netsim.integrators.defect import correction
 from netsim.integrators.states import DISSIPATED, KINETIC, STORED, SUPPLIED, copy, energies, motion_between, move_charts, place, sample
 from netsim.integrators.turnover import balanced, flowed, met
 from netsim.kernels.bundle import Bundle
@@ -67,7 +68,7 @@ def longer_trace(readout: Readout) -> Readout:
 
 
 @inner
-def record(method, problem, trial, control, plan, readout, t, h, end, at_event, whole):
+def record(method, problem, factor, trial, control, plan, readout, t, h, end, at_event, whole):
     """Work and samples of the step just found up to the share `end`, requested instants first; False where there is no room for them."""
     places, target = control.places, t + end * h
     first = places[GRID]
@@ -81,12 +82,12 @@ def record(method, problem, trial, control, plan, readout, t, h, end, at_event, 
     _work(method, problem, trial, control, plan, readout, t, h, end)
     for k in range(wanted):
         theta = min(end, (control.grid[first + k] - t) / h)
-        _sample(method, problem, trial, control, plan, readout, t, h, theta, end, control.grid[first + k])
+        _sample(method, problem, factor, trial, control, plan, readout, t, h, theta, end, control.grid[first + k])
     places[GRID] += wanted
     every = places[EVERY]
     at_end = wanted > 0 and control.grid[first + wanted - 1] >= target * (1.0 - EDGE)
     if every > 0 and not at_end and (at_event or (whole and ((places[STEP] + 1) % every == 0 or target >= control.numbers[STOP]))):
-        _sample(method, problem, trial, control, plan, readout, t, h, end, end, target)
+        _sample(method, problem, factor, trial, control, plan, readout, t, h, end, end, target)
     _total(readout, end * h, 1.0)
     flowed(readout.turnover, readout.totals[1, 0] - readout.totals[0, 0], readout.totals[1, 1] - readout.totals[0, 1])
     balanced(readout.turnover, readout.powers[readout.nodes.shape[0] - 1, 2], readout.totals[1, 0], readout.totals[1, 1])
@@ -191,15 +192,19 @@ def _stored(readout, theta):
 
 
 @inner
-def _sample(method, problem, trial, control, plan, readout, t, h, theta, end, instant):
-    """One row: signals and the energy account at t + theta h, of a step that is taken up to the share `end`."""
+def _sample(method, problem, factor, trial, control, plan, readout, t, h, theta, end, instant):
+    """One row: signals and the energy account at t + theta h, of a step that is taken up to the share `end`. Where the step's
+    polynomials miss values by more than is allowed (beyond a knee between the instants that were looked at) one Newton step corrects them."""
     _total(readout, end * h, theta / end)
     if readout.read.shape[0] < trial.whole.shape[0]:
         _look_at_read(method, problem, trial, control, readout.read, t, h, theta)
         readout.power[STORED], readout.power[KINETIC] = _stored(readout, theta / end), 0.0
         _write(problem, trial, readout, control.places[ROW], instant)
     else:
+        off = control.places[SOLVING] and theta < 1.0 and correction(method, problem, factor, trial, control, problem.sizes[NK], t, h, theta) > 1.0
         look(method, problem, trial, control, plan, t, h, theta)
+        for i in range(problem.sizes[NY] if off else 0):
+            trial.middle[3 * problem.sizes[NK] + i] -= trial.work[0][problem.sizes[NK] + i]
         take(problem, trial, readout, control.places[ROW], instant)
     control.places[ROW] += 1
 
