@@ -36,6 +36,8 @@ SIGNIFICANT = 0.05
 APART = 8
 """Samples without another turning point that make one the edge of a cluster."""
 FINER, LEVELS = 64, 4
+BESIDE = np.array([1e-6, 0.25, 0.5, 0.75, 1.0 - 1e-6])
+"""Where between two ends of steps drives are sampled."""
 
 
 def ends_of(machine: Machine, stop: float, corners: Array, work: tuple[float, ...], rtol: float) -> Array:
@@ -108,10 +110,15 @@ def _missed(nodes: Array, values: Array, pieces: Array, grid: Array, course: Arr
     return found
 
 
-def sampled(machine: Machine, stop: float) -> Array:
-    """All drives at equal distances over the run: (instants, drives); what is not finite there counts as zero."""
-    values = _drives(machine, _grid(stop, max(machine.system.layout.nd, ENTRIES // ROUGH)))
-    return np.where(np.isfinite(values), values, 0.0)
+def sampled(machine: Machine, stop: float, ends: Array) -> tuple[Array, Array]:
+    """Instants of a rough grid, at, beside and between the ends of steps that drives ask for, and all drives there (instants, drives); what is not
+    finite counts as zero."""
+    count = max(machine.system.layout.nd, 1)
+    inside = ends[(ends > 0.0) & (ends < stop)][: ENTRIES // (BESIDE.size * count)]
+    edges = np.union1d(_grid(stop, max(count, ENTRIES // ROUGH)), inside)
+    times = np.unique(np.concatenate([edges, (edges[:-1, None] + np.diff(edges)[:, None] * BESIDE).ravel()])) if len(inside) else edges
+    values = _drives(machine, times)
+    return times, np.where(np.isfinite(values), values, 0.0)
 
 
 def _polynomial(nodes: Array, places: Array) -> Array:

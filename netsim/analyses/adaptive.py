@@ -163,7 +163,8 @@ def _begin(machine: Machine, structure: Structure, options: TransientOptions, g:
     if reason := method.refused(structure.index):
         raise InputError(Problem("E426", reason, hint="leave `method` out: the default serves every index"))
     machine = with_sizes(machine)
-    trial, size = first_trial(machine, structure, options, method, g)
+    peaks = np.zeros(0) if options.step else ends_of(machine, options.stop, corners, method.work, options.rtol)
+    trial, size = first_trial(machine, structure, options, method, g, np.union1d(peaks, corners))
     set_rounding(machine, trial, size, 0.0)
     events = settling(machine, structure, method.explicit)
     if events:
@@ -173,7 +174,6 @@ def _begin(machine: Machine, structure: Structure, options: TransientOptions, g:
     plan, recovery = consistent_plan(machine, structure, options, method, trial, corners, 0.0, events is not None)
     closing, closed = closing_plan(machine, structure, method, trial, 0.0)
     arrays, alive = method.prepare(machine, factor, plan, closing)
-    peaks = np.zeros(0) if options.step else ends_of(machine, options.stop, corners, method.work, options.rtol)
     control = first_control(options, method, structure, size, corners, peaks, plan, machine, limits)
     if events and len(plan.sizes):  # values that switch have no polynomial worth a sample where nothing else moves
         control.places[RECOVERING] = 1
@@ -231,7 +231,8 @@ def _go_on(run: Running, machine: Machine, structure: Structure, stands: Array) 
         except Crowded as crowded:
             return _go_on(run, crowded.machine, crowded.structure, stands)
     run.alive.append(run.machine)  # the table of readings may point into it
-    trial, size = first_trial(machine, structure, run.options, run.method, stands)
+    ends = np.union1d(run.control.peaks[:-1], run.control.corners[:-1])
+    trial, size = first_trial(machine, structure, run.options, run.method, stands, ends)
     run.trial = trial._replace(counters=run.trial.counters, largest=run.trial.largest)
     run.counters[RESTARTED] = 1
     run.machine, run.structure, run.factor = machine, structure, first_factor(machine, run.trial, size, now)

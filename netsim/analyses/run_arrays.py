@@ -48,8 +48,8 @@ GIVEN_STEP = 1e-9
 """The tolerance that Newton's method goes by where steps are given: small beside what any method leaves."""
 
 
-def first_trial(machine: Machine, structure: Structure, options: TransientOptions, method: Method, g: Array) -> tuple[Trial, float]:
-    """Arrays of a step from the point in g, and its first size."""
+def first_trial(machine: Machine, structure: Structure, options: TransientOptions, method: Method, g: Array, ends: Array) -> tuple[Trial, float]:
+    """Arrays of a step from the point in g, and its first size; `ends`: instants at which steps have to end for the sake of functions of time."""
     system, layout = machine.system, machine.system.layout
     state = np.concatenate([layout.state(g), quaternions(system, g).ravel()])
     move_charts(machine.bundle, state)
@@ -57,7 +57,7 @@ def first_trial(machine: Machine, structure: Structure, options: TransientOption
     nominal = np.concatenate([system.position_nominals, system.nominals])
     rtol = GIVEN_STEP if options.step else method.tolerance(options.rtol)
     share = max(50 * 2.2e-16 / rtol, min(0.03, rtol**0.5))
-    drives = sampled(machine, options.stop)
+    times, drives = sampled(machine, options.stop, ends)
     kinds = kinds_of(system, np.abs(drives).max(axis=0, initial=0.0))
     tolerances = np.array([rtol, share, method.estimate, 0.0, 1.0, float(options.atol > 0.0), 0.0])
     fixed = written_sizes(machine)
@@ -73,7 +73,7 @@ def first_trial(machine: Machine, structure: Structure, options: TransientOption
         np.arange(layout.ny + layout.nq),
     )  # fmt: skip
     set_scales(machine.bundle, bundled(trial))
-    set_answers(machine, trial, options.stop, drives)
+    set_answers(machine, trial, options.stop, times, drives)
     set_scales(machine.bundle, bundled(trial))
     return trial, options.step or first_size(machine.bundle, bundled(trial), options.stop, method.estimate)
 

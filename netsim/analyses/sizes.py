@@ -18,6 +18,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+from scipy.integrate import cumulative_trapezoid
 from scipy.sparse import csc_array, diags_array
 from scipy.sparse.linalg import splu
 
@@ -41,30 +42,34 @@ LADDER = 10.0 ** -np.arange(10)
 EPS = 2.220446049250313e-16
 
 
-def set_answers(machine: Machine, trial: Trial, stop: float, drives: Array) -> None:
-    """How far the start and the sources move things, into trial.sizes, where that is not known; `drives`: sampled over the run (instants, drives)."""
+def set_answers(machine: Machine, trial: Trial, stop: float, times: Array, drives: Array) -> None:
+    """How far the start and the sources move things, into trial.sizes, where that is not known; `drives`: sampled over the run (times, drives)."""
     nominal = _nominal(trial)
     if not (trial.sizes[SO_FAR] < nominal).any():
         return
     system, layout = machine.system, machine.system.layout
     nk, n = layout.nk, system.n
-    sums = np.cumsum(np.vstack([np.zeros(drives.shape[1]), drives - drives[:1]]), axis=0)
+    moved = drives - drives[:1]
+    sums = cumulative_trapezoid(moved, times, axis=0, initial=0.0)
     for share in LADDER:
         h = share * stop
         g, out = _stands(machine, trial, 0.0), np.zeros(system.out_size)
         g[machine.problem.sizes[A] : machine.problem.sizes[A] + nk] = 0.0
         g[layout.history : layout.step_size] = 0.0
-        width = max(1, round(share * (len(drives) - 1)))
-        means = (sums[width:] - sums[:-width]) / width
-        if means.size:
-            largest = means[np.abs(means).argmax(axis=0), np.arange(means.shape[1])]
-            g[layout.drives : layout.drives + layout.nd] = drives[0] + largest
+        g[layout.drives : layout.drives + layout.nd] = drives[0] + [_largest_mean(times, each, h) for each in sums.T]
         g[ALPHA] = 0.0
         run_table(machine.problem.residual, g, out)
         change = _solved(_matrix(machine, trial, 0.0, 1.0, 1.0 / h, 1.0 / h**2, 1.0 / h), out[:n, None])
         if change is not None:
             found = np.concatenate([change[:nk], change[:nk] / h, change[nk:]])
             np.maximum.at(trial.sizes[SO_FAR], trial.kind, np.minimum(found, trial.nominal))
+
+
+def _largest_mean(times: Array, sums: Array, h: float) -> float:
+    """The mean of largest magnitude over a window of size h, from the integral up to each of these times."""
+    begins = np.union1d(times[times <= times[-1] - h], np.maximum(times - h, 0.0))
+    means = (np.interp(begins + h, times, sums) - np.interp(begins, times, sums)) / h
+    return float(means[np.abs(means).argmax()])
 
 
 def set_rounding(machine: Machine, trial: Trial, h: float, t: float) -> None:
