@@ -87,6 +87,7 @@ def first_control(
     peaks: Array,
     plan: Consistent,
     machine: Machine,
+    trial: Trial,
     limits: Array,
 ) -> Control:
     """Where a run goes from t = 0: first size, requested instants, corners and peaks to end steps at; what delays watch."""
@@ -114,13 +115,18 @@ def first_control(
     solving = int(at_once and not recovering)
     within = int(np.any(np.isfinite(limits[machine.system.layout.nk :])))
     places = np.array([0, 0, 0, 0, every, int(kinematic_constraints), recovering, int(len(plan.sizes) > 0), 0, 0, 0, 0, at_once, within, solving])
-    resting = (structure.dynamic.match[: machine.system.n] >= machine.system.layout.nk).astype(float)
-    return Control(numbers, places, inside, np.append(peaks, np.inf), np.append(grid, np.inf), limits, resting)
+    return Control(numbers, places, inside, np.append(peaks, np.inf), np.append(grid, np.inf), limits, resting_rows(machine, structure, trial))
 
 
 def curved(machine: Machine) -> bool:
     """Whether an equation is anything but a sum of constant multiples, so that what a step does not look at may be anything."""
     return machine.element is not None or any(b.kernels.curved for b in machine.system.batches)
+
+
+def resting_rows(machine: Machine, structure: Structure, trial: Trial) -> Array:
+    """0 for equations that determine motion and multipliers, 1 for all others (n)."""
+    match, nk, n = structure.dynamic.match[: machine.system.n], machine.system.layout.nk, machine.system.n
+    return ((match >= nk) & (np.append(trial.exponent[nk:], 0)[np.minimum(match, n)] == 0)).astype(float)
 
 
 def defect_limits(machine: Machine, structure: Structure, options: TransientOptions, method: Method, trial: Trial, watched: Array) -> Array:

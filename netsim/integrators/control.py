@@ -35,7 +35,7 @@ class Control(NamedTuple):
     """Where a run is and where it goes: corners, peaks of drives and requested instants increase and end with infinity.
 
     limits: how many tolerances the defect may move a position or a value by (netsim.integrators.defect); none where it is not looked at.
-    resting: 0 for equations that determine motion, 1 for all others."""
+    resting: 0 for equations that determine motion and multipliers, 1 for all others."""
 
     numbers: Array
     places: Array
