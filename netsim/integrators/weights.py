@@ -7,6 +7,8 @@ From the offsets (c, d) of the signature method: the highest derivative of varia
 times; its l-th derivative, l <= d_j, on max(0, E_j + l - d_j). 0 is what an ODE or an index-1 equation determines. The velocities of constrained
 masses have 1 and their multipliers 2: an implicit step finds them only with errors 1/h and 1/h^2 times those of positions, so tests weigh them with
 h and h^2 (Hairer, Wanner, Solving Ordinary Differential Equations II, sec. VII.7) or leave them out.
+A value that follows accelerations at once (the force of a prescribed one) has 1 at least: an implicit step's estimate sees it through the second
+difference of positions.
 A charge of nothing (a junction without capacitance) has no rate that could be wrong: E = 0, whatever c is.
 """
 
@@ -45,7 +47,22 @@ def exponents(system: System, structure: Structure) -> Array:
     found = np.maximum(0, np.concatenate([lowest[:nk], lowest[:nk] + 1, lowest[nk:]]))
     if found[:nk].any():
         found[:nk][_with_states(structure)[:nk]] = 0
+    found[2 * nk :] = np.maximum(found[2 * nk :], _of_accelerations(structure, nk, layout.n))
     return found
+
+
+def _of_accelerations(structure: Structure, nk: int, n: int) -> Array:
+    """Which values (of nk .. n) follow accelerations at once, directly or through other values."""
+    o, s = structure.dynamic, structure.signature
+    kept = s.kept & (o.match[np.maximum(s.equation, 0)] >= 0)
+    target, source, level = o.match[s.equation[kept]], s.variable[kept], s.level[kept]
+    follows = np.zeros(s.size + 1, bool)
+    follows[target[(source < nk) & (level == 2)]] = True
+    follows[:nk] = follows[n:] = False
+    between = (target >= nk) & (target < n) & (source >= nk) & (source < n)
+    while follows[source[between]].sum() > 0 and not follows[target[between & follows[source]]].all():
+        follows[target[between & follows[source]]] = True
+    return follows[nk:n]
 
 
 def _with_states(structure: Structure) -> Array:
