@@ -21,8 +21,9 @@ from netsim.units import Dimension, UnknownUnit, parse_unit
 KINDS = ("cubic", "linear", "hold")
 OUTSIDE = ("error", "hold", "linear")
 DEGREE = 5
-RINGING = 0.25
-"""The overshoot of a spline, of the range of the samples around it, above which it says more about itself than about them."""
+RINGING, FAINT = 0.25, 0.01
+"""The overshoot of a spline, of the range of the samples around it, above which it says more about itself than about them; and of the range of all,
+below which it is let pass: beside a dwell splines ring a little."""
 SMOOTHNESS = {"cubic": 2, "linear": 0, "hold": -1, "quintic": 2}
 
 
@@ -126,12 +127,12 @@ def interpolate(column: Column, kind: str, outside: str) -> Polynomials:
 
 
 def _rings(t: np.ndarray, y: np.ndarray, spline: Any) -> bool:
-    """Whether a spline leaves the two samples beside it by more than RINGING of the range of the four around it."""
+    """Whether a spline leaves the two samples beside it by more than RINGING of the range of the four around it, and FAINT of that of all."""
     inside = t[:-1] + np.array([[0.25], [0.5], [0.75]]) * np.diff(t)
     ends = np.sort([y[:-1], y[1:]], axis=0)
     beyond = np.maximum(ends[0] - spline(inside), spline(inside) - ends[1]).max(axis=0)
     around = np.lib.stride_tricks.sliding_window_view(np.pad(y, 1, mode="edge"), 4)
-    return bool(np.any(beyond > RINGING * np.ptp(around, axis=1)))
+    return bool(np.any(beyond > np.maximum(RINGING * np.ptp(around, axis=1), FAINT * np.ptp(y))))
 
 
 def _bounded(t: np.ndarray, y: np.ndarray, outside: str) -> Polynomials:

@@ -36,7 +36,7 @@ def test_twenty_bounces_of_a_ball(method):
     samples = sampled(loaded("bouncing_ball"), ("p.x", "p.v", "b.bounces"), method=method, stop=2.557, rtol=1e-9)
     found = instants(samples, "b")
     assert len(found) >= 20
-    assert found[:20] == pytest.approx(bounces(20), rel={"radau": 1e-9, "rk45": 1e-8, "bdf": 1e-7, "trbdf2": 1e-5, "generalized_alpha": 1e-5}[method])
+    assert found[:20] == pytest.approx(bounces(20), rel={"radau": 1e-9, "rk45": 1e-8, "bdf": 5e-7, "trbdf2": 1e-5, "generalized_alpha": 1e-5}[method])
     assert np.all(np.diff(samples.time) > 0)
 
 
