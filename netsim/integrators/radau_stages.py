@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from netsim.integrators.contract import ITERATIONS, REFUSED, RESTARTED, error_norm, solve
+from netsim.integrators.contract import ITERATIONS, REFUSED, RESTARTED, RTOL, error_norm, solve
 from netsim.integrators.radau_arrays import EPS, FAINT, LAST_H, SHRINK, THETA, C
 from netsim.integrators.radau_matrix import solve_pair
 from netsim.integrators.scales import widen
@@ -14,8 +14,8 @@ from netsim.solvers.machine import ALPHA, CHARGES, DRIVES, ENTRIES, HISTORY, NK,
 from netsim.solvers.newton import CONVERGED, NOT_CONVERGED, NOT_FINITE
 
 ITERATIONS_MOST = 14
-ROUNDINGS = 4.0
-"""So many roundings of a position may be left when its corrections grow no smaller."""
+ROUNDINGS, RESTING = 4.0, 1e-12
+"""So many roundings of a position may be left when its corrections grow no smaller; the part of its nominal size below which a velocity rests."""
 
 
 @inner
@@ -133,10 +133,12 @@ def _correct(method, problem, factor, trial, h):
 
 @inner
 def _rounding(method, problem, trial, h):
-    """What the rounding of positions, each to the rounding of its reach at least, makes of velocities over the step, in their scales."""
+    """What the rounding of positions, each to the rounding of its reach at least, makes of velocities over the step, in their scales; what rests has
+    no scale that rounding could be measured in."""
     nk, most = problem.sizes[NK], 0.0
     for k in range(nk):
-        most = max(most, max(abs(trial.start[k]), problem.reach[k]) / trial.scale[nk + k])
+        if trial.scale[nk + k] > RESTING * trial.tolerances[RTOL] * trial.nominal[nk + k]:
+            most = max(most, max(abs(trial.start[k]), problem.reach[k]) / trial.scale[nk + k])
     return ROUNDINGS * EPS * method.eigenvalues[0] / h * most
 
 
@@ -149,12 +151,12 @@ def newton(method, problem, factor, trial, h):
     the error test saw.
     """
     memory = method.memory
-    tolerance = trial.tolerances[1]
-    if problem.sizes[NK]:  # velocities are known to the rounding of positions over the step
+    tolerance, nk = trial.tolerances[1], problem.sizes[NK]
+    if nk:  # velocities are known to the rounding of positions over the step
         tolerance = max(tolerance, 0.5 * EPS * method.eigenvalues[0] / (h * trial.tolerances[0]))
     faint = 1.0 if trial.counters[REFUSED] else max(memory[FAINT], 1e-6) ** 0.8
     before, theta = 0.0, 1e-3
-    seen = 2 if problem.sizes[NK] else 1
+    seen = 2 if nk else 1
     memory[SHRINK] = 0.5
     for iteration in range(1, ITERATIONS_MOST + 1):
         _residuals(method, problem, trial, h)
