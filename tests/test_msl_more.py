@@ -112,7 +112,7 @@ def test_filters_begin_where_nothing_changes():
 
 
 def test_a_filter_of_no_order_is_refused():
-    with pytest.raises(InputError, match="E235.*order n of a filter goes from 1 to 12"):
+    with pytest.raises(InputError, match=r"E235.*order n of a filter goes from 1 to 12"):
         netsim.load("use signal\ns constant (u) value = 1\na lowpass_filter (u, y) n = 13, f = 2 Hz\nrun static()\nsave y\n").run()
 
 

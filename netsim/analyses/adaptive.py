@@ -15,7 +15,7 @@ from netsim.analyses.methods import Method, method_named
 from netsim.analyses.options import TransientOptions
 from netsim.analyses.passing import pass_event
 from netsim.analyses.pivots import pivots_of
-from netsim.analyses.run_arrays import closing_plan, consistent_plan, defect_limits, first_control, first_factor, first_readout, first_trial, resting_rows
+from netsim.analyses.run_arrays import closing_plan, consistent_plan, defect_limits, first_control, first_factor, first_readout, first_trial
 from netsim.analyses.sizes import set_rounding
 from netsim.errors import InputError, Problem, SimulationError
 from netsim.integrators.adaptive import DONE, EVENT, FULL, GOING, advance
@@ -172,11 +172,11 @@ def _begin(machine: Machine, structure: Structure, options: TransientOptions, g:
         set_shares(machine, structure, g, events.mode(g))
     problem, factor = machine.bundle, first_factor(machine, trial, size, 0.0)
     watched = _watched(machine, reader, events)
-    limits = defect_limits(machine, structure, options, method, trial, watched)
+    looked = defect_limits(machine, structure, options, method, trial, watched)
     plan, recovery = consistent_plan(machine, structure, options, method, trial, corners, 0.0, events is not None)
     closing, closed = closing_plan(machine, structure, method, trial, 0.0)
     arrays, alive = method.prepare(machine, factor, plan, closing)
-    control = first_control(options, method, structure, size, corners, peaks, plan, machine, trial, limits)
+    control = first_control(options, method, structure, size, corners, peaks, plan, machine, looked)
     if events and len(plan.sizes):  # values that switch have no polynomial worth a sample where nothing else moves
         control.places[RECOVERING] = 1
     reactions = find_reactions(machine)
@@ -238,8 +238,8 @@ def _go_on(run: Running, machine: Machine, structure: Structure, stands: Array) 
     trial, size = first_trial(machine, structure, run.options, run.method, stands, ends)
     run.trial = trial._replace(counters=run.trial.counters, largest=run.trial.largest)
     run.counters[RESTARTED] = 1
-    limits = defect_limits(machine, structure, run.options, run.method, run.trial, run.watched)
-    run.control = run.control._replace(limits=limits, resting=resting_rows(machine, structure, run.trial))
+    limits, resting = defect_limits(machine, structure, run.options, run.method, run.trial, run.watched)
+    run.control = run.control._replace(limits=limits, resting=resting)
     run.machine, run.structure, run.factor = machine, structure, first_factor(machine, run.trial, size, now)
     events, corners = run.events is not None, run.control.corners[:-1]
     run.plan, recovery = consistent_plan(machine, structure, run.options, run.method, run.trial, corners, now, events)

@@ -114,7 +114,8 @@ def _settled(machine: Machine, structure: Structure, t: float, formulation: str)
 
 
 def _drawn(machine: Machine, structure: Structure, drawn: Array) -> Start:
-    """The usual start, `drawn` before anything was placed; where its static solution is hard to find and nothing moves, from the values that the homotopy ladder finds."""
+    """The usual start, `drawn` before anything was placed; where its static solution is hard to find and nothing moves, from the values that the
+    homotopy ladder finds."""
     try:
         return consistent_start(machine, structure, unplaced=drawn)
     except SimulationError:

@@ -87,10 +87,10 @@ def first_control(
     peaks: Array,
     plan: Consistent,
     machine: Machine,
-    trial: Trial,
-    limits: Array,
+    looked: tuple[Array, Array],
 ) -> Control:
-    """Where a run goes from t = 0: first size, requested instants, corners and peaks to end steps at; what delays watch."""
+    """Where a run goes from t = 0: first size, requested instants, corners and peaks to end steps at; what delays watch; what `looked`
+    (see `defect_limits`) says of the defect."""
     stop, fixed, kinematic, past = options.stop, options.step, machine.system.layout.nk > 0, machine.problem.past
     past.numbers[[WATCHING, CAREFUL, BEGINS_LOW]] = not fixed or method.order > 1, method.explicit, method.variable
     features = stop / FEATURES / method.gap if method.explicit and curved(machine) else stop / 4
@@ -111,11 +111,12 @@ def first_control(
     recovering = int(len(plan.sizes) > 0 and (method.explicit or (options.recovers and (kinematic or structure.index > 1 or memoryless))))
     cut = corners if not fixed or method.order > 1 else np.zeros(0)  # a given step of order 1 gains nothing: see docs/decisions.md
     inside = np.append(cut[(cut > 0) & (cut < stop * (1 - 1e-12))], np.inf)
+    limits = looked[0]
     at_once = int(np.any(np.isfinite(limits[structure.dynamic.d[: len(limits)] == 0])))
     solving = int(at_once and not recovering)
     within = int(np.any(np.isfinite(limits[machine.system.layout.nk :])))
     places = np.array([0, 0, 0, 0, every, int(kinematic_constraints), recovering, int(len(plan.sizes) > 0), 0, 0, 0, 0, at_once, within, solving])
-    return Control(numbers, places, inside, np.append(peaks, np.inf), np.append(grid, np.inf), limits, resting_rows(machine, structure, trial))
+    return Control(numbers, places, inside, np.append(peaks, np.inf), np.append(grid, np.inf), *looked)
 
 
 def curved(machine: Machine) -> bool:
@@ -123,25 +124,24 @@ def curved(machine: Machine) -> bool:
     return machine.element is not None or any(b.kernels.curved for b in machine.system.batches)
 
 
-def resting_rows(machine: Machine, structure: Structure, trial: Trial) -> Array:
-    """0 for equations that determine motion and multipliers, 1 for all others (n)."""
-    match, nk, n = structure.dynamic.match[: machine.system.n], machine.system.layout.nk, machine.system.n
-    return ((match >= nk) & (np.append(trial.exponent[nk:], 0)[np.minimum(match, n)] == 0)).astype(float)
-
-
-def defect_limits(machine: Machine, structure: Structure, options: TransientOptions, method: Method, trial: Trial, watched: Array) -> Array:
+def defect_limits(
+    machine: Machine, structure: Structure, options: TransientOptions, method: Method, trial: Trial, watched: Array
+) -> tuple[Array, Array]:
     """How many tolerances the defect may move each position and value by; none where steps are given or the method has no matrix. Where every
-    equation is a sum of constant multiples, polynomials that hold at some instants hold between them, but for what follows a drive stiffly."""
+    equation is a sum of constant multiples, polynomials that hold at some instants hold between them, but for what follows a drive stiffly. Then 0
+    for equations that determine motion and multipliers, 1 for all others (n)."""
     system, nk = machine.system, machine.system.layout.nk
+    match, n = structure.dynamic.match[: system.n], system.n
+    resting = ((match >= nk) & (np.append(trial.exponent[nk:], 0)[np.minimum(match, n)] == 0)).astype(float)
     if options.step or method.explicit:
-        return np.zeros(0)
+        return np.zeros(0), resting
     share = options.rtol / method.tolerance(options.rtol)  # what is off between the ends does not add up: it counts against what was asked for
     moving = structure.dynamic.d[: system.n] > 0
     at_once = ~moving & np.isin(np.arange(system.n), watched)
     limits = np.where(moving, GROSS, np.where(at_once, FINE * share, np.inf)) if curved(machine) else np.full(system.n, np.inf)
     limits[nk:][moving[nk:]] = GROSS if method.variable else share
     limits[nk:][trial.exponent[2 * nk :] > 0] = np.inf
-    return limits if np.isfinite(limits).any() else np.zeros(0)
+    return limits if np.isfinite(limits).any() else np.zeros(0), resting
 
 
 def first_readout(machine: Machine, reader: Sampler, tracer: Sampler, shares: Bundle, method: Method, control: Control) -> Readout:

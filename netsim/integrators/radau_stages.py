@@ -147,8 +147,8 @@ def newton(method, problem, factor, trial, h):
     """Simplified Newton for the stages; (status, iterations).
 
     Where something moves, the second correction tells nothing of the third: positions are corrected at once, forces by what that changes, which can
-    be as much as before, and is the last. In a step that was refused the contraction of the steps before is not believed: what they left may be all that
-    the error test saw.
+    be as much as before, and is the last. In a step that was refused the contraction of the steps before is not believed: what they left may
+    be all that the error test saw.
     """
     memory = method.memory
     tolerance, nk = trial.tolerances[1], problem.sizes[NK]

@@ -79,7 +79,7 @@ def widen(problem, trial, state, solved):
 
 @inner
 def _fill(problem, trial, sizes, state, counted):
-    """The formula above with these sizes of kinds, and of `state` so many nominal sizes; |z| beside a written size is that of the step's beginning."""
+    """The formula above with these sizes of kinds, and of `state` so many nominal sizes; |z| beside a written size is that where the step begins."""
     nk, ny, rtol, relative = problem.sizes[NK], problem.sizes[NY], trial.tolerances[RTOL], trial.tolerances[RELATIVE]
     for i in range(2 * nk + ny):
         at, k = i if i < 2 * nk else i + nk, trial.kind[i]
