@@ -10,6 +10,7 @@ from netsim.analyses.methods import Method
 from netsim.analyses.options import FIXED, TransientOptions
 from netsim.analyses.pivots import pivots_of
 from netsim.analyses.sizes import set_answers
+from netsim.corners import time_texts
 from netsim.errors import Problem, SimulationError
 from netsim.integrators.adaptive import first_size
 from netsim.integrators.contract import ASTRAY, FACTORISATIONS, RESTARTED, UNSOLVED, Trial
@@ -73,7 +74,7 @@ def first_trial(machine: Machine, structure: Structure, options: TransientOption
         np.arange(layout.ny + layout.nq),
     )  # fmt: skip
     set_scales(machine.bundle, bundled(trial))
-    set_answers(machine, trial, options.stop, times, drives)
+    set_answers(machine, trial, options.stop, times, drives, ends if any(map(bool, time_texts(machine))) else ends[:0])
     set_scales(machine.bundle, bundled(trial))
     return trial, options.step or first_size(machine.bundle, bundled(trial), options.stop, method.estimate)
 

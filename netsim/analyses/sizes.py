@@ -39,30 +39,38 @@ AHEAD = 30.0
 """Steps grow: what rounding leaves is asked for at this multiple of the present one too."""
 LADDER = 10.0 ** -np.arange(10)
 """Steps whose answers are asked for before a run, as shares of it."""
+INSTANTS = 20
+"""About so many instants are looked at for the sake of functions of time in the text of components."""
 EPS = 2.220446049250313e-16
 
 
-def set_answers(machine: Machine, trial: Trial, stop: float, times: Array, drives: Array) -> None:
-    """How far the start and the sources move things, into trial.sizes, where that is not known; `drives`: sampled over the run (times, drives)."""
+def set_answers(machine: Machine, trial: Trial, stop: float, times: Array, drives: Array, ends: Array) -> None:
+    """How far the start and the sources move things, into trial.sizes, where that is not known; `drives`: sampled over the run (times, drives);
+    `ends`: instants at which functions of time in the text of components do something."""
     nominal = _nominal(trial)
     if not (trial.sizes[SO_FAR] < nominal).any():
         return
-    system, layout = machine.system, machine.system.layout
-    nk, n = layout.nk, system.n
-    moved = drives - drives[:1]
-    sums = cumulative_trapezoid(moved, times, axis=0, initial=0.0)
+    layout, nk = machine.system.layout, machine.system.layout.nk
+    sums = cumulative_trapezoid(drives - drives[:1], times, axis=0, initial=0.0)
+    acting = [_forces(machine, _stands(machine, trial, t)) for t in ends[:: max(1, len(ends) // INSTANTS)]]
     for share in LADDER:
-        h = share * stop
-        g, out = _stands(machine, trial, 0.0), np.zeros(system.out_size)
-        g[machine.problem.sizes[A] : machine.problem.sizes[A] + nk] = 0.0
-        g[layout.history : layout.step_size] = 0.0
+        h, g = share * stop, _stands(machine, trial, 0.0)
         g[layout.drives : layout.drives + layout.nd] = drives[0] + [_largest_mean(times, each, h) for each in sums.T]
-        g[ALPHA] = 0.0
-        run_table(machine.problem.residual, g, out)
-        change = _solved(_matrix(machine, trial, 0.0, 1.0, 1.0 / h, 1.0 / h**2, 1.0 / h), out[:n, None])
+        forces = np.column_stack([_forces(machine, g), *acting])
+        change = _solved(_matrix(machine, trial, 0.0, 1.0, 1.0 / h, 1.0 / h**2, 1.0 / h), forces)
         if change is not None:
             found = np.concatenate([change[:nk], change[:nk] / h, change[nk:]])
             np.maximum.at(trial.sizes[SO_FAR], trial.kind, np.minimum(found, trial.nominal))
+
+
+def _forces(machine: Machine, g: Array) -> Array:
+    """F at the start held still, with the time and the drives of g, in place."""
+    layout, first, out = machine.system.layout, machine.problem.sizes[A], np.zeros(machine.system.out_size)
+    g[first : first + layout.nk] = 0.0
+    g[layout.history : layout.step_size] = 0.0
+    g[ALPHA] = 0.0
+    run_table(machine.problem.residual, g, out)
+    return out[: machine.system.n]
 
 
 def _largest_mean(times: Array, sums: Array, h: float) -> float:
