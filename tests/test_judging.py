@@ -1,5 +1,7 @@
 """What a run says of itself: energy accounts that do not close, given steps that are too long, steps that passed without a full test."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -193,3 +195,13 @@ def test_every_count_is_an_attribute():
     result = dataset(oscillator(1.0).run()[0])
     for name in ("rough_steps", "untested_steps", "jumps", "inconsistent_points"):
         assert result.attrs[name] == 0
+
+
+@pytest.mark.parametrize("rtol", [0.1, 0.03])
+def test_a_flyback_that_runs_away_ends_as_a_failure(rtol):
+    """Types that netsim makes for coupled inductors are its own: where their account misses all, the run has failed, and keeps its result."""
+    model = netsim.load(Path(__file__).parent / "reference" / "spice" / "transformer_flyback_k.cir")
+    (samples,) = model.run({"method": "radau", "rtol": rtol})
+    assert [problem.code for problem in samples.broken] == ["E515"] and len(samples.time) > 100
+    (fine,) = model.run({"method": "radau", "rtol": 1e-4})
+    assert fine.finished and not fine.broken

@@ -81,8 +81,9 @@ def _states(component: Any) -> bool:
 
 
 def _shipped(component: Any) -> bool:
-    span = component.definition.span
-    return span is not None and span.file.startswith(str(library_folder()))
+    """Whether a type is of the library or made by netsim itself (`<coupled inductors>`), not written by the user in a file or as text."""
+    file = component.definition.span.file if component.definition.span else "<text>"
+    return file.startswith(str(library_folder())) or (file.startswith("<") and file != "<text>")
 
 
 def step_verdicts(options: TransientOptions, counters: Any, numbers: Any) -> list[Problem]:
