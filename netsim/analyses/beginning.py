@@ -31,12 +31,15 @@ Array = np.ndarray
 Start = tuple[Array, list[Change]]
 
 
-def begun(machine: Machine, structure: Structure, start: str = "", origin: Array | None = None) -> tuple[Machine, Structure, Array, list[Change]]:
+def begun(
+    machine: Machine, structure: Structure, start: str = "", origin: Array | None = None, stands: bool = False
+) -> tuple[Machine, Structure, Array, list[Change]]:
     """The machine that is run, its structure, its consistent start, and what moved off its default or its written start.
 
     `start` is "" (mechanics where it is drawn, all else in the static solution), "static" (all in equilibrium) or "rest"; an `origin` is the point
-    to begin at. Written starts hold in any case. Raises `InputError` and `SimulationError` where there is no such point."""
-    return _agreeing(with_past(machine), structure, origin, lambda m, s, o: _begun(m, s, start, o))
+    to begin at; the bodies of a machine that `stands` are where the written starts say. Written starts hold in any case.
+    Raises `InputError` and `SimulationError` where there is no such point."""
+    return _agreeing(with_past(machine), structure, origin, lambda m, s, o: _begun(m, s, start, o, stands))
 
 
 def _agreeing(machine: Machine, structure: Structure, origin: Array | None, find: Callable[..., Any]) -> Any:
@@ -73,17 +76,19 @@ def _agreeing(machine: Machine, structure: Structure, origin: Array | None, find
     raise SimulationError(Problem("E509", f"at the start conditions keep switching one another: {names}", span, hint=hint))
 
 
-def _begun(machine: Machine, structure: Structure, start: str, origin: Array | None) -> tuple[Machine, Structure, Array, list[Change]]:
+def _begun(machine: Machine, structure: Structure, start: str, origin: Array | None, stands: bool) -> tuple[Machine, Structure, Array, list[Change]]:
     if origin is not None:
         begin_past(machine.problem.past, origin, at_rest=False)
         return _reduced(machine, structure, lambda m, s: (resumed_start(m, s, origin), []))
     drawn = machine.g
+    if start != "static" and not stands:
+        machine = placed(machine)
     if start == "rest":
-        return _reduced(placed(machine), structure, lambda m, s: consistent_start(m, s, at_rest=True, unplaced=drawn))
+        return _reduced(machine, structure, lambda m, s: consistent_start(m, s, at_rest=True, unplaced=drawn))
     if start == "static":
         machine, structure, found = settled(machine, structure)
         return machine, structure, *consistent_start(replace(machine, g=found.g), structure, drawn=machine.g)
-    return _reduced(placed(machine), structure, lambda m, s: _drawn(m, s, drawn))
+    return _reduced(machine, structure, lambda m, s: _drawn(m, s, drawn))
 
 
 def placed(machine: Machine) -> Machine:

@@ -133,7 +133,7 @@ def _beginning(
 ) -> tuple[Machine, Structure, Translation, Array, Array, Array, list[Change]]:
     """The machine, its structure, the tree's place in it, where it begins (g, q, v) and what moved: coordinates that no start speaks of are 0."""
     drawn, trial = machine.g, placed(machine, translation(machine, found)) if not start else None
-    machine, structure, g, changed = begun(trial[0] if trial else machine, structure, start)
+    machine, structure, g, changed = begun(trial[0] if trial else machine, structure, start, stands=not start)
     moved = translation(machine, found)
     q, v = coordinates(machine, moved, g)
     if trial is not None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.integrators.contract import ASTRAY, RESTARTED, between, projected, set_time
+from netsim.integrators.contract import ASTRAY, REJECTED_ALWAYS, RESTARTED, between, projected, set_time
 from netsim.integrators.control import EDGE, EVERY, GRID, LAST, PROJECTING, RECOVERING, ROW, SOLVING, STEP, STOP, TRACED
 from netsim.integrators.defect import correction
 from netsim.integrators.states import DISSIPATED, KINETIC, STORED, SUPPLIED, copy, energies, motion_between, move_charts, place, sample
@@ -201,9 +201,11 @@ def _sample(method, problem, factor, trial, control, plan, readout, t, h, theta,
         readout.power[STORED], readout.power[KINETIC] = _stored(readout, theta / end), 0.0
         _write(problem, trial, readout, control.places[ROW], instant)
     else:
-        off = control.places[SOLVING] and theta < 1.0 and correction(method, problem, factor, trial, control, problem.sizes[NK], t, h, theta) > 1.0
+        missed = 0.0
+        if control.places[SOLVING] and theta < 1.0:
+            missed = correction(method, problem, factor, trial, control, problem.sizes[NK], t, h, theta)
         look(method, problem, trial, control, plan, t, h, theta)
-        for i in range(problem.sizes[NY] if off else 0):
+        for i in range(problem.sizes[NY] if 1.0 < missed < REJECTED_ALWAYS else 0):  # at most: there is no finite correction
             trial.middle[3 * problem.sizes[NK] + i] -= trial.work[0][problem.sizes[NK] + i]
         take(problem, trial, readout, control.places[ROW], instant)
     control.places[ROW] += 1

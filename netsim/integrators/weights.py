@@ -60,8 +60,8 @@ def _of_accelerations(structure: Structure, nk: int, n: int) -> Array:
     follows[target[(source < nk) & (level == 2)]] = True
     follows[:nk] = follows[n:] = False
     between = (target >= nk) & (target < n) & (source >= nk) & (source < n)
-    while follows[source[between]].sum() > 0 and not follows[target[between & follows[source]]].all():
-        follows[target[between & follows[source]]] = True
+    while not follows[reached := target[between & follows[source]]].all():
+        follows[reached] = True
     return follows[nk:n]
 
 
