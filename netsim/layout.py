@@ -49,7 +49,7 @@ class Layout:
     nz: int = 0
     truth_count: int = 0
 
-    @property
+    @cached_property
     def n(self) -> int:
         return self.nk + self.ny
 
@@ -58,77 +58,77 @@ class Layout:
         """Slots of the uniforms: one array for the layout's life, since call tables point to it."""
         return np.arange(1, 1 + len(UNIFORMS), dtype=np.int32)
 
-    @property
+    @cached_property
     def drives(self) -> int:
         return 1 + len(UNIFORMS)
 
-    @property
+    @cached_property
     def tables(self) -> int:
         return self.drives + DRIVE_LEVELS * self.nd
 
-    @property
+    @cached_property
     def one(self) -> int:
         """A slot that is 1 for ever: the diagonal of ground's rotation."""
         return self.tables + DRIVE_LEVELS * self.nt
 
-    @property
+    @cached_property
     def charts(self) -> int:
         return self.one + 1
 
-    @property
+    @cached_property
     def places(self) -> int:
         return self.charts + 9 * self.nr
 
-    @property
+    @cached_property
     def discretes(self) -> int:
         return self.places + self.nk
 
-    @property
+    @cached_property
     def befores(self) -> int:
         """Where pre() finds discretes: equal to them except while an event is worked out."""
         return self.discretes + self.nz
 
-    @property
+    @cached_property
     def truths(self) -> int:
         return self.befores + self.nz
 
-    @property
+    @cached_property
     def x(self) -> int:
         return self.truths + self.truth_count
 
-    @property
+    @cached_property
     def v(self) -> int:
         return self.x + self.nk
 
-    @property
+    @cached_property
     def a(self) -> int:
         return self.v + self.nk
 
-    @property
+    @cached_property
     def y(self) -> int:
         return self.a + self.nk
 
-    @property
+    @cached_property
     def history(self) -> int:
         return self.y + self.ny
 
-    @property
+    @cached_property
     def step_size(self) -> int:
         """The part of g a time step uses."""
         return self.history + self.nq
 
-    @property
+    @cached_property
     def following(self) -> int:
         """Where frames that follow begin: x, v, a, charts, places."""
         higher = (KINEMATIC_LEVELS - 3) * self.nk + (VALUE_LEVELS - 1) * self.ny + (VALUE_LEVELS - 1) * self.nq
         return self.step_size + higher
 
-    @property
+    @cached_property
     def multipliers(self) -> int:
         """Where multipliers that follow begin."""
         return self.following + 33 * self.nf
 
-    @property
+    @cached_property
     def size(self) -> int:
         return self.multipliers + self.nm
 
@@ -143,7 +143,8 @@ class Layout:
             other = self.y + u - self.nk
         else:
             other = self.step_size + (KINEMATIC_LEVELS - 3) * self.nk + (level - 1) * self.ny + u - self.nk
-        return np.where(u < GROUND, self._follows(u, level), np.where(u < 0, 0, np.where(u < self.nk, kinematic, other))).astype(np.int32)
+        found = np.where(u < 0, 0, np.where(u < self.nk, kinematic, other))
+        return (np.where(u < GROUND, self._follows(u, level), found) if self.nf or self.nm else found).astype(np.int32)
 
     def _follows(self, unknowns: Array, level: int) -> Array:
         """Slots of what follows at levels 0 to 2; 0 above."""
@@ -198,10 +199,10 @@ class Layout:
         e = np.asarray(numbers)
         return np.where(e < 0, self.n, e + (e >= self.n)).astype(np.int32)
 
-    @property
+    @cached_property
     def charge_results(self) -> int:
         return self.n + 1
 
-    @property
+    @cached_property
     def entries(self) -> int:
         return self.n + 1 + self.nq

@@ -62,6 +62,10 @@ class System:
     redundant: Redundant | None = None
     room: int = 0
 
+    @cached_property
+    def _gathered(self) -> dict[tuple[int, int], tuple[Array, Batch, Kernel]]:
+        return {}
+
     @property
     def n(self) -> int:
         return self.layout.n
@@ -92,8 +96,12 @@ class System:
 
     def gather(self, batch: Batch, kernel: Kernel) -> Array:
         """Places in g of every (key, level) a kernel reads, for all instances of the batch."""
-        rows = [self._slots(batch, key, level) for key, level in kernel.gather]
-        return np.ascontiguousarray(np.array(rows, dtype=np.int32).reshape(len(rows), batch.n))
+        known = self._gathered.get((id(batch), id(kernel)))
+        if known is None:
+            rows = [self._slots(batch, key, level) for key, level in kernel.gather]
+            places = np.ascontiguousarray(np.array(rows, dtype=np.int32).reshape(len(rows), batch.n))
+            known = self._gathered[id(batch), id(kernel)] = (places, batch, kernel)  # what has a number keeps it
+        return known[0]
 
     def _slots(self, batch: Batch, key: Key, level: int) -> Array:
         if key[0] == "charge":

@@ -19,7 +19,7 @@ import warnings
 
 import numpy as np
 from scipy.integrate import cumulative_trapezoid
-from scipy.sparse import csc_array, diags_array
+from scipy.sparse import csc_array
 from scipy.sparse.linalg import splu
 
 from netsim.integrators.contract import RTOL, Trial
@@ -53,11 +53,12 @@ def set_answers(machine: Machine, trial: Trial, stop: float, times: Array, drive
     layout, nk = machine.system.layout, machine.system.layout.nk
     sums = cumulative_trapezoid(drives - drives[:1], times, axis=0, initial=0.0)
     acting = [_forces(machine, _stands(machine, trial, t)) for t in ends[:: max(1, len(ends) // INSTANTS)]]
+    stands = _stands(machine, trial, 0.0)
     for share in LADDER:
-        h, g = share * stop, _stands(machine, trial, 0.0)
+        h, g = share * stop, stands.copy()
         g[layout.drives : layout.drives + layout.nd] = drives[0] + [_largest_mean(times, each, h) for each in sums.T]
         forces = np.column_stack([_forces(machine, g), *acting])
-        change = _solved(_matrix(machine, trial, 0.0, 1.0, 1.0 / h, 1.0 / h**2, 1.0 / h), forces)
+        change = _solved(machine, _entries(machine, stands, 1.0, 1.0 / h, 1.0 / h**2, 1.0 / h), forces)
         if change is not None:
             found = np.concatenate([change[:nk], change[:nk] / h, change[nk:]])
             np.maximum.at(trial.sizes[SO_FAR], trial.kind, np.minimum(found, trial.nominal))
@@ -107,13 +108,14 @@ def _left(machine: Machine, trial: Trial, h: float, t: float) -> Array | None:
     nk, n = layout.nk, system.n
     levels = [np.maximum(np.abs(state[:nk]), machine.problem.reach), np.abs(state[nk : 2 * nk]), np.abs(state[2 * nk : 3 * nk])]
     values = np.abs(state[3 * nk : 3 * nk + layout.ny])
-    terms = np.zeros(n)
+    terms, stands, pattern = np.zeros(n), _stands(machine, trial, t), system.pattern
+    columns = np.repeat(np.arange(n), np.diff(pattern.indptr))
     for level in range(3 if nk else 1):
         sizes = np.concatenate([levels[level], values if level == 0 else np.zeros(layout.ny)])
         kx, kv, ka = np.eye(3)[level]
-        terms += abs(_matrix(machine, trial, t, kx, kv, ka, 1.0 / h)) @ sizes
+        np.add.at(terms, pattern.indices, np.abs(_entries(machine, stands, kx, kv, ka, 1.0 / h)) * sizes[columns])
     signs = np.random.default_rng(0).choice([-1.0, 1.0], (n, 2))
-    change = _solved(_matrix(machine, trial, t, 1.0, 1.0 / h, 1.0 / h**2, 1.0 / h), EPS * terms[:, None] * signs)
+    change = _solved(machine, _entries(machine, stands, 1.0, 1.0 / h, 1.0 / h**2, 1.0 / h), EPS * terms[:, None] * signs)
     return None if change is None else np.concatenate([change[:nk], change[:nk] / h, change[nk:]])
 
 
@@ -125,28 +127,30 @@ def _stands(machine: Machine, trial: Trial, t: float) -> Array:
     return g
 
 
-def _matrix(machine: Machine, trial: Trial, t: float, kx: float, kv: float, ka: float, alpha: float) -> csc_array:
-    """The step's matrix at the beginning of a step with these coefficients."""
-    system, g = machine.system, _stands(machine, trial, t)
+def _entries(machine: Machine, g: Array, kx: float, kv: float, ka: float, alpha: float) -> Array:
+    """Entries of the step's matrix at g with these coefficients."""
+    system = machine.system
     g[[KX, KV, KA, ALPHA]] = kx, kv, ka, alpha
     out = np.zeros(system.out_size)
     run_table(machine.problem.jacobian, g, out)
-    entries = out[system.layout.entries : system.layout.entries + system.pattern.nnz]
-    return csc_array((entries, system.pattern.indices, system.pattern.indptr), shape=(system.n, system.n))
+    return out[system.layout.entries : system.layout.entries + system.pattern.nnz]
 
 
-def _solved(matrix: csc_array, right: Array) -> Array | None:
+def _solved(machine: Machine, entries: Array, right: Array) -> Array | None:
     """The largest |matrix^-1 right| of each unknown over the columns, equilibrated; None where the matrix is singular or not finite."""
-    if not (np.isfinite(matrix.data).all() and np.isfinite(right).all()):
+    if not (np.isfinite(entries).all() and np.isfinite(right).all()):
         return None
-    rows = 1.0 / np.maximum(abs(matrix).max(axis=1).toarray().ravel(), 1e-300)
-    scaled = diags_array(rows) @ matrix
-    columns = 1.0 / np.maximum(abs(scaled).max(axis=0).toarray().ravel(), 1e-300)
+    pattern, n, size = machine.system.pattern, machine.system.n, np.abs(entries)
+    columns, rows = np.repeat(np.arange(n), np.diff(pattern.indptr)), np.full(n, 1e-300)
+    np.maximum.at(rows, pattern.indices, size)
+    each = np.full(n, 1e-300)
+    np.maximum.at(each, columns, size / rows[pattern.indices])
+    scaled = csc_array((entries / rows[pattern.indices] / each[columns], pattern.indices, pattern.indptr), shape=(n, n))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            change = splu(csc_array(scaled @ diags_array(columns))).solve(rows[:, None] * right)
+            change = splu(scaled).solve(right / rows[:, None])
     except RuntimeError:
         return None
-    change = (columns[:, None] * np.abs(change)).max(axis=1)
+    change = (np.abs(change) / each[:, None]).max(axis=1)
     return change if np.isfinite(change).all() else None

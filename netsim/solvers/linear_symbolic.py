@@ -97,21 +97,21 @@ def _mean(values: Floats, place: Ints, n: int) -> Floats:
     return np.bincount(place, values, n) / np.maximum(np.bincount(place, minlength=n), 1)
 
 
-def _grouped(place: Ints) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """The order that brings entries of one place together, where each group begins, and the places that have one."""
+def _grouped(place: Ints) -> tuple[NDArray[Any], ...]:
+    """The order that brings entries of one place together, where each group begins, how many it has, and the places that have one."""
     order = np.argsort(place, kind="stable")
-    places, begins = np.unique(place[order], return_index=True)
-    return order, begins, places
+    places, begins, counts = np.unique(place[order], return_index=True, return_counts=True)
+    return order, begins, counts, places
 
 
 def _norm(logarithms: Floats, groups: tuple[NDArray[Any], ...], n: int) -> Floats:
     """log2 of the Euclidean norms of rows (columns) whose entries have these logarithms; 0 where there is none."""
-    order, begins, places = groups
+    order, begins, counts, places = groups
     found = np.zeros(n)
     if len(order):
         sizes = logarithms[order]
         largest = np.maximum.reduceat(sizes, begins)
-        squares = np.add.reduceat(np.exp2(2 * (sizes - np.repeat(largest, np.diff(begins, append=len(sizes))))), begins)
+        squares = np.add.reduceat(np.exp2(2 * (sizes - np.repeat(largest, counts))), begins)
         found[places] = largest + 0.5 * np.log2(squares)
     return found
 
