@@ -157,19 +157,31 @@ class Batch:
         return self.unknowns.get(key, np.full(self.n, GROUND))
 
 
-_forms: dict[tuple[int, tuple, bool], tuple[Any, FormKernels]] = {}
+_forms: dict[tuple[int, tuple, bool, tuple[str, ...]], tuple[Any, FormKernels]] = {}
 
 
-def form_of(instance: Instance, exact: bool = False) -> FormKernels:
-    """The form of an instance's type, built once per type, counts and kind of its inputs; `exact` as for `build_form`."""
-    key = (id(instance.component.definition), instance.counts, exact)
+def form_of(instance: Instance, exact: bool = False, signals: tuple[str, ...] = ()) -> FormKernels:
+    """The form of an instance's type, built once per type, counts and kind of its inputs; `exact` as for `build_form`. The rates of inputs that are
+    `signals` are found by the step, those of others are drives."""
+    if signals:
+        rated = _rated_inputs(form_of(instance, exact).form, instance)
+        signals = tuple(name for name in signals if name in rated)
+    key = (id(instance.component.definition), instance.counts, exact, signals)
     if key not in _forms:
-        form = build_form(instance.component, dict(instance.counts), exact)
+        form = build_form(instance.component, dict(instance.counts), exact, signals)
         terminals = list(instance.component.terminals)
         nodes = {k: k[0] == "node" and is_kinematic(instance.component.domain(terminals[k[1]])) for k in form.columns}
         kinematic = {**nodes, **{("own", k): True for k in form.coordinates}}
         _forms[key] = (instance.component.definition, FormKernels(form, kinematic))
     return _forms[key][1]
+
+
+def _rated_inputs(form: Form, instance: Instance) -> set[str]:
+    """The inputs whose rates a form reads."""
+    rated = {key[1] for key, level in form.symbols.gathered if key[0] == "input" and level > 0}
+    sizes = [(q.name, scalar_count(sizes_of(q.size, dict(instance.counts)))) for q in instance.component.definition.inputs]
+    owners = [name for name, count in sizes for _ in range(count)]
+    return {owners[i] for i in rated}
 
 
 def component_batch(

@@ -14,16 +14,20 @@ from netsim.numbering import Numbering
 from netsim.values import Values
 
 
+def _plain(instance: Instance, signals: tuple[str, ...]) -> FormKernels:
+    return form_of(instance, signals=signals)
+
+
 def batches_of(
     network: Network,
     numbering: Numbering,
     values: Values,
-    kernels_of: Callable[[Instance], FormKernels] = form_of,
+    kernels_of: Callable[[Instance, tuple[str, ...]], FormKernels] = _plain,
     known: Mapping[int, Known] | None = None,
 ) -> tuple[list[Batch], list[Drive], Numbering]:
     """Every element of the system; raises `InputError` with all that is wrong in bound expressions.
 
-    `known` has what instances (by number) need not own, `kernels_of` their forms."""
+    `known` has what instances (by number) need not own, `kernels_of` their forms, given which inputs are signals."""
     known = known or {}
     bounds = bounds_of(network, values)
     hidden: dict[tuple[int, str], int] = {}
@@ -39,13 +43,13 @@ def batches_of(
     batches: list[Batch] = []
     home: dict[int, tuple[Batch, int]] = {}
     begins = First(delay=sum(d.n for d in drives))
-    for members in groups.values():
-        kernels, aliases = kernels_of(network.instances[members[0]]), [known.get(i, NOTHING_KNOWN) for i in members]
+    for (_, _, states, _), members in groups.items():
+        kernels, aliases = kernels_of(network.instances[members[0]], states), [known.get(i, NOTHING_KNOWN) for i in members]
         batch, numbering = component_batch(network, members, numbering, hidden, driven, begins, kernels, aliases)
         begins = begins.behind(batch)
         batches.append(batch)
         home.update({i: (batch, position) for position, i in enumerate(members)})
-    for batch in expression_batches([b for b in bounds if b.reads_signals], network, numbering, hidden, home, begins, kernels_of):
+    for batch in expression_batches([b for b in bounds if b.reads_signals], network, numbering, hidden, home, begins):
         begins = begins.behind(batch)
         batches.append(batch)
     return batches, drives, numbering

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import casadi as ca
@@ -13,7 +13,7 @@ from netsim.component import is_kinematic, scalar_count
 from netsim.inputs import Bound, shape_value
 from netsim.kernels.form import CONSTANT, Form, Key, Symbols
 from netsim.language.expressions import Typed, flatten, shape, shaped
-from netsim.network import GROUND, Instance, Network
+from netsim.network import GROUND, Network
 from netsim.numbering import Numbering
 from netsim.rotation import cayley_matrix, cayley_rate
 from netsim.signals import NodeSignal, Reading, component_of
@@ -28,15 +28,15 @@ def expression_batches(
     hidden: Mapping,
     home: Mapping,
     begins: First,
-    kernels_of: Callable[[Instance], FormKernels],
 ) -> Iterator[Batch]:
     """One batch per shape: `hidden` gives the unknowns of the inputs, `home` where each instance stands,
     `begins` where charges, discretes and truths begin."""
     groups: dict[tuple, list[Bound]] = {}
     for bound in bounds:
-        groups.setdefault((bound.shape.key, bound.quantity.unit, bound.sizes), []).append(bound)
+        lenders = tuple(id(home[s.instance][0].kernels) for s in bound.shape.signals if isinstance(s, Reading))
+        groups.setdefault((bound.shape.key, bound.quantity.unit, bound.sizes, lenders), []).append(bound)
     for group in groups.values():
-        batch = _ExpressionForm(group[0], network, numbering, home, kernels_of).batch(group, numbering, hidden, begins)
+        batch = _ExpressionForm(group[0], network, numbering, home).batch(group, numbering, hidden, begins)
         begins = begins.behind(batch)
         yield batch
 
@@ -44,15 +44,8 @@ def expression_batches(
 class _ExpressionForm:
     """The form of `input - expression = 0`: readings of other elements are inlined with symbols of their own."""
 
-    def __init__(
-        self,
-        bound: Bound,
-        network: Network,
-        numbering: Numbering,
-        home: Mapping[int, tuple[Batch, int]],
-        kernels_of: Callable[[Instance], FormKernels],
-    ):
-        self.bound, self.network, self.numbering, self.home, self.kernels_of = bound, network, numbering, home, kernels_of
+    def __init__(self, bound: Bound, network: Network, numbering: Numbering, home: Mapping[int, tuple[Batch, int]]):
+        self.bound, self.network, self.numbering, self.home = bound, network, numbering, home
         self.apart: set[Key] = set()
         self.symbols = Symbols()
         self.refs: list[tuple[int, Key]] = []
@@ -116,7 +109,7 @@ class _ExpressionForm:
         return self.symbols.at((key[0], "lent", self.lent_constants.index((j, key))), 0)
 
     def _reading(self, j: int, signal: Reading) -> Typed:
-        lender = self.kernels_of(self.network.instances[signal.instance])
+        lender = self.home[signal.instance][0].kernels
         typed = lender.form.readings[signal.reading]
         scalars = ca.vertcat(*map(ca.SX, flatten(typed.value)))
         old, new = [], []

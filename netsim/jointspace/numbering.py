@@ -140,13 +140,13 @@ def _known(network: Network, tree: Mechanism, number: int, unknown: Array, multi
     return Known(unknowns | dict(zip(rest, map(int, multipliers))), inputs)
 
 
-def _kernels(network: Network, known: dict[int, Known]) -> Callable[[Instance], FormKernels]:
+def _kernels(network: Network, known: dict[int, Known]) -> Callable[[Instance, tuple[str, ...]], FormKernels]:
     """Forms with exact rates, whose matrix entries by frames come level by level; coordinates of the tree's joints are kinematic."""
     coordinates = {network.instances[i].name: tuple(k for k, u in item.unknowns.items() if u >= 0) for i, item in known.items()}
 
-    def kernels(instance: Instance) -> FormKernels:
+    def kernels(instance: Instance, signals: tuple[str, ...]) -> FormKernels:
         own = coordinates.get(instance.name, ())
-        plain = form_of(instance, True)
+        plain = form_of(instance, True, signals)
         key = (id(plain), own)
         if key not in _variants:
             terminals = list(instance.component.terminals)

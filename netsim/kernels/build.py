@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property, partial
 from itertools import accumulate
 from typing import Any
@@ -21,19 +21,20 @@ from netsim.rotation import cayley_matrix, cayley_rate
 from netsim.units import NO_DIMENSION, Dimension
 
 
-def build_form(component: Component, counts: Mapping[str, int], exact: bool = False) -> Form:
+def build_form(component: Component, counts: Mapping[str, int], exact: bool = False, signals: Collection[str] = ()) -> Form:
     """The form of a component for given counts; raises `InputError` for what only shapes can show.
 
     With `exact`, the rate of anything that follows from positions and velocities is written with accelerations, momenta that turn too, and
-    coordinates y of lagrange(y, ry) are positions, their rates ry the velocities.
+    coordinates y of lagrange(y, ry) are positions, their rates ry the velocities. Inputs are functions of time, whose rates are known, but for
+    those that are `signals`: what stands under der() with one is a charge.
     """
-    return _Builder(component, counts, exact).build()
+    return _Builder(component, counts, exact, signals).build()
 
 
 class _Builder:
     """Resolves the component's names to symbols; everything else is `evaluate`."""
 
-    def __init__(self, component: Component, counts: Mapping[str, int], exact: bool = False):
+    def __init__(self, component: Component, counts: Mapping[str, int], exact: bool = False, signals: Collection[str] = ()):
         self.component, self.counts, self.exact = component, counts, exact
         self.table = symbols(component, counts)
         self.symbols = Symbols()
@@ -47,6 +48,7 @@ class _Builder:
         pairs = [(y, ry, i) for ry, y in self.rates.items() for i in range(_count(self.table[y]))]
         self.moving = {self.own[y] + i: (self.table[y].of, _numbered(ry, i, self.table[ry])) for y, ry, i in pairs}
         self.flat = {kind: self._first(*(name for name, s in self.table.items() if s.kind == kind)) for kind in ("input", "discrete")}
+        self.unknown = {at + i for name, at in self.flat["input"].items() if name in signals for i in range(_count(self.table[name]))}
         self.delays = Delays(self.symbols, self._is_kinematic)
         self.scope = Scope(self._resolve, {"der": self._der, "local": self._local, "lagrange": self._lagrange, "delayed": self.delays.value})
 
@@ -212,7 +214,7 @@ class _Builder:
             hint = "give the inner derivative a name: `var w : ...` with `w = der(...)`, then der(w)"
             raise InputError(Problem("E214", "a derivative of a derivative", call.span, hint=hint))
         velocities = [self.symbols.at(key, level) for key, level in read if level == 1 and key[0] == "node"]
-        exact = all(self._is_kinematic(key) or key[0] in ("input", *CONSTANT) for key, _ in read)
+        exact = all(self._is_kinematic(key) or key[0] in CONSTANT or (key[0] == "input" and key[1] not in self.unknown) for key, _ in read)
         moving = [self.symbols.at(key, level) for key, level in read if key[0] not in CONSTANT]
         # otherwise a momentum that turns: differences conserve it
         if exact and (self.exact or not velocities or ca.is_linear(expression, ca.vertcat(*moving))):
