@@ -13,11 +13,11 @@ from netsim.analyses.sizes import set_answers
 from netsim.corners import time_texts
 from netsim.errors import Problem, SimulationError
 from netsim.integrators.adaptive import first_size
-from netsim.integrators.contract import ASTRAY, FACTORISATIONS, RESTARTED, UNSOLVED, Trial
+from netsim.integrators.contract import ASTRAY, FACTORISATIONS, RESTARTED, RTOL, UNSOLVED, Trial
 from netsim.integrators.control import BY_ERROR, EVERY, RECOVERING, SOLVING, Control
 from netsim.integrators.kinds import kinds_of
 from netsim.integrators.readout import Readout
-from netsim.integrators.scales import first_kinds, set_scales
+from netsim.integrators.scales import NOTHING, first_kinds, set_scales
 from netsim.integrators.states import load, move_charts
 from netsim.integrators.turnover import nothing_turned
 from netsim.integrators.weights import exponents
@@ -170,7 +170,7 @@ def consistent_plan(
     delayed = len(machine.problem.past.length) > 0
     if not (options.recovers or method.needs_rates or len(corners) or structure.index > 1 or switching or delayed):
         return compiled_plan(None), None
-    recovery = plan_recovery(machine, structure, trial.g)
+    recovery = plan_recovery(machine, structure, trial.g, sizes=_sizes(machine, trial))
     try:
         recover(recovery, trial.g, trial.start, t)
     except SimulationError:
@@ -179,11 +179,18 @@ def consistent_plan(
     return compiled_plan(recovery), recovery
 
 
+def _sizes(machine: Machine, trial: Trial) -> Array:
+    """How large velocities and values are, as far as that is known; else their nominal sizes."""
+    nk = machine.system.layout.nk
+    known = trial.scale[nk:] / trial.tolerances[RTOL]
+    return np.where(known > 1e3 * NOTHING * trial.nominal[nk:], known, trial.nominal[nk:])
+
+
 def closing_plan(machine: Machine, structure: Structure, method: Method, trial: Trial, t: float) -> tuple[Consistent, Any]:
     """How an explicit method closes positions at the end of a step; factors taken at the point t; and what keeps that alive."""
     if not method.explicit or structure.index < 3:
         return compiled_plan(None), None
-    recovery = plan_recovery(machine, structure, trial.g, closing=True)
+    recovery = plan_recovery(machine, structure, trial.g, closing=True, sizes=_sizes(machine, trial))
     recover(recovery, trial.g, trial.start, t)
     return compiled_plan(recovery), recovery
 

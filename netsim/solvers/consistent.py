@@ -21,6 +21,8 @@ CLOSE = 1e-12
 ROUNDING = 1e-7
 """Corrections this small that shrink no more are rounding, or a stage's own share where its matrix has a worse condition."""
 SLOW = 0.1
+LEAST = 1e-3
+"""Corrections of values that are smaller than this share of their size are measured by that."""
 FAR = 0.5
 """Behind a correction as large as this part of a value its derivatives say nothing any more: a diode's, before it takes over a coil's current."""
 PIVOT_QUALITY = 1e-9
@@ -42,7 +44,7 @@ class Consistent(NamedTuple):
     calls: Array
 
 
-NUMBERS, REALS = 16, 13
+NUMBERS, REALS = 16, 15
 """How many integer and real parts a stage has."""
 
 
@@ -97,6 +99,7 @@ def _parts(plan: StagePlan) -> tuple[list[Array], list[Array], Array]:
     size = len(plan.indptr) - 1
     real = [f.row_scale, f.column_scale, f.scale, f.l_value, f.u_value, f.pivot_inverse, f.work]
     real += [plan.base, plan.scales, plan.row_scale, np.zeros(len(plan.base)), np.zeros(size + plan.m), np.array([max(ROUNDING, plan.rounding)])]
+    real += [plan.row_size, plan.sizes]
     return whole, real, calls
 
 
@@ -153,23 +156,23 @@ def _fill(plan, where, entries):
 
 
 @inner
-def _correct(g, places, step, n):
-    """Subtract a step; its largest entry beside what it corrects and what comes of it, infinite where one is not finite."""
+def _correct(g, places, step, sizes):
+    """Subtract a step, in multiples of sizes; its largest entry beside what it corrects and what comes of it, infinite where one is not finite."""
     moved = 0.0
-    for i in range(n):
+    for i in range(sizes.shape[0]):
         if not np.isfinite(step[i]):
             return np.inf
-        before = abs(g[places[i]])
-        g[places[i]] -= step[i]
-        moved = max(moved, abs(step[i]) / (max(before, abs(g[places[i]])) + 1e-3))
+        before, change = abs(g[places[i]]), sizes[i] * step[i]
+        g[places[i]] -= change
+        moved = max(moved, abs(change) / (max(before, abs(g[places[i]])) + LEAST * min(1.0, sizes[i])))
     return moved
 
 
 @inner
-def _hold(residual, row_scale):
+def _hold(residual, row_size):
     """Whether more equations than unknowns agree with one another: behind the last correction but one nothing is left of them."""
     for i in range(residual.shape[0]):  # noqa: SIM110  (numba has no all() over a generator)
-        if abs(residual[i] * row_scale[i]) > ROUNDING * 10:
+        if abs(residual[i]) > ROUNDING * 10 * row_size[i]:
             return False
     return True
 
@@ -200,12 +203,12 @@ def _solve(plan, where, sizes, g):
         for i in range(m):
             step[shift + i] = residual[i] * (row_scale[i] if shift else 1.0)
         solve(factor, step, step)
-        moved = _correct(g, places, step, n)
+        moved = _correct(g, places, step, r[f[14] : f[15]])
         if not np.isfinite(moved):
             return False
         contraction = moved / before if iteration else 1.0
         if moved * min(1.0, contraction) < CLOSE or (moved < (rounding if iteration else ROUNDING) and contraction > SLOW):
-            return m <= n or _hold(residual, row_scale)
+            return m <= n or _hold(residual, r[f[13] : f[14]])
         if moved > FAR or (iteration and contraction > SLOW):
             _derivatives(plan, g)
             fresh = False

@@ -33,11 +33,13 @@ RATE = 1e-19
 
 @dataclass(eq=False)
 class StagePlan:
-    """One stage as arrays: tables of residuals by order (each with the positions of its rows in the stage, and where it writes them), places of
-    unknowns, and the entries of [W J'; J -eps] (or of J, where it is square)."""
+    """One stage as arrays: tables of residuals by order (each with the positions of its rows in the stage, and where it writes them), places and
+    sizes of unknowns, and the entries of [W J'; J -eps] (or of J, where it is square), whose columns are measured by these sizes; how its rows are
+    scaled there, and max |J| of each."""
 
     tables: list[tuple[Array, Array, Array]]
     places: Array
+    sizes: Array
     m: int
     n: int
     indptr: Array
@@ -47,6 +49,7 @@ class StagePlan:
     targets: Array
     scales: Array
     row_scale: Array
+    row_size: Array
     pairs: Array
     factor: Factor | None = None
     rounding: float = 0.0
@@ -66,24 +69,27 @@ class Recovery:
     alive: list[list[Call]]
 
 
-def plan_recovery(machine: Machine, structure: Structure, g: Array, closing: bool = False, jumping: bool = True) -> Recovery:
+def plan_recovery(
+    machine: Machine, structure: Structure, g: Array, closing: bool = False, jumping: bool = True, sizes: Array | None = None
+) -> Recovery:
     """Lay out every stage but that of positions (they are what the method found), with pivots taken at the point in g; with `closing` that one alone.
 
+    Changes are least beside the `sizes` of velocities and values (n), their nominal sizes where these are not given.
     Charges are held as well as the equations allow, momenta (which follow velocities) excepted; without `jumping` they are known where nothing
     moves (a current of 1e5 A that begins behind a contact must not pull at them). Where no position is among the unknowns their stage is the lowest.
     """
     system = machine.system
     alive: list[list[Call]] = []
     everything = np.ones(len(structure.signature.equation), bool)
-    weights = 1.0 / np.concatenate([system.nominals, np.ones(system.layout.nq)])
     values = level_values(machine, g)
+    sizes = system.nominals if sizes is None else sizes
+    sizes = np.concatenate([sizes, _charge_sizes(structure, values, sizes), [1.0]])
     lowest = -int(structure.dynamic.d.max(initial=0))
     held = charges_held(machine, structure, values)
-    weights[held] = _holding(structure, values, system.nominals)[held[system.n :]]
     lowest -= not system.layout.nk
-    stages = Stages(machine, structure.signature, structure.dynamic, everything, weights)
+    stages = Stages(machine, structure.signature, structure.dynamic, everything, 1.0 / sizes[:-1])
     known = np.flatnonzero(held & (not jumping) & (not system.layout.nk))
-    plans = [(k, _plan(stages, k, values, held, known, alive)) for k in ([lowest] if closing else range(lowest + 1, 1))]
+    plans = [(k, _plan(stages, k, values, sizes, held, known, alive)) for k in ([lowest] if closing else range(lowest + 1, 1))]
     used = np.zeros(len(values), bool)
     for _, plan in plans:
         used[plan.picks] = used[plan.pairs[:2]] = True
@@ -125,13 +131,13 @@ def _momentum(structure: Structure, values: Array, n: int, nk: int) -> Array:
     return (of_velocities(s, n, nk) & (force | ~read))[n : s.size]
 
 
-def _holding(structure: Structure, values: Array, nominals: Array) -> Array:
-    """Weights that hold charges: a change that goes with an ordinary change of its unknowns costs HOLD times as much as theirs."""
-    s, n = structure.signature, len(nominals)
+def _charge_sizes(structure: Structure, values: Array, sizes: Array) -> Array:
+    """The change of each charge that goes with ordinary changes of its unknowns."""
+    s, n = structure.signature, len(sizes)
     inside = s.kept & (s.equation >= n) & (s.variable < n) & (s.level == 0)
     ordinary = np.zeros(s.size - n)
-    np.add.at(ordinary, s.equation[inside] - n, np.abs(values[inside]) * nominals[s.variable[inside]])
-    return HOLD / np.where(ordinary > 0.0, ordinary, 1.0)
+    np.add.at(ordinary, s.equation[inside] - n, np.abs(values[inside]) * sizes[s.variable[inside]])
+    return np.where(ordinary > 0.0, ordinary, 1.0)
 
 
 def _call(machine: Machine, batch: Batch, kernel: Kernel, places: Array, wanted: Array) -> Call:
@@ -141,8 +147,9 @@ def _call(machine: Machine, batch: Batch, kernel: Kernel, places: Array, wanted:
     return Call(program, batch.n, gather, machine.parameters[id(batch)], np.ascontiguousarray(places[wanted].ravel().astype(np.int32)))
 
 
-def _plan(stages: Stages, k: int, values: Array, held: Array, known: Array, alive: list[list[Call]]) -> StagePlan:
+def _plan(stages: Stages, k: int, values: Array, sizes: Array, held: Array, known: Array, alive: list[list[Call]]) -> StagePlan:
     o, s = stages.offsets, stages.signature
+    sized = values * sizes[s.variable]
     equations = np.flatnonzero((o.match >= 0) & (o.c + k >= 0))
     variables = np.setdiff1d(stage_variables(o, k), known[o.d[known] + k == 0])
     equations = equations if len(variables) else equations[:0]
@@ -151,54 +158,49 @@ def _plan(stages: Stages, k: int, values: Array, held: Array, known: Array, aliv
     row_of[equations], column_of[variables] = np.arange(m), np.arange(n)
     top = np.flatnonzero(s.kept & (s.level == o.d[s.variable] - o.c[s.equation]) & (row_of[s.equation] >= 0) & (column_of[s.variable] >= 0))
     i, j = row_of[s.equation[top]], column_of[s.variable[top]]
-    square, mass_scale, pairs, shares = m == n, 1.0, np.zeros((2, 0), np.int64), np.zeros(0)
+    square, pairs, shares = m == n, np.zeros((2, 0), np.int64), np.zeros(0)
     if square:
-        rows, columns, picks, scales, base_entries = i, j, top, np.ones(len(top)), (np.zeros(0, int), np.zeros(0, int), np.zeros(0))
-        size = n
+        rows, columns, picks, scales, base_entries = i, j, top, sizes[variables[j]], (np.zeros(0, int), np.zeros(0, int), np.zeros(0))
+        size, row_scale = n, np.ones(m)
     else:
         nk = stages.machine.system.layout.nk
         rates = held[variables] & (o.d[variables] + k > 0)  # what is held is a charge, not the rate it happens to have
-        costs = np.where(rates, 1.0, stages.weights[variables])
-        costs /= costs.min()
-        most = costs[~held[variables] | rates].max(initial=0.0) or costs.max()
-        row_scale = _row_scale(m, i, values[top], None if nk else costs[j])
+        costs = np.where(held[variables] & ~rates, HOLD, 1.0)
         mass = np.flatnonzero(
             s.kept & (s.level == 2) & (s.equation < nk) & (s.variable < nk) & (column_of[s.variable] >= 0) & (column_of[s.equation] >= 0)
         )
-        pairs = momenta = _momenta(stages, column_of)
-        top_mass = max(np.abs(values[mass]).max(initial=0.0), np.abs(values[pairs[0]] * values[pairs[1]]).max(initial=0.0))
+        momenta = _momenta(stages, column_of)
+        products = sized[momenta[0]] * sized[momenta[1]] * sizes[s.equation[momenta[0]]] / sizes[s.variable[momenta[0]]]
+        top_mass = max(np.abs(sized[mass] * sizes[s.equation[mass]]).max(initial=0.0), np.abs(products).max(initial=0.0))
         mass_scale = 1.0 / top_mass if top_mass else 1.0
-        known = prescribed_pairs(s, o, stages.machine.system.n, nk) if k < 0 else pairs[:, :0]
-        shares = np.concatenate([np.full(pairs.shape[1], -mass_scale), holding(s, values, known)])
-        ends = np.concatenate([[s.equation[pairs[0]], s.variable[pairs[1]]], [s.variable[known[0]], s.variable[known[1]]]], axis=1)
-        pairs = np.hstack([pairs, known])
-        rows = np.concatenate([n + i, j, column_of[s.equation[mass]]])
-        columns = np.concatenate([j, n + i, column_of[s.variable[mass]]])
+        prescribed = prescribed_pairs(s, o, stages.machine.system.n, nk) if k < 0 else momenta[:, :0]
+        pairs = np.hstack([momenta, prescribed])
+        ends = np.stack([np.append(s.equation[momenta[0]], s.variable[prescribed[0]]), s.variable[pairs[1]]])
+        shares = np.append(np.full(momenta.shape[1], -mass_scale), holding(s, sized, prescribed)) * sizes[ends[0]] * sizes[ends[1]]
+        rows = np.concatenate([n + i, j, column_of[s.equation[mass]], column_of[ends[0]]])
+        columns = np.concatenate([j, n + i, column_of[s.variable[mass]], column_of[ends[1]]])
         picks = np.concatenate([top, top, mass])
-        scales = np.concatenate([row_scale[i], row_scale[i], np.full(len(mass), mass_scale)])
         if len(mass) or pairs.size:
             following = (variables >= nk) & (o.d[variables] + k > 0)  # rates that must not pull what they are rates of (a link's elastic coordinates)
-            most = costs[~held[variables] & ~following].max(initial=0.0) or most
-            own = _own_mass(stages, values, mass, momenta)[variables] * mass_scale  # 1e-9 of the largest mass may be more than another mass
-            diagonal = np.where(own > 0.0, 1e-9 * own, np.where(following, RATE, 1e-9 * (costs / most) ** 2 + CORNER))
+            own = _own_mass(stages, values, mass, momenta)[variables] * mass_scale * sizes[variables] ** 2
+            light = np.where(own > 0.0, 1e-9 * own, np.where(following, RATE, 1e-9 * costs**2 + CORNER))  # 1e-9 of the largest may be another mass
         else:
-            diagonal = costs**2 / (most**2 if nk else 1.0) + CORNER
-        base_entries = (np.arange(n + m), np.arange(n + m), np.concatenate([diagonal, np.full(m, -CORNER)]))
+            own, light = np.zeros(n), costs**2 + CORNER
+        row_scale = _row_scale(m, i, sized[top], (own + light)[j])
+        by_row = row_scale[i] * sizes[variables[j]]
+        scales = np.concatenate([by_row, by_row, mass_scale * sizes[s.equation[mass]] * sizes[s.variable[mass]]])
+        base_entries = (np.arange(n + m), np.arange(n + m), np.concatenate([light, np.full(m, -CORNER)]))
         size = n + m
-        rows, columns = np.concatenate([rows, column_of[ends[0]]]), np.concatenate([columns, column_of[ends[1]]])
     codes = np.concatenate([columns, base_entries[1]]) * max(size, 1) + np.concatenate([rows, base_entries[0]])
     unique, position = np.unique(codes, return_inverse=True)
     indptr = np.searchsorted(unique, np.arange(size + 1) * max(size, 1)).astype(np.int32)
     base = np.zeros(len(unique))
     np.add.at(base, position[len(rows) :], base_entries[2])
-    scale_rows = np.ones(m) if square else row_scale
-    scales = np.concatenate([scales, shares])
-    plan = StagePlan(
-        _tables(stages, k, equations, alive), slots(stages.machine, variables, o.d[variables] + k), m, n, indptr,
-        (unique % max(size, 1)).astype(np.int32), base, picks, position[: len(picks)], scales, scale_rows,
-        np.vstack([pairs, position[len(picks) : len(rows)]]),
+    return StagePlan(
+        _tables(stages, k, equations, alive), slots(stages.machine, variables, o.d[variables] + k), sizes[variables], m, n, indptr,
+        (unique % max(size, 1)).astype(np.int32), base, picks, position[: len(picks)], np.append(scales, shares), row_scale,
+        _largest(m, i, values[top]), np.vstack([pairs, position[len(picks) : len(rows)]]),
     )  # fmt: skip
-    return plan
 
 
 def _momenta(stages: Stages, column_of: Array) -> Array:
@@ -231,13 +233,16 @@ def _own_mass(stages: Stages, values: Array, mass: Array, pairs: Array) -> Array
     return np.where(inertia > 0.0, 1.0 / np.where(inertia > 0.0, inertia, 1.0), found)
 
 
-def _row_scale(m: int, i: Array, values: Array, costs: Array | None) -> Array:
-    """1/max |J| by rows, or 1/sqrt(J W^-1 J') where charges are held: the corner is then small beside every row's own freedom."""
-    if costs is None:
-        largest = np.full(m, 1e-300)
-        np.maximum.at(largest, i, np.abs(values))
-        return 1.0 / largest
-    return 1.0 / np.sqrt(np.maximum(np.bincount(i, (values / costs) ** 2, m), 1e-300))
+def _row_scale(m: int, i: Array, values: Array, weights: Array) -> Array:
+    """1/sqrt(J W^-1 J') by rows, W of the diagonal alone: the corner is then small beside every row's own freedom."""
+    return 1.0 / np.sqrt(np.maximum(np.bincount(i, values**2 / weights, m), 1e-300))
+
+
+def _largest(m: int, i: Array, values: Array) -> Array:
+    """max |J| by rows."""
+    found = np.full(m, 1e-300)
+    np.maximum.at(found, i, np.abs(values))
+    return found
 
 
 def _tables(stages: Stages, k: int, equations: Array, alive: list[list[Call]]) -> list[tuple[Array, Array, Array]]:
@@ -346,5 +351,5 @@ def _run(recovery: Recovery, plan: StagePlan, g: Array) -> bool:
                 return False
         step = np.zeros(size)
         solve(plan.factor, rhs, step)
-        g[plan.places] -= step[: plan.n]
+        g[plan.places] -= plan.sizes * step[: plan.n]
     return bool(np.all(np.isfinite(g[plan.places])))
