@@ -170,7 +170,7 @@ def consistent_plan(
     delayed = len(machine.problem.past.length) > 0
     if not (options.recovers or method.needs_rates or len(corners) or structure.index > 1 or switching or delayed):
         return compiled_plan(None), None
-    recovery = plan_recovery(machine, structure, trial.g, sizes=_sizes(machine, trial))
+    recovery = plan_recovery(machine, structure, trial.g, sizes=_sizes(machine, trial), following=method.explicit)
     try:
         recover(recovery, trial.g, trial.start, t)
     except SimulationError:

@@ -70,13 +70,21 @@ class Recovery:
 
 
 def plan_recovery(
-    machine: Machine, structure: Structure, g: Array, closing: bool = False, jumping: bool = True, sizes: Array | None = None
+    machine: Machine,
+    structure: Structure,
+    g: Array,
+    closing: bool = False,
+    jumping: bool = True,
+    sizes: Array | None = None,
+    following: bool = False,
 ) -> Recovery:
     """Lay out every stage but that of positions (they are what the method found), with pivots taken at the point in g; with `closing` that one alone.
 
     Changes are least beside the `sizes` of velocities and values (n), their nominal sizes where these are not given.
     Charges are held as well as the equations allow, momenta (which follow velocities) excepted; without `jumping` they are known where nothing
-    moves (a current of 1e5 A that begins behind a contact must not pull at them). Where no position is among the unknowns their stage is the lowest.
+    moves (a current of 1e5 A that begins behind a contact must not pull at them). Where no position is among the unknowns their stage is the lowest;
+    where there are some, values that stand in their stage (a signal that a displacement follows) are solved for if `following`: of an explicit
+    method they are not what it found.
     """
     system = machine.system
     alive: list[list[Call]] = []
@@ -90,6 +98,9 @@ def plan_recovery(
     stages = Stages(machine, structure.signature, structure.dynamic, everything, 1.0 / sizes[:-1])
     known = np.flatnonzero(held & (not jumping) & (not system.layout.nk))
     plans = [(k, _plan(stages, k, values, sizes, held, known, alive)) for k in ([lowest] if closing else range(lowest + 1, 1))]
+    if following and system.layout.nk and not closing:
+        others = np.setdiff1d(np.arange(len(structure.dynamic.d)), np.arange(system.layout.nk, system.n))
+        plans.insert(0, (lowest, _plan(stages, lowest, values, sizes, held, others, alive, matched=True)))
     used = np.zeros(len(values), bool)
     for _, plan in plans:
         used[plan.picks] = used[plan.pairs[:2]] = True
@@ -147,12 +158,15 @@ def _call(machine: Machine, batch: Batch, kernel: Kernel, places: Array, wanted:
     return Call(program, batch.n, gather, machine.parameters[id(batch)], np.ascontiguousarray(places[wanted].ravel().astype(np.int32)))
 
 
-def _plan(stages: Stages, k: int, values: Array, sizes: Array, held: Array, known: Array, alive: list[list[Call]]) -> StagePlan:
+def _plan(
+    stages: Stages, k: int, values: Array, sizes: Array, held: Array, known: Array, alive: list[list[Call]], matched: bool = False
+) -> StagePlan:
+    """One stage without variables that are `known`, of all its equations, or of those alone that are matched to the others."""
     o, s = stages.offsets, stages.signature
     sized = values * sizes[s.variable]
     equations = np.flatnonzero((o.match >= 0) & (o.c + k >= 0))
     variables = np.setdiff1d(stage_variables(o, k), known[o.d[known] + k == 0])
-    equations = equations if len(variables) else equations[:0]
+    equations = equations[np.isin(o.match[equations], variables)] if matched or not len(variables) else equations
     m, n = len(equations), len(variables)
     row_of, column_of = np.full(s.size + 1, -1), np.full(s.size + 1, -1)
     row_of[equations], column_of[variables] = np.arange(m), np.arange(n)
