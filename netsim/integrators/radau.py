@@ -209,9 +209,11 @@ def accepted(method, problem, trial, h, error):
     if trial.counters[ACCEPTED] > 0 and memory[LAST_H] > 0.0 and trial.counters[RESTARTED] == 0:
         predicted = safety * h / memory[LAST_H] * (memory[LAST_ERROR] / (small * small)) ** 0.25
         factor = min(factor, predicted)
+    stays = h < 0.9 * memory[LAST_H] and error > max(0.1, 0.5 * memory[LAST_ERROR])
     memory[LAST_ERROR], memory[LAST_H] = max(1e-2, error), h
     follow(problem, trial)
-    memory[HAVE] = 0.0 if memory[THETA] > SLOW else 1.0
+    memory[HAVE] = 0.0 if memory[THETA] > SLOW or stays else 1.0
+    memory[FAINT] = 1.0 if stays else memory[FAINT]  # a knee between: corrections of old derivatives are too small, and tell nothing
     factor = min(8.0, max(0.2, factor))
     return 1.0 if memory[HAVE] == 1.0 and 1.0 <= factor < 1.2 else factor
 
