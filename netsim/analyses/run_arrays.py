@@ -13,7 +13,7 @@ from netsim.analyses.sizes import set_answers
 from netsim.corners import time_texts
 from netsim.errors import Problem, SimulationError
 from netsim.integrators.adaptive import first_size
-from netsim.integrators.contract import ASTRAY, FACTORISATIONS, RESTARTED, RTOL, UNSOLVED, Trial
+from netsim.integrators.contract import ASTRAY, CURVED, FACTORISATIONS, RESTARTED, RTOL, UNSOLVED, Trial
 from netsim.integrators.control import BY_ERROR, EVERY, RECOVERING, SOLVING, Control
 from netsim.integrators.kinds import kinds_of
 from netsim.integrators.readout import Readout
@@ -64,8 +64,9 @@ def first_trial(machine: Machine, structure: Structure, options: TransientOption
     fixed = written_sizes(machine)
     if options.atol:
         fixed = options.atol / options.rtol * np.where(fixed > 0.0, fixed, nominal)
-    counters = np.zeros(14, np.int64)
+    counters = np.zeros(15, np.int64)
     counters[RESTARTED] = 2
+    counters[CURVED] = int(curved(machine))
     counters[UNSOLVED] = 1 if options.step else 0
     trial = Trial(
         g, np.zeros(system.out_size), state, state.copy(), state.copy(), np.zeros(3 * nk + layout.nq), np.zeros(n), np.zeros((6, n)),

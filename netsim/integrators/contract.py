@@ -30,12 +30,12 @@ Array = np.ndarray
 
 REJECTED_ALWAYS = 1e30
 ITERATIONS, FACTORISATIONS, FRESH, ACCEPTED, REJECTED, FAILED, EVENTS, RESTARTED, REFUSED, UNSOLVED = range(10)
-ROUGH, UNTESTED, JUMPED, ASTRAY = range(10, 14)
+ROUGH, UNTESTED, JUMPED, ASTRAY, CURVED = range(10, 15)
 """Positions in the integer counters of a run. RESTARTED: 1 or 2: nothing of before the present instant may be
 used; 2: the state there is consistent. REFUSED, UNSOLVED: how often in a row the error test refused the step
 and Newton's method failed; that once at least where steps are given. ROUGH: given steps whose estimated error is far beyond rtol; UNTESTED:
 steps taken that did not pass the error test; JUMPED: jumps passed over; ASTRAY: points that were to be made consistent and stayed
-as the method left them."""
+as the method left them; CURVED: 1 where an equation is anything but a sum of constant multiples."""
 
 ATTEMPT, ACCEPT, BETWEEN, SET_TIME, REFACTOR, SOLVE, PROJECT, NEWTON, FIRST_EVENT = range(9)
 """Positions in Trial.code."""

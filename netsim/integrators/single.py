@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from netsim.integrators.contract import (
     ACCEPTED,
+    CURVED,
     FACTOR_ALPHA,
     FACTORISATIONS,
     FRESH,
@@ -31,7 +32,7 @@ SHARE = 0.02
 MOST, GROWTHS = 12, 2
 """Iterations, and how many corrections may be larger than the one before."""
 SLOW, LINEAR = 0.3, 1e-6
-"""The contraction above which a new matrix is taken, and that below which a network counts as linear."""
+"""The contraction above which a new matrix is taken, and that below which the matrix of a linear network is believed."""
 UNSEEN, LEAST = 0.1, 1e-9
 """The contraction of a first correction by a new matrix, and the least that is believed."""
 EPS = 2.220446049250313e-16
@@ -100,9 +101,10 @@ def _corrected(problem, factor, trial):
     """Newton's method, with the kept matrix while corrections shrink fast, with a new one in each iteration where they do not.
 
     What is left is judged by the contraction seen in this stage. One of before says nothing beyond a knee, where corrections by the matrix of steep
-    slopes are small whatever is left; a network that was linear is asked again after some stages."""
+    slopes are small whatever is left; a linear network is asked again after some stages."""
     tolerances, counters, u, du = trial.tolerances, trial.counters, trial.u, trial.work[0]
-    kept, linear, before, growths = counters[FRESH] == 1, tolerances[RATE] < LINEAR, 0.0, 0
+    kept, before, growths = counters[FRESH] == 1, 0.0, 0
+    linear = counters[CURVED] == 0 and tolerances[RATE] < LINEAR
     rate = tolerances[RATE] if linear else UNSEEN
     for iteration in range(MOST):
         spread(problem, trial.g, trial.history, u)
