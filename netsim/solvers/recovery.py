@@ -91,9 +91,9 @@ def plan_recovery(
     everything = np.ones(len(structure.signature.equation), bool)
     values = level_values(machine, g)
     sizes = system.nominals if sizes is None else sizes
-    sizes = np.concatenate([sizes, _charge_sizes(structure, values, sizes), [1.0]])
-    lowest = -int(structure.dynamic.d.max(initial=0))
     held = charges_held(machine, structure, values)
+    sizes = np.concatenate([sizes, np.where(held[system.n :], _charge_sizes(structure, values, sizes), 1.0), [1.0]])
+    lowest = -int(structure.dynamic.d.max(initial=0))
     lowest -= not system.layout.nk
     stages = Stages(machine, structure.signature, structure.dynamic, everything, 1.0 / sizes[:-1])
     known = np.flatnonzero(held & (not jumping) & (not system.layout.nk))
@@ -199,8 +199,8 @@ def _plan(
             own = _own_mass(stages, values, mass, momenta)[variables] * mass_scale * sizes[variables] ** 2
             light = np.where(own > 0.0, 1e-9 * own, np.where(following, RATE, 1e-9 * costs**2 + CORNER))  # 1e-9 of the largest may be another mass
         else:
-            own, light = np.zeros(n), costs**2 + CORNER
-        row_scale = _row_scale(m, i, sized[top], (own + light)[j])
+            light = costs**2 + CORNER
+        row_scale = 1.0 / (_largest(m, i, sized[top]) if nk else _freedom(m, i, sized[top], light[j]))
         by_row = row_scale[i] * sizes[variables[j]]
         scales = np.concatenate([by_row, by_row, mass_scale * sizes[s.equation[mass]] * sizes[s.variable[mass]]])
         base_entries = (np.arange(n + m), np.arange(n + m), np.concatenate([light, np.full(m, -CORNER)]))
@@ -247,9 +247,9 @@ def _own_mass(stages: Stages, values: Array, mass: Array, pairs: Array) -> Array
     return np.where(inertia > 0.0, 1.0 / np.where(inertia > 0.0, inertia, 1.0), found)
 
 
-def _row_scale(m: int, i: Array, values: Array, weights: Array) -> Array:
-    """1/sqrt(J W^-1 J') by rows, W of the diagonal alone: the corner is then small beside every row's own freedom."""
-    return 1.0 / np.sqrt(np.maximum(np.bincount(i, values**2 / weights, m), 1e-300))
+def _freedom(m: int, i: Array, values: Array, weights: Array) -> Array:
+    """sqrt(J W^-1 J') by rows: the corner is then small beside every row's own freedom."""
+    return np.sqrt(np.maximum(np.bincount(i, values**2 / weights, m), 1e-300))
 
 
 def _largest(m: int, i: Array, values: Array) -> Array:
