@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -131,15 +132,11 @@ class Batch:
         return len(self.form.events.relations)
 
     @property
-    def first_charge(self) -> int:
-        return self.first.charge
-
-    @property
     def jacobian(self) -> Kernel:
         return self.kernels.jacobian
 
     def charges(self, k: int) -> Array:
-        return self.first_charge + k * self.n + np.arange(self.n)
+        return self.first.charge + k * self.n + np.arange(self.n)
 
     def discretes(self, i: int) -> Array:
         return self.first.discrete + i * self.n + np.arange(self.n)
@@ -161,8 +158,7 @@ _forms: dict[tuple[int, tuple, bool, tuple[str, ...]], tuple[Any, FormKernels]] 
 
 
 def form_of(instance: Instance, exact: bool = False, signals: tuple[str, ...] = ()) -> FormKernels:
-    """The form of an instance's type, built once per type, counts and kind of its inputs; `exact` as for `build_form`. The rates of inputs that are
-    `signals` are found by the step, those of others are drives."""
+    """The form of an instance's type, built once per type, counts and kind of its inputs; `exact` and `signals` as for `build_form`."""
     if signals:
         rated = _rated_inputs(form_of(instance, exact).form, instance)
         signals = tuple(name for name in signals if name in rated)
@@ -348,9 +344,5 @@ def _expression_parameters(batch: Batch, values: Values) -> Array:
 
 def _lender_parameters(instance: Instance, values: Values) -> dict[str, list[float]]:
     form = form_of(instance).form
-    flat = instance_parameters(form, instance, values)
-    found, at = {}, 0
-    for name, scalars in form.symbols.parameters.items():
-        found[name] = flat[at : at + len(scalars)]
-        at += len(scalars)
-    return found
+    flat = iter(instance_parameters(form, instance, values))
+    return {name: list(islice(flat, len(scalars))) for name, scalars in form.symbols.parameters.items()}

@@ -25,7 +25,7 @@ LAYERS = [
     "superelements solvers.linear_symbolic solvers.nesting solvers.linear solvers.history solvers.machine solvers.charts levels starts",
     "tracking solvers.newton solvers.words solvers.suspects solvers.diagnosis solvers.rest solvers.homotopy solvers.snap",
     "solvers.culprits solvers.prescribed solvers.least_change solvers.stages solvers.held solvers.assembly solvers.far_starts",
-    "solvers.equilibrium solvers.initial solvers.recovery solvers.consistent solvers.reach solvers.reactions solvers.redundancy solvers.sharing",
+    "solvers.equilibrium solvers.initial solvers.recovery solvers.charges solvers.consistent solvers.reach solvers.reactions solvers.redundancy solvers.sharing",
     "solvers.load_shares",
     "solvers.change_point",
     "tree",

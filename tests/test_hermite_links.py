@@ -14,7 +14,8 @@ from netsim.errors import InputError
 from netsim.library import models_folder
 from netsim.recursion.bodies import network_tree
 from netsim.recursion.states import coordinates, translation
-from netsim.solvers.recovery import plan_charges, plan_recovery
+from netsim.solvers.charges import plan_charges
+from netsim.solvers.recovery import plan_recovery
 from netsim.tree.forward import mixed
 from netsim.tree.observers import placements, twists
 

@@ -31,11 +31,12 @@ from netsim.recursion.states import Translation, coordinates, fill, places, tran
 from netsim.samples import Samples
 from netsim.selection import add_unseen, sampler, select
 from netsim.solvers.assembly import Change, changes, sizes_of_machine
+from netsim.solvers.charges import ChargePlan, plan_charges, set_planned_charges
 from netsim.solvers.history import refuse_delays
 from netsim.solvers.initial import Structure
 from netsim.solvers.machine import Machine, power_room
 from netsim.solvers.newton import set_time
-from netsim.solvers.recovery import ChargePlan, Recovery, plan_charges, plan_recovery, recover, set_planned_charges
+from netsim.solvers.recovery import Recovery, plan_recovery, recover
 from netsim.starts import start_rows
 from netsim.tree.composite import crba
 from netsim.tree.newmark import Drive, newmark

@@ -25,8 +25,8 @@ def build_form(component: Component, counts: Mapping[str, int], exact: bool = Fa
     """The form of a component for given counts; raises `InputError` for what only shapes can show.
 
     With `exact`, the rate of anything that follows from positions and velocities is written with accelerations, momenta that turn too, and
-    coordinates y of lagrange(y, ry) are positions, their rates ry the velocities. Inputs are functions of time, whose rates are known, but for
-    those that are `signals`: what stands under der() with one is a charge.
+    coordinates y of lagrange(y, ry) are positions, their rates ry the velocities. What stands under der() with an input that is one of `signals` (no
+    function of time) is a charge.
     """
     return _Builder(component, counts, exact, signals).build()
 
@@ -45,16 +45,16 @@ class _Builder:
         self.terminals = list(component.terminals)
         self.rates = rates_of(component) if exact else {}
         self.own = self._first(*component.unknown_throughs, *(v.name for v in component.definition.variables if v.name not in self.rates))
-        pairs = [(y, ry, i) for ry, y in self.rates.items() for i in range(_count(self.table[y]))]
+        pairs = [(y, ry, i) for ry, y in self.rates.items() for i in range(scalar_count(self.table[y].sizes))]
         self.moving = {self.own[y] + i: (self.table[y].of, _numbered(ry, i, self.table[ry])) for y, ry, i in pairs}
         self.flat = {kind: self._first(*(name for name, s in self.table.items() if s.kind == kind)) for kind in ("input", "discrete")}
-        self.unknown = {at + i for name, at in self.flat["input"].items() if name in signals for i in range(_count(self.table[name]))}
+        self.unknown = {at + i for name, at in self.flat["input"].items() if name in signals for i in range(scalar_count(self.table[name].sizes))}
         self.delays = Delays(self.symbols, self._is_kinematic)
         self.scope = Scope(self._resolve, {"der": self._der, "local": self._local, "lagrange": self._lagrange, "delayed": self.delays.value})
 
     def _first(self, *names: str) -> dict[str, int]:
         """Names with the numbers of their first scalars, counted one after the other."""
-        sizes = [_count(self.table[name]) for name in names]
+        sizes = [scalar_count(self.table[name].sizes) for name in names]
         return dict(zip(names, accumulate([0, *sizes])))
 
     # ---------------------------------------------------------------------------------------- names
@@ -85,7 +85,7 @@ class _Builder:
 
     def _scalars(self, text: str, symbol: Symbol) -> list[Any]:
         """The scalar symbols (or numbers) of what needs no evaluation."""
-        size = _count(symbol)
+        size = scalar_count(symbol.sizes)
         match symbol.kind:
             case "time":
                 return [UNIFORM["time"]]
@@ -110,7 +110,7 @@ class _Builder:
 
     def _own(self, text: str, symbol: Symbol) -> Typed:
         first, level = self.own[self.rates.get(text, text)], int(text in self.rates)
-        return Typed(shaped([self.symbols.at(("own", first + i), level) for i in range(_count(symbol))], symbol.sizes), symbol.dimension)
+        return Typed(shaped([self.symbols.at(("own", first + i), level) for i in range(scalar_count(symbol.sizes))], symbol.sizes), symbol.dimension)
 
     def _difference(self, symbol: Symbol) -> Typed:
         branch: Branch = symbol.of
@@ -135,7 +135,7 @@ class _Builder:
 
     def _keys(self, terminal: str, position: int) -> list[Key]:
         """A terminal's unknowns of its across quantity at a position, one for each component."""
-        counts = [_count(self.table[f"{terminal}.{q.name}"]) for q in self.component.domain(terminal).across[: position + 1]]
+        counts = [scalar_count(self.table[f"{terminal}.{q.name}"].sizes) for q in self.component.domain(terminal).across[: position + 1]]
         return [("node", self.terminals.index(terminal), i) for i in range(sum(counts[:-1]), sum(counts))]
 
     def _rotation(self, terminal: str, position: int, symbol: Symbol) -> Typed:
@@ -160,7 +160,7 @@ class _Builder:
     def _through_at(self, symbol: Symbol) -> Typed:
         """What enters the component at a terminal: its branches and its own assigned through."""
         terminal, position = symbol.of
-        total: Any = elementwise(lambda _: 0.0, shaped([0.0] * _count(symbol), symbol.sizes))
+        total: Any = elementwise(lambda _: 0.0, shaped([0.0] * scalar_count(symbol.sizes), symbol.sizes))
         if position == 0:
             for name, branch in self.component.branch_throughs.items():
                 sign = (branch.start == terminal) - (branch.end == terminal)
@@ -193,7 +193,7 @@ class _Builder:
         """`lagrange(y, ry)`: what the energies ask for at the component's own coordinates y with rates ry."""
         coordinates, rates = (evaluate(argument, scope) for argument in call.arguments)
         for name in {self.rates.get(str(n), str(n)): None for n in map(plain_name, call.arguments)}:
-            self.relative += range(self.own[name], self.own[name] + _count(self.table[name]))
+            self.relative += range(self.own[name], self.own[name] + scalar_count(self.table[name].sizes))
         forces = own_forces(flatten(coordinates.value), flatten(rates.value), self._energies)
         found = [(0.0 if p.is_zero() else self._rate(call, i, p)) + force for i, (p, force) in enumerate(forces)]
         return Typed(shaped(found, shape(coordinates.value)), JOULE / (coordinates.dimension or NO_DIMENSION))
@@ -262,7 +262,7 @@ class _Builder:
 
     def _row_keys(self) -> list[Key]:
         outputs: list[Key] = [("node", self.terminals.index(name), 0) for name in self.component.signal_outputs]
-        return [*(("own", i) for i in range(sum(_count(self.table[name]) for name in self.own))), *outputs]
+        return [*(("own", i) for i in range(sum(scalar_count(self.table[name].sizes) for name in self.own))), *outputs]
 
     def _row_residuals(self) -> list[Any]:
         """left - right of every row; a row `y = ...` of a signal output is kept for that signal's unknown."""
@@ -285,7 +285,7 @@ class _Builder:
         return [*ordered, *signals]
 
     def _own_names(self) -> tuple[str, ...]:
-        return tuple(_numbered(name, i, self.table[name]) for name in self.own for i in range(_count(self.table[name])))
+        return tuple(_numbered(name, i, self.table[name]) for name in self.own for i in range(scalar_count(self.table[name].sizes)))
 
     def _own_sizes(self) -> tuple[tuple[float | None, ...], tuple[str, ...]]:
         """Typical sizes and units of own unknowns; of coordinates that have velocities those of these."""
@@ -294,7 +294,7 @@ class _Builder:
             symbol = self.table[{y: ry for ry, y in self.rates.items()}.get(name, name)]
             quantity = symbol.of if symbol.kind == "var" else self._branch_domain(symbol.of).through[0]
             value = None if quantity.nominal is None else float(evaluate(quantity.nominal, Scope(lambda n: Typed(1.0))).value)
-            found += [(value, quantity.unit or "")] * _count(symbol)
+            found += [(value, quantity.unit or "")] * scalar_count(symbol.sizes)
         return tuple(zip(*found)) or ((), ())  # type: ignore[return-value]
 
     def _branch_domain(self, branch: Branch) -> DomainDef:
@@ -340,10 +340,6 @@ class _Builder:
             return resolve_name(Name((Part(terminal), *name.parts), span=name.span), self._whole, self.table)
 
         return self.symbols.parameter(live(t), 1)[0] * evaluate(domain.power, Scope(resolve, {"der": partial(self._der, of=terminal)})).value
-
-
-def _count(symbol: Symbol) -> int:
-    return scalar_count(symbol.sizes)
 
 
 def _numbered(name: str, index: int, symbol: Symbol) -> str:

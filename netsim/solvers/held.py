@@ -35,7 +35,7 @@ def held_rows(machine: Machine, found: Signature, static: Offsets, starts: list[
             raise _without_state(row, [taken[c] for c in seen])
     for charge, batch in free_at.items():
         if charge not in taken and not _has_static_default(batch):
-            position = (charge - system.n - batch.first_charge) % batch.n
+            position = (charge - system.n - batch.first.charge) % batch.n
             if set(batch.instances[position].nodes) == {GROUND}:
                 continue  # a body on the ground: its charges are constant
             default = _default_row(machine, charge)
@@ -80,8 +80,8 @@ def _default_row(machine: Machine, charge: int) -> StartRow | None:
     """The row that holds a charge where it begins by default; None where the elements of several calls share it."""
     system = machine.system
     for batch in system.batches:
-        if batch.instances and batch.n_charges and 0 <= charge - system.n - batch.first_charge < batch.n_charges * batch.n:
-            k, position = divmod(charge - system.n - batch.first_charge, batch.n)
+        if batch.instances and batch.n_charges and 0 <= charge - system.n - batch.first.charge < batch.n_charges * batch.n:
+            k, position = divmod(charge - system.n - batch.first.charge, batch.n)
             return kernel_row(
                 system, batch, position, charge_kernel(batch.form, k), batch.labels[position], "default", _begins_at(machine, charge), None
             )

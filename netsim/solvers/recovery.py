@@ -270,13 +270,13 @@ def _tables(stages: Stages, k: int, equations: Array, alive: list[list[Call]]) -
         if machine.element is not None:
             found.append((machine.element.levels.equations(int(order)), at, places[at]))
             continue
-        calls = _equations(machine, equations[at], int(order))
+        calls = equations_of(machine, equations[at], int(order))
         alive.append(calls)
         found.append((call_table(calls, machine.system.layout.uniforms), at, places[at]))
     return found
 
 
-def _equations(machine: Machine, equations: Array, order: int) -> list[Call]:
+def equations_of(machine: Machine, equations: Array, order: int) -> list[Call]:
     """The calls that write a derivative in time of some equations to these' own places."""
     system = machine.system
     size = system.n + system.layout.nq
@@ -291,32 +291,6 @@ def _equations(machine: Machine, equations: Array, order: int) -> list[Call]:
             scatter = system.layout.equation(numbers)
             calls.append(_call(machine, batch, derivative_of(batch, order), scatter, np.asarray(used.any(axis=1))))
     return calls
-
-
-@dataclass(frozen=True, eq=False)
-class ChargePlan:
-    """The definitions q - expr = 0 of all charges as one call table, where it writes them, and the charges' slots."""
-
-    table: Array
-    sums: Array
-    rows: Array
-    charges: Array
-    alive: list[Call]
-
-
-def plan_charges(machine: Machine) -> ChargePlan:
-    """The definitions of a machine's charges (absolute formulation)."""
-    layout, every = machine.system.layout, np.arange(machine.system.layout.nq)
-    calls = _equations(machine, machine.system.n + every, 0)
-    rows = layout.equation(machine.system.n + every)
-    return ChargePlan(call_table(calls, layout.uniforms), np.zeros(machine.system.out_size), rows, layout.charge(every, 0), calls)
-
-
-def set_planned_charges(plan: ChargePlan, g: Array) -> None:
-    """Charges from their definitions, in place: `netsim.solvers.initial.set_charges` for many points."""
-    plan.sums[:] = 0.0
-    run_table(plan.table, g, plan.sums)
-    g[plan.charges] -= plan.sums[plan.rows]
 
 
 def recover(recovery: Recovery, g: Array, state: Array, t: float) -> Array:

@@ -77,12 +77,11 @@ def four_bars(cells, **options):
 
 
 def test_four_bars_pass_twenty_line_ups():
-    """20 s are ten turns, each with two positions in which constraints lose rank; a hundredth of rtol leaves a hundredth of both errors."""
-    (energy, angle), (finer_energy, finer_angle) = (four_bars(2, stop=20.0, rtol=rtol) for rtol in (1e-5, 1e-7))
-    assert finer_energy < energy / 40
-    assert finer_angle < angle / 40
-    assert energy < 1e-3
-    assert angle < 2e-3
+    """20 s are ten turns, each with two positions in which constraints lose rank: errors stay within a hundred rtol of 36 J and of 64 rad."""
+    for rtol in (1e-5, 1e-7):
+        energy, angle = four_bars(2, stop=20.0, rtol=rtol)
+        assert energy < 100 * rtol
+        assert angle < 200 * rtol
 
 
 @pytest.mark.parametrize("rtol", [1e-3, 1e-4, 1e-6, 1e-8, 1e-9, 2e-10, 1e-10])
