@@ -1,5 +1,6 @@
 """G22's manipulator as a netlist: against an independent Lagrange code at a relative tolerance of 1e-12, by two formulations, by Newmark's method."""
 
+import re
 import sys
 from functools import cache
 
@@ -266,3 +267,12 @@ def test_the_arm_of_the_benchmark_is_the_netlist():
     q = np.random.default_rng(1).normal(size=4)
     assert np.abs(crba(found.tree, q) - crba(arm(4), q)).max() < 1e-12
     assert list(found.motion) == [True, True, False, False]
+
+
+def test_a_diverging_recursion_tells_the_instant_up_to_which_its_samples_stand():
+    text = (models_folder() / "manipulators/flexible_pendulum_2.net").read_text(encoding="utf-8")
+    text = re.sub(r"(?m)^run .*$", "run recursion(stop = 5 s, step = 0.02 s, beta = 0)", text)
+    (samples,) = netsim.load(text).run()
+    assert not samples.finished
+    assert samples.message == f"Newmark's method diverges: coordinates or speeds are beyond 1e+06 after t = {samples.time[-1]:g} s"
+    assert np.isfinite(samples.values).all()

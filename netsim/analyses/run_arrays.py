@@ -171,7 +171,7 @@ def consistent_plan(
     delayed = len(machine.problem.past.length) > 0
     if not (options.recovers or method.needs_rates or len(corners) or structure.index > 1 or switching or delayed):
         return compiled_plan(None), None
-    recovery = plan_recovery(machine, structure, trial.g, sizes=_sizes(machine, trial), following=method.explicit)
+    recovery = plan_recovery(machine, structure, trial.g, sizes=_sizes(machine, structure, trial), following=method.explicit)
     try:
         recover(recovery, trial.g, trial.start, t)
     except SimulationError:
@@ -180,18 +180,22 @@ def consistent_plan(
     return compiled_plan(recovery), recovery
 
 
-def _sizes(machine: Machine, trial: Trial) -> Array:
-    """How large velocities and values are, as far as that is known; else their nominal sizes."""
-    nk = machine.system.layout.nk
-    known = trial.scale[nk:] / trial.tolerances[RTOL]
-    return np.where(known > 1e3 * NOTHING * trial.nominal[nk:], known, trial.nominal[nk:])
+def _sizes(machine: Machine, structure: Structure, trial: Trial) -> Array:
+    """How large velocities and values are: their nominal sizes, but for values of the kinds that charges are made of the sizes that the run knows.
+
+    Others have no business with charges, and may be nothing but rounding yet (a force that is zero by symmetry)."""
+    nk, n, s = machine.system.layout.nk, machine.system.n, structure.signature
+    of_charges = s.kept & (s.equation >= n) & (s.variable >= nk) & (s.variable < n) & (s.level == 0)
+    kind, nominal, known = trial.kind[nk:], trial.nominal[nk:], trial.scale[nk:] / trial.tolerances[RTOL]
+    wanted = np.isin(kind, kind[s.variable[of_charges]]) & (known > 1e3 * NOTHING * nominal)
+    return np.where(wanted, known, nominal)
 
 
 def closing_plan(machine: Machine, structure: Structure, method: Method, trial: Trial, t: float) -> tuple[Consistent, Any]:
     """How an explicit method closes positions at the end of a step; factors taken at the point t; and what keeps that alive."""
     if not method.explicit or structure.index < 3:
         return compiled_plan(None), None
-    recovery = plan_recovery(machine, structure, trial.g, closing=True, sizes=_sizes(machine, trial))
+    recovery = plan_recovery(machine, structure, trial.g, closing=True, sizes=_sizes(machine, structure, trial))
     recover(recovery, trial.g, trial.start, t)
     return compiled_plan(recovery), recovery
 
