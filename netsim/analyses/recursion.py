@@ -252,6 +252,7 @@ def _newmark(machine: Machine, found: NetworkTree, options: RecursionOptions, g:
         tame = np.append(np.abs(np.hstack([run.q, run.v])).max(axis=1) < WILD, False)
         last, wild = max(1, int(np.argmin(tame))) - 1, not tame[:-1].all()
         said = f"diverges: coordinates or speeds are beyond {WILD:g}" if wild else "finds no solution"
-        failure = Problem("E505" if options.beta else "E507", f"Newmark's method {said} after t = {run.times[last]:g} s", hint=hint)
+        until = run.times[last] if len(run.times) else 0.0
+        failure = Problem("E505" if options.beta else "E507", f"Newmark's method {said} after t = {until:g} s", hint=hint)
     effort = {"steps": len(run.times) - 1, "iterations": run.iterations, "loop_seconds": run.seconds}
     return run.times[rows], run.q[rows], run.v[rows], failure, effort

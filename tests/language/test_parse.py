@@ -380,7 +380,7 @@ def test_the_scanner_loses_nothing(text, mode):
         before = scanner.place
         seen += "".join(token.text for token in scanner.next_statement(mode).tokens)
         assert scanner.place > before
-    assert seen == "".join(text.replace(";", "").split())
+    assert seen.replace(";", "") == "".join(text.replace(";", "").split())  # one of an open `when` stays a token
 
 
 @pytest.fixture
