@@ -39,6 +39,12 @@ def test_the_rate_of_a_signal_is_solved_for(method, forces):
         assert np.abs(run["d1.i"].values[1:] - np.sin(2 * t[1:])).max() < allowed * rtol
 
 
+def test_a_contraction_seen_before_is_not_believed_where_equations_curve():
+    """y^2 near y = 0: steps by first corrections alone were refused one after the other, so that 1e-6 took more steps than 1e-7."""
+    steps = [netsim.load(RATE).transient(stop=5, sample=0.0137, rtol=rtol, save=["d1.i"]).attrs["steps"] for rtol in (1e-4, 1e-6, 1e-7)]
+    assert steps[0] < steps[1] < steps[2]
+
+
 @pytest.mark.parametrize("flux", ("15.8 Wb*y", "15.8 Wb*sin(1 rad/s*time)"))
 def test_the_work_of_a_prescribed_flux_is_in_the_account(flux):
     text = "use magnetic\nuse signal\ns1 signal_source (y) value = sin(1 rad/s*time)\n"

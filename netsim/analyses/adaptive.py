@@ -36,6 +36,7 @@ from netsim.integrators.contract import (
 )
 from netsim.integrators.control import (
     FAILURES,
+    GROWING,
     NOW,
     RECOVERING,
     ROW,
@@ -124,6 +125,11 @@ class Running:
     @property
     def counters(self) -> Array:
         return self.trial.counters
+
+    @property
+    def grown(self) -> int:
+        """How often in a row, at last, a shorter step had a larger estimated error."""
+        return int(self.control.places[GROWING])
 
     @property
     def effort(self) -> dict[str, int]:

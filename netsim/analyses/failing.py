@@ -50,6 +50,8 @@ BEHIND = 1e-9
 """How far behind a jump a circuit goes on, as a share of the run."""
 FINEST = 1e-11
 """The smallest rtol that double precision leaves room for on most networks."""
+ROUNDED = 4
+"""So often in a row a shorter step had a larger estimated error: that grows with powers of 1/h, as rounding does, and nothing else."""
 MOST = 8
 """Failures in a row up to which a step is tried this way."""
 
@@ -165,7 +167,8 @@ def failure_of(run: Any, status: int) -> Problem:
     many = run.method.explicit and run.steps * run.options.stop > STIFF * before
     if many and status == NOT_FINITE and not not_finite(machine, run.trial.g):
         return explain_unstable(machine, run.options.method, before, run.steps, run.options.stop, run.trial.start)
-    stopped = Stopped(status, before, given or float(run.control.numbers[SIZE]), "" if given else WORDS[float(run.control.numbers[REASON])])
+    why = "" if given else WORDS[float(run.control.numbers[REASON])]
+    stopped = Stopped(status, before, given or float(run.control.numbers[SIZE]), why, run.grown >= ROUNDED)
     return explain_failure(machine, stopped, stands, run.trial.start, (run.trial.g, run.trial.out, run.trial.u))
 
 
@@ -190,8 +193,10 @@ def keep_last_step(run: Any) -> None:
     run.control.places[ROW] = row + 1
 
 
-def near_rounding(problem: Problem, rtol: float) -> Problem:
-    """The problem of a run, which says so where the tolerance is about the rounding of its equations."""
-    if rtol > FINEST:
+def near_rounding(problem: Problem, rtol: float, grown: int) -> Problem:
+    """The problem of a run, which says so where the tolerance is about the rounding of its equations: beyond what double precision leaves
+    room for at all, or where estimated errors grew as steps became shorter (derivatives of what is prescribed are differences over 1/h)."""
+    if rtol > FINEST and grown < ROUNDED:
         return problem
-    return replace(problem, hint=f"rtol = {rtol:g} is near the rounding of these equations: try rtol = 1e-10; {problem.hint}")
+    enough = max(1e-10, 10.0 * rtol)
+    return replace(problem, hint=f"rtol = {rtol:g} is near the rounding of these equations: try rtol = {enough:g}; {problem.hint}")

@@ -98,7 +98,7 @@ def first_control(
     features = stop / FEATURES / method.gap if method.explicit and curved(machine) else stop / 4
     longest = fixed if fixed else min(options.max_step or features, WITHIN * past.length.min(initial=np.inf))
     weight = GIVEN_STEP / method.tolerance(options.rtol) if fixed and method.name not in FIXED else 0.0
-    tail = [stop / FEATURES, 0.0, np.inf, weight, 0.0]
+    tail = [stop / FEATURES, 0.0, np.inf, weight, 0.0, 0.0]
     numbers = np.array([0.0, size, stop, fixed, 1e-15 * stop, longest, BY_ERROR, 0.0, np.inf, np.inf, *tail])
     kinematic_constraints = structure.index > 1 and len(plan.sizes) > 0 and not method.explicit  # whose steps end in one of themselves
     grid: Array = np.zeros(0)
@@ -117,7 +117,7 @@ def first_control(
     at_once = int(np.any(np.isfinite(limits[structure.dynamic.d[: len(limits)] == 0])))
     solving = int(at_once and not recovering)
     within = int(np.any(np.isfinite(limits[machine.system.layout.nk :])))
-    places = np.array([0, 0, 0, 0, every, int(kinematic_constraints), recovering, int(len(plan.sizes) > 0), 0, 0, 0, 0, at_once, within, solving])
+    places = np.array([0, 0, 0, 0, every, int(kinematic_constraints), recovering, int(len(plan.sizes) > 0), 0, 0, 0, 0, at_once, within, solving, 0])
     return Control(numbers, places, inside, np.append(peaks, np.inf), np.append(grid, np.inf), *looked)
 
 

@@ -104,7 +104,7 @@ def transient(
     except KeyboardInterrupt:
         message = f"interrupted at t = {run.now:g} s"
     if failure:
-        failure = near_rounding(failure, 1.0 if options.step else options.rtol)
+        failure = near_rounding(failure, 1.0 if options.step else options.rtol, run.grown if isinstance(run, Running) else 0)
         message = failure.message
         if isinstance(run, Stepping):
             keep_last(run, reader)

@@ -42,8 +42,10 @@ from netsim.integrators.control import (
     EVERY,
     FAILURES,
     FIXED,
+    GROWING,
     LAST,
     LEAST,
+    LEFT,
     LONGEST,
     MISSED,
     NOW,
@@ -119,7 +121,8 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
             trial.counters[REJECTED] += 1
             trial.counters[REFUSED] += 1
             places[FAILURES] += 1
-            numbers[SIZE], numbers[REASON] = h * _shortened(problem, trial, error), BY_ERROR
+            places[GROWING] += 1 if 0.0 < numbers[LEFT] < error else 0
+            numbers[SIZE], numbers[REASON], numbers[LEFT] = h * _shortened(problem, trial, error), BY_ERROR, error
             continue
         if places[PROJECTING]:
             trial.counters[ASTRAY] += 0 if set_time(problem, trial, last) == CONVERGED else 1
@@ -153,6 +156,8 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
         places[STEP] += 1 if whole else 0
         wanted = h * (min(factor_, 1.0) if places[FAILURES] else factor_)
         places[FAILURES] = 0
+        if places[CREEPING] == 0:
+            places[GROWING], numbers[LEFT] = 0, 0.0
         numbers[SIZE] = min(numbers[LONGEST], max(wanted, numbers[SIZE]) if at_corner or h < 0.99 * numbers[SIZE] else wanted)
         numbers[NOW] = target
         while control.peaks[places[PEAK]] <= target:
@@ -192,8 +197,8 @@ def _stop_at_event(method, problem, factor, trial, control, plan, readout, watch
         control.numbers[NOW] = t + cut * h
         trial.counters[ACCEPTED] += 1
     trial.counters[RESTARTED] = 1
-    control.places[FAILURES] = 0
-    control.numbers[REASON] = BY_EVENT
+    control.places[FAILURES] = control.places[GROWING] = 0
+    control.numbers[REASON], control.numbers[LEFT] = BY_EVENT, 0.0
     return EVENT
 
 

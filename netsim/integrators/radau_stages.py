@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from netsim.integrators.contract import ITERATIONS, REFUSED, RESTARTED, RTOL, error_norm, solve
+from netsim.integrators.contract import CURVED, ITERATIONS, REFUSED, RESTARTED, RTOL, error_norm, solve
 from netsim.integrators.radau_arrays import EPS, FAINT, LAST_H, SHRINK, THETA, C
 from netsim.integrators.radau_matrix import solve_pair
 from netsim.integrators.scales import widen
@@ -16,6 +16,10 @@ from netsim.solvers.newton import CONVERGED, NOT_CONVERGED, NOT_FINITE
 ITERATIONS_MOST = 14
 ROUNDINGS, RESTING = 4.0, 1e-12
 """So many roundings of a position may be left when its corrections grow no smaller; the part of its nominal size below which a velocity rests."""
+
+BELIEVED, BELIEVED_CURVED = 1e-6, 1e-3
+"""The smallest contraction of a step before that a first correction is judged by: where equations curve (the square of a signal near its zero), it is
+no measure of the next."""
 
 
 @inner
@@ -154,7 +158,8 @@ def newton(method, problem, factor, trial, h):
     tolerance, nk = trial.tolerances[1], problem.sizes[NK]
     if nk:  # velocities are known to the rounding of positions over the step
         tolerance = max(tolerance, 0.5 * EPS * method.eigenvalues[0] / (h * trial.tolerances[0]))
-    faint = 1.0 if trial.counters[REFUSED] else max(memory[FAINT], 1e-6) ** 0.8
+    believed = BELIEVED_CURVED if trial.counters[CURVED] else BELIEVED
+    faint = 1.0 if trial.counters[REFUSED] else max(memory[FAINT], believed) ** 0.8
     before, theta = 0.0, 1e-3
     seen = 2 if nk else 1
     memory[SHRINK] = 0.5

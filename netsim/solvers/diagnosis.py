@@ -54,12 +54,14 @@ def _named(machine: Machine, sizes: Array, most: int = NAMED) -> list[str]:
 
 @dataclass(frozen=True)
 class Stopped:
-    """How a run stopped: the last step's status, the instant it set out from, its size, what had shortened it (empty: steps were given)."""
+    """How a run stopped: the last step's status, the instant it set out from, its size, what had shortened it (empty: steps were given), and whether
+    shorter steps had larger estimated errors."""
 
     status: int
     before: float
     size: float
     shortened: str = ""
+    rounded: bool = False
 
     @property
     def when(self) -> str:
@@ -88,6 +90,8 @@ def explain_failure(machine: Machine, stopped: Stopped, stands: Array, state: Ar
     g, out, u = tried
     if stopped.status == OUTSIDE_TABLE:
         return table_ends(t)
+    if stopped.rounded:
+        return _explain_rounding(machine, stopped, state)
     entries, residuals = out[system.layout.entries : system.layout.entries + system.pattern.nnz], out[: system.n]
     found = _singular(machine, entries) if stopped.status == SINGULAR else _singular_ahead(machine, stopped, stands)
     if found is not None:
@@ -158,6 +162,16 @@ def _explain_runaway(machine: Machine, stopped: Stopped, state: Array) -> Proble
     what = f": {words} changes by its own size within {time:.2g} s" if words else ""
     message = f"no step is short enough beyond t = {stopped.before:g} s{what}"
     hint = f"a value grows without bound, or jumps: limit it in this element, or end the run before; {stopped.last}"
+    return Problem("E507", message, span_of(machine.system, place), hint=hint)
+
+
+def _explain_rounding(machine: Machine, stopped: Stopped, state: Array) -> Problem:
+    words, _, place = fastest(machine, state)
+    beside = f"; {words} changes fastest there" if words else ""
+    message = (
+        f"rounding leaves no step that meets the tolerance beyond t = {stopped.before:g} s: the estimated error grows as steps become shorter{beside}"
+    )
+    hint = f"derivatives of what is prescribed are differences over the step, and so is their rounding; {stopped.last}"
     return Problem("E507", message, span_of(machine.system, place), hint=hint)
 
 
