@@ -20,7 +20,7 @@ def stages(text: str) -> dict[str, float]:
     import netsim
     from netsim.expansion import build_network
     from netsim.language.parse import parse
-    from netsim.levels import constant_charges
+    from netsim.levels import absent_rates
     from netsim.solvers.initial import consistent_start
     from netsim.solvers.machine import build_machine
     from netsim.solvers.redundancy import solvable
@@ -41,8 +41,8 @@ def stages(text: str) -> dict[str, float]:
     values = Values(network)
     system = timed("system", lambda: build_system(network, values))
     timed("findings", lambda: findings(system))
-    constant = timed("parameter values", lambda: constant_charges(system, values))
-    system, structure = timed("levels", lambda: solvable(system, constant))
+    absent = timed("parameter values", lambda: absent_rates(system, values))
+    system, structure = timed("levels", lambda: solvable(system, values, absent))
     machine = timed("machine", lambda: build_machine(system, values))
     seconds["text to machine"] = sum(seconds.values())
     timed("consistent start", lambda: consistent_start(machine, structure))

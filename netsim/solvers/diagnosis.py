@@ -161,7 +161,9 @@ def _explain_runaway(machine: Machine, stopped: Stopped, state: Array) -> Proble
     words, time, place = fastest(machine, state)
     what = f": {words} changes by its own size within {time:.2g} s" if words else ""
     message = f"no step is short enough beyond t = {stopped.before:g} s{what}"
-    hint = f"a value grows without bound, or jumps: limit it in this element, or end the run before; {stopped.last}"
+    apart = float(np.spacing(stopped.before))
+    begin = f"instants there are {apart:.1g} s apart: let what is fast happen earlier; " if stopped.size < 4.0 * apart else ""
+    hint = f"{begin}a value grows without bound, or jumps: limit it in this element, or end the run before; {stopped.last}"
     return Problem("E507", message, span_of(machine.system, place), hint=hint)
 
 

@@ -71,7 +71,9 @@ def fastest(machine: Machine, state: Array) -> tuple[str, float, Array]:
     x, v, a = state[:nk], state[nk : 2 * nk], state[2 * nk : 3 * nk]
     q, rate = state[3 * nk + ny : 3 * nk + ny + nq], state[3 * nk + ny + nq : 3 * nk + ny + 2 * nq]
     nominal = system.nominals[:nk]
-    speeds = np.concatenate([np.abs(v) / (np.abs(x) + nominal), np.abs(a) / (np.abs(v) + nominal), np.abs(rate) / np.maximum(np.abs(q), 1e-300)])
+    with np.errstate(over="ignore"):  # the rate of a charge that is nothing
+        charged = np.abs(rate) / np.maximum(np.abs(q), 1e-300)
+    speeds = np.concatenate([np.abs(v) / (np.abs(x) + nominal), np.abs(a) / (np.abs(v) + nominal), charged])
     speeds[~np.isfinite(speeds)] = 0.0
     unit = np.zeros(system.n)
     if not len(speeds):
