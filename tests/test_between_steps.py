@@ -300,9 +300,10 @@ def test_max_step_bounds_steps_and_excludes_step():
 
 @pytest.mark.parametrize("rtol", [1e-2, 3e-3, 1e-3])
 def test_corrections_beyond_a_knee_are_given_up(rtol):
-    """One correction of a sample by a blocking diode's slope went fifty amplitudes away; the sample is solved for, or the run says that it was not."""
-    (samples,) = load(Path(__file__).parent / "reference/spice/diode_bridge.cir").run({"method": "trbdf2", "rtol": rtol})
-    (exact,) = load(Path(__file__).parent / "reference/spice/diode_bridge.cir").run({"rtol": 1e-7})
+    """Far up an exponential every correction is as small as its knee: TR-BDF2 found 33 A in place of 1 A, and one correction of a sample by a
+    blocking diode's slope went fifty amplitudes away. A sample is solved for, or the run says that it was not."""
+    circuit = load(Path(__file__).parent / "reference/spice/diode_bridge.cir")
+    (samples,), (exact,) = circuit.run({"method": "trbdf2", "rtol": rtol}), circuit.run({"rtol": 1e-7})
     assert samples.warnings or np.abs(samples.values - exact.values).max() < 20 * rtol * np.ptp(exact.values)
 
 

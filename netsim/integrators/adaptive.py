@@ -103,8 +103,6 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
             share = followed(problem, trial, readout, t, target - t)
             target, at_corner = (t + share * (target - t), False) if share < 1.0 else (target, at_corner)
         h = target - t
-        if h <= 0.0:
-            return UNRESOLVED
         last = min(target, control.corners[places[CORNER]]) - EDGE * max(abs(target), abs(h)) if at_corner else target
         numbers[LAST] = last
         set_scales(problem, trial)
@@ -210,8 +208,10 @@ def _shortened(problem, trial, error):
     again and again meets a kink, and they hardly go with h at all."""
     if trial.counters[RESTARTED] and error > 10.0:
         return max(0.02, 1.0 / error)
-    kinks = max(1, trial.counters[REFUSED]) ** 2 if problem.sizes[NK] == 0 else 1
-    return min(0.9, proposed(error, trial.tolerances[POWER] / kinks))
+    refused = trial.counters[REFUSED]
+    if problem.sizes[NK] or refused == 1:
+        return min(0.9, proposed(error, trial.tolerances[POWER]))
+    return min(0.9, proposed(error, trial.tolerances[POWER] / refused**2)) if refused else 0.9
 
 
 @lean

@@ -56,22 +56,28 @@ def correction(method, problem, factor, trial, control, first, t, h, theta):
 
 @inner
 def corrected(method, problem, factor, trial, control, t, h, theta):
-    """Values at t + theta h that the equations hold for, as far as corrections by the step's own matrix lead there: False where they grow."""
-    first, at = problem.sizes[NK], 2 * problem.sizes[NK]
+    """Values at t + theta h into trial.middle and g, for which the equations hold, as far as corrections by the step's own matrix lead there.
+
+    Where they grow, values that the polynomials miss are those on the straight line between the ends; False then."""
+    first, at, e, middle = problem.sizes[NK], 2 * problem.sizes[NK], trial.work[0], trial.middle
     missed = correction(method, problem, factor, trial, control, first, t, h, theta)
     for _ in range(CORRECTIONS):
         if missed <= 1.0:
             return True
-        if missed >= REJECTED_ALWAYS:
-            return False
-        e = trial.work[0]
         for i in range(first, e.shape[0]):
-            trial.middle[at + i] -= e[i]
+            middle[at + i] -= e[i]
         before = missed
         missed = _missed(problem, factor, trial, control, first, h)
-        if missed > 0.9 * before:
-            return False
-    return missed <= 1.0
+        if not missed <= 0.9 * before:
+            break
+    if missed <= 1.0:
+        return True
+    correction(method, problem, factor, trial, control, first, t, h, theta)
+    for i in range(first, e.shape[0]):
+        if not abs(e[i]) <= control.limits[i] * trial.scale[problem.sizes[NK] + i]:
+            middle[at + i] = (1.0 - theta) * trial.start[at + i] + theta * trial.end[at + i]
+    place(problem, trial.g, middle)
+    return False
 
 
 @inner

@@ -201,11 +201,9 @@ def _sample(method, problem, factor, trial, control, plan, readout, t, h, theta,
         readout.power[STORED], readout.power[KINETIC] = _stored(readout, theta / end), 0.0
         _write(problem, trial, readout, control.places[ROW], instant)
     else:
-        solved = False
-        if control.places[SOLVING] and theta < 1.0:
-            solved = corrected(method, problem, factor, trial, control, t, h, theta)
-            trial.counters[ASTRAY] += 0 if solved else 1
-        if not solved:
+        if control.places[SOLVING] and not control.places[RECOVERING] and theta < 1.0:
+            trial.counters[ASTRAY] += 0 if corrected(method, problem, factor, trial, control, t, h, theta) else 1
+        else:
             look(method, problem, trial, control, plan, t, h, theta)
         take(problem, trial, readout, control.places[ROW], instant)
     control.places[ROW] += 1

@@ -100,7 +100,8 @@ def _factorised(problem, factor, trial):
 def _corrected(problem, factor, trial):
     """Newton's method, with the kept matrix while corrections shrink fast, with a new one in each iteration where they do not.
 
-    What is left is judged by the contraction seen in this stage. One of before says nothing beyond a knee, where corrections by the matrix of steep
+    What is left is judged by the contraction seen in this stage. Where corrections have grown, two within the tolerance must
+    contract: far up an exponential every correction is as small as its knee, which may be less than a tolerance. One of before says nothing beyond a knee, where corrections by the matrix of steep
     slopes are small whatever is left; a linear network is asked again after some stages."""
     tolerances, counters, u, du = trial.tolerances, trial.counters, trial.u, trial.work[0]
     kept, before, growths = counters[FRESH] == 1, 0.0, 0
@@ -121,10 +122,11 @@ def _corrected(problem, factor, trial):
         if iteration:
             rate = norm / before if before > 0.0 else 0.0
             growths += rate > 1.0 and norm > SHARE
+            rate = 1.0 if growths and before > 1.0 else rate
         if not norm < REJECTED_ALWAYS or growths > GROWTHS:
             return NOT_CONVERGED
         rate = min(0.9, max(LEAST, rate))
-        if norm * rate / (1.0 - rate) <= SHARE and (iteration or linear or not kept):
+        if norm * rate / (1.0 - rate) <= SHARE and (iteration or linear):
             spread(problem, trial.g, trial.history, u)
             counters[FRESH] = 1 if rate < SLOW else 0
             tolerances[RATE] = rate if iteration else 2.0 * rate

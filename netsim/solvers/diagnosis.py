@@ -97,9 +97,10 @@ def explain_failure(machine: Machine, stopped: Stopped, stands: Array, state: Ar
     if found is not None:
         problem = explain_singular(machine, found, t)
         return Problem("E502", problem.message, problem.span, hint=f"{problem.hint}; {stopped.last}")
-    if broken := _without_value(machine, stopped, stands, g):
+    nowhere = stopped.size < np.spacing(stopped.before)  # a step that leads nowhere has no rates
+    if not nowhere and (broken := _without_value(machine, stopped, stands, g)):
         return _explain_not_finite(machine, stopped, broken, residuals, g)
-    if stopped.status == UNRESOLVED:
+    if stopped.status == UNRESOLVED or nowhere:
         return _explain_runaway(machine, stopped, state)
     scaled = worst_rows(machine, residuals, entries, u)
     rows, where = _named(machine, scaled), _row_span(machine, int(np.argmax(scaled)))
