@@ -1,9 +1,12 @@
 """Between the ends of steps, against closed forms: what follows at once, what acts on a short stretch, brief conditions, integrals."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from netsim import load
+from netsim.analyses.run_arrays import curved
 from netsim.corners import samples_passed
 from netsim.errors import InputError
 from netsim.integrators import tableaux
@@ -293,3 +296,20 @@ def test_max_step_bounds_steps_and_excludes_step():
     assert few.attributes["steps"] < 100 and many.attributes["steps"] >= 1000
     with pytest.raises(InputError, match="exclude each other"):
         load(text + "run transient(stop = 1 s, step = 1 ms, max_step = 1 ms)\n").run({})
+
+
+@pytest.mark.parametrize("rtol", [1e-2, 3e-3, 1e-3])
+def test_corrections_beyond_a_knee_are_given_up(rtol):
+    """One correction of a sample by a blocking diode's slope went fifty amplitudes away; the sample is solved for, or the run says that it was not."""
+    (samples,) = load(Path(__file__).parent / "reference/spice/diode_bridge.cir").run({"method": "trbdf2", "rtol": rtol})
+    (exact,) = load(Path(__file__).parent / "reference/spice/diode_bridge.cir").run({"rtol": 1e-7})
+    assert samples.warnings or np.abs(samples.values - exact.values).max() < 20 * rtol * np.ptp(exact.values)
+
+
+def test_linear_networks_are_looked_into_once_a_step():
+    """Fewer looks leave a stiff relaxation wrong (tests/integrators/test_stiff.py), more cost a ladder half its time."""
+    model = load(Path(__file__).parent / "reference/spice/rc_ladder_10.cir")
+    machine = model.machine
+    assert not curved(machine)
+    plain = load("use electrical\nr1 resistor (a, ground) R = 1 Ohm\nd1 diode (a, ground)\ns current (a, ground) I = 1 A\n")
+    assert curved(plain.machine)

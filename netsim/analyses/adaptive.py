@@ -15,7 +15,7 @@ from netsim.analyses.methods import Method, method_named
 from netsim.analyses.options import TransientOptions
 from netsim.analyses.passing import pass_event
 from netsim.analyses.pivots import pivots_of
-from netsim.analyses.run_arrays import closing_plan, consistent_plan, defect_limits, first_control, first_factor, first_readout, first_trial
+from netsim.analyses.run_arrays import FEATURES, closing_plan, consistent_plan, defect_limits, first_control, first_factor, first_readout, first_trial
 from netsim.analyses.sizes import set_rounding
 from netsim.errors import InputError, Problem, SimulationError
 from netsim.integrators.adaptive import DONE, EVENT, FULL, GOING, advance
@@ -36,12 +36,10 @@ from netsim.integrators.contract import (
 )
 from netsim.integrators.control import (
     FAILURES,
-    GROWING,
     NOW,
     RECOVERING,
     ROW,
     SIZE,
-    SPACING,
     TRACED,
     Control,
 )
@@ -127,11 +125,6 @@ class Running:
         return self.trial.counters
 
     @property
-    def grown(self) -> int:
-        """How often in a row, at last, a shorter step had a larger estimated error."""
-        return int(self.control.places[GROWING])
-
-    @property
     def effort(self) -> dict[str, int]:
         """What the loop did besides accepted steps."""
         found = {name: int(self.counters[k]) for name, k in EFFORT}
@@ -189,7 +182,7 @@ def _begin(machine: Machine, structure: Structure, options: TransientOptions, g:
     shares, tables = plan_sharing(machine, reactions)
     readout = first_readout(machine, reader, tracer, shares, method, control)
     if events:
-        events.watch.spacing[0] = control.numbers[SPACING]
+        events.watch.spacing[0] = options.stop / FEATURES
     watch = bundled(events.watch if events else nothing_to_watch())
     held = [alive, recovery, closed, tables, reader, tracer]
     parts = method, trial, control, readout, plan, closing, factor, arrays, reactions, watch

@@ -21,6 +21,7 @@ from netsim.integrators.control import (
     EDGE,
     FAILURES,
     FIXED,
+    GROWING,
     NOW,
     REASON,
     RECOVERING,
@@ -168,7 +169,7 @@ def failure_of(run: Any, status: int) -> Problem:
     if many and status == NOT_FINITE and not not_finite(machine, run.trial.g):
         return explain_unstable(machine, run.options.method, before, run.steps, run.options.stop, run.trial.start)
     why = "" if given else WORDS[float(run.control.numbers[REASON])]
-    stopped = Stopped(status, before, given or float(run.control.numbers[SIZE]), why, run.grown >= ROUNDED)
+    stopped = Stopped(status, before, given or float(run.control.numbers[SIZE]), why, grown(run) >= ROUNDED)
     return explain_failure(machine, stopped, stands, run.trial.start, (run.trial.g, run.trial.out, run.trial.u))
 
 
@@ -191,6 +192,11 @@ def keep_last_step(run: Any) -> None:
     readout.totals[1] = readout.totals[0]
     take(problem, bundled(trial), bundled(readout), row, now)
     run.control.places[ROW] = row + 1
+
+
+def grown(run: Any) -> int:
+    """How often in a row, at last, a shorter step had a larger estimated error."""
+    return int(run.control.places[GROWING])
 
 
 def near_rounding(problem: Problem, rtol: float, grown: int) -> Problem:

@@ -98,7 +98,8 @@ def first_control(
     features = stop / FEATURES / method.gap if method.explicit and curved(machine) else stop / 4
     longest = fixed if fixed else min(options.max_step or features, WITHIN * past.length.min(initial=np.inf))
     weight = GIVEN_STEP / method.tolerance(options.rtol) if fixed and method.name not in FIXED else 0.0
-    tail = [stop / FEATURES, 0.0, np.inf, weight, 0.0, 0.0]
+    spacing = stop / FEATURES if curved(machine) else np.inf  # polynomials that hold at an instant of a step hold in all of it
+    tail = [spacing, 0.0, np.inf, weight, 0.0, 0.0]
     numbers = np.array([0.0, size, stop, fixed, 1e-15 * stop, longest, BY_ERROR, 0.0, np.inf, np.inf, *tail])
     kinematic_constraints = structure.index > 1 and len(plan.sizes) > 0 and not method.explicit  # whose steps end in one of themselves
     grid: Array = np.zeros(0)

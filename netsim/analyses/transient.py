@@ -13,7 +13,7 @@ from netsim.analyses.adaptive import Running, begin_adaptive, integrate_adaptive
 from netsim.analyses.beginning import begun, told
 from netsim.analyses.event_log import log_text
 from netsim.analyses.events import has_events
-from netsim.analyses.failing import keep_last_step, near_rounding
+from netsim.analyses.failing import grown, keep_last_step, near_rounding
 from netsim.analyses.judging import energy_verdict, step_verdicts
 from netsim.analyses.options import TransientOptions
 from netsim.analyses.stepping import Progress, Stepping, begin_run, integrate, keep_last
@@ -104,7 +104,7 @@ def transient(
     except KeyboardInterrupt:
         message = f"interrupted at t = {run.now:g} s"
     if failure:
-        failure = near_rounding(failure, 1.0 if options.step else options.rtol, run.grown if isinstance(run, Running) else 0)
+        failure = near_rounding(failure, 1.0 if options.step else options.rtol, grown(run) if isinstance(run, Running) else 0)
         message = failure.message
         if isinstance(run, Stepping):
             keep_last(run, reader)

@@ -210,7 +210,7 @@ def _shortened(problem, trial, error):
     again and again meets a kink, and they hardly go with h at all."""
     if trial.counters[RESTARTED] and error > 10.0:
         return max(0.02, 1.0 / error)
-    kinks = trial.counters[REFUSED] ** 2 if problem.sizes[NK] == 0 else 1
+    kinks = max(1, trial.counters[REFUSED]) ** 2 if problem.sizes[NK] == 0 else 1
     return min(0.9, proposed(error, trial.tolerances[POWER] / kinks))
 
 

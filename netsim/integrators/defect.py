@@ -21,6 +21,8 @@ from netsim.solvers.newton import CONVERGED
 FAR, NEAR, MOST = 0.86, 0.35, 1000
 """Where in its part of a step an instant lies: where the polynomials of Radau's stages are farthest from what they follow, for values that follow
 others at once (they may bend anywhere) also where they are so between the first two; and how many instants there are at most."""
+CORRECTIONS = 8
+"""So many corrections by the step's matrix lead a sample to its equations, or none does."""
 
 
 @inner
@@ -44,13 +46,38 @@ def defect(method, problem, factor, trial, control, t, h):
 
 @inner
 def correction(method, problem, factor, trial, control, first, t, h, theta):
-    """The correction at t + theta h of the unknowns from `first` on, as a multiple of what is allowed; multipliers, which no polynomial follows,
-    have no limit."""
-    g, out, e, nk, limits = trial.g, trial.out, trial.work[0], problem.sizes[NK], control.limits
+    """The correction at t + theta h of the unknowns from `first` on, as a multiple of what is allowed."""
     motion_between(problem, trial.start, trial.end, theta, h, trial.middle)
     between(method, problem, trial, theta, h, trial.middle, trial.whole)
     if set_time(problem, trial, t + theta * h) != CONVERGED:
         return REJECTED_ALWAYS
+    return _missed(problem, factor, trial, control, first, h)
+
+
+@inner
+def corrected(method, problem, factor, trial, control, t, h, theta):
+    """Values at t + theta h that the equations hold for, as far as corrections by the step's own matrix lead there: False where they grow."""
+    first, at = problem.sizes[NK], 2 * problem.sizes[NK]
+    missed = correction(method, problem, factor, trial, control, first, t, h, theta)
+    for _ in range(CORRECTIONS):
+        if missed <= 1.0:
+            return True
+        if missed >= REJECTED_ALWAYS:
+            return False
+        e = trial.work[0]
+        for i in range(first, e.shape[0]):
+            trial.middle[at + i] -= e[i]
+        before = missed
+        missed = _missed(problem, factor, trial, control, first, h)
+        if missed > 0.9 * before:
+            return False
+    return missed <= 1.0
+
+
+@inner
+def _missed(problem, factor, trial, control, first, h):
+    """The correction of trial.middle into trial.work[0], and its size; multipliers, which no polynomial follows, have no limit."""
+    g, out, e, nk, limits = trial.g, trial.out, trial.work[0], problem.sizes[NK], control.limits
     place(problem, g, trial.middle)
     for i in range(problem.sizes[ENTRIES]):
         out[i] = 0.0

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.integrators.contract import ASTRAY, REJECTED_ALWAYS, RESTARTED, between, projected, set_time
+from netsim.integrators.contract import ASTRAY, RESTARTED, between, projected, set_time
 from netsim.integrators.control import EDGE, EVERY, GRID, LAST, PROJECTING, RECOVERING, ROW, SOLVING, STEP, STOP, TRACED
-from netsim.integrators.defect import correction
+from netsim.integrators.defect import corrected
 from netsim.integrators.states import DISSIPATED, KINETIC, STORED, SUPPLIED, copy, energies, motion_between, move_charts, place, sample
 from netsim.integrators.turnover import balanced, flowed, met
 from netsim.kernels.bundle import Bundle
@@ -194,19 +194,19 @@ def _stored(readout, theta):
 @inner
 def _sample(method, problem, factor, trial, control, plan, readout, t, h, theta, end, instant):
     """One row: signals and the energy account at t + theta h, of a step that is taken up to the share `end`. Where the step's
-    polynomials miss values by more than is allowed (beyond a knee between the instants that were looked at) one Newton step corrects them."""
+    polynomials miss values by more than is allowed (beyond a knee between the instants that were looked at) corrections follow."""
     _total(readout, end * h, theta / end)
     if readout.read.shape[0] < trial.whole.shape[0]:
         _look_at_read(method, problem, trial, control, readout.read, t, h, theta)
         readout.power[STORED], readout.power[KINETIC] = _stored(readout, theta / end), 0.0
         _write(problem, trial, readout, control.places[ROW], instant)
     else:
-        missed = 0.0
+        solved = False
         if control.places[SOLVING] and theta < 1.0:
-            missed = correction(method, problem, factor, trial, control, problem.sizes[NK], t, h, theta)
-        look(method, problem, trial, control, plan, t, h, theta)
-        for i in range(problem.sizes[NY] if 1.0 < missed < REJECTED_ALWAYS else 0):  # at most: there is no finite correction
-            trial.middle[3 * problem.sizes[NK] + i] -= trial.work[0][problem.sizes[NK] + i]
+            solved = corrected(method, problem, factor, trial, control, t, h, theta)
+            trial.counters[ASTRAY] += 0 if solved else 1
+        if not solved:
+            look(method, problem, trial, control, plan, t, h, theta)
         take(problem, trial, readout, control.places[ROW], instant)
     control.places[ROW] += 1
 
