@@ -196,8 +196,21 @@ def test_components_page_is_the_library_as_it_is():
 
 
 def test_links_lead_somewhere():
-    for page, target in [(p, t) for p in PAGES for t in re.findall(r"\]\(([^)#]+)[^)]*\)", p.read_text(encoding="utf-8"))]:
+    pages = [*PAGES, *(ROOT / "docs/decisions").glob("*.md")]
+    for page, target in [(p, t) for p in pages for t in re.findall(r"\]\(([^)#]+)[^)]*\)", p.read_text(encoding="utf-8"))]:
         assert target.startswith("http") or (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_decision_records_are_short_and_listed():
+    folder = ROOT / "docs/decisions"
+    index, records = (folder / "README.md").read_text(encoding="utf-8"), sorted(folder.glob("0*.md"))
+    assert len({record.name[:4] for record in records}) == len(records), "two records have one number"
+    for record in records:
+        lines = record.read_text(encoding="utf-8").splitlines()
+        assert len(lines) <= 40 and max(map(len, lines)) <= 120, record.name
+        assert f"({record.name}) {lines[0].removeprefix('# ')}\n" in index, f"{record.name} is not in the index under its title"
+        for part in ("Context", "Decision", "Measured", "Consequences"):
+            assert sum(line.startswith(f"**{part}.** ") for line in lines) == 1, f"{record.name}: {part}"
 
 
 def test_sections_are_numbered_in_order():

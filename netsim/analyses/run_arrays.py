@@ -112,7 +112,8 @@ def first_control(
     every = 0 if options.sample else options.every
     memoryless = structure.dynamic.c.sum() == structure.dynamic.d.sum()  # no step's error tells how its values bend
     recovering = int(len(plan.sizes) > 0 and (method.explicit or (options.recovers and (kinematic or structure.index > 1 or memoryless))))
-    cut = corners if not fixed or method.order > 1 else np.zeros(0)  # a given step of order 1 gains nothing: see docs/decisions.md
+    # a given step of order 1 gains nothing: docs/decisions/0050-implicit-euler-is-kept-to-its-formula.md
+    cut = corners if not fixed or method.order > 1 else np.zeros(0)
     inside = np.append(cut[(cut > 0) & (cut < stop * (1 - 1e-12))], np.inf)
     limits = looked[0]
     at_once = int(np.any(np.isfinite(limits[structure.dynamic.d[: len(limits)] == 0])))
