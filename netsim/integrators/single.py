@@ -100,9 +100,9 @@ def _factorised(problem, factor, trial):
 def _corrected(problem, factor, trial):
     """Newton's method, with the kept matrix while corrections shrink fast, with a new one in each iteration where they do not.
 
-    What is left is judged by the contraction seen in this stage. Where corrections have grown, two within the tolerance must
-    contract: far up an exponential every correction is as small as its knee, which may be less than a tolerance. One of before says nothing beyond a knee, where corrections by the matrix of steep
-    slopes are small whatever is left; a linear network is asked again after some stages."""
+    What is left is judged by the contraction seen in this stage. Where corrections have grown, two within the tolerance must contract: far up an
+    exponential every correction is as small as its knee, which may be less than a tolerance. A contraction of before says nothing beyond a knee,
+    where corrections by the matrix of steep slopes are small whatever is left; a linear network is asked again after some stages."""
     tolerances, counters, u, du = trial.tolerances, trial.counters, trial.u, trial.work[0]
     kept, before, growths = counters[FRESH] == 1, 0.0, 0
     linear = counters[CURVED] == 0 and tolerances[RATE] < LINEAR
