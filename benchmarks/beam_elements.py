@@ -24,7 +24,7 @@ from functools import cache, partial
 import numpy as np
 
 import netsim
-from netsim.library import models_folder
+from netsim.library.files import models_folder
 
 SIZES = (10, 30, 100, 300, 1000)
 EVERY = 0.01

@@ -15,8 +15,8 @@ import time
 import numpy as np
 
 import netsim
-from netsim.errors import SimulationError
-from netsim.library import models_folder
+from netsim.library.files import models_folder
+from netsim.text.errors import SimulationError
 
 METHODS = ("rk6", "rk8", "bdf", "radau", "generalized_alpha")
 TOLERANCES = (1e-1, 1e-3, 1e-5, 1e-7, 1e-9)

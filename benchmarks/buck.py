@@ -58,7 +58,7 @@ def exact() -> Array:
 def netsim_run(rtol: float) -> tuple[Array, float, dict[str, Any]]:
     """Output voltage at the ends of periods, CPU seconds of the time loop, and the run's attributes."""
     import netsim
-    from netsim.library import models_folder
+    from netsim.library.files import models_folder
 
     model = netsim.load(models_folder() / "buck_converter.net")
     best = None

@@ -18,15 +18,15 @@ REPEATS = 3
 def stages(text: str) -> dict[str, float]:
     """Seconds of each stage, and of the whole way once more through the public door."""
     import netsim
-    from netsim.expansion import build_network
-    from netsim.language.parse import parse
-    from netsim.levels import absent_rates
-    from netsim.solvers.initial import consistent_start
-    from netsim.solvers.machine import build_machine
-    from netsim.solvers.redundancy import solvable
-    from netsim.structure import findings
-    from netsim.system import build_system
-    from netsim.values import Values
+    from netsim.equations.machine import build_machine
+    from netsim.equations.system import build_system
+    from netsim.initial.initial import consistent_start
+    from netsim.initial.reactions.redundancy import solvable
+    from netsim.network.expansion import build_network
+    from netsim.network.values import Values
+    from netsim.structure.findings import findings
+    from netsim.structure.levels import absent_rates
+    from netsim.text.parse import parse
 
     seconds: dict[str, float] = {}
 

@@ -123,7 +123,7 @@ def compare_ladder(n: int = 1_000) -> None:
 
 def compare_andrews() -> None:
     """Andrews' squeezing mechanism: five digits of the seven angles at 0.03 s."""
-    from netsim.library import models_folder
+    from netsim.library.files import models_folder
 
     names, end = published("andrews")
 
@@ -140,7 +140,7 @@ def compare_andrews() -> None:
 
 def compare_amplifier() -> None:
     """Two-stage transistor amplifier: eight digits of the eight voltages at 0.2 s."""
-    from netsim.library import models_folder
+    from netsim.library.files import models_folder
 
     model = models_folder() / "benchmarks" / "transistor_amplifier.net"
     names, end = published("transistor_amplifier")

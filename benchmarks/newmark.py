@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import netsim
-from netsim.library import models_folder
+from netsim.library.files import models_folder
 
 NETLIST = models_folder() / "manipulators" / "gevorkian2022.net"
 VARIANTS = (

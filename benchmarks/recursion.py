@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from netsim.kernels.call import compiled
-from netsim.tree.composite import crba, mass_matrix_into
-from netsim.tree.derivatives import derivatives_into, make_derivatives, rnea_derivatives
-from netsim.tree.forward import aba, make_articulated, mixed_into, velocities
-from netsim.tree.inverse import rnea, rnea_into
-from netsim.tree.kinematics import make_motion
-from netsim.tree.model import Body, Inertia, Joint, Tree, build_tree
-from netsim.urdf.robot import rotation
+from netsim.core.compiled.call import compiled
+from netsim.formats.urdf.robot import rotation
+from netsim.multibody.tree.algorithms.composite import crba, mass_matrix_into
+from netsim.multibody.tree.algorithms.derivatives import derivatives_into, make_derivatives, rnea_derivatives
+from netsim.multibody.tree.algorithms.forward import aba, make_articulated, mixed_into, velocities
+from netsim.multibody.tree.algorithms.inverse import rnea, rnea_into
+from netsim.multibody.tree.kinematics import make_motion
+from netsim.multibody.tree.model import Body, Inertia, Joint, Tree, build_tree
 
 SIZES = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
 DENSE = 256

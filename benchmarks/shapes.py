@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 import netsim
-from netsim.language.beams import NAMES
-from netsim.library import models_folder
-from netsim.recursion.bodies import network_tree
-from netsim.tree.composite import crba
-from netsim.tree.model import neutral
+from netsim.library.files import models_folder
+from netsim.multibody.recursion.bodies import network_tree
+from netsim.multibody.tree.algorithms.composite import crba
+from netsim.multibody.tree.model import neutral
+from netsim.text.expressions.beams import NAMES
 
 NETLIST = models_folder() / "manipulators" / "gevorkian2022.net"
 CHOICES = (

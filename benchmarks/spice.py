@@ -55,7 +55,7 @@ def one_run(model: object, **options: object) -> object:
 
 
 def _grid(name: str) -> float:
-    from netsim.spice.numbers import value_of
+    from netsim.formats.spice.numbers import value_of
 
     return value_of(re.search(r"^\.tran\s+(\S+)", (FOLDER / f"{name}.cir").read_text(), re.MULTILINE | re.IGNORECASE)[1])  # type: ignore[index]
 

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from netsim.kernels.call import compiled
-from netsim.tree.forward import make_articulated, mixed_into
-from netsim.tree.kinematics import make_motion
-from netsim.tree.model import Body, Inertia, Joint, Tree, build_tree
-from netsim.tree.superelements import condensed_into, superelements
+from netsim.core.compiled.call import compiled
+from netsim.multibody.tree.algorithms.forward import make_articulated, mixed_into
+from netsim.multibody.tree.algorithms.superelements import condensed_into, superelements
+from netsim.multibody.tree.kinematics import make_motion
+from netsim.multibody.tree.model import Body, Inertia, Joint, Tree, build_tree
 
 SIZES = (1, 2, 3, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 PARTS = (1, 4, 16, 0)

@@ -39,7 +39,7 @@ class Run:
 def netsim_run(forces: str) -> Run:
     """The best of some runs, each timed from its first block of steps to its last."""
     import netsim
-    from netsim.library import models_folder
+    from netsim.library.files import models_folder
 
     model = netsim.load(models_folder() / "tripod" / "stage1.net")
     costs = []

@@ -75,7 +75,7 @@ class Point:
 def loaded(name: str) -> Any:
     """The model of a problem."""
     import netsim
-    from netsim.library import models_folder
+    from netsim.library.files import models_folder
 
     return netsim.load(models_folder() / "benchmarks" / f"{name}.net")
 
@@ -102,7 +102,7 @@ def _run(model: Any, given: Problem, method: str, rtol: float) -> Any:
 
 def points(given: Problem, methods: tuple[str, ...] = METHODS) -> Iterator[Point]:
     """Every method that serves, by falling tolerance, as long as it is quick."""
-    from netsim.errors import InputError, SimulationError
+    from netsim.text.errors import InputError, SimulationError
 
     model = loaded(given.name)
     for method in methods:

@@ -7,7 +7,7 @@ its own equation m2 dv/dt + k2 v = s1.f holds for whatever motion came out.
 import numpy as np
 
 import netsim
-from netsim.library import models_folder
+from netsim.library.files import models_folder
 
 MASS, DAMPING = 1.0, 0.5  # of body b
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 import netsim
-from netsim.library import models_folder
+from netsim.library.files import models_folder
 
 SUPPLY, TAU = 5.0, 1e-3
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 import netsim
-from netsim.library import models_folder
+from netsim.library.files import models_folder
 
 V, R, K, D, LOAD = 12.0, 1.0, 0.05, 1e-5, 0.05
 

@@ -6,7 +6,7 @@ The last node follows 1 - (4/pi) exp(-pi^2 t/(4 RC)) + ...; at t = RC/2 that is 
 import numpy as np
 
 import netsim
-from netsim.library import models_folder
+from netsim.library.files import models_folder
 
 RC = 10e3 * 10e-9
 SECTIONS = 2000

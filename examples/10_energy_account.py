@@ -7,7 +7,7 @@ Implicit Euler damps a little on its own; what it takes shows as the balance's r
 import numpy as np
 
 import netsim
-from netsim.library import models_folder
+from netsim.library.files import models_folder
 
 C, V = 1e-6, 5.0
 

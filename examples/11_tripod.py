@@ -7,7 +7,7 @@ returns to its path within an error of first order in the step.
 import numpy as np
 
 import netsim
-from netsim.library import models_folder
+from netsim.library.files import models_folder
 
 STEPS = (0.1, 0.05)
 FOLDER = models_folder() / "tripod"

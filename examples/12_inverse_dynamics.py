@@ -7,7 +7,7 @@ up to the integrator's own error, which the result reports.
 import numpy as np
 
 import netsim
-from netsim.library import models_folder
+from netsim.library.files import models_folder
 
 MODEL = models_folder() / "mechanisms" / "five_bar_inverse.net"
 

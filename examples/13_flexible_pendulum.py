@@ -8,7 +8,7 @@ vibration, which its 0.1 s do not.
 import numpy as np
 
 import netsim
-from netsim.library import models_folder
+from netsim.library.files import models_folder
 
 MODEL = models_folder() / "manipulators" / "flexible_pendulum_2.net"
 PANELS = (

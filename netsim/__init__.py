@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from netsim.errors import InputError, NetsimError, Problem, SimulationError, Span
+from netsim.text.errors import InputError, NetsimError, Problem, SimulationError, Span
 
 __version__ = "0.1.0"
 __all__ = ["InputError", "Model", "NetsimError", "Problem", "SimulationError", "Span", "load"]
@@ -18,7 +18,7 @@ __all__ = ["InputError", "Model", "NetsimError", "Problem", "SimulationError", "
 def __getattr__(name: str) -> Any:
     """`load` and `Model` are imported when first used: `netsim --help` needs neither CasADi nor numba."""
     if name in ("load", "Model"):
-        from netsim import model
+        from netsim import api as model
 
         return getattr(model, name)
     raise AttributeError(f"module 'netsim' has no attribute '{name}'")

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from netsim import __version__
-from netsim.errors import InputError, NetsimError, Problem, nearest, render
+from netsim.text.errors import InputError, NetsimError, Problem, nearest, render
 
 if TYPE_CHECKING:
-    from netsim.language.syntax import Run
-    from netsim.model import Model
-    from netsim.samples import Samples
+    from netsim.api import Model
+    from netsim.results.samples import Samples
+    from netsim.text.syntax import Run
 
 FINE, FAILED, MISTAKE, INTERRUPTED = 0, 1, 2, 130
 STAGES = ("syntax", "network", "structure", "kernels", "system", "pattern")
@@ -134,13 +134,13 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
 
 def run_command(chosen: argparse.Namespace, line: Run | None = None) -> int:
     """`netsim run`: everything that can be refused is refused before the time loop."""
-    from netsim.animate import write_page
-    from netsim.mode_shapes import scene_of_run
-    from netsim.plots import check_picture
-    from netsim.progress import progress_on
-    from netsim.results import check_target, write
-    from netsim.scenes import moving_signals
-    from netsim.summary import summary
+    from netsim.output.animate import write_page
+    from netsim.output.mode_shapes import scene_of_run
+    from netsim.output.plots import check_picture
+    from netsim.output.scenes import moving_signals
+    from netsim.output.summary import summary
+    from netsim.results.files import check_target, write
+    from netsim.results.progress import progress_on
 
     file = find_netlist(chosen.file)
     target = check_target(Path(chosen.output) if chosen.output else Path("results") / f"{file.stem}.csv")
@@ -165,7 +165,7 @@ def run_command(chosen: argparse.Namespace, line: Run | None = None) -> int:
 
 def inverse_command(chosen: argparse.Namespace) -> int:
     """`netsim inverse`: as `run`, with the run line that the options make."""
-    from netsim.language.parse import parse
+    from netsim.text.parse import parse
 
     parts = [f"track = [{', '.join(chosen.track)}]", f"actuators = [{chosen.actuators}]"]
     parts += [f"{name} = {text}" for name in ("stop", "step") if (text := getattr(chosen, name))]
@@ -178,9 +178,9 @@ def inverse_command(chosen: argparse.Namespace) -> int:
 
 def _options(chosen: argparse.Namespace, model: Model) -> dict[str, Any]:
     """--stop and --step in seconds, --method, where they are given."""
-    from netsim.component import SECOND
-    from netsim.language.expressions import quantity_of
-    from netsim.values import parse_expression
+    from netsim.library.component import SECOND
+    from netsim.network.values import parse_expression
+    from netsim.text.expressions.typed import quantity_of
 
     options: dict[str, Any] = {} if chosen.method is None else {"method": chosen.method}
     for name in ("stop", "step"):
@@ -199,7 +199,7 @@ def _picture(wanted: str | None, target: Path, draws: bool) -> Path | None:
 
 
 def _draw(model: Model, runs: list[Samples], picture: Path) -> list[Path]:
-    from netsim.plots import plot
+    from netsim.output.plots import plot
 
     return [plot(runs, model.network.plots, picture, model.values.scope(model.network.top))] if any(r.axis == "time" for r in runs) else []
 
@@ -219,7 +219,7 @@ def _verdict(runs: Sequence[Samples]) -> int:
 
 def check_command(chosen: argparse.Namespace) -> int:
     """`netsim check`: problems on stderr; one line on stdout where all is well."""
-    from netsim.columns import counted
+    from netsim.text.columns import counted
 
     file = find_netlist(chosen.file)
     model = load_model(file, chosen.values)
@@ -229,7 +229,7 @@ def check_command(chosen: argparse.Namespace) -> int:
         return MISTAKE
     sizes = zip((len(model.network.instances), len(model.network.nodes), model.system.n), ("element", "node", "unknown"))
     if chosen.start:
-        from netsim.starts_shown import table
+        from netsim.output.starts_shown import table
 
         print(table(model), end="")
     print(f"{file}: fine ({', '.join(counted(*size) for size in sizes)}, index {model.structure.index})")
@@ -238,10 +238,10 @@ def check_command(chosen: argparse.Namespace) -> int:
 
 def show_command(chosen: argparse.Namespace) -> int:
     """`netsim show`."""
-    from netsim.show import show_stage
+    from netsim.output.show import show_stage
 
     if chosen.output:
-        from netsim.diagram import draw_network
+        from netsim.output.diagram import draw_network
 
         if chosen.stage != "network":
             raise InputError(Problem("E423", f"only the network can be drawn, not '{chosen.stage}'", hint="leave out --stage, or -o"))
@@ -253,7 +253,7 @@ def show_command(chosen: argparse.Namespace) -> int:
 
 def list_command(chosen: argparse.Namespace) -> int:
     """`netsim list`."""
-    from netsim.catalogue import describe, markdown, whole_library
+    from netsim.library.catalogue import describe, markdown, whole_library
 
     print(markdown(whole_library()) if chosen.markdown else describe(whole_library(), chosen.name), end="")
     return FINE
@@ -266,7 +266,7 @@ def find_netlist(name: str) -> Path:
     """The file of that name or, where there is none, the shipped model `name` or `models/name.net`."""
     path = Path(name)
     if not path.exists() and path.parent in (Path("."), Path("models")):
-        from netsim.library import models_folder
+        from netsim.library.files import models_folder
 
         shipped = models_folder() / Path(path.name).with_suffix(".net")
         if shipped.is_file():
@@ -276,11 +276,11 @@ def find_netlist(name: str) -> Path:
 
 def load_model(file: Path, values: Sequence[str]) -> Model:
     """The model with `-p name=value` applied: a name that is a top-level count shapes the network, the others are parameters."""
-    from netsim.model import load
+    from netsim.api import load
 
     if not values:
         return load(file)
-    from netsim.network import Frame, integer
+    from netsim.network.network import Frame, integer
 
     overrides = _overrides(values)
     counts = {name: integer(overrides[name], Frame("")) for name in _counts(file) & set(overrides)}
@@ -288,7 +288,7 @@ def load_model(file: Path, values: Sequence[str]) -> Model:
 
 
 def _overrides(pairs: Sequence[str]) -> dict[str, Any]:
-    from netsim.values import parse_expression
+    from netsim.network.values import parse_expression
 
     problems: list[Problem] = []
     found: dict[str, Any] = {}
@@ -307,8 +307,8 @@ def _overrides(pairs: Sequence[str]) -> dict[str, Any]:
 
 def _counts(file: Path) -> set[str]:
     """The top-level counts of a netlist and of what it includes; no file, no counts (loading it will complain)."""
-    from netsim.language.syntax import Count, Include
-    from netsim.library import read_program
+    from netsim.library.files import read_program
+    from netsim.text.syntax import Count, Include
 
     if not file.is_file():
         return set()

@@ -8,12 +8,12 @@ import pytest
 
 import netsim
 from netsim.analyses.given import written_option
-from netsim.analyses.options import check_options
 from netsim.analyses.transient import transient
-from netsim.language.syntax import Run
-from netsim.library import models_folder
-from netsim.samples import Samples
-from netsim.values import parse_expression
+from netsim.library.files import models_folder
+from netsim.network.values import parse_expression
+from netsim.results.samples import Samples
+from netsim.simulate.options import check_options
+from netsim.text.syntax import Run
 
 hypothesis.settings.register_profile(
     "untimed", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from netsim.kernels.build import build_form
-from netsim.kernels.form import UNIFORM, Form, Key
-from netsim.language.parse import parse
-from netsim.library import Library, collect
+from netsim.equations.forms.build import build_form
+from netsim.equations.forms.form import UNIFORM, Form, Key
+from netsim.library.files import Library, collect
+from netsim.text.parse import parse
 
 Array = np.ndarray
 

@@ -2,15 +2,16 @@
 
 import numpy as np
 
-from netsim.analyses.beginning import begun
-from netsim.jointspace.choice import formulated
-from netsim.jointspace.spanning import is_planar
-from netsim.jointspace.start import same, shared
-from netsim.kernels.call import run_table
-from netsim.solvers.initial import set_charges
-from netsim.solvers.reactions import find_reactions
-from netsim.solvers.recovery import plan_recovery, recover
-from netsim.solvers.sharing import plan_sharing, share
+from netsim.core.compiled.call import run_table
+from netsim.core.sharing import share
+from netsim.initial.initial import set_charges
+from netsim.initial.reactions.reactions import find_reactions
+from netsim.initial.reactions.sharing_plan import plan_sharing
+from netsim.initial.recovery import plan_recovery, recover
+from netsim.multibody.jointspace.spanning import is_planar
+from netsim.multibody.jointspace.start import same, shared
+from netsim.simulate.setup.beginning import begun
+from netsim.simulate.setup.choice import formulated
 
 JOINTS = {
     "revolute": "axis = {u}, d = 0.2 N.m.s/rad",

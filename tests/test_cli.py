@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from netsim import cli, results
-from netsim.library import models_folder
+from netsim import cli
+from netsim.library.files import models_folder
+from netsim.results import files as results
 
 RC = """use electrical
 count n = 1
@@ -142,7 +143,7 @@ def test_every_stage_shows_itself(netlist, capsys, stage):
 
 
 def test_stages_are_those_of_show():
-    from netsim.show import STAGES
+    from netsim.output.show import STAGES
 
     assert cli.STAGES == STAGES
 
@@ -169,7 +170,7 @@ def test_models_of_the_library_are_listed(capsys):
 
 
 def test_the_markdown_reference_has_every_component_once(capsys):
-    from netsim.catalogue import whole_library
+    from netsim.library.catalogue import whole_library
 
     _, out, _ = run(capsys, "list", "--markdown")
     assert sorted(re.findall(r"(?m)^### (\S+)$", out)) == sorted(whole_library().types())
@@ -218,7 +219,7 @@ new = set(sys.modules) - before
 print(sorted({name.partition(".")[0] for name in new} - sys.stdlib_module_names), sorted(name for name in new if name.startswith("netsim.")))
 """
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert "usage: netsim" in shown and shown.splitlines()[-1] == "['netsim'] ['netsim.cli', 'netsim.errors']"
+    assert "usage: netsim" in shown and shown.splitlines()[-1] == "['netsim'] ['netsim.cli', 'netsim.text.errors']"
 
 
 def test_ctrl_c_keeps_the_part_and_says_so(netlist):
@@ -249,7 +250,7 @@ def test_a_terminal_is_told_of_the_compilation(monkeypatch: pytest.MonkeyPatch) 
     """The first run on a computer compiles for seconds: the line that says `preparing` says why."""
     from numba import njit
 
-    from netsim.progress import progress_on
+    from netsim.results.progress import progress_on
 
     monkeypatch.setenv("TERM", "xterm")
     terminal = io.StringIO()

@@ -23,12 +23,12 @@ import pytest
 
 import netsim
 from netsim.cli import main
-from netsim.errors import InputError, render
-from netsim.language.functions import FUNCTIONS
-from netsim.language.parse import parse
-from netsim.language.scan import LINE_WORDS, RESERVED
-from netsim.library import check_library, collect
-from netsim.units import KNOWN_NAMES
+from netsim.library.files import check_library, collect
+from netsim.text.errors import InputError, render
+from netsim.text.expressions.functions import FUNCTIONS
+from netsim.text.grammar.scan import LINE_WORDS, RESERVED
+from netsim.text.parse import parse
+from netsim.text.units import KNOWN_NAMES
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]

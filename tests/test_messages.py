@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from netsim.errors import NetsimError, Problem, render
-from netsim.library import models_folder
-from netsim.model import load
+from netsim.api import load
+from netsim.library.files import models_folder
+from netsim.text.errors import NetsimError, Problem, render
 
 BROKEN = sorted((models_folder() / "broken").glob("*.net"))
 HEALTHY = sorted(models_folder().glob("*.net"))

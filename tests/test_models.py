@@ -13,7 +13,7 @@ from conftest import loaded, ran, sampled
 from oracles import beat, bridge_euler, integrated, rc_charge, rc_charge_euler, rectifier_euler, released, second_order_step
 
 import netsim
-from netsim.library import models_folder
+from netsim.library.files import models_folder
 
 NAMES = sorted(path.stem for path in models_folder().glob("*.net"))
 

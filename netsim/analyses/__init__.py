@@ -1,0 +1,1 @@
+"""One file an analysis: transient, static, modal, recursion, inverse."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from netsim.analyses.options import TIMES, WORDS
 from netsim.analyses.recursion_options import NUMBERS
-from netsim.errors import InputError, Problem
-from netsim.language.expressions import Scope, Typed, quantity_of
-from netsim.language.show_terms import show_expression
-from netsim.language.syntax import Binding, Expr, Name, Number, String, Vector
-from netsim.units import NO_DIMENSION, parse_unit
-from netsim.values import parse_expression
+from netsim.network.values import parse_expression
+from netsim.simulate.options import TIMES, WORDS
+from netsim.text.errors import InputError, Problem
+from netsim.text.expressions.typed import Scope, Typed, quantity_of
+from netsim.text.show_terms import show_expression
+from netsim.text.syntax import Binding, Expr, Name, Number, String, Vector
+from netsim.text.units import NO_DIMENSION, parse_unit
 
 SECOND = parse_unit("s").dimension
 DIMENSIONS = {**dict.fromkeys((*TIMES, "at"), SECOND), **dict.fromkeys(("modes", "atol", *NUMBERS), NO_DIMENSION)}

@@ -15,19 +15,19 @@ from typing import Any
 
 import numpy as np
 
-from netsim.analyses.beginning import begun, settled
-from netsim.errors import InputError, Problem, nearest
-from netsim.integrators.states import sample
-from netsim.language.syntax import Expr, Name
-from netsim.recursion.integrals import integrated
-from netsim.samples import Samples, Signal
-from netsim.selection import Sampler, add_unseen, sampler, select
-from netsim.solvers.charts import recharted
-from netsim.solvers.history import refuse_delays
-from netsim.solvers.initial import Structure
-from netsim.solvers.linear_symbolic import equilibrate
-from netsim.solvers.machine import Machine
-from netsim.solvers.rest import step_matrix
+from netsim.core.linear.symbolic import equilibrate
+from netsim.core.states import sample
+from netsim.equations.history import refuse_delays
+from netsim.equations.machine import Machine
+from netsim.initial.charts import recharted
+from netsim.initial.initial import Structure
+from netsim.initial.static.rest import step_matrix
+from netsim.multibody.recursion.integrals import integrated
+from netsim.results.samples import Samples, Signal
+from netsim.results.selection import Sampler, add_unseen, sampler, select
+from netsim.simulate.setup.beginning import begun, settled
+from netsim.text.errors import InputError, Problem, nearest
+from netsim.text.syntax import Expr, Name
 
 Array = np.ndarray
 NAMES = ("modes", "at", "from")

@@ -1,8 +1,9 @@
-"""Recursion: networks whose bodies form a tree, integrated in the coordinates of joints and flexible links by recursive dynamics (netsim.tree).
+"""Recursion: networks whose bodies form a tree, integrated in the coordinates of joints and flexible links by recursive dynamics
+(netsim.multibody.tree).
 
 Without `step` an explicit Runge-Kutta method (`method`, of order 8 unless said) with an error test; with `step` Newmark's method (H. A. Gevorkyan
 2022, eq. 6), whose beta, gamma and iteration matrix are options. Every sample is completed by the network's own equations
-(netsim.solvers.recovery), so all signals may be saved.
+(netsim.initial.recovery), so all signals may be saved.
 """
 
 from __future__ import annotations
@@ -13,34 +14,34 @@ from typing import Any
 
 import numpy as np
 
-from netsim.analyses.beginning import begun, told
 from netsim.analyses.recursion_options import TRUNCATED, RecursionOptions
-from netsim.corners import corners_of
-from netsim.errors import InputError, Problem, SimulationError
-from netsim.integrators.loop import settle
-from netsim.integrators.states import energies, sample
-from netsim.integrators.tableaux import watched_nodes
-from netsim.language.syntax import Expr, Name
-from netsim.peaks import ends_of
-from netsim.recursion.bodies import NetworkTree, network_tree
-from netsim.recursion.integrals import integrals_of, summed
-from netsim.recursion.runge_kutta import FINISHED, SINGULAR, TABLEAUX, given_of, runge_kutta
-from netsim.recursion.sources import FORCE, POSITION, SPEED
-from netsim.recursion.starts import placed
-from netsim.recursion.states import Translation, coordinates, fill, places, translation
-from netsim.samples import Samples
-from netsim.selection import add_unseen, sampler, select
-from netsim.solvers.assembly import Change, changes, sizes_of_machine
-from netsim.solvers.charges import ChargePlan, plan_charges, set_planned_charges
-from netsim.solvers.history import refuse_delays
-from netsim.solvers.initial import Structure
-from netsim.solvers.machine import Machine, power_room
-from netsim.solvers.newton import set_time
-from netsim.solvers.recovery import Recovery, plan_recovery, recover
-from netsim.starts import start_rows
-from netsim.tree.composite import crba
-from netsim.tree.newmark import Drive, newmark
-from netsim.tree.superelements import superelements
+from netsim.core.loop.fixed import settle
+from netsim.core.methods.tableaux import watched_nodes
+from netsim.core.newton import set_time
+from netsim.core.states import energies, sample
+from netsim.equations.history import refuse_delays
+from netsim.equations.machine import Machine, power_room
+from netsim.equations.starts import start_rows
+from netsim.initial.assembly import Change, changes, sizes_of_machine
+from netsim.initial.charges import ChargePlan, plan_charges, set_planned_charges
+from netsim.initial.initial import Structure
+from netsim.initial.recovery import Recovery, plan_recovery, recover
+from netsim.multibody.recursion.bodies import NetworkTree, network_tree
+from netsim.multibody.recursion.integrals import integrals_of, summed
+from netsim.multibody.recursion.runge_kutta import FINISHED, SINGULAR, TABLEAUX, given_of, runge_kutta
+from netsim.multibody.recursion.sources import FORCE, POSITION, SPEED
+from netsim.multibody.recursion.starts import placed
+from netsim.multibody.recursion.states import Translation, coordinates, fill, places, translation
+from netsim.multibody.tree.algorithms.composite import crba
+from netsim.multibody.tree.algorithms.newmark import Drive, newmark
+from netsim.multibody.tree.algorithms.superelements import superelements
+from netsim.results.samples import Samples
+from netsim.results.selection import add_unseen, sampler, select
+from netsim.simulate.setup.beginning import begun, told
+from netsim.simulate.setup.peaks import ends_of
+from netsim.structure.time_events import corners_of
+from netsim.text.errors import InputError, Problem, SimulationError
+from netsim.text.syntax import Expr, Name
 
 Array = np.ndarray
 ELASTIC_SIZE = 1e-3

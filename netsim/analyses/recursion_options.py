@@ -8,24 +8,24 @@ from typing import Any
 
 import numpy as np
 
-from netsim.errors import InputError, Problem, nearest
+from netsim.text.errors import InputError, Problem, nearest
 
 NAMES = ("stop", "step", "method", "rtol", "sample", "every", "beta", "gamma", "matrix", "superelement", "equations", "from", "max_step")
 NUMBERS = ("beta", "gamma", "rtol", "every", "superelement")
 MATRICES = ("exact", "reduced", "mass")
-"""Iteration matrices of Newmark's method (netsim.tree.newmark)."""
+"""Iteration matrices of Newmark's method (netsim.multibody.tree.algorithms.newmark)."""
 TRUNCATED = "truncated"
 EQUATIONS = ("full", TRUNCATED)
 """Of motion; truncated ones are M(q) v' + dV/dq = tau, without the terms that are quadratic in velocities (K94 leaves them out for two links)."""
 METHODS = ("rk45", "rk6", "rk8")
-"""Explicit methods with an error test (netsim.recursion.runge_kutta)."""
+"""Explicit methods with an error test (netsim.multibody.recursion.runge_kutta)."""
 MOST_STEPS = 20_000_000
 
 
 @dataclass(frozen=True)
 class RecursionOptions:
     """stop [s]; step [s], 0: by the error test of `method` with tolerance rtol; Newmark's beta, gamma and matrix; time between samples, or steps
-    between them; bodies in a superelement (netsim.tree.superelements); which equations of motion;
+    between them; bodies in a superelement (netsim.multibody.tree.algorithms.superelements); which equations of motion;
     max_step [s], 0: what the error test allows."""
 
     stop: float

@@ -7,11 +7,11 @@ from typing import Any
 
 from netsim.analyses.modal import INFINITE, ModalOptions
 from netsim.analyses.recursion_options import RecursionOptions
-from netsim.language.syntax import Expr
-from netsim.selection import readable, select
-from netsim.solvers.history import refuse_delays
-from netsim.solvers.machine import Machine
-from netsim.starts import start_rows, written_sizes
+from netsim.equations.history import refuse_delays
+from netsim.equations.machine import Machine
+from netsim.equations.starts import start_rows, written_sizes
+from netsim.results.selection import readable, select
+from netsim.text.syntax import Expr
 
 
 def refuse_signals(machine: Machine, saves: Sequence[Expr], plots: Sequence[Expr]) -> None:

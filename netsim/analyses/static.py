@@ -9,20 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from netsim.analyses.beginning import settled
-from netsim.analyses.options import unknown_words
-from netsim.errors import InputError, Problem, nearest
-from netsim.integrators.loop import STORED, energies, sample
-from netsim.jointspace.choice import observing
-from netsim.language.syntax import Expr, Name
-from netsim.samples import Samples
-from netsim.selection import Sampler, Selection, add_unseen, sampler, select
-from netsim.solvers.equilibrium import Equilibrium
-from netsim.solvers.initial import Structure, set_charges
-from netsim.solvers.machine import Machine, power_room
-from netsim.solvers.reactions import find_reactions
-from netsim.solvers.redundancy import describe
-from netsim.solvers.sharing import plan_sharing, share
+from netsim.core.loop.fixed import STORED, energies, sample
+from netsim.core.sharing import share
+from netsim.equations.machine import Machine, power_room
+from netsim.initial.initial import Structure, set_charges
+from netsim.initial.reactions.reactions import find_reactions
+from netsim.initial.reactions.redundancy import describe
+from netsim.initial.reactions.sharing_plan import plan_sharing
+from netsim.initial.static.equilibrium import Equilibrium
+from netsim.results.samples import Samples
+from netsim.results.selection import Sampler, Selection, add_unseen, sampler, select
+from netsim.simulate.options import unknown_words
+from netsim.simulate.setup.beginning import settled
+from netsim.simulate.setup.choice import observing
+from netsim.text.errors import InputError, Problem, nearest
+from netsim.text.syntax import Expr, Name
 
 Array = np.ndarray
 NAMES = ("at", "formulation")

@@ -9,32 +9,32 @@ from typing import Any
 
 import numpy as np
 
-from netsim.analyses.adaptive import Running, begin_adaptive, integrate_adaptive
-from netsim.analyses.beginning import begun, told
-from netsim.analyses.event_log import log_text
-from netsim.analyses.events import has_events
-from netsim.analyses.failing import grown, keep_last_step, near_rounding
-from netsim.analyses.judging import energy_verdict, step_verdicts
-from netsim.analyses.options import TransientOptions
-from netsim.analyses.stepping import Progress, Stepping, begin_run, integrate, keep_last
-from netsim.corners import corners_of
-from netsim.errors import Problem
-from netsim.integrators.loop import FACTORISATIONS, ITERATIONS
-from netsim.integrators.turnover import turned_over
-from netsim.jointspace.choice import formulated, observing
-from netsim.language.syntax import Expr, Name
-from netsim.lets import signals_in
-from netsim.measures import signals_measured
-from netsim.rates import add_rates, own_unknowns
-from netsim.samples import Samples, Signal, Trace
-from netsim.selection import Selection, add_unseen, sampler, select
-from netsim.series import integrals_in
-from netsim.solvers.history import check_step
-from netsim.solvers.initial import Change, Structure, resumed_start, with_coordinates
-from netsim.solvers.machine import Machine
-from netsim.solvers.recovery import plan_recovery
-from netsim.solvers.redundancy import describe
-from netsim.superelements import parts_of
+from netsim.core.loop.fixed import FACTORISATIONS, ITERATIONS
+from netsim.core.loop.turnover import turned_over
+from netsim.equations.history import check_step
+from netsim.equations.machine import Machine
+from netsim.initial.initial import Change, Structure, resumed_start, with_coordinates
+from netsim.initial.reactions.redundancy import describe
+from netsim.initial.recovery import plan_recovery
+from netsim.multibody.superelements import parts_of
+from netsim.network.lets import signals_in
+from netsim.results.measures import signals_measured
+from netsim.results.rates import add_rates, own_unknowns
+from netsim.results.samples import Samples, Signal, Trace
+from netsim.results.selection import Selection, add_unseen, sampler, select
+from netsim.results.series import integrals_in
+from netsim.simulate.adaptive import Running, begin_adaptive, integrate_adaptive
+from netsim.simulate.events.event_log import log_text
+from netsim.simulate.events.events import has_events
+from netsim.simulate.failing import grown, keep_last_step, near_rounding
+from netsim.simulate.judging import energy_verdict, step_verdicts
+from netsim.simulate.options import TransientOptions
+from netsim.simulate.setup.beginning import begun, told
+from netsim.simulate.setup.choice import formulated, observing
+from netsim.simulate.stepping import Progress, Stepping, begin_run, integrate, keep_last
+from netsim.structure.time_events import corners_of
+from netsim.text.errors import Problem
+from netsim.text.syntax import Expr, Name
 
 Array = np.ndarray
 

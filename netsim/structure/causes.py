@@ -6,18 +6,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from netsim.batches import Batch
-from netsim.component import is_kinematic
-from netsim.errors import Problem
-from netsim.language.syntax import DomainDef
-from netsim.network import Instance
-from netsim.numbering import across_scalars
-from netsim.solvers.words import advice, quoted
+from netsim.equations.batches import Batch
+from netsim.equations.numbering import across_scalars
+from netsim.equations.system import System
+from netsim.equations.words import advice, floating, nodes_word, quantity, quoted
+from netsim.library.component import is_kinematic
+from netsim.network.network import Instance
 from netsim.structure.nullspace import null_basis, supports
 from netsim.structure.pencil import generic_point, matrices
 from netsim.structure.roles import FEEDS, Edge, domain_of_own, edges, islands
-from netsim.structure.words import floating, nodes_word, quantity
-from netsim.system import System
+from netsim.text.errors import Problem
+from netsim.text.syntax import DomainDef
 
 GENERIC_RATE = 0.83
 SEEDS = (1, 2)

@@ -12,12 +12,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from netsim.bindings import FOREVER, Shape, smoothness
-from netsim.component import SECOND
-from netsim.corners import NO_FUNCTION_OF_TIME, Series, bending, expression_at, instants_of
-from netsim.errors import NetsimError
-from netsim.language.expressions import flatten, quantity_of
-from netsim.values import Values
+from netsim.library.component import SECOND
+from netsim.network.bindings import FOREVER, Shape, smoothness
+from netsim.network.values import Values
+from netsim.structure.time_events import NO_FUNCTION_OF_TIME, Series, bending, expression_at, instants_of
+from netsim.text.errors import NetsimError
+from netsim.text.expressions.typed import flatten, quantity_of
 
 Array = np.ndarray
 ORDERS = 4

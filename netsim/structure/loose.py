@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from netsim.batches import form_of
-from netsim.errors import Problem, nearest
+from netsim.equations.batches import form_of
 from netsim.structure.causes import Picture
 from netsim.structure.roles import CONDUCTS, links
+from netsim.text.errors import Problem, nearest
 
 
 def loose_ends(picture: Picture, explained: frozenset[int]) -> list[Problem]:

@@ -15,13 +15,13 @@ import casadi as ca
 import numpy as np
 import scipy.sparse as sp
 
-from netsim.batches import Batch, FormKernels
-from netsim.errors import InputError
-from netsim.kernels.form import UNIFORM, Key, step_residuals
-from netsim.kernels.program import forward_jacobian
-from netsim.language.expressions import Scope, evaluate, flatten
-from netsim.language.syntax import Param
-from netsim.system import System
+from netsim.equations.batches import Batch, FormKernels
+from netsim.equations.forms.form import UNIFORM, Key, step_residuals
+from netsim.equations.kernels.program import forward_jacobian
+from netsim.equations.system import System
+from netsim.text.errors import InputError
+from netsim.text.expressions.typed import Scope, evaluate, flatten
+from netsim.text.syntax import Param
 
 Array = np.ndarray
 TRIES = 24

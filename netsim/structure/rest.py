@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from netsim.batches import Batch
-from netsim.component import is_kinematic, plain_name
-from netsim.errors import InputError, Problem
-from netsim.language.syntax import DomainDef
-from netsim.network import Network
-from netsim.solvers.words import quoted
-from netsim.starts import StartRow, start_rows
+from netsim.equations.batches import Batch
+from netsim.equations.starts import StartRow, start_rows
+from netsim.equations.system import System
+from netsim.equations.words import nodes_word, quantity, quoted
+from netsim.library.component import is_kinematic, plain_name
+from netsim.network.network import Network
+from netsim.network.values import Values
 from netsim.structure.causes import GENERIC_RATE, SEEDS, Picture
 from netsim.structure.nullspace import null_basis, supports
 from netsim.structure.pencil import generic_point, matrices
 from netsim.structure.roles import CONDUCTS, islands
-from netsim.structure.words import nodes_word, quantity
-from netsim.system import System
-from netsim.values import Values
+from netsim.text.errors import InputError, Problem
+from netsim.text.syntax import DomainDef
 
 Array = np.ndarray
 

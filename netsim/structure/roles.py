@@ -9,12 +9,12 @@ from typing import Any
 import casadi as ca
 import networkx as nx
 
-from netsim.batches import FormKernels, form_of
-from netsim.component import Component, is_kinematic
-from netsim.kernels.form import Form, Key
-from netsim.language.syntax import DomainDef
-from netsim.network import GROUND, Network
-from netsim.system import System
+from netsim.equations.batches import FormKernels, form_of
+from netsim.equations.forms.form import Form, Key
+from netsim.equations.system import System
+from netsim.library.component import Component, is_kinematic
+from netsim.network.network import GROUND, Network
+from netsim.text.syntax import DomainDef
 
 CONDUCTS = "conducts"  # its through answers to its own across (resistor, spring, mass, ideal voltage source: whatever ties its ends)
 STORES = "stores"  # the same, but only through a charge's rate: nothing flows in the static solution (capacitor, heat capacity)

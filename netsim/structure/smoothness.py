@@ -13,18 +13,18 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
-from netsim.bindings import Shape, smoothness
-from netsim.component import is_kinematic
-from netsim.errors import Problem
-from netsim.language.syntax import Binary, Call, Conditional, DomainDef, Expr, Unary
-from netsim.network import Instance
+from netsim.equations.system import System
+from netsim.library.component import is_kinematic
+from netsim.network.bindings import Shape, smoothness
+from netsim.network.network import Instance
+from netsim.network.values import Values
 from netsim.structure.causes import Picture
 from netsim.structure.continuity import continuity, end_of_runs
 from netsim.structure.nullspace import equilibrated
 from netsim.structure.pencil import Point, generic_point, matrices
 from netsim.structure.roles import domain_of_own
-from netsim.system import System
-from netsim.values import Values
+from netsim.text.errors import Problem
+from netsim.text.syntax import Binary, Call, Conditional, DomainDef, Expr, Unary
 
 Array = np.ndarray
 RATES = ((1e4, 1e5), (1e8, 1e9))

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.integrate import quad
 
 import netsim
-from netsim.library import models_folder
+from netsim.library.files import models_folder
 
 GRAVITY = 9.81
 

@@ -10,7 +10,7 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 
 import netsim
-from netsim.library import models_folder
+from netsim.library.files import models_folder
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "work_precision.py"
 spec = importlib.util.spec_from_file_location("work_precision", SCRIPT)

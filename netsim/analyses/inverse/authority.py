@@ -1,0 +1,122 @@
+"""Whether actuators can make signals follow motions: the transfer matrix from inputs to signals at the start of a run.
+
+G(s) = dx/du for fast motions, from the step matrix with d/dt replaced by s. Its rank says whether the motions can be chosen independently, its pivots
+which actuators are needed. How often a motion is differentiated on the way to the inputs is the structure's to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from netsim.analyses.inverse.tracking import Actuator, Motion
+from netsim.core.compiled.call import run_table
+from netsim.core.linear.factors import SingularMatrix, analyse, solve
+from netsim.core.linear.symbolic import pivots
+from netsim.core.newton import set_coefficients
+from netsim.core.problem import DRIVE_LEVELS
+from netsim.equations.machine import Machine, build_machine
+from netsim.equations.system import System
+from netsim.initial.initial import Structure
+from netsim.network.bindings import lift
+from netsim.network.values import Values
+from netsim.simulate.options import TransientOptions
+from netsim.simulate.setup.beginning import begun
+from netsim.structure.levels import offsets
+from netsim.structure.smoothness import too_rough
+from netsim.text.errors import InputError, Problem
+
+Array = np.ndarray
+RATE = 1e2
+"""s in 1/s: fast for a machine, and position responses are not yet lost in rounding."""
+
+RANK_TOLERANCE, ROUNDING = 1e-7, 1e-14
+
+
+def authority(
+    prepared: tuple[Values, System, Structure], motions: Sequence[Motion], actuators: Sequence[Actuator], options: TransientOptions
+) -> list[int]:
+    """The actuators by position in the order of need: as many as there are motions, then the spare ones. Their inputs are applied in `prepared`.
+
+    Raises `InputError` where the actuators are too few or cannot move the signals independently."""
+    if len(actuators) < len(motions):
+        listed = ", ".join(a.name for a in actuators)
+        more = f"{len(motions)} signals are to be followed, but there {'is' if len(actuators) == 1 else 'are'} only {len(actuators)}: {listed}"
+        raise InputError(Problem("E432", f"too few actuators: {more}", actuators[-1].expr.span, hint="name one more for each, or follow less"))
+    values, system, structure = prepared
+    machine, _, g, _ = begun(build_machine(system, values), structure, options.start)
+    network = system.network
+    elements = [a.element(network) for a in actuators]
+    signals = [f"{e}.x" for e in elements[: len(motions)]]
+    scaled, base = _pivots(transfer(machine, g, [f"{e}.u" for e in elements], signals))
+    _check_rank(scaled, motions, actuators)
+    return [*base[: len(motions)], *sorted(base[len(motions) :])]
+
+
+def transfer(machine: Machine, g: Array, inputs: Sequence[str], signals: Sequence[str], s: float = RATE) -> Array:
+    """G(s): derivatives of the unknowns `signals` by the right sides of the own rows of the unknowns `inputs`, linearised at g with d/dt = s."""
+    system, names = machine.system, machine.system.names
+    h, out = g.copy(), np.zeros(system.out_size)
+    set_coefficients(h, 1.0 / s, 1.0, s, s)
+    run_table(machine.problem.jacobian, h, out)
+    layout, pattern = system.layout, system.pattern
+    try:
+        factor = analyse(system.n, pattern.indptr, pattern.indices, out[layout.entries : layout.entries + pattern.nnz])
+    except SingularMatrix:
+        raise InputError(Problem("E435", "the network has no unique motion under given inputs: look at it with `netsim check`")) from None
+    wanted = [names.index(n) for n in signals]
+    columns = []
+    for name in inputs:
+        right, x = np.zeros(system.n), np.zeros(system.n)
+        right[names.index(name)] = 1.0
+        solve(factor, right, x)
+        visible = np.abs(x) / system.nominals > ROUNDING * np.max(np.abs(x) / system.nominals)
+        columns.append(np.where(visible, x, 0.0)[wanted])
+    return np.array(columns).T
+
+
+def _pivots(g: Array) -> tuple[Array, list[int]]:
+    """G with rows and columns scaled to 1 (zero ones stay), and its columns in the order of pivots."""
+    scaled = g / np.maximum(np.abs(g).max(axis=1, keepdims=True), 1e-300)
+    order = pivots(scaled.T)[1].tolist()
+    return scaled / np.maximum(np.abs(scaled).max(axis=0), 1e-300), order
+
+
+def _check_rank(scaled: Array, motions: Sequence[Motion], actuators: Sequence[Actuator]) -> None:
+    left, sizes, _ = np.linalg.svd(scaled)
+    rank = int((sizes > RANK_TOLERANCE * max(1.0, sizes.max(initial=0.0))).sum())
+    if rank == len(motions):
+        return
+    listed = ", ".join(a.name for a in actuators)
+    still = [m for m, row in zip(motions, scaled) if not row.any()]
+    if still:
+        hint = "is it fixed, or prescribed by something else? or do they act on another part of the network?"
+        message = f"no actuator moves {', '.join(m.name for m in still)}: {listed} cannot change it"
+        raise InputError(Problem("E432", message, still[0].signal.span, hint=hint))
+    bound = [m for m, weight in zip(motions, np.abs(left[:, rank:]).max(axis=1)) if weight > 1e-3]
+    message = f"the actuators {listed} cannot move {' and '.join(m.name for m in bound)} independently of one another"
+    raise InputError(Problem("E432", message, bound[0].signal.span, hint="follow fewer of them, or name other actuators"))
+
+
+def derivatives(prepared: tuple[Values, System, Structure], motions: Sequence[Motion], actuators: Sequence[Actuator], stop: float) -> list[int]:
+    """How often each motion is differentiated on the way to the inputs: the differentiation level of its row (signature method).
+
+    Raises `InputError` where that is more than functions of time can give, or more than the motion's own smoothness allows."""
+    values, system, structure = prepared
+    natural = offsets(structure.signature, np.zeros(structure.signature.size, np.int64), match=structure.dynamic.match)
+    found = [int(natural.c[system.names.index(f"{a.element(system.network)}.u")]) for a in actuators[: len(motions)]]
+    problems = []
+    for motion, n in zip(motions, found):
+        if n >= DRIVE_LEVELS:
+            message = f"the inputs would contain the {n}th derivative of {motion.name}; the {DRIVE_LEVELS - 1}th is the most"
+            hint = "leave out an elasticity or inductance between them"
+            problems.append(Problem("E434", message, motion.motion.span, hint=hint))
+            continue
+        shape = lift(motion.motion, system.network.top, values, lambda name, frame: None)
+        rough = too_rough(motion.motion, shape, n, values, stop)
+        problems += [replace(rough, message=f"the motion of {motion.name} {rough.message}")] if rough else []
+    if problems:
+        raise InputError(problems)
+    return found

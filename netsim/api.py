@@ -1,0 +1,347 @@
+"""The facade: load a netlist, look at it, change parameters, run it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from netsim.analyses.given import listed_option, plain_option, written_option
+from netsim.analyses.inverse.inverse import inverse
+from netsim.analyses.inverse.options import OWN, InverseOptions, inverse_options, motions_in
+from netsim.analyses.modal import ModalOptions, modal, modal_options
+from netsim.analyses.recursion_options import RecursionOptions, recursion_options
+from netsim.analyses.refusals import refuse_runs, refuse_signals
+from netsim.analyses.static import StaticOptions, static, static_options
+from netsim.analyses.transient import transient
+from netsim.equations.machine import Machine, build_machine
+from netsim.equations.system import System, build_system
+from netsim.formats.spice.netlist import SUFFIXES, circuit_program
+from netsim.formats.urdf.netlist import robot_program
+from netsim.initial.initial import Structure
+from netsim.initial.reactions.redundancy import solvable
+from netsim.library.files import electrical_types
+from netsim.multibody.superelements import check_names
+from netsim.network.bindings import TableCall, lift
+from netsim.network.expansion import build_network
+from netsim.network.network import Network
+from netsim.network.values import Values, as_expressions, parameter_names, parse_expression
+from netsim.results.claims import signals_judged, with_claims
+from netsim.results.earlier import series_of_run
+from netsim.results.measures import check_measures, measured
+from netsim.results.samples import Samples
+from netsim.simulate.options import DEFAULT_METHOD, TransientOptions, check_options
+from netsim.simulate.setup.beginning import begun, listed
+from netsim.simulate.stepping import Progress
+from netsim.structure.findings import at_rest, findings
+from netsim.structure.levels import absent_rates
+from netsim.text.errors import InputError, NetsimError, Problem, SimulationError, nearest
+from netsim.text.parse import parse
+from netsim.text.show import show
+from netsim.text.syntax import Binary, Binding, Expr, Name, Run, Save, Vector
+
+ANALYSES = ("transient", "static", "modal", "inverse", "recursion")
+Options = TransientOptions | InverseOptions | StaticOptions | ModalOptions | RecursionOptions
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A network ready to be analysed under one set of parameter values. Everything derived is made once, when first wanted."""
+
+    network: Network
+    overrides: Mapping[str, Expr] = field(default_factory=dict)
+    shared: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def system(self) -> System:
+        """The numbered system; shared by all models that differ in parameter values only."""
+        if "system" not in self.shared:
+            self.shared["system"] = build_system(self.network, self.values)
+        return self.shared["system"]
+
+    @cached_property
+    def prepared(self) -> tuple[System, Structure]:
+        """The system that is solved (without constraints that are redundant by structure) and its differentiation levels.
+
+        Raises `InputError` for a structurally singular network."""
+        found = findings(self.system, self.values, self.shared)
+        errors = [p for p in found if not p.is_note and (self.network.runs or p.code != "E302")]  # see _settled
+        if errors:
+            raise InputError(errors)
+        constant = absent_rates(self.system, self.values)
+        if "prepared" not in self.shared or not np.array_equal(self.shared["prepared"][0], constant):
+            self.shared["prepared"] = (constant, solvable(self.system, self.values, constant))
+        return self.shared["prepared"][1]
+
+    @property
+    def structure(self) -> Structure:
+        """Differentiation levels of the system."""
+        return self.prepared[1]
+
+    @cached_property
+    def values(self) -> Values:
+        return Values(self.network, self.overrides)
+
+    @cached_property
+    def machine(self) -> Machine:
+        return build_machine(self.prepared[0], self.values, lambda call, name: self._earlier(call, name, []))
+
+    def _settled(self, for_static: bool = False) -> None:
+        """Raises E302 where a run from Python that begins at the static solution finds something that nothing determines there."""
+        if ("at rest", for_static) not in self.shared:
+            self.shared["at rest", for_static] = at_rest(self.system, for_static)
+        if self.shared["at rest", for_static]:
+            raise InputError(self.shared["at rest", for_static])
+
+    def with_params(self, **values: Any) -> Model:
+        """The same network with other parameter values (numbers in SI, or texts with units); nothing is rebuilt or recompiled."""
+        return self.with_overrides(as_expressions(values))
+
+    def with_overrides(self, values: Mapping[str, Expr | str | float]) -> Model:
+        """As `with_params`, for dotted names such as 'm1.m' too."""
+        plain = as_expressions({n: v for n, v in values.items() if isinstance(v, str | int | float)})
+        given = {n: v for n, v in values.items() if not isinstance(v, str | int | float)}
+        return replace(self, overrides={**self.overrides, **plain, **given})
+
+    def check(self) -> list[Problem]:
+        """Every mistake and note that can be found without stepping in time."""
+        try:
+            machine = self.machine
+        except NetsimError as error:
+            return list(error.problems)
+        found = [*self.network.notes, *self.values.notes, *findings(self.system, self.values, self.shared)]
+        try:
+            refuse_signals(machine, self._saves(), self._plots())
+            check_measures(machine, self.network)
+            self._check_tables()
+            options = self.run_options()
+            refuse_runs(machine, options)
+            if not any(p for p in found if not p.is_note):
+                found += self._start_notes(options)
+        except NetsimError as error:
+            found += error.problems
+        return found
+
+    def run_options(self) -> list[Options]:
+        """The options of every run line, checked."""
+        return [self._options(run, {}) for run in self.network.runs]
+
+    def _start_notes(self, options: Sequence[Options]) -> list[Problem]:
+        """What the first run moves to begin; raises what makes it impossible. A table over a run shows nothing yet: no word then."""
+        if not options or any(call.run for drive in self.system.drives for _, call in drive.calls) or not isinstance(options[0], TransientOptions):
+            return []
+        changes = begun(self.machine, self.structure, options[0].start)[3]
+        moved = listed([c for c in changes if c.kind not in ("velocity", "far")])
+        return [Problem("N401", f"to close the start: {moved}")] * bool(moved) + [Problem("N402", c.text) for c in changes if c.kind == "far"]
+
+    def run(self, options: Mapping[str, Any] | None = None, progress: Progress | None = None, beside: Sequence[Name] = ()) -> list[Samples]:
+        """Every `run` line in order; `options` (stop, step, method ...) override what the lines say; signals `beside` are sampled unseen."""
+        if not self.network.runs:
+            raise InputError(Problem("E420", "the netlist has no `run` line", hint="add: run transient(stop = 1 s, step = 1 ms)"))
+        self._check_tables()
+        chosen = [self._options(run, options or {}) for run in self.network.runs]
+        beside = (*beside, *signals_judged(self.network))
+        check_measures(self.machine, self.network)
+        done: list[Samples] = []
+        for run, option in zip(self.network.runs, chosen):
+            try:
+                samples = self._run(run, option, progress, beside, done)
+            except KeyboardInterrupt:  # outside the time loop: what earlier runs found is kept
+                if not done:
+                    raise
+                done[-1] = replace(done[-1], finished=False, message=f"interrupted before run '{run.name or run.analysis}'")
+                break
+            done.append(self._measured(replace(samples, name=run.name)))
+            if not samples.finished:
+                break
+        return done
+
+    def _measured(self, samples: Samples) -> Samples:
+        """With what `measure` and `assert` say of it: of runs over time; of equilibria only where the netlist has no other run."""
+        static_ = len(samples.time) == 1 and any(run.analysis not in ("static", "modal") for run in self.network.runs)
+        if not (samples := with_claims(self.machine, samples)).finished or samples.axis != "time" or static_:
+            return samples
+        figures, broken = measured(self.machine, samples)
+        return replace(samples, figures=figures, broken=(*samples.broken, *broken))
+
+    def _run(self, run: Run, option: Options, progress: Progress | None, beside: Sequence[Name], done: list[Samples]) -> Samples:
+        """One run line, after those that are done."""
+
+        def earlier(call: Any, name: str) -> Any:
+            return self._earlier(call, name, done)
+
+        if isinstance(option, InverseOptions):
+            return inverse(self.network, self.values, self._rewired, option, self._saves(), self._plots(), progress, earlier, beside)
+        machine = build_machine(self.prepared[0], self.values, earlier) if done else self.machine
+        if isinstance(option, RecursionOptions):
+            from netsim.analyses.recursion import recursion
+
+            return recursion(machine, self.structure, option, self._saves(), self._plots(), beside)
+        if isinstance(option, StaticOptions):
+            return static(machine, self.structure, option, self._saves(), self._plots(), beside)
+        if isinstance(option, ModalOptions):
+            return modal(machine, self.structure, option, self._saves(), self._plots(), beside)
+        return transient(machine, self.structure, option, self._saves(), self._plots(), progress, self._read_later(run.name), beside)
+
+    def _rewired(self, network: Network) -> tuple[Values, System, Structure]:
+        """Another network of the same parameters, ready to be run."""
+        other = replace(self, network=network, shared={})
+        return other.values, *other.prepared
+
+    def inverse(
+        self, track: Mapping[str, str], actuators: Sequence[str], progress: Progress | None = None, save: Sequence[str] | None = None, **options: Any
+    ) -> Any:
+        """The inputs `actuators` that make signals follow motions, as an xarray.Dataset: `track = {"M.x": "1 mm*bell(...)"}`.
+
+        Options: those of `transient`, passes, weights, coordinates (see the language reference).
+        """
+        from netsim.results.files import dataset
+
+        given = {name.rstrip("_"): value for name, value in options.items()}
+        lists = {"actuators": actuators, **{n: given.pop(n) for n in OWN if n in given}}
+        pairs = tuple(Binary("=", parse_expression(s, "track"), parse_expression(m, "track")) for s, m in track.items())
+        bindings = [Binding("track", Vector(pairs)), *(Binding(n, listed_option(v, n)) for n, v in lists.items())]
+        run = Run("inverse", tuple(bindings))
+        saves = self.network.saves if save is None else (Save(tuple(parse_expression(s, "save") for s in save)),)
+        model = replace(self, network=replace(self.network, runs=(run,), saves=saves))
+        samples = model._run(run, model._options(run, given), progress, (), [])
+        if "failure" in samples.attributes:
+            raise SimulationError(samples.attributes["failure"])
+        return dataset(samples, aloud=True)
+
+    def transient(self, progress: Progress | None = None, save: list[str] | None = None, **options: Any) -> Any:
+        """A transient run as an xarray.Dataset. Options: stop, step, method, rtol, forces, every, sample, from_, formulation, superelements.
+
+        Raises `SimulationError` where it fails or an assertion does not hold; its `samples` hold the result up to there.
+        """
+        from netsim.results.files import dataset
+
+        numbers = {n.rstrip("_"): plain_option(n.rstrip("_"), v) for n, v in options.items()}
+        beside, chosen = signals_judged(self.network), check_options("transient", numbers, {})
+        machine = self.machine
+        if chosen.start != "rest":
+            self._settled()
+        samples = self._measured(transient(machine, self.structure, chosen, self._saves(save), self._plots(), progress, beside=beside))
+        if "failure" in samples.attributes or samples.broken:
+            error = SimulationError(samples.broken or samples.attributes["failure"])
+            error.samples = samples  # type: ignore[attr-defined]
+            raise error
+        return dataset(samples, aloud=True)
+
+    def static(self, save: list[str] | None = None, **options: Any) -> Any:
+        """The equilibrium or operating point as an xarray.Dataset of one row. Options: at (s), formulation.
+        Raises `SimulationError` where there is none or none is found."""
+        from netsim.results.files import dataset
+
+        chosen, machine = static_options({n: plain_option(n, v) for n, v in options.items()}, {}), self.machine
+        self._settled(for_static=True)
+        return dataset(static(machine, self.structure, chosen, self._saves(save), self._plots()))
+
+    def modal(self, save: list[str] | None = None, **options: Any) -> Any:
+        """Frequencies, damping and shapes as an xarray.Dataset over `mode`. Options: modes (10), at (s), from_ ("static" or "rest").
+
+        Raises what `static` raises, and `InputError` for wrong options."""
+        from netsim.results.files import dataset
+
+        chosen = modal_options({n.rstrip("_"): plain_option(n.rstrip("_"), v) for n, v in options.items()}, {})
+        return dataset(modal(self.machine, self.structure, chosen, self._saves(save), self._plots()))
+
+    def _saves(self, given: list[str] | None = None) -> list[Expr]:
+        return [signal for save in self.network.saves for signal in save.signals] if given is None else [parse_expression(t, "save") for t in given]
+
+    def _plots(self) -> list[Expr]:
+        return [signal for plot in self.network.plots for signal in plot.signals]
+
+    def _read_later(self, name: str) -> list[Name]:
+        """Signals of the run `name` that tables of other runs read."""
+        own = [call.signal for call in self._table_calls() if name and call.run == name and call.signal]
+        return own + self.shared.get("rated", [])
+
+    def _earlier(self, call: Any, name: str, done: list[Samples]) -> Any:
+        """What a table over a run of this netlist, or of another one, shows: time, value and two rates; None where the run is not done yet."""
+        if not name.endswith(".net"):
+            return series_of_run(call, next((s for s in done if s.name == name), None))
+        return series_of_run(call, self._other(name, call))
+
+    def _other(self, path: str, call: Any) -> Samples:
+        """The last run of another netlist under the same parameter values; each is done once, and knows which rates are wanted of it."""
+        key = (path, tuple(sorted((n, repr(v)) for n, v in self.overrides.items())))
+        others = self.shared.setdefault("others", {})
+        if key not in others:
+            other = load(path)
+            known = set(parameter_names(other.network))
+            shared = {n: v for n, v in self.overrides.items() if n in known}
+            wanted = [c.signal for c in self._table_calls() if c.run == path]
+            other = replace(other, overrides=shared, shared={"rated": wanted, "others": others})
+            last = other.run()[-1]
+            if not last.finished:
+                raise InputError(Problem("E247", f"'{Path(path).name}' did not run to its end: {last.message}", call.call.span))
+            others[key] = last
+        return others[key]
+
+    def _table_calls(self) -> list[TableCall]:
+        """Every table that inputs, or motions in run lines, read."""
+        motions = [m for run in self.network.runs for m in motions_in(run)]
+        shapes = [lift(m, self.network.top, self.values, lambda name, frame: None) for m in motions]
+        return [call for drive in self.system.drives for _, call in drive.calls] + [call for shape in shapes for call in shape.tables]
+
+    def _check_tables(self) -> None:
+        """Tables over runs must name one (until it is done they show zero)."""
+        names = [run.name for run in self.network.runs if run.name]
+        calls = [call for call in self._table_calls() if call.run and call.run not in names and not call.run.endswith(".net")]
+        if calls:
+            hints = [nearest(call.run, names) or "name it: run first = transient(...)" for call in calls]
+            raise InputError([Problem("E244", f"there is no run '{call.run}'", call.call.span, hint=hint) for call, hint in zip(calls, hints)])
+
+    def _options(self, run: Run, given: Mapping[str, Any]) -> Options:
+        if run.analysis not in ANALYSES:
+            raise InputError(
+                Problem("E425", f"no analysis '{run.analysis}'", run.span, hint=nearest(run.analysis, ANALYSES) or f"there is {', '.join(ANALYSES)}")
+            )
+        spans = {"": run.span, **{b.name: b.span for b in run.options if b.name not in given}}
+        inverse_ = run.analysis == "inverse"
+        scope = self.values.scope(self.network.top)
+        options = {b.name: written_option(b, scope) for b in run.options if not (inverse_ and b.name in OWN)}
+        options.update({n: plain_option(n, v) for n, v in given.items()})
+        if run.analysis == "recursion":
+            return recursion_options(options, spans)
+        if run.analysis == "static":
+            return static_options({n: v for n, v in options.items() if n not in given}, spans)
+        if run.analysis == "modal":
+            return modal_options({n: v for n, v in options.items() if n not in given}, spans)
+        if inverse_:
+            options = {"forces": "recovered", "method": DEFAULT_METHOD, **options}
+        stepping = check_options(run.analysis, options, spans)
+        check_names(self.network, stepping.superelements, spans)
+        return inverse_options(run, stepping, scope) if inverse_ else stepping
+
+
+def load(source: str | Path, counts: Mapping[str, int] | None = None) -> Model:
+    """A model from a netlist file, or from the text of one (anything with a line break); from a URDF file that robot, standing
+    on the ground; from a SPICE circuit (.cir, .ckt, .sp, .spice, .spi) the network it describes.
+
+    Raises `InputError` with every mistake in the text; structure and values are looked at when first needed.
+    """
+    if isinstance(source, str) and "\n" in source:
+        return Model(build_network(parse(source, "<text>"), counts, source))
+    path = Path(source)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        near = nearest(path.name, [p.name for p in path.parent.glob("*.net")]) if path.parent.is_dir() else ""
+        raise InputError(Problem("E100", f"there is no file '{path}'", hint=near)) from None
+    except (OSError, UnicodeDecodeError) as wrong:
+        raise InputError(
+            Problem("E100", f"cannot read '{path}': {wrong.strerror if isinstance(wrong, OSError) else 'it is no UTF-8 text'}")
+        ) from None
+    if path.suffix == ".urdf":
+        program = robot_program(path, alone=True)
+        return Model(build_network(program, counts, show(program)))
+    if path.suffix.lower() in SUFFIXES:
+        program = circuit_program(path, electrical_types())
+        return Model(build_network(program, counts, show(program)))
+    return Model(build_network(parse(text, str(path)), counts, text))

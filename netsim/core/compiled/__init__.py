@@ -1,0 +1,1 @@
+"""Compiled functions kept on disk, call tables of kernels, arrays behind one address."""

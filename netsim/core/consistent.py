@@ -1,0 +1,169 @@
+"""The stages of `netsim.initial.recovery` inside compiled loops: a consistent point near what a step found, without Python.
+
+Velocities go onto the differentiated constraints, then accelerations, forces and rates follow; positions and charges stay. The time loop takes these
+points for samples, for the projection after every step (which keeps an index-3 system from drifting in velocity), and as the right side of
+explicit methods.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from netsim.core.compiled.call import ROW_LENGTH, inner, lean, run_table
+from netsim.core.linear.factors import Factor, refactor, solve
+
+Array = np.ndarray
+ROUNDS = 15
+CLOSE = 1e-12
+ROUNDING = 1e-7
+"""Corrections this small that shrink no more are rounding, or a stage's own share where its matrix has a worse condition."""
+SLOW = 0.1
+LEAST = 1e-3
+"""Corrections of values that are smaller than this share of their size are measured by that."""
+FAR = 0.5
+"""Behind a correction as large as this part of a value its derivatives say nothing any more: a diode's, before it takes over a coil's current."""
+PIVOT_QUALITY = 1e-9
+
+
+class Consistent(NamedTuple):
+    """Every stage in a few flat arrays (a compiled function takes long to compile where it is handed hundreds of them).
+
+    `where[k]` tells where stage k's parts begin in `numbers` (int32), `reals` and `calls`; their order is that of `_parts`.
+    """
+
+    levels: Array
+    level_values: Array
+    sums: Array
+    where: Array
+    sizes: Array
+    numbers: Array
+    reals: Array
+    calls: Array
+
+
+NUMBERS, REALS = 16, 15
+"""How many integer and real parts a stage has."""
+
+
+def nothing_to_recover() -> Consistent:
+    """A plan without stages: every point stays as it is."""
+    none = np.zeros((0, NUMBERS + REALS + 3), np.int64)
+    return Consistent(
+        np.zeros((0, ROW_LENGTH), np.int64), np.zeros(0), np.zeros(1), none, np.zeros((0, 3), np.int64),
+        np.zeros(0, np.int32), np.zeros(0), np.zeros((0, ROW_LENGTH), np.int64),
+    )  # fmt: skip
+
+
+@lean
+def make_consistent(plan, g):
+    """Newton's method stage by stage on what g holds, in place; False where pivots do not serve or it does not converge.
+
+    All stages begin with the derivatives where the first one starts; they are taken anew behind large corrections and where these do not shrink
+    at once.
+    """
+    _derivatives(plan, g)
+    for k in range(plan.sizes.shape[0]):
+        if not _solve(plan, plan.where[k], plan.sizes[k], g):
+            return False
+    return True
+
+
+@inner
+def _derivatives(plan, g):
+    """The derivatives of all equations by level at what g holds."""
+    for i in range(plan.level_values.shape[0]):
+        plan.level_values[i] = 0.0
+    run_table(plan.levels, g, plan.level_values)
+
+
+@inner
+def _residuals(plan, where, g, residual):
+    """A stage's equations, order by order, at what g holds."""
+    w = plan.numbers
+    first_call, first_row, at, equations = w[where[9] : where[10]], w[where[10] : where[11]], w[where[11] : where[12]], w[where[12] : where[13]]
+    calls = where[NUMBERS + REALS + 2]
+    for order in range(first_call.shape[0] - 1):
+        for i in range(plan.sums.shape[0]):
+            plan.sums[i] = 0.0
+        run_table(plan.calls[calls + first_call[order] : calls + first_call[order + 1]], g, plan.sums)
+        for i in range(first_row[order], first_row[order + 1]):
+            residual[at[i]] = plan.sums[equations[i]]
+
+
+@inner
+def _fill(plan, where, entries):
+    """The stage's matrix from the derivatives."""
+    w, r, f = plan.numbers, plan.reals, where[NUMBERS + 1 :]
+    base, scales = r[f[7] : f[8]], r[f[8] : f[9]]
+    chosen, pairs = w[where[14] : where[15]], w[where[15] : where[16]]
+    products, values = pairs.shape[0] // 3, plan.level_values
+    picks = scales.shape[0] - products
+    for p in range(entries.shape[0]):
+        entries[p] = base[p]
+    for p in range(picks):
+        entries[chosen[picks + p]] += scales[p] * values[chosen[p]]
+    for p in range(products):
+        entries[pairs[2 * products + p]] += scales[picks + p] * values[pairs[p]] * values[pairs[products + p]]
+
+
+@inner
+def _correct(g, places, step, sizes):
+    """Subtract a step, in multiples of sizes; its largest entry beside what it corrects and what comes of it, infinite where one is not finite."""
+    moved = 0.0
+    for i in range(sizes.shape[0]):
+        if not np.isfinite(step[i]):
+            return np.inf
+        before, change = abs(g[places[i]]), sizes[i] * step[i]
+        g[places[i]] -= change
+        moved = max(moved, abs(change) / (max(before, abs(g[places[i]])) + LEAST * min(1.0, sizes[i])))
+    return moved
+
+
+@inner
+def _hold(residual, row_size):
+    """Whether more equations than unknowns agree with one another: behind the last correction but one nothing is left of them."""
+    for i in range(residual.shape[0]):
+        if abs(residual[i]) > ROUNDING * 10 * row_size[i]:
+            return False
+    return True
+
+
+@inner
+def _solve(plan, where, sizes, g):
+    """One stage: corrections with one factor as long as they shrink fast, converged where the next one would not move anything."""
+    m, n, size = sizes[0], sizes[1], sizes[2]
+    w, r, f = plan.numbers, plan.reals, where[NUMBERS + 1 :]
+    factor = Factor(
+        w[where[0] : where[1]], w[where[1] : where[2]], r[f[0] : f[1]], r[f[1] : f[2]], w[where[2] : where[3]], w[where[3] : where[4]],
+        w[where[4] : where[5]], r[f[2] : f[3]], w[where[5] : where[6]], w[where[6] : where[7]], r[f[3] : f[4]], w[where[7] : where[8]],
+        w[where[8] : where[9]], r[f[4] : f[5]], r[f[5] : f[6]], r[f[6] : f[7]],
+    )  # fmt: skip
+    places, row_scale, entries = w[where[13] : where[14]], r[f[9] : f[10]], r[f[10] : f[11]]
+    step, residual, rounding = r[f[11] : f[11] + size], r[f[11] + size : f[12]], r[f[12]]
+    shift = n if size > n else 0
+    before, fresh = np.inf, False
+    for iteration in range(ROUNDS):
+        if not fresh:
+            _fill(plan, where, entries)
+            if refactor(factor, entries) < PIVOT_QUALITY:
+                return False
+            fresh = True
+        _residuals(plan, where, g, residual)
+        for i in range(size):
+            step[i] = 0.0
+        for i in range(m):
+            step[shift + i] = residual[i] * (row_scale[i] if shift else 1.0)
+        solve(factor, step, step)
+        moved = _correct(g, places, step, r[f[14] : f[15]])
+        if not np.isfinite(moved):
+            return False
+        contraction = moved / before if iteration else 1.0
+        if moved * min(1.0, contraction) < CLOSE or (moved < (rounding if iteration else ROUNDING) and contraction > SLOW):
+            return m <= n or _hold(residual, r[f[13] : f[14]])
+        if moved > FAR or (iteration and contraction > SLOW):
+            _derivatives(plan, g)
+            fresh = False
+        before = moved
+    return False

@@ -1,0 +1,230 @@
+"""What the time loop asks of a method, and what it lends to it.
+
+A method is a bundle (netsim.core.compiled.bundle: arrays of coefficients and of what it remembers of one run; nothing is kept elsewhere) and three
+compiled functions of its file, called through their addresses (netsim.core.compiled.apart): the loop is compiled once for all methods.
+
+    attempt(method, problem, factor, trial, t, h, last)   try the step from trial.start at t to t + h: (status, error); writes trial.end.
+                            error <= 1 passes the test; after a failure it is the share of h to try next;
+                            `last` is the instant used for the step's end (just before it at a corner of a drive)
+    accepted(method, problem, trial, h, error)            remember what the step taught; the factor by which the next step may differ in length
+    between(method, problem, trial, theta, h, state, wanted)      values y and charges with their rates at t + theta h: those whose places behind
+                            the motion in a state are `wanted`, or more
+
+Positions and velocities between the ends follow from both ends' x, v, a (quintic) for every method.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import typeof, types
+
+from netsim.core import newton
+from netsim.core.compiled.apart import address_of, by_address
+from netsim.core.compiled.bundle import Bundle, bundled
+from netsim.core.compiled.call import inner
+from netsim.core.linear import factors as linear
+from netsim.core.problem import NK, NQ, NY
+
+Array = np.ndarray
+
+REJECTED_ALWAYS = 1e30
+ITERATIONS, FACTORISATIONS, FRESH, ACCEPTED, REJECTED, FAILED, EVENTS, RESTARTED, REFUSED, UNSOLVED = range(10)
+ROUGH, UNTESTED, JUMPED, ASTRAY, CURVED = range(10, 15)
+"""Positions in the integer counters of a run. RESTARTED: 1 or 2: nothing of before the present instant may be
+used; 2: the state there is consistent. REFUSED, UNSOLVED: how often in a row the error test refused the step
+and Newton's method failed; that once at least where steps are given. ROUGH: given steps whose estimated error is far beyond rtol; UNTESTED:
+steps taken that did not pass the error test; JUMPED: jumps passed over; ASTRAY: points that were to be made consistent and stayed
+as the method left them; CURVED: 1 where an equation is anything but a sum of constant multiples."""
+
+ATTEMPT, ACCEPT, BETWEEN, SET_TIME, REFACTOR, SOLVE, PROJECT, NEWTON, FIRST_EVENT = range(9)
+"""Positions in Trial.code."""
+
+RTOL, NEWTON_SHARE, POWER, FACTOR_ALPHA, RATE, RELATIVE, WIDE = range(7)
+"""Positions in the tolerances of a run. FACTOR_ALPHA: dq'/dq where the present factor was taken; RATE: contraction of Newton's method;
+RELATIVE: whether errors may grow with values beside a written size; WIDE: whether scales count what the step tries."""
+
+
+class Trial(NamedTuple):
+    """The variable part of a step. States are [x | v | a | y | q | q' | quaternions]; `end` is in the charts of `start`.
+
+    Of x, v and y, each: scale, what an error may be (netsim.core.scales); exponent, see netsim.simulate.setup.weights; nominal; kind, the
+    number of its kind (netsim.simulate.setup.kinds); largest, the largest value so far; fixed, the size that somebody has written for it, else 0.
+    Of kinds: sizes, (largest value so far, the same with what a step tries; what rounding leaves);
+    tolerances: rtol, Newton's share of it, power of the step that errors go with, alpha of the factor, contraction; work: (6, n);
+    code: addresses of compiled functions; whole: 0 .. ny + nq - 1.
+    """
+
+    g: Array
+    out: Array
+    start: Array
+    end: Array
+    middle: Array
+    history: Array
+    u: Array
+    work: Array
+    scale: Array
+    exponent: Array
+    nominal: Array
+    kind: Array
+    largest: Array
+    fixed: Array
+    sizes: Array
+    tolerances: Array
+    counters: Array
+    code: Array
+    whole: Array
+
+
+FOLLOWING = 1e-4
+"""The smallest tolerance of positions without a state that follow from derivatives of constraints: steps that go by a
+smaller one become so short that rounding, which grows with their powers, is all that is left."""
+
+_attempt = by_address(types.Tuple((types.int64, types.float64)))
+_accepted = by_address(types.float64)
+_between = by_address(types.none)
+_set_time = by_address(types.int64)
+_refactor = by_address(types.float64)
+_solve = by_address(types.none)
+_project = by_address(types.boolean)
+_found = types.Tuple((types.int64, types.int64, types.int64, types.boolean))
+_newton = by_address(_found)
+
+
+@inner
+def attempt(method, problem, factor, trial, t, h, last):
+    """Try one step; see the head of this file."""
+    return _attempt(trial.code[ATTEMPT], method, problem, factor, trial, t, h, last)
+
+
+@inner
+def accepted(method, problem, trial, h, error):
+    """Remember an accepted step; see the head of this file."""
+    return _accepted(trial.code[ACCEPT], method, problem, trial, h, error)
+
+
+@inner
+def between(method, problem, trial, theta, h, state, wanted):
+    """Values within the last step; see the head of this file."""
+    _between(trial.code[BETWEEN], method, problem, trial, theta, h, state, wanted)
+
+
+@inner
+def set_time(problem, trial, t):
+    """Time, drives and tables at t into trial.g; the status."""
+    return _set_time(trial.code[SET_TIME], problem, trial.g, t)
+
+
+@inner
+def parts(factor):
+    """The factor as its own class: what is compiled for the search for a start serves here too."""
+    return linear.Factor(
+        factor.row_order, factor.column_order, factor.row_scale, factor.column_scale, factor.start, factor.source, factor.row, factor.scale,
+        factor.l_start, factor.l_row, factor.l_value, factor.u_start, factor.u_row, factor.u_value, factor.pivot_inverse, factor.work,
+    )  # fmt: skip
+
+
+@inner
+def refactor(factor, trial, values):
+    """Values of L and U; the pivot quality."""
+    return _refactor(trial.code[REFACTOR], parts(factor), values)
+
+
+@inner
+def solve(factor, trial, rhs, x):
+    """x = A^-1 rhs."""
+    _solve(trial.code[SOLVE], parts(factor), rhs, x)
+
+
+@inner
+def projected(problem, plan, trial, state):
+    """`netsim.core.states.project` with time and drives of trial.g; False where it fails."""
+    return _project(trial.code[PROJECT], problem, plan, trial.g, state)
+
+
+@inner
+def careful(problem, factor, trial, fresh, tolerance):
+    """`netsim.core.newton.newton`, damped, from the guess in trial.u; (status, iterations, factorisations, whether the factor serves on)."""
+    return _newton(trial.code[NEWTON], problem, factor, fresh, trial.g, trial.history, trial.out, trial.u, trial.work, tolerance)
+
+
+def fill_code(module: Any, method: Bundle, problem: Bundle, factor: Any, trial: Bundle, project: int, single: bool) -> None:
+    """Compile what a run calls by address (or read it from the cache) and write that into trial.code; `single`: stages are solved one by one."""
+    real, vector = types.float64, types.float64[::1]
+    run = (method.kind, problem.kind, bundled(factor).kind, trial.kind)
+    found = {
+        ATTEMPT: address_of(module.attempt, types.Tuple((types.int64, real)), *run, real, real, real),
+        ACCEPT: address_of(module.accepted, real, method.kind, problem.kind, trial.kind, real, real),
+        BETWEEN: address_of(module.between, types.none, method.kind, problem.kind, trial.kind, real, real, vector, types.int64[::1]),
+        SET_TIME: address_of(newton.set_time, types.int64, problem.kind, vector, real),
+        REFACTOR: address_of(linear.refactor, real, typeof(factor), vector),
+        SOLVE: address_of(linear.solve, types.none, typeof(factor), vector, vector),
+        PROJECT: project,
+    }
+    if single:
+        room = types.float64[:, ::1]
+        kinds = (problem.kind, run[2], types.boolean, vector, vector, vector, vector, room, real)
+        found[NEWTON] = address_of(newton.newton, _found, *kinds)
+    for place, address in found.items():
+        trial.code[place] = address
+
+
+@inner
+def error_norm(problem, trial, dx, dv, dy, h):
+    """max |error|/scale; velocities of index 2 count as the change of position they make in the step, multipliers not at all, and positions
+    that follow from derivatives of constraints (behind a spring whose end is prescribed, index 4 and more) no more than FOLLOWING asks for.
+
+    Empty dx and dv leave motion out."""
+    nk, ny = problem.sizes[NK], problem.sizes[NY]
+    norm = 0.0
+    for i in range(min(nk, dx.shape[0])):
+        size = max(abs(dx[i]) / trial.scale[i], abs(dv[i]) / trial.scale[nk + i] if trial.exponent[nk + i] == 0 else abs(h * dv[i]) / trial.scale[i])
+        if trial.exponent[i] > 0:
+            size *= min(1.0, trial.tolerances[RTOL] / FOLLOWING)
+        if not np.isfinite(size):
+            return REJECTED_ALWAYS
+        norm = max(norm, size)
+    for i in range(ny):
+        if trial.exponent[2 * nk + i] == 0:
+            size = abs(dy[i]) / trial.scale[2 * nk + i]
+            if not np.isfinite(size):
+                return REJECTED_ALWAYS
+            norm = max(norm, size)
+    return norm
+
+
+@inner
+def proposed(error, order):
+    """The elementary step-size rule: 0.9 error^(-1/order) within [0.2, 6]."""
+    return min(6.0, max(0.2, 0.9 * max(error, 1e-10) ** (-1.0 / order)))
+
+
+@inner
+def held(factor):
+    """A step that would hardly grow stays, and keeps its factorised matrix."""
+    return 1.0 if 1.0 <= factor < 1.2 else factor
+
+
+@inner
+def straight(problem, trial, theta, h, state, wanted):
+    """Values, charges and rates on the line between the step's ends: for methods of order 1 and 2."""
+    first, ny, nq = 3 * problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
+    for m in range(wanted.shape[0]):
+        i = first + wanted[m]
+        state[i] = (1.0 - theta) * trial.start[i] + theta * trial.end[i]
+        if wanted[m] >= ny:
+            state[i + nq] = (1.0 - theta) * trial.start[i + nq] + theta * trial.end[i + nq]
+
+
+@inner
+def cubic_charges(problem, trial, theta, h, state, wanted):
+    """Charges by the cubic through q and q' of both ends, and its rate."""
+    first, ny, nq = 3 * problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
+    s, r = theta, 1.0 - theta
+    for m in range(wanted.shape[0]):
+        if wanted[m] >= ny:
+            k = first + wanted[m]
+            q0, q1, d0, d1 = trial.start[k], trial.end[k], h * trial.start[k + nq], h * trial.end[k + nq]
+            state[k] = q0 * r * r * (1.0 + 2.0 * s) + q1 * s * s * (3.0 - 2.0 * s) + s * r * (d0 * r - d1 * s)
+            state[k + nq] = (6.0 * s * r * (q1 - q0) + d0 * r * (1.0 - 3.0 * s) - d1 * s * (2.0 - 3.0 * s)) / h

@@ -1,0 +1,1 @@
+"""Sparse LU factors: ordering, symbolic part, values, and what is eliminated first."""

@@ -1,0 +1,1 @@
+"""The time loop: accept or refuse, events, samples, the energy account, the history of delays."""

@@ -1,0 +1,288 @@
+"""The one accept/reject loop: tries a step, tests its error, chooses the next size, ends steps at corners of the drives, samples on the way.
+
+All of it is compiled and allocates nothing per step. Times of steps of given size come from integers, whatever corners cut them; a step that ends at
+a corner sees the drives just before it, and the next one begins with a consistent point just behind it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from netsim.core.compiled.call import inner, lean
+from netsim.core.contract import (
+    ACCEPTED,
+    ASTRAY,
+    EVENTS,
+    FAILED,
+    POWER,
+    REFUSED,
+    REJECTED,
+    RESTARTED,
+    ROUGH,
+    RTOL,
+    UNSOLVED,
+    UNTESTED,
+    accepted,
+    attempt,
+    projected,
+    proposed,
+    set_time,
+)
+from netsim.core.loop.control import (
+    ARRIVAL,
+    BY_CORNER,
+    BY_ERROR,
+    BY_EVENT,
+    BY_FAR,
+    BY_NEWTON,
+    CORNER,
+    CREEPING,
+    DUE,
+    EDGE,
+    EPS,
+    EVERY,
+    FAILURES,
+    FIXED,
+    GROWING,
+    LAST,
+    LEAST,
+    LEFT,
+    LONGEST,
+    MISSED,
+    NOW,
+    ONE,
+    PEAK,
+    PROJECTING,
+    REASON,
+    REFUSED_BY,
+    RESTARTS,
+    ROW,
+    SIZE,
+    SPACING,
+    STEP,
+    STOP,
+    TOGETHER,
+    WEIGHT,
+    WORST,
+)
+from netsim.core.loop.crossings import NEVER, RELATIONS, event_in
+from netsim.core.loop.defect import defect
+from netsim.core.loop.readout import record, take
+from netsim.core.loop.remembering import followed, has_room, pass_arrivals, remember
+from netsim.core.newton import CONVERGED, SINGULAR, UNRESOLVED
+from netsim.core.problem import NK, NQ
+from netsim.core.scales import NOTHING, SO_FAR, set_scales
+from netsim.core.states import copy, project_end
+
+GOING, DONE, FULL, EVENT = 100, 101, 102, 103
+"""What `advance` answers besides a failure's status: more steps to do, at the end, no room for samples,
+at an instant at which relations are to be looked at."""
+
+SHORTEST = 1e-10
+"""The share of a run that its first step takes at least, however small its motion is."""
+IDLE = 5
+"""Steps refused in a row behind which a defect that a shorter step does not halve is rounding, and lets the step pass."""
+PATIENCE, CALLS = 8, 2
+"""A jump is crossed in one shortest step that does not pass the test: more in a row lead nowhere. Every so many failures of a
+mechanism the caller helps."""
+
+
+@lean
+def advance(method, problem, factor, trial, control, plan, readout, watch, steps):  # noqa: C901  (one loop: try, judge, go on)
+    """Up to `steps` attempts; GOING, DONE, FULL or the status of a failure that smaller steps did not help."""
+    numbers, places = control.numbers, control.places
+    for _ in range(steps):
+        if numbers[NOW] >= numbers[STOP]:
+            return DONE
+        room = readout.times.shape[0] - places[ROW]
+        if room < 3 or not has_room(problem, control):
+            return FULL
+        t = numbers[NOW]
+        target, at_corner, whole = target_of(control, t)
+        if numbers[FIXED] == 0.0:
+            share = followed(problem, trial, readout, t, target - t)
+            target, at_corner = (t + share * (target - t), False) if share < 1.0 else (target, at_corner)
+        h = target - t
+        last = min(target, control.corners[places[CORNER]]) - EDGE * max(abs(target), abs(h)) if at_corner else target
+        numbers[LAST] = last
+        set_scales(problem, trial)
+        status, error = attempt(method, problem, factor, trial, t, h, last)
+        if status == SINGULAR:
+            return status
+        if status != CONVERGED:
+            trial.counters[FAILED] += 1
+            trial.counters[UNSOLVED] += 1
+            places[FAILURES] += 1
+            numbers[SIZE], numbers[REASON] = h * (error if 0.0 < error < 0.9 else 0.25), BY_NEWTON
+            if numbers[FIXED] > 0.0 or too_short(numbers, numbers[SIZE]) or (places[FAILURES] % CALLS == 0 and problem.sizes[NK] > 0):
+                return status
+            continue
+        if numbers[FIXED] == 0.0 and error > 1.0 and not too_short(numbers, h):
+            trial.counters[REJECTED] += 1
+            trial.counters[REFUSED] += 1
+            places[FAILURES] += 1
+            places[GROWING] += 1 if 0.0 < numbers[LEFT] < error else 0
+            numbers[SIZE], numbers[REASON], numbers[LEFT] = h * _shortened(problem, trial, error), BY_ERROR, error
+            continue
+        if places[PROJECTING]:
+            trial.counters[ASTRAY] += 0 if set_time(problem, trial, last) == CONVERGED else 1
+            project_end(problem, plan, trial)
+        missed = defect(method, problem, factor, trial, control, t, h)
+        idle = places[FAILURES] > IDLE and h < numbers[SPACING] and missed > 0.5 * numbers[REFUSED_BY]
+        numbers[REFUSED_BY] = missed
+        missed = 0.0 if idle else missed
+        if missed > 1.0 and not too_short(numbers, h):
+            trial.counters[REJECTED] += 1
+            places[FAILURES] += 1
+            numbers[SIZE], numbers[REASON] = h * _shortened(problem, trial, missed), BY_ERROR
+            continue
+        _noted(trial, numbers, max(error, missed))
+        places[CREEPING] = places[CREEPING] + 1 if numbers[FIXED] == 0.0 and max(error, missed) > 1.0 else 0
+        if places[CREEPING] > PATIENCE:
+            return UNRESOLVED
+        cut = event_in(method, problem, trial, plan, watch, t, h, last)
+        if cut != NEVER:
+            return _stop_at_event(method, problem, factor, trial, control, plan, readout, watch, t, h, cut)
+        if not record(method, problem, factor, trial, control, plan, readout, t, h, 1.0, at_corner and watch.sizes[RELATIONS] > 0, whole):
+            return FULL
+        remember(method, problem, trial, control, plan, t, h, 1.0)
+        factor_ = accepted(method, problem, trial, h, error)
+        factor_ = min(factor_, proposed(max(missed, numbers[MISSED]), trial.tolerances[POWER])) if missed > 0.0 else factor_
+        numbers[MISSED] = missed
+        trial.counters[ACCEPTED] += 1
+        trial.counters[RESTARTED] = 0
+        trial.counters[REFUSED] = 0
+        trial.counters[UNSOLVED] = 1 if numbers[FIXED] > 0.0 else 0
+        places[STEP] += 1 if whole else 0
+        wanted = h * (min(factor_, 1.0) if places[FAILURES] else factor_)
+        places[FAILURES] = 0
+        if places[CREEPING] == 0:
+            places[GROWING], numbers[LEFT] = 0, 0.0
+        numbers[SIZE] = min(numbers[LONGEST], max(wanted, numbers[SIZE]) if at_corner or h < 0.99 * numbers[SIZE] else wanted)
+        numbers[NOW] = target
+        while control.peaks[places[PEAK]] <= target:
+            places[PEAK] += 1
+        if at_corner:
+            _pass_corner(problem, trial, control, plan, readout, h)
+            if watch.sizes[RELATIONS]:
+                return EVENT
+    return DONE if numbers[NOW] >= numbers[STOP] else GOING
+
+
+@lean
+def too_short(numbers, h):
+    """Whether a step is below what a run counts, or lost in the rounding of its instant."""
+    return h < max(numbers[LEAST], 4.0 * EPS * abs(numbers[NOW]))
+
+
+@inner
+def _noted(trial, numbers, error):
+    """Count a step that is taken though its error was not held: too short to be refused, or given."""
+    if numbers[FIXED] == 0.0:
+        trial.counters[UNTESTED] += 1 if error > 1.0 else 0
+    elif error * numbers[WEIGHT] > BY_FAR:
+        trial.counters[ROUGH] += 1
+        numbers[WORST] = max(numbers[WORST], error * numbers[WEIGHT])
+
+
+@inner
+def _stop_at_event(method, problem, factor, trial, control, plan, readout, watch, t, h, cut):
+    """Cut the step at an event: what was before is sampled, and its state becomes the beginning."""
+    if cut > 0.0:
+        copy(trial.middle, 0, watch.state, 0, trial.middle.shape[0])
+        if not record(method, problem, factor, trial, control, plan, readout, t, h, cut, True, False):
+            return FULL
+        remember(method, problem, trial, control, plan, t, h, cut)
+        copy(watch.state, 0, trial.start, 0, trial.start.shape[0])
+        control.numbers[NOW] = t + cut * h
+        trial.counters[ACCEPTED] += 1
+    trial.counters[RESTARTED] = 1
+    control.places[FAILURES] = control.places[GROWING] = 0
+    control.numbers[REASON], control.numbers[LEFT] = BY_EVENT, 0.0
+    return EVENT
+
+
+@inner
+def _shortened(problem, trial, error):
+    """The share of a refused step to try next. Behind a corner the scale of time may be any, and errors go with h at best; a circuit's step refused
+    again and again meets a kink, and they hardly go with h at all."""
+    if trial.counters[RESTARTED] and error > 10.0:
+        return max(0.02, 1.0 / error)
+    refused = trial.counters[REFUSED]
+    if problem.sizes[NK] or refused == 1:
+        return min(0.9, proposed(error, trial.tolerances[POWER]))
+    return min(0.9, proposed(error, trial.tolerances[POWER] / refused**2)) if refused else 0.9
+
+
+@lean
+def target_of(control, t):
+    """Where the next step ends, whether that is a corner, and whether the step counts (a given one that a corner cut counts once)."""
+    numbers, places = control.numbers, control.places
+    stop, corner = numbers[STOP], min(control.corners[places[CORNER]], numbers[DUE], numbers[ARRIVAL])
+    if numbers[FIXED] > 0.0:
+        end = (places[STEP] + 1) * numbers[FIXED]
+        if end >= stop * (1.0 - 1e-9):
+            end = stop
+        slack = TOGETHER * numbers[FIXED]
+        if corner < end - slack:
+            return corner, True, False
+        return end, corner <= end + slack, True
+    end = min(corner, control.peaks[places[PEAK]], stop)
+    size = min(numbers[SIZE], numbers[LONGEST])
+    if t + 1.01 * size >= end:
+        return end, corner <= end, True
+    if t + 2.0 * size > end:
+        return t + 0.5 * (end - t), False, True
+    return t + size, False, True
+
+
+@inner
+def _pass_corner(problem, trial, control, plan, readout, h):
+    """Begin anew behind a corner, with what is consistent there; where samples stand at steps, both sides of the corner have one."""
+    places = control.places
+    together = control.numbers[NOW] + max(TOGETHER * control.numbers[FIXED], ONE * control.numbers[STOP])
+    t = pass_arrivals(problem, control, together)
+    while control.corners[places[CORNER]] <= together:
+        t = max(t, control.corners[places[CORNER]])
+        places[CORNER] += 1
+    trial.counters[EVENTS] += 1
+    trial.counters[RESTARTED] = 1
+    control.numbers[REASON] = BY_CORNER
+    behind = t + EDGE * max(abs(t), h)
+    if not places[RESTARTS]:
+        return
+    trial.counters[ASTRAY] += 1
+    if set_time(problem, trial, behind) == CONVERGED:
+        copy(trial.start, 0, trial.middle, 0, trial.start.shape[0])
+        if projected(problem, plan, trial, trial.middle):
+            trial.counters[ASTRAY] -= 1
+            copy(trial.middle, 0, trial.start, 0, trial.start.shape[0])
+            trial.counters[RESTARTED] = 2
+            if control.numbers[FIXED] == 0.0 and places[EVERY] > 0 and readout.times[places[ROW] - 1] >= control.numbers[NOW] * (1.0 - EDGE):
+                take(problem, trial, readout, places[ROW], behind)
+                places[ROW] += 1
+
+
+@lean
+def first_size(problem, trial, stop, order):
+    """A first step that moves nothing by more than a small share of its tolerance^(1/order): from v and a at the start.
+
+    What is zero at the start has no size that a step could be short for, and where charges flow their time scale is not known yet: the
+    error test has the word."""
+    nk = problem.sizes[NK]
+    rtol = trial.tolerances[RTOL]
+    fastest = 0.0
+    for i in range(nk):
+        if _has_size(trial, i):
+            fastest = max(fastest, abs(trial.start[nk + i]) / (trial.scale[i] / rtol))
+            fastest = max(fastest, np.sqrt(abs(trial.start[2 * nk + i]) / (trial.scale[i] / rtol)))
+        if trial.exponent[nk + i] == 0 and _has_size(trial, nk + i):
+            fastest = max(fastest, abs(trial.start[2 * nk + i]) / (trial.scale[nk + i] / rtol))
+    step = 1e-4 * stop if problem.sizes[NQ] else 1e-3 * stop
+    return min(step, max(0.3 * rtol ** (1.0 / order) / fastest, SHORTEST * stop)) if fastest > 0.0 else step
+
+
+@inner
+def _has_size(trial, i):
+    """Whether a quantity's kind is more than nothing yet."""
+    return trial.fixed[i] > 0.0 or trial.sizes[SO_FAR, trial.kind[i]] > 1e3 * NOTHING * trial.nominal[i]

@@ -1,0 +1,105 @@
+"""What the step's polynomials leave of the equations inside a step: F(t + theta h, x, x', x'', y, q') at them, through the step's own matrix.
+
+An error test looks at the ends and stages of a step. A force that acts on a short stretch only, and a value that follows others at once
+(y = sin(u) of an integrator's ramp), may do anything between them. So the polynomials are put into the equations there, and the correction
+that one Newton step would make is held against the tolerances (Enright, Continuous numerical methods for ODEs with defect control, 2000).
+What every stretch of `SPACING` seconds contains is looked at. A shorter step is looked into for its values alone, where any has a limit, with the
+motion as it is: that is as smooth as its masses are heavy, and the rounding of positions over h^2 would say nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from netsim.core.compiled.call import inner, run_table
+from netsim.core.contract import REJECTED_ALWAYS, between, set_time, solve
+from netsim.core.loop.control import AT_ONCE, SPACING, WITHIN
+from netsim.core.newton import CONVERGED
+from netsim.core.problem import ENTRIES, KV, KX, NK
+from netsim.core.states import motion_between, place
+
+FAR, NEAR, MOST = 0.86, 0.35, 1000
+"""Where in its part of a step an instant lies: where the polynomials of Radau's stages are farthest from what they follow, for values that follow
+others at once (they may bend anywhere) also where they are so between the first two; and how many instants there are at most."""
+CORRECTIONS = 8
+"""So many corrections by the step's matrix lead a sample to its equations, or none does."""
+
+
+@inner
+def defect(method, problem, factor, trial, control, t, h):
+    """The largest correction inside the step, as a multiple of what `control.limits` allows; 0 where nothing is limited."""
+    if control.limits.shape[0] == 0:
+        return 0.0
+    count = min(MOST, max(1, int(np.ceil(h / control.numbers[SPACING]))))
+    worst = 0.0
+    first = problem.sizes[NK] if count == 1 else 0
+    if count == 1 and not control.places[WITHIN]:
+        return 0.0
+    for k in range(count):
+        worst = max(worst, correction(method, problem, factor, trial, control, first, t, h, (k + FAR) / count))
+        if worst > 1.0:
+            return worst
+    if count == 1 and control.places[AT_ONCE]:
+        worst = max(worst, correction(method, problem, factor, trial, control, first, t, h, NEAR))
+    return worst
+
+
+@inner
+def correction(method, problem, factor, trial, control, first, t, h, theta):
+    """The correction at t + theta h of the unknowns from `first` on, as a multiple of what is allowed."""
+    motion_between(problem, trial.start, trial.end, theta, h, trial.middle)
+    between(method, problem, trial, theta, h, trial.middle, trial.whole)
+    if set_time(problem, trial, t + theta * h) != CONVERGED:
+        return REJECTED_ALWAYS
+    return _missed(problem, factor, trial, control, first, h)
+
+
+@inner
+def corrected(method, problem, factor, trial, control, t, h, theta):
+    """Values at t + theta h into trial.middle and g, for which the equations hold, as far as corrections by the step's own matrix lead there.
+
+    Where they grow, values that the polynomials miss are those on the straight line between the ends; False then."""
+    first, at, e, middle = problem.sizes[NK], 2 * problem.sizes[NK], trial.work[0], trial.middle
+    missed = correction(method, problem, factor, trial, control, first, t, h, theta)
+    for _ in range(CORRECTIONS):
+        if missed <= 1.0:
+            return True
+        for i in range(first, e.shape[0]):
+            middle[at + i] -= e[i]
+        before = missed
+        missed = _missed(problem, factor, trial, control, first, h)
+        if not missed <= 0.9 * before:
+            break
+    if missed <= 1.0:
+        return True
+    correction(method, problem, factor, trial, control, first, t, h, theta)
+    for i in range(first, e.shape[0]):
+        if not abs(e[i]) <= control.limits[i] * trial.scale[problem.sizes[NK] + i]:
+            middle[at + i] = (1.0 - theta) * trial.start[at + i] + theta * trial.end[at + i]
+    place(problem, trial.g, middle)
+    return False
+
+
+@inner
+def _missed(problem, factor, trial, control, first, h):
+    """The correction of trial.middle into trial.work[0], and its size; multipliers, which no polynomial follows, have no limit."""
+    g, out, e, nk, limits = trial.g, trial.out, trial.work[0], problem.sizes[NK], control.limits
+    place(problem, g, trial.middle)
+    for i in range(problem.sizes[ENTRIES]):
+        out[i] = 0.0
+    run_table(problem.residual, g, out)
+    for i in range(e.shape[0] if first else 0):
+        out[i] *= control.resting[i]
+    solve(factor, trial, out[: e.shape[0]], e)
+    worst = 0.0
+    for i in range(first, e.shape[0]):
+        if i < nk:
+            fast = trial.exponent[nk + i] > 0
+            size = abs(g[KX] * e[i]) / trial.scale[i]
+            size = max(size, abs(g[KV] * e[i]) * (h / trial.scale[i] if fast else 1.0 / trial.scale[nk + i])) / limits[i]
+        else:
+            size = abs(e[i]) / trial.scale[nk + i] / limits[i]
+        if not np.isfinite(size):
+            return REJECTED_ALWAYS
+        worst = max(worst, size)
+    return worst

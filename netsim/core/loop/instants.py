@@ -1,0 +1,82 @@
+"""Both sides of an event's instant, and the next one known beforehand, in compiled code: one call where Python would make five.
+
+The event itself lies between `before` and `behind`: rounds of truths and discretes (netsim.core.loop.settling), which may need Python.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from netsim.core.compiled.call import lean
+from netsim.core.contract import RESTARTED
+from netsim.core.loop.adaptive import first_size
+from netsim.core.loop.crossings import RELATIONS, look
+from netsim.core.loop.readout import take
+from netsim.core.loop.settling import leave
+from netsim.core.loop.turnover import flowed
+from netsim.core.newton import CONVERGED, set_time
+from netsim.core.problem import TIME
+from netsim.core.scales import set_scales
+from netsim.core.states import DISSIPATED, STORED, copy, energies, found_in, load, place
+
+BESIDE = 8 * 2.220446049250313e-16
+"""An instant's other side lies this share of it behind."""
+STRAIGHT = 1e-12
+
+
+@lean
+def before(problem, trial, readout, t, after):
+    """The state at the instant t into g, with what is stored there; time is `after` it, where tables reach that far. The status."""
+    load(problem, trial.g, trial.start)
+    status = set_time(problem, trial.g, t + after)
+    if status != CONVERGED:
+        status = set_time(problem, trial.g, t)
+    energies(problem, trial.g, readout.power)
+    return status
+
+
+@lean
+def behind(problem, trial, readout, watch, row, t, stop, order, ahead):
+    """The point in g becomes the state, sampled in a row (0: not) beside t; the first step from here. What an impulse took counts as dissipated."""
+    stored = readout.power[STORED]
+    found_in(problem, trial.g, trial.start)
+    place(problem, trial.g, trial.start)
+    energies(problem, trial.g, readout.power)
+    for k in range(readout.totals.shape[0]):
+        readout.totals[k, DISSIPATED] += stored - readout.power[STORED]
+    flowed(readout.turnover, 0.0, stored - readout.power[STORED])
+    trial.counters[RESTARTED] = 2
+    copy(trial.start, 0, trial.middle, 0, trial.start.shape[0])
+    if row > 0:
+        take(problem, trial, readout, row, np.nextafter(max(t, readout.times[row - 1]), np.inf))
+    set_scales(problem, trial)
+    leave(problem, watch, trial.g, ahead)
+    return first_size(problem, trial, stop, order)
+
+
+@lean
+def next_due(watch, g, t, stop):
+    """The next instant at which a relation of time alone changes; infinity without one. What is not linear in time is watched like any other."""
+    relations, at, best = watch.sizes[RELATIONS], g[TIME], np.inf
+    timed = 0
+    for k in range(relations):
+        timed += watch.timed[k]
+    if timed == 0:
+        return best
+    g[TIME] = t
+    look(watch, g)
+    copy(watch.found, 0, watch.kept, 0, relations)
+    g[TIME] = t + 0.5 * stop
+    look(watch, g)
+    copy(watch.found, 0, watch.room, 0, relations)
+    g[TIME] = t + stop
+    look(watch, g)
+    g[TIME] = at
+    for k in range(relations):
+        first, middle, last = watch.kept[k], watch.room[k], watch.found[k]
+        if abs(first + last - 2.0 * middle) > STRAIGHT * (abs(first) + abs(last)):
+            watch.timed[k] = 0
+        instant = t - first * stop / (last - first)
+        if watch.timed[k] and np.isfinite(instant) and instant > t + 2.0 * BESIDE * max(abs(t), 1e-9 * stop):
+            best = min(best, instant)
+    return best

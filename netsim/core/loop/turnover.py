@@ -1,0 +1,73 @@
+"""What a run turns over, and what its energy account misses.
+
+    missed(t) = stored(0) + supplied(t) - dissipated(t) - stored(t)
+    turned over = integral |supplied power| + integral |dissipated power| + 1/2 sum (highest - lowest)      [J]
+
+The sum is over the kinetic and the remaining stored energy of each component type: what swings between a mass and a spring, or between a
+capacitor and an inductor, counts once. It is a range and no path: a run that goes on for longer turns no more over, so that a small loss in
+each of many periods is seen. Both are taken at the ends of steps.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from netsim.core.compiled.call import lean
+from netsim.core.states import STORED, TYPES
+
+Array = np.ndarray
+
+FLOWS, LOW, HIGH = range(3)
+"""Rows of a turnover (3, m): flows, then the lowest and the highest energies."""
+IN, OUT, MISSED, FIRST = range(4)
+"""Flows: what came in and went out, what the account missed at most (with its sign), what was stored at the start less what impulses took there."""
+
+
+def nothing_turned(power: Array) -> Array:
+    """The turnover of a run that begins with these energies."""
+    found = np.zeros((3, max(4, len(power) - TYPES)))
+    found[LOW], found[HIGH] = np.inf, -np.inf
+    found[FLOWS, FIRST] = power[STORED]
+    met(found, power)
+    return found
+
+
+@lean
+def met(turnover, power):
+    """Energies at the end of a step: lowest and highest ones of each type, kinetic and the rest."""
+    for k in range((power.shape[0] - TYPES) // 2):
+        kinetic = power[TYPES + 2 * k + 1]
+        rest = power[TYPES + 2 * k] - kinetic
+        turnover[LOW, 2 * k], turnover[HIGH, 2 * k] = min(turnover[LOW, 2 * k], rest), max(turnover[HIGH, 2 * k], rest)
+        turnover[LOW, 2 * k + 1], turnover[HIGH, 2 * k + 1] = min(turnover[LOW, 2 * k + 1], kinetic), max(turnover[HIGH, 2 * k + 1], kinetic)
+
+
+@lean
+def flowed(turnover, supplied, dissipated):
+    """Work of one step, or of an impulse."""
+    turnover[FLOWS, IN] += abs(supplied)
+    turnover[FLOWS, OUT] += abs(dissipated)
+
+
+@lean
+def balanced(turnover, stored, supplied, dissipated):
+    """What the account misses at the end of a step, since the start."""
+    missed = turnover[FLOWS, FIRST] + supplied - dissipated - stored
+    if not abs(missed) <= abs(turnover[FLOWS, MISSED]):
+        turnover[FLOWS, MISSED] = missed
+
+
+def turned_over(turnover: Array) -> float:
+    """The energy that was turned over so far, in J."""
+    return float(turnover[FLOWS, IN] + turnover[FLOWS, OUT] + 0.5 * _ranges(turnover).sum())
+
+
+def level(turnover: Array) -> float:
+    """The sum of the largest magnitudes of the energies, in J: what rounding and tolerances are relative to."""
+    met_ = np.isfinite(turnover[LOW])
+    return float(np.maximum(np.abs(turnover[LOW]), np.abs(turnover[HIGH]))[met_].sum())
+
+
+def _ranges(turnover: Array) -> Array:
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isfinite(turnover[LOW]), turnover[HIGH] - turnover[LOW], 0.0)

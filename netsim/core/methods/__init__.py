@@ -1,0 +1,1 @@
+"""The integration methods, one file each: `attempt`, `accepted`, `between` (netsim.core.contract)."""

@@ -1,0 +1,211 @@
+"""Explicit Runge-Kutta methods with an error test: x' = v, v' = a, q' from the equations solved for the rates; coefficients in tableaux.py.
+
+Every stage takes a consistent point (netsim.core.consistent): linear in accelerations, forces and rates, with velocities on their constraints.
+So the vector field is one for all positions and velocities near the constraints of a mechanism, and a method keeps its order on them; what a
+step's error leaves of the positions' constraints is closed at its end, by the least change in the mass metric (E. Hairer, C. Lubich, G. Wanner,
+Geometric Numerical Integration, 2006, sec. IV.4 and VII.2). Cheap where nothing is stiff. The first stage of a step is the last one of the
+step before.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from netsim.core.compiled.bundle import Bundle, bundled
+from netsim.core.compiled.call import inner
+from netsim.core.consistent import Consistent, make_consistent
+from netsim.core.contract import ITERATIONS, error_norm, proposed, set_time, straight
+from netsim.core.methods.tableaux import Tableau
+from netsim.core.newton import CONVERGED, NOT_FINITE
+from netsim.core.problem import HISTORY, NK, NQ, NY, A, V, X, Y
+from netsim.core.scales import widen
+from netsim.core.states import copy, follow, load
+
+Array = np.ndarray
+
+BEGIN, INSIDE = range(2)
+"""Positions in Explicit.memory: the instant where the step begins; whether the rates inside it are there."""
+
+
+class Explicit(NamedTuple):
+    """A tableau's arrays; rates [x' | v' | q'] of the stages, the plan of consistent points, that of positions, errors of x, v and values, a
+    state beside the step's own."""
+
+    order: Array
+    nodes: Array
+    weights: Array
+    errors: Array
+    dense: Array
+    rates: Array
+    plan: Bundle
+    closing: Bundle
+    error: Array
+    beside: Array
+    memory: Array
+
+
+def prepare(tableau: Tableau, n: int, nk: int, nq: int, state: int, plan: Consistent, closing: Consistent) -> Bundle:
+    """The method for one run of a system of these sizes (`state`: length of a state)."""
+    rates = np.zeros((tableau.stages, 2 * nk + nq))
+    order = np.array([tableau.order])
+    parts = order, tableau.nodes, tableau.weights, tableau.errors, np.ascontiguousarray(tableau.dense)
+    return bundled(Explicit(*parts, rates, bundled(plan), bundled(closing), np.zeros(n + nk), np.zeros(state), np.zeros(2)))
+
+
+@inner
+def _point(method, problem, trial, state, t):
+    """Make a state consistent and read it back, in the charts it is in; the status."""
+    g = trial.g
+    status = set_time(problem, trial, t)
+    if status != CONVERGED:
+        return status
+    load(problem, g, state)
+    trial.counters[ITERATIONS] += 1
+    if not make_consistent(method.plan, g):
+        return NOT_FINITE
+    nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
+    copy(g, problem.sizes[V], state, nk, nk)
+    copy(g, problem.sizes[A], state, 2 * nk, nk)
+    copy(g, problem.sizes[Y], state, 3 * nk, ny)
+    copy(g, problem.sizes[HISTORY], state, 3 * nk + ny + nq, nq)
+    return CONVERGED
+
+
+@inner
+def _close(method, problem, trial, state, t):
+    """Positions onto their constraints; the status."""
+    status = set_time(problem, trial, t)
+    if status != CONVERGED or not method.closing.sizes.shape[0]:
+        return status
+    load(problem, trial.g, state)
+    if not make_consistent(method.closing, trial.g):
+        return NOT_FINITE
+    copy(trial.g, problem.sizes[X], state, 0, problem.sizes[NK])
+    return CONVERGED
+
+
+@inner
+def _advanced(method, problem, trial, weights, count, h, state):
+    """x, v and q of the beginning plus h times weighted rates of the first `count` stages."""
+    nk, nq, at, s = problem.sizes[NK], problem.sizes[NQ], 3 * problem.sizes[NK] + problem.sizes[NY], trial.start
+    for i in range(2 * nk):
+        total = 0.0
+        for j in range(count):
+            total += weights[j] * method.rates[j, i]
+        state[i] = s[i] + h * total
+    for k in range(nq):
+        total = 0.0
+        for j in range(count):
+            total += weights[j] * method.rates[j, 2 * nk + k]
+        state[at + k] = s[at + k] + h * total
+
+
+@inner
+def _keep_rates(method, problem, state, stage):
+    nk, nq, at = problem.sizes[NK], problem.sizes[NQ], 3 * problem.sizes[NK] + problem.sizes[NY]
+    copy(state, nk, method.rates[stage], 0, 2 * nk)
+    copy(state, at + nq, method.rates[stage], 2 * nk, nq)
+
+
+@inner
+def attempt(method, problem, factor, trial, t, h, last):
+    """The stages of a step. Error: the difference e from the embedded formula; of two such formulas e5^2/sqrt(e5^2 + e3^2/100)."""
+    end, count = trial.end, method.errors.shape[1]
+    copy(trial.start, 0, end, 0, end.shape[0])
+    method.memory[BEGIN], method.memory[INSIDE] = t, 0.0
+    _keep_rates(method, problem, end, 0)
+    for stage in range(1, count):
+        _advanced(method, problem, trial, method.weights[stage], stage, h, end)
+        instant = last if method.nodes[stage] == 1.0 else t + method.nodes[stage] * h
+        status = _close(method, problem, trial, end, instant) if stage == count - 1 else CONVERGED
+        if status == CONVERGED:
+            status = _point(method, problem, trial, end, instant)
+        if status != CONVERGED:
+            return status, 0.25
+        _keep_rates(method, problem, end, stage)
+    widen(problem, trial, end, True)
+    first = _difference(method, problem, trial, method.errors[0], h, last)
+    if method.errors.shape[0] == 1 or first == 0.0 or not np.isfinite(first):
+        return CONVERGED, first
+    second = _difference(method, problem, trial, method.errors[1], h, last)
+    return CONVERGED, first * first / np.sqrt(first * first + 0.01 * second * second)
+
+
+@inner
+def _difference(method, problem, trial, weights, h, last):
+    """The norm of h times weighted rates, and of the change of values at a point made consistent with it."""
+    nk, ny, nq, count = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ], method.errors.shape[1]
+    e, other, at = method.error, method.beside, 3 * nk + ny
+    _advanced(method, problem, trial, weights, count, h, other)
+    for i in range(2 * nk):
+        e[i] = trial.start[i] - other[i]
+    differential = False
+    for i in range(ny):
+        e[2 * nk + i] = 0.0
+        differential = differential or trial.exponent[2 * nk + i] == 0
+    if differential:
+        copy(trial.end, 0, other, 0, other.shape[0])
+        for i in range(2 * nk):
+            other[i] += e[i]
+        for k in range(nq):
+            total = 0.0
+            for j in range(count):
+                total += weights[j] * method.rates[j, 2 * nk + k]
+            other[at + k] -= h * total
+        if _point(method, problem, trial, other, last) != CONVERGED:
+            return np.inf
+        for i in range(ny):
+            e[2 * nk + i] = other[3 * nk + i] - trial.end[3 * nk + i]
+    return error_norm(problem, trial, e[:nk], e[nk : 2 * nk], e[2 * nk :], h)
+
+
+@inner
+def accepted(method, problem, trial, h, error):
+    """The elementary rule."""
+    follow(problem, trial)
+    return proposed(error, float(method.order[0]))
+
+
+@inner
+def between(method, problem, trial, theta, h, state, wanted):
+    """Charges, and with rates taken inside the step positions and velocities too, by the formula for the step's inside; values on the
+    line (they are recovered, where samples are)."""
+    nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
+    at, degree = 3 * nk + ny, method.dense.shape[1]
+    straight(problem, trial, theta, h, state, wanted)
+    first = 2 * nk
+    if method.dense.shape[0] > method.errors.shape[1]:
+        first = 0
+        if method.memory[INSIDE] == 0.0:
+            _look_inside(method, problem, trial, h)
+    for i in range(first, 2 * nk + nq):
+        rise, rate = 0.0, 0.0
+        for j in range(method.dense.shape[0]):
+            value, slope = 0.0, 0.0
+            for m in range(degree - 1, -1, -1):
+                value = value * theta + method.dense[j, m]
+                slope = slope * theta + (m + 1) * method.dense[j, m]
+            rise += value * method.rates[j, i]
+            rate += slope * method.rates[j, i]
+        if i < 2 * nk:
+            state[i] = trial.start[i] + h * theta * rise
+        else:
+            state[at + i - 2 * nk] = trial.start[at + i - 2 * nk] + h * theta * rise
+            state[at + nq + i - 2 * nk] = rate
+
+
+@inner
+def _look_inside(method, problem, trial, h):
+    """The rates of the stages behind the step's end."""
+    other, t = method.beside, method.memory[BEGIN]
+    copy(trial.start, 0, other, 0, other.shape[0])
+    for stage in range(method.errors.shape[1], method.nodes.shape[0]):
+        _advanced(method, problem, trial, method.weights[stage], stage, h, other)
+        if _point(method, problem, trial, other, t + method.nodes[stage] * h) == CONVERGED:
+            _keep_rates(method, problem, other, stage)
+    method.memory[INSIDE] = 1.0
+
+
+__all__ = ["Explicit", "accepted", "attempt", "between", "prepare"]

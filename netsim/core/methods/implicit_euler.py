@@ -1,0 +1,60 @@
+"""Implicit Euler with an error test: the formula of netsim.core.methods.euler, the step chosen from h/2 times the change of the rates. Order 1."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from netsim.core.compiled.bundle import Bundle, bundled
+from netsim.core.compiled.call import inner
+from netsim.core.contract import held, proposed, straight
+from netsim.core.methods import euler
+from netsim.core.methods.single import begin_stage, filtered_error, keep_stage, solve_stage
+from netsim.core.newton import CONVERGED
+from netsim.core.problem import NK, NQ, NY
+from netsim.core.states import follow
+
+Array = np.ndarray
+
+
+class ImplicitEuler(NamedTuple):
+    """Room for the raw estimate [x | v | q]."""
+
+    raw: Array
+
+
+def prepare(nk: int, nq: int) -> Bundle:
+    """The method for one run of a system of these sizes."""
+    return bundled(ImplicitEuler(np.zeros(2 * nk + nq)))
+
+
+@inner
+def attempt(method, problem, factor, trial, t, h, last):
+    """One step; the estimate compares it with the trapezoidal rule."""
+    nk, nq, at = problem.sizes[NK], problem.sizes[NQ], 3 * problem.sizes[NK] + problem.sizes[NY]
+    begin_stage(problem, trial, trial.start)
+    euler.begin(problem, trial.g, trial.start, trial.history, h)
+    status = solve_stage(problem, factor, trial, last, h)
+    if status != CONVERGED:
+        return status, 0.0
+    keep_stage(problem, trial, trial.end)
+    s, e, raw = trial.start, trial.end, method.raw
+    for i in range(2 * nk):
+        raw[i] = 0.5 * h * (s[nk + i] - e[nk + i])
+    for k in range(nq):
+        raw[2 * nk + k] = 0.5 * h * (s[at + nq + k] - e[at + nq + k])
+    return CONVERGED, filtered_error(problem, factor, trial, raw, h, h)
+
+
+@inner
+def accepted(method, problem, trial, h, error):
+    """The elementary rule; a step that would hardly grow stays, and keeps its factor."""
+    follow(problem, trial)
+    return held(proposed(error, 2.0))
+
+
+@inner
+def between(method, problem, trial, theta, h, state, wanted):
+    """Straight lines."""
+    straight(problem, trial, theta, h, state, wanted)

@@ -1,0 +1,106 @@
+"""What Radau IIA of order 5 (netsim.core.methods.radau) is made of: nodes, W = A^-1 and its eigenvalues, and the arrays of one run."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import types
+
+from netsim.core.compiled.apart import address_of
+from netsim.core.compiled.bundle import Bundle, bundled
+from netsim.core.compiled.call import ROW_LENGTH
+from netsim.core.linear.factors import Factor, refactor, solve
+
+Array = np.ndarray
+
+_s6 = np.sqrt(6.0)
+EPS = 2.220446049250313e-16
+
+C = np.array([(4.0 - _s6) / 10.0, (4.0 + _s6) / 10.0, 1.0])
+A_MATRIX = np.array([
+    [(88 - 7 * _s6) / 360, (296 - 169 * _s6) / 1800, (-2 + 3 * _s6) / 225],
+    [(296 + 169 * _s6) / 1800, (88 + 7 * _s6) / 360, (-2 - 3 * _s6) / 225],
+    [(16 - _s6) / 36, (16 + _s6) / 36, 1 / 9],
+])  # fmt: skip
+
+HAVE, FACTOR_H, THETA, FAINT, LAST_ERROR, LAST_H, COUNT, SHRINK, SOLVED = range(9)
+"""Positions in the memory: derivatives at hand, step size of the factors, contraction, Newton's eta, error and size of the last step, iterations, the
+share of the step to try next after a failure, the size of the step whose stages are already solved."""
+
+
+REFACTOR_PAIR, SOLVE_PAIR = range(2)
+"""Positions in the code: functions of the complex factor, by address."""
+
+
+class Radau(NamedTuple):
+    """Coefficients, and the memory and work arrays of one run: stages z (3, n), residuals, charges, drives at the stages, matrix coefficients,
+    shares of the stages inside the step."""
+
+    w: Array
+    transform: Array
+    inverse: Array
+    eigenvalues: Array
+    slope: Array
+    memory: Array
+    z: Array
+    previous: Array
+    residual: Array
+    v: Array
+    q: Array
+    rate: Array
+    drives: Array
+    powers: Array
+    entries: Array
+    rhs: Array
+    error: Array
+    pair: Bundle
+    charges: Array
+    rates: Array
+    code: Array
+    share: Array
+    share_rate: Array
+
+
+def coefficients() -> tuple[Array, Array, Array, Array, Array]:
+    """W = A^-1, T and T^-1 with T^-1 W T = diag(g, [[a, b], [-b, a]]), the eigenvalues (g, a, b), and p'(0) of the cubic through 0 and the stages."""
+    w = np.linalg.inv(A_MATRIX)
+    values, vectors = np.linalg.eig(w)
+    real = int(np.argmin(np.abs(values.imag)))
+    pair = int(np.argmax(values.imag))
+    first = vectors[:, real].real
+    transform = np.column_stack([first / first[2], vectors[:, pair].real, vectors[:, pair].imag])
+    nodes = np.array([0.0, *C])
+    slope = np.array([np.polynomial.polynomial.polyfit(nodes, np.eye(4)[k], 3)[1] for k in range(1, 4)])
+    eigenvalues = np.array([values[real].real, values[pair].real, values[pair].imag])
+    return w, transform, np.linalg.inv(transform), eigenvalues, slope
+
+
+def complex_factor(factor: Factor) -> Factor:
+    """Room for the complex matrix on the ordering, pivots and scales of the real one."""
+    fields = ("l_value", "u_value", "pivot_inverse", "work")
+    return factor._replace(**{name: np.zeros(len(getattr(factor, name)), complex) for name in fields})
+
+
+def prepare(n: int, nk: int, nq: int, nnz: int, prescribed: int, factor: Factor, charges: Array, rates: Array) -> Bundle:
+    """The method for one run of a system of these sizes; `charges` is the call table that computes charges alone, `rates` that of
+    residuals with known rates of charges."""
+    w, transform, inverse, eigenvalues, slope = coefficients()
+    memory = np.zeros(10)
+    memory[FAINT] = 1.0
+    method = Radau(
+        w, transform, inverse, eigenvalues, slope, memory, np.zeros((3, n)), np.zeros((3, n - nk)), np.zeros((3, n)), np.zeros((3, nk)),
+        np.zeros((4, nq)), np.zeros((3, nq)), np.zeros((3, prescribed + 1)), np.zeros((3, nnz)), np.zeros(nnz, complex), np.zeros(n, complex),
+        np.zeros((3, n)), bundled(complex_factor(factor)), np.ascontiguousarray(charges.reshape(-1, ROW_LENGTH)), rates,
+        np.zeros(2, np.int64), np.zeros(3), np.zeros(3),
+    )  # fmt: skip
+    kind, vector = method.pair.kind, types.complex128[::1]
+    method.code[REFACTOR_PAIR] = address_of(refactor, types.float64, kind, vector)
+    method.code[SOLVE_PAIR] = address_of(solve, types.none, kind, vector, vector)
+    return bundled(method)
+
+
+def renewed(method: Bundle, factor: Factor) -> Bundle:
+    """The method after new pivots: complex factors on them, to be computed."""
+    method.memory[FACTOR_H] = 0.0
+    return method.changed(pair=bundled(complex_factor(factor)))

@@ -1,0 +1,115 @@
+"""What an error may be: the scale of every position, velocity and value in the error test and in Newton's method.
+
+    scale_i = rtol max(m_i, min(nominal_i, M_k)) + r_k         k: the kind of i (netsim.simulate.setup.kinds)
+
+m_i is the largest |z_i| so far, M_k the largest of all quantities of its kind so far, with what starts and sources will move
+(netsim.simulate.setup.sizes). A quantity that is zero by symmetry is thus measured by its kind, but never by more than a nominal size; one that was
+large itself is measured by that. What a step tries counts for that step alone; what Newton's method tries on the way up to the nominal size only,
+since corrections beside absurd values look small. A rotation counts as the angle from its reference, as 1 rad at most.
+
+r_k is what rounding leaves of quantities that are zero but for it (netsim.simulate.setup.sizes). A size that somebody has written takes the place of
+all this: scale_i = rtol (c |z_i| + fixed_i), c = 0 for `nominal SIGNAL = VALUE` and 1 for `atol`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from netsim.core.compiled.call import inner, lean
+from netsim.core.contract import RELATIVE, RTOL, WIDE
+from netsim.core.problem import ALPHA, KA, KV, LEAST, NK, NQ, NY
+
+Array = np.ndarray
+
+NOTHING = 1e-18
+"""The share of its nominal size that a quantity counts at least, so that no scale is zero."""
+ROUNDING = 16 * 2.220446049250313e-16
+"""What rounding may leave of a quantity, of its largest value."""
+BEYOND = 3.0
+"""What a step tries counts where it is so many times larger than what was known."""
+SO_FAR, TRIED, ROUNDED = range(3)
+"""Rows of Trial.sizes."""
+
+
+@lean
+def set_scales(problem, trial):
+    """What errors are allowed in this step, from the state where it begins."""
+    nk, ny, s = problem.sizes[NK], problem.sizes[NY], trial.start
+    for i in range(2 * nk):
+        trial.largest[i] = max(trial.largest[i], abs(s[i]))
+    for i in range(ny):
+        trial.largest[2 * nk + i] = max(trial.largest[2 * nk + i], abs(s[3 * nk + i]))
+    first = 3 * nk + ny + 2 * problem.sizes[NQ]
+    for f in range(problem.rotations.shape[0]):
+        q = first + 4 * f
+        angle = min(1.0, 2.0 * np.sqrt(s[q + 1] ** 2 + s[q + 2] ** 2 + s[q + 3] ** 2))
+        for i in range(problem.rotations[f], problem.rotations[f] + 3):
+            trial.largest[i] = max(trial.largest[i], angle)
+    known = trial.sizes[SO_FAR]
+    for i in range(2 * nk + ny):
+        k = trial.kind[i]
+        known[k] = max(known[k], trial.largest[i])
+    trial.tolerances[WIDE] = 0.0
+    _fill(problem, trial, known, s, 0.0)
+    for i in range(nk + ny):
+        problem.least[i] = LEAST * trial.scale[nk + i] / trial.tolerances[RTOL]
+
+
+@inner
+def widen(problem, trial, state, solved):
+    """Scales that count what a step tries, where that is far beyond what was known (or was so when it was last looked at): what is not `solved` yet
+    up to the nominal sizes."""
+    nk, ny, rtol = problem.sizes[NK], problem.sizes[NY], trial.tolerances[RTOL]
+    beyond = trial.tolerances[WIDE] > 0.0
+    for i in range(2 * nk):
+        beyond = beyond or abs(state[i]) * rtol > BEYOND * trial.scale[i]
+    for i in range(ny):
+        beyond = beyond or (trial.exponent[2 * nk + i] == 0 and abs(state[3 * nk + i]) * rtol > BEYOND * trial.scale[2 * nk + i])
+    if not beyond:
+        return
+    trial.tolerances[WIDE] = 1.0
+    tried = trial.sizes[TRIED]
+    for k in range(tried.shape[0]):
+        tried[k] = trial.sizes[SO_FAR, k]
+    for i in range(2 * nk + ny):
+        k, value = trial.kind[i], abs(state[i if i < 2 * nk else i + nk])
+        tried[k] = max(tried[k], value)
+    _fill(problem, trial, tried, state, np.inf if solved else 1.0)
+
+
+@inner
+def _fill(problem, trial, sizes, state, counted):
+    """The formula above with these sizes of kinds, and of `state` so many nominal sizes; |z| beside a written size is that where the step begins."""
+    nk, ny, rtol, relative = problem.sizes[NK], problem.sizes[NY], trial.tolerances[RTOL], trial.tolerances[RELATIVE]
+    for i in range(2 * nk + ny):
+        at, k = i if i < 2 * nk else i + nk, trial.kind[i]
+        value, most = abs(trial.start[at]), trial.largest[i]
+        if counted > 0.0:
+            most = max(most, min(counted * trial.nominal[i], abs(state[at])))
+        if trial.fixed[i] > 0.0:
+            trial.scale[i] = max(rtol * (relative * value + trial.fixed[i]), ROUNDING * most)
+        else:
+            share = max(NOTHING * trial.nominal[i], min(trial.nominal[i], sizes[k]))
+            trial.scale[i] = rtol * max(most, share) + trial.sizes[ROUNDED, k]
+
+
+@inner
+def set_least(problem, trial):
+    """Sizes of the unknowns of a stage that Newton's method solves for a mechanism: velocities (or accelerations) that the step brings."""
+    nk, g, rtol = problem.sizes[NK], trial.g, trial.tolerances[RTOL]
+    tried = trial.sizes[TRIED]
+    for k in range(tried.shape[0]):
+        tried[k] = 0.0
+    for i in range(nk):
+        a, v, k = abs(trial.start[2 * nk + i]), abs(trial.start[nk + i]), trial.kind[nk + i]
+        tried[k] = max(tried[k], v + a / g[ALPHA] if g[KV] == 1.0 else a)
+    for i in range(nk):
+        size = trial.scale[nk + i] / rtol if g[KA] != 1.0 else NOTHING * trial.nominal[nk + i]
+        problem.least[i] = LEAST * max(size, min(trial.nominal[nk + i], tried[trial.kind[nk + i]]))
+
+
+def first_kinds(count: int, given: Array) -> Array:
+    """Sizes of kinds before a run."""
+    sizes = np.zeros((3, count))
+    sizes[SO_FAR] = given
+    return sizes

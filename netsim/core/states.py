@@ -1,0 +1,160 @@
+"""The state of a run, [x | v | a | y | q | q' | quaternions of rotating nodes], and the global vector g: one into the other, samples, energies."""
+
+from __future__ import annotations
+
+from netsim.core.compiled.call import inner, lean, run_table
+from netsim.core.consistent import make_consistent
+from netsim.core.contract import ASTRAY, projected
+from netsim.core.problem import ALPHA, CHARGES, CHARTS, HISTORY, KINEMATIC_LEVELS, NK, NQ, NY, VALUE_LEVELS, A, V, X, Y
+from netsim.core.rotation import chart_rates, move_chart, quaternion_matrix
+
+SUPPLIED, DISSIPATED, STORED, KINETIC, TYPES = range(5)
+"""Positions among powers and energies; from TYPES on stored and kinetic energy of each component type."""
+ROUNDING = 2.0 * 2.220446049250313e-16
+"""What rounding leaves of the sum of two positions' sizes in their difference."""
+MOTION, VALUES = KINEMATIC_LEVELS - 3, VALUE_LEVELS - 1
+"""Higher levels of motion and of values in g, before its charges."""
+
+
+@lean
+def copy(source, first, target, at, count):
+    """Entry by entry: for an assignment of slices numba compiles checks and messages that take seconds."""
+    for i in range(count):
+        target[at + i] = source[first + i]
+
+
+@lean
+def move_charts(problem, state):
+    """Every rotation's chart to its present rotation: then psi = 0, psi' = w, psi'' = w'."""
+    nk, at = problem.sizes[NK], 3 * problem.sizes[NK] + problem.sizes[NY] + 2 * problem.sizes[NQ]
+    for f in range(problem.rotations.shape[0]):
+        i = problem.rotations[f]
+        move_chart(state[i : i + 3], state[nk + i : nk + i + 3], state[2 * nk + i : 2 * nk + i + 3], state[at + 4 * f : at + 4 * f + 4])
+
+
+@lean
+def keep(problem, g, out, state):
+    """What a method found (x, v, a, y in g, charges in out) into a state, in the charts that g is in."""
+    nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
+    copy(g, problem.sizes[X], state, 0, nk)
+    copy(g, problem.sizes[V], state, nk, nk)
+    copy(g, problem.sizes[A], state, 2 * nk, nk)
+    copy(g, problem.sizes[Y], state, 3 * nk, ny)
+    charges, history, at = problem.sizes[CHARGES], problem.sizes[HISTORY], 3 * nk + ny
+    for k in range(nq):
+        state[at + k] = out[charges + k]
+        state[at + nq + k] = g[ALPHA] * out[charges + k] + g[history + k]
+
+
+@lean
+def place(problem, g, state):
+    """Write a state into g as it stands: kernels of readings and energy then see x, v, a, y and q' themselves."""
+    nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
+    x, y, history = problem.sizes[X], problem.sizes[Y], problem.sizes[HISTORY]
+    copy(state, 0, g, x, 3 * nk)
+    copy(state, 3 * nk, g, y, ny)
+    copy(state, 3 * nk + ny + nq, g, history, nq)
+    g[ALPHA] = 0.0
+    at, charts = 3 * nk + ny + 2 * nq, problem.sizes[CHARTS]
+    for f in range(problem.rotations.shape[0]):
+        quaternion_matrix(state[at + 4 * f : at + 4 * f + 4], g[charts + 9 * f : charts + 9 * f + 9])
+
+
+@lean
+def energies(problem, g, power):
+    """Supplied power, dissipated power, stored energy and its kinetic part at what g holds, in all and by type."""
+    power[:] = 0.0
+    run_table(problem.energy, g, power)
+    for k in range(TYPES, power.shape[0], 2):
+        power[STORED] += power[k]
+        power[KINETIC] += power[k + 1]
+
+
+@lean
+def sample(readings, selection, g, found, row):
+    """Saved signals: places in g, or (behind its end) in the readings' own vector."""
+    found[:] = 0.0
+    run_table(readings, g, found)
+    for j in range(selection.shape[0]):
+        place_ = selection[j]
+        row[j] = g[place_] if place_ < g.shape[0] else found[place_ - g.shape[0]]
+
+
+@lean
+def load(problem, g, state):
+    """A state into g, charges included (as starts and recovered points read them)."""
+    place(problem, g, state)
+    nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
+    copy(state, 3 * nk + ny, g, problem.sizes[HISTORY] + nq + MOTION * nk + VALUES * ny, nq)
+
+
+@inner
+def found_in(problem, g, state):
+    """What a consistent point holds (x, v, a, y, charges and their rates) into a state: `load` undone, but for rotations."""
+    nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
+    copy(g, problem.sizes[X], state, 0, 3 * nk)
+    copy(g, problem.sizes[Y], state, 3 * nk, ny)
+    copy(g, problem.sizes[HISTORY] + nq + MOTION * nk + VALUES * ny, state, 3 * nk + ny, nq)
+    copy(g, problem.sizes[HISTORY], state, 3 * nk + ny + nq, nq)
+
+
+@inner
+def project(problem, plan, g, state):
+    """Velocities onto their constraints, accelerations, forces and rates consistent with positions and charges; False where that fails.
+
+    Time and drives are those in g. Charts are moved first: at psi = 0 the mass matrix of rotations is that of energy."""
+    move_charts(problem, state)
+    load(problem, g, state)
+    if not make_consistent(plan, g):
+        return False
+    found_in(problem, g, state)
+    return True
+
+
+@inner
+def project_end(problem, plan, trial):
+    """The same for the end of a step, which stays in the charts of its beginning."""
+    copy(trial.end, 0, trial.middle, 0, trial.end.shape[0])
+    if not projected(problem, plan, trial, trial.middle):
+        trial.counters[ASTRAY] += 1
+        return
+    nk, quaternions = problem.sizes[NK], 3 * problem.sizes[NK] + problem.sizes[NY] + 2 * problem.sizes[NQ]
+    m, e = trial.middle, trial.end
+    for f in range(problem.rotations.shape[0]):
+        i = problem.rotations[f]
+        v, a = nk + i, 2 * nk + i
+        rate, second = chart_rates(e[i : i + 3], (m[v], m[v + 1], m[v + 2]), (m[a], m[a + 1], m[a + 2]))
+        m[i], m[i + 1], m[i + 2] = e[i], e[i + 1], e[i + 2]
+        m[v], m[v + 1], m[v + 2] = rate[0], rate[1], rate[2]
+        m[a], m[a + 1], m[a + 2] = second[0], second[1], second[2]
+    copy(m, 0, e, 0, quaternions)
+
+
+@inner
+def follow(problem, trial):
+    """The step's end becomes the next one's beginning, in charts of its own."""
+    copy(trial.end, 0, trial.start, 0, trial.start.shape[0])
+    move_charts(problem, trial.start)
+
+
+@inner
+def motion_between(problem, start, end, theta, h, state):
+    """x, v and a at theta by the quintic through x, v and a of both ends (in the charts of the beginning), with the charts' quaternions.
+
+    Where the way is that of v and a up to the rounding of x, it is taken from these: rounding over h would be noise in v."""
+    nk = problem.sizes[NK]
+    s = theta
+    for i in range(nk):
+        x0, v0, a0 = start[i], h * start[nk + i], h * h * start[2 * nk + i]
+        x1, v1, a1 = end[i], h * end[nk + i], h * h * end[2 * nk + i]
+        rise, way = x1 - x0, 0.5 * (v0 + v1) + (a0 - a1) / 12.0
+        if abs(rise - way) <= ROUNDING * (abs(x0) + abs(x1)):
+            rise = way
+        c3 = 10.0 * rise - 6.0 * v0 - 4.0 * v1 - 1.5 * a0 + 0.5 * a1
+        c4 = -15.0 * rise + 8.0 * v0 + 7.0 * v1 + 1.5 * a0 - a1
+        c5 = 6.0 * rise - 3.0 * v0 - 3.0 * v1 - 0.5 * a0 + 0.5 * a1
+        state[i] = x0 + s * (v0 + s * (0.5 * a0 + s * (c3 + s * (c4 + s * c5))))
+        state[nk + i] = (v0 + s * (a0 + s * (3.0 * c3 + s * (4.0 * c4 + s * 5.0 * c5)))) / h
+        state[2 * nk + i] = (a0 + s * (6.0 * c3 + s * (12.0 * c4 + s * 20.0 * c5))) / (h * h)
+    first = 3 * nk + problem.sizes[NY] + 2 * problem.sizes[NQ]
+    copy(start, first, state, first, start.shape[0] - first)

@@ -1,0 +1,1 @@
+"""Components -> equations -> machine code; numbering and layout of unknowns; the system and its machine."""

@@ -1,0 +1,348 @@
+"""Instances gathered into batches of one form, with the parameters of every element in the form's order."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from netsim.equations.forms.build import build_form
+from netsim.equations.forms.form import CONSTANT, UNIFORMS, Form, Key, Symbols
+from netsim.equations.kernels.kernel import Kernel, energy_kernel, event_kernel, jacobian_kernel, level_kernel, residual_kernel
+from netsim.equations.kernels.program import is_affine
+from netsim.equations.numbering import Numbering
+from netsim.library.component import is_kinematic, scalar_count, sizes_of
+from netsim.network.bindings import Shape, leaf_values
+from netsim.network.network import GROUND, Instance, Network
+from netsim.network.signals import Reading
+from netsim.network.values import Values
+from netsim.text.errors import InputError, Problem
+from netsim.text.expressions.typed import flatten
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class FormKernels:
+    """A form with its kernels, each lowered when first wanted and kept for every system that uses the type.
+
+    `kinematic` says which columns have position, velocity and acceleration, `apart` whose matrix entries are wanted level by level."""
+
+    form: Form
+    kinematic: Mapping[Key, bool]
+    apart: frozenset[Key] = frozenset()
+
+    @cached_property
+    def residual(self) -> Kernel:
+        return residual_kernel(self.form)
+
+    @cached_property
+    def jacobian(self) -> Kernel:
+        return jacobian_kernel(self.form, self.kinematic, self.apart)
+
+    @cached_property
+    def energy(self) -> Kernel:
+        return energy_kernel(self.form)
+
+    @cached_property
+    def events(self) -> Kernel:
+        return event_kernel(self.form)
+
+    @cached_property
+    def levels(self) -> Kernel:
+        return level_kernel(self.form)
+
+    @cached_property
+    def curved(self) -> bool:
+        """Whether residuals or charges are anything but sums of constant multiples of unknowns, drives and the time."""
+        kernel = self.residual
+        still = {i for i, (key, _) in enumerate(kernel.gather) if key[0] in CONSTANT}
+        still |= {kernel.program.first_uniform + i for i, name in enumerate(UNIFORMS) if name != "time"}
+        return not is_affine(kernel.program, still)
+
+
+@dataclass(frozen=True)
+class First:
+    """Where a batch's charges, discretes and truths begin, and the drives that its delays are."""
+
+    charge: int = 0
+    discrete: int = 0
+    truth: int = 0
+    delay: int = 0
+
+    def behind(self, batch: Batch) -> First:
+        """Where those of the next batch begin."""
+        sizes = batch.n_charges, batch.n_discretes, batch.n_truths, len(batch.form.delays)
+        return First(*(at + size * batch.n for at, size in zip((self.charge, self.discrete, self.truth, self.delay), sizes)))
+
+
+@dataclass(frozen=True)
+class Known:
+    """Unknowns of an instance that are known under other numbers: own unknown -> number, and own unknown -> (instance, input) that prescribes it."""
+
+    unknowns: Mapping[int, int] = field(default_factory=dict)
+    inputs: Mapping[int, tuple[int, str]] = field(default_factory=dict)
+
+    @property
+    def shape(self) -> tuple:
+        """What instances of one batch have in common."""
+        return tuple(self.unknowns), tuple(self.inputs)
+
+
+NOTHING_KNOWN = Known()
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """n elements of one form: unknowns, drives and charges of each, addressed by the form's keys."""
+
+    kernels: FormKernels
+    labels: list[str]
+    instances: tuple[Instance, ...]
+    unknowns: dict[Key, Array]
+    drives: dict[Key, Array]
+    first: First = First()
+    shapes: tuple[Shape, ...] = ()
+    tables: dict[Key, Array] = field(default_factory=dict)
+    constants: dict[Key, tuple[Array, int]] = field(default_factory=dict)
+    dropped: frozenset[int] = frozenset()
+
+    @property
+    def form(self) -> Form:
+        return self.kernels.form
+
+    @property
+    def n(self) -> int:
+        return len(self.labels)
+
+    @property
+    def n_charges(self) -> int:
+        return len(self.form.charges)
+
+    @property
+    def n_discretes(self) -> int:
+        return len(self.form.events.starts)
+
+    @property
+    def n_truths(self) -> int:
+        return len(self.form.events.relations)
+
+    @property
+    def jacobian(self) -> Kernel:
+        return self.kernels.jacobian
+
+    def charges(self, k: int) -> Array:
+        return self.first.charge + k * self.n + np.arange(self.n)
+
+    def discretes(self, i: int) -> Array:
+        return self.first.discrete + i * self.n + np.arange(self.n)
+
+    def truths(self, k: int) -> Array:
+        return self.first.truth + k * self.n + np.arange(self.n)
+
+    def row(self, key: Key) -> Array:
+        """Rows of a key; -1 for ground and where the row is redundant and dropped."""
+        rows = self.columns(key)
+        return np.where(np.isin(rows, list(self.dropped)), GROUND, rows) if self.dropped else rows
+
+    def columns(self, key: Key) -> Array:
+        """Unknowns of a key; -1 where it is prescribed or ground."""
+        return self.unknowns.get(key, np.full(self.n, GROUND))
+
+
+_forms: dict[tuple[int, tuple, bool, tuple[str, ...]], tuple[Any, FormKernels]] = {}
+
+
+def form_of(instance: Instance, exact: bool = False, signals: tuple[str, ...] = ()) -> FormKernels:
+    """The form of an instance's type, built once per type, counts and kind of its inputs; `exact` and `signals` as for `build_form`."""
+    if signals:
+        rated = _rated_inputs(form_of(instance, exact).form, instance)
+        signals = tuple(name for name in signals if name in rated)
+    key = (id(instance.component.definition), instance.counts, exact, signals)
+    if key not in _forms:
+        form = build_form(instance.component, dict(instance.counts), exact, signals)
+        terminals = list(instance.component.terminals)
+        nodes = {k: k[0] == "node" and is_kinematic(instance.component.domain(terminals[k[1]])) for k in form.columns}
+        kinematic = {**nodes, **{("own", k): True for k in form.coordinates}}
+        _forms[key] = (instance.component.definition, FormKernels(form, kinematic))
+    return _forms[key][1]
+
+
+def _rated_inputs(form: Form, instance: Instance) -> set[str]:
+    """The inputs whose rates a form reads."""
+    rated = {key[1] for key, level in form.symbols.gathered if key[0] == "input" and level > 0}
+    sizes = [(q.name, scalar_count(sizes_of(q.size, dict(instance.counts)))) for q in instance.component.definition.inputs]
+    owners = [name for name, count in sizes for _ in range(count)]
+    return {owners[i] for i in rated}
+
+
+def component_batch(
+    network: Network,
+    members: list[int],
+    numbering: Numbering,
+    hidden: Mapping,
+    driven: Mapping,
+    begins: First,
+    kernels: FormKernels,
+    known: list[Known],
+) -> tuple[Batch, Numbering]:
+    """The batch of instances of one form, with the numbering grown by what they own and is not `known` (one for each member, all of one shape).
+
+    `hidden` gives the unknowns and `driven` the drives of inputs (instance, name), `begins` where the batch's charges, discretes and truths begin.
+    """
+    instances = tuple(network.instances[i] for i in members)
+    n, component = len(members), instances[0].component
+    nodes = np.array([i.nodes for i in instances], dtype=np.int64).reshape(n, -1)
+    first = np.append(numbering.first, GROUND)[nodes]
+    unknowns: dict[Key, Array] = {}
+    drives: dict[Key, Array] = {}
+    for key in (key for key in dict.fromkeys([*kernels.form.columns, *kernels.form.rows]) if key[0] == "node"):
+        unknowns[key] = np.where(first[:, key[1]] == GROUND, GROUND, first[:, key[1]] + key[2])
+    for k in range(len(kernels.form.own)):
+        if k in known[0].unknowns:
+            unknowns["own", k] = np.array([each.unknowns[k] for each in known])
+        elif k in known[0].inputs:
+            drives["own", k] = np.array([driven[each.inputs[k]] for each in known])
+    fresh = [k for k in range(len(kernels.form.own)) if ("own", k) not in unknowns and ("own", k) not in drives]
+    start, numbering = numbering.grown(len(fresh) * n)
+    for position, k in enumerate(fresh):
+        unknowns["own", k] = start + position * n + np.arange(n)
+    at = 0
+    for quantity in component.definition.inputs:
+        for c in range(scalar_count(sizes_of(quantity.size, dict(instances[0].counts)))):
+            key = ("input", at)
+            at += 1
+            if (members[0], quantity.name) in hidden:
+                unknowns[key] = np.array([hidden[i, quantity.name] + c for i in members])
+            else:
+                drives[key] = np.array([driven[i, quantity.name] + c for i in members])
+    for k, delay in enumerate(kernels.form.delays):
+        drives["delayed", k], unknowns["resting", k] = begins.delay + k * n + np.arange(n), unknowns[delay.of]
+    batch = Batch(kernels, [i.name for i in instances], instances, unknowns, drives, begins)
+    batch.constants.update(_constants(kernels.form, nodes, first, numbering))
+    batch.constants.update({("discrete", i): (batch.discretes(i), 0) for i in range(batch.n_discretes)})
+    batch.constants.update({("before", i): (batch.discretes(i), 0) for i in range(batch.n_discretes)})
+    batch.constants.update({("truth", k): (batch.truths(k), 0) for k in range(batch.n_truths)})
+    return batch, numbering
+
+
+def _constants(form: Form, nodes: Array, first: Array, numbering: Numbering) -> dict[Key, tuple[Array, int]]:
+    """Frames (with the chart's entry) and unknowns (for reference positions) behind the form's constant keys."""
+    frames = np.append(numbering.frame, GROUND)[nodes]
+    found: dict[Key, tuple[Array, int]] = {}
+    for key in dict.fromkeys(key for key, _ in form.symbols.gathered):
+        if key[0] == "chart":
+            found[key] = (frames[:, key[1]], key[2])
+        elif key[0] == "place":
+            found[key] = (np.where(first[:, key[1]] == GROUND, GROUND, first[:, key[1]] + key[2]), 0)
+    return found
+
+
+def changing(batches: Sequence[Batch]) -> tuple[int, int]:
+    """How many discretes and truths these have."""
+    return sum(b.n_discretes * b.n for b in batches), sum(b.n_truths * b.n for b in batches)
+
+
+def delays_of(batches: Sequence[Batch]) -> int:
+    """How many delays these have."""
+    return sum(len(b.form.delays) * b.n for b in batches)
+
+
+def pins(rows: Array, unknowns: Array) -> Batch:
+    """Rows that hold unknowns at zero."""
+    symbols_ = Symbols()
+    form = Form("held at zero", symbols_, (("own", 0),), (symbols_.at(("ref", 0), 0),), (), {})
+    kernels = FormKernels(form, {("ref", 0): False, ("own", 0): False})
+    return Batch(kernels, [""] * len(rows), (), {("own", 0): np.asarray(rows), ("ref", 0): np.asarray(unknowns)}, {})
+
+
+@dataclass(frozen=True, eq=False)
+class Shares(Batch):
+    """Combinations of forces that are added to rows, coefficient*force each: they belong to a mode of what switches, and are zero in all others
+    (netsim.initial.reactions.load_shares)."""
+
+    coefficients: Array = field(default_factory=lambda: np.zeros((1, 0)))
+    known: dict[bytes, Array] = field(default_factory=dict)
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """(row, unknown) of every coefficient."""
+        return list(zip(self.unknowns["own", 0].tolist(), self.unknowns["ref", 0].tolist()))
+
+    def use(self, mode: bytes) -> None:
+        """The coefficients of a mode, in place."""
+        self.coefficients[0] = self.known.get(mode, 0.0)
+
+
+def shares_for(batches: Sequence[Batch], pairs: Collection[tuple[int, int]]) -> Shares:
+    """Room for combinations of these unknowns in these rows beside what the elements have, all coefficients being zero."""
+    present = shares_of(batches)
+    symbols_ = Symbols()
+    form = Form("shared load", symbols_, (("own", 0),), (symbols_.parameter("share", 1)[0] * symbols_.at(("ref", 0), 0),), (), {})
+    rows, unknowns = np.array(sorted({*pairs, *(present.pairs if present else ())}), np.int64).reshape(-1, 2).T
+    kernels = FormKernels(form, {("ref", 0): False, ("own", 0): False})
+    return Shares(kernels, [""] * len(rows), (), {("own", 0): rows, ("ref", 0): unknowns}, {}, coefficients=np.zeros((1, len(rows))))
+
+
+def shares_of(batches: Sequence[Batch]) -> Shares | None:
+    """The combinations among the elements, if there are any."""
+    return next((b for b in batches if isinstance(b, Shares)), None)
+
+
+def parameters_of(batch: Batch, values: Values) -> Array:
+    """The parameter array (parameters, n) of a batch in the form's order; raises `InputError` with every wrong value."""
+    if isinstance(batch, Shares):
+        return batch.coefficients
+    rows = batch.form.symbols.parameters
+    result = np.zeros((sum(len(s) for s in rows.values()), batch.n))
+    problems: list[Problem] = []
+    for k, instance in enumerate(batch.instances if not batch.shapes else ()):
+        try:
+            result[:, k] = instance_parameters(batch.form, instance, values)
+        except InputError as error:
+            problems.extend(error.problems)
+    if problems:
+        raise InputError(problems)
+    return _expression_parameters(batch, values) if batch.shapes else result
+
+
+def instance_parameters(form: Form, instance: Instance, values: Values) -> list[float]:
+    """One instance's parameters in the form's order, `live` flags included."""
+    given = values.parameters(instance)
+    found: list[float] = []
+    for name in form.symbols.parameters:
+        if name.startswith("live "):
+            found.append(float(instance.nodes[int(name[5:])] != GROUND))
+        else:
+            found += [float(x) for x in flatten(given[name].value)]
+    return found
+
+
+def _expression_parameters(batch: Batch, values: Values) -> Array:
+    """Lifted numbers and the parameters of inlined elements, in the form's order."""
+    columns = []
+    for shape in batch.shapes:
+        numbers = leaf_values(shape, values)
+        lent: dict[int, Mapping[str, list[float]]] = {}
+        column: list[float] = []
+        for name in batch.form.symbols.parameters:
+            if name == "numbers":
+                column += numbers
+                continue
+            j, _, parameter = name.partition(" ")
+            signal: Reading = shape.signals[int(j)]
+            if int(j) not in lent:
+                lent[int(j)] = _lender_parameters(values.network.instances[signal.instance], values)
+            column += lent[int(j)][parameter]
+        columns.append(column)
+    return np.ascontiguousarray(np.array(columns, dtype=float).reshape(len(columns), -1).T)
+
+
+def _lender_parameters(instance: Instance, values: Values) -> dict[str, list[float]]:
+    form = form_of(instance).form
+    flat = iter(instance_parameters(form, instance, values))
+    return {name: list(islice(flat, len(scalars))) for name, scalars in form.symbols.parameters.items()}

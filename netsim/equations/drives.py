@@ -1,0 +1,97 @@
+"""Functions of time: inputs whose bound expression reads no signal, gathered by shape, with their derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from netsim.core.problem import DRIVE_LEVELS
+from netsim.equations.forms.form import Key, Symbols
+from netsim.equations.inputs import Bound, shape_value
+from netsim.equations.kernels.kernel import Kernel, make_kernel
+from netsim.library.component import scalar_count
+from netsim.network.bindings import Shape, TableCall, leaf_values, smoothness
+from netsim.network.network import Instance, Network
+from netsim.network.values import Values
+from netsim.text.expressions.typed import Typed, flatten
+from netsim.text.syntax import Name, Part, Quantity
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Drive:
+    """n functions of time of one shape: their numbers among the drives, the tables they read, what supplies their parameters."""
+
+    kernel: Kernel
+    symbols: Symbols
+    shapes: tuple[Shape, ...]
+    numbers: Array
+    tables: dict[Key, Array]
+    calls: tuple[tuple[int, TableCall], ...]
+    stage: int
+    owners: tuple[tuple[Instance, str], ...]
+
+    @property
+    def n(self) -> int:
+        return self.numbers.size
+
+    @property
+    def smoothness(self) -> int:
+        return smoothness(self.shapes[0])
+
+
+def drives_of(bounds: Iterable[Bound], network: Network) -> tuple[list[Drive], dict[tuple[int, str], int]]:
+    """Drives of stage 0 give the arguments of tables, those of stage 1 the inputs themselves."""
+    groups: dict[tuple, list[Bound]] = {}
+    for bound in bounds:
+        groups.setdefault((bound.shape.key, bound.quantity.unit, bound.sizes), []).append(bound)
+    drives: list[Drive] = []
+    driven: dict[tuple[int, str], int] = {}
+    number = table = 0
+    for group in groups.values():
+        shapes = tuple(b.shape for b in group)
+        n, owners = len(group), tuple((network.instances[b.instance], b.quantity.name) for b in group)
+        tables: dict[Key, Array] = {}
+        calls: list[tuple[int, TableCall]] = []
+        for t in range(len(shapes[0].tables)):
+            arguments = [shape.tables[t].argument for shape in shapes]
+            tables["table", t] = table + np.arange(n)
+            table += n
+            calls += [(int(tables["table", t][k]), shape.tables[t]) for k, shape in enumerate(shapes)]
+            kernel, symbols_ = _drive_kernel(_time_shape() if arguments[0] is None else arguments[0], None, ())
+            argument_shapes = tuple(_time_shape() if a is None else a for a in arguments)
+            drives.append(Drive(kernel, symbols_, argument_shapes, (number + np.arange(n))[None, :], {}, tuple(calls[-n:]), 0, owners))
+            number += n
+        kernel, symbols_ = _drive_kernel(shapes[0], group[0].quantity, group[0].sizes)
+        size = scalar_count(group[0].sizes)
+        numbers = number + np.arange(size * n).reshape(n, size).T
+        number += size * n
+        drives.append(Drive(kernel, symbols_, shapes, numbers, tables, (), 1, owners))
+        driven.update({(b.instance, b.quantity.name): int(numbers[0, k]) for k, b in enumerate(group)})
+    return drives, driven
+
+
+def _time_shape() -> Shape:
+    return Shape(Name((Part("time"),)), ())
+
+
+def _drive_kernel(shape: Shape, quantity: Quantity | None, sizes: tuple[int, ...]) -> tuple[Kernel, Symbols]:
+    """Value and three derivatives of a function of time: outputs ('drive', component, level)."""
+    symbols_ = Symbols()
+    result = shape_value(shape, symbols_, lambda j: Typed(0.0), quantity, sizes)
+    scalars = ca.vertcat(*map(ca.SX, flatten(result.value)))
+    outputs = []
+    for level in range(DRIVE_LEVELS):
+        outputs += [(("drive", c, level), s) for c, s in enumerate(ca.vertsplit(scalars))]
+        scalars = symbols_.rate(scalars) if level + 1 < DRIVE_LEVELS else scalars
+    return make_kernel(symbols_, outputs), symbols_
+
+
+def drive_parameters(drive: Drive, values: Values) -> Array:
+    """The numbers of every function of the drive: (parameters, n)."""
+    rows = [leaf_values(shape, values) for shape in drive.shapes]
+    return np.ascontiguousarray(np.array(rows, dtype=float).reshape(len(rows), -1).T)

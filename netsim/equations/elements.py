@@ -1,0 +1,55 @@
+"""Every element of a system: components in batches, drives, and bound expressions that read signals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from netsim.equations.batches import NOTHING_KNOWN, Batch, First, FormKernels, Known, component_batch, form_of
+from netsim.equations.drives import Drive, drives_of
+from netsim.equations.expression_form import expression_batches
+from netsim.equations.inputs import bounds_of
+from netsim.equations.numbering import Numbering
+from netsim.library.component import scalar_count
+from netsim.network.network import Instance, Network
+from netsim.network.values import Values
+
+
+def _plain(instance: Instance, signals: tuple[str, ...]) -> FormKernels:
+    return form_of(instance, signals=signals)
+
+
+def batches_of(
+    network: Network,
+    numbering: Numbering,
+    values: Values,
+    kernels_of: Callable[[Instance, tuple[str, ...]], FormKernels] = _plain,
+    known: Mapping[int, Known] | None = None,
+) -> tuple[list[Batch], list[Drive], Numbering]:
+    """Every element of the system; raises `InputError` with all that is wrong in bound expressions.
+
+    `known` has what instances (by number) need not own, `kernels_of` their forms, given which inputs are signals."""
+    known = known or {}
+    bounds = bounds_of(network, values)
+    hidden: dict[tuple[int, str], int] = {}
+    for bound in bounds:
+        if bound.reads_signals:
+            hidden[bound.instance, bound.quantity.name], numbering = numbering.grown(scalar_count(bound.sizes))
+    drives, driven = drives_of([b for b in bounds if not b.reads_signals], network)
+    groups: dict[tuple, list[int]] = {}
+    for i, instance in enumerate(network.instances):
+        states = tuple(q.name for q in instance.component.definition.inputs if (i, q.name) in hidden)
+        shape = known.get(i, NOTHING_KNOWN).shape
+        groups.setdefault((id(instance.component.definition), instance.counts, states, shape), []).append(i)
+    batches: list[Batch] = []
+    home: dict[int, tuple[Batch, int]] = {}
+    begins = First(delay=sum(d.n for d in drives))
+    for (_, _, states, _), members in groups.items():
+        kernels, aliases = kernels_of(network.instances[members[0]], states), [known.get(i, NOTHING_KNOWN) for i in members]
+        batch, numbering = component_batch(network, members, numbering, hidden, driven, begins, kernels, aliases)
+        begins = begins.behind(batch)
+        batches.append(batch)
+        home.update({i: (batch, position) for position, i in enumerate(members)})
+    for batch in expression_batches([b for b in bounds if b.reads_signals], network, numbering, hidden, home, begins):
+        begins = begins.behind(batch)
+        batches.append(batch)
+    return batches, drives, numbering

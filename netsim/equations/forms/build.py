@@ -1,0 +1,360 @@
+"""From a component to its form: every name becomes a symbol or an expression of symbols, every equation a residual."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from functools import cached_property, partial
+from itertools import accumulate
+from typing import Any
+
+import casadi as ca
+
+from netsim.core.rotation import cayley_matrix, cayley_rate
+from netsim.equations.forms.delays import Delays
+from netsim.equations.forms.events import events_of
+from netsim.equations.forms.form import CONSTANT, UNIFORM, Form, Key, Symbols, live
+from netsim.equations.forms.lagrange import momenta, own_forces, rates_of, restoring, says_rate
+from netsim.library.component import (
+    JOULE,
+    SECOND,
+    Component,
+    Symbol,
+    dimension,
+    is_kinematic,
+    is_rotation,
+    plain_name,
+    resolve_name,
+    scalar_count,
+    symbols,
+)
+from netsim.text.errors import InputError, Problem
+from netsim.text.expressions.typed import Scope, Typed, elementwise, evaluate, flatten, shape, shaped
+from netsim.text.syntax import Branch, Call, DomainDef, Name, Part
+from netsim.text.units import NO_DIMENSION, Dimension
+
+
+def build_form(component: Component, counts: Mapping[str, int], exact: bool = False, signals: Collection[str] = ()) -> Form:
+    """The form of a component for given counts; raises `InputError` for what only shapes can show.
+
+    With `exact`, the rate of anything that follows from positions and velocities is written with accelerations, momenta that turn too, and
+    coordinates y of lagrange(y, ry) are positions, their rates ry the velocities. What stands under der() with an input that is one of `signals` (no
+    function of time) is a charge.
+    """
+    return _Builder(component, counts, exact, signals).build()
+
+
+class _Builder:
+    """Resolves the component's names to symbols; everything else is `evaluate`."""
+
+    def __init__(self, component: Component, counts: Mapping[str, int], exact: bool = False, signals: Collection[str] = ()):
+        self.component, self.counts, self.exact = component, counts, exact
+        self.table = symbols(component, counts)
+        self.symbols = Symbols()
+        self.charges: list[Any] = []
+        self.slots: dict[Any, tuple[Any, Dimension | None]] = {}
+        self.known: dict[str, Typed] = {}
+        self.relative: list[int] = []
+        self.terminals = list(component.terminals)
+        self.rates = rates_of(component) if exact else {}
+        self.own = self._first(*component.unknown_throughs, *(v.name for v in component.definition.variables if v.name not in self.rates))
+        pairs = [(y, ry, i) for ry, y in self.rates.items() for i in range(scalar_count(self.table[y].sizes))]
+        self.moving = {self.own[y] + i: (self.table[y].of, _numbered(ry, i, self.table[ry])) for y, ry, i in pairs}
+        self.flat = {kind: self._first(*(name for name, s in self.table.items() if s.kind == kind)) for kind in ("input", "discrete")}
+        self.unknown = {at + i for name, at in self.flat["input"].items() if name in signals for i in range(scalar_count(self.table[name].sizes))}
+        self.delays = Delays(self.symbols, self._is_kinematic)
+        self.scope = Scope(self._resolve, {"der": self._der, "local": self._local, "lagrange": self._lagrange, "delayed": self.delays.value})
+
+    def _first(self, *names: str) -> dict[str, int]:
+        """Names with the numbers of their first scalars, counted one after the other."""
+        sizes = [scalar_count(self.table[name].sizes) for name in names]
+        return dict(zip(names, accumulate([0, *sizes])))
+
+    # ---------------------------------------------------------------------------------------- names
+
+    def _resolve(self, name: Name) -> Typed:
+        return resolve_name(name, self._whole, self.table)
+
+    def _whole(self, text: str) -> Typed | None:
+        if text not in self.table:
+            return None
+        if text not in self.known:
+            self.known[text] = Typed(float("nan"), None)  # found again only by a definition that needs itself
+            self.known[text] = self._meaning(text, self.table[text])
+        return self.known[text]
+
+    def _meaning(self, text: str, symbol: Symbol) -> Typed:
+        kind, place = symbol.kind.partition(" ")[::2]
+        match kind:
+            case "branch":
+                return self._branch(text, symbol)
+            case "terminal":
+                return self._through_at(symbol) if place == "through" else self._terminal(symbol)
+            case "let":
+                return evaluate(symbol.of.value, self.scope)
+            case "var":
+                return self._own(text, symbol)
+        return Typed(shaped(self._scalars(text, symbol), symbol.sizes), symbol.dimension)
+
+    def _scalars(self, text: str, symbol: Symbol) -> list[Any]:
+        """The scalar symbols (or numbers) of what needs no evaluation."""
+        size = scalar_count(symbol.sizes)
+        match symbol.kind:
+            case "time":
+                return [UNIFORM["time"]]
+            case "world":
+                return [UNIFORM[f"{text}[{i}]"] for i in range(size)]
+            case "param":
+                return self.symbols.parameter(text, size)
+            case "count":
+                return [float(self.counts[text])]
+            case "input" | "discrete" as kind:
+                return [self.symbols.at((kind, self.flat[kind][text] + i), 0) for i in range(size)]
+            case "signal":
+                return [self.symbols.at(("node", self.terminals.index(text), 0), 0)]
+        raise TypeError(symbol)
+
+    def _branch(self, text: str, symbol: Symbol) -> Typed:
+        if symbol.kind != "branch through":
+            return self._difference(symbol)
+        if text in self.component.explicit:
+            return Typed(evaluate(self.component.explicit[text].right, self.scope).value, symbol.dimension)
+        return self._own(text, symbol)
+
+    def _own(self, text: str, symbol: Symbol) -> Typed:
+        first, level = self.own[self.rates.get(text, text)], int(text in self.rates)
+        return Typed(shaped([self.symbols.at(("own", first + i), level) for i in range(scalar_count(symbol.sizes))], symbol.sizes), symbol.dimension)
+
+    def _difference(self, symbol: Symbol) -> Typed:
+        branch: Branch = symbol.of
+        role = "across" if symbol.kind == "branch across" else "integral"
+        ends = [self._end(end, role) for end in (branch.start, branch.end)]
+        return Typed(ends[0] - ends[1], symbol.dimension)
+
+    def _end(self, end: str, role: str) -> Any:
+        if end == "ground":
+            return 0.0
+        quantity = getattr(self.component.domain(end), role)[0]
+        return self._whole(f"{end}.{quantity.name}").value  # type: ignore[union-attr]
+
+    def _terminal(self, symbol: Symbol) -> Typed:
+        terminal, position = symbol.of
+        domain = self.component.domain(terminal)
+        if is_rotation(domain, position):
+            return self._rotation(terminal, position, symbol)
+        level = 1 if is_kinematic(domain) and symbol.kind == "terminal across" else 0
+        scalars = [self.symbols.at(key, level) for key in self._keys(terminal, position)]
+        return Typed(shaped(scalars, symbol.sizes), symbol.dimension)
+
+    def _keys(self, terminal: str, position: int) -> list[Key]:
+        """A terminal's unknowns of its across quantity at a position, one for each component."""
+        counts = [scalar_count(self.table[f"{terminal}.{q.name}"].sizes) for q in self.component.domain(terminal).across[: position + 1]]
+        return [("node", self.terminals.index(terminal), i) for i in range(sum(counts[:-1]), sum(counts))]
+
+    def _rotation(self, terminal: str, position: int, symbol: Symbol) -> Typed:
+        """The rotation matrix cay(psi) R_c of a terminal, or its angular velocity."""
+        t, keys = self.terminals.index(terminal), self._keys(terminal, position)
+        psi = [self.symbols.at(key, 0) for key in keys]
+        if symbol.kind == "terminal across":
+            return Typed(tuple(cayley_rate(psi, [self.symbols.at(key, 1) for key in keys])), symbol.dimension)
+        chart = [[self.symbols.at(("chart", t, 3 * i + j), 0) for j in range(3)] for i in range(3)]
+        return Typed(tuple(map(tuple, cayley_matrix(psi, chart))), symbol.dimension)
+
+    def _local(self, call: Call, scope: Scope) -> Typed:
+        """`local(a, at)`: a point given in the reference placement, as seen from the node there (axes are parallel there)."""
+        if len(call.arguments) != 2 or call.keywords or plain_name(call.arguments[0]) not in self.terminals:
+            raise InputError(Problem("E207", "local() takes a terminal and a point: local(a, at)", call.span))
+        terminal = str(plain_name(call.arguments[0]))
+        point = evaluate(call.arguments[1], scope)
+        t = self.terminals.index(terminal)
+        scalars = [p - self.symbols.at(("place", t, i), 0) for i, p in enumerate(flatten(point.value))]
+        return Typed(shaped(scalars, shape(point.value)), point.dimension)
+
+    def _through_at(self, symbol: Symbol) -> Typed:
+        """What enters the component at a terminal: its branches and its own assigned through."""
+        terminal, position = symbol.of
+        total: Any = elementwise(lambda _: 0.0, shaped([0.0] * scalar_count(symbol.sizes), symbol.sizes))
+        if position == 0:
+            for name, branch in self.component.branch_throughs.items():
+                sign = (branch.start == terminal) - (branch.end == terminal)
+                if sign:
+                    total = total + sign * self._whole(name).value  # type: ignore[union-attr]
+        name = f"{terminal}.{self.component.domain(terminal).through[position].name}"
+        if name in self.component.explicit:
+            value = evaluate(self.component.explicit[name].right, self.scope).value
+            total = elementwise(lambda a, b: a + b, total, value)
+        if self.component.is_lagrangian and is_kinematic(self.component.domain(terminal)):
+            total = elementwise(lambda a, b: a + b, total, shaped(self._inertial(terminal, position), symbol.sizes))
+        return Typed(total, symbol.dimension)
+
+    @cached_property
+    def _energies(self) -> tuple[Any, Any]:
+        """Kinetic and potential energy of a component whose forces follow from them."""
+        d = self.component.definition
+        kinetic, potential = (0.0 if e is None else evaluate(e, self.scope).value for e in (d.kinetic, d.potential))
+        return kinetic, potential
+
+    def _inertial(self, terminal: str, position: int) -> list[Any]:
+        """The forces that follow from `kinetic` and `potential` at one quantity of a terminal."""
+        d, domain = self.component.definition, self.component.domain(terminal)
+        (kinetic, potential), keys, rotating = self._energies, self._keys(terminal, position), is_rotation(domain, position)
+        mass, of = Call("der", (d.kinetic or d.potential,), span=d.span), domain.across[position].name + terminal  # type: ignore[arg-type]
+        rates = [0.0 if p.is_zero() else self._rate(mass, i, p, of) for i, p in enumerate(momenta(self.symbols, keys, rotating, kinetic))]
+        return [rate + force for rate, force in zip(rates, restoring(self.symbols, keys, rotating, kinetic, potential))]
+
+    def _lagrange(self, call: Call, scope: Scope) -> Typed:
+        """`lagrange(y, ry)`: what the energies ask for at the component's own coordinates y with rates ry."""
+        coordinates, rates = (evaluate(argument, scope) for argument in call.arguments)
+        for name in {self.rates.get(str(n), str(n)): None for n in map(plain_name, call.arguments)}:
+            self.relative += range(self.own[name], self.own[name] + scalar_count(self.table[name].sizes))
+        forces = own_forces(flatten(coordinates.value), flatten(rates.value), self._energies)
+        found = [(0.0 if p.is_zero() else self._rate(call, i, p)) + force for i, (p, force) in enumerate(forces)]
+        return Typed(shaped(found, shape(coordinates.value)), JOULE / (coordinates.dimension or NO_DIMENSION))
+
+    # ---------------------------------------------------------------------------------------------- der
+
+    def _der(self, call: Call, scope: Scope, of: str = "") -> Typed:
+        """The time derivative; `of` tells apart what one expression means at several terminals."""
+        operand = evaluate(call.arguments[0], scope)
+        dimension = None if operand.dimension is None else operand.dimension / SECOND
+        scalars = [self._rate(call, i, scalar, of) for i, scalar in enumerate(flatten(operand.value))]
+        return Typed(shaped(scalars, shape(operand.value)), dimension)
+
+    def _rate(self, call: Call, index: int, scalar: Any, of: str = "") -> Any:
+        expression = ca.SX(scalar)
+        read = [at for at, symbol in self.symbols.gathered.items() if ca.depends_on(expression, symbol)]
+        if any(key[0] == "charge" or level > 1 for key, level in read):
+            hint = "give the inner derivative a name: `var w : ...` with `w = der(...)`, then der(w)"
+            raise InputError(Problem("E214", "a derivative of a derivative", call.span, hint=hint))
+        velocities = [self.symbols.at(key, level) for key, level in read if level == 1 and key[0] == "node"]
+        exact = all(self._is_kinematic(key) or key[0] in CONSTANT or (key[0] == "input" and key[1] not in self.unknown) for key, _ in read)
+        moving = [self.symbols.at(key, level) for key, level in read if key[0] not in CONSTANT]
+        # otherwise a momentum that turns: differences conserve it
+        if exact and (self.exact or not velocities or ca.is_linear(expression, ca.vertcat(*moving))):
+            return self.symbols.rate(expression)
+        if (slot := (call, index, of)) not in self.slots:
+            self.slots[slot] = (self.symbols.at(("charge", len(self.charges)), 1), None)
+            self.charges.append(expression)
+        return self.slots[slot][0]
+
+    def _is_kinematic(self, key: Key) -> bool:
+        return key[1] in self.moving if key[0] == "own" else key[0] == "node" and is_kinematic(self.component.domain(self.terminals[key[1]]))
+
+    # -------------------------------------------------------------------------------------------- build
+
+    def build(self) -> Form:
+        rows: list[Key] = []
+        residuals: list[Any] = []
+        for t, terminal in enumerate(self.terminals):
+            if not self.component.is_signal(terminal):
+                for c, through in enumerate(self._throughs(terminal)):
+                    if not (isinstance(through, float) and through == 0.0):
+                        rows.append(("node", t, c))
+                        residuals.append(through)
+        rows += self._row_keys()
+        residuals += self._row_residuals()
+        stored, supplied, dissipated = self._energy()
+        events = events_of(self.component, self.table, self.flat["discrete"], self.symbols, self.scope)
+        return Form(
+            self.component.definition.name, self.symbols, tuple(rows), tuple(map(ca.SX, residuals)), tuple(self.charges), self._readings(),
+            ca.SX(supplied), ca.SX(dissipated), ca.SX(stored), self._own_names(), self._own_sizes()[0], len(self.terminals), self._places(), events,
+            tuple(self.relative), self.moving, tuple(self.delays.found.values()), self._own_sizes()[1],
+        )  # fmt: skip
+
+    def _places(self) -> tuple[tuple[Key, Any], ...]:
+        """Reference positions this component gives its nodes, component by component."""
+        found: list[tuple[Key, Any]] = []
+        for place in self.component.definition.places:
+            scalars = flatten(evaluate(place.value, self.scope).value)
+            found += [(("place", self.terminals.index(place.terminal), i), ca.SX(s)) for i, s in enumerate(scalars)]
+        return tuple(found)
+
+    def _throughs(self, terminal: str) -> list[Any]:
+        names = [q.name for q in self.component.domain(terminal).through]
+        return [s for name in names for s in flatten(self._whole(f"{terminal}.{name}").value)]  # type: ignore[union-attr]
+
+    def _row_keys(self) -> list[Key]:
+        outputs: list[Key] = [("node", self.terminals.index(name), 0) for name in self.component.signal_outputs]
+        return [*(("own", i) for i in range(sum(scalar_count(self.table[name].sizes) for name in self.own))), *outputs]
+
+    def _row_residuals(self) -> list[Any]:
+        """left - right of every row; a row `y = ...` of a signal output is kept for that signal's unknown."""
+        ordered: list[Any] = []
+        last: dict[str, Any] = {}
+        for equation in (e for e in self.component.rows if says_rate(e)[1] not in self.rates):
+            name = plain_name(equation.left)
+            left, right = (flatten(evaluate(side, self.scope).value) for side in (equation.left, equation.right))
+            difference = [a - b for a, b in zip(left, right, strict=True)]
+            if name in self.component.signal_outputs and name not in last:
+                last[name] = difference[0]
+            else:
+                ordered += difference
+        signals = [last[name] for name in self.component.signal_outputs if name in last]
+        free = len(self.component.signal_outputs) - len(signals)
+        if free:  # an implicit row (der(y) = u) determines the signal: hand it the last rows
+            spare = iter(ordered[len(ordered) - free :])
+            ordered = ordered[: len(ordered) - free]
+            signals = [last[name] if name in last else next(spare) for name in self.component.signal_outputs]
+        return [*ordered, *signals]
+
+    def _own_names(self) -> tuple[str, ...]:
+        return tuple(_numbered(name, i, self.table[name]) for name in self.own for i in range(scalar_count(self.table[name].sizes)))
+
+    def _own_sizes(self) -> tuple[tuple[float | None, ...], tuple[str, ...]]:
+        """Typical sizes and units of own unknowns; of coordinates that have velocities those of these."""
+        found: list[tuple[float | None, str]] = []
+        for name in self.own:
+            symbol = self.table[{y: ry for ry, y in self.rates.items()}.get(name, name)]
+            quantity = symbol.of if symbol.kind == "var" else self._branch_domain(symbol.of).through[0]
+            value = None if quantity.nominal is None else float(evaluate(quantity.nominal, Scope(lambda n: Typed(1.0))).value)
+            found += [(value, quantity.unit or "")] * scalar_count(symbol.sizes)
+        return tuple(zip(*found)) or ((), ())  # type: ignore[return-value]
+
+    def _branch_domain(self, branch: Branch) -> DomainDef:
+        return self.component.domain(branch.start if branch.start != "ground" else branch.end)
+
+    def _readings(self) -> dict[str, Typed]:
+        """Everything an instance can be asked for: inputs, vars, branch quantities, outputs, terminal throughs."""
+        kinds = ("input", "var", "signal", "discrete", "terminal through")
+        found = {name: self._whole(name) for name, s in self.table.items() if s.kind in kinds or s.kind.startswith("branch")}
+        found.update(self._unnamed_integrals(found))
+        for output in self.component.definition.outputs:
+            found[output.name] = Typed(evaluate(output.value, self.scope).value, dimension(output.unit))
+        return found  # type: ignore[return-value]
+
+    def _unnamed_integrals(self, named: Mapping[str, Any]) -> dict[str, Typed]:
+        """The integral of a component's only branch by the domain's name for it (`m1.x` of a mass), where it has not been given one."""
+        branches = self.component.definition.branches
+        if len(branches) != 1 or len(branches[0].names) != 2:
+            return {}
+        domain = self._branch_domain(branches[0])
+        if not is_kinematic(domain) or domain.integral[0].name in (*self.table, *named):
+            return {}
+        quantity = domain.integral[0]
+        return {quantity.name: self._difference(Symbol("branch integral", dimension(quantity.unit), (), branches[0]))}
+
+    def _energy(self) -> tuple[Any, Any, Any]:
+        d = self.component.definition
+        energies = [e for e in (d.kinetic, d.potential, d.stores) if e is not None]
+        stored = sum((evaluate(e, self.scope).value for e in energies), 0.0)
+        if d.dissipates is not None:
+            return stored, 0.0, evaluate(d.dissipates, self.scope).value
+        if energies and not self.component.is_source:
+            return stored, 0.0, 0.0
+        power = sum((self._power(t, name) for t, name in enumerate(self.terminals)), 0.0)
+        return (stored, -power, 0.0) if self.component.is_source else (stored, 0.0, power)
+
+    def _power(self, t: int, terminal: str) -> Any:
+        domain = self.component.domain(terminal)
+        if self.component.is_signal(terminal) or domain.power is None:
+            return 0.0
+
+        def resolve(name: Name) -> Typed:
+            return resolve_name(Name((Part(terminal), *name.parts), span=name.span), self._whole, self.table)
+
+        return self.symbols.parameter(live(t), 1)[0] * evaluate(domain.power, Scope(resolve, {"der": partial(self._der, of=terminal)})).value
+
+
+def _numbered(name: str, index: int, symbol: Symbol) -> str:
+    if not symbol.sizes:
+        return name
+    return f"{name}.{'xyz'[index]}" if symbol.sizes == (3,) else f"{name}[{index + 1}]"

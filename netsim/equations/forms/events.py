@@ -1,0 +1,232 @@
+"""What a component says of events, in symbols: indicators of its relations, next values of its discretes, what happens when.
+
+A relation `a < b` between continuous quantities is frozen during a step: here it is the symbol of its truth, and a - b is its indicator. Every
+other comparison (of discretes, parameters, counts) is evaluated as it stands. In what is written here a bare discrete is its new value, pre(z) the
+value before; `when c` happens where c is true and was not, which a hidden discrete remembers, and sample(first, period) is the relation
+time >= first + k*period with a hidden count k.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+import casadi as ca
+
+from netsim.equations.forms.form import CONSTANT, NO_EVENTS, UNIFORM, Events, Form, Happening, Relation, Reset, Symbols
+from netsim.library.component import SECOND, Component, Symbol, plain_name, resolve_name, scalar_count
+from netsim.text.errors import InputError, Problem, Span
+from netsim.text.expressions.typed import Scope, Typed, evaluate, flatten, quantity_of, shape, shaped
+from netsim.text.show_terms import show_expression
+from netsim.text.syntax import Action, Binary, Call, Expr, Name, Number, When
+from netsim.text.units import NO_DIMENSION
+
+_TRUTH = "truth of"
+_OPEN = "open"
+
+
+def events_of(component: Component, table: Mapping[str, Symbol], discretes: Mapping[str, int], symbols: Symbols, scope: Scope) -> Events:
+    """The events of a component whose continuous names mean what `scope` says; raises `InputError` for cycles and what cannot jump."""
+    d = component.definition
+    return _EventBuilder(component, table, discretes, symbols, scope).build() if d.discretes or d.whens else NO_EVENTS
+
+
+def switching(form: Form) -> list[int]:
+    """The discretes on which derivatives of the equations depend: switches and modes, not what is held or counted."""
+    gathered = form.symbols.gathered.items()
+    moving = [s for (key, _), s in gathered if key[0] not in CONSTANT]
+    derivatives = ca.jacobian(ca.vertcat(*form.residuals, *form.charges), ca.vertcat(*moving))
+    return sorted(key[1] for (key, _), s in gathered if key[0] == "discrete" and ca.depends_on(derivatives, s))
+
+
+class _EventBuilder:
+    def __init__(self, component: Component, table: Mapping[str, Symbol], discretes: Mapping[str, int], symbols: Symbols, scope: Scope):
+        self.component, self.table, self.discretes, self.symbols = component, table, discretes, symbols
+        self.frozen = Scope(scope.resolve, {**scope.special, "pre": self._pre})
+        self.scope = Scope(self._resolve, {**scope.special, "pre": self._pre, _TRUTH: self._truth})
+        self.named = sum(scalar_count(table[name].sizes) for name in discretes)
+        self.lets = {let.name: let.value for let in component.definition.lets}
+        self.hidden_starts: list[float] = []
+        self.hidden_following: list[Any] = []
+        self.relations: dict[Any, Relation] = {}
+        self.new: dict[str, Typed | None] = {}
+        self.fired: list[Any] = [None] * len(component.definition.whens)
+
+    def build(self) -> Events:
+        whens = self.component.definition.whens
+        names = [f"{name}{i}" for name in self.discretes for i in _numbered(self.table[name])]
+        following = [ca.SX(s) for name in self.discretes for s in flatten(self._new(name, self.table[name].of.span).value)]
+        happenings = tuple(Happening(show_expression(w.condition), w.condition.span, self._fired(j)) for j, w in enumerate(whens))
+        resets = tuple(reset for j, when in enumerate(whens) for action in when.actions if action.reinit for reset in self._resets(j, action))
+        starts = [ca.SX(s) for name in self.discretes for s in flatten(self._start(name).value)]
+        return Events(
+            (*names, *("" for _ in self.hidden_starts)), len(self.hidden_starts), (*starts, *map(ca.SX, self.hidden_starts)),
+            (*following, *self.hidden_following), tuple(self.relations.values()), happenings, resets,
+        )  # fmt: skip
+
+    def _start(self, name: str) -> Typed:
+        symbol = self.table[name]
+        if symbol.of.start is None:
+            return Typed(shaped([0.0] * scalar_count(symbol.sizes), symbol.sizes), symbol.dimension)
+        start = quantity_of(symbol.of.start, self.frozen, symbol.dimension)
+        if shape(start.value) != symbol.sizes:
+            hint = "leave the start out for zeros"
+            raise InputError(Problem("E204", f"'{name}' starts with a value of size {list(symbol.sizes)}", symbol.of.span, hint=hint))
+        return start
+
+    # ------------------------------------------------------------------------------------------- names
+
+    def _resolve(self, name: Name) -> Typed:
+        if name.parts[0].text in self.discretes:
+            return resolve_name(name, lambda text: self._new(text, name.span) if text in self.discretes else None, self.table)
+        return self.frozen.resolve(name)
+
+    def _pre(self, call: Call, scope: Scope) -> Typed:
+        if len(call.arguments) != 1 or not isinstance(call.arguments[0], Name):
+            raise InputError(Problem("E207", "pre() takes the name of a discrete or a state: pre(n)", call.span))
+        return self._before(call.arguments[0])
+
+    def _before(self, name: Name) -> Typed:
+        """A discrete's value before the event; a state's is what it still is."""
+        if name.parts[0].text not in self.discretes:
+            return self.frozen.resolve(name)
+        return resolve_name(name, self._kept, self.table)
+
+    def _kept(self, text: str) -> Typed | None:
+        if text not in self.discretes:
+            return None
+        symbol = self.table[text]
+        scalars = [self.symbols.at(("before", self.discretes[text] + i), 0) for i in range(scalar_count(symbol.sizes))]
+        return Typed(shaped(scalars, symbol.sizes), symbol.dimension)
+
+    def _new(self, name: str, span: Span) -> Typed:
+        """The value of a discrete behind the event."""
+        if name in self.new:
+            found = self.new[name]
+            if found is None:
+                hint = f"pre({name}) is its value before the event"
+                raise InputError(Problem("E215", f"the new value of '{name}' depends on itself", span, hint=hint))
+            return found
+        self.new[name] = None
+        symbol = self.table[name]
+        update = self.component.updates.get(name)
+        if update is not None:
+            result = quantity_of(self._with_truths(update.right), self.scope, symbol.dimension)
+        else:
+            result = self._assigned(name, symbol)
+        if shape(result.value) != symbol.sizes:
+            raise InputError(Problem("E204", f"a value of size {list(symbol.sizes)} is wanted for '{name}'", span))
+        self.new[name] = result
+        return result
+
+    def _assigned(self, name: str, symbol: Symbol) -> Typed:
+        """What the whens make of it, the later one where two happen at once; else it stays."""
+        scalars = flatten(self._before(_name(name, symbol.of.span)).value)
+        for j, when in enumerate(self.component.definition.whens):
+            for action in when.actions:
+                if not action.reinit and plain_name(action.target) == name:
+                    value = quantity_of(self._with_truths(action.value), self.scope, symbol.dimension)
+                    scalars = [ca.if_else(self._fired(j), ca.SX(new), ca.SX(old)) for new, old in zip(flatten(value.value), scalars, strict=True)]
+        return Typed(shaped(scalars, symbol.sizes), symbol.dimension)
+
+    # --------------------------------------------------------------------------------------- relations
+
+    def _with_truths(self, expr: Any) -> Any:
+        """The expression with the truths of relations between continuous quantities in their places."""
+        match expr:
+            case Binary("<" | "<=" | ">" | ">=" | "==" | "!="):
+                return self._relation(expr)
+            case Call("sample"):
+                return self._sample(expr)
+            case Name(parts=(part,)) if not part.indices and part.text in self.lets:
+                return self._with_truths(self.lets[part.text])
+        if isinstance(expr, tuple):
+            return tuple(self._with_truths(item) for item in expr)
+        if is_dataclass(expr) and not isinstance(expr, (type, Span)):
+            return replace(expr, **{f.name: self._with_truths(getattr(expr, f.name)) for f in fields(expr) if f.name != "span"})  # type: ignore[type-var]
+        return expr
+
+    def _relation(self, expr: Binary) -> Expr:
+        less = expr.op in ("<", "<=")
+        left, right = (expr.left, expr.right) if less else (expr.right, expr.left)
+        indicator = ca.SX(evaluate(Binary("-", left, right, span=expr.span), self.frozen).value)
+        moves, timed = self._moves(indicator)
+        if not moves and not timed:
+            return Binary(expr.op, self._with_truths(expr.left), self._with_truths(expr.right), span=expr.span)
+        if expr.op in ("==", "!="):
+            hint = "it holds at single instants at most: write < or >"
+            raise InputError(Problem("E216", f"'{expr.op}' between quantities that move has no truth to keep", expr.span, hint=hint))
+        scale = sum(ca.fabs(ca.SX(evaluate(side, self.frozen).value)) for side in (left, right))
+        return self._listed(expr, Relation(show_expression(expr), expr.span, indicator, scale, expr.op in ("<", ">"), not moves))
+
+    def _moves(self, expression: Any) -> tuple[bool, bool]:
+        """Whether an expression reads what is continuous, and whether it reads the time."""
+        read = {s.__hash__() for s in ca.symvar(expression)}
+        moves = any(s.__hash__() in read for (key, _), s in self.symbols.gathered.items() if key[0] not in ("discrete", "before"))
+        return moves, UNIFORM["time"].__hash__() in read
+
+    def _sample(self, call: Call) -> Expr:
+        if len(call.arguments) != 2:
+            raise InputError(Problem("E207", "sample() takes the first instant and the period: sample(0 s, 1 ms)", call.span))
+        first, period = (quantity_of(a, self.frozen, SECOND).value for a in call.arguments)
+        key = Call("sample", call.arguments)
+        if key not in self.relations:
+            k = self._hide(0.0)
+            done = self.symbols.at(("before", k), 0)
+            relation = Relation(show_expression(call), call.span, first + done * period - UNIFORM["time"], UNIFORM["time"], False, True, True)
+            truth = self.symbols.at(("truth", len(self.relations)), 0)
+            self.relations[key] = relation
+            self.hidden_following[k - self.named] = done + truth
+        return self._listed(key, self.relations[key])
+
+    def _hide(self, start: float) -> int:
+        """A hidden discrete: its number."""
+        self.hidden_starts.append(start)
+        self.hidden_following.append(None)
+        return self.named + len(self.hidden_starts) - 1
+
+    def _listed(self, key: Expr, relation: Relation) -> Expr:
+        self.relations.setdefault(key, relation)
+        return Call(_TRUTH, (Number(float(list(self.relations).index(key))),), span=relation.span)
+
+    def _truth(self, call: Call, scope: Scope) -> Typed:
+        k = call.arguments[0]
+        assert isinstance(k, Number)
+        return Typed(self.symbols.at(("truth", int(k.value)), 0), NO_DIMENSION)
+
+    # ------------------------------------------------------------------------------------------- whens
+
+    def _fired(self, j: int) -> Any:
+        """1 where the condition of a `when` is true and was not."""
+        when: When = self.component.definition.whens[j]
+        if self.fired[j] is _OPEN:
+            hint = "pre(...) of what it changes is the value before the event"
+            raise InputError(Problem("E215", "the condition depends on what it changes", when.condition.span, hint=hint))
+        if self.fired[j] is None:
+            self.fired[j] = _OPEN
+            condition = ca.SX(evaluate(self._with_truths(when.condition), self.scope).value)
+            k = self._hide(0.0)
+            self.hidden_following[k - self.named] = condition
+            self.fired[j] = ca.logic_and(condition, ca.logic_not(self.symbols.at(("before", k), 0)))
+        return self.fired[j]
+
+    def _resets(self, j: int, action: Action) -> list[Reset]:
+        state = evaluate(action.target, self.frozen)
+        target = quantity_of(self._with_truths(action.value), self.scope, state.dimension or NO_DIMENSION)
+        if shape(state.value) != shape(target.value):
+            raise InputError(Problem("E204", "the two sides differ in shape", action.span))
+        text = f"reinit {show_expression(action.target)}"
+        pairs = zip(flatten(state.value), flatten(target.value))
+        return [Reset(j, text, action.span, ca.SX(s), ca.SX(t)) for s, t in pairs]
+
+
+def _name(text: str, span: Span) -> Name:
+    from netsim.text.syntax import Part
+
+    return Name((Part(text),), span=span)
+
+
+def _numbered(symbol: Symbol) -> list[str]:
+    count = scalar_count(symbol.sizes)
+    return [""] if not symbol.sizes else [f"[{i + 1}]" for i in range(count)]

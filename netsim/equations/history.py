@@ -1,0 +1,73 @@
+"""The delays of a network: their lengths, what is given before the start, and what refuses them. netsim.core.history remembers them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from netsim.core.compiled.bundle import Bundle, bundled
+from netsim.core.history import POINTS, Past
+from netsim.equations.batches import Batch
+from netsim.equations.forms.form import Delay
+from netsim.equations.kernels.kernel import make_kernel
+from netsim.equations.kernels.reference import evaluate
+from netsim.equations.system import System
+from netsim.network.network import GROUND, Instance
+from netsim.text.errors import InputError, Problem
+
+Array = np.ndarray
+
+WITHIN = 0.98
+"""The share of the shortest delay that a step may have: what it looks back at is there."""
+HINT = "pade_delay is a delay of signals as a rational transfer function, coils and capacitors in a ladder are a line"
+ROOM, MOST_ARRIVALS = 256, 4096
+
+
+def past_of(system: System, parameters: Mapping[int, Array], uniforms: Array) -> Bundle:
+    """An empty past of a system's delays with these parameters; raises `InputError` for a delay that is not positive."""
+    length, before, unknown, drive = (np.zeros(0) for _ in range(4))
+    problems: list[Problem] = []
+    for batch in system.batches:
+        for k, delay in enumerate(batch.form.delays):
+            given = [(("length",), delay.by)] + ([] if delay.before is None else [(("before",), delay.before)])
+            values = evaluate(make_kernel(batch.form.symbols, given).program, np.zeros((0, batch.n)), uniforms, parameters[id(batch)])
+            problems += [_too_short(batch, int(i), values[0, i]) for i in np.flatnonzero(~((values[0] > 0.0) & np.isfinite(values[0])))]
+            length, before = np.append(length, values[0]), np.append(before, values[1] if len(values) > 1 else np.full(batch.n, np.nan))
+            unknown, drive = np.append(unknown, batch.unknowns["resting", k]), np.append(drive, batch.drives["delayed", k])
+    if problems:
+        raise InputError(problems)
+    nodes = 0.5 - 0.5 * np.cos(np.pi * np.arange(POINTS) / (POINTS - 1))
+    basis = np.ascontiguousarray(np.linalg.inv(np.vander(2.0 * nodes - 1.0, increasing=True)))
+    n, unknown = len(length), unknown.astype(np.int64)
+    place = np.where(unknown == GROUND, GROUND, unknown - system.layout.nk)
+    slot, wanted = system.layout.unknown(unknown, 0).astype(np.int64), np.unique(place[place >= 0])
+    spans, pieces, arrivals = np.zeros((ROOM, 2)), np.zeros((ROOM, n * POINTS)), np.zeros(MOST_ARRIVALS)
+    known = length, place, slot, drive.astype(np.int64), np.zeros(n), before, wanted
+    return bundled(Past(*known, spans, pieces, arrivals, np.zeros(5, np.int64), nodes, basis, np.zeros((n, POINTS))))
+
+
+def _too_short(batch: Batch, position: int, length: float) -> Problem:
+    instance = batch.instances[position]
+    return Problem("E254", f"the delay of '{instance.name}' is {length:g} s, and must be positive", instance.span)
+
+
+def delays_in(system: System) -> list[tuple[Instance, Delay]]:
+    """Every delay with the instance in whose text it stands, in the order of `past_of`."""
+    return [(instance, delay) for batch in system.batches for delay in batch.form.delays for instance in batch.instances]
+
+
+def check_step(system: System, past: Bundle, step: float) -> None:
+    """Raises `InputError` where steps of given size look back at what is not there yet."""
+    for (instance, _), length in zip(delays_in(system), past.length):
+        if step > WITHIN * length:
+            hint = f"a step below {WITHIN * length:.4g} s, or none: the error test then chooses"
+            raise InputError(
+                Problem("E427", f"a step of {step:g} s is too long for '{instance.name}', which delays by {length:g} s", instance.span, hint=hint)
+            )
+
+
+def refuse_delays(system: System, analysis: str, why: str) -> None:
+    """Raises `InputError` at the first delay of a network, for an analysis that knows none."""
+    for instance, _ in delays_in(system):
+        raise InputError(Problem("E428", f"{analysis} knows no delays, and '{instance.name}' has one: {why}", instance.span, hint=HINT))

@@ -1,0 +1,1 @@
+"""Programs of a form: reference in NumPy, machine code by LLVM, and the parts that parameters alone determine."""

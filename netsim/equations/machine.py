@@ -1,0 +1,295 @@
+"""A system with values and machine code: everything the compiled loops need, as arrays.
+
+`Machine` is cheap to make again with other parameter values: code is shared by type, index arrays by system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from netsim.core.compiled.bundle import Bundle, bundled
+from netsim.core.compiled.call import ROW_LENGTH, table_row
+from netsim.core.problem import (
+    CHARGES,
+    CHARTS,
+    DRIVES,
+    ENTRIES,
+    HISTORY,
+    LEAST,
+    N_DRIVES,
+    N_TABLES,
+    NK,
+    NNZ,
+    NQ,
+    NY,
+    TABLES,
+    A,
+    Tables,
+    V,
+    X,
+    Y,
+)
+from netsim.equations.batches import Batch, parameters_of
+from netsim.equations.drives import Drive, drive_parameters
+from netsim.equations.forms.form import UNIFORMS
+from netsim.equations.history import past_of
+from netsim.equations.kernels import native as machine_code
+from netsim.equations.kernels.beforehand import with_constants
+from netsim.equations.kernels.kernel import Kernel, place_kernel, start_kernel
+from netsim.equations.kernels.program import Program
+from netsim.equations.kernels.reference import evaluate, run_reference
+from netsim.equations.system import System
+from netsim.library.component import WORLD, scalar_count
+from netsim.network.network import GROUND
+from netsim.network.tables import Polynomials, hermite, interpolate, pack, read_column
+from netsim.network.values import Values
+from netsim.text.errors import InputError, NetsimError, Problem
+from netsim.text.expressions.typed import flatten
+from netsim.text.parse import without_collector
+
+Array = np.ndarray
+
+NOTHING_YET = Polynomials(np.array([0.0, 1.0]), np.zeros((6, 1)), 1)
+"""What a table over a run shows until that run is done: zero."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One kernel on one batch: what both targets need."""
+
+    program: Program
+    n: int
+    gather: Array
+    parameters: Array
+    scatter: Array
+
+    @cached_property
+    def settled(self) -> tuple[Program, Array]:
+        """The program without what depends on parameters alone, and its parameters with that behind them."""
+        return with_constants(self.program, self.n, self.parameters)
+
+
+@dataclass(frozen=True, eq=False)
+class Machine:
+    """The arrays of a run. `g` is the starting global vector (uniforms set); copy it per run. `element` is the tree of a machine in joint
+    coordinates (netsim.multibody.jointspace), `parts` are unknowns to be eliminated first (netsim.core.linear.nesting)."""
+
+    system: System
+    values: Values
+    problem: Tables
+    g: Array
+    calls: Mapping[str, list[Call]]
+    parameters: Mapping[int, Array]
+    alive: list[Any] = field(repr=False)
+    earlier: Callable[[Any, str], Any] | None = None
+    element: Any = None
+    parts: tuple[Array, ...] = ()
+
+    @cached_property
+    def bundle(self) -> Bundle:
+        """The problem behind one address."""
+        return bundled(self.problem)
+
+
+_native: dict[str, tuple[int, Any]] = {}
+
+
+def addresses(programs: list[Program]) -> dict[str, int]:
+    """Function addresses by digest; what is not in memory yet is compiled or loaded together."""
+    missing = {p.digest: p for p in programs if p.digest not in _native}
+    if missing:
+        kernels = machine_code.compile(missing)
+        _native.update({digest: (kernels.addresses[digest], kernels) for digest in missing})
+    return {p.digest: _native[p.digest][0] for p in programs}
+
+
+def call_table(calls: list[Call], uniforms: Array) -> Array:
+    """The call table of `netsim.core.compiled.call` for these calls, which must live as long."""
+    found = addresses([c.settled[0] for c in calls])
+    rows = [table_row(found[c.settled[0].digest], c.n, c.gather, uniforms, c.settled[1], c.scatter) for c in calls]
+    return np.array(rows, dtype=np.int64).reshape(len(rows), ROW_LENGTH)
+
+
+def run_calls(calls: list[Call], uniforms: Array, g: Array, out: Array) -> None:
+    """The same calls by the NumPy target."""
+    for c in calls:
+        run_reference(c.program, c.n, c.gather, uniforms, c.parameters, c.scatter, g, out)
+
+
+@without_collector()
+def build_machine(system: System, values: Values, earlier: Callable[[Any, str], Any] | None = None, native: bool = True) -> Machine:
+    """Evaluate all parameters, load tables, compile what a run needs. `earlier(call, wanted)` supplies tables over earlier runs.
+
+    Raises `InputError` with every wrong value.
+    """
+    layout = system.layout
+    problems: list[Problem] = []
+    parameters: dict[int, Array] = {}
+    elements: list[Batch | Drive] = [*system.batches, *system.drives]
+    for item in elements:
+        try:
+            found = parameters_of(item, values) if isinstance(item, Batch) else drive_parameters(item, values)
+            parameters[id(item)] = np.ascontiguousarray(found)
+        except InputError as error:
+            problems.extend(error.problems)
+    problems.extend(values.unknown_overrides())
+    if problems:
+        raise InputError(problems)
+    past = past_of(system, parameters, np.zeros(len(layout.uniforms)))
+    calls = {
+        "residual": [_batch_call(system, b, b.kernels.residual, parameters) for b in system.batches],
+        "jacobian": [_batch_call(system, b, b.kernels.jacobian, parameters) for b in system.batches],
+        "energy": [_energy_call(system, k, b, parameters) for k, b in enumerate(system.batches) if b.kernels.energy.program.n_outputs],
+        "arguments": [_drive_call(system, d, parameters) for d in system.drives if d.stage == 0],
+        "drives": [_drive_call(system, d, parameters) for d in system.drives if d.stage == 1],
+    }
+    tables = _tables(system, earlier)
+    packed = pack(tables)
+    uniforms = layout.uniforms
+    g = np.zeros(layout.size)
+    g[layout.one] = 1.0
+    g[layout.charts : layout.places] = np.tile(np.eye(3).ravel(), layout.nr)
+    _place_nodes(system, parameters, g)
+    _start_discretes(system, parameters, g)
+    for name, (_, world_sizes, _) in WORLD.items():
+        at = 1 + UNIFORMS.index(f"{name}[0]")
+        g[at : at + scalar_count(world_sizes)] = flatten(values.world(name).value)
+    sizes = np.zeros(16, np.int64)
+    sizes[[NK, NY, NQ, X, V, A, Y, HISTORY]] = layout.nk, layout.ny, layout.nq, layout.x, layout.v, layout.a, layout.y, layout.history
+    sizes[[DRIVES, N_DRIVES, TABLES, N_TABLES, ENTRIES, NNZ, CHARGES, CHARTS]] = (
+        layout.drives, layout.nd, layout.tables, layout.nt, layout.entries, system.pattern.nnz, layout.charge_results, layout.charts,
+    )  # fmt: skip
+    table_calls = (
+        {name: call_table(c, uniforms) for name, c in calls.items()} if native else {name: np.zeros((0, ROW_LENGTH), np.int64) for name in calls}
+    )
+    problem = Tables(
+        table_calls["residual"], table_calls["jacobian"], table_calls["arguments"], table_calls["drives"], table_calls["energy"], sizes,
+        system.pattern.indptr, system.pattern.indices, system.nominals,
+        packed["first"], packed["breaks"], packed["coefficients"], packed["outside"], _argument_drives(system),
+        system.numbering.rotations, _reach(system), past, LEAST * system.nominals,
+    )  # fmt: skip
+    return Machine(system, values, problem, g, calls, parameters, [uniforms, calls, parameters], earlier)
+
+
+def rebuilt(machine: Machine, system: System) -> Machine:
+    """The machine of another system of the same unknowns, with the same values, past, and parts that are eliminated first."""
+    return replace(with_past(build_machine(system, machine.values, machine.earlier), machine.problem.past), parts=machine.parts)
+
+
+def with_past(machine: Machine, past: Bundle | None = None) -> Machine:
+    """The machine with a past, shared with whoever else has it; with an empty one of its own where none is given."""
+    if past is None:
+        if not len(machine.problem.past.length):
+            return machine
+        past = past_of(machine.system, machine.parameters, machine.g[machine.system.layout.uniforms])
+    return replace(machine, problem=machine.problem._replace(past=past))
+
+
+def with_sizes(machine: Machine) -> Machine:
+    """The machine with sizes of unknowns that one run may change as it goes."""
+    return replace(machine, problem=machine.problem._replace(least=machine.problem.least.copy()))
+
+
+def _place_nodes(system: System, parameters: Mapping[int, Array], g: Array) -> None:
+    """Reference positions, where mechanisms are drawn and where they start unless told otherwise."""
+    layout = system.layout
+    for batch in system.batches:
+        if batch.form.places:
+            kernel = place_kernel(batch.form)
+            values = evaluate(kernel.program, g[system.gather(batch, kernel)], g[layout.uniforms], parameters[id(batch)])
+            for (_, t, c), row in zip((key for key, _ in batch.form.places), values):
+                unknowns = batch.unknowns["node", t, c]
+                g[layout.place(unknowns)[unknowns != GROUND]] = row[unknowns != GROUND]
+    g[layout.x : layout.v] = g[layout.places : layout.discretes]
+
+
+def _start_discretes(system: System, parameters: Mapping[int, Array], g: Array) -> None:
+    """What changes at events alone begins with what its text says."""
+    for batch in system.batches:
+        if batch.n_discretes:
+            kernel = start_kernel(batch.form)
+            values = evaluate(kernel.program, g[system.gather(batch, kernel)], g[system.layout.uniforms], parameters[id(batch)])
+            for i, row in enumerate(values):
+                g[system.layout.discretes + batch.discretes(i)] = g[system.layout.befores + batch.discretes(i)] = row
+
+
+def _batch_call(system: System, batch: Batch, kernel: Kernel, parameters: Mapping[int, Array]) -> Call:
+    scatter = np.ascontiguousarray(system.scatter(batch, kernel).ravel())
+    return Call(kernel.program, batch.n, np.ascontiguousarray(system.gather(batch, kernel).ravel()), parameters[id(batch)], scatter)
+
+
+def power_room(system: System) -> Array:
+    """Room for powers and energies: supplied, dissipated, stored, kinetic; then stored and kinetic of each component type."""
+    return np.zeros(4 + 2 * len(system.batches))
+
+
+def _energy_call(system: System, number: int, batch: Batch, parameters: Mapping[int, Array]) -> Call:
+    kernel = batch.kernels.energy
+    places = {0: 0, 1: 1, 2: 4 + 2 * number, 3: 5 + 2 * number}
+    scatter = np.repeat(np.array([places[place[1]] for place in kernel.scatter], np.int32), batch.n)
+    return Call(kernel.program, batch.n, np.ascontiguousarray(system.gather(batch, kernel).ravel()), parameters[id(batch)], scatter)
+
+
+def custom_call(system: System, batch: Batch, kernel: Kernel, parameters: Mapping[int, Array], scatter: Array) -> Call:
+    """A call with its own places in its own out vector (readings, levels, derivatives)."""
+    return Call(
+        kernel.program, batch.n, np.ascontiguousarray(system.gather(batch, kernel).ravel()), parameters[id(batch)],
+        np.ascontiguousarray(scatter.ravel().astype(np.int32)),
+    )  # fmt: skip
+
+
+def _drive_call(system: System, drive: Drive, parameters: Mapping[int, Array]) -> Call:
+    n = drive.numbers.shape[1]
+    gather = [system.layout.table(drive.tables[key], level) for key, level in drive.kernel.gather]
+    scatter = [system.layout.drive(drive.numbers[c], level) for _, c, level in drive.kernel.scatter]
+    return Call(
+        drive.kernel.program, n, np.ascontiguousarray(np.array(gather, np.int32).reshape(len(gather), n).ravel()),
+        parameters[id(drive)], np.ascontiguousarray(np.array(scatter, np.int32).ravel()),
+    )  # fmt: skip
+
+
+def _reach(system: System) -> Array:
+    """1 rad for the coordinates of charts: rotations move what is far however small they are."""
+    found = np.zeros(system.layout.nk)
+    for i in system.numbering.rotations:
+        found[i : i + 3] = 1.0
+    return found
+
+
+def _argument_drives(system: System) -> Array:
+    """The drive that gives each table's argument."""
+    found = np.zeros(system.layout.nt, np.int64)
+    for drive in system.drives:
+        for k, (table, _) in enumerate(drive.calls):
+            found[table] = drive.numbers[0, k]
+    return found
+
+
+def _tables(system: System, earlier: Callable[[Any, str], Any] | None) -> list[Polynomials]:
+    found: list[Polynomials | None] = [None] * system.layout.nt
+    problems: list[Problem] = []
+    for drive in system.drives:
+        for table, call in drive.calls:
+            try:
+                found[table] = _table(call, earlier)
+            except NetsimError as error:
+                problems.extend(error.problems)
+    if problems:
+        raise InputError(problems)
+    return found  # type: ignore[return-value]
+
+
+def _table(call: Any, earlier: Callable[[Any, str], Any] | None) -> Polynomials:
+    if not call.run:
+        return interpolate(read_column(Path(call.file), call.column, call.call.span), call.kind, call.outside)
+    series = earlier(call, call.run) if earlier else None
+    if series is None:
+        return NOTHING_YET
+    time, x, v, a = series
+    return hermite(time, x, v, a, call.outside)

@@ -1,0 +1,331 @@
+"""Written starts and guesses as rows of the initial problem: value(z) = start, linearised by level."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, Protocol
+
+import casadi as ca
+import numpy as np
+
+from netsim.core.rotation import cayley_matrix
+from netsim.equations.batches import Batch, form_of
+from netsim.equations.forms.form import CONSTANT, Form, Key, nonzeros
+from netsim.equations.kernels.kernel import Kernel, make_kernel
+from netsim.equations.kernels.program import forward_jacobian
+from netsim.equations.kernels.reference import evaluate as evaluate_program
+from netsim.equations.machine import Machine
+from netsim.equations.numbering import across_scalars, suffixes
+from netsim.equations.system import System
+from netsim.library.component import dimension
+from netsim.network.network import GROUND, Beginning, Frame
+from netsim.network.signals import NodeSignal, find_signal, picked
+from netsim.network.values import Values
+from netsim.text.columns import counted
+from netsim.text.errors import InputError, Problem, Span, nearest
+from netsim.text.expressions.typed import Typed, flatten, quantity_of
+from netsim.text.syntax import Expr, Name, Part
+from netsim.text.units import format_dimension
+
+Array = np.ndarray
+
+
+class Source(Protocol):
+    """What gives a row its value - target and its derivatives."""
+
+    def linearise(self, machine: Machine, g: Array, target: float) -> tuple[float, Array]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class StartRow:
+    """One scalar equation value - target = 0 with its derivative: entries (variable, level, coefficient) at the present point.
+
+    `unit` is that of value and target; `placed` is the node where the row speaks of a node's own quantity.
+    """
+
+    path: str
+    word: str
+    target: float
+    span: Span | None
+    variables: Array
+    levels: Array
+    source: Source
+    unit: str = ""
+    placed: int = GROUND
+    batch: Batch | None = None
+    position: int = 0
+
+    def linearise(self, machine: Machine, g: Array) -> tuple[float, Array]:
+        """(value - target, coefficients) at what g holds."""
+        return self.source.linearise(machine, g, self.target)
+
+
+@dataclass(frozen=True, eq=False)
+class Slot:
+    """A node's quantity: a place in g."""
+
+    slot: int
+
+    def linearise(self, machine: Machine, g: Array, target: float) -> tuple[float, Array]:
+        return float(g[self.slot] - target), np.ones(1)
+
+
+@dataclass(frozen=True, eq=False)
+class Computed:
+    """A scalar of an element's kernel; `live` are its outputs that are derivatives by unknowns."""
+
+    kernel: Kernel
+    batch: Batch
+    position: int
+    live: Array
+
+    def linearise(self, machine: Machine, g: Array, target: float) -> tuple[float, Array]:
+        value, derivatives = kernel_scalars(machine, self.kernel, self.batch, self.position, g)
+        return value - target, derivatives[self.live]
+
+
+def kernel_scalars(machine: Machine, kernel: Kernel, batch: Batch, position: int, g: Array) -> tuple[float, Array]:
+    """What a `linear_kernel` gives at what g holds: the scalar and its derivatives."""
+    gathered = g[machine.system.gather(batch, kernel)][:, [position]]
+    parameters = machine.parameters[id(batch)][:, [position]]
+    result = evaluate_program(kernel.program, gathered, g[machine.system.layout.uniforms], parameters)[:, 0]
+    return float(result[0]), result[np.array([place[0] == "level" for place in kernel.scatter])]
+
+
+@dataclass(frozen=True, eq=False)
+class Turn:
+    """A component of the rotation that is left from R* to a node's rotation: 2 tan(angle/2) along its axis, zero where they agree."""
+
+    frame: int
+    wanted: Array
+    component: int
+
+    def linearise(self, machine: Machine, g: Array, target: float) -> tuple[float, Array]:
+        layout, first = machine.system.layout, int(machine.system.numbering.rotations[self.frame])
+        chart = g[layout.charts + 9 * self.frame : layout.charts + 9 * self.frame + 9].reshape(3, 3)
+        psi = g[layout.x + first : layout.x + first + 3].astype(complex)
+        derivatives = [self._left(psi + 1e-30j * np.eye(3)[c], chart).imag / 1e-30 for c in range(3)]  # complex step: exact
+        return float(self._left(psi, chart).real), np.array(derivatives)
+
+    def _left(self, psi: Array, chart: Array) -> Any:
+        left = np.array(cayley_matrix(list(psi), chart.tolist())) @ self.wanted.T
+        j, k = (self.component + 1) % 3, (self.component + 2) % 3
+        return 2 * (left[k, j] - left[j, k]) / (1 + np.trace(left) + 1e-12)
+
+
+@lru_cache(maxsize=512)
+def _value_kernel(form: Form, reading: str, index: int) -> Kernel:
+    """A scalar of a reading and its derivatives by (key, level)."""
+    scalar = ca.SX(flatten(form.readings[reading].value)[index])
+    return linear_kernel(form, scalar)
+
+
+@lru_cache(maxsize=512)
+def charge_kernel(form: Form, k: int) -> Kernel:
+    """A charge's definition and its derivatives."""
+    return linear_kernel(form, form.charges[k])
+
+
+def linear_kernel(form: Form, scalar: Any) -> Kernel:
+    """A scalar and its derivatives by (key, level)."""
+    keys = [key for key in form.symbols.gathered if key[0][0] not in CONSTANT]
+    jacobian = forward_jacobian(scalar, ca.vertcat(*(form.symbols.gathered[k] for k in keys)))
+    entries = [(("level", *keys[c]), value) for _, c, value in nonzeros(jacobian)]
+    return make_kernel(form.symbols, [(("value",), scalar), *entries])
+
+
+def start_rows(system: System, values: Values) -> list[StartRow]:
+    """Every written start and guess; raises `InputError` for targets that do not exist or cannot be started."""
+    network = system.network
+    nodes, numbers = network.node_numbers(), {instance.name: i for i, instance in enumerate(network.instances)}
+    found: list[StartRow] = []
+    problems: list[Problem] = []
+    for beginning in network.beginnings:
+        try:
+            found += _rows(system, values, beginning, nodes, numbers)
+        except InputError as error:
+            problems.extend(error.problems)
+    if problems:
+        raise InputError(problems)
+    return found
+
+
+def written_sizes(machine: Machine) -> Array:
+    """The sizes that `nominal` statements give positions, velocities and values (2 nk + ny), 0 for the rest.
+
+    What a signal is computed from gets the signal's size over its share in it; the smallest counts. What follows from others in the coordinates
+    of this machine (the frames of a tree) has no error test of its own. Raises `InputError` for signals that do not exist, that depend
+    on rates alone, and for values that are no sizes."""
+    system, network, nk = machine.system, machine.system.network, machine.system.layout.nk
+    nodes, numbers = network.node_numbers(), {instance.name: i for i, instance in enumerate(network.instances)}
+    sizes = np.full(nk + system.n, np.inf)
+    problems: list[Problem] = []
+    for said in network.nominals:
+        try:
+            for row in _rows(system, machine.values, said, nodes, numbers):
+                if not row.target > 0.0:
+                    raise InputError(Problem("E234", f"'{said.path}' is given the size {row.target:g}, but must be > 0", said.span))
+                coefficients = np.abs(row.linearise(machine, machine.g)[1])
+                tested = (row.variables < system.n) & (row.levels <= np.where(row.variables < nk, 1, 0))
+                if not tested.any():
+                    hint = "name what the run tests: a node's quantity, or an unknown of an element (`netsim show` lists them)"
+                    message = f"'{said.path}' depends on rates alone: no error test sees it"
+                    raise InputError(Problem("E402", message, said.span, hint=hint))
+                for u, level, share in zip(row.variables[tested], row.levels[tested], coefficients[tested]):
+                    if u >= 0 and share > 0.0:
+                        at = u + nk if level == 1 or u >= nk else u
+                        sizes[at] = min(sizes[at], row.target / share)
+        except InputError as error:
+            problems.extend(error.problems)
+    if problems:
+        raise InputError(problems)
+    return np.where(np.isfinite(sizes), sizes, 0.0)
+
+
+def relative_rows(system: System, g: Array, written: list[StartRow]) -> list[StartRow]:
+    """Positions and velocities of nodes whose domain is `relative`, and coordinates of elements' own (`lagrange(y, ry)`) with their rates, held
+    where g has them; none of those that written starts speak of."""
+    layout, spoken = system.layout, {(int(v), int(level)) for row in written for v, level in zip(row.variables, row.levels)}
+    found: list[StartRow] = []
+    for number, node in enumerate(system.network.nodes):
+        if not node.domain.is_relative:
+            continue
+        first, path = int(system.numbering.first[number]), node.name
+        for u in range(first, first + len(across_scalars(node.domain))):
+            for level in (level for level in (0, 1) if (u, level) not in spoken):
+                slot = int(layout.unknown(np.array([u]), level)[0])
+                found.append(StartRow(path, "default", float(g[slot]), None, np.array([u]), np.array([level]), Slot(slot), "", number))
+    for batch in system.batches:
+        for own, k in ((own, k) for own in batch.form.relative for k in range(batch.n)):
+            u = int(batch.unknowns["own", own][k])
+            if (u, 0) not in spoken:
+                slot, path = int(layout.unknown(np.array([u]), 0)[0]), f"{batch.labels[k]}.{batch.form.own[own]}"
+                found.append(StartRow(path, "default", float(g[slot]), None, np.array([u]), np.array([0]), Slot(slot)))
+    return found
+
+
+def _rows(system: System, values: Values, beginning: Beginning, nodes: Any, numbers: Any) -> list[StartRow]:
+    name = Name(tuple(Part(text) for text in beginning.path.split(".")), span=beginning.span)
+    signal = find_signal(name, Frame(""), system.network, nodes, numbers, form_of)
+    if signal is None:
+        raise InputError(Problem("E401", f"nothing is called '{beginning.path}'", beginning.span, hint=nearest(beginning.path, [*nodes, *numbers])))
+    scope = values.scope(beginning.frame)
+    if isinstance(signal, NodeSignal):
+        if signal.turns and signal.level == 0:
+            return _turn_rows(system, signal, beginning, scope)
+        chosen = picked(signal, len(signal.components))
+        targets = _targets(beginning.value, scope, signal.dimension, len(chosen), beginning)
+        unknowns = [int(system.numbering.first[signal.node] + signal.components[c]) for c in chosen]
+        unit = getattr(signal.domain, signal.role)[signal.position].unit or ""
+        return [
+            StartRow(
+                path, beginning.word, target, beginning.span, np.array([u]), np.array([signal.level]),
+                Slot(int(system.layout.unknown(np.array([u]), signal.level)[0])), unit, signal.node,
+            )
+            for u, target, path in zip(unknowns, targets, _paths(beginning.path, signal.sizes if len(chosen) > 1 else ()))
+        ]  # fmt: skip
+    batch, position = system.home[system.network.instances[signal.instance].name]
+    if _is_discrete(batch.form, signal.reading):
+        return []
+    typed: Typed = batch.form.readings[signal.reading]
+    chosen = picked(signal, len(flatten(typed.value)))
+    targets = _targets(beginning.value, scope, typed.dimension or dimension(None), len(chosen), beginning)
+    paths = _paths(beginning.path, (len(chosen),) if len(chosen) > 1 else ())
+    return [
+        reading_row(system, batch, position, signal.reading, i, path, target, beginning.word, beginning.span)
+        for i, target, path in zip(chosen, targets, paths)
+    ]
+
+
+def _is_discrete(form: Form, reading: str) -> bool:
+    return any(name == reading or name.startswith(f"{reading}[") for name in form.events.names)
+
+
+def with_written_discretes(machine: Machine) -> Machine:
+    """The machine whose discretes begin with what is written for them; raises `InputError` for values that do not fit."""
+    system, network, g = machine.system, machine.system.network, machine.g.copy()
+    nodes, numbers = network.node_numbers(), {instance.name: i for i, instance in enumerate(network.instances)}
+    for beginning in network.beginnings:
+        signal = find_signal(
+            Name(tuple(Part(t) for t in beginning.path.split(".")), span=beginning.span), Frame(""), network, nodes, numbers, form_of
+        )
+        if signal is None or isinstance(signal, NodeSignal):
+            continue
+        instance = network.instances[signal.instance]
+        batch, position = system.home[instance.name]
+        if _is_discrete(batch.form, signal.reading):
+            typed = batch.form.readings[signal.reading]
+            numbers_of = [i for i, name in enumerate(batch.form.events.names) if name == signal.reading or name.startswith(f"{signal.reading}[")]
+            values = _targets(beginning.value, machine.values.scope(beginning.frame), typed.dimension or dimension(None), len(numbers_of), beginning)
+            for i, value in zip(numbers_of, values):
+                at = batch.discretes(i)[position]
+                g[system.layout.discretes + at] = g[system.layout.befores + at] = value
+    return replace(machine, g=g)
+
+
+def reading_row(
+    system: System, batch: Batch, position: int, name: str, index: int, path: str, target: float, word: str = "start", span: Span | None = None
+) -> StartRow:
+    """A row for a scalar of a reading of an element."""
+    unit = _declared(batch, name) or format_dimension(batch.form.readings[name].dimension or dimension(None))
+    return kernel_row(system, batch, position, _value_kernel(batch.form, name, index), path, word, target, span, unit)
+
+
+def _declared(batch: Batch, reading: str) -> str:
+    """The unit an element's text gives a quantity: it knows angles from numbers."""
+    definition = batch.instances[0].component.definition
+    units = {q.name: q.unit for q in definition.variables} | {q.name: q.unit or "" for q in definition.outputs}
+    return units.get(reading, "")
+
+
+def _paths(path: str, sizes: tuple[int, ...]) -> list[str]:
+    return [path + suffix for suffix in suffixes(sizes)]
+
+
+def _turn_rows(system: System, signal: NodeSignal, beginning: Beginning, scope: Any) -> list[StartRow]:
+    """Three rows for a rotation written as a matrix."""
+    matrix = np.array(_targets(beginning.value, scope, signal.dimension, 9, beginning)).reshape(3, 3)
+    if np.max(np.abs(matrix @ matrix.T - np.eye(3))) > 1e-6 or np.linalg.det(matrix) < 0:
+        hint = "its columns are the turned axes: orthogonal, of length 1, right-handed"
+        raise InputError(Problem("E413", f"'{beginning.path}' is given a matrix that is no rotation", beginning.span, hint=hint))
+    frame = int(system.numbering.frame[signal.node])
+    u, _, v = np.linalg.svd(matrix)
+    unknowns = int(system.numbering.rotations[frame]) + np.arange(3)
+    return [
+        StartRow(beginning.path, beginning.word, 0.0, beginning.span, unknowns, np.zeros(3, np.int64), Turn(frame, u @ v, c), "", signal.node)
+        for c in range(3)
+    ]
+
+
+def kernel_row(
+    system: System, batch: Batch, position: int, kernel: Kernel, path: str, word: str, target: float, span: Span | None, unit: str = ""
+) -> StartRow:
+    """A row whose value and derivatives come from a kernel of an instance's form."""
+    entries: list[tuple[int, int]] = []
+    live: list[int] = []
+    for e, place in enumerate([p for p in kernel.scatter if p[0] == "level"]):
+        key, level = place[1], place[2]
+        variable = _variable(system, batch, key, position)
+        if variable >= 0:
+            entries.append((variable, level))
+            live.append(e)
+    if not entries:
+        raise InputError(Problem("E402", f"'{path}' does not depend on any state: it cannot be given a {word}", span))
+    variables, levels = zip(*entries)
+    source = Computed(kernel, batch, position, np.array(live))
+    return StartRow(path, word, target, span, np.array(variables), np.array(levels), source, unit, GROUND, batch, position)
+
+
+def _variable(system: System, batch: Batch, key: Key, position: int) -> int:
+    if key[0] == "charge":
+        return int(system.n + batch.charges(key[1])[position])
+    return int(batch.columns(key)[position])
+
+
+def _targets(value: Expr, scope: Any, wanted: Any, size: int, beginning: Beginning) -> list[float]:
+    scalars = [float(x) for x in flatten(quantity_of(value, scope, wanted).value)]
+    if len(scalars) != size:
+        given = "1 is" if len(scalars) == 1 else f"{len(scalars)} are"
+        raise InputError(Problem("E204", f"'{beginning.path}' has {counted(size, 'component')}, {given} given", beginning.span))
+    return scalars

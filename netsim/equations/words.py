@@ -1,0 +1,204 @@
+"""What unknowns, rows and null vectors mean, in the words of the network: nodes, elements, their equations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from netsim.equations.batches import Batch
+from netsim.equations.numbering import across_scalars
+from netsim.equations.system import System
+from netsim.library.component import is_kinematic
+from netsim.network.network import GROUND, Instance
+from netsim.text.errors import Span
+from netsim.text.syntax import DomainDef
+
+Array = np.ndarray
+SHOWN = 4
+LARGE = 0.1
+"""Entries of a null vector below this part of the largest are not named."""
+
+
+def advice(sentence: str, hint: str) -> tuple[str, str]:
+    """An author's 'what is wrong: what to do' as (mark, hint); `hint` where the author gives none."""
+    wrong, colon, remedy = sentence.partition(": ")
+    return wrong, remedy if colon else hint
+
+
+def quoted(names: Iterable[str]) -> str:
+    """'a'; 'a' and 'b'; 'a', 'b' and 3 more."""
+    found = [f"'{name}'" for name in names]
+    if len(found) > SHOWN + 1:
+        found = [*found[:SHOWN], f"{len(found) - SHOWN} more"]
+    return found[0] if len(found) == 1 else ", ".join(found[:-1]) + " and " + found[-1]
+
+
+def node_of(system: System, unknown: int) -> tuple[int, int] | None:
+    """The node whose across this is and which of its scalars; None for what elements own."""
+    first = system.numbering.first
+    if not len(first):
+        return None
+    order = np.argsort(first)
+    at = int(order[max(0, int(np.searchsorted(first[order], unknown, side="right")) - 1)])
+    component = unknown - int(first[at])
+    return (at, component) if 0 <= component < len(across_scalars(system.network.nodes[at].domain)) else None
+
+
+def owner_of(system: System, unknown: int) -> tuple[Instance, str] | None:
+    """The element that owns an unknown, and what it calls it; None where nobody does."""
+    for batch in system.batches:
+        for i, own in enumerate(batch.form.own):
+            at = np.flatnonzero(batch.columns(("own", i)) == unknown)
+            if len(at) and batch.instances:
+                return batch.instances[int(at[0])], own
+    return None
+
+
+def loose(system: System, null: Array) -> str:
+    """What a direction of the unknowns is that no equation resists: `nothing resists rotation of 'shaft2'`."""
+    named = _large(null)
+    kinds: dict[str, list[str]] = {}
+    for unknown in named:
+        place = node_of(system, unknown)
+        if place is not None:
+            node = system.network.nodes[place[0]]
+            names = kinds.setdefault(_kind(node.domain, place[1]), [])
+            if node.name not in names:
+                names.append(node.name)
+    if kinds:
+        return "nothing " + ", nothing ".join(f"{kind} of {quoted(names)}" for kind, names in kinds.items())
+    owners = _owners(system, named)
+    return repeated(system, owners) if owners else f"nothing determines {quoted([system.names[u] for u in named])}"
+
+
+def _kind(domain: DomainDef, component: int) -> str:
+    quantity, suffix = across_scalars(domain)[component]
+    if not is_kinematic(domain):
+        return f"determines the {quantity.doc.partition(' ')[0] or quantity.name}"
+    motion = "rotation" if quantity.unit == "rad/s" else "motion"
+    return f"resists {motion}{' along ' if motion == 'motion' and suffix else ' about ' if suffix else ''}{suffix.removeprefix('.')}"
+
+
+def repeated(system: System, owners: list[Instance]) -> str:
+    """What elements fix more than once: `'A' and 'B' both fix the distance of 'P' and 'Q'`."""
+    ends = [[system.network.nodes[n].name if n != GROUND else "ground" for n in instance.nodes[:2]] for instance in owners]
+    what = _fixed(owners[0])
+    names = [instance.name for instance in owners]
+    if len(owners) == 1:
+        return f"'{names[0]}' fixes the {what} of {quoted(ends[0])}, which is fixed already"
+    if all(set(pair) == set(ends[0]) for pair in ends):
+        return f"{quoted(names)} {'both' if len(names) == 2 else 'all'} fix the {what} of {quoted(ends[0])}"
+    return f"{quoted(names)} fix one {what} more than once"
+
+
+def fixed_twice(system: System, equations: Array) -> tuple[str, Span | None] | None:
+    """Elements behind these rows that fix the same between the same nodes: the sentence and the second one's place; None where there are none."""
+    unit = np.zeros(system.n)
+    unit[[int(e) for e in equations if e < system.n]] = 1.0
+    owners = [owner for owner in _owners(system, _large(unit)) if len(owner.nodes) == 2]
+    for i, second in enumerate(owners):
+        for first in owners[:i]:
+            if set(first.nodes) == set(second.nodes) and _fixed(first) == _fixed(second):
+                return repeated(system, [first, second]), second.span
+    return None
+
+
+def _fixed(instance: Instance) -> str:
+    domain = instance.component.domain(next(iter(instance.component.terminals)))
+    if not is_kinematic(domain):
+        return domain.across[0].doc.partition(" ")[0] or domain.across[0].name
+    return "angle" if all(q.unit == "rad/s" for q in domain.across) else "distance"
+
+
+def _owners(system: System, unknowns: list[int]) -> list[Instance]:
+    found: dict[str, Instance] = {}
+    for unknown in unknowns:
+        owner = owner_of(system, unknown)
+        if owner is not None:
+            found.setdefault(owner[0].name, owner[0])
+    return sorted(found.values(), key=lambda i: (i.span.line, i.span.column))
+
+
+def _large(vector: Array) -> list[int]:
+    size = np.abs(np.asarray(vector))
+    return [int(i) for i in np.argsort(-size, kind="stable") if size[i] > LARGE * size.max(initial=0.0)]
+
+
+def span_of(system: System, vector: Array) -> Span | None:
+    """The line of the node or element behind the largest entry."""
+    for unknown in _large(vector):
+        place, owner = node_of(system, unknown), owner_of(system, unknown)
+        if place is not None or owner is not None:
+            return system.network.nodes[place[0]].span if place is not None else owner[0].span  # type: ignore[index]
+    return None
+
+
+# ---------------------------------------------------------------------------------------------------------------- rows
+
+
+def row_words(system: System, row: int) -> str:
+    """An equation: `the forces at 'a' (m1, c1)`, `'s1' (prescribed relative position)`."""
+    place = node_of(system, row)
+    if place is not None:
+        node = system.network.nodes[place[0]]
+        touching = list(dict.fromkeys(i.name for i in _touching(system, place[0])))
+        through = node.domain.through
+        what = _through_word(node.domain, place[1]) if through else "the equation"
+        more = f" and {len(touching) - SHOWN} more" if len(touching) > SHOWN else ""
+        by = f" ({', '.join(touching[:SHOWN])}{more})" if touching else ""
+        return f"{what} at '{node.name}'{by}"
+    owner = owner_of(system, row)
+    if owner is None:
+        return system.names[row]
+    doc = owner[0].component.definition.doc.partition(";")[0].partition(",")[0]
+    return f"'{owner[0].name}' ({doc})" if doc else f"'{owner[0].name}'"
+
+
+def unmet(system: System, stage: int, equations: Iterable[int]) -> str:
+    """What a stage of a point cannot meet: `accelerations and forces do not satisfy the force balance at 'k' (s1, s2)`."""
+    what = {0: "accelerations and forces", -1: "velocities and charges", -2: "positions"}.get(stage, "starting values")
+    where = list(dict.fromkeys(row_words(system, int(e)) for e in equations if e < system.n))[:SHOWN]
+    return f"{what} do not satisfy {', '.join(where) or 'the constraints'}"
+
+
+def _through_word(domain: DomainDef, component: int) -> str:
+    scalars = [q for q in domain.through for _ in range(len(across_scalars(domain)) // max(1, len(domain.through)))]
+    quantity = scalars[component] if component < len(scalars) else domain.through[0]
+    word = quantity.doc.partition(" ")[0].rstrip(",") or quantity.name
+    return f"the {word} balance"
+
+
+def _touching(system: System, node: int) -> Iterator[Instance]:
+    return (instance for instance in system.network.instances if node in instance.nodes)
+
+
+def sentences(system: System, vector: Array) -> list[str]:
+    """What the authors of the elements involved say of a singular network."""
+    involved = set(_large(vector))
+    found: list[str] = []
+    for batch in system.batches:
+        sentence = batch.instances[0].component.definition.singular if batch.instances else ""
+        if sentence and sentence not in found and _touches(batch, involved):
+            found.append(sentence)
+    return found
+
+
+def _touches(batch: Batch, involved: set[int]) -> bool:
+    return any(involved & set(map(int, u[u != GROUND])) for key, u in batch.unknowns.items() if key[0] == "own")
+
+
+def nodes_word(names: list[str]) -> str:
+    """Nodes with their word: node 'a', nodes 'a' and 'b'."""
+    return f"{'node' if len(names) == 1 else 'nodes'} {quoted(names)}"
+
+
+def floating(domain: DomainDef, names: list[str]) -> tuple[str, str]:
+    """The domain's `floating` sentence as (mark, hint)."""
+    sentence = domain.floating or "nothing determines {nodes}: tie one of them to ground"
+    return advice(sentence.replace("{nodes}", quoted(names)), "tie one of them to ground")
+
+
+def quantity(domain: DomainDef) -> str:
+    """What the across of a domain is called: potential, temperature, velocity."""
+    return domain.across[0].doc.partition(" ")[0] or domain.across[0].name

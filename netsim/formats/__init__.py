@@ -1,0 +1,1 @@
+"""Files of other programs, written as syntax trees: SPICE circuits, URDF robots."""

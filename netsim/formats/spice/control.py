@@ -1,0 +1,182 @@
+"""What a circuit asks for: `.tran`, `.op`, `.ic`, `.nodeset`, `.options`, `.temp`, `.save`, `.print`, `.plot`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from netsim.formats.spice.cards import Card, Report
+from netsim.formats.spice.expressions import expression
+from netsim.formats.spice.measures import Figures
+from netsim.formats.spice.numbers import value_of
+from netsim.formats.spice.scopes import GROUNDS, Circuit, Scope, placed
+from netsim.text.errors import InputError, Problem, nearest
+from netsim.text.syntax import Binding, Expr, Name, Number, Part, Plot, Run, Save, Start, Statement
+
+LATER = {
+    ".ac": "small signals over frequency", ".dc": "a sweep of sources", ".noise": "noise", ".tf": "transfer functions", ".sens": "sensitivities",
+    ".pz": "poles and zeros", ".disto": "distortion", ".four": "harmonics", ".step": "a sweep of parameters", ".control": "commands of ngspice",
+}  # fmt: skip
+MEASURES = (".measure", ".meas")
+LINES = (*LATER, *MEASURES, ".tran", ".op", ".ic", ".nodeset", ".options", ".option", ".opt", ".temp", ".save", ".print", ".plot", ".probe")
+_SILENT = (".title", ".width", ".end", ".backanno", ".ends")
+_READ = ("reltol", "temp", "tnom", "gmin", "defw", "defl", "defad", "defas")
+_PROBE = re.compile(r"([vi])\(\s*([^\s,()]+)\s*(?:,\s*([^\s,()]+)\s*)?\)", re.IGNORECASE)
+SHARE = 0.01
+"""Our error per step over SPICE's reltol, which bounds the change by a Newton iteration: with it waveforms agree to about reltol."""
+
+
+def read_options(cards: list[Card], circuit: Circuit) -> None:
+    """Temperature, tolerances, and the times of `.tran`, which waves of sources refer to."""
+    for card in cards:
+        if card.word in (".options", ".option", ".opt"):
+            for name, token in card.given.items():
+                value = value_of(token.text)
+                if name in _READ and value is not None:
+                    circuit.options[name] = value
+        elif card.word == ".temp" and card.plain and (value := value_of(card.plain[0].text)) is not None:
+            circuit.options["temp"] = value
+        elif card.word == ".tran":
+            figures = [value_of(token.text) for token in card.plain]
+            if len(figures) > 1 and None not in figures[:2]:
+                circuit.times = (figures[0] or 0.0, figures[1] or 0.0)
+            circuit.uic = any(token.text == "uic" for token in card.plain)
+
+
+def statements(cards: list[Card], scope: Scope) -> Iterator[Statement]:
+    """The lines as statements of the language; what waits for an analysis of its own is noted."""
+    report = scope.circuit.report
+    saved: list[Expr] = []
+    yield from _measured(cards, scope)
+    for card in cards:
+        try:
+            match card.word:
+                case ".tran":
+                    yield _transient(card, scope)
+                case ".op":
+                    yield Run("static", span=card.span())
+                case ".ic":
+                    yield from _starts(card, scope)
+                case ".nodeset":
+                    yield from (placed(Start("guess", _potential(scope, node, card), value), card.span()) for node, value in _settings(card, scope))
+                case ".save" | ".print" | ".probe" | ".plot":
+                    signals = list(_signals(card, scope))
+                    saved += signals
+                    if card.word == ".plot" and signals:
+                        yield Plot(tuple(signals), span=card.span())
+                case _:
+                    _other(card, report)
+        except InputError as error:
+            report.problems += error.problems
+    if distinct := list(dict.fromkeys(saved)):
+        yield Save(tuple(distinct))
+    else:
+        yield from _everything(scope)
+
+
+def _measured(cards: list[Card], scope: Scope) -> Iterator[Statement]:
+    """`.measure` lines, each of which may read those before it."""
+    figures, report = Figures(scope), scope.circuit.report
+    for card in cards:
+        if card.word not in MEASURES:
+            continue
+        try:
+            if figure := figures.measure(card):
+                yield figure
+            else:
+                report.note(f"'{card.word}' is left out: it is of another analysis than .tran", card.at(card.tokens[0]))
+        except InputError as error:
+            report.problems += error.problems
+
+
+def _other(card: Card, report: Report) -> None:
+    """What waits for an analysis of its own is noted, what nobody knows is wrong."""
+    word, span = card.word, card.at(card.tokens[0])
+    if word in LATER:
+        report.note(f"'{word}' is left out: {LATER[word]}", span, hint="netsim runs .tran and .op")
+    elif word not in (*LINES, *_SILENT):
+        report.wrong("E130", f"there is no line '{word}'", span, hint=nearest(word, (*LINES, ".param", ".model", ".subckt", ".include")))
+
+
+def _transient(card: Card, scope: Scope) -> Run:
+    tokens = [token for token in card.plain if token.text != "uic"]
+    if len(tokens) < 2:
+        raise InputError(Problem("E131", "'.tran' is written .tran step stop", card.span(), hint=".tran 1u 10m"))
+    stop = scope.value(card, tokens[1], "s")
+    options = [Binding("stop", stop, span=card.at(tokens[1]))]
+    if value_of(tokens[0].text) != 0 and not any(other.word in MEASURES for other in scope.block.control):  # what is measured is sampled at steps
+        options.append(Binding("sample", scope.value(card, tokens[0], "s"), span=card.at(tokens[0])))
+    if "reltol" in scope.circuit.options:
+        options.append(Binding("rtol", Number(float(f"{SHARE * scope.circuit.options['reltol']:.12g}")), span=card.span()))
+    if scope.circuit.uic:
+        options.append(Binding("from", Name((Part("rest"),)), span=card.span()))
+    if len(tokens) > 2 and value_of(tokens[2].text) != 0:
+        scope.circuit.report.note("the time before which nothing is kept is left out: samples begin at 0", card.at(tokens[2]))
+    return Run("transient", tuple(options), span=card.span())
+
+
+def _settings(card: Card, scope: Scope) -> Iterator[tuple[str, Expr]]:
+    """(node, potential) of `v(a)=1`."""
+    tokens = card.tokens
+    for i, token in enumerate(tokens[:-1]):
+        if token.kind == "equal" and i > 1:
+            node, value = tokens[i - 1], tokens[i + 1]
+            if tokens[i - 2].text != "v" or node.text in GROUNDS or node.text not in scope.nodes:
+                hint = nearest(node.text, scope.nodes)
+                raise InputError(Problem("E133", f"nothing is connected to a node '{node.text}'", card.at(node), hint=hint))
+            yield node.text, scope.value(card, value, "V")
+
+
+def initial_potentials(cards: list[Card], scope: Scope) -> dict[str, Expr]:
+    """What `.ic` says of nodes, whatever they touch."""
+    found: dict[str, Expr] = {}
+    for card in cards:
+        tokens = card.tokens
+        for i, token in enumerate(tokens[:-1]):
+            if card.word == ".ic" and token.kind == "equal" and i > 1 and tokens[i - 2].text == "v":
+                found[tokens[i - 1].text] = scope.value(card, tokens[i + 1], "V")
+    return found
+
+
+def _starts(card: Card, scope: Scope) -> Iterator[Start]:
+    """Nodes where something holds charge begin there; elsewhere the potential follows at once. With `uic` capacitors know it themselves."""
+    uic, span = scope.circuit.uic, card.span()
+    for node, value in _settings(card, scope):
+        letters = set(scope.touched.get(node, ()))
+        holding = "dqjmx" if uic else "cdqjmx"
+        if letters & set(holding) and not (uic and "c" in letters):
+            yield placed(Start("start", _potential(scope, node, card), value), span)
+        elif "c" in letters:
+            yield placed(Start("guess", _potential(scope, node, card), value), span)
+        else:
+            scope.circuit.report.note(f"'.ic' says nothing of '{node}' that lasts: no capacitor holds its potential", span)
+
+
+def _potential(scope: Scope, node: str, card: Card) -> Name:
+    found = scope.potential(node, card.span())
+    assert isinstance(found, Name)
+    return found
+
+
+def _signals(card: Card, scope: Scope) -> Iterator[Expr]:
+    """`v(a)`, `v(a, b)`, `i(v1)`; `all` is everything."""
+    rest = card.text[card.tokens[0].end :]
+    for match in _PROBE.finditer(rest):
+        start = card.tokens[0].end + match.start()
+        found = expression(card, match[0], start, scope)
+        yield found.left if getattr(found, "op", "") == "/" else found  # type: ignore[union-attr]
+    left = re.sub(r"\b(tran|ac|dc|op|all)\b", "", _PROBE.sub("", rest), flags=re.IGNORECASE).replace(",", " ").split()
+    for each in left:
+        start = card.text.find(each, card.tokens[0].end)
+        scope.circuit.report.note(f"'{each}' is not saved: v(node), v(node, node) and i(source) are", card.span(start, start + len(each)))
+
+
+def _everything(scope: Scope) -> Iterator[Save]:
+    """Potentials of all nodes and currents of sources of voltage and coils, as SPICE keeps them."""
+    names = [f"{ours}.v" for ours in scope.nodes.values()]
+    names += [f"{ours}.{quantity}" for element, (ours, quantity) in scope.through.items() if element[0] in "vl"]
+    if names:
+        yield Save(tuple(Name(tuple(Part(part) for part in name.split("."))) for name in names))
+
+
+__all__ = ["LATER", "Report", "initial_potentials", "read_options", "statements"]

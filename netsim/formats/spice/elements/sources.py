@@ -1,0 +1,170 @@
+"""Independent sources: a constant or a function of time (PULSE, SIN, EXP, PWL, SFFM, AM), as ngspice 39 has them (manual, chapter 4.1)."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from netsim.formats.spice.cards import Card, Token
+from netsim.formats.spice.scopes import Scope
+from netsim.text.errors import InputError, Problem, nearest
+from netsim.text.syntax import Binary, Call, Conditional, Expr, Name, Number, Part, Unary, Vector
+
+WAVES = ("pulse", "sin", "exp", "pwl", "sffm", "am")
+_WORDS = (*WAVES, "dc", "ac", "distof1", "distof2", "external", "trnoise", "trrandom", "portnum")
+TIME = Name((Part("time"),))
+_TURN = Binary("*", Number(2.0), Number(3.141592653589793))
+
+
+def source_value(card: Card, scope: Scope, unit: str) -> Expr:
+    """What an independent source delivers, in `unit`: its wave if it has one, else its constant, else 0. Raises `InputError`."""
+    tokens = card.plain[2:]
+    constant: Expr = Number(0.0, unit)
+    i = 0
+    while i < len(tokens):
+        token = tokens[i]
+        if token.text in WAVES:
+            figures = _until_word(tokens[i + 1 :])
+            return _wave(card, scope, token, figures, unit)
+        if token.text == "ac":
+            i += 1 + len(_until_word(tokens[i + 1 :])[:2])
+            continue
+        if token.text == "dc":
+            i += 1
+            if i == len(tokens):
+                raise InputError(Problem("E131", "a value is missing behind 'dc'", card.at(token)))
+        elif token.text in _WORDS:
+            raise InputError(
+                Problem("E130", f"sources of the kind '{token.text}' are not known", card.at(token), hint=f"there are {', '.join(WAVES)}")
+            )
+        elif token.kind == "word" and token.text.isalpha() and i:
+            raise InputError(Problem("E130", f"sources of the kind '{token.text}' are not known", card.at(token), hint=nearest(token.text, WAVES)))
+        constant = scope.value(card, tokens[i], unit)
+        i += 1
+    if "dc" in card.given:
+        constant = scope.value(card, card.given["dc"], unit)
+    return constant
+
+
+def _until_word(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
+    stop = next((i for i, token in enumerate(tokens) if token.text in _WORDS), len(tokens))
+    return tokens[:stop]
+
+
+def _wave(card: Card, scope: Scope, kind: Token, tokens: tuple[Token, ...], unit: str) -> Expr:
+    least = {"pulse": 2, "sin": 2, "exp": 2, "pwl": 2, "sffm": 2, "am": 4}[kind.text]
+    if len(tokens) < least:
+        raise InputError(Problem("E131", f"{kind.text.upper()} needs at least {least} values", card.at(kind)))
+    step, stop = scope.circuit.times
+
+    def read(i: int, units: str, default: float = 0.0) -> Expr:
+        if i >= len(tokens):
+            return Number(default, units)
+        return scope.value(card, tokens[i], units)
+
+    def duration(i: int, default: float) -> Expr:
+        """A time, where 0 stands for the default too."""
+        value = read(i, "s", default)
+        return Number(default, "s") if _is_zero(value) else value
+
+    match kind.text:
+        case "pulse":
+            return _pulse(read(0, unit), read(1, unit), read(2, "s"), duration(3, step), duration(4, step), duration(5, stop), read(6, "s"))
+        case "sin":
+            return _sin(read(0, unit), read(1, unit), read(2, "Hz", 1 / stop if stop else 1.0), read(3, "s"), read(4, "Hz"), read(5, "deg"))
+        case "exp":
+            start = read(2, "s")
+            return _exp(
+                read(0, unit),
+                read(1, unit),
+                start,
+                duration(3, step),
+                read(4, "s") if len(tokens) > 4 else plus(start, Number(step, "s")),
+                duration(5, step),
+            )
+        case "pwl":
+            return _pwl(card, scope, tokens, unit)
+        case "sffm":
+            carrier, signal = read(2, "Hz", 1 / stop if stop else 1.0), read(4, "Hz", 1 / stop if stop else 1.0)
+            inner = times(read(3, ""), _sine_of(signal, TIME))
+            return plus(read(0, unit), times(read(1, unit), Call("sin", (plus(times(_TURN, carrier, TIME), inner),))))
+        case _:
+            since = minus(TIME, read(4, "s"))
+            wave = times(plus(read(1, ""), _sine_of(read(2, "Hz"), since)), _sine_of(read(3, "Hz"), since))
+            return times(read(0, unit), wave, Call("step", (TIME,), (("at", read(4, "s")),)))
+
+
+def _is_zero(value: Expr) -> bool:
+    return isinstance(value, Number) and value.value == 0
+
+
+def times(first: Expr, *others: Expr) -> Expr:
+    """The product."""
+    for other in others:
+        first = Binary("*", first, other)
+    return first
+
+
+def plus(first: Expr, second: Expr) -> Expr:
+    """The sum, shorter where a term is 0."""
+    if _is_zero(second) or _is_zero(first):
+        return first if _is_zero(second) else second
+    return Binary("+", first, second)
+
+
+def minus(first: Expr, second: Expr) -> Expr:
+    """The difference, shorter where one is 0."""
+    if isinstance(second, Unary) and second.op == "-":
+        return plus(first, second.operand)
+    if _is_zero(second):
+        return first
+    return Unary("-", second) if _is_zero(first) else Binary("-", first, second)
+
+
+def _sine_of(frequency: Expr, time: Expr) -> Expr:
+    return Call("sin", (times(_TURN, frequency, time),))
+
+
+def _pulse(low: Expr, high: Expr, at: Expr, rise: Expr, fall: Expr, width: Expr, period: Expr) -> Expr:
+    named = [("at", at), ("width", width), ("rise", rise), ("fall", fall), *(() if _is_zero(period) else (("period", period),))]
+    return plus(low, times(minus(high, low), Call("pulse", (TIME,), tuple((n, v) for n, v in named if n == "width" or not _is_zero(v)))))
+
+
+def _sin(offset: Expr, amplitude: Expr, frequency: Expr, at: Expr, damping: Expr, phase: Expr) -> Expr:
+    named = [("frequency", frequency), *((n, v) for n, v in (("phase", phase), ("at", at)) if not _is_zero(v))]
+    if _is_zero(damping):
+        named = [("amplitude", amplitude), *named, *(() if _is_zero(offset) else (("offset", offset),))]
+        return Call("sine", (TIME,), tuple(named))
+    decay = Call("exp", (Unary("-", times(damping, _since(at))),))
+    return plus(offset, times(amplitude, decay, Call("sine", (TIME,), tuple(named))))
+
+
+def _since(at: Expr) -> Expr:
+    return Call("ramp", (TIME,), () if _is_zero(at) else (("at", at),))
+
+
+def _exp(low: Expr, high: Expr, rise_at: Expr, rise: Expr, fall_at: Expr, fall: Expr) -> Expr:
+    def grown(at: Expr, constant: Expr) -> Expr:
+        return Binary("-", Number(1.0), Call("exp", (Unary("-", Binary("/", _since(at), constant)),)))
+
+    height = minus(high, low)
+    return Binary("-", plus(low, times(height, grown(rise_at, rise))), times(height, grown(fall_at, fall)))
+
+
+def _pwl(card: Card, scope: Scope, tokens: tuple[Token, ...], unit: str) -> Expr:
+    """Held before the first and behind the last point; repeated from the time `r` on; `td` later."""
+    if len(tokens) % 2:
+        raise InputError(Problem("E131", "PWL needs pairs of a time and a value", card.at(tokens[-1]), hint="one of them is missing"))
+    instants = [scope.number(card, token) for token in tokens[::2]]
+    for i, (before, after) in enumerate(pairwise(instants)):
+        if after <= before:
+            raise InputError(Problem("E131", "the times of PWL must increase", card.at(tokens[2 * i + 2])))
+    times_, values = [scope.value(card, t, "s") for t in tokens[::2]], [scope.value(card, t, unit) for t in tokens[1::2]]
+    if len(instants) == 1:
+        return values[0]
+    at: Expr = minus(TIME, scope.value(card, card.given["td"], "s")) if "td" in card.given else TIME
+    if "r" in card.given and scope.number(card, card.given["r"]) >= 0:
+        again = scope.number(card, card.given["r"])
+        turns = Call("mod", (minus(at, Number(again, "s")), Number(instants[-1] - again, "s")))
+        at = Conditional(Binary("<", at, Number(again, "s")), at, plus(Number(again, "s"), turns))
+    held = Call("min", (Call("max", (at, times_[0])), times_[-1]))
+    return Call("interpolate", (held, Vector(tuple(times_)), Vector(tuple(values))))

@@ -1,0 +1,271 @@
+"""What names mean in a block: nodes, elements, parameters and models, and what they are called in the netlist.
+
+In SPICE nodes, elements and parameters have name spaces of their own and a subcircuit sees the parameters outside of it; here one name is one thing
+and a model knows what it is given. So a node that is called like an element gets `_node` behind it, and what a subcircuit takes from outside becomes
+a parameter (a global node: a terminal) of its model, handed on by every instance.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import Any
+
+from netsim.formats.spice.blocks import Block, Function, Given
+from netsim.formats.spice.cards import Card, Report, Token
+from netsim.formats.spice.expressions import expression
+from netsim.formats.spice.numbers import in_unit, literal, value_of, written
+from netsim.text.errors import InputError, Problem, Span, nearest
+from netsim.text.grammar.scan import RESERVED
+from netsim.text.syntax import NOWHERE, Binding, Expr, Instance, Name, Number, Param, Part, Start, Statement, Terminal
+
+GROUNDS = frozenset(["0", "gnd", "gnd!"])
+KELVIN = 273.15
+
+
+def word(name: str) -> str:
+    """Letters, digits and _, beginning with no digit, and no word of the language."""
+    plain = re.sub(r"\W", "_", name.replace("+", "p").replace("-", "n"), flags=re.ASCII)
+    plain = f"n{plain}" if plain[0].isdigit() else plain
+    return f"{plain}_" if plain in RESERVED else plain
+
+
+def free(name: str, suffix: str, taken: set[str]) -> str:
+    """The name, or with the suffix as often as it takes to be new."""
+    while name in taken:
+        name += suffix
+    taken.add(name)
+    return name
+
+
+@dataclass
+class Circuit:
+    """What all blocks share: the names of types that are taken, definitions found so far, options and the report."""
+
+    report: Report
+    types: set[str]
+    options: dict[str, float] = field(default_factory=dict)
+    times: tuple[float, float] = (0.0, 0.0)
+    definitions: list[Statement] = field(default_factory=list)
+    uic: bool = False
+    potentials: dict[str, Expr] = field(default_factory=dict)
+
+    @property
+    def celsius(self) -> float:
+        """The circuit's temperature."""
+        return self.options.get("temp", 27.0)
+
+    def type_name(self, name: str) -> str:
+        """A name for a definition that no type of the library has."""
+        return free(word(name), "_", self.types)
+
+
+@dataclass
+class Made:
+    """A definition that instances refer to: its name and what it takes from outside, to be bound and connected by every instance."""
+
+    name: str
+    captured: tuple[str, ...] = ()
+    nodes: tuple[str, ...] = ()
+    scope: Scope | None = None
+
+    @property
+    def ports(self) -> tuple[str, ...]:
+        """Terminals as the subcircuit names them."""
+        return self.scope.block.ports if self.scope else ()
+
+
+class Scope:
+    """The names of one block; `captured` and `reached` grow by what is taken from outside."""
+
+    def __init__(self, block: Block, circuit: Circuit, above: Scope | None):
+        self.block, self.circuit, self.above = block, circuit, above
+        self.taken: set[str] = set()
+        self.parameters = {name: free(word(name), "_", self.taken) for name in block.given}
+        self.elements: dict[str, str] = {}
+        for card in block.elements:
+            if card.word in self.elements:
+                circuit.report.wrong("E222", f"the element '{card.word}' is there twice", card.at(card.tokens[0]))
+            else:
+                self.elements[card.word] = free(word(card.word), "_", self.taken)
+        self.nodes: dict[str, str] = {}
+        self.awaited: dict[str, Span] = {}
+        self.complete = False
+        self.captured: dict[str, str] = {}
+        self.reached: dict[str, str] = {}
+        self.functions: Mapping[str, Function] = block.all_functions()
+        self.through: dict[str, tuple[str, str]] = {}
+        self.made: dict[str, Made] = {}
+        self.touched: dict[str, list[str]] = {}
+        self.ends: dict[str, tuple[str, ...]] = {}
+
+    def of_block(self, block: Block) -> Scope:
+        """The scope of a block around this one, or this one."""
+        scope: Scope | None = self
+        while scope is not None and scope.block is not block:
+            scope = scope.above
+        assert scope is not None
+        return scope
+
+    # ------------------------------------------------------------------------------------------- names
+
+    def node(self, name: str, span: Span) -> Name:
+        """A node by its name in SPICE."""
+        if name in GROUNDS:
+            return _name("ground", span)
+        if name not in self.nodes:
+            self.nodes[name] = free(word(name), "_node", self.taken)
+            if self.above and name in self._globals():
+                self.reached[name] = self.nodes[name]
+        return _name(self.nodes[name], span)
+
+    def _globals(self) -> set[str]:
+        return self.block.globals if self.above is None else self.above._globals()
+
+    def connected(self, card: Card, tokens: Iterable[Token]) -> tuple[Name, ...]:
+        """The nodes of an element."""
+        tokens = tuple(tokens)
+        self.ends[card.word] = tuple(token.text for token in tokens)
+        for token in tokens:
+            self.touched.setdefault(token.text, []).append(card.word[0])
+        return tuple(self.node(token.text, card.at(token)) for token in tokens)
+
+    def potential(self, node: str, span: Span) -> Expr:
+        """The potential of a node, also of one in a subcircuit: `x1.out`."""
+        if node in GROUNDS:
+            return Number(0.0, span=span)
+        head, dot, rest = node.partition(".")
+        if dot and node not in self.nodes and head in self.made:
+            ports = self.made[head].ports
+            return (
+                self.potential(self.ends[head][ports.index(rest)], span)
+                if rest in ports
+                else self._inside(head, span, lambda s: s.potential(rest, span))
+            )
+        if node not in self.nodes:
+            if self.complete:
+                raise InputError(self._unconnected(node, span))
+            self.awaited.setdefault(node, span)
+        return _name(f"{self.node(node, span).parts[0].text}.v", span)
+
+    def close(self) -> None:
+        """All elements are there; raises `InputError` where one of them reads a node that none is connected to."""
+        self.complete = True
+        for node, span in self.awaited.items():
+            if node not in self.touched:
+                del self.nodes[node]
+                self.circuit.report.problems.append(self._unconnected(node, span))
+
+    def _unconnected(self, node: str, span: Span) -> Problem:
+        return Problem("E133", f"nothing is connected to a node '{node}'", span, hint=nearest(node, self.nodes))
+
+    def current(self, element: str, span: Span) -> Expr:
+        """The current through an element, from its first node to its second."""
+        head, dot, rest = element.partition(".")
+        if dot and head in self.made:
+            return self._inside(head, span, lambda inner: inner.current(rest, span))
+        if element not in self.through:
+            known = [e for e in self.elements if e[0] in "vlehrcdb"]
+            hint = nearest(element, known) or "the current through sources of voltage, R, C, L and diodes can be read: put a source of 0 V in series"
+            raise InputError(Problem("E133", f"there is no current 'i({element})'", span, hint=hint))
+        name, quantity = self.through[element]
+        return _name(f"{name}.{quantity}", span)
+
+    def _inside(self, element: str, span: Span, look: Callable[[Scope], Expr]) -> Expr:
+        inner = self.made[element].scope
+        assert inner is not None
+        found = look(inner)
+        if not isinstance(found, Name) or len(found.parts) < 2:
+            return found
+        return Name((Part(self.elements[element]), *found.parts), span=span)
+
+    # ------------------------------------------------------------------------------------------ values
+
+    def parameter(self, name: str, span: Span) -> Expr:
+        """A parameter of this block or of one around it."""
+        if name == "temper":
+            return literal(self.circuit.celsius, span)
+        if name in self.parameters:
+            return _name(self.parameters[name], span)
+        if not self._known(name):
+            names = [*self.parameters, *(self.above.parameters if self.above else ())]
+            raise InputError(Problem("E206", f"nothing is called '{name}'", span, hint=nearest(name, names) or f"define it: .param {name}=1"))
+        if name not in self.captured:
+            self.captured[name] = free(word(name), "_", self.taken)
+        return _name(self.captured[name], span)
+
+    def _known(self, name: str) -> bool:
+        return name in self.parameters or (self.above is not None and self.above._known(name))
+
+    def value(self, card: Card, token: Token, unit: str = "") -> Expr:
+        """A number, a parameter's name or an expression, in a unit. Raises `InputError`."""
+        plain = None if token.kind in ("expression", "text") else written(token.text, unit, card.at(token))
+        if plain is not None:
+            return plain
+        return in_unit(expression(card, token.text, token.start, self), unit)
+
+    def number(self, card: Card, token: Token) -> float:
+        """A plain number: what shapes the netlist cannot be an expression. Raises `InputError`."""
+        value = value_of(token.text)
+        if value is None:
+            raise InputError(Problem("E132", f"'{token.text}' is no number", card.at(token), hint="this value must be a plain number such as 10u"))
+        return value
+
+    def given(self, given: Given) -> Expr:
+        """The value of a parameter of this block."""
+        value = value_of(given.text)
+        span = given.card.span(given.start, given.start + len(given.text))
+        return literal(value, span) if value is not None else expression(given.card, given.text, given.start, self)
+
+    def declared(self, outside: bool) -> list[Param]:
+        """The block's own parameters."""
+        found = []
+        for name, given in self.block.given.items():
+            if given.outside == outside:
+                found.append(
+                    Param(self.parameters[name], default=self.given(given), span=given.card.span(given.start, given.start + len(given.text)))
+                )
+        return found
+
+    # --------------------------------------------------------------------------------------- instances
+
+    def instance(self, card: Card, type_: str, nodes: Iterable[Name], bindings: dict[str, Expr], starts: dict[str, Expr] | None = None) -> Instance:
+        """An element as an instance of a type of the library."""
+        span = card.span()
+        given = tuple(placed(Binding(name, value), span) for name, value in bindings.items())
+        begun = tuple(placed(Start("start", _name(name, span), value), span) for name, value in (starts or {}).items())
+        return Instance(_name(self.elements[card.word], card.at(card.tokens[0])), type_, tuple(nodes), given, begun, span=span)
+
+    def of(self, card: Card, made: Made, nodes: Iterable[Name], bindings: dict[str, Expr]) -> Instance:
+        """An instance of a definition of this circuit, with what that takes from outside."""
+        span = card.span()
+        outer = {made_name: self.parameter(name, span) for name, made_name in zip(made.captured, made_captured(made))}
+        return self.instance(card, made.name, (*nodes, *(self.node(name, span) for name in made.nodes)), {**bindings, **outer})
+
+    def finish(self, name: str) -> Made:
+        """What an instance of this block's model has to hand on."""
+        return Made(name, tuple(self.captured), tuple(self.reached), self)
+
+    def taken_from_outside(self) -> tuple[list[Param], list[Terminal]]:
+        """Declarations of what is captured."""
+        return [Param(name) for name in self.captured.values()], [Terminal(name, "electrical") for name in self.reached.values()]
+
+
+def made_captured(made: Made) -> tuple[str, ...]:
+    """The names in the definition of the parameters that it takes from outside."""
+    return tuple(made.scope.captured.values()) if made.scope else ()
+
+
+def placed(tree: Any, span: Span) -> Any:
+    """The same syntax with a place where it had none."""
+    if isinstance(tree, tuple):
+        return tuple(placed(item, span) for item in tree)
+    if not is_dataclass(tree):
+        return tree
+    changed = {f.name: placed(getattr(tree, f.name), span) for f in fields(tree) if f.name != "span"}
+    return replace(tree, **changed, **({"span": span} if getattr(tree, "span", None) == NOWHERE else {}))  # type: ignore[type-var]
+
+
+def _name(text: str, span: Span) -> Name:
+    return Name(tuple(Part(part) for part in text.split(".")), span=span)

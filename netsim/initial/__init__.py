@@ -1,0 +1,1 @@
+"""Starts: assembly of mechanisms, consistent values, points recovered from states."""

@@ -1,0 +1,350 @@
+"""Putting a mechanism together: joint coordinates solved with the positions, loops that nearly close, and what cannot be closed.
+
+Written starts are equations. Where those of positions over-determine a mechanism and miss it by little, as rounded or measured figures do, the
+constraints are kept and the starts met in the sense of least squares; whatever then differs from the text is told. A larger miss is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from netsim.equations.batches import Batch
+from netsim.equations.machine import Machine
+from netsim.equations.numbering import across_scalars
+from netsim.equations.starts import StartRow, Turn
+from netsim.equations.system import System
+from netsim.initial.charts import recharted
+from netsim.initial.culprits import irreducible
+from netsim.initial.held import stage_of
+from netsim.initial.stages import Stages, solve_stage, stage_equations, stage_residuals
+from netsim.library.component import is_kinematic, is_rotation
+from netsim.network.network import GROUND
+from netsim.structure.levels import Offsets, Signature, offsets
+from netsim.text.errors import InputError, Problem, SimulationError, Span
+
+Array = np.ndarray
+NEARLY = 0.1
+"""A start is closed where it misses by no more than this angle (rad), or this part of the machine's size."""
+FAR = 2.0
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Kinematic unknowns that are angles, those that are lengths in a domain with angles, and the machine's size (m)."""
+
+    angles: Array
+    lengths: Array
+    size: float
+
+
+def sizes_of_machine(machine: Machine) -> Sizes:
+    """What is an angle, what a length, and how far reference positions and attachment points spread (1 m where nothing does)."""
+    system = machine.system
+    angles: list[int] = []
+    lengths: list[int] = []
+    for node, first in zip(system.network.nodes, system.numbering.first):
+        if is_kinematic(node.domain):
+            units = [quantity.unit for quantity, _ in across_scalars(node.domain)]
+            angles += [int(first) + i for i, unit in enumerate(units) if unit == "rad/s"]
+            lengths += [int(first) + i for i, unit in enumerate(units) if unit == "m/s" and "rad/s" in units]
+    points = [points for _, _, points in attachments(machine)]
+    spread = max((float(np.max(np.ptp(np.concatenate([p, [0.0 * p[0]]]), axis=0))) for p in points), default=0.0)
+    places = machine.g[system.layout.place(np.array(lengths, np.int64))] if lengths else np.zeros(1)
+    return Sizes(np.array(angles, np.int64), np.array(lengths, np.int64), max(spread, float(np.ptp(np.append(places, 0.0)))) or 1.0)
+
+
+def attachments(machine: Machine) -> Iterator[tuple[Batch, str, Array]]:
+    """Points `at`, `at1`, `at2` of elements between bodies, in the reference placement: (elements, 2 or 3) for each batch and name."""
+    for batch in machine.system.batches:
+        first = 0
+        for name, symbols in batch.form.symbols.parameters.items():
+            if name in ("at", "at1", "at2") and len(symbols) in (2, 3) and batch.instances:
+                yield batch, name, machine.parameters[id(batch)][first : first + len(symbols)].T
+            first += len(symbols)
+
+
+class OpenJoint(NamedTuple):
+    """A joint's name, how far apart its points are (m), its place in the text and its nodes."""
+
+    name: str
+    distance: float
+    span: Span
+    nodes: tuple[int, ...]
+
+
+# ------------------------------------------------------------------------------------------------ joint coordinates
+
+
+def lifted(found: Signature, o: Offsets, chosen: Array, variables: Array, system: System) -> Offsets:
+    """Offsets with which those of `variables` that follow from positions (a hinge's angle) are solved together with them."""
+    least = np.array(o.d)
+    for variable in variables[(variables >= system.layout.nk) & (variables < system.n)]:
+        least[variable] = max(least[variable], _depth(found, o, chosen, int(variable), system.layout.nk))
+    return o if np.array_equal(least, o.d) else offsets(found, least, chosen, o.match)
+
+
+def _depth(found: Signature, o: Offsets, chosen: Array, variable: int, nk: int) -> int:
+    """How often what determines a variable can be differentiated before accelerations enter: 2 for positions, 1 for velocities, else 0.
+
+    A balance in which charges rest (the heat that a brake gives to a capacity) determines no state: it holds only while nothing moves."""
+    of_it = found.kept & np.isin(found.equation, np.flatnonzero(o.match == variable))
+    others, levels = found.variable[of_it & chosen], found.level[of_it & chosen]
+    if np.any(levels[others == variable] > 0) or np.any(found.variable[of_it & (found.variable != variable)] >= nk):
+        return 0
+    kinematic = others != variable
+    return int(max(0, np.min(2 - levels[kinematic]))) if kinematic.any() else 0
+
+
+def turn_far(machine: Machine, g: Array, rows: Sequence[StartRow]) -> None:
+    """Bodies written nearly half a turn or more from where they are drawn begin where they are written: there Newton's way is not unique."""
+    for row in rows:
+        if isinstance(row.source, Turn) and row.source.component == 0:
+            first = machine.system.layout.charts + 9 * row.source.frame
+            if turn_between(g[first : first + 9].reshape(3, 3), row.source.wanted) > FAR:
+                g[first : first + 9] = row.source.wanted.ravel()
+
+
+def near_guesses(stages: Stages, g: Array, starts: Sequence[StartRow], guesses: Sequence[StartRow]) -> None:
+    """Put a mechanism together near the guesses of positions and joint coordinates, in place, so that they choose the branch on which it closes.
+
+    Where the constraints and the starts leave room for them the guesses hold. Else the joints come apart as little as they can while guesses
+    and starts hold, and close from there with the guesses met in the sense of least squares, or without them."""
+    o, positions = stages.offsets, -int(stages.offsets.d.max(initial=0))
+    for k in range(positions, -1):
+        wanted = [row for row in guesses if not row.levels.any() and o.d[row.variables].max() == -k]
+        if not wanted:
+            continue
+        held, equations = [row for row in starts if speaks_of_positions(row) and stage_of(row, o) == k], stage_equations(o, k)
+        spoken = np.concatenate([row.variables for row in (*held, *wanted)])
+        joints = ~np.isin(o.match[equations], spoken[spoken >= stages.machine.system.layout.nk])  # what defines a spoken coordinate must hold
+        rows, none, one = (*held, *wanted), np.zeros, np.ones
+        closing, opening = (rows, ()), (rows, [*joints.astype(float), *none(len(rows))])
+        nearing = rows, [*none(len(equations) + len(held)), *one(len(wanted))]
+        for ways in ((opening, closing), (closing,), (opening, nearing), (opening, (held, ()))):
+            point = g.copy()
+            try:
+                for some, soft in ways:
+                    solve_stage(stages, point, k, some, soft=soft)
+            except SimulationError:
+                continue
+            g[:] = point
+            break
+
+
+# ------------------------------------------------------------------------------------------------ closing
+
+
+def speaks_of_positions(row: StartRow) -> bool:
+    """Whether a start says where something stands, not how fast it moves."""
+    return row.word == "start" and not np.any(row.levels)
+
+
+def closed(stages: Stages, g: Array, k: int, rows: Sequence[StartRow], sizes: Sizes) -> list[StartRow]:
+    """Stage k solved, in place, with the starts in `rows` met as nearly as the constraints allow: the rows with the values they got.
+
+    Raises `InputError` where they are missed by more than `NEARLY`, naming those that are."""
+    equations = stage_equations(stages.offsets, k)
+    scales = np.array([sizes.size if row.unit == "m" else 1.0 for row in rows])
+    point = g.copy()
+    try:
+        solve_stage(stages, point, k, rows, soft=[*np.zeros(len(equations)), *scales])
+    except SimulationError:
+        raise _apart(stages, g, k, rows, sizes) from None
+    missed = np.array([row.linearise(stages.machine, point)[0] for row in rows])
+    if np.max(np.abs(missed) / scales) > NEARLY:
+        raise _apart(stages, g, k, rows, sizes)
+    g[:] = point
+    return [_as_taken(stages.machine, row, miss, g) for row, miss in zip(rows, missed)]
+
+
+def _nearly(stages: Stages, g: Array, k: int, rows: Sequence[StartRow], sizes: Sizes) -> bool:
+    """Whether the constraints allow these starts, nearly."""
+    point = g.copy()
+    try:
+        solve_stage(stages, point, k, rows)
+        return True
+    except SimulationError:
+        point[:] = g
+    scales = np.array([sizes.size if row.unit == "m" else 1.0 for row in rows])
+    try:
+        solve_stage(stages, point, k, rows, soft=[*np.zeros(len(stage_equations(stages.offsets, k))), *scales])
+    except SimulationError:
+        return False
+    missed = [row.linearise(stages.machine, point)[0] for row in rows]
+    return bool(np.max(np.abs(missed) / scales, initial=0.0) <= NEARLY)
+
+
+def _as_taken(machine: Machine, row: StartRow, missed: float, g: Array) -> StartRow:
+    """The row with the value it got as its target."""
+    if not isinstance(row.source, Turn):
+        return replace(row, target=row.target + missed)
+    first = machine.system.layout.charts + 9 * row.source.frame
+    return replace(row, source=replace(row.source, wanted=g[first : first + 9].reshape(3, 3).copy()))
+
+
+def _apart(stages: Stages, g: Array, k: int, rows: Sequence[StartRow], sizes: Sizes) -> InputError:
+    """Starts that contradict the constraints: at the joint that stays open where bodies were placed, else at the culprits."""
+    culprits = irreducible(rows, lambda some: _nearly(stages, g, k, some, sizes))
+    spans = list(dict.fromkeys(row.span for row in culprits if row.span))
+    names = ", ".join(dict.fromkeys(row.path for row in culprits))
+    joint = open_joint(stages, g, k, rows, sizes)
+    if joint is not None and set(joint.nodes) <= {GROUND, *(row.placed for row in rows)}:
+        apart = f"{length(joint.distance)} apart where the starts put its bodies"
+        message = f"the points of '{joint.name}' are {apart}; the machine is {length(sizes.size)} large"
+        hint = f"check units and values of {names}, or place fewer bodies and let the joints carry the others"
+        return InputError(
+            Problem(
+                "E411",
+                message,
+                joint.span,
+                also=tuple((s, "placed here") for s in dict.fromkeys(row.span for row in rows if row.span))[:5],
+                hint=hint,
+            )
+        )
+    hint = "leave out one of them: the joints carry the rest" if len(spans) > 1 else "the joints do not allow it: they may lock what it speaks of"
+    hint += f"; '{joint.name}' stays open by {length(joint.distance)}" if joint else ""
+    message = f"the written starts contradict one another or the network: {names}"
+    return InputError(Problem("E410", message, spans[0] if spans else None, also=tuple((s, "and this") for s in spans[1:6]), hint=hint))
+
+
+def open_joint(stages: Stages, g: Array, k: int, rows: Sequence[StartRow], sizes: Sizes) -> OpenJoint | None:
+    """The joint that stays open farthest where the starts hold and the joints only as well as they can."""
+    equations = stage_equations(stages.offsets, k)
+    if stages.machine.system.layout.nr == 0 and not len(sizes.lengths):
+        return None
+    point = g.copy()
+    try:
+        solve_stage(stages, point, k, rows, soft=[*np.ones(len(equations)), *np.zeros(len(rows))])
+    except SimulationError:
+        return None
+    recharted(stages.machine.system, point, all_of_them=True)
+    left = np.zeros(stages.signature.size)
+    left[equations] = stage_residuals(stages, point, k, equations, ())
+    best: OpenJoint | None = None
+    for batch, name, points in attachments(stages.machine):
+        own = [u for key, u in batch.unknowns.items() if key[0] == "own"]
+        if name != "at" or len(batch.instances[0].nodes) < 2 or not own:
+            continue
+        residual = np.linalg.norm(left[np.array(own)], axis=0)
+        for j in np.flatnonzero(residual > 1e-6 * sizes.size):
+            ends = [world_point(stages.machine, point, node, points[j]) for node in batch.instances[j].nodes[:2]]
+            gap = min(float(residual[j]), float(np.linalg.norm(ends[0] - ends[1])))
+            if gap > max(1e-6 * sizes.size, best.distance if best else 0.0):
+                best = OpenJoint(batch.labels[j], gap, batch.instances[j].span, batch.instances[j].nodes[:2])
+    return best
+
+
+def world_point(machine: Machine, g: Array, node: int, point: Array) -> Array:
+    """Where a point given in the reference placement stands when it travels with a node (GROUND: it stays)."""
+    if node == GROUND:
+        return point
+    system, first = machine.system, int(machine.system.numbering.first[node])
+    lengths = first + np.arange(len(point))
+    place, now = g[system.layout.place(lengths)], g[system.layout.unknown(lengths, 0)]
+    frame, domain = int(system.numbering.frame[node]), system.network.nodes[node].domain
+    if frame >= 0 and any(is_rotation(domain, i) for i in range(len(domain.across))):
+        return now + g[system.layout.charts + 9 * frame :][:9].reshape(3, 3) @ (point - place)
+    if len(point) == 2 and len(across_scalars(domain)) == 3:
+        angle = float(g[system.layout.unknown(np.array([first + 2]), 0)[0]])
+        return now + np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]) @ (point - place)
+    return now + point - place
+
+
+def length(value: float) -> str:
+    """`12.3 mm`, for people."""
+    for factor, unit in ((1.0, "m"), (1e3, "mm"), (1e6, "um"), (1e9, "nm")):
+        if value * factor >= 0.5:
+            return f"{value * factor:.3g} {unit}"
+    return f"{value:.3g} m"
+
+
+# ------------------------------------------------------------------------------------------------ what has moved
+
+
+@dataclass(frozen=True)
+class Change:
+    """A default, or a written start, that had to give way: in words, and how far in SI. `kind` is position, velocity or start; far
+    for what begins far from its operating point (see netsim.initial.far_starts)."""
+
+    text: str
+    size: float
+    kind: str
+
+
+def changes(
+    machine: Machine,
+    before: Array,
+    after: Array,
+    written: Sequence[StartRow],
+    taken: Sequence[StartRow],
+    sizes: Sizes,
+    drawn: Array | None = None,
+) -> list[Change]:
+    """Written starts that were closed, bodies that left their reference placement, positions and velocities that left zero.
+
+    Where `before` is an equilibrium, what a start puts back to where it is `drawn` has not moved, and bodies are told by their way from there."""
+    found = [_closed_start(old, new) for old, new in zip(written, taken) if old is not new]
+    system, layout = machine.system, machine.system.layout
+    fixed = {(int(v), int(row.levels[0])) for row in taken for v in row.variables if row.placed != GROUND}
+    for node, first in zip(system.network.nodes, system.numbering.first):
+        if not is_kinematic(node.domain):
+            continue
+        scalars = across_scalars(node.domain)
+        units = [quantity.unit for quantity, _ in scalars]
+        unknowns = int(first) + np.arange(len(scalars))
+        body = "rad/s" in units and "m/s" in units
+        if body:
+            moved = _moved(machine, node.name, before, after, unknowns, np.array(units), fixed, sizes)
+            found += moved if drawn is None or not moved else _moved(machine, node.name, drawn, after, unknowns, np.array(units), fixed, sizes)
+        for level in (1,) if body else (0, 1):
+            for u, (quantity, suffix) in zip(unknowns, scalars):
+                slot = int(layout.unknown(np.array([u]), level)[0])
+                left = [g[slot] for g in (before, drawn) if g is not None]
+                if (int(u), level) not in fixed and all(abs(after[slot] - x) > 1e-12 * max(1.0, abs(x)) for x in left):
+                    which = node.domain.integral[0].name + suffix if level == 0 else quantity.name + suffix
+                    kind = "velocity" if level else "position"
+                    found.append(Change(f"{node.name}.{which}: {before[slot]:g} -> {after[slot]:g}", abs(after[slot] - before[slot]), kind))
+    return [change for change in found if change.size > 0]
+
+
+def _closed_start(written: StartRow, taken: StartRow) -> Change:
+    miss = abs(taken.target - written.target)
+    if isinstance(written.source, Turn) and isinstance(taken.source, Turn):
+        miss = turn_between(written.source.wanted, taken.source.wanted) if written.source.component == 0 else 0.0
+        return Change(f"start {written.path} was closed by a turn of {np.degrees(miss):.3g} deg", miss if miss > 1e-9 else 0.0, "start")
+    text = f"start {written.path} = {_value(written.target, written.unit)} was closed to {_value(taken.target, written.unit)}"
+    return Change(text, miss if miss > 1e-9 else 0.0, "start")
+
+
+def _value(value: float, unit: str) -> str:
+    if unit == "rad":
+        return f"{np.degrees(value):.6g} deg"
+    return f"{value * 1e3:.6g} mm" if unit == "m" else f"{value:.6g} {unit}".removesuffix(" 1")
+
+
+def turn_between(a: Array, b: Array) -> float:
+    """The angle (rad) of the rotation from one matrix to another."""
+    left = a @ b.T
+    return float(np.arctan2(np.linalg.norm([left[2, 1] - left[1, 2], left[0, 2] - left[2, 0], left[1, 0] - left[0, 1]]), np.trace(left) - 1))
+
+
+def _moved(machine: Machine, name: str, before: Array, after: Array, unknowns: Array, units: Array, fixed: set, sizes: Sizes) -> list[Change]:
+    """`rod moved 12 mm and turned 5 deg`: a body's way from its reference placement, without what was written."""
+    layout, numbering = machine.system.layout, machine.system.numbering
+    free = np.array([(int(u), 0) not in fixed for u in unknowns])
+    slots = layout.unknown(unknowns, 0)
+    way = after[slots] - before[slots]
+    far = float(np.linalg.norm(way[free & (units == "m/s")]))
+    turned = float(np.abs(way[free & (units == "rad/s")]).sum())
+    frames = np.flatnonzero(np.isin(numbering.rotations, unknowns))
+    if len(frames):
+        first = layout.charts + 9 * int(frames[0])
+        matrices = [g[first : first + 9].reshape(3, 3) for g in (after, before)]
+        turned = turn_between(*matrices) if free[units == "rad/s"].all() else 0.0
+    words = [f"moved {length(far)}"] if far > 1e-9 * sizes.size else []
+    words += [f"turned {np.degrees(turned):.3g} deg"] if turned > 1e-9 else []
+    return [Change(f"{name} {' and '.join(words)}", max(far / sizes.size, turned), "position")] if words else []

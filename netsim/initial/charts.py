@@ -1,0 +1,33 @@
+"""Charts of rotating nodes in a global vector: moved to the present rotation, so that psi = 0, psi' = w and psi'' = w' (see netsim.core.rotation)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from netsim.core.rotation import move_chart, quaternion_matrix
+from netsim.equations.system import System
+
+Array = np.ndarray
+NEAR = 0.1
+"""A chart this near (rad) to its rotation stays where it is while an iteration goes on."""
+
+
+def recharted(system: System, g: Array, all_of_them: bool = False) -> None:
+    """Move, in place, the charts whose rotation has left them: or all of them."""
+    layout = system.layout
+    for f, i in enumerate(system.numbering.rotations):
+        x, v, a = (g[first + i : first + i + 3] for first in (layout.x, layout.v, layout.a))
+        if np.any(x != 0.0) and (all_of_them or np.max(np.abs(x)) > NEAR):
+            quaternion = quaternions(system, g, [f])[0]
+            move_chart(x, v, a, quaternion)
+            quaternion_matrix(quaternion, g[layout.charts + 9 * f : layout.charts + 9 * f + 9])
+
+
+def quaternions(system: System, g: Array, frames: list[int] | None = None) -> Array:
+    """The charts of frames (all by default) as unit quaternions w, x, y, z: (frames, 4)."""
+    from scipy.spatial.transform import Rotation
+
+    layout = system.layout
+    charts = g[layout.charts : layout.places].reshape(-1, 3, 3)
+    chosen = charts if frames is None else charts[frames]
+    return np.ascontiguousarray(Rotation.from_matrix(chosen).as_quat(scalar_first=True)) if len(chosen) else np.zeros((0, 4))

@@ -1,0 +1,1 @@
+"""Why Newton's method fails: the elements and the equations behind it."""

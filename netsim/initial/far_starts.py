@@ -1,0 +1,56 @@
+"""States that begin far from any operating point because others are held: told, not changed.
+
+A coil before a capacitor whose voltage is written begins with the current at which its own voltage is zero, and that may be millions of
+amperes. Its static solution with nothing held is the measure; both are what a start without a word means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from netsim.equations.starts import StartRow
+from netsim.equations.system import System
+from netsim.initial.assembly import Change
+from netsim.initial.stages import Stages, slots
+from netsim.structure.levels import Signature
+from netsim.text.errors import InputError, SimulationError
+
+Array = np.ndarray
+LARGE, RATIO = 1e6, 100.0
+"""What is looked at: quantities of so many times their nominal value (1 kA of a coil), so many times what they are with nothing held."""
+
+
+def far_from_rest(
+    stages: Stages, g: Array, held: Sequence[StartRow], freed: Sequence[int], free: Callable[[list[StartRow], list[int]], Array]
+) -> list[Change]:
+    """A change for each quantity behind a charge that rests at g and would rest elsewhere without the written starts.
+
+    `free(rows, charges)` is the static solution with these alone held."""
+    system, found = stages.machine.system, stages.signature
+    written = [row for row in held if row.word == "start"]
+    variables = _behind(system, found, freed) if written else np.zeros(0, np.int64)
+    values = g[slots(stages.machine, variables, np.zeros(len(variables), np.int64))]
+    variables = variables[np.abs(values) > LARGE * system.nominals[variables]]
+    if not len(variables):
+        return []
+    kept = [(row, charge) for row, charge in zip(held, freed) if row.word != "start"]
+    try:
+        other = free([row for row, _ in kept], [charge for _, charge in kept])
+    except (SimulationError, InputError):
+        return []
+    places = slots(stages.machine, variables, np.zeros(len(variables), np.int64))
+    holding = ", ".join(row.path for row in written[:3]) + (", ..." if len(written) > 3 else "")
+    return [
+        Change(f"{system.names[v]} begins at {g[p]:.4g} while {holding} is held ({other[p]:.4g} if it were not): write its start", abs(g[p]), "far")
+        for v, p in zip(variables, places)
+        if abs(g[p]) > RATIO * abs(other[p])
+    ]
+
+
+def _behind(system: System, found: Signature, freed: Sequence[int]) -> Array:
+    """Unknowns of elements themselves that charges which are not freed are defined by."""
+    resting = found.kept & (found.equation >= system.n) & (found.variable < system.n) & ~np.isin(found.equation, np.array(freed, np.int64))
+    own = np.unique(np.concatenate([np.zeros(0, np.int64), *(u for batch in system.batches for key, u in batch.unknowns.items() if key[0] == "own")]))
+    return np.intersect1d(found.variable[resting], own)

@@ -1,0 +1,59 @@
+"""Prescribed motions that a mechanism cannot follow: dead points, where bodies stand in line, and lengths that do not reach.
+
+Where Newton's method fails in a step, the positions at its end are solved by themselves, from those before it. If the constraints stay open
+although they are met as well as they can be, no smaller step and no better guess would help, and the joint that stays open is named.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from netsim.core.newton import CONVERGED, set_time
+from netsim.equations.machine import Machine
+from netsim.initial.assembly import length, open_joint, sizes_of_machine
+from netsim.initial.initial import structure_of
+from netsim.initial.stages import Inconsistent, Stages, solve_stage
+from netsim.structure.levels import StructurallySingular
+from netsim.text.errors import Problem, SimulationError
+
+Array = np.ndarray
+POSITIONS = -2
+"""The stage of positions; what lies below follows from functions of time alone."""
+
+
+def out_of_reach(machine: Machine, g: Array, before: float, t: float) -> Problem | None:
+    """What stops a mechanism that stands as g says at time `before` from being put together at t; None where nothing does.
+
+    Joints close by their coordinates in joint space: there this has no answer."""
+    system = machine.system
+    if not system.layout.nk or machine.element is not None:
+        return None
+    try:
+        structure = structure_of(system)
+    except StructurallySingular:  # only the present parameters gave it a structure
+        return None
+    sizes = sizes_of_machine(machine)
+    weights = 1.0 / np.concatenate([system.nominals, np.ones(system.layout.nq)])
+    weights[sizes.lengths] /= sizes.size
+    everything = np.ones(len(structure.signature.equation), bool)
+    stages = Stages(machine, structure.signature, structure.dynamic, everything, weights, sizes.angles)
+    point = g.copy()
+    if set_time(machine.bundle, point, t) != CONVERGED:
+        return None
+    for k in range(-int(structure.dynamic.d.max(initial=0)), POSITIONS + 1):
+        start = point.copy()
+        try:
+            solve_stage(stages, point, k)
+        except Inconsistent:
+            return _explained(stages, start, k, before, t)
+        except SimulationError:
+            return None
+    return None
+
+
+def _explained(stages: Stages, start: Array, k: int, before: float, t: float) -> Problem:
+    joint = open_joint(stages, start, k, (), sizes_of_machine(stages.machine))
+    where = f"the points of '{joint.name}' stay {length(joint.distance)} apart" if joint else "its constraints cannot all be met"
+    message = f"the mechanism cannot follow its prescribed motion beyond t = {before:g} s: at {t:g} s {where}"
+    hint = "it stands at a dead point (bodies in line) or its lengths do not reach: drive another joint, or prescribe a smaller motion"
+    return Problem("E506", message, joint.span if joint else None, hint=hint)

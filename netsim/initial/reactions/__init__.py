@@ -1,0 +1,1 @@
+"""Redundant constraints and the reactions of closed loops."""

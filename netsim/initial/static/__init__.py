@@ -1,0 +1,1 @@
+"""Equilibrium: homotopy, potentials held by a faint conductance, values behind a discontinuity."""

@@ -1,0 +1,176 @@
+"""An equilibrium: where everything is at rest under its loads, found on the ladder of `netsim.initial.static.homotopy`; what is free there, is it
+stable.
+
+Stability is that of a motion without inertia, D u' = -F(u): masses fall downhill through oil, potentials charge a capacitor at every node. It is an
+equilibrium's own property wherever loads have a potential, and what makes one state of a toggle unstable.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from netsim.core.linear.factors import SingularMatrix, analyse
+from netsim.core.linear.symbolic import equilibrate
+from netsim.equations.machine import Machine
+from netsim.equations.words import loose, row_words, sentences, span_of
+from netsim.initial.assembly import Sizes
+from netsim.initial.charts import recharted
+from netsim.initial.static.homotopy import RUNGS, Search, climb, newton, pseudo_transient, search_of
+from netsim.initial.static.rest import Rest, at_rest
+from netsim.text.errors import Problem, SimulationError
+
+Array = np.ndarray
+MOST_JUDGED = 400
+"""Unknowns up to which stability is judged: it takes all eigenvalues of a dense matrix."""
+GROWS = 1e-7
+PUSH = 0.02
+SMALL = 0.3
+"""Away from an unstable state an implicit step leads only while it is short against the growth: later it leads back."""
+
+
+@dataclass(frozen=True, eq=False)
+class Equilibrium:
+    """The global vector at rest; what was tried, in words; what nothing resists ('' where the state is unique nearby); stable, unstable or None (not
+    judged); other equilibria that were seen: states downhill of an unstable one, or the unstable one that was left."""
+
+    g: Array
+    log: tuple[str, ...]
+    iterations: int
+    free: str
+    stable: bool | None
+    others: tuple[Array, ...] = ()
+
+
+def equilibrium(machine: Machine, g: Array, sizes: Sizes) -> Equilibrium:
+    """The equilibrium nearest to the point in g (positions, values), or downhill from there.
+
+    Raises `SimulationError` where none is found: with what nothing resists (E440), else with the equations that stay violated (E441)."""
+    rest = at_rest(machine, g, sizes.size)
+    search = search_of(rest, g)
+    moves = machine.system.layout.nk > 0
+    if (not moves or not _at_once(search)) and not climb(search, _order(moves)):
+        raise _none_found(search)
+    free = _free(search)
+    rate, mode = growth(search)
+    others: tuple[Array, ...] = ()
+    if rate is not None and mode is not None and rate > GROWS:
+        others = tuple(_downhill(search, mode, rate))
+        if moves and others:  # nothing that moves stays where a touch lets it fall
+            others, search.g = (search.g, *others[1:]), others[0]
+            search.log.append("left an unstable equilibrium downhill")
+            free, rate = _free(search), growth(search)[0]
+    return Equilibrium(search.g, tuple(search.log), search.iterations, free, None if rate is None else rate <= GROWS, others)
+
+
+def _order(moves: bool) -> tuple[str, ...]:
+    limited, *others = RUNGS
+    return (*reversed(others),) if moves else (limited, *others)
+
+
+def _at_once(search: Search) -> bool:
+    """Linear problems take two iterations, and need no ladder."""
+    start = search.g.copy()
+    with np.errstate(all="ignore"):
+        if newton(search, most=3):
+            search.log.append(f"damped Newton converged ({search.iterations} iterations)")
+            return True
+    search.g[:] = start
+    return False
+
+
+def _free(search: Search) -> str:
+    """What nothing resists at the state found."""
+    singular = _null(search)
+    return "; ".join(dict.fromkeys(loose(search.rest.machine.system, column) for column in singular.null_columns.T[:3])) if singular else ""
+
+
+def _null(search: Search) -> SingularMatrix | None:
+    matrix = search.rest.evaluate(search.g)[1]
+    try:
+        analyse(search.rest.n, matrix.indptr, matrix.indices, matrix.data)
+    except SingularMatrix as singular:
+        return singular
+    except ValueError:
+        return None
+    return None
+
+
+def growth(search: Search) -> tuple[float | None, Array | None]:
+    """The fastest growth rate of D u' = -F(u) at the state (in units of D) and its direction; None for large networks.
+
+    The eigenvalues of (F' + D)^-1 D are mu = 1/(1 - rate): unknowns without D (multipliers, throughs) give zeros, not large numbers."""
+    from scipy import linalg
+    from scipy.sparse import csc_matrix
+
+    rest = search.rest
+    if rest.n > MOST_JUDGED:
+        return None, None
+    matrix = rest.evaluate(search.g)[1]
+    # D of the search may know only how stiff things were where it began
+    diagonal = np.diag(np.where(rest.carried, np.maximum(np.abs(matrix.diagonal()), search.diagonal), 0.0))
+    shift = 3.0
+    shifted = csc_matrix(matrix + shift * diagonal)
+    if not np.all(np.isfinite(shifted.data)):
+        return None, None
+    rows, columns = equilibrate(shifted)
+    try:
+        with warnings.catch_warnings(action="error", category=linalg.LinAlgWarning):
+            mu, modes = linalg.eig(linalg.solve(rows[:, None] * shifted.toarray() * columns, rows[:, None] * diagonal * columns))
+    except (linalg.LinAlgError, linalg.LinAlgWarning):  # chains of amplifiers multiply their gains
+        return None, None
+    modes = columns[:, None] * modes
+    kept = np.abs(mu) > 1e-6
+    if not kept.any():
+        return -np.inf, None
+    rates = np.where(kept, (shift - 1.0 / np.where(kept, mu, 1.0)).real, -np.inf)
+    worst = int(np.argmax(rates))
+    return float(rates[worst]), modes[:, worst].real
+
+
+def _downhill(search: Search, mode: Array, rate: float) -> list[Array]:
+    """The states to which a small push along either sense of an unstable direction leads."""
+    rest, found = search.rest, list[Array]()
+    push = np.where(rest.carried, mode, 0.0)
+    longest = np.max(np.abs(push) / rest.weight, initial=0.0)
+    for sense in (1.0, -1.0) if longest > 0.0 else ():
+        other = Search(rest, search.g.copy(), search.diagonal)
+        other.move(sense * PUSH / longest * push)
+        with np.errstate(all="ignore"):
+            if pseudo_transient(other, min(1.0, SMALL / rate)) and not any(_same(rest, other.g, g) for g in (search.g, *found)):
+                recharted(rest.machine.system, other.g, all_of_them=True)
+                found.append(other.g)
+        search.iterations += other.iterations
+    return found
+
+
+def _same(rest: Rest, a: Array, b: Array) -> bool:
+    """Whether two points agree, in rotations too."""
+    layout, at = rest.machine.system.layout, rest.places[rest.carried & ~rest.turning]
+    miss = np.abs(a[at] - b[at]) / np.maximum(np.abs(b[at]), rest.weight[rest.carried & ~rest.turning])
+    charts = np.abs(a[layout.charts : layout.places] - b[layout.charts : layout.places])
+    return bool(np.max(miss, initial=0.0) < 1e-4 and np.max(charts, initial=0.0) < 1e-4)
+
+
+def _none_found(search: Search) -> SimulationError:
+    system = search.rest.machine.system
+    tried = f"tried: {'; '.join(search.log)}"
+    singular = _null(search)
+    residual = search.rest.residual(search.g)
+    if singular is not None:
+        pushed = max(singular.null_rows.T, key=lambda row: abs(row @ residual))
+        free = max(singular.null_columns.T, key=lambda column: abs(column @ pushed))
+        hint = "; ".join([*sentences(system, free), "hold it by a spring or a joint, or tie it to ground", tried])
+        message = f"{loose(system, free)}, and it is pushed: there is no state of rest"
+        return SimulationError(Problem("E440", message, span_of(system, free), hint=hint))
+    matrix = search.rest.evaluate(search.g)[1]
+    scaled = np.abs(residual) / np.maximum(np.asarray(abs(matrix) @ search.rest.weight).ravel(), 1e-300)
+    scaled = np.where(np.isfinite(scaled), scaled, np.inf)
+    worst = [int(i) for i in np.argsort(-scaled)[:2] if scaled[i] > 0.0]
+    message = f"no equilibrium was found; what stays violated most: {', '.join(row_words(system, i) for i in worst) or 'nothing that can be named'}"
+    unit = np.zeros(search.rest.n)
+    unit[worst] = 1.0
+    hint = f"write a `guess` for what you know, or take from = rest and let it settle; {tried}"
+    return SimulationError(Problem("E441", message, span_of(system, unit) if worst else None, hint=hint))

@@ -1,0 +1,322 @@
+"""A ladder of ways to solve the equations of rest, tried in turn; what was tried and what helped is told.
+
+    limited Newton        F(u) = 0, every unknown of a balance moves by its ordinary size or its own at most (L. Nagel, SPICE2, ERL-M520, 1975)
+    damped Newton         F(u) = 0, steps shortened until the next correction is smaller (Deuflhard, Newton Methods for Nonlinear Problems, 2004)
+    gmin stepping         F(u) + lambda D (u - u0) = 0: conductances, springs to where the search began, lambda = 1 .. 0
+    source stepping       F(u) = (1 - s) F(u0), s = 0 .. 1: at u0 = 0, F(u0) is what the sources put in
+    pseudo-transient      (D/h) (u - u_old) + F(u) = 0, one Newton step each, h grows as F falls (Kelley and Keyes, SIAM J. Numer. Anal. 35, 1998)
+
+D is diagonal on the balances of nodes: what a node's own conductance, stiffness or mass is there, or an ordinary size of it. Where things move with
+large displacements the pseudo-transient comes first: it follows the loads downhill, as long as a step does not climb, and so finds a stable state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from netsim.core.linear.factors import Factor, SingularMatrix, analyse, refactor, solve
+from netsim.core.newton import PIVOT_QUALITY
+from netsim.initial.charts import recharted
+from netsim.initial.static.rest import Rest, step_matrix
+
+Array = np.ndarray
+TOLERANCE = 1e-11
+ROUGH = 1e-6
+"""The same on the way, where only the next rung wants the point (stiff rods round their forces far above TOLERANCE of their bending)."""
+MOST_NEWTON = 120
+MOST_LIMITED, MOST_CONDUCTING = 100, 3
+MOST_STEPS = 400
+LONGEST_WAY = 0.5
+"""How far (rad, and parts of the machine's size) one pseudo-transient step moves anything."""
+WILD = 1e6
+"""A pseudo-transient step that lets residuals grow by so much is taken back."""
+NEUTRAL = 1e-12
+"""Residuals (relative) at which a state with a motion that nothing resists counts as an equilibrium."""
+
+
+@dataclass(eq=False)
+class Search:
+    """A search under way: the point g, the diagonal D, the factor that is kept for its pivots, what was counted and told; the power of ten of the
+    conductances that made a matrix regular (see `limited_newton`)."""
+
+    rest: Rest
+    g: Array
+    diagonal: Array
+    iterations: int = 0
+    log: list[str] = field(default_factory=list)
+    factor: Factor | None = None
+    decade: int = -8
+
+    @property
+    def u(self) -> Array:
+        return self.g[self.rest.places]
+
+    def move(self, step: Array) -> None:
+        """u + step, with charts moved where rotations have left them."""
+        self.g[self.rest.places] += step
+        recharted(self.rest.machine.system, self.g)
+
+    def solve(self, matrix: Any, r: Array) -> Array | None:
+        """matrix^-1 r, or None where the matrix is singular or not finite."""
+        if not np.all(np.isfinite(matrix.data)) or not np.all(np.isfinite(r)):
+            return None
+        if self.factor is None or len(self.factor.source) != matrix.nnz or refactor(self.factor, matrix.data) < PIVOT_QUALITY:
+            self.factor = None
+            try:
+                self.factor = analyse(self.rest.n, matrix.indptr, matrix.indices, matrix.data, explain=False)
+            except SingularMatrix:
+                return None
+        step = np.zeros(self.rest.n)
+        solve(self.factor, r, step)
+        return step if np.all(np.isfinite(step)) else None
+
+
+@dataclass(frozen=True, eq=False)
+class Deformed:
+    """F(u) + strength D (u - anchor) - offset: the equations of a rung. Rotations in space are not anchored: their charts move."""
+
+    strength: float = 0.0
+    anchor: Array | None = None
+    offset: Array | None = None
+
+    def residual(self, search: Search) -> Array:
+        return self._with(search, search.rest.residual(search.g))
+
+    def both(self, search: Search) -> tuple[Array, Any]:
+        from scipy.sparse import diags_array
+
+        r, matrix = search.rest.evaluate(search.g)
+        return self._with(search, r), (matrix + diags_array(self._springs(search), format="csc")).tocsc() if self.strength else matrix
+
+    def _springs(self, search: Search) -> Array:
+        return self.strength * (search.diagonal if self.anchor is None else np.where(search.rest.turning, 0.0, search.diagonal))
+
+    def _with(self, search: Search, r: Array) -> Array:
+        if self.anchor is not None:
+            r = r + self._springs(search) * (search.u - self.anchor)
+        return r if self.offset is None else r - self.offset
+
+
+PLAIN = Deformed()
+
+
+def search_of(rest: Rest, g: Array) -> Search:
+    """A search from the point in g, with D as it is there."""
+    kx = _own(rest, step_matrix(rest.machine, g, 1.0, 0.0, 0.0)[1])
+    mass = _own(rest, step_matrix(rest.machine, g, 0.0, 0.0, 0.0, 1.0)[1])
+    size = np.maximum(np.maximum(np.where(np.isfinite(kx), kx, 0.0), mass), 1e-3 * rest.unit)
+    return Search(rest, g, np.where(rest.carried, size, 0.0))
+
+
+def _own(rest: Rest, entries: Array) -> Array:
+    """|diagonal| of a matrix."""
+    found = np.zeros(rest.n)
+    at = rest.machine.system.pattern.indices == rest.columns
+    found[rest.columns[at]] = np.abs(entries[at])
+    return found
+
+
+# ------------------------------------------------------------------------------------------------------------------ rungs
+
+
+def newton(search: Search, deformed: Deformed = PLAIN, most: int = MOST_NEWTON) -> bool:
+    """Damped Newton from where the search stands; False (and g as it was left) where it does not converge."""
+    rest, damping, before, step = search.rest, 1.0, np.inf, np.zeros(search.rest.n)
+    origin, plain = search.g.copy(), deformed.offset is None and deformed.anchor is None
+    enough = TOLERANCE if plain else ROUGH
+    for _ in range(most):
+        search.iterations += 1
+        r, matrix = deformed.both(search)
+        correction = search.solve(matrix, r)
+        if correction is None:
+            if not np.isfinite(before) or damping < 1e-6:
+                return False
+            damping *= 0.25  # the step led where nothing can be evaluated: a shorter one
+            search.g[:] = origin
+            search.move(-damping * step)
+            continue
+        step = correction
+        size = _size(search, step)
+        if size <= enough or (plain and size < 1e-6 and rest.settled(search.g, r)):
+            search.move(-step)
+            return True
+        if plain and rest.settled(search.g, r):  # gains in a chain blow rounding up: nothing nearer can be told from this
+            return True
+        origin, before = search.g.copy(), size
+        damping = min(1.0, 4.0 * damping)
+        while True:
+            search.g[:] = origin
+            search.move(-damping * step)
+            again = search.solve(matrix, deformed.residual(search))
+            if again is not None and _size(search, again) <= (1.0 - damping / 4.0) * before + enough:
+                break
+            damping *= 0.5
+            if damping < 1e-5:
+                search.g[:] = origin
+                return False
+    return False
+
+
+def _size(search: Search, step: Array) -> float:
+    """max |du| / max(|u|, a thousandth of an ordinary size)."""
+    return float(np.max(np.abs(step) / np.maximum(np.abs(search.u), 1e-3 * search.rest.weight), initial=0.0))
+
+
+def limited_newton(search: Search, free: int = 1) -> bool:
+    """Newton's method with every unknown limited by itself.
+
+    Along a chain of amplifiers gains multiply, and no norm of all unknowns tells whether a step was good; one by one they settle from its
+    beginning to its end. The first step (so many as are `free`) is not limited: it finds what sources say."""
+    rest = search.rest
+    for k in range(MOST_LIMITED):
+        search.iterations += 1
+        r, matrix = PLAIN.both(search)
+        step = _conducting(search, matrix, r)
+        if step is None:
+            return False
+        if _size(search, step) <= TOLERANCE or (k and rest.settled(search.g, r)):
+            search.move(-step)
+            return True
+        longest = np.maximum(rest.weight, np.abs(search.u)) if k >= free else np.inf
+        search.move(-np.clip(step, -longest, longest))
+    return False
+
+
+def _conducting(search: Search, matrix: Any, r: Array) -> Array | None:
+    """matrix^-1 r; where stages amplify that conduct nothing, with the least conductances at all nodes that make it regular."""
+    from scipy.sparse import diags_array
+
+    unit, step = np.where(search.rest.carried, search.rest.unit, 0.0), search.solve(matrix, r)
+    for decade in range(search.decade - 1, MOST_CONDUCTING) if step is None else ():
+        step = search.solve((matrix + diags_array(10.0**decade * unit, format="csc")).tocsc(), r)
+        if step is not None:
+            search.decade = decade
+            break
+    return step
+
+
+def gmin_stepping(search: Search) -> bool:
+    """Strong conductances to ground (springs to the beginning), weakened in steps that adapt, then taken away."""
+    anchor, strength, factor = search.u.copy(), 1.0, 0.1
+    kept, reached = search.g.copy(), np.inf
+    while strength > 1e-14:
+        if newton(search, Deformed(strength, anchor), 40):
+            kept, reached, factor = search.g.copy(), strength, max(factor**1.5, 1e-3)
+            strength *= factor
+            continue
+        search.g[:] = kept
+        factor = factor**0.5
+        strength = 1e2 * strength if not np.isfinite(reached) else reached * factor
+        if factor > 0.97 or strength > 1e9:
+            return False
+    return newton(search)
+
+
+def source_stepping(search: Search) -> bool:
+    """F(u) = (1 - s) F(u0): sources from nothing to their full size, in steps that adapt."""
+    at_start = search.rest.residual(search.g)
+    if not np.all(np.isfinite(at_start)):
+        return False
+    s, ds, kept = 0.0, 0.1, search.g.copy()
+    while s < 1.0:
+        ds = min(ds, 1.0 - s)
+        if newton(search, Deformed(offset=(1.0 - s - ds) * at_start), 40):
+            s, ds, kept = s + ds, 2.0 * ds, search.g.copy()
+            continue
+        search.g[:] = kept
+        ds *= 0.25
+        if ds < 1e-6:
+            return False
+    return newton(search)
+
+
+def pseudo_transient(search: Search, shortest: float | None = None) -> bool:
+    """A massless, damped motion downhill, in steps that grow as the residual falls, and Newton's at its end.
+
+    With `shortest`, a step so short that it follows the motion, longer ones must go the same way: an implicit step that is long against the growth
+    away from an unstable state leads back to it."""
+    rest, h, before = search.rest, shortest or 1.0, np.inf
+    for _ in range(MOST_STEPS):
+        search.iterations += 1
+        r, matrix = Deformed(1.0 / h).both(search)
+        step = search.solve(matrix, r)
+        if step is None or _climbs(rest, matrix, step) or (shortest and h > shortest and _turns_back(search, step, shortest)):
+            h *= 0.25
+            if h < 1e-14:
+                return False
+            continue
+        longest = _longest(rest, step)
+        if longest > 1.0:
+            step, h = step / longest, max(h / longest, 1e-12)
+        kept = search.g.copy()
+        search.move(-step)
+        norm = _scaled(rest, matrix, search.rest.residual(search.g))
+        if not np.isfinite(norm) or norm > WILD * before:
+            search.g[:] = kept
+            h *= 0.1
+            continue
+        if np.isfinite(before) and longest <= 1.0:
+            h *= min(max(before / norm, 2.0 if shortest else 0.3), 10.0) if norm > NEUTRAL else 10.0
+        before = norm
+        if h > 1e3 and _size(search, step) < 1e-3:
+            kept = search.g.copy()
+            if newton(search, most=15):
+                return True
+            search.g[:] = kept
+            if norm < NEUTRAL:
+                return True  # nothing resists some motion, and no load asks for it
+            h = min(h, 1e8)
+    return False
+
+
+def _climbs(rest: Rest, matrix: Any, step: Array) -> bool:
+    """Whether a step goes against the loads: they would do negative work, on the way to an unstable state."""
+    moved = np.where(rest.carried, step, 0.0)
+    return bool(moved @ (matrix @ moved) < 0.0)
+
+
+def _turns_back(search: Search, step: Array, shortest: float) -> bool:
+    """Whether a step goes against one of the shortest size."""
+    r, matrix = Deformed(1.0 / shortest).both(search)
+    small = search.solve(matrix, r)
+    return small is not None and bool((search.diagonal * small) @ step < 0.0)
+
+
+def _longest(rest: Rest, step: Array) -> float:
+    """How many times longer than allowed a step of what moves is."""
+    nk = rest.machine.system.layout.nk
+    return float(np.max(np.abs(step[:nk]) / (LONGEST_WAY * rest.weight[:nk]), initial=0.0))
+
+
+def _scaled(rest: Rest, matrix: Any, r: Array) -> float:
+    """|r|, every row relative to what ordinary sizes of the unknowns bring to it."""
+    scale = np.asarray(abs(matrix) @ rest.weight).ravel()
+    return float(np.linalg.norm(r / np.maximum(scale, 1e-300)))
+
+
+RUNGS: dict[str, Callable[[Search], bool]] = {
+    "limited Newton": limited_newton,
+    "damped Newton": newton,
+    "gmin stepping": gmin_stepping,
+    "source stepping": source_stepping,
+    "pseudo-transient continuation": pseudo_transient,
+}
+
+
+def climb(search: Search, names: tuple[str, ...]) -> bool:
+    """The rungs in turn, each from where the search began; the log tells how many iterations each took and which one helped."""
+    start = search.g.copy()
+    for name in names:
+        search.g[:] = start
+        before = search.iterations
+        with np.errstate(all="ignore"):
+            solved = RUNGS[name](search)
+        search.log.append(f"{name} {'converged' if solved else 'failed'} ({search.iterations - before} iterations)")
+        if solved:
+            recharted(search.rest.machine.system, search.g, all_of_them=True)
+            return True
+    return False

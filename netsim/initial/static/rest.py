@@ -1,0 +1,197 @@
+"""The equations of rest: F(t, x, v, a, y, q') = 0 with v = 0, a = 0, q' = 0, for the positions x and the values y.
+
+They are the step equations with d(x, v, a)/du = (1, 0, 0) and d(q')/dq = 0, so the step's kernels serve. An equation that speaks of rates only has
+nothing to say at rest: v = 0 at every place, der(work) = force v for any work. Its integral takes its place: displacements from where the search
+began stay in the ratio of the velocities, and charges keep their values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from netsim.core.compiled.call import run_table
+from netsim.core.newton import at_round_off, set_coefficients
+from netsim.core.problem import DRIVE_LEVELS
+from netsim.equations.machine import Machine
+from netsim.equations.numbering import across_scalars, nominal
+from netsim.text.errors import Problem, SimulationError
+
+Array = np.ndarray
+ROUNDED = 64 * np.finfo(float).eps
+
+
+@dataclass(frozen=True, eq=False)
+class Rest:
+    """The static problem of a machine: rows of rates with the matrix that replaces theirs, scales, and where u = [x | y] stands in g.
+
+    `carried` marks unknowns of nodes with a balance, where conductances or stiffnesses to ground may be added; `unit` is an ordinary size of these.
+    """
+
+    machine: Machine
+    origin: Array
+    by_charge: Array
+    by_velocity: Array
+    weight: Array
+    carried: Array
+    unit: Array
+
+    @property
+    def n(self) -> int:
+        return self.machine.system.n
+
+    @cached_property
+    def places(self) -> Array:
+        """Where the unknowns stand in g: positions, then values."""
+        layout = self.machine.system.layout
+        return np.concatenate([layout.x + np.arange(layout.nk), layout.y + np.arange(layout.ny)])
+
+    @cached_property
+    def turning(self) -> Array:
+        """Unknowns that are rotations in charts."""
+        found = np.zeros(self.n, bool)
+        for first in self.machine.system.numbering.rotations:
+            found[first : first + 3] = True
+        return found
+
+    @cached_property
+    def columns(self) -> Array:
+        """The column of every entry of the pattern."""
+        return np.repeat(np.arange(self.n), np.diff(self.machine.system.pattern.indptr))
+
+    def evaluate(self, g: Array) -> tuple[Array, Any]:
+        """Residuals and their matrix (CSC) at what g holds."""
+        from scipy.sparse import csc_matrix
+
+        pattern = self.machine.system.pattern
+        residual, entries = step_matrix(self.machine, g, 1.0, 0.0, 0.0)
+        for rows, coefficients in ((self.by_charge, (0.0, 0.0, 1.0)), (self.by_velocity, (0.0, 1.0, 0.0))):
+            if rows.any():
+                other = step_matrix(self.machine, g, *coefficients)[1]
+                at = rows[pattern.indices]
+                entries[at] = other[at]
+                moved = np.zeros(self.n)
+                np.add.at(moved, pattern.indices[at], other[at] * (g[self.places] - self.origin)[self.columns[at]])
+                residual[rows] += moved[rows]
+        if self.machine.element is not None:
+            entries[self._rounding(entries)] = 0.0
+        return residual, csc_matrix((entries, pattern.indices, pattern.indptr), shape=(self.n, self.n))
+
+    def _rounding(self, entries: Array) -> Array:
+        """Which entries of a tree's balances are what rounding leaves of the terms they are summed from: as works of ordinary motions, beside the
+        largest of them and beside the wrenches that links carry."""
+        element, pattern, nk = self.machine.element, self.machine.system.pattern, self.machine.system.layout.nk
+        balances = np.zeros(self.n, bool)
+        balances[element.elements.row[element.elements.row >= 0]] = True
+        at = balances[pattern.indices] & (pattern.indices < nk) & (self.columns < nk)
+        works = np.abs(entries) * self.weight[pattern.indices] * self.weight[self.columns]
+        size, wrench = float(self.weight[:nk].max(initial=1.0)), np.abs(element.motion.wrench)
+        largest = max(works[at].max(initial=0.0), wrench[:, :3].max() * size, wrench[:, 3:].max())
+        return at & (works <= ROUNDED * largest)
+
+    def residual(self, g: Array) -> Array:
+        """Residuals alone."""
+        if self.by_charge.any() or self.by_velocity.any():
+            return self.evaluate(g)[0]
+        out = np.zeros(self.machine.system.out_size)
+        set_coefficients(g, 1.0, 0.0, 0.0, 0.0)
+        run_table(self.machine.problem.residual, g, out)
+        return out[: self.n]
+
+    def settled(self, g: Array, residual: Array) -> bool:
+        """Whether every residual is explained by the rounding of its terms."""
+        layout = self.machine.system.layout
+        set_coefficients(g, 1.0, 0.0, 0.0, 0.0)
+        out = np.zeros(self.machine.system.out_size)
+        out[: self.n] = residual
+        size, magnitude = np.zeros((2, layout.n))
+        return bool(at_round_off(self.machine.problem, np.zeros(3 * layout.nk + layout.nq), g.copy(), g[self.places], out, size, magnitude))
+
+
+def step_matrix(machine: Machine, g: Array, kx: float, kv: float, alpha: float, ka: float = 0.0) -> tuple[Array, Array]:
+    """Residuals and entries of the matrix with these d(x, v, a)/du and d(q')/dq; the coefficients stay in g."""
+    system = machine.system
+    out = np.zeros(system.out_size)
+    set_coefficients(g, kx, kv, ka, alpha)
+    run_table(machine.problem.jacobian, g, out)
+    entries = system.layout.entries
+    return out[: system.n].copy(), out[entries : entries + system.pattern.nnz].copy()
+
+
+def at_rest(machine: Machine, g: Array, size: float) -> Rest:
+    """The static problem around g (in place: rates become zero); lengths are weighed by `size`, the machine's.
+
+    Raises `SimulationError` where something prescribes a speed.
+    """
+    system, layout = machine.system, machine.system.layout
+    g[layout.v : layout.y] = 0.0
+    for level in range(1, DRIVE_LEVELS):  # what is prescribed stands still too
+        g[layout.drive(np.arange(layout.nd), level)] = 0.0
+    g[layout.history : layout.step_size] = 0.0
+    silent = _silent(machine, g, (1.0, 0.0, 0.0))
+    by_charge = silent & ~_silent(machine, g, (0.0, 0.0, 1.0))
+    by_velocity = silent & ~by_charge & ~_silent(machine, g, (0.0, 1.0, 0.0))
+    weight = np.array(system.nominals)
+    weight[: layout.nk] = _position_sizes(machine, size)
+    carried, unit = carried_by(machine, weight)
+    places = np.concatenate([layout.x + np.arange(layout.nk), layout.y + np.arange(layout.ny)])
+    rest = Rest(machine, g[places].copy(), by_charge, by_velocity, weight, carried, unit)
+    moving = np.flatnonzero(by_velocity & (np.abs(step_matrix(machine, g, 1.0, 0.0, 0.0)[0]) > 1e-12))
+    if len(moving):
+        raise _prescribes_speed(machine, int(moving[0]))
+    return rest
+
+
+def _silent(machine: Machine, g: Array, coefficients: tuple[float, float, float]) -> Array:
+    """Rows without any entry at two points near g."""
+    pattern, layout = machine.system.pattern, machine.system.layout
+    found, rng = np.ones(machine.system.n, bool), np.random.default_rng(7)
+    for size in (0.0, 1e-3):
+        point = g.copy()
+        point[layout.x : layout.v] += size * rng.uniform(0.5, 1.0, layout.nk)
+        point[layout.y : layout.history] += size * rng.uniform(0.5, 1.0, layout.ny)
+        entries = step_matrix(machine, point, *coefficients)[1]
+        found[pattern.indices[entries != 0.0]] = False
+    return found
+
+
+def _position_sizes(machine: Machine, size: float) -> Array:
+    """An ordinary size of each position: the machine's for lengths, 1 for angles."""
+    units = machine.system.numbering.position_units(machine.system.network)
+    return np.array([size if unit == "m/s" else 1.0 for unit in units])
+
+
+def carried_by(machine: Machine, weight: Array) -> tuple[Array, Array]:
+    """Unknowns of nodes with a balance of throughs, and through over across of ordinary sizes."""
+    system = machine.system
+    carried, unit = np.zeros(system.n, bool), np.ones(system.n)
+    for number in system.numbering.coordinates:
+        carried[number], unit[number] = True, 1.0 / weight[number]
+    for node, first in system.numbering.with_unknowns(system.network):
+        if node.domain.through:
+            through = [nominal(q) for q in node.domain.through for _ in range(max(1, _length(q)))]
+            for i in range(len(across_scalars(node.domain))):
+                carried[first + i] = True
+                unit[first + i] = (through[i] if i < len(through) else 1.0) / weight[first + i]
+    return carried, unit
+
+
+def _length(quantity: Any) -> int:
+    from netsim.equations.numbering import component_suffixes
+
+    return len(component_suffixes(quantity, {}))
+
+
+def _prescribes_speed(machine: Machine, row: int) -> SimulationError:
+    for batch in machine.system.batches:
+        for key, unknowns in batch.unknowns.items():
+            if key[0] == "own" and batch.instances and row in unknowns:
+                owner = batch.instances[int(np.flatnonzero(unknowns == row)[0])]
+                hint = "static() looks for a state in which nothing moves: take a displacement for the source, or a source that is zero at that time"
+                return SimulationError(Problem("E442", f"there is no state of rest: '{owner.name}' prescribes a speed", owner.span, hint=hint))
+    return SimulationError(
+        Problem("E442", f"there is no state of rest: {machine.system.names[row]} is prescribed", hint="static() finds states of rest")
+    )

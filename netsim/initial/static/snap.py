@@ -1,0 +1,58 @@
+"""A circuit's values just behind an instant at which they jump: a transistor can no longer carry a coil's current, no capacitance slows its node.
+
+Charges and fluxes stay; all else is solved for by one step of implicit Euler, so short that they hardly move, with Newton's method whose unknowns are
+limited one by one (netsim.initial.static.homotopy): no guess is near, and no shorter step brings one nearer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from netsim.core.compiled.call import run_table
+from netsim.core.newton import set_coefficients
+from netsim.equations.machine import Machine
+from netsim.initial.static.homotopy import Search, limited_newton
+from netsim.initial.static.rest import Rest, carried_by, step_matrix
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Within(Rest):
+    """The equations of a step of implicit Euler of size 1/alpha; the histories of charges stand in g."""
+
+    alpha: float = 0.0
+
+    def evaluate(self, g: Array) -> tuple[Array, Any]:
+        from scipy.sparse import csc_matrix
+
+        pattern = self.machine.system.pattern
+        residual, entries = step_matrix(self.machine, g, 1.0, 0.0, self.alpha)
+        return residual, csc_matrix((entries, pattern.indices, pattern.indptr), shape=(self.n, self.n))
+
+    def settled(self, g: Array, residual: Array) -> bool:
+        return False
+
+
+def snapped(machine: Machine, g: Array, charges: Array, h: float) -> tuple[Array, Array, Array] | None:
+    """Values, charges and their rates h behind the point in g, which has the time and the drives of there and the values to start from.
+
+    None where none are found. Only for networks in which nothing moves."""
+    layout, problem = machine.system.layout, machine.problem
+    g = g.copy()
+    g[layout.history : layout.history + layout.nq] = -charges / h
+    weight = np.array(machine.system.nominals)
+    nothing = np.zeros(machine.system.n, bool)
+    carried, unit = carried_by(machine, weight)
+    within = Within(machine, g[layout.y : layout.history], nothing, nothing, weight, carried, unit, 1.0 / h)
+    with np.errstate(all="ignore"):
+        if not limited_newton(Search(within, g, np.where(carried, unit, 0.0)), free=0):
+            return None
+    out = np.zeros(machine.system.out_size)
+    set_coefficients(g, 1.0, 0.0, 0.0, 1.0 / h)
+    run_table(problem.residual, g, out)
+    found = out[layout.charge_results : layout.charge_results + layout.nq]
+    return g[layout.y : layout.y + layout.ny], found, (found - charges) / h

@@ -1,0 +1,151 @@
+"""The component library described: domains, components and models of a domain, one of them, and all of it as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from netsim.library.files import Library, collect, library_names
+from netsim.text.columns import columns, counted
+from netsim.text.errors import InputError, Problem, nearest
+from netsim.text.show import show_statement
+from netsim.text.show_terms import show_expression
+from netsim.text.syntax import ComponentDef, Count, ModelDef, Param, Program, Use
+
+
+def whole_library() -> Library:
+    """Everything the shipped library defines."""
+    return collect(Program(tuple(Use(name, False) for name in library_names()), "library"))
+
+
+def describe(library: Library, name: str = "") -> str:
+    """What `netsim list [NAME]` prints: all domains, or one domain or component. Raises `InputError` for a name that is neither."""
+    if not name:
+        return show_domains(library)
+    if name in library.domains:
+        return show_domain(library, name)
+    if name in library.components or name in library.models:
+        return show_component(library, name)
+    hint = nearest(name, [*library.domains, *library.types()]) or f"the domains are {', '.join(library.domains)}"
+    raise InputError(Problem("E440", f"there is no domain or component '{name}'", hint=hint))
+
+
+def show_domains(library: Library) -> str:
+    """Every domain with its across and through, and its components with their sentences."""
+    parts = []
+    for name, domain in library.domains.items():
+        quantities = [f"{role} {q.name} [{q.unit}]" for role in ("across", "through", "integral") for q in getattr(domain, role)]
+        own = [(d.name, _terminals(d), d.doc) for d in definitions_of(library, name)]
+        parts.append("\n".join([f"{name}: {', '.join(quantities)}", *columns(own)]))
+    return "\n\n".join(parts) + "\n"
+
+
+def show_domain(library: Library, name: str) -> str:
+    """A domain: its quantities with units, and its components with their sentences."""
+    domain = library.domains[name]
+    roles = [(role, q.name, q.unit, q.doc) for role in ("across", "through", "integral") for q in getattr(domain, role)]
+    power = [("power", show_expression(domain.power), "W", "")] if domain.power is not None else []
+    own = [(d.name, _terminals(d), d.doc) for d in definitions_of(library, name)]
+    return (
+        "\n".join([f"{name}: {domain.doc}" if domain.doc else name, *columns([*roles, *power]), "", counted(len(own), "component"), *columns(own)])
+        + "\n"
+    )
+
+
+Definition = ComponentDef | ModelDef
+
+
+def definitions(library: Library) -> list[Definition]:
+    """Components and the models made of them."""
+    return [*(c.definition for c in library.components.values()), *library.models.values()]
+
+
+def definitions_of(library: Library, domain: str) -> list[Definition]:
+    """Components and models with a terminal of a domain; blocks are what has signal terminals alone."""
+    found = []
+    for definition in definitions(library):
+        if domain in _domains(definition) and (domain != "signal" or _domains(definition) == {"signal"}):
+            found.append(definition)
+    return found
+
+
+def _terminals(d: Definition) -> str:
+    return f"({', '.join(t.name for t in d.terminals)})"
+
+
+def show_component(library: Library, name: str) -> str:
+    """A component or model: its text, then its parameters, inputs and outputs with units, bounds, defaults and sentences."""
+    d = library.components[name].definition if name in library.components else library.models[name]
+    tables = ((title, table) for title, table in component_tables(d) if table)
+    parts = [f"{name}: {d.doc}" if d.doc else name]
+    for title, table in tables:
+        parts += ["", title, *columns(table)]
+    return "\n".join([*parts, "", "text", *(f"  {line}" for line in show_statement(d).splitlines())]) + "\n"
+
+
+def component_tables(d: Definition) -> list[tuple[str, Sequence[Sequence[str]]]]:
+    """What a user may write about a component or model, or read from it, as (title, rows)."""
+    terminals = [(t.name, f"{t.direction} {t.domain}".strip()) for t in d.terminals]
+    own = d.body if isinstance(d, ModelDef) else (*d.params, *d.counts)
+    params = [
+        (p.name + _size(p.size), p.unit or "1", " ".join(f"{b.op} {show_expression(b.value)}" for b in p.bounds), _given(p.default), p.doc)
+        for p in own
+        if isinstance(p, Param)
+    ]
+    counts = [
+        (c.name, "count", " ".join(f"{b.op} {show_expression(b.value)}" for b in c.bounds), _given(c.default), c.doc)
+        for c in own
+        if isinstance(c, Count)
+    ]
+    if isinstance(d, ModelDef):
+        return [("terminals", terminals), ("parameters", params + counts)]
+    inputs = [(q.name + _size(q.size), q.unit, q.doc) for q in d.inputs]
+    outputs = [(o.name + _size(o.size), o.unit, o.doc) for o in d.outputs]
+    return [("terminals", terminals), ("parameters", params + counts), ("inputs", inputs), ("outputs", outputs)]
+
+
+def _given(default: Any) -> str:
+    return "must be given" if default is None else f"default {show_expression(default)}"
+
+
+def _size(size: Sequence[Any]) -> str:
+    return f"[{', '.join(map(show_expression, size))}]" if size else ""
+
+
+# -------------------------------------------------------------------------------------------------- markdown
+
+
+def markdown(library: Library) -> str:
+    """The reference of the whole library, a chapter per domain; a component that joins domains stands in the last chapter."""
+    parts = ["# Components", "Generated from the library by `netsim list --markdown`: change the component texts, not this file."]
+    for name, domain in library.domains.items():
+        rows = [(role, q.name, q.unit, q.doc) for role in ("across", "through", "integral") for q in getattr(domain, role)]
+        parts += [f"## {name}", *([_sentence(domain.doc)] if domain.doc else []), _table(("role", "quantity", "unit", "meaning"), rows)]
+        parts += [_markdown(d) for d in definitions_of(library, name) if _domains(d) == {name}]
+    between = [d for d in definitions(library) if len(_domains(d)) > 1]
+    parts += ["## Between domains", *map(_markdown, between)] if between else []
+    return "\n\n".join(parts) + "\n"
+
+
+def _sentence(doc: str) -> str:
+    """A doc string as a sentence; one that begins with a formula keeps its first letter."""
+    return (doc[:1].upper() + doc[1:] if doc[:2].isalpha() or doc[:2] == "a " else doc) + "."
+
+
+def _domains(d: Definition) -> set[str]:
+    return {t.domain for t in d.terminals}
+
+
+def _markdown(d: Definition) -> str:
+    heads = {
+        "terminals": ("terminal", "domain"), "parameters": ("parameter", "unit", "bounds", "default", "meaning"),
+        "inputs": ("input", "unit", "meaning"), "outputs": ("output", "unit", "meaning"),
+    }  # fmt: skip
+    tables = [_table(heads[title], rows) for title, rows in component_tables(d) if rows]
+    text = "```text\n" + show_statement(d) + "\n```"
+    return "\n\n".join([f"### {d.name}", *([_sentence(d.doc)] if d.doc else []), *tables, text])
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)

@@ -1,0 +1,159 @@
+"""Reading library texts: `use translational` finds `library/translational.lib` or all of `library/translational/`, `use "robot.urdf"` a robot."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+from netsim.formats.spice.netlist import SUFFIXES, circuit_program
+from netsim.formats.urdf.netlist import robot_program
+from netsim.library.checks import check
+from netsim.library.component import SIGNAL, Component
+from netsim.text.errors import InputError, Problem, nearest
+from netsim.text.parse import parse
+from netsim.text.syntax import ComponentDef, DomainDef, Include, ModelDef, Program, Statement, Use
+
+
+@dataclass(frozen=True)
+class Library:
+    """Domains, components and subnetwork models by name, as seen by one program."""
+
+    domains: Mapping[str, DomainDef] = field(default_factory=dict)
+    components: Mapping[str, Component] = field(default_factory=dict)
+    models: Mapping[str, ModelDef] = field(default_factory=dict)
+    notes: tuple[Problem, ...] = ()
+
+    def types(self) -> list[str]:
+        return [*self.components, *self.models]
+
+
+def library_folder() -> Path:
+    """Where the component texts lie: inside an installed package, or beside the package in a checkout."""
+    return _shipped("library_files", "library")
+
+
+def models_folder() -> Path:
+    """Where the example netlists lie."""
+    return _shipped("model_files", "models")
+
+
+def _shipped(installed: str, checkout: str) -> Path:
+    here = Path(__file__).parents[1]
+    return here / installed if (here / installed).is_dir() else here.parent / checkout
+
+
+def library_names() -> list[str]:
+    """Everything `use` can name."""
+    return sorted({path.stem for path in library_folder().iterdir() if path.suffix == ".lib" or path.is_dir()})
+
+
+def homes(name: str) -> str:
+    """A hint such as "add the line: use couplings" for a name that a shipped library defines, or an empty string."""
+    told = re.compile(rf"^(?:component|model|domain)\s+{re.escape(name)}\b", re.MULTILINE)
+    found = [home for home in library_names() if any(told.search(f.read_text(encoding="utf-8")) for f in library_files(Use(home, False)))]
+    return "add the line: " + " or ".join(f"use {home}" for home in found) if found else ""
+
+
+def library_files(use: Use) -> list[Path]:
+    """The files behind one `use`, or the complaint that there are none."""
+    if use.is_path:
+        path = Path(use.span.file).parent / use.target
+        if not path.is_file():
+            raise InputError(Problem("E220", f"cannot read '{use.target}'", use.span, hint=f"looked for {path}"))
+        return [path]
+    folder = library_folder()
+    single = folder / f"{use.target}.lib"
+    files = [single] if single.is_file() else sorted((folder / use.target).glob("*.lib"))
+    if not files:
+        raise InputError(
+            Problem(
+                "E220", f"no library '{use.target}'", use.span, hint=nearest(use.target, library_names()) or f"there are {', '.join(library_names())}"
+            )
+        )
+    return files
+
+
+@lru_cache(maxsize=256)
+def _read(path: str, stamp: int) -> Program:
+    if path.endswith(".urdf"):
+        return robot_program(Path(path))
+    if path.lower().endswith(SUFFIXES):
+        return circuit_program(Path(path), electrical_types(), everything=True)
+    return parse(Path(path).read_text(encoding="utf-8"), path)
+
+
+@lru_cache(maxsize=1)
+def electrical_types() -> frozenset[str]:
+    """Names of types that `use electrical` brings in: what is defined beside it needs others."""
+    found = collect(Program((Use("electrical", False),)))
+    return frozenset(found.types())
+
+
+def read_program(path: Path) -> Program:
+    """The parsed text of a file; parsed again only when the file has changed."""
+    return _read(str(path), path.stat().st_mtime_ns)
+
+
+def collect(program: Program) -> Library:
+    """The definitions of a program and of all it uses; a name defined twice shows both places."""
+    domains: dict[str, DomainDef] = {"signal": SIGNAL}
+    components: dict[str, ComponentDef] = {}
+    models: dict[str, ModelDef] = {}
+    problems: list[Problem] = []
+    notes: list[Problem] = []
+    seen: set[str] = set()
+
+    def visit(statements: Iterable[object]) -> None:
+        for statement in statements:
+            match statement:
+                case Use():
+                    try:
+                        files = [f for f in library_files(statement) if str(f) not in seen]
+                    except InputError as error:
+                        problems.extend(error.problems)
+                        continue
+                    for file in files:
+                        seen.add(str(file))
+                        read = read_program(file)
+                        notes.extend(read.notes)
+                        visit(read.statements)
+                case DomainDef():
+                    _define(domains, statement, "domain", problems)
+                case ComponentDef():
+                    _define(components, statement, "type", problems, models)
+                case ModelDef():
+                    _define(models, statement, "type", problems, components)
+
+    visit(program.statements)
+    if problems:
+        raise InputError(problems)
+    return Library(domains, {name: Component(c, domains) for name, c in components.items()}, models, tuple(notes))
+
+
+def _define(table: dict, item, word: str, problems: list[Problem], other: Mapping = {}) -> None:
+    before = table.get(item.name) or other.get(item.name)
+    if before is not None:
+        problems.append(Problem("E221", f"{word} '{item.name}' is defined twice", item.span, also=((before.span, "the first one"),)))
+        return
+    table[item.name] = item
+
+
+def check_library(library: Library, names: Iterable[str] | None = None) -> list[Problem]:
+    """The mistakes in the named components (all of them by default)."""
+    chosen = library.components if names is None else names
+    return [problem for name in chosen for problem in check(library.components[name])]
+
+
+def included(program: Program) -> Iterator[Statement]:
+    """The statements of a program with those of the files it includes in their places; raises `InputError` (E220) for a file that is not there."""
+    for statement in program.statements:
+        if not isinstance(statement, Include):
+            yield statement
+            continue
+        path = Path(program.file).parent / statement.path
+        if not path.is_file():
+            raise InputError(Problem("E220", f"cannot read '{statement.path}'", statement.span, hint=f"looked for {path}"))
+        yield from included(read_program(path))

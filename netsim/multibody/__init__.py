@@ -1,0 +1,1 @@
+"""Trees of rigid and flexible bodies: recursive algorithms, joint coordinates of a network, superelements."""

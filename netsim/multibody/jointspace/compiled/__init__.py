@@ -1,0 +1,1 @@
+"""The compiled element of a tree: motion of the bodies, forces and entries along joint coordinates."""

@@ -1,0 +1,39 @@
+"""Integrals over time that components keep (`der(work) = power`): summed over the samples, since no equation of motion reads them."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+
+from netsim.equations.machine import Machine
+
+Array = np.ndarray
+Integrals = tuple[Array, Array, Array]
+
+
+def integrals_of(machine: Machine) -> Integrals:
+    """Slots of the unknowns, of their charges, and of the charges' rates."""
+    layout, (unknowns, charges) = machine.system.layout, integrated(machine)
+    return layout.unknown(unknowns, 0), layout.charge(charges, 0), layout.charge(charges, 1)
+
+
+def integrated(machine: Machine) -> tuple[Array, Array]:
+    """Unknowns that are integrals over time which no other equation reads, and their charges."""
+    unknowns, charges = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for batch in machine.system.batches:
+        form = batch.form
+        for k, charge in enumerate(form.charges):
+            keys = [key for (key, level), s in form.symbols.gathered.items() if key[0] == "own" and level == 0 and ca.is_equal(ca.SX(charge), s)]
+            if keys and not ca.depends_on(ca.vertcat(*form.residuals), form.symbols.at(keys[0], 0)):
+                unknowns.append(batch.unknowns[keys[0]])
+                charges.append(batch.charges(k))
+    return np.concatenate(unknowns), np.concatenate(charges)
+
+
+def summed(integrals: Integrals, point: Array, before: tuple[Array, Array] | None, span: float) -> tuple[Array, Array]:
+    """Put the integrals at a sample into its point, by the trapezoid from the sample before (values, rates); the same of this one."""
+    unknowns, charges, rates = integrals
+    rate = point[rates].copy()
+    value = point[unknowns].copy() if before is None else before[0] + 0.5 * span * (before[1] + rate)
+    point[unknowns] = point[charges] = value
+    return value, rate

@@ -1,0 +1,1 @@
+"""Inverse, forward and mixed dynamics, inertia matrix, derivatives, Newmark's method, superelements."""

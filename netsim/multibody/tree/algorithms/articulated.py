@@ -1,0 +1,134 @@
+"""Symmetric 6 x 6 inertias as rows of 21 numbers, compiled: what composite-body and articulated-body recursions carry inward.
+
+[ A    B ]      A: row[0:6]   xx xy xz yy yz zz (force per linear acceleration)
+[ B^T  C ]      B: row[6:15]  by rows (force per angular acceleration);  C: row[15:21], as A (couple per angular acceleration)
+"""
+
+from __future__ import annotations
+
+from netsim.core.compiled.call import compiled
+
+
+@compiled(forceinline=True)
+def set_rigid(k, i, a, j, c):  # type: ignore[no-untyped-def]
+    """k[i] = the inertia of a rigid body's row a[j, c:] (mass, moment, moments about the origin)."""
+    mass, x, y, z = a[j, c], a[j, c + 1], a[j, c + 2], a[j, c + 3]
+    k[i, 0], k[i, 1], k[i, 2], k[i, 3], k[i, 4], k[i, 5] = mass, 0.0, 0.0, mass, 0.0, mass
+    k[i, 6], k[i, 7], k[i, 8] = 0.0, z, -y
+    k[i, 9], k[i, 10], k[i, 11] = -z, 0.0, x
+    k[i, 12], k[i, 13], k[i, 14] = y, -x, 0.0
+    for e in range(6):
+        k[i, 15 + e] = a[j, c + 4 + e]
+
+
+@compiled(forceinline=True)
+def inertia_times(k, i, m):  # type: ignore[no-untyped-def]
+    """The wrench k[i] m for a twist rate m (a 6-tuple)."""
+    return (
+        k[i, 0] * m[0] + k[i, 1] * m[1] + k[i, 2] * m[2] + k[i, 6] * m[3] + k[i, 7] * m[4] + k[i, 8] * m[5],
+        k[i, 1] * m[0] + k[i, 3] * m[1] + k[i, 4] * m[2] + k[i, 9] * m[3] + k[i, 10] * m[4] + k[i, 11] * m[5],
+        k[i, 2] * m[0] + k[i, 4] * m[1] + k[i, 5] * m[2] + k[i, 12] * m[3] + k[i, 13] * m[4] + k[i, 14] * m[5],
+        k[i, 6] * m[0] + k[i, 9] * m[1] + k[i, 12] * m[2] + k[i, 15] * m[3] + k[i, 16] * m[4] + k[i, 17] * m[5],
+        k[i, 7] * m[0] + k[i, 10] * m[1] + k[i, 13] * m[2] + k[i, 16] * m[3] + k[i, 18] * m[4] + k[i, 19] * m[5],
+        k[i, 8] * m[0] + k[i, 11] * m[1] + k[i, 14] * m[2] + k[i, 17] * m[3] + k[i, 19] * m[4] + k[i, 20] * m[5],
+    )
+
+
+@compiled(forceinline=True)
+def subtract_outer(k, i, u, x):  # type: ignore[no-untyped-def]
+    """k[i] -= u x^T, of which the sum over a block's coordinates is symmetric."""
+    k[i, 0] -= u[0] * x[0]
+    k[i, 1] -= u[0] * x[1]
+    k[i, 2] -= u[0] * x[2]
+    k[i, 3] -= u[1] * x[1]
+    k[i, 4] -= u[1] * x[2]
+    k[i, 5] -= u[2] * x[2]
+    for r in range(3):
+        for c in range(3):
+            k[i, 6 + 3 * r + c] -= u[r] * x[3 + c]
+    k[i, 15] -= u[3] * x[3]
+    k[i, 16] -= u[3] * x[4]
+    k[i, 17] -= u[3] * x[5]
+    k[i, 18] -= u[4] * x[4]
+    k[i, 19] -= u[4] * x[5]
+    k[i, 20] -= u[5] * x[5]
+
+
+@compiled(forceinline=True)
+def _turned_symmetric(x, i, a):  # type: ignore[no-untyped-def]
+    """R a R^T of a symmetric 3 x 3 matrix (six entries)."""
+    b = _turned_half(x, i, (a[0], a[1], a[2], a[1], a[3], a[4], a[2], a[4], a[5]))
+    return (
+        b[0] * x[i, 0] + b[1] * x[i, 1] + b[2] * x[i, 2],
+        b[0] * x[i, 3] + b[1] * x[i, 4] + b[2] * x[i, 5],
+        b[0] * x[i, 6] + b[1] * x[i, 7] + b[2] * x[i, 8],
+        b[3] * x[i, 3] + b[4] * x[i, 4] + b[5] * x[i, 5],
+        b[3] * x[i, 6] + b[4] * x[i, 7] + b[5] * x[i, 8],
+        b[6] * x[i, 6] + b[7] * x[i, 7] + b[8] * x[i, 8],
+    )
+
+
+@compiled(forceinline=True)
+def _turned_half(x, i, b):  # type: ignore[no-untyped-def]
+    """R b of a 3 x 3 matrix by rows."""
+    return (
+        x[i, 0] * b[0] + x[i, 1] * b[3] + x[i, 2] * b[6],
+        x[i, 0] * b[1] + x[i, 1] * b[4] + x[i, 2] * b[7],
+        x[i, 0] * b[2] + x[i, 1] * b[5] + x[i, 2] * b[8],
+        x[i, 3] * b[0] + x[i, 4] * b[3] + x[i, 5] * b[6],
+        x[i, 3] * b[1] + x[i, 4] * b[4] + x[i, 5] * b[7],
+        x[i, 3] * b[2] + x[i, 4] * b[5] + x[i, 5] * b[8],
+        x[i, 6] * b[0] + x[i, 7] * b[3] + x[i, 8] * b[6],
+        x[i, 6] * b[1] + x[i, 7] * b[4] + x[i, 8] * b[7],
+        x[i, 6] * b[2] + x[i, 7] * b[5] + x[i, 8] * b[8],
+    )
+
+
+@compiled(forceinline=True)
+def _turned(x, i, b):  # type: ignore[no-untyped-def]
+    """R b R^T of a 3 x 3 matrix by rows."""
+    h = _turned_half(x, i, b)
+    return (
+        h[0] * x[i, 0] + h[1] * x[i, 1] + h[2] * x[i, 2],
+        h[0] * x[i, 3] + h[1] * x[i, 4] + h[2] * x[i, 5],
+        h[0] * x[i, 6] + h[1] * x[i, 7] + h[2] * x[i, 8],
+        h[3] * x[i, 0] + h[4] * x[i, 1] + h[5] * x[i, 2],
+        h[3] * x[i, 3] + h[4] * x[i, 4] + h[5] * x[i, 5],
+        h[3] * x[i, 6] + h[4] * x[i, 7] + h[5] * x[i, 8],
+        h[6] * x[i, 0] + h[7] * x[i, 1] + h[8] * x[i, 2],
+        h[6] * x[i, 3] + h[7] * x[i, 4] + h[8] * x[i, 5],
+        h[6] * x[i, 6] + h[7] * x[i, 7] + h[8] * x[i, 8],
+    )
+
+
+@compiled(forceinline=True)
+def add_to_parent(k, i, parent, frame):  # type: ignore[no-untyped-def]
+    """k[parent] += X^T k[i] X: turned to the parent's axes, then moved by p, with P = [p]x:
+
+    B <- B - A P,    C <- C + P B - B_before^T P
+    """
+    a = _turned_symmetric(frame, i, (k[i, 0], k[i, 1], k[i, 2], k[i, 3], k[i, 4], k[i, 5]))
+    b = _turned(frame, i, (k[i, 6], k[i, 7], k[i, 8], k[i, 9], k[i, 10], k[i, 11], k[i, 12], k[i, 13], k[i, 14]))
+    c = _turned_symmetric(frame, i, (k[i, 15], k[i, 16], k[i, 17], k[i, 18], k[i, 19], k[i, 20]))
+    x, y, z = frame[i, 9], frame[i, 10], frame[i, 11]
+    d = (
+        b[0] - z * a[1] + y * a[2],
+        b[1] + z * a[0] - x * a[2],
+        b[2] - y * a[0] + x * a[1],
+        b[3] - z * a[3] + y * a[4],
+        b[4] + z * a[1] - x * a[4],
+        b[5] - y * a[1] + x * a[3],
+        b[6] - z * a[4] + y * a[5],
+        b[7] + z * a[2] - x * a[5],
+        b[8] - y * a[2] + x * a[4],
+    )
+    for e in range(6):
+        k[parent, e] += a[e]
+    for e in range(9):
+        k[parent, 6 + e] += d[e]
+    k[parent, 15] += c[0] - z * d[3] + y * d[6] - z * b[3] + y * b[6]
+    k[parent, 16] += c[1] - z * d[4] + y * d[7] + z * b[0] - x * b[6]
+    k[parent, 17] += c[2] - z * d[5] + y * d[8] - y * b[0] + x * b[3]
+    k[parent, 18] += c[3] + z * d[1] - x * d[7] + z * b[1] - x * b[7]
+    k[parent, 19] += c[4] + z * d[2] - x * d[8] - y * b[1] + x * b[4]
+    k[parent, 20] += c[5] - y * d[2] + x * d[5] - y * b[2] + x * b[5]

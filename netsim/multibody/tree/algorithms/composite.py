@@ -1,0 +1,74 @@
+"""The mass matrix by composite bodies (Walker and Orin 1982, Featherstone), with flexible links: an oracle and a user's tool, not a step of mixed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from netsim.core.compiled.call import compiled, inner, lean
+from netsim.multibody.tree.algorithms.articulated import add_to_parent
+from netsim.multibody.tree.algorithms.forward import joint_block, make_articulated, point_inward, velocities
+from netsim.multibody.tree.flexible import set_coordinates
+from netsim.multibody.tree.kinematics import make_motion, point_columns
+from netsim.multibody.tree.model import DOFS, ELASTIC, ELASTIC_Q, ELASTIC_V, FLEXIBLE, JOINT_V, KIND, PARENT, POINT, Array, Tree
+from netsim.multibody.tree.spatial import dot, row, wrench_to_parent
+
+
+def crba(tree: Tree, q: Array) -> Array:
+    """The mass matrix M (nv, nv) at positions q, whole and symmetric: rnea(q, v, a) = M a + rnea(q, v, 0); pinocchio.crba(model, data, q)."""
+    return _crba(tree.flat, np.asarray(q, float))
+
+
+@compiled
+def _crba(t, q):  # type: ignore[no-untyped-def]
+    nv = len(t.coordinate)
+    matrix = np.zeros((nv, nv))
+    m, w = make_motion(t), make_articulated(t)
+    wrenches = np.zeros((len(t.node), 6))
+    velocities(t, q, w.zero, wrenches, m, w)
+    mass_matrix_into(t, q, m, w, matrix)
+    return matrix
+
+
+@lean
+def mass_matrix_into(t, q, m, w, matrix):
+    """The mass matrix from the bodies' own inertias in w (set by `velocities`), which become those of composite bodies."""
+    for i in range(len(t.node) - 1, 0, -1):
+        if t.node[i, KIND] == POINT:
+            point_inward(t, i, q, m, w)
+        else:
+            own = t.node[i, ELASTIC]
+            at = t.node[i, ELASTIC_V]
+            for k in range(own):
+                for j in range(own):
+                    matrix[at + k, at + j] = w.block[at + k, j]
+                _joint_entries(t, i, at + k, row(w.coupling, at + k), matrix)
+                climb(t, i, at + k, row(w.coupling, at + k), q, m, matrix)
+            joint_block(t, i, w)
+            for k in range(t.node[i, JOINT_V], t.node[i, JOINT_V] + t.node[i, DOFS]):
+                _joint_entries(t, i, k, row(w.coupling, k), matrix)
+                climb(t, i, k, row(w.coupling, k), q, m, matrix)
+        if t.node[i, PARENT] > 0:
+            add_to_parent(w.inertia, i, t.node[i, PARENT], m.frame)
+
+
+@inner
+def _joint_entries(t, i, column, wrench, matrix):
+    for k in range(t.node[i, JOINT_V], t.node[i, JOINT_V] + t.node[i, DOFS]):
+        matrix[k, column] = dot(row(t.coordinate, k), wrench)
+        matrix[column, k] = matrix[k, column]
+
+
+@lean
+def climb(t, i, column, wrench, q, m, matrix):
+    """The entries of a column in the rows of all ancestors of node i: the wrench it needs goes down to the ground."""
+    while i > 0:
+        if t.node[i, KIND] == POINT:
+            set_coordinates(t.beams, t.node[i, FLEXIBLE], q, t.node[i, ELASTIC_Q], m.modal)
+            point_columns(t, i, q, m)
+            for k in range(t.node[i, ELASTIC]):
+                matrix[t.node[i, ELASTIC_V] + k, column] = dot(row(m.columns, k), wrench)
+                matrix[column, t.node[i, ELASTIC_V] + k] = matrix[t.node[i, ELASTIC_V] + k, column]
+        wrench = wrench_to_parent(m.frame, i, wrench)
+        i = t.node[i, PARENT]
+        if t.node[i, KIND] != POINT:
+            _joint_entries(t, i, column, wrench, matrix)

@@ -1,0 +1,1 @@
+"""The hierarchy expanded; parameters and counts valued; inputs, signals and tables bound; the drawing."""

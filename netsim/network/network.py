@@ -1,0 +1,157 @@
+"""Netlist and library -> network: hierarchy and repetition expanded, nodes and instances named, domains agreed.
+
+Expressions are kept with the `Frame` they were written in, and get their values later (`netsim.network.values`), so that a
+parameter can change without expanding anything again. Counts shape the network and are fixed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from netsim.library.component import CONSTANTS, Component, plain_name
+from netsim.library.files import Library
+from netsim.text.errors import InputError, Problem, Span, nearest
+from netsim.text.expressions.operations import apply
+from netsim.text.expressions.typed import Scope, Typed, evaluate
+from netsim.text.syntax import Assert, Count, DomainDef, Expr, Let, Measure, Name, Param, Part, Place, Plot, Run, Save, Table, World  # fmt: skip
+from netsim.text.syntax import Instance as InstanceText
+
+GROUND = -1
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A name with a value in a frame: a param or let, its expression and the frame that expression is written in."""
+
+    statement: Param | Let
+    value: Expr | None
+    frame: Frame
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """One lexical scope: the top level, or the inside of one model instance."""
+
+    prefix: str
+    definitions: dict[str, Definition] = field(default_factory=dict)
+    integers: dict[str, int] = field(default_factory=dict)
+    nodes: dict[str, int] = field(default_factory=dict)
+    members: dict[str, Span] = field(default_factory=dict)
+    tables: dict[str, Table] = field(default_factory=dict)
+
+    def with_integers(self, values: Mapping[str, int]) -> Frame:
+        """The same scope with loop variables set."""
+        return Frame(self.prefix, self.definitions, {**self.integers, **values}, self.nodes, self.members, self.tables)
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node with its domain, and where its name first stands."""
+
+    name: str
+    domain: DomainDef
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """One element: its component, counts, node numbers (GROUND for the reference) and what its line binds."""
+
+    name: str
+    component: Component
+    counts: tuple[tuple[str, int], ...]
+    nodes: tuple[int, ...]
+    text: InstanceText
+    frame: Frame
+
+    @property
+    def span(self) -> Span:
+        return self.text.span
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """A written start, guess or nominal size: `path` is the full dotted name it speaks of."""
+
+    word: str
+    path: str
+    value: Expr
+    frame: Frame
+    span: Span
+
+
+@dataclass(frozen=True)
+class Network:
+    """Nodes, instances and what the netlist asks to be done with them."""
+
+    file: str
+    nodes: tuple[Node, ...]
+    instances: tuple[Instance, ...]
+    beginnings: tuple[Beginning, ...]
+    top: Frame
+    library: Library
+    world: tuple[World, ...] = ()
+    runs: tuple[Run, ...] = ()
+    saves: tuple[Save, ...] = ()
+    plots: tuple[Plot, ...] = ()
+    measures: tuple[Measure, ...] = ()
+    asserts: tuple[Assert, ...] = ()
+    text: str = ""
+    notes: tuple[Problem, ...] = ()
+    nominals: tuple[Beginning, ...] = ()
+
+    def node_numbers(self) -> dict[str, int]:
+        return self._numbers
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {node.name: i for i, node in enumerate(self.nodes)}
+
+    @cached_property
+    def placements(self) -> dict[int, tuple[Instance, Place]]:
+        """Node -> the first instance that says where it is drawn, and how."""
+        found: dict[int, tuple[Instance, Place]] = {}
+        for instance in self.instances:
+            for place in instance.component.definition.places:
+                found.setdefault(instance.nodes[list(instance.component.terminals).index(place.terminal)], (instance, place))
+        return found
+
+
+def integer(expr: Expr, frame: Frame) -> int:
+    """A count, index or range bound: known from counts and loop variables alone."""
+
+    def resolve(name: Name) -> Typed:
+        text = plain_name(name)
+        if text in frame.integers:
+            return Typed(float(frame.integers[text]))
+        if text in CONSTANTS and text not in frame.definitions:
+            return Typed(CONSTANTS[text])
+        what = "is a param: only counts and loop variables shape the network" if text in frame.definitions else "is no count or loop variable"
+        hint = nearest(str(text), {**frame.integers, **CONSTANTS}) or "declare it with `count`"
+        raise InputError(Problem("E208", f"'{text}' {what}", name.span, hint=hint))
+
+    value = evaluate(expr, Scope(resolve)).value
+    if abs(value - round(value)) > 1e-9:
+        raise InputError(Problem("E208", f"a whole number is wanted, this is {value:g}", expr.span))
+    return round(value)
+
+
+def check_count(count: Count, value: int, frame: Frame, span: Span) -> None:
+    """Raise where a count breaks its declared bounds."""
+    for bound in count.bounds:
+        limit = integer(bound.value, frame)
+        if not apply(bound.op, value, limit):
+            raise InputError(Problem("E234", f"'{count.name}' is {value}, but must be {bound.op} {limit}", span))
+
+
+def _number(part: Part, frame: Frame) -> str:
+    return "" if part.number is None else str(integer(part.number, frame))
+
+
+def name_text(name: Name, frame: Frame) -> str:
+    """`leg[k].top` with its indices evaluated: 'leg[1].top'."""
+    if len(name.parts) == 1 and not name.parts[0].indices and name.parts[0].number is None:
+        return name.parts[0].text
+    return ".".join(p.text + _number(p, frame) + "".join(f"[{integer(i, frame)}]" for i in p.indices) for p in name.parts)

@@ -1,0 +1,39 @@
+"""`let u{k} = ... for k in 1..n`, and `save`, `plot`, `measure`, `assert` likewise: one statement written out for every value of its loop variables.
+
+Numbers in braces become part of the name: u{3} is u3. Loop variables are replaced by their values, so that what is written out needs no frame of
+its own.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+from netsim.network.network import Frame, integer
+from netsim.text.syntax import Let, Measure, Name, Number, Part, Repeated, Statement
+
+
+def unrolled(statement: Repeated, frame: Frame) -> Iterator[Statement]:
+    """The statements it stands for; raises `InputError` where a range or a number in braces is no whole number known from counts."""
+    spans = [range(integer(r.first, frame), integer(r.last, frame) + 1) for r in statement.ranges]
+    for values in itertools.product(*spans):
+        yield written_out(statement.statement, {r.variable: v for r, v in zip(statement.ranges, values)}, frame)
+
+
+def written_out(tree: Any, values: Mapping[str, int], frame: Frame) -> Any:
+    """A piece of syntax with loop variables replaced and braces resolved."""
+    if isinstance(tree, Name) and len(tree.parts) == 1 and not tree.parts[0].indices and tree.parts[0].text in values:
+        return Number(float(values[tree.parts[0].text]), "", span=tree.span)
+    if isinstance(tree, Part) and tree.number is not None:
+        number = integer(tree.number, frame.with_integers(values))
+        return Part(f"{tree.text}{number}", written_out(tree.indices, values, frame))
+    if isinstance(tree, Let | Measure) and tree.number is not None:
+        tree = replace(tree, name=f"{tree.name}{integer(tree.number, frame.with_integers(values))}", number=None)
+    if is_dataclass(tree):
+        inner = {f.name: written_out(getattr(tree, f.name), values, frame) for f in fields(tree) if f.name != "span"}
+        return replace(tree, **inner)  # type: ignore[type-var]
+    if isinstance(tree, tuple):
+        return tuple(written_out(item, values, frame) for item in tree)
+    return tree

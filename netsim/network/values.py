@@ -1,0 +1,243 @@
+"""The values of parameters: expressions evaluated in the frames they were written in, bounds and assertions checked.
+
+Nothing here touches the structure: `parameter_values(network, {"stiffness": 300.0})` after a change costs one pass.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from netsim.library.component import WORLD, Component, dimension, resolve_name, sizes_of
+from netsim.network.network import Definition, Frame, Instance, Network
+from netsim.network.placement import placed
+from netsim.text.errors import InputError, Problem, Span, nearest
+from netsim.text.expressions.operations import apply
+from netsim.text.expressions.typed import Scope, Typed, describe_sizes, evaluate, flatten, is_bare, quantity_of, shape, span_of
+from netsim.text.parse import parse
+from netsim.text.syntax import Expr, Let, Number, Param
+from netsim.text.units import Dimension, format_dimension
+
+COMMAND_LINE = "-p"
+
+
+@dataclass
+class Values:
+    """Memoised values of one network under one set of overrides (full dotted parameter name -> expression)."""
+
+    network: Network
+    overrides: Mapping[str, Expr] = field(default_factory=dict)
+    known: dict[tuple[int, str], Typed] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
+    notes: list[Problem] = field(default_factory=list)
+    literal_defaults: dict[int, Typed] = field(default_factory=dict)
+    of_instances: dict[str, dict[str, Typed]] = field(default_factory=dict)
+    placing: set[str] = field(default_factory=set)
+
+    def scope(self, frame: Frame) -> Scope:
+        """Names of a frame: params, lets, counts, loop variables, world values."""
+        names = {**frame.definitions, **frame.integers}
+
+        def whole(text: str) -> Typed | None:
+            if text in frame.integers:
+                return Typed(float(frame.integers[text]))
+            if text in frame.definitions:
+                return self.defined(frame.prefix + text, frame.definitions[text])
+            return self.world(text) if text in WORLD else None
+
+        return Scope(lambda name: resolve_name(name, whole, names), placed(self.network, frame, self._inside))
+
+    def defined(self, path: str, definition: Definition) -> Typed:
+        """The value of a param or let, its bounds checked."""
+        key = (id(definition.statement), path)
+        if key not in self.known:
+            self.known[key] = Typed(math.nan, None)
+            try:
+                self.known[key] = self._evaluate(path, definition)
+            except InputError:
+                del self.known[key]  # asked again, it fails in the same words
+                raise
+        elif isinstance(self.known[key].value, float) and math.isnan(self.known[key].value):
+            raise InputError(Problem("E233", f"'{path}' depends on itself", definition.statement.span))
+        return self.known[key]
+
+    def _evaluate(self, path: str, definition: Definition) -> Typed:
+        statement, value = definition.statement, definition.value
+        if isinstance(statement, Let):
+            return evaluate(statement.value, self.scope(definition.frame))
+        if path in self.overrides:
+            self.used.add(path)
+            wanted = dimension(statement.unit) if statement.unit else self._own_dimension(definition)
+            result = quantity_of(self.overrides[path], self.scope(self.network.top), wanted)
+        elif value is None:
+            raise InputError(Problem("E229", f"parameter '{path}' has no value", statement.span))
+        elif statement.unit:
+            result = quantity_of(value, self.scope(definition.frame), dimension(statement.unit))
+        else:
+            result = evaluate(value, self.scope(definition.frame))
+        source = self.overrides.get(path, value)
+        check_bounds(path, result, statement, self.scope(definition.frame), span_of(source) if source is not None else statement.span)
+        return result
+
+    def _own_dimension(self, definition: Definition) -> Dimension:
+        found = evaluate(definition.value, self.scope(definition.frame)).dimension if definition.value is not None else None
+        return found if found is not None else dimension(None)
+
+    def world(self, name: str) -> Typed:
+        """A world value: written in a `world` line, else its default."""
+        unit, sizes, default = WORLD[name]
+        for statement in self.network.world:
+            for binding in statement.bindings:
+                if binding.name == name:
+                    result = quantity_of(binding.value, self.scope(self.network.top), dimension(unit))
+                    if shape(result.value) != sizes:
+                        raise InputError(Problem("E204", f"{name} is {'a vector of 3' if sizes else 'a number'}", binding.span))
+                    return result
+        return Typed(default, dimension(unit))
+
+    # ---------------------------------------------------------------------------------------- instances
+
+    def parameters(self, instance: Instance) -> dict[str, Typed]:
+        """Every parameter of an instance by name; defaults may use the other parameters."""
+        if instance.name not in self.of_instances:
+            self.of_instances[instance.name] = self._parameters(instance)
+        return self.of_instances[instance.name]
+
+    def _parameters(self, instance: Instance) -> dict[str, Typed]:
+        given = {b.name: b.value for b in instance.text.bindings}
+        counts = dict(instance.counts)
+        found: dict[str, Typed] = {}
+        component = instance.component
+        inner = self._scope_within(instance, lambda p: value(p))
+
+        def value(p: Param) -> Typed:
+            if p.name not in found:
+                found[p.name] = Typed(math.nan, None)
+                found[p.name] = self._parameter(p, instance, given.get(p.name), inner, counts)
+            return found[p.name]
+
+        for p in component.definition.params:
+            value(p)
+        for claim in component.definition.asserts:
+            if claim not in component.claims and not evaluate(claim.condition, inner).value:
+                raise InputError(Problem("E235", f"{component.name} '{instance.name}': {claim.sentence}", instance.span))
+        return found
+
+    def _scope_within(self, instance: Instance, value: Callable[[Param], Typed]) -> Scope:
+        """Names inside of an instance: counts, params (by `value`), world values, lets."""
+        component, counts = instance.component, dict(instance.counts)
+        declared = {p.name: p for p in component.definition.params}
+
+        def whole(text: str) -> Typed | None:
+            if text in counts:
+                return Typed(float(counts[text]))
+            if text in declared:
+                return value(declared[text])
+            if text in WORLD:
+                return self.world(text)
+            if text not in lets:
+                lets[text] = self._let(component, text, inner)
+            return lets[text]
+
+        lets: dict[str, Typed | None] = {}
+        inner = Scope(lambda name: resolve_name(name, whole, declared))
+        return inner
+
+    def _inside(self, instance: Instance) -> Scope:
+        """The scope within an instance whose parameters are known; raises `InputError` where they depend on themselves."""
+        if instance.name in self.placing:
+            raise InputError(Problem("E233", f"the placement of '{instance.name}' depends on itself", instance.span))
+        self.placing.add(instance.name)
+        try:
+            known = self.parameters(instance)
+        finally:
+            self.placing.discard(instance.name)
+        return self._scope_within(instance, lambda p: known[p.name])
+
+    def _let(self, component: Component, text: str, inner: Scope) -> Typed | None:
+        let = next((item for item in component.definition.lets if item.name == text), None)
+        return evaluate(let.value, inner) if let else None
+
+    def _parameter(self, p: Param, instance: Instance, given: Expr | None, inner: Scope, counts: Mapping[str, int]) -> Typed:
+        path = f"{instance.name}.{p.name}"
+        wanted = dimension(p.unit)
+        if path in self.overrides:
+            self.used.add(path)
+            source, scope = self.overrides[path], self.scope(self.network.top)
+        elif given is not None:
+            source, scope = given, self.scope(instance.frame)
+        elif id(p) in self.literal_defaults:
+            return self.literal_defaults[id(p)]
+        else:
+            source, scope = p.default, inner  # type: ignore[assignment]
+        if type(source) is Number and not p.bounds and not p.size and source.unit == (p.unit or ""):
+            return Typed(quantity_of(source, scope, wanted).value, wanted)
+        result = quantity_of(source, scope, wanted)
+        if given is not None and is_bare(source) and p.unit:
+            self.notes.append(Problem("N101", f"'{p.name}' has no unit here: taken in {format_dimension(wanted)}", span_of(source)))
+        sizes = sizes_of(p.size, counts)
+        if shape(result.value) != sizes:
+            hint = f"the counts of '{instance.name}' leave no room for it" if sizes == (0,) else ""
+            message = f"'{p.name}' is {describe_sizes(sizes)}, and this is {describe_sizes(shape(result.value))}"
+            raise InputError(Problem("E204", message, span_of(source), hint=hint))
+        if source is p.default and not _is_literal(p):  # a formula of what the instance was given
+            check_bounds(path, result, p, inner, instance.span, ((span_of(source), f"what '{p.name}' is unless it is given"),))
+            return result
+        check_bounds(path, result, p, inner, span_of(source))
+        if source is p.default:
+            self.literal_defaults[id(p)] = result
+        return result
+
+    def unknown_overrides(self) -> list[Problem]:
+        """Overrides that named nothing. Params that only starts, runs or other netlists read are evaluated here: their units count."""
+        for path, definition in self.network.top.definitions.items():
+            if path in self.overrides and isinstance(definition.statement, Param):
+                self.defined(path, definition)
+        names = [path for path in self.overrides if path not in self.used]
+        known = parameter_names(self.network) if names else ()
+        return [Problem("E236", f"no parameter is called '{name}'", hint=nearest(name, known)) for name in names]
+
+
+def parameter_names(network: Network) -> list[str]:
+    """The full dotted names of all parameters: of the top level, of subnetworks, of instances."""
+    frames = {id(frame): frame for frame in (network.top, *(i.frame for i in network.instances))}.values()
+    written = [frame.prefix + name for frame in frames for name, d in frame.definitions.items() if isinstance(d.statement, Param)]
+    return [*dict.fromkeys(written), *(f"{i.name}.{p.name}" for i in network.instances for p in i.component.definition.params)]
+
+
+def _is_literal(p: Param) -> bool:
+    """A scalar whose default and bounds are plain numbers: every instance that binds nothing has the same value, checked once."""
+    return not p.size and type(p.default) is Number and all(type(bound.value) is Number for bound in p.bounds)
+
+
+def check_bounds(path: str, result: Typed, statement: Param, scope: Scope, span: Span, also: tuple[tuple[Span, str], ...] = ()) -> None:
+    """Raise where a value breaks its declared bounds or is no number."""
+    for scalar in flatten(result.value):
+        if not np.isfinite(scalar):
+            raise InputError(Problem("E234", f"'{path}' is not a finite number", span, also=also))
+    for bound in statement.bounds:
+        limit = quantity_of(bound.value, scope, result.dimension or dimension(None)).value
+        if not all(apply(bound.op, scalar, limit) for scalar in flatten(result.value)):
+            unit = format_dimension(result.dimension or dimension(None))
+            shown = f"{bound.op} {limit:g} {'' if unit == '1' else unit}".rstrip()
+            got = ", ".join(f"{s:g}" for s in flatten(result.value))
+            raise InputError(Problem("E234", f"'{path}' is {got}, but must be {shown}", span, also=also))
+
+
+def parse_expression(text: str, file: str) -> Expr:
+    """One expression outside of a netlist, such as `3 kN/m` on the command line."""
+    try:
+        (statement,) = parse(f"let value = {text}", file).statements
+    except (InputError, ValueError):
+        hint = "a number with or without a unit, or an expression of the netlist's parameters"
+        raise InputError(Problem("E237", f"'{text}' is not a value", hint=hint)) from None
+    return statement.value  # type: ignore[union-attr]
+
+
+def as_expressions(values: Mapping[str, Any]) -> dict[str, Expr]:
+    """Python numbers (or texts with units) as override expressions."""
+    return {name: parse_expression(value if isinstance(value, str) else repr(float(value)), COMMAND_LINE) for name, value in values.items()}

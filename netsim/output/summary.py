@@ -1,0 +1,108 @@
+"""What `netsim run` says when it is done: the model, the effort, the last values, the energy account, the files."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from netsim.output.plots import pretty, scale
+from netsim.results.files import energy_balance
+from netsim.results.samples import Figure, Samples
+from netsim.text.columns import columns, counted
+
+if TYPE_CHECKING:
+    from netsim.api import Model
+
+MOST_CAUSES = 6
+MOST_SIGNALS = 6
+ROUNDING = 1e-10
+"""Energies below this part of the largest of a run are rounding, and shown as 0 J."""
+
+
+def summary(model: Model, runs: Sequence[Samples], files: Sequence[Path]) -> str:
+    """The text of it, ending with a newline."""
+    network, system = model.network, model.system
+    parts = [f"{network.file}: {counted(len(network.instances), 'element')}, {counted(len(network.nodes), 'node')}, {counted(system.n, 'unknown')}"]
+    for samples in runs:
+        parts += _run(samples)
+    return "\n".join([*parts, *(f"wrote {file}" for file in files)]) + "\n"
+
+
+def _run(samples: Samples) -> list[str]:
+    given = samples.attributes
+    name = f"{samples.name} = " if samples.name else ""
+    effort = [counted(int(given[key]), word) for key, word in (("steps", "step"), ("iterations", "Newton iteration")) if key in given]
+    freedom = given.get("degrees_of_freedom")
+    effort += [] if freedom is None else [f"{freedom} degree{'s' * (freedom != 1)} of freedom"]
+    effort += [f"{given['cpu_seconds']:.2f} s CPU time"] if "cpu_seconds" in given else []
+    head = f"{name}{given.get('analysis', 'run')}({given.get('method', '')}): {', '.join(effort)}"
+    found = [given[key] for key in ("homotopy", "free") if given.get(key)] + _stability(given)
+    lines = [head if samples.finished else f"{head}; not finished: {samples.message}"]
+    lines += [f"to close the start: {given['start_moves']}"] if given.get("start_moves") else []
+    lines += _events(given)
+    if given.get("inconsistent_points"):
+        lines.append(f"as the method left them: {counted(int(given['inconsistent_points']), 'point')} that could not be made consistent")
+    lines += (
+        [f"  mode {i + 1}: {reading(row[0], 'Hz')}, damping {row[1]:.3g}" for i, row in enumerate(samples.values[:, :2])]
+        if samples.axis == "mode"
+        else []
+    )
+    lines += [given["coordinates"]] if given.get("coordinates") else []
+    lines += found + ([given["redundant"]] if given.get("redundant") else [])
+    if len(samples.time) and samples.axis == "time":
+        lines += [f"at t = {reading(float(samples.time[-1]), 's')}", *_last_values(samples)]
+    if samples.figures:
+        lines += ["measured:", *(f"{line}" for line in columns((f.name, _figure(f)) for f in samples.figures))]
+    return [*lines, *(f"  {note}" for note in given.get("notes", "").split("; ") if note), *_energy(samples)]
+
+
+def _events(given: Mapping[str, Any]) -> list[str]:
+    """How many events there were, by element and condition: those that came most often first."""
+    if not given.get("event_log"):
+        return []
+    causes = Counter(" ".join(line.split("\t")[1:3]) for line in given["event_log"].splitlines())
+    most = [f"{cause} ({count})" for cause, count in causes.most_common(MOST_CAUSES)]
+    more = [f"and {len(causes) - MOST_CAUSES} more"] if len(causes) > MOST_CAUSES else []
+    return [f"{counted(int(given['events']), 'event')}: {'; '.join(most + more)}"]
+
+
+def _stability(given: Mapping[str, Any]) -> list[str]:
+    """What an equilibrium is, and which others were seen."""
+    if given.get("stability") in (None, "not judged"):
+        return []
+    others = given.get("others", "")
+    choose = ": a `guess` chooses among them" if given["stability"] == "unstable" and others else ""
+    return [f"a {given['stability']} equilibrium{choose}", *(f"another equilibrium: {other}" for other in others.split("; ") if other)]
+
+
+def _figure(figure: Figure) -> str:
+    found = reading(figure.value, figure.unit) if figure.value == figure.value else "not found"
+    return f"{found}  {figure.doc}".rstrip()
+
+
+def _last_values(samples: Samples) -> list[str]:
+    shown = columns((s.name, reading(float(x), s.unit)) for s, x in zip(samples.signals[:MOST_SIGNALS], samples.values[-1]))
+    more = len(samples.signals) - MOST_SIGNALS
+    return [*shown, f"  and {counted(more, 'more signal')}"] if more > 0 else shown
+
+
+def _energy(samples: Samples) -> list[str]:
+    if not len(samples.energy):
+        return []
+    smallest = ROUNDING * max(float(np.abs(samples.energy).max()), samples.attributes.get("turned_over", 0.0))
+    stored, supplied, dissipated, missing = (
+        reading(float(e) if abs(e) > smallest else 0.0, "J") for e in (*samples.energy[-1], energy_balance(samples.energy))
+    )
+    if len(samples.energy) == 1:
+        return [f"energy: stored {stored}"]
+    return [f"energy: supplied {supplied}, dissipated {dissipated}, stored {stored}; unaccounted {missing}"]
+
+
+def reading(value: float, unit: str) -> str:
+    """`12.5 mm`: a value in SI `unit` for people."""
+    factor, label = scale(unit or "1", abs(value))
+    return f"{value * factor:.5g} {pretty('') if label == '1' else label}".rstrip()

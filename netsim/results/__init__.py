@@ -1,0 +1,1 @@
+"""Samples of a run: selected signals, trajectories, measures, claims, files."""

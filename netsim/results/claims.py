@@ -1,0 +1,110 @@
+"""What components assert of their quantities (`assert level >= 0 m "the tank is empty"`): judged at the samples of a run, told among its notes.
+
+Asserts that read parameters alone are judged before the run (netsim.network.values).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from netsim.equations.machine import Machine
+from netsim.library.component import CONSTANTS, WORLD, plain_name
+from netsim.network.network import GROUND, Instance, Network
+from netsim.network.values import parse_expression
+from netsim.results.measures import signals_measured
+from netsim.results.samples import Samples
+from netsim.results.selection import Finder
+from netsim.text.expressions.typed import Scope, Typed, evaluate
+from netsim.text.syntax import Assert, Name
+
+MOST_TOLD = 6
+"""Elements named in the notes of a run."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """An assert of one instance, and the signals behind the names of quantities that it reads."""
+
+    instance: Instance
+    text: Assert
+    signals: Mapping[str, Name | None]
+
+
+def claims(network: Network) -> Iterator[Claim]:
+    """All asserts of quantities, instance by instance."""
+    for instance in network.instances:
+        for claim in instance.component.claims:
+            read = instance.component.quantities_in(claim.condition)
+            yield Claim(instance, claim, {str(plain_name(name)): _signal(network, instance, name) for name in read})
+
+
+def _signal(network: Network, instance: Instance, name: Name) -> Name | None:
+    """The signal behind a name in a component's text: of a terminal's node, or of the instance; None for what is zero at the ground."""
+    first, *rest = (part.text for part in name.parts)
+    owner = instance.name
+    if first in instance.component.terminals:
+        domain = instance.component.domain(first)
+        if rest and rest[0] in {q.name for q in (*domain.across, *domain.integral)}:
+            node = instance.nodes[list(instance.component.terminals).index(first)]
+            if node == GROUND:
+                return None
+            owner, name = network.nodes[node].name, Name(name.parts[1:], span=name.span)
+    parsed = parse_expression(owner, "assert")
+    assert isinstance(parsed, Name)
+    return Name((*parsed.parts, *name.parts), span=name.span)
+
+
+def signals_judged(network: Network) -> list[Name]:
+    """The signals that measures and asserts read, those of the netlist and those of components."""
+    return [*signals_measured(network), *(signal for claim in claims(network) for signal in claim.signals.values() if signal is not None)]
+
+
+def with_claims(machine: Machine, samples: Samples) -> Samples:
+    """The samples of a run over time, with a note for each assert of a component that they break."""
+    told = broken_claims(machine, samples) if samples.axis == "time" and len(samples.time) else []
+    notes = "; ".join(filter(None, [samples.attributes.get("notes", ""), *told]))
+    return replace(samples, attributes={**samples.attributes, "notes": notes}) if told else samples
+
+
+def broken_claims(machine: Machine, samples: Samples) -> list[str]:
+    """A sentence for each assert that a run breaks, with the element and the first instant.
+
+    `samples` hold the signals of `signals_judged`, saved or unseen."""
+    finder = Finder(machine)
+    values = {**samples.unseen, **{signal.name: samples.values[:, j] for j, signal in enumerate(samples.signals)}}
+    told = []
+    for claim in claims(machine.system.network):
+        holds = np.asarray(evaluate(claim.text.condition, _scope(claim, finder, values)).value, bool)
+        if not holds.all():
+            first = samples.time[int(np.argmin(holds))]
+            told.append(f"{claim.instance.component.name} '{claim.instance.name}' at t = {first:.6g} s: {claim.text.sentence}")
+    more = len(told) - MOST_TOLD
+    return [*told[:MOST_TOLD], f"and {more} more elements"] if more > 1 else told
+
+
+def _scope(claim: Claim, finder: Finder, values: Mapping[str, np.ndarray]) -> Scope:
+    """Parameters as numbers, quantities as series, lets by what they stand for."""
+    instance = claim.instance
+    lets = {let.name: let.value for let in instance.component.definition.lets}
+    known = {**CONSTANTS, **dict(instance.counts)}
+    parameters = finder.machine.values.parameters(instance)
+
+    def value(name: Name) -> Typed:
+        text = str(plain_name(name))
+        if text in claim.signals:
+            signal = claim.signals[text]
+            if signal is None:
+                return Typed(0.0, None)
+            ((entry, dimension),) = finder.entries(signal)
+            return Typed(values[entry.signal.name], dimension)
+        if text in lets:
+            return evaluate(lets[text], scope)
+        if text in WORLD:
+            return finder.machine.values.world(text)
+        return parameters[text] if text in parameters else Typed(float(known[text]))
+
+    scope = Scope(value)
+    return scope

@@ -1,0 +1,287 @@
+"""`measure` and `assert`: figures of a run's result, found on its signals between samples, and claims about them.
+
+    measure rise = when(out.v > 0.9 V) - when(out.v > 0.1 V)
+    assert  max(abs(a.x)) < 1 mm "the mass hits the wall"
+
+A figure is one number. Functions of a signal look at the whole run, or at the span that `from` and `to` leave; `when` gives the instant at which a
+comparison comes true (`>` on the way up, `<` on the way down, `==` either way).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from netsim.equations.machine import Machine
+from netsim.library.component import SECOND, plain_name
+from netsim.network.lets import signals_in
+from netsim.network.network import Network
+from netsim.results.courses import OVER, Course, crossings, largest, negative
+from netsim.results.samples import Figure, Samples, Trace
+from netsim.results.selection import Finder
+from netsim.results.series import between, course_of, refined, series_scope, unit_of
+from netsim.text.errors import InputError, NetsimError, Problem, SimulationError, Span
+from netsim.text.expressions.typed import Scope, Typed, evaluate, same_dimension
+from netsim.text.syntax import Assert, Binary, Call, Expr, Measure, Name
+from netsim.text.units import NO_DIMENSION, Dimension
+
+Array = np.ndarray
+MISSING, BROKEN = "E513", "E514"
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """The signals of a run, at its samples and between them, with what a netlist's expressions need besides."""
+
+    time: Array
+    values: Mapping[str, Array]
+    dimensions: Mapping[str, Dimension]
+    parameters: Scope
+    network: Network
+    known: dict[str, Typed | NetsimError] = field(default_factory=dict)
+    trace: Trace | None = None
+
+    @cached_property
+    def fine(self) -> Record:
+        """The same, refined."""
+        time, values = course_of(self.time, self.values, self.trace)
+        return Record(time, values, self.dimensions, self.parameters, self.network, self.known)
+
+    def scope(self) -> Scope:
+        """Signals as series, figures as numbers, and the functions of this module."""
+        plain = series_scope(self.dimensions, self.values, self.time, self.parameters, self.network.top)
+
+        def resolve(name: Name) -> Typed:
+            statement = next((m for m in self.network.measures if m.name == plain_name(name)), None)
+            return plain.resolve(name) if statement is None else self.figure(statement)
+
+        return Scope(resolve, {name: partial(take, self) for name, take in TAKES.items()})
+
+    def figure(self, statement: Measure) -> Typed:
+        """The value of a measure, found once. Raises `InputError` for what it says, `SimulationError` where the result has no such thing."""
+        if statement.name not in self.known:
+            self.known[statement.name] = InputError(Problem("E233", f"'{statement.name}' depends on itself", statement.span))
+            try:
+                self.known[statement.name] = number_of(statement.value, self.scope())
+            except NetsimError as wrong:
+                self.known[statement.name] = wrong
+        found = self.known[statement.name]
+        if isinstance(found, NetsimError):
+            raise found
+        return found
+
+
+def number_of(expr: Expr, scope: Scope) -> Typed:
+    """The value of an expression that must be one number."""
+    found = evaluate(expr, scope)
+    if isinstance(found.value, tuple):
+        raise InputError(Problem("E204", "a figure is one number, this is a vector", expr.span, hint="take a component, or norm()"))
+    if np.ndim(found.value):
+        hint = "say what of it: max(x), mean(x), final(x), at(x, 1 s), when(x > 0)"
+        raise InputError(Problem("E249", "this is a whole course over time, not one number", expr.span, hint=hint))
+    return Typed(float(found.value), found.dimension)
+
+
+# ------------------------------------------------------------------------------------------- functions of a signal
+
+
+def _over(name: str, record: Record, call: Call, scope: Scope) -> Typed:
+    if name in ("max", "min") and len(call.arguments) > 1:
+        return _of_several(name, call, scope)
+    compute, rule = OVER[name]
+    course, dimension = _course(call, record, scope, 1, ("from", "to"))
+    return Typed(compute(course), None if dimension is None else rule(dimension))
+
+
+def _of_several(name: str, call: Call, scope: Scope) -> Typed:
+    """max(a, b) as everywhere in the language."""
+    values = [evaluate(argument, scope) for argument in call.arguments]
+    dimension: Dimension | None = None
+    for value in values:
+        dimension = same_dimension(Typed(0, dimension), value, call.span, f"{name}() of")
+    choose = np.maximum if name == "max" else np.minimum
+    found = values[0].value
+    for value in values[1:]:
+        found = choose(found, value.value)
+    return Typed(found, dimension)
+
+
+def _at(record: Record, call: Call, scope: Scope) -> Typed:
+    course, dimension = _course(call, record, scope, 2, ())
+    return Typed(course.at(_instant(call.arguments[1], record, scope)), dimension)
+
+
+def _slope(record: Record, call: Call, scope: Scope) -> Typed:
+    """The rate of a signal at an instant: of the parabola through three points around it, an interval apart from one another."""
+    course, dimension = _course(call, record, scope, 2, ())
+    t, span = _instant(call.arguments[1], record, scope), record.fine.time
+    i = int(np.clip(np.searchsorted(span, t), 1, len(span) - 2))
+    h = min(span[i + 1] - span[i], span[i] - span[i - 1]) or course.length * 1e-6
+    middle = float(np.clip(t, span[0] + h, span[-1] - h))
+    before, here, after = (course.at(middle + d) for d in (-h, 0.0, h))
+    rate = (after - before) / (2 * h) + (t - middle) * (after - 2 * here + before) / h**2
+    return Typed(rate, None if dimension is None else dimension / SECOND)
+
+
+def _instant(expr: Expr, record: Record, scope: Scope) -> float:
+    found = number_of(expr, scope)
+    same_dimension(Typed(0.0, SECOND), found, expr.span, "an instant is in s, this in")
+    _within(found.value, record, expr.span)
+    return found.value
+
+
+def _within(t: float, record: Record, span: Span) -> None:
+    first, last = record.time[0], record.time[-1]
+    if not first - 1e-9 * abs(last) <= t <= last * (1 + 1e-9):
+        raise SimulationError(Problem(MISSING, f"t = {t:g} s lies outside of the run, which goes from {first:g} s to {last:g} s", span))
+
+
+# ------------------------------------------------------------------------------------------------- instants
+
+
+def _when(record: Record, call: Call, scope: Scope) -> Typed:
+    """The n-th instant at which a comparison comes true."""
+    allowed = ("n", "from", "to")
+    comparison = call.arguments[0] if len(call.arguments) == 1 else None
+    if not isinstance(comparison, Binary) or comparison.op not in ("<", "<=", ">", ">=", "=="):
+        raise InputError(Problem("E207", "when() takes one comparison", call.span, hint="when(out.v > 0.9 V), or == for either direction"))
+    difference = Binary("-", comparison.left, comparison.right, span=comparison.span)
+    course, _ = _course(Call("when", (difference,), call.keywords, span=call.span), record, scope, 1, allowed)
+    n = next((round(number_of(value, scope).value) for word, value in call.keywords if word == "n"), 1)
+    found = crossings(course, comparison.op)
+    if not n or abs(n) > len(found):
+        times = "never" if not len(found) else f"only {len(found)} time{'s' if len(found) > 1 else ''}"
+        begun = {"<": course.series[0] < 0, "<=": course.series[0] <= 0, ">": course.series[0] > 0, ">=": course.series[0] >= 0}
+        hint = "it holds from the beginning" if not len(found) and begun.get(comparison.op) else ""
+        raise SimulationError(Problem(MISSING, f"this comes true {times}" + ("" if abs(n) == 1 else f", not {abs(n)}"), comparison.span, hint=hint))
+    return Typed(float(found[n - 1 if n > 0 else n]), SECOND)
+
+
+def _period(record: Record, call: Call, scope: Scope) -> Typed:
+    """The mean time between rising passages through `level`, half way between the extremes unless told."""
+    course, dimension = _course(call, record, scope, 1, ("level", "from", "to"))
+    given = next((number_of(value, scope) for word, value in call.keywords if word == "level"), None)
+    if given is not None:
+        same_dimension(Typed(0.0, dimension), given, call.span, "the signal and its level are in")
+    level = given.value if given else (largest(course)[0] - largest(negative(course))[0]) / 2
+    found = crossings(Course(course.time, course.series - level), ">")
+    if len(found) < 2:
+        raise SimulationError(Problem(MISSING, f"this has no whole period: it rises through {level:.6g} {len(found)} times", call.span))
+    return Typed(float(found[-1] - found[0]) / (len(found) - 1), SECOND)
+
+
+def _frequency(record: Record, call: Call, scope: Scope) -> Typed:
+    return Typed(1 / _period(record, call, scope).value, NO_DIMENSION / SECOND)
+
+
+def _course(call: Call, record: Record, scope: Scope, arguments: int, words: Sequence[str]) -> tuple[Course, Dimension | None]:
+    """The first argument of a call over the span that `from` and `to` leave, and its dimension."""
+    if len(call.arguments) != arguments:
+        takes = "one argument, a signal" if arguments == 1 else "a signal and an instant"
+        raise InputError(Problem("E207", f"{call.function}() takes {takes}", call.span))
+    for word, value in call.keywords:
+        if word not in words:
+            hint = f"it takes {', '.join(words) or 'none by name'}"
+            raise InputError(Problem("E207", f"{call.function}() has no argument '{word}'", value.span, hint=hint))
+    fine = record.fine
+    found = evaluate(call.arguments[0], fine.scope())
+    if isinstance(found.value, tuple):
+        message = f"{call.function}() looks at one number over time, this is a vector"
+        raise InputError(Problem("E204", message, call.span, hint="take a component, or norm()"))
+    series = np.broadcast_to(np.asarray(found.value, float), fine.time.shape)
+    ends = {word: _instant(value, record, scope) for word, value in call.keywords if word in ("from", "to")}
+    if not ends or len(fine.time) < 2:
+        return Course(fine.time, series), found.dimension
+    first, last = ends.get("from", float(fine.time[0])), ends.get("to", float(fine.time[-1]))
+    if not first < last:
+        raise InputError(Problem("E207", f"the span from {first:g} s to {last:g} s is empty", call.span))
+    inside = fine.time[(fine.time > first) & (fine.time < last)]
+    axis = refined(np.concatenate([[first], inside, [last]]))
+    return Course(axis, between(fine.time, series, axis)), found.dimension
+
+
+TAKES: dict[str, Callable[[Record, Call, Scope], Typed]] = {
+    **{name: partial(_over, name) for name in OVER},
+    "at": _at,
+    "slope": _slope,
+    "when": _when,
+    "period": _period,
+    "frequency": _frequency,
+}
+
+
+# -------------------------------------------------------------------------------------------- of a whole run
+
+
+def signals_measured(network: Network) -> list[Name]:
+    """The signals that measures and assertions read."""
+    figures = {m.name for m in network.measures}
+    asked = [*(m.value for m in network.measures), *(a.condition for a in network.asserts)]
+    return [name for expr in asked for name in signals_in(expr, network.top, figures)]
+
+
+def measured(machine: Machine, samples: Samples) -> tuple[tuple[Figure, ...], tuple[Problem, ...]]:
+    """The figures of a run, and what is wrong with it: measures that are not found (E510), assertions that do not hold (E511).
+
+    `samples` hold the signals of `signals_measured`, saved or unseen. Raises `InputError` where a statement means nothing.
+    """
+    network = machine.system.network
+    saved = {signal.name: samples.values[:, j] for j, signal in enumerate(samples.signals)}
+    return _taken(machine, network, samples.time, {**samples.unseen, **saved}, samples.trace)
+
+
+def check_measures(machine: Machine, network: Network) -> None:
+    """Try measures and assertions on made-up signals. Raises `InputError` for what they say wrong; what is not found means nothing here."""
+    if network.measures or network.asserts:
+        time = np.linspace(0.0, 1.0, 3)
+        names = [entry.signal.name for entry, _ in _entries(machine, network)]
+        _taken(machine, network, time, {name: 1 + time + i for i, name in enumerate(names)})
+
+
+def _entries(machine: Machine, network: Network) -> list[Any]:
+    finder = Finder(machine)
+    return [pair for name in signals_measured(network) for pair in finder.entries(name)]
+
+
+def _taken(
+    machine: Machine, network: Network, time: Array, values: Mapping[str, Array], trace: Trace | None = None
+) -> tuple[tuple[Figure, ...], tuple[Problem, ...]]:
+    dimensions = {entry.signal.name: dimension for entry, dimension in _entries(machine, network)}
+    record = Record(time, {name: values[name] for name in dimensions}, dimensions, machine.values.scope(network.top), network, trace=trace)
+    figures, wrong, mistakes = [], dict[Problem, None](), list[Problem]()
+    with np.errstate(all="ignore"):
+        for statement in (*network.measures, *network.asserts):
+            try:
+                if isinstance(statement, Measure):
+                    found = record.figure(statement)
+                    figures.append(Figure(statement.name, found.value, unit_of(found.dimension or NO_DIMENSION), statement.doc))
+                elif isinstance(statement, Assert) and (problem := _broken(statement, record)):
+                    wrong[problem] = None
+            except SimulationError as missing:
+                wrong.update(dict.fromkeys(missing.problems))
+                if isinstance(statement, Measure):
+                    figures.append(Figure(statement.name, float("nan"), "", statement.doc))
+            except InputError as mistake:
+                mistakes += mistake.problems
+    if mistakes:
+        raise InputError(list(dict.fromkeys(mistakes)))
+    return tuple(figures), tuple(wrong)
+
+
+def _broken(statement: Assert, record: Record) -> Problem | None:
+    """What an assertion has to say of a result: nothing where it holds, at every sample where it speaks of a whole course."""
+    scope, condition = record.scope(), statement.condition
+    truth = np.asarray(evaluate(condition, scope).value, bool)
+    if truth.all():
+        return None
+    where = f" at t = {record.time[int(np.argmin(truth))]:.6g} s" if truth.ndim else ""
+    hint = ""
+    if isinstance(condition, Binary) and not truth.ndim:
+        left, right = (evaluate(side, scope) for side in (condition.left, condition.right))
+        unit = unit_of(left.dimension or right.dimension or NO_DIMENSION)
+        hint = f"the left side is {float(left.value):.6g} {unit}, the right {float(right.value):.6g} {unit}".rstrip()
+    return Problem(BROKEN, (statement.sentence or "this does not hold") + where, condition.span, hint=hint)

@@ -1,0 +1,80 @@
+"""Velocity and acceleration of saved positions, exact wherever they can be: what a later run reads as a table should lose nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable
+
+import casadi as ca
+import numpy as np
+
+from netsim.equations.batches import Batch
+from netsim.equations.forms.form import CONSTANT
+from netsim.equations.machine import Machine
+from netsim.results.samples import Signal
+from netsim.results.selection import Entry, Finder, Selection
+from netsim.text.expressions.typed import Typed, flatten
+from netsim.text.syntax import Name
+
+
+def own_unknowns(machine: Machine, signals: Iterable[Name]) -> list[int]:
+    """The unknowns among these signals that are variables of elements (a joint's coordinate)."""
+    finder = Finder(machine)
+    found = (_own_unknown(entry) for name in signals for entry, _ in finder.entries(name))
+    return [u for u in found if u is not None]
+
+
+def _own_unknown(entry: Entry) -> int | None:
+    if entry.batch is None:
+        return None
+    scalar = ca.SX(flatten(entry.batch.form.readings[entry.reading[0]].value)[entry.reading[1]])
+    gathered = entry.batch.form.symbols.gathered.items()
+    keys = [key for (key, level), symbol in gathered if key[0] == "own" and level == 0 and ca.is_equal(scalar, symbol)]
+    return int(entry.batch.columns(keys[0])[entry.position]) if keys else None
+
+
+def add_rates(machine: Machine, selection: Selection, signals: Iterable[Name], solved: Container[int] = ()) -> dict[str, tuple[str, str]]:
+    """Sample velocity and acceleration beside each of these signals: name -> names of the two hidden signals.
+
+    Positions of nodes have them in g, and so have unknowns that are `solved` with their rates; readings that depend on positions alone are
+    differentiated exactly. What else there is, is left to a spline.
+    """
+    finder, found = Finder(machine), {}
+    for name in signals:
+        for entry, dimension_ in finder.entries(name):
+            selection.add(entry, dimension_, False)
+            hidden = _rate_entries(machine, entry, solved)
+            for rate in hidden:
+                selection.add(rate, dimension_, False)
+            if hidden:
+                found[entry.signal.name] = (hidden[0].signal.name, hidden[1].signal.name)
+    return found
+
+
+def _rate_entries(machine: Machine, entry: Entry, solved: Container[int]) -> list[Entry]:
+    """Entries of the first and second rate of a sampled scalar; none where they are not exact."""
+    layout, names = machine.system.layout, [f"{entry.signal.name} rate {k}" for k in (1, 2)]
+    if layout.x <= entry.slot < layout.v:
+        return [Entry(Signal(name), entry.slot + (k + 1) * layout.nk) for k, name in enumerate(names)]
+    unknown = _own_unknown(entry)
+    if unknown is not None and unknown in solved:
+        return [Entry(Signal(name), int(layout.unknown(np.array([unknown]), k + 1)[0])) for k, name in enumerate(names)]
+    if entry.batch is None or not _add_reading_rates(entry.batch, *entry.reading):
+        return []
+    reading, index = entry.reading
+    return [Entry(Signal(name), -1, entry.batch, entry.position, (f"{reading} rate {k + 1}", index)) for k, name in enumerate(names)]
+
+
+def _add_reading_rates(batch: Batch, reading: str, index: int) -> bool:
+    """Give the form readings `NAME rate 1` and `NAME rate 2`; False where the reading depends on more than positions, parameters and time."""
+    form = batch.form
+    if f"{reading} rate 1" in form.readings:
+        return True
+    scalars = [ca.SX(s) for s in flatten(form.readings[reading].value)]
+    read = [(key, level) for (key, level), symbol in form.symbols.gathered.items() if any(ca.depends_on(s, symbol) for s in scalars)]
+    if any(key[0] not in CONSTANT and not (batch.kernels.kinematic.get(key, False) and level == 0) for key, level in read):
+        return False
+    first = [form.symbols.rate(s) for s in scalars]
+    second = [form.symbols.rate(s) for s in first]
+    for k, rates in enumerate((first, second)):
+        form.readings[f"{reading} rate {k + 1}"] = Typed(tuple(rates) if len(rates) > 1 else rates[0])  # type: ignore[index]
+    return True

@@ -1,0 +1,79 @@
+"""What an analysis hands over: sampled signals with their units, the energy account, and how it went."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from netsim.text.errors import Problem
+
+
+@dataclass(frozen=True)
+class Signal:
+    """A saved quantity: its name as in the netlist, its SI unit ('' for a number), a sentence."""
+
+    name: str
+    unit: str = ""
+    doc: str = ""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What a `measure` line found, in SI; not a number where the result has no such thing."""
+
+    name: str
+    value: float
+    unit: str = ""
+    doc: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """Signals at the nodes of every step, (steps, nodes): integrals and extremes of the polynomials through these are those of the run itself."""
+
+    time: np.ndarray
+    values: Mapping[str, np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """values[i, j] is signal j at time[i], in SI; energy[i] is stored, supplied since the start, dissipated since the start (J).
+
+    What `axis` calls "mode" counts modes from 1 instead of seconds, and has no energy."""
+
+    name: str
+    time: np.ndarray
+    signals: tuple[Signal, ...]
+    values: np.ndarray
+    energy: np.ndarray
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    finished: bool = True
+    message: str = ""
+    rates: Mapping[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+    """Velocity and acceleration of positions that a later run reads as tables."""
+    unseen: Mapping[str, np.ndarray] = field(default_factory=dict)
+    """Signals that were sampled beside the saved ones, by name (for a moving picture)."""
+    trace: Trace | None = None
+    """What measures and integrals read, where steps were adaptive."""
+    origin: np.ndarray | None = None
+    """The global vector at the start, from which a network with the same unknowns can begin."""
+    kinetic: np.ndarray | None = None
+    """The kinetic part of the stored energy at each instant, in J; None where nothing moves."""
+
+    axis: str = "time"
+    figures: tuple[Figure, ...] = ()
+    """What `measure` lines found."""
+    broken: tuple[Problem, ...] = ()
+    """Measures that are not to be found in the result, assertions that do not hold, an energy account that does not close."""
+    warnings: tuple[Problem, ...] = ()
+    """Why the result may be less right than the run was asked for (netsim.simulate.judging)."""
+
+    def series(self, name: str) -> np.ndarray:
+        """One signal over time; KeyError where it was not saved."""
+        for j, signal in enumerate(self.signals):
+            if signal.name == name:
+                return self.values[:, j]
+        raise KeyError(name)

@@ -1,0 +1,183 @@
+"""Signals of a result between their samples, and expressions of them: what `save` and `plot` compute, lets, and running integrals.
+
+Between samples a signal is a cubic spline. Where that departs from Akima's cubic (H. Akima, J. ACM 17, 1970) by more than 1/16 of the range of
+the four samples around it, the signal jumps or bends there, the spline rings, and Akima's cubic, which does not, is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from netsim.equations.numbering import suffixes
+from netsim.library.component import SECOND, dimension, plain_name
+from netsim.network.lets import derived_from
+from netsim.network.network import Frame, name_text
+from netsim.results.samples import Signal, Trace
+from netsim.structure.time_events import inside
+from netsim.text.errors import InputError, Problem
+from netsim.text.expressions.typed import Scope, Typed, evaluate, flatten, shape
+from netsim.text.syntax import Call, Expr, Name
+from netsim.text.units import NO_DIMENSION, Dimension, format_dimension
+
+Array = np.ndarray
+REFINED = 8
+RINGING = 1 / 16
+BESIDE = 0.2
+
+
+def unit_of(dimension_: Dimension) -> str:
+    """'' for a number, else the SI unit."""
+    return "" if dimension_ == NO_DIMENSION else format_dimension(dimension_)
+
+
+# -------------------------------------------------------------------------------------------- between samples
+
+
+def refined(time: Array) -> Array:
+    """REFINED instants for each interval of a time axis, the old ones among them."""
+    return np.interp(np.arange((len(time) - 1) * REFINED + 1) / REFINED, np.arange(len(time)), time)
+
+
+def between(time: Array, series: Array, instants: Array) -> Array:
+    """A signal at instants between its samples; where two samples share an instant it jumps, and the later one counts."""
+    time, series, cuts = _apart(time, series)
+    found = np.empty(len(instants))
+    piece = np.searchsorted(time[cuts], instants, side="right")
+    for k, (t, x) in enumerate(zip(np.split(time, cuts), np.split(series, cuts))):
+        inside = piece == k
+        found[inside] = _smooth(t, x, instants[inside])
+    return found
+
+
+def _apart(time: Array, series: Array) -> tuple[Array, Array, Array]:
+    """Samples without those that stand right beside the next one (a step that ends by a requested instant), and where the pieces of the course begin:
+    behind jumps, where two samples share an instant or nearly so."""
+    gaps = np.diff(time)
+    if len(gaps) < 3:
+        return time, series, np.flatnonzero(gaps <= 0) + 1
+    beside = np.minimum(np.append(gaps[1:], np.inf), np.append(np.inf, gaps[:-1]))
+    close = gaps < BESIDE * beside
+    spread = np.ptp(np.lib.stride_tricks.sliding_window_view(np.pad(series, 2, mode="edge"), 6), axis=1)[: len(gaps)]
+    jumps = (gaps <= 0) | (close & (np.abs(np.diff(series)) > RINGING * spread))
+    kept = np.append(~close | jumps, True)
+    return time[kept], series[kept], (np.cumsum(kept)[:-1])[jumps]
+
+
+def _smooth(time: Array, series: Array, instants: Array) -> Array:
+    from scipy.interpolate import Akima1DInterpolator, CubicSpline
+
+    straight = np.interp(instants, time, series)
+    if len(time) < 5 or not np.isfinite(series).all():
+        return straight
+    spline, calm = CubicSpline(time, series)(instants), Akima1DInterpolator(time, series)(instants)
+    calm = np.where(np.isfinite(calm), calm, straight)  # where a signal is all but constant it divides nothing by nothing
+    spread = np.lib.stride_tricks.sliding_window_view(np.pad(series, 1, mode="edge"), 4)
+    ranges = spread.max(axis=1) - spread.min(axis=1)
+    interval = np.clip(np.searchsorted(time, instants, side="right") - 1, 0, len(time) - 2)
+    rings = np.zeros(len(time) - 1, bool)
+    np.logical_or.at(rings, interval, np.abs(spline - calm) > RINGING * ranges[interval])
+    return np.where(rings[interval], calm, spline)
+
+
+def refined_series(time: Array, series: Array) -> Array:
+    """A signal at the instants `refined(time)`: at a jump, where two samples share an instant, each keeps its own value."""
+    found = between(time, series, refined(time))
+    found[::REFINED] = series
+    return found
+
+
+def course_of(time: Array, values: Mapping[str, Array], trace: Trace | None) -> tuple[Array, Mapping[str, Array]]:
+    """A refined axis and signals on it: the polynomials of a run's steps, or, without a trace, of what lies between samples."""
+    if trace is None or not len(trace.time):
+        return refined(time), {name: refined_series(time, series) for name, series in values.items()}
+    nodes = (trace.time[0] - trace.time[0, 0]) / (trace.time[0, -1] - trace.time[0, 0])
+    places = np.arange(REFINED + 1) / REFINED
+    inner = np.vander(places, len(nodes)) @ np.linalg.inv(np.vander(nodes, len(nodes)))
+    pieces = {name: series @ inner.T for name, series in trace.values.items()}
+    jumps = np.any([trace.values[name][1:, 0] != trace.values[name][:-1, -1] for name in pieces], axis=0)
+    kept = np.ones((len(trace.time), 2 * REFINED), bool)
+    kept[:-1, REFINED:], kept[-1, REFINED + 1 :] = jumps[:, None], False
+    time_ = trace.time[:, :1] + places * (trace.time[:, -1:] - trace.time[:, :1])
+    return _joined(time_, kept), {name: _joined(piece, kept) for name, piece in pieces.items()}
+
+
+def _joined(pieces: Array, kept: Array) -> Array:
+    """Pieces end to end, each without its end, which the next one begins with; where a signal jumps, with an interval of no length instead."""
+    return np.concatenate([pieces, np.repeat(pieces[:, -1:], REFINED - 1, axis=1)], axis=1)[kept]
+
+
+def accumulated(series: Array, time: Array) -> Array:
+    """The running integral over a refined axis, by Simpson's rule over pairs of its intervals, split by the parabola through their three points."""
+    left, middle, right = series[:-2:2], series[1:-1:2], series[2::2]
+    h = np.diff(time)
+    steps = np.empty(len(h))
+    steps[::2] = h[::2] * (5 * left + 8 * middle - right) / 12
+    steps[1::2] = h[1::2] * (5 * right + 8 * middle - left) / 12
+    return np.concatenate([[0.0], np.cumsum(steps)])
+
+
+# ------------------------------------------------------------------------------------------------ expressions
+
+
+def integrals_in(expr: Any) -> Iterator[Call]:
+    """The running integrals of an expression."""
+    if isinstance(expr, Call) and expr.function == "integral":
+        yield expr
+    for inner in inside(expr):
+        yield from integrals_in(inner)
+
+
+def series_scope(
+    dimensions: Mapping[str, Dimension], values: Mapping[str, Array], time: Array, parameters: Scope, top: Frame, trace: Trace | None = None
+) -> Scope:
+    """Names of saved signals as series, `time`, and the netlist's parameters; running integrals follow the steps of a run where it has a trace."""
+
+    def resolve(name: Name) -> Typed:
+        path = name_text(name, top)
+        if path in values:
+            return Typed(values[path], dimensions.get(path))
+        vector = [values[path + s] for s in (".x", ".y", ".z") if path + s in values]
+        if vector:
+            return Typed(tuple(vector), dimensions.get(path + ".x"))
+        if (derived := derived_from(name, top)) is not None:
+            return evaluate(derived, scope)
+        return Typed(time, SECOND) if plain_name(name) == "time" else parameters.resolve(name)
+
+    def running(call: Call, scope: Scope) -> Typed:
+        if len(call.arguments) != 1 or call.keywords:
+            raise InputError(Problem("E207", "integral() takes one argument", call.span))
+        fine, courses = course_of(time, values, trace)  # the kinks of abs() and max() fall where they belong
+        operand = evaluate(call.arguments[0], series_scope(dimensions, courses, fine, parameters, top))
+        dimension_ = None if operand.dimension is None else operand.dimension * SECOND
+        series = np.broadcast_to(np.asarray(operand.value, float), fine.shape)
+        if len(time) < 2:
+            return Typed(np.zeros(len(time)), dimension_)
+        total = accumulated(series, fine)
+        return Typed(total[::REFINED] if trace is None else between(fine, total, time), dimension_)
+
+    scope = Scope(resolve, {"integral": running})
+    return scope
+
+
+def computed(
+    expressions: Mapping[str, Expr],
+    dimensions: Mapping[str, Dimension],
+    values: Mapping[str, Array],
+    time: Array,
+    parameters: Scope,
+    top: Frame,
+    trace: Trace | None = None,
+) -> dict[str, tuple[Array, Signal]]:
+    """Saved expressions as series of their own."""
+    found: dict[str, tuple[Array, Signal]] = {}
+    scope = series_scope(dimensions, values, time, parameters, top, trace)
+    for text, expr in expressions.items():
+        typed: Any = evaluate(expr, scope)
+        scalars = flatten(typed.value)
+        for suffix, series in zip(suffixes(shape(typed.value)), scalars):
+            series = np.broadcast_to(np.asarray(series, float), time.shape)
+            found[text + suffix] = (series, Signal(text + suffix, unit_of(typed.dimension or dimension(None))))
+    return found

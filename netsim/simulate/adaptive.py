@@ -1,0 +1,349 @@
+"""A run of the accept/reject loop: its variable part, and the blocks of steps that Python sees."""
+
+from __future__ import annotations
+
+import time as clock
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from netsim.core.compiled.apart import address_of, plain_loops
+from netsim.core.compiled.bundle import Bundle, bundled, called
+from netsim.core.consistent import Consistent
+from netsim.core.contract import (
+    ACCEPTED,
+    ASTRAY,
+    EVENTS,
+    FACTORISATIONS,
+    FAILED,
+    FIRST_EVENT,
+    JUMPED,
+    REJECTED,
+    RESTARTED,
+    ROUGH,
+    UNTESTED,
+    Trial,
+    fill_code,
+)
+from netsim.core.history import PIECES, more_pieces
+from netsim.core.linear.factors import Factor
+from netsim.core.loop.adaptive import DONE, EVENT, FULL, GOING, advance
+from netsim.core.loop.control import FAILURES, NOW, RECOVERING, ROW, SIZE, TRACED, Control
+from netsim.core.loop.crossings import first_event, nothing_to_watch
+from netsim.core.loop.readout import Readout, longer, longer_trace, take
+from netsim.core.loop.turnover import FIRST, FLOWS, nothing_turned
+from netsim.core.newton import SINGULAR, set_time
+from netsim.core.states import load, project
+from netsim.equations.machine import Machine, with_sizes
+from netsim.initial.initial import Structure
+from netsim.initial.reactions.load_shares import Crowded, set_shares
+from netsim.initial.reactions.reactions import Reactions, find_reactions
+from netsim.initial.reactions.redundancy import badly_chosen, chosen_anew, without
+from netsim.initial.reactions.sharing_plan import plan_sharing
+from netsim.results.selection import Sampler, Selection, sampler
+from netsim.simulate.events.events import Settling, begin_truths, moved_to, settling
+from netsim.simulate.events.passing import pass_event
+from netsim.simulate.failing import failure_of, goes_on, jumped, stuck
+from netsim.simulate.methods import Method, method_named
+from netsim.simulate.options import TransientOptions
+from netsim.simulate.pivots import pivots_of
+from netsim.simulate.setup.peaks import ends_of
+from netsim.simulate.setup.run_arrays import (
+    FEATURES,
+    closing_plan,
+    consistent_plan,
+    defect_limits,
+    first_control,
+    first_factor,
+    first_readout,
+    first_trial,
+)
+from netsim.simulate.setup.sizes import set_rounding
+from netsim.text.errors import InputError, Problem, SimulationError
+
+Array = np.ndarray
+
+BLOCK_SECONDS = 0.15
+NEW_PIVOTS = 6
+LOOK, HARD = 10, 3
+"""Where constraints repeat one another: steps after which it is asked whether others should be left out, and how many failures ask for it."""
+EFFORT = (
+    *(("rejected", REJECTED), ("failed", FAILED), ("corners", EVENTS)),
+    *(("rough_steps", ROUGH), ("untested_steps", UNTESTED), ("jumps", JUMPED), ("inconsistent_points", ASTRAY)),
+)
+"""Attributes of a result, and the counters that they show."""
+
+
+@dataclass(eq=False)
+class Running:
+    """The variable part of one run: nothing of it is kept on system, machine or method. `whole`: the machine of all constraints, where some are
+    left out; `watched`: values that somebody looks at; `tried`, `jumps`: see netsim.simulate.failing."""
+
+    machine: Machine
+    structure: Structure
+    options: TransientOptions
+    method: Method
+    trial: Trial
+    control: Control
+    readout: Readout
+    plan: Consistent
+    closing: Consistent
+    factor: Factor
+    arrays: Any
+    reactions: Reactions | None
+    watch: Bundle
+    alive: list[Any] = field(default_factory=list)
+    events: Settling | None = None
+    watched: Array = field(default_factory=lambda: np.zeros(0, np.int64))
+    served: dict[bytes, tuple[Consistent, Factor, Any]] = field(default_factory=dict)
+    idle: int = 0
+    last: float = -1.0
+    bundles: dict[int, tuple[Any, Bundle]] = field(default_factory=dict)
+    whole: Machine | None = None
+    tried: list[float] = field(default_factory=lambda: [0, 0.0])
+    jumps: list[float] = field(default_factory=lambda: [0, 0.0])
+
+    def bundle(self, name: str) -> Bundle:
+        """One of its parts behind one address; parts that events exchange are kept."""
+        values = getattr(self, name)
+        key = id(values)
+        if key not in self.bundles:
+            self.bundles[key] = values, bundled(values)
+        return self.bundles[key][1]
+
+    @property
+    def now(self) -> float:
+        return float(self.control.numbers[NOW])
+
+    @property
+    def steps(self) -> int:
+        return int(self.trial.counters[ACCEPTED])
+
+    @property
+    def counters(self) -> Array:
+        return self.trial.counters
+
+    @property
+    def effort(self) -> dict[str, int]:
+        """What the loop did besides accepted steps."""
+        found = {name: int(self.counters[k]) for name, k in EFFORT}
+        return found | ({"events": len(self.events.log)} if self.events else {})
+
+    @property
+    def turnover(self) -> Array:
+        """What the run turned over (netsim.core.loop.turnover)."""
+        return self.readout.turnover
+
+    @property
+    def sampled(self) -> tuple[Array, Array, Array]:
+        """Instants, values and energy account of the samples so far."""
+        rows = int(self.control.places[ROW])
+        return self.readout.times[:rows], self.readout.values[:rows], self.readout.account[:rows]
+
+    @property
+    def traced(self) -> Array:
+        """Instant and traced signals at the nodes of every step: (steps, nodes, 1 + signals)."""
+        rows = self.readout.trace[: int(self.control.places[TRACED])]
+        return rows.reshape(-1, len(self.readout.nodes), rows.shape[1])
+
+
+def begin_adaptive(
+    machine: Machine, structure: Structure, options: TransientOptions, g: Array, reader: Sampler, corners: Array, tracer: Sampler | None = None
+) -> Running:
+    """A run from the consistent global vector g, with the first sample taken; `tracer` reads what measures and integrals ask for."""
+    try:
+        return _begin(machine, structure, options, g, reader, tracer or sampler(machine, Selection()), corners)
+    except Crowded as crowded:
+        return begin_adaptive(crowded.machine, crowded.structure, options, g, reader, corners, tracer)
+
+
+def _begin(machine: Machine, structure: Structure, options: TransientOptions, g: Array, reader: Sampler, tracer: Sampler, corners: Array) -> Running:
+    method = method_named(options.method)
+    if reason := method.refused(structure.index):
+        raise InputError(Problem("E426", reason, hint="leave `method` out: the default serves every index"))
+    machine = with_sizes(machine)
+    peaks = np.zeros(0) if options.step else ends_of(machine, options.stop, corners, method.work, options.rtol)
+    trial, size = first_trial(machine, structure, options, method, g, np.union1d(peaks, corners))
+    set_rounding(machine, trial, size, 0.0)
+    events = settling(machine, structure, method.explicit)
+    if events:
+        set_shares(machine, structure, g, events.mode(g))
+    problem, factor = machine.bundle, first_factor(machine, trial, size, 0.0)
+    watched = _watched(machine, reader, events)
+    looked = defect_limits(machine, structure, options, method, trial, watched)
+    plan, recovery = consistent_plan(machine, structure, options, method, trial, corners, 0.0, events is not None)
+    closing, closed = closing_plan(machine, structure, method, trial, 0.0)
+    arrays, alive = method.prepare(machine, factor, plan, closing)
+    control = first_control(options, method, structure, size, corners, peaks, plan, machine, looked)
+    if events and len(plan.sizes):  # values that switch have no polynomial worth a sample where nothing else moves
+        control.places[RECOVERING] = 1
+    reactions = find_reactions(machine)
+    shares, tables = plan_sharing(machine, reactions)
+    readout = first_readout(machine, reader, tracer, shares, method, control)
+    if events:
+        events.watch.spacing[0] = options.stop / FEATURES
+    watch = bundled(events.watch if events else nothing_to_watch())
+    held = [alive, recovery, closed, tables, reader, tracer]
+    parts = method, trial, control, readout, plan, closing, factor, arrays, reactions, watch
+    run = Running(machine, structure, options, *parts, held, events, watched=watched)
+    _fill(run)
+    set_time(problem, trial.g, 0.0)
+    if events:
+        begin_truths(events, trial.g)
+        pass_event(run)
+    trial.middle[:] = trial.start
+    take(problem, bundled(trial), bundled(readout), 0, 0.0)
+    run.readout.turnover[:] = nothing_turned(readout.power)
+    run.readout.turnover[FLOWS, FIRST] += run.readout.totals[0, 1]  # what impulses took at the start
+    control.places[ROW] = 1
+    return run
+
+
+def _watched(machine: Machine, reader: Sampler, events: Settling | None) -> Array:
+    """The values (by unknown) that somebody looks at: samples, conditions, delays."""
+    layout, past = machine.system.layout, machine.problem.past
+    looked = [call.gather for call in events.calls] if events else []
+    places = np.concatenate([reader.reads(layout.y, layout.history), *looked, layout.y + past.place[past.place >= 0]]).astype(np.int64)
+    return np.unique(places[(places >= layout.y) & (places < layout.y + layout.ny)]) - layout.y + layout.nk
+
+
+def _chosen_anew(run: Running, failing: bool) -> bool:
+    """Whether the run goes on from here with other constraints left out than before (see netsim.initial.reactions.redundancy)."""
+    present = run.machine.system.redundant
+    if present is None:
+        return False
+    stands, now, problem = run.trial.g.copy(), run.now, run.machine.bundle
+    set_time(problem, stands, now)
+    load(problem, stands, run.trial.start)
+    run.whole = run.whole or without(run.machine, None)
+    found = chosen_anew(run.machine, run.whole, stands) if failing or badly_chosen(run.whole, present, stands) else None
+    if found is None:
+        return False
+    _go_on(run, *found, stands)
+    return True
+
+
+def _go_on(run: Running, machine: Machine, structure: Structure, stands: Array) -> None:
+    """The run on another machine with the same unknowns, from where it stands."""
+    now, machine = run.now, with_sizes(machine)
+    if run.events:
+        try:
+            set_shares(machine, structure, stands, run.events.mode(stands))
+        except Crowded as crowded:
+            return _go_on(run, crowded.machine, crowded.structure, stands)
+    run.alive.append(run.machine)  # the table of readings may point into it
+    ends = np.union1d(run.control.peaks[:-1], run.control.corners[:-1])
+    trial, size = first_trial(machine, structure, run.options, run.method, stands, ends)
+    run.trial = trial._replace(counters=run.trial.counters, largest=run.trial.largest)
+    run.counters[RESTARTED] = 1
+    limits, resting = defect_limits(machine, structure, run.options, run.method, run.trial, run.watched)
+    run.control = run.control._replace(limits=limits, resting=resting)
+    run.machine, run.structure, run.factor = machine, structure, first_factor(machine, run.trial, size, now)
+    events, corners = run.events is not None, run.control.corners[:-1]
+    run.plan, recovery = consistent_plan(machine, structure, run.options, run.method, run.trial, corners, now, events)
+    run.closing, closed = closing_plan(machine, structure, run.method, run.trial, now)
+    run.arrays, alive = run.method.prepare(machine, run.factor, run.plan, run.closing)
+    run.reactions = find_reactions(machine)
+    shares, tables = plan_sharing(machine, run.reactions)
+    run.readout = run.readout._replace(sharing=shares)
+    if run.events:
+        run.events, run.served = moved_to(run.events, machine, structure), {}
+        run.watch = bundled(run.events.watch)
+    run.alive += [alive, recovery, closed, tables]
+    run.control.numbers[SIZE], run.control.places[FAILURES] = size, 0
+    _fill(run)
+
+
+def _pass_event(run: Running) -> None:
+    """What happens at the present instant, on a machine with more room where elements come to hold the same thing."""
+    stands = run.trial.g.copy()
+    try:
+        pass_event(run)
+    except Crowded as crowded:
+        run.trial.g[:] = stands
+        set_time(run.machine.bundle, stands, run.now)
+        load(run.machine.bundle, stands, run.trial.start)
+        _go_on(run, crowded.machine, crowded.structure, stands)
+        _pass_event(run)
+
+
+def _fill(run: Running) -> None:
+    """Compile what the loop calls by address, and the loop, or read them from the cache."""
+    problem, trial, plan, vector, real = run.machine.bundle, bundled(run.trial), bundled(run.plan), types.float64[::1], types.float64
+    projecting = address_of(project, types.boolean, problem.kind, plan.kind, vector, vector)
+    fill_code(run.method.module, run.arrays, problem, run.factor, trial, projecting, run.method.single)
+    if run.events:
+        kinds = (each.kind for each in (problem, trial, plan, run.watch))
+        run.trial.code[FIRST_EVENT] = address_of(first_event, real, types.int64, *kinds, real, real, real)
+    with plain_loops():
+        rest = (bundled(each).kind for each in (run.factor, run.trial, run.control, run.plan, run.readout))
+        advance.compile((types.int64, problem.kind, *rest, run.watch.kind, types.int64))
+
+
+def integrate_adaptive(run: Running, progress: Any) -> Problem | None:  # noqa: C901  (one case per answer of the loop)
+    """Blocks of steps until the end, a failure (returned) or an interruption (raised)."""
+    block, broken, mark, failed = 16, {}, [run.now, 0.0], [0]  # type: int, dict[int, int], list[float], list[int]
+    while True:
+        problem, (trial, control, plan, factor) = run.machine.bundle, map(run.bundle, ("trial", "control", "plan", "factor"))
+        most = LOOK if run.machine.system.redundant else block
+        started = clock.perf_counter()
+        status = called(advance, run.arrays.address, problem, factor, trial, control, plan, run.bundle("readout"), run.watch, min(block, most))
+        spent = clock.perf_counter() - started
+        if progress:
+            progress(min(1.0, run.now / run.options.stop), run.now, run.steps)
+        if status == DONE:
+            return None
+        if status not in (FULL, EVENT):
+            set_rounding(run.machine, run.trial, float(run.control.numbers[SIZE]), run.now)
+        if status == FULL:
+            _grow(run)
+        elif status == EVENT:
+            try:
+                _pass_event(run)
+            except SimulationError as error:
+                return error.problems[0]
+        elif _chosen_anew(run, _worn(run, status, failed)):
+            continue
+        elif status == GOING or goes_on(run, status):
+            if chatter := stuck(run, mark):
+                return chatter
+            block = max(4, min(10 * block, int(block * BLOCK_SECONDS / max(spent, 1e-4)))) if status == GOING else block
+        elif status == SINGULAR and broken.get(run.steps, 0) < NEW_PIVOTS:
+            broken[run.steps] = broken.get(run.steps, 0) + 1
+            if (hopeless := _new_pivots(run)) and not jumped(run):
+                return hopeless
+        elif status != SINGULAR or not jumped(run):
+            return failure_of(run, int(status))
+
+
+def _grow(run: Running) -> None:
+    """More room for what the run remembers, for its trace, or else for samples."""
+    past, readout = run.machine.problem.past, run.readout
+    if past.numbers[PIECES] == len(past.spans):
+        return more_pieces(past)
+    run.bundles.pop(id(readout))
+    full = len(readout.traces) and len(readout.trace) - run.control.places[TRACED] < len(readout.nodes)
+    run.readout = longer_trace(readout) if full else longer(readout)
+
+
+def _new_pivots(run: Running) -> Problem | None:
+    """Pivots that serve the matrix where the old ones broke down, else a smaller step; the problem where that helps no more."""
+    found = pivots_of(run.machine, run.trial.out, run.now)
+    if not isinstance(found, Problem):
+        run.counters[FACTORISATIONS] += 1
+        run.factor, run.arrays = found, run.method.with_factor(run.arrays, found)
+    elif run.options.step or run.control.numbers[SIZE] < 1e-12 * run.options.stop:
+        return found
+    else:
+        run.control.numbers[SIZE] *= 0.25
+    return None
+
+
+def _worn(run: Running, status: int, failed: list[int]) -> bool:
+    """Whether steps fail where constraints repeat one another, so that the choice of those left out may be to blame; `failed`: at the last look."""
+    if run.machine.system.redundant is None or (status == GOING and run.counters[FAILED] <= failed[0] + HARD):
+        return False
+    failed[0] = int(run.counters[FAILED])
+    return True

@@ -1,0 +1,302 @@
+"""Events: discretes and truths exchanged until they agree with a consistent point, several at one instant, impulses where states are set anew.
+
+A round takes the truths that its point gives, from them the next discretes, applies what `when` says, and solves the point again with positions,
+velocities and charges held. It ends where nothing changes any more. Velocities that `reinit` sets are an impulse: of all velocities that obey the
+constraints and take the wanted values the one nearest to those before, in the metric of kinetic energy, so that momentum is kept along everything
+that is free.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from netsim.core.compiled.bundle import Bundle, bundled, called
+from netsim.core.consistent import Consistent, make_consistent, nothing_to_recover
+from netsim.core.loop.crossings import CAREFUL, Watch, look
+from netsim.core.loop.settling import ENDLESS, LOOSE, LOST, OTHER_MODE, RESETS, ROUND, ROUNDING, ROUNDS, SETTLED, STILL, SWITCHING, rounds
+from netsim.core.problem import TIME
+from netsim.equations.batches import Batch, shares_of
+from netsim.equations.forms.events import switching
+from netsim.equations.machine import Call, Machine, call_table
+from netsim.equations.starts import StartRow, kernel_row, linear_kernel
+from netsim.initial.flat_plan import compiled_plan
+from netsim.initial.initial import Structure
+from netsim.initial.reactions.load_shares import set_shares
+from netsim.initial.recovery import Recovery, charges_held, plan_recovery, recover
+from netsim.initial.stages import Stages, level_values, solve_stage
+from netsim.simulate.events.event_log import Event, Placed, events_of
+from netsim.text.errors import Problem, SimulationError
+
+Array = np.ndarray
+
+
+@dataclass(eq=False)
+class Settling:
+    """The events of one run: kernels, places, consistent plans by the values of the discretes, and the log."""
+
+    machine: Machine
+    structure: Structure
+    watch: Watch
+    relations: list[Placed]
+    discretes: list[Placed]
+    whens: list[Placed]
+    resets: list[Placed]
+    calls: list[Call]
+    looking: Bundle
+    plans: dict[bytes, tuple[Recovery, Consistent, Bundle]] = field(default_factory=dict)
+    nothing: Bundle = field(default_factory=lambda: bundled(nothing_to_recover()))
+    log: list[Event] = field(default_factory=list)
+    recent: dict[tuple[str, str], deque[float]] = field(default_factory=dict)
+
+    @property
+    def truths(self) -> slice:
+        return slice(self.machine.system.layout.truths, self.machine.system.layout.x)
+
+    @property
+    def values(self) -> slice:
+        return slice(self.machine.system.layout.discretes, self.machine.system.layout.befores)
+
+    @property
+    def befores(self) -> slice:
+        return slice(self.machine.system.layout.befores, self.machine.system.layout.truths)
+
+    @property
+    def positions(self) -> bool:
+        """Whether anything moves, so that the same mode may find other constraints."""
+        return self.machine.system.layout.nk > 0
+
+    def mode(self, g: Array) -> bytes:
+        """What tells apart the matrices that the discretes in g give."""
+        return g[self.watch.modes].tobytes()
+
+
+def has_events(machine: Machine) -> bool:
+    """Whether anything in it changes at events."""
+    return machine.system.layout.nz + machine.system.layout.truth_count > 0
+
+
+def settling(machine: Machine, structure: Structure, careful: bool = False) -> Settling | None:
+    """The events of a machine; None where it has none."""
+    system, layout = machine.system, machine.system.layout
+    if not has_events(machine):
+        return None
+    batches = [b for b in system.batches if b.n_discretes or b.n_truths]
+    fired = sum(len(b.form.events.whens) * b.n for b in batches)
+    relations, discretes = _places(batches, layout.truth_count, "relations"), _places(batches, layout.nz, "names")
+    whens, resets, calls = [], [], []
+    first_fired, first_target = layout.truth_count + layout.nz, layout.truth_count + layout.nz + fired
+    scales = first_target + sum(len(b.form.events.resets) * b.n for b in batches)
+    for b in batches:
+        events, at = b.form.events, np.arange(b.n)
+        begin = {"next": layout.truth_count + b.first.discrete, "fired": first_fired, "target": first_target, "indicator": b.first.truth}
+        begin["scale"] = scales + b.first.truth
+        scatter = np.array([begin[kind] + k * b.n + np.arange(b.n) for kind, k in b.kernels.events.scatter], np.int32).reshape(-1, b.n)
+        gather = np.ascontiguousarray(system.gather(b, b.kernels.events).ravel())
+        calls.append(Call(b.kernels.events.program, b.n, gather, machine.parameters[id(b)], np.ascontiguousarray(scatter.ravel())))
+        whens += [Placed(b, int(k), w) for w in events.whens for k in at]
+        resets += [Placed(b, int(k), r) for r in events.resets for k in at]
+        first_fired, first_target = first_fired + len(events.whens) * b.n, first_target + len(events.resets) * b.n
+    modes = np.array([k for b in batches for i in switching(b.form) for k in b.discretes(i)], np.int64) + layout.discretes
+    table = call_table(calls, layout.uniforms)
+    if machine.element is not None:
+        from netsim.multibody.jointspace.rows import frames_first
+
+        table = np.concatenate([frames_first(machine), table])
+    setting = np.array([any(_same_when(w, r) for r in resets) for w in whens], np.int64)
+    watch = Watch(
+        table, np.zeros(scales + layout.truth_count), np.zeros(layout.truth_count),
+        np.array([p.of.timed for p in relations], np.int64),
+        np.array([p.of.strict for p in relations], np.int64), np.zeros(layout.truth_count, np.int64),
+        np.array([bool(p.of) for p in discretes], np.int64), modes, np.zeros(layout.nz), setting, np.zeros(layout.truth_count + fired, np.int64),
+        np.zeros(layout.truth_count), np.zeros(3 * layout.nk + layout.ny + 2 * layout.nq + 4 * layout.nr), np.zeros(layout.size),
+        np.zeros(2, np.int64), np.array([layout.truth_count, layout.nz, fired, layout.discretes, layout.truths, int(careful)], np.int64),
+        np.zeros((3, layout.truth_count)), np.array([np.inf, -1.0]),
+    )  # fmt: skip
+    return Settling(machine, structure, watch, relations, discretes, whens, resets, calls, bundled(watch))
+
+
+def _same_when(when: Placed, reset: Placed) -> bool:
+    """Whether a state is set anew by this `when`."""
+    return when.key == reset.key and reset.batch.form.events.whens[reset.of.when] is when.of
+
+
+def moved_to(s: Settling, machine: Machine, structure: Structure) -> Settling:
+    """The same events on a machine of the same network (other constraints left out), with what has been seen so far."""
+    found = settling(machine, structure, bool(s.watch.sizes[CAREFUL]))
+    assert found is not None
+    found.watch.peak[:], found.watch.timed[:], found.watch.spacing[0] = s.watch.peak, s.watch.timed, s.watch.spacing[0]
+    found.log, found.recent = s.log, s.recent
+    return found
+
+
+def _places(batches: list[Batch], count: int, kind: str) -> list[Placed]:
+    """What stands behind every relation or discrete, by its number."""
+    found: list[Any] = [None] * count
+    for b in batches:
+        for i, of in enumerate(getattr(b.form.events, kind)):
+            for k, number in enumerate(b.truths(i) if kind == "relations" else b.discretes(i)):
+                found[number] = Placed(b, k, of)
+    return found
+
+
+# ------------------------------------------------------------------------------------------------ at the start
+
+
+def starts_otherwise(s: Settling, g: Array) -> bool:
+    """Whether the discretes at a start do not agree with its point; g then holds their next values."""
+    begin_truths(s, g)
+    look(s.looking, g)
+    following = s.watch.found[len(s.relations) : len(s.relations) + len(s.discretes)]
+    named = s.watch.named > 0
+    if np.array_equal(following[named], g[s.values][named]):
+        return False
+    g[s.values] = g[s.befores] = np.where(named, following, g[s.values])
+    return True
+
+
+def begin_truths(s: Settling, g: Array) -> None:
+    """Truths as the point gives them, and what conditions hold, without making anything happen; samples are still to come."""
+    look(s.looking, g)
+    sampled = np.array([p.of.sampled for p in s.relations], bool)
+    indicators = s.watch.found[: len(s.relations)]
+    s.watch.peak[:] = np.maximum(s.watch.peak, s.watch.found[len(s.watch.found) - len(s.relations) :])
+    g[s.truths] = ~sampled & ((indicators < 0.0) | ((indicators == 0.0) & (s.watch.strict == 0)))
+    before = g[s.values].copy()
+    for _ in range(ROUNDS):
+        look(s.looking, g)
+        following = s.watch.found[len(s.relations) : len(s.relations) + len(s.discretes)]
+        hidden = np.array([not p.of for p in s.discretes])
+        if np.array_equal(g[s.values][hidden], following[hidden]):
+            break
+        g[s.values] = g[s.befores] = np.where(hidden, following, before)
+
+
+# ------------------------------------------------------------------------------------------------ at an instant
+
+
+def settle(s: Settling, g: Array, t: float) -> bool:
+    """Exchange truths and discretes at what g holds (consistent, time included) until nothing changes; False where nothing did.
+
+    Raises `SimulationError` where they never agree or no consistent point follows."""
+    before = g[s.values].copy()
+    s.watch.changed[:] = s.watch.stage[:] = 0
+    (plan, bundle), jumped = plan_for(s, g, t), None
+    while (answer := called(rounds, s.looking, bundle, g, jumped is not None or bundle is s.nothing)) != STILL:
+        if answer == SWITCHING:
+            raise _never_ending(t, _changed(s))
+        if answer == ENDLESS:
+            message = f"at t = {t:.9g} s discretes and the point that follows from them never agree"
+            raise SimulationError(Problem("E509", message, hint="pre() breaks such a loop"))
+        if answer == RESETS:
+            jumped = _jump(s, g)
+        elif answer == SETTLED and jumped is not None:
+            _truths_behind_jump(s, g, jumped)
+            jumped = None
+        if answer != LOST:
+            plan, bundle = plan_for(s, g, t)
+        if answer == LOST or (answer == OTHER_MODE and not len(plan.sizes)):
+            make_whole(s, g, t)
+            bundle = s.nothing
+    s.log += events_of(t, s.discretes, before, g[s.values], _changed(s))
+    return bool(s.watch.stage[ROUND])
+
+
+def _changed(s: Settling) -> list[Placed]:
+    """Relations and whens that changed anything at this instant."""
+    places = [*s.relations, *s.whens]
+    return [places[k] for k in np.flatnonzero(s.watch.changed)]
+
+
+def _never_ending(t: float, changed: list[Placed]) -> SimulationError:
+    names = sorted({f"'{place.batch.labels[place.position]}' ({place.of.text})" for place in changed[-6:]})
+    hint = "two of these conditions may exclude one another: a gap between their thresholds (hysteresis) ends it"
+    message = f"at t = {t:.9g} s conditions keep switching one another: {', '.join(names)}"
+    return SimulationError(Problem("E509", message, changed[-1].of.span, hint=hint))
+
+
+def _jump(s: Settling, g: Array) -> Array:
+    """Set states as whens say that happen; the indicators before."""
+    n, m = len(s.relations), len(s.relations) + len(s.discretes)
+    targets, fired = s.watch.found[m + len(s.whens) :].copy(), s.watch.found[m : m + len(s.whens)] > 0.5
+    indicators = s.watch.found[:n].copy()
+    happening = [when for when, now in zip(s.whens, fired) if now]
+    _set_states(s, g, [(r, targets[i]) for i, r in enumerate(s.resets) if any(_same_when(w, r) for w in happening)])
+    return indicators
+
+
+def _truths_behind_jump(s: Settling, g: Array, before: Array) -> None:
+    """Truths of indicators that an impulse has changed: a mass that a stop has taken all speed from moves neither way."""
+    look(s.looking, g)
+    now = s.watch.found[: len(s.relations)]
+    zero = (np.abs(now) <= LOOSE * s.watch.peak) & (np.abs(before - now) > LOOSE * s.watch.peak) & (s.watch.timed == 0)
+    across = (np.minimum(np.abs(now), np.abs(before - now)) > ROUNDING * s.watch.peak) & (s.watch.timed == 0)
+    g[s.truths] = np.where(zero, s.watch.strict == 0, np.where(across, now < 0.0, g[s.truths]))
+
+
+def _set_states(s: Settling, g: Array, wanted: list[tuple[Placed, float]]) -> None:
+    """The impulse (or the new charges) that gives states the values wanted, everything else as near to before as the equations allow."""
+    machine, o = s.machine, s.structure.dynamic
+    rows: dict[int, list[StartRow]] = {}
+    for place, target in wanted:
+        reset, label = place.of, place.batch.labels[place.position]
+        kernel, path = linear_kernel(place.batch.form, reset.state), f"{label}: {reset.text}"
+        if machine.element is None:
+            row = kernel_row(machine.system, place.batch, place.position, kernel, path, "value", target, reset.span)
+        else:
+            from netsim.multibody.jointspace.rows import coordinate_row
+
+            row = coordinate_row(machine, place.batch, place.position, kernel, path, target, reset.span)
+        stage = int(np.max(row.levels - o.d[row.variables]))
+        if stage >= 0:
+            hint = "reinit sets velocities and what stands under der()"
+            raise SimulationError(Problem("E511", f"'{label}' cannot set anew what is no state: {reset.text}", reset.span, hint=hint))
+        rows.setdefault(stage, []).append(row)
+    for stage in sorted(rows):
+        solve_stage(_stages(s), g, stage, rows[stage], mass_metric=machine.system.layout.nk > 0)
+
+
+def _stages(s: Settling) -> Stages:
+    system = s.machine.system
+    weights = 1.0 / np.concatenate([system.nominals, np.ones(system.layout.nq)])
+    return Stages(s.machine, s.structure.signature, s.structure.dynamic, np.ones(len(s.structure.signature.equation), bool), weights)
+
+
+def make_whole(s: Settling, g: Array, t: float) -> None:
+    """Accelerations, forces, rates and values for the discretes in g; positions, velocities and charges stay (time is in g)."""
+    before = g.copy()
+    for _ in range(2):
+        plan, bundle = plan_for(s, g, t)
+        if len(plan.sizes) and make_consistent(bundle, g):
+            return
+        g[:] = before
+        s.plans.pop(s.mode(g), None)
+    stages, d = _stages(s), s.structure.dynamic.d
+    held = np.flatnonzero(charges_held(s.machine, s.structure, level_values(s.machine, g)))
+    for k in range(1 - int(d.max(initial=0)), 1):
+        before = g.copy()
+        try:
+            solve_stage(stages, g, k, mass_metric=s.machine.system.layout.nk > 0, known=held[(d[held] + k == 0) & (s.machine.system.layout.nk == 0)])
+        except SimulationError:  # a voltage that steps at a capacitor moves its charge
+            g[:] = before
+            solve_stage(stages, g, k, mass_metric=s.machine.system.layout.nk > 0)
+
+
+def plan_for(s: Settling, g: Array, t: float) -> tuple[Consistent, Bundle]:
+    """The plan of consistent points for the discretes in g, laid out with pivots at g where it is new; and the same for compiled functions.
+
+    Raises `Crowded` where elements come to hold the same thing (netsim.initial.reactions.load_shares)."""
+    key = s.mode(g)
+    if key not in s.plans or s.positions or shares_of(s.machine.system.batches):
+        set_shares(s.machine, s.structure, g, key)
+    if key not in s.plans:
+        recovery, plan = plan_recovery(s.machine, s.structure, g, jumping=False), nothing_to_recover()
+        with suppress(SimulationError):
+            recover(recovery, g, s.machine.system.layout.state(g), float(g[TIME]))
+            plan = compiled_plan(recovery)
+        s.plans[key] = recovery, plan, bundled(plan)
+    return s.plans[key][1:]

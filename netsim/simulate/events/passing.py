@@ -1,0 +1,107 @@
+"""From the instant at which the loop stopped to the state behind it: discretes settled, the energy account kept, the next known instant found."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from netsim.core.compiled.bundle import called
+from netsim.core.contract import FRESH
+from netsim.core.loop.control import DUE, EVERY, NOW, ROW, SIZE
+from netsim.core.loop.instants import BESIDE, before, behind, next_due
+from netsim.core.loop.readout import longer
+from netsim.core.newton import CONVERGED
+from netsim.initial.diagnosis.diagnosis import table_ends
+from netsim.initial.stages import Inconsistent
+from netsim.simulate.events.event_log import crowded
+from netsim.simulate.events.events import Settling, plan_for, settle
+from netsim.simulate.setup.run_arrays import first_factor
+from netsim.text.errors import Problem, SimulationError
+
+Array = np.ndarray
+
+IDLE = 20
+"""So often an instant may be found at which nothing changes."""
+MODES = 200
+"""So many sets of switching discretes have their matrices kept."""
+AHEAD = 1e-9
+"""The share of a run that is looked ahead to see which way indicators at zero go."""
+
+
+def pass_event(run: Any) -> None:
+    """Settle the discretes at the present instant and begin anew behind it.
+
+    Energy that an impulse takes counts as dissipated. `run` is the `Running` of the loop.
+    Raises `SimulationError` where discretes never agree, or conditions switch without end."""
+    s, trial, control = run.events, run.trial, run.control
+    assert s is not None
+    problem, t = run.machine.bundle, float(control.numbers[NOW])
+    if control.places[ROW] + 4 > len(run.readout.times):
+        run.bundles.pop(id(run.readout), None)
+        run.readout = longer(run.readout)
+    bundle, readout, known = run.bundle("trial"), run.bundle("readout"), len(s.log)
+    if called(before, problem, bundle, readout, t, 0.0 if run.idle else BESIDE * abs(t)) != CONVERGED:
+        raise SimulationError(table_ends(t))
+    try:
+        settled = settle(s, trial.g, t)
+    except Inconsistent as lost:
+        raise SimulationError([replace(p, message=f"at t = {t:.9g} s {p.message}") for p in lost.problems]) from None
+    run.idle = 0 if settled or t > run.last + BESIDE * abs(t) else run.idle + 1
+    run.last = t
+    if run.idle > IDLE:
+        raise _undecided(s, trial.g, t)
+    if settled:
+        if wrong := crowded(s.log[known:], s.recent, run.options.stop):
+            raise SimulationError(wrong)
+        row = int(control.places[ROW]) if control.places[EVERY] else 0
+        size = called(behind, problem, bundle, readout, s.looking, row, t, run.options.stop, run.method.estimate, AHEAD * run.options.stop)
+        control.places[ROW] += row > 0
+        forget(run)
+        control.numbers[SIZE] = run.options.step or min(control.numbers[SIZE], size)
+    _exchange(run, t)
+    control.numbers[DUE] = called(next_due, s.looking, trial.g, t, run.options.stop)
+
+
+def _undecided(s: Settling, g: Array, t: float) -> SimulationError:
+    """E509 with the conditions that were just exchanged though nothing follows, and the one nearest to a change beside its largest value."""
+    watch = s.watch
+    margin = np.where(g[s.truths] > 0.5, -1.0, 1.0) * watch.found[: len(s.relations)] / np.maximum(watch.peak, np.finfo(float).tiny)
+    margin[watch.timed > 0] = np.inf
+    places = [s.relations[k] for k in np.flatnonzero((watch.flips > 0) | (margin == margin.min()))]
+    names = ", ".join(f"'{place.batch.labels[place.position]}' ({place.of.text})" for place in places)
+    message = f"at t = {t:.9g} s conditions hold and do not hold, to rounding: {names}"
+    return SimulationError(Problem("E509", message, places[0].of.span, hint="a gap between thresholds (hysteresis) ends it"))
+
+
+def _exchange(run: Any, t: float) -> None:
+    """Plan, pivots and arrays that serve the discretes behind an event, kept by what switches: those of before may serve badly where switches lie
+    decades apart."""
+    s, key = run.events, run.events.mode(run.trial.g)
+    if len(run.served) > MODES:
+        run.served.clear()
+        s.plans.clear()
+    plan, _ = plan_for(s, run.trial.g, t)
+    if key not in run.served or run.served[key][0] is not plan:
+        factor, arrays = run.factor, run.arrays
+        with suppress(SimulationError):
+            factor = first_factor(run.machine, run.trial, float(run.control.numbers[SIZE]), run.now)
+            arrays = run.method.with_factor(arrays, factor)
+        if run.method.explicit and len(plan.sizes):
+            arrays, alive = run.method.prepare(run.machine, factor, plan, run.closing)
+            run.alive.append(alive)
+        run.served[key] = plan, factor, arrays
+    plan, run.factor, run.arrays = run.served[key]
+    if len(plan.sizes):
+        run.plan = plan
+
+
+def forget(run: Any) -> None:
+    """Matrices of before the event serve no more."""
+    run.trial.counters[FRESH] = 0
+    if run.method.name == "radau":
+        from netsim.core.radau.arrays import HAVE
+
+        run.arrays.memory[HAVE] = 0.0

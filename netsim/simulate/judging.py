@@ -1,0 +1,110 @@
+"""What a run says of itself: whether its energy account closes, and which of its steps passed without a full test.
+
+W501   more than 1 % of the energy turned over (netsim.core.loop.turnover) is missing from the account
+E515   more than 10 % is, though the steps passed an error test and the library alone says what is stored
+W502   in given steps the method's own estimate of the error is far beyond rtol
+W503   steps were taken that did not pass the error test, a jump was passed over, or a point could not be made consistent
+
+An account that cannot close is not judged: where a component states energies at terminals of a domain that names no power.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from netsim.core.contract import ACCEPTED, ASTRAY, JUMPED, ROUGH, UNTESTED
+from netsim.core.loop.control import BY_FAR, WORST
+from netsim.core.loop.turnover import FLOWS, MISSED, level, turned_over
+from netsim.library.files import library_folder
+from netsim.network.network import Network
+from netsim.simulate.options import TransientOptions
+from netsim.text.columns import counted
+from netsim.text.errors import Problem
+
+LITTLE, MUCH = 0.01, 0.1
+"""Missing parts of the energy turned over: above the first a run warns, above the second one with an error test fails."""
+ROUNDING, UNTURNED = 1e-10, 1e-4
+"""Of the largest energies: differences below the first are rounding, below the second nothing to warn of in given steps, though what merely spins
+turns nothing over."""
+NAMES = {"euler": "implicit Euler", "generalized_alpha": "generalized-alpha"}
+SOME = 0.01
+"""Points that could not be made consistent, beside steps: fewer are counted only, since the steps they belong to passed the error test."""
+SHOWN = 3
+
+
+def energy_verdict(options: TransientOptions, network: Network, turnover: Any) -> Problem | None:
+    """W501 or E515 where the account of a run misses too much of the energy turned over; None where it closes or cannot be judged."""
+    missed = float(turnover[FLOWS, MISSED])
+    turned = max(turned_over(turnover), abs(missed))
+    tolerance = UNTURNED if options.step else ROUNDING + options.rtol
+    if not abs(missed) > max(LITTLE * turned, tolerance * level(turnover)) or not _complete(network):
+        return None
+    part = 100 * abs(missed) / turned
+    amount = f"{part:.{0 if part >= 10 else 1}f} % of the energy turned over ({abs(missed):.2g} J of {turned:.2g} J)"
+    name, own = NAMES.get(options.method, options.method), _own_statements(network)
+    if options.step:
+        message = f"{name} in steps of {options.step:g} s {_word(missed, options.method)} {amount}"
+        better = "take `method = radau`" if options.method == "euler" else "leave `step` out: its steps are then chosen by the error test"
+        hint = f"{better}, or a shorter step"
+    else:
+        message = f"the energy account of {name} misses {amount}"
+        hint = f"a smaller rtol than {options.rtol:g}, or another method; where that changes nothing, look for what acts shorter than a step"
+    if own:
+        hint += f"; or what {own} under `stores` and `dissipates` is not all that goes in and out"
+    span = network.runs[0].span if len(network.runs) == 1 else None
+    failed = not options.step and abs(missed) > MUCH * turned and not own
+    return Problem("E515" if failed else "W501", message, span, hint=hint)
+
+
+def _word(missed: float, method: str) -> str:
+    return "gained" if missed < 0 else "dissipated" if method == "euler" else "lost"
+
+
+def _complete(network: Network) -> bool:
+    """Whether every energy that a component states belongs to terminals whose domains name their power."""
+    types = {id(i.component): i.component for i in network.instances}.values()
+    return all(c.is_signal(t) or c.domain(t).power is not None for c in types if _states(c) for t in c.terminals)
+
+
+def _own_statements(network: Network) -> str:
+    """Types outside the library that state what they store or dissipate, in words; empty where there are none."""
+    types = {i.component.name: i.component for i in network.instances if not _shipped(i.component)}
+    names = [f"'{name}'" for name, component in types.items() if _states(component) and not component.is_lagrangian]
+    if not names:
+        return ""
+    return f"{' and '.join(names)} state" if len(names) < SHOWN else f"{', '.join(names[:SHOWN])} ... state"
+
+
+def _states(component: Any) -> bool:
+    d = component.definition
+    return any(each is not None for each in (d.stores, d.dissipates, d.kinetic, d.potential))
+
+
+def _shipped(component: Any) -> bool:
+    """Whether a type is of the library or made by netsim itself (`<coupled inductors>`), not written by the user in a file or as text."""
+    file = component.definition.span.file if component.definition.span else "<text>"
+    return file.startswith(str(library_folder())) or (file.startswith("<") and file != "<text>")
+
+
+def step_verdicts(options: TransientOptions, counters: Any, numbers: Any) -> list[Problem]:
+    """W502 and W503: steps in which the estimated error was not held."""
+    found: list[Problem] = []
+    steps = counted(int(counters[ACCEPTED]), "step")
+    if counters[ROUGH]:
+        message = (
+            f"in {counters[ROUGH]} of {steps} the estimated error is more than {BY_FAR:g} rtol, up to {numbers[WORST]:.2g} (rtol = {options.rtol:g})"
+        )
+        found.append(Problem("W502", message, hint="a shorter step, or leave `step` out: its steps are then chosen by the error test"))
+    passed = [
+        f"{counted(int(counters[k]), word)} {how}"
+        for k, word, how in (
+            (UNTESTED, "step", "as short as time can be counted did not pass the error test"),
+            (JUMPED, "jump", "of a circuit's values had no step across: the run went on behind it"),
+        )
+        if counters[k]
+    ]
+    if counters[ASTRAY] > SOME * counters[ACCEPTED]:
+        passed.append(f"{counted(int(counters[ASTRAY]), 'point')} could not be made consistent with all equations")
+    if passed:
+        found.append(Problem("W503", f"of {steps} {', '.join(passed)}", hint="compare with a run of a smaller rtol or another method"))
+    return found

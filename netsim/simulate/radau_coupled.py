@@ -1,0 +1,135 @@
+"""The stages of a Radau step by Newton's method itself, where the simplified one (netsim.core.methods.radau) does not get there.
+
+Simplified Newton solves all stages with the derivatives of one point. Where these change over a step as much as they are large (beside a position at
+which a mechanism's constraints lose rank, behind the knee of a law) it diverges however near the solution is, and a shorter step only comes nearer to
+that position. Here every stage has derivatives of its own, and the three are solved as one system:
+
+    block (i, j) = delta_ij K_i + (W_ij / h) D_i + ((W W)_ij / h^2) M_i         W = A^-1
+
+Steps then reach across such a position without evaluating anything at it: freedom rises there, yet what the mechanism did before, continued
+smoothly, is a solution beyond it. Costs some milliseconds, in Python; a run needs it a few times. Source of the stage equations: Hairer, Wanner,
+Solving Ordinary Differential Equations II, 1996, sec. IV.8.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy.sparse import block_array, csc_array, diags_array
+from scipy.sparse.linalg import MatrixRankWarning, splu
+
+from netsim.core.compiled.bundle import Bundle
+from netsim.core.compiled.call import run_table
+from netsim.core.contract import Trial
+from netsim.core.newton import CONVERGED, set_time
+from netsim.core.problem import ALPHA, KA, KV, KX
+from netsim.core.radau.arrays import EPS, C
+from netsim.core.states import load
+from netsim.equations.machine import Machine
+
+Array = np.ndarray
+MOST, PATIENCE = 12, 4
+"""Iterations in all, and those after which each must be nearer than the one before."""
+ROUNDING = 30.0
+"""What corrections may be beside errors, where rounding keeps them from shrinking: near a loss of rank it counts over the distance."""
+
+
+def solve_stages(machine: Machine, method: Bundle, trial: Trial, t: float, h: float, last: float) -> bool:
+    """Find the stages of the step from t to t + h into method.z; False where Newton's method does not converge from the predicted ones.
+
+    `last` is the instant at which drives are looked at for the step's end."""
+    layout, g, start = machine.system.layout, trial.g, trial.start
+    load(machine.bundle, g, start)
+    instants = [t + C[0] * h, t + C[1] * h, last]
+    z = _predicted(layout, start, h)
+    rounding = 0.5 * EPS * method.eigenvalues[0] / (h * trial.tolerances[0]) if layout.nk else 0.0
+    tolerance, before = max(float(trial.tolerances[1]), rounding), np.inf
+    for iteration in range(MOST):
+        found = _linearised(machine, method, trial, z, h, instants)
+        change = None if found is None else _solved(*found)
+        if change is None:
+            return False
+        z -= change
+        size = _size(trial, layout.nk, change, method.eigenvalues[0] / h)
+        if size <= tolerance or (size <= ROUNDING and size > 0.5 * before):
+            method.z[:] = z
+            return True
+        if not size < (1e12 if iteration < PATIENCE else before):
+            return False
+        before = size
+    return False
+
+
+def _predicted(layout: Any, start: Array, h: float) -> Array:
+    """x by v and a of the beginning, values as they are there."""
+    nk = layout.nk
+    steps = C[:, None] * h
+    motion = steps * (start[nk : 2 * nk] + 0.5 * steps * start[2 * nk : 3 * nk])
+    return np.hstack([motion, np.tile(start[3 * nk : 3 * nk + layout.ny], (3, 1))])
+
+
+def _size(trial: Trial, nk: int, change: Array, rate: float) -> float:
+    """The largest correction beside what an error may be; algebraic values that no test weighs count for nothing."""
+    weight = np.append(np.maximum(1.0 / trial.scale[:nk], rate / trial.scale[nk : 2 * nk]), (trial.exponent[2 * nk :] == 0) / trial.scale[2 * nk :])
+    return float(np.abs(change * weight).max(initial=0.0)) if np.all(np.isfinite(change)) else np.inf
+
+
+def _linearised(machine: Machine, method: Bundle, trial: Trial, z: Array, h: float, instants: list[float]) -> tuple[Any, Array] | None:
+    """Matrix (3 n, 3 n) and residuals (3, n) of the stages; None where they are not finite or a table ends."""
+    layout, system, problem = machine.system.layout, machine.system, machine.problem
+    nk, ny, nq, n, nnz = layout.nk, layout.ny, layout.nq, system.n, system.pattern.nnz
+    g, out, start, w = trial.g, trial.out, trial.start, method.w
+    v = w @ z[:, :nk] / h
+    a = w @ (v - start[nk : 2 * nk]) / h
+    q, residuals = np.zeros((3, nq)), np.zeros((3, n))
+
+    def to_stage(i: int) -> bool:
+        reached = set_time(machine.bundle, g, instants[i]) == CONVERGED
+        g[layout.x : layout.history] = np.concatenate([start[:nk] + z[i, :nk], v[i], a[i], z[i, nk:]])
+        return bool(reached)
+
+    for i in range(3 if nq else 0):
+        to_stage(i)
+        out[layout.charge_results : layout.charge_results + nq] = 0.0
+        run_table(method.charges, g, out)
+        q[i] = out[layout.charge_results : layout.charge_results + nq]
+    rate = w @ (q - start[3 * nk + ny : 3 * nk + ny + nq]) / h
+    blocks: list[list[Any]] = []
+    for i in range(3):
+        if not to_stage(i):
+            return None
+        g[ALPHA], g[layout.history : layout.step_size] = 0.0, rate[i]
+        out[:] = 0.0
+        run_table(problem.residual, g, out)
+        residuals[i] = out[:n]
+        powers = np.zeros((3, nnz))
+        for k, s in enumerate((0.0, 1.0 / h, -1.0 / h)):
+            g[[KX, KV, KA, ALPHA]] = 1.0, s, s * s, s
+            g[layout.history : layout.step_size] = rate[i] - s * q[i]
+            out[:] = 0.0
+            run_table(problem.jacobian, g, out)
+            powers[k] = out[layout.entries : layout.entries + nnz]
+        linear, square = 0.5 * (powers[1] - powers[2]), 0.5 * (powers[1] + powers[2]) - powers[0]
+        blocks.append([_part(system, (i == j) * powers[0] + w[i, j] * linear + (w @ w)[i, j] * square) for j in range(3)])
+    matrix = csc_array(block_array(blocks))
+    return (matrix, residuals) if np.all(np.isfinite(matrix.data)) and np.all(np.isfinite(residuals)) else None
+
+
+def _part(system: Any, entries: Array) -> Any:
+    return csc_array((entries, system.pattern.indices, system.pattern.indptr), shape=(system.n, system.n))
+
+
+def _solved(matrix: Any, residuals: Array) -> Array | None:
+    """matrix^-1 residuals by stages, equilibrated; None where it is singular."""
+    rows = 1.0 / np.maximum(abs(matrix).max(axis=1).toarray().ravel(), 1e-300)
+    scaled = diags_array(rows) @ matrix
+    columns = 1.0 / np.maximum(abs(scaled).max(axis=0).toarray().ravel(), 1e-300)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", MatrixRankWarning)
+            factor = splu(csc_array(scaled @ diags_array(columns)))
+    except (RuntimeError, MatrixRankWarning):
+        return None
+    return (columns * factor.solve(rows * residuals.ravel())).reshape(residuals.shape)

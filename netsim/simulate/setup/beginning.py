@@ -1,0 +1,166 @@
+"""Where a run begins: a consistent start, or the equilibrium, of the machine without constraints that repeat one another there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from netsim.core.history import begin_past
+from netsim.equations.batches import shares_of
+from netsim.equations.machine import Machine, rebuilt, with_past
+from netsim.equations.starts import start_rows, with_written_discretes
+from netsim.equations.system import without_redundant
+from netsim.initial.assembly import sizes_of_machine, speaks_of_positions
+from netsim.initial.change_point import check_drawn_apart
+from netsim.initial.charts import recharted
+from netsim.initial.initial import Change, Structure, consistent_start, resumed_start, search_start, set_charges, structure_of
+from netsim.initial.reactions.load_shares import Crowded, set_shares, with_room
+from netsim.initial.reactions.redundancy import joined, repeated
+from netsim.initial.static.equilibrium import Equilibrium, equilibrium
+from netsim.multibody.recursion.bodies import network_tree
+from netsim.multibody.recursion.starts import placed as tree_placed
+from netsim.multibody.recursion.states import translation
+from netsim.simulate.events.events import ROUNDS, has_events, settling, starts_otherwise
+from netsim.simulate.setup.choice import formulated
+from netsim.text.errors import InputError, Problem, SimulationError
+
+Array = np.ndarray
+Start = tuple[Array, list[Change]]
+
+
+def begun(
+    machine: Machine, structure: Structure, start: str = "", origin: Array | None = None, stands: bool = False
+) -> tuple[Machine, Structure, Array, list[Change]]:
+    """The machine that is run, its structure, its consistent start, and what moved off its default or its written start.
+
+    `start` is "" (mechanics where it is drawn, all else in the static solution), "static" (all in equilibrium) or "rest"; an `origin` is the point
+    to begin at; the bodies of a machine that `stands` are where the written starts say. Written starts hold in any case.
+    Raises `InputError` and `SimulationError` where there is no such point."""
+    return _agreeing(with_past(machine), structure, origin, lambda m, s, o: _begun(m, s, start, o, stands))
+
+
+def _agreeing(machine: Machine, structure: Structure, origin: Array | None, find: Callable[..., Any]) -> Any:
+    """What `find` finds for the machine once its discretes agree with the point: the third part of the answer is, or holds, the point."""
+    if not has_events(machine):
+        return find(machine, structure, origin)
+    machine = with_written_discretes(machine)
+    for _ in range(ROUNDS):
+        found = find(machine, structure, origin)
+        g = found[2] if isinstance(found[2], np.ndarray) else found[2].g
+        events = settling(found[0], found[1])
+        if events is None or not starts_otherwise(events, g):
+            return found
+        try:
+            set_shares(found[0], found[1], g, events.mode(g))
+        except Crowded as crowded:  # elements that hold the same thing
+            set_shares(crowded.machine, crowded.structure, g, events.mode(g))
+            room = shares_of(crowded.machine.system.batches)
+            assert room is not None
+            machine, structure = with_room(machine, structure, room)
+        changed, was, now = machine.g.copy(), machine.g[events.values], g[events.values]
+        undecided = {p.key: p for p, old, new in zip(events.discretes, was, now) if p.of and old != new}
+        conditions = [p for p in events.relations if p.key in undecided]
+        changed[events.values] = changed[events.befores] = g[events.values]
+        machine = replace(machine, g=changed)
+        if origin is not None:
+            origin = origin.copy()
+            part = origin[len(origin) - len(g) :]
+            part[events.values] = part[events.befores] = g[events.values]
+    places = [(p, p.of.text) for p in conditions] or [(p, p.of) for p in undecided.values()]
+    names = ", ".join(f"'{p.batch.labels[p.position]}' ({text})" for p, text in places)
+    span = conditions[0].of.span if conditions else None
+    hint = "write `start` for the discretes, or keep thresholds apart"
+    raise SimulationError(Problem("E509", f"at the start conditions keep switching one another: {names}", span, hint=hint))
+
+
+def _begun(machine: Machine, structure: Structure, start: str, origin: Array | None, stands: bool) -> tuple[Machine, Structure, Array, list[Change]]:
+    if origin is not None:
+        begin_past(machine.problem.past, origin, at_rest=False)
+        return _reduced(machine, structure, lambda m, s: (resumed_start(m, s, origin), []))
+    drawn = machine.g
+    if start != "static" and not stands:
+        machine = placed(machine)
+    if start == "rest":
+        return _reduced(machine, structure, lambda m, s: consistent_start(m, s, at_rest=True, unplaced=drawn))
+    if start == "static":
+        machine, structure, found = settled(machine, structure)
+        return machine, structure, *consistent_start(replace(machine, g=found.g), structure, drawn=machine.g)
+    return _reduced(machine, structure, lambda m, s: _drawn(m, s, drawn))
+
+
+def placed(machine: Machine) -> Machine:
+    """The machine with its bodies where the written starts say, where they form a tree: joint coordinates that no start speaks of are 0."""
+    if not machine.system.layout.nk or not any(map(speaks_of_positions, start_rows(machine.system, machine.values))):
+        return machine
+    try:
+        found = tree_placed(machine, translation(machine, network_tree(machine)))
+    except InputError:
+        return machine
+    return found[0] if found else machine
+
+
+def settled(machine: Machine, structure: Structure, t: float = 0.0, formulation: str = "absolute") -> tuple[Machine, Structure, Equilibrium]:
+    """The machine that is solved, its structure, and its equilibrium under the sources' values at time t; `formulation`: in which coordinates.
+
+    Raises `InputError` (E439) where a tree is asked for and there is none."""
+    return _agreeing(with_past(machine), structure, None, lambda m, s, _: _settled(m, s, t, formulation))
+
+
+def _settled(machine: Machine, structure: Structure, t: float, formulation: str) -> tuple[Machine, Structure, Equilibrium]:
+    machine, structure, g, _ = _reduced(machine, structure, lambda m, s: (search_start(m, s, t), []))
+    machine, structure, g, _ = formulated(machine, structure, g, formulation)
+    found = equilibrium(machine, g, sizes_of_machine(machine))
+    recharted(machine.system, found.g, all_of_them=True)  # signals read R itself
+    set_charges(machine, found.g)
+    return machine, structure, found
+
+
+def _drawn(machine: Machine, structure: Structure, drawn: Array) -> Start:
+    """The usual start, `drawn` before anything was placed; where its static solution is hard to find and nothing moves, from the values that the
+    homotopy ladder finds."""
+    try:
+        return consistent_start(machine, structure, unplaced=drawn)
+    except SimulationError:
+        layout = machine.system.layout
+        if layout.nk:
+            raise
+        try:
+            point = settled(machine, structure)[2].g
+        except (SimulationError, InputError):
+            point = None
+        if point is None:
+            raise
+        g = machine.g.copy()
+        g[layout.y : layout.history] = point[layout.y : layout.history]
+        return consistent_start(replace(machine, g=g), structure)
+
+
+def _reduced(machine: Machine, structure: Structure, start: Callable[[Machine, Structure], Start]) -> tuple[Machine, Structure, Array, list[Change]]:
+    """A start; where constraints turn out to repeat one another there, that of the machine without them."""
+    g, changes = start(machine, structure)
+    found = repeated(machine, g) if machine.system.layout.nk else None
+    if found is None:
+        return machine, structure, g, changes
+    system = without_redundant(machine.system, joined(machine.system.redundant, found))
+    reduced, structure = rebuilt(machine, system), structure_of(system)
+    g, changes = start(reduced, structure)
+    check_drawn_apart(machine, found, reduced, structure, g)
+    return reduced, structure, g, changes
+
+
+def listed(changes: Sequence[Change], most: int = 12) -> str:
+    """What moved to close the start, in words: written starts first, then the largest changes of defaults."""
+    words = [c.text for c in sorted(changes, key=lambda c: (c.kind != "start", -c.size))[:most]]
+    return "; ".join(words + ([f"and {len(changes) - most} more"] if len(changes) > most else []))
+
+
+def told(changes: Sequence[Change]) -> dict[str, str]:
+    """The attributes of a result that say what moved to close the start, positions of these, and what begins far from its operating point."""
+    return {
+        "start_changes": listed([c for c in changes if c.kind != "far"]),
+        "start_moves": listed([c for c in changes if c.kind not in ("velocity", "far")]),
+        "notes": listed([c for c in changes if c.kind == "far"]),
+    }

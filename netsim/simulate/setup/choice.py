@@ -1,0 +1,68 @@
+"""Which coordinates a run has: those of all bodies (`absolute`), those of joints (`tree`), or those of joints wherever they serve (`auto`)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from netsim.equations.machine import Machine
+from netsim.initial.initial import Structure, structure_of
+from netsim.initial.reactions.redundancy import repeated, without
+from netsim.initial.recovery import plan_recovery, recover
+from netsim.results.selection import Sampler
+from netsim.structure.levels import StructurallySingular
+from netsim.text.columns import counted
+from netsim.text.errors import InputError, Problem
+
+Array = np.ndarray
+
+
+def formulated(machine: Machine, structure: Structure, g: Array, formulation: str) -> tuple[Machine, Structure, Array, str]:
+    """The machine that is run, its levels, its consistent point, from those of the absolute formulation; and what was chosen, in words.
+
+    Raises `InputError` where `tree` is asked for and cannot serve; `auto` then stays with the coordinates of all bodies."""
+    if formulation == "absolute":
+        return machine, structure, g, ""
+    try:
+        tree, levels, point = _in_joint_coordinates(machine, g)
+    except InputError as refused:
+        if formulation == "tree":
+            raise
+        return machine, structure, g, f"in the coordinates of all bodies: {refused.problems[0].message}"
+    return tree, levels, point, f"in the coordinates of joints: {counted(tree.system.n, 'unknown')} instead of {machine.system.n}"
+
+
+def _in_joint_coordinates(machine: Machine, g: Array) -> tuple[Machine, Structure, Array]:
+    from netsim.multibody.jointspace.element import joint_machine
+    from netsim.multibody.jointspace.spanning import is_body
+    from netsim.multibody.jointspace.start import in_joint_coordinates
+
+    network = machine.system.network
+    if not any(is_body(node.domain) for node in network.nodes):
+        message = "formulation = tree is for bodies in space or in the plane, and this network has none"
+        raise InputError(Problem("E439", message, hint="leave `formulation` out"))
+    tree = joint_machine(network, machine.values, machine.earlier)
+    tree.problem.past.before[:] = machine.problem.past.before
+    point = in_joint_coordinates(machine, g, tree)
+    repeats = repeated(tree, point) if machine.system.redundant is not None else None
+    if repeats is not None:
+        tree = without(tree, repeats)
+    levels = tree.element.levels
+    try:
+        structure = structure_of(tree.system, found=levels.signature)
+    except StructurallySingular:
+        message = "formulation = tree finds no way to solve this network for the coordinates of its joints"
+        raise InputError(Problem("E439", message, hint="say formulation = absolute")) from None
+    levels.check(structure.dynamic)
+    bent = any(batch.form.coordinates for batch in tree.system.batches)
+    if repeats is not None or bent:  # other reactions are held at zero than in absolute coordinates, which know no accelerations of bending
+        point = recover(plan_recovery(tree, structure, point), point, tree.system.layout.state(point), 0.0)
+    return tree, structure, point
+
+
+def observing(machine: Machine, reader: Sampler) -> Sampler:
+    """The reader that first completes a point with what follows from the joints' coordinates."""
+    if machine.element is None:
+        return reader
+    return replace(reader, table=np.concatenate([machine.element.observed, reader.table]))

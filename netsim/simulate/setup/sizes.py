@@ -1,0 +1,157 @@
+"""Sizes of quantities that a run does not show yet: what its start and its sources will move, and what rounding leaves of what stays zero.
+
+Before the first step. A run may begin with zeros, whose size only its way shows. One implicit step from the start, linearised, with a = 0 and q' = 0
+held against what drives and the start's own forces ask for,
+
+    J(h) dz = F(x, v, a = 0, y, q' = 0, drives),
+
+gives the static answer where h is long, F h^2/m of a free mass, and the velocity x/T of an oscillator where h is near T. So the largest dz over steps
+from the whole run down to a thousand-millionth of it says how far things go. A drive counts with its largest mean over a time h. An answer too large
+does no harm: no quantity is measured by more than its nominal size for the sake of others (netsim.core.scales).
+
+On the way. The terms of equation i are known to eps T_i, T_i = sum |dF_i/dz_j| |z_j|; J^-1 of that (signs at random, twice) is what rounding makes
+of the unknowns, of a pendulum at rest or the current of a balanced bridge. An error test that asked for less would shorten steps for ever.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from scipy.integrate import cumulative_trapezoid
+from scipy.sparse import csc_array
+from scipy.sparse.linalg import splu
+
+from netsim.core.compiled.call import run_table
+from netsim.core.contract import RTOL, Trial
+from netsim.core.newton import set_time
+from netsim.core.problem import ALPHA, KA, KV, KX, A
+from netsim.core.scales import ROUNDED, SO_FAR
+from netsim.core.states import load
+from netsim.equations.machine import Machine
+
+Array = np.ndarray
+
+SMALL = 1e-3
+"""The share of its nominal size below which a kind's largest value may be rounding."""
+TIMES = 20.0
+"""So many times the rounding of the equations' terms passes the error test."""
+AHEAD = 30.0
+"""Steps grow: what rounding leaves is asked for at this multiple of the present one too."""
+LADDER = 10.0 ** -np.arange(10)
+"""Steps whose answers are asked for before a run, as shares of it."""
+INSTANTS = 20
+"""About so many instants are looked at for the sake of functions of time in the text of components."""
+EPS = 2.220446049250313e-16
+
+
+def set_answers(machine: Machine, trial: Trial, stop: float, times: Array, drives: Array, ends: Array) -> None:
+    """How far the start and the sources move things, into trial.sizes, where that is not known; `drives`: sampled over the run (times, drives);
+    `ends`: instants at which functions of time in the text of components do something."""
+    nominal = _nominal(trial)
+    if not (trial.sizes[SO_FAR] < nominal).any():
+        return
+    layout, nk = machine.system.layout, machine.system.layout.nk
+    sums = cumulative_trapezoid(drives - drives[:1], times, axis=0, initial=0.0)
+    acting = [_forces(machine, _stands(machine, trial, t)) for t in ends[:: max(1, len(ends) // INSTANTS)]]
+    stands = _stands(machine, trial, 0.0)
+    for share in LADDER:
+        h, g = share * stop, stands.copy()
+        g[layout.drives : layout.drives + layout.nd] = drives[0] + [_largest_mean(times, each, h) for each in sums.T]
+        forces = np.column_stack([_forces(machine, g), *acting])
+        change = _solved(machine, _entries(machine, stands, 1.0, 1.0 / h, 1.0 / h**2, 1.0 / h), forces)
+        if change is not None:
+            found = np.concatenate([change[:nk], change[:nk] / h, change[nk:]])
+            np.maximum.at(trial.sizes[SO_FAR], trial.kind, np.minimum(found, trial.nominal))
+
+
+def _forces(machine: Machine, g: Array) -> Array:
+    """F at the start held still, with the time and the drives of g, in place."""
+    layout, first, out = machine.system.layout, machine.problem.sizes[A], np.zeros(machine.system.out_size)
+    g[first : first + layout.nk] = 0.0
+    g[layout.history : layout.step_size] = 0.0
+    g[ALPHA] = 0.0
+    run_table(machine.problem.residual, g, out)
+    return out[: machine.system.n]
+
+
+def _largest_mean(times: Array, sums: Array, h: float) -> float:
+    """The mean of largest magnitude over a window of size h, from the integral up to each of these times."""
+    begins = np.union1d(times[times <= times[-1] - h], np.maximum(times - h, 0.0))
+    means = (np.interp(begins + h, times, sums) - np.interp(begins, times, sums)) / h
+    return float(means[np.abs(means).argmax()])
+
+
+def set_rounding(machine: Machine, trial: Trial, h: float, t: float) -> None:
+    """What rounding leaves of every kind that is small, into trial.sizes; nothing where the step's matrix is singular."""
+    nominal = _nominal(trial)
+    small = trial.sizes[SO_FAR] < SMALL * nominal
+    if not small.any() or not h > 0.0:
+        return
+    found = np.zeros(len(nominal))
+    for step in (h, AHEAD * h):
+        left = _left(machine, trial, step, t)
+        if left is not None:
+            np.maximum.at(found, trial.kind, left)
+    trial.sizes[ROUNDED] = np.where(small, np.minimum(TIMES * found, trial.tolerances[RTOL] * nominal), 0.0)
+
+
+def _nominal(trial: Trial) -> Array:
+    """The largest nominal size of every kind."""
+    found = np.zeros(trial.sizes.shape[1])
+    np.maximum.at(found, trial.kind, trial.nominal)
+    return found
+
+
+def _left(machine: Machine, trial: Trial, h: float, t: float) -> Array | None:
+    """What the rounding of the equations' terms makes of positions, velocities and values (2 nk + ny) in a step of size h."""
+    system, layout, state = machine.system, machine.system.layout, trial.start
+    nk, n = layout.nk, system.n
+    levels = [np.maximum(np.abs(state[:nk]), machine.problem.reach), np.abs(state[nk : 2 * nk]), np.abs(state[2 * nk : 3 * nk])]
+    values = np.abs(state[3 * nk : 3 * nk + layout.ny])
+    terms, stands, pattern = np.zeros(n), _stands(machine, trial, t), system.pattern
+    columns = np.repeat(np.arange(n), np.diff(pattern.indptr))
+    for level in range(3 if nk else 1):
+        sizes = np.concatenate([levels[level], values if level == 0 else np.zeros(layout.ny)])
+        kx, kv, ka = np.eye(3)[level]
+        np.add.at(terms, pattern.indices, np.abs(_entries(machine, stands, kx, kv, ka, 1.0 / h)) * sizes[columns])
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], (n, 2))
+    change = _solved(machine, _entries(machine, stands, 1.0, 1.0 / h, 1.0 / h**2, 1.0 / h), EPS * terms[:, None] * signs)
+    return None if change is None else np.concatenate([change[:nk], change[:nk] / h, change[nk:]])
+
+
+def _stands(machine: Machine, trial: Trial, t: float) -> Array:
+    """A global vector at the beginning of a step."""
+    g = trial.g.copy()
+    load(machine.bundle, g, trial.start)
+    set_time(machine.bundle, g, t)
+    return g
+
+
+def _entries(machine: Machine, g: Array, kx: float, kv: float, ka: float, alpha: float) -> Array:
+    """Entries of the step's matrix at g with these coefficients."""
+    system = machine.system
+    g[[KX, KV, KA, ALPHA]] = kx, kv, ka, alpha
+    out = np.zeros(system.out_size)
+    run_table(machine.problem.jacobian, g, out)
+    return out[system.layout.entries : system.layout.entries + system.pattern.nnz]
+
+
+def _solved(machine: Machine, entries: Array, right: Array) -> Array | None:
+    """The largest |matrix^-1 right| of each unknown over the columns, equilibrated; None where the matrix is singular or not finite."""
+    if not (np.isfinite(entries).all() and np.isfinite(right).all()):
+        return None
+    pattern, n, size = machine.system.pattern, machine.system.n, np.abs(entries)
+    columns, rows = np.repeat(np.arange(n), np.diff(pattern.indptr)), np.full(n, 1e-300)
+    np.maximum.at(rows, pattern.indices, size)
+    each = np.full(n, 1e-300)
+    np.maximum.at(each, columns, size / rows[pattern.indices])
+    scaled = csc_array((entries / rows[pattern.indices] / each[columns], pattern.indices, pattern.indptr), shape=(n, n))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            change = splu(scaled).solve(right / rows[:, None])
+    except RuntimeError:
+        return None
+    change = (np.abs(change) / each[:, None]).max(axis=1)
+    return change if np.isfinite(change).all() else None

@@ -1,0 +1,83 @@
+"""How often each variable depends on differentiated constraints: what an error test must know of the index.
+
+From the offsets (c, d) of the signature method: the highest derivative of variable j depends on constraints differentiated
+
+    E_j = max over the equation i matched to j of  c_i  and  E_j' + l + c_i - d_j'  over every z_j'^(l) in it
+
+times; its l-th derivative, l <= d_j, on max(0, E_j + l - d_j). 0 is what an ODE or an index-1 equation determines. The velocities of constrained
+masses have 1 and their multipliers 2: an implicit step finds them only with errors 1/h and 1/h^2 times those of positions, so tests weigh them with
+h and h^2 (Hairer, Wanner, Solving Ordinary Differential Equations II, sec. VII.7) or leave them out.
+A value that follows accelerations at once (the force of a prescribed one) has 1 at least: an implicit step's estimate sees it through the second
+difference of positions.
+A charge of nothing (a junction without capacitance) has no rate that could be wrong: E = 0, whatever c is.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from netsim.equations.system import System
+from netsim.initial.initial import Structure
+from netsim.structure.levels import offsets
+
+Array = np.ndarray
+
+
+def exponents(system: System, structure: Structure) -> Array:
+    """Powers of h for positions, velocities and values, one after the other (2 nk + ny); positions that belong to states have 0."""
+    o, s = structure.dynamic, structure.signature
+    highest = np.zeros(s.size + 1, np.int64)
+    matched = o.match >= 0
+    highest[o.match[matched]] = o.c[matched]
+    alone = np.bincount(s.equation[s.kept], minlength=s.size + 1)[: s.size] == 1
+    alone[: system.n] = False
+    highest[o.match[matched & alone]] = 0
+    kept = s.kept & matched[np.maximum(s.equation, 0)]
+    target, source = o.match[s.equation[kept]], s.variable[kept]
+    shift = s.level[kept] + o.c[s.equation[kept]] - o.d[source]
+    for _ in range(s.size):
+        updated = highest.copy()
+        np.maximum.at(updated, target, highest[source] + shift)
+        if np.array_equal(updated, highest):
+            break
+        highest = updated
+    layout = system.layout
+    lowest = highest[: layout.n] - o.d[: layout.n]
+    nk = layout.nk
+    found = np.maximum(0, np.concatenate([lowest[:nk], lowest[:nk] + 1, lowest[nk:]]))
+    if found[:nk].any():
+        found[:nk][_with_states(structure)[:nk]] = 0
+    found[2 * nk :] = np.maximum(found[2 * nk :], _of_accelerations(structure, nk, layout.n))
+    return found
+
+
+def _of_accelerations(structure: Structure, nk: int, n: int) -> Array:
+    """Which values (of nk .. n) follow accelerations at once, directly or through other values."""
+    o, s = structure.dynamic, structure.signature
+    kept = s.kept & (o.match[np.maximum(s.equation, 0)] >= 0)
+    target, source, level = o.match[s.equation[kept]], s.variable[kept], s.level[kept]
+    follows = np.zeros(s.size + 1, bool)
+    follows[target[(source < nk) & (level == 2)]] = True
+    follows[:nk] = follows[n:] = False
+    between = (target >= nk) & (target < n) & (source >= nk) & (source < n)
+    while not follows[reached := target[between & follows[source]]].all():
+        follows[reached] = True
+    return follows[nk:n]
+
+
+def _with_states(structure: Structure) -> Array:
+    """Which variables belong to a block that has states of its own: to equations that must be solved together and leave sum d - sum c > 0 free. What
+    relaxes (behind a damper whose end is prescribed) is a state, although it follows derivatives of constraints."""
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    s = structure.signature
+    o = offsets(s, np.zeros(s.size, np.int64), match=structure.dynamic.match)
+    kept = s.kept & (o.match[np.maximum(s.equation, 0)] >= 0)
+    target, source = o.match[s.equation[kept]], s.variable[kept]
+    graph = csr_matrix((np.ones(len(target)), (target, source)), shape=(s.size, s.size))
+    block = connected_components(graph, directed=True, connection="strong")[1]
+    free = np.bincount(block, weights=o.d, minlength=s.size)
+    matched = np.flatnonzero(o.match >= 0)
+    free -= np.bincount(block[o.match[matched]], weights=o.c[matched], minlength=len(free))
+    return free[block] > 0

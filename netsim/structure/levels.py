@@ -1,0 +1,194 @@
+"""Differentiation levels by the signature-matrix method: how often each equation must be differentiated, and each variable is.
+
+Variables are the unknowns (a kinematic one counts by its position: level 0, 1, 2 = x, v, a) and the charges under der(); equations are
+their rows and the charges' definitions. sigma_ij is the highest level of variable j in equation i. A transversal of largest total sigma
+and the smallest offsets with d_j - c_i >= sigma_ij (equality on it) give c_i and d_j (J. Pryce, BIT 41, 2001). Solving in
+stages k = -max d .. 0 the equations F_i^(c_i + k) = 0 for the variables z_j^(d_j + k) makes every level of a point consistent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from netsim.equations.batches import Batch, parameters_of
+from netsim.equations.kernels.reference import zeros
+from netsim.equations.system import System
+from netsim.network.values import Values
+from netsim.text.parse import without_collector
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Signature:
+    """All (equation, variable, level) triples, batch by batch in the order of the level kernels' outputs; ground is -1. Those in `resting` count
+    where all rests: in a run, what is delayed follows from the past."""
+
+    equation: Array
+    variable: Array
+    level: Array
+    size: int
+    resting: Array
+
+    @cached_property
+    def moving(self) -> Signature:
+        """The signature of a run."""
+        return replace(self, equation=np.where(self.resting, -1, self.equation)) if self.resting.any() else self
+
+    @property
+    def kept(self) -> Array:
+        return (self.equation >= 0) & (self.variable >= 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Offsets:
+    """c_i per equation, d_j per variable; `unmatched` equations where the structure is singular."""
+
+    c: Array
+    d: Array
+    match: Array
+
+
+class StructurallySingular(Exception):
+    """No transversal: these equations determine fewer variables than they are; and these variables stay undetermined."""
+
+    def __init__(self, equations: Array, variables: Array):
+        self.equations, self.variables = equations, variables
+        super().__init__(f"{len(equations)} equations without a variable")
+
+
+def equation_numbers(system: System, batch: Batch, row: int) -> Array:
+    """The equations that row `row` of a batch's form adds to: node and own rows, then definitions of charges."""
+    if row < len(batch.form.rows):
+        return batch.row(batch.form.rows[row])
+    return system.n + batch.charges(row - len(batch.form.rows))
+
+
+def signature(system: System) -> Signature:
+    """The signature of a system, from the sparsity of its component types alone."""
+    equations, variables, levels, resting = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0, bool)]
+    for batch in system.batches:
+        for _, row, key, level in batch.kernels.levels.scatter:
+            resting.append(np.full(batch.n, key[0] == "resting"))
+            equations.append(equation_numbers(system, batch, row))
+            variables.append(_variables(system, batch, key))
+            levels.append(np.full(batch.n, level))
+    equation, variable, level = map(np.concatenate, (equations, variables, levels))
+    return Signature(equation, variable, level, system.n + system.layout.nq, np.concatenate(resting))
+
+
+def _variables(system: System, batch: Batch, key: Any) -> Array:
+    return system.n + batch.charges(key[1]) if key[0] == "charge" else batch.columns(key)
+
+
+def offsets(found: Signature, least: Array, chosen: Array | None = None, match: Array | None = None) -> Offsets:
+    """The smallest offsets with d_j >= least_j, over the triples marked in `chosen` (all by default), on a known transversal or a new one.
+
+    Raises `StructurallySingular` where equations cannot be matched to variables.
+    """
+    kept = found.kept if chosen is None else found.kept & chosen
+    equation, variable, level = found.equation[kept], found.variable[kept], found.level[kept]
+    rows, columns = np.unique(equation), np.unique(variable)
+    i, j, sigma = _highest(np.searchsorted(rows, equation), np.searchsorted(columns, variable), level, len(columns))
+    if match is None:
+        try:
+            transversal = _transversal(i, j, sigma, len(rows), len(columns), rows, columns)
+        except StructurallySingular as singular:
+            if chosen is not None:
+                raise
+            nowhere = np.setdiff1d(np.arange(found.size), columns)  # unknowns that no equation mentions
+            raise StructurallySingular(singular.equations, np.concatenate([singular.variables, nowhere])) from None
+    else:
+        transversal = np.searchsorted(columns, match[rows])
+    c, d = _smallest(i, j, sigma, transversal, least[columns])
+    full_c, full_d = np.zeros(found.size, np.int64), np.zeros(found.size, np.int64)
+    full_c[rows], full_d[columns] = c, d
+    full_match = np.full(found.size, -1)
+    full_match[rows] = columns[transversal]
+    return Offsets(full_c, full_d, full_match)
+
+
+def _highest(i: Array, j: Array, sigma: Array, width: int) -> tuple[Array, Array, Array]:
+    """One triple per (i, j): the largest level."""
+    order = np.lexsort((-sigma, j, i))
+    code = (i * width + j)[order]
+    first = np.append(True, code[1:] != code[:-1]) if len(code) else np.zeros(0, bool)
+    pick = order[first]
+    return i[pick], j[pick], sigma[pick]
+
+
+def _transversal(i: Array, j: Array, sigma: Array, rows: int, columns: int, names: Array, variables: Array) -> Array:
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import min_weight_full_bipartite_matching
+
+    from netsim.core.linear.symbolic import largest_matching
+
+    pattern = csr_matrix((np.ones(len(i)), (i, j)), shape=(rows, columns))
+    largest = largest_matching(pattern)
+    if rows != columns or np.any(largest < 0):
+        unmatched = np.setdiff1d(np.arange(columns), largest)
+        raise StructurallySingular(names[largest < 0], variables[unmatched])
+    place = np.empty(rows, np.int64)
+    place[largest] = np.arange(rows)  # a matching on the diagonal: SciPy's own search for one, which may take for ever, then succeeds at once
+    weights = csr_matrix((sigma + 1.0, (i, place[j])), shape=(rows, columns))
+    matched, partners = min_weight_full_bipartite_matching(weights, maximize=True)
+    match = np.empty(rows, np.int64)
+    match[matched] = largest[partners]
+    return match
+
+
+def _smallest(i: Array, j: Array, sigma: Array, match: Array, least: Array) -> tuple[Array, Array]:
+    """The fixed point of d_j = max_i (sigma_ij + c_i), c_i = d_match(i) - sigma_i,match(i)."""
+    on_transversal = match[i] == j
+    own = np.zeros(len(match), np.int64)
+    own[i[on_transversal]] = sigma[on_transversal]
+    c = np.zeros(len(match), np.int64)
+    for _ in range(len(match) + 2):
+        d = np.array(least)
+        np.maximum.at(d, j, sigma + c[i])
+        updated = d[match] - own
+        if np.array_equal(updated, c):
+            return c, d
+        c = updated
+    raise AssertionError("offsets do not settle although a transversal of largest total exists")
+
+
+@without_collector()
+def absent_rates(system: System, values: Values) -> Array:
+    """Which triples of rates and charges vanish at the present parameters, whatever the state: of a definition (that charge is then a constant), of a
+    charge's rate that a factor 0 hides (the resistance of a transistor's lead), of a velocity (a spring without damping), of an acceleration."""
+    found = [np.zeros(0, bool)]
+    for batch in system.batches:
+        kernel = batch.kernels.levels
+        if not kernel.program.n_outputs:
+            continue
+        asked = [(row >= len(batch.form.rows)) != (key[0] == "charge") or level > 0 for _, row, key, level in kernel.scatter]
+        absent = np.zeros((len(asked), batch.n), bool)
+        if any(asked):
+            absent = zeros(kernel.program, parameters_of(batch, values)) & np.array(asked)[:, None]
+        found.append(absent.ravel())
+    return np.concatenate(found)
+
+
+def structural_index(system: System, found: Signature, solved: Offsets) -> int:
+    """How often something must be differentiated to give an ODE (Pryce): max c, and one more where a variable is algebraic.
+
+    The definitions of charges do not count: they only name what stands under der().
+    """
+    natural = offsets(found, np.zeros(found.size, np.int64), match=solved.match)
+    rows, unknowns = natural.c[: system.n], natural.d[: system.n]
+    moving = natural.match[: system.n] >= 0
+    return int(rows.max(initial=0)) + int(bool(np.any(unknowns[moving] == 0))) if system.n else 0
+
+
+def least_offsets(system: System, found: Signature) -> Array:
+    """What a consistent point must know: positions, velocities and accelerations of kinematic nodes, and the rates of what charges are made of."""
+    least = np.zeros(found.size, np.int64)
+    least[: system.layout.nk] = 2
+    in_definition = found.kept & (found.equation >= system.n)
+    least[found.variable[in_definition]] = np.maximum(least[found.variable[in_definition]], 1)
+    return least

@@ -1,0 +1,38 @@
+"""Velocities known by integration alone: a row that prescribes an acceleration and no force acts on velocities as an infinite mass does.
+
+Where velocities are made consistent with constraints, they change least in the metric of kinetic energy. A row a' der(v) = f(t, ...) has no share in
+that energy, and yet its velocity a' v is not free to move: nothing would bring it back. HOLD a a' added to the mass matrix (with a and the masses
+scaled to 1) keeps it, up to what constraints demand.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from netsim.structure.levels import Offsets, Signature
+
+Array = np.ndarray
+HOLD = 1e5
+
+
+def prescribed_pairs(s: Signature, o: Offsets, n: int, nk: int) -> Array:
+    """Pairs (2, .) of triples over accelerations in the same row, for every row that holds accelerations and no force (no unknown of a balance)."""
+    force = np.zeros(s.size + 1, bool)
+    force[s.variable[s.kept & (s.equation < nk) & (s.variable >= nk)]] = True
+    ruled = np.zeros(s.size + 1, bool)
+    ruled[s.equation[s.kept & force[s.variable]]] = True
+    free = ~ruled[s.equation] & (s.equation >= nk) & (s.equation < n) & (o.c[np.minimum(s.equation, s.size - 1)] == 0)
+    found = np.flatnonzero(s.kept & free & (s.level == 2) & (s.variable < nk))
+    found = found[np.argsort(s.equation[found], kind="stable")]
+    rows = [np.zeros((2, 0), np.int64)]
+    for of_row in np.split(found, np.flatnonzero(np.diff(s.equation[found])) + 1):
+        rows.append(np.stack([part.ravel() for part in np.meshgrid(of_row, of_row)]))
+    return np.hstack(rows)
+
+
+def holding(s: Signature, values: Array, pairs: Array) -> Array:
+    """HOLD / |a|^2 for each pair: what its product contributes with."""
+    square = np.zeros(s.size + 1)
+    same = pairs[0] == pairs[1]
+    np.add.at(square, s.equation[pairs[0, same]], values[pairs[0, same]] ** 2)
+    return HOLD / np.maximum(square[s.equation[pairs[0]]], 1e-300)

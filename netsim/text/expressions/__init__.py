@@ -1,0 +1,1 @@
+"""Expressions with dimensions: operations, functions of one and of several variables, shape functions of beams."""

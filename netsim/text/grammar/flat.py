@@ -1,0 +1,88 @@
+"""The fast path for long netlists: plain instance lines by regular expression, without the grammar.
+
+A plain line is `name type (n1, n2) a = 1 kOhm, b = -2  # comment`: plain names, plain numbers with known units. It gives
+the same `Instance`, spans included, as the grammar would; every other line is left to it. 20 000 lines take half a second.
+"""
+
+from __future__ import annotations
+
+import re
+
+from netsim.text.errors import Span
+from netsim.text.grammar.scan import CHAIN_TEXT, LINE_WORDS, RESERVED, Scanner, known_chains
+from netsim.text.syntax import Binding, Instance, Name, Number, Part, Unary
+
+_BLANK = r"[ \t]*"
+_WORD = r"[A-Za-z_][A-Za-z_0-9]*(?!\w)"
+_NUMBER = r"\d++(?:\.\d++)?+(?:[eE][+-]?\d++)?+(?!\.)"
+_PAIR = rf"{_WORD}{_BLANK}={_BLANK}-?{_BLANK}{_NUMBER}{_BLANK}(?:{CHAIN_TEXT})?{_BLANK}"
+_LINE = re.compile(
+    rf"{_BLANK}({_WORD})[ \t]+({_WORD}){_BLANK}\({_BLANK}((?:{_WORD}{_BLANK}(?:,{_BLANK}{_WORD}{_BLANK})*)?)(\)){_BLANK}"
+    rf"((?:{_PAIR}(?:,{_BLANK}{_PAIR})*)?)(?:#[^\n]*)?(?:\n|$)"
+)
+_EMPTY = re.compile(rf"{_BLANK}(?:#[^\n]*)?\n")
+_WORDS = re.compile(_WORD)
+_PAIRS = re.compile(rf"({_WORD}){_BLANK}={_BLANK}(-)?{_BLANK}({_NUMBER})(?:{_BLANK}({CHAIN_TEXT}))?")
+_NOT_A_NODE = RESERVED - {"ground"}
+
+
+def take(scanner: Scanner) -> list[Instance]:
+    """The plain instance lines from the scanner's place on, up to the first other statement; the scanner moves on."""
+    instances: list[Instance] = []
+    text = scanner.text
+    while scanner.place == scanner.line_start and scanner.place < len(text):
+        match = _EMPTY.match(text, scanner.place)
+        if match is None:
+            match = _LINE.match(text, scanner.place)
+            instance = None if match is None else _instance(match, scanner)
+            if match is None or instance is None:
+                break
+            instances.append(instance)
+        scanner.place = scanner.line_start = match.end()
+        scanner.line += 1
+    return instances
+
+
+def _instance(match: re.Match[str], scanner: Scanner) -> Instance | None:
+    """The instance of a line; None where a word is reserved or a unit unknown, which the grammar then explains."""
+    name, kind, nodes, _, pairs = match.groups()
+    if name in RESERVED or kind in RESERVED or name in LINE_WORDS["netlist"]:
+        return None
+    file, line, before = scanner.file, scanner.line, scanner.line_start - 1
+    named = []
+    if nodes:
+        for word in _WORDS.finditer(scanner.text, *match.span(3)):
+            if word[0] in _NOT_A_NODE:
+                return None
+            named.append(_name(word[0], _span(file, line, word.start() - before, word.end() - before)))
+    bindings, end = [], match.end(4) - before
+    if pairs:
+        for pair in _PAIRS.finditer(scanner.text, *match.span(5)):
+            binding = _binding(pair, file, line, before)
+            if binding is None:
+                return None
+            bindings.append(binding)
+            end = binding.span.end_column
+    start = match.start(1) - before
+    own = _name(name, _span(file, line, start, match.end(1) - before))
+    return Instance(own, kind, tuple(named), tuple(bindings), span=_span(file, line, start, end))
+
+
+def _binding(pair: re.Match[str], file: str, line: int, before: int) -> Binding | None:
+    word, minus, number, unit = pair.groups()
+    size = float(number)
+    if word in RESERVED or size == float("inf") or (unit is not None and known_chains(unit)[:1] != (len(unit),)):
+        return None
+    start, end = pair.start(3) - before, pair.end() - before
+    value: Number | Unary = Number(size, unit or "", span=_span(file, line, start, end))
+    if minus:
+        value = Unary("-", value, span=_span(file, line, pair.start(2) - before, end))
+    return Binding(word, value, span=_span(file, line, pair.start(1) - before, end))
+
+
+def _name(word: str, span: Span) -> Name:
+    return Name((Part(word),), span=span)
+
+
+def _span(file: str, line: int, column: int, end_column: int) -> Span:
+    return Span(file, line, column, line, end_column)

@@ -1,0 +1,87 @@
+"""The parser's tables, built from netsim.lark once and kept in the user's cache folder, and how tokens go through them."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import pickle
+import sys
+from functools import cache, lru_cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from netsim.text.cache import cache_folder, write_atomically
+from netsim.text.grammar.build import Builder
+from netsim.text.grammar.scan import Token
+
+if TYPE_CHECKING:
+    from lark import Lark
+
+_STARTS = ["statement", "headline", "domain_line", "component_line"]
+_DIGEST_SIZE = 32
+
+
+class Unexpected(Exception):
+    """Token number `index` (behind the last one: the statement ends too early) is none of the `expected` types."""
+
+    def __init__(self, index: int, expected: frozenset[str]):
+        self.index, self.expected = index, expected
+        super().__init__(index, expected)
+
+
+def parse_tokens(tokens: list[Token], rule: str, file: str) -> Any:
+    """The syntax of one statement; raises `Unexpected`."""
+    from lark.exceptions import UnexpectedToken
+
+    interactive = _tables(file).parse_interactive(start=rule)
+    taken, last = 0, tokens[-1]
+    try:
+        for token in tokens:
+            interactive.feed_token(token)  # type: ignore[arg-type]
+            taken += 1
+        return interactive.feed_token(Token("$END", "", last.line, last.end_column, last.end_column + 1))  # type: ignore[arg-type]
+    except UnexpectedToken as unexpected:
+        raise Unexpected(taken, frozenset(unexpected.expected)) from None
+
+
+@cache
+def _lark_data() -> dict[str, Any]:
+    """What Lark needs to set a parser up without reading the grammar: from the cache folder if it is there and whole."""
+    grammar = Path(__file__).with_name("netsim.lark").read_bytes()
+    key = hashlib.sha256(b"\0".join([grammar, version("lark").encode(), sys.version.encode(), b"1"])).hexdigest()[:20]
+    folder = cache_folder("grammar")
+    path = None if folder is None else folder / f"{key}.tables"
+    if path is not None and (data := _read(path)) is not None:
+        return data
+    content = _compile(grammar.decode("utf-8"))
+    if path is not None:
+        write_atomically(path, hashlib.sha256(content).digest() + content)
+    return pickle.loads(content)
+
+
+def _compile(grammar: str) -> bytes:
+    from lark import Lark
+
+    stream = io.BytesIO()
+    lark = Lark(grammar, parser="lalr", lexer="basic", start=_STARTS, keep_all_tokens=True, maybe_placeholders=True)
+    lark.save(stream)
+    return stream.getvalue()
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return None
+    if hashlib.sha256(content[_DIGEST_SIZE:]).digest() != content[:_DIGEST_SIZE]:
+        return None
+    return pickle.loads(content[_DIGEST_SIZE:])
+
+
+@lru_cache(maxsize=8)
+def _tables(file: str) -> Lark:
+    from lark import Lark
+
+    lark: Lark = Lark.__new__(Lark)
+    return lark._load(_lark_data(), transformer=Builder(file))

@@ -1,0 +1,245 @@
+"""Syntax tree -> canonical text, such that parse(show(program)) == program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import singledispatch
+from typing import Any
+
+from netsim.text.show_terms import SUM, braced, listed, quoted, show_expression, show_name, sized
+from netsim.text.syntax import (
+    Assert,
+    Binding,
+    Bound,
+    ComponentDef,
+    Count,
+    Discrete,
+    DomainDef,
+    Expr,
+    Include,
+    Instance,
+    Let,
+    Measure,
+    ModelDef,
+    Output,
+    Param,
+    Plot,
+    Program,
+    Quantity,
+    Range,
+    Repeated,
+    Run,
+    Save,
+    Start,
+    Table,
+    Terminal,
+    Use,
+    When,
+    World,
+)
+
+
+def show(program: Program) -> str:
+    """The program as canonical text, one statement per line, definitions indented."""
+    return "".join(f"{show_statement(statement)}\n" for statement in program.statements)
+
+
+# --------------------------------------------------------------------------------------- statements
+
+
+def _joined(*pieces: str) -> str:
+    return " ".join(piece for piece in pieces if piece)
+
+
+def _doc(text: str) -> str:
+    return quoted(text) if text else ""
+
+
+def _bound(bound: Bound) -> str:
+    return f"{bound.op} {show_expression(bound.value, SUM)}"
+
+
+def _default(value: Expr | None) -> str:
+    return "" if value is None else f"= {show_expression(value)}"
+
+
+def _binding(binding: Binding) -> str:
+    return f"{binding.name} = {show_expression(binding.value)}"
+
+
+def _terminals(terminals: tuple[Terminal, ...]) -> str:
+    if not terminals:
+        return ""
+    shown = []
+    for terminal, following in zip(terminals, (*terminals[1:], None)):
+        domain = "" if following is not None and following.domain == terminal.domain else f": {terminal.domain}"
+        shown.append(_joined(terminal.direction, terminal.name, domain))
+    return f"({', '.join(shown)})"
+
+
+@singledispatch
+def show_statement(statement: Any) -> str:
+    """The text of one statement, without the newline at its end."""
+    raise TypeError(f"{type(statement).__name__} is no statement")
+
+
+@show_statement.register
+def _(statement: Use) -> str:
+    return f"use {quoted(statement.target) if statement.is_path else statement.target}"
+
+
+@show_statement.register
+def _(statement: Include) -> str:
+    return f"include {quoted(statement.path)}"
+
+
+@show_statement.register
+def _(statement: Param) -> str:
+    unit = "" if statement.unit is None else f": {statement.unit}"
+    bounds = " ".join(_bound(bound) for bound in statement.bounds)
+    return _joined("param", statement.name + sized(statement.size), unit, bounds, _default(statement.default), _doc(statement.doc))
+
+
+@show_statement.register
+def _(statement: Count) -> str:
+    bounds = " ".join(_bound(bound) for bound in statement.bounds)
+    return _joined("count", statement.name, bounds, _default(statement.default), _doc(statement.doc))
+
+
+@show_statement.register
+def _(statement: Let) -> str:
+    return f"let {statement.name}{braced(statement.number)} = {show_expression(statement.value)}"
+
+
+@show_statement.register
+def _(statement: Repeated) -> str:
+    return _joined(show_statement(statement.statement), _ranges(statement.ranges))
+
+
+def _ranges(ranges: tuple[Range, ...]) -> str:
+    each = ", ".join(f"{r.variable} in {show_expression(r.first, SUM)}..{show_expression(r.last, SUM)}" for r in ranges)
+    return each and f"for {each}"
+
+
+@show_statement.register
+def _(statement: Table) -> str:
+    return f"table {statement.name} = {quoted(statement.path)}"
+
+
+@show_statement.register
+def _(statement: World) -> str:
+    return "world " + ", ".join(_binding(binding) for binding in statement.bindings)
+
+
+@show_statement.register
+def _(statement: Start) -> str:
+    return f"{statement.word} {show_name(statement.target)} = {show_expression(statement.value)}"
+
+
+@show_statement.register
+def _(statement: Instance) -> str:
+    nodes = ", ".join(show_name(node) for node in statement.nodes)
+    items = [_binding(binding) for binding in statement.bindings] + [show_statement(start) for start in statement.starts]
+    return _joined(show_name(statement.name), statement.type, f"({nodes})", ", ".join(items), _ranges(statement.ranges))
+
+
+@show_statement.register
+def _(statement: Run) -> str:
+    options = ", ".join(_binding(binding) for binding in statement.options)
+    return _joined("run", statement.name and f"{statement.name} =", f"{statement.analysis}({options})")
+
+
+@show_statement.register
+def _(statement: Save) -> str:
+    return f"save {listed(statement.signals)}"
+
+
+@show_statement.register
+def _(statement: Plot) -> str:
+    return f"plot {listed(statement.signals)}"
+
+
+@show_statement.register
+def _(statement: Measure) -> str:
+    return _joined("measure", f"{statement.name}{braced(statement.number)} {_default(statement.value)}", _doc(statement.doc))
+
+
+@show_statement.register
+def _(statement: Assert) -> str:
+    return _joined("assert", show_expression(statement.condition), _doc(statement.sentence))
+
+
+# ------------------------------------------------------------------------------------------ definitions
+
+
+def _block(headline: str, lines: Iterable[str]) -> str:
+    return "\n".join([headline, *(f"  {line}" for line in lines), "end"])
+
+
+def _quantity(word: str, quantity: Quantity) -> str:
+    nominal = "" if quantity.nominal is None else f"nominal {show_expression(quantity.nominal)}"
+    return _joined(word, quantity.name + sized(quantity.size), f": {quantity.unit}", nominal, _doc(quantity.doc))
+
+
+def _discrete(discrete: Discrete) -> str:
+    return _joined("discrete", discrete.name + sized(discrete.size), f": {discrete.unit}", _default(discrete.start), _doc(discrete.doc))
+
+
+def _when(when: When) -> str:
+    actions = (f"{'reinit ' * a.reinit}{show_expression(a.target, SUM)} = {show_expression(a.value)}" for a in when.actions)
+    return f"when {show_expression(when.condition)} : {'; '.join(actions)}"
+
+
+def _output(output: Output) -> str:
+    return _joined("out", output.name + sized(output.size), f": {output.unit}", _default(output.value), _doc(output.doc))
+
+
+@show_statement.register
+def _(statement: ModelDef) -> str:
+    headline = _joined("model", statement.name, _terminals(statement.terminals), _doc(statement.doc))
+    return _block(headline, (show_statement(inner) for inner in statement.body))
+
+
+@show_statement.register
+def _(statement: DomainDef) -> str:
+    return _block(_joined("domain", statement.name, _doc(statement.doc)), _domain_lines(statement))
+
+
+def _domain_lines(domain: DomainDef) -> Iterator[str]:
+    for word in ("across", "through", "integral"):
+        yield from (_quantity(word, quantity) for quantity in getattr(domain, word))
+    if domain.power is not None:
+        yield f"power {show_expression(domain.power)}"
+    if domain.floating:
+        yield f"floating {quoted(domain.floating)}"
+    if domain.is_relative:
+        yield "relative"
+
+
+@show_statement.register
+def _(statement: ComponentDef) -> str:
+    headline = _joined("component", statement.name, _terminals(statement.terminals), _doc(statement.doc))
+    return _block(headline, _component_lines(statement))
+
+
+def _component_lines(component: ComponentDef) -> Iterator[str]:
+    yield from (show_statement(statement) for statement in (*component.params, *component.counts))
+    yield from (_quantity("input", quantity) for quantity in component.inputs)
+    yield from (show_statement(statement) for statement in component.lets)
+    yield from (_quantity("var", quantity) for quantity in component.variables)
+    yield from (f"branch {branch.start} -> {branch.end} : {', '.join(branch.names)}" for branch in component.branches)
+    yield from (f"{show_expression(row.left, SUM)} = {show_expression(row.right)}" for row in component.equations)
+    yield from (_discrete(discrete) for discrete in component.discretes)
+    yield from (_when(when) for when in component.whens)
+    for each in component.company:
+        yield f"given {' and not '.join((each.given, *each.missing))} : {show_statement(each.instance)}"
+    yield from (_output(output) for output in component.outputs)
+    yield from (f"assert {show_expression(each.condition)} {quoted(each.sentence)}" for each in component.asserts)
+    yield from (f"place {each.terminal} = {show_expression(each.value)}" for each in component.places)
+    for word in ("kinetic", "potential", "stores", "dissipates"):
+        if (energy := getattr(component, word)) is not None:
+            yield f"{word} {show_expression(energy)}"
+    if component.is_source:
+        yield "source"
+    if component.singular:
+        yield f"singular {quoted(component.singular)}"

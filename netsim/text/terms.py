@@ -1,0 +1,96 @@
+"""The leaves and branches of expressions: numbers, names, operations, calls; frozen dataclasses with the span each came from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from netsim.text.errors import Span
+
+NOWHERE = Span("", 0, 0, 0, 0)
+
+
+@dataclass(frozen=True)
+class Spanned:
+    """What has a place in a text: its span, given by keyword and of no weight in comparisons."""
+
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+# ---------------------------------------------------------------------------------------------- expressions
+
+
+@dataclass(frozen=True)
+class Number(Spanned):
+    """`200 N/m`: the value as written (in its unit) and the unit's text, '' for a bare number."""
+
+    value: float
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class String(Spanned):
+    """A text in quotes."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Name(Spanned):
+    """`a.x`, `leg[k].slide.q`, `m1.*`: dotted parts, each with its index expressions."""
+
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of a dotted name; `indices` are expressions, 1-based; text '*' only in `save` and `plot`; `number` stands in braces: u{k}."""
+
+    text: str
+    indices: tuple[Expr, ...] = ()
+    number: Expr | None = None
+
+
+@dataclass(frozen=True)
+class Unary(Spanned):
+    """op is '-', '+' or 'not'."""
+
+    op: str
+    operand: Expr
+
+
+@dataclass(frozen=True)
+class Binary(Spanned):
+    """op is one of + - * / ^ < <= > >= == != and or; = in the list of motions of a `run` line, `[M.x = 0 m, M.y = ...]`, and nowhere else."""
+
+    op: str
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True)
+class Call(Spanned):
+    """`bell(time, at = 2 s, width = 0.4 s)`, also `der(v)`, `cross(a, b)`, `table("f.csv", time, ...)`."""
+
+    function: str
+    arguments: tuple[Expr, ...]
+    keywords: tuple[tuple[str, Expr], ...] = ()
+
+
+@dataclass(frozen=True)
+class Vector(Spanned):
+    """`[0, 151, 0] mm`: components, and a unit that applies to all ('' for none); components may be vectors (rows)."""
+
+    items: tuple[Expr, ...]
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Conditional(Spanned):
+    """`if c then a else b`."""
+
+    condition: Expr
+    then: Expr
+    otherwise: Expr
+
+
+Expr = Number | String | Name | Unary | Binary | Call | Vector | Conditional

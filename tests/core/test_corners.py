@@ -1,0 +1,163 @@
+"""Corners, jumps and short excursions of functions of time: found wherever they are written, ended at, never stepped over."""
+
+import numpy as np
+import pytest
+
+import netsim
+from netsim.simulate.setup.peaks import peaks_of
+from netsim.structure.time_events import corners_of
+
+JUMP = """
+use electrical
+v1 voltage   (a, ground)  v = 5 V*step(time - 1.3 ms)
+r1 resistor  (a, b)       R = 1 kOhm
+c1 capacitor (b, ground)  C = 1 uF
+run transient(stop = 3 ms)
+"""
+END = 5 * (1 - np.exp(-1.7))
+LATE = """
+component late (p, n : electrical) "a voltage that comes late"
+  param at : s = 1.3 ms
+  let since = time - at
+  branch p -> n : v, i
+  v = {law}
+end
+"""
+LAWS = (
+    "if time < at then 0 V else 5 V",
+    "5 V*step(since)",
+    "if since > 0 then 5 V else 0 V",
+    "5 V*pulse(time, at, width = 1 s)",
+    "2.5 V*(1 + sign(since))",
+)
+
+
+def inside_a_component(law):
+    return JUMP.replace("use electrical", "use electrical\n" + LATE.format(law=law)).replace(
+        "v1 voltage   (a, ground)  v = 5 V*step(time - 1.3 ms)", "v1 late (a, ground)"
+    )
+
+
+@pytest.mark.parametrize(("method", "order"), [("generalized_alpha", 2), ("trbdf2", 2), ("radau", 5), ("rk45", 5)])
+def test_given_steps_are_cut_at_a_corner_and_keep_their_order(method, order):
+    """The corner lies inside a step for every number of steps here; results stand at the given instants all the same."""
+    model, errors = netsim.load(JUMP), []
+    for n in (20, 40, 80):
+        result = model.transient(stop=3e-3, step=3e-3 / n, method=method, save=["b.v"])
+        assert np.allclose(result.time.values, np.arange(n + 1) * 3e-3 / n, rtol=0, atol=1e-15)
+        assert (result.attrs["steps"], result.attrs["corners"]) == (n + 1, 1)
+        errors.append(abs(float(result["b.v"][-1]) - END))
+    assert abs(np.log2(errors[-2] / errors[-1]) - order) < 0.15, errors
+
+
+def test_a_corner_at_the_end_of_a_given_step_cuts_nothing():
+    result = netsim.load(JUMP).transient(stop=3e-3, step=0.1e-3, method="trbdf2")
+    assert (result.attrs["steps"], result.attrs["corners"]) == (30, 1)
+
+
+def test_steps_of_implicit_euler_stay_as_they_were_given():
+    """The papers' method: h is h, and the drive is what it is at the end of a step."""
+    n, h, v = 29, 3e-3 / 29, 0.0
+    result = netsim.load(JUMP).transient(stop=3e-3, step=h, method="euler", save=["b.v"])
+    for i in range(1, n + 1):
+        v = (v + h / 1e-3 * 5 * (i * h >= 1.3e-3)) / (1 + h / 1e-3)
+    assert len(result.time) == n + 1
+    assert abs(float(result["b.v"][-1]) - v) < 1e-12
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_corners_inside_a_components_text(law):
+    model = netsim.load(inside_a_component(law))
+    assert np.allclose(corners_of(model.machine, 3e-3)[:1], 1.3e-3, rtol=0, atol=1e-15)
+    result = model.transient(stop=3e-3, rtol=1e-8, save=["b.v"])
+    assert result.attrs["corners"] == 1
+    assert abs(float(result["b.v"][-1]) - END) < 1e-7
+
+
+def test_a_component_bends_what_drives_its_input():
+    """A half wave: the corner is where the input passes zero. What depends on the state is no corner."""
+    text = """
+use electrical
+component half_wave (p, n : electrical)
+  input u : V
+  branch p -> n : v, i
+  v = max(u, 0) + min(i*(1 Ohm), 0)
+end
+v1 half_wave (a, ground)  u = 1 V*sin(6.283185307179586*(1 kHz)*time)
+r1 resistor  (a, ground)  R = 1 Ohm
+run transient(stop = 2.2 ms)
+"""
+    assert np.allclose(corners_of(netsim.load(text).machine, 2.2e-3), [0.5e-3, 1e-3, 1.5e-3, 2e-3], rtol=0, atol=1e-12)
+
+
+def test_both_sides_of_a_jump_are_saved():
+    """A sample at the jump shows what was before; one just behind it, in its last digits, what comes after."""
+    result = netsim.load(JUMP).transient(stop=3e-3, save=["r1.i", "b.v"])
+    t, i = result.time.values, result["r1.i"].values
+    k = int(np.argmin(abs(t - 1.3e-3)))
+    assert abs(t[k] - 1.3e-3) < 1e-17 and t[k] < t[k + 1] < 1.3e-3 * (1 + 1e-14)
+    assert np.all(np.diff(t) > 0)
+    assert abs(i[k]) < 1e-12 and abs(i[k + 1] - 5e-3) < 1e-12
+    assert abs(result["b.v"].values[k + 1]) < 1e-12
+    asked = netsim.load(JUMP).transient(stop=3e-3, sample=0.1e-3, save=["r1.i"])
+    assert len(asked.time) == 31 and abs(asked["r1.i"].values[13]) < 1e-12
+
+
+BLOW = """
+use translational
+{component}
+m1 mass   (a)          m = 1 kg
+f1 {force}
+d1 damper (a, ground)  d = 0.01 N.s/m
+run transient(stop = 100 s)
+"""
+FORCES = {
+    "a bell": ("1 N/0.01*exp(-((time - 61.803 s)/(0.01 s))^2)", np.sqrt(np.pi)),
+    "beside a constant": ("1e-9 N + 1 N/0.01*bell(time, at = 61.803 s, width = 10 ms)", np.sqrt(np.pi)),
+    "with no net momentum": ("1 N*(time - 61.803 s)/(1e-4 s)*bell(time, 61.803 s, 10 ms)", 0.5),
+    "two of them": ("1 N/0.01*(bell(time, 61.803 s, 10 ms) - bell(time, 80 s, 10 ms))", np.sqrt(np.pi)),
+}
+BLOWS = {name: (BLOW.format(component="", force=f"force (a) F = {law}"), speed) for name, (law, speed) in FORCES.items()}
+WITHIN = """
+component blow (p : translational) "a blow"
+  branch ground -> p : v, f
+  f = -(1 N/0.01)*bell(time, at = 61.803 s, width = 10 ms)
+end
+"""
+BLOWS["in a component's text"] = (BLOW.format(component=WITHIN, force="blow (a)"), np.sqrt(np.pi))
+
+
+@pytest.mark.parametrize("method", ["radau", "bdf", "rk45", "generalized_alpha"])
+@pytest.mark.parametrize("name", BLOWS)
+def test_a_short_blow_is_not_stepped_over(name, method):
+    """A ten-thousandth of the run, at rest before: the largest speed is the blow's momentum."""
+    text, speed = BLOWS[name]
+    model = netsim.load(text)
+    assert np.any(np.abs(peaks_of(model.machine, 100.0, np.zeros(0)) - 61.803) < 0.01)
+    seen = model.transient(stop=100.0, method=method, rtol=1e-6, save=["a.v"])
+    assert abs(np.abs(seen["a.v"].values).max() - speed) < 0.02 * speed
+    assert seen.attrs["steps"] < 4000
+
+
+def test_what_changes_all_the_time_has_no_peaks():
+    text = BLOW.format(component="", force="force (a) F = 1 N*sin(time/(1 s)) + 1 N*cos(40*time/(1 s))")
+    assert len(peaks_of(netsim.load(text).machine, 100.0, np.zeros(0))) == 0
+
+
+DIVIDER = """
+use electrical
+src  voltage   (s, ground)  v = sine(time, amplitude = 2 V, frequency = 1 kHz)
+r1   resistor  (s, m)       R = 1 kOhm
+r2   resistor  (m, ground)  R = 1 kOhm
+run  transient(stop = 10 ms)
+save m.v
+"""
+
+
+@pytest.mark.parametrize("method", ["radau", "bdf", "trbdf2", "rk45"])
+@pytest.mark.parametrize("rtol", [1e-4, 1e-6])
+def test_what_hangs_on_a_drive_alone_is_right_between_the_steps_too(method, rtol):
+    """No state limits the steps: samples of a divider, and the energy it takes, against the closed forms."""
+    samples = netsim.load(DIVIDER).run({"method": method, "rtol": rtol})[0]
+    assert np.abs(samples.series("m.v") - np.sin(2 * np.pi * 1e3 * samples.time)).max() < max(60 * rtol, 1e-12)
+    assert samples.energy[-1, 1] == pytest.approx(2.0**2 / 2 / 2e3 * 10e-3, rel=max(100 * rtol, 1e-8))

@@ -1,0 +1,116 @@
+"""What follows a drive stiffly, and light vibrations beside slow motion: closed forms at every sample, between the steps too."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import netsim
+from netsim.core.methods.bdf_stability import oscillation
+from netsim.core.problem import NK, NY
+
+OWN = """
+component relaxation (out y : signal) "y' = -lam (y^n - s^n) + s', s = a + cos t: y = s"
+  param lam : 1/s
+  param a
+  count n
+  der(y) = -lam*(y^n - (a + cos(time/(1 s)))^n) - sin(time/(1 s))/(1 s)
+end
+r relaxation (y)  lam = {lam} Hz, a = {a}, n = {n}
+start y = 1 + {a}
+run transient(stop = 1 s)
+"""
+CIRCUIT = """
+use electrical
+v1 voltage   (a, ground) v = 1 V*(cos(time/(1 s)) - sin(time/(1 s))/{lam})
+r1 resistor  (a, y)      R = 1 Ohm
+c1 capacitor (y, ground) C = 1 F/{lam}, start v = 1 V
+run transient(stop = 1 s)
+"""
+BLOCKS = """
+use signal
+s1 signal_source (u)    value = cos(time/(1 s)) - sin(time/(1 s))/{lam}
+f1 first_order   (u, y) T = 1 s/{lam}
+start y = 1
+run transient(stop = 1 s)
+"""
+POINTS = 12
+
+
+def cantilever():
+    """w'' = -A w + b sin t: a clamped beam by differences, its frequencies from 3.2 to 567 rad/s; A and its netlist."""
+    a = np.zeros((POINTS + 4, POINTS + 4))
+    for i in range(2, POINTS + 2):
+        a[i, i - 2 : i + 3] += [1, -4, 6, -4, 1]
+    inner, (far, last) = a[2:-2, 2:-2].copy(), (a[2:-2, -1], a[2:-2, -2])
+    inner[:, -1] += 2 * last + 3 * far  # no moment and no shear at the free end
+    inner[:, -2] -= last + 2 * far
+    inner[0, 0] += 1  # no slope where it is clamped
+    inner *= POINTS**4
+    rows = ", ".join("[" + ", ".join(map(repr, row.tolist())) + "]" for row in inner)
+    return (
+        inner,
+        f"""
+component cantilever (out tip : signal) "w'' = -A w + b sin t"
+  var   w[{POINTS}] : 1
+  var   v[{POINTS}] : 1/s
+  param A[{POINTS}, {POINTS}] = [{rows}]
+  param b[{POINTS}]
+  der(w) = v
+  der(v) = (b*sin(time/(1 s)) - A*w)/(1 s)^2
+  tip = w[{POINTS}]
+end
+beam cantilever (tip) b = [{"0, " * (POINTS - 1)}{POINTS}]
+run transient(stop = 1 s)
+""",
+    )
+
+
+def error(text, signal, offset, method, rtol, stop=10.0):
+    result = netsim.load(text).transient(stop=stop, method=method, rtol=rtol, save=[signal], sample=stop / 997)
+    return np.abs(result[signal].values - offset - np.cos(result.time.values)).max() / (1 + offset)
+
+
+@pytest.mark.parametrize("method", ["radau", "trbdf2", "bdf", "generalized_alpha"])
+@pytest.mark.parametrize(("text", "signal"), [(OWN, "y"), (CIRCUIT, "y.v"), (BLOCKS, "y")])
+def test_what_follows_a_drive_stiffly_is_right_between_the_steps(text, signal, method):
+    """Prothero and Robinson, Math. Comp. 28, 1974: y' = -lam (y - cos t) - sin t."""
+    for rtol in (1e-4, 1e-6) if method == "generalized_alpha" else (1e-4, 1e-6, 1e-8):
+        assert error(text.format(lam=1_000_000, a=0, n=1), signal, 0, method, rtol) < 5 * rtol
+
+
+@pytest.mark.parametrize("lam", [100, 10_000, 100_000_000])
+def test_the_same_at_other_time_constants_and_in_a_long_run(lam):
+    for rtol in (1e-4, 1e-8):
+        assert error(OWN.format(lam=lam, a=0, n=1), "y", 0, "radau", rtol) < 5 * rtol
+        assert error(OWN.format(lam=lam, a=2, n=3), "y", 2, "radau", rtol) < 5 * rtol
+    assert error(OWN.format(lam=lam, a=0, n=1), "y", 0, "radau", 1e-6, stop=1000.0) < 5e-6
+
+
+def test_implicit_euler_follows_too():
+    assert error(OWN.format(lam=1_000_000, a=0, n=1), "y", 0, "euler", 1e-4) < 5e-4
+
+
+@pytest.mark.parametrize(("order", "turn"), [(3, 1.0), (4, 1.0), (5, 1.5)])
+def test_the_growth_that_is_the_formulas_own_is_seen_in_three_differences(order, turn):
+    """Of an undamped vibration, h l = i turn, everything: the largest root of sum (1 - 1/r)^j/j = h l."""
+    formula = sum((np.poly1d([-1.0, 1.0]) ** j / j for j in range(1, order + 1)), np.poly1d([0.0]))
+    root = max(1.0 / (formula - 1j * turn).roots, key=abs)
+    newest, before, older = (np.array([(phase * root**k).real for phase in (1.0, 0.3 + 2.0j, 1.0j)]) for k in (2, 1, 0))
+    problem, trial = SimpleNamespace(sizes=np.array([0, 3])), SimpleNamespace(exponent=np.zeros(3), scale=np.array([1.0, 2.0, 0.5]))
+    assert (NK, NY) == (0, 1)
+    growth, share = oscillation.py_func(problem, trial, newest, newest - before, older, order)
+    assert growth == pytest.approx(np.log(abs(root)), rel=1e-9) and growth > 0.03
+    assert share == pytest.approx(abs(1.0 - 1.0 / root), rel=1e-9)
+    assert oscillation.py_func(problem, trial, 0.25 * newest, -0.25 * newest, newest, order) == (0.0, 1.0)
+
+
+def test_bdf_keeps_to_orders_that_do_not_make_light_vibrations_grow():
+    """Steps follow the first modes and not the last, which orders 3 to 5 would excite: 14 225 steps before."""
+    matrix, text = cantilever()
+    result = netsim.load(text).transient(stop=20, method="bdf", rtol=1e-3, save=["tip"], sample=0.05)
+    squares, modes = np.linalg.eig(matrix)
+    share, w, t = np.linalg.solve(modes, np.eye(POINTS)[-1] * POINTS), np.sqrt(squares.real)[:, None], result.time.values
+    exact = (modes[-1] * share / (squares - 1)).real @ (np.sin(t) - np.sin(w * t) / w)
+    assert result.attrs["steps"] < 1000
+    assert np.abs(result["tip"].values - exact).max() < 0.2 * np.abs(exact).max()

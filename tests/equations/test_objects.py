@@ -1,0 +1,65 @@
+"""Object code on disk: kept, found, and replaced when damaged."""
+
+import os
+
+import casadi
+import numpy as np
+import pytest
+
+from netsim.equations.kernels.native import compile, run_native
+from netsim.equations.kernels.objects import load_object, object_key, store_object
+from netsim.equations.kernels.program import lower
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("NETSIM_CACHE", str(tmp_path))
+    return tmp_path / "objects"
+
+
+def scaled(factor):
+    x = casadi.SX.sym("x")
+    return lower(x, [], [], factor * casadi.sin(x))
+
+
+def result(kernels, name):
+    zero, out = np.zeros(1, np.int32), np.zeros(1)
+    run_native(kernels, name, 1, zero, zero[:0], np.zeros(0), zero, np.array([0.5]), out)
+    return out[0]
+
+
+def test_second_time_nothing_is_compiled(folder):
+    programs = {"a": scaled(2.0), "b": scaled(3.0), "same as a": scaled(2.0)}
+    first = compile(programs)
+    assert first.compiled == ("a", "b") and len(list(folder.iterdir())) == 2
+    second = compile({**programs, "new": scaled(4.0)})
+    assert second.compiled == ("new",)
+    assert second.addresses["a"] == second.addresses["same as a"] != second.addresses["b"]
+    for kernels in (first, second):
+        assert result(kernels, "b") == pytest.approx(3 * np.sin(0.5), rel=1e-15)
+
+
+@pytest.mark.parametrize("damage", [lambda c: c[:-1], lambda c: c[:-9] + b"x" + c[-8:], lambda c: b"", lambda c: b"old format\n" + c])
+def test_a_damaged_file_is_compiled_again(folder, damage):
+    program = scaled(2.0)
+    compile({"a": program})
+    (file,) = folder.iterdir()
+    whole = file.read_bytes()
+    file.write_bytes(damage(whole))
+    assert load_object(object_key(program)) is None
+    again = compile({"a": program})
+    assert again.compiled == ("a",) and result(again, "a") == pytest.approx(2 * np.sin(0.5), rel=1e-15)
+    assert file.read_bytes() == whole and len(list(folder.iterdir())) == 1
+
+
+def test_without_a_writable_folder_everything_still_works(tmp_path, monkeypatch):
+    blocked = tmp_path / "file"
+    blocked.write_text("a file where the folder should be")
+    monkeypatch.setenv("NETSIM_CACHE", str(blocked))
+    assert load_object("0" * 64) is None and store_object("0" * 64, b"code") is False
+    assert compile({"a": scaled(2.0)}).compiled == compile({"a": scaled(2.0)}).compiled == ("a",)
+
+
+def test_keys_name_the_program(folder):
+    assert object_key(scaled(2.0)) == object_key(scaled(2.0)) != object_key(scaled(3.0))
+    assert len(object_key(scaled(2.0))) == 64 and os.sep not in object_key(scaled(2.0))

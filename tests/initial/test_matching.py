@@ -1,0 +1,44 @@
+"""The largest matching against SciPy's, and on the chain of loops on which SciPy's takes exponential time."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.optimize import linear_sum_assignment
+from scipy.sparse.csgraph import maximum_bipartite_matching
+
+from netsim.core.linear.symbolic import heaviest_matching, largest_matching
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_as_large_as_any_and_a_matching(seed):
+    rng = np.random.default_rng(seed)
+    pattern = sparse.random(*rng.integers(1, 40, 2), rng.uniform(0.02, 0.2), random_state=rng, format="csr")
+    found = largest_matching(pattern)
+    rows = np.flatnonzero(found >= 0)
+    assert len(rows) == np.count_nonzero(maximum_bipartite_matching(pattern, perm_type="column") >= 0)
+    assert len(set(found[rows])) == len(rows)
+    assert all(pattern[row, found[row]] != 0 for row in rows)
+
+
+def test_layers_without_an_end_take_no_time():
+    """Levels of two rows and two columns, all joined to the next level, and one row too many at the beginning: 2^200 paths, none of them free."""
+    levels = 200
+    rows = [2 * k + a for k in range(levels) for a in (0, 1) for b in range(4)] + [2 * levels, 2 * levels]
+    columns = [2 * (k + b // 2) % (2 * levels) + b % 2 for k in range(levels) for a in (0, 1) for b in range(4)] + [0, 1]
+    found = largest_matching(sparse.csr_matrix((np.ones(len(rows)), (rows, columns)), shape=(2 * levels + 1, 2 * levels)))
+    assert np.count_nonzero(found >= 0) == 2 * levels
+
+
+def test_the_heaviest_matching_ends_whatever_the_sizes():
+    """Entries from 1e-50 to 1, many equal but for rounding: the product of the diagonal is that of a dense assignment, to the step of the weights."""
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        n = 40
+        matrix = sparse.random_array((n, n), density=0.15, rng=rng, format="csc") + sparse.eye_array(n, format="csc")
+        matrix.data = 10.0 ** -rng.choice([0.0, 0.3, 1.0, 25.0, 50.0], matrix.nnz) * (1 + rng.integers(-3, 4, matrix.nnz) * 2.0**-52)
+        order = heaviest_matching(matrix)
+        assert order is not None and sorted(order) == list(range(n))
+        dense = np.full((n, n), 1e6)
+        dense[matrix.nonzero()] = -np.log2(matrix.toarray()[matrix.nonzero()])
+        best = dense[linear_sum_assignment(dense)].sum()
+        assert dense[order, np.arange(n)].sum() <= best + n / 16

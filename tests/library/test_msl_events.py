@@ -1,0 +1,45 @@
+"""Modes of switching examples of the Modelica Standard Library, against its published results (a commercial tool's, in tests/reference/msl)."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import netsim
+from netsim.library.files import models_folder
+
+REFERENCE = Path(__file__).parents[1] / "reference" / "msl"
+MODES = {
+    "Mechanics_Rotational_LossyGearDemo1": {"gear.mode": "gear.mode"},
+    "Mechanics_Rotational_CoupledClutches": {"c1.mode": "clutch1.mode", "c2.mode": "clutch2.mode", "c3.mode": "clutch3.mode"},
+    "Mechanics_Translational_Friction": {"m1.mode": "stop1.mode", "m2.mode": "stop2.mode"},
+    "Thermal_HeatTransfer_ControlledTemperature": {"on": "onOffController.y"},
+}
+
+
+def compared(name):
+    """Our series at the reference's instants, and the reference."""
+    file = REFERENCE / f"{name}.csv"
+    head = file.read_text(encoding="utf-8").splitlines()[0].split(",")
+    table = np.genfromtxt(file, delimiter=",", skip_header=1)
+    reference = {column: table[:, i] for i, column in enumerate(head)}
+    samples = netsim.load(models_folder() / "msl" / f"{name}.net").run()[0]
+    assert samples.finished, samples.message
+    return samples, reference
+
+
+@pytest.mark.parametrize("name", MODES)
+def test_modes_agree_nearly_always(name):
+    samples, reference = compared(name)
+    for ours, theirs in MODES[name].items():
+        last = np.searchsorted(samples.time, reference["time"] * (1 + 1e-12), side="right") - 1
+        wrong = samples.series(ours)[last] != reference[theirs]
+        assert np.mean(wrong) < 0.02, (ours, np.mean(wrong))
+
+
+@pytest.mark.parametrize("name", [name for name in MODES if name.startswith("Mechanics")])
+def test_what_friction_takes_it_never_gives_back(name):
+    samples, _ = compared(name)
+    taken = samples.energy[:, 2]
+    assert taken[-1] > 0.0
+    assert np.min(np.diff(taken)) >= -1e-9 * taken[-1]

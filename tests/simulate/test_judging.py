@@ -1,0 +1,207 @@
+"""What a run says of itself: energy accounts that do not close, given steps that are too long, steps that passed without a full test."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import netsim
+from netsim import cli
+from netsim.results.files import dataset, read, write
+from netsim.text.errors import SimulationError
+
+SCALES = [1e-9, 1.0, 1e6]
+W = 2 * np.pi
+
+
+def oscillator(scale):
+    """One mass on a spring, period 1 s, let go at x = scale."""
+    return netsim.load(f"""
+use translational
+m1  mass    (a)          m = 1 kg, start x = {scale!r} m
+c1  spring  (a, ground)  c = {W**2!r} N/m
+run transient(stop = 10 s)
+""")
+
+
+def circuit(scale):
+    """A lossless resonant circuit, period 1 s, with the capacitor at `scale` volts."""
+    return netsim.load(f"""
+use electrical
+c1  capacitor  (a, ground)  C = 1 F, start v = {scale!r} V
+l1  inductor   (a, ground)  L = {1 / W**2!r} H
+run transient(stop = 10 s)
+""")
+
+
+def codes(samples):
+    return [problem.code for problem in samples.warnings], [problem.code for problem in samples.broken]
+
+
+# ----------------------------------------------------------------------------------------------------- the energy account
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("build", [oscillator, circuit])
+def test_what_implicit_euler_dissipates_is_told(build, scale):
+    """Amplitude (1 + (w h)^2)^(-n/2): after 1000 steps of T/100 0.14, 98 % of the energy are gone, and nothing else is turned over."""
+    (samples,) = build(scale).run({"step": 0.01, "method": "euler"})
+    assert codes(samples) == (["W501"], [])
+    assert "implicit Euler in steps of 0.01 s dissipated 100 %" in samples.warnings[0].message and "method = radau" in samples.warnings[0].hint
+    missed = samples.energy[0, 0] - samples.energy[-1, 0]
+    assert missed == pytest.approx(samples.energy[0, 0] * (1 - (1 + (W * 0.01) ** 2) ** -1000), rel=1e-6)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("build", [oscillator, circuit])
+def test_a_given_step_takes_radau_and_keeps_the_amplitude(build, scale):
+    model = build(scale)
+    signal = "a.x" if build is oscillator else "a.v"
+    result = model.transient(stop=10.0, step=0.01, save=[signal])
+    assert result.attrs["method"] == "radau" and "W501" not in result.attrs["warnings"]
+    assert np.abs(result[signal].values - scale * np.cos(W * result["time"].values)).max() < 1e-6 * scale
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_energy_turned_over_is_that_of_the_oscillation_once(scale):
+    for build, energy in ((oscillator, W**2 * scale**2 / 2), (circuit, scale**2 / 2)):
+        assert build(scale).transient(stop=10.0, step=0.002).attrs["turned_over"] == pytest.approx(energy, rel=1e-3)
+
+
+def test_too_much_missing_under_an_error_test_fails_and_keeps_the_result(tmp_path, capsys):
+    model = oscillator(1.0)
+    with pytest.raises(SimulationError, match="E515 the energy account of implicit Euler misses") as failed:
+        model.transient(stop=10.0, method="euler", rtol=0.01)
+    samples = failed.value.samples
+    assert samples.finished and samples.time[-1] == 10.0 and len(samples.values) == len(samples.time)
+    net, out = tmp_path / "swing.net", tmp_path / "swing.csv"
+    net.write_text(model.network.text.replace("stop = 10 s", "stop = 10 s, method = euler, rtol = 0.01"), encoding="utf-8")
+    assert cli.main(["run", str(net), "-o", str(out)]) == 1
+    told = capsys.readouterr()
+    assert "E515" in told.err and "unaccounted" in told.out and read(out)["time"].values[-1] == 10.0
+
+
+def test_warnings_are_told_on_the_command_line_in_files_and_aloud(tmp_path, capsys):
+    model = oscillator(1.0)
+    net, out = tmp_path / "swing.net", tmp_path / "swing.csv"
+    net.write_text(model.network.text.replace("stop = 10 s", "stop = 10 s, method = euler, step = 10 ms"), encoding="utf-8")
+    assert cli.main(["run", str(net), "-o", str(out)]) == 0
+    assert f"{net}:5:1: W501 implicit Euler" in capsys.readouterr().err
+    assert read(out).attrs["warnings"].startswith("W501 implicit Euler") and read(out).attrs["finished"]
+    with pytest.warns(RuntimeWarning, match="W501 implicit Euler"):
+        result = model.transient(stop=10.0, step=0.01, method="euler")
+    assert result.attrs["warnings"].startswith("W501")
+    (path,) = write(result, tmp_path / "swing.nc")
+    assert read(path).attrs["warnings"] == result.attrs["warnings"]
+
+
+QUIET = {
+    "at rest in a strained spring": "use translational\nm1 mass (a) m = 1 kg\nc1 spring (a, ground) c = 1 MN/m\nf1 force (a) F = 1 kN\n"
+    "run transient(stop = 1 s, from = static)",
+    "nothing at all": "use electrical\nr resistor (a, ground) R = 1 Ohm\nc capacitor (a, ground) C = 1 F\nrun transient(stop = 1 s)",
+    "a source and a resistor": "use electrical\nv voltage (a, ground) v = 1 V\nr resistor (a, ground) R = 1 Ohm\nrun transient(stop = 1 s)",
+    "heat": "use thermal\nc heat_capacity (a) C = 1 kJ/K, start T = 300 K\nw thermal_conductor (a, b) G = 1 W/K\nt temperature (b) T = 280 K\n"
+    "run transient(stop = 1 h)",
+    "a velocity that jumps": "use translational\nd1 damper (a, b) d = 2 N.s/m\nc1 spring (b, ground) c = 100 N/m\n"
+    "v1 velocity (a, ground) v = 1 m/s*step(time, at = 0.5 s)\nrun transient(stop = 2 s, from = rest)",
+    "a component that says nothing of energies": "use translational\ncomponent heavy (p : translational) \"m a\"\n  branch p -> ground : v, f\n"
+    "  f = 2 kg*der(v)\nend\nm1 heavy (a)\nc1 spring (a, ground) c = 79 N/m\nf force (a) F = 1 N\nrun transient(stop = 3 s, from = rest)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", QUIET)
+def test_no_alarm(what):
+    (samples,) = netsim.load(QUIET[what] + "\n").run()
+    assert codes(samples) == ([], [])
+
+
+FORGETFUL = """
+use translational
+component sticky_mass (p : translational) "its drag is in no account"
+  branch p -> ground : v, f
+  f = 1 kg*der(v) + 1 N.s/m*v
+  stores 1 kg*v^2/2
+end
+m1 sticky_mass (a)
+c1 spring (a, ground) c = 40 N/m
+start a.x = 1 m
+run transient(stop = 5 s)
+"""
+
+
+def test_statements_of_one_s_own_are_named_and_do_not_fail():
+    (samples,) = netsim.load(FORGETFUL).run()
+    assert codes(samples) == (["W501"], []) and "'sticky_mass' state under `stores` and `dissipates`" in samples.warnings[0].hint
+
+
+def test_energies_of_a_domain_without_power_are_not_judged():
+    text = FORGETFUL.replace("use translational", 'domain way "a"\n  across v : m/s "v"\n  through f : N "f"\nend').replace(
+        ": translational", ": way"
+    )
+    text = text.replace("c1 spring (a, ground) c = 40 N/m\nstart a.x = 1 m", "start a.v = 1 m/s")
+    (samples,) = netsim.load(text).run()
+    assert codes(samples) == ([], []) and samples.energy[-1, 0] < 0.1 * samples.energy[0, 0]
+
+
+def test_the_summary_shows_rounding_as_nothing(tmp_path, capsys):
+    net = tmp_path / "still.net"
+    net.write_text(
+        "use electrical\nv voltage (a, ground) v = 10 kV\nr resistor (a, b) R = 1 Ohm\nc capacitor (b, ground) C = 1 mF\nrun transient(stop = 1 s)\n"
+    )
+    assert cli.main(["run", str(net), "-o", str(tmp_path / "still.csv")]) == 0
+    line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("energy:"))
+    assert line.endswith("unaccounted 0 J")
+
+
+# ------------------------------------------------------------------------------------------------------- steps let pass
+
+
+def test_a_given_step_that_is_too_long_is_told():
+    model = oscillator(1.0)
+    (long,), (fine,) = model.run({"step": 0.1}), model.run({"step": 0.1, "rtol": 1e-2})
+    assert codes(long) == (["W502"], []) and "in 100 of 100 steps" in long.warnings[0].message
+    assert long.attributes["rough_steps"] == 100 and codes(fine) == ([], [])
+
+
+SIDES = """
+use translational
+component push (p, q : translational) "pushes q by the side of p"
+  branch p -> ground : vp, fp
+  branch q -> ground : vq, fq
+  fp = 0
+  fq = 5 N*sign(p.x)
+end
+m1 mass (a) m = 1 kg
+h1 push (a, b)
+d1 damper (b, ground) d = 1 N.s/m
+c1 spring (b, ground) c = 3 N/m
+start a.x = -1 m
+start a.v = 3 m/s
+run transient(stop = 1 s)
+"""
+
+
+@pytest.mark.parametrize("method", ["radau", "bdf"])
+def test_a_law_that_jumps_is_crossed_and_told(method):
+    """A force of 5 N changes its side at 1/3 s: x = 5/3 m ((2 - 1/e) exp(-3 (t - 1/3 s)) - 1). BDF crosses it untested."""
+    (samples,) = netsim.load(SIDES).run({"method": method})
+    assert samples.series("b.x")[-1] == pytest.approx(5 / 3 * ((2 - np.exp(-1)) * np.exp(-2) - 1), rel=1e-4)
+    crossed = samples.attributes["untested_steps"]
+    assert (crossed > 0) == (method == "bdf") and codes(samples) == (["W503"] if crossed else [], [])
+    assert not crossed or f"{crossed} steps as short as time can be counted" in samples.warnings[0].message
+
+
+def test_every_count_is_an_attribute():
+    result = dataset(oscillator(1.0).run()[0])
+    for name in ("rough_steps", "untested_steps", "jumps", "inconsistent_points"):
+        assert result.attrs[name] == 0
+
+
+@pytest.mark.parametrize("rtol", [0.1, 0.03])
+def test_a_flyback_that_runs_away_ends_as_a_failure(rtol):
+    """Types that netsim makes for coupled inductors are its own: where their account misses all, the run has failed, and keeps its result."""
+    model = netsim.load(Path(__file__).parents[1] / "reference" / "spice" / "transformer_flyback_k.cir")
+    (samples,) = model.run({"method": "radau", "rtol": rtol})
+    assert [problem.code for problem in samples.broken] == ["E515"] and len(samples.time) > 100
+    (fine,) = model.run({"method": "radau", "rtol": 1e-4})
+    assert fine.finished and not fine.broken
