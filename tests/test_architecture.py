@@ -46,7 +46,7 @@ ROOMS = {
     "recursion.sources recursion.links recursion.chains recursion.bodies recursion.pushes recursion.states recursion.starts "
     "recursion.runge_kutta",
     "results": "progress samples earlier files series courses selection measures claims rates",
-    "simulate": "methods options judging pivots radau_coupled reference events.event_log events.events setup.choice setup.beginning "
+    "simulate": "radau_coupled reference methods options judging pivots events.event_log events.events running setup.choice setup.beginning "
     "setup.kinds setup.peaks setup.sizes setup.weights setup.run_arrays events.passing failing adaptive stepping",
     "analyses": "modal recursion_options given recursion refusals static transient inverse.options inverse.tracking inverse.authority "
     "inverse.zero_dynamics inverse.runs inverse.check inverse.growth inverse.inverse",

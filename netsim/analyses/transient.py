@@ -28,6 +28,7 @@ from netsim.simulate.events.event_log import log_text
 from netsim.simulate.events.events import has_events
 from netsim.simulate.failing import grown, keep_last_step, near_rounding
 from netsim.simulate.judging import energy_verdict, step_verdicts
+from netsim.simulate.methods import METHODS
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.setup.beginning import begun, told
 from netsim.simulate.setup.choice import formulated, observing
@@ -73,7 +74,7 @@ def transient(
     machine, structure, g, changes = begun(machine, structure, options.start, origin)
     point = g.copy()
     switching = has_events(machine)
-    whole = options.plain and not switching and options.method == "euler"  # steps that no corner cuts
+    whole = options.plain and not switching and METHODS[options.method].order == 1  # steps that no corner cuts
     corners = np.zeros(0) if whole else corners_of(machine, options.stop)
     machine, structure, g, coordinates = formulated(machine, structure, g, options.formulation)
     machine = replace(machine, parts=tuple(part.own for part in parts_of(machine.system, options.superelements)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -30,7 +29,6 @@ from netsim.core.loop.control import (
 from netsim.core.loop.readout import take
 from netsim.core.loop.turnover import flowed
 from netsim.core.newton import CONVERGED, NOT_CONVERGED, NOT_FINITE, OUTSIDE_TABLE, set_time
-from netsim.core.radau.arrays import FACTOR_H, SOLVED
 from netsim.core.states import DISSIPATED, STORED, energies, load, place
 from netsim.initial.diagnosis.diagnosis import AHEAD, Stopped, explain_chatter, explain_failure, explain_unstable
 from netsim.initial.diagnosis.suspects import not_finite
@@ -38,6 +36,7 @@ from netsim.initial.reach import out_of_reach
 from netsim.initial.recovery import plan_recovery, recover
 from netsim.initial.static.snap import snapped
 from netsim.simulate.events.passing import forget
+from netsim.simulate.running import Running
 from netsim.text.errors import Problem, SimulationError
 
 REACHES, AGAIN = (2.0, 1.0, 4.0, 0.5), (1.0, 0.5, 2.0)
@@ -63,8 +62,8 @@ STIFF = 1e3
 WORDS = {BY_ERROR: "the error test", BY_NEWTON: "Newton's method", BY_CORNER: "a corner of a drive or of what is delayed", BY_EVENT: "an event"}
 
 
-def goes_on(run: Any, status: int) -> bool:
-    """Whether the run (a `netsim.simulate.adaptive.Running`) may try again: a step whose stages are solved together, or the loop's shorter one."""
+def goes_on(run: Running, status: int) -> bool:
+    """Whether the run may try again: a step whose stages are solved together, or the loop's shorter one."""
     if status not in (NOT_CONVERGED, NOT_FINITE, OUTSIDE_TABLE):
         return False
     numbers = run.control.numbers
@@ -73,15 +72,15 @@ def goes_on(run: Any, status: int) -> bool:
     small = run.steps == 0 or numbers[SIZE] < SMALL * run.now / run.steps  # before that, and for a circuit's diodes, shorter steps are cheaper
     early = given or (small and run.machine.system.layout.nk > 0)
     wanted = failures <= MOST if early else shortest
-    if run.method.name == "radau" and status != OUTSIDE_TABLE and wanted:
-        failed = float(run.arrays.memory[FACTOR_H]) or 2.0 * float(numbers[SIZE])
+    if run.method.together and status != OUTSIDE_TABLE and wanted:
+        failed = run.method.together.size_that_failed(run.arrays, float(numbers[SIZE]))
         reaches = (1.0,) if given else REACHES if failures <= CALLS else AGAIN
         if _solved_together(run, [reach * failed for reach in reaches]):
             return True
     return not given and (not shortest or jumped(run))
 
 
-def jumped(run: Any) -> bool:
+def jumped(run: Running) -> bool:
     """Whether the run goes on behind a jump of a circuit's values at the present instant (netsim.initial.static.snap)."""
     control, trial, layout = run.control, run.trial, run.machine.system.layout
     t, at = float(control.numbers[NOW]), 3 * layout.nk + layout.ny
@@ -109,7 +108,7 @@ def jumped(run: Any) -> bool:
     return True
 
 
-def _stored(run: Any) -> float:
+def _stored(run: Running) -> float:
     """The energy that is stored in the state where the next step begins."""
     g, power = run.trial.g.copy(), run.readout.power
     place(run.machine.bundle, g, run.trial.start)
@@ -117,7 +116,7 @@ def _stored(run: Any) -> float:
     return float(power[STORED])
 
 
-def _may_try(run: Any, tries: list[float], t: float) -> bool:
+def _may_try(run: Running, tries: list[float], t: float) -> bool:
     """Whether there were not too many tries about here; counts this one."""
     if t > tries[1] + PLACE * run.options.stop:
         tries[:] = 0, t
@@ -125,10 +124,9 @@ def _may_try(run: Any, tries: list[float], t: float) -> bool:
     return tries[0] <= TRIES
 
 
-def _solved_together(run: Any, sizes: list[float]) -> bool:
+def _solved_together(run: Running, sizes: list[float]) -> bool:
     """Whether a step of one of these sizes was found (netsim.simulate.radau_coupled), which the loop then tests and takes."""
-    from netsim.simulate.radau_coupled import solve_stages
-
+    assert run.method.together is not None
     control, size = run.control, float(run.control.numbers[SIZE])
     t = float(control.numbers[NOW])
     if not _may_try(run, run.tried, t):
@@ -138,14 +136,13 @@ def _solved_together(run: Any, sizes: list[float]) -> bool:
         target, at_corner, _ = target_of(control, t)
         h = target - t
         last = target - EDGE * max(abs(target), abs(h)) if at_corner else target
-        if not too_short(control.numbers, h) and solve_stages(run.machine, run.arrays, run.trial, t, h, last):
-            run.arrays.memory[SOLVED] = h
+        if not too_short(control.numbers, h) and run.method.together.solve(run.machine, run.arrays, run.trial, t, h, last):
             return True
     control.numbers[SIZE] = size
     return False
 
 
-def stuck(run: Any, mark: list[float]) -> Problem | None:
+def stuck(run: Running, mark: list[float]) -> Problem | None:
     """The problem of a run whose steps fail while time stands nearly still; `mark`: where it last had moved, and the failures so far."""
     failed = int(run.counters[FAILED] + run.counters[REJECTED])
     if run.now > mark[0] + HARDLY * run.options.stop:
@@ -155,7 +152,7 @@ def stuck(run: Any, mark: list[float]) -> Problem | None:
     return explain_chatter(run.machine, run.now, failed - int(mark[1]), run.trial.start)
 
 
-def failure_of(run: Any, status: int) -> Problem:
+def failure_of(run: Running, status: int) -> Problem:
     """Why no step leads on from the last good one."""
     machine, before, given = run.machine, run.now, run.options.step
     stands = run.trial.g.copy()
@@ -173,7 +170,7 @@ def failure_of(run: Any, status: int) -> Problem:
     return explain_failure(machine, stopped, stands, run.trial.start, (run.trial.g, run.trial.out, run.trial.u))
 
 
-def keep_last_step(run: Any) -> None:
+def keep_last_step(run: Running) -> None:
     """Sample the last good step of a run that ended between two samples."""
     readout, row, now, trial = run.readout, int(run.control.places[ROW]), run.now, run.trial
     if readout.times[row - 1] >= now:
@@ -194,7 +191,7 @@ def keep_last_step(run: Any) -> None:
     run.control.places[ROW] = row + 1
 
 
-def grown(run: Any) -> int:
+def grown(run: Running) -> int:
     """How often in a row, at last, a shorter step had a larger estimated error."""
     return int(run.control.places[GROWING])
 

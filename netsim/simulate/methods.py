@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from netsim.core.consistent import Consistent
+from netsim.core.contract import Trial
 from netsim.core.linear.factors import Factor
 from netsim.equations.kernels.kernel import make_kernel, rates_kernel
 from netsim.equations.machine import Machine, call_table, custom_call
@@ -35,6 +36,15 @@ FINE = 3e-7
 
 
 @dataclass(frozen=True)
+class Together:
+    """Stages of a step found all at once, where the method's own iteration fails: solve(machine, arrays, trial, t, h, last) tells whether they
+    were, and size_that_failed(arrays, size) the step in which it last failed."""
+
+    solve: Callable[..., bool]
+    size_that_failed: Callable[[Any, float], float]
+
+
+@dataclass(frozen=True)
 class Method:
     """order: of convergence; estimate: the power of the step its error estimate shrinks with; work: nodes of its quadrature in a step;
     highest_index: of networks where it has an order; needs_rates: it reads accelerations and rates of the state where a step begins;
@@ -52,6 +62,7 @@ class Method:
     single: bool = True
     variable: bool = False
     gap: float = 1.0
+    together: Together | None = None
 
     def refused(self, index: int) -> str:
         """Why the method has no order at this index; empty where it has one."""
@@ -75,6 +86,12 @@ class Method:
         """The method's arrays after new pivots."""
         renewed = getattr(self.module, "renewed", None)
         return renewed(arrays, factor) if renewed else arrays
+
+    def forget(self, arrays: Any) -> None:
+        """Matrices that the method keeps serve no more."""
+        forget = getattr(self.module, "forget", None)
+        if forget:
+            forget(arrays)
 
 
 def _prepare_radau(machine: Machine, factor: Factor, plan: Consistent, closing: Consistent) -> tuple[Any, list[Any]]:
@@ -147,12 +164,24 @@ def _prepare_generalized_alpha(machine: Machine, factor: Factor, plan: Consisten
     return generalized_alpha.prepare(machine.system.layout.nk, machine.system.layout.nq, plan), []
 
 
+def _solve_together(machine: Machine, arrays: Any, trial: Trial, t: float, h: float, last: float) -> bool:
+    from netsim.simulate.radau_coupled import step_together
+
+    return step_together(machine, arrays, trial, t, h, last)
+
+
+def _size_that_failed(arrays: Any, size: float) -> float:
+    from netsim.core.radau.arrays import FACTOR_H
+
+    return float(arrays.memory[FACTOR_H]) or 2.0 * size
+
+
 METHODS = {
     "euler": Method("euler", 1, 2, TRAPEZOID, 3, True, _prepare_euler),
     "generalized_alpha": Method("generalized_alpha", 2, 3, SIMPSON, 3, True, _prepare_generalized_alpha),
     "trbdf2": Method("trbdf2", 2, 3, SIMPSON, 2, True, _prepare_trbdf2),
     "bdf": Method("bdf", 5, 2, SIMPSON, 3, True, _prepare_bdf, variable=True),
-    "radau": Method("radau", 5, 4, RADAU, HIGH, False, _prepare_radau, single=False),
+    "radau": Method("radau", 5, 4, RADAU, HIGH, False, _prepare_radau, single=False, together=Together(_solve_together, _size_that_failed)),
     "rk45": Method("rk45", 5, 5, RADAU, 3, True, _prepare_explicit("dormand_prince_5"), explicit=True, single=False, gap=0.5),
     "rk6": Method("rk6", 6, 6, LOBATTO_6, 3, True, _prepare_explicit("verner_6"), explicit=True, single=False, gap=0.4),
     "rk8": Method("rk8", 8, 8, LOBATTO_8, 3, True, _prepare_explicit("dormand_prince_8"), explicit=True, single=False, gap=0.27),

@@ -76,7 +76,7 @@ def check_options(name: str, options: Mapping[str, Any], spans: Mapping[str, Any
         raise InputError(problems)
     step = float(options.get("step", 0.0))
     method = options.get("method", DEFAULT_METHOD)
-    forces = options.get("forces", "method" if method == "euler" else "recovered")
+    forces = options.get("forces", "method" if method in METHODS and METHODS[method].order == 1 else "recovered")
     rtol, sample = float(options.get("rtol", DEFAULT_RTOL)), float(options.get("sample", 0.0))
     where, parts = options.get("formulation", "absolute"), options.get("superelements", ())
     atol, longest = float(options.get("atol", 0.0)), float(options.get("max_step", 0.0))

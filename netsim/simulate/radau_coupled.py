@@ -25,7 +25,7 @@ from netsim.core.compiled.call import run_table
 from netsim.core.contract import Trial
 from netsim.core.newton import CONVERGED, set_time
 from netsim.core.problem import ALPHA, KA, KV, KX
-from netsim.core.radau.arrays import EPS, C
+from netsim.core.radau.arrays import EPS, SOLVED, C
 from netsim.core.states import load
 from netsim.equations.machine import Machine
 
@@ -34,6 +34,14 @@ MOST, PATIENCE = 12, 4
 """Iterations in all, and those after which each must be nearer than the one before."""
 ROUNDING = 30.0
 """What corrections may be beside errors, where rounding keeps them from shrinking: near a loss of rank it counts over the distance."""
+
+
+def step_together(machine: Machine, method: Bundle, trial: Trial, t: float, h: float, last: float) -> bool:
+    """`solve_stages`, and the method's next attempt takes what was found."""
+    if not solve_stages(machine, method, trial, t, h, last):
+        return False
+    method.memory[SOLVED] = h
+    return True
 
 
 def solve_stages(machine: Machine, method: Bundle, trial: Trial, t: float, h: float, last: float) -> bool:

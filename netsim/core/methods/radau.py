@@ -124,6 +124,11 @@ def _prescribed(method, problem, trial, t, h, last):
     return CONVERGED
 
 
+def forget(method):
+    """The derivatives of before serve no more."""
+    method.memory[HAVE] = 0.0
+
+
 @inner
 def attempt(method, problem, factor, trial, t, h, last):
     """One step; derivatives are taken anew after slow convergence only."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from netsim.initial.diagnosis.diagnosis import table_ends
 from netsim.initial.stages import Inconsistent
 from netsim.simulate.events.event_log import crowded
 from netsim.simulate.events.events import Settling, plan_for, settle
+from netsim.simulate.running import Running
 from netsim.simulate.setup.run_arrays import first_factor
 from netsim.text.errors import Problem, SimulationError
 
@@ -31,7 +31,7 @@ AHEAD = 1e-9
 """The share of a run that is looked ahead to see which way indicators at zero go."""
 
 
-def pass_event(run: Any) -> None:
+def pass_event(run: Running) -> None:
     """Settle the discretes at the present instant and begin anew behind it.
 
     Energy that an impulse takes counts as dissipated. `run` is the `Running` of the loop.
@@ -76,9 +76,10 @@ def _undecided(s: Settling, g: Array, t: float) -> SimulationError:
     return SimulationError(Problem("E509", message, places[0].of.span, hint="a gap between thresholds (hysteresis) ends it"))
 
 
-def _exchange(run: Any, t: float) -> None:
+def _exchange(run: Running, t: float) -> None:
     """Plan, pivots and arrays that serve the discretes behind an event, kept by what switches: those of before may serve badly where switches lie
     decades apart."""
+    assert run.events is not None
     s, key = run.events, run.events.mode(run.trial.g)
     if len(run.served) > MODES:
         run.served.clear()
@@ -98,10 +99,7 @@ def _exchange(run: Any, t: float) -> None:
         run.plan = plan
 
 
-def forget(run: Any) -> None:
+def forget(run: Running) -> None:
     """Matrices of before the event serve no more."""
     run.trial.counters[FRESH] = 0
-    if run.method.name == "radau":
-        from netsim.core.radau.arrays import HAVE
-
-        run.arrays.memory[HAVE] = 0.0
+    run.method.forget(run.arrays)
