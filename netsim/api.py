@@ -136,7 +136,8 @@ class Model:
             return []
         changes = begun(self.machine, self.structure, options[0].start)[3]
         moved = listed([c for c in changes if c.kind not in ("velocity", "far")])
-        return [Problem("N401", f"to close the start: {moved}")] * bool(moved) + [Problem("N402", c.text) for c in changes if c.kind == "far"]
+        notes = [Problem("N401", f"the start was changed to meet the constraints: {moved}")] if moved else []
+        return notes + [Problem("N402", c.text) for c in changes if c.kind == "far"]
 
     def run(self, options: Mapping[str, Any] | None = None, progress: Progress | None = None, beside: Sequence[Name] = ()) -> list[Samples]:
         """Every `run` line in order; `options` (stop, step, method ...) override what the lines say; signals `beside` are sampled unseen."""

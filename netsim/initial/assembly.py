@@ -187,15 +187,15 @@ def _as_taken(machine: Machine, row: StartRow, missed: float, g: Array) -> Start
 
 
 def _apart(stages: Stages, g: Array, k: int, rows: Sequence[StartRow], sizes: Sizes) -> InputError:
-    """Starts that contradict the constraints: at the joint that stays open where bodies were placed, else at the culprits."""
+    """Starts that contradict the constraints: E411 at a joint of placed bodies, otherwise E410 at the conflicting starts."""
     culprits = irreducible(rows, lambda some: _nearly(stages, g, k, some, sizes))
     spans = list(dict.fromkeys(row.span for row in culprits if row.span))
     names = ", ".join(dict.fromkeys(row.path for row in culprits))
     joint = open_joint(stages, g, k, rows, sizes)
     if joint is not None and set(joint.nodes) <= {GROUND, *(row.placed for row in rows)}:
-        apart = f"{length(joint.distance)} apart where the starts put its bodies"
-        message = f"the points of '{joint.name}' are {apart}; the machine is {length(sizes.size)} large"
-        hint = f"check units and values of {names}, or place fewer bodies and let the joints carry the others"
+        message = f"the written starts place the points of '{joint.name}' {length(joint.distance)} apart"
+        hint = f"check units and values of {names}, or place fewer bodies: joints determine the others; "
+        hint += f"the size of the mechanism is {length(sizes.size)}"
         return InputError(
             Problem(
                 "E411",
@@ -205,8 +205,8 @@ def _apart(stages: Stages, g: Array, k: int, rows: Sequence[StartRow], sizes: Si
                 hint=hint,
             )
         )
-    hint = "leave out one of them: the joints carry the rest" if len(spans) > 1 else "the joints do not allow it: they may lock what it speaks of"
-    hint += f"; '{joint.name}' stays open by {length(joint.distance)}" if joint else ""
+    hint = "remove one of them: the joints determine it" if len(spans) > 1 else "the joints do not allow this start"
+    hint += f"; the points of '{joint.name}' stay {length(joint.distance)} apart" if joint else ""
     message = f"the written starts contradict one another or the network: {names}"
     return InputError(Problem("E410", message, spans[0] if spans else None, also=tuple((s, "and this") for s in spans[1:6]), hint=hint))
 
@@ -315,8 +315,9 @@ def _closed_start(written: StartRow, taken: StartRow) -> Change:
     miss = abs(taken.target - written.target)
     if isinstance(written.source, Turn) and isinstance(taken.source, Turn):
         miss = turn_between(written.source.wanted, taken.source.wanted) if written.source.component == 0 else 0.0
-        return Change(f"start {written.path} was closed by a turn of {np.degrees(miss):.3g} deg", miss if miss > 1e-9 else 0.0, "start")
-    text = f"start {written.path} = {_value(written.target, written.unit)} was closed to {_value(taken.target, written.unit)}"
+        text = f"start {written.path} was turned by {np.degrees(miss):.3g} deg"
+        return Change(text, miss if miss > 1e-9 else 0.0, "start")
+    text = f"start {written.path} = {_value(written.target, written.unit)} was changed to {_value(taken.target, written.unit)}"
     return Change(text, miss if miss > 1e-9 else 0.0, "start")
 
 

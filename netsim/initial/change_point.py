@@ -50,8 +50,9 @@ def check_drawn_apart(full: Machine, found: Redundant, reduced: Machine, structu
     nearby = repeated(full, point)
     if nearby is None or len(nearby.rows) < len(found.rows):
         joints = describe(without_redundant(full.system, found)).partition(" at ")[2]
-        message = f"the mechanism is drawn at a change point: constraints of '{joints}' depend on the others in this placement only"
-        hint = "bodies stand in line, and the motion could go on in more than one way: draw or start it a little off (a degree is enough)"
+        message = f"the mechanism is drawn in a singular configuration: only there are constraints of '{joints}' redundant"
+        hint = "bodies are in line, and the motion may continue in more than one way: "
+        hint += "draw or start the mechanism slightly off this configuration (1 deg is enough)"
         span = next((i.span for i in full.system.network.instances if i.name == joints.partition(", ")[0]), None)
         raise InputError(Problem("E415", message, span, hint=hint))
 

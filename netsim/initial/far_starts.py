@@ -1,7 +1,7 @@
-"""States that begin far from any operating point because others are held: told, not changed.
+"""States that start far from any operating point because of written starts of others (N402); they are not changed.
 
-A coil before a capacitor whose voltage is written begins with the current at which its own voltage is zero, and that may be millions of
-amperes. Its static solution with nothing held is the measure; both are what a start without a word means.
+A coil before a capacitor with a written voltage starts with the current at which its own voltage is zero, which may be
+millions of amperes. It is compared with the static solution without written starts. Both are defaults.
 """
 
 from __future__ import annotations
@@ -43,7 +43,12 @@ def far_from_rest(
     places = slots(stages.machine, variables, np.zeros(len(variables), np.int64))
     holding = ", ".join(row.path for row in written[:3]) + (", ..." if len(written) > 3 else "")
     return [
-        Change(f"{system.names[v]} begins at {g[p]:.4g} while {holding} is held ({other[p]:.4g} if it were not): write its start", abs(g[p]), "far")
+        Change(
+            f"{system.names[v]} starts at {g[p]:.4g} because of the written start of {holding} (otherwise at {other[p]:.4g}): "
+            f"write a start for {system.names[v]}",
+            abs(g[p]),
+            "far",
+        )
         for v, p in zip(variables, places)
         if abs(g[p]) > RATIO * abs(other[p])
     ]

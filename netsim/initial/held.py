@@ -120,10 +120,11 @@ def stage_of(row: StartRow, o: Offsets) -> int:
 
 
 def _without_state(row: StartRow, others: list[StartRow]) -> InputError:
-    """The problem of a start behind which there is no charge that is not started already by `others`."""
+    """E402: a start of no independent state; `others` are the starts of the same differentiated quantities."""
     if others:
         also = tuple((other.span, "the other start") for other in others[:1] if other.span)
-        message = f"'{row.path}' and '{others[0].path}' start the same state"
-        return InputError(Problem("E402", message, row.span, also=also, hint="leave one of them out: the network gives it its value"))
-    hint = "a start belongs to a state; to help Newton with anything else write `guess`"
-    return InputError(Problem("E402", f"'{row.path}' is no state of its own", row.span, hint=hint))
+        message = f"'{row.path}' and '{others[0].path}' are starts of the same state"
+        hint = "remove one of them: the network determines its value from the other"
+        return InputError(Problem("E402", message, row.span, also=also, hint=hint))
+    hint = "only a state can have a `start`; write `guess` to tell Newton's method where to begin"
+    return InputError(Problem("E402", f"'{row.path}' is not an independent state", row.span, hint=hint))

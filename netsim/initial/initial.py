@@ -96,16 +96,18 @@ def of_velocities(found: Signature, n: int, nk: int) -> Array:
 
 
 def explain_structure(system: System, singular: StructurallySingular) -> Problem:
-    """Which unknowns nothing determines, and where equations are too many."""
+    """E320: the undetermined unknowns, and the equations that are too many."""
     names = system.names
     undetermined = [names[v] for v in singular.variables if v < system.n][:6]
     superfluous = [names[e] for e in singular.equations if e < system.n][:6]
     if (not undetermined or system.redundant is not None) and (owner := _owner(system, singular.equations)):
         said = owner.component.definition.singular
-        mark, hint = advice(said or "", "remove it, or what else drives or holds the same thing; or make one of them elastic")
-        return Problem("E320", f"'{owner.name}' prescribes what is prescribed or locked already", owner.span, mark, hint)
+        remedy = "remove one of the elements that prescribe or lock this quantity, or make one of them elastic"
+        mark, hint = advice(said or "", remedy)
+        message = f"'{owner.name}' prescribes a quantity that is already prescribed or locked"
+        return Problem("E320", message, owner.span, mark, hint)
     what = f"nothing determines {', '.join(undetermined)}" if undetermined else "the equations contradict one another"
-    hint = f"too many equations meet at {', '.join(superfluous)}" if superfluous else ""
+    hint = f"there are too many equations: {', '.join(superfluous)}" if superfluous else ""
     return Problem("E320", f"the network is structurally singular: {what}", hint=hint)
 
 
@@ -131,7 +133,7 @@ def consistent_start(
     """
     system, g = machine.system, machine.g.copy()
     if set_time(machine.bundle, g, t) == OUTSIDE_TABLE:
-        raise InputError(Problem("E245", f"a table does not reach t = {t:g} s", hint="say outside = hold or outside = linear"))
+        raise _outside_table(t)
     rows, defaults = start_rows(system, machine.values), g.copy() if unplaced is None else unplaced
     guesses = [row for row in rows if row.word == "guess"]
     _guess(machine, g, guesses)
@@ -163,7 +165,7 @@ def search_start(machine: Machine, structure: Structure, t: float) -> Array:
     """Where the search for an equilibrium at time t begins: mechanisms put together, written starts and guesses taken as guesses."""
     g = machine.g.copy()
     if set_time(machine.bundle, g, t) == OUTSIDE_TABLE:
-        raise InputError(Problem("E245", f"a table does not reach t = {t:g} s", hint="say outside = hold or outside = linear"))
+        raise _outside_table(t)
     _guess(machine, g, start_rows(machine.system, machine.values))
     if not machine.system.layout.nk:
         return g
@@ -231,13 +233,18 @@ def resumed_start(machine: Machine, structure: Structure, origin: Array) -> Arra
     g[system.layout.one :] = origin[len(origin) - len(g) + system.layout.one :]
     g[PAST] = 1.0
     if set_time(machine.bundle, g, 0.0) == OUTSIDE_TABLE:
-        raise InputError(Problem("E245", "a table does not reach t = 0 s", hint="say outside = hold or outside = linear"))
+        raise _outside_table(0.0)
     weights, sizes = 1.0 / np.concatenate([system.nominals, np.ones(system.layout.nq)]), sizes_of_machine(machine)
     everything = np.ones(len(structure.signature.equation), bool)
     stages = Stages(machine, structure.signature, structure.dynamic, everything, weights, sizes.angles)
     for k in range(-int(structure.dynamic.d.max(initial=0)), 1):
         _solve(stages, g, k, [], [], sizes=sizes)
     return g
+
+
+def _outside_table(t: float) -> InputError:
+    hint = "give table(...) the argument outside = hold or outside = linear"
+    return InputError(Problem("E245", f"a table is read outside its range at t = {t:g} s", hint=hint))
 
 
 def _guess(machine: Machine, g: Array, guesses: Sequence[StartRow]) -> None:
@@ -262,7 +269,7 @@ def _static(
         try:
             starts = _solve(stages, g, k, starts, [*rows, *(held if k == 0 else [])], freed if k == 0 else [], sizes)
         except SimulationError as wrong:
-            more = "`from = rest` begins without the static solution"
+            more = "`from = rest` starts without the static solution"
             raise SimulationError([replace(p, hint=f"{p.hint}; {more}") if p.code == "E501" else p for p in wrong.problems]) from None
 
     def free(rows: list[StartRow], charges: list[int]) -> Array:
@@ -312,25 +319,20 @@ def _explained(stages: Stages, wrong: Inconsistent, rows: list[StartRow], g: Arr
         also = tuple((row.span, "and this") for row in others[:5] if row.span)
         if not others:
             equations = [row_words(stages.machine.system, int(e)) for e in wrong.equations if e < stages.machine.system.n][:2]
-            hint = f"{' and '.join(equations)} cannot hold with it" if equations else "leave it out"
+            hint = f"it violates {' and '.join(equations)}" if equations else "remove it"
             return InputError(Problem("E410", f"the written start of {first.path} contradicts the network", first.span, hint=hint))
-        hint = f"they meet at {', '.join(where)}" if where else "remove one of them"
-        return InputError(
-            Problem(
-                "E410",
-                f"the written starts contradict one another or the network: {', '.join(r.path for r in written[:6])}",
-                first.span,
-                also=also,
-                hint=hint,
-            )
-        )
+        hint = "remove one of them" + (f"; violated equations: {', '.join(where)}" if where else "")
+        message = f"the written starts contradict one another or the network: {', '.join(r.path for r in written[:6])}"
+        return InputError(Problem("E410", message, first.span, also=also, hint=hint))
     joint = open_joint(stages, g, wrong.stage, (), sizes) if wrong.stage < -1 else None
     if joint is not None:
-        message = f"the mechanism cannot be put together: the points of '{joint.name}' stay {length(joint.distance)} apart"
-        hint = f"lengths, prescribed positions at t = 0 or units may be wrong; the machine is {length(sizes.size)} large"
+        message = f"the mechanism cannot be assembled: the points of '{joint.name}' stay {length(joint.distance)} apart"
+        hint = f"check lengths, units and prescribed positions at t = 0; the size of the mechanism is {length(sizes.size)}"
         return InputError(Problem("E412", message, joint.span, hint=hint))
     if twice := fixed_twice(stages.machine.system, wrong.equations):
         sentence, span = twice
-        return InputError(Problem("E414", f"{sentence}, and not to the same value", span, hint="make both say the same, or leave one of them out"))
-    hint = "two constraints may contradict each other, or Newton needs a `guess`"
-    return SimulationError(Problem("E501", f"no consistent start: {unmet(stages.machine.system, wrong.stage, wrong.equations)}", hint=hint))
+        hint = "give both the same value, or remove one of them"
+        return InputError(Problem("E414", f"{sentence}, to different values", span, hint=hint))
+    hint = "two constraints may contradict each other, or Newton's method needs a `guess`"
+    message = f"no consistent start: {unmet(stages.machine.system, wrong.stage, wrong.equations)}"
+    return SimulationError(Problem("E501", message, hint=hint))

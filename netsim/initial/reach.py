@@ -22,9 +22,9 @@ POSITIONS = -2
 
 
 def out_of_reach(machine: Machine, g: Array, before: float, t: float) -> Problem | None:
-    """What stops a mechanism that stands as g says at time `before` from being put together at t; None where nothing does.
+    """E506 if a mechanism with the positions g of time `before` cannot be assembled at t; None if it can.
 
-    Joints close by their coordinates in joint space: there this has no answer."""
+    Not for joint coordinates, which meet the constraints of tree joints by themselves."""
     system = machine.system
     if not system.layout.nk or machine.element is not None:
         return None
@@ -55,5 +55,6 @@ def _explained(stages: Stages, start: Array, k: int, before: float, t: float) ->
     joint = open_joint(stages, start, k, (), sizes_of_machine(stages.machine))
     where = f"the points of '{joint.name}' stay {length(joint.distance)} apart" if joint else "its constraints cannot all be met"
     message = f"the mechanism cannot follow its prescribed motion beyond t = {before:g} s: at {t:g} s {where}"
-    hint = "it stands at a dead point (bodies in line) or its lengths do not reach: drive another joint, or prescribe a smaller motion"
+    hint = "it is in a singular configuration (bodies in line), or the position is out of reach: "
+    hint += "drive another joint, or prescribe a smaller motion"
     return Problem("E506", message, joint.span if joint else None, hint=hint)

@@ -331,5 +331,5 @@ class Inconsistent(SimulationError):
 
     def __init__(self, stages: Stages, stage: int, equations: Array, rows: Sequence[StartRow], exhausted: bool):
         self.stage, self.equations, self.rows, self.exhausted = stage, equations, tuple(rows), exhausted
-        hint = "two constraints may contradict each other, or Newton needs a `guess`"
+        hint = "two constraints may contradict each other, or Newton's method needs a `guess`"
         super().__init__(Problem("E501", f"no consistent point: {unmet(stages.machine.system, stage, equations)}", hint=hint))

@@ -42,7 +42,7 @@ def _run(samples: Samples) -> list[str]:
     head = f"{name}{given.get('analysis', 'run')}({given.get('method', '')}): {', '.join(effort)}"
     found = [given[key] for key in ("homotopy", "free") if given.get(key)] + _stability(given)
     lines = [head if samples.finished else f"{head}; not finished: {samples.message}"]
-    lines += [f"to close the start: {given['start_moves']}"] if given.get("start_moves") else []
+    lines += [f"the start was changed to meet the constraints: {given['start_moves']}"] if given.get("start_moves") else []
     lines += _events(given)
     if given.get("inconsistent_points"):
         lines.append(f"as the method left them: {counted(int(given['inconsistent_points']), 'point')} that could not be made consistent")

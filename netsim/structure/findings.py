@@ -51,12 +51,12 @@ def at_rest(system: System, for_static: bool) -> list[Problem]:
 
 
 def _once(problems: list[Problem]) -> Iterator[Problem]:
-    """One line repeated by `for`, or one model used often, makes one mistake many times over: it is told once."""
+    """The problems without repetitions: a line repeated by `for`, or a model used often, gives one message."""
     groups: dict[tuple, list[Problem]] = {}
     for problem in problems:
         groups.setdefault((problem.code, problem.span or problem), []).append(problem)
     for first, *others in groups.values():
-        more = f", and so {len(others)} more {'time' if len(others) == 1 else 'times'}" if others else ""
+        more = f", and the same {len(others)} more {'time' if len(others) == 1 else 'times'}" if others else ""
         yield replace(first, message=first.message + more)
 
 

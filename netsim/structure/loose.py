@@ -1,4 +1,4 @@
-"""Nodes that a single terminal touches, so that nothing can flow through it (N301)."""
+"""Unconnected terminals: a node with a single terminal, through which nothing can flow (N301)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from netsim.text.errors import Problem, nearest
 
 
 def loose_ends(picture: Picture, explained: frozenset[int]) -> list[Problem]:
-    """A note for every element with an end that leads nowhere: one terminal at the node, and a branch that goes on to another terminal."""
+    """A note for every element with a branch to an unconnected terminal, the only one at its node."""
     network = picture.system.network
     uses = [0] * len(network.nodes)
     for instance in network.instances:
@@ -28,7 +28,7 @@ def loose_ends(picture: Picture, explained: frozenset[int]) -> list[Problem]:
                 found.append(
                     Problem(
                         "N301",
-                        f"only '{instance.name}' touches node '{where.name}': no {what} can pass there",
+                        f"unconnected terminal: only '{instance.name}' is connected to node '{where.name}', so no {what} can pass",
                         where.span,
                         hint=nearest(where.name, others),
                     )

@@ -28,7 +28,7 @@ def resting(picture: Picture, explained: frozenset[int]) -> list[Problem]:
 
 
 def unsettled(picture: Picture, explained: frozenset[int], for_static: bool) -> list[Problem]:
-    """Nodes only capacitors touch: their potential needs a written start, and has none in a static analysis (`for_static`)."""
+    """Nodes with nothing but capacitors: their potential needs a written start, which static() (`for_static`) does not use."""
     rows = [] if for_static else _written(picture.system)
     if rows is None:
         return []
@@ -104,11 +104,12 @@ def _problem(picture: Picture, unknowns: frozenset[int], for_static: bool) -> Pr
     types = dict.fromkeys(i.component.name for node in members for i in picture.touching[node])
     instances = list(dict.fromkeys(i.name for node in members for i in picture.touching[node]))
     message = f"{nodes_word(names)} {'has' if len(names) == 1 else 'have'} no path to ground ({domain.name})"
-    touch = f"only {quoted(instances)} ({', '.join(types)}) touch {'it' if len(names) == 1 else 'them'}"
-    mark = f"{touch}, so the static start cannot determine the {quantity(domain)}"
-    hint = f"tie {quoted(names[:1])} to ground through something that conducts"
+    touching = f"only {quoted(instances)} ({', '.join(types)}) {'is' if len(instances) == 1 else 'are'} connected to"
+    mark = f"{touching} {'it' if len(names) == 1 else 'them'}, so the static solution does not determine the {quantity(domain)}"
+    hint = f"connect {quoted(names[:1])} to ground through an element that conducts"
     if for_static:
-        hint += ": static() knows no start values"
+        hint += ": static() uses no start values"
     else:
-        hint += f", write its start: start {names[0]}.{domain.across[0].name} = ..., or begin with everything at zero: from = rest"
+        across = domain.across[0].name
+        hint += f", write its start (start {names[0]}.{across} = ...), or start from zero (from = rest)"
     return Problem("E302", message, nodes[members[0]].span, mark, hint)

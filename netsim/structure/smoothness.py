@@ -32,13 +32,13 @@ RATES = ((1e4, 1e5), (1e8, 1e9))
 behind coils, whose field has the constant 4e-7 pi."""
 SMOOTH_ENOUGH, UNSEEN = 4, -9
 WORDS = {
-    -1: "jumps",
-    0: "has corners where its first derivative jumps",
-    1: "has a second derivative that jumps",
-    2: "has a third derivative that jumps",
-    3: "has a fourth derivative that jumps",
+    -1: "it jumps",
+    0: "its first derivative jumps",
+    1: "its second derivative jumps",
+    2: "its third derivative jumps",
+    3: "its fourth derivative jumps",
 }
-FOLLOWED = ("it without a jump", "its first derivative", "its second derivative", "its third derivative", "its fourth derivative")
+ORDERS = ("", "first derivative", "second derivative", "third derivative", "fourth derivative")
 
 
 @dataclass(frozen=True)
@@ -146,22 +146,28 @@ def _problem(instance: Instance, name: str, shape: Shape, need: Needed, have: in
     rough_part = _culprit(binding.value, shape)
     if not need.mechanical and have >= 0:
         through = need.domain.through[0].doc if need.domain else "through"
-        return Problem("N306", f"the {name} of '{instance.name}' {WORDS[have]}, and a {through} jumps with it", rough_part.span)
-    who = "masses follow" if need.mechanical and need.smoothness > 0 else "the network has to follow"
-    message = f"the {name} of '{instance.name}' is not smooth enough: it {WORDS[have]}, but {who} {FOLLOWED[min(need.smoothness, 4)]}"
-    otherwise = ", or prescribe the force and let the motion follow" if need.mechanical else ", or put a resistance between"
+        message = f"input '{name}' of '{instance.name}' is not smooth: {WORDS[have]}, so a {through} jumps, too"
+        return Problem("N306", message, rough_part.span)
+    order = ORDERS[min(need.smoothness, 4)]
+    if need.smoothness <= 0:
+        wanted = "the network needs a function without jumps"
+    else:
+        wanted = f"masses need a continuous {order}" if need.mechanical else f"the network needs its {order}"
+    message = f"input '{name}' of '{instance.name}' is not smooth enough: {WORDS[have]}, but {wanted}"
+    otherwise = ", or prescribe the force instead of the motion" if need.mechanical else ", or put a resistance in between"
     return Problem("E306", message, rough_part.span, _mark(rough_part), _hint(rough_part, otherwise))
 
 
 def too_rough(motion: Expr, shape: Shape, derivatives: int, values: Values, stop: float) -> Problem | None:
-    """What is wrong with a motion, from 0 to `stop` s, whose derivative of that order stands in the inputs that make it.
+    """The problem of a motion, from 0 to `stop` s, whose derivative of order `derivatives` appears in the inputs.
 
-    Derivatives up to the second must be continuous; of a higher one the input may jump, if those below it do not."""
+    Derivatives up to the second must be continuous; a higher one may jump if the lower ones do not."""
     have = continuity(shape, values, stop)
     if have >= (derivatives if derivatives <= 2 else derivatives - 1):
         return None
     part = _culprit(motion, shape)
-    message = f"is not smooth enough: it {WORDS[have]}, but the inputs contain {FOLLOWED[derivatives]}"
+    contained = f"its {ORDERS[derivatives]}" if derivatives else "the motion itself"
+    message = f"is not smooth enough: {WORDS[have]}, but the inputs contain {contained}"
     return Problem("E306", message, part.span, _mark(part), _hint(part))
 
 
@@ -174,11 +180,11 @@ def _culprit(expr: Expr, shape: Shape) -> Expr:
 
 
 _ROUGH = {
-    "step": "a step jumps", "ramp": "a ramp has a corner", "pulse": "a pulse has edges", "abs": "abs() has a corner", "sign": "sign() jumps",
-    "floor": "floor() jumps", "mod": "mod() jumps", "min": "min() has a corner", "max": "max() has a corner",
-    "smooth_step": "a smooth_step has as many continuous derivatives as its order says",
+    "step": "a step jumps", "ramp": "a ramp has kinks", "pulse": "a pulse jumps", "abs": "abs() has a kink",
+    "sign": "sign() jumps", "floor": "floor() jumps", "mod": "mod() jumps", "min": "min() has a kink",
+    "max": "max() has a kink", "smooth_step": "smooth_step(u, order) has `order` continuous derivatives",
     "cycloid": "a cycloid's third derivative jumps at both ends",
-    "sine": "a sine that begins `at` an instant has a corner there", "table": "the table is interpolated like that",
+    "sine": "a sine that begins `at` an instant has a kink there", "table": "the table's interpolation is not smoother",
 }  # fmt: skip
 
 
@@ -197,10 +203,13 @@ def _calls(expr: Expr) -> list[Expr]:
 
 
 def _mark(expr: Expr) -> str:
-    return _ROUGH.get(expr.function, "") if isinstance(expr, Call) else "a condition on the time jumps" if isinstance(expr, Conditional) else ""
+    if isinstance(expr, Call):
+        return _ROUGH.get(expr.function, "")
+    return "a condition on the time makes a jump" if isinstance(expr, Conditional) else ""
 
 
 def _hint(expr: Expr, otherwise: str = "") -> str:
     if isinstance(expr, Call) and expr.function == "table":
-        return "read the table with kind = cubic (two continuous derivatives)"
-    return "use a smooth function such as bell(time, at = ..., width = ...) or smooth_step(u, order), or a table with kind = cubic" + otherwise
+        return "interpolate the table with kind = cubic (two continuous derivatives)"
+    smooth = "use a smooth function such as bell(time, at = ..., width = ...) or smooth_step(u, order)"
+    return f"{smooth}, or a table with kind = cubic{otherwise}"

@@ -4,7 +4,8 @@ Every mistake is a `Problem`; several are raised together as one `NetsimError`. 
 text (exit status 2), `SimulationError` a calculation that failed (exit status 1).
 
 Codes: E1xx syntax, E2xx names, units and library, E3xx structure of the network, E4xx starts, runs and results,
-E5xx numerical failure, N1xx notes (nothing is wrong, but the reader may want to know).
+E5xx numerical failure, W5xx doubts about the accuracy of a result; N1xx about the text, N3xx about the structure,
+N4xx about the start are notes: nothing is wrong, but the reader may want to know.
 """
 
 from __future__ import annotations

@@ -58,12 +58,13 @@ def without_value(machine: Machine, g: Array) -> Problem | None:
         return None
     who = f"'{broken[0].name}' gives" if broken else "an input has"
     message = f"{who} no finite value at t = {g[TIME]:g} s" + (f": {expression}" if expression else "")
-    hint = "a root of a negative number, a division by zero or an overflow where the run begins: another start or a `guess` may keep it defined"
+    hint = "the cause is the root of a negative number, a division by zero or an overflow at the start: "
+    hint += "another `start` or `guess` may keep the value defined"
     return Problem("E503", message, broken[0].span if broken else None, hint=hint)
 
 
 def fastest(machine: Machine, state: Array) -> tuple[str, float, Array]:
-    """What changes fastest, as far as rates are known: in words, the time in which it would change by its own size, its unit vector of unknowns.
+    """The fastest quantity as far as rates are known: its name, the time in which it changes by its own size, its unit vector.
 
     `state` is [x | v | a | y | q | q' | ...]."""
     system, layout = machine.system, machine.system.layout
@@ -97,7 +98,7 @@ def _charge_words(machine: Machine, charge: int, unit: Array) -> str:
                     if key[0] in ("own", "node") and unknowns[int(at[0])] >= 0:
                         unit[unknowns[int(at[0])]] = 1.0
                         break
-                return f"what '{instance.name}' stores"
+                return f"the differentiated quantity of '{instance.name}'"
     return ""
 
 

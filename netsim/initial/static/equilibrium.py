@@ -162,15 +162,15 @@ def _none_found(search: Search) -> SimulationError:
     if singular is not None:
         pushed = max(singular.null_rows.T, key=lambda row: abs(row @ residual))
         free = max(singular.null_columns.T, key=lambda column: abs(column @ pushed))
-        hint = "; ".join([*sentences(system, free), "hold it by a spring or a joint, or tie it to ground", tried])
-        message = f"{loose(system, free)}, and it is pushed: there is no state of rest"
+        hint = "; ".join([*sentences(system, free), "hold it with a spring or a joint, or connect it to ground", tried])
+        message = f"{loose(system, free)}, and it is loaded: there is no equilibrium"
         return SimulationError(Problem("E440", message, span_of(system, free), hint=hint))
     matrix = search.rest.evaluate(search.g)[1]
     scaled = np.abs(residual) / np.maximum(np.asarray(abs(matrix) @ search.rest.weight).ravel(), 1e-300)
     scaled = np.where(np.isfinite(scaled), scaled, np.inf)
     worst = [int(i) for i in np.argsort(-scaled)[:2] if scaled[i] > 0.0]
-    message = f"no equilibrium was found; what stays violated most: {', '.join(row_words(system, i) for i in worst) or 'nothing that can be named'}"
+    message = f"no equilibrium was found; largest residuals: {', '.join(row_words(system, i) for i in worst) or 'unknown'}"
     unit = np.zeros(search.rest.n)
     unit[worst] = 1.0
-    hint = f"write a `guess` for what you know, or take from = rest and let it settle; {tried}"
+    hint = f"write a `guess` near the equilibrium, or start with from = rest and let the transient decay; {tried}"
     return SimulationError(Problem("E441", message, span_of(system, unit) if worst else None, hint=hint))

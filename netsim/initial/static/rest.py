@@ -190,8 +190,8 @@ def _prescribes_speed(machine: Machine, row: int) -> SimulationError:
         for key, unknowns in batch.unknowns.items():
             if key[0] == "own" and batch.instances and row in unknowns:
                 owner = batch.instances[int(np.flatnonzero(unknowns == row)[0])]
-                hint = "static() looks for a state in which nothing moves: take a displacement for the source, or a source that is zero at that time"
-                return SimulationError(Problem("E442", f"there is no state of rest: '{owner.name}' prescribes a speed", owner.span, hint=hint))
-    return SimulationError(
-        Problem("E442", f"there is no state of rest: {machine.system.names[row]} is prescribed", hint="static() finds states of rest")
-    )
+                hint = "all velocities are zero at rest: prescribe a displacement instead, or make the source zero at that time"
+                message = f"there is no state of rest: '{owner.name}' prescribes a speed"
+                return SimulationError(Problem("E442", message, owner.span, hint=hint))
+    message = f"there is no state of rest: {machine.system.names[row]} is prescribed"
+    return SimulationError(Problem("E442", message, hint="static() computes states of rest: make the source zero at that time"))
