@@ -24,9 +24,9 @@ def describe(library: Library, name: str = "") -> str:
         return show_domains(library)
     if name in library.domains:
         return show_domain(library, name)
-    if name in library.components or name in library.models:
+    if name in library.types() or name in library.partials:
         return show_component(library, name)
-    hint = nearest(name, [*library.domains, *library.types()]) or f"the domains are {', '.join(library.domains)}"
+    hint = nearest(name, [*library.domains, *library.types(), *library.partials]) or f"the domains are {', '.join(library.domains)}"
     raise InputError(Problem("E440", f"there is no domain or component '{name}'", hint=hint))
 
 
@@ -57,7 +57,7 @@ Definition = ComponentDef | ModelDef
 
 def definitions(library: Library) -> list[Definition]:
     """Components and the models made of them."""
-    return [*(c.definition for c in library.components.values()), *library.models.values()]
+    return [*(c.text or c.definition for c in library.components.values()), *library.models.values()]
 
 
 def definitions_of(library: Library, domain: str) -> list[Definition]:
@@ -75,7 +75,7 @@ def _terminals(d: Definition) -> str:
 
 def show_component(library: Library, name: str) -> str:
     """A component or model: its text, then its parameters, inputs and outputs with units, bounds, defaults and sentences."""
-    d = library.components[name].definition if name in library.components else library.models[name]
+    d = next(definition for definition in [*definitions(library), *library.partials.values()] if definition.name == name)
     tables = ((title, table) for title, table in component_tables(d) if table)
     parts = [f"{name}: {d.doc}" if d.doc else name]
     for title, table in tables:

@@ -19,6 +19,7 @@ from netsim.text.syntax import (
     ComponentDef,
     Count,
     DomainDef,
+    FunctionDef,
     Let,
     Measure,
     ModelDef,
@@ -44,6 +45,7 @@ def build_network(program: Program, counts: Mapping[str, int] | None = None, tex
     """Expand a program; `counts` overrides top-level counts. Raises `InputError` with every mistake found."""
     statements = tuple(included(program))
     library = collect(Program(statements, program.file))
+    statements = library.functions.written_out(statements)
     wrong = check_library(library, _wanted(statements, library))
     if wrong:
         raise InputError(wrong)
@@ -89,7 +91,7 @@ class _Expander:
                 instances.append(statement)
             elif frame.prefix and isinstance(statement, (Run, Save, Plot, Measure, Assert, World, Use)):
                 self.problems.append(Problem("E223", "this belongs to the top level, not inside a model", statement.span))
-            elif frame.prefix and isinstance(statement, (ComponentDef, DomainDef, ModelDef)):
+            elif frame.prefix and isinstance(statement, (ComponentDef, DomainDef, FunctionDef, ModelDef)):
                 self.problems.append(Problem("E223", "definitions belong to the top level", statement.span))
             else:
                 self._declaration(statement, frame)
@@ -180,6 +182,10 @@ class _Expander:
             self._model(model, frame.prefix + local, nodes, text, frame)  # type: ignore[arg-type]
 
     def _unknown_type(self, text: InstanceText) -> None:
+        if text.type in self.library.partials:
+            found = [c.name for c in self.library.components.values() if any(b.parts[0].text == text.type for b in c.definition.bases)]
+            hint = f"{', '.join(found)} extend{'s' * (len(found) == 1)} it" if found else f"component NAME extends {text.type} ... end"
+            raise InputError(Problem("E258", f"'{text.type}' is a partial component: it can only be extended", self._type_span(text), hint=hint))
         hint = homes(text.type) or nearest(text.type, self.library.types()) or "is a `use` line missing?"
         raise InputError(Problem("E226", f"no component or model is called '{text.type}'", self._type_span(text), hint=hint))
 

@@ -14,7 +14,7 @@ from netsim.text.grammar.explain import explain
 from netsim.text.grammar.scan import Scanner, Statement, Token
 from netsim.text.syntax import ComponentDef, ModelDef, Program, Terminal
 
-_BLOCKS = {"DOMAIN": "domain", "COMPONENT": "component", "MODEL": "model"}
+_BLOCKS = {"DOMAIN": "domain", "COMPONENT": "component", "PARTIAL": "component", "MODEL": "model"}
 _NETLIST_ONLY = frozenset(["USE", "INCLUDE", "WORLD", "RUN", "SAVE", "PLOT"])
 _RULES = {"netlist": "statement", "model": "statement", "domain": "domain_line", "component": "component_line"}
 _MOST_LEVELS = 200
@@ -97,7 +97,7 @@ class _Reader:
 
     def open(self, statement: Statement) -> None:
         opener = statement.tokens[0]
-        name = statement.tokens[1].text if len(statement.tokens) > 1 else ""
+        name = next((token.text for token in statement.tokens if token.type == "NAME"), "")
         head = self.parsed(statement, "headline")
         if isinstance(head, ComponentDef | ModelDef):
             head = replace(head, terminals=with_domains(head.terminals))

@@ -16,6 +16,7 @@ from netsim.text.syntax import (
     Discrete,
     DomainDef,
     Expr,
+    FunctionDef,
     Include,
     Instance,
     Let,
@@ -218,8 +219,16 @@ def _domain_lines(domain: DomainDef) -> Iterator[str]:
 
 @show_statement.register
 def _(statement: ComponentDef) -> str:
-    headline = _joined("component", statement.name, _terminals(statement.terminals), _doc(statement.doc))
+    bases = ", ".join(show_name(base) for base in statement.bases)
+    word = "partial component" if statement.is_partial else "component"
+    headline = _joined(word, statement.name, _terminals(statement.terminals), bases and f"extends {bases}", _doc(statement.doc))
     return _block(headline, _component_lines(statement))
+
+
+@show_statement.register
+def _(statement: FunctionDef) -> str:
+    formals = ", ".join(f"{p.name}{sized(p.size)} : {p.unit}" for p in statement.parameters)
+    return _joined(f"function {statement.name}({formals}) : {statement.unit} {_default(statement.value)}", _doc(statement.doc))
 
 
 def _component_lines(component: ComponentDef) -> Iterator[str]:

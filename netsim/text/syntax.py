@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from netsim.text.errors import Problem
-from netsim.text.terms import NOWHERE, Binary, Call, Conditional, Expr, Name, Number, Part, Spanned, String, Unary, Vector
+from netsim.text.terms import NOWHERE, Argument, Binary, Call, Conditional, Expr, Name, Number, Part, Spanned, String, Unary, Vector
 
-__all__ = ["NOWHERE", "Binary", "Call", "Conditional", "Expr", "Name", "Number", "Part", "Spanned", "String", "Unary", "Vector"]
+__all__ = ["NOWHERE", "Argument", "Binary", "Call", "Conditional", "Expr", "Name", "Number", "Part", "Spanned", "String", "Unary", "Vector"]
 
 # ------------------------------------------------------------------------------------ statements of a netlist
 
@@ -287,7 +287,8 @@ class ComponentDef(Spanned):
     """A component: terminals, declarations and equations, in the order of the text within each kind.
 
     Forces follow from `kinetic` and `potential` energies; `stores` is stored energy, `dissipates` lost power (for what both stores and loses);
-    `is_source` marks what supplies energy (as all with inputs do); `singular` is the author's sentence for a singular network."""
+    `is_source` marks what supplies energy (as all with inputs do); `singular` is the author's sentence for a singular network. `bases` are the
+    components it extends; what `is_partial` is only a base."""
 
     name: str
     terminals: tuple[Terminal, ...] = ()
@@ -311,6 +312,8 @@ class ComponentDef(Spanned):
     whens: tuple[When, ...] = ()
     company: tuple[Company, ...] = ()
     doc: str = ""
+    bases: tuple[Name, ...] = ()
+    is_partial: bool = False
 
 
 @dataclass(frozen=True)
@@ -323,8 +326,19 @@ class ModelDef(Spanned):
     doc: str = ""
 
 
+@dataclass(frozen=True)
+class FunctionDef(Spanned):
+    """`function area(r : m) : m2 = pi*r^2 "of a circle"`: parameters with units and sizes (a name leaves a size open), the unit of the value."""
+
+    name: str
+    parameters: tuple[Quantity, ...]
+    unit: str
+    value: Expr
+    doc: str = ""
+
+
 Statement = (Use | Include | Param | Count | Let | Table | World | Instance | Start | Run | Save | Plot | Measure | Assert) | (
-    Repeated | DomainDef | ComponentDef | ModelDef
+    Repeated | DomainDef | ComponentDef | ModelDef | FunctionDef
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from netsim.text.errors import Span
+from netsim.text.units import Dimension
 
 NOWHERE = Span("", 0, 0, 0, 0)
 
@@ -56,6 +57,19 @@ class Unary(Spanned):
 
     op: str
     operand: Expr
+
+
+@dataclass(frozen=True)
+class Argument(Unary):
+    """What stands for the parameter `name` of the function `function` where a call of it is written out: +operand, or a component of it (`picks`).
+
+    Its dimension must be `dimension`; `sizes` are those of the parameter, where None leaves a size open."""
+
+    function: str
+    name: str
+    dimension: Dimension
+    sizes: tuple[int | None, ...] = ()
+    picks: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

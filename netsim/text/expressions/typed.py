@@ -14,7 +14,7 @@ from typing import Any
 from netsim.text.errors import InputError, Problem, Span, nearest
 from netsim.text.expressions.functions import FUNCTIONS, Function
 from netsim.text.expressions.operations import apply
-from netsim.text.syntax import Binary, Call, Conditional, Expr, Name, Number, String, Unary, Vector
+from netsim.text.syntax import Argument, Binary, Call, Conditional, Expr, Name, Number, String, Unary, Vector
 from netsim.text.units import NO_DIMENSION, Dimension, format_dimension, parse_unit
 
 
@@ -144,9 +144,25 @@ def shaped(scalars: Any, sizes: tuple[int, ...]) -> Any:
 
 def _unary(expr: Unary, scope: Scope) -> Typed:
     operand = evaluate(expr.operand, scope)
+    if isinstance(expr, Argument):
+        return _argument(expr, operand)
     if expr.op == "not":
         return Typed(elementwise(lambda a: apply("not", a), operand.value))
     return Typed(elementwise(lambda a: -a, operand.value), operand.dimension) if expr.op == "-" else operand
+
+
+def _argument(expr: Argument, given: Typed) -> Typed:
+    """The argument of a function that is written out, where its dimension and sizes are those of the parameter."""
+    if given.dimension not in (None, expr.dimension):
+        asked = _in_words(expr.dimension).removeprefix("in ")
+        raise _wrong("E203", f"{expr.function}(): '{expr.name}' is {_in_words(given.dimension)}, but {asked} is wanted", expr.span)
+    found = shape(given.value)
+    if len(found) != len(expr.sizes) or any(size not in (None, has) for size, has in zip(expr.sizes, found)):
+        raise _wrong("E204", f"{expr.function}() does not go with {_describe_shape(given.value)} as '{expr.name}'", expr.span)
+    value = given.value
+    for index in expr.picks:
+        value = value[index - 1]
+    return Typed(value, given.dimension if given.dimension is None else expr.dimension)
 
 
 def _binary(expr: Binary, scope: Scope) -> Typed:

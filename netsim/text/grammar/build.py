@@ -26,6 +26,7 @@ from netsim.text.syntax import (
     Discrete,
     DomainDef,
     Equation,
+    FunctionDef,
     Include,
     Instance,
     Let,
@@ -158,7 +159,7 @@ class Builder:
     def values(self, parts: Parts) -> tuple[Any, ...]:
         return tuple(_listed(parts))
 
-    size = nodes = items = ranges = bounds = terminals = values
+    size = nodes = items = ranges = bounds = terminals = formals = values
 
     def last_or_none(self, parts: Parts) -> Any:
         return parts[-1]
@@ -253,6 +254,14 @@ class Builder:
         span = self.whole(parts)
         return Repeated(kind(tuple(part for part in given if not isinstance(part, Range)), span=span), ranges, span=span)
 
+    def function(self, parts: Parts) -> FunctionDef:
+        _, name, _, formals, _, unit, _, value, doc = parts
+        return FunctionDef(name.text, formals, unit or "1", value, doc, span=self.over(parts[0], name))
+
+    def formal(self, parts: Parts) -> Quantity:
+        name, size, unit = parts
+        return Quantity(name.text, unit or "1", size, span=self.over(name, name))
+
     def instance(self, parts: Parts) -> Instance:
         name, kind, _, nodes, closing, items, ranges = parts
         bindings = tuple(item for item in items if isinstance(item, Binding))
@@ -266,7 +275,11 @@ class Builder:
         return DomainDef(parts[1].text, doc=parts[2], span=self.over(parts[0], parts[1]))
 
     def component_head(self, parts: Parts) -> ComponentDef:
-        return ComponentDef(parts[1].text, parts[2], doc=parts[3], span=self.over(parts[0], parts[1]))
+        partial, word, name, terminals, bases, doc = parts
+        return ComponentDef(name.text, terminals, doc=doc, bases=bases, is_partial=partial is not None, span=self.over(partial or word, name))
+
+    def bases(self, parts: Parts) -> tuple[Name, ...]:
+        return tuple(self.word([part]) for part in parts if part is not None and part.type == "NAME")
 
     def model_head(self, parts: Parts) -> ModelDef:
         return ModelDef(parts[1].text, parts[2], doc=parts[3], span=self.over(parts[0], parts[1]))

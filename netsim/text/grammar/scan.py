@@ -18,7 +18,7 @@ from netsim.text.units import KNOWN_NAMES, UnknownUnit, parse_unit
 RESERVED = frozenset(
     [
         *["use", "include", "param", "count", "let", "table", "world", "model", "component", "domain", "start", "guess", "run", "save", "plot"],
-        *["for", "in", "if", "then", "else", "when", "end", "ground", "time", "and", "or", "not"],
+        *["function", "for", "in", "if", "then", "else", "when", "end", "ground", "time", "and", "or", "not"],
     ]
 )
 LINE_WORDS = {
@@ -40,6 +40,7 @@ _FOLLOWS = dict.fromkeys(LINE_WORDS["domain"] | LINE_WORDS["component"], _BEFORE
     "measure": re.compile(r"[ \t]+[A-Za-z_]\w*[ \t]*(?:=(?!=)|\{)"),
     "nominal": re.compile(r"[ \t]+[A-Za-z_](?:[^=()\n]*=(?!=)|[\w.\[\]]*[ \t]*(?:[\d;#\n]|$))"),
 }
+_PARTIAL = re.compile(r"[ \t]+component\b")
 _DECLARES_UNIT = frozenset(["PARAM", "ACROSS", "THROUGH", "INTEGRAL", "INPUT", "VAR", "OUT", "DISCRETE"])
 _SYMBOLS = {
     "->": "ARROW", "..": "DOTDOT", "==": "SAME", "!=": "DIFFERENT", "<=": "LESSEQ", ">=": "MOREEQ", "<": "LESS", ">": "MORE", "=": "EQUAL",
@@ -63,7 +64,7 @@ _GLUED = re.compile(r"[\wΩ\u2126]+")
 # a line that cannot be the inside of a bracket: a statement's first word, or two words in a row as in an instance
 _GOES_ON = r"(?!(?:if|then|else|and|or|not|for|in|out)\b)"
 _NEW_STATEMENT = re.compile(
-    r"[ \t]*(?:(?:use|include|param|count|let|world|model|component|domain|start|guess|run|save|plot|measure|assert|end)\b|table\b(?![ \t]*\()"
+    r"[ \t]*(?:(?:use|include|param|count|let|world|model|component|function|domain|start|guess|run|save|plot|measure|assert|end)\b|table\b(?![ \t]*\()"
     rf"|{_GOES_ON}[A-Za-z_]\w*(?:\[[^\]\n]*\])?[ \t]+{_GOES_ON}[A-Za-z_])"
 )
 
@@ -196,12 +197,16 @@ class Scanner:
         if word in RESERVED:
             return word.upper()
         if not tokens:
+            if word == "partial" and _PARTIAL.match(self.text, rest):
+                return "PARTIAL"
             return word.upper() if word in LINE_WORDS.get(mode, ()) and _FOLLOWS[word].match(self.text, rest) else "NAME"
         if word == "reinit" and tokens[0].type == "WHEN" and tokens[-1].type in ("COLON", "SEMICOLON"):
             return "REINIT"
         if word == "nominal" and tokens[-1].type == "UNIT" and tokens[0].type in _DECLARES_UNIT:
             return "NOMINAL"
-        if word == "out" and tokens[0].type in ("COMPONENT", "MODEL") and re.compile(r"[ \t]+\w").match(self.text, rest):
+        if word == "extends" and tokens[0].type in ("COMPONENT", "PARTIAL") and tokens[-1].type in ("NAME", "RPAR") and not self._brackets:
+            return "EXTENDS"
+        if word == "out" and tokens[0].type in ("COMPONENT", "PARTIAL", "MODEL") and re.compile(r"[ \t]+\w").match(self.text, rest):
             return "OUT"
         return "NAME"
 
@@ -218,7 +223,7 @@ class Scanner:
         elif text in ")]}":
             if self._close(token, statement) == ("diag" if text == ")" else ""):
                 self._take_unit(statement, mode)
-        elif text == ":" and tokens[0].type in _DECLARES_UNIT and not self._brackets:
+        elif text == ":" and (tokens[0].type == "FUNCTION" or (tokens[0].type in _DECLARES_UNIT and not self._brackets)):
             self._take_declared_unit(tokens)
 
     def _is_anything(self, tokens: list[Token]) -> bool:
