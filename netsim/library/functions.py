@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
-from functools import cache
 from typing import Any, TypeVar
 
 from netsim.library.component import CONSTANTS, dimension, resolve_name
@@ -61,10 +60,15 @@ class Functions:
         return replace(_substituted(body, given, call.function), span=call.span)
 
 
-@cache
-def _names(kind: Hashable) -> tuple[str, ...]:
-    """The fields of a kind of node that may hold nodes."""
-    return tuple(f.name for f in fields(kind) if f.name != "span") if is_dataclass(kind) and kind not in (Span, Dimension) else ()
+_fields: dict[type, tuple[str, ...]] = {}
+
+
+def _names(kind: type) -> tuple[str, ...]:
+    """The fields of a kind of node that may hold nodes, found once."""
+    if kind not in _fields:
+        is_node = is_dataclass(kind) and kind not in (Span, Dimension)
+        _fields[kind] = tuple(f.name for f in fields(kind) if f.name != "span") if is_node else ()
+    return _fields[kind]
 
 
 def _call_of(tree: Any, name: str) -> Span:
