@@ -10,7 +10,7 @@ from netsim.text.columns import columns, counted
 from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.show import show_statement
 from netsim.text.show_terms import show_expression
-from netsim.text.syntax import ComponentDef, Count, ModelDef, Param, Program, Use
+from netsim.text.syntax import ComponentDef, Count, FunctionDef, ModelDef, Param, Program, Use
 
 
 def whole_library() -> Library:
@@ -26,6 +26,8 @@ def describe(library: Library, name: str = "") -> str:
         return show_domain(library, name)
     if name in library.types() or name in library.partials:
         return show_component(library, name)
+    if name in library.functions.definitions:
+        return f"{show_statement(library.functions.definitions[name])}\n"
     hint = nearest(name, [*library.domains, *library.types(), *library.partials]) or f"the domains are {', '.join(library.domains)}"
     raise InputError(Problem("E440", f"there is no domain or component '{name}'", hint=hint))
 
@@ -124,7 +126,13 @@ def markdown(library: Library) -> str:
         parts += [_markdown(d) for d in definitions_of(library, name) if _domains(d) == {name}]
     between = [d for d in definitions(library) if len(_domains(d)) > 1]
     parts += ["## Between domains", *map(_markdown, between)] if between else []
+    functions = library.functions.definitions.values()
+    parts += ["## Functions of the library", *map(_function, functions)] if functions else []
     return "\n\n".join(parts) + "\n"
+
+
+def _function(function: FunctionDef) -> str:
+    return "\n\n".join([f"### {function.name}", *([_sentence(function.doc)] if function.doc else []), f"```text\n{show_statement(function)}\n```"])
 
 
 def _sentence(doc: str) -> str:

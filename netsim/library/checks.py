@@ -52,8 +52,9 @@ def _check_names(component: Component) -> list[Problem]:
         *d.lets,
     ]
     for name, span in [(item.name, item.span) for item in declared] + [(n, b.span) for b in d.branches for n in b.names]:
-        if name in seen:
-            problems.append(Problem("E209", f"'{name}' is declared twice in component '{d.name}'", span, also=((seen[name], "the first one"),)))
+        if name in seen:  # an own line clashes with an inherited one, not the other way round
+            first, second = sorted((seen[name], span), key=lambda s: (s.file == d.span.file, s.line))
+            problems.append(Problem("E209", f"'{name}' is declared twice in component '{d.name}'", second, also=((first, "the first one"),)))
         seen.setdefault(name, span)
     return problems
 

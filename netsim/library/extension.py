@@ -32,7 +32,7 @@ _SINGLE = ("kinetic", "potential", "stores", "dissipates", "singular")
 def extended(
     definitions: Mapping[str, ComponentDef], problems: list[Problem], models: Mapping[str, Any], homes: Callable[[str], str]
 ) -> dict[str, ComponentDef]:
-    """Every component with the lines of its bases in it; what is wrong with them goes to `problems`, `homes` names the libraries that define a name."""
+    """Every component with the lines of its bases in it; mistakes go to `problems`; `homes` gives a hint at the library of a name."""
     done: dict[str, ComponentDef] = {}
     open_ones: list[str] = []
 

@@ -101,7 +101,7 @@ def read_program(path: Path) -> Program:
     return _read(str(path), path.stat().st_mtime_ns)
 
 
-def collect(program: Program) -> Library:
+def collect(program: Program) -> Library:  # noqa: C901  (one case per kind of definition)
     """The definitions of a program and of all it uses; a name defined twice shows both places."""
     domains: dict[str, DomainDef] = {"signal": SIGNAL}
     components: dict[str, ComponentDef] = {}

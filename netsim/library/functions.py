@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
-from functools import lru_cache
 from typing import Any, TypeVar
 
 from netsim.library.component import CONSTANTS, dimension, resolve_name
+from netsim.text.columns import counted
 from netsim.text.errors import InputError, Problem, Span, nearest
 from netsim.text.expressions.functions import FUNCTIONS
 from netsim.text.expressions.typed import Scope, Typed, evaluate, shaped
-from netsim.text.syntax import Argument, Call, Expr, FunctionDef, Name, Number, Quantity, Unary, Vector
-from netsim.text.units import NO_DIMENSION, format_dimension
+from netsim.text.syntax import Argument, Call, Expr, FunctionDef, Name, Number, Quantity
+from netsim.text.units import NO_DIMENSION, Dimension, format_dimension
 
 Tree = TypeVar("Tree")
 OF_RUNS = frozenset(["max", "min", "pp", "argmax", "argmin", "mean", "rms", "integral", "final", "at", "slope", "when", "period", "frequency"])
@@ -60,9 +60,15 @@ class Functions:
         return replace(_substituted(body, given, call.function), span=call.span)
 
 
-@lru_cache(maxsize=256)
+_fields: dict[type, tuple[str, ...]] = {}
+
+
 def _names(kind: type) -> tuple[str, ...]:
-    return tuple(f.name for f in fields(kind) if f.name != "span") if is_dataclass(kind) and kind is not Span else ()
+    """The fields of a kind of node that may hold nodes, found once."""
+    if kind not in _fields:
+        is_node = is_dataclass(kind) and kind not in (Span, Dimension)
+        _fields[kind] = tuple(f.name for f in fields(kind) if f.name != "span") if is_node else ()
+    return _fields[kind]
 
 
 def _call_of(tree: Any, name: str) -> Span:
@@ -77,7 +83,7 @@ def _given(call: Call, function: FunctionDef) -> dict[str, tuple[Quantity, Expr]
     """The arguments of a call by the names of the parameters."""
     parameters = {p.name: p for p in function.parameters}
     if len(call.arguments) > len(parameters):
-        raise InputError(Problem("E207", f"{call.function}() takes {len(parameters)} arguments: {', '.join(parameters)}", call.span))
+        raise InputError(Problem("E207", f"{call.function}() takes {counted(len(parameters), 'argument')}: {', '.join(parameters)}", call.span))
     given = dict(zip(parameters, call.arguments))
     for name, value in call.keywords:
         if name not in parameters:

@@ -286,9 +286,8 @@ class When(Spanned):
 class ComponentDef(Spanned):
     """A component: terminals, declarations and equations, in the order of the text within each kind.
 
-    Forces follow from `kinetic` and `potential` energies; `stores` is stored energy, `dissipates` lost power (for what both stores and loses);
-    `is_source` marks what supplies energy (as all with inputs do); `singular` is the author's sentence for a singular network. `bases` are the
-    components it extends; what `is_partial` is only a base."""
+    Forces follow from `kinetic` and `potential`; `stores` is stored energy, `dissipates` lost power (for what both stores and loses); `is_source`
+    marks what supplies energy; `singular` is the sentence for a singular network. It extends its `bases`; a partial one is only a base."""
 
     name: str
     terminals: tuple[Terminal, ...] = ()

@@ -161,10 +161,10 @@ class Builder:
 
     size = nodes = items = ranges = bounds = terminals = formals = values
 
-    def last_or_none(self, parts: Parts) -> Any:
+    def default(self, parts: Parts) -> Any:
         return parts[-1]
 
-    default = nominal = last_or_none
+    nominal = default
 
     def declared(self, parts: Parts) -> str | None:
         return None if parts[-1] is None else parts[-1].text
@@ -302,11 +302,10 @@ class Builder:
 
     power = floating = stores = singular = one_value
 
-    def source(self, parts: Parts) -> Line:
-        return Line("is_source", (True,), self.whole(parts))
+    def marked(self, parts: Parts) -> Line:
+        return Line(f"is_{parts[0].text}", (True,), self.whole(parts))
 
-    def relative(self, parts: Parts) -> Line:
-        return Line("is_relative", (True,), self.whole(parts))
+    source = relative = marked
 
     def param_line(self, parts: Parts) -> Line:
         kind = {Param: "params", Count: "counts", Let: "lets"}[type(parts[0])]
@@ -331,8 +330,7 @@ class Builder:
 
     def company(self, parts: Parts) -> Line:
         given, *missing = (part.text for part in parts[1:-1] if part.type == "NAME")
-        span = self.over(parts[0], parts[-1])
-        return Line("company", (Company(given, tuple(missing), parts[-1], span=span),), span)
+        return Line("company", (Company(given, tuple(missing), parts[-1], span=(span := self.over(parts[0], parts[-1]))),), span)
 
     def equation(self, parts: Parts) -> Line:
         span = self.whole(parts)

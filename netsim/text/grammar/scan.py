@@ -64,7 +64,8 @@ _GLUED = re.compile(r"[\wΩ\u2126]+")
 # a line that cannot be the inside of a bracket: a statement's first word, or two words in a row as in an instance
 _GOES_ON = r"(?!(?:if|then|else|and|or|not|for|in|out)\b)"
 _NEW_STATEMENT = re.compile(
-    r"[ \t]*(?:(?:use|include|param|count|let|world|model|component|function|domain|start|guess|run|save|plot|measure|assert|end)\b|table\b(?![ \t]*\()"
+    r"[ \t]*(?:(?:use|include|param|count|let|world|model|component|function|domain|start|guess|run|save|plot|measure|assert|end)\b"
+    r"|table\b(?![ \t]*\()"
     rf"|{_GOES_ON}[A-Za-z_]\w*(?:\[[^\]\n]*\])?[ \t]+{_GOES_ON}[A-Za-z_])"
 )
 
