@@ -24,7 +24,7 @@ SMALL = {
     "integrators": {"sections": 20, "repeats": 1, "few": True},
     "ladder": {"sizes": {100: 40, 120: 40}, "repeats": 1},
     "memory": {"sections": 10, "steps": 20},
-    "newmark": {"steps": (0.1,), "repeats": 1, "peer_step": 0.05},
+    "newmark": {"steps": (0.1,), "repeats": 1, "peer_step": 0.05, "finest": 1e-4},
     "recursion": {"sizes": (4, 16, 32), "budget": 1e-4, "turn": 100},
     "shapes": {"choices": (("guided", 1),)},
     "spice": {"names": ("rc_ladder_10",), "ours": {"radau": (1e-2, 1e-3)}, "theirs": {"": (1e-2, 1e-3)}, "repeats": 1},
