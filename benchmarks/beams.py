@@ -38,7 +38,7 @@ def measured(model: netsim.Model, saves: list[str], stop: float, **options: obje
     return result, time.process_time() - began
 
 
-def compare(stop: float, picture: str, cases: list[tuple[int, int]]) -> None:
+def compare(stop: float, picture: str, cases: list[tuple[int, int]], tolerances: tuple[float, ...] = TOLERANCES) -> None:
     """The table, a line per run; the picture has a panel per case."""
     found: dict[tuple[int, int], list[tuple[str, float, float]]] = {}
     print("links elements             method   rtol    steps  refused evaluations   CPU s   angles  bending")
@@ -47,7 +47,7 @@ def compare(stop: float, picture: str, cases: list[tuple[int, int]]) -> None:
         exact, _ = measured(model, saves, stop, method="rk8", rtol=1e-12)
         for method in METHODS:
             measured(model, saves, 0.01, method=method, rtol=1e-3)  # compiled before it is timed
-            for rtol in TOLERANCES:
+            for rtol in tolerances:
                 try:
                     result, cpu = measured(model, saves, stop, method=method, rtol=rtol)
                 except SimulationError as wrong:

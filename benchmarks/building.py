@@ -50,14 +50,14 @@ def stages(text: str) -> dict[str, float]:
     return seconds
 
 
-def report() -> None:
+def report(sections: int = SECTIONS, repeats: int = REPEATS) -> None:
     """The best of some runs, stage by stage."""
     import netsim
 
     netsim.load(ladder(3)).run()
-    text = ladder(SECTIONS)
-    runs = [stages(text) for _ in range(REPEATS)]
-    print(f"Building {2 * SECTIONS:,} flat lines, wall seconds (best of {REPEATS})")
+    text = ladder(sections)
+    runs = [stages(text) for _ in range(repeats)]
+    print(f"Building {2 * sections:,} flat lines, wall seconds (best of {repeats})")
     for name in runs[0]:
         print(f"  {name:26} {min(run[name] for run in runs):7.3f}")
 

@@ -30,14 +30,14 @@ class Cost:
     factorisations: float = math.nan
 
 
-def netsim_cost(n: int, steps: int, diodes: bool) -> Cost:
+def netsim_cost(n: int, steps: int, diodes: bool, repeats: int = REPEATS) -> Cost:
     """The best of some runs, each timed from its first block of steps (16 of them) to its last."""
     import netsim
 
     step = STOP / steps
     model = netsim.load(ladder(n, STOP, step, diodes))
     found = []
-    for _ in range(REPEATS):
+    for _ in range(repeats):
         marks: list[tuple[int, float]] = []
 
         def mark(fraction: float, time: float, done: int, marks: list[tuple[int, float]] = marks) -> None:
@@ -63,13 +63,13 @@ def growth_exponent(costs: dict[int, Cost]) -> float:
     return sum((a - x) * (b - y) for a, b in points) / sum((a - x) ** 2 for a, _ in points)
 
 
-def compare(diodes: bool) -> None:
+def compare(diodes: bool, sizes: dict[int, int], repeats: int) -> None:
     """One table: a row for each size, and the growth exponents."""
     ours: dict[int, Cost] = {}
     theirs: dict[int, Cost] = {}
     print(f"  {'sections':>9} {'us/iteration':>13} {'per step':>9} {'factor':>7} {'ngspice us':>11} {'per step':>9} {'ratio':>6}")
-    for n, steps in SIZES.items():
-        own, other = netsim_cost(n, steps, diodes), ngspice_cost(n, steps, diodes)
+    for n, steps in sizes.items():
+        own, other = netsim_cost(n, steps, diodes, repeats), ngspice_cost(n, steps, diodes)
         ours[n] = own
         line = f"  {n:9,} {own.microseconds:13.2f} {own.iterations:9.2f} {own.factorisations:7.2f}"
         if other is not None:
@@ -81,12 +81,12 @@ def compare(diodes: bool) -> None:
     print(f", ngspice n^{growth_exponent({n: c for n, c in theirs.items() if n >= 100}):.2f}" if theirs else "; ngspice is not installed: no ratio")
 
 
-def report() -> None:
+def report(sizes: dict[int, int] = SIZES, repeats: int = REPEATS) -> None:
     """Both tables."""
     print("Newton iterations, CPU time in the time loop (implicit Euler; ngspice: trapezoidal, its default)")
     for diodes, title in ((False, "plain RC ladder (linear)"), (True, "RC ladder with a diode at every node (nonlinear)")):
         print(f" {title}")
-        compare(diodes)
+        compare(diodes, sizes, repeats)
 
 
 if __name__ == "__main__":

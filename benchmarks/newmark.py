@@ -107,13 +107,13 @@ def exudyn_tree(step: float) -> float | None:
     return seconds
 
 
-def report() -> None:
+def report(steps: tuple[float, ...] = STEPS, repeats: int = 3, peer_step: float = 0.01, finest: float = 1e-11) -> None:
     """The table of variants and steps."""
-    exact = run("recursion(stop = T, rtol = 1e-11, sample = 0.1 s)").series("dX")
+    exact = run(f"recursion(stop = T, rtol = {finest:g}, sample = 0.1 s)").series("dX")
     print("Newmark on the manipulator of Gevorkyan 2022, 25 s: iterations per step, CPU seconds, error of dX of its peak")
-    for step in STEPS:
+    for step in steps:
         for name, options in VARIANTS:
-            runs = [run(f"recursion(stop = T, step = {1000 * step:g} ms, sample = 0.1 s, {options})") for _ in range(3)]
+            runs = [run(f"recursion(stop = T, step = {1000 * step:g} ms, sample = 0.1 s, {options})") for _ in range(repeats)]
             found = runs[0]
             seconds = min(r.attributes["loop_seconds"] for r in runs)
             if not found.finished or not np.abs(found.series("dX")).max() < 1:
@@ -122,8 +122,8 @@ def report() -> None:
             error = np.abs(found.series("dX") - exact).max() / np.abs(exact).max()
             each = found.attributes["iterations"] / found.attributes["steps"]
             print(f"  h = {step:5g} s  {name:22} {each:5.1f} {seconds:9.4f} s {100 * error:8.3f} %", flush=True)
-    other = exudyn_tree(0.01)
-    print(f"  h =  0.01 s  Exudyn kinematic tree  {other:15.4f} s" if other else "  Exudyn is not installed (pip install exudyn)")
+    other = exudyn_tree(peer_step)
+    print(f"  h = {peer_step:5g} s  Exudyn kinematic tree  {other:15.4f} s" if other else "  Exudyn is not installed (pip install exudyn)")
 
 
 if __name__ == "__main__":

@@ -108,13 +108,13 @@ def repeat_derivatives(t, q, v, a, wrenches, count):  # type: ignore[no-untyped-
     return found
 
 
-def best(work: Callable[[int], Any]) -> float:
+def best(work: Callable[[int], Any], budget: float = BUDGET) -> float:
     """Microseconds of CPU of one repetition, the best of five measurements."""
     work(1)
     began = clock.process_time()
     work(3)
     once = max((clock.process_time() - began) / 3, 1e-7)
-    count = max(3, int(BUDGET / once))
+    count = max(3, int(budget / once))
     found = []
     for _ in range(5):
         began = clock.process_time()
@@ -123,7 +123,7 @@ def best(work: Callable[[int], Any]) -> float:
     return 1e6 * min(found)
 
 
-def theirs(pinocchio: Any, name: str, model: Any, state: tuple[Any, Any, Any]) -> float:
+def theirs(pinocchio: Any, name: str, model: Any, state: tuple[Any, Any, Any], budget: float = BUDGET) -> float:
     """Microseconds of a call of Pinocchio's function from Python."""
     data, (q, v, a) = model.createData(), state
     function = {
@@ -139,14 +139,14 @@ def theirs(pinocchio: Any, name: str, model: Any, state: tuple[Any, Any, Any]) -
         for _ in range(count):
             function(model, data, *given)
 
-    return best(work)
+    return best(work, budget)
 
 
 OURS = {"rnea": repeat_rnea, "aba": repeat_aba, "mixed": repeat_mixed, "crba": repeat_crba, "derivatives": repeat_derivatives}
 CALLS = {"rnea": rnea, "aba": aba, "derivatives": rnea_derivatives}
 
 
-def exponent(repeat: Callable[..., Any], children: int, sizes: list[int]) -> float:
+def exponent(repeat: Callable[..., Any], children: int, sizes: list[int], turn: int = TURN) -> float:
     """The slope of log time over log bodies; sizes take turns, seven rounds, of which the least counts: what else the machine does hits all alike."""
     work = []
     for n in sizes:
@@ -155,14 +155,14 @@ def exponent(repeat: Callable[..., Any], children: int, sizes: list[int]) -> flo
     times = np.full(len(sizes), np.inf)
     for _ in range(ROUNDS):
         for k, n in enumerate(sizes):
-            count = max(1, TURN // n)
+            count = max(1, turn // n)
             began = clock.process_time()
             work[k](count)
             times[k] = min(times[k], (clock.process_time() - began) / count)
     return float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
 
 
-def report() -> None:
+def report(sizes: tuple[int, ...] = SIZES, budget: float = BUDGET, turn: int = TURN) -> None:
     """A row for each algorithm and size: microseconds of both, the call that was subtracted, and their ratio; then growth and single calls."""
     try:
         import pinocchio
@@ -174,30 +174,30 @@ def report() -> None:
     for children, shape in ((1, "chain"), (2, "binary tree")):
         for name, repeat in OURS.items():
             call, one, zero = 0.0, chain_or_tree(1, 1), (np.zeros(1),) * 3
-            single = best(lambda count, f=repeat, t=one.flat, s=zero: f(t, *s, np.zeros((2, 6)), count))
+            single = best(lambda count, f=repeat, t=one.flat, s=zero: f(t, *s, np.zeros((2, 6)), count), budget)
             if pinocchio:
-                call = theirs(pinocchio, name, twin(pinocchio, one), zero)
+                call = theirs(pinocchio, name, twin(pinocchio, one), zero, budget)
             print(f" {name} of a {shape}; one joint takes {single:.2f} us" + (f", a call of Pinocchio's {call:.2f} us" if pinocchio else ""))
             print(f"  {'bodies':>6} {'netsim us':>10}" + (f" {'Pinocchio us':>13} {'ratio':>6}" if pinocchio else ""))
-            sizes = [n for n in SIZES if name in ("rnea", "aba", "mixed") or n <= DENSE]
-            for n in sizes:
+            own_sizes = [n for n in sizes if name in ("rnea", "aba", "mixed") or n <= DENSE]
+            for n in own_sizes:
                 tree = chain_or_tree(n, children)
                 rng = np.random.default_rng(n)
                 state = tuple(rng.normal(size=(3, n)))
                 wrenches = np.zeros((tree.nodes, 6))
-                own = best(lambda count, t=tree, s=state, w=wrenches, f=repeat: f(t.flat, *s, w, count))
+                own = best(lambda count, t=tree, s=state, w=wrenches, f=repeat: f(t.flat, *s, w, count), budget)
                 line = f"  {n:6} {own:10.2f}"
                 if pinocchio and n <= DENSE:
-                    other = theirs(pinocchio, name, twin(pinocchio, tree), state) - call
+                    other = theirs(pinocchio, name, twin(pinocchio, tree), state, budget) - call
                     line += f" {other:13.2f} {(own - single) / other:6.2f}"
                 print(line, flush=True)
-            print(f"  growth from 16 to {sizes[-1]} bodies: n^{exponent(repeat, children, [n for n in sizes if n >= 16]):.2f}")
+            print(f"  growth from 16 to {own_sizes[-1]} bodies: n^{exponent(repeat, children, [n for n in own_sizes if n >= 16], turn):.2f}")
     tree, state = chain_or_tree(7, 1), tuple(np.random.default_rng(7).normal(size=(3, 7)))
     print(" One call from Python, a chain of 7")
     for name, function in CALLS.items():
-        own = best(lambda count, f=function: [f(tree, *state) for _ in range(count)])
-        print(f"  {name:12} {own:8.2f}" + (f" {theirs(pinocchio, name, twin(pinocchio, tree), state):13.2f}" if pinocchio else ""))
-    print(f"  {'crba':12} {best(lambda count: [crba(tree, state[0]) for _ in range(count)]):8.2f}")
+        own = best(lambda count, f=function: [f(tree, *state) for _ in range(count)], budget)
+        print(f"  {name:12} {own:8.2f}" + (f" {theirs(pinocchio, name, twin(pinocchio, tree), state, budget):13.2f}" if pinocchio else ""))
+    print(f"  {'crba':12} {best(lambda count: [crba(tree, state[0]) for _ in range(count)], budget):8.2f}")
 
 
 if __name__ == "__main__":

@@ -21,6 +21,8 @@ import startup
 import superelements
 import tripod
 
+TOPICS = (startup, building, memory, ladder, spice, integrators, buck, cmos, tripod, chain, recursion, arm, superelements, newmark)
+
 
 def machine_description() -> str:
     """Processor, cores, system and versions."""
@@ -40,7 +42,7 @@ def machine_description() -> str:
 def main() -> None:
     """Print every table."""
     print(machine_description())
-    for topic in (startup, building, memory, ladder, spice, integrators, buck, cmos, tripod, chain, recursion, arm, superelements, newmark):
+    for topic in TOPICS:
         print(flush=True)
         topic.report()
 

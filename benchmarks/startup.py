@@ -30,13 +30,13 @@ def first_step(cache: str) -> list[float]:
     return [float(word) for word in done.stdout.split()]
 
 
-def report() -> None:
-    """One line for cold, one for warm (the best of some)."""
+def report(repeats: int = WARM_REPEATS, cache: str = "") -> None:
+    """One line for cold, one for warm (the best of some); with `cache` that folder is used, cold or not."""
     print("Time to the first step of two_masses.net, wall seconds")
     print(f"  {'':6}{'import':>8}{'load':>8}{'start and step':>16}{'in all':>8}")
-    with tempfile.TemporaryDirectory() as cache:
-        cold = first_step(cache)
-        warm = min((first_step(cache) for _ in range(WARM_REPEATS)), key=sum)
+    with tempfile.TemporaryDirectory() as empty:
+        cold = first_step(cache or empty)
+        warm = min((first_step(cache or empty) for _ in range(repeats)), key=sum)
     for name, seconds in (("cold", cold), ("warm", warm)):
         print(f"  {name:6}{seconds[0]:8.2f}{seconds[1]:8.2f}{seconds[2]:16.2f}{sum(seconds):8.2f}")
 

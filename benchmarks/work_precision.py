@@ -100,7 +100,7 @@ def _run(model: Any, given: Problem, method: str, rtol: float) -> Any:
     return model.transient(progress=watch, stop=given.stop, sample=given.stop, method=method, rtol=rtol, save=list(given.reference))
 
 
-def points(given: Problem, methods: tuple[str, ...] = METHODS) -> Iterator[Point]:
+def points(given: Problem, methods: tuple[str, ...] = METHODS, tolerances: tuple[float, ...] = TOLERANCES) -> Iterator[Point]:
     """Every method that serves, by falling tolerance, as long as it is quick."""
     from netsim.text.errors import InputError, SimulationError
 
@@ -109,7 +109,7 @@ def points(given: Problem, methods: tuple[str, ...] = METHODS) -> Iterator[Point
         try:
             model.transient(stop=1e-3 * given.stop, method=method, save=list(given.reference))  # compiles
             quick = True
-            for rtol in TOLERANCES:
+            for rtol in tolerances:
                 point = measured(model, given, method, rtol, REPEATS if quick else 1)
                 if point is None:
                     break
@@ -130,7 +130,7 @@ def row(given: Problem, p: Point) -> str:
     return f"  {p.method:17} {p.rtol:.0e}  {p.digits:6.2f} {beside}   {p.steps:8,}  {p.iterations:10,}  {1e3 * p.seconds:6.1f}"
 
 
-def draw(results: Mapping[str, tuple[Problem, list[Point]]]) -> None:
+def draw(results: Mapping[str, tuple[Problem, list[Point]]], picture: Path = PICTURE) -> None:
     """Digits over CPU time, a panel per problem."""
     import matplotlib
 
@@ -150,10 +150,12 @@ def draw(results: Mapping[str, tuple[Problem, list[Point]]]) -> None:
         panel.grid(alpha=0.3)
         panel.legend(frameon=False)
     panels[0][0].set_ylabel("CPU time, s")
-    figure.savefig(PICTURE, metadata={"Date": None})
+    figure.savefig(picture, metadata={"Date": None})
 
 
-def report(names: tuple[str, ...] = NAMES, methods: tuple[str, ...] = METHODS) -> None:
+def report(
+    names: tuple[str, ...] = NAMES, methods: tuple[str, ...] = METHODS, tolerances: tuple[float, ...] = TOLERANCES, picture: Path = PICTURE
+) -> None:
     """Tables of some problems and methods; the picture where it is all problems."""
     results: dict[str, tuple[Problem, list[Point]]] = {}
     for name in names:
@@ -162,12 +164,12 @@ def report(names: tuple[str, ...] = NAMES, methods: tuple[str, ...] = METHODS) -
         print(
             f"{given.title}; mescd at {given.stop:g} s\n  method             rtol   digits  best published      steps  iterations  CPU ms", flush=True
         )
-        for point in points(given, methods):
+        for point in points(given, methods, tolerances):
             results[name][1].append(point)
             print(row(given, point), flush=True)
     if names == NAMES:
-        draw(results)
-        print(f"wrote {PICTURE.relative_to(PICTURE.parents[1])}")
+        draw(results, picture)
+        print(f"wrote {picture.parent.name}/{picture.name}")
 
 
 if __name__ == "__main__":

@@ -145,8 +145,8 @@ def test_a_sample_is_corrected_eight_times_while_corrections_shrink(plain, shrin
 def test_relations_are_looked_at_four_to_a_thousand_times_in_a_step(plain, spacings, looks):
     seen = []
     first = plain(
-        crossings, look=lambda *_: None, _state=lambda *arguments: seen.append(arguments[7]), _worst=lambda *_: -1.0, _turned=lambda *_: crossings.NEVER,
-        copy=lambda *_: None,
+        crossings, look=lambda *_: None, _state=lambda *arguments: seen.append(arguments[7]), _worst=lambda *_: -1.0,
+        _turned=lambda *_: crossings.NEVER, copy=lambda *_: None,
     ).first_event  # fmt: skip
     watch = SimpleNamespace(spacing=np.array([1.0, 0.0]), sizes=np.zeros(6, int), found=np.zeros(0), peak=np.zeros(0), recent=np.zeros((3, 0)))
     trial = SimpleNamespace(counters=np.zeros(32, int), g=None)
@@ -224,8 +224,8 @@ def test_within_an_instant_a_small_indicator_keeps_its_truth(plain, beyond, roun
 
     ask = plain(settling, look=look, follow=follow).rounds
     watch = SimpleNamespace(
-        sizes=np.array([1, 1, 0, 0, 2, 0]), stage=np.zeros(2, int), found=np.zeros(3), peak=np.ones(1), flips=np.zeros(1, int), timed=np.zeros(1, int),
-        strict=np.zeros(1, int), following=np.zeros(1), changed=np.zeros(1, int), setting=np.zeros(0, int),
+        sizes=np.array([1, 1, 0, 0, 2, 0]), stage=np.zeros(2, int), found=np.zeros(3), peak=np.ones(1), flips=np.zeros(1, int),
+        timed=np.zeros(1, int), strict=np.zeros(1, int), following=np.zeros(1), changed=np.zeros(1, int), setting=np.zeros(0, int),
     )  # fmt: skip
     assert ask(watch, None, np.array([1.0, 0.0, 1.0]), False) == settling.STILL
     assert watch.stage[settling.ROUND] == rounds
@@ -244,7 +244,7 @@ def test_within_an_instant_a_small_indicator_keeps_its_truth(plain, beyond, roun
     ],
 )
 def test_what_leaves_zero_has_the_truth_of_the_way_it_goes(plain, now, rise, truth):
-    """Of `x <= 0`, false before: it becomes true where x falls or rests at zero. A rise is a share of the largest value, and so is what counts as zero."""
+    """Of `x <= 0`, false before: it becomes true where x falls or rests at zero. Both are measured by the largest value."""
     seen = []
 
     def look(watch, g):
@@ -253,8 +253,8 @@ def test_what_leaves_zero_has_the_truth_of_the_way_it_goes(plain, now, rise, tru
 
     leave = plain(settling, look=look).leave
     watch = SimpleNamespace(
-        sizes=np.array([1, 0, 0, 0, 20, 0]), found=np.zeros(1), kept=np.zeros(1), room=np.zeros(32), peak=np.ones(1), timed=np.zeros(1, int), strict=np.zeros(1, int),
-        named=np.zeros(0, int),
+        sizes=np.array([1, 0, 0, 0, 20, 0]), found=np.zeros(1), kept=np.zeros(1), room=np.zeros(32), peak=np.ones(1), timed=np.zeros(1, int),
+        strict=np.zeros(1, int), named=np.zeros(0, int),
     )  # fmt: skip
     g = np.zeros(32)
     leave(SimpleNamespace(sizes=sizes()), watch, g, 1e-9)
