@@ -1,4 +1,4 @@
-"""What `netsim run` says when it is done: the model, the effort, the last values, the energy account, the files."""
+"""The summary of `netsim run`: the model, the effort, the last values, the energy balance, the files."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _run(samples: Samples) -> list[str]:
     lines += [f"the start was changed to meet the constraints: {given['start_moves']}"] if given.get("start_moves") else []
     lines += _events(given)
     if given.get("inconsistent_points"):
-        lines.append(f"as the method left them: {counted(int(given['inconsistent_points']), 'point')} that could not be made consistent")
+        lines.append(f"{counted(int(given['inconsistent_points']), 'point')} could not be made consistent")
     lines += (
         [f"  mode {i + 1}: {reading(row[0], 'Hz')}, damping {row[1]:.3g}" for i, row in enumerate(samples.values[:, :2])]
         if samples.axis == "mode"

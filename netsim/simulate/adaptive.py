@@ -74,7 +74,7 @@ def begin_adaptive(
 def _begin(machine: Machine, structure: Structure, options: TransientOptions, g: Array, reader: Sampler, tracer: Sampler, corners: Array) -> Running:
     method = method_named(options.method)
     if reason := method.refused(structure.index):
-        raise InputError(Problem("E426", reason, hint="leave `method` out: the default serves every index"))
+        raise InputError(Problem("E426", reason, hint="omit `method`: the default serves every index"))
     machine = with_sizes(machine)
     peaks = np.zeros(0) if options.step else ends_of(machine, options.stop, corners, method.work, options.rtol)
     trial, size = first_trial(machine, structure, options, method, g, np.union1d(peaks, corners))

@@ -59,7 +59,13 @@ HARDLY, HOPELESS = 1e-3, 20_000
 """A run that fails so many steps within this part of it hardly advances."""
 STIFF = 1e3
 """Steps in a whole run from which on it is a method's stability that may have bound them."""
-WORDS = {BY_ERROR: "the error test", BY_NEWTON: "Newton's method", BY_CORNER: "a corner of a drive or of what is delayed", BY_EVENT: "an event"}
+WORDS = {
+    BY_ERROR: "the error test",
+    BY_NEWTON: "Newton's method",
+    BY_CORNER: "a time event (a discontinuity of an input or of a delayed signal)",
+    BY_EVENT: "an event",
+}
+"""The reasons why a step was short, as subjects of a sentence."""
 
 
 def goes_on(run: Running, status: int) -> bool:
@@ -143,7 +149,7 @@ def _solved_together(run: Running, sizes: list[float]) -> bool:
 
 
 def stuck(run: Running, mark: list[float]) -> Problem | None:
-    """The problem of a run whose steps fail while time stands nearly still; `mark`: where it last had moved, and the failures so far."""
+    """E508 of a run whose steps fail while it hardly advances; `mark`: the time of its last advance, and the failures up to it."""
     failed = int(run.counters[FAILED] + run.counters[REJECTED])
     if run.now > mark[0] + HARDLY * run.options.stop:
         mark[:] = run.now, failed
@@ -153,7 +159,7 @@ def stuck(run: Running, mark: list[float]) -> Problem | None:
 
 
 def failure_of(run: Running, status: int) -> Problem:
-    """Why no step leads on from the last good one."""
+    """The problem of a run that finds no step after the last accepted one."""
     machine, before, given = run.machine, run.now, run.options.step
     stands = run.trial.g.copy()
     place(machine.bundle, stands, run.trial.start)
@@ -197,9 +203,10 @@ def grown(run: Running) -> int:
 
 
 def near_rounding(problem: Problem, rtol: float, grown: int) -> Problem:
-    """The problem of a run, which says so where the tolerance is about the rounding of its equations: beyond what double precision leaves
-    room for at all, or where estimated errors grew as steps became shorter (derivatives of what is prescribed are differences over 1/h)."""
+    """The problem of a run, with a larger rtol in its hint if the tolerance is near the rounding of the equations: rtol is
+    below `FINEST`, or estimated errors grew as steps became shorter."""
     if rtol > FINEST and grown < ROUNDED:
         return problem
     enough = max(1e-10, 10.0 * rtol)
-    return replace(problem, hint=f"rtol = {rtol:g} is near the rounding of these equations: try rtol = {enough:g}; {problem.hint}")
+    hint = f"rtol = {rtol:g} is near the rounding errors of these equations: try rtol = {enough:g}; {problem.hint}"
+    return replace(problem, hint=hint)

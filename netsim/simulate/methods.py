@@ -68,7 +68,7 @@ class Method:
         """Why the method has no order at this index; empty where it has one."""
         if index <= self.highest_index:
             return ""
-        return f"{self.name} is for networks of index up to {self.highest_index}, and this one has {index}: {_REASONS[self.name]}"
+        return f"{self.name} needs an index of at most {self.highest_index}, this network has {index}: {_REASONS[self.name]}"
 
     @property
     def module(self) -> ModuleType:
@@ -187,11 +187,11 @@ METHODS = {
     "rk8": Method("rk8", 8, 8, LOBATTO_8, 3, True, _prepare_explicit("dormand_prince_8"), explicit=True, single=False, gap=0.27),
 }
 _REASONS = {
-    "euler": "its matrix grows ill with the short steps that the error test asks for there",
-    "bdf": "its matrix grows ill with the short steps that the error test asks for there",
-    "generalized_alpha": "its accelerations are found from positions, and lose an order for every further derivative that is wanted",
-    "trbdf2": "the trapezoidal rule has no order there: the accelerations of constrained masses swing from step to step",
-    **dict.fromkeys(("rk45", "rk6", "rk8"), "an explicit method takes accelerations from constraints, and here they are constrained themselves"),
+    "euler": "its matrix becomes ill-conditioned at the short steps of the error test",
+    "bdf": "its matrix becomes ill-conditioned at the short steps of the error test",
+    "generalized_alpha": "its accelerations come from positions, and each further derivative costs an order",
+    "trbdf2": "the accelerations of constrained masses would oscillate from step to step",
+    **dict.fromkeys(("rk45", "rk6", "rk8"), "an explicit method cannot prescribe accelerations"),
 }
 
 

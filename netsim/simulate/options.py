@@ -65,11 +65,11 @@ def check_options(name: str, options: Mapping[str, Any], spans: Mapping[str, Any
     problems = [*_unknown(name, options, spans), *_times(name, options, spans), *unknown_words(options, spans), *_together(options, spans)]
     every = options.get("every", 1)
     if every != int(every) or every < 1:
-        problems.append(Problem("E423", "'every' is a whole number of steps", spans.get("every")))
+        problems.append(Problem("E423", "'every' must be a whole number of steps, at least 1", spans.get("every")))
     if not 1e-13 <= options.get("rtol", DEFAULT_RTOL) <= 0.1:
-        problems.append(Problem("E423", "'rtol' is a number between 1e-13 and 0.1", spans.get("rtol"), hint="rtol = 1e-6"))
+        problems.append(Problem("E423", "'rtol' must be between 1e-13 and 0.1", spans.get("rtol"), hint="rtol = 1e-6"))
     if not 0.0 < options.get("atol", 1.0) < np.inf:
-        problems.append(Problem("E423", "'atol' is a positive number", spans.get("atol"), hint="atol = 1e-9"))
+        problems.append(Problem("E423", "'atol' must be positive and finite", spans.get("atol"), hint="atol = 1e-9"))
     if not problems and options.get("step", 0.0) > options["stop"]:
         problems.append(Problem("E423", "'step' is longer than 'stop'", spans.get("step")))
     if problems:
@@ -86,17 +86,17 @@ def check_options(name: str, options: Mapping[str, Any], spans: Mapping[str, Any
 
 def _together(options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[Problem]:
     for option in (o for o in ("atol", "max_step") if "step" in options and o in options):
-        yield Problem(
-            "E423", f"steps of a given size are not chosen: 'step' and '{option}' exclude each other", spans.get(option), hint="leave 'step' out"
-        )
+        hint = f"omit '{option}', or omit 'step', so that the error test selects the steps"
+        yield Problem("E423", f"'step' and '{option}' exclude each other", spans.get(option), hint=hint)
     if "every" in options and "sample" in options:
-        yield Problem("E423", "'every' counts steps between samples and 'sample' is the time between them: give one", spans.get("sample"))
+        hint = "omit one: 'every' is the number of steps between samples, 'sample' the time between them"
+        yield Problem("E423", "'every' and 'sample' exclude each other", spans.get("sample"), hint=hint)
 
 
 def _unknown(name: str, options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[Problem]:
     for option in options:
         if option not in NAMES:
-            hint = nearest(option, NAMES) or f"it has {', '.join(NAMES)}"
+            hint = nearest(option, NAMES) or f"the options are {', '.join(NAMES)}"
             yield Problem("E421", f"{name}() has no option '{option}'", spans.get(option), hint=hint)
 
 
@@ -109,8 +109,9 @@ def _times(name: str, options: Mapping[str, Any], spans: Mapping[str, Any]) -> I
 
 
 def unknown_words(options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[Problem]:
-    """Options that are words and none of those they may be (E424)."""
+    """Options with a word that is not allowed (E424)."""
     for option, allowed in WORDS.items():
         word = options.get(option)
         if word is not None and word not in allowed:
-            yield Problem("E424", f"{option} is one of {', '.join(allowed)}, not '{word}'", spans.get(option), hint=nearest(str(word), allowed))
+            message = f"{option} must be one of {', '.join(allowed)}, not '{word}'"
+            yield Problem("E424", message, spans.get(option), hint=nearest(str(word), allowed))

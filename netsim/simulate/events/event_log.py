@@ -69,7 +69,7 @@ def log_text(log: Sequence[Event]) -> str:
 
 
 def crowded(log: Sequence[Event], recent: dict[tuple[str, str], deque[float]], stop: float) -> Problem | None:
-    """The problem of events of one condition that come ever faster and lead nowhere; `recent` remembers the last instants of each."""
+    """E510 for events of one condition at ever shorter distances; `recent` contains the last instants of each condition."""
     for event in log:
         times = recent.setdefault((event.element, event.condition), deque(maxlen=CROWD))
         times.append(event.time)
@@ -78,7 +78,9 @@ def crowded(log: Sequence[Event], recent: dict[tuple[str, str], deque[float]], s
             continue
         gaps = np.diff(times)
         if span < SHRUNK * stop or np.all(gaps[1:] < gaps[:-1]):
-            message = f"'{event.element}' switches without end at t = {event.time:.6g} s: {CROWD} times '{event.condition}' within {span:.1e} s"
-            hint = "let it rest (a discrete that holds at low speed), keep its thresholds apart (hysteresis), or let it slide (sliding_relay)"
+            message = f"'{event.element}' switches without end at t = {event.time:.6g} s: "
+            message += f"'{event.condition}' occurs {CROWD} times within {span:.1e} s"
+            hint = "separate its thresholds (hysteresis), add a discrete variable for rest at low speed, "
+            hint += "or use a sliding mode (sliding_relay)"
             return Problem("E510", message, event.span, hint=hint)
     return None

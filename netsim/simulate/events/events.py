@@ -190,8 +190,9 @@ def settle(s: Settling, g: Array, t: float) -> bool:
         if answer == SWITCHING:
             raise _never_ending(t, _changed(s))
         if answer == ENDLESS:
-            message = f"at t = {t:.9g} s discretes and the point that follows from them never agree"
-            raise SimulationError(Problem("E509", message, hint="pre() breaks such a loop"))
+            message = f"at t = {t:.9g} s the event iteration does not end: every new point changes discrete variables again"
+            hint = "use pre(), the value before the event, where a discrete variable depends on itself"
+            raise SimulationError(Problem("E509", message, hint=hint))
         if answer == RESETS:
             jumped = _jump(s, g)
         elif answer == SETTLED and jumped is not None:
@@ -214,8 +215,8 @@ def _changed(s: Settling) -> list[Placed]:
 
 def _never_ending(t: float, changed: list[Placed]) -> SimulationError:
     names = sorted({f"'{place.batch.labels[place.position]}' ({place.of.text})" for place in changed[-6:]})
-    hint = "two of these conditions may exclude one another: a gap between their thresholds (hysteresis) ends it"
-    message = f"at t = {t:.9g} s conditions keep switching one another: {', '.join(names)}"
+    hint = "two of these conditions may exclude each other: separate their thresholds (hysteresis)"
+    message = f"at t = {t:.9g} s these conditions switch each other back and forth: {', '.join(names)}"
     return SimulationError(Problem("E509", message, changed[-1].of.span, hint=hint))
 
 
@@ -253,8 +254,9 @@ def _set_states(s: Settling, g: Array, wanted: list[tuple[Placed, float]]) -> No
             row = coordinate_row(machine, place.batch, place.position, kernel, path, target, reset.span)
         stage = int(np.max(row.levels - o.d[row.variables]))
         if stage >= 0:
-            hint = "reinit sets velocities and what stands under der()"
-            raise SimulationError(Problem("E511", f"'{label}' cannot set anew what is no state: {reset.text}", reset.span, hint=hint))
+            hint = "reinit sets velocities and quantities under der()"
+            message = f"'{label}' sets a quantity that is not a state: {reset.text}"
+            raise SimulationError(Problem("E511", message, reset.span, hint=hint))
         rows.setdefault(stage, []).append(row)
     for stage in sorted(rows):
         solve_stage(_stages(s), g, stage, rows[stage], mass_metric=machine.system.layout.nk > 0)

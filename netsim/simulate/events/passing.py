@@ -66,14 +66,14 @@ def pass_event(run: Running) -> None:
 
 
 def _undecided(s: Settling, g: Array, t: float) -> SimulationError:
-    """E509 with the conditions that were just exchanged though nothing follows, and the one nearest to a change beside its largest value."""
+    """E509 with the conditions that changed without effect, and the one nearest to a change relative to its largest value."""
     watch = s.watch
     margin = np.where(g[s.truths] > 0.5, -1.0, 1.0) * watch.found[: len(s.relations)] / np.maximum(watch.peak, np.finfo(float).tiny)
     margin[watch.timed > 0] = np.inf
     places = [s.relations[k] for k in np.flatnonzero((watch.flips > 0) | (margin == margin.min()))]
     names = ", ".join(f"'{place.batch.labels[place.position]}' ({place.of.text})" for place in places)
-    message = f"at t = {t:.9g} s conditions hold and do not hold, to rounding: {names}"
-    return SimulationError(Problem("E509", message, places[0].of.span, hint="a gap between thresholds (hysteresis) ends it"))
+    message = f"at t = {t:.9g} s these conditions are true and false within rounding errors: {names}"
+    return SimulationError(Problem("E509", message, places[0].of.span, hint="separate the thresholds (hysteresis)"))
 
 
 def _exchange(run: Running, t: float) -> None:

@@ -72,8 +72,8 @@ def _agreeing(machine: Machine, structure: Structure, origin: Array | None, find
     places = [(p, p.of.text) for p in conditions] or [(p, p.of) for p in undecided.values()]
     names = ", ".join(f"'{p.batch.labels[p.position]}' ({text})" for p, text in places)
     span = conditions[0].of.span if conditions else None
-    hint = "write `start` for the discretes, or keep thresholds apart"
-    raise SimulationError(Problem("E509", f"at the start conditions keep switching one another: {names}", span, hint=hint))
+    hint = "write `start` for the discrete variables, or separate the thresholds (hysteresis)"
+    raise SimulationError(Problem("E509", f"at the start these conditions switch each other back and forth: {names}", span, hint=hint))
 
 
 def _begun(machine: Machine, structure: Structure, start: str, origin: Array | None, stands: bool) -> tuple[Machine, Structure, Array, list[Change]]:
@@ -152,13 +152,13 @@ def _reduced(machine: Machine, structure: Structure, start: Callable[[Machine, S
 
 
 def listed(changes: Sequence[Change], most: int = 12) -> str:
-    """What moved to close the start, in words: written starts first, then the largest changes of defaults."""
+    """The changes of a start in words: written starts first, then the largest changes of defaults."""
     words = [c.text for c in sorted(changes, key=lambda c: (c.kind != "start", -c.size))[:most]]
     return "; ".join(words + ([f"and {len(changes) - most} more"] if len(changes) > most else []))
 
 
 def told(changes: Sequence[Change]) -> dict[str, str]:
-    """The attributes of a result that say what moved to close the start, positions of these, and what begins far from its operating point."""
+    """The attributes of a result about its start: all changes, those of positions, and states far from an operating point."""
     return {
         "start_changes": listed([c for c in changes if c.kind != "far"]),
         "start_moves": listed([c for c in changes if c.kind not in ("velocity", "far")]),
