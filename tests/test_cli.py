@@ -219,7 +219,7 @@ new = set(sys.modules) - before
 print(sorted({name.partition(".")[0] for name in new} - sys.stdlib_module_names), sorted(name for name in new if name.startswith("netsim.")))
 """
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert "usage: netsim" in shown and shown.splitlines()[-1] == "['netsim'] ['netsim.cli', 'netsim.text.errors']"
+    assert "usage: netsim" in shown and shown.splitlines()[-1] == "['netsim'] ['netsim.cli', 'netsim.text', 'netsim.text.errors']"
 
 
 def test_ctrl_c_keeps_the_part_and_says_so(netlist):

@@ -111,9 +111,9 @@ def explain_failure(machine: Machine, stopped: Stopped, stands: Array, state: Ar
         return Problem("E502", message, where, hint=f"new pivots did not help; {stopped.last}")
     message = f"Newton's method does not converge {stopped.when}; largest residuals: "
     message += ", ".join(rows) if len(message) + len(", ".join(rows)) <= WIDEST else rows[0]
-    tried = f"{MAX_ITERATIONS} damped iterations with new matrices did not help; take a smaller step, or "
+    remedy = f"{MAX_ITERATIONS} damped iterations with new matrices did not help; take a smaller step, or "
     look = "look for a jump or a kink in the equations of these elements, or for a demand that no source can meet"
-    hint = f"{_beyond_measure(machine, state)}{'' if stopped.shortened else tried}{look}; {stopped.last}"
+    hint = f"{_beyond_measure(machine, state)}{'' if stopped.shortened else remedy}{look}; {stopped.last}"
     return Problem("E505", message, where, hint=hint)
 
 
