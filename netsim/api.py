@@ -280,7 +280,7 @@ class Model:
             other = replace(other, overrides=shared, shared={"rated": wanted, "others": others})
             last = other.run()[-1]
             if not last.finished:
-                raise InputError(Problem("E247", f"'{Path(path).name}' did not run to its end: {last.message}", call.call.span))
+                raise InputError(Problem("E247", f"the run of '{Path(path).name}' did not finish: {last.message}", call.call.span))
             others[key] = last
         return others[key]
 
@@ -295,14 +295,13 @@ class Model:
         names = [run.name for run in self.network.runs if run.name]
         calls = [call for call in self._table_calls() if call.run and call.run not in names and not call.run.endswith(".net")]
         if calls:
-            hints = [nearest(call.run, names) or "name it: run first = transient(...)" for call in calls]
+            hints = [nearest(call.run, names) or "name the earlier run: run first = transient(...)" for call in calls]
             raise InputError([Problem("E244", f"there is no run '{call.run}'", call.call.span, hint=hint) for call, hint in zip(calls, hints)])
 
     def _options(self, run: Run, given: Mapping[str, Any]) -> Options:
         if run.analysis not in ANALYSES:
-            raise InputError(
-                Problem("E425", f"no analysis '{run.analysis}'", run.span, hint=nearest(run.analysis, ANALYSES) or f"there is {', '.join(ANALYSES)}")
-            )
+            hint = nearest(run.analysis, ANALYSES) or f"the analyses are {', '.join(ANALYSES)}"
+            raise InputError(Problem("E425", f"there is no analysis '{run.analysis}'", run.span, hint=hint))
         spans = {"": run.span, **{b.name: b.span for b in run.options if b.name not in given}}
         inverse_ = run.analysis == "inverse"
         scope = self.values.scope(self.network.top)
@@ -336,9 +335,8 @@ def load(source: str | Path, counts: Mapping[str, int] | None = None) -> Model:
         near = nearest(path.name, [p.name for p in path.parent.glob("*.net")]) if path.parent.is_dir() else ""
         raise InputError(Problem("E100", f"there is no file '{path}'", hint=near)) from None
     except (OSError, UnicodeDecodeError) as wrong:
-        raise InputError(
-            Problem("E100", f"cannot read '{path}': {wrong.strerror if isinstance(wrong, OSError) else 'it is no UTF-8 text'}")
-        ) from None
+        reason = wrong.strerror if isinstance(wrong, OSError) else "it is not UTF-8 text"
+        raise InputError(Problem("E100", f"'{path}' cannot be read: {reason}")) from None
     if path.suffix == ".urdf":
         program = robot_program(path, alone=True)
         return Model(build_network(program, counts, show(program)))

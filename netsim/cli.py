@@ -50,8 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as wrong:
         if os.environ.get("NETSIM_DEBUG") == "1":
             raise
-        _say(f"internal error: {type(wrong).__name__}: {wrong}\nThis is a mistake in netsim, not in your text: please report it with the netlist.")
-        _say("NETSIM_DEBUG=1 shows where it happened.")
+        _say(f"internal error: {type(wrong).__name__}: {wrong}\nThis is an error in netsim, not in the netlist: please report it with the netlist.")
+        _say("With NETSIM_DEBUG=1 the traceback is shown.")
         return FAILED
 
 
@@ -85,15 +85,15 @@ def _parser() -> _Parser:
     _add_file(inverse)
     _add_output(inverse)
     inverse.add_argument(
-        "--track", action="append", required=True, metavar="SIGNAL=MOTION", help="what is to be followed: 'M.x = 1 mm*bell(time, ...)'"
+        "--track", action="append", required=True, metavar="SIGNAL=MOTION", help="a signal and its motion: 'M.x = 1 mm*bell(time, ...)'"
     )
-    inverse.add_argument("--actuators", required=True, metavar="INPUT,...", help="the inputs that are to be found: A.F,B.F")
-    inverse.add_argument("--passes", metavar="1|2", help="1: at once; 2: the actuators' coordinates first")
-    inverse.add_argument("--weights", metavar="W,...", help="where there are more actuators than motions")
+    inverse.add_argument("--actuators", required=True, metavar="INPUT,...", help="the inputs to be computed: A.F,B.F")
+    inverse.add_argument("--passes", metavar="1|2", help="1: one pass; 2: a first pass computes the actuators' coordinates")
+    inverse.add_argument("--weights", metavar="W,...", help="weights of the inputs if there are more actuators than motions")
 
     check = _command(commands, "check", check_command, "check text, units and structure; no time stepping")
     _add_file(check)
-    check.add_argument("--start", action="store_true", help="print what every state begins with: written, default, computed")
+    check.add_argument("--start", action="store_true", help="print the start of every state: written, default, computed")
     show = _command(commands, "show", show_command, "print a stage of the pipeline")
     _add_file(show)
     show.add_argument("--stage", choices=STAGES, default="network", help="default: network")
@@ -205,7 +205,7 @@ def _draw(model: Model, runs: list[Samples], picture: Path) -> list[Path]:
 
 
 def _verdict(runs: Sequence[Samples]) -> int:
-    """What became of the last run: fine, failed (the problem is shown, as are warnings and assertions that do not hold) or interrupted."""
+    """The exit status: fine, failed or interrupted; prints warnings, broken assertions and the failure of the last run."""
     last = runs[-1]
     _complain([problem for run in runs for problem in (*run.warnings, *run.broken)])
     if last.finished:
@@ -213,7 +213,7 @@ def _verdict(runs: Sequence[Samples]) -> int:
     failure = last.attributes.get("failure")
     if failure is not None:
         _complain([failure])
-    _say(("" if failure else f"{last.message}: ") + "the files hold the part that was calculated, and say so")
+    _say(("" if failure else f"{last.message}: ") + "the result files contain the samples up to this time")
     return FAILED if failure else INTERRUPTED
 
 
@@ -244,7 +244,7 @@ def show_command(chosen: argparse.Namespace) -> int:
         from netsim.output.diagram import draw_network
 
         if chosen.stage != "network":
-            raise InputError(Problem("E423", f"only the network can be drawn, not '{chosen.stage}'", hint="leave out --stage, or -o"))
+            raise InputError(Problem("E423", f"only the network can be drawn, not the stage '{chosen.stage}'", hint="omit --stage, or omit -o"))
         print(f"wrote {draw_network(load_model(find_netlist(chosen.file), chosen.values), chosen.output)}")
         return FINE
     print(show_stage(load_model(find_netlist(chosen.file), chosen.values), chosen.stage), end="")
@@ -296,7 +296,7 @@ def _overrides(pairs: Sequence[str]) -> dict[str, Any]:
         name, equals, value = (part.strip() for part in pair.partition("="))
         try:
             if not equals or not name or not value:
-                raise InputError(Problem("E237", f"'-p {pair}' is not of the form name=value"))
+                raise InputError(Problem("E237", f"'-p {pair}' does not have the form name=value"))
             found[name] = parse_expression(value, f"-p {name}")
         except InputError as error:
             problems.extend(error.problems)

@@ -56,7 +56,7 @@ def plain_option(name: str, value: Any) -> Any:
     expr = parse_expression(value, name) if isinstance(value, str) else value
 
     def unknown(word: Name) -> Typed:
-        raise InputError(Problem("E237", f"'{name}' takes a number, not '{value}'", word.span))
+        raise InputError(Problem("E237", f"'{name}' must be a number, not '{value}'", word.span))
 
     return float(quantity_of(expr, Scope(unknown), DIMENSIONS.get(name, NO_DIMENSION)).value)
 

@@ -63,13 +63,13 @@ class Modes:
 def modal_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> ModalOptions:
     """Options of a run line or call, checked; raises `InputError`."""
     wrong = [
-        Problem("E421", f"modal() has no option '{name}'", spans.get(name), hint=nearest(name, NAMES) or f"it has {', '.join(NAMES)}")
+        Problem("E421", f"modal() has no option '{name}'", spans.get(name), hint=nearest(name, NAMES) or f"the options are {', '.join(NAMES)}")
         for name in options
         if name not in NAMES
     ]
     modes = float(options.get("modes", 10))
     if modes < 1 or modes != int(modes):
-        wrong.append(Problem("E423", "`modes` is a whole number from 1", spans.get("modes")))
+        wrong.append(Problem("E423", "'modes' must be a whole number, at least 1", spans.get("modes")))
     if wrong:
         raise InputError(wrong)
     return ModalOptions(int(modes), float(options.get("at", 0.0)), "static" if options.get("from", "static") == "static" else "rest")

@@ -120,13 +120,14 @@ def recursion(
 
 
 def tree_of(machine: Machine, options: RecursionOptions) -> NetworkTree:
-    """The tree that is integrated; raises `InputError` (E428, E450) for a network that has none, or that the method does not take."""
-    refuse_delays(machine.system, "recursion()", "its states are those of bodies and of elements beside them")
+    """The tree that is integrated; raises `InputError` (E428, E450) for a network without one, or not for this method."""
+    refuse_delays(machine.system, "recursion()", "its states are those of bodies and elements only")
     found = network_tree(machine)
     if found.pushes and options.step:
-        said = "belongs to no coordinate of a joint: what it does there depends on where the bodies stand, which Newmark's method does not know"
-        hint = "leave `step` out: rk8, rk6 and rk45 take it, or run transient()"
-        raise InputError([Problem("E450", f"recursion(): '{p.source.name}' {said}", p.source.span, hint=hint) for p in found.pushes])
+        said = "belongs to no coordinate of a joint: Newmark's method allows no force that depends on positions"
+        hint = "omit `step` (rk8, rk6 and rk45 allow it), or run transient()"
+        messages = [(p, f"recursion(): '{p.source.name}' {said}") for p in found.pushes]
+        raise InputError([Problem("E450", message, p.source.span, hint=hint) for p, message in messages])
     return found
 
 
@@ -190,7 +191,7 @@ def _weightless(found: NetworkTree, q: Array) -> Problem | None:
     names = [*dict.fromkeys(name.split(" ")[0] for name in bodies)]  # a joint of several axes has bodies between, 'j 0' and 'j 1'
     if not names:
         return None
-    hint = "give the last body of each branch a mass and an inertia, hold what floats, or prescribe the motion"
+    hint = "give the last body of each branch a mass and an inertia, fix free bodies, or prescribe the motion"
     return Problem("E502", f"no mass resists a motion of {' and '.join(repr(name) for name in names[:6])}", hint=hint)
 
 
@@ -198,10 +199,10 @@ def _failure(ended: int, t: float) -> Problem | None:
     if ended == FINISHED:
         return None
     if ended == SINGULAR:
-        return Problem(
-            "E502", f"a coordinate has no inertia to accelerate at t = {t:g} s", hint="give the last body of each branch a mass and an inertia"
-        )
-    return Problem("E505", f"the error test asks for ever smaller steps at t = {t:g} s", hint="a larger rtol, or Newmark's method (step = 1 ms)")
+        hint = "give the last body of each branch a mass and an inertia"
+        return Problem("E502", f"a coordinate has no inertia at t = {t:g} s", hint=hint)
+    hint = "use a larger rtol, or Newmark's method (step = 1 ms)"
+    return Problem("E505", f"the error test requires ever smaller steps at t = {t:g} s", hint=hint)
 
 
 def _newmark(machine: Machine, found: NetworkTree, options: RecursionOptions, g: Array, q: Array, v: Array) -> tuple[Any, ...]:
@@ -245,11 +246,8 @@ def _newmark(machine: Machine, found: NetworkTree, options: RecursionOptions, g:
     rows = np.unique(np.append(np.arange(0, len(run.times), every), len(run.times) - 1)) if len(run.times) else np.zeros(0, int)
     failure = None
     if not run.finished:
-        hint = (
-            "a shorter step, or the exact matrix"
-            if options.beta
-            else "an explicit method is stable up to h = 2/w with gamma = 1/2, never with gamma < 1/2"
-        )
+        explicit = "beta = 0 is stable up to h = 2/w (w: highest angular frequency) with gamma = 1/2, never with gamma < 1/2"
+        hint = "use a shorter step, or matrix = exact" if options.beta else explicit
         tame = np.append(np.abs(np.hstack([run.q, run.v])).max(axis=1) < WILD, False)
         last, wild = max(1, int(np.argmin(tame))) - 1, not tame[:-1].all()
         said = f"diverges: coordinates or speeds are beyond {WILD:g}" if wild else "finds no solution"

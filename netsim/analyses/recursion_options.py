@@ -1,4 +1,4 @@
-"""Options of a recursion: what they are, and what is wrong with given ones."""
+"""Options of a recursion, and the problems of given ones."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class RecursionOptions:
 def recursion_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> RecursionOptions:
     """Options of a run line or call, checked; raises `InputError` with all that is wrong."""
     wrong = [
-        Problem("E421", f"recursion() has no option '{name}'", spans.get(name), hint=nearest(name, NAMES) or f"it has {', '.join(NAMES)}")
+        Problem("E421", f"recursion() has no option '{name}'", spans.get(name), hint=nearest(name, NAMES) or f"the options are {', '.join(NAMES)}")
         for name in options
         if name not in NAMES
     ]
@@ -63,14 +63,16 @@ def recursion_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> R
     for name, words in (("matrix", MATRICES), ("equations", EQUATIONS), ("method", METHODS)):
         if options.get(name, words[0]) not in words:
             hint = nearest(str(options[name]), words)
-            wrong.append(Problem("E424", f"{name} is one of {', '.join(words)}, not '{options[name]}'", spans.get(name), hint=hint))
+            message = f"{name} must be one of {', '.join(words)}, not '{options[name]}'"
+            wrong.append(Problem("E424", message, spans.get(name), hint=hint))
     if "step" in options:
         wrong += _beside_step(options, spans)
     wrong += _step_divides(options, spans) if not wrong and "step" in options else []
     whole = {name: options[name] for name in ("every", "superelement") if name in options}
     for name, value in whole.items():
         if value != int(value) or value < 1:
-            wrong.append(Problem("E423", f"'{name}' is a whole number of {'steps' if name == 'every' else 'bodies'}", spans.get(name)))
+            counts = "steps" if name == "every" else "bodies"
+            wrong.append(Problem("E423", f"'{name}' must be a whole number of {counts}, at least 1", spans.get(name)))
     if wrong:
         raise InputError(wrong)
     given = {n: options[n] for n in NAMES if n in options and n != "from"}
@@ -78,30 +80,30 @@ def recursion_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> R
 
 
 def _numbers(options: Mapping[str, Any], spans: Mapping[str, Any]) -> list[Problem]:
-    """What is wrong with single numbers."""
+    """The problems of single numbers."""
     wrong = []
     limits = {"stop": (0, np.inf), "step": (0, np.inf), "sample": (0, np.inf), "max_step": (0, np.inf), "rtol": (1e-13, 0.1)}
     for name, (low, high) in limits.items():
         if name in options and not (options[name] > 0 and low <= options[name] <= high):
-            wrong.append(
-                Problem("E423", f"'{name}' must be positive" if high == np.inf else "'rtol' is a number between 1e-13 and 0.1", spans.get(name))
-            )
+            message = f"'{name}' must be positive" if high == np.inf else "'rtol' must be between 1e-13 and 0.1"
+            wrong.append(Problem("E423", message, spans.get(name)))
     for name, high in (("beta", 0.5), ("gamma", 1.0)):
         if not 0 <= options.get(name, 0.0) <= high:
-            wrong.append(Problem("E423", f"'{name}' is a number between 0 and {high:g}", spans.get(name)))
+            wrong.append(Problem("E423", f"'{name}' must be between 0 and {high:g}", spans.get(name)))
         if name in options and "step" not in options:
-            wrong.append(Problem("E423", f"'{name}' is Newmark's, which needs 'step'", spans.get(name), hint="step = 10 ms"))
+            message = f"'{name}' belongs to Newmark's method, which needs 'step'"
+            wrong.append(Problem("E423", message, spans.get(name), hint="step = 10 ms"))
     return wrong
 
 
 def _beside_step(options: Mapping[str, Any], spans: Mapping[str, Any]) -> list[Problem]:
-    """What Newmark's method, which has a step, does not take."""
+    """The problems of options that exclude `step`, which selects Newmark's method."""
     refused = {
-        "rtol": ("a given step has no error test, so 'step' and 'rtol' exclude each other", "leave 'step' out"),
-        "max_step": ("a given step needs no longest one, so 'step' and 'max_step' exclude each other", "leave one of them out"),
-        "method": ("'method' is for runs without 'step'", "with 'step' the method is Newmark's"),
-        "superelement": ("'superelement' is for runs without 'step'", "Newmark takes one body at a time"),
-        "equations": ("truncated equations are for runs without 'step'", "leave 'step' out: rk8, rk6 and rk45 take them, Newmark's method does not"),
+        "rtol": ("'step' and 'rtol' exclude each other", "omit 'rtol', or omit 'step', so that the error test selects the steps"),
+        "max_step": ("'step' and 'max_step' exclude each other", "omit one of them"),
+        "method": ("'step' and 'method' exclude each other", "'step' selects Newmark's method: omit one of them"),
+        "superelement": ("'step' and 'superelement' exclude each other", "'step' selects Newmark's method: omit one of them"),
+        "equations": ("'step' and truncated equations exclude each other", "omit 'step': rk8, rk6 and rk45 integrate them"),
     }
     given = {name for name in refused if name in options} - ({"equations"} if options.get("equations") != TRUNCATED else set())
     return [Problem("E423", message, spans.get(name), hint=hint) for name, (message, hint) in refused.items() if name in given]

@@ -42,7 +42,7 @@ class StaticOptions:
 def static_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> StaticOptions:
     """Options of a run line or call, checked; raises `InputError`."""
     wrong = [
-        Problem("E421", f"static() has no option '{name}'", spans.get(name), hint=nearest(name, NAMES) or f"it has {', '.join(NAMES)}")
+        Problem("E421", f"static() has no option '{name}'", spans.get(name), hint=nearest(name, NAMES) or f"the options are {', '.join(NAMES)}")
         for name in options
         if name not in NAMES
     ]
@@ -60,7 +60,7 @@ def static(
     plots: Sequence[Expr] = (),
     beside: Sequence[Name] = (),
 ) -> Samples:
-    """The state in which nothing changes: capacitors open, inductors short, what moves at rest under its loads.
+    """The equilibrium: capacitors carry no current, inductors no voltage, mechanisms rest under their loads.
 
     Raises `InputError` for wrong starts, `SimulationError` where no equilibrium is found (E440 to E442)."""
     began, cpu = clock.perf_counter(), clock.process_time()

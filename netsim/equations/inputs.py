@@ -110,7 +110,8 @@ def shape_value(shape: Shape, symbols_: Symbols, signal: Callable[[int], Typed],
         return evaluate(shape.expr, scope)
     result = _bare_or_typed(shape, scope, quantity)
     if len(flatten(result.value)) != scalar_count(sizes):
-        raise InputError(Problem("E204", f"'{quantity.name}' is {'a vector of ' + str(sizes[0]) if sizes else 'a single number'}", shape.expr.span))
+        wanted = f"a vector of {sizes[0]}" if sizes else "a single number"
+        raise InputError(Problem("E204", f"'{quantity.name}' is {wanted}", shape.expr.span))
     return result
 
 
@@ -145,7 +146,7 @@ def _table_dimension(call: TableCall, quantity: Quantity | None) -> Dimension:
     asked = SECOND if call.argument is None else shape_value(call.argument, Symbols(), lambda j: Typed(0.0), None, ()).dimension
     if asked is not None and column.argument_dimension not in (asked, NO_DIMENSION):
         given, wanted = format_dimension(column.argument_dimension), format_dimension(asked)
-        hint = "table(file, argument, column): the argument is what the file's first column holds"
+        hint = "in table(file, argument, column) the argument must have the dimension of the file's first column"
         wrong = f"'{Path(call.file).name}' is a table over {given}, but its argument here is in {wanted}"
         raise InputError(Problem("E248", wrong, call.call.span, hint=hint))
     return column.dimension

@@ -165,12 +165,12 @@ def written_sizes(machine: Machine) -> Array:
         try:
             for row in _rows(system, machine.values, said, nodes, numbers):
                 if not row.target > 0.0:
-                    raise InputError(Problem("E234", f"'{said.path}' is given the size {row.target:g}, but must be > 0", said.span))
+                    raise InputError(Problem("E234", f"the nominal size of '{said.path}' is {row.target:g}, but must be > 0", said.span))
                 coefficients = np.abs(row.linearise(machine, machine.g)[1])
                 tested = (row.variables < system.n) & (row.levels <= np.where(row.variables < nk, 1, 0))
                 if not tested.any():
-                    hint = "name what the run tests: a node's quantity, or an unknown of an element (`netsim show` lists them)"
-                    message = f"'{said.path}' depends on rates alone: no error test sees it"
+                    hint = "name a quantity of a node or an unknown of an element (`netsim show --stage system` lists them)"
+                    message = f"'{said.path}' depends on rates only, which the error test does not contain"
                     raise InputError(Problem("E402", message, said.span, hint=hint))
                 for u, level, share in zip(row.variables[tested], row.levels[tested], coefficients[tested]):
                     if u >= 0 and share > 0.0:
@@ -287,8 +287,9 @@ def _turn_rows(system: System, signal: NodeSignal, beginning: Beginning, scope: 
     """Three rows for a rotation written as a matrix."""
     matrix = np.array(_targets(beginning.value, scope, signal.dimension, 9, beginning)).reshape(3, 3)
     if np.max(np.abs(matrix @ matrix.T - np.eye(3))) > 1e-6 or np.linalg.det(matrix) < 0:
-        hint = "its columns are the turned axes: orthogonal, of length 1, right-handed"
-        raise InputError(Problem("E413", f"'{beginning.path}' is given a matrix that is no rotation", beginning.span, hint=hint))
+        hint = "its columns are the axes of the body: orthogonal, of length 1, right-handed"
+        message = f"the matrix given for '{beginning.path}' is not a rotation"
+        raise InputError(Problem("E413", message, beginning.span, hint=hint))
     frame = int(system.numbering.frame[signal.node])
     u, _, v = np.linalg.svd(matrix)
     unknowns = int(system.numbering.rotations[frame]) + np.arange(3)
@@ -311,7 +312,7 @@ def kernel_row(
             entries.append((variable, level))
             live.append(e)
     if not entries:
-        raise InputError(Problem("E402", f"'{path}' does not depend on any state: it cannot be given a {word}", span))
+        raise InputError(Problem("E402", f"'{path}' depends on no state: it cannot have a `{word}`", span))
     variables, levels = zip(*entries)
     source = Computed(kernel, batch, position, np.array(live))
     return StartRow(path, word, target, span, np.array(variables), np.array(levels), source, unit, GROUND, batch, position)
@@ -326,6 +327,6 @@ def _variable(system: System, batch: Batch, key: Key, position: int) -> int:
 def _targets(value: Expr, scope: Any, wanted: Any, size: int, beginning: Beginning) -> list[float]:
     scalars = [float(x) for x in flatten(quantity_of(value, scope, wanted).value)]
     if len(scalars) != size:
-        given = "1 is" if len(scalars) == 1 else f"{len(scalars)} are"
-        raise InputError(Problem("E204", f"'{beginning.path}' has {counted(size, 'component')}, {given} given", beginning.span))
+        message = f"'{beginning.path}' has {counted(size, 'component')}, not {len(scalars)}"
+        raise InputError(Problem("E204", message, beginning.span))
     return scalars

@@ -40,8 +40,9 @@ def check_names(network: Network, wanted: Sequence[str], spans: Mapping[str, Any
     known = subnetworks(network)
     wrong = [name for name in wanted if not _chosen(known, name)]
     if wrong:
-        hint = nearest(wrong[0], known) or (f"there is {', '.join(known[:6])}" if known else "this network has no instances of models")
-        raise InputError(Problem("E424", f"superelements are subnetworks, and '{wrong[0]}' is none", spans.get("superelements"), hint=hint))
+        listed = f"the subnetworks are {', '.join(known[:6])}" if known else "this network has no instances of models"
+        message = f"superelements must be subnetworks, and '{wrong[0]}' is not one"
+        raise InputError(Problem("E424", message, spans.get("superelements"), hint=nearest(wrong[0], known) or listed))
 
 
 def parts_of(system: System, wanted: Sequence[str]) -> list[Part]:

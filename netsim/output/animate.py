@@ -54,7 +54,7 @@ def write_page(scene: Scene | Samples, path: Path | str, most_times: int = MOST_
     """
     path = Path(path)
     if path.suffix.lower() not in (".html", ".htm"):
-        raise InputError(Problem("E436", f"cannot write an animation to '{path}'", hint="an animation is a .html file"))
+        raise InputError(Problem("E436", f"an animation cannot be written to '{path}'", hint="write it to a .html file"))
     page = page_text(scene_of_samples(scene) if isinstance(scene, Samples) else scene, most_times)
     return written(writable(path), lambda place: place.write_text(page, encoding="utf-8"))
 
@@ -236,7 +236,7 @@ def scene_of_samples(samples: Samples, title: str = "") -> Scene:
     lanes = [s.name for s in samples.signals if s.name.endswith(".x") and s.unit == "m" and s.name.removesuffix(".x") + ".y" not in table]
     if not good or not (paths or lanes):
         raise InputError(
-            Problem("E438", "the samples hold no positions to animate", hint="save them: save body.r, body.R (in space), save a.x (on a line)")
+            Problem("E438", "the samples contain no positions to animate", hint="add a line: save body.r, body.R (in space), save a.x (on a line)")
         )
     points = [p[:good] for p in paths.values()]
     size = max([float(np.ptp(np.concatenate(points), axis=0).max())] if points else [float(np.ptp([table[n][:good] for n in lanes]))]) or 1.0

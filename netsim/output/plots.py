@@ -79,7 +79,7 @@ def check_picture(path: Path | str) -> Path:
     """The path, if a picture can be written there; raises `InputError` otherwise."""
     path = Path(path)
     if path.suffix.lower() not in PICTURES:
-        raise InputError(Problem("E433", f"cannot draw '{path}'", hint=f"pictures are {', '.join(PICTURES)}"))
+        raise InputError(Problem("E433", f"'{path}' cannot be drawn", hint=f"the formats are {', '.join(PICTURES)}"))
     return writable(path)
 
 

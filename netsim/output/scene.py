@@ -202,15 +202,17 @@ def problems(scene: Scene) -> Iterator[Problem]:
         if shape not in allowed:
             yield Problem("E437", f"{owner} has the shape {shape}", hint="expected " + " or ".join(map(str, allowed)))
         elif not np.all(np.isfinite(np.asarray(series, float))):
-            yield Problem("E437", f"{owner} is not finite everywhere", hint="leave out the instants after a failed step")
+            yield Problem("E437", f"{owner} is not finite everywhere", hint="omit the instants after a failed step")
     for frame in scene.frames:
         for s in frame.shapes:
             if s.kind not in SIZES:
-                yield Problem("E437", f"frame '{frame.name}': no shape '{s.kind}'", hint="there is " + ", ".join(SIZES))
+                yield Problem("E437", f"frame '{frame.name}' has no shape '{s.kind}'", hint="the shapes are " + ", ".join(SIZES))
             elif len(s.size) != SIZES[s.kind] or not all(np.isfinite(x) and x >= 0 for x in s.size) or (s.kind == "line" and len(s.points) < 2):
-                yield Problem("E437", f"frame '{frame.name}': a {s.kind} cannot have the size {s.size}")
+                yield Problem("E437", f"the {s.kind} of frame '{frame.name}' cannot have the size {s.size}")
     yield from (
-        Problem("E437", f"link '{k.name}': no kind '{k.kind}'", hint="there is " + ", ".join(LINKS)) for k in scene.links if k.kind not in LINKS
+        Problem("E437", f"link '{k.name}' has no kind '{k.kind}'", hint="the kinds are " + ", ".join(LINKS))
+        for k in scene.links
+        if k.kind not in LINKS
     )
 
 

@@ -250,7 +250,7 @@ def _lanes(model: Model, samples: Samples, title: str, message: str) -> Scene:
     """Nodes that move on a line, below one another."""
     lines = [(n.name, samples.unseen[f"{n.name}.{n.domain.integral[0].name}"]) for n in model.network.nodes if _moves_on_a_line(n.domain)]
     if not lines:
-        raise InputError(Problem("E438", "nothing moves in this network: there is nothing to animate"))
+        raise InputError(Problem("E438", "this network has no positions to animate", hint="an animation needs mechanical nodes"))
     size = max(float(np.ptp([x for _, x in lines])), 1e-9)
     frames, edge = [], 0.08 * size
     for lane, (name, x) in enumerate(lines):

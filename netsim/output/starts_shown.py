@@ -1,4 +1,4 @@
-"""What every state begins with: `netsim check --start` prints written value, default, computed value, and what changed it."""
+"""The start of every state: `netsim check --start` prints written value, default, computed value, and the reason of a change."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class State(NamedTuple):
 
     @property
     def changed(self) -> bool:
-        """Whether it does not begin as it was written or, unwritten, where it begins by default."""
+        """Whether the computed value differs from the written one, or from the default where none is written."""
         wanted = self.default if self.written is None else self.written
         return wanted is not None and abs(self.computed - wanted) > MOVED * max(1.0, abs(wanted))
 
@@ -49,16 +49,14 @@ def table(model: Model) -> str:
     rows: list[tuple[str, ...]] = [("state", "written", "default", "computed", "")]
     for state in states(model):
         shown = ["" if x is None else reading(x, state.unit) for x in (state.written, state.default, state.computed)]
-        rows.append(
-            (state.name, *shown, ("closed to the network" if state.written is not None else "changed by constraints") if state.changed else "")
-        )
+        rows.append((state.name, *shown, "changed by constraints" if state.changed else ""))
     return "\n".join(columns(rows, most=2000)) + "\n"
 
 
 def states(model: Model) -> list[State]:
-    """Positions and velocities of nodes, what charges are made of, and whatever else is written (joint coordinates, voltages of nodes).
+    """Positions and velocities of nodes, quantities of charges, other written starts (joint coordinates, voltages of nodes).
 
-    Raises what the start of the first run raises."""
+    Raises the errors of the start of the first run."""
     start = next((getattr(option, "start", "") for option in model.run_options()), "")
     machine, _, g, _ = begun(model.machine, model.structure, start)
     written = [row for row in start_rows(machine.system, machine.values) if row.word == "start"]

@@ -87,10 +87,12 @@ def check_target(path: Path | str) -> Path:
     path = Path(path)
     if path.suffix not in FORMATS:
         hint = nearest(path.suffix, FORMATS) or f"the formats are {', '.join(FORMATS)}"
-        what = f"the format '{path.suffix}' of '{path}' is not known" if path.suffix else f"'{path}' has no extension to tell its format"
+        unknown = f"the format '{path.suffix}' of '{path}' is unknown"
+        what = unknown if path.suffix else f"the format of '{path}' is unknown: it has no extension"
         raise InputError(Problem("E430", what, hint=hint))
     if path.suffix == ".nc" and importlib.util.find_spec("h5py") is None:
-        raise InputError(Problem("E435", f"writing '{path}' needs the package h5py", hint="pip install h5py, or write a .csv"))
+        hint = "install it (pip install h5py), or write a .csv file"
+        raise InputError(Problem("E435", f"writing '{path}' needs the package h5py", hint=hint))
     return writable(path)
 
 
@@ -99,9 +101,10 @@ def writable(path: Path) -> Path:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as wrong:
-        raise InputError(Problem("E431", f"cannot make the folder '{path.parent}': {wrong.strerror}")) from None
+        raise InputError(Problem("E431", f"the folder '{path.parent}' cannot be created: {wrong.strerror}")) from None
     if path.is_dir() or not os.access(path.parent, os.W_OK | os.X_OK):
-        raise InputError(Problem("E431", f"cannot write '{path}': " + ("it is a folder" if path.is_dir() else f"'{path.parent}' is read-only")))
+        reason = "it is a folder" if path.is_dir() else f"'{path.parent}' is read-only"
+        raise InputError(Problem("E431", f"'{path}' cannot be written: {reason}"))
     return path
 
 
@@ -139,7 +142,7 @@ def written(path: Path, write_to: Callable[[Path], Any]) -> Path:
         write_to(temporary)
         os.replace(temporary, path)
     except OSError as wrong:
-        raise InputError(Problem("E431", f"cannot write '{path}': {wrong.strerror or wrong}")) from None
+        raise InputError(Problem("E431", f"'{path}' cannot be written: {wrong.strerror or wrong}")) from None
     finally:
         temporary.unlink(missing_ok=True)
     return path
@@ -191,14 +194,15 @@ def read(path: Path | str) -> Any:
     """
     path = Path(path)
     if path.suffix not in FORMATS:
-        raise InputError(Problem("E430", f"the format '{path.suffix}' of '{path}' is not known", hint=f"the formats are {', '.join(FORMATS)}"))
+        message = f"the format '{path.suffix}' of '{path}' is unknown"
+        raise InputError(Problem("E430", message, hint=f"the formats are {', '.join(FORMATS)}"))
     if not path.is_file():
         near = nearest(path.name, [p.name for p in path.parent.glob(f"*{path.suffix}")]) if path.parent.is_dir() else ""
         raise InputError(Problem("E432", f"there is no file '{path}'", hint=near))
     try:
         return _read_csv(path) if path.suffix == ".csv" else _read_netcdf(path)
     except (OSError, ValueError, StopIteration) as wrong:
-        raise InputError(Problem("E432", f"'{path}' is not a result that can be read: {wrong}")) from None
+        raise InputError(Problem("E432", f"'{path}' is not a result file: {wrong}")) from None
 
 
 def _read_csv(path: Path) -> Any:

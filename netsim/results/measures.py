@@ -79,10 +79,11 @@ def number_of(expr: Expr, scope: Scope) -> Typed:
     """The value of an expression that must be one number."""
     found = evaluate(expr, scope)
     if isinstance(found.value, tuple):
-        raise InputError(Problem("E204", "a figure is one number, this is a vector", expr.span, hint="take a component, or norm()"))
+        message = "a measured value must be one number, this is a vector"
+        raise InputError(Problem("E204", message, expr.span, hint="take a component, or norm()"))
     if np.ndim(found.value):
-        hint = "say what of it: max(x), mean(x), final(x), at(x, 1 s), when(x > 0)"
-        raise InputError(Problem("E249", "this is a whole course over time, not one number", expr.span, hint=hint))
+        hint = "take one value of it: max(x), mean(x), final(x), at(x, 1 s), when(x > 0)"
+        raise InputError(Problem("E249", "this is a whole trajectory over time, not one number", expr.span, hint=hint))
     return Typed(float(found.value), found.dimension)
 
 
@@ -137,7 +138,8 @@ def _instant(expr: Expr, record: Record, scope: Scope) -> float:
 def _within(t: float, record: Record, span: Span) -> None:
     first, last = record.time[0], record.time[-1]
     if not first - 1e-9 * abs(last) <= t <= last * (1 + 1e-9):
-        raise SimulationError(Problem(MISSING, f"t = {t:g} s lies outside of the run, which goes from {first:g} s to {last:g} s", span))
+        message = f"t = {t:g} s is outside the run, which goes from {first:g} s to {last:g} s"
+        raise SimulationError(Problem(MISSING, message, span))
 
 
 # ------------------------------------------------------------------------------------------------- instants
@@ -148,16 +150,18 @@ def _when(record: Record, call: Call, scope: Scope) -> Typed:
     allowed = ("n", "from", "to")
     comparison = call.arguments[0] if len(call.arguments) == 1 else None
     if not isinstance(comparison, Binary) or comparison.op not in ("<", "<=", ">", ">=", "=="):
-        raise InputError(Problem("E207", "when() takes one comparison", call.span, hint="when(out.v > 0.9 V), or == for either direction"))
+        hint = "such as when(out.v > 0.9 V); == finds crossings in both directions"
+        raise InputError(Problem("E207", "when() takes one comparison", call.span, hint=hint))
     difference = Binary("-", comparison.left, comparison.right, span=comparison.span)
     course, _ = _course(Call("when", (difference,), call.keywords, span=call.span), record, scope, 1, allowed)
     n = next((round(number_of(value, scope).value) for word, value in call.keywords if word == "n"), 1)
     found = crossings(course, comparison.op)
     if not n or abs(n) > len(found):
-        times = "never" if not len(found) else f"only {len(found)} time{'s' if len(found) > 1 else ''}"
+        times = f"becomes true only {len(found)} time{'s' if len(found) > 1 else ''}" if len(found) else "never becomes true"
         begun = {"<": course.series[0] < 0, "<=": course.series[0] <= 0, ">": course.series[0] > 0, ">=": course.series[0] >= 0}
-        hint = "it holds from the beginning" if not len(found) and begun.get(comparison.op) else ""
-        raise SimulationError(Problem(MISSING, f"this comes true {times}" + ("" if abs(n) == 1 else f", not {abs(n)}"), comparison.span, hint=hint))
+        hint = "it is true from the beginning" if not len(found) and begun.get(comparison.op) else ""
+        message = f"this comparison {times}" + ("" if abs(n) == 1 else f", not {abs(n)}")
+        raise SimulationError(Problem(MISSING, message, comparison.span, hint=hint))
     return Typed(float(found[n - 1 if n > 0 else n]), SECOND)
 
 
@@ -170,7 +174,9 @@ def _period(record: Record, call: Call, scope: Scope) -> Typed:
     level = given.value if given else (largest(course)[0] - largest(negative(course))[0]) / 2
     found = crossings(Course(course.time, course.series - level), ">")
     if len(found) < 2:
-        raise SimulationError(Problem(MISSING, f"this has no whole period: it rises through {level:.6g} {len(found)} times", call.span))
+        count = f"{len(found)} time{'s' * (len(found) != 1)}"
+        message = f"this signal has no whole period: it rises through {level:.6g} only {count}"
+        raise SimulationError(Problem(MISSING, message, call.span))
     return Typed(float(found[-1] - found[0]) / (len(found) - 1), SECOND)
 
 
@@ -185,12 +191,12 @@ def _course(call: Call, record: Record, scope: Scope, arguments: int, words: Seq
         raise InputError(Problem("E207", f"{call.function}() takes {takes}", call.span))
     for word, value in call.keywords:
         if word not in words:
-            hint = f"it takes {', '.join(words) or 'none by name'}"
+            hint = f"its named arguments are {', '.join(words)}" if words else "it has no named arguments"
             raise InputError(Problem("E207", f"{call.function}() has no argument '{word}'", value.span, hint=hint))
     fine = record.fine
     found = evaluate(call.arguments[0], fine.scope())
     if isinstance(found.value, tuple):
-        message = f"{call.function}() looks at one number over time, this is a vector"
+        message = f"{call.function}() takes a signal of one number, this is a vector"
         raise InputError(Problem("E204", message, call.span, hint="take a component, or norm()"))
     series = np.broadcast_to(np.asarray(found.value, float), fine.time.shape)
     ends = {word: _instant(value, record, scope) for word, value in call.keywords if word in ("from", "to")}
@@ -198,7 +204,7 @@ def _course(call: Call, record: Record, scope: Scope, arguments: int, words: Seq
         return Course(fine.time, series), found.dimension
     first, last = ends.get("from", float(fine.time[0])), ends.get("to", float(fine.time[-1]))
     if not first < last:
-        raise InputError(Problem("E207", f"the span from {first:g} s to {last:g} s is empty", call.span))
+        raise InputError(Problem("E207", f"the interval from {first:g} s to {last:g} s is empty", call.span))
     inside = fine.time[(fine.time > first) & (fine.time < last)]
     axis = refined(np.concatenate([[first], inside, [last]]))
     return Course(axis, between(fine.time, series, axis)), found.dimension
@@ -273,7 +279,7 @@ def _taken(
 
 
 def _broken(statement: Assert, record: Record) -> Problem | None:
-    """What an assertion has to say of a result: nothing where it holds, at every sample where it speaks of a whole course."""
+    """The problem of an assertion that does not hold (at every sample if it contains trajectories); None if it holds."""
     scope, condition = record.scope(), statement.condition
     truth = np.asarray(evaluate(condition, scope).value, bool)
     if truth.all():
@@ -283,5 +289,5 @@ def _broken(statement: Assert, record: Record) -> Problem | None:
     if isinstance(condition, Binary) and not truth.ndim:
         left, right = (evaluate(side, scope) for side in (condition.left, condition.right))
         unit = unit_of(left.dimension or right.dimension or NO_DIMENSION)
-        hint = f"the left side is {float(left.value):.6g} {unit}, the right {float(right.value):.6g} {unit}".rstrip()
-    return Problem(BROKEN, (statement.sentence or "this does not hold") + where, condition.span, hint=hint)
+        hint = f"the left side is {float(left.value):.6g} {unit}, the right side {float(right.value):.6g} {unit}".rstrip()
+    return Problem(BROKEN, (statement.sentence or "this assertion does not hold") + where, condition.span, hint=hint)

@@ -74,8 +74,9 @@ class Finder:
     def entries(self, name: Name) -> list[tuple[Entry, Dimension]]:
         texts = [p.text for p in name.parts]
         if texts == ["*"]:
-            hint = "without any save line all quantities of the top level are saved"
-            raise InputError(Problem("E206", "a lone '*' names nothing: it stands behind a node or an element, such as m1.*", name.span, hint=hint))
+            hint = "write the name of a node or an element before it, such as m1.*; "
+            hint += "without a save line all quantities of the top level are saved"
+            raise InputError(Problem("E206", "a lone '*' names no quantity", name.span, hint=hint))
         if texts[-1] == "*":
             return self.every(Name(name.parts[:-1], span=name.span))
         path = name_text(name, self.top)
@@ -84,7 +85,8 @@ class Finder:
         found = find_signal(name, self.top, self.network, self.nodes, self.instances, form_of)
         if found is None:
             known = [*self.nodes, *self.instances]
-            raise InputError(Problem("E206", f"nothing is called '{path}' here", name.span, hint=nearest(path, known) or nearest(texts[0], known)))
+            hint = nearest(path, known) or nearest(texts[0], known)
+            raise InputError(Problem("E206", f"nothing is called '{path}' here", name.span, hint=hint))
         whole = self.node(found) if isinstance(found, NodeSignal) else self.reading(found)
         return [whole[i] for i in picked(found, len(whole))]
 
@@ -178,7 +180,9 @@ def _select(expr: Expr, show: bool, finder: Finder, selection: Selection) -> Non
             selection.add(entry, dimension_, True)
         return
     if isinstance(expr, Call) and expr.function == "der":
-        raise InputError(Problem("E246", "der() cannot be saved", expr.span, hint="an acceleration is a sensor's output"))
+        raise InputError(
+            Problem("E246", "der() cannot be saved", expr.span, hint="save the output of a sensor instead, such as an acceleration sensor")
+        )
     _bases(expr, show, finder, selection)
     if show:
         selection.expressions[show_expression(expr)] = expr

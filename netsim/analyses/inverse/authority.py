@@ -43,8 +43,9 @@ def authority(
     Raises `InputError` where the actuators are too few or cannot move the signals independently."""
     if len(actuators) < len(motions):
         listed = ", ".join(a.name for a in actuators)
-        more = f"{len(motions)} signals are to be followed, but there {'is' if len(actuators) == 1 else 'are'} only {len(actuators)}: {listed}"
-        raise InputError(Problem("E432", f"too few actuators: {more}", actuators[-1].expr.span, hint="name one more for each, or follow less"))
+        message = f"there are too few actuators: {len(actuators)} ({listed}) for {len(motions)} motions"
+        hint = "name as many actuators as there are motions, or follow fewer signals"
+        raise InputError(Problem("E432", message, actuators[-1].expr.span, hint=hint))
     values, system, structure = prepared
     machine, _, g, _ = begun(build_machine(system, values), structure, options.start)
     network = system.network
@@ -65,7 +66,7 @@ def transfer(machine: Machine, g: Array, inputs: Sequence[str], signals: Sequenc
     try:
         factor = analyse(system.n, pattern.indptr, pattern.indices, out[layout.entries : layout.entries + pattern.nnz])
     except SingularMatrix:
-        raise InputError(Problem("E435", "the network has no unique motion under given inputs: look at it with `netsim check`")) from None
+        raise InputError(Problem("E435", "the network has no unique motion for given inputs", hint="run `netsim check`")) from None
     wanted = [names.index(n) for n in signals]
     columns = []
     for name in inputs:
@@ -92,12 +93,12 @@ def _check_rank(scaled: Array, motions: Sequence[Motion], actuators: Sequence[Ac
     listed = ", ".join(a.name for a in actuators)
     still = [m for m, row in zip(motions, scaled) if not row.any()]
     if still:
-        hint = "is it fixed, or prescribed by something else? or do they act on another part of the network?"
+        hint = "the signal may be fixed, prescribed by another element, or in a part of the network without actuators"
         message = f"no actuator moves {', '.join(m.name for m in still)}: {listed} cannot change it"
         raise InputError(Problem("E432", message, still[0].signal.span, hint=hint))
     bound = [m for m, weight in zip(motions, np.abs(left[:, rank:]).max(axis=1)) if weight > 1e-3]
-    message = f"the actuators {listed} cannot move {' and '.join(m.name for m in bound)} independently of one another"
-    raise InputError(Problem("E432", message, bound[0].signal.span, hint="follow fewer of them, or name other actuators"))
+    message = f"the actuators {listed} cannot move {' and '.join(m.name for m in bound)} independently"
+    raise InputError(Problem("E432", message, bound[0].signal.span, hint="follow fewer of these signals, or name other actuators"))
 
 
 def derivatives(prepared: tuple[Values, System, Structure], motions: Sequence[Motion], actuators: Sequence[Actuator], stop: float) -> list[int]:
@@ -110,8 +111,8 @@ def derivatives(prepared: tuple[Values, System, Structure], motions: Sequence[Mo
     problems = []
     for motion, n in zip(motions, found):
         if n >= DRIVE_LEVELS:
-            message = f"the inputs would contain the {n}th derivative of {motion.name}; the {DRIVE_LEVELS - 1}th is the most"
-            hint = "leave out an elasticity or inductance between them"
+            message = f"the inputs would contain the {n}th derivative of {motion.name}, at most the {DRIVE_LEVELS - 1}th is possible"
+            hint = "remove an elasticity or inductance between the actuators and the signal"
             problems.append(Problem("E434", message, motion.motion.span, hint=hint))
             continue
         shape = lift(motion.motion, system.network.top, values, lambda name, frame: None)

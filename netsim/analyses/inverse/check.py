@@ -29,7 +29,7 @@ from netsim.text.syntax import Name, Part
 from netsim.text.units import format_dimension
 
 FAR = 0.1
-"""The share of its range by which a signal is astray."""
+"""A deviation larger than this share of the range is named in a note."""
 NEAR = 20.0
 """Deviations up to this many times rtol are those of an ordinary run."""
 OWN = 0.5
@@ -134,24 +134,24 @@ def _misread(task: Task, samples: Samples, corners: Array) -> float:
 
 
 def verified(task: Task, states: list[State], names: list[Name], of: Reference) -> list[str]:
-    """How far a run forward from the same start, under the inputs that were found, strays from the inverse run, and whose error that is."""
+    """Notes on the deviation of a forward simulation with the found inputs from the inverse run, and on its cause."""
     samples = of.samples
     if not samples.finished:
-        return [f"not verified: closer samples of the inputs were not found ({samples.message})"]
+        return [f"not verified: a run with closer samples did not finish ({samples.message})"]
     rtol = task.options.transient.rtol
     first = _forward(task, names, of, rtol)
     if not first.finished:
-        return [f"run forward under the inputs that were found: failed, {first.message}"]
+        return [f"the forward simulation with these inputs failed: {first.message}"]
     found, far = _motions(task, first), False
     for _, share in found:
         far |= share > FAR
     worst, share = _farthest(states, samples, first)
     notes = [text for text, _ in found]
-    notes.append(f"of {counted(len(states), 'state')} {worst.name} strays farthest: by {share:.2g} of what such quantities range over")
+    notes.append(f"of {counted(len(states), 'state')} {worst.name} deviates most: by {share:.2g} of the range of such quantities")
     if share > NEAR * rtol:
         notes.append(_whose(task, states, names, of, first))
     if far or share > FAR:
-        notes.append("so far astray: the movement under given inputs is unstable, or the inverse run is not exact enough")
+        notes.append("the motion under given inputs is unstable, or the inverse run is not accurate enough")
     return notes
 
 
@@ -171,13 +171,14 @@ def _pairs(task: Task) -> list[tuple[str, str]]:
 
 
 def _motions(task: Task, first: Samples) -> list[tuple[str, float]]:
-    """For every followed signal the sentence of how far it strays, and the share of its range."""
+    """For every followed signal a note on its deviation, and the deviation as a share of its range."""
     found = []
     for motion, (x, wanted) in zip(task.motions, _pairs(task)):
         off, size = np.abs(first.series(x) - first.series(wanted)).max(), np.ptp(first.series(wanted))
         unit = "" if motion.dimension.is_none else f"{format_dimension(motion.dimension)} "
         share = f" ({off / size:.2g} of its range)" if size > 0 else ""
-        found.append((f"run forward, {motion.name} strays by {off:.3g} {unit}at most{share}", float(off / size) if size > 0 else 0.0))
+        note = f"in a forward simulation {motion.name} deviates by {off:.3g} {unit}at most{share}"
+        found.append((note, float(off / size) if size > 0 else 0.0))
     return found
 
 
@@ -198,19 +199,18 @@ def _farthest(states: list[State], one: Samples, other: Samples) -> tuple[State,
 
 
 def _whose(task: Task, states: list[State], names: list[Name], of: Reference, first: Samples) -> str:
-    """Whose error a deviation is: a check at a tenth of the tolerance changes its own."""
+    """A note on the cause of a deviation: a forward simulation at a tenth of the tolerance changes its own error only."""
     rtol = max(0.1 * task.options.transient.rtol, FINEST)
     finer = _forward(task, names, of, rtol)
     if not finer.finished:
-        return f"at rtol = {rtol:g} the run forward fails: {finer.message}"
+        return f"at rtol = {rtol:g} the forward simulation fails: {finer.message}"
     before, after = _deviations(states, of.samples, first).max(), _deviations(states, of.samples, finer).max()
     changed = _deviations(states, first, finer).max()
     if changed > OWN * before:
-        return f"that is the error of the run forward, which the movement amplifies: at rtol = {rtol:g} {after:.2g} is left"
+        return f"this is the error of the forward simulation: at rtol = {rtol:g} the deviation is {after:.2g}"
     if of.misread > task.options.transient.rtol:
-        return (
-            f"that is the error of reading the inputs from {len(of.samples.time)} samples ({of.misread:.2g} of their peaks), not of the run forward"
-        )
+        misread = f"{of.misread:.2g} of their peaks"
+        return f"this is the error of interpolating the inputs between {len(of.samples.time)} samples ({misread})"
     given = task.options.transient
     by = f"its steps of {given.step:g} s have no error test" if given.step else f"rtol = {given.rtol:g}"
-    return f"that is the error of the inverse run ({by}), not of the run forward"
+    return f"this is the error of the inverse run ({by})"

@@ -67,12 +67,12 @@ def inverse(
 ) -> Samples:
     """The inputs of the actuators that make the signals follow their motions, with all that is saved of the motion itself.
 
-    Raises `InputError` where the actuators cannot do it, a motion is not smooth enough or what it leaves free runs away,
-    `SimulationError` where no start exists. An effort beyond the machine's scale ends the samples with a failure.
+    Raises `InputError` if the actuators cannot make the motions, a motion is not smooth enough or the zero dynamics are
+    unstable, `SimulationError` if no start exists. An input beyond the machine's scale ends the samples with a failure.
     """
     named = actuators_of(network, options.actuators)
     task = Task(network, prepare, options, tuple(motions_of(network, values, options.track)), tuple(named), earlier, progress)
-    refuse_delays(task.wired(applied=True)[1], "inverse()", "an input would have to know what comes later")
+    refuse_delays(task.wired(applied=True)[1], "inverse()", "an input would depend on later values")
     order = authority(task.wired(applied=True), task.motions, named, options.transient)
     task = replace(task, actuators=tuple(named[k] for k in order))
     imposed = task.wired()
@@ -90,8 +90,8 @@ def inverse(
         imposed = second.wired()
     if task.spare:
         series |= _shared(task, imposed, series)
-        norm = "least weighted norm" if options.weights else "least norm (in SI units)"
-        notes.append(f"{len(named)} actuators share {len(task.motions)} motions: {norm} at every instant")
+        norm = "minimum weighted norm" if options.weights else "minimum norm (in SI units)"
+        notes.append(f"{len(named)} actuators for {len(task.motions)} motions: {norm} of the inputs at every instant")
     watched = [*(signal_name(n) for n in task.inputs), *names]
     samples = run(task, imposed, series, saves, plots, beside=(*beside, *watched))
     samples = bounded(task, samples, largest, [state.name for state in states if state.kind.startswith("position")])
@@ -127,10 +127,11 @@ def _coordinate(task: Task, actuator: Actuator) -> Name:
     unit = WATT * SECOND / actuator.dimension
     found = [o.name for o in instance.component.definition.outputs if dimension(o.unit) == unit and o.name in form_of(instance).form.readings]
     if len(found) != 1:
-        none = f"has no output in {format_dimension(unit)} that could be it"
-        what = f"has several outputs that could be it: {', '.join(found)}" if found else none
-        message = f"the coordinate of '{actuator.name}' is not known: {instance.component.name} {what}"
-        raise InputError(Problem("E433", message, actuator.expr.span, hint="say coordinates = [...], one for each actuator, or passes = 1"))
+        several = f"has several outputs in {format_dimension(unit)}: {', '.join(found)}"
+        what = several if found else f"has no output in {format_dimension(unit)}"
+        message = f"the coordinate of '{actuator.name}' is unknown: {instance.component.name} {what}"
+        hint = "write coordinates = [...], one for each actuator, or passes = 1"
+        raise InputError(Problem("E433", message, actuator.expr.span, hint=hint))
     return Name((*actuator.expr.parts[:-1], Part(found[0])), span=actuator.expr.span)
 
 
@@ -165,8 +166,9 @@ def least_norm(b: Array, s: Array, weights: Array) -> Array:
 
 
 def _check_unique(task: Task, got: Array, wanted: Array) -> None:
-    """Sharing at every instant for itself makes sense only where the motions leave nothing else free to move."""
+    """Raises E436 if the network can still move with all motions prescribed: instants are then not independent."""
     if np.abs(got - wanted).max() <= UNIQUE * np.abs(wanted).max():
         return
-    message = "there are spare actuators, but the motions leave something free to move: what they push now changes what is needed later"
-    raise InputError(Problem("E436", message, task.actuators[-1].expr.span, hint="follow more signals, or name fewer actuators"))
+    message = "there are more actuators than motions, but the motions do not determine the whole movement"
+    hint = "follow more signals, or name fewer actuators: their inputs are chosen at each instant independently"
+    raise InputError(Problem("E436", message, task.actuators[-1].expr.span, hint=hint))

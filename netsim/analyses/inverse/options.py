@@ -1,4 +1,4 @@
-"""Options of an inverse run: what is to be followed, by which actuators, and what is wrong with a given line."""
+"""Options of an inverse run: signals with their motions, actuators, and the problems of a given line."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ def _wrong(
 ) -> Iterator[Problem]:
     for item in track:
         if not (isinstance(item, Binary) and item.op == "="):
-            yield Problem("E424", "track lists signals with their motions", item.span, hint=f"such as {EXAMPLE}")
+            yield Problem("E424", "track must list pairs signal = motion", item.span, hint=f"such as {EXAMPLE}")
     if numbers.get("passes", [1]) not in ([1], [2]):
-        yield Problem("E424", "passes is 1 or 2", given["passes"].span)
+        yield Problem("E424", "passes must be 1 or 2", given["passes"].span)
     if len(growth := numbers.get("growth", [GROWTH])) != 1 or not growth[0] >= 1.0:
-        yield Problem("E424", "growth is a number from 1", given["growth"].span, hint=f"{GROWTH:g} unless told")
+        yield Problem("E424", "growth must be a number of at least 1", given["growth"].span, hint=f"the default is {GROWTH:g}")
     weights = numbers.get("weights", [])
     if weights and (len(weights) != len(actuators) or not all(w > 0 for w in weights)):
-        yield Problem("E424", "weights are positive numbers, one for each actuator", given["weights"].span)
+        yield Problem("E424", "weights must be positive numbers, one for each actuator", given["weights"].span)
     if coordinates and (len(coordinates) != len(actuators) or not all(isinstance(c, Name) for c in coordinates)):
-        yield Problem("E424", "coordinates are signals, one for each actuator", given["coordinates"].span)
+        yield Problem("E424", "coordinates must be signals, one for each actuator", given["coordinates"].span)

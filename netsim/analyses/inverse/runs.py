@@ -110,7 +110,7 @@ def complete(found: Samples, what: str) -> Samples:
     """The run, if it came to its end."""
     if found.finished:
         return found
-    raise SimulationError(found.attributes.get("failure") or Problem("E502", f"{what} did not end: {found.message}"))
+    raise SimulationError(found.attributes.get("failure") or Problem("E502", f"{what} did not finish: {found.message}"))
 
 
 def evenly(task: Task) -> Task:

@@ -124,7 +124,8 @@ def motions_of(network: Network, values: Values, pairs: Sequence[tuple[Expr, Exp
         try:
             typed, reads = typed_signal(network, values, signal)
             if not reads:
-                raise InputError(Problem("E430", f"'{show_expression(signal)}' is no signal of the network", signal.span))
+                message = f"'{show_expression(signal)}' contains no signal of the network"
+                raise InputError(Problem("E430", message, signal.span))
             if shape(typed.value):
                 hint = "follow its components one by one, such as M.r.x"
                 raise InputError(Problem("E430", f"'{show_expression(signal)}' is a vector", signal.span, hint=hint))
@@ -132,7 +133,8 @@ def motions_of(network: Network, values: Values, pairs: Sequence[tuple[Expr, Exp
         except InputError as error:
             problems.extend(error.problems)
     names = [m.name for m in found]
-    problems += [Problem("E430", f"'{m.name}' is to follow two motions", m.signal.span) for i, m in enumerate(found) if m.name in names[:i]]
+    twice = [m for i, m in enumerate(found) if m.name in names[:i]]
+    problems += [Problem("E430", f"'{m.name}' has two motions", m.signal.span, hint="remove one of them") for m in twice]
     if problems:
         raise InputError(problems)
     return found
@@ -174,7 +176,8 @@ def actuators_of(network: Network, names: Sequence[Expr]) -> list[Actuator]:
 def _actuator(network: Network, numbers: Mapping[str, int], expr: Expr) -> list[Actuator]:
     shown = show_expression(expr)
     if not isinstance(expr, Name) or len(expr.parts) < 2:
-        raise InputError(Problem("E431", f"'{shown}' is no actuator: name an input of an element", expr.span, hint=_inputs_hint(network)))
+        message = f"'{shown}' is not an actuator: an actuator is an input of an element"
+        raise InputError(Problem("E431", message, expr.span, hint=_inputs_hint(network)))
     path = name_text(Name(expr.parts[:-1]), network.top)
     if path not in numbers:
         near = nearest(path, numbers)
@@ -184,7 +187,8 @@ def _actuator(network: Network, numbers: Mapping[str, int], expr: Expr) -> list[
     word = expr.parts[-1].text
     if word not in inputs:
         hint = f"its inputs are {', '.join(inputs)}" if inputs else f"{instance.component.name} has no input; {_inputs_hint(network)}"
-        raise InputError(Problem("E431", f"'{shown}' is no input: an actuator is a source of force, torque, voltage ...", expr.span, hint=hint))
+        message = f"'{shown}' is not an input: an actuator is the input of a source of force, torque, voltage ..."
+        raise InputError(Problem("E431", message, expr.span, hint=hint))
     sizes, unit = sizes_of(inputs[word].size, dict(instance.counts)), dimension(inputs[word].unit)
     size = scalar_count(sizes)
     labels = [""] if size == 1 else [f".{'xyz'[k]}" if size <= 3 else f"[{k + 1}]" for k in range(size)]
@@ -194,4 +198,4 @@ def _actuator(network: Network, numbers: Mapping[str, int], expr: Expr) -> list[
 def _inputs_hint(network: Network) -> str:
     """Inputs whose names are worth suggesting: those of elements that can only push."""
     known = [f"{i.name}.{q.name}" for i in network.instances for q in i.component.definition.inputs]
-    return f"there are {', '.join(known[:8])}" if known else "the netlist has no source"
+    return f"inputs are {', '.join(known[:8])}" if known else "the netlist has no source"

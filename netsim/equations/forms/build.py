@@ -224,7 +224,7 @@ class _Builder:
         read = [at for at, symbol in self.symbols.gathered.items() if ca.depends_on(expression, symbol)]
         if any(key[0] == "charge" or level > 1 for key, level in read):
             hint = "give the inner derivative a name: `var w : ...` with `w = der(...)`, then der(w)"
-            raise InputError(Problem("E214", "a derivative of a derivative", call.span, hint=hint))
+            raise InputError(Problem("E214", "der() cannot contain a derivative", call.span, hint=hint))
         velocities = [self.symbols.at(key, level) for key, level in read if level == 1 and key[0] == "node"]
         exact = all(self._is_kinematic(key) or key[0] in CONSTANT or (key[0] == "input" and key[1] not in self.unknown) for key, _ in read)
         moving = [self.symbols.at(key, level) for key, level in read if key[0] not in CONSTANT]

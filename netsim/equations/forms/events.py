@@ -71,8 +71,9 @@ class _EventBuilder:
             return Typed(shaped([0.0] * scalar_count(symbol.sizes), symbol.sizes), symbol.dimension)
         start = quantity_of(symbol.of.start, self.frozen, symbol.dimension)
         if shape(start.value) != symbol.sizes:
-            hint = "leave the start out for zeros"
-            raise InputError(Problem("E204", f"'{name}' starts with a value of size {list(symbol.sizes)}", symbol.of.span, hint=hint))
+            hint = "without a start its components are 0"
+            message = f"the start of '{name}' must have the size {list(symbol.sizes)}"
+            raise InputError(Problem("E204", message, symbol.of.span, hint=hint))
         return start
 
     # ------------------------------------------------------------------------------------------- names
@@ -84,7 +85,7 @@ class _EventBuilder:
 
     def _pre(self, call: Call, scope: Scope) -> Typed:
         if len(call.arguments) != 1 or not isinstance(call.arguments[0], Name):
-            raise InputError(Problem("E207", "pre() takes the name of a discrete or a state: pre(n)", call.span))
+            raise InputError(Problem("E207", "pre() takes the name of a discrete variable or a state: pre(n)", call.span))
         return self._before(call.arguments[0])
 
     def _before(self, name: Name) -> Typed:
@@ -116,7 +117,7 @@ class _EventBuilder:
         else:
             result = self._assigned(name, symbol)
         if shape(result.value) != symbol.sizes:
-            raise InputError(Problem("E204", f"a value of size {list(symbol.sizes)} is wanted for '{name}'", span))
+            raise InputError(Problem("E204", f"the value of '{name}' must have the size {list(symbol.sizes)}", span))
         self.new[name] = result
         return result
 
@@ -155,8 +156,9 @@ class _EventBuilder:
         if not moves and not timed:
             return Binary(expr.op, self._with_truths(expr.left), self._with_truths(expr.right), span=expr.span)
         if expr.op in ("==", "!="):
-            hint = "it holds at single instants at most: write < or >"
-            raise InputError(Problem("E216", f"'{expr.op}' between quantities that move has no truth to keep", expr.span, hint=hint))
+            hint = "continuous quantities are equal at single instants at most: write < or >"
+            message = f"'{expr.op}' cannot compare continuous quantities"
+            raise InputError(Problem("E216", message, expr.span, hint=hint))
         scale = sum(ca.fabs(ca.SX(evaluate(side, self.frozen).value)) for side in (left, right))
         return self._listed(expr, Relation(show_expression(expr), expr.span, indicator, scale, expr.op in ("<", ">"), not moves))
 
@@ -201,8 +203,9 @@ class _EventBuilder:
         """1 where the condition of a `when` is true and was not."""
         when: When = self.component.definition.whens[j]
         if self.fired[j] is _OPEN:
-            hint = "pre(...) of what it changes is the value before the event"
-            raise InputError(Problem("E215", "the condition depends on what it changes", when.condition.span, hint=hint))
+            hint = "use pre(...), the value before the event, in the condition"
+            message = "the condition depends on a variable that its actions change"
+            raise InputError(Problem("E215", message, when.condition.span, hint=hint))
         if self.fired[j] is None:
             self.fired[j] = _OPEN
             condition = ca.SX(evaluate(self._with_truths(when.condition), self.scope).value)
@@ -215,7 +218,7 @@ class _EventBuilder:
         state = evaluate(action.target, self.frozen)
         target = quantity_of(self._with_truths(action.value), self.scope, state.dimension or NO_DIMENSION)
         if shape(state.value) != shape(target.value):
-            raise InputError(Problem("E204", "the two sides differ in shape", action.span))
+            raise InputError(Problem("E204", "the two sides have different sizes", action.span))
         text = f"reinit {show_expression(action.target)}"
         pairs = zip(flatten(state.value), flatten(target.value))
         return [Reset(j, text, action.span, ca.SX(s), ca.SX(t)) for s, t in pairs]

@@ -84,7 +84,7 @@ def _measured(cards: list[Card], scope: Scope) -> Iterator[Statement]:
             if figure := figures.measure(card):
                 yield figure
             else:
-                report.note(f"'{card.word}' is left out: it is of another analysis than .tran", card.at(card.tokens[0]))
+                report.note(f"'{card.word}' is ignored: it is of another analysis than .tran", card.at(card.tokens[0]))
         except InputError as error:
             report.problems += error.problems
 
@@ -93,7 +93,7 @@ def _other(card: Card, report: Report) -> None:
     """What waits for an analysis of its own is noted, what nobody knows is wrong."""
     word, span = card.word, card.at(card.tokens[0])
     if word in LATER:
-        report.note(f"'{word}' is left out: {LATER[word]}", span, hint="netsim runs .tran and .op")
+        report.note(f"'{word}' is ignored: {LATER[word]}", span, hint="netsim runs .tran and .op")
     elif word not in (*LINES, *_SILENT):
         report.wrong("E130", f"there is no line '{word}'", span, hint=nearest(word, (*LINES, ".param", ".model", ".subckt", ".include")))
 
@@ -111,7 +111,7 @@ def _transient(card: Card, scope: Scope) -> Run:
     if scope.circuit.uic:
         options.append(Binding("from", Name((Part("rest"),)), span=card.span()))
     if len(tokens) > 2 and value_of(tokens[2].text) != 0:
-        scope.circuit.report.note("the time before which nothing is kept is left out: samples begin at 0", card.at(tokens[2]))
+        scope.circuit.report.note("the third time of .tran is ignored: samples begin at 0", card.at(tokens[2]))
     return Run("transient", tuple(options), span=card.span())
 
 
@@ -149,7 +149,7 @@ def _starts(card: Card, scope: Scope) -> Iterator[Start]:
         elif "c" in letters:
             yield placed(Start("guess", _potential(scope, node, card), value), span)
         else:
-            scope.circuit.report.note(f"'.ic' says nothing of '{node}' that lasts: no capacitor holds its potential", span)
+            scope.circuit.report.note(f"'.ic' has no effect on '{node}': no capacitor holds its potential", span)
 
 
 def _potential(scope: Scope, node: str, card: Card) -> Name:

@@ -115,7 +115,7 @@ class _Reader:
             rest = self.text[self.place :].strip()
             place = self.text.index(rest, self.place)
             raise InputError(
-                Problem("E132", f"'{rest[0]}' means nothing in an expression", self.card.span(self.start + place, self.start + place + 1))
+                Problem("E132", f"'{rest[0]}' is not allowed in an expression", self.card.span(self.start + place, self.start + place + 1))
             )
         kind = match.lastgroup if match else ""
         self.at = _Piece(kind or "", match[kind].lower(), match.start(kind), match.end()) if match and kind else None
@@ -131,7 +131,7 @@ class _Reader:
 
     def take(self, text: str) -> _Piece:
         if self.at is None or self.at.text != text:
-            raise self.wrong(f"here should be '{text}'")
+            raise self.wrong(f"'{text}' is expected here")
         return self.go_on()
 
     def binary(self, least: int) -> Expr:

@@ -72,7 +72,7 @@ class Figures:
         if len(pieces) < 4 or words[1] != "tran":
             if len(pieces) > 1 and words[1] in ("ac", "dc", "op", "sp", "noise"):
                 return None
-            raise _wrong(card, pieces[min(1, len(pieces) - 1)], "this is no '.measure'")
+            raise _wrong(card, pieces[min(1, len(pieces) - 1)], "this is not a '.measure' line")
         value, unit = _Line(card, pieces[3:], self).value()
         name = free(word(words[2]), "_", self.scope.taken)
         self.known[words[2]] = (name, unit)
@@ -113,7 +113,7 @@ class _Line:
         if what == "trig":
             before = self.instant("targ")
             if self.go_on().text.lower() != "targ":
-                raise _wrong(self.card, self.pieces[self.at - 1], "here should be TARG")
+                raise _wrong(self.card, self.pieces[self.at - 1], "TARG is expected here")
             return Binary("-", self.instant(""), before, span=self.card.span()), "s"
         if what == "when":
             return self.crossing(), "s"
@@ -122,7 +122,7 @@ class _Line:
             moment = self.moment()
             return (self.call("at", signal, moment), unit) if what == "find" else (self.call("slope", signal, moment), f"{unit or '1'}/s")
         if what not in _OVER:
-            raise _wrong(self.card, first, f"'{first.text}' is nothing to measure")
+            raise _wrong(self.card, first, f"'{first.text}' is not a measurement")
         signal, unit = self.signal()
         function = _OVER[what]
         span = {w: v for w, v in self.options().items() if w in ("from", "to")}
@@ -136,7 +136,7 @@ class _Line:
             return self.crossing()
         given = self.options()
         if "at" not in given:
-            raise _wrong(self.card, self.pieces[-1], "here should be AT=instant or WHEN signal=level")
+            raise _wrong(self.card, self.pieces[-1], "AT=instant or WHEN signal=level is expected here")
         return given["at"]
 
     def instant(self, until: str) -> Expr:
@@ -191,7 +191,7 @@ class _Line:
     def equal(self, unit: str = "") -> tuple[Expr, str]:
         """What stands behind `=`."""
         if self.go_on().kind != "equal":
-            raise _wrong(self.card, self.pieces[self.at - 1], "here should be '='")
+            raise _wrong(self.card, self.pieces[self.at - 1], "'=' is expected here")
         return self.signal(unit)
 
     def signal(self, unit: str = "") -> tuple[Expr, str]:

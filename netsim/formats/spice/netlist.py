@@ -55,7 +55,7 @@ def _below(block: Block) -> list[Block]:
 
 
 def _misplaced(card: Card) -> list[Problem]:
-    return [Problem("E223", f"'{card.word}' belongs to the circuit, not into a subcircuit", card.at(card.tokens[0]))]
+    return [Problem("E223", f"'{card.word}' belongs to the circuit and is not allowed in a subcircuit", card.at(card.tokens[0]))]
 
 
 def _contents(scope: Scope, above: tuple[Block, ...]) -> list[Statement]:
@@ -97,9 +97,9 @@ def _element(card: Card, scope: Scope, above: tuple[Block, ...]) -> Instance:
     if letter == "x":
         return _expanded(card, scope, above)
     if letter in UNKNOWN:
-        raise InputError(Problem("E130", f"'{card.word}' would be {UNKNOWN[letter]}, which is not known", card.at(card.tokens[0])))
+        raise InputError(Problem("E130", f"'{card.word}' is not supported: it is {UNKNOWN[letter]}", card.at(card.tokens[0])))
     hint = "an element's name begins with one of R C L K V I E F G H B T D Q M J S W X"
-    raise InputError(Problem("E130", f"'{card.word}' is no element", card.at(card.tokens[0]), hint=hint))
+    raise InputError(Problem("E130", f"'{card.word}' is not an element", card.at(card.tokens[0]), hint=hint))
 
 
 def _expanded(card: Card, scope: Scope, above: tuple[Block, ...]) -> Instance:

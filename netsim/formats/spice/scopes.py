@@ -86,7 +86,7 @@ class Scope:
         self.elements: dict[str, str] = {}
         for card in block.elements:
             if card.word in self.elements:
-                circuit.report.wrong("E222", f"the element '{card.word}' is there twice", card.at(card.tokens[0]))
+                circuit.report.wrong("E222", f"the element '{card.word}' is defined twice", card.at(card.tokens[0]))
             else:
                 self.elements[card.word] = free(word(card.word), "_", self.taken)
         self.nodes: dict[str, str] = {}
@@ -167,7 +167,7 @@ class Scope:
             return self._inside(head, span, lambda inner: inner.current(rest, span))
         if element not in self.through:
             known = [e for e in self.elements if e[0] in "vlehrcdb"]
-            hint = nearest(element, known) or "the current through sources of voltage, R, C, L and diodes can be read: put a source of 0 V in series"
+            hint = nearest(element, known) or "currents of voltage sources, R, C, L and diodes are available: put a source of 0 V in series"
             raise InputError(Problem("E133", f"there is no current 'i({element})'", span, hint=hint))
         name, quantity = self.through[element]
         return _name(f"{name}.{quantity}", span)

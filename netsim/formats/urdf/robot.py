@@ -133,7 +133,7 @@ def _doubt(link: Link) -> Problem | None:
         return None
     which = "one of them is negative" if negative else "the largest exceeds the sum of the other two"
     message = f"no body has the inertia of link '{link.name}': its principal moments are {small:.4g}, {middle:.4g}, {large:.4g} kg m2, {which}"
-    return Problem("N102", message, link.span, hint="it is taken as it is written")
+    return Problem("N102", message, link.span, hint="it is used as written")
 
 
 def read_robot(path: Path | str) -> Robot:
@@ -143,9 +143,7 @@ def read_robot(path: Path | str) -> Robot:
         raise InputError(Problem(STRUCTURE, f"the outermost element is <{root.tag}>, not <robot>", root.span))
     xacro = next((e for e in root.children if e.tag.startswith("xacro:")), None)
     if xacro is not None:
-        raise InputError(
-            Problem(STRUCTURE, "this is a xacro file, not yet a URDF", xacro.span, hint="run it through xacro: xacro robot.xacro > robot.urdf")
-        )
+        raise InputError(Problem(STRUCTURE, "this is a xacro file, not a URDF file", xacro.span, hint="convert it: xacro robot.xacro > robot.urdf"))
     problems: list[Problem] = []
     links = _collected(root, "link", _link, problems)
     joints = _collected(root, "joint", _joint, problems)
@@ -201,7 +199,7 @@ def _inertial(element: Element, link: str) -> Inertial | None:
         raise InputError(Problem("E250", f"the <inertial> of link '{link}' has no <mass>", element.span))
     mass = mass_text.number("value")
     if mass < 0:
-        raise InputError(Problem(VALUE, f"link '{link}' has the mass {mass:g} kg: no mass is negative", mass_text.span))
+        raise InputError(Problem(VALUE, f"the mass of link '{link}' is {mass:g} kg, but must not be negative", mass_text.span))
     ixx, iyy, izz, ixy, ixz, iyz = ((moments.number(name, 0.0) if moments else 0.0) for name in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz"))
     tensor = np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
     if mass == 0 and not np.any(tensor):
@@ -230,8 +228,8 @@ def _visual(element: Element) -> Visual | None:
 def _joint(element: Element) -> Joint:
     name, kind = element.text("name"), element.text("type")
     if kind not in KINDS:
-        hint = nearest(kind, KINDS) or f"there are {', '.join(KINDS)}"
-        raise InputError(Problem(UNKNOWN, f"joint '{name}' is of an unknown type '{kind}'", element.span, hint=hint))
+        hint = nearest(kind, KINDS) or f"the types are {', '.join(KINDS)}"
+        raise InputError(Problem(UNKNOWN, f"joint '{name}' has the unknown type '{kind}'", element.span, hint=hint))
     ends = [element.first("parent"), element.first("child")]
     if None in ends:
         raise InputError(Problem("E250", f"joint '{name}' does not say its <{'parent' if ends[0] is None else 'child'} link=\"...\">", element.span))

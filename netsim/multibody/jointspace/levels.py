@@ -88,17 +88,13 @@ class Levels:
         return out[layout.equation(np.arange(layout.n + layout.nq))]
 
     def check(self, offsets: Offsets) -> None:
-        """Raise `InputError` where equations must be differentiated further than frames have levels."""
+        """Raise `InputError` (E439) if equations need derivatives of accelerations of bodies."""
         wanted = np.where(self.balances, 2 * offsets.c + 2, np.where(self.read >= 0, offsets.c + self.read, 0))
         if np.any(wanted[offsets.match >= 0] > 2):
-            message = "formulation = tree has positions, velocities and accelerations of bodies, and this network asks for higher derivatives of them"
-            raise InputError(
-                Problem(
-                    "E439",
-                    message,
-                    hint="say formulation = absolute: a motion is prescribed behind a spring or an inductance, or springs meet in a knot",
-                )
-            )
+            message = "formulation = tree has no derivatives of accelerations of bodies, and this network needs them"
+            hint = "use formulation = absolute; the cause is a motion prescribed behind a spring or an inductance, "
+            hint += "or springs at a massless node"
+            raise InputError(Problem("E439", message, hint=hint))
 
 
 def find_levels(machine: Machine, elements: Elements, tree: Mechanism, places: Places, directory: Array, constant: Array) -> Levels:
@@ -156,17 +152,17 @@ def _joined(system: System, highest: Array, charged: list[tuple[Array, Array, Ar
 
 def _refuse_frames(batch: Batch, rows: Array, columns: Array, frames: int) -> None:
     for k in np.flatnonzero(is_frame(rows, frames) | is_frame(columns, frames)):
-        message = f"formulation = tree has no answer to '{batch.labels[k]}', which stores what depends on the motion of bodies"
+        message = f"formulation = tree does not support '{batch.labels[k]}': its differentiated quantity depends on the motion of bodies"
         span = batch.instances[k].span if batch.instances else None
-        raise InputError(Problem("E439", message, span, hint="say formulation = absolute"))
+        raise InputError(Problem("E439", message, span, hint="use formulation = absolute"))
 
 
 def _refuse_reactions(batch: Batch, rows: Array, columns: Array, frames: int) -> None:
-    """Reactions of the tree's joints are known behind a step only."""
+    """Raises E439 for expressions that read reactions of the tree's joints, which are computed after each step."""
     for k in np.flatnonzero((rows >= 0) & (columns < GROUND) & ~is_frame(columns, frames)):
-        message = f"formulation = tree finds reactions of joints behind its steps, and '{batch.labels[k]}' reads one"
+        message = f"formulation = tree does not support '{batch.labels[k]}': it reads a reaction of a joint"
         span = batch.instances[k].span if batch.instances else None
-        raise InputError(Problem("E439", message, span, hint="say formulation = absolute"))
+        raise InputError(Problem("E439", message, span, hint="use formulation = absolute"))
 
 
 class _Noted:

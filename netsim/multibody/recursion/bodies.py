@@ -30,7 +30,7 @@ from netsim.text.errors import InputError, Problem
 Array = np.ndarray
 Slots = tuple[tuple[Array, slice], ...]
 """Slots of a global vector, each group with a slice of v."""
-ANOTHER = "run transient() instead: it serves any network"
+ANOTHER = "run transient() instead, which has no such restriction"
 WELDS = ("spatial_weld", "planar_weld")
 NO_NODE = -2
 KINDS = {FIXED: "fixed", REVOLUTE: "revolute", PRISMATIC: "prismatic", SPHERICAL: "spherical"}
@@ -145,7 +145,8 @@ class _Growing:
                     self._joint(node, other, item)
                     self.waiting.append(other)
                 elif item.nodes[0] != node:
-                    self._refuse(item, f"'{item.name}' is reached from its free end", "turn it round: its first frame is the clamped end")
+                    message = f"'{item.name}' is connected to the tree by its free end"
+                    self._refuse(item, message, "exchange its frames: the first one is the clamped end")
                 else:
                     self._flexible(self.frames[node], item)
 
@@ -170,7 +171,7 @@ class _Growing:
             joint = Joint(KINDS[step.kind], tuple(axis), *friction)
             flange = flange_of(instance, step)
             if flange == GROUND or flange in self.flanges:
-                self._refuse(instance, f"'{instance.name}' hands its coordinate to the ground or to a node that another joint's is")
+                self._refuse(instance, f"'{instance.name}' has its flange at ground or at the flange of another joint")
             elif flange is not None:
                 self.flanges[flange] = name
             if last:
@@ -266,7 +267,7 @@ class _Growing:
         known = ("d", "friction", "ws", "vs") if single else ("ws", "vs")
         wrong = [n for n, v in own.items() if v and n not in known and n.rstrip("q12xy") in ("c", "d", "friction")]
         if wrong:
-            self._refuse(instance, f"'{instance.name}' has {wrong[0]}, which the recursion does not know")
+            self._refuse(instance, f"'{instance.name}' has {wrong[0]}, which is not supported")
         if not single:
             return 0.0, 0.0, 1e-3
         return float(own.get("friction", 0.0)), float(own.get("d", 0.0)), float(own.get("ws", own.get("vs", 1e-3)))
@@ -281,8 +282,9 @@ class _Growing:
                 if instance.name not in self.used:
                     what = f"'{instance.name}' ({instance.component.name})"
                     rubs = bool(instance.component.definition.discretes)
-                    hint = "where a joint gives `ws` (`vs`), its friction is rounded below that speed" if rubs else ANOTHER
-                    self._refuse(instance, f"{what} has no place in a tree of bodies, links, joints and their sources", hint)
+                    rounded = "give the joint `ws` (or `vs`): its friction is rounded below that speed"
+                    message = f"{what} is not allowed in a tree of bodies, links, joints and their sources"
+                    self._refuse(instance, message, rounded if rubs else ANOTHER)
         if self.problems:
             raise InputError(self.problems)
         gravity = np.array(self.machine.values.world("gravity").value, float)

@@ -75,20 +75,18 @@ def _refused(elements: list[Instance], end: Instance | None, values: Values) -> 
         reach += own["l"][0]
         others = [n for n, v in own.items() if n not in ("from", "l") and np.abs(v - first[n]).max() > TOGETHER * np.abs(v).max()]
         if others or apart:
-            what = f"other {others[0]} than" if others else "its beginning elsewhere than the end of"
-            return Problem(
-                "E450",
-                f"recursion(): '{element.name}' has {what} the elements before it, and a link of a tree has one section and one axis",
-                element.text.span,
-            )
+            what = f"has another {others[0]} than" if others else "does not begin at the end of"
+            message = f"recursion(): '{element.name}' {what} the elements before it: a link of a tree has one section and one axis"
+            return Problem("E450", message, element.text.span)
     if np.any(first["load"]):
-        return Problem("E450", f"recursion(): '{elements[0].name}' has a load, and links of a tree carry gravity alone", elements[0].text.span)
+        message = f"recursion(): '{elements[0].name}' has a load: links of a tree carry gravity only"
+        return Problem("E450", message, elements[0].text.span)
     if end is not None:
         own, along = _numbers(end, values), first["axis"] / np.linalg.norm(first["axis"])
         place = first["root"] + (first["from"][0] + length) * along
         there = own.pop("root") if "root" in own else own["at2"]
         if np.abs(there - place).max() > TOGETHER * length or np.abs(own["axis"] - first["axis"]).max() > TOGETHER:
-            return Problem("E450", f"recursion(): '{end.name}' is not where the last element ends", end.text.span)
+            return Problem("E450", f"recursion(): '{end.name}' is not placed at the end of the last element", end.text.span)
     return None
 
 

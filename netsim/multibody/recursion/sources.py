@@ -47,7 +47,7 @@ RUBBING = {"bearing_friction": ("T", "ws"), "friction": ("F", "vs")}
 """Friction on a flange: dry friction and the speed that rounds it; `d` is viscous."""
 STOPS = ("hinge_stops", "slide_stops")
 """Limits of a coordinate, which do nothing without a stiffness."""
-OTHER_AXIS = "write it from b to a where its axis travels with b, give an angle the joint's other axis as `across`, or run transient()"
+OTHER_AXIS = "connect it from b to a if its axis moves with b, give an angle the other axis of the joint as `across`, or run transient()"
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ def _between(source: Instance, drive: int, joints: Joints, nodes: Collection[int
     moving = [] if shares is None else np.flatnonzero(shares).tolist()
     across = point(source, "across", values) if "across" in values.parameters(source) else does.axis
     if shares is None or len(moving) != 1 or (what == POSITION and kind == REVOLUTE and not measures_angle(freedoms, shares, across)):
-        message = f"recursion(): '{source.name}' prescribes no coordinate of '{joint.name}': what it moves depends on the joint's other freedoms"
+        message = f"recursion(): '{source.name}' prescribes no coordinate of '{joint.name}', but a function of several"
         found.problems.append(Problem("E450", message, source.span, hint=OTHER_AXIS))
         return True
     if found.moves(freedoms[moving[0]].body):

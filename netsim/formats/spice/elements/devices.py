@@ -222,8 +222,8 @@ def line(card: Card, scope: Scope) -> Instance:
         waves = scope.value(card, card.given["nl"]) if "nl" in card.given else Number(0.25)
         delay = over(waves, scope.value(card, card.given["f"], "Hz"))
     if "ic" in card.given and scope.circuit.uic:
-        note = "nothing is on its way at the start of a run from `uic`"
-        scope.circuit.report.note(f"ic= of the line '{card.word}' is left out", card.at(card.given["ic"]), hint=note)
+        note = "with `uic` the line starts without waves in it"
+        scope.circuit.report.note(f"ic= of the line '{card.word}' is ignored", card.at(card.given["ic"]), hint=note)
     return scope.instance(card, "lossless_line", nodes, {"Z": scope.value(card, impedance, "Ohm"), "T": delay})
 
 

@@ -58,7 +58,7 @@ def _sizes(card: Card, kind: Kind, scope: Scope, rest: tuple[Token, ...]) -> dic
     for name, token in card.given.items():
         if name in ("ic", "temp", "dtemp"):
             if name != "ic":
-                scope.circuit.report.note(f"'{name}' of '{card.word}' is left out: all devices have the circuit's temperature", card.at(token))
+                scope.circuit.report.note(f"'{name}' of '{card.word}' is ignored: all devices have the circuit's temperature", card.at(token))
             continue
         ours = "area" if name == "m" and "area" in kind.sizes else name
         if ours not in kind.sizes:
@@ -148,7 +148,7 @@ def _sorted(model: Card, kind: Kind, scope: Scope) -> dict[str, Token]:
             given[name] = token
         elif name in kind.left_out:
             scope.circuit.report.note(
-                f"'{name}' of the model '{model.plain[0].text}' is left out: the library's {kind.component} has no such effect", model.at(token)
+                f"'{name}' of the model '{model.plain[0].text}' is ignored: the library's {kind.component} has no such effect", model.at(token)
             )
         elif name not in SILENT:
             hint = nearest(name, kind.parameters) or f"it has {', '.join(kind.parameters)}"

@@ -34,7 +34,7 @@ def source_value(card: Card, scope: Scope, unit: str) -> Expr:
                 raise InputError(Problem("E131", "a value is missing behind 'dc'", card.at(token)))
         elif token.text in _WORDS:
             raise InputError(
-                Problem("E130", f"sources of the kind '{token.text}' are not known", card.at(token), hint=f"there are {', '.join(WAVES)}")
+                Problem("E130", f"sources of the kind '{token.text}' are not known", card.at(token), hint=f"the kinds are {', '.join(WAVES)}")
             )
         elif token.kind == "word" and token.text.isalpha() and i:
             raise InputError(Problem("E130", f"sources of the kind '{token.text}' are not known", card.at(token), hint=nearest(token.text, WAVES)))

@@ -26,7 +26,7 @@ def coupled(scope: Scope) -> tuple[list[Instance], set[str]]:
         for token in named:
             if token is None or token.text not in cards or token.text[0] != "l":
                 assert token is not None
-                problems.append(Problem("E133", f"'{tie.word}' couples '{token.text}', which is no inductor here", tie.at(token)))
+                problems.append(Problem("E133", f"'{tie.word}' couples '{token.text}', which is not an inductor of this circuit", tie.at(token)))
         members = {token.text for token in named if token is not None and token.text in cards}
         touching = [group for group in groups if group[1] & members]
         groups = [group for group in groups if not group[1] & members]
@@ -74,8 +74,8 @@ def _check(ties: list[Card], couplings: dict[tuple[int, int], Expr], n: int) -> 
             return
         matrix[i - 1, j - 1] = matrix[j - 1, i - 1] = number
     if np.linalg.eigvalsh(matrix)[0] <= 0:
-        message = f"the couplings of {' and '.join(tie.word for tie in ties)} would store negative energy, or none"
-        hint = "a coupling lies between -1 and 1, such as 0.999; two tight ones make the third tight too"
+        message = f"the couplings of {' and '.join(tie.word for tie in ties)} give zero or negative energy"
+        hint = "a coupling is between -1 and 1, such as 0.999; if two of three couplings are close to 1, the third must be, too"
         raise InputError(Problem("E234", message, ties[-1].span(), hint=hint))
 
 
