@@ -1,11 +1,14 @@
-"""Forward simulation of a robot arm with seven joints from URDF beside Pinocchio's ABA, explicit Runge-Kutta methods at equal error.
+"""Forward simulation of a robot arm with seven joints from URDF beside Pinocchio's ABA, explicit Runge-Kutta methods at
+equal error.
 
-The Panda of the package example-robot-data, its two fingers welded on, falls from its reference placement without drives or friction for a second.
-Ours is a netlist of three lines: `run recursion` (articulated bodies under Dormand and Prince's method of order 8, all compiled) and
-`run transient(formulation = tree)` (the general network in the joints' coordinates, methods of order 5 and 8). The peer is scipy's DOP853, the same
-tableau, around pinocchio.aba; it is called from Python, so a row counts its calls of aba alone, less what a call costs for a model of one joint: what
-no program around it could go below. The peer runs in a process of its own. Error: the largest of all angles and speeds at the end, of the largest
-angle or speed, against the peer's tightest run; the first lines say how far ours at its tightest is from that.
+The Panda of the package example-robot-data, its two fingers welded on, falls from its reference placement without
+drives or friction for a second. Ours is a netlist of three lines: `run recursion` (articulated bodies under Dormand and
+Prince's method of order 8, all compiled) and `run transient(formulation = tree)` (the general network in the joints'
+coordinates, methods of order 5 and 8). The peer is scipy's DOP853, the same tableau, around pinocchio.aba; it is called
+from Python, so a row counts its calls of aba alone, less what a call costs for a model of one joint: what no program
+around it could go below. The peer runs in a process of its own. Error: the largest of all angles and speeds at the end,
+of the largest angle or speed, against the peer's tightest run; the first lines say how far ours at its tightest is from
+that.
 """
 
 from __future__ import annotations
@@ -60,7 +63,8 @@ def ours(urdf: Path, line: str, rtol: float, repeats: int = 1) -> tuple[list[flo
 
 
 def peer(urdf: str, rtols: Sequence[float], repeats: int) -> list[dict[str, Any]]:
-    """For every tolerance the same by scipy and Pinocchio, evaluations, and the CPU seconds of one aba less that of a call."""
+    """For every tolerance the same by scipy and Pinocchio, evaluations, and the CPU seconds of one aba less that of a
+    call."""
     import pinocchio
     from recursion import chain_or_tree, theirs, twin
     from scipy.integrate import solve_ivp
@@ -81,7 +85,9 @@ def peer(urdf: str, rtols: Sequence[float], repeats: int) -> list[dict[str, Any]
             began = clock.process_time()
             end = solve_ivp(rates, (0.0, STOP), np.zeros(2 * n), method="DOP853", rtol=rtol, atol=rtol)
             seconds.append(clock.process_time() - began)
-        found.append({"end": end.y[:, -1].tolist(), "seconds": min(seconds), "evaluations": end.nfev, "each": each * 1e-6})
+        found.append(
+            {"end": end.y[:, -1].tolist(), "seconds": min(seconds), "evaluations": end.nfev, "each": each * 1e-6}
+        )
     return found
 
 
@@ -100,7 +106,10 @@ def report(rtols: Sequence[float] = RTOLS, wanted_errors: Sequence[float] = WANT
         urdf = Path(folder, ROBOT)
         urdf.write_text(text, encoding="utf-8")
         said = subprocess.run(
-            [sys.executable, __file__, "--peer", str(urdf), str(repeats), *map(str, rtols)], capture_output=True, text=True, check=True
+            [sys.executable, __file__, "--peer", str(urdf), str(repeats), *map(str, rtols)],
+            capture_output=True,
+            text=True,
+            check=True,
         ).stdout
         *theirs_, exact = json.loads(said)
         found: dict[str, list[Point]] = {}
@@ -113,8 +122,13 @@ def report(rtols: Sequence[float] = RTOLS, wanted_errors: Sequence[float] = WANT
             runs = [ours(urdf, line, rtol, repeats) for rtol in rtols]
             found[name] = [(distance(end, exact["end"]), seconds) for end, seconds in runs]
         found["scipy and Pinocchio's aba"] = [(distance(p["end"], exact["end"]), p["seconds"]) for p in theirs_]
-        found["its calls of aba alone"] = [(distance(p["end"], exact["end"]), p["evaluations"] * p["each"]) for p in theirs_]
-    print(f"Arm with seven joints from URDF, {STOP:g} s, explicit Runge-Kutta methods at equal error, CPU time (best of {repeats})")
+        found["its calls of aba alone"] = [
+            (distance(p["end"], exact["end"]), p["evaluations"] * p["each"]) for p in theirs_
+        ]
+    print(
+        f"Arm with seven joints from URDF, {STOP:g} s, explicit Runge-Kutta methods at equal error, CPU time (best of "
+        f"{repeats})"
+    )
     print(f" ours and the peer at their tightest are {found['netsim, recursion'][-1][0]:.0e} apart")
     for wanted in wanted_errors:
         table("Panda", wanted, found)

@@ -1,6 +1,7 @@
 """20 000 flat lines (an RC ladder of 10 000 sections) from text to ready to step, stage by stage.
 
-The component types are compiled and cached beforehand (a ladder of 3 sections is run first): what is timed is what grows with the netlist.
+The component types are compiled and cached beforehand (a ladder of 3 sections is run first): what is timed is what
+grows with the netlist.
 """
 
 from __future__ import annotations

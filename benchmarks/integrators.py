@@ -1,10 +1,11 @@
 """CPU time at equal accuracy: netsim's adaptive loop beside the codes one would pick otherwise, same problem, same run.
 
-Every program runs at several tolerances; its cost at the wanted error is interpolated between the neighbours (log-log). What is timed is the
-integration alone, in CPU seconds, the best of some runs: netsim's time loop, the call of IDAS, IDA or scipy's Radau once everything is built,
-ngspice's transient analysis. All give as many samples. Problems: an RC ladder (closed form), Andrews' squeezing
-mechanism and the transistor amplifier (Test Set for IVP Solvers 2.4: published ends). Circuits in SPICE's language: benchmarks/spice.py.
-Peers are left out where they are not installed: casadi comes with netsim, `pip install scikit-sundae`, Debian's package ngspice.
+Every program runs at several tolerances; its cost at the wanted error is interpolated between the neighbours (log-log).
+What is timed is the integration alone, in CPU seconds, the best of some runs: netsim's time loop, the call of IDAS, IDA
+or scipy's Radau once everything is built, ngspice's transient analysis. All give as many samples. Problems: an RC
+ladder (closed form), Andrews' squeezing mechanism and the transistor amplifier (Test Set for IVP Solvers 2.4: published
+ends). Circuits in SPICE's language: benchmarks/spice.py. Peers are left out where they are not installed: casadi comes
+with netsim, `pip install scikit-sundae`, Debian's package ngspice.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ SAMPLES = 100
 LADDER_STOP = 300e-6
 
 
-def netsim_points(model: str, error: Callable[..., float], rtols: Sequence[float], repeats: int, **options: object) -> list[Point]:
+def netsim_points(
+    model: str, error: Callable[..., float], rtols: Sequence[float], repeats: int, **options: object
+) -> list[Point]:
     """Errors and costs of a model's time loop over tolerances."""
     import netsim
 
@@ -41,7 +44,9 @@ def netsim_points(model: str, error: Callable[..., float], rtols: Sequence[float
     return found
 
 
-def peer_points(run: Callable[[float], Callable[[], object]], error: Callable[..., float], rtols: Sequence[float], repeats: int) -> list[Point]:
+def peer_points(
+    run: Callable[[float], Callable[[], object]], error: Callable[..., float], rtols: Sequence[float], repeats: int
+) -> list[Point]:
     """The same for a peer: `run(rtol)` builds, what it returns integrates."""
     found = []
     for rtol in rtols:
@@ -85,7 +90,9 @@ def table(title: str, wanted: float, found: dict[str, list[Point]]) -> None:
 
 def published(name: str) -> tuple[list[str], Array]:
     """Signals and their values at the end, from the published solution."""
-    reference = json.loads((Path(__file__).parent / "published" / f"{name}.json").read_text(encoding="utf-8"))["reference"]
+    reference = json.loads((Path(__file__).parent / "published" / f"{name}.json").read_text(encoding="utf-8"))[
+        "reference"
+    ]
     return list(reference), np.array(list(reference.values()))
 
 
@@ -113,9 +120,13 @@ def compare_ladder(repeats: int, few: bool, n: int = 1_000) -> None:
         label = f"netsim, {method}{' (default)' if method == 'radau' else ''}"
         found[label] = netsim_points(ladder(n, LADDER_STOP, LADDER_STOP / 100), netsim_error, rtols, repeats, **options)
     columns = [n // 2 - 1, n - 1]
-    found["CasADi, IDAS"] = peer_points(ladder_by_casadi(n, times), lambda x: relative_rms(x[:, columns], exact), rtols, repeats)
+    found["CasADi, IDAS"] = peer_points(
+        ladder_by_casadi(n, times), lambda x: relative_rms(x[:, columns], exact), rtols, repeats
+    )
     if importlib.util.find_spec("sksundae") is not None:
-        found["scikit-sundae, IDA"] = peer_points(ladder_by_sundae(n, times), lambda x: relative_rms(x[:, columns], exact), rtols, repeats)
+        found["scikit-sundae, IDA"] = peer_points(
+            ladder_by_sundae(n, times), lambda x: relative_rms(x[:, columns], exact), rtols, repeats
+        )
     spice = []
     for reltol in _some((1e-3, 1e-4, 1e-5, 1e-6), few):
         answer = ngspice_run(spice_ladder(n, LADDER_STOP, LADDER_STOP / SAMPLES), reltol)
@@ -136,7 +147,11 @@ def compare_andrews(repeats: int, few: bool) -> None:
 
     model = str(models_folder() / "benchmarks" / "andrews.net")
     rtols = _some((1e-4, 3e-5, 1e-5, 3e-6), few)
-    found = {"netsim, radau (default)": netsim_points(model, netsim_error, rtols, repeats, stop=0.03, sample=0.003, save=names)}
+    found = {
+        "netsim, radau (default)": netsim_points(
+            model, netsim_error, rtols, repeats, stop=0.03, sample=0.003, save=names
+        )
+    }
     error = lambda q: float(np.max(np.abs(q[:7] / end - 1.0)))  # noqa: E731
     for fine, label in ((False, "CasADi, IDAS"), (True, "CasADi, IDAS, y tested only")):
         found[label] = peer_points(andrews_by_casadi(fine), error, _some((1e-5, 1e-6, 1e-7, 1e-8, 1e-9), few), repeats)
@@ -154,7 +169,11 @@ def compare_amplifier(repeats: int, few: bool) -> None:
         return float(np.max(np.abs(np.array([float(run[name][-1]) for name in names]) / end - 1.0)))  # type: ignore[index]
 
     options = {"stop": 0.2, "sample": 0.2 / SAMPLES, "save": names}
-    found = {"netsim, radau (default)": netsim_points(str(model), netsim_error, _some((1e-4, 1e-5, 1e-6, 1e-7), few), repeats, **options)}
+    found = {
+        "netsim, radau (default)": netsim_points(
+            str(model), netsim_error, _some((1e-4, 1e-5, 1e-6, 1e-7), few), repeats, **options
+        )
+    }
     error = lambda y: float(np.max(np.abs(y / end - 1.0)))  # noqa: E731
     found["scipy, Radau"] = peer_points(amplifier_by_scipy, error, _some((1e-7, 1e-8, 1e-9, 1e-10), few), repeats)
     table("Transistor amplifier", 1e-8, found)

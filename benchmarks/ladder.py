@@ -1,9 +1,10 @@
 """CPU time of one Newton iteration on RC ladders, netsim's time loop beside ngspice's, on one netlist, in one run.
 
-The plain ladder is linear: netsim keeps its factor, so an iteration is a residual and a solve. The diode ladder is nonlinear: the
-column `factor` counts the iterations in which the matrix was evaluated and factorised anew. ngspice loads and factorises in every
-iteration; its figure is the CPU time of the analysis over its iterations. Both save two nodes at every step. netsim's time is that of
-the time loop alone (steps, samples, energy account): compilation, start and the search for pivots are not in it.
+The plain ladder is linear: netsim keeps its factor, so an iteration is a residual and a solve. The diode ladder is
+nonlinear: the column `factor` counts the iterations in which the matrix was evaluated and factorised anew. ngspice
+loads and factorises in every iteration; its figure is the CPU time of the analysis over its iterations. Both save two
+nodes at every step. netsim's time is that of the time loop alone (steps, samples, energy account): compilation, start
+and the search for pivots are not in it.
 """
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ def netsim_cost(n: int, steps: int, diodes: bool, repeats: int = REPEATS) -> Cos
         run = model.transient(mark, save=[f"n{n // 2}.v", f"n{n}.v"], stop=STOP, step=step, method="euler").attrs
         (first, began), (last, ended) = marks[0], marks[-1]
         per_step = run["iterations"] / run["steps"]
-        found.append(Cost((ended - began) / ((last - first) * per_step) * 1e6, per_step, run["factorisations"] / run["steps"]))
+        found.append(
+            Cost((ended - began) / ((last - first) * per_step) * 1e6, per_step, run["factorisations"] / run["steps"])
+        )
     return min(found, key=lambda cost: cost.microseconds)
 
 
@@ -67,7 +70,10 @@ def compare(diodes: bool, sizes: dict[int, int], repeats: int) -> None:
     """One table: a row for each size, and the growth exponents."""
     ours: dict[int, Cost] = {}
     theirs: dict[int, Cost] = {}
-    print(f"  {'sections':>9} {'us/iteration':>13} {'per step':>9} {'factor':>7} {'ngspice us':>11} {'per step':>9} {'ratio':>6}")
+    print(
+        f"  {'sections':>9} {'us/iteration':>13} {'per step':>9} {'factor':>7} {'ngspice us':>11} {'per step':>9} "
+        f"{'ratio':>6}"
+    )
     for n, steps in sizes.items():
         own, other = netsim_cost(n, steps, diodes, repeats), ngspice_cost(n, steps, diodes)
         ours[n] = own
@@ -78,13 +84,20 @@ def compare(diodes: bool, sizes: dict[int, int], repeats: int) -> None:
         print(line, flush=True)
     large = {n: cost for n, cost in ours.items() if n >= 100}
     print(f"  growth with n (100 and up): netsim n^{growth_exponent(large):.2f}", end="")
-    print(f", ngspice n^{growth_exponent({n: c for n, c in theirs.items() if n >= 100}):.2f}" if theirs else "; ngspice is not installed: no ratio")
+    print(
+        f", ngspice n^{growth_exponent({n: c for n, c in theirs.items() if n >= 100}):.2f}"
+        if theirs
+        else "; ngspice is not installed: no ratio"
+    )
 
 
 def report(sizes: dict[int, int] = SIZES, repeats: int = REPEATS) -> None:
     """Both tables."""
     print("Newton iterations, CPU time in the time loop (implicit Euler; ngspice: trapezoidal, its default)")
-    for diodes, title in ((False, "plain RC ladder (linear)"), (True, "RC ladder with a diode at every node (nonlinear)")):
+    for diodes, title in (
+        (False, "plain RC ladder (linear)"),
+        (True, "RC ladder with a diode at every node (nonlinear)"),
+    ):
         print(f" {title}")
         compare(diodes, sizes, repeats)
 

@@ -1,4 +1,5 @@
-"""Shape functions of the manipulator of Gevorkyan 2022: slowest frequency with locked joints, peaks of deflection and torque by family and number.
+"""Shape functions of the manipulator of Gevorkyan 2022: slowest frequency with locked joints, peaks of deflection and
+torque by family and number.
 
     python benchmarks/shapes.py [--figure docs/shapes.png]
 
@@ -62,7 +63,9 @@ def report(figure: str = "", choices: tuple[tuple[str, int], ...] = CHOICES) -> 
         run = runs[choice] = model.run()[0]
         peaks = [np.abs(run.series(name)).max() for name in ("dX", "dY", "dZ", "G1")]
         print(
-            f"| {choice[0]} | {choice[1]} | {frequency(model):.4f} | {peaks[0]:.5f} | {peaks[1]:.5f} | {peaks[2]:.5f} | {peaks[3]:.1f} |", flush=True
+            f"| {choice[0]} | {choice[1]} | {frequency(model):.4f} | {peaks[0]:.5f} | {peaks[1]:.5f} | {peaks[2]:.5f} "
+            f"| {peaks[3]:.1f} |",
+            flush=True,
         )
     if figure:
         draw(runs, figure)

@@ -1,4 +1,5 @@
-"""Time to the first step of models/two_masses.net in a fresh process: with an empty cache folder (cold), and with a filled one (warm)."""
+"""Time to the first step of models/two_masses.net in a fresh process: with an empty cache folder (cold), and with a
+filled one (warm)."""
 
 from __future__ import annotations
 
@@ -26,7 +27,9 @@ print(imported - began, loaded - imported, time.perf_counter() - loaded)
 def first_step(cache: str) -> list[float]:
     """Seconds of import, load, and start with one step, in a process of its own."""
     environment = {**os.environ, "NETSIM_CACHE": cache, "PYTHONPATH": str(Path(__file__).parents[1])}
-    done = subprocess.run([sys.executable, "-c", CHILD, str(MODEL)], env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", CHILD, str(MODEL)], env=environment, capture_output=True, text=True, check=True
+    )
     return [float(word) for word in done.stdout.split()]
 
 

@@ -1,8 +1,10 @@
-"""Time of the mixed problem of dynamics against the number of links, by how many links are condensed into a superelement.
+"""Time of the mixed problem of dynamics against the number of links, by how many links are condensed into a
+superelement.
 
-H. A. Gevorkyan, Proc. NAS RA and NPUA, 2017, fig. 6 (there 1 to 4 links): one link in each superelement is the method without inversion of the mass
-matrix, O(n) (the paper's line 1); all links in one is the mass matrix and its factorisation by LAPACK, O(n^2) to O(n^3) (its curve 2). Half of the
-joints have known motions. The arm is that of models/manipulators/gevorkyan2017.net. With --figure FILE the table is drawn.
+H. A. Gevorkyan, Proc. NAS RA and NPUA, 2017, fig. 6 (there 1 to 4 links): one link in each superelement is the method
+without inversion of the mass matrix, O(n) (the paper's line 1); all links in one is the mass matrix and its
+factorisation by LAPACK, O(n^2) to O(n^3) (its curve 2). Half of the joints have known motions. The arm is that of
+models/manipulators/gevorkyan2017.net. With --figure FILE the table is drawn.
 """
 
 from __future__ import annotations

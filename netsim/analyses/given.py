@@ -31,7 +31,9 @@ def listed_option(value: Any, name: str) -> Expr:
     """An option from Python: a number, or a list of numbers and of signals' names."""
     if isinstance(value, int | float):
         return Number(float(value), "")
-    return Vector(tuple(Number(float(v), "") if isinstance(v, int | float) else parse_expression(v, name) for v in value))
+    return Vector(
+        tuple(Number(float(v), "") if isinstance(v, int | float) else parse_expression(v, name) for v in value)
+    )
 
 
 def word_option(expr: Expr) -> str:

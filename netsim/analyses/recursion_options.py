@@ -10,13 +10,28 @@ import numpy as np
 
 from netsim.text.errors import InputError, Problem, nearest
 
-NAMES = ("stop", "step", "method", "rtol", "sample", "every", "beta", "gamma", "matrix", "superelement", "equations", "from", "max_step")
+NAMES = (
+    "stop",
+    "step",
+    "method",
+    "rtol",
+    "sample",
+    "every",
+    "beta",
+    "gamma",
+    "matrix",
+    "superelement",
+    "equations",
+    "from",
+    "max_step",
+)
 NUMBERS = ("beta", "gamma", "rtol", "every", "superelement")
 MATRICES = ("exact", "reduced", "mass")
 """Iteration matrices of Newmark's method (netsim.multibody.tree.algorithms.newmark)."""
 TRUNCATED = "truncated"
 EQUATIONS = ("full", TRUNCATED)
-"""Of motion; truncated ones are M(q) v' + dV/dq = tau, without the terms that are quadratic in velocities (K94 leaves them out for two links)."""
+"""Of motion; truncated ones are M(q) v' + dV/dq = tau, without the terms that are quadratic in velocities (K94 leaves
+them out for two links)."""
 METHODS = ("rk45", "rk6", "rk8")
 """Explicit methods with an error test (netsim.multibody.recursion.runge_kutta)."""
 MOST_STEPS = 20_000_000
@@ -24,9 +39,9 @@ MOST_STEPS = 20_000_000
 
 @dataclass(frozen=True)
 class RecursionOptions:
-    """stop [s]; step [s], 0: by the error test of `method` with tolerance rtol; Newmark's beta, gamma and matrix; time between samples, or steps
-    between them; bodies in a superelement (netsim.multibody.tree.algorithms.superelements); which equations of motion;
-    max_step [s], 0: what the error test allows."""
+    """stop [s]; step [s], 0: by the error test of `method` with tolerance rtol; Newmark's beta, gamma and matrix; time
+    between samples, or steps between them; bodies in a superelement (netsim.multibody.tree.algorithms.superelements);
+    which equations of motion; max_step [s], 0: what the error test allows."""
 
     stop: float
     step: float = 0.0
@@ -53,7 +68,12 @@ class RecursionOptions:
 def recursion_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> RecursionOptions:
     """Options of a run line or call, checked; raises `InputError` with all that is wrong."""
     wrong = [
-        Problem("E421", f"recursion() has no option '{name}'", spans.get(name), hint=nearest(name, NAMES) or f"the options are {', '.join(NAMES)}")
+        Problem(
+            "E421",
+            f"recursion() has no option '{name}'",
+            spans.get(name),
+            hint=nearest(name, NAMES) or f"the options are {', '.join(NAMES)}",
+        )
         for name in options
         if name not in NAMES
     ]
@@ -82,7 +102,13 @@ def recursion_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> R
 def _numbers(options: Mapping[str, Any], spans: Mapping[str, Any]) -> list[Problem]:
     """The problems of single numbers."""
     wrong = []
-    limits = {"stop": (0, np.inf), "step": (0, np.inf), "sample": (0, np.inf), "max_step": (0, np.inf), "rtol": (1e-13, 0.1)}
+    limits = {
+        "stop": (0, np.inf),
+        "step": (0, np.inf),
+        "sample": (0, np.inf),
+        "max_step": (0, np.inf),
+        "rtol": (1e-13, 0.1),
+    }
     for name, (low, high) in limits.items():
         if name in options and not (options[name] > 0 and low <= options[name] <= high):
             message = f"'{name}' must be positive" if high == np.inf else "'rtol' must be between 1e-13 and 0.1"
@@ -99,14 +125,29 @@ def _numbers(options: Mapping[str, Any], spans: Mapping[str, Any]) -> list[Probl
 def _beside_step(options: Mapping[str, Any], spans: Mapping[str, Any]) -> list[Problem]:
     """The problems of options that exclude `step`, which selects Newmark's method."""
     refused = {
-        "rtol": ("'step' and 'rtol' exclude each other", "omit 'rtol', or omit 'step', so that the error test selects the steps"),
+        "rtol": (
+            "'step' and 'rtol' exclude each other",
+            "omit 'rtol', or omit 'step', so that the error test selects the steps",
+        ),
         "max_step": ("'step' and 'max_step' exclude each other", "omit one of them"),
         "method": ("'step' and 'method' exclude each other", "'step' selects Newmark's method: omit one of them"),
-        "superelement": ("'step' and 'superelement' exclude each other", "'step' selects Newmark's method: omit one of them"),
-        "equations": ("'step' and truncated equations exclude each other", "omit 'step': rk8, rk6 and rk45 integrate them"),
+        "superelement": (
+            "'step' and 'superelement' exclude each other",
+            "'step' selects Newmark's method: omit one of them",
+        ),
+        "equations": (
+            "'step' and truncated equations exclude each other",
+            "omit 'step': rk8, rk6 and rk45 integrate them",
+        ),
     }
-    given = {name for name in refused if name in options} - ({"equations"} if options.get("equations") != TRUNCATED else set())
-    return [Problem("E423", message, spans.get(name), hint=hint) for name, (message, hint) in refused.items() if name in given]
+    given = {name for name in refused if name in options} - (
+        {"equations"} if options.get("equations") != TRUNCATED else set()
+    )
+    return [
+        Problem("E423", message, spans.get(name), hint=hint)
+        for name, (message, hint) in refused.items()
+        if name in given
+    ]
 
 
 def _step_divides(options: Mapping[str, Any], spans: Mapping[str, Any]) -> list[Problem]:

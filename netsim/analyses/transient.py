@@ -42,7 +42,8 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class _Ending:
-    """How a run ended: the problem that stopped it (if any), what to say, and what it took, in all and in the time loop alone."""
+    """How a run ended: the problem that stopped it (if any), what to say, and what it took, in all and in the time loop
+    alone."""
 
     failure: Problem | None
     message: str
@@ -64,7 +65,8 @@ def transient(
 ) -> Samples:
     """Integrate from 0 to stop and sample; positions in `rated` with their rates, signals `beside` unseen.
 
-    With an `origin` (of the samples of a network with the same unknowns) it begins at that point instead of a start of its own.
+    With an `origin` (of the samples of a network with the same unknowns) it begins at that point instead of a start of
+    its own.
 
     A failure or an interruption ends the samples early and says so (`finished`, `message`).
     Raises `InputError` for wrong options or starts, `SimulationError` where no consistent start exists.
@@ -88,7 +90,9 @@ def transient(
     unseen = add_unseen(machine, selection, beside)
     reader = observing(machine, sampler(machine, selection))
     followed = Selection()
-    traced = add_unseen(machine, followed, [*signals_measured(machine.system.network), *_integrated([*saves, *plots], machine)])
+    traced = add_unseen(
+        machine, followed, [*signals_measured(machine.system.network), *_integrated([*saves, *plots], machine)]
+    )
     tracer = sampler(machine, followed)
     tracer = observing(machine, tracer) if traced else tracer
     failure: Problem | None = None
@@ -105,13 +109,17 @@ def transient(
     except KeyboardInterrupt:
         message = f"interrupted at t = {run.now:g} s"
     if failure:
-        failure = near_rounding(failure, 1.0 if options.step else options.rtol, grown(run) if isinstance(run, Running) else 0)
+        failure = near_rounding(
+            failure, 1.0 if options.step else options.rtol, grown(run) if isinstance(run, Running) else 0
+        )
         message = failure.message
         if isinstance(run, Stepping):
             keep_last(run, reader)
         else:
             keep_last_step(run)
-    ending = _Ending(failure, message, clock.perf_counter() - began, clock.process_time() - cpu, clock.process_time() - loop)
+    ending = _Ending(
+        failure, message, clock.perf_counter() - began, clock.process_time() - cpu, clock.process_time() - loop
+    )
     trace = _trace(run, list(followed.entries)) if traced else None
     samples = _samples(run, selection, rates, structure, changes, ending, coordinates, trace)
     warnings, broken = _verdicts(run, samples.finished)
@@ -129,7 +137,9 @@ def _verdicts(run: Stepping | Running, finished: bool) -> tuple[tuple[Problem, .
 
 def _integrated(shown: Sequence[Expr], machine: Machine) -> list[Name]:
     """The signals that running integrals read."""
-    return [name for expr in shown for call in integrals_in(expr) for name in signals_in(call, machine.system.network.top)]
+    return [
+        name for expr in shown for call in integrals_in(expr) for name in signals_in(call, machine.system.network.top)
+    ]
 
 
 def _trace(run: Stepping | Running, names: Sequence[str]) -> Trace | None:
@@ -163,7 +173,9 @@ def _samples(
     return Samples("", time, shown, values, account[:, :3], attributes, finished, ending.message, kept, kinetic=kinetic)
 
 
-def _attributes(run: Stepping | Running, structure: Structure, changes: Sequence[Change], ending: _Ending) -> dict[str, Any]:
+def _attributes(
+    run: Stepping | Running, structure: Structure, changes: Sequence[Change], ending: _Ending
+) -> dict[str, Any]:
     found: dict[str, Any] = {
         "analysis": "transient",
         "method": run.options.method,

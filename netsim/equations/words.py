@@ -77,12 +77,16 @@ def _kind(domain: DomainDef, component: int) -> str:
     if not is_kinematic(domain):
         return f"determines the {quantity.doc.partition(' ')[0] or quantity.name}"
     motion = "rotation" if quantity.unit == "rad/s" else "motion"
-    return f"resists {motion}{' along ' if motion == 'motion' and suffix else ' about ' if suffix else ''}{suffix.removeprefix('.')}"
+    if not suffix:
+        return f"resists {motion}"
+    return f"resists {motion} {'along' if motion == 'motion' else 'about'} {suffix.removeprefix('.')}"
 
 
 def repeated(system: System, owners: list[Instance]) -> str:
     """A sentence on elements that fix the same quantity: `'A' and 'B' both fix the distance between 'P' and 'Q'`."""
-    ends = [[system.network.nodes[n].name if n != GROUND else "ground" for n in instance.nodes[:2]] for instance in owners]
+    ends = [
+        [system.network.nodes[n].name if n != GROUND else "ground" for n in instance.nodes[:2]] for instance in owners
+    ]
     what = _fixed(owners[0])
     names = [instance.name for instance in owners]
     if len(owners) == 1:
@@ -93,7 +97,8 @@ def repeated(system: System, owners: list[Instance]) -> str:
 
 
 def fixed_twice(system: System, equations: Array) -> tuple[str, Span | None] | None:
-    """Elements behind these rows that fix the same between the same nodes: the sentence and the second one's place; None where there are none."""
+    """Elements behind these rows that fix the same between the same nodes: the sentence and the second one's place;
+    None where there are none."""
     unit = np.zeros(system.n)
     unit[[int(e) for e in equations if e < system.n]] = 1.0
     owners = [owner for owner in _owners(system, _large(unit)) if len(owner.nodes) == 2]
@@ -156,7 +161,8 @@ def row_words(system: System, row: int) -> str:
 
 
 def unmet(system: System, stage: int, equations: Iterable[int]) -> str:
-    """The unsatisfied equations of a stage: `accelerations and forces do not satisfy the force balance at 'k' (s1, s2)`."""
+    """The unsatisfied equations of a stage: `accelerations and forces do not satisfy the force balance at 'k' (s1,
+    s2)`."""
     what = {0: "accelerations and forces", -1: "velocities and charges", -2: "positions"}.get(stage, "starting values")
     where = list(dict.fromkeys(row_words(system, int(e)) for e in equations if e < system.n))[:SHOWN]
     return f"{what} do not satisfy {', '.join(where) or 'the constraints'}"

@@ -1,7 +1,9 @@
-"""Prescribed motions that a mechanism cannot follow: dead points, where bodies stand in line, and lengths that do not reach.
+"""Prescribed motions that a mechanism cannot follow: dead points, where bodies stand in line, and lengths that do not
+reach.
 
-Where Newton's method fails in a step, the positions at its end are solved by themselves, from those before it. If the constraints stay open
-although they are met as well as they can be, no smaller step and no better guess would help, and the joint that stays open is named.
+Where Newton's method fails in a step, the positions at its end are solved by themselves, from those before it. If the
+constraints stay open although they are met as well as they can be, no smaller step and no better guess would help, and
+the joint that stays open is named.
 """
 
 from __future__ import annotations
@@ -53,7 +55,11 @@ def out_of_reach(machine: Machine, g: Array, before: float, t: float) -> Problem
 
 def _explained(stages: Stages, start: Array, k: int, before: float, t: float) -> Problem:
     joint = open_joint(stages, start, k, (), sizes_of_machine(stages.machine))
-    where = f"the points of '{joint.name}' stay {length(joint.distance)} apart" if joint else "its constraints cannot all be met"
+    where = (
+        f"the points of '{joint.name}' stay {length(joint.distance)} apart"
+        if joint
+        else "its constraints cannot all be met"
+    )
     message = f"the mechanism cannot follow its prescribed motion beyond t = {before:g} s: at {t:g} s {where}"
     hint = "it is in a singular configuration (bodies in line), or the position is out of reach: "
     hint += "drive another joint, or prescribe a smaller motion"

@@ -1,8 +1,9 @@
 """`component A extends B, C`: one definition from the lines of the bases and its own.
 
-The lines of the bases come first. A line of the component replaces the inherited line of the same key: a declaration that of the same name, an
-equation that of the same left side (not of a number), an output, a place, a `when` or a `given` that of the same name, terminal, condition or
-element; a sentence or an energy that of the same word. Every other line is added.
+The lines of the bases come first. A line of the component replaces the inherited line of the same key: a declaration
+that of the same name, an equation that of the same left side (not of a number), an output, a place, a `when` or a
+`given` that of the same name, terminal, condition or element; a sentence or an energy that of the same word. Every
+other line is added.
 """
 
 from __future__ import annotations
@@ -30,9 +31,13 @@ _SINGLE = ("kinetic", "potential", "stores", "dissipates", "singular")
 
 
 def extended(
-    definitions: Mapping[str, ComponentDef], problems: list[Problem], models: Mapping[str, Any], homes: Callable[[str], str]
+    definitions: Mapping[str, ComponentDef],
+    problems: list[Problem],
+    models: Mapping[str, Any],
+    homes: Callable[[str], str],
 ) -> dict[str, ComponentDef]:
-    """Every component with the lines of its bases in it; mistakes go to `problems`; `homes` gives a hint at the library of a name."""
+    """Every component with the lines of its bases in it; mistakes go to `problems`; `homes` gives a hint at the library
+    of a name."""
     done: dict[str, ComponentDef] = {}
     open_ones: list[str] = []
 
@@ -49,13 +54,19 @@ def extended(
         name = base.parts[0].text
         if name in models:
             hint = "a model takes part as an element: NAME TYPE (NODES)"
-            problems.append(Problem("E255", f"'{name}' is a model, and only components can be extended", base.span, hint=hint))
+            problems.append(
+                Problem("E255", f"'{name}' is a model, and only components can be extended", base.span, hint=hint)
+            )
         elif name not in definitions:
             hint = homes(name) or nearest(name, definitions) or "is a `use` line missing?"
             problems.append(Problem("E255", f"no component is called '{name}'", base.span, hint=hint))
         elif name in open_ones:
             around = " extends ".join([*open_ones[open_ones.index(name) :], name])
-            problems.append(Problem("E256", f"component '{own.name}' extends itself", base.span, hint=f"{around}: remove one of them"))
+            problems.append(
+                Problem(
+                    "E256", f"component '{own.name}' extends itself", base.span, hint=f"{around}: remove one of them"
+                )
+            )
         else:
             return True
         return False
@@ -67,10 +78,14 @@ def _merged(own: ComponentDef, bases: Sequence[ComponentDef], problems: list[Pro
     mine = {item.name for field in _DECLARED for item in getattr(own, field)}
     found: dict[str, Any] = {}
     for field, key in _KEYS.items():
-        inherited = {id(item): item for base in bases for item in getattr(base, field)}  # what comes along two ways counts once
+        inherited = {
+            id(item): item for base in bases for item in getattr(base, field)
+        }  # what comes along two ways counts once
         replacing = {key(item): item for item in getattr(own, field)}
         lines = [
-            replacing.pop(key(item), item) for item in inherited.values() if key(item) in replacing or field not in _DECLARED or item.name not in mine
+            replacing.pop(key(item), item)
+            for item in inherited.values()
+            if key(item) in replacing or field not in _DECLARED or item.name not in mine
         ]
         found[field] = (*lines, *replacing.values())
     for field in _SINGLE:

@@ -1,4 +1,5 @@
-"""Reading library texts: `use translational` finds `library/translational.lib` or all of `library/translational/`, `use "robot.urdf"` a robot."""
+"""Reading library texts: `use translational` finds `library/translational.lib` or all of `library/translational/`, `use
+"robot.urdf"` a robot."""
 
 from __future__ import annotations
 
@@ -57,7 +58,11 @@ def library_names() -> list[str]:
 def homes(name: str) -> str:
     """A hint such as "add the line: use couplings" for a name that a shipped library defines, or an empty string."""
     told = re.compile(rf"^(?:(?:partial\s+)?component|model|domain)\s+{re.escape(name)}\b", re.MULTILINE)
-    found = [home for home in library_names() if any(told.search(f.read_text(encoding="utf-8")) for f in library_files(Use(home, False)))]
+    found = [
+        home
+        for home in library_names()
+        if any(told.search(f.read_text(encoding="utf-8")) for f in library_files(Use(home, False)))
+    ]
     return "add the line: " + " or ".join(f"use {home}" for home in found) if found else ""
 
 
@@ -74,7 +79,10 @@ def library_files(use: Use) -> list[Path]:
     if not files:
         raise InputError(
             Problem(
-                "E220", f"no library '{use.target}'", use.span, hint=nearest(use.target, library_names()) or f"there are {', '.join(library_names())}"
+                "E220",
+                f"no library '{use.target}'",
+                use.span,
+                hint=nearest(use.target, library_names()) or f"there are {', '.join(library_names())}",
             )
         )
     return files
@@ -142,7 +150,11 @@ def collect(program: Program) -> Library:  # noqa: C901  (one case per kind of d
         raise InputError(problems)
     return Library(
         domains,
-        {name: Component(known.written_out(c), domains, replace(c, bases=())) for name, c in whole.items() if not c.is_partial},
+        {
+            name: Component(known.written_out(c), domains, replace(c, bases=()))
+            for name, c in whole.items()
+            if not c.is_partial
+        },
         {name: known.written_out(model) for name, model in models.items()},
         tuple(notes),
         known,
@@ -153,13 +165,16 @@ def collect(program: Program) -> Library:  # noqa: C901  (one case per kind of d
 def _define(table: dict, item, word: str, problems: list[Problem], other: Mapping = {}) -> None:
     before = table.get(item.name) or other.get(item.name)
     if before is not None:
-        problems.append(Problem("E221", f"{word} '{item.name}' is defined twice", item.span, also=((before.span, "the first one"),)))
+        problems.append(
+            Problem("E221", f"{word} '{item.name}' is defined twice", item.span, also=((before.span, "the first one"),))
+        )
         return
     table[item.name] = item
 
 
 def check_library(library: Library, names: Iterable[str] | None = None) -> list[Problem]:
-    """The mistakes in the named components (all of them by default); what extends a component with mistakes has one itself."""
+    """The mistakes in the named components (all of them by default); what extends a component with mistakes has one
+    itself."""
     found: dict[str, list[Problem]] = {}
 
     def of(name: str) -> list[Problem]:
@@ -173,16 +188,21 @@ def check_library(library: Library, names: Iterable[str] | None = None) -> list[
                 found[name].append(Problem("E257", message, base.span, hint="mend that component first"))
         return found[name]
 
-    return list(dict.fromkeys(problem for name in (library.components if names is None else names) for problem in of(name)))
+    return list(
+        dict.fromkeys(problem for name in (library.components if names is None else names) for problem in of(name))
+    )
 
 
 def included(program: Program) -> Iterator[Statement]:
-    """The statements of a program with those of the files it includes in their places; raises `InputError` (E220) for a file that is not there."""
+    """The statements of a program with those of the files it includes in their places; raises `InputError` (E220) for a
+    file that is not there."""
     for statement in program.statements:
         if not isinstance(statement, Include):
             yield statement
             continue
         path = Path(program.file).parent / statement.path
         if not path.is_file():
-            raise InputError(Problem("E220", f"cannot read '{statement.path}'", statement.span, hint=f"looked for {path}"))
+            raise InputError(
+                Problem("E220", f"cannot read '{statement.path}'", statement.span, hint=f"looked for {path}")
+            )
         yield from included(read_program(path))

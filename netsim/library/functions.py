@@ -1,4 +1,5 @@
-"""Functions that a text defines: checked once, then written out at every call, so that nothing behind them knows of functions."""
+"""Functions that a text defines: checked once, then written out at every call, so that nothing behind them knows of
+functions."""
 
 from __future__ import annotations
 
@@ -15,25 +16,51 @@ from netsim.text.syntax import Argument, Call, Expr, FunctionDef, Name, Number, 
 from netsim.text.units import NO_DIMENSION, Dimension, format_dimension
 
 Tree = TypeVar("Tree")
-OF_RUNS = frozenset(["max", "min", "pp", "argmax", "argmin", "mean", "rms", "integral", "final", "at", "slope", "when", "period", "frequency"])
-SPECIAL = frozenset(["der", "delayed", "pre", "reinit", "local", "lagrange", "sample", "table", "on", "along"]) | OF_RUNS
+OF_RUNS = frozenset(
+    [
+        "max",
+        "min",
+        "pp",
+        "argmax",
+        "argmin",
+        "mean",
+        "rms",
+        "integral",
+        "final",
+        "at",
+        "slope",
+        "when",
+        "period",
+        "frequency",
+    ]
+)
+SPECIAL = (
+    frozenset(["der", "delayed", "pre", "reinit", "local", "lagrange", "sample", "table", "on", "along"]) | OF_RUNS
+)
 """Calls that mean something in components, placements or measures."""
 _ANY = 3  # components of a parameter whose size is open, where the definition is checked
 
 
 class Functions:
-    """The functions of a library by name; a call becomes the function's expression with the arguments in the places of the parameters."""
+    """The functions of a library by name; a call becomes the function's expression with the arguments in the places of
+    the parameters."""
 
     def __init__(self, definitions: Mapping[str, FunctionDef]):
         self.definitions = definitions
         self._bodies: dict[str, Expr] = {}
 
     def body(self, name: str, of: tuple[str, ...] = ()) -> Expr:
-        """The expression of a function with the functions that it calls written out. Raises `InputError` (E259) where it calls itself."""
+        """The expression of a function with the functions that it calls written out. Raises `InputError` (E259) where
+        it calls itself."""
         if name in of:
             again = self.definitions[of[-1]]
             raise InputError(
-                Problem("E259", f"function '{name}' calls itself", _call_of(again.value, name), hint="a function is written out, so it must end")
+                Problem(
+                    "E259",
+                    f"function '{name}' calls itself",
+                    _call_of(again.value, name),
+                    hint="a function is written out, so it must end",
+                )
             )
         if name not in self._bodies:
             self._bodies[name] = self._written(self.definitions[name].value, (*of, name))
@@ -83,7 +110,13 @@ def _given(call: Call, function: FunctionDef) -> dict[str, tuple[Quantity, Expr]
     """The arguments of a call by the names of the parameters."""
     parameters = {p.name: p for p in function.parameters}
     if len(call.arguments) > len(parameters):
-        raise InputError(Problem("E207", f"{call.function}() takes {counted(len(parameters), 'argument')}: {', '.join(parameters)}", call.span))
+        raise InputError(
+            Problem(
+                "E207",
+                f"{call.function}() takes {counted(len(parameters), 'argument')}: {', '.join(parameters)}",
+                call.span,
+            )
+        )
     given = dict(zip(parameters, call.arguments))
     for name, value in call.keywords:
         if name not in parameters:
@@ -94,7 +127,12 @@ def _given(call: Call, function: FunctionDef) -> dict[str, tuple[Quantity, Expr]
         given[name] = value
     if missing := [name for name in parameters if name not in given]:
         raise InputError(
-            Problem("E207", f"{call.function}() lacks {', '.join(missing)}", call.span, hint=f"{call.function}({', '.join(parameters)})")
+            Problem(
+                "E207",
+                f"{call.function}() lacks {', '.join(missing)}",
+                call.span,
+                hint=f"{call.function}({', '.join(parameters)})",
+            )
         )
     return {name: (parameters[name], value) for name, value in given.items()}
 
@@ -114,7 +152,12 @@ def _argument(name: Name, given: Mapping[str, tuple[Quantity, Expr]], function: 
     if word not in given:
         return Number(CONSTANTS[word], span=name.span) if word in CONSTANTS else name
     quantity, value = given[word]
-    if isinstance(value, Number) and value.unit == "" and dimension(quantity.unit) == NO_DIMENSION and not quantity.size:
+    if (
+        isinstance(value, Number)
+        and value.unit == ""
+        and dimension(quantity.unit) == NO_DIMENSION
+        and not quantity.size
+    ):
         return value  # so that it may be an exponent
     picks = [i for part in name.parts for i in part.indices] if len(name.parts) == 1 else []
     if len(name.parts) > 1:
@@ -140,7 +183,9 @@ def check_functions(functions: Functions) -> list[Problem]:
     for function in functions.definitions.values():
         if function.name in FUNCTIONS or function.name in SPECIAL:
             hint = "give this one another name"
-            problems.append(Problem("E259", f"'{function.name}' is a function of the language", function.span, hint=hint))
+            problems.append(
+                Problem("E259", f"'{function.name}' is a function of the language", function.span, hint=hint)
+            )
             continue
         try:
             problems += _check(function, functions)
@@ -158,7 +203,9 @@ def _check(function: FunctionDef, functions: Functions) -> list[Problem]:
         seen[p.name] = p
     found = evaluate(functions.body(function.name), Scope(_generic(seen)))
     if found.dimension not in (None, dimension(function.unit)):
-        message = f"the value of '{function.name}' is in {format_dimension(found.dimension)}, but {function.unit} is declared"
+        message = (
+            f"the value of '{function.name}' is in {format_dimension(found.dimension)}, but {function.unit} is declared"
+        )
         return [
             Problem(
                 "E203",

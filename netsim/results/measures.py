@@ -3,8 +3,8 @@
     measure rise = when(out.v > 0.9 V) - when(out.v > 0.1 V)
     assert  max(abs(a.x)) < 1 mm "the mass hits the wall"
 
-A figure is one number. Functions of a signal look at the whole run, or at the span that `from` and `to` leave; `when` gives the instant at which a
-comparison comes true (`>` on the way up, `<` on the way down, `==` either way).
+A figure is one number. Functions of a signal look at the whole run, or at the span that `from` and `to` leave; `when`
+gives the instant at which a comparison comes true (`>` on the way up, `<` on the way down, `==` either way).
 """
 
 from __future__ import annotations
@@ -62,9 +62,12 @@ class Record:
         return Scope(resolve, {name: partial(take, self) for name, take in TAKES.items()})
 
     def figure(self, statement: Measure) -> Typed:
-        """The value of a measure, found once. Raises `InputError` for what it says, `SimulationError` where the result has no such thing."""
+        """The value of a measure, found once. Raises `InputError` for what it says, `SimulationError` where the result
+        has no such thing."""
         if statement.name not in self.known:
-            self.known[statement.name] = InputError(Problem("E233", f"'{statement.name}' depends on itself", statement.span))
+            self.known[statement.name] = InputError(
+                Problem("E233", f"'{statement.name}' depends on itself", statement.span)
+            )
             try:
                 self.known[statement.name] = number_of(statement.value, self.scope())
             except NetsimError as wrong:
@@ -117,7 +120,8 @@ def _at(record: Record, call: Call, scope: Scope) -> Typed:
 
 
 def _slope(record: Record, call: Call, scope: Scope) -> Typed:
-    """The rate of a signal at an instant: of the parabola through three points around it, an interval apart from one another."""
+    """The rate of a signal at an instant: of the parabola through three points around it, an interval apart from one
+    another."""
     course, dimension = _course(call, record, scope, 2, ())
     t, span = _instant(call.arguments[1], record, scope), record.fine.time
     i = int(np.clip(np.searchsorted(span, t), 1, len(span) - 2))
@@ -157,8 +161,17 @@ def _when(record: Record, call: Call, scope: Scope) -> Typed:
     n = next((round(number_of(value, scope).value) for word, value in call.keywords if word == "n"), 1)
     found = crossings(course, comparison.op)
     if not n or abs(n) > len(found):
-        times = f"becomes true only {len(found)} time{'s' if len(found) > 1 else ''}" if len(found) else "never becomes true"
-        begun = {"<": course.series[0] < 0, "<=": course.series[0] <= 0, ">": course.series[0] > 0, ">=": course.series[0] >= 0}
+        times = (
+            f"becomes true only {len(found)} time{'s' if len(found) > 1 else ''}"
+            if len(found)
+            else "never becomes true"
+        )
+        begun = {
+            "<": course.series[0] < 0,
+            "<=": course.series[0] <= 0,
+            ">": course.series[0] > 0,
+            ">=": course.series[0] >= 0,
+        }
         hint = "it is true from the beginning" if not len(found) and begun.get(comparison.op) else ""
         message = f"this comparison {times}" + ("" if abs(n) == 1 else f", not {abs(n)}")
         raise SimulationError(Problem(MISSING, message, comparison.span, hint=hint))
@@ -184,7 +197,9 @@ def _frequency(record: Record, call: Call, scope: Scope) -> Typed:
     return Typed(1 / _period(record, call, scope).value, NO_DIMENSION / SECOND)
 
 
-def _course(call: Call, record: Record, scope: Scope, arguments: int, words: Sequence[str]) -> tuple[Course, Dimension | None]:
+def _course(
+    call: Call, record: Record, scope: Scope, arguments: int, words: Sequence[str]
+) -> tuple[Course, Dimension | None]:
     """The first argument of a call over the span that `from` and `to` leave, and its dimension."""
     if len(call.arguments) != arguments:
         takes = "one argument, a signal" if arguments == 1 else "a signal and an instant"
@@ -231,9 +246,11 @@ def signals_measured(network: Network) -> list[Name]:
 
 
 def measured(machine: Machine, samples: Samples) -> tuple[tuple[Figure, ...], tuple[Problem, ...]]:
-    """The figures of a run, and what is wrong with it: measures that are not found (E510), assertions that do not hold (E511).
+    """The figures of a run, and what is wrong with it: measures that are not found (E510), assertions that do not hold
+    (E511).
 
-    `samples` hold the signals of `signals_measured`, saved or unseen. Raises `InputError` where a statement means nothing.
+    `samples` hold the signals of `signals_measured`, saved or unseen. Raises `InputError` where a statement means
+    nothing.
     """
     network = machine.system.network
     saved = {signal.name: samples.values[:, j] for j, signal in enumerate(samples.signals)}
@@ -241,7 +258,8 @@ def measured(machine: Machine, samples: Samples) -> tuple[tuple[Figure, ...], tu
 
 
 def check_measures(machine: Machine, network: Network) -> None:
-    """Try measures and assertions on made-up signals. Raises `InputError` for what they say wrong; what is not found means nothing here."""
+    """Try measures and assertions on made-up signals. Raises `InputError` for what they say wrong; what is not found
+    means nothing here."""
     if network.measures or network.asserts:
         time = np.linspace(0.0, 1.0, 3)
         names = [entry.signal.name for entry, _ in _entries(machine, network)]
@@ -257,14 +275,23 @@ def _taken(
     machine: Machine, network: Network, time: Array, values: Mapping[str, Array], trace: Trace | None = None
 ) -> tuple[tuple[Figure, ...], tuple[Problem, ...]]:
     dimensions = {entry.signal.name: dimension for entry, dimension in _entries(machine, network)}
-    record = Record(time, {name: values[name] for name in dimensions}, dimensions, machine.values.scope(network.top), network, trace=trace)
+    record = Record(
+        time,
+        {name: values[name] for name in dimensions},
+        dimensions,
+        machine.values.scope(network.top),
+        network,
+        trace=trace,
+    )
     figures, wrong, mistakes = [], dict[Problem, None](), list[Problem]()
     with np.errstate(all="ignore"):
         for statement in (*network.measures, *network.asserts):
             try:
                 if isinstance(statement, Measure):
                     found = record.figure(statement)
-                    figures.append(Figure(statement.name, found.value, unit_of(found.dimension or NO_DIMENSION), statement.doc))
+                    figures.append(
+                        Figure(statement.name, found.value, unit_of(found.dimension or NO_DIMENSION), statement.doc)
+                    )
                 elif isinstance(statement, Assert) and (problem := _broken(statement, record)):
                     wrong[problem] = None
             except SimulationError as missing:
@@ -279,7 +306,8 @@ def _taken(
 
 
 def _broken(statement: Assert, record: Record) -> Problem | None:
-    """The problem of an assertion that does not hold (at every sample if it contains trajectories); None if it holds."""
+    """The problem of an assertion that does not hold (at every sample if it contains trajectories); None if it
+    holds."""
     scope, condition = record.scope(), statement.condition
     truth = np.asarray(evaluate(condition, scope).value, bool)
     if truth.all():
@@ -289,5 +317,7 @@ def _broken(statement: Assert, record: Record) -> Problem | None:
     if isinstance(condition, Binary) and not truth.ndim:
         left, right = (evaluate(side, scope) for side in (condition.left, condition.right))
         unit = unit_of(left.dimension or right.dimension or NO_DIMENSION)
-        hint = f"the left side is {float(left.value):.6g} {unit}, the right side {float(right.value):.6g} {unit}".rstrip()
+        hint = (
+            f"the left side is {float(left.value):.6g} {unit}, the right side {float(right.value):.6g} {unit}".rstrip()
+        )
     return Problem(BROKEN, (statement.sentence or "this assertion does not hold") + where, condition.span, hint=hint)

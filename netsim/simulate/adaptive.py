@@ -58,20 +58,36 @@ Array = np.ndarray
 BLOCK_SECONDS = 0.15
 NEW_PIVOTS = 6
 LOOK, HARD = 10, 3
-"""Where constraints repeat one another: steps after which it is asked whether others should be left out, and how many failures ask for it."""
+"""Where constraints repeat one another: steps after which it is asked whether others should be left out, and how many
+failures ask for it."""
 
 
 def begin_adaptive(
-    machine: Machine, structure: Structure, options: TransientOptions, g: Array, reader: Sampler, corners: Array, tracer: Sampler | None = None
+    machine: Machine,
+    structure: Structure,
+    options: TransientOptions,
+    g: Array,
+    reader: Sampler,
+    corners: Array,
+    tracer: Sampler | None = None,
 ) -> Running:
-    """A run from the consistent global vector g, with the first sample taken; `tracer` reads what measures and integrals ask for."""
+    """A run from the consistent global vector g, with the first sample taken; `tracer` reads what measures and
+    integrals ask for."""
     try:
         return _begin(machine, structure, options, g, reader, tracer or sampler(machine, Selection()), corners)
     except Crowded as crowded:
         return begin_adaptive(crowded.machine, crowded.structure, options, g, reader, corners, tracer)
 
 
-def _begin(machine: Machine, structure: Structure, options: TransientOptions, g: Array, reader: Sampler, tracer: Sampler, corners: Array) -> Running:
+def _begin(
+    machine: Machine,
+    structure: Structure,
+    options: TransientOptions,
+    g: Array,
+    reader: Sampler,
+    tracer: Sampler,
+    corners: Array,
+) -> Running:
     method = method_named(options.method)
     if reason := method.refused(structure.index):
         raise InputError(Problem("E426", reason, hint="omit `method`: the default serves every index"))
@@ -117,12 +133,15 @@ def _watched(machine: Machine, reader: Sampler, events: Settling | None) -> Arra
     """The values (by unknown) that somebody looks at: samples, conditions, delays."""
     layout, past = machine.system.layout, machine.problem.past
     looked = [call.gather for call in events.calls] if events else []
-    places = np.concatenate([reader.reads(layout.y, layout.history), *looked, layout.y + past.place[past.place >= 0]]).astype(np.int64)
+    places = np.concatenate(
+        [reader.reads(layout.y, layout.history), *looked, layout.y + past.place[past.place >= 0]]
+    ).astype(np.int64)
     return np.unique(places[(places >= layout.y) & (places < layout.y + layout.ny)]) - layout.y + layout.nk
 
 
 def _chosen_anew(run: Running, failing: bool) -> bool:
-    """Whether the run goes on from here with other constraints left out than before (see netsim.initial.reactions.redundancy)."""
+    """Whether the run goes on from here with other constraints left out than before (see
+    netsim.initial.reactions.redundancy)."""
     present = run.machine.system.redundant
     if present is None:
         return False
@@ -183,7 +202,13 @@ def _pass_event(run: Running) -> None:
 
 def _fill(run: Running) -> None:
     """Compile what the loop calls by address, and the loop, or read them from the cache."""
-    problem, trial, plan, vector, real = run.machine.bundle, bundled(run.trial), bundled(run.plan), types.float64[::1], types.float64
+    problem, trial, plan, vector, real = (
+        run.machine.bundle,
+        bundled(run.trial),
+        bundled(run.plan),
+        types.float64[::1],
+        types.float64,
+    )
     projecting = address_of(project, types.boolean, problem.kind, plan.kind, vector, vector)
     fill_code(run.method.module, run.arrays, problem, run.factor, trial, projecting, run.method.single)
     if run.events:
@@ -198,10 +223,24 @@ def integrate_adaptive(run: Running, progress: Any) -> Problem | None:  # noqa: 
     """Blocks of steps until the end, a failure (returned) or an interruption (raised)."""
     block, broken, mark, failed = 16, {}, [run.now, 0.0], [0]  # type: int, dict[int, int], list[float], list[int]
     while True:
-        problem, (trial, control, plan, factor) = run.machine.bundle, map(run.bundle, ("trial", "control", "plan", "factor"))
+        problem, (trial, control, plan, factor) = (
+            run.machine.bundle,
+            map(run.bundle, ("trial", "control", "plan", "factor")),
+        )
         most = LOOK if run.machine.system.redundant else block
         started = clock.perf_counter()
-        status = called(advance, run.arrays.address, problem, factor, trial, control, plan, run.bundle("readout"), run.watch, min(block, most))
+        status = called(
+            advance,
+            run.arrays.address,
+            problem,
+            factor,
+            trial,
+            control,
+            plan,
+            run.bundle("readout"),
+            run.watch,
+            min(block, most),
+        )
         spent = clock.perf_counter() - started
         if progress:
             progress(min(1.0, run.now / run.options.stop), run.now, run.steps)
@@ -241,7 +280,8 @@ def _grow(run: Running) -> None:
 
 
 def _new_pivots(run: Running) -> Problem | None:
-    """Pivots that serve the matrix where the old ones broke down, else a smaller step; the problem where that helps no more."""
+    """Pivots that serve the matrix where the old ones broke down, else a smaller step; the problem where that helps no
+    more."""
     found = pivots_of(run.machine, run.trial.out, run.now)
     if not isinstance(found, Problem):
         run.counters[FACTORISATIONS] += 1
@@ -254,7 +294,8 @@ def _new_pivots(run: Running) -> Problem | None:
 
 
 def _worn(run: Running, status: int, failed: list[int]) -> bool:
-    """Whether steps fail where constraints repeat one another, so that the choice of those left out may be to blame; `failed`: at the last look."""
+    """Whether steps fail where constraints repeat one another, so that the choice of those left out may be to blame;
+    `failed`: at the last look."""
     if run.machine.system.redundant is None or (status == GOING and run.counters[FAILED] <= failed[0] + HARD):
         return False
     failed[0] = int(run.counters[FAILED])

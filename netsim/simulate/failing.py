@@ -1,4 +1,5 @@
-"""What a run does where Newton's method fails again and again, before steps become too short to matter, and what it keeps where it ends there."""
+"""What a run does where Newton's method fails again and again, before steps become too short to matter, and what it
+keeps where it ends there."""
 
 from __future__ import annotations
 
@@ -40,18 +41,20 @@ from netsim.simulate.running import Running
 from netsim.text.errors import Problem, SimulationError
 
 REACHES, AGAIN = (2.0, 1.0, 4.0, 0.5), (1.0, 0.5, 2.0)
-"""Steps to try, in the size that failed last; after a try that the error test refused, the size it asked for comes first: where rounding keeps the
-stages from being found, a long step has them farther away from what amplifies it."""
+"""Steps to try, in the size that failed last; after a try that the error test refused, the size it asked for comes
+first: where rounding keeps the stages from being found, a long step has them farther away from what amplifies it."""
 TRIES, PLACE = 40, 1e-3
 """So many tries within this part of a run, and no more are made there: a law that jumps fails at every step."""
 SMALL = 0.1
-"""Solving stages together costs as much as a hundred steps: a step is tried this way when it is this small beside those before."""
+"""Solving stages together costs as much as a hundred steps: a step is tried this way when it is this small beside those
+before."""
 BEHIND = 1e-9
 """How far behind a jump a circuit goes on, as a share of the run."""
 FINEST = 1e-11
 """The smallest rtol that double precision leaves room for on most networks."""
 ROUNDED = 4
-"""So often in a row a shorter step had a larger estimated error: that grows with powers of 1/h, as rounding does, and nothing else."""
+"""So often in a row a shorter step had a larger estimated error: that grows with powers of 1/h, as rounding does, and
+nothing else."""
 MOST = 8
 """Failures in a row up to which a step is tried this way."""
 
@@ -75,7 +78,9 @@ def goes_on(run: Running, status: int) -> bool:
     numbers = run.control.numbers
     given, failures = numbers[FIXED] > 0.0, run.control.places[FAILURES]
     shortest = too_short(numbers, numbers[SIZE])
-    small = run.steps == 0 or numbers[SIZE] < SMALL * run.now / run.steps  # before that, and for a circuit's diodes, shorter steps are cheaper
+    small = (
+        run.steps == 0 or numbers[SIZE] < SMALL * run.now / run.steps
+    )  # before that, and for a circuit's diodes, shorter steps are cheaper
     early = given or (small and run.machine.system.layout.nk > 0)
     wanted = failures <= MOST if early else shortest
     if run.method.together and status != OUTSIDE_TABLE and wanted:
@@ -87,7 +92,8 @@ def goes_on(run: Running, status: int) -> bool:
 
 
 def jumped(run: Running) -> bool:
-    """Whether the run goes on behind a jump of a circuit's values at the present instant (netsim.initial.static.snap)."""
+    """Whether the run goes on behind a jump of a circuit's values at the present instant
+    (netsim.initial.static.snap)."""
     control, trial, layout = run.control, run.trial, run.machine.system.layout
     t, at = float(control.numbers[NOW]), 3 * layout.nk + layout.ny
     if layout.nk or run.machine.element is not None or not _may_try(run, run.jumps, t):
@@ -131,7 +137,8 @@ def _may_try(run: Running, tries: list[float], t: float) -> bool:
 
 
 def _solved_together(run: Running, sizes: list[float]) -> bool:
-    """Whether a step of one of these sizes was found (netsim.simulate.radau_coupled), which the loop then tests and takes."""
+    """Whether a step of one of these sizes was found (netsim.simulate.radau_coupled), which the loop then tests and
+    takes."""
     assert run.method.together is not None
     control, size = run.control, float(run.control.numbers[SIZE])
     t = float(control.numbers[NOW])
@@ -142,14 +149,17 @@ def _solved_together(run: Running, sizes: list[float]) -> bool:
         target, at_corner, _ = target_of(control, t)
         h = target - t
         last = target - EDGE * max(abs(target), abs(h)) if at_corner else target
-        if not too_short(control.numbers, h) and run.method.together.solve(run.machine, run.arrays, run.trial, t, h, last):
+        if not too_short(control.numbers, h) and run.method.together.solve(
+            run.machine, run.arrays, run.trial, t, h, last
+        ):
             return True
     control.numbers[SIZE] = size
     return False
 
 
 def stuck(run: Running, mark: list[float]) -> Problem | None:
-    """E508 of a run whose steps fail while it hardly advances; `mark`: the time of its last advance, and the failures up to it."""
+    """E508 of a run whose steps fail while it hardly advances; `mark`: the time of its last advance, and the failures
+    up to it."""
     failed = int(run.counters[FAILED] + run.counters[REJECTED])
     if run.now > mark[0] + HARDLY * run.options.stop:
         mark[:] = run.now, failed
@@ -203,8 +213,8 @@ def grown(run: Running) -> int:
 
 
 def near_rounding(problem: Problem, rtol: float, grown: int) -> Problem:
-    """The problem of a run, with a larger rtol in its hint if the tolerance is near the rounding of the equations: rtol is
-    below `FINEST`, or estimated errors grew as steps became shorter."""
+    """The problem of a run, with a larger rtol in its hint if the tolerance is near the rounding of the equations: rtol
+    is below `FINEST`, or estimated errors grew as steps became shorter."""
     if rtol > FINEST and grown < ROUNDED:
         return problem
     enough = max(1e-10, 10.0 * rtol)

@@ -22,13 +22,15 @@ from netsim.text.columns import counted
 from netsim.text.errors import Problem
 
 LITTLE, MUCH = 0.01, 0.1
-"""Missing parts of the energy turned over: above the first a run warns, above the second one with an error test fails."""
+"""Missing parts of the energy turned over: above the first a run warns, above the second one with an error test
+fails."""
 ROUNDING, UNTURNED = 1e-10, 1e-4
-"""Of the largest energies: differences below the first are rounding, below the second nothing to warn of in given steps, though what merely spins
-turns nothing over."""
+"""Of the largest energies: differences below the first are rounding, below the second nothing to warn of in given
+steps, though what merely spins turns nothing over."""
 NAMES = {"euler": "implicit Euler", "generalized_alpha": "generalized-alpha"}
 SOME = 0.01
-"""Points that could not be made consistent, beside steps: fewer are counted only, since the steps they belong to passed the error test."""
+"""Points that could not be made consistent, beside steps: fewer are counted only, since the steps they belong to passed
+the error test."""
 SHOWN = 3
 
 
@@ -45,7 +47,9 @@ def energy_verdict(options: TransientOptions, network: Network, turnover: Any) -
     if options.step:
         message = f"{name} in steps of {options.step:g} s {_word(missed, options.method)} {amount}"
         euler = options.method == "euler"
-        hint = "use a shorter step, or " + ("`method = radau`" if euler else "omit `step`, so that the error test selects the steps")
+        hint = "use a shorter step, or " + (
+            "`method = radau`" if euler else "omit `step`, so that the error test selects the steps"
+        )
     else:
         message = f"the energy balance of {name} misses {amount}"
         hint = f"use a smaller rtol than {options.rtol:g}, or another method; if the result stays the same, "
@@ -82,7 +86,8 @@ def _states(component: Any) -> bool:
 
 
 def _shipped(component: Any) -> bool:
-    """Whether a type is of the library or made by netsim itself (`<coupled inductors>`), not written by the user in a file or as text."""
+    """Whether a type is of the library or made by netsim itself (`<coupled inductors>`), not written by the user in a
+    file or as text."""
     file = component.definition.span.file if component.definition.span else "<text>"
     return file.startswith(str(library_folder())) or (file.startswith("<") and file != "<text>")
 

@@ -13,10 +13,26 @@ from netsim.core.methods import generalized_alpha
 from netsim.simulate.methods import METHODS
 from netsim.text.errors import InputError, Problem, nearest
 
-FIXED = {"euler": np.array([EULER, 0.0, 0.0, 0.0, 0.0]), "generalized_alpha": np.array([GENERALIZED_ALPHA, *generalized_alpha.coefficients()])}
+FIXED = {
+    "euler": np.array([EULER, 0.0, 0.0, 0.0, 0.0]),
+    "generalized_alpha": np.array([GENERALIZED_ALPHA, *generalized_alpha.coefficients()]),
+}
 """What the loop of fixed steps is told of its methods: number and coefficients."""
 
-NAMES = ("stop", "step", "method", "rtol", "atol", "forces", "every", "sample", "from", "formulation", "superelements", "max_step")
+NAMES = (
+    "stop",
+    "step",
+    "method",
+    "rtol",
+    "atol",
+    "forces",
+    "every",
+    "sample",
+    "from",
+    "formulation",
+    "superelements",
+    "max_step",
+)
 TIMES = ("stop", "step", "sample", "max_step")
 WORDS = {
     "method": tuple(dict.fromkeys([*FIXED, *METHODS])),
@@ -32,10 +48,11 @@ DEFAULT_METHOD = "radau"
 
 @dataclass(frozen=True)
 class TransientOptions:
-    """stop and step in s, step 0: chosen by the error test with tolerance rtol, by which the estimates of given steps are judged too; atol: the
-    absolute part of that test beside nominal sizes, 0: rtol times the sizes that the run finds; forces 'method' (as the integrator
-    gives them) or 'recovered'; every = steps between samples; sample = time between samples,
-    0: at steps; subnetworks whose unknowns are eliminated first; max_step in s, 0: what the features of the run allow."""
+    """stop and step in s, step 0: chosen by the error test with tolerance rtol, by which the estimates of given steps
+    are judged too; atol: the absolute part of that test beside nominal sizes, 0: rtol times the sizes that the run
+    finds; forces 'method' (as the integrator gives them) or 'recovered'; every = steps between samples; sample = time
+    between samples, 0: at steps; subnetworks whose unknowns are eliminated first; max_step in s, 0: what the features
+    of the run allow."""
 
     stop: float
     step: float = 0.0
@@ -61,8 +78,14 @@ class TransientOptions:
 
 
 def check_options(name: str, options: Mapping[str, Any], spans: Mapping[str, Any]) -> TransientOptions:
-    """Options of a run line or call, checked; raises `InputError` with all that is wrong. `spans` tells where each was written."""
-    problems = [*_unknown(name, options, spans), *_times(name, options, spans), *unknown_words(options, spans), *_together(options, spans)]
+    """Options of a run line or call, checked; raises `InputError` with all that is wrong. `spans` tells where each was
+    written."""
+    problems = [
+        *_unknown(name, options, spans),
+        *_times(name, options, spans),
+        *unknown_words(options, spans),
+        *_together(options, spans),
+    ]
     every = options.get("every", 1)
     if every != int(every) or every < 1:
         problems.append(Problem("E423", "'every' must be a whole number of steps, at least 1", spans.get("every")))
@@ -81,7 +104,9 @@ def check_options(name: str, options: Mapping[str, Any], spans: Mapping[str, Any
     where, parts = options.get("formulation", "absolute"), options.get("superelements", ())
     atol, longest = float(options.get("atol", 0.0)), float(options.get("max_step", 0.0))
     begin = options.get("from", "")
-    return TransientOptions(float(options["stop"]), step, method, forces, int(every), begin, rtol, sample, where, parts, longest, atol)
+    return TransientOptions(
+        float(options["stop"]), step, method, forces, int(every), begin, rtol, sample, where, parts, longest, atol
+    )
 
 
 def _together(options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[Problem]:

@@ -31,8 +31,9 @@ EFFORT = (
 
 @dataclass(eq=False)
 class Running:
-    """The variable part of one run: nothing of it is kept on system, machine or method. `whole`: the machine of all constraints, where some are
-    left out; `watched`: values that somebody looks at; `tried`, `jumps`: see netsim.simulate.failing."""
+    """The variable part of one run: nothing of it is kept on system, machine or method. `whole`: the machine of all
+    constraints, where some are left out; `watched`: values that somebody looks at; `tried`, `jumps`: see
+    netsim.simulate.failing."""
 
     machine: Machine
     structure: Structure

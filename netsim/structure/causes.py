@@ -24,7 +24,8 @@ SEEDS = (1, 2)
 
 @dataclass(frozen=True)
 class Cause:
-    """Unknowns that stay undetermined together: node numbers, and (instance, domain of its through or None) of what elements own."""
+    """Unknowns that stay undetermined together: node numbers, and (instance, domain of its through or None) of what
+    elements own."""
 
     nodes: tuple[int, ...]
     owners: tuple[tuple[Instance, DomainDef | None], ...]
@@ -63,7 +64,12 @@ class Picture:
 
     @cached_property
     def owner_of(self) -> dict[int, tuple[Batch, int, int]]:
-        return {int(u): (b, k, i) for b in self.system.batches for i in range(len(b.form.own)) for k, u in enumerate(b.unknowns["own", i])}
+        return {
+            int(u): (b, k, i)
+            for b in self.system.batches
+            for i in range(len(b.form.own))
+            for k, u in enumerate(b.unknowns["own", i])
+        }
 
     def cause(self, unknowns: frozenset[int]) -> Cause:
         nodes = tuple(sorted({self.node_of[u] for u in unknowns if u in self.node_of}))
@@ -106,7 +112,11 @@ def _problem(picture: Picture, cause: Cause) -> Problem | None:
     if afloat is not None:
         members = sorted(afloat & set(cause.nodes))
         return _starved(picture, members) or _floating(picture, members)
-    if not [i for i in cause.nodes if nodes[i].domain.through] and cause.owners and all(domain for _, domain in cause.owners):
+    if (
+        not [i for i in cause.nodes if nodes[i].domain.through]
+        and cause.owners
+        and all(domain for _, domain in cause.owners)
+    ):
         return _loop(picture, cause)
     return _unexplained(picture, cause)
 
@@ -116,7 +126,13 @@ def _floating(picture: Picture, members: list[int]) -> Problem:
     names, domain = [nodes[i].name for i in members], nodes[members[0]].domain
     mark, hint = floating(domain, names)
     verb = "is" if len(names) == 1 else "are"
-    return Problem("E301", f"{nodes_word(names)} {verb} not connected with ground ({domain.name})", nodes[members[0]].span, mark, hint)
+    return Problem(
+        "E301",
+        f"{nodes_word(names)} {verb} not connected with ground ({domain.name})",
+        nodes[members[0]].span,
+        mark,
+        hint,
+    )
 
 
 def _starved(picture: Picture, members: list[int]) -> Problem | None:
@@ -157,7 +173,8 @@ def _loop(picture: Picture, cause: Cause) -> Problem | None:
 
 
 def _unexplained(picture: Picture, cause: Cause) -> Problem | None:
-    """The remaining causes: an amplifier without feedback, a gear that is held twice, a signal that depends on itself."""
+    """The remaining causes: an amplifier without feedback, a gear that is held twice, a signal that depends on
+    itself."""
     nodes = picture.system.network.nodes
     instances = list(_involved(picture, cause))
     speaker = next((i for i in instances if i.component.definition.singular), instances[0] if instances else None)

@@ -1,7 +1,9 @@
-"""Whether every prescribed function of time can be differentiated as often as the structure differentiates it (E306, N306).
+"""Whether every prescribed function of time can be differentiated as often as the structure differentiates it (E306,
+N306).
 
-A source's input u meets the transfer functions A(s)^-1 b: where a through grows like s^k u, it contains the k-th derivative of u. That count is
-exact for every coupling in between (masses behind rigid links, gears, transformers, a motor's inductance).
+A source's input u meets the transfer functions A(s)^-1 b: where a through grows like s^k u, it contains the k-th
+derivative of u. That count is exact for every coupling in between (masses behind rigid links, gears, transformers, a
+motor's inductance).
 """
 
 from __future__ import annotations
@@ -28,8 +30,8 @@ from netsim.text.syntax import Binary, Call, Conditional, DomainDef, Expr, Unary
 
 Array = np.ndarray
 RATES = ((1e4, 1e5), (1e8, 1e9))
-"""Where growth with the rate is measured, with random elements of ordinary size: what grows at the first pair alone has not come to its end there, as
-behind coils, whose field has the constant 4e-7 pi."""
+"""Where growth with the rate is measured, with random elements of ordinary size: what grows at the first pair alone has
+not come to its end there, as behind coils, whose field has the constant 4e-7 pi."""
 SMOOTH_ENOUGH, UNSEEN = 4, -9
 WORDS = {
     -1: "it jumps",
@@ -84,14 +86,19 @@ def rough(found: Sequence[Asked], values: Values) -> list[Problem]:
     """Inputs whose functions of time, with their present numbers, are less smooth than the network needs."""
     stop = end_of_runs(values) if found else 0.0
     have = [continuity(one.shape, values, stop) for one in found]
-    return [_problem(one.instance, one.name, one.shape, one.need, k) for one, k in zip(found, have) if k < one.need.smoothness]
+    return [
+        _problem(one.instance, one.name, one.shape, one.need, k)
+        for one, k in zip(found, have)
+        if k < one.need.smoothness
+    ]
 
 
 def needed_smoothness(picture: Picture, columns: list[int]) -> list[Needed]:
-    """For each drive: k where a through takes k derivatives, more than the acrosses do; one less than the acrosses otherwise.
+    """For each drive: k where a through takes k derivatives, more than the acrosses do; one less than the acrosses
+    otherwise.
 
-    A displacement on masses needs 2, on springs and dampers 0 (its velocity must be finite); a velocity on masses or a voltage on a capacitor 1; a
-    voltage on resistors none (-1: it may jump)."""
+    A displacement on masses needs 2, on springs and dampers 0 (its velocity must be finite); a velocity on masses or a
+    voltage on a capacitor 1; a voltage on resistors none (-1: it may jump)."""
     system = picture.system
     point = generic_point(system, 1)
     slow, fast = (_growth(point, pair, columns) for pair in RATES)
@@ -119,7 +126,13 @@ def _pushes(system: System, column: int) -> bool:
         for key, numbers in batch.drives.items():
             if column in numbers and not batch.shapes:
                 entries = batch.kernels.levels.scatter
-                return any(e[0] == "level" and e[2] == key and e[1] < len(batch.form.rows) and batch.form.rows[e[1]][0] == "node" for e in entries)
+                return any(
+                    e[0] == "level"
+                    and e[2] == key
+                    and e[1] < len(batch.form.rows)
+                    and batch.form.rows[e[1]][0] == "node"
+                    for e in entries
+                )
     return False
 
 
@@ -136,7 +149,8 @@ def _needed(picture: Picture, growth: Array, pushes: bool) -> Needed:
             asking = domain_of_own(batch.instances[position].component, own)
             if asking is not None:
                 throughs.append(Needed(int(k), asking))
-    # a through that follows the function itself while acrosses only integrate it (a brake's torque) is a force: it may jump
+    # a through that follows the function itself while acrosses only integrate it (a brake's torque) is a force: it may
+    # jump
     through, across = (max(found, key=lambda need: need.smoothness) for found in (throughs, acrosses))
     return through if through.smoothness > max(across.smoothness, 0) else Needed(across.smoothness - 1, across.domain)
 
@@ -154,7 +168,9 @@ def _problem(instance: Instance, name: str, shape: Shape, need: Needed, have: in
     else:
         wanted = f"masses need a continuous {order}" if need.mechanical else f"the network needs its {order}"
     message = f"input '{name}' of '{instance.name}' is not smooth enough: {WORDS[have]}, but {wanted}"
-    otherwise = ", or prescribe the force instead of the motion" if need.mechanical else ", or put a resistance in between"
+    otherwise = (
+        ", or prescribe the force instead of the motion" if need.mechanical else ", or put a resistance in between"
+    )
     return Problem("E306", message, rough_part.span, _mark(rough_part), _hint(rough_part, otherwise))
 
 

@@ -69,7 +69,9 @@ class SimulationError(NetsimError):
 def render(problem: Problem) -> str:
     """The problem as text: place, code and message, the line itself with a caret, the hint."""
     head = f"{problem.code} {problem.message}"
-    lines = [head] if problem.span is None else [f"{_place(problem.span)}: {head}", *_excerpt(problem.span, problem.mark)]
+    lines = (
+        [head] if problem.span is None else [f"{_place(problem.span)}: {head}", *_excerpt(problem.span, problem.mark)]
+    )
     for span, words in problem.also:
         lines += [f"  {_place(span)}: {words}", *_excerpt(span, "")]
     if problem.hint:

@@ -3,11 +3,11 @@
 from functools import cache
 
 import casadi as ca
-import newton_euler as ne
 import numpy as np
 import pytest
 
 import netsim
+import newton_euler as ne
 from netsim.library.files import models_folder
 from netsim.text.errors import InputError
 
@@ -481,7 +481,8 @@ def test_the_second_pass_needs_a_coordinate():
 
 
 @pytest.mark.parametrize(
-    "option, words", [("passes = 3", "passes must be 1 or 2"), ("weights = [1, 2]", "one for each actuator"), ("track = [b.x]", "pairs signal = motion")]
+    "option, words",
+    [("passes = 3", "passes must be 1 or 2"), ("weights = [1, 2]", "one for each actuator"), ("track = [b.x]", "pairs signal = motion")],
 )
 def test_options_are_checked(option, words):
     text = CARTS + f"run inverse(track = [b.x = {BELL}], actuators = [push.F], stop = 1 s, step = 1 ms, {option})\n"

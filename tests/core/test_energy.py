@@ -8,9 +8,9 @@ import re
 
 import numpy as np
 import pytest
-from conftest import line_options, loaded, ran
 
 import netsim
+from conftest import line_options, loaded, ran
 from netsim.library.files import models_folder
 
 STEPS = {

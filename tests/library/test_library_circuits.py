@@ -6,9 +6,9 @@ import subprocess
 
 import numpy as np
 import pytest
-from conftest import ran, sampled
 
 import netsim
+from conftest import ran, sampled
 
 VT = 300.15 * 1.380649e-23 / 1.602176634e-19
 spice = pytest.mark.skipif(shutil.which("ngspice") is None, reason="ngspice is not installed")

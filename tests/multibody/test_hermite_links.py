@@ -5,9 +5,9 @@ import re
 
 import numpy as np
 import pytest
-from beam_oracle import Chain
 
 import netsim
+from beam_oracle import Chain
 from netsim.analyses.recursion import _complete
 from netsim.initial.charges import plan_charges
 from netsim.initial.recovery import plan_recovery

@@ -6,9 +6,9 @@ from functools import cache
 
 import numpy as np
 import pytest
-from manipulator_figures import BEAM_PEAKS, PEAKS, TABLE
 
 import netsim
+from manipulator_figures import BEAM_PEAKS, PEAKS, TABLE
 from netsim.api import Model
 from netsim.library.files import models_folder
 from netsim.multibody.recursion.bodies import network_tree

@@ -7,14 +7,14 @@ import re
 import casadi as ca
 import numpy as np
 import pytest
-from conftest import ran
 from scipy.integrate import solve_ivp
 from scipy.special import ellipj, ellipk, ellipkinc
-from virtual_work import Moving, about_z, loads, motion_of
 
 import netsim
+from conftest import ran
 from netsim.library.files import models_folder
 from netsim.text.errors import InputError
+from virtual_work import Moving, about_z, loads, motion_of
 
 Array = np.ndarray
 SECOND = {"method": "generalized_alpha"}

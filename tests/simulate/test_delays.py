@@ -7,10 +7,10 @@ from math import exp, factorial
 
 import numpy as np
 import pytest
-from conftest import ran, sampled
 from scipy.integrate import quad
 
 import netsim
+from conftest import ran, sampled
 from netsim.analyses import transient
 from netsim.equations.kernels import native
 from netsim.text.errors import InputError

@@ -5,9 +5,9 @@ import math
 
 import numpy as np
 import pytest
-from conftest import loaded, sampled
 
 import netsim
+from conftest import loaded, sampled
 from netsim.text.errors import InputError
 
 METHODS = ["radau", "bdf", "trbdf2", "generalized_alpha", "rk45"]

@@ -4,10 +4,10 @@ import re
 
 import numpy as np
 import pytest
-from joint_states import difference_at_a_state, random_tree
 from scipy.integrate import solve_ivp
 
 import netsim
+from joint_states import difference_at_a_state, random_tree
 from netsim.analyses import transient as analysis
 from netsim.core.compiled.call import run_table
 from netsim.core.newton import set_charge_history, set_coefficients, spread

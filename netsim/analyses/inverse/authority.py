@@ -1,7 +1,8 @@
 """Whether actuators can make signals follow motions: the transfer matrix from inputs to signals at the start of a run.
 
-G(s) = dx/du for fast motions, from the step matrix with d/dt replaced by s. Its rank says whether the motions can be chosen independently, its pivots
-which actuators are needed. How often a motion is differentiated on the way to the inputs is the structure's to say.
+G(s) = dx/du for fast motions, from the step matrix with d/dt replaced by s. Its rank says whether the motions can be
+chosen independently, its pivots which actuators are needed. How often a motion is differentiated on the way to the
+inputs is the structure's to say.
 """
 
 from __future__ import annotations
@@ -36,9 +37,13 @@ RANK_TOLERANCE, ROUNDING = 1e-7, 1e-14
 
 
 def authority(
-    prepared: tuple[Values, System, Structure], motions: Sequence[Motion], actuators: Sequence[Actuator], options: TransientOptions
+    prepared: tuple[Values, System, Structure],
+    motions: Sequence[Motion],
+    actuators: Sequence[Actuator],
+    options: TransientOptions,
 ) -> list[int]:
-    """The actuators by position in the order of need: as many as there are motions, then the spare ones. Their inputs are applied in `prepared`.
+    """The actuators by position in the order of need: as many as there are motions, then the spare ones. Their inputs
+    are applied in `prepared`.
 
     Raises `InputError` where the actuators are too few or cannot move the signals independently."""
     if len(actuators) < len(motions):
@@ -57,7 +62,8 @@ def authority(
 
 
 def transfer(machine: Machine, g: Array, inputs: Sequence[str], signals: Sequence[str], s: float = RATE) -> Array:
-    """G(s): derivatives of the unknowns `signals` by the right sides of the own rows of the unknowns `inputs`, linearised at g with d/dt = s."""
+    """G(s): derivatives of the unknowns `signals` by the right sides of the own rows of the unknowns `inputs`,
+    linearised at g with d/dt = s."""
     system, names = machine.system, machine.system.names
     h, out = g.copy(), np.zeros(system.out_size)
     set_coefficients(h, 1.0 / s, 1.0, s, s)
@@ -66,7 +72,9 @@ def transfer(machine: Machine, g: Array, inputs: Sequence[str], signals: Sequenc
     try:
         factor = analyse(system.n, pattern.indptr, pattern.indices, out[layout.entries : layout.entries + pattern.nnz])
     except SingularMatrix:
-        raise InputError(Problem("E435", "the network has no unique motion for given inputs", hint="run `netsim check`")) from None
+        raise InputError(
+            Problem("E435", "the network has no unique motion for given inputs", hint="run `netsim check`")
+        ) from None
     wanted = [names.index(n) for n in signals]
     columns = []
     for name in inputs:
@@ -98,20 +106,29 @@ def _check_rank(scaled: Array, motions: Sequence[Motion], actuators: Sequence[Ac
         raise InputError(Problem("E432", message, still[0].signal.span, hint=hint))
     bound = [m for m, weight in zip(motions, np.abs(left[:, rank:]).max(axis=1)) if weight > 1e-3]
     message = f"the actuators {listed} cannot move {' and '.join(m.name for m in bound)} independently"
-    raise InputError(Problem("E432", message, bound[0].signal.span, hint="follow fewer of these signals, or name other actuators"))
+    raise InputError(
+        Problem("E432", message, bound[0].signal.span, hint="follow fewer of these signals, or name other actuators")
+    )
 
 
-def derivatives(prepared: tuple[Values, System, Structure], motions: Sequence[Motion], actuators: Sequence[Actuator], stop: float) -> list[int]:
-    """How often each motion is differentiated on the way to the inputs: the differentiation level of its row (signature method).
+def derivatives(
+    prepared: tuple[Values, System, Structure], motions: Sequence[Motion], actuators: Sequence[Actuator], stop: float
+) -> list[int]:
+    """How often each motion is differentiated on the way to the inputs: the differentiation level of its row (signature
+    method).
 
-    Raises `InputError` where that is more than functions of time can give, or more than the motion's own smoothness allows."""
+    Raises `InputError` where that is more than functions of time can give, or more than the motion's own smoothness
+    allows."""
     values, system, structure = prepared
     natural = offsets(structure.signature, np.zeros(structure.signature.size, np.int64), match=structure.dynamic.match)
     found = [int(natural.c[system.names.index(f"{a.element(system.network)}.u")]) for a in actuators[: len(motions)]]
     problems = []
     for motion, n in zip(motions, found):
         if n >= DRIVE_LEVELS:
-            message = f"the inputs would contain the {n}th derivative of {motion.name}, at most the {DRIVE_LEVELS - 1}th is possible"
+            message = (
+                f"the inputs would contain the {n}th derivative of {motion.name}, at most the "
+                f"{DRIVE_LEVELS - 1}th is possible"
+            )
             hint = "remove an elasticity or inductance between the actuators and the signal"
             problems.append(Problem("E434", message, motion.motion.span, hint=hint))
             continue

@@ -1,8 +1,10 @@
-"""The verification of an inverse run: a run forward in time under the inputs that were found, by Radau's method with an error test.
+"""The verification of an inverse run: a run forward in time under the inputs that were found, by Radau's method with an
+error test.
 
-Its states (positions, velocities, what is stored) are compared with those of the inverse run at every sample. Inputs are read from samples by quintic
-splines between corners, so close to one another that reading them costs less than the tolerance. Where more than the tolerance is left, a second run
-at a tenth of it tells whose error that is: the check's own, or that of the inputs.
+Its states (positions, velocities, what is stored) are compared with those of the inverse run at every sample. Inputs
+are read from samples by quintic splines between corners, so close to one another that reading them costs less than the
+tolerance. Where more than the tolerance is left, a second run at a tenth of it tells whose error that is: the check's
+own, or that of the inputs.
 """
 
 from __future__ import annotations
@@ -47,7 +49,8 @@ class State:
 
 
 def states_of(machine: Machine, structure: Structure) -> tuple[list[Name], list[State]]:
-    """Names of all states of a network, and the scalars behind them: positions and velocities of nodes, and what is differentiated elsewhere."""
+    """Names of all states of a network, and the scalars behind them: positions and velocities of nodes, and what is
+    differentiated elsewhere."""
     system, network = machine.system, machine.system.network
     names: list[tuple[Name, str]] = []
     for node in network.nodes:
@@ -59,7 +62,14 @@ def states_of(machine: Machine, structure: Structure) -> tuple[list[Name], list[
         place, owner = node_of(system, unknown), owner_of(system, unknown)
         if place is not None:
             node = network.nodes[place[0]]
-            names.append((_within(node.name) if node.domain.name == "signal" else _within(node.name, node.domain.across[0].name), "store"))
+            names.append(
+                (
+                    _within(node.name)
+                    if node.domain.name == "signal"
+                    else _within(node.name, node.domain.across[0].name),
+                    "store",
+                )
+            )
         elif owner is not None:
             own = parse_expression(owner[1], "state")
             assert isinstance(own, Name)
@@ -79,14 +89,17 @@ def _within(node: str, *quantity: str) -> Name:
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """Samples of the inverse run close enough for its inputs to be read, the instants where these may jump, and what reading them costs."""
+    """Samples of the inverse run close enough for its inputs to be read, the instants where these may jump, and what
+    reading them costs."""
 
     samples: Samples
     corners: Array
     misread: float
 
 
-def reference(task: Task, imposed: Prepared, machine: Machine, series: Mapping[str, Any], samples: Samples, beside: list[Name]) -> Reference:
+def reference(
+    task: Task, imposed: Prepared, machine: Machine, series: Mapping[str, Any], samples: Samples, beside: list[Name]
+) -> Reference:
     """`samples` themselves, or those of another run with more of them."""
     given = task.options.transient
     wanted = given.rtol
@@ -112,7 +125,8 @@ def _events(samples: Samples) -> Array:
 
 
 def _misread(task: Task, samples: Samples, corners: Array) -> float:
-    """What reading the inputs between samples costs, in parts of their peaks: by what every other sample says of the others, of sixth order."""
+    """What reading the inputs between samples costs, in parts of their peaks: by what every other sample says of the
+    others, of sixth order."""
     worst, end = 0.0, float(samples.time[-1])
     edges = [0.0, *(c for c in corners if 0.0 < c < end), end]
     for name in task.inputs:
@@ -147,7 +161,9 @@ def verified(task: Task, states: list[State], names: list[Name], of: Reference) 
         far |= share > FAR
     worst, share = _farthest(states, samples, first)
     notes = [text for text, _ in found]
-    notes.append(f"of {counted(len(states), 'state')} {worst.name} deviates most: by {share:.2g} of the range of such quantities")
+    notes.append(
+        f"of {counted(len(states), 'state')} {worst.name} deviates most: by {share:.2g} of the range of such quantities"
+    )
     if share > NEAR * rtol:
         notes.append(_whose(task, states, names, of, first))
     if far or share > FAR:
@@ -167,7 +183,10 @@ def _forward(task: Task, names: list[Name], of: Reference, rtol: float) -> Sampl
 
 def _pairs(task: Task) -> list[tuple[str, str]]:
     """Followed signals and their motions, as the elements call them that were added."""
-    return [(f"{a.element(task.network)}.x", f"{a.element(task.network)}.motion") for a in task.actuators[: len(task.motions)]]
+    return [
+        (f"{a.element(task.network)}.x", f"{a.element(task.network)}.motion")
+        for a in task.actuators[: len(task.motions)]
+    ]
 
 
 def _motions(task: Task, first: Samples) -> list[tuple[str, float]]:
@@ -199,7 +218,8 @@ def _farthest(states: list[State], one: Samples, other: Samples) -> tuple[State,
 
 
 def _whose(task: Task, states: list[State], names: list[Name], of: Reference, first: Samples) -> str:
-    """A note on the cause of a deviation: a forward simulation at a tenth of the tolerance changes its own error only."""
+    """A note on the cause of a deviation: a forward simulation at a tenth of the tolerance changes its own error
+    only."""
     rtol = max(0.1 * task.options.transient.rtol, FINEST)
     finer = _forward(task, names, of, rtol)
     if not finer.finished:

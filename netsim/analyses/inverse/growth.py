@@ -42,7 +42,9 @@ def refuse_unstable(task: Task, machine: Machine, structure: Structure, g: Array
     stop, most = task.options.transient.stop, task.options.growth
     found = poles(machine, g, stop)
     if found is None:
-        return ["the zero dynamics were not examined: no differentiation orders at the start, or the network is too large"]
+        return [
+            "the zero dynamics were not examined: no differentiation orders at the start, or the network is too large"
+        ]
     growing = np.flatnonzero(found.rates.real * stop > np.log(GROWN))
     if not len(growing):
         return []
@@ -69,7 +71,9 @@ def coordinates(machine: Machine, structure: Structure, shape: Array) -> list[st
     states[stored[stored < system.n]] = True
     size = np.where(states, np.abs(shape) * weight, 0.0)
     order = np.argsort(-size, kind="stable")
-    return list(dict.fromkeys(_coordinate(machine, int(u)) for u in order if size[u] > LARGE * size.max(initial=0.0)))[:NAMED]
+    return list(dict.fromkeys(_coordinate(machine, int(u)) for u in order if size[u] > LARGE * size.max(initial=0.0)))[
+        :NAMED
+    ]
 
 
 def _coordinate(machine: Machine, unknown: int) -> str:
@@ -141,7 +145,8 @@ def _response(parts: tuple, s: float, change: Array) -> Array | None:
 
 
 def bounded(task: Task, samples: Samples, largest: Array, positions: Sequence[str]) -> Samples:
-    """The samples up to the first input beyond `BEYOND` times its size `largest` at the start, which is a failure (E518)."""
+    """The samples up to the first input beyond `BEYOND` times its size `largest` at the start, which is a failure
+    (E518)."""
     efforts = np.column_stack([samples.unseen[name] for name in task.inputs])
     beyond = (np.abs(efforts) > BEYOND * largest) & (largest > 0.0) | ~np.isfinite(efforts)
     if not beyond.any():
@@ -153,7 +158,10 @@ def bounded(task: Task, samples: Samples, largest: Array, positions: Sequence[st
     grown = {name: np.ptp(samples.unseen[name][: k + 1]) for name in positions}
     away = sorted(grown, key=lambda name: -grown[name])[:NAMED]
     most = f" (most: {quoted(away)})" if away else ""
-    message = f"at t = {samples.time[k]:.3g} s {actuator.name} is {efforts[k, j]:.2g}{unit}: the zero dynamics grow without bound{most}"
+    message = (
+        f"at t = {samples.time[k]:.3g} s {actuator.name} is {efforts[k, j]:.2g}{unit}: the zero dynamics grow "
+        f"without bound{most}"
+    )
     hint = f"at the start motions and loads need {largest[j]:.2g}{unit}: "
     hint += "follow a point nearer to the actuators, or add an actuator"
     failure = Problem("E518", message, actuator.expr.span, hint=hint)

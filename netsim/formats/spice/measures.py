@@ -1,7 +1,7 @@
 """`.measure tran` as `measure` lines of the language.
 
-.meas tran rise TRIG v(a) VAL=0.1 RISE=1 TARG v(a) VAL=0.9 RISE=1  ->  measure rise = when(a.v > 0.9 V) - when(a.v > 0.1 V)
-.meas tran i2 FIND i(v1) WHEN v(a)=v(b) CROSS=2                    ->  measure i2 = at(v1.i, when(a.v == b.v, n = 2))
+.meas tran rise TRIG v(a) VAL=0.1 RISE=1 TARG v(a) VAL=0.9 RISE=1  ->  measure rise = when(a.v > 0.9 V) - when(a.v > 0.1
+V) .meas tran i2 FIND i(v1) WHEN v(a)=v(b) CROSS=2                    ->  measure i2 = at(v1.i, when(a.v == b.v, n = 2))
 .meas tran peak MAX v(a) FROM=1m TO=2m                             ->  measure peak = max(a.v, from = 1 ms, to = 2 ms)
 """
 
@@ -20,14 +20,19 @@ from netsim.text.errors import InputError, Problem, Span
 from netsim.text.syntax import Binary, Call, Expr, Measure, Name, Number, Part, Unary
 
 _PIECE = re.compile(
-    r"(?P<expression>\{[^{}]*\}|'[^']*'|\"[^\"]*\")|(?P<probe>\b[vi]\([^()]*\))|(?P<equal>=)|(?P<word>[^\s=(),{}'\"]+)", re.IGNORECASE
+    r"(?P<expression>\{[^{}]*\}|'[^']*'|\"[^\"]*\")|(?P<probe>\b[vi]\([^()]*\))|(?P<equal>=)|(?P<word>[^\s=(),{}'\"]+)",
+    re.IGNORECASE,
 )
-_OVER = {"avg": "mean", "mean": "mean", "max": "max", "min": "min", "pp": "pp", "rms": "rms", "integ": "integral", "integral": "integral",
+_OVER = {"avg": "mean", "mean": "mean", "max": "max", "min": "min", "pp": "pp", "rms": "rms", "integ": "integral",
+    "integral": "integral",
          "max_at": "argmax", "min_at": "argmin"}  # fmt: skip
 _RESULTS = {"integral": "{}.s", "argmax": "s", "argmin": "s"}
 _WAYS = {"rise": ">", "fall": "<", "cross": "=="}
 _OPTIONS = ("val", "td", "at", "from", "to", *_WAYS)
-_USAGE = ".meas tran NAME TRIG v(a) VAL=0.1 RISE=1 TARG v(a) VAL=0.9 RISE=1, or FIND, WHEN, DERIV, AVG, MAX, MIN, PP, RMS, INTEG, PARAM"
+_USAGE = (
+    ".meas tran NAME TRIG v(a) VAL=0.1 RISE=1 TARG v(a) VAL=0.9 RISE=1, or FIND, WHEN, DERIV, AVG, MAX, MIN, PP, "
+    "RMS, INTEG, PARAM"
+)
 
 
 @dataclass(frozen=True)
@@ -120,13 +125,21 @@ class _Line:
         if what in ("find", "deriv", "derivative"):
             signal, unit = self.signal()
             moment = self.moment()
-            return (self.call("at", signal, moment), unit) if what == "find" else (self.call("slope", signal, moment), f"{unit or '1'}/s")
+            return (
+                (self.call("at", signal, moment), unit)
+                if what == "find"
+                else (self.call("slope", signal, moment), f"{unit or '1'}/s")
+            )
         if what not in _OVER:
             raise _wrong(self.card, first, f"'{first.text}' is not a measurement")
         signal, unit = self.signal()
         function = _OVER[what]
         span = {w: v for w, v in self.options().items() if w in ("from", "to")}
-        result = _RESULTS.get(function, "{}").format(unit) if unit or function in ("argmax", "argmin") else {"integral": "s"}.get(function, "")
+        result = (
+            _RESULTS.get(function, "{}").format(unit)
+            if unit or function in ("argmax", "argmin")
+            else {"integral": "s"}.get(function, "")
+        )
         return self.call(function, signal, **span), result
 
     def moment(self) -> Expr:

@@ -37,7 +37,8 @@ def explain_singular(machine: Machine, singular: SingularMatrix, t: float) -> Pr
 
 
 def worst_rows(machine: Machine, residuals: Array, matrix: Array, u: Array) -> Array:
-    """Every row's residual as a part of the largest of its terms |A_ij u_j| (of ordinary sizes of the unknowns at least)."""
+    """Every row's residual as a part of the largest of its terms |A_ij u_j| (of ordinary sizes of the unknowns at
+    least)."""
     system = machine.system
     size = np.maximum(np.abs(u), 1e-3 * system.nominals)
     terms = np.zeros(system.n)
@@ -50,7 +51,11 @@ def _named(machine: Machine, sizes: Array, most: int = NAMED) -> list[str]:
     """The largest rows in words, those within a tenth of the largest."""
     sizes = np.where(np.isfinite(sizes), sizes, np.inf)
     order = np.argsort(-sizes, kind="stable")[: min(most, 4)]
-    return [row_words(machine.system, int(i)) for i in order if sizes[i] > 0.0 and (sizes[i] > 0.1 * sizes[order[0]] or not np.isfinite(sizes[i]))]
+    return [
+        row_words(machine.system, int(i))
+        for i in order
+        if sizes[i] > 0.0 and (sizes[i] > 0.1 * sizes[order[0]] or not np.isfinite(sizes[i]))
+    ]
 
 
 @dataclass(frozen=True)
@@ -84,7 +89,9 @@ def table_ends(t: float) -> Problem:
     return Problem("E504", f"a table is read outside its range at t = {t:g} s", hint=hint)
 
 
-def explain_failure(machine: Machine, stopped: Stopped, stands: Array, state: Array, tried: tuple[Array, Array, Array]) -> Problem:
+def explain_failure(
+    machine: Machine, stopped: Stopped, stands: Array, state: Array, tried: tuple[Array, Array, Array]
+) -> Problem:
     """Why a run stopped: where, at which element, what was tried and what to try.
 
     stands, state: the last good point as a global vector and as a state; tried: (g, out, u) of the step that failed."""
@@ -118,7 +125,8 @@ def explain_failure(machine: Machine, stopped: Stopped, stands: Array, state: Ar
 
 
 def _without_value(machine: Machine, stopped: Stopped, stands: Array, g: Array) -> list[Instance]:
-    """Elements that give no finite value: where Newton's method was, or a little further on in time where no step led on."""
+    """Elements that give no finite value: where Newton's method was, or a little further on in time where no step led
+    on."""
     found = not_finite(machine, g)
     point = stands.copy()
     for ahead in AHEAD if stopped.shortened and not found else ():
@@ -128,11 +136,16 @@ def _without_value(machine: Machine, stopped: Stopped, stands: Array, g: Array) 
     return found
 
 
-def _explain_not_finite(machine: Machine, stopped: Stopped, broken: list[Instance], residuals: Array, g: Array) -> Problem:
+def _explain_not_finite(
+    machine: Machine, stopped: Stopped, broken: list[Instance], residuals: Array, g: Array
+) -> Problem:
     bad = [int(i) for i in np.flatnonzero(~np.isfinite(residuals))]
     rows = f", in {', '.join(row_words(machine.system, i) for i in bad[:NAMED])}" if bad else ""
     more = f" and {len(broken) - NAMED} more" if len(broken) > NAMED else ""
-    message = f"{quoted([i.name for i in broken[:NAMED]])}{more} {'gives' if len(broken) == 1 else 'give'} no finite value {stopped.when}{rows}"
+    message = (
+        f"{quoted([i.name for i in broken[:NAMED]])}{more} {'gives' if len(broken) == 1 else 'give'} no finite "
+        f"value {stopped.when}{rows}"
+    )
     behind = expression_behind(machine, g, broken)
     kept = f"keep {behind} defined" if behind else "keep the expression defined"
     cause = "the cause is the root of a negative number, a division by zero or an overflow"
@@ -141,7 +154,8 @@ def _explain_not_finite(machine: Machine, stopped: Stopped, broken: list[Instanc
 
 
 def explain_chatter(machine: Machine, t: float, failed: int, state: Array) -> Problem:
-    """E508: too many steps fail, usually because a law with a jump is approached from both sides; `state` is the last one."""
+    """E508: too many steps fail, usually because a law with a jump is approached from both sides; `state` is the last
+    one."""
     words, _, place = fastest(machine, state)
     where = f", where {words} changes fastest" if words else ""
     message = f"the run hardly advances at t = {t:g} s{where}: {failed} steps failed within 0.1 % of it"
@@ -151,12 +165,16 @@ def explain_chatter(machine: Machine, t: float, failed: int, state: Array) -> Pr
 
 
 def explain_unstable(machine: Machine, method: str, t: float, steps: int, stop: float, state: Array) -> Problem:
-    """E505: an explicit method has taken `steps` steps up to t and stops, as a time constant is short beside the run."""
+    """E505: an explicit method has taken `steps` steps up to t and stops, as a time constant is short beside the
+    run."""
     words, time, place = fastest(machine, state)
     what = f"{words} changes by its own size within {time:.1g} s" if words else "a time constant is very short"
     message = f"{method} stops at t = {t:.4g} s: {what}, and a shorter step would be lost in rounding"
     many = f"{float(f'{stop * steps / t:.1g}'):,.0f}"
-    hint = f"stability limits the steps of an explicit method, here to {t / steps:.1g} s (about {many} for the whole run): "
+    hint = (
+        f"stability limits the steps of an explicit method, here to {t / steps:.1g} s (about {many} for the whole "
+        "run): "
+    )
     hint += "use an implicit method, radau or bdf"
     return Problem("E505", message, span_of(machine.system, place), hint=hint)
 
@@ -168,7 +186,10 @@ def _explain_runaway(machine: Machine, stopped: Stopped, state: Array) -> Proble
     apart = float(np.spacing(stopped.before))
     lost = f"rounded to double precision, times are {apart:.1g} s apart there: let the fast process happen earlier; "
     begin = lost if stopped.size < 4.0 * apart else ""
-    hint = f"{begin}a value grows without bound, or jumps: limit it in this element, or end the run earlier; {stopped.last}"
+    hint = (
+        f"{begin}a value grows without bound, or jumps: limit it in this element, or end the run earlier; "
+        f"{stopped.last}"
+    )
     return Problem("E507", message, span_of(machine.system, place), hint=hint)
 
 
@@ -187,7 +208,11 @@ def _beyond_measure(machine: Machine, state: Array) -> str:
     system, nk, ny = machine.system, machine.system.layout.nk, machine.system.layout.ny
     values = np.concatenate([state[nk : 2 * nk], state[3 * nk : 3 * nk + ny]])
     k = int(np.argmax(np.abs(values) / system.nominals)) if len(values) else 0
-    return f"'{system.names[k]}' has reached {values[k]:.2g}; " if len(values) and abs(values[k]) > BEYOND * system.nominals[k] else ""
+    return (
+        f"'{system.names[k]}' has reached {values[k]:.2g}; "
+        if len(values) and abs(values[k]) > BEYOND * system.nominals[k]
+        else ""
+    )
 
 
 def _singular(machine: Machine, entries: Array) -> SingularMatrix | None:
@@ -202,7 +227,8 @@ def _singular(machine: Machine, entries: Array) -> SingularMatrix | None:
 
 
 def _singular_ahead(machine: Machine, stopped: Stopped, stands: Array) -> SingularMatrix | None:
-    """The finding where the equations are singular just beyond the last good point, which no short step tells by itself."""
+    """The finding where the equations are singular just beyond the last good point, which no short step tells by
+    itself."""
     if not stopped.shortened:
         return None
     system, layout, h = machine.system, machine.system.layout, AHEAD[0] * stopped.before + stopped.size

@@ -35,7 +35,8 @@ def not_finite(machine: Machine, g: Array) -> list[Instance]:
 
 
 def expression_behind(machine: Machine, g: Array, broken: list[Instance]) -> str:
-    """What has no finite value at what g holds, as it is written: a function of time, or the equations of the first broken element if they are few.
+    """What has no finite value at what g holds, as it is written: a function of time, or the equations of the first
+    broken element if they are few.
 
     Empty where it cannot be told."""
     layout = machine.system.layout
@@ -44,10 +45,16 @@ def expression_behind(machine: Machine, g: Array, broken: list[Instance]) -> str
             values = g[layout.drive(drive.numbers, level)]
             for k in np.flatnonzero(~np.isfinite(values).all(axis=0)):
                 instance, quantity = drive.owners[int(k)]
-                written = next((show_expression(b.value) for b in instance.text.bindings if b.name == quantity), quantity)
+                written = next(
+                    (show_expression(b.value) for b in instance.text.bindings if b.name == quantity), quantity
+                )
                 return f"{RATES[level]}{instance.name}.{quantity} = {written}"
     equations = broken[0].component.definition.equations if broken else ()
-    return "; ".join(f"{show_expression(e.left)} = {show_expression(e.right)}" for e in equations) if len(equations) <= FEW else ""
+    return (
+        "; ".join(f"{show_expression(e.left)} = {show_expression(e.right)}" for e in equations)
+        if len(equations) <= FEW
+        else ""
+    )
 
 
 def without_value(machine: Machine, g: Array) -> Problem | None:
@@ -64,7 +71,8 @@ def without_value(machine: Machine, g: Array) -> Problem | None:
 
 
 def fastest(machine: Machine, state: Array) -> tuple[str, float, Array]:
-    """The fastest quantity as far as rates are known: its name, the time in which it changes by its own size, its unit vector.
+    """The fastest quantity as far as rates are known: its name, the time in which it changes by its own size, its unit
+    vector.
 
     `state` is [x | v | a | y | q | q' | ...]."""
     system, layout = machine.system, machine.system.layout

@@ -1,8 +1,8 @@
-"""The tree of a network, in space or in the plane: bodies, joints and flexible links as `netsim.multibody.tree` has them, and what is known of each
-coordinate.
+"""The tree of a network, in space or in the plane: bodies, joints and flexible links as `netsim.multibody.tree` has
+them, and what is known of each coordinate.
 
-All that acts must be part of it: rigid bodies, flexible links, joints, sources of a joint's coordinate or force that are functions of time (chi = 1
-and chi = 0), and what exerts nothing. Anything else is refused, as is a loop of joints.
+All that acts must be part of it: rigid bodies, flexible links, joints, sources of a joint's coordinate or force that
+are functions of time (chi = 1 and chi = 0), and what exerts nothing. Anything else is refused, as is a loop of joints.
 """
 
 from __future__ import annotations
@@ -21,7 +21,15 @@ from netsim.multibody.recursion.chains import ENDS, chains_of
 from netsim.multibody.recursion.inertias import NOTHING, RigidBody, is_silent, rigid_bodies
 from netsim.multibody.recursion.links import LINKS, Drawn, PlacedLink, own_slots, placed
 from netsim.multibody.recursion.projection import TOGETHER
-from netsim.multibody.recursion.sources import FORCE, SPEED, Push, Source, flange_friction, numbers_of, sources_of_joints
+from netsim.multibody.recursion.sources import (
+    FORCE,
+    SPEED,
+    Push,
+    Source,
+    flange_friction,
+    numbers_of,
+    sources_of_joints,
+)
 from netsim.multibody.tree.beam import Beam
 from netsim.multibody.tree.model import PARENT, Body, Inertia, Joint, Tree, build_tree
 from netsim.network.network import GROUND, Instance
@@ -38,8 +46,8 @@ KINDS = {FIXED: "fixed", REVOLUTE: "revolute", PRISMATIC: "prismatic", SPHERICAL
 
 @dataclass(frozen=True)
 class Frame:
-    """A frame of the tree: a body, its origin and axes (columns) in the reference placement. Of a flexible link it is a section: the clamped one
-    (at = 0), which moves as the body itself, or that at its end (at = 1)."""
+    """A frame of the tree: a body, its origin and axes (columns) in the reference placement. Of a flexible link it is a
+    section: the clamped one (at = 0), which moves as the body itself, or that at its end (at = 1)."""
 
     body: str | None
     origin: Array
@@ -49,8 +57,9 @@ class Frame:
 
 @dataclass(frozen=True, eq=False)
 class NetworkTree:
-    """The tree; for every node that is a body its frame; slots of a global vector whose values are coordinates, and others that are their rates, each
-    with a slice of v; what links draw back by, with the slice of their elastic coordinates; sources of coordinates, and pushes between bodies."""
+    """The tree; for every node that is a body its frame; slots of a global vector whose values are coordinates, and
+    others that are their rates, each with a slice of v; what links draw back by, with the slice of their elastic
+    coordinates; sources of coordinates, and pushes between bodies."""
 
     tree: Tree
     frames: dict[int, Frame]
@@ -115,7 +124,13 @@ class _Growing:
     def grow(self) -> None:
         chains, self.problems = chains_of(self.machine)
         self._join([placed(self.machine, i) for i in self.network.instances if i.component.name in LINKS] + chains)
-        self._join([i for i in self.network.instances if steps_of(i) is not None and i.component.name not in (*LINKS, *ENDS.values())])
+        self._join(
+            [
+                i
+                for i in self.network.instances
+                if steps_of(i) is not None and i.component.name not in (*LINKS, *ENDS.values())
+            ]
+        )
         self.frames[GROUND] = Frame(None, np.zeros(3), np.eye(3))
         self._spread(GROUND)
         for number, node in enumerate(self.network.nodes):
@@ -196,7 +211,11 @@ class _Growing:
 
     def _carrier(self, name: str, parent: Frame, joint: Joint, at: Array, node: int) -> Frame:
         """The body of a node: a flexible link itself where one begins right here and nothing else hangs on the node."""
-        begins = [i for _, i in self.edges.get(node, []) if isinstance(i, PlacedLink) and i.nodes[0] == node and i.name not in self.joined]
+        begins = [
+            i
+            for _, i in self.edges.get(node, [])
+            if isinstance(i, PlacedLink) and i.nodes[0] == node and i.name not in self.joined
+        ]
         if len(begins) == 1 and node not in self.masses and joint.kind != "spherical":
             link = begins[0].link
             if np.abs(link.start - at).max() <= TOGETHER * link.beam.length:
@@ -224,7 +243,9 @@ class _Growing:
         if node not in self.masses and any(other.name not in self.joined for _, other in self.edges[node]):
             self.frames[node] = section
         else:
-            self.frames[node] = self._add(name, section, Joint("fixed"), Frame(name, link.end, np.eye(3)), self._hung(node, link.end))
+            self.frames[node] = self._add(
+                name, section, Joint("fixed"), Frame(name, link.end, np.eye(3)), self._hung(node, link.end)
+            )
 
     def _free(self, node: int) -> None:
         """A body that no joint holds; in the plane two slides and a turn, whose coordinates are its own."""
@@ -235,9 +256,13 @@ class _Growing:
             self.bodies.append(Body(name, f"{name} y", Joint("revolute"), self._hung(node, place)))
             self.frames[node] = Frame(name, place, np.eye(3))
             return
-        self.frames[node] = self._add(name, self.frames[GROUND], Joint("free"), Frame(name, place, np.eye(3)), self._hung(node, place))
+        self.frames[node] = self._add(
+            name, self.frames[GROUND], Joint("free"), Frame(name, place, np.eye(3)), self._hung(node, place)
+        )
 
-    def _add(self, name: str, parent: Frame, joint: Joint, frame: Frame, inertia: Inertia | Beam | None = None) -> Frame:
+    def _add(
+        self, name: str, parent: Frame, joint: Joint, frame: Frame, inertia: Inertia | Beam | None = None
+    ) -> Frame:
         position, rotation = parent.axes.T @ (frame.origin - parent.origin), parent.axes.T @ frame.axes
         self.bodies.append(Body(name, parent.body, joint, inertia or Inertia(), position, rotation, parent.at))
         return frame
@@ -256,7 +281,8 @@ class _Growing:
         return np.append(self.machine.g[layout.place(first + np.arange(size))], np.zeros(3 - size))
 
     def _friction(self, instance: Instance, steps: list[Step]) -> tuple[float, float, float]:
-        """(dry friction, viscous damping, speed that rounds it); springs, and friction of joints of several freedoms, are refused."""
+        """(dry friction, viscous damping, speed that rounds it); springs, and friction of joints of several freedoms,
+        are refused."""
         flange = flange_of(instance, steps[0]) if steps else None
         if flange is not None:
             found, taken = flange_friction(self.network, self.machine.values, flange)
@@ -275,7 +301,9 @@ class _Growing:
     # ------------------------------------------------------------------------------------------ coordinates
 
     def finished(self) -> NetworkTree:
-        driven = sources_of_joints(self.machine, [(joint, named[::sign]) for joint, named, sign in self.joints], self.frames, self.used)
+        driven = sources_of_joints(
+            self.machine, [(joint, named[::sign]) for joint, named, sign in self.joints], self.frames, self.used
+        )
         self.problems += driven.problems
         for batch in self.machine.system.batches:
             for instance in batch.instances if not batch.shapes and not is_silent(batch) else ():
@@ -301,7 +329,11 @@ class _Growing:
         drawn: list[tuple[Drawn, slice]] = []
         for instance, named, _ in self.joints:
             for step, body in named:
-                if step.kind in (REVOLUTE, PRISMATIC) and flange_of(instance, step) is None and not is_planar(self.network, max(instance.nodes[:2])):
+                if (
+                    step.kind in (REVOLUTE, PRISMATIC)
+                    and flange_of(instance, step) is None
+                    and not is_planar(self.network, max(instance.nodes[:2]))
+                ):
                     coordinates.append((own_slots(self.machine, instance, step.coordinate), tree.joint[body]))
         for node, body in self.flanges.items():
             for level, listed in enumerate((coordinates, rates)):

@@ -1,4 +1,5 @@
-"""From the instant at which the loop stopped to the state behind it: discretes settled, the energy account kept, the next known instant found."""
+"""From the instant at which the loop stopped to the state behind it: discretes settled, the energy account kept, the
+next known instant found."""
 
 from __future__ import annotations
 
@@ -57,7 +58,18 @@ def pass_event(run: Running) -> None:
         if wrong := crowded(s.log[known:], s.recent, run.options.stop):
             raise SimulationError(wrong)
         row = int(control.places[ROW]) if control.places[EVERY] else 0
-        size = called(behind, problem, bundle, readout, s.looking, row, t, run.options.stop, run.method.estimate, AHEAD * run.options.stop)
+        size = called(
+            behind,
+            problem,
+            bundle,
+            readout,
+            s.looking,
+            row,
+            t,
+            run.options.stop,
+            run.method.estimate,
+            AHEAD * run.options.stop,
+        )
         control.places[ROW] += row > 0
         forget(run)
         control.numbers[SIZE] = run.options.step or min(control.numbers[SIZE], size)
@@ -66,9 +78,14 @@ def pass_event(run: Running) -> None:
 
 
 def _undecided(s: Settling, g: Array, t: float) -> SimulationError:
-    """E509 with the conditions that changed without effect, and the one nearest to a change relative to its largest value."""
+    """E509 with the conditions that changed without effect, and the one nearest to a change relative to its largest
+    value."""
     watch = s.watch
-    margin = np.where(g[s.truths] > 0.5, -1.0, 1.0) * watch.found[: len(s.relations)] / np.maximum(watch.peak, np.finfo(float).tiny)
+    margin = (
+        np.where(g[s.truths] > 0.5, -1.0, 1.0)
+        * watch.found[: len(s.relations)]
+        / np.maximum(watch.peak, np.finfo(float).tiny)
+    )
     margin[watch.timed > 0] = np.inf
     places = [s.relations[k] for k in np.flatnonzero((watch.flips > 0) | (margin == margin.min()))]
     names = ", ".join(f"'{place.batch.labels[place.position]}' ({place.of.text})" for place in places)
@@ -77,8 +94,8 @@ def _undecided(s: Settling, g: Array, t: float) -> SimulationError:
 
 
 def _exchange(run: Running, t: float) -> None:
-    """Plan, pivots and arrays that serve the discretes behind an event, kept by what switches: those of before may serve badly where switches lie
-    decades apart."""
+    """Plan, pivots and arrays that serve the discretes behind an event, kept by what switches: those of before may
+    serve badly where switches lie decades apart."""
     assert run.events is not None
     s, key = run.events, run.events.mode(run.trial.g)
     if len(run.served) > MODES:

@@ -1,4 +1,5 @@
-"""Which coordinates a run has: those of all bodies (`absolute`), those of joints (`tree`), or those of joints wherever they serve (`auto`)."""
+"""Which coordinates a run has: those of all bodies (`absolute`), those of joints (`tree`), or those of joints wherever
+they serve (`auto`)."""
 
 from __future__ import annotations
 
@@ -18,10 +19,14 @@ from netsim.text.errors import InputError, Problem
 Array = np.ndarray
 
 
-def formulated(machine: Machine, structure: Structure, g: Array, formulation: str) -> tuple[Machine, Structure, Array, str]:
-    """The machine that is run, its levels, its consistent point, from those of the absolute formulation; and what was chosen, in words.
+def formulated(
+    machine: Machine, structure: Structure, g: Array, formulation: str
+) -> tuple[Machine, Structure, Array, str]:
+    """The machine that is run, its levels, its consistent point, from those of the absolute formulation; and what was
+    chosen, in words.
 
-    Raises `InputError` where `tree` is asked for and cannot serve; `auto` then stays with the coordinates of all bodies."""
+    Raises `InputError` where `tree` is asked for and cannot serve; `auto` then stays with the coordinates of all
+    bodies."""
     if formulation == "absolute":
         return machine, structure, g, ""
     try:
@@ -56,7 +61,9 @@ def _in_joint_coordinates(machine: Machine, g: Array) -> tuple[Machine, Structur
         raise InputError(Problem("E439", message, hint="use formulation = absolute")) from None
     levels.check(structure.dynamic)
     bent = any(batch.form.coordinates for batch in tree.system.batches)
-    if repeats is not None or bent:  # other reactions are held at zero than in absolute coordinates, which know no accelerations of bending
+    if (
+        repeats is not None or bent
+    ):  # other reactions are held at zero than in absolute coordinates, which know no accelerations of bending
         point = recover(plan_recovery(tree, structure, point), point, tree.system.layout.state(point), 0.0)
     return tree, structure, point
 
