@@ -106,8 +106,6 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
             share = followed(problem, trial, readout, t, target - t)
             target, at_corner = (t + share * (target - t), False) if share < 1.0 else (target, at_corner)
         h = target - t
-        if whole and abs(h - numbers[FIXED]) <= 4.0 * EPS * target:
-            h = numbers[FIXED]  # to the last digit: matrices of given steps serve on
         last = min(target, control.corners[places[CORNER]]) - EDGE * max(abs(target), abs(h)) if at_corner else target
         numbers[LAST] = last
         set_scales(problem, trial)
