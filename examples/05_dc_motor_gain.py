@@ -1,5 +1,4 @@
-"""A DC motor between two domains: no-load speed w = V k/(k^2 + R d), and what a load torque T costs: T R/(k^2 + R
-d)."""
+"""A DC motor between two domains: no-load speed w = V k/(k^2 + R d), and what a load torque T costs: T R/(k^2 + R d)."""
 
 import numpy as np
 

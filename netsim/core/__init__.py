@@ -1,2 +1,1 @@
-"""Everything compiled that does not depend on the model: Newton, consistent points, error scales, delays, on flat
-arrays."""
+"""Everything compiled that does not depend on the model: Newton, consistent points, error scales, delays, on flat arrays."""
