@@ -208,10 +208,8 @@ def _shortened(problem, trial, error):
     again and again meets a kink, and they hardly go with h at all."""
     if trial.counters[RESTARTED] and error > 10.0:
         return max(0.02, 1.0 / error)
-    refused = trial.counters[REFUSED]
-    if problem.sizes[NK] or refused == 1:
-        return min(0.9, proposed(error, trial.tolerances[POWER]))
-    return min(0.9, proposed(error, trial.tolerances[POWER] / refused**2)) if refused else 0.9
+    kinks = trial.counters[REFUSED] ** 2 if problem.sizes[NK] == 0 else 1
+    return min(0.9, proposed(error, trial.tolerances[POWER] / kinks)) if kinks else 0.9
 
 
 @lean

@@ -33,8 +33,8 @@ MOST, GROWTHS = 12, 2
 """Iterations, and how many corrections may be larger than the one before."""
 SLOW, LINEAR = 0.3, 1e-6
 """The contraction above which a new matrix is taken, and that below which the matrix of a linear network is believed."""
-UNSEEN, LEAST = 0.1, 1e-9
-"""The contraction of a first correction by a new matrix, and the least that is believed."""
+LEAST = 1e-9
+"""The least contraction that is believed."""
 EPS = 2.220446049250313e-16
 
 
@@ -106,7 +106,7 @@ def _corrected(problem, factor, trial):
     tolerances, counters, u, du = trial.tolerances, trial.counters, trial.u, trial.work[0]
     kept, before, growths = counters[FRESH] == 1, 0.0, 0
     linear = counters[CURVED] == 0 and tolerances[RATE] < LINEAR
-    rate = tolerances[RATE] if linear else UNSEEN
+    rate = tolerances[RATE]
     for iteration in range(MOST):
         spread(problem, trial.g, trial.history, u)
         if kept:
