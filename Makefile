@@ -6,13 +6,18 @@ WORKERS ?= auto
 BIN    := .venv/bin
 READY  := .venv/.installed
 
-.PHONY: run test lint bench docs clean
+.PHONY: run test lint coverage bench docs clean
 
 run: $(READY)
 	$(BIN)/netsim run $(MODEL)
 
 test: lint
 	$(BIN)/python -m pytest -n $(WORKERS)
+
+# which lines of Python the tests run; what numba compiles does not count
+coverage: $(READY)
+	$(BIN)/python -m pip install --quiet --editable '.[coverage]'
+	$(BIN)/python -m pytest -n $(WORKERS) --cov --cov-report=term
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -28,7 +33,7 @@ docs: $(READY)
 	mv docs/components.md.new docs/components.md
 
 clean:
-	rm -rf .venv build dist results .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf .venv build dist results .pytest_cache .ruff_cache .mypy_cache .hypothesis .coverage
 
 # installed again whenever the dependencies change
 $(READY): pyproject.toml

@@ -1,9 +1,11 @@
-"""A buck converter of ideal switches, 100 kHz for 10 ms (models/buck_converter.net): CPU time and error beside ngspice's, in one run.
+"""A buck converter of ideal switches, 100 kHz for 10 ms (models/buck_converter.net): CPU time and error beside
+ngspice's, in one run.
 
-The reference is the exact solution: between switchings the circuit is linear, and its state (coil current, output voltage) is carried over every
-phase by a matrix exponential; where the current ends within a period (behind the first surge) that instant is found by bisection. ngspice has a
-switch with a threshold and a diode of a hundredth of the usual emission coefficient; both programs' times are those of the transient analysis
-alone, ngspice's that of its transient analysis.
+The reference is the exact solution: between switchings the circuit is linear, and its state (coil current, output
+voltage) is carried over every phase by a matrix exponential; where the current ends within a period (behind the first
+surge) that instant is found by bisection. ngspice has a switch with a threshold and a diode of a hundredth of the usual
+emission coefficient; both programs' times are those of the transient analysis alone, ngspice's that of its transient
+analysis.
 """
 
 from __future__ import annotations
@@ -16,7 +18,11 @@ from peers import ngspice_run
 Array = np.ndarray
 SUPPLY, L, C, R, RON, GOFF, PERIOD, SHARE, PERIODS = 12.0, 47e-6, 100e-6, 2.5, 10e-3, 1e-6, 10e-6, 0.42, 1000
 TOLERANCES = (1e-4, 1e-6, 1e-8)
-CIRCUIT = f"""buck converter
+
+
+def circuit(periods: int) -> str:
+    """The converter for ngspice."""
+    return f"""buck converter
 v1 supply 0 {SUPPLY}
 vg gate 0 pulse(0 1 0 1n 1n {SHARE * PERIOD - 1e-9} {PERIOD})
 s1 supply sw gate 0 top
@@ -27,35 +33,44 @@ l1 sw out {L} ic=0
 c1 out 0 {C} ic=0
 r1 out 0 {R}
 .save v(out)
-.tran {PERIOD / 10} {PERIODS * PERIOD} 0 {PERIOD / 10} uic
+.tran {PERIOD / 10} {periods * PERIOD} 0 {PERIOD / 10} uic
 .end
 """
 
 
-def exact() -> Array:
-    """The output voltage at the end of every period, by matrix exponentials of the phases: top closed, diode conducting, neither."""
+def exact(periods: int) -> Array:
+    """The output voltage at the end of every period, by matrix exponentials of the phases: top closed, diode
+    conducting, neither."""
     from scipy.linalg import expm
     from scipy.optimize import brentq
 
     def rates(conductance: float, drive: float) -> Array:
         """d/dt (i, v, 1) where the switched node sees `drive` through a conductance."""
-        return np.array([[-1 / (conductance * L), -1 / L, drive / (conductance * L)], [1 / C, -1 / (R * C), 0.0], [0.0, 0.0, 0.0]])
+        return np.array(
+            [[-1 / (conductance * L), -1 / L, drive / (conductance * L)], [1 / C, -1 / (R * C), 0.0], [0.0, 0.0, 0.0]]
+        )
 
-    on, off, none = rates(1 / RON + GOFF, SUPPLY / RON), rates(1 / RON + GOFF, SUPPLY * GOFF), rates(2 * GOFF, SUPPLY * GOFF)
+    on, off, none = (
+        rates(1 / RON + GOFF, SUPPLY / RON),
+        rates(1 / RON + GOFF, SUPPLY * GOFF),
+        rates(2 * GOFF, SUPPLY * GOFF),
+    )
     rise, fall, rest = expm(on * SHARE * PERIOD), expm(off * (1 - SHARE) * PERIOD), (1 - SHARE) * PERIOD
     state, found = np.array([0.0, 0.0, 1.0]), [0.0]
-    for _ in range(PERIODS):
+    for _ in range(periods):
         state = rise @ state
         after = fall @ state
         if after[0] < SUPPLY * GOFF:  # the diode's own current has ended before
-            ends = brentq(lambda t, state=state: (expm(off * t) @ state)[0] - SUPPLY * GOFF, 0.0, rest, xtol=1e-20, rtol=1e-15)
+            ends = brentq(
+                lambda t, state=state: (expm(off * t) @ state)[0] - SUPPLY * GOFF, 0.0, rest, xtol=1e-20, rtol=1e-15
+            )
             after = expm(none * (rest - ends)) @ expm(off * ends) @ state
         state = after
         found.append(float(state[1]))
     return np.array(found)
 
 
-def netsim_run(rtol: float) -> tuple[Array, float, dict[str, Any]]:
+def netsim_run(rtol: float, periods: int) -> tuple[Array, float, dict[str, Any]]:
     """Output voltage at the ends of periods, CPU seconds of the time loop, and the run's attributes."""
     import netsim
     from netsim.library.files import models_folder
@@ -63,27 +78,38 @@ def netsim_run(rtol: float) -> tuple[Array, float, dict[str, Any]]:
     model = netsim.load(models_folder() / "buck_converter.net")
     best = None
     for _ in range(3):
-        data = model.transient(save=["out.v"], rtol=rtol, stop=PERIODS * PERIOD, sample=PERIOD)
+        data = model.transient(save=["out.v"], rtol=rtol, stop=periods * PERIOD, sample=PERIOD)
         if best is None or data.attrs["loop_cpu_seconds"] < best.attrs["loop_cpu_seconds"]:
             best = data
     assert best is not None and best.attrs["finished"], "the run did not finish"
     return best["out.v"].values, float(best.attrs["loop_cpu_seconds"]), best.attrs
 
 
-def report() -> None:
+def report(periods: int = PERIODS, tolerances: tuple[float, ...] = TOLERANCES) -> None:
     """Print the table."""
-    wanted = exact()
-    print(f"Buck converter of ideal switches, {1e-3 / PERIOD:g} kHz for {PERIODS * PERIOD * 1e3:g} ms, against the exact solution")
+    wanted = exact(periods)
+    print(
+        f"Buck converter of ideal switches, {1e-3 / PERIOD:g} kHz for {periods * PERIOD * 1e3:g} ms, against the exact "
+        "solution"
+    )
     print("                     largest error (V)  CPU (s)   steps   instants of events")
-    for rtol in TOLERANCES:
-        values, cpu, about = netsim_run(rtol)
+    for rtol in tolerances:
+        values, cpu, about = netsim_run(rtol, periods)
         instants = len({line.split("\t")[0] for line in about["event_log"].splitlines()})
-        print(f"  netsim  rtol {rtol:7.0e}  {np.max(np.abs(values - wanted)):15.1e}  {cpu:7.2f}  {about['steps']:6d}   {instants:6d}", flush=True)
+        print(
+            f"  netsim  rtol {rtol:7.0e}  {np.max(np.abs(values - wanted)):15.1e}  {cpu:7.2f}  {about['steps']:6d}   "
+            f"{instants:6d}",
+            flush=True,
+        )
     for reltol in (1e-3, 1e-5):
-        found = ngspice_run(CIRCUIT, reltol)
+        found = ngspice_run(circuit(periods), reltol)
         if found is not None:
-            at = np.interp(np.arange(PERIODS + 1) * PERIOD, found.times, found.signals["v(out)"])
-            print(f"  ngspice reltol {reltol:5.0e}  {np.max(np.abs(at - wanted)):15.1e}  {found.seconds:7.2f}  {len(found.times):6d}", flush=True)
+            at = np.interp(np.arange(periods + 1) * PERIOD, found.times, found.signals["v(out)"])
+            print(
+                f"  ngspice reltol {reltol:5.0e}  {np.max(np.abs(at - wanted)):15.1e}  {found.seconds:7.2f}  "
+                f"{len(found.times):6d}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

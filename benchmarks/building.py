@@ -1,6 +1,7 @@
 """20 000 flat lines (an RC ladder of 10 000 sections) from text to ready to step, stage by stage.
 
-The component types are compiled and cached beforehand (a ladder of 3 sections is run first): what is timed is what grows with the netlist.
+The component types are compiled and cached beforehand (a ladder of 3 sections is run first): what is timed is what
+grows with the netlist.
 """
 
 from __future__ import annotations
@@ -50,14 +51,14 @@ def stages(text: str) -> dict[str, float]:
     return seconds
 
 
-def report() -> None:
+def report(sections: int = SECTIONS, repeats: int = REPEATS) -> None:
     """The best of some runs, stage by stage."""
     import netsim
 
     netsim.load(ladder(3)).run()
-    text = ladder(SECTIONS)
-    runs = [stages(text) for _ in range(REPEATS)]
-    print(f"Building {2 * SECTIONS:,} flat lines, wall seconds (best of {REPEATS})")
+    text = ladder(sections)
+    runs = [stages(text) for _ in range(repeats)]
+    print(f"Building {2 * sections:,} flat lines, wall seconds (best of {repeats})")
     for name in runs[0]:
         print(f"  {name:26} {min(run[name] for run in runs):7.3f}")
 

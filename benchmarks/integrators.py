@@ -1,10 +1,11 @@
 """CPU time at equal accuracy: netsim's adaptive loop beside the codes one would pick otherwise, same problem, same run.
 
-Every program runs at several tolerances; its cost at the wanted error is interpolated between the neighbours (log-log). What is timed is the
-integration alone, in CPU seconds, the best of some runs: netsim's time loop, the call of IDAS, IDA or scipy's Radau once everything is built,
-ngspice's transient analysis. All give as many samples. Problems: an RC ladder (closed form), Andrews' squeezing
-mechanism and the transistor amplifier (Test Set for IVP Solvers 2.4: published ends). Circuits in SPICE's language: benchmarks/spice.py.
-Peers are left out where they are not installed: casadi comes with netsim, `pip install scikit-sundae`, Debian's package ngspice.
+Every program runs at several tolerances; its cost at the wanted error is interpolated between the neighbours (log-log).
+What is timed is the integration alone, in CPU seconds, the best of some runs: netsim's time loop, the call of IDAS, IDA
+or scipy's Radau once everything is built, ngspice's transient analysis. All give as many samples. Problems: an RC
+ladder (closed form), Andrews' squeezing mechanism and the transistor amplifier (Test Set for IVP Solvers 2.4: published
+ends). Circuits in SPICE's language: benchmarks/spice.py. Peers are left out where they are not installed: casadi comes
+with netsim, `pip install scikit-sundae`, Debian's package ngspice.
 """
 
 from __future__ import annotations
@@ -30,23 +31,27 @@ SAMPLES = 100
 LADDER_STOP = 300e-6
 
 
-def netsim_points(model: str, error: Callable[..., float], rtols: Sequence[float], **options: object) -> list[Point]:
+def netsim_points(
+    model: str, error: Callable[..., float], rtols: Sequence[float], repeats: int, **options: object
+) -> list[Point]:
     """Errors and costs of a model's time loop over tolerances."""
     import netsim
 
     loaded, found = netsim.load(model), []
     for rtol in rtols:
-        runs = [loaded.transient(rtol=rtol, **options) for _ in range(REPEATS)]
+        runs = [loaded.transient(rtol=rtol, **options) for _ in range(repeats)]
         found.append((error(runs[0]), min(run.attrs["loop_cpu_seconds"] for run in runs)))
     return found
 
 
-def peer_points(run: Callable[[float], Callable[[], object]], error: Callable[..., float], rtols: Sequence[float]) -> list[Point]:
+def peer_points(
+    run: Callable[[float], Callable[[], object]], error: Callable[..., float], rtols: Sequence[float], repeats: int
+) -> list[Point]:
     """The same for a peer: `run(rtol)` builds, what it returns integrates."""
     found = []
     for rtol in rtols:
         integrate, costs = run(rtol), []
-        for _ in range(REPEATS):
+        for _ in range(repeats):
             began = clock.process_time()
             result = integrate()
             costs.append(clock.process_time() - began)
@@ -85,7 +90,9 @@ def table(title: str, wanted: float, found: dict[str, list[Point]]) -> None:
 
 def published(name: str) -> tuple[list[str], Array]:
     """Signals and their values at the end, from the published solution."""
-    reference = json.loads((Path(__file__).parent / "published" / f"{name}.json").read_text(encoding="utf-8"))["reference"]
+    reference = json.loads((Path(__file__).parent / "published" / f"{name}.json").read_text(encoding="utf-8"))[
+        "reference"
+    ]
     return list(reference), np.array(list(reference.values()))
 
 
@@ -94,7 +101,11 @@ def relative_rms(found: Array, exact: Array) -> float:
     return float(np.max(np.sqrt(np.mean((found - exact) ** 2, axis=0) / np.mean(exact**2, axis=0))))
 
 
-def compare_ladder(n: int = 1_000) -> None:
+def _some(rtols: tuple[float, ...], few: bool) -> tuple[float, ...]:
+    return rtols[:1] if few else rtols
+
+
+def compare_ladder(repeats: int, few: bool, n: int = 1_000) -> None:
     """RC ladder of n sections after a step of its source."""
     times = np.arange(1, SAMPLES + 1) * (LADDER_STOP / SAMPLES)
     exact = ladder_response(n, [n // 2, n], times)
@@ -103,17 +114,21 @@ def compare_ladder(n: int = 1_000) -> None:
     def netsim_error(run: object) -> float:
         return relative_rms(np.column_stack([run[name].values[1:] for name in names]), exact)  # type: ignore[index]
 
-    rtols, found = (3e-2, 1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5), {}
+    rtols, found = _some((3e-2, 1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5), few), {}
     for method in ("radau", "bdf"):
         options = {"stop": LADDER_STOP, "sample": LADDER_STOP / SAMPLES, "method": method, "save": names}
         label = f"netsim, {method}{' (default)' if method == 'radau' else ''}"
-        found[label] = netsim_points(ladder(n, LADDER_STOP, LADDER_STOP / 100), netsim_error, rtols, **options)
+        found[label] = netsim_points(ladder(n, LADDER_STOP, LADDER_STOP / 100), netsim_error, rtols, repeats, **options)
     columns = [n // 2 - 1, n - 1]
-    found["CasADi, IDAS"] = peer_points(ladder_by_casadi(n, times), lambda x: relative_rms(x[:, columns], exact), rtols)
+    found["CasADi, IDAS"] = peer_points(
+        ladder_by_casadi(n, times), lambda x: relative_rms(x[:, columns], exact), rtols, repeats
+    )
     if importlib.util.find_spec("sksundae") is not None:
-        found["scikit-sundae, IDA"] = peer_points(ladder_by_sundae(n, times), lambda x: relative_rms(x[:, columns], exact), rtols)
+        found["scikit-sundae, IDA"] = peer_points(
+            ladder_by_sundae(n, times), lambda x: relative_rms(x[:, columns], exact), rtols, repeats
+        )
     spice = []
-    for reltol in (1e-3, 1e-4, 1e-5, 1e-6):
+    for reltol in _some((1e-3, 1e-4, 1e-5, 1e-6), few):
         answer = ngspice_run(spice_ladder(n, LADDER_STOP, LADDER_STOP / SAMPLES), reltol)
         if answer is not None:
             values = [PchipInterpolator(answer.times, answer.signals[f"v(n{k})"])(times) for k in (n // 2, n)]
@@ -121,7 +136,7 @@ def compare_ladder(n: int = 1_000) -> None:
     table(f"RC ladder, {n:,} sections", 5e-5, found | ({"ngspice": spice} if spice else {}))
 
 
-def compare_andrews() -> None:
+def compare_andrews(repeats: int, few: bool) -> None:
     """Andrews' squeezing mechanism: five digits of the seven angles at 0.03 s."""
     from netsim.library.files import models_folder
 
@@ -131,14 +146,19 @@ def compare_andrews() -> None:
         return float(np.max(np.abs(np.array([float(run[name][-1]) for name in names]) / end - 1.0)))  # type: ignore[index]
 
     model = str(models_folder() / "benchmarks" / "andrews.net")
-    found = {"netsim, radau (default)": netsim_points(model, netsim_error, (1e-4, 3e-5, 1e-5, 3e-6), stop=0.03, sample=0.003, save=names)}
+    rtols = _some((1e-4, 3e-5, 1e-5, 3e-6), few)
+    found = {
+        "netsim, radau (default)": netsim_points(
+            model, netsim_error, rtols, repeats, stop=0.03, sample=0.003, save=names
+        )
+    }
     error = lambda q: float(np.max(np.abs(q[:7] / end - 1.0)))  # noqa: E731
     for fine, label in ((False, "CasADi, IDAS"), (True, "CasADi, IDAS, y tested only")):
-        found[label] = peer_points(andrews_by_casadi(fine), error, (1e-5, 1e-6, 1e-7, 1e-8, 1e-9))
+        found[label] = peer_points(andrews_by_casadi(fine), error, _some((1e-5, 1e-6, 1e-7, 1e-8, 1e-9), few), repeats)
     table("Andrews' squeezing mechanism", 1e-5, found)
 
 
-def compare_amplifier() -> None:
+def compare_amplifier(repeats: int, few: bool) -> None:
     """Two-stage transistor amplifier: eight digits of the eight voltages at 0.2 s."""
     from netsim.library.files import models_folder
 
@@ -148,17 +168,23 @@ def compare_amplifier() -> None:
     def netsim_error(run: object) -> float:
         return float(np.max(np.abs(np.array([float(run[name][-1]) for name in names]) / end - 1.0)))  # type: ignore[index]
 
-    found = {"netsim, radau (default)": netsim_points(str(model), netsim_error, (1e-4, 1e-5, 1e-6, 1e-7), stop=0.2, sample=0.2 / SAMPLES, save=names)}
+    options = {"stop": 0.2, "sample": 0.2 / SAMPLES, "save": names}
+    found = {
+        "netsim, radau (default)": netsim_points(
+            str(model), netsim_error, _some((1e-4, 1e-5, 1e-6, 1e-7), few), repeats, **options
+        )
+    }
     error = lambda y: float(np.max(np.abs(y / end - 1.0)))  # noqa: E731
-    found["scipy, Radau"] = peer_points(amplifier_by_scipy, error, (1e-7, 1e-8, 1e-9, 1e-10))
+    found["scipy, Radau"] = peer_points(amplifier_by_scipy, error, _some((1e-7, 1e-8, 1e-9, 1e-10), few), repeats)
     table("Transistor amplifier", 1e-8, found)
 
 
-def report() -> None:
-    """All tables."""
-    print(f"Integrators at equal accuracy, CPU time of the integration (best of {REPEATS})")
-    for compare in (compare_ladder, compare_andrews, compare_amplifier):
-        compare()
+def report(sections: int = 1_000, repeats: int = REPEATS, few: bool = False) -> None:
+    """All tables; `few` leaves out all tolerances but the first of each program."""
+    print(f"Integrators at equal accuracy, CPU time of the integration (best of {repeats})")
+    compare_ladder(repeats, few, sections)
+    compare_andrews(repeats, few)
+    compare_amplifier(repeats, few)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
 """CPU time of one Newton iteration on RC ladders, netsim's time loop beside ngspice's, on one netlist, in one run.
 
-The plain ladder is linear: netsim keeps its factor, so an iteration is a residual and a solve. The diode ladder is nonlinear: the
-column `factor` counts the iterations in which the matrix was evaluated and factorised anew. ngspice loads and factorises in every
-iteration; its figure is the CPU time of the analysis over its iterations. Both save two nodes at every step. netsim's time is that of
-the time loop alone (steps, samples, energy account): compilation, start and the search for pivots are not in it.
+The plain ladder is linear: netsim keeps its factor, so an iteration is a residual and a solve. The diode ladder is
+nonlinear: the column `factor` counts the iterations in which the matrix was evaluated and factorised anew. ngspice
+loads and factorises in every iteration; its figure is the CPU time of the analysis over its iterations. Both save two
+nodes at every step. netsim's time is that of the time loop alone (steps, samples, energy account): compilation, start
+and the search for pivots are not in it.
 """
 
 from __future__ import annotations
@@ -30,14 +31,14 @@ class Cost:
     factorisations: float = math.nan
 
 
-def netsim_cost(n: int, steps: int, diodes: bool) -> Cost:
+def netsim_cost(n: int, steps: int, diodes: bool, repeats: int = REPEATS) -> Cost:
     """The best of some runs, each timed from its first block of steps (16 of them) to its last."""
     import netsim
 
     step = STOP / steps
     model = netsim.load(ladder(n, STOP, step, diodes))
     found = []
-    for _ in range(REPEATS):
+    for _ in range(repeats):
         marks: list[tuple[int, float]] = []
 
         def mark(fraction: float, time: float, done: int, marks: list[tuple[int, float]] = marks) -> None:
@@ -46,7 +47,9 @@ def netsim_cost(n: int, steps: int, diodes: bool) -> Cost:
         run = model.transient(mark, save=[f"n{n // 2}.v", f"n{n}.v"], stop=STOP, step=step, method="euler").attrs
         (first, began), (last, ended) = marks[0], marks[-1]
         per_step = run["iterations"] / run["steps"]
-        found.append(Cost((ended - began) / ((last - first) * per_step) * 1e6, per_step, run["factorisations"] / run["steps"]))
+        found.append(
+            Cost((ended - began) / ((last - first) * per_step) * 1e6, per_step, run["factorisations"] / run["steps"])
+        )
     return min(found, key=lambda cost: cost.microseconds)
 
 
@@ -63,13 +66,16 @@ def growth_exponent(costs: dict[int, Cost]) -> float:
     return sum((a - x) * (b - y) for a, b in points) / sum((a - x) ** 2 for a, _ in points)
 
 
-def compare(diodes: bool) -> None:
+def compare(diodes: bool, sizes: dict[int, int], repeats: int) -> None:
     """One table: a row for each size, and the growth exponents."""
     ours: dict[int, Cost] = {}
     theirs: dict[int, Cost] = {}
-    print(f"  {'sections':>9} {'us/iteration':>13} {'per step':>9} {'factor':>7} {'ngspice us':>11} {'per step':>9} {'ratio':>6}")
-    for n, steps in SIZES.items():
-        own, other = netsim_cost(n, steps, diodes), ngspice_cost(n, steps, diodes)
+    print(
+        f"  {'sections':>9} {'us/iteration':>13} {'per step':>9} {'factor':>7} {'ngspice us':>11} {'per step':>9} "
+        f"{'ratio':>6}"
+    )
+    for n, steps in sizes.items():
+        own, other = netsim_cost(n, steps, diodes, repeats), ngspice_cost(n, steps, diodes)
         ours[n] = own
         line = f"  {n:9,} {own.microseconds:13.2f} {own.iterations:9.2f} {own.factorisations:7.2f}"
         if other is not None:
@@ -78,15 +84,22 @@ def compare(diodes: bool) -> None:
         print(line, flush=True)
     large = {n: cost for n, cost in ours.items() if n >= 100}
     print(f"  growth with n (100 and up): netsim n^{growth_exponent(large):.2f}", end="")
-    print(f", ngspice n^{growth_exponent({n: c for n, c in theirs.items() if n >= 100}):.2f}" if theirs else "; ngspice is not installed: no ratio")
+    print(
+        f", ngspice n^{growth_exponent({n: c for n, c in theirs.items() if n >= 100}):.2f}"
+        if theirs
+        else "; ngspice is not installed: no ratio"
+    )
 
 
-def report() -> None:
+def report(sizes: dict[int, int] = SIZES, repeats: int = REPEATS) -> None:
     """Both tables."""
     print("Newton iterations, CPU time in the time loop (implicit Euler; ngspice: trapezoidal, its default)")
-    for diodes, title in ((False, "plain RC ladder (linear)"), (True, "RC ladder with a diode at every node (nonlinear)")):
+    for diodes, title in (
+        (False, "plain RC ladder (linear)"),
+        (True, "RC ladder with a diode at every node (nonlinear)"),
+    ):
         print(f" {title}")
-        compare(diodes)
+        compare(diodes, sizes, repeats)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
-"""Newmark's method on the inverse problem of Gevorkyan 2022 (25 s, four driven joints, two flexible links): iterations, time, error of every variant.
+"""Newmark's method on the inverse problem of Gevorkyan 2022 (25 s, four driven joints, two flexible links): iterations,
+time, error of every variant.
 
-`exact` is the whole iteration matrix, `reduced` the mass matrix with stiffness and damping of the elastic blocks (the paper's fig. 4), `mass` the
-mass matrix alone; beta = 0 is explicit, with gamma = 1/2 and with gamma = 0, the member the paper calls explicit. The error is the largest of dX,
-of its peak, against the explicit method of order 8 at rtol 1e-11. Times are CPU seconds of the compiled loop, the best of three. With Exudyn
-installed the same manipulator runs there as a kinematic tree of rigid segments (`exudyn_tree`), the nearest thing it has in joint coordinates.
+`exact` is the whole iteration matrix, `reduced` the mass matrix with stiffness and damping of the elastic blocks (the
+paper's fig. 4), `mass` the mass matrix alone; beta = 0 is explicit, with gamma = 1/2 and with gamma = 0, the member the
+paper calls explicit. The error is the largest of dX, of its peak, against the explicit method of order 8 at rtol 1e-11.
+Times are CPU seconds of the compiled loop, the best of three. With Exudyn installed the same manipulator runs there as
+a kinematic tree of rigid segments (`exudyn_tree`), the nearest thing it has in joint coordinates.
 """
 
 from __future__ import annotations
@@ -36,8 +38,9 @@ def run(line: str) -> Any:
 
 
 def exudyn_tree(step: float) -> float | None:
-    """CPU seconds of Exudyn's implicit trapezoidal rule on the manipulator as a kinematic tree, each flexible link rigid segments with elastic hinges
-    in both planes, driven by stiff springs towards the motions; None where it is not installed."""
+    """CPU seconds of Exudyn's implicit trapezoidal rule on the manipulator as a kinematic tree, each flexible link
+    rigid segments with elastic hinges in both planes, driven by stiff springs towards the motions; None where it is not
+    installed."""
     try:
         import exudyn
         from exudyn.robotics import Robot, RobotBase, RobotLink, RobotTool
@@ -60,7 +63,15 @@ def exudyn_tree(step: float) -> float | None:
         inertia = np.diag([1e-4, mass * length**2 / 12 + 1e-4, mass * length**2 / 12 + 1e-4])
         control = (1e7, 1e4) if turn else (spring, 1e-3 * spring)
         robot.AddLink(
-            RobotLink(mass=mass, COM=[length / 2, 0, 0], inertia=inertia, localHT=np.eye(4), preHT=place, jointType=kind, PDcontrol=control)
+            RobotLink(
+                mass=mass,
+                COM=[length / 2, 0, 0],
+                inertia=inertia,
+                localHT=np.eye(4),
+                preHT=place,
+                jointType=kind,
+                PDcontrol=control,
+            )
         )
 
     add("Ry", shift(0), 6.35937, 0.3, turn=np.pi / 2)
@@ -107,13 +118,18 @@ def exudyn_tree(step: float) -> float | None:
     return seconds
 
 
-def report() -> None:
+def report(steps: tuple[float, ...] = STEPS, repeats: int = 3, peer_step: float = 0.01, finest: float = 1e-11) -> None:
     """The table of variants and steps."""
-    exact = run("recursion(stop = T, rtol = 1e-11, sample = 0.1 s)").series("dX")
-    print("Newmark on the manipulator of Gevorkyan 2022, 25 s: iterations per step, CPU seconds, error of dX of its peak")
-    for step in STEPS:
+    exact = run(f"recursion(stop = T, rtol = {finest:g}, sample = 0.1 s)").series("dX")
+    print(
+        "Newmark on the manipulator of Gevorkyan 2022, 25 s: iterations per step, CPU seconds, error of dX of its peak"
+    )
+    for step in steps:
         for name, options in VARIANTS:
-            runs = [run(f"recursion(stop = T, step = {1000 * step:g} ms, sample = 0.1 s, {options})") for _ in range(3)]
+            runs = [
+                run(f"recursion(stop = T, step = {1000 * step:g} ms, sample = 0.1 s, {options})")
+                for _ in range(repeats)
+            ]
             found = runs[0]
             seconds = min(r.attributes["loop_seconds"] for r in runs)
             if not found.finished or not np.abs(found.series("dX")).max() < 1:
@@ -122,8 +138,12 @@ def report() -> None:
             error = np.abs(found.series("dX") - exact).max() / np.abs(exact).max()
             each = found.attributes["iterations"] / found.attributes["steps"]
             print(f"  h = {step:5g} s  {name:22} {each:5.1f} {seconds:9.4f} s {100 * error:8.3f} %", flush=True)
-    other = exudyn_tree(0.01)
-    print(f"  h =  0.01 s  Exudyn kinematic tree  {other:15.4f} s" if other else "  Exudyn is not installed (pip install exudyn)")
+    other = exudyn_tree(peer_step)
+    print(
+        f"  h = {peer_step:5g} s  Exudyn kinematic tree  {other:15.4f} s"
+        if other
+        else "  Exudyn is not installed (pip install exudyn)"
+    )
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """The same problems for other programs: CasADi's IDAS, scikit-sundae's IDA, scipy's Radau, ngspice.
 
-Each function of a tolerance builds and returns what is timed, a call without arguments that gives values: samples of all states, or those at the end.
-Andrews' equations are those of Hairer and Wanner (Solving Ordinary Differential Equations II, sec. VII.7), with the constraints of the positions
-differentiated twice: index 1, as IDAS needs it.
+Each function of a tolerance builds and returns what is timed, a call without arguments that gives values: samples of
+all states, or those at the end. Andrews' equations are those of Hairer and Wanner (Solving Ordinary Differential
+Equations II, sec. VII.7), with the constraints of the positions differentiated twice: index 1, as IDAS needs it.
 """
 
 from __future__ import annotations
@@ -25,12 +25,37 @@ Integrate = Callable[[], Array]
 ANDREWS = {
     "m1": 0.04325, "m2": 0.00365, "m3": 0.02373, "m4": 0.00706, "m5": 0.0705, "m6": 0.00706, "m7": 0.05498,
     "I1": 2.194e-6, "I2": 4.41e-7, "I3": 5.255e-6, "I4": 5.667e-7, "I5": 1.169e-5, "I6": 5.667e-7, "I7": 1.912e-5,
-    "xa": -0.06934, "ya": -0.00227, "xb": -0.03635, "yb": 0.03273, "xc": 0.014, "yc": 0.072, "c0": 4530.0, "l0": 0.07785, "mom": 0.033,
-    "d": 0.028, "da": 0.0115, "e": 0.02, "ea": 0.01421, "rr": 0.007, "ra": 0.00092, "ss": 0.035, "sa": 0.01874, "sb": 0.01043, "sc": 0.018,
-    "sd": 0.02, "ta": 0.02308, "tb": 0.00916, "u": 0.04, "ua": 0.01228, "ub": 0.00449, "zf": 0.02, "zt": 0.04, "fa": 0.01421,
+    "xa": -0.06934, "ya": -0.00227, "xb": -0.03635, "yb": 0.03273, "xc": 0.014, "yc": 0.072, "c0": 4530.0,
+    "l0": 0.07785, "mom": 0.033,
+    "d": 0.028, "da": 0.0115, "e": 0.02, "ea": 0.01421, "rr": 0.007, "ra": 0.00092, "ss": 0.035, "sa": 0.01874,
+    "sb": 0.01043, "sc": 0.018,
+    "sd": 0.02, "ta": 0.02308, "tb": 0.00916, "u": 0.04, "ua": 0.01228, "ub": 0.00449, "zf": 0.02, "zt": 0.04,
+    "fa": 0.01421,
 }  # fmt: skip
-ANDREWS_START = [-0.06171389001427645, 0.0, 0.45527981916307037, 0.22266839016588588, 0.48736497954384256, -0.22266839016588588, 1.2305474445498212]
-ANDREWS_RATES = [14222.443919954114, -10666.832939965585, 0.0, 0.0, 0.0, 0.0, 0.0, 98.56687039624109, -6.122688344255662, 0.0, 0.0, 0.0, 0.0]
+ANDREWS_START = [
+    -0.06171389001427645,
+    0.0,
+    0.45527981916307037,
+    0.22266839016588588,
+    0.48736497954384256,
+    -0.22266839016588588,
+    1.2305474445498212,
+]
+ANDREWS_RATES = [
+    14222.443919954114,
+    -10666.832939965585,
+    0.0,
+    0.0,
+    0.0,
+    0.0,
+    0.0,
+    98.56687039624109,
+    -6.122688344255662,
+    0.0,
+    0.0,
+    0.0,
+    0.0,
+]
 """Accelerations and multipliers at the start."""
 
 
@@ -44,7 +69,9 @@ def ladder_by_casadi(n: int, times: Array) -> Callable[[float], Integrate]:
     rates = (current - ca.vertcat(current[1:], 0)) / (CAPACITANCE / n)
 
     def build(rtol: float) -> Integrate:
-        solver = ca.integrator("ladder", "idas", {"x": v, "t": t, "ode": rates}, 0.0, list(times), {"reltol": rtol, "abstol": rtol})
+        solver = ca.integrator(
+            "ladder", "idas", {"x": v, "t": t, "ode": rates}, 0.0, list(times), {"reltol": rtol, "abstol": rtol}
+        )
         return lambda: np.array(solver(x0=np.zeros(n))["xf"]).T
 
     return build
@@ -70,7 +97,8 @@ def ladder_by_sundae(n: int, times: Array) -> Callable[[float], Integrate]:
 
 
 def andrews_by_casadi(states_only: bool) -> Callable[[float], Integrate]:
-    """The seven angles and their rates at 0.03 s by IDAS; `states_only`: accelerations and multipliers are left out of its error test."""
+    """The seven angles and their rates at 0.03 s by IDAS; `states_only`: accelerations and multipliers are left out of
+    its error test."""
     import casadi as ca
 
     q, v, a, force = ca.SX.sym("q", 7), ca.SX.sym("v", 7), ca.SX.sym("a", 7), ca.SX.sym("l", 6)
@@ -129,7 +157,8 @@ def _andrews_equations(ca: Any, q: Any, v: Any) -> tuple[Any, Any, Any]:
 
 
 def amplifier_by_scipy(rtol: float) -> Integrate:
-    """The eight voltages at 0.2 s by scipy's Radau on the five capacitor voltages: y2 and y5 follow from them by Wright's omega function."""
+    """The eight voltages at 0.2 s by scipy's Radau on the five capacitor voltages: y2 and y5 follow from them by
+    Wright's omega function."""
     from scipy.integrate import solve_ivp
     from scipy.special import wrightomega
 
@@ -138,7 +167,8 @@ def amplifier_by_scipy(rtol: float) -> Integrate:
     late = [np.log((1 - alpha) * beta / (gk * vt)) for gk in g]
 
     def voltages(t: float, u: Array) -> tuple[Array, Array, Array]:
-        """Nodes, and both transistors' currents: G y + (1 - alpha) beta exp((y - emitter)/vt) = c solved for y at either base."""
+        """Nodes, and both transistors' currents: G y + (1 - alpha) beta exp((y - emitter)/vt) = c solved for y at
+        either base."""
         base, control, before = [], [], 0.0
         feed = ((u[0] + 0.1 * np.sin(200 * np.pi * t)) / r0 + bias / r, u[2] / r + 2 * bias / r)
         for k, emitter in enumerate((u[1], u[3])):
@@ -170,8 +200,8 @@ def amplifier_by_scipy(rtol: float) -> Integrate:
 
 
 class Spice(NamedTuple):
-    """A transient analysis by ngspice: instants, signals by their names, CPU seconds of one analysis and of what comes before it (start,
-    reading), Newton iterations and accepted points."""
+    """A transient analysis by ngspice: instants, signals by their names, CPU seconds of one analysis and of what comes
+    before it (start, reading), Newton iterations and accepted points."""
 
     times: Array
     signals: dict[str, Array]
@@ -184,10 +214,13 @@ class Spice(NamedTuple):
 def ngspice_run(circuit: str, reltol: float | None = None) -> Spice | None:
     """The circuit's `.tran` line, run often enough in one process to be timed; None where there is no ngspice.
 
-    CPU time is the process' own, less that of a process that only reads the circuit: what ngspice calls its analysis time is time on the clock."""
+    CPU time is the process' own, less that of a process that only reads the circuit: what ngspice calls its analysis
+    time is time on the clock."""
     if shutil.which("ngspice") is None:
         return None
-    text = re.sub(r"\breltol=\S+", "", re.sub(r"^\.end\s*$", "", circuit, flags=re.MULTILINE | re.IGNORECASE), flags=re.IGNORECASE)
+    text = re.sub(
+        r"\breltol=\S+", "", re.sub(r"^\.end\s*$", "", circuit, flags=re.MULTILINE | re.IGNORECASE), flags=re.IGNORECASE
+    )
     text += f".options acct noinit{'' if reltol is None else f' reltol={reltol}'}\n"
     with tempfile.TemporaryDirectory() as folder:
         before = min(_ngspice(text, folder, 0)[0] for _ in range(3))
@@ -199,7 +232,9 @@ def ngspice_run(circuit: str, reltol: float | None = None) -> Spice | None:
         head, _, body = Path(folder, "circuit.raw").read_bytes().partition(b"Binary:\n")
     names = re.findall(r"^\t\d+\t(\S+)", head.decode(), re.MULTILINE)
     values = np.frombuffer(body, float).reshape(-1, len(names))
-    iterations, points = (float(re.findall(rf"^{name} = ([\d.eE+-]+)", said, re.MULTILINE)[-1]) / runs for name in ACCOUNT)
+    iterations, points = (
+        float(re.findall(rf"^{name} = ([\d.eE+-]+)", said, re.MULTILINE)[-1]) / runs for name in ACCOUNT
+    )
     return Spice(values[:, 0], dict(zip(names[1:], values.T[1:])), seconds, before, iterations, points)
 
 

@@ -21,6 +21,23 @@ import startup
 import superelements
 import tripod
 
+TOPICS = (
+    startup,
+    building,
+    memory,
+    ladder,
+    spice,
+    integrators,
+    buck,
+    cmos,
+    tripod,
+    chain,
+    recursion,
+    arm,
+    superelements,
+    newmark,
+)
+
 
 def machine_description() -> str:
     """Processor, cores, system and versions."""
@@ -30,17 +47,22 @@ def machine_description() -> str:
 
     cpuinfo = Path("/proc/cpuinfo")
     names = (
-        [line.partition(":")[2].strip() for line in cpuinfo.read_text().splitlines() if line.startswith("model name")] if cpuinfo.is_file() else []
+        [line.partition(":")[2].strip() for line in cpuinfo.read_text().splitlines() if line.startswith("model name")]
+        if cpuinfo.is_file()
+        else []
     )
     processor = names[0] if names else platform.processor() or platform.machine()
-    versions = f"Python {platform.python_version()}, numpy {numpy.__version__}, scipy {scipy.__version__}, numba {numba.__version__}"
+    versions = (
+        f"Python {platform.python_version()}, numpy {numpy.__version__}, scipy {scipy.__version__}, numba "
+        f"{numba.__version__}"
+    )
     return f"{processor}, {os.cpu_count()} cores, {platform.system()}; {versions}"
 
 
 def main() -> None:
     """Print every table."""
     print(machine_description())
-    for topic in (startup, building, memory, ladder, spice, integrators, buck, cmos, tripod, chain, recursion, arm, superelements, newmark):
+    for topic in TOPICS:
         print(flush=True)
         topic.report()
 

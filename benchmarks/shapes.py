@@ -1,4 +1,5 @@
-"""Shape functions of the manipulator of Gevorkyan 2022: slowest frequency with locked joints, peaks of deflection and torque by family and number.
+"""Shape functions of the manipulator of Gevorkyan 2022: slowest frequency with locked joints, peaks of deflection and
+torque by family and number.
 
     python benchmarks/shapes.py [--figure docs/shapes.png]
 
@@ -52,23 +53,22 @@ def frequency(model: Any) -> float:
     return float(np.sqrt(eigh(stiffness[at], crba(tree, neutral(tree))[at], eigvals_only=True)[0]))
 
 
-def main() -> None:
+def report(figure: str = "", choices: tuple[tuple[str, int], ...] = CHOICES) -> None:
     """Print the table; draw the figure where asked."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--figure", help="file to draw the tip's deflections into")
-    chosen = parser.parse_args()
     print("| shapes | functions | slowest, rad/s | dX m | dY m | dZ m | G1 N.m |")
     print("|---|---|---|---|---|---|---|")
     runs = {}
-    for choice in CHOICES:
+    for choice in choices:
         model = manipulator(*choice)
         run = runs[choice] = model.run()[0]
         peaks = [np.abs(run.series(name)).max() for name in ("dX", "dY", "dZ", "G1")]
         print(
-            f"| {choice[0]} | {choice[1]} | {frequency(model):.4f} | {peaks[0]:.5f} | {peaks[1]:.5f} | {peaks[2]:.5f} | {peaks[3]:.1f} |", flush=True
+            f"| {choice[0]} | {choice[1]} | {frequency(model):.4f} | {peaks[0]:.5f} | {peaks[1]:.5f} | {peaks[2]:.5f} "
+            f"| {peaks[3]:.1f} |",
+            flush=True,
         )
-    if chosen.figure:
-        draw(runs, chosen.figure)
+    if figure:
+        draw(runs, figure)
 
 
 def draw(runs: dict[tuple[str, int], Any], file: str) -> None:
@@ -91,4 +91,6 @@ def draw(runs: dict[tuple[str, int], Any], file: str) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--figure", default="", help="file to draw the tip's deflections into")
+    report(parser.parse_args().figure)

@@ -1,8 +1,10 @@
-"""Time of the mixed problem of dynamics against the number of links, by how many links are condensed into a superelement.
+"""Time of the mixed problem of dynamics against the number of links, by how many links are condensed into a
+superelement.
 
-H. A. Gevorkyan, Proc. NAS RA and NPUA, 2017, fig. 6 (there 1 to 4 links): one link in each superelement is the method without inversion of the mass
-matrix, O(n) (the paper's line 1); all links in one is the mass matrix and its factorisation by LAPACK, O(n^2) to O(n^3) (its curve 2). Half of the
-joints have known motions. The arm is that of models/manipulators/gevorkyan2017.net. With --figure FILE the table is drawn.
+H. A. Gevorkyan, Proc. NAS RA and NPUA, 2017, fig. 6 (there 1 to 4 links): one link in each superelement is the method
+without inversion of the mass matrix, O(n) (the paper's line 1); all links in one is the mass matrix and its
+factorisation by LAPACK, O(n^2) to O(n^3) (its curve 2). Half of the joints have known motions. The arm is that of
+models/manipulators/gevorkyan2017.net. With --figure FILE the table is drawn.
 """
 
 from __future__ import annotations
@@ -56,7 +58,7 @@ def repeat_condensed(t, q, v, known, motion, wrenches, cut, count):  # type: ign
     return a
 
 
-def measured(n: int, size: int) -> float:
+def measured(n: int, size: int, budget: float = BUDGET) -> float:
     """Microseconds of CPU for one solution, the best of three measurements."""
     tree = arm(n)
     rng = np.random.default_rng(n)
@@ -67,7 +69,7 @@ def measured(n: int, size: int) -> float:
     work(tree.flat, *state, cut, 1)
     began = clock.process_time()
     work(tree.flat, *state, cut, 3)
-    count = max(1, int(BUDGET / max((clock.process_time() - began) / 3, 1e-7)))
+    count = max(1, int(budget / max((clock.process_time() - began) / 3, 1e-7)))
     found = []
     for _ in range(3):
         began = clock.process_time()
@@ -76,27 +78,27 @@ def measured(n: int, size: int) -> float:
     return 1e6 * min(found)
 
 
-def table() -> np.ndarray:
+def table(sizes: tuple[int, ...], budget: float) -> np.ndarray:
     """Microseconds (sizes, parts)."""
-    return np.array([[measured(n, size) for size in PARTS] for n in SIZES])
+    return np.array([[measured(n, size, budget) for size in PARTS] for n in sizes])
 
 
-def report(figure: str = "") -> None:
+def report(figure: str = "", sizes: tuple[int, ...] = SIZES, budget: float = BUDGET) -> None:
     """Print the table and the growth of each column from 64 links on; draw it where a file is named."""
     names = [f"{size} links" if size > 1 else "1 link" if size else "all links" for size in PARTS]
     print("Mixed problem, microseconds of CPU by links in a superelement")
     print(f"  {'links':>6}" + "".join(f" {name:>12}" for name in names))
-    found = table()
-    for n, row in zip(SIZES, found):
+    found = table(sizes, budget)
+    for n, row in zip(sizes, found):
         print(f"  {n:6}" + "".join(f" {time:12.2f}" for time in row), flush=True)
-    large = np.array(SIZES) >= 64
-    growth = [np.polyfit(np.log(np.array(SIZES)[large]), np.log(column[large]), 1)[0] for column in found.T]
+    large = np.array(sizes) >= 64
+    growth = [np.polyfit(np.log(np.array(sizes)[large]), np.log(column[large]), 1)[0] for column in found.T]
     print("  growth" + "".join(f" {'n^' + format(g, '.2f'):>12}" for g in growth))
     if figure:
-        draw(figure, names, found)
+        draw(figure, sizes, names, found)
 
 
-def draw(figure: str, names: list[str], found: np.ndarray) -> None:
+def draw(figure: str, sizes: tuple[int, ...], names: list[str], found: np.ndarray) -> None:
     """The table as curves, logarithmic in both directions."""
     import matplotlib
 
@@ -105,7 +107,7 @@ def draw(figure: str, names: list[str], found: np.ndarray) -> None:
 
     _, axes = pyplot.subplots(figsize=(6, 4))
     for name, column in zip(names, found.T):
-        axes.loglog(SIZES, column, "o-", markersize=3, label=name)
+        axes.loglog(sizes, column, "o-", markersize=3, label=name)
     axes.set_xlabel("links")
     axes.set_ylabel("time of one solution, us")
     axes.legend(title="in a superelement")

@@ -1,9 +1,10 @@
 """Stage 1 of the tripod (30 s, h = 10 ms: 3 000 steps), netsim beside Exudyn, CPU time per step in one run.
 
-Exudyn is an optional peer (`pip install exudyn`). Its model is the same machine: eight rigid bodies in redundant coordinates, the same joints,
-the same bells; the largest difference of the two markers is printed, and that of the forces. Exudyn integrates by generalized-alpha (spectral
-radius 0.8), once with its defaults (full Newton, dense matrix, Python functions for the bells) and once with the settings that make it fastest
-here (modified Newton, sparse matrix, symbolic functions). netsim's time is that of its time loop, Exudyn's that of its solver call.
+Exudyn is an optional peer (`pip install exudyn`). Its model is the same machine: eight rigid bodies in redundant
+coordinates, the same joints, the same bells; the largest difference of the two markers is printed, and that of the
+forces. Exudyn integrates by generalized-alpha (spectral radius 0.8), once with its defaults (full Newton, dense matrix,
+Python functions for the bells) and once with the settings that make it fastest here (modified Newton, sparse matrix,
+symbolic functions). netsim's time is that of its time loop, Exudyn's that of its solver call.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-STEPS, STOP = 3_000, 30.0
+STEPS, STEP = 3_000, 10e-3
 REPEATS = 3
 AMPLITUDES, AT, WIDTH = (0.03, 0.045, 0.06), 15.0, 4.0
 REST = math.exp(-((AT / WIDTH) ** 2))
@@ -36,52 +37,57 @@ class Run:
     forces: np.ndarray
 
 
-def netsim_run(forces: str) -> Run:
+def netsim_run(forces: str, steps: int, repeats: int) -> Run:
     """The best of some runs, each timed from its first block of steps to its last."""
     import netsim
     from netsim.library.files import models_folder
 
     model = netsim.load(models_folder() / "tripod" / "stage1.net")
     costs = []
-    for _ in range(REPEATS):
+    for _ in range(repeats):
         marks: list[tuple[int, float]] = []
 
         def mark(fraction: float, time: float, done: int, marks: list[tuple[int, float]] = marks) -> None:
             marks.append((done, clock.process_time()))
 
-        result = model.transient(mark, stop=STOP, step=STOP / STEPS, method="euler", forces=forces)
+        result = model.transient(mark, stop=steps * STEP, step=STEP, method="euler", forces=forces)
         (first, began), (last, ended) = marks[0], marks[-1]
         costs.append((ended - began) / (last - first) * 1e6)
-    marker, force = (np.array([result[name].values for name in names]).T for names in (("M.x", "M.y", "M.z"), ("A.F", "B.F", "C.F")))
+    marker, force = (
+        np.array([result[name].values for name in names]).T for names in (("M.x", "M.y", "M.z"), ("A.F", "B.F", "C.F"))
+    )
     return Run(min(costs), result.attrs["iterations"] / result.attrs["steps"], marker, force)
 
 
-def exudyn_run(fastest: bool) -> Run:
+def exudyn_run(fastest: bool, steps: int, repeats: int) -> Run:
     """The same by Exudyn. The solver call holds its steps, its sensors and its initial accelerations."""
     import exudyn as exu
 
     costs = []
-    for _ in range(REPEATS):
+    for _ in range(repeats):
         mbs, sensors, _alive = exudyn_machine(exu, fastest)
         settings = exu.SimulationSettings()
-        settings.timeIntegration.numberOfSteps = STEPS
-        settings.timeIntegration.endTime = STOP
+        settings.timeIntegration.numberOfSteps = steps
+        settings.timeIntegration.endTime = steps * STEP
         settings.timeIntegration.verboseMode = 0
         settings.timeIntegration.generalizedAlpha.spectralRadius = 0.8
         settings.timeIntegration.newton.useModifiedNewton = fastest
-        settings.linearSolver.solverType = exu.LinearSolverType.EigenSparse if fastest else exu.LinearSolverType.EXUdense
+        settings.linearSolver.solverType = (
+            exu.LinearSolverType.EigenSparse if fastest else exu.LinearSolverType.EXUdense
+        )
         settings.solution.file.write = False
-        settings.solution.sensors.writePeriod = STOP / STEPS
+        settings.solution.sensors.writePeriod = STEP
         began = clock.process_time()
         mbs.SolveDynamic(settings)
-        costs.append((clock.process_time() - began) / STEPS * 1e6)
-    iterations = mbs.sys["dynamicSolver"].it.newtonStepsCount / STEPS
+        costs.append((clock.process_time() - began) / steps * 1e6)
+    iterations = mbs.sys["dynamicSolver"].it.newtonStepsCount / steps
     marker, *forces = (np.asarray(mbs.GetSensorStoredData(sensor))[:, 1:] for sensor in sensors)
     return Run(min(costs), iterations, marker, -np.column_stack([force[:, 0] for force in forces]))
 
 
 def exudyn_machine(exu: Any, symbolic: bool) -> tuple[Any, list[Any], list[Any]]:
-    """The assembled system, its sensors (marker; forces along the rods A, B, C), and what must stay alive while it runs."""
+    """The assembled system, its sensors (marker; forces along the rods A, B, C), and what must stay alive while it
+    runs."""
     from exudyn import itemInterface as item
     from exudyn.rigidBodyUtilities import RotationMatrix2RotXYZ
 
@@ -100,7 +106,10 @@ def exudyn_machine(exu: Any, symbolic: bool) -> tuple[Any, list[Any], list[Any]]
     def joint(a: Any, b: Any, axes: list[int], **more: Any) -> Any:
         return mbs.AddObject(item.ObjectJointGeneric(markerNumbers=[a, b], constrainedAxes=axes, **more))
 
-    slide, cardan = [0, 1, 1, 1, 1, 1], [1, 1, 1, 1, 0, 0]  # cardan: y of the first marker stays normal to z of the second
+    slide, cardan = (
+        [0, 1, 1, 1, 1, 1],
+        [1, 1, 1, 1, 0, 0],
+    )  # cardan: y of the first marker stays normal to z of the second
     centre = np.array([0.1922, 0.0, 0.0])
     platform = body(4.9, [0.087817, 0.044385, 0.044385], centre, np.eye(3))
     guided = body(0.073, [0.771e-6, 129e-6, 129e-6], centre / 2, np.eye(3))
@@ -119,23 +128,44 @@ def exudyn_machine(exu: Any, symbolic: bool) -> tuple[Any, list[Any], list[Any]]
         ends = at(left, [length - 0.0875, 0, 0]), at(right, [0.0905, 0, 0])
         joint(*ends, slide)
         mbs.AddObject(item.ObjectJointSpherical(markerNumbers=[ends[1], at(platform, 0.095 * out)]))
-        damper = {"referenceLength": length, "stiffness": 0, "damping": 0.02}  # along the rod: the rate of its length is that of its elongation
-        mbs.AddObject(item.ObjectConnectorSpringDamper(markerNumbers=[at(ground, foot), at(platform, 0.095 * out)], **damper))
+        damper = {
+            "referenceLength": length,
+            "stiffness": 0,
+            "damping": 0.02,
+        }  # along the rod: the rate of its length is that of its elongation
+        mbs.AddObject(
+            item.ObjectConnectorSpringDamper(markerNumbers=[at(ground, foot), at(platform, 0.095 * out)], **damper)
+        )
         bell = exudyn_bell(exu, mbs, symbolic)
         alive += bell
-        law = {"offsetUserFunction": bell[0], "offsetUserFunction_t": bell[1], "offsetUserFunctionParameters": [amplitude, 0, 0, 0, 0, 0]}
+        law = {
+            "offsetUserFunction": bell[0],
+            "offsetUserFunction_t": bell[1],
+            "offsetUserFunctionParameters": [amplitude, 0, 0, 0, 0, 0],
+        }
         drives.append(joint(*ends, [1, 0, 0, 0, 0, 0], **law))
     stored = {"storeInternal": True}
     sensors = [
-        mbs.AddSensor(item.SensorBody(bodyNumber=platform, localPosition=[0.17, 0, 0], outputVariableType=exu.OutputVariableType.Position, **stored))
+        mbs.AddSensor(
+            item.SensorBody(
+                bodyNumber=platform,
+                localPosition=[0.17, 0, 0],
+                outputVariableType=exu.OutputVariableType.Position,
+                **stored,
+            )
+        )
     ]
-    sensors += [mbs.AddSensor(item.SensorObject(objectNumber=d, outputVariableType=exu.OutputVariableType.ForceLocal, **stored)) for d in drives]
+    sensors += [
+        mbs.AddSensor(item.SensorObject(objectNumber=d, outputVariableType=exu.OutputVariableType.ForceLocal, **stored))
+        for d in drives
+    ]
     mbs.Assemble()
     return mbs, sensors, alive
 
 
 def exudyn_bell(exu: Any, mbs: Any, symbolic: bool) -> list[Any]:
-    """The elongation of a rod and its rate, by the amplitude in the joint's first parameter: Python functions, or expressions of Exudyn's own."""
+    """The elongation of a rod and its rate, by the amplitude in the joint's first parameter: Python functions, or
+    expressions of Exudyn's own."""
     exp = exu.symbolic.exp if symbolic else math.exp
 
     def bell(mbs: Any, t: Any, itemNumber: Any, p: Any) -> list[Any]:
@@ -149,22 +179,30 @@ def exudyn_bell(exu: Any, mbs: Any, symbolic: bool) -> list[Any]:
     from exudyn.advancedUtilities import CreateSymbolicUserFunction
 
     names = {"offsetUserFunction": bell, "offsetUserFunction_t": rate}
-    return [CreateSymbolicUserFunction(mbs, function, name, itemTypeName="ObjectJointGeneric") for name, function in names.items()]
+    return [
+        CreateSymbolicUserFunction(mbs, function, name, itemTypeName="ObjectJointGeneric")
+        for name, function in names.items()
+    ]
 
 
-def report() -> None:
+def report(steps: int = STEPS, repeats: int = REPEATS) -> None:
     """A row for each program and setting."""
-    print(f"Tripod, stage 1: {STEPS:,} steps of {STOP / STEPS * 1e3:g} ms, CPU time per step (best of {REPEATS})")
+    print(f"Tripod, stage 1: {steps:,} steps of {STEP * 1e3:g} ms, CPU time per step (best of {repeats})")
     print(f"  {'':33} {'us/step':>9}{'iterations':>12}{'marker off by, m':>19}{'force off by, of peak':>24}")
-    runs = {"netsim, euler, forces = method": netsim_run("method"), "netsim, euler, forces = recovered": netsim_run("recovered")}
+    runs = {
+        f"netsim, euler, forces = {forces}": netsim_run(forces, steps, repeats) for forces in ("method", "recovered")
+    }
     ours = runs["netsim, euler, forces = recovered"]
     if importlib.util.find_spec("exudyn") is not None:
         os.environ.setdefault("EXUDYN_MODULE", "fast")  # its build without range checks
         with contextlib.redirect_stdout(io.StringIO()):  # what it says of that
             importlib.import_module("exudyn")
-        runs |= {"Exudyn, defaults": exudyn_run(False), "Exudyn, fastest settings": exudyn_run(True)}
+        runs |= {
+            "Exudyn, defaults": exudyn_run(False, steps, repeats),
+            "Exudyn, fastest settings": exudyn_run(True, steps, repeats),
+        }
     peak = np.abs(ours.forces).max()
-    late = round(1.0 / (STOP / STEPS))  # Exudyn's force has no inertia at t = 0 and settles within a second
+    late = round(1.0 / STEP)  # Exudyn's force has no inertia at t = 0 and settles within a second
     for name, run in runs.items():
         marker, force = np.abs(run.marker - ours.marker).max(), np.abs(run.forces - ours.forces)[late:].max() / peak
         print(f"  {name:34}{run.microseconds:9.1f}{run.iterations:12.2f}{marker:19.1e}{force:24.1e}")

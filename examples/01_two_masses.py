@@ -1,7 +1,8 @@
-"""Two masses held s(t) apart: the force that keeps a prescribed distance is an unknown of the network, and comes out of it.
+"""Two masses held s(t) apart: the force that keeps a prescribed distance is an unknown of the network, and comes out of
+it.
 
-Model: models/two_masses.net (Fedoruk et al. 2013, fig. 1). Away from the pulse the force must balance the free body b alone:
-its own equation m2 dv/dt + k2 v = s1.f holds for whatever motion came out.
+Model: models/two_masses.net (Fedoruk et al. 2013, fig. 1). Away from the pulse the force must balance the free body b
+alone: its own equation m2 dv/dt + k2 v = s1.f holds for whatever motion came out.
 """
 
 import numpy as np
@@ -13,7 +14,9 @@ MASS, DAMPING = 1.0, 0.5  # of body b
 
 
 def compute():
-    result = netsim.load(models_folder() / "two_masses.net").transient(stop=5, step=1e-3, method="euler", save=["s1.f", "a.x", "b.x", "b.v", "s1.s"])
+    result = netsim.load(models_folder() / "two_masses.net").transient(
+        stop=5, step=1e-3, method="euler", save=["s1.f", "a.x", "b.x", "b.v", "s1.s"]
+    )
     apart = (result["a.x"] - result["b.x"]).values
     assert np.abs(apart - result["s1.s"].values).max() < 1e-12, "the distance is the prescribed one"
 

@@ -1,4 +1,5 @@
-"""A component of one's own is text: the physics once, no derivative by hand and no sign puzzle. Here air drag that grows with v^2.
+"""A component of one's own is text: the physics once, no derivative by hand and no sign puzzle. Here air drag that
+grows with v^2.
 
 A falling body reaches v = -sqrt(m g/b), and the way there is -sqrt(m g/b) tanh(t sqrt(g b/m)).
 """

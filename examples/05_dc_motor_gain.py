@@ -1,4 +1,5 @@
-"""A DC motor between two domains: no-load speed w = V k/(k^2 + R d), and what a load torque T costs: T R/(k^2 + R d)."""
+"""A DC motor between two domains: no-load speed w = V k/(k^2 + R d), and what a load torque T costs: T R/(k^2 + R
+d)."""
 
 import numpy as np
 

@@ -1,6 +1,7 @@
 """Where a run starts: written starts are equations, defaults give way, and every default that moved is listed.
 
-A rigid link is 100 mm long, so its two ends cannot both stand at the default position 0: the mass nobody spoke of moves.
+A rigid link is 100 mm long, so its two ends cannot both stand at the default position 0: the mass nobody spoke of
+moves.
 """
 
 import netsim

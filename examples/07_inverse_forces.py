@@ -1,8 +1,9 @@
-"""Inverse dynamics: prescribe a motion, read the force. As the method gives it, and recovered on the acceleration level.
+"""Inverse dynamics: prescribe a motion, read the force. As the method gives it, and recovered on the acceleration
+level.
 
-A mass is moved by x = A sin(w t); the force must be -m A w^2 sin(w t). Implicit Euler's own force is that of the motion a step
-ago (an error of the order h); the recovered one is exact to round-off at the same step. At t = 0 both are exact: the start is
-always solved on the acceleration level.
+A mass is moved by x = A sin(w t); the force must be -m A w^2 sin(w t). Implicit Euler's own force is that of the motion
+a step ago (an error of the order h); the recovered one is exact to round-off at the same step. At t = 0 both are exact:
+the start is always solved on the acceleration level.
 """
 
 import numpy as np

@@ -1,7 +1,8 @@
-"""Two runs in one netlist: the first finds a motion, the second prescribes it, with its velocity and acceleration, and finds the force.
+"""Two runs in one netlist: the first finds a motion, the second prescribes it, with its velocity and acceleration, and
+finds the force.
 
-A force throws a mass on a spring; the motion is kept as the run `throw`. A twin of the machine is then moved along it by a
-displacement source, whose force must be the one that threw the first.
+A force throws a mass on a spring; the motion is kept as the run `throw`. A twin of the machine is then moved along it
+by a displacement source, whose force must be the one that threw the first.
 """
 
 import numpy as np

@@ -1,6 +1,8 @@
-"""A network of any size from three lines: n is a `count`. The time constant of a uniform RC line does not depend on how finely it is cut.
+"""A network of any size from three lines: n is a `count`. The time constant of a uniform RC line does not depend on how
+finely it is cut.
 
-The last node follows 1 - (4/pi) exp(-pi^2 t/(4 RC)) + ...; at t = RC/2 that is 0.6291 (Carslaw and Jaeger, Conduction of Heat in Solids).
+The last node follows 1 - (4/pi) exp(-pi^2 t/(4 RC)) + ...; at t = RC/2 that is 0.6291 (Carslaw and Jaeger, Conduction
+of Heat in Solids).
 """
 
 import numpy as np
@@ -29,7 +31,10 @@ def compute(sections=SECTIONS):
 
 
 def draw(result):
-    print(f"{result.attrs['unknowns']} unknowns, {result.attrs['steps']} steps, {result.attrs['wall_seconds']:.2f} s in the time loop")
+    print(
+        f"{result.attrs['unknowns']} unknowns, {result.attrs['steps']} steps, {result.attrs['wall_seconds']:.2f} s in "
+        "the time loop"
+    )
 
 
 if __name__ == "__main__":

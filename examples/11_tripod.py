@@ -1,7 +1,8 @@
-"""Inverse dynamics of a mechanism in space: the tripod of Fedoruk et al. 2013 through its four stages, with the numbers docs/tripod.md quotes.
+"""Inverse dynamics of a mechanism in space: the tripod of Fedoruk et al. 2013 through its four stages, with the numbers
+docs/tripod.md quotes.
 
-Stage 4 reads stage 3 through tables, stage 3 reads stage 2, stage 2 reads stage 1: running the last runs them all. With exact forces the marker
-returns to its path within an error of first order in the step.
+Stage 4 reads stage 3 through tables, stage 3 reads stage 2, stage 2 reads stage 1: running the last runs them all. With
+exact forces the marker returns to its path within an error of first order in the step.
 """
 
 import numpy as np
@@ -15,7 +16,8 @@ WORKS = ("work_net", "work_abs", "work_pos")
 
 
 def compute(steps=STEPS):
-    """By step h: the works of stage 1, the peak of its forces, the method's own error in them, the marker's largest deviations in stage 4."""
+    """By step h: the works of stage 1, the peak of its forces, the method's own error in them, the marker's largest
+    deviations in stage 4."""
     first, last = (netsim.load(FOLDER / f"stage{n}.net") for n in (1, 4))
     found = {}
     for h in steps:
@@ -36,8 +38,12 @@ def compute(steps=STEPS):
     coarse, fine = (found[h] for h in sorted(steps, reverse=True)[:2])
     ratio = max(steps) / sorted(steps)[-2]
     assert np.allclose(coarse["deviations"] / fine["deviations"], ratio, rtol=0.02), "first order in the step"
-    assert all(abs(each["late"] / each["peak"] / h - 0.488) < 0.002 for h, each in found.items()), "implicit Euler's force is late by one step"
-    assert all(each["elongations"] < 1e-12 for each in found.values()), "three freedoms, three coordinates: stage 2 finds what stage 1 imposed"
+    assert all(abs(each["late"] / each["peak"] / h - 0.488) < 0.002 for h, each in found.items()), (
+        "implicit Euler's force is late by one step"
+    )
+    assert all(each["elongations"] < 1e-12 for each in found.values()), (
+        "three freedoms, three coordinates: stage 2 finds what stage 1 imposed"
+    )
     return found
 
 
@@ -46,9 +52,14 @@ def draw(found):
         print(f"h = {h:g} s")
         print("  stage 1, works: net {:.7e} J, abs {:.7e} J, pos {:.7e} J".format(*each["works"]))
         error = each["late"] / each["peak"]
-        print(f"  stage 1, largest force {each['peak']:.6e} N; the method's own force is off by {error:.3e} of it, {error / h:.4f} h")
+        print(
+            f"  stage 1, largest force {each['peak']:.6e} N; the method's own force is off by {error:.3e} of it, "
+            f"{error / h:.4f} h"
+        )
         print(f"  stage 2, elongations off by {each['elongations']:.0e} m")
-        print("  stage 4, marker off by at most x {:.4f}, y {:.4f}, z {:.4f} mm".format(*each["deviations"] * 1e3), end="")
+        print(
+            "  stage 4, marker off by at most x {:.4f}, y {:.4f}, z {:.4f} mm".format(*each["deviations"] * 1e3), end=""
+        )
         print("; at 30 s x {:.4f}, y {:.4f}, z {:.4f} mm".format(*each["at the end"] * 1e3))
 
 

@@ -1,7 +1,8 @@
-"""Inverse dynamics of a closed loop: the two torques of a five-bar whose tip goes round an ellipse, by one line of the netlist.
+"""Inverse dynamics of a closed loop: the two torques of a five-bar whose tip goes round an ellipse, by one line of the
+netlist.
 
-The tip's ellipse is followed exactly, and the torques are those of the movement to round-off: applied in a free run, they keep the tip on its path
-up to the integrator's own error, which the result reports.
+The tip's ellipse is followed exactly, and the torques are those of the movement to round-off: applied in a free run,
+they keep the tip on its path up to the integrator's own error, which the result reports.
 """
 
 import numpy as np
@@ -18,7 +19,11 @@ def compute():
     x, y = result.series("tip.r.x"), result.series("tip.r.y")
     ellipse = (x / 0.03) ** 2 + ((y + 0.38) / 0.02) ** 2
     assert np.abs(ellipse - 1).max() < 1e-9, "the tip stays on the ellipse"
-    strayed = [float(note.split("strays by ")[1].split()[0]) for note in result.attributes["notes"].split("; ") if "strays by" in note]
+    strayed = [
+        float(note.split("strays by ")[1].split()[0])
+        for note in result.attributes["notes"].split("; ")
+        if "strays by" in note
+    ]
     assert max(strayed) < 1e-4, "and so it does when the torques drive it"
     return result
 

@@ -1,8 +1,9 @@
-"""The double pendulum of flexible links: figures 3.1 to 3.6 of K. Kozlowski (Zeszyty Naukowe Politechniki Slaskiej, Automatyka 115, 1994).
+"""The double pendulum of flexible links: figures 3.1 to 3.6 of K. Kozlowski (Zeszyty Naukowe Politechniki Slaskiej,
+Automatyka 115, 1994).
 
-The first joint's angle and rate, deflection u3 at the middle of the first link and its rate, slope w4 at the middle of the second link and its rate.
-All terms of the equations of motion are there, which the paper had to leave out for two links, and the samples lie close enough (2 ms) to show the
-vibration, which its 0.1 s do not.
+The first joint's angle and rate, deflection u3 at the middle of the first link and its rate, slope w4 at the middle of
+the second link and its rate. All terms of the equations of motion are there, which the paper had to leave out for two
+links, and the samples lie close enough (2 ms) to show the vibration, which its 0.1 s do not.
 """
 
 import numpy as np
@@ -19,9 +20,13 @@ PANELS = (
 
 
 def compute(stop=0.5):
-    result = netsim.load(MODEL).transient(stop=stop, rtol=1e-7, sample=2e-3, method="rk8", save=[name for name, _ in PANELS])
+    result = netsim.load(MODEL).transient(
+        stop=stop, rtol=1e-7, sample=2e-3, method="rk8", save=[name for name, _ in PANELS]
+    )
     assert np.ptp(result["energy.stored"].values) < 1e-6, "the energy stays"
-    assert 2e-5 < np.abs(result["u3"].values).max() < 2.5e-4, "deflections are some hundredths of a millimetre, as in the paper"
+    assert 2e-5 < np.abs(result["u3"].values).max() < 2.5e-4, (
+        "deflections are some hundredths of a millimetre, as in the paper"
+    )
     return result
 
 

@@ -50,7 +50,8 @@ Options = TransientOptions | InverseOptions | StaticOptions | ModalOptions | Rec
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A network ready to be analysed under one set of parameter values. Everything derived is made once, when first wanted."""
+    """A network ready to be analysed under one set of parameter values. Everything derived is made once, when first
+    wanted."""
 
     network: Network
     overrides: Mapping[str, Expr] = field(default_factory=dict)
@@ -65,7 +66,8 @@ class Model:
 
     @cached_property
     def prepared(self) -> tuple[System, Structure]:
-        """The system that is solved (without constraints that are redundant by structure) and its differentiation levels.
+        """The system that is solved (without constraints that are redundant by structure) and its differentiation
+        levels.
 
         Raises `InputError` for a structurally singular network."""
         found = findings(self.system, self.values, self.shared)
@@ -91,14 +93,16 @@ class Model:
         return build_machine(self.prepared[0], self.values, lambda call, name: self._earlier(call, name, []))
 
     def _settled(self, for_static: bool = False) -> None:
-        """Raises E302 where a run from Python that begins at the static solution finds something that nothing determines there."""
+        """Raises E302 where a run from Python that begins at the static solution finds something that nothing
+        determines there."""
         if ("at rest", for_static) not in self.shared:
             self.shared["at rest", for_static] = at_rest(self.system, for_static)
         if self.shared["at rest", for_static]:
             raise InputError(self.shared["at rest", for_static])
 
     def with_params(self, **values: Any) -> Model:
-        """The same network with other parameter values (numbers in SI, or texts with units); nothing is rebuilt or recompiled."""
+        """The same network with other parameter values (numbers in SI, or texts with units); nothing is rebuilt or
+        recompiled."""
         return self.with_overrides(as_expressions(values))
 
     def with_overrides(self, values: Mapping[str, Expr | str | float]) -> Model:
@@ -131,17 +135,28 @@ class Model:
         return [self._options(run, {}) for run in self.network.runs]
 
     def _start_notes(self, options: Sequence[Options]) -> list[Problem]:
-        """What the first run moves to begin; raises what makes it impossible. A table over a run shows nothing yet: no word then."""
-        if not options or any(call.run for drive in self.system.drives for _, call in drive.calls) or not isinstance(options[0], TransientOptions):
+        """What the first run moves to begin; raises what makes it impossible. A table over a run shows nothing yet: no
+        word then."""
+        if (
+            not options
+            or any(call.run for drive in self.system.drives for _, call in drive.calls)
+            or not isinstance(options[0], TransientOptions)
+        ):
             return []
         changes = begun(self.machine, self.structure, options[0].start)[3]
         moved = listed([c for c in changes if c.kind not in ("velocity", "far")])
-        return [Problem("N401", f"to close the start: {moved}")] * bool(moved) + [Problem("N402", c.text) for c in changes if c.kind == "far"]
+        notes = [Problem("N401", f"the start was changed to meet the constraints: {moved}")] if moved else []
+        return notes + [Problem("N402", c.text) for c in changes if c.kind == "far"]
 
-    def run(self, options: Mapping[str, Any] | None = None, progress: Progress | None = None, beside: Sequence[Name] = ()) -> list[Samples]:
-        """Every `run` line in order; `options` (stop, step, method ...) override what the lines say; signals `beside` are sampled unseen."""
+    def run(
+        self, options: Mapping[str, Any] | None = None, progress: Progress | None = None, beside: Sequence[Name] = ()
+    ) -> list[Samples]:
+        """Every `run` line in order; `options` (stop, step, method ...) override what the lines say; signals `beside`
+        are sampled unseen."""
         if not self.network.runs:
-            raise InputError(Problem("E420", "the netlist has no `run` line", hint="add: run transient(stop = 1 s, step = 1 ms)"))
+            raise InputError(
+                Problem("E420", "the netlist has no `run` line", hint="add: run transient(stop = 1 s, step = 1 ms)")
+            )
         self._check_tables()
         chosen = [self._options(run, options or {}) for run in self.network.runs]
         beside = (*beside, *signals_judged(self.network))
@@ -153,7 +168,9 @@ class Model:
             except KeyboardInterrupt:  # outside the time loop: what earlier runs found is kept
                 if not done:
                     raise
-                done[-1] = replace(done[-1], finished=False, message=f"interrupted before run '{run.name or run.analysis}'")
+                done[-1] = replace(
+                    done[-1], finished=False, message=f"interrupted before run '{run.name or run.analysis}'"
+                )
                 break
             done.append(self._measured(replace(samples, name=run.name)))
             if not samples.finished:
@@ -161,21 +178,34 @@ class Model:
         return done
 
     def _measured(self, samples: Samples) -> Samples:
-        """With what `measure` and `assert` say of it: of runs over time; of equilibria only where the netlist has no other run."""
+        """With what `measure` and `assert` say of it: of runs over time; of equilibria only where the netlist has no
+        other run."""
         static_ = len(samples.time) == 1 and any(run.analysis not in ("static", "modal") for run in self.network.runs)
         if not (samples := with_claims(self.machine, samples)).finished or samples.axis != "time" or static_:
             return samples
         figures, broken = measured(self.machine, samples)
         return replace(samples, figures=figures, broken=(*samples.broken, *broken))
 
-    def _run(self, run: Run, option: Options, progress: Progress | None, beside: Sequence[Name], done: list[Samples]) -> Samples:
+    def _run(
+        self, run: Run, option: Options, progress: Progress | None, beside: Sequence[Name], done: list[Samples]
+    ) -> Samples:
         """One run line, after those that are done."""
 
         def earlier(call: Any, name: str) -> Any:
             return self._earlier(call, name, done)
 
         if isinstance(option, InverseOptions):
-            return inverse(self.network, self.values, self._rewired, option, self._saves(), self._plots(), progress, earlier, beside)
+            return inverse(
+                self.network,
+                self.values,
+                self._rewired,
+                option,
+                self._saves(),
+                self._plots(),
+                progress,
+                earlier,
+                beside,
+            )
         machine = build_machine(self.prepared[0], self.values, earlier) if done else self.machine
         if isinstance(option, RecursionOptions):
             from netsim.analyses.recursion import recursion
@@ -185,7 +215,9 @@ class Model:
             return static(machine, self.structure, option, self._saves(), self._plots(), beside)
         if isinstance(option, ModalOptions):
             return modal(machine, self.structure, option, self._saves(), self._plots(), beside)
-        return transient(machine, self.structure, option, self._saves(), self._plots(), progress, self._read_later(run.name), beside)
+        return transient(
+            machine, self.structure, option, self._saves(), self._plots(), progress, self._read_later(run.name), beside
+        )
 
     def _rewired(self, network: Network) -> tuple[Values, System, Structure]:
         """Another network of the same parameters, ready to be run."""
@@ -193,9 +225,15 @@ class Model:
         return other.values, *other.prepared
 
     def inverse(
-        self, track: Mapping[str, str], actuators: Sequence[str], progress: Progress | None = None, save: Sequence[str] | None = None, **options: Any
+        self,
+        track: Mapping[str, str],
+        actuators: Sequence[str],
+        progress: Progress | None = None,
+        save: Sequence[str] | None = None,
+        **options: Any,
     ) -> Any:
-        """The inputs `actuators` that make signals follow motions, as an xarray.Dataset: `track = {"M.x": "1 mm*bell(...)"}`.
+        """The inputs `actuators` that make signals follow motions, as an xarray.Dataset: `track = {"M.x": "1
+        mm*bell(...)"}`.
 
         Options: those of `transient`, passes, weights, coordinates (see the language reference).
         """
@@ -214,9 +252,11 @@ class Model:
         return dataset(samples, aloud=True)
 
     def transient(self, progress: Progress | None = None, save: list[str] | None = None, **options: Any) -> Any:
-        """A transient run as an xarray.Dataset. Options: stop, step, method, rtol, forces, every, sample, from_, formulation, superelements.
+        """A transient run as an xarray.Dataset. Options: stop, step, method, rtol, forces, every, sample, from_,
+        formulation, superelements.
 
-        Raises `SimulationError` where it fails or an assertion does not hold; its `samples` hold the result up to there.
+        Raises `SimulationError` where it fails or an assertion does not hold; its `samples` hold the result up to
+        there.
         """
         from netsim.results.files import dataset
 
@@ -225,7 +265,9 @@ class Model:
         machine = self.machine
         if chosen.start != "rest":
             self._settled()
-        samples = self._measured(transient(machine, self.structure, chosen, self._saves(save), self._plots(), progress, beside=beside))
+        samples = self._measured(
+            transient(machine, self.structure, chosen, self._saves(save), self._plots(), progress, beside=beside)
+        )
         if "failure" in samples.attributes or samples.broken:
             error = SimulationError(samples.broken or samples.attributes["failure"])
             error.samples = samples  # type: ignore[attr-defined]
@@ -242,7 +284,8 @@ class Model:
         return dataset(static(machine, self.structure, chosen, self._saves(save), self._plots()))
 
     def modal(self, save: list[str] | None = None, **options: Any) -> Any:
-        """Frequencies, damping and shapes as an xarray.Dataset over `mode`. Options: modes (10), at (s), from_ ("static" or "rest").
+        """Frequencies, damping and shapes as an xarray.Dataset over `mode`. Options: modes (10), at (s), from_
+        ("static" or "rest").
 
         Raises what `static` raises, and `InputError` for wrong options."""
         from netsim.results.files import dataset
@@ -251,7 +294,11 @@ class Model:
         return dataset(modal(self.machine, self.structure, chosen, self._saves(save), self._plots()))
 
     def _saves(self, given: list[str] | None = None) -> list[Expr]:
-        return [signal for save in self.network.saves for signal in save.signals] if given is None else [parse_expression(t, "save") for t in given]
+        return (
+            [signal for save in self.network.saves for signal in save.signals]
+            if given is None
+            else [parse_expression(t, "save") for t in given]
+        )
 
     def _plots(self) -> list[Expr]:
         return [signal for plot in self.network.plots for signal in plot.signals]
@@ -262,13 +309,15 @@ class Model:
         return own + self.shared.get("rated", [])
 
     def _earlier(self, call: Any, name: str, done: list[Samples]) -> Any:
-        """What a table over a run of this netlist, or of another one, shows: time, value and two rates; None where the run is not done yet."""
+        """What a table over a run of this netlist, or of another one, shows: time, value and two rates; None where the
+        run is not done yet."""
         if not name.endswith(".net"):
             return series_of_run(call, next((s for s in done if s.name == name), None))
         return series_of_run(call, self._other(name, call))
 
     def _other(self, path: str, call: Any) -> Samples:
-        """The last run of another netlist under the same parameter values; each is done once, and knows which rates are wanted of it."""
+        """The last run of another netlist under the same parameter values; each is done once, and knows which rates are
+        wanted of it."""
         key = (path, tuple(sorted((n, repr(v)) for n, v in self.overrides.items())))
         others = self.shared.setdefault("others", {})
         if key not in others:
@@ -279,7 +328,9 @@ class Model:
             other = replace(other, overrides=shared, shared={"rated": wanted, "others": others})
             last = other.run()[-1]
             if not last.finished:
-                raise InputError(Problem("E247", f"'{Path(path).name}' did not run to its end: {last.message}", call.call.span))
+                raise InputError(
+                    Problem("E247", f"the run of '{Path(path).name}' did not finish: {last.message}", call.call.span)
+                )
             others[key] = last
         return others[key]
 
@@ -287,21 +338,29 @@ class Model:
         """Every table that inputs, or motions in run lines, read."""
         motions = [m for run in self.network.runs for m in motions_in(run)]
         shapes = [lift(m, self.network.top, self.values, lambda name, frame: None) for m in motions]
-        return [call for drive in self.system.drives for _, call in drive.calls] + [call for shape in shapes for call in shape.tables]
+        return [call for drive in self.system.drives for _, call in drive.calls] + [
+            call for shape in shapes for call in shape.tables
+        ]
 
     def _check_tables(self) -> None:
         """Tables over runs must name one (until it is done they show zero)."""
         names = [run.name for run in self.network.runs if run.name]
-        calls = [call for call in self._table_calls() if call.run and call.run not in names and not call.run.endswith(".net")]
+        calls = [
+            call for call in self._table_calls() if call.run and call.run not in names and not call.run.endswith(".net")
+        ]
         if calls:
-            hints = [nearest(call.run, names) or "name it: run first = transient(...)" for call in calls]
-            raise InputError([Problem("E244", f"there is no run '{call.run}'", call.call.span, hint=hint) for call, hint in zip(calls, hints)])
+            hints = [nearest(call.run, names) or "name the earlier run: run first = transient(...)" for call in calls]
+            raise InputError(
+                [
+                    Problem("E244", f"there is no run '{call.run}'", call.call.span, hint=hint)
+                    for call, hint in zip(calls, hints)
+                ]
+            )
 
     def _options(self, run: Run, given: Mapping[str, Any]) -> Options:
         if run.analysis not in ANALYSES:
-            raise InputError(
-                Problem("E425", f"no analysis '{run.analysis}'", run.span, hint=nearest(run.analysis, ANALYSES) or f"there is {', '.join(ANALYSES)}")
-            )
+            hint = nearest(run.analysis, ANALYSES) or f"the analyses are {', '.join(ANALYSES)}"
+            raise InputError(Problem("E425", f"there is no analysis '{run.analysis}'", run.span, hint=hint))
         spans = {"": run.span, **{b.name: b.span for b in run.options if b.name not in given}}
         inverse_ = run.analysis == "inverse"
         scope = self.values.scope(self.network.top)
@@ -321,8 +380,8 @@ class Model:
 
 
 def load(source: str | Path, counts: Mapping[str, int] | None = None) -> Model:
-    """A model from a netlist file, or from the text of one (anything with a line break); from a URDF file that robot, standing
-    on the ground; from a SPICE circuit (.cir, .ckt, .sp, .spice, .spi) the network it describes.
+    """A model from a netlist file, or from the text of one (anything with a line break); from a URDF file that robot,
+    standing on the ground; from a SPICE circuit (.cir, .ckt, .sp, .spice, .spi) the network it describes.
 
     Raises `InputError` with every mistake in the text; structure and values are looked at when first needed.
     """
@@ -335,9 +394,8 @@ def load(source: str | Path, counts: Mapping[str, int] | None = None) -> Model:
         near = nearest(path.name, [p.name for p in path.parent.glob("*.net")]) if path.parent.is_dir() else ""
         raise InputError(Problem("E100", f"there is no file '{path}'", hint=near)) from None
     except (OSError, UnicodeDecodeError) as wrong:
-        raise InputError(
-            Problem("E100", f"cannot read '{path}': {wrong.strerror if isinstance(wrong, OSError) else 'it is no UTF-8 text'}")
-        ) from None
+        reason = wrong.strerror if isinstance(wrong, OSError) else "it is not UTF-8 text"
+        raise InputError(Problem("E100", f"'{path}' cannot be read: {reason}")) from None
     if path.suffix == ".urdf":
         program = robot_program(path, alone=True)
         return Model(build_network(program, counts, show(program)))

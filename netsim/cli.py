@@ -1,7 +1,7 @@
 """The command line: netsim run | check | show | list.
 
-Exit status: 0 all well, 1 the simulation failed, 2 a mistake in what the user wrote, 130 interrupted. Nothing heavy is imported
-before it is needed, so that `netsim --help` answers at once.
+Exit status: 0 all well, 1 the simulation failed, 2 a mistake in what the user wrote, 130 interrupted. Nothing heavy is
+imported before it is needed, so that `netsim --help` answers at once.
 """
 
 from __future__ import annotations
@@ -50,8 +50,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as wrong:
         if os.environ.get("NETSIM_DEBUG") == "1":
             raise
-        _say(f"internal error: {type(wrong).__name__}: {wrong}\nThis is a mistake in netsim, not in your text: please report it with the netlist.")
-        _say("NETSIM_DEBUG=1 shows where it happened.")
+        _say(
+            f"internal error: {type(wrong).__name__}: {wrong}\nThis is an error in netsim, not in the netlist: please "
+            "report it with the netlist."
+        )
+        _say("With NETSIM_DEBUG=1 the traceback is shown.")
         return FAILED
 
 
@@ -65,7 +68,9 @@ class _Parser(argparse.ArgumentParser):
         match = re.match(r"unrecognized arguments: (-\S+)", message)
         known = [o for action in self._all_actions() for o in action.option_strings]
         hint = nearest(match[1].partition("=")[0], known) if match else ""
-        self.exit(MISTAKE, f"{self.format_usage()}{self.prog}: {message}\n" + (f"      = hint: {hint}\n" if hint else ""))
+        self.exit(
+            MISTAKE, f"{self.format_usage()}{self.prog}: {message}\n" + (f"      = hint: {hint}\n" if hint else "")
+        )
 
     def _all_actions(self) -> list[argparse.Action]:
         below = [p for a in self._actions if isinstance(a, argparse._SubParsersAction) for p in a.choices.values()]
@@ -85,15 +90,25 @@ def _parser() -> _Parser:
     _add_file(inverse)
     _add_output(inverse)
     inverse.add_argument(
-        "--track", action="append", required=True, metavar="SIGNAL=MOTION", help="what is to be followed: 'M.x = 1 mm*bell(time, ...)'"
+        "--track",
+        action="append",
+        required=True,
+        metavar="SIGNAL=MOTION",
+        help="a signal and its motion: 'M.x = 1 mm*bell(time, ...)'",
     )
-    inverse.add_argument("--actuators", required=True, metavar="INPUT,...", help="the inputs that are to be found: A.F,B.F")
-    inverse.add_argument("--passes", metavar="1|2", help="1: at once; 2: the actuators' coordinates first")
-    inverse.add_argument("--weights", metavar="W,...", help="where there are more actuators than motions")
+    inverse.add_argument("--actuators", required=True, metavar="INPUT,...", help="the inputs to be computed: A.F,B.F")
+    inverse.add_argument(
+        "--passes", metavar="1|2", help="1: one pass; 2: a first pass computes the actuators' coordinates"
+    )
+    inverse.add_argument(
+        "--weights", metavar="W,...", help="weights of the inputs if there are more actuators than motions"
+    )
 
     check = _command(commands, "check", check_command, "check text, units and structure; no time stepping")
     _add_file(check)
-    check.add_argument("--start", action="store_true", help="print what every state begins with: written, default, computed")
+    check.add_argument(
+        "--start", action="store_true", help="print the start of every state: written, default, computed"
+    )
     show = _command(commands, "show", show_command, "print a stage of the pipeline")
     _add_file(show)
     show.add_argument("--stage", choices=STAGES, default="network", help="default: network")
@@ -114,19 +129,33 @@ def _command(commands: Any, name: str, action: Any, about: str) -> argparse.Argu
 def _add_file(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a netlist; the name of a shipped model works too")
     parser.add_argument(
-        "-p", dest="values", action="append", default=[], metavar="name=value", help="a parameter or count: -p 'stiffness=3 kN/m' -p n=5"
+        "-p",
+        dest="values",
+        action="append",
+        default=[],
+        metavar="name=value",
+        help="a parameter or count: -p 'stiffness=3 kN/m' -p n=5",
     )
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "-o", "--output", metavar="RESULT", help="where to write: .csv or .nc (default: results/NAME.csv, and a picture of the plot lines)"
+        "-o",
+        "--output",
+        metavar="RESULT",
+        help="where to write: .csv or .nc (default: results/NAME.csv, and a picture of the plot lines)",
     )
     parser.add_argument("--stop", metavar="T", help="stop time in s, or with a unit: '50 ms'")
     parser.add_argument("--step", metavar="H", help="time step, as --stop")
     parser.add_argument("--method", metavar="M", help="integration method")
     parser.add_argument("--animate", metavar="HTML", help="write a moving picture: one page for any browser")
-    parser.add_argument("--plot", nargs="?", const="png", metavar="PNG|SVG", help="draw the plot lines: 'png' or 'svg' beside the result, or a path")
+    parser.add_argument(
+        "--plot",
+        nargs="?",
+        const="png",
+        metavar="PNG|SVG",
+        help="draw the plot lines: 'png' or 'svg' beside the result, or a path",
+    )
 
 
 # -------------------------------------------------------------------------------------------------- commands
@@ -201,11 +230,16 @@ def _picture(wanted: str | None, target: Path, draws: bool) -> Path | None:
 def _draw(model: Model, runs: list[Samples], picture: Path) -> list[Path]:
     from netsim.output.plots import plot
 
-    return [plot(runs, model.network.plots, picture, model.values.scope(model.network.top))] if any(r.axis == "time" for r in runs) else []
+    return (
+        [plot(runs, model.network.plots, picture, model.values.scope(model.network.top))]
+        if any(r.axis == "time" for r in runs)
+        else []
+    )
 
 
 def _verdict(runs: Sequence[Samples]) -> int:
-    """What became of the last run: fine, failed (the problem is shown, as are warnings and assertions that do not hold) or interrupted."""
+    """The exit status: fine, failed or interrupted; prints warnings, broken assertions and the failure of the last
+    run."""
     last = runs[-1]
     _complain([problem for run in runs for problem in (*run.warnings, *run.broken)])
     if last.finished:
@@ -213,7 +247,7 @@ def _verdict(runs: Sequence[Samples]) -> int:
     failure = last.attributes.get("failure")
     if failure is not None:
         _complain([failure])
-    _say(("" if failure else f"{last.message}: ") + "the files hold the part that was calculated, and say so")
+    _say(("" if failure else f"{last.message}: ") + "the result files contain the samples up to this time")
     return FAILED if failure else INTERRUPTED
 
 
@@ -227,7 +261,9 @@ def check_command(chosen: argparse.Namespace) -> int:
     _complain(problems)
     if any(not p.is_note for p in problems):
         return MISTAKE
-    sizes = zip((len(model.network.instances), len(model.network.nodes), model.system.n), ("element", "node", "unknown"))
+    sizes = zip(
+        (len(model.network.instances), len(model.network.nodes), model.system.n), ("element", "node", "unknown")
+    )
     if chosen.start:
         from netsim.output.starts_shown import table
 
@@ -244,7 +280,13 @@ def show_command(chosen: argparse.Namespace) -> int:
         from netsim.output.diagram import draw_network
 
         if chosen.stage != "network":
-            raise InputError(Problem("E423", f"only the network can be drawn, not '{chosen.stage}'", hint="leave out --stage, or -o"))
+            raise InputError(
+                Problem(
+                    "E423",
+                    f"only the network can be drawn, not the stage '{chosen.stage}'",
+                    hint="omit --stage, or omit -o",
+                )
+            )
         print(f"wrote {draw_network(load_model(find_netlist(chosen.file), chosen.values), chosen.output)}")
         return FINE
     print(show_stage(load_model(find_netlist(chosen.file), chosen.values), chosen.stage), end="")
@@ -275,7 +317,8 @@ def find_netlist(name: str) -> Path:
 
 
 def load_model(file: Path, values: Sequence[str]) -> Model:
-    """The model with `-p name=value` applied: a name that is a top-level count shapes the network, the others are parameters."""
+    """The model with `-p name=value` applied: a name that is a top-level count shapes the network, the others are
+    parameters."""
     from netsim.api import load
 
     if not values:
@@ -296,7 +339,7 @@ def _overrides(pairs: Sequence[str]) -> dict[str, Any]:
         name, equals, value = (part.strip() for part in pair.partition("="))
         try:
             if not equals or not name or not value:
-                raise InputError(Problem("E237", f"'-p {pair}' is not of the form name=value"))
+                raise InputError(Problem("E237", f"'-p {pair}' does not have the form name=value"))
             found[name] = parse_expression(value, f"-p {name}")
         except InputError as error:
             problems.extend(error.problems)

@@ -171,9 +171,11 @@ def test_models_of_the_library_are_listed(capsys):
 
 def test_the_markdown_reference_has_every_component_once(capsys):
     from netsim.library.catalogue import whole_library
+    from netsim.library.files import library_folder
 
     _, out, _ = run(capsys, "list", "--markdown")
-    assert sorted(re.findall(r"(?m)^### (\S+)$", out)) == sorted(whole_library().types())
+    functions = {name for file in library_folder().rglob("*.lib") for name in re.findall(r"(?m)^function (\w+)", file.read_text())}
+    assert sorted(re.findall(r"(?m)^### (\S+)$", out)) == sorted({*whole_library().types(), *functions})
 
 
 def test_a_shipped_model_is_found_by_name(tmp_path, monkeypatch):

@@ -9,11 +9,11 @@ import subprocess
 
 import numpy as np
 import pytest
-from conftest import loaded, ran, sampled
-from oracles import beat, bridge_euler, integrated, rc_charge, rc_charge_euler, rectifier_euler, released, second_order_step
 
 import netsim
+from conftest import loaded, ran, sampled
 from netsim.library.files import models_folder
+from oracles import beat, bridge_euler, integrated, rc_charge, rc_charge_euler, rectifier_euler, released, second_order_step
 
 NAMES = sorted(path.stem for path in models_folder().glob("*.net"))
 

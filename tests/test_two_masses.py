@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from conftest import ran
 from oracles import EPS, TwoMasses
 

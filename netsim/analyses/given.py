@@ -31,7 +31,9 @@ def listed_option(value: Any, name: str) -> Expr:
     """An option from Python: a number, or a list of numbers and of signals' names."""
     if isinstance(value, int | float):
         return Number(float(value), "")
-    return Vector(tuple(Number(float(v), "") if isinstance(v, int | float) else parse_expression(v, name) for v in value))
+    return Vector(
+        tuple(Number(float(v), "") if isinstance(v, int | float) else parse_expression(v, name) for v in value)
+    )
 
 
 def word_option(expr: Expr) -> str:
@@ -56,7 +58,7 @@ def plain_option(name: str, value: Any) -> Any:
     expr = parse_expression(value, name) if isinstance(value, str) else value
 
     def unknown(word: Name) -> Typed:
-        raise InputError(Problem("E237", f"'{name}' takes a number, not '{value}'", word.span))
+        raise InputError(Problem("E237", f"'{name}' must be a number, not '{value}'", word.span))
 
     return float(quantity_of(expr, Scope(unknown), DIMENSIONS.get(name, NO_DIMENSION)).value)
 

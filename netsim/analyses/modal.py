@@ -1,9 +1,10 @@
 """Modal analysis: what a network does by itself near a state: frequencies, damping and shapes of its motions.
 
-Around a state at rest F(x, v, a, y, q') = 0 becomes P(s) u = (K + s D + s^2 M) u = 0 for motions u e^(s t), charges' rates being in D. The matrices
-come from three evaluations of the step's kernels; singular M, multipliers and constraints of any index are welcome: only 1/(s - shift) is computed,
-which is zero where s is infinite. How many finite ones there are is known: the states of the structure, sum d - sum c
-(J. Pryce, A simple structural analysis method for DAEs, BIT 41, 2001). Integrals over time that no equation reads (`work`) are no motions.
+Around a state at rest F(x, v, a, y, q') = 0 becomes P(s) u = (K + s D + s^2 M) u = 0 for motions u e^(s t), charges'
+rates being in D. The matrices come from three evaluations of the step's kernels; singular M, multipliers and
+constraints of any index are welcome: only 1/(s - shift) is computed, which is zero where s is infinite. How many finite
+ones there are is known: the states of the structure, sum d - sum c (J. Pryce, A simple structural analysis method for
+DAEs, BIT 41, 2001). Integrals over time that no equation reads (`work`) are no motions.
 """
 
 from __future__ import annotations
@@ -35,9 +36,11 @@ DENSE = 600
 """Unknowns up to which all modes are computed at once; beyond, the wanted ones by Arnoldi's method around the shift."""
 PROBE = 1e-6
 UNRESISTED, UNDAMPED, REAL = 1e-13, 1e-12, 1e-9
-"""Forces of a shape below this part of their terms, and real and imaginary parts of a rate below these parts of it, are rounding."""
+"""Forces of a shape below this part of their terms, and real and imaginary parts of a rate below these parts of it, are
+rounding."""
 ALIKE = 1e-5
-"""Shapes of modes at rate 0 are the same where they differ by less: a double root's differ by the square root of rounding."""
+"""Shapes of modes at rate 0 are the same where they differ by less: a double root's differ by the square root of
+rounding."""
 INFINITE = "with it a network has infinitely many modes"
 NEARER = 8
 """How often the shift is divided by ten."""
@@ -45,7 +48,8 @@ NEARER = 8
 
 @dataclass(frozen=True)
 class ModalOptions:
-    """modes: how many, slowest first; at: the time (s) at which functions of time are taken; start: "static" or "" (as drawn and started)."""
+    """modes: how many, slowest first; at: the time (s) at which functions of time are taken; start: "static" or "" (as
+    drawn and started)."""
 
     modes: int = 10
     at: float = 0.0
@@ -54,7 +58,8 @@ class ModalOptions:
 
 @dataclass(frozen=True, eq=False)
 class Modes:
-    """s (1/s) of motions u e^(s t), one of each conjugate pair, slowest first, and their u = [x | y] in columns, the largest entry 1."""
+    """s (1/s) of motions u e^(s t), one of each conjugate pair, slowest first, and their u = [x | y] in columns, the
+    largest entry 1."""
 
     rates: Array
     shapes: Array
@@ -63,16 +68,23 @@ class Modes:
 def modal_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> ModalOptions:
     """Options of a run line or call, checked; raises `InputError`."""
     wrong = [
-        Problem("E421", f"modal() has no option '{name}'", spans.get(name), hint=nearest(name, NAMES) or f"it has {', '.join(NAMES)}")
+        Problem(
+            "E421",
+            f"modal() has no option '{name}'",
+            spans.get(name),
+            hint=nearest(name, NAMES) or f"the options are {', '.join(NAMES)}",
+        )
         for name in options
         if name not in NAMES
     ]
     modes = float(options.get("modes", 10))
     if modes < 1 or modes != int(modes):
-        wrong.append(Problem("E423", "`modes` is a whole number from 1", spans.get("modes")))
+        wrong.append(Problem("E423", "'modes' must be a whole number, at least 1", spans.get("modes")))
     if wrong:
         raise InputError(wrong)
-    return ModalOptions(int(modes), float(options.get("at", 0.0)), "static" if options.get("from", "static") == "static" else "rest")
+    return ModalOptions(
+        int(modes), float(options.get("at", 0.0)), "static" if options.get("from", "static") == "static" else "rest"
+    )
 
 
 def modal(
@@ -83,8 +95,9 @@ def modal(
     plots: Sequence[Expr] = (),
     beside: Sequence[Name] = (),
 ) -> Samples:
-    """One row per mode: frequency (Hz), damping ratio, decay (1/s), and of each saved signal its part in the motion (and a quarter turn later).
-    What is sampled `beside` them, unseen, is a signal's value at rest, then its part in every mode (complex): (1 + modes,).
+    """One row per mode: frequency (Hz), damping ratio, decay (1/s), and of each saved signal its part in the motion
+    (and a quarter turn later). What is sampled `beside` them, unseen, is a signal's value at rest, then its part in
+    every mode (complex): (1 + modes,).
 
     About the equilibrium, or with `from = rest` about the starting positions with everything at rest there.
     Raises what `static` raises where no equilibrium is found."""
@@ -104,11 +117,17 @@ def modal(
     unseen = add_unseen(machine, selection, beside)
     reader = sampler(machine, selection)
     still = _sampled(machine, reader, g)
-    parts = np.array([_read(machine, reader, g, s, u) for s, u in zip(modes.rates, modes.shapes.T)]).reshape(len(modes.rates), -1)
+    parts = np.array([_read(machine, reader, g, s, u) for s, u in zip(modes.rates, modes.shapes.T)]).reshape(
+        len(modes.rates), -1
+    )
     columns_of = {name: j for j, name in enumerate(selection.entries)}
     shown = [(columns_of[name], selection.entries[name].signal) for name in saved]
     size = np.abs(modes.rates)
-    columns = [size / (2 * np.pi), -modes.rates.real / np.where(size > 0, size, 1.0) + 0.0, -modes.rates.real + 0.0]  # no -0
+    columns = [
+        size / (2 * np.pi),
+        -modes.rates.real / np.where(size > 0, size, 1.0) + 0.0,
+        -modes.rates.real + 0.0,
+    ]  # no -0
     signals = [
         Signal("frequency", "Hz", "of the undamped motion"),
         Signal("damping", "", "share of critical damping"),
@@ -182,7 +201,8 @@ def _moving(machine: Machine, damping: Any) -> tuple[Array, Array]:
 
 
 def _apart(rates: Array, shapes: Array) -> Array:
-    """Which modes to list: of those at rate 0, whose positions and speeds are two roots with one shape, each shape once."""
+    """Which modes to list: of those at rate 0, whose positions and speeds are two roots with one shape, each shape
+    once."""
     from scipy.linalg import qr
 
     listed, still = np.ones(len(rates), bool), np.flatnonzero(rates == 0.0)
@@ -195,7 +215,8 @@ def _apart(rates: Array, shapes: Array) -> Array:
 
 
 def _without_rounding(rates: Array, shapes: Array, stiffness: Any) -> Array:
-    """Rates whose real or imaginary part is rounding without it; those of shapes that meet no stiffness are 0 (a double one comes apart by more)."""
+    """Rates whose real or imaginary part is rounding without it; those of shapes that meet no stiffness are 0 (a double
+    one comes apart by more)."""
     met, terms = np.abs(stiffness @ shapes), abs(stiffness) @ np.abs(shapes)
     loose = np.all(met <= UNRESISTED * np.maximum(terms, np.finfo(float).tiny), axis=0)
     rates = np.where(loose, 0.0, rates)
@@ -215,7 +236,9 @@ def matrices(machine: Machine, g: Array) -> tuple[Any, Any, Any]:
 
 def _shift(stiffness: Any, damping: Any, mass: Any) -> float:
     """A point beside the slow rates: real, positive, of the size of the slowest ones that the entries suggest."""
-    k, d, m = (float(np.median(np.abs(x.data[x.data != 0.0]))) if np.any(x.data) else 0.0 for x in (stiffness, damping, mass))
+    k, d, m = (
+        float(np.median(np.abs(x.data[x.data != 0.0]))) if np.any(x.data) else 0.0 for x in (stiffness, damping, mass)
+    )
     return (k / m) ** 0.5 if k and m else k / d if k and d else 1.0
 
 
@@ -233,7 +256,8 @@ def _all(stiffness: Any, damping: Any, mass: Any, shift: float) -> tuple[Array, 
 
 
 def _some(stiffness: Any, damping: Any, mass: Any, shift: float, count: int) -> tuple[Array, Array, float]:
-    """The `count` of them with the largest 1/(s - shift), shapes, and the shift: small beside the rates next to it, so that these stand apart."""
+    """The `count` of them with the largest 1/(s - shift), shapes, and the shift: small beside the rates next to it, so
+    that these stand apart."""
     from scipy.sparse.linalg import LinearOperator, eigs
 
     for _ in range(NEARER):

@@ -1,9 +1,9 @@
-"""Recursion: networks whose bodies form a tree, integrated in the coordinates of joints and flexible links by recursive dynamics
-(netsim.multibody.tree).
+"""Recursion: networks whose bodies form a tree, integrated in the coordinates of joints and flexible links by recursive
+dynamics (netsim.multibody.tree).
 
-Without `step` an explicit Runge-Kutta method (`method`, of order 8 unless said) with an error test; with `step` Newmark's method (H. A. Gevorkyan
-2022, eq. 6), whose beta, gamma and iteration matrix are options. Every sample is completed by the network's own equations
-(netsim.initial.recovery), so all signals may be saved.
+Without `step` an explicit Runge-Kutta method (`method`, of order 8 unless said) with an error test; with `step`
+Newmark's method (H. A. Gevorkyan 2022, eq. 6), whose beta, gamma and iteration matrix are options. Every sample is
+completed by the network's own equations (netsim.initial.recovery), so all signals may be saved.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ def recursion(
     plots: Sequence[Expr] = (),
     beside: Sequence[Name] = (),
 ) -> Samples:
-    """Integrate a network whose bodies form a tree. Raises `InputError` (E450) where they do not, or a start is wrong."""
+    """Integrate a network whose bodies form a tree. Raises `InputError` (E450) where they do not, or a start is
+    wrong."""
     began, cpu = clock.perf_counter(), clock.process_time()
     found = tree_of(machine, options)
     machine, structure, moved, g, q, v, changed = _beginning(machine, structure, found, options.start)
@@ -101,7 +102,11 @@ def recursion(
     attributes = {
         "analysis": "recursion",
         "method": options.name,
-        **({"step": options.step, "beta": options.beta, "gamma": options.gamma} if options.step else {"rtol": options.rtol}),
+        **(
+            {"step": options.step, "beta": options.beta, "gamma": options.gamma}
+            if options.step
+            else {"rtol": options.rtol}
+        ),
         "stop": options.stop,
         **({"equations": TRUNCATED} if options.equations == TRUNCATED else {}),
         "unknowns": int((~found.motion).sum()),
@@ -116,30 +121,47 @@ def recursion(
     message = failure.message if failure else ""
     signals_ = tuple(signal for _, signal in signals.values())
     account = account[: len(time)]
-    return Samples("", time, signals_, shown, account[:, :3], attributes, not failure, message, origin=g, unseen=seen, kinetic=account[:, 3])
+    return Samples(
+        "",
+        time,
+        signals_,
+        shown,
+        account[:, :3],
+        attributes,
+        not failure,
+        message,
+        origin=g,
+        unseen=seen,
+        kinetic=account[:, 3],
+    )
 
 
 def tree_of(machine: Machine, options: RecursionOptions) -> NetworkTree:
-    """The tree that is integrated; raises `InputError` (E428, E450) for a network that has none, or that the method does not take."""
-    refuse_delays(machine.system, "recursion()", "its states are those of bodies and of elements beside them")
+    """The tree that is integrated; raises `InputError` (E428, E450) for a network without one, or not for this
+    method."""
+    refuse_delays(machine.system, "recursion()", "its states are those of bodies and elements only")
     found = network_tree(machine)
     if found.pushes and options.step:
-        said = "belongs to no coordinate of a joint: what it does there depends on where the bodies stand, which Newmark's method does not know"
-        hint = "leave `step` out: rk8, rk6 and rk45 take it, or run transient()"
-        raise InputError([Problem("E450", f"recursion(): '{p.source.name}' {said}", p.source.span, hint=hint) for p in found.pushes])
+        said = "belongs to no coordinate of a joint: Newmark's method allows no force that depends on positions"
+        hint = "omit `step` (rk8, rk6 and rk45 allow it), or run transient()"
+        messages = [(p, f"recursion(): '{p.source.name}' {said}") for p in found.pushes]
+        raise InputError([Problem("E450", message, p.source.span, hint=hint) for p, message in messages])
     return found
 
 
 def _beginning(
     machine: Machine, structure: Structure, found: NetworkTree, start: str
 ) -> tuple[Machine, Structure, Translation, Array, Array, Array, list[Change]]:
-    """The machine, its structure, the tree's place in it, where it begins (g, q, v) and what moved: coordinates that no start speaks of are 0."""
+    """The machine, its structure, the tree's place in it, where it begins (g, q, v) and what moved: coordinates that no
+    start speaks of are 0."""
     drawn, trial = machine.g, placed(machine, translation(machine, found)) if not start else None
     machine, structure, g, changed = begun(trial[0] if trial else machine, structure, start, stands=not start)
     moved = translation(machine, found)
     q, v = coordinates(machine, moved, g)
     if trial is not None:
-        if np.abs(q - trial[1]).max(initial=0.0) <= SAME:  # the network's own start may move others to make up for a written speed
+        if (
+            np.abs(q - trial[1]).max(initial=0.0) <= SAME
+        ):  # the network's own start may move others to make up for a written speed
             q, v = trial[1], trial[2]
             fill(machine, moved, q, v, g)
         written = [row for row in start_rows(machine.system, machine.values) if row.word == "start"]
@@ -148,7 +170,9 @@ def _beginning(
     return machine, structure, moved, g, q, v, changed
 
 
-def _complete(machine: Machine, recovery: Recovery, charges: ChargePlan, moved: Any, g: Array, t: float, q: Array, v: Array) -> Array:
+def _complete(
+    machine: Machine, recovery: Recovery, charges: ChargePlan, moved: Any, g: Array, t: float, q: Array, v: Array
+) -> Array:
     """The network's point at positions and velocities of the tree: accelerations and forces from its own equations."""
     point = g.copy()
     set_time(machine.problem, point, t)
@@ -159,7 +183,9 @@ def _complete(machine: Machine, recovery: Recovery, charges: ChargePlan, moved: 
     return point
 
 
-def _explicit(machine: Machine, found: NetworkTree, options: RecursionOptions, g: Array, q: Array, v: Array) -> tuple[Any, ...]:
+def _explicit(
+    machine: Machine, found: NetworkTree, options: RecursionOptions, g: Array, q: Array, v: Array
+) -> tuple[Any, ...]:
     """Samples of an explicit method: times, q, v, what went wrong, what it took."""
     between = options.sample or options.stop / GRID
     times = np.append(np.arange(0.0, options.stop * (1 - 1e-12), between), options.stop)
@@ -168,9 +194,13 @@ def _explicit(machine: Machine, found: NetworkTree, options: RecursionOptions, g
     of_q = places(tree)
     for here in tree.elastic.values():
         nominal[of_q[here]] = ELASTIC_SIZE
-    given = given_of(found, machine.system.layout, superelements(tree, options.superelement)[0], options.equations == TRUNCATED)
+    given = given_of(
+        found, machine.system.layout, superelements(tree, options.superelement)[0], options.equations == TRUNCATED
+    )
     corners = corners_of(machine, options.stop)
-    ends = np.union1d(corners, ends_of(machine, options.stop, corners, watched_nodes(TABLEAUX[options.method]()), options.rtol))
+    ends = np.union1d(
+        corners, ends_of(machine, options.stop, corners, watched_nodes(TABLEAUX[options.method]()), options.rtol)
+    )
     longest = options.max_step or np.inf
     qs, vs, ended, rows, last, steps, rejected, seconds = runge_kutta(
         tree.flat, given, machine.problem, g.copy(), q, v, ends, times, options.method, options.rtol, nominal, longest
@@ -180,17 +210,20 @@ def _explicit(machine: Machine, found: NetworkTree, options: RecursionOptions, g
 
 
 def _weightless(found: NetworkTree, q: Array) -> Problem | None:
-    """Which bodies can move without any mass that follows: null vectors of the mass matrix of the free coordinates, scaled to a diagonal of 1."""
+    """Which bodies can move without any mass that follows: null vectors of the mass matrix of the free coordinates,
+    scaled to a diagonal of 1."""
     tree, free = found.tree, np.flatnonzero(~found.motion)
     matrix = crba(tree, q)[np.ix_(free, free)]
     scale = 1.0 / np.sqrt(np.maximum(np.diag(matrix), np.diag(matrix).max(initial=0.0) * WEIGHTLESS**2 + 1e-300))
     sizes, vectors = np.linalg.eigh(scale[:, None] * matrix * scale)
     moving = set(free[np.abs(vectors[:, sizes < WEIGHTLESS]).max(axis=1, initial=0.0) > 0.1])
     bodies = (name for name, here in tree.joint.items() if moving & set(range(here.start, here.stop)))
-    names = [*dict.fromkeys(name.split(" ")[0] for name in bodies)]  # a joint of several axes has bodies between, 'j 0' and 'j 1'
+    names = [
+        *dict.fromkeys(name.split(" ")[0] for name in bodies)
+    ]  # a joint of several axes has bodies between, 'j 0' and 'j 1'
     if not names:
         return None
-    hint = "give the last body of each branch a mass and an inertia, hold what floats, or prescribe the motion"
+    hint = "give the last body of each branch a mass and an inertia, fix free bodies, or prescribe the motion"
     return Problem("E502", f"no mass resists a motion of {' and '.join(repr(name) for name in names[:6])}", hint=hint)
 
 
@@ -198,13 +231,15 @@ def _failure(ended: int, t: float) -> Problem | None:
     if ended == FINISHED:
         return None
     if ended == SINGULAR:
-        return Problem(
-            "E502", f"a coordinate has no inertia to accelerate at t = {t:g} s", hint="give the last body of each branch a mass and an inertia"
-        )
-    return Problem("E505", f"the error test asks for ever smaller steps at t = {t:g} s", hint="a larger rtol, or Newmark's method (step = 1 ms)")
+        hint = "give the last body of each branch a mass and an inertia"
+        return Problem("E502", f"a coordinate has no inertia at t = {t:g} s", hint=hint)
+    hint = "use a larger rtol, or Newmark's method (step = 1 ms)"
+    return Problem("E505", f"the error test requires ever smaller steps at t = {t:g} s", hint=hint)
 
 
-def _newmark(machine: Machine, found: NetworkTree, options: RecursionOptions, g: Array, q: Array, v: Array) -> tuple[Any, ...]:
+def _newmark(
+    machine: Machine, found: NetworkTree, options: RecursionOptions, g: Array, q: Array, v: Array
+) -> tuple[Any, ...]:
     """Samples of Newmark's method."""
     tree, point = found.tree, g.copy()
     given = given_of(found, machine.system.layout, superelements(tree, 1)[0])
@@ -242,18 +277,23 @@ def _newmark(machine: Machine, found: NetworkTree, options: RecursionOptions, g:
             {"steps": 0, "iterations": 0, "loop_seconds": 0.0},
         )
     every = round(options.sample / options.step) if options.sample else options.every
-    rows = np.unique(np.append(np.arange(0, len(run.times), every), len(run.times) - 1)) if len(run.times) else np.zeros(0, int)
+    rows = (
+        np.unique(np.append(np.arange(0, len(run.times), every), len(run.times) - 1))
+        if len(run.times)
+        else np.zeros(0, int)
+    )
     failure = None
     if not run.finished:
-        hint = (
-            "a shorter step, or the exact matrix"
-            if options.beta
-            else "an explicit method is stable up to h = 2/w with gamma = 1/2, never with gamma < 1/2"
+        explicit = (
+            "beta = 0 is stable up to h = 2/w (w: highest angular frequency) with gamma = 1/2, never with gamma < 1/2"
         )
+        hint = "use a shorter step, or matrix = exact" if options.beta else explicit
         tame = np.append(np.abs(np.hstack([run.q, run.v])).max(axis=1) < WILD, False)
         last, wild = max(1, int(np.argmin(tame))) - 1, not tame[:-1].all()
         said = f"diverges: coordinates or speeds are beyond {WILD:g}" if wild else "finds no solution"
         until = run.times[last] if len(run.times) else 0.0
-        failure = Problem("E505" if options.beta else "E507", f"Newmark's method {said} after t = {until:g} s", hint=hint)
+        failure = Problem(
+            "E505" if options.beta else "E507", f"Newmark's method {said} after t = {until:g} s", hint=hint
+        )
     effort = {"steps": len(run.times) - 1, "iterations": run.iterations, "loop_seconds": run.seconds}
     return run.times[rows], run.q[rows], run.v[rows], failure, effort

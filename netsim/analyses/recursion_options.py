@@ -1,4 +1,4 @@
-"""Options of a recursion: what they are, and what is wrong with given ones."""
+"""Options of a recursion, and the problems of given ones."""
 
 from __future__ import annotations
 
@@ -10,13 +10,28 @@ import numpy as np
 
 from netsim.text.errors import InputError, Problem, nearest
 
-NAMES = ("stop", "step", "method", "rtol", "sample", "every", "beta", "gamma", "matrix", "superelement", "equations", "from", "max_step")
+NAMES = (
+    "stop",
+    "step",
+    "method",
+    "rtol",
+    "sample",
+    "every",
+    "beta",
+    "gamma",
+    "matrix",
+    "superelement",
+    "equations",
+    "from",
+    "max_step",
+)
 NUMBERS = ("beta", "gamma", "rtol", "every", "superelement")
 MATRICES = ("exact", "reduced", "mass")
 """Iteration matrices of Newmark's method (netsim.multibody.tree.algorithms.newmark)."""
 TRUNCATED = "truncated"
 EQUATIONS = ("full", TRUNCATED)
-"""Of motion; truncated ones are M(q) v' + dV/dq = tau, without the terms that are quadratic in velocities (K94 leaves them out for two links)."""
+"""Of motion; truncated ones are M(q) v' + dV/dq = tau, without the terms that are quadratic in velocities (K94 leaves
+them out for two links)."""
 METHODS = ("rk45", "rk6", "rk8")
 """Explicit methods with an error test (netsim.multibody.recursion.runge_kutta)."""
 MOST_STEPS = 20_000_000
@@ -24,9 +39,9 @@ MOST_STEPS = 20_000_000
 
 @dataclass(frozen=True)
 class RecursionOptions:
-    """stop [s]; step [s], 0: by the error test of `method` with tolerance rtol; Newmark's beta, gamma and matrix; time between samples, or steps
-    between them; bodies in a superelement (netsim.multibody.tree.algorithms.superelements); which equations of motion;
-    max_step [s], 0: what the error test allows."""
+    """stop [s]; step [s], 0: by the error test of `method` with tolerance rtol; Newmark's beta, gamma and matrix; time
+    between samples, or steps between them; bodies in a superelement (netsim.multibody.tree.algorithms.superelements);
+    which equations of motion; max_step [s], 0: what the error test allows."""
 
     stop: float
     step: float = 0.0
@@ -53,7 +68,12 @@ class RecursionOptions:
 def recursion_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> RecursionOptions:
     """Options of a run line or call, checked; raises `InputError` with all that is wrong."""
     wrong = [
-        Problem("E421", f"recursion() has no option '{name}'", spans.get(name), hint=nearest(name, NAMES) or f"it has {', '.join(NAMES)}")
+        Problem(
+            "E421",
+            f"recursion() has no option '{name}'",
+            spans.get(name),
+            hint=nearest(name, NAMES) or f"the options are {', '.join(NAMES)}",
+        )
         for name in options
         if name not in NAMES
     ]
@@ -63,14 +83,16 @@ def recursion_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> R
     for name, words in (("matrix", MATRICES), ("equations", EQUATIONS), ("method", METHODS)):
         if options.get(name, words[0]) not in words:
             hint = nearest(str(options[name]), words)
-            wrong.append(Problem("E424", f"{name} is one of {', '.join(words)}, not '{options[name]}'", spans.get(name), hint=hint))
+            message = f"{name} must be one of {', '.join(words)}, not '{options[name]}'"
+            wrong.append(Problem("E424", message, spans.get(name), hint=hint))
     if "step" in options:
         wrong += _beside_step(options, spans)
     wrong += _step_divides(options, spans) if not wrong and "step" in options else []
     whole = {name: options[name] for name in ("every", "superelement") if name in options}
     for name, value in whole.items():
         if value != int(value) or value < 1:
-            wrong.append(Problem("E423", f"'{name}' is a whole number of {'steps' if name == 'every' else 'bodies'}", spans.get(name)))
+            counts = "steps" if name == "every" else "bodies"
+            wrong.append(Problem("E423", f"'{name}' must be a whole number of {counts}, at least 1", spans.get(name)))
     if wrong:
         raise InputError(wrong)
     given = {n: options[n] for n in NAMES if n in options and n != "from"}
@@ -78,33 +100,54 @@ def recursion_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> R
 
 
 def _numbers(options: Mapping[str, Any], spans: Mapping[str, Any]) -> list[Problem]:
-    """What is wrong with single numbers."""
+    """The problems of single numbers."""
     wrong = []
-    limits = {"stop": (0, np.inf), "step": (0, np.inf), "sample": (0, np.inf), "max_step": (0, np.inf), "rtol": (1e-13, 0.1)}
+    limits = {
+        "stop": (0, np.inf),
+        "step": (0, np.inf),
+        "sample": (0, np.inf),
+        "max_step": (0, np.inf),
+        "rtol": (1e-13, 0.1),
+    }
     for name, (low, high) in limits.items():
         if name in options and not (options[name] > 0 and low <= options[name] <= high):
-            wrong.append(
-                Problem("E423", f"'{name}' must be positive" if high == np.inf else "'rtol' is a number between 1e-13 and 0.1", spans.get(name))
-            )
+            message = f"'{name}' must be positive" if high == np.inf else "'rtol' must be between 1e-13 and 0.1"
+            wrong.append(Problem("E423", message, spans.get(name)))
     for name, high in (("beta", 0.5), ("gamma", 1.0)):
         if not 0 <= options.get(name, 0.0) <= high:
-            wrong.append(Problem("E423", f"'{name}' is a number between 0 and {high:g}", spans.get(name)))
+            wrong.append(Problem("E423", f"'{name}' must be between 0 and {high:g}", spans.get(name)))
         if name in options and "step" not in options:
-            wrong.append(Problem("E423", f"'{name}' is Newmark's, which needs 'step'", spans.get(name), hint="step = 10 ms"))
+            message = f"'{name}' belongs to Newmark's method, which needs 'step'"
+            wrong.append(Problem("E423", message, spans.get(name), hint="step = 10 ms"))
     return wrong
 
 
 def _beside_step(options: Mapping[str, Any], spans: Mapping[str, Any]) -> list[Problem]:
-    """What Newmark's method, which has a step, does not take."""
+    """The problems of options that exclude `step`, which selects Newmark's method."""
     refused = {
-        "rtol": ("a given step has no error test, so 'step' and 'rtol' exclude each other", "leave 'step' out"),
-        "max_step": ("a given step needs no longest one, so 'step' and 'max_step' exclude each other", "leave one of them out"),
-        "method": ("'method' is for runs without 'step'", "with 'step' the method is Newmark's"),
-        "superelement": ("'superelement' is for runs without 'step'", "Newmark takes one body at a time"),
-        "equations": ("truncated equations are for runs without 'step'", "leave 'step' out: rk8, rk6 and rk45 take them, Newmark's method does not"),
+        "rtol": (
+            "'step' and 'rtol' exclude each other",
+            "omit 'rtol', or omit 'step', so that the error test selects the steps",
+        ),
+        "max_step": ("'step' and 'max_step' exclude each other", "omit one of them"),
+        "method": ("'step' and 'method' exclude each other", "'step' selects Newmark's method: omit one of them"),
+        "superelement": (
+            "'step' and 'superelement' exclude each other",
+            "'step' selects Newmark's method: omit one of them",
+        ),
+        "equations": (
+            "'step' and truncated equations exclude each other",
+            "omit 'step': rk8, rk6 and rk45 integrate them",
+        ),
     }
-    given = {name for name in refused if name in options} - ({"equations"} if options.get("equations") != TRUNCATED else set())
-    return [Problem("E423", message, spans.get(name), hint=hint) for name, (message, hint) in refused.items() if name in given]
+    given = {name for name in refused if name in options} - (
+        {"equations"} if options.get("equations") != TRUNCATED else set()
+    )
+    return [
+        Problem("E423", message, spans.get(name), hint=hint)
+        for name, (message, hint) in refused.items()
+        if name in given
+    ]
 
 
 def _step_divides(options: Mapping[str, Any], spans: Mapping[str, Any]) -> list[Problem]:

@@ -1,4 +1,5 @@
-"""What a run would refuse before it steps in time, for `check`: starts, saved and plotted expressions without a value, networks that are no trees."""
+"""What a run would refuse before it steps in time, for `check`: starts, saved and plotted expressions without a value,
+networks that are no trees."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from netsim.text.syntax import Expr
 
 
 def refuse_signals(machine: Machine, saves: Sequence[Expr], plots: Sequence[Expr]) -> None:
-    """Raises `InputError` for starts, sizes and signals that name nothing, and for expressions of signals that have no value."""
+    """Raises `InputError` for starts, sizes and signals that name nothing, and for expressions of signals that have no
+    value."""
     start_rows(machine.system, machine.values)
     written_sizes(machine)
     readable(machine, select(machine, saves, plots))

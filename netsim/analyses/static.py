@@ -42,7 +42,12 @@ class StaticOptions:
 def static_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> StaticOptions:
     """Options of a run line or call, checked; raises `InputError`."""
     wrong = [
-        Problem("E421", f"static() has no option '{name}'", spans.get(name), hint=nearest(name, NAMES) or f"it has {', '.join(NAMES)}")
+        Problem(
+            "E421",
+            f"static() has no option '{name}'",
+            spans.get(name),
+            hint=nearest(name, NAMES) or f"the options are {', '.join(NAMES)}",
+        )
         for name in options
         if name not in NAMES
     ]
@@ -60,7 +65,7 @@ def static(
     plots: Sequence[Expr] = (),
     beside: Sequence[Name] = (),
 ) -> Samples:
-    """The state in which nothing changes: capacitors open, inductors short, what moves at rest under its loads.
+    """The equilibrium: capacitors carry no current, inductors no voltage, mechanisms rest under their loads.
 
     Raises `InputError` for wrong starts, `SimulationError` where no equilibrium is found (E440 to E442)."""
     began, cpu = clock.perf_counter(), clock.process_time()
@@ -92,7 +97,14 @@ def static(
     attributes["netlist"] = machine.system.network.text
     energy = np.array([[power[STORED], 0.0, 0.0]])
     return Samples(
-        "", time, tuple(signal for _, signal in signals.values()), shown, energy, attributes, origin=g, unseen={n: columns[n] for n in unseen}
+        "",
+        time,
+        tuple(signal for _, signal in signals.values()),
+        shown,
+        energy,
+        attributes,
+        origin=g,
+        unseen={n: columns[n] for n in unseen},
     )
 
 
@@ -102,7 +114,10 @@ def _reading(machine: Machine, reader: Sampler, selection: Selection, g: Array) 
     place = g.copy()
     set_charges(machine, place)
     sample(reader.table, reader.places, place, np.zeros(reader.size), row)
-    found = [f"{name} = {row[j]:.5g} {entry.signal.unit}".rstrip() for j, (name, entry) in enumerate(selection.entries.items())]
+    found = [
+        f"{name} = {row[j]:.5g} {entry.signal.unit}".rstrip()
+        for j, (name, entry) in enumerate(selection.entries.items())
+    ]
     return ", ".join(found[:MOST_SIGNALS]) + (" ..." if len(found) > MOST_SIGNALS else "")
 
 
@@ -111,4 +126,9 @@ def told(found: Equilibrium) -> dict[str, Any]:
     stability = {None: "not judged", True: "stable", False: "unstable"}[found.stable]
     if found.free and found.stable is not False:
         stability = "neutral"
-    return {"iterations": found.iterations, "homotopy": "; ".join(found.log), "stability": stability, "free": found.free}
+    return {
+        "iterations": found.iterations,
+        "homotopy": "; ".join(found.log),
+        "stability": stability,
+        "free": found.free,
+    }

@@ -28,6 +28,7 @@ from netsim.simulate.events.event_log import log_text
 from netsim.simulate.events.events import has_events
 from netsim.simulate.failing import grown, keep_last_step, near_rounding
 from netsim.simulate.judging import energy_verdict, step_verdicts
+from netsim.simulate.methods import METHODS
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.setup.beginning import begun, told
 from netsim.simulate.setup.choice import formulated, observing
@@ -41,7 +42,8 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class _Ending:
-    """How a run ended: the problem that stopped it (if any), what to say, and what it took, in all and in the time loop alone."""
+    """How a run ended: the problem that stopped it (if any), what to say, and what it took, in all and in the time loop
+    alone."""
 
     failure: Problem | None
     message: str
@@ -63,7 +65,8 @@ def transient(
 ) -> Samples:
     """Integrate from 0 to stop and sample; positions in `rated` with their rates, signals `beside` unseen.
 
-    With an `origin` (of the samples of a network with the same unknowns) it begins at that point instead of a start of its own.
+    With an `origin` (of the samples of a network with the same unknowns) it begins at that point instead of a start of
+    its own.
 
     A failure or an interruption ends the samples early and says so (`finished`, `message`).
     Raises `InputError` for wrong options or starts, `SimulationError` where no consistent start exists.
@@ -73,7 +76,7 @@ def transient(
     machine, structure, g, changes = begun(machine, structure, options.start, origin)
     point = g.copy()
     switching = has_events(machine)
-    whole = options.plain and not switching and options.method == "euler"  # steps that no corner cuts
+    whole = options.plain and not switching and METHODS[options.method].order == 1  # steps that no corner cuts
     corners = np.zeros(0) if whole else corners_of(machine, options.stop)
     machine, structure, g, coordinates = formulated(machine, structure, g, options.formulation)
     machine = replace(machine, parts=tuple(part.own for part in parts_of(machine.system, options.superelements)))
@@ -87,7 +90,9 @@ def transient(
     unseen = add_unseen(machine, selection, beside)
     reader = observing(machine, sampler(machine, selection))
     followed = Selection()
-    traced = add_unseen(machine, followed, [*signals_measured(machine.system.network), *_integrated([*saves, *plots], machine)])
+    traced = add_unseen(
+        machine, followed, [*signals_measured(machine.system.network), *_integrated([*saves, *plots], machine)]
+    )
     tracer = sampler(machine, followed)
     tracer = observing(machine, tracer) if traced else tracer
     failure: Problem | None = None
@@ -104,13 +109,17 @@ def transient(
     except KeyboardInterrupt:
         message = f"interrupted at t = {run.now:g} s"
     if failure:
-        failure = near_rounding(failure, 1.0 if options.step else options.rtol, grown(run) if isinstance(run, Running) else 0)
+        failure = near_rounding(
+            failure, 1.0 if options.step else options.rtol, grown(run) if isinstance(run, Running) else 0
+        )
         message = failure.message
         if isinstance(run, Stepping):
             keep_last(run, reader)
         else:
             keep_last_step(run)
-    ending = _Ending(failure, message, clock.perf_counter() - began, clock.process_time() - cpu, clock.process_time() - loop)
+    ending = _Ending(
+        failure, message, clock.perf_counter() - began, clock.process_time() - cpu, clock.process_time() - loop
+    )
     trace = _trace(run, list(followed.entries)) if traced else None
     samples = _samples(run, selection, rates, structure, changes, ending, coordinates, trace)
     warnings, broken = _verdicts(run, samples.finished)
@@ -128,7 +137,9 @@ def _verdicts(run: Stepping | Running, finished: bool) -> tuple[tuple[Problem, .
 
 def _integrated(shown: Sequence[Expr], machine: Machine) -> list[Name]:
     """The signals that running integrals read."""
-    return [name for expr in shown for call in integrals_in(expr) for name in signals_in(call, machine.system.network.top)]
+    return [
+        name for expr in shown for call in integrals_in(expr) for name in signals_in(call, machine.system.network.top)
+    ]
 
 
 def _trace(run: Stepping | Running, names: Sequence[str]) -> Trace | None:
@@ -162,7 +173,9 @@ def _samples(
     return Samples("", time, shown, values, account[:, :3], attributes, finished, ending.message, kept, kinetic=kinetic)
 
 
-def _attributes(run: Stepping | Running, structure: Structure, changes: Sequence[Change], ending: _Ending) -> dict[str, Any]:
+def _attributes(
+    run: Stepping | Running, structure: Structure, changes: Sequence[Change], ending: _Ending
+) -> dict[str, Any]:
     found: dict[str, Any] = {
         "analysis": "transient",
         "method": run.options.method,

@@ -1,1 +1,2 @@
-"""Everything compiled that does not depend on the model: Newton, consistent points, error scales, delays, on flat arrays."""
+"""Everything compiled that does not depend on the model: Newton, consistent points, error scales, delays, on flat
+arrays."""

@@ -1,8 +1,9 @@
-"""The stages of `netsim.initial.recovery` inside compiled loops: a consistent point near what a step found, without Python.
+"""The stages of `netsim.initial.recovery` inside compiled loops: a consistent point near what a step found, without
+Python.
 
-Velocities go onto the differentiated constraints, then accelerations, forces and rates follow; positions and charges stay. The time loop takes these
-points for samples, for the projection after every step (which keeps an index-3 system from drifting in velocity), and as the right side of
-explicit methods.
+Velocities go onto the differentiated constraints, then accelerations, forces and rates follow; positions and charges
+stay. The time loop takes these points for samples, for the projection after every step (which keeps an index-3 system
+from drifting in velocity), and as the right side of explicit methods.
 """
 
 from __future__ import annotations
@@ -18,19 +19,22 @@ Array = np.ndarray
 ROUNDS = 15
 CLOSE = 1e-12
 ROUNDING = 1e-7
-"""Corrections this small that shrink no more are rounding, or a stage's own share where its matrix has a worse condition."""
+"""Corrections this small that shrink no more are rounding, or a stage's own share where its matrix has a worse
+condition."""
 SLOW = 0.1
 LEAST = 1e-3
 """Corrections of values that are smaller than this share of their size are measured by that."""
 FAR = 0.5
-"""Behind a correction as large as this part of a value its derivatives say nothing any more: a diode's, before it takes over a coil's current."""
+"""Behind a correction as large as this part of a value its derivatives say nothing any more: a diode's, before it takes
+over a coil's current."""
 PIVOT_QUALITY = 1e-9
 
 
 class Consistent(NamedTuple):
     """Every stage in a few flat arrays (a compiled function takes long to compile where it is handed hundreds of them).
 
-    `where[k]` tells where stage k's parts begin in `numbers` (int32), `reals` and `calls`; their order is that of `_parts`.
+    `where[k]` tells where stage k's parts begin in `numbers` (int32), `reals` and `calls`; their order is that of
+    `_parts`.
     """
 
     levels: Array
@@ -58,10 +62,11 @@ def nothing_to_recover() -> Consistent:
 
 @lean
 def make_consistent(plan, g):
-    """Newton's method stage by stage on what g holds, in place; False where pivots do not serve or it does not converge.
+    """Newton's method stage by stage on what g holds, in place; False where pivots do not serve or it does not
+    converge.
 
-    All stages begin with the derivatives where the first one starts; they are taken anew behind large corrections and where these do not shrink
-    at once.
+    All stages begin with the derivatives where the first one starts; they are taken anew behind large corrections and
+    where these do not shrink at once.
     """
     _derivatives(plan, g)
     for k in range(plan.sizes.shape[0]):
@@ -82,7 +87,12 @@ def _derivatives(plan, g):
 def _residuals(plan, where, g, residual):
     """A stage's equations, order by order, at what g holds."""
     w = plan.numbers
-    first_call, first_row, at, equations = w[where[9] : where[10]], w[where[10] : where[11]], w[where[11] : where[12]], w[where[12] : where[13]]
+    first_call, first_row, at, equations = (
+        w[where[9] : where[10]],
+        w[where[10] : where[11]],
+        w[where[11] : where[12]],
+        w[where[12] : where[13]],
+    )
     calls = where[NUMBERS + REALS + 2]
     for order in range(first_call.shape[0] - 1):
         for i in range(plan.sums.shape[0]):
@@ -110,7 +120,8 @@ def _fill(plan, where, entries):
 
 @inner
 def _correct(g, places, step, sizes):
-    """Subtract a step, in multiples of sizes; its largest entry beside what it corrects and what comes of it, infinite where one is not finite."""
+    """Subtract a step, in multiples of sizes; its largest entry beside what it corrects and what comes of it, infinite
+    where one is not finite."""
     moved = 0.0
     for i in range(sizes.shape[0]):
         if not np.isfinite(step[i]):
@@ -123,7 +134,8 @@ def _correct(g, places, step, sizes):
 
 @inner
 def _hold(residual, row_size):
-    """Whether more equations than unknowns agree with one another: behind the last correction but one nothing is left of them."""
+    """Whether more equations than unknowns agree with one another: behind the last correction but one nothing is left
+    of them."""
     for i in range(residual.shape[0]):
         if abs(residual[i]) > ROUNDING * 10 * row_size[i]:
             return False
@@ -132,12 +144,15 @@ def _hold(residual, row_size):
 
 @inner
 def _solve(plan, where, sizes, g):
-    """One stage: corrections with one factor as long as they shrink fast, converged where the next one would not move anything."""
+    """One stage: corrections with one factor as long as they shrink fast, converged where the next one would not move
+    anything."""
     m, n, size = sizes[0], sizes[1], sizes[2]
     w, r, f = plan.numbers, plan.reals, where[NUMBERS + 1 :]
     factor = Factor(
-        w[where[0] : where[1]], w[where[1] : where[2]], r[f[0] : f[1]], r[f[1] : f[2]], w[where[2] : where[3]], w[where[3] : where[4]],
-        w[where[4] : where[5]], r[f[2] : f[3]], w[where[5] : where[6]], w[where[6] : where[7]], r[f[3] : f[4]], w[where[7] : where[8]],
+        w[where[0] : where[1]], w[where[1] : where[2]], r[f[0] : f[1]], r[f[1] : f[2]], w[where[2] : where[3]],
+        w[where[3] : where[4]],
+        w[where[4] : where[5]], r[f[2] : f[3]], w[where[5] : where[6]], w[where[6] : where[7]], r[f[3] : f[4]],
+        w[where[7] : where[8]],
         w[where[8] : where[9]], r[f[4] : f[5]], r[f[5] : f[6]], r[f[6] : f[7]],
     )  # fmt: skip
     places, row_scale, entries = w[where[13] : where[14]], r[f[9] : f[10]], r[f[10] : f[11]]
@@ -160,7 +175,9 @@ def _solve(plan, where, sizes, g):
         if not np.isfinite(moved):
             return False
         contraction = moved / before if iteration else 1.0
-        if moved * min(1.0, contraction) < CLOSE or (moved < (rounding if iteration else ROUNDING) and contraction > SLOW):
+        if moved * min(1.0, contraction) < CLOSE or (
+            moved < (rounding if iteration else ROUNDING) and contraction > SLOW
+        ):
             return m <= n or _hold(residual, r[f[13] : f[14]])
         if moved > FAR or (iteration and contraction > SLOW):
             _derivatives(plan, g)

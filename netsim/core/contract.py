@@ -1,13 +1,16 @@
 """What the time loop asks of a method, and what it lends to it.
 
-A method is a bundle (netsim.core.compiled.bundle: arrays of coefficients and of what it remembers of one run; nothing is kept elsewhere) and three
-compiled functions of its file, called through their addresses (netsim.core.compiled.apart): the loop is compiled once for all methods.
+A method is a bundle (netsim.core.compiled.bundle: arrays of coefficients and of what it remembers of one run; nothing
+is kept elsewhere) and three compiled functions of its file, called through their addresses
+(netsim.core.compiled.apart): the loop is compiled once for all methods.
 
-    attempt(method, problem, factor, trial, t, h, last)   try the step from trial.start at t to t + h: (status, error); writes trial.end.
+    attempt(method, problem, factor, trial, t, h, last)   try the step from trial.start at t to t + h: (status, error);
+    writes trial.end.
                             error <= 1 passes the test; after a failure it is the share of h to try next;
                             `last` is the instant used for the step's end (just before it at a corner of a drive)
-    accepted(method, problem, trial, h, error)            remember what the step taught; the factor by which the next step may differ in length
-    between(method, problem, trial, theta, h, state, wanted)      values y and charges with their rates at t + theta h: those whose places behind
+    accepted(method, problem, trial, h, error)            remember what the step taught; the factor by which the next
+    step may differ in length between(method, problem, trial, theta, h, state, wanted)      values y and charges with
+    their rates at t + theta h: those whose places behind
                             the motion in a state are `wanted`, or more
 
 Positions and velocities between the ends follow from both ends' x, v, a (quintic) for every method.
@@ -34,26 +37,29 @@ ITERATIONS, FACTORISATIONS, FRESH, ACCEPTED, REJECTED, FAILED, EVENTS, RESTARTED
 ROUGH, UNTESTED, JUMPED, ASTRAY, CURVED = range(10, 15)
 """Positions in the integer counters of a run. RESTARTED: 1 or 2: nothing of before the present instant may be
 used; 2: the state there is consistent. REFUSED, UNSOLVED: how often in a row the error test refused the step
-and Newton's method failed; that once at least where steps are given. ROUGH: given steps whose estimated error is far beyond rtol; UNTESTED:
-steps taken that did not pass the error test; JUMPED: jumps passed over; ASTRAY: points that were to be made consistent and stayed
-as the method left them; CURVED: 1 where an equation is anything but a sum of constant multiples."""
+and Newton's method failed; that once at least where steps are given. ROUGH: given steps whose estimated error is far
+beyond rtol; UNTESTED: steps taken that did not pass the error test; JUMPED: jumps passed over; ASTRAY: points that were
+to be made consistent and stayed as the method left them; CURVED: 1 where an equation is anything but a sum of constant
+multiples."""
 
 ATTEMPT, ACCEPT, BETWEEN, SET_TIME, REFACTOR, SOLVE, PROJECT, NEWTON, FIRST_EVENT = range(9)
 """Positions in Trial.code."""
 
 RTOL, NEWTON_SHARE, POWER, FACTOR_ALPHA, RATE, RELATIVE, WIDE = range(7)
-"""Positions in the tolerances of a run. FACTOR_ALPHA: dq'/dq where the present factor was taken; RATE: contraction of Newton's method;
-RELATIVE: whether errors may grow with values beside a written size; WIDE: whether scales count what the step tries."""
+"""Positions in the tolerances of a run. FACTOR_ALPHA: dq'/dq where the present factor was taken; RATE: contraction of
+Newton's method; RELATIVE: whether errors may grow with values beside a written size; WIDE: whether scales count what
+the step tries."""
 
 
 class Trial(NamedTuple):
-    """The variable part of a step. States are [x | v | a | y | q | q' | quaternions]; `end` is in the charts of `start`.
+    """The variable part of a step. States are [x | v | a | y | q | q' | quaternions]; `end` is in the charts of
+    `start`.
 
-    Of x, v and y, each: scale, what an error may be (netsim.core.scales); exponent, see netsim.simulate.setup.weights; nominal; kind, the
-    number of its kind (netsim.simulate.setup.kinds); largest, the largest value so far; fixed, the size that somebody has written for it, else 0.
-    Of kinds: sizes, (largest value so far, the same with what a step tries; what rounding leaves);
-    tolerances: rtol, Newton's share of it, power of the step that errors go with, alpha of the factor, contraction; work: (6, n);
-    code: addresses of compiled functions; whole: 0 .. ny + nq - 1.
+    Of x, v and y, each: scale, what an error may be (netsim.core.scales); exponent, see netsim.simulate.setup.weights;
+    nominal; kind, the number of its kind (netsim.simulate.setup.kinds); largest, the largest value so far; fixed, the
+    size that somebody has written for it, else 0. Of kinds: sizes, (largest value so far, the same with what a step
+    tries; what rounding leaves); tolerances: rtol, Newton's share of it, power of the step that errors go with, alpha
+    of the factor, contraction; work: (6, n); code: addresses of compiled functions; whole: 0 .. ny + nq - 1.
     """
 
     g: Array
@@ -120,8 +126,10 @@ def set_time(problem, trial, t):
 def parts(factor):
     """The factor as its own class: what is compiled for the search for a start serves here too."""
     return linear.Factor(
-        factor.row_order, factor.column_order, factor.row_scale, factor.column_scale, factor.start, factor.source, factor.row, factor.scale,
-        factor.l_start, factor.l_row, factor.l_value, factor.u_start, factor.u_row, factor.u_value, factor.pivot_inverse, factor.work,
+        factor.row_order, factor.column_order, factor.row_scale, factor.column_scale, factor.start, factor.source,
+        factor.row, factor.scale,
+        factor.l_start, factor.l_row, factor.l_value, factor.u_start, factor.u_row, factor.u_value,
+        factor.pivot_inverse, factor.work,
     )  # fmt: skip
 
 
@@ -145,18 +153,26 @@ def projected(problem, plan, trial, state):
 
 @inner
 def careful(problem, factor, trial, fresh, tolerance):
-    """`netsim.core.newton.newton`, damped, from the guess in trial.u; (status, iterations, factorisations, whether the factor serves on)."""
-    return _newton(trial.code[NEWTON], problem, factor, fresh, trial.g, trial.history, trial.out, trial.u, trial.work, tolerance)
+    """`netsim.core.newton.newton`, damped, from the guess in trial.u; (status, iterations, factorisations, whether the
+    factor serves on)."""
+    return _newton(
+        trial.code[NEWTON], problem, factor, fresh, trial.g, trial.history, trial.out, trial.u, trial.work, tolerance
+    )
 
 
-def fill_code(module: Any, method: Bundle, problem: Bundle, factor: Any, trial: Bundle, project: int, single: bool) -> None:
-    """Compile what a run calls by address (or read it from the cache) and write that into trial.code; `single`: stages are solved one by one."""
+def fill_code(
+    module: Any, method: Bundle, problem: Bundle, factor: Any, trial: Bundle, project: int, single: bool
+) -> None:
+    """Compile what a run calls by address (or read it from the cache) and write that into trial.code; `single`: stages
+    are solved one by one."""
     real, vector = types.float64, types.float64[::1]
     run = (method.kind, problem.kind, bundled(factor).kind, trial.kind)
     found = {
         ATTEMPT: address_of(module.attempt, types.Tuple((types.int64, real)), *run, real, real, real),
         ACCEPT: address_of(module.accepted, real, method.kind, problem.kind, trial.kind, real, real),
-        BETWEEN: address_of(module.between, types.none, method.kind, problem.kind, trial.kind, real, real, vector, types.int64[::1]),
+        BETWEEN: address_of(
+            module.between, types.none, method.kind, problem.kind, trial.kind, real, real, vector, types.int64[::1]
+        ),
         SET_TIME: address_of(newton.set_time, types.int64, problem.kind, vector, real),
         REFACTOR: address_of(linear.refactor, real, typeof(factor), vector),
         SOLVE: address_of(linear.solve, types.none, typeof(factor), vector, vector),
@@ -172,14 +188,18 @@ def fill_code(module: Any, method: Bundle, problem: Bundle, factor: Any, trial: 
 
 @inner
 def error_norm(problem, trial, dx, dv, dy, h):
-    """max |error|/scale; velocities of index 2 count as the change of position they make in the step, multipliers not at all, and positions
-    that follow from derivatives of constraints (behind a spring whose end is prescribed, index 4 and more) no more than FOLLOWING asks for.
+    """max |error|/scale; velocities of index 2 count as the change of position they make in the step, multipliers not
+    at all, and positions that follow from derivatives of constraints (behind a spring whose end is prescribed, index 4
+    and more) no more than FOLLOWING asks for.
 
     Empty dx and dv leave motion out."""
     nk, ny = problem.sizes[NK], problem.sizes[NY]
     norm = 0.0
     for i in range(min(nk, dx.shape[0])):
-        size = max(abs(dx[i]) / trial.scale[i], abs(dv[i]) / trial.scale[nk + i] if trial.exponent[nk + i] == 0 else abs(h * dv[i]) / trial.scale[i])
+        size = max(
+            abs(dx[i]) / trial.scale[i],
+            abs(dv[i]) / trial.scale[nk + i] if trial.exponent[nk + i] == 0 else abs(h * dv[i]) / trial.scale[i],
+        )
         if trial.exponent[i] > 0:
             size *= min(1.0, trial.tolerances[RTOL] / FOLLOWING)
         if not np.isfinite(size):

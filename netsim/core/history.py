@@ -1,7 +1,8 @@
-"""The history buffer of delays: for each delay, pieces of polynomials over the steps so far, as far back as the longest delay reaches.
+"""The history buffer of delays: for each delay, pieces of polynomials over the steps so far, as far back as the longest
+delay reaches.
 
-A delayed value is a known function of time in a step, because no step is longer than the shortest delay. Jumps come out of the buffer one delay
-later (netsim.core.loop.remembering).
+A delayed value is a known function of time in a step, because no step is longer than the shortest delay. Jumps come out
+of the buffer one delay later (netsim.core.loop.remembering).
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from netsim.core.problem import DRIVE_LEVELS, PAST, TIME
 Array = np.ndarray
 
 PIECES, ARRIVALS, WATCHING, CAREFUL, BEGINS_LOW = range(5)
-"""Positions in Past.numbers: how many pieces and arrivals there are, whether steps end at arrivals, whether values within a step have to be made
-consistent before they are read, whether the method begins with a straight line."""
+"""Positions in Past.numbers: how many pieces and arrivals there are, whether steps end at arrivals, whether values
+within a step have to be made consistent before they are read, whether the method begins with a straight line."""
 BEGIN, END = range(2)
 """Columns of Past.spans."""
 POINTS = 8
@@ -28,10 +29,11 @@ BESIDE = 3 * 2.220446049250313e-16
 
 
 class Past(NamedTuple):
-    """Of every delay: its length (s), what is remembered (its place behind the motion in a state, -1: ground, and in g), the drive it is, what it was
-    before the start, and what is given as that (NaN: nothing). `wanted`: places without repetition; `spans` of pieces in time, the oldest first, and
-    their polynomials in 2 (t - begin)/(end - begin) - 1, constants first, delay by delay; `arrivals`: instants at which jumps come out;
-    `nodes` from 0 to 1, `basis` from values there to coefficients, room for these values."""
+    """Of every delay: its length (s), what is remembered (its place behind the motion in a state, -1: ground, and in
+    g), the drive it is, what it was before the start, and what is given as that (NaN: nothing). `wanted`: places
+    without repetition; `spans` of pieces in time, the oldest first, and their polynomials in 2 (t - begin)/(end -
+    begin) - 1, constants first, delay by delay; `arrivals`: instants at which jumps come out; `nodes` from 0 to 1,
+    `basis` from values there to coefficients, room for these values."""
 
     length: Array
     place: Array
@@ -50,19 +52,24 @@ class Past(NamedTuple):
 
 
 def begin_past(past: Bundle, g: Array, at_rest: bool) -> None:
-    """The run begins at what g holds: so it was before, or (`at_rest`) zero, where nothing else is given; from now on there is a past."""
+    """The run begins at what g holds: so it was before, or (`at_rest`) zero, where nothing else is given; from now on
+    there is a past."""
     past.before[:] = np.where(np.isnan(past.given), 0.0 if at_rest else g[past.slot], past.given)
     g[PAST] = 1.0
 
 
 def more_pieces(past: Bundle) -> None:
     """Room for twice as many pieces."""
-    past.exchange(spans=np.vstack([past.spans, np.zeros_like(past.spans)]), pieces=np.vstack([past.pieces, np.zeros_like(past.pieces)]))
+    past.exchange(
+        spans=np.vstack([past.spans, np.zeros_like(past.spans)]),
+        pieces=np.vstack([past.pieces, np.zeros_like(past.pieces)]),
+    )
 
 
 @compiled
 def recall(past, g, first, count):
-    """The delayed values at the time in g and their rates, into their places among `count` drives that begin at `first`."""
+    """The delayed values at the time in g and their rates, into their places among `count` drives that begin at
+    `first`."""
     t = g[TIME]
     for k in range(past.length.shape[0]):
         at, when = first + past.drive[k], t - past.length[k]
@@ -83,7 +90,9 @@ def recalled(past, k, t):
     i = piece_at(past, when + BESIDE * abs(t))
     if i < 0:
         return past.before[k]
-    return slope(past, i, k, min(2.0 * (when - past.spans[i, BEGIN]) / (past.spans[i, END] - past.spans[i, BEGIN]) - 1.0, 1.0), 0)
+    return slope(
+        past, i, k, min(2.0 * (when - past.spans[i, BEGIN]) / (past.spans[i, END] - past.spans[i, BEGIN]) - 1.0, 1.0), 0
+    )
 
 
 @compiled

@@ -1,11 +1,14 @@
-"""Sparse Newton for one implicit step, compiled: the factor is kept as long as it contracts, steps are damped, and the test is scaled.
+"""Sparse Newton for one implicit step, compiled: the factor is kept as long as it contracts, steps are damped, and the
+test is scaled.
 
-Unknowns u: velocities (accelerations, ...: what the method solves for) of kinematic unknowns, values of the others. The method gives
+Unknowns u: velocities (accelerations, ...: what the method solves for) of kinematic unknowns, values of the others. The
+method gives
 
     x = hx + kx u,  v = hv + kv u,  a = ha + ka u,     q' = alpha q + hq.
 
-Convergence: max |du| / max(|u|, least) below tolerance, or every row's residual at the round-off of its terms. Damping is
-the natural monotonicity test (Deuflhard, Newton Methods for Nonlinear Problems, 2004): a step counts when the next correction is smaller.
+Convergence: max |du| / max(|u|, least) below tolerance, or every row's residual at the round-off of its terms. Damping
+is the natural monotonicity test (Deuflhard, Newton Methods for Nonlinear Problems, 2004): a step counts when the next
+correction is smaller.
 """
 
 from __future__ import annotations
@@ -39,7 +42,8 @@ from netsim.core.problem import (
 )
 
 CONVERGED, NOT_CONVERGED, SINGULAR, NOT_FINITE, OUTSIDE_TABLE, UNRECOVERED, UNRESOLVED = range(7)
-"""How a step ends. UNRECOVERED: it stands but has no sample; UNRESOLVED: its error is too large, however short it is."""
+"""How a step ends. UNRECOVERED: it stands but has no sample; UNRESOLVED: its error is too large, however short it
+is."""
 
 MAX_ITERATIONS = 80
 TOLERANCE = 1e-10
@@ -47,7 +51,8 @@ GOOD_CONTRACTION = 0.1
 ENOUGH = 3
 """A step that takes more iterations asks for a new matrix in the next one."""
 NEAR = 1e-7
-"""A correction this small by the present matrix leaves its square: where it is no smaller than the one before, both are rounding."""
+"""A correction this small by the present matrix leaves its square: where it is no smaller than the one before, both are
+rounding."""
 EPS = 2.220446049250313e-16
 PIVOT_QUALITY = 1e-7
 
@@ -155,7 +160,8 @@ def _evaluate(problem, table, g, out, stop):
 
 @compiled
 def _norms(problem, du, u, weight, n):
-    """max |du|/weight, with weights fixed for the step (the measure of contraction), and max |du|/max(weight, |u|) (the test)."""
+    """max |du|/weight, with weights fixed for the step (the measure of contraction), and max |du|/max(weight, |u|) (the
+    test)."""
     fixed, relative = 0.0, 0.0
     for i in range(n):
         size = abs(du[i])
@@ -189,10 +195,12 @@ def _sizes(problem, history, level, k, u, size):
 
 @compiled
 def at_round_off(problem, history, g, u, out, size, magnitude):
-    """Whether every row's residual is explained by the rounding of its terms: |dF/dx| |x| + |dF/dv| |v| + |dF/da| |a| + |dF/dy| |y|.
+    """Whether every row's residual is explained by the rounding of its terms: |dF/dx| |x| + |dF/dv| |v| + |dF/da| |a| +
+    |dF/dy| |y|.
 
-    x, v and a count with their history, rotations as 1 rad, nothing as less than its least size. The levels are told apart
-    by evaluating the matrix with one of kx, kv, ka at a time (in `out`, whose residuals stay). `size` and `magnitude` are room for (n,).
+    x, v and a count with their history, rotations as 1 rad, nothing as less than its least size. The levels are told
+    apart by evaluating the matrix with one of kx, kv, ka at a time (in `out`, whose residuals stay). `size` and
+    `magnitude` are room for (n,).
     """
     nk, entries = problem.sizes[NK], problem.sizes[ENTRIES]
     n = nk + problem.sizes[NY]
@@ -217,7 +225,8 @@ def at_round_off(problem, history, g, u, out, size, magnitude):
 
 @compiled
 def _factorise(problem, factor, g, out):
-    """Evaluate residual and matrix, factorise; False where a pivot has become too small to trust (and the matrix is finite)."""
+    """Evaluate residual and matrix, factorise; False where a pivot has become too small to trust (and the matrix is
+    finite)."""
     entries, nnz = problem.sizes[ENTRIES], problem.sizes[NNZ]
     _evaluate(problem, problem.jacobian, g, out, entries + nnz + 1)
     if refactor(factor, out[entries : entries + nnz]) > PIVOT_QUALITY:
@@ -232,7 +241,8 @@ def _factorise(problem, factor, g, out):
 def newton(problem, factor, fresh, g, history, out, u, work, tolerance):  # noqa: C901  (one compiled loop: its state is its local names)
     """Solve F(u) = 0 from the guess in u. `fresh` says that the factor belongs to these coefficients.
 
-    `work` is (6, n). Returns (status, iterations, factorisations, factor still good). On SINGULAR `out` holds the matrix that broke down.
+    `work` is (6, n). Returns (status, iterations, factorisations, factor still good). On SINGULAR `out` holds the
+    matrix that broke down.
     """
     n, entries = problem.sizes[NK] + problem.sizes[NY], problem.sizes[ENTRIES]
     du, step, before, weight = work[0], work[1], work[2], work[3]
@@ -270,7 +280,9 @@ def newton(problem, factor, fresh, g, history, out, u, work, tolerance):  # noqa
                 continue
             damping *= 0.5
             longest = _longest(problem, step, n)
-            if damping < 0.1 and damping * longest > 1.0:  # an exponential far overshot: go on from steps of the unknowns' ordinary size
+            if (
+                damping < 0.1 and damping * longest > 1.0
+            ):  # an exponential far overshot: go on from steps of the unknowns' ordinary size
                 damping = 1.0 / longest
             if damping * max(longest, 1.0) < 1e-6:
                 return (NOT_CONVERGED if np.isfinite(norm) else NOT_FINITE), iteration, factorisations, False

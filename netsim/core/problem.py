@@ -11,13 +11,14 @@ from netsim.core.compiled.bundle import Bundle
 Array = np.ndarray
 
 UNIFORMS = ("time", "kx", "kv", "ka", "alpha", "past")
-"""Scalars that every kernel may read: the time, d(x, v, a)/d(unknown) of a kinematic unknown, d(q')/dq, whether there is a past (1; 0 where all
-rests)."""
+"""Scalars that every kernel may read: the time, d(x, v, a)/d(unknown) of a kinematic unknown, d(q')/dq, whether there
+is a past (1; 0 where all rests)."""
 TIME, KX, KV, KA, ALPHA, PAST = range(1, 7)
 """Their places in a global vector."""
 
 DRIVE_LEVELS, KINEMATIC_LEVELS, VALUE_LEVELS = 5, 7, 6
-"""How many derivatives of prescribed inputs, of positions and of values have places in a global vector, the quantity itself counted."""
+"""How many derivatives of prescribed inputs, of positions and of values have places in a global vector, the quantity
+itself counted."""
 
 LEAST = 1e-3
 """The share of its size below which Newton's method does not look at an unknown."""
@@ -25,8 +26,9 @@ LEAST = 1e-3
 
 class Tables(NamedTuple):
     """What compiled loops read: call tables, sizes and offsets of g and out, the pattern, tables over time,
-    what delays remember (netsim.core.history); `reach` (nk): the least size of a position when rounding is weighed, 1 rad for rotations;
-    `least` (n): the size below which Newton's method does not look at an unknown, of its own in a run with an error test (`with_sizes`)."""
+    what delays remember (netsim.core.history); `reach` (nk): the least size of a position when rounding is weighed, 1
+    rad for rotations; `least` (n): the size below which Newton's method does not look at an unknown, of its own in a
+    run with an error test (`with_sizes`)."""
 
     residual: Array
     jacobian: Array

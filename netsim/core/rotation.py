@@ -1,11 +1,13 @@
-"""Rotations by Cayley charts: R = cay(psi) R_c, with psi affine in the unknown of a step and R_c the rotation where the step began.
+"""Rotations by Cayley charts: R = cay(psi) R_c, with psi affine in the unknown of a step and R_c the rotation where the
+step began.
 
     cay(psi) = 1 + (S + S S/2)/(1 + |psi|^2/4),    S = [psi]x
     w        = (psi' + psi x psi'/2)/(1 + |psi|^2/4)
 
-At psi = 0: w = psi' and w' = psi'', so a chart that is moved after every step loses nothing. The map is rational (no angle, no branch at zero) and
-regular below half a turn per step. Rotations are kept as unit quaternions, which never drift. Source: O. Bauchau, L. Trainelli,
-The vectorial parameterization of rotation, Nonlinear Dynamics 32, 2003 (Cayley-Gibbs-Rodrigues parameters, scaled to the rotation vector).
+At psi = 0: w = psi' and w' = psi'', so a chart that is moved after every step loses nothing. The map is rational (no
+angle, no branch at zero) and regular below half a turn per step. Rotations are kept as unit quaternions, which never
+drift. Source: O. Bauchau, L. Trainelli, The vectorial parameterization of rotation, Nonlinear Dynamics 32, 2003
+(Cayley-Gibbs-Rodrigues parameters, scaled to the rotation vector).
 """
 
 from __future__ import annotations
@@ -77,7 +79,8 @@ def angular_acceleration(psi, rate, second):
 
 @compiled
 def chart_rates(psi, w, dw):
-    """psi' and psi'' of a motion with angular velocity w and acceleration dw: the inverse of the two functions above."""
+    """psi' and psi'' of a motion with angular velocity w and acceleration dw: the inverse of the two functions
+    above."""
     size = 1.0 + (psi[0] ** 2 + psi[1] ** 2 + psi[2] ** 2) / 4.0
     rate = _unturned(psi, w)
     slope = (psi[0] * rate[0] + psi[1] * rate[1] + psi[2] * rate[2]) / (2.0 * size)
@@ -88,7 +91,11 @@ def chart_rates(psi, w, dw):
 def _unturned(psi, b):
     """(1 - [psi]x/2 + psi psi'/4) b, which is (1 + |psi|^2/4) (1 + [psi]x/2)^-1 b"""
     turn, along = _turned(psi, b), (psi[0] * b[0] + psi[1] * b[1] + psi[2] * b[2]) / 4.0
-    return b[0] - turn[0] / 2.0 + along * psi[0], b[1] - turn[1] / 2.0 + along * psi[1], b[2] - turn[2] / 2.0 + along * psi[2]
+    return (
+        b[0] - turn[0] / 2.0 + along * psi[0],
+        b[1] - turn[1] / 2.0 + along * psi[1],
+        b[2] - turn[2] / 2.0 + along * psi[2],
+    )
 
 
 @compiled

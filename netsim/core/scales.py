@@ -2,13 +2,15 @@
 
     scale_i = rtol max(m_i, min(nominal_i, M_k)) + r_k         k: the kind of i (netsim.simulate.setup.kinds)
 
-m_i is the largest |z_i| so far, M_k the largest of all quantities of its kind so far, with what starts and sources will move
-(netsim.simulate.setup.sizes). A quantity that is zero by symmetry is thus measured by its kind, but never by more than a nominal size; one that was
-large itself is measured by that. What a step tries counts for that step alone; what Newton's method tries on the way up to the nominal size only,
-since corrections beside absurd values look small. A rotation counts as the angle from its reference, as 1 rad at most.
+m_i is the largest |z_i| so far, M_k the largest of all quantities of its kind so far, with what starts and sources will
+move (netsim.simulate.setup.sizes). A quantity that is zero by symmetry is thus measured by its kind, but never by more
+than a nominal size; one that was large itself is measured by that. What a step tries counts for that step alone; what
+Newton's method tries on the way up to the nominal size only, since corrections beside absurd values look small. A
+rotation counts as the angle from its reference, as 1 rad at most.
 
-r_k is what rounding leaves of quantities that are zero but for it (netsim.simulate.setup.sizes). A size that somebody has written takes the place of
-all this: scale_i = rtol (c |z_i| + fixed_i), c = 0 for `nominal SIGNAL = VALUE` and 1 for `atol`.
+r_k is what rounding leaves of quantities that are zero but for it (netsim.simulate.setup.sizes). A size that somebody
+has written takes the place of all this: scale_i = rtol (c |z_i| + fixed_i), c = 0 for `nominal SIGNAL = VALUE` and 1
+for `atol`.
 """
 
 from __future__ import annotations
@@ -57,14 +59,16 @@ def set_scales(problem, trial):
 
 @inner
 def widen(problem, trial, state, solved):
-    """Scales that count what a step tries, where that is far beyond what was known (or was so when it was last looked at): what is not `solved` yet
-    up to the nominal sizes."""
+    """Scales that count what a step tries, where that is far beyond what was known (or was so when it was last looked
+    at): what is not `solved` yet up to the nominal sizes."""
     nk, ny, rtol = problem.sizes[NK], problem.sizes[NY], trial.tolerances[RTOL]
     beyond = trial.tolerances[WIDE] > 0.0
     for i in range(2 * nk):
         beyond = beyond or abs(state[i]) * rtol > BEYOND * trial.scale[i]
     for i in range(ny):
-        beyond = beyond or (trial.exponent[2 * nk + i] == 0 and abs(state[3 * nk + i]) * rtol > BEYOND * trial.scale[2 * nk + i])
+        beyond = beyond or (
+            trial.exponent[2 * nk + i] == 0 and abs(state[3 * nk + i]) * rtol > BEYOND * trial.scale[2 * nk + i]
+        )
     if not beyond:
         return
     trial.tolerances[WIDE] = 1.0
@@ -79,7 +83,8 @@ def widen(problem, trial, state, solved):
 
 @inner
 def _fill(problem, trial, sizes, state, counted):
-    """The formula above with these sizes of kinds, and of `state` so many nominal sizes; |z| beside a written size is that where the step begins."""
+    """The formula above with these sizes of kinds, and of `state` so many nominal sizes; |z| beside a written size is
+    that where the step begins."""
     nk, ny, rtol, relative = problem.sizes[NK], problem.sizes[NY], trial.tolerances[RTOL], trial.tolerances[RELATIVE]
     for i in range(2 * nk + ny):
         at, k = i if i < 2 * nk else i + nk, trial.kind[i]
@@ -95,7 +100,8 @@ def _fill(problem, trial, sizes, state, counted):
 
 @inner
 def set_least(problem, trial):
-    """Sizes of the unknowns of a stage that Newton's method solves for a mechanism: velocities (or accelerations) that the step brings."""
+    """Sizes of the unknowns of a stage that Newton's method solves for a mechanism: velocities (or accelerations) that
+    the step brings."""
     nk, g, rtol = problem.sizes[NK], trial.g, trial.tolerances[RTOL]
     tried = trial.sizes[TRIED]
     for k in range(tried.shape[0]):

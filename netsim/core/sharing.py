@@ -1,11 +1,14 @@
-"""How a closed loop shares its loads: of all reactions that balance the same forces, those of least norm, inside compiled loops.
+"""How a closed loop shares its loads: of all reactions that balance the same forces, those of least norm, inside
+compiled loops.
 
-With weights w (1 for forces, 1/L for moments; `netsim.initial.reactions.reactions`), A = B/w, z = w lam and z0 as the step found it,
+With weights w (1 for forces, 1/L for moments; `netsim.initial.reactions.reactions`), A = B/w, z = w lam and z0 as the
+step found it,
 
     minimise |z|^2  subject to  A z = A z0:    z = A' y,  A A' y = A z0.
 
-A A' is singular along balances that repeat one another, where A z0 has no part: a faint diagonal makes it definite, and pivots on the diagonal
-serve at every position. What this leaves of A z0 is taken up in further rounds. Motion and sources stay as they are.
+A A' is singular along balances that repeat one another, where A z0 has no part: a faint diagonal makes it definite, and
+pivots on the diagonal serve at every position. What this leaves of A z0 is taken up in further rounds. Motion and
+sources stay as they are.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The state of a run, [x | v | a | y | q | q' | quaternions of rotating nodes], and the global vector g: one into the other, samples, energies."""
+"""The state of a run, [x | v | a | y | q | q' | quaternions of rotating nodes], and the global vector g: one into the
+other, samples, energies."""
 
 from __future__ import annotations
 
@@ -29,7 +30,12 @@ def move_charts(problem, state):
     nk, at = problem.sizes[NK], 3 * problem.sizes[NK] + problem.sizes[NY] + 2 * problem.sizes[NQ]
     for f in range(problem.rotations.shape[0]):
         i = problem.rotations[f]
-        move_chart(state[i : i + 3], state[nk + i : nk + i + 3], state[2 * nk + i : 2 * nk + i + 3], state[at + 4 * f : at + 4 * f + 4])
+        move_chart(
+            state[i : i + 3],
+            state[nk + i : nk + i + 3],
+            state[2 * nk + i : 2 * nk + i + 3],
+            state[at + 4 * f : at + 4 * f + 4],
+        )
 
 
 @lean
@@ -90,7 +96,8 @@ def load(problem, g, state):
 
 @inner
 def found_in(problem, g, state):
-    """What a consistent point holds (x, v, a, y, charges and their rates) into a state: `load` undone, but for rotations."""
+    """What a consistent point holds (x, v, a, y, charges and their rates) into a state: `load` undone, but for
+    rotations."""
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
     copy(g, problem.sizes[X], state, 0, 3 * nk)
     copy(g, problem.sizes[Y], state, 3 * nk, ny)
@@ -100,9 +107,11 @@ def found_in(problem, g, state):
 
 @inner
 def project(problem, plan, g, state):
-    """Velocities onto their constraints, accelerations, forces and rates consistent with positions and charges; False where that fails.
+    """Velocities onto their constraints, accelerations, forces and rates consistent with positions and charges; False
+    where that fails.
 
-    Time and drives are those in g. Charts are moved first: at psi = 0 the mass matrix of rotations is that of energy."""
+    Time and drives are those in g. Charts are moved first: at psi = 0 the mass matrix of rotations is that of
+    energy."""
     move_charts(problem, state)
     load(problem, g, state)
     if not make_consistent(plan, g):
@@ -139,9 +148,11 @@ def follow(problem, trial):
 
 @inner
 def motion_between(problem, start, end, theta, h, state):
-    """x, v and a at theta by the quintic through x, v and a of both ends (in the charts of the beginning), with the charts' quaternions.
+    """x, v and a at theta by the quintic through x, v and a of both ends (in the charts of the beginning), with the
+    charts' quaternions.
 
-    Where the way is that of v and a up to the rounding of x, it is taken from these: rounding over h would be noise in v."""
+    Where the way is that of v and a up to the rounding of x, it is taken from these: rounding over h would be noise in
+    v."""
     nk = problem.sizes[NK]
     s = theta
     for i in range(nk):

@@ -12,7 +12,14 @@ import numpy as np
 
 from netsim.equations.forms.build import build_form
 from netsim.equations.forms.form import CONSTANT, UNIFORMS, Form, Key, Symbols
-from netsim.equations.kernels.kernel import Kernel, energy_kernel, event_kernel, jacobian_kernel, level_kernel, residual_kernel
+from netsim.equations.kernels.kernel import (
+    Kernel,
+    energy_kernel,
+    event_kernel,
+    jacobian_kernel,
+    level_kernel,
+    residual_kernel,
+)
 from netsim.equations.kernels.program import is_affine
 from netsim.equations.numbering import Numbering
 from netsim.library.component import is_kinematic, scalar_count, sizes_of
@@ -30,7 +37,8 @@ Array = np.ndarray
 class FormKernels:
     """A form with its kernels, each lowered when first wanted and kept for every system that uses the type.
 
-    `kinematic` says which columns have position, velocity and acceleration, `apart` whose matrix entries are wanted level by level."""
+    `kinematic` says which columns have position, velocity and acceleration, `apart` whose matrix entries are wanted
+    level by level."""
 
     form: Form
     kinematic: Mapping[Key, bool]
@@ -77,12 +85,15 @@ class First:
     def behind(self, batch: Batch) -> First:
         """Where those of the next batch begin."""
         sizes = batch.n_charges, batch.n_discretes, batch.n_truths, len(batch.form.delays)
-        return First(*(at + size * batch.n for at, size in zip((self.charge, self.discrete, self.truth, self.delay), sizes)))
+        return First(
+            *(at + size * batch.n for at, size in zip((self.charge, self.discrete, self.truth, self.delay), sizes))
+        )
 
 
 @dataclass(frozen=True)
 class Known:
-    """Unknowns of an instance that are known under other numbers: own unknown -> number, and own unknown -> (instance, input) that prescribes it."""
+    """Unknowns of an instance that are known under other numbers: own unknown -> number, and own unknown -> (instance,
+    input) that prescribes it."""
 
     unknowns: Mapping[int, int] = field(default_factory=dict)
     inputs: Mapping[int, tuple[int, str]] = field(default_factory=dict)
@@ -158,7 +169,8 @@ _forms: dict[tuple[int, tuple, bool, tuple[str, ...]], tuple[Any, FormKernels]] 
 
 
 def form_of(instance: Instance, exact: bool = False, signals: tuple[str, ...] = ()) -> FormKernels:
-    """The form of an instance's type, built once per type, counts and kind of its inputs; `exact` and `signals` as for `build_form`."""
+    """The form of an instance's type, built once per type, counts and kind of its inputs; `exact` and `signals` as for
+    `build_form`."""
     if signals:
         rated = _rated_inputs(form_of(instance, exact).form, instance)
         signals = tuple(name for name in signals if name in rated)
@@ -175,7 +187,9 @@ def form_of(instance: Instance, exact: bool = False, signals: tuple[str, ...] = 
 def _rated_inputs(form: Form, instance: Instance) -> set[str]:
     """The inputs whose rates a form reads."""
     rated = {key[1] for key, level in form.symbols.gathered if key[0] == "input" and level > 0}
-    sizes = [(q.name, scalar_count(sizes_of(q.size, dict(instance.counts)))) for q in instance.component.definition.inputs]
+    sizes = [
+        (q.name, scalar_count(sizes_of(q.size, dict(instance.counts)))) for q in instance.component.definition.inputs
+    ]
     owners = [name for name, count in sizes for _ in range(count)]
     return {owners[i] for i in rated}
 
@@ -190,9 +204,11 @@ def component_batch(
     kernels: FormKernels,
     known: list[Known],
 ) -> tuple[Batch, Numbering]:
-    """The batch of instances of one form, with the numbering grown by what they own and is not `known` (one for each member, all of one shape).
+    """The batch of instances of one form, with the numbering grown by what they own and is not `known` (one for each
+    member, all of one shape).
 
-    `hidden` gives the unknowns and `driven` the drives of inputs (instance, name), `begins` where the batch's charges, discretes and truths begin.
+    `hidden` gives the unknowns and `driven` the drives of inputs (instance, name), `begins` where the batch's charges,
+    discretes and truths begin.
     """
     instances = tuple(network.instances[i] for i in members)
     n, component = len(members), instances[0].component
@@ -262,8 +278,8 @@ def pins(rows: Array, unknowns: Array) -> Batch:
 
 @dataclass(frozen=True, eq=False)
 class Shares(Batch):
-    """Combinations of forces that are added to rows, coefficient*force each: they belong to a mode of what switches, and are zero in all others
-    (netsim.initial.reactions.load_shares)."""
+    """Combinations of forces that are added to rows, coefficient*force each: they belong to a mode of what switches,
+    and are zero in all others (netsim.initial.reactions.load_shares)."""
 
     coefficients: Array = field(default_factory=lambda: np.zeros((1, 0)))
     known: dict[bytes, Array] = field(default_factory=dict)
@@ -279,13 +295,28 @@ class Shares(Batch):
 
 
 def shares_for(batches: Sequence[Batch], pairs: Collection[tuple[int, int]]) -> Shares:
-    """Room for combinations of these unknowns in these rows beside what the elements have, all coefficients being zero."""
+    """Room for combinations of these unknowns in these rows beside what the elements have, all coefficients being
+    zero."""
     present = shares_of(batches)
     symbols_ = Symbols()
-    form = Form("shared load", symbols_, (("own", 0),), (symbols_.parameter("share", 1)[0] * symbols_.at(("ref", 0), 0),), (), {})
+    form = Form(
+        "shared load",
+        symbols_,
+        (("own", 0),),
+        (symbols_.parameter("share", 1)[0] * symbols_.at(("ref", 0), 0),),
+        (),
+        {},
+    )
     rows, unknowns = np.array(sorted({*pairs, *(present.pairs if present else ())}), np.int64).reshape(-1, 2).T
     kernels = FormKernels(form, {("ref", 0): False, ("own", 0): False})
-    return Shares(kernels, [""] * len(rows), (), {("own", 0): rows, ("ref", 0): unknowns}, {}, coefficients=np.zeros((1, len(rows))))
+    return Shares(
+        kernels,
+        [""] * len(rows),
+        (),
+        {("own", 0): rows, ("ref", 0): unknowns},
+        {},
+        coefficients=np.zeros((1, len(rows))),
+    )
 
 
 def shares_of(batches: Sequence[Batch]) -> Shares | None:
@@ -294,7 +325,8 @@ def shares_of(batches: Sequence[Batch]) -> Shares | None:
 
 
 def parameters_of(batch: Batch, values: Values) -> Array:
-    """The parameter array (parameters, n) of a batch in the form's order; raises `InputError` with every wrong value."""
+    """The parameter array (parameters, n) of a batch in the form's order; raises `InputError` with every wrong
+    value."""
     if isinstance(batch, Shares):
         return batch.coefficients
     rows = batch.form.symbols.parameters

@@ -24,7 +24,8 @@ Array = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class Drive:
-    """n functions of time of one shape: their numbers among the drives, the tables they read, what supplies their parameters."""
+    """n functions of time of one shape: their numbers among the drives, the tables they read, what supplies their
+    parameters."""
 
     kernel: Kernel
     symbols: Symbols
@@ -64,7 +65,18 @@ def drives_of(bounds: Iterable[Bound], network: Network) -> tuple[list[Drive], d
             calls += [(int(tables["table", t][k]), shape.tables[t]) for k, shape in enumerate(shapes)]
             kernel, symbols_ = _drive_kernel(_time_shape() if arguments[0] is None else arguments[0], None, ())
             argument_shapes = tuple(_time_shape() if a is None else a for a in arguments)
-            drives.append(Drive(kernel, symbols_, argument_shapes, (number + np.arange(n))[None, :], {}, tuple(calls[-n:]), 0, owners))
+            drives.append(
+                Drive(
+                    kernel,
+                    symbols_,
+                    argument_shapes,
+                    (number + np.arange(n))[None, :],
+                    {},
+                    tuple(calls[-n:]),
+                    0,
+                    owners,
+                )
+            )
             number += n
         kernel, symbols_ = _drive_kernel(shapes[0], group[0].quantity, group[0].sizes)
         size = scalar_count(group[0].sizes)

@@ -44,7 +44,10 @@ def batches_of(
     home: dict[int, tuple[Batch, int]] = {}
     begins = First(delay=sum(d.n for d in drives))
     for (_, _, states, _), members in groups.items():
-        kernels, aliases = kernels_of(network.instances[members[0]], states), [known.get(i, NOTHING_KNOWN) for i in members]
+        kernels, aliases = (
+            kernels_of(network.instances[members[0]], states),
+            [known.get(i, NOTHING_KNOWN) for i in members],
+        )
         batch, numbering = component_batch(network, members, numbering, hidden, driven, begins, kernels, aliases)
         begins = begins.behind(batch)
         batches.append(batch)

@@ -1,4 +1,5 @@
-"""Bound expressions that read signals: each shape becomes a form of its own, `input - expression = 0`, in batches like components."""
+"""Bound expressions that read signals: each shape becomes a form of its own, `input - expression = 0`, in batches like
+components."""
 
 from __future__ import annotations
 
@@ -87,7 +88,10 @@ class _ExpressionForm:
         if isinstance(signal, NodeSignal) and signal.turns:
             return component_of(Typed(self._turned(j, signal), signal.dimension), signal)
         if isinstance(signal, NodeSignal):
-            scalars = [self._ref(j, ("node", c), signal.level, is_kinematic(signal.domain), self._follows(signal)) for c in signal.components]
+            scalars = [
+                self._ref(j, ("node", c), signal.level, is_kinematic(signal.domain), self._follows(signal))
+                for c in signal.components
+            ]
             return component_of(Typed(shaped(scalars, signal.sizes), signal.dimension), signal)
         return self._reading(j, signal)
 
@@ -96,7 +100,10 @@ class _ExpressionForm:
 
     def _turned(self, j: int, signal: NodeSignal) -> tuple:
         """A rotation matrix or an angular velocity from the chart's coordinates."""
-        psi, rate = ([self._ref(j, ("node", c), level, True, self._follows(signal)) for c in signal.components] for level in (0, 1))
+        psi, rate = (
+            [self._ref(j, ("node", c), level, True, self._follows(signal)) for c in signal.components]
+            for level in (0, 1)
+        )
         if signal.role == "across":
             return tuple(cayley_rate(psi, rate))
         chart = [[self._constant(j, ("chart", signal.components[0], 3 * i + k)) for k in range(3)] for i in range(3)]
@@ -123,7 +130,9 @@ class _ExpressionForm:
             if s.__hash__() in needed:
                 old.append(s)
                 new.append(
-                    self._constant(j, key) if key[0] in CONSTANT else self._ref(j, key, level, lender.kinematic.get(key, False), key in lender.apart)
+                    self._constant(j, key)
+                    if key[0] in CONSTANT
+                    else self._ref(j, key, level, lender.kinematic.get(key, False), key in lender.apart)
                 )
         for key, _, s in charges:
             if ca.depends_on(scalars, s):
@@ -144,7 +153,10 @@ class _ExpressionForm:
         starts = np.array([hidden[b.instance, b.quantity.name] for b in group])
         for i in range(len(self.form.rows)):
             unknowns["own", i] = starts + i
-        constants = {(key[0], "lent", i): self._lent_constant(j, key, group, numbering) for i, (j, key) in enumerate(self.lent_constants)}
+        constants = {
+            (key[0], "lent", i): self._lent_constant(j, key, group, numbering)
+            for i, (j, key) in enumerate(self.lent_constants)
+        }
         labels = [f"{self.network.instances[b.instance].name}.{b.quantity.name}" for b in group]
         instances = tuple(self.network.instances[b.instance] for b in group)
         return Batch(

@@ -1,4 +1,5 @@
-"""The delays of a network: their lengths, what is given before the start, and what refuses them. netsim.core.history remembers them."""
+"""The delays of a network: their lengths, what is given before the start, and what refuses them. netsim.core.history
+remembers them."""
 
 from __future__ import annotations
 
@@ -20,21 +21,33 @@ Array = np.ndarray
 
 WITHIN = 0.98
 """The share of the shortest delay that a step may have: what it looks back at is there."""
-HINT = "pade_delay is a delay of signals as a rational transfer function, coils and capacitors in a ladder are a line"
+HINT = "replace it by pade_delay (a rational transfer function), or a line by a ladder of coils and capacitors"
 ROOM, MOST_ARRIVALS = 256, 4096
 
 
 def past_of(system: System, parameters: Mapping[int, Array], uniforms: Array) -> Bundle:
-    """An empty past of a system's delays with these parameters; raises `InputError` for a delay that is not positive."""
+    """An empty past of a system's delays with these parameters; raises `InputError` for a delay that is not
+    positive."""
     length, before, unknown, drive = (np.zeros(0) for _ in range(4))
     problems: list[Problem] = []
     for batch in system.batches:
         for k, delay in enumerate(batch.form.delays):
             given = [(("length",), delay.by)] + ([] if delay.before is None else [(("before",), delay.before)])
-            values = evaluate(make_kernel(batch.form.symbols, given).program, np.zeros((0, batch.n)), uniforms, parameters[id(batch)])
-            problems += [_too_short(batch, int(i), values[0, i]) for i in np.flatnonzero(~((values[0] > 0.0) & np.isfinite(values[0])))]
-            length, before = np.append(length, values[0]), np.append(before, values[1] if len(values) > 1 else np.full(batch.n, np.nan))
-            unknown, drive = np.append(unknown, batch.unknowns["resting", k]), np.append(drive, batch.drives["delayed", k])
+            values = evaluate(
+                make_kernel(batch.form.symbols, given).program, np.zeros((0, batch.n)), uniforms, parameters[id(batch)]
+            )
+            problems += [
+                _too_short(batch, int(i), values[0, i])
+                for i in np.flatnonzero(~((values[0] > 0.0) & np.isfinite(values[0])))
+            ]
+            length, before = (
+                np.append(length, values[0]),
+                np.append(before, values[1] if len(values) > 1 else np.full(batch.n, np.nan)),
+            )
+            unknown, drive = (
+                np.append(unknown, batch.unknowns["resting", k]),
+                np.append(drive, batch.drives["delayed", k]),
+            )
     if problems:
         raise InputError(problems)
     nodes = 0.5 - 0.5 * np.cos(np.pi * np.arange(POINTS) / (POINTS - 1))
@@ -49,25 +62,30 @@ def past_of(system: System, parameters: Mapping[int, Array], uniforms: Array) ->
 
 def _too_short(batch: Batch, position: int, length: float) -> Problem:
     instance = batch.instances[position]
-    return Problem("E254", f"the delay of '{instance.name}' is {length:g} s, and must be positive", instance.span)
+    return Problem("E254", f"the delay of '{instance.name}' must be positive, not {length:g} s", instance.span)
 
 
 def delays_in(system: System) -> list[tuple[Instance, Delay]]:
     """Every delay with the instance in whose text it stands, in the order of `past_of`."""
-    return [(instance, delay) for batch in system.batches for delay in batch.form.delays for instance in batch.instances]
+    return [
+        (instance, delay) for batch in system.batches for delay in batch.form.delays for instance in batch.instances
+    ]
 
 
 def check_step(system: System, past: Bundle, step: float) -> None:
-    """Raises `InputError` where steps of given size look back at what is not there yet."""
+    """Raises `InputError` (E427) if a given step is longer than a delay allows."""
     for (instance, _), length in zip(delays_in(system), past.length):
         if step > WITHIN * length:
-            hint = f"a step below {WITHIN * length:.4g} s, or none: the error test then chooses"
-            raise InputError(
-                Problem("E427", f"a step of {step:g} s is too long for '{instance.name}', which delays by {length:g} s", instance.span, hint=hint)
+            hint = (
+                f"use a step of at most {WITHIN * length:.4g} s, or omit `step`, so that the error test selects the "
+                "steps"
             )
+            message = f"a step of {step:g} s is too long for '{instance.name}', which delays by {length:g} s"
+            raise InputError(Problem("E427", message, instance.span, hint=hint))
 
 
 def refuse_delays(system: System, analysis: str, why: str) -> None:
-    """Raises `InputError` at the first delay of a network, for an analysis that knows none."""
+    """Raises `InputError` (E428) at the first delay of a network, for an analysis without delays."""
     for instance, _ in delays_in(system):
-        raise InputError(Problem("E428", f"{analysis} knows no delays, and '{instance.name}' has one: {why}", instance.span, hint=HINT))
+        message = f"{analysis} does not support delays, and '{instance.name}' has one: {why}"
+        raise InputError(Problem("E428", message, instance.span, hint=HINT))

@@ -66,11 +66,14 @@ def with_dimensions(shape: Shape, network: Network) -> Shape:
     """The shape whose tables over runs know the dimensions of the signals they read."""
     if not any(table.run for table in shape.tables):
         return shape
-    return replace(shape, tables=tuple(replace(t, dimension=_signal_dimension(t, network)) if t.run else t for t in shape.tables))
+    return replace(
+        shape, tables=tuple(replace(t, dimension=_signal_dimension(t, network)) if t.run else t for t in shape.tables)
+    )
 
 
 def _signal_dimension(call: TableCall, network: Network) -> Dimension | None:
-    """The dimension of the signal that a table over a run reads, of this netlist or of another; None where there is none (told when it is run)."""
+    """The dimension of the signal that a table over a run reads, of this netlist or of another; None where there is
+    none (told when it is run)."""
     assert call.signal is not None
     try:
         other = _other_network(call.run, Path(call.run).stat().st_mtime) if call.run.endswith(".net") else network
@@ -90,8 +93,11 @@ def _other_network(path: str, changed: float) -> Network:
     return build_network(parse(text, path), None, text)
 
 
-def shape_value(shape: Shape, symbols_: Symbols, signal: Callable[[int], Typed], quantity: Quantity | None, sizes: tuple[int, ...]) -> Typed:
-    """A shape's value in CasADi symbols: lifted numbers as parameters, `signal(j)` for its signals, tables and the time from the global vector.
+def shape_value(
+    shape: Shape, symbols_: Symbols, signal: Callable[[int], Typed], quantity: Quantity | None, sizes: tuple[int, ...]
+) -> Typed:
+    """A shape's value in CasADi symbols: lifted numbers as parameters, `signal(j)` for its signals, tables and the time
+    from the global vector.
 
     With a quantity the value must have its dimension and its sizes; raises `InputError` where it has not.
     """
@@ -103,21 +109,32 @@ def shape_value(shape: Shape, symbols_: Symbols, signal: Callable[[int], Typed],
 
     def world(word: str) -> Typed:
         unit, world_sizes, _ = WORLD[word]
-        return Typed(shaped([UNIFORM[f"{word}[{i}]"] for i in range(scalar_count(world_sizes))], world_sizes), dimension(unit))
+        return Typed(
+            shaped([UNIFORM[f"{word}[{i}]"] for i in range(scalar_count(world_sizes))], world_sizes), dimension(unit)
+        )
 
-    scope = symbolic_scope(shape, lambda first, size: numbers[first : first + size], signal, table, Typed(UNIFORM["time"], SECOND), world)
+    scope = symbolic_scope(
+        shape, lambda first, size: numbers[first : first + size], signal, table, Typed(UNIFORM["time"], SECOND), world
+    )
     if quantity is None:
         return evaluate(shape.expr, scope)
     result = _bare_or_typed(shape, scope, quantity)
     if len(flatten(result.value)) != scalar_count(sizes):
-        raise InputError(Problem("E204", f"'{quantity.name}' is {'a vector of ' + str(sizes[0]) if sizes else 'a single number'}", shape.expr.span))
+        wanted = f"a vector of {sizes[0]}" if sizes else "a single number"
+        raise InputError(Problem("E204", f"'{quantity.name}' is {wanted}", shape.expr.span))
     return result
 
 
 def _bare_or_typed(shape: Shape, scope: Scope, quantity: Quantity) -> Typed:
     """A lifted literal is no longer bare to `quantity_of`: look at what was lifted."""
     wanted = dimension(quantity.unit)
-    if shape.leaves and not shape.signals and not shape.tables and all(is_bare(leaf.expr) for leaf in shape.leaves) and _only_leaves(shape.expr):
+    if (
+        shape.leaves
+        and not shape.signals
+        and not shape.tables
+        and all(is_bare(leaf.expr) for leaf in shape.leaves)
+        and _only_leaves(shape.expr)
+    ):
         return Typed(evaluate(shape.expr, scope).value, wanted)
     return quantity_of(shape.expr, scope, wanted)
 
@@ -142,10 +159,14 @@ def _table_dimension(call: TableCall, quantity: Quantity | None) -> Dimension:
     if call.run:
         return dimension(quantity.unit) if quantity else dimension(None)
     column = read_column(Path(call.file), call.column, call.call.span)
-    asked = SECOND if call.argument is None else shape_value(call.argument, Symbols(), lambda j: Typed(0.0), None, ()).dimension
+    asked = (
+        SECOND
+        if call.argument is None
+        else shape_value(call.argument, Symbols(), lambda j: Typed(0.0), None, ()).dimension
+    )
     if asked is not None and column.argument_dimension not in (asked, NO_DIMENSION):
         given, wanted = format_dimension(column.argument_dimension), format_dimension(asked)
-        hint = "table(file, argument, column): the argument is what the file's first column holds"
+        hint = "in table(file, argument, column) the argument must have the dimension of the file's first column"
         wrong = f"'{Path(call.file).name}' is a table over {given}, but its argument here is in {wanted}"
         raise InputError(Problem("E248", wrong, call.call.span, hint=hint))
     return column.dimension

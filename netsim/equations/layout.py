@@ -1,17 +1,20 @@
 """Where everything stands in the two global vectors the kernels read (`g`) and add to (`out`).
 
-g:   [0 | uniforms | drives at levels 0..4 | table values at levels 0..3 (4: zero) | 1 | charts | places | discretes | the same
+g:   [0 | uniforms | drives at levels 0..4 | table values at levels 0..3 (4: zero) | 1 | charts | places | discretes |
+the same
      before the event | truths | x | v | a of kinematic unknowns | y
      | charge history | what only starts and recovered forces need: higher levels of x, of y, of the charges
      | frames that follow: x | v | a | charts | places | multipliers that follow]
-out: [row residuals | waste | charges | matrix entries | waste | rows of frames that follow | what else an element of several calls keeps]
+out: [row residuals | waste | charges | matrix entries | waste | rows of frames that follow | what else an element of
+several calls keeps]
 
-A chart is the rotation matrix (by rows) of a rotating node where its step began; the node's x are then the chart's coordinates psi (see
-netsim.core.rotation); places are reference positions. Slot 0 of g is zero for ever: ground, and every rate of ground. The waste slots take what
-ground's rows and columns would get.
+A chart is the rotation matrix (by rows) of a rotating node where its step began; the node's x are then the chart's
+coordinates psi (see netsim.core.rotation); places are reference positions. Slot 0 of g is zero for ever: ground, and
+every rate of ground. The waste slots take what ground's rows and columns would get.
 
-Frames that *follow* are no unknowns: the bodies of a tree, whose motion is that of its joint coordinates (see netsim.multibody.jointspace). Their
-components have numbers from FOLLOWING on, six a frame, behind them the multipliers that follow from the frames' balances.
+Frames that *follow* are no unknowns: the bodies of a tree, whose motion is that of its joint coordinates (see
+netsim.multibody.jointspace). Their components have numbers from FOLLOWING on, six a frame, behind them the multipliers
+that follow from the frames' balances.
 """
 
 from __future__ import annotations
@@ -33,8 +36,8 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Layout:
-    """Sizes: kinematic unknowns come first (nk), then the others (ny); nq charges, nd drives, nt tables, nr rotating frames; nf frames and nm
-    multipliers that follow; nz discretes, and truths of relations."""
+    """Sizes: kinematic unknowns come first (nk), then the others (ny); nq charges, nd drives, nt tables, nr rotating
+    frames; nf frames and nm multipliers that follow; nz discretes, and truths of relations."""
 
     nk: int
     ny: int
@@ -160,7 +163,9 @@ class Layout:
 
     def state(self, g: Array) -> Array:
         """[x | v | a | y | q | q'] of a global vector."""
-        return np.concatenate([g[self.x : self.history], g[self.charge(np.arange(self.nq), 0)], g[self.history : self.step_size]])
+        return np.concatenate(
+            [g[self.x : self.history], g[self.charge(np.arange(self.nq), 0)], g[self.history : self.step_size]]
+        )
 
     def drive(self, drives: Array, level: int) -> Array:
         return (self.drives + level * self.nd + drives).astype(np.int32)

@@ -77,8 +77,9 @@ class Call:
 
 @dataclass(frozen=True, eq=False)
 class Machine:
-    """The arrays of a run. `g` is the starting global vector (uniforms set); copy it per run. `element` is the tree of a machine in joint
-    coordinates (netsim.multibody.jointspace), `parts` are unknowns to be eliminated first (netsim.core.linear.nesting)."""
+    """The arrays of a run. `g` is the starting global vector (uniforms set); copy it per run. `element` is the tree of
+    a machine in joint coordinates (netsim.multibody.jointspace), `parts` are unknowns to be eliminated first
+    (netsim.core.linear.nesting)."""
 
     system: System
     values: Values
@@ -123,8 +124,11 @@ def run_calls(calls: list[Call], uniforms: Array, g: Array, out: Array) -> None:
 
 
 @without_collector()
-def build_machine(system: System, values: Values, earlier: Callable[[Any, str], Any] | None = None, native: bool = True) -> Machine:
-    """Evaluate all parameters, load tables, compile what a run needs. `earlier(call, wanted)` supplies tables over earlier runs.
+def build_machine(
+    system: System, values: Values, earlier: Callable[[Any, str], Any] | None = None, native: bool = True
+) -> Machine:
+    """Evaluate all parameters, load tables, compile what a run needs. `earlier(call, wanted)` supplies tables over
+    earlier runs.
 
     Raises `InputError` with every wrong value.
     """
@@ -145,7 +149,11 @@ def build_machine(system: System, values: Values, earlier: Callable[[Any, str], 
     calls = {
         "residual": [_batch_call(system, b, b.kernels.residual, parameters) for b in system.batches],
         "jacobian": [_batch_call(system, b, b.kernels.jacobian, parameters) for b in system.batches],
-        "energy": [_energy_call(system, k, b, parameters) for k, b in enumerate(system.batches) if b.kernels.energy.program.n_outputs],
+        "energy": [
+            _energy_call(system, k, b, parameters)
+            for k, b in enumerate(system.batches)
+            if b.kernels.energy.program.n_outputs
+        ],
         "arguments": [_drive_call(system, d, parameters) for d in system.drives if d.stage == 0],
         "drives": [_drive_call(system, d, parameters) for d in system.drives if d.stage == 1],
     }
@@ -161,15 +169,28 @@ def build_machine(system: System, values: Values, earlier: Callable[[Any, str], 
         at = 1 + UNIFORMS.index(f"{name}[0]")
         g[at : at + scalar_count(world_sizes)] = flatten(values.world(name).value)
     sizes = np.zeros(16, np.int64)
-    sizes[[NK, NY, NQ, X, V, A, Y, HISTORY]] = layout.nk, layout.ny, layout.nq, layout.x, layout.v, layout.a, layout.y, layout.history
+    sizes[[NK, NY, NQ, X, V, A, Y, HISTORY]] = (
+        layout.nk,
+        layout.ny,
+        layout.nq,
+        layout.x,
+        layout.v,
+        layout.a,
+        layout.y,
+        layout.history,
+    )
     sizes[[DRIVES, N_DRIVES, TABLES, N_TABLES, ENTRIES, NNZ, CHARGES, CHARTS]] = (
-        layout.drives, layout.nd, layout.tables, layout.nt, layout.entries, system.pattern.nnz, layout.charge_results, layout.charts,
+        layout.drives, layout.nd, layout.tables, layout.nt, layout.entries, system.pattern.nnz, layout.charge_results,
+        layout.charts,
     )  # fmt: skip
     table_calls = (
-        {name: call_table(c, uniforms) for name, c in calls.items()} if native else {name: np.zeros((0, ROW_LENGTH), np.int64) for name in calls}
+        {name: call_table(c, uniforms) for name, c in calls.items()}
+        if native
+        else {name: np.zeros((0, ROW_LENGTH), np.int64) for name in calls}
     )
     problem = Tables(
-        table_calls["residual"], table_calls["jacobian"], table_calls["arguments"], table_calls["drives"], table_calls["energy"], sizes,
+        table_calls["residual"], table_calls["jacobian"], table_calls["arguments"], table_calls["drives"],
+        table_calls["energy"], sizes,
         system.pattern.indptr, system.pattern.indices, system.nominals,
         packed["first"], packed["breaks"], packed["coefficients"], packed["outside"], _argument_drives(system),
         system.numbering.rotations, _reach(system), past, LEAST * system.nominals,
@@ -178,8 +199,11 @@ def build_machine(system: System, values: Values, earlier: Callable[[Any, str], 
 
 
 def rebuilt(machine: Machine, system: System) -> Machine:
-    """The machine of another system of the same unknowns, with the same values, past, and parts that are eliminated first."""
-    return replace(with_past(build_machine(system, machine.values, machine.earlier), machine.problem.past), parts=machine.parts)
+    """The machine of another system of the same unknowns, with the same values, past, and parts that are eliminated
+    first."""
+    return replace(
+        with_past(build_machine(system, machine.values, machine.earlier), machine.problem.past), parts=machine.parts
+    )
 
 
 def with_past(machine: Machine, past: Bundle | None = None) -> Machine:
@@ -202,7 +226,9 @@ def _place_nodes(system: System, parameters: Mapping[int, Array], g: Array) -> N
     for batch in system.batches:
         if batch.form.places:
             kernel = place_kernel(batch.form)
-            values = evaluate(kernel.program, g[system.gather(batch, kernel)], g[layout.uniforms], parameters[id(batch)])
+            values = evaluate(
+                kernel.program, g[system.gather(batch, kernel)], g[layout.uniforms], parameters[id(batch)]
+            )
             for (_, t, c), row in zip((key for key, _ in batch.form.places), values):
                 unknowns = batch.unknowns["node", t, c]
                 g[layout.place(unknowns)[unknowns != GROUND]] = row[unknowns != GROUND]
@@ -214,18 +240,27 @@ def _start_discretes(system: System, parameters: Mapping[int, Array], g: Array) 
     for batch in system.batches:
         if batch.n_discretes:
             kernel = start_kernel(batch.form)
-            values = evaluate(kernel.program, g[system.gather(batch, kernel)], g[system.layout.uniforms], parameters[id(batch)])
+            values = evaluate(
+                kernel.program, g[system.gather(batch, kernel)], g[system.layout.uniforms], parameters[id(batch)]
+            )
             for i, row in enumerate(values):
                 g[system.layout.discretes + batch.discretes(i)] = g[system.layout.befores + batch.discretes(i)] = row
 
 
 def _batch_call(system: System, batch: Batch, kernel: Kernel, parameters: Mapping[int, Array]) -> Call:
     scatter = np.ascontiguousarray(system.scatter(batch, kernel).ravel())
-    return Call(kernel.program, batch.n, np.ascontiguousarray(system.gather(batch, kernel).ravel()), parameters[id(batch)], scatter)
+    return Call(
+        kernel.program,
+        batch.n,
+        np.ascontiguousarray(system.gather(batch, kernel).ravel()),
+        parameters[id(batch)],
+        scatter,
+    )
 
 
 def power_room(system: System) -> Array:
-    """Room for powers and energies: supplied, dissipated, stored, kinetic; then stored and kinetic of each component type."""
+    """Room for powers and energies: supplied, dissipated, stored, kinetic; then stored and kinetic of each component
+    type."""
     return np.zeros(4 + 2 * len(system.batches))
 
 
@@ -233,7 +268,13 @@ def _energy_call(system: System, number: int, batch: Batch, parameters: Mapping[
     kernel = batch.kernels.energy
     places = {0: 0, 1: 1, 2: 4 + 2 * number, 3: 5 + 2 * number}
     scatter = np.repeat(np.array([places[place[1]] for place in kernel.scatter], np.int32), batch.n)
-    return Call(kernel.program, batch.n, np.ascontiguousarray(system.gather(batch, kernel).ravel()), parameters[id(batch)], scatter)
+    return Call(
+        kernel.program,
+        batch.n,
+        np.ascontiguousarray(system.gather(batch, kernel).ravel()),
+        parameters[id(batch)],
+        scatter,
+    )
 
 
 def custom_call(system: System, batch: Batch, kernel: Kernel, parameters: Mapping[int, Array], scatter: Array) -> Call:

@@ -18,7 +18,8 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class OwnCoordinate:
-    """A joint's or an elastic coordinate: its name, the unit of its rate, and typical sizes of itself and of its rate."""
+    """A joint's or an elastic coordinate: its name, the unit of its rate, and typical sizes of itself and of its
+    rate."""
 
     name: str
     unit: str
@@ -30,8 +31,8 @@ class OwnCoordinate:
 class Numbering:
     """`first[i]` is node i's first unknown; unknowns of instances and bindings follow the nodes'.
 
-    `frame[i]` numbers the nodes that rotate (-1: they do not), `rotations[f]` is the first of frame f's three rotation unknowns. `coordinates`
-    are the unknowns that belong to joints and links themselves."""
+    `frame[i]` numbers the nodes that rotate (-1: they do not), `rotations[f]` is the first of frame f's three rotation
+    unknowns. `coordinates` are the unknowns that belong to joints and links themselves."""
 
     first: Array
     nk: int
@@ -102,7 +103,8 @@ class Numbering:
         return ((node, int(first)) for node, first in zip(network.nodes, self.first) if first >= 0)
 
     def _owned(self, batch: Any, i: int) -> Iterator[tuple[int, int]]:
-        """Own unknown i of every element: (element, number), where it is one: neither a joint's coordinate nor what follows."""
+        """Own unknown i of every element: (element, number), where it is one: neither a joint's coordinate nor what
+        follows."""
         return ((k, int(unknown)) for k, unknown in enumerate(batch.columns(("own", i))) if unknown >= self.nk)
 
 

@@ -39,7 +39,8 @@ class Source(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class StartRow:
-    """One scalar equation value - target = 0 with its derivative: entries (variable, level, coefficient) at the present point.
+    """One scalar equation value - target = 0 with its derivative: entries (variable, level, coefficient) at the present
+    point.
 
     `unit` is that of value and target; `placed` is the node where the row speaks of a node's own quantity.
     """
@@ -95,7 +96,8 @@ def kernel_scalars(machine: Machine, kernel: Kernel, batch: Batch, position: int
 
 @dataclass(frozen=True, eq=False)
 class Turn:
-    """A component of the rotation that is left from R* to a node's rotation: 2 tan(angle/2) along its axis, zero where they agree."""
+    """A component of the rotation that is left from R* to a node's rotation: 2 tan(angle/2) along its axis, zero where
+    they agree."""
 
     frame: int
     wanted: Array
@@ -105,7 +107,9 @@ class Turn:
         layout, first = machine.system.layout, int(machine.system.numbering.rotations[self.frame])
         chart = g[layout.charts + 9 * self.frame : layout.charts + 9 * self.frame + 9].reshape(3, 3)
         psi = g[layout.x + first : layout.x + first + 3].astype(complex)
-        derivatives = [self._left(psi + 1e-30j * np.eye(3)[c], chart).imag / 1e-30 for c in range(3)]  # complex step: exact
+        derivatives = [
+            self._left(psi + 1e-30j * np.eye(3)[c], chart).imag / 1e-30 for c in range(3)
+        ]  # complex step: exact
         return float(self._left(psi, chart).real), np.array(derivatives)
 
     def _left(self, psi: Array, chart: Array) -> Any:
@@ -154,9 +158,9 @@ def start_rows(system: System, values: Values) -> list[StartRow]:
 def written_sizes(machine: Machine) -> Array:
     """The sizes that `nominal` statements give positions, velocities and values (2 nk + ny), 0 for the rest.
 
-    What a signal is computed from gets the signal's size over its share in it; the smallest counts. What follows from others in the coordinates
-    of this machine (the frames of a tree) has no error test of its own. Raises `InputError` for signals that do not exist, that depend
-    on rates alone, and for values that are no sizes."""
+    What a signal is computed from gets the signal's size over its share in it; the smallest counts. What follows from
+    others in the coordinates of this machine (the frames of a tree) has no error test of its own. Raises `InputError`
+    for signals that do not exist, that depend on rates alone, and for values that are no sizes."""
     system, network, nk = machine.system, machine.system.network, machine.system.layout.nk
     nodes, numbers = network.node_numbers(), {instance.name: i for i, instance in enumerate(network.instances)}
     sizes = np.full(nk + system.n, np.inf)
@@ -165,12 +169,19 @@ def written_sizes(machine: Machine) -> Array:
         try:
             for row in _rows(system, machine.values, said, nodes, numbers):
                 if not row.target > 0.0:
-                    raise InputError(Problem("E234", f"'{said.path}' is given the size {row.target:g}, but must be > 0", said.span))
+                    raise InputError(
+                        Problem(
+                            "E234", f"the nominal size of '{said.path}' is {row.target:g}, but must be > 0", said.span
+                        )
+                    )
                 coefficients = np.abs(row.linearise(machine, machine.g)[1])
                 tested = (row.variables < system.n) & (row.levels <= np.where(row.variables < nk, 1, 0))
                 if not tested.any():
-                    hint = "name what the run tests: a node's quantity, or an unknown of an element (`netsim show` lists them)"
-                    message = f"'{said.path}' depends on rates alone: no error test sees it"
+                    hint = (
+                        "name a quantity of a node or an unknown of an element (`netsim show --stage system` lists "
+                        "them)"
+                    )
+                    message = f"'{said.path}' depends on rates only, which the error test does not contain"
                     raise InputError(Problem("E402", message, said.span, hint=hint))
                 for u, level, share in zip(row.variables[tested], row.levels[tested], coefficients[tested]):
                     if u >= 0 and share > 0.0:
@@ -184,9 +195,12 @@ def written_sizes(machine: Machine) -> Array:
 
 
 def relative_rows(system: System, g: Array, written: list[StartRow]) -> list[StartRow]:
-    """Positions and velocities of nodes whose domain is `relative`, and coordinates of elements' own (`lagrange(y, ry)`) with their rates, held
-    where g has them; none of those that written starts speak of."""
-    layout, spoken = system.layout, {(int(v), int(level)) for row in written for v, level in zip(row.variables, row.levels)}
+    """Positions and velocities of nodes whose domain is `relative`, and coordinates of elements' own (`lagrange(y,
+    ry)`) with their rates, held where g has them; none of those that written starts speak of."""
+    layout, spoken = (
+        system.layout,
+        {(int(v), int(level)) for row in written for v, level in zip(row.variables, row.levels)},
+    )
     found: list[StartRow] = []
     for number, node in enumerate(system.network.nodes):
         if not node.domain.is_relative:
@@ -195,7 +209,11 @@ def relative_rows(system: System, g: Array, written: list[StartRow]) -> list[Sta
         for u in range(first, first + len(across_scalars(node.domain))):
             for level in (level for level in (0, 1) if (u, level) not in spoken):
                 slot = int(layout.unknown(np.array([u]), level)[0])
-                found.append(StartRow(path, "default", float(g[slot]), None, np.array([u]), np.array([level]), Slot(slot), "", number))
+                found.append(
+                    StartRow(
+                        path, "default", float(g[slot]), None, np.array([u]), np.array([level]), Slot(slot), "", number
+                    )
+                )
     for batch in system.batches:
         for own, k in ((own, k) for own in batch.form.relative for k in range(batch.n)):
             u = int(batch.unknowns["own", own][k])
@@ -209,7 +227,14 @@ def _rows(system: System, values: Values, beginning: Beginning, nodes: Any, numb
     name = Name(tuple(Part(text) for text in beginning.path.split(".")), span=beginning.span)
     signal = find_signal(name, Frame(""), system.network, nodes, numbers, form_of)
     if signal is None:
-        raise InputError(Problem("E401", f"nothing is called '{beginning.path}'", beginning.span, hint=nearest(beginning.path, [*nodes, *numbers])))
+        raise InputError(
+            Problem(
+                "E401",
+                f"nothing is called '{beginning.path}'",
+                beginning.span,
+                hint=nearest(beginning.path, [*nodes, *numbers]),
+            )
+        )
     scope = values.scope(beginning.frame)
     if isinstance(signal, NodeSignal):
         if signal.turns and signal.level == 0:
@@ -223,7 +248,8 @@ def _rows(system: System, values: Values, beginning: Beginning, nodes: Any, numb
                 path, beginning.word, target, beginning.span, np.array([u]), np.array([signal.level]),
                 Slot(int(system.layout.unknown(np.array([u]), signal.level)[0])), unit, signal.node,
             )
-            for u, target, path in zip(unknowns, targets, _paths(beginning.path, signal.sizes if len(chosen) > 1 else ()))
+            for u, target, path in zip(unknowns, targets, _paths(beginning.path,
+            signal.sizes if len(chosen) > 1 else ()))
         ]  # fmt: skip
     batch, position = system.home[system.network.instances[signal.instance].name]
     if _is_discrete(batch.form, signal.reading):
@@ -243,12 +269,18 @@ def _is_discrete(form: Form, reading: str) -> bool:
 
 
 def with_written_discretes(machine: Machine) -> Machine:
-    """The machine whose discretes begin with what is written for them; raises `InputError` for values that do not fit."""
+    """The machine whose discretes begin with what is written for them; raises `InputError` for values that do not
+    fit."""
     system, network, g = machine.system, machine.system.network, machine.g.copy()
     nodes, numbers = network.node_numbers(), {instance.name: i for i, instance in enumerate(network.instances)}
     for beginning in network.beginnings:
         signal = find_signal(
-            Name(tuple(Part(t) for t in beginning.path.split(".")), span=beginning.span), Frame(""), network, nodes, numbers, form_of
+            Name(tuple(Part(t) for t in beginning.path.split(".")), span=beginning.span),
+            Frame(""),
+            network,
+            nodes,
+            numbers,
+            form_of,
         )
         if signal is None or isinstance(signal, NodeSignal):
             continue
@@ -256,8 +288,18 @@ def with_written_discretes(machine: Machine) -> Machine:
         batch, position = system.home[instance.name]
         if _is_discrete(batch.form, signal.reading):
             typed = batch.form.readings[signal.reading]
-            numbers_of = [i for i, name in enumerate(batch.form.events.names) if name == signal.reading or name.startswith(f"{signal.reading}[")]
-            values = _targets(beginning.value, machine.values.scope(beginning.frame), typed.dimension or dimension(None), len(numbers_of), beginning)
+            numbers_of = [
+                i
+                for i, name in enumerate(batch.form.events.names)
+                if name == signal.reading or name.startswith(f"{signal.reading}[")
+            ]
+            values = _targets(
+                beginning.value,
+                machine.values.scope(beginning.frame),
+                typed.dimension or dimension(None),
+                len(numbers_of),
+                beginning,
+            )
             for i, value in zip(numbers_of, values):
                 at = batch.discretes(i)[position]
                 g[system.layout.discretes + at] = g[system.layout.befores + at] = value
@@ -265,7 +307,15 @@ def with_written_discretes(machine: Machine) -> Machine:
 
 
 def reading_row(
-    system: System, batch: Batch, position: int, name: str, index: int, path: str, target: float, word: str = "start", span: Span | None = None
+    system: System,
+    batch: Batch,
+    position: int,
+    name: str,
+    index: int,
+    path: str,
+    target: float,
+    word: str = "start",
+    span: Span | None = None,
 ) -> StartRow:
     """A row for a scalar of a reading of an element."""
     unit = _declared(batch, name) or format_dimension(batch.form.readings[name].dimension or dimension(None))
@@ -287,19 +337,38 @@ def _turn_rows(system: System, signal: NodeSignal, beginning: Beginning, scope: 
     """Three rows for a rotation written as a matrix."""
     matrix = np.array(_targets(beginning.value, scope, signal.dimension, 9, beginning)).reshape(3, 3)
     if np.max(np.abs(matrix @ matrix.T - np.eye(3))) > 1e-6 or np.linalg.det(matrix) < 0:
-        hint = "its columns are the turned axes: orthogonal, of length 1, right-handed"
-        raise InputError(Problem("E413", f"'{beginning.path}' is given a matrix that is no rotation", beginning.span, hint=hint))
+        hint = "its columns are the axes of the body: orthogonal, of length 1, right-handed"
+        message = f"the matrix given for '{beginning.path}' is not a rotation"
+        raise InputError(Problem("E413", message, beginning.span, hint=hint))
     frame = int(system.numbering.frame[signal.node])
     u, _, v = np.linalg.svd(matrix)
     unknowns = int(system.numbering.rotations[frame]) + np.arange(3)
     return [
-        StartRow(beginning.path, beginning.word, 0.0, beginning.span, unknowns, np.zeros(3, np.int64), Turn(frame, u @ v, c), "", signal.node)
+        StartRow(
+            beginning.path,
+            beginning.word,
+            0.0,
+            beginning.span,
+            unknowns,
+            np.zeros(3, np.int64),
+            Turn(frame, u @ v, c),
+            "",
+            signal.node,
+        )
         for c in range(3)
     ]
 
 
 def kernel_row(
-    system: System, batch: Batch, position: int, kernel: Kernel, path: str, word: str, target: float, span: Span | None, unit: str = ""
+    system: System,
+    batch: Batch,
+    position: int,
+    kernel: Kernel,
+    path: str,
+    word: str,
+    target: float,
+    span: Span | None,
+    unit: str = "",
 ) -> StartRow:
     """A row whose value and derivatives come from a kernel of an instance's form."""
     entries: list[tuple[int, int]] = []
@@ -311,10 +380,12 @@ def kernel_row(
             entries.append((variable, level))
             live.append(e)
     if not entries:
-        raise InputError(Problem("E402", f"'{path}' does not depend on any state: it cannot be given a {word}", span))
+        raise InputError(Problem("E402", f"'{path}' depends on no state: it cannot have a `{word}`", span))
     variables, levels = zip(*entries)
     source = Computed(kernel, batch, position, np.array(live))
-    return StartRow(path, word, target, span, np.array(variables), np.array(levels), source, unit, GROUND, batch, position)
+    return StartRow(
+        path, word, target, span, np.array(variables), np.array(levels), source, unit, GROUND, batch, position
+    )
 
 
 def _variable(system: System, batch: Batch, key: Key, position: int) -> int:
@@ -326,6 +397,6 @@ def _variable(system: System, batch: Batch, key: Key, position: int) -> int:
 def _targets(value: Expr, scope: Any, wanted: Any, size: int, beginning: Beginning) -> list[float]:
     scalars = [float(x) for x in flatten(quantity_of(value, scope, wanted).value)]
     if len(scalars) != size:
-        given = "1 is" if len(scalars) == 1 else f"{len(scalars)} are"
-        raise InputError(Problem("E204", f"'{beginning.path}' has {counted(size, 'component')}, {given} given", beginning.span))
+        message = f"'{beginning.path}' has {counted(size, 'component')}, not {len(scalars)}"
+        raise InputError(Problem("E204", message, beginning.span))
     return scalars

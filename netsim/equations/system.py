@@ -1,8 +1,8 @@
 """Network -> system: unknowns numbered, instances batched by type, one residual, one sparsity pattern, computed once.
 
-A system holds structure only (index arrays, kernels); parameter values live in `Parameters` and are replaced without touching
-it. Unknowns: node acrosses (velocities in mechanics), the throughs of sources and implicit branches, internal variables,
-and one for every input bound to an expression of signals.
+A system holds structure only (index arrays, kernels); parameter values live in `Parameters` and are replaced without
+touching it. Unknowns: node acrosses (velocities in mechanics), the throughs of sources and implicit branches, internal
+variables, and one for every input bound to an expression of signals.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ class Pattern:
 
 @dataclass(frozen=True, eq=False)
 class Redundant:
-    """Constraints that repeat what others say: their rows are dropped, and as many multipliers are held at zero (`multipliers[i] = 0` in row i)."""
+    """Constraints that repeat what others say: their rows are dropped, and as many multipliers are held at zero
+    (`multipliers[i] = 0` in row i)."""
 
     rows: Array
     multipliers: Array
@@ -50,7 +51,8 @@ class Redundant:
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """The modified nodal system F(t, x, v, a, y, q') = 0 of a network; `room` is what elements of several calls need behind it in `out`."""
+    """The modified nodal system F(t, x, v, a, y, q') = 0 of a network; `room` is what elements of several calls need
+    behind it in `out`."""
 
     network: Network
     numbering: Numbering
@@ -82,7 +84,12 @@ class System:
     @cached_property
     def home(self) -> dict[str, tuple[Batch, int]]:
         """Batch and position in it of every instance, by name."""
-        return {instance.name: (batch, k) for batch in self.batches if not batch.shapes for k, instance in enumerate(batch.instances)}
+        return {
+            instance.name: (batch, k)
+            for batch in self.batches
+            if not batch.shapes
+            for k, instance in enumerate(batch.instances)
+        }
 
     @cached_property
     def nominals(self) -> Array:
@@ -142,12 +149,16 @@ def build_system(network: Network, values: Values | None = None) -> System:
     try:
         batches, drives, numbering = batches_of(network, numbering, values)
     except InputError:
-        for instance in network.instances:  # what a component asserts of its counts says more than that its text then makes no sense
+        for instance in (
+            network.instances
+        ):  # what a component asserts of its counts says more than that its text then makes no sense
             values.parameters(instance)
         raise
     nq, nd = sum(b.n_charges * b.n for b in batches), sum(d.n for d in drives) + delays_of(batches)
     nt = sum(a.size for d in drives for a in d.tables.values())
-    layout = Layout(numbering.nk, numbering.n - numbering.nk, nq, nd, nt, len(numbering.rotations), 0, 0, *changing(batches))
+    layout = Layout(
+        numbering.nk, numbering.n - numbering.nk, nq, nd, nt, len(numbering.rotations), 0, 0, *changing(batches)
+    )
     pattern, positions = _pattern(layout, batches)
     return System(network, numbering, layout, tuple(batches), tuple(drives), pattern, positions)
 
@@ -187,7 +198,9 @@ def _pattern(layout: Layout, batches: list[Batch]) -> tuple[Pattern, dict[int, A
     for batch in batches:
         entries = [place for place in batch.jacobian.scatter if place[0] == "entry"]
         rows = np.array([batch.row(place[1]) for place in entries], dtype=np.int64).reshape(len(entries), batch.n)
-        columns = np.array([batch.columns(place[2]) for place in entries], dtype=np.int64).reshape(len(entries), batch.n)
+        columns = np.array([batch.columns(place[2]) for place in entries], dtype=np.int64).reshape(
+            len(entries), batch.n
+        )
         codes.append(np.where((rows < 0) | (columns < 0), -1, columns * layout.n + rows).ravel())
         shapes.append(rows.shape)
     every = np.concatenate(codes) if codes else np.zeros(0, np.int64)

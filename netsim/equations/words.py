@@ -56,7 +56,7 @@ def owner_of(system: System, unknown: int) -> tuple[Instance, str] | None:
 
 
 def loose(system: System, null: Array) -> str:
-    """What a direction of the unknowns is that no equation resists: `nothing resists rotation of 'shaft2'`."""
+    """A sentence on a null vector, a direction that no equation resists: `nothing resists rotation of 'shaft2'`."""
     named = _large(null)
     kinds: dict[str, list[str]] = {}
     for unknown in named:
@@ -77,23 +77,28 @@ def _kind(domain: DomainDef, component: int) -> str:
     if not is_kinematic(domain):
         return f"determines the {quantity.doc.partition(' ')[0] or quantity.name}"
     motion = "rotation" if quantity.unit == "rad/s" else "motion"
-    return f"resists {motion}{' along ' if motion == 'motion' and suffix else ' about ' if suffix else ''}{suffix.removeprefix('.')}"
+    if not suffix:
+        return f"resists {motion}"
+    return f"resists {motion} {'along' if motion == 'motion' else 'about'} {suffix.removeprefix('.')}"
 
 
 def repeated(system: System, owners: list[Instance]) -> str:
-    """What elements fix more than once: `'A' and 'B' both fix the distance of 'P' and 'Q'`."""
-    ends = [[system.network.nodes[n].name if n != GROUND else "ground" for n in instance.nodes[:2]] for instance in owners]
+    """A sentence on elements that fix the same quantity: `'A' and 'B' both fix the distance between 'P' and 'Q'`."""
+    ends = [
+        [system.network.nodes[n].name if n != GROUND else "ground" for n in instance.nodes[:2]] for instance in owners
+    ]
     what = _fixed(owners[0])
     names = [instance.name for instance in owners]
     if len(owners) == 1:
-        return f"'{names[0]}' fixes the {what} of {quoted(ends[0])}, which is fixed already"
+        return f"'{names[0]}' fixes the {what} between {quoted(ends[0])}, which is already fixed"
     if all(set(pair) == set(ends[0]) for pair in ends):
-        return f"{quoted(names)} {'both' if len(names) == 2 else 'all'} fix the {what} of {quoted(ends[0])}"
-    return f"{quoted(names)} fix one {what} more than once"
+        return f"{quoted(names)} {'both' if len(names) == 2 else 'all'} fix the {what} between {quoted(ends[0])}"
+    return f"{quoted(names)} fix the same {what} more than once"
 
 
 def fixed_twice(system: System, equations: Array) -> tuple[str, Span | None] | None:
-    """Elements behind these rows that fix the same between the same nodes: the sentence and the second one's place; None where there are none."""
+    """Elements behind these rows that fix the same between the same nodes: the sentence and the second one's place;
+    None where there are none."""
     unit = np.zeros(system.n)
     unit[[int(e) for e in equations if e < system.n]] = 1.0
     owners = [owner for owner in _owners(system, _large(unit)) if len(owner.nodes) == 2]
@@ -156,7 +161,8 @@ def row_words(system: System, row: int) -> str:
 
 
 def unmet(system: System, stage: int, equations: Iterable[int]) -> str:
-    """What a stage of a point cannot meet: `accelerations and forces do not satisfy the force balance at 'k' (s1, s2)`."""
+    """The unsatisfied equations of a stage: `accelerations and forces do not satisfy the force balance at 'k' (s1,
+    s2)`."""
     what = {0: "accelerations and forces", -1: "velocities and charges", -2: "positions"}.get(stage, "starting values")
     where = list(dict.fromkeys(row_words(system, int(e)) for e in equations if e < system.n))[:SHOWN]
     return f"{what} do not satisfy {', '.join(where) or 'the constraints'}"

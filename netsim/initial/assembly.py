@@ -1,7 +1,9 @@
-"""Putting a mechanism together: joint coordinates solved with the positions, loops that nearly close, and what cannot be closed.
+"""Putting a mechanism together: joint coordinates solved with the positions, loops that nearly close, and what cannot
+be closed.
 
-Written starts are equations. Where those of positions over-determine a mechanism and miss it by little, as rounded or measured figures do, the
-constraints are kept and the starts met in the sense of least squares; whatever then differs from the text is told. A larger miss is an error.
+Written starts are equations. Where those of positions over-determine a mechanism and miss it by little, as rounded or
+measured figures do, the constraints are kept and the starts met in the sense of least squares; whatever then differs
+from the text is told. A larger miss is an error.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ FAR = 2.0
 
 @dataclass(frozen=True)
 class Sizes:
-    """Kinematic unknowns that are angles, those that are lengths in a domain with angles, and the machine's size (m)."""
+    """Kinematic unknowns that are angles, those that are lengths in a domain with angles, and the machine's size
+    (m)."""
 
     angles: Array
     lengths: Array
@@ -42,7 +45,8 @@ class Sizes:
 
 
 def sizes_of_machine(machine: Machine) -> Sizes:
-    """What is an angle, what a length, and how far reference positions and attachment points spread (1 m where nothing does)."""
+    """What is an angle, what a length, and how far reference positions and attachment points spread (1 m where nothing
+    does)."""
     system = machine.system
     angles: list[int] = []
     lengths: list[int] = []
@@ -54,11 +58,16 @@ def sizes_of_machine(machine: Machine) -> Sizes:
     points = [points for _, _, points in attachments(machine)]
     spread = max((float(np.max(np.ptp(np.concatenate([p, [0.0 * p[0]]]), axis=0))) for p in points), default=0.0)
     places = machine.g[system.layout.place(np.array(lengths, np.int64))] if lengths else np.zeros(1)
-    return Sizes(np.array(angles, np.int64), np.array(lengths, np.int64), max(spread, float(np.ptp(np.append(places, 0.0)))) or 1.0)
+    return Sizes(
+        np.array(angles, np.int64),
+        np.array(lengths, np.int64),
+        max(spread, float(np.ptp(np.append(places, 0.0)))) or 1.0,
+    )
 
 
 def attachments(machine: Machine) -> Iterator[tuple[Batch, str, Array]]:
-    """Points `at`, `at1`, `at2` of elements between bodies, in the reference placement: (elements, 2 or 3) for each batch and name."""
+    """Points `at`, `at1`, `at2` of elements between bodies, in the reference placement: (elements, 2 or 3) for each
+    batch and name."""
     for batch in machine.system.batches:
         first = 0
         for name, symbols in batch.form.symbols.parameters.items():
@@ -80,7 +89,8 @@ class OpenJoint(NamedTuple):
 
 
 def lifted(found: Signature, o: Offsets, chosen: Array, variables: Array, system: System) -> Offsets:
-    """Offsets with which those of `variables` that follow from positions (a hinge's angle) are solved together with them."""
+    """Offsets with which those of `variables` that follow from positions (a hinge's angle) are solved together with
+    them."""
     least = np.array(o.d)
     for variable in variables[(variables >= system.layout.nk) & (variables < system.n)]:
         least[variable] = max(least[variable], _depth(found, o, chosen, int(variable), system.layout.nk))
@@ -88,9 +98,11 @@ def lifted(found: Signature, o: Offsets, chosen: Array, variables: Array, system
 
 
 def _depth(found: Signature, o: Offsets, chosen: Array, variable: int, nk: int) -> int:
-    """How often what determines a variable can be differentiated before accelerations enter: 2 for positions, 1 for velocities, else 0.
+    """How often what determines a variable can be differentiated before accelerations enter: 2 for positions, 1 for
+    velocities, else 0.
 
-    A balance in which charges rest (the heat that a brake gives to a capacity) determines no state: it holds only while nothing moves."""
+    A balance in which charges rest (the heat that a brake gives to a capacity) determines no state: it holds only while
+    nothing moves."""
     of_it = found.kept & np.isin(found.equation, np.flatnonzero(o.match == variable))
     others, levels = found.variable[of_it & chosen], found.level[of_it & chosen]
     if np.any(levels[others == variable] > 0) or np.any(found.variable[of_it & (found.variable != variable)] >= nk):
@@ -100,7 +112,8 @@ def _depth(found: Signature, o: Offsets, chosen: Array, variable: int, nk: int) 
 
 
 def turn_far(machine: Machine, g: Array, rows: Sequence[StartRow]) -> None:
-    """Bodies written nearly half a turn or more from where they are drawn begin where they are written: there Newton's way is not unique."""
+    """Bodies written nearly half a turn or more from where they are drawn begin where they are written: there Newton's
+    way is not unique."""
     for row in rows:
         if isinstance(row.source, Turn) and row.source.component == 0:
             first = machine.system.layout.charts + 9 * row.source.frame
@@ -109,18 +122,25 @@ def turn_far(machine: Machine, g: Array, rows: Sequence[StartRow]) -> None:
 
 
 def near_guesses(stages: Stages, g: Array, starts: Sequence[StartRow], guesses: Sequence[StartRow]) -> None:
-    """Put a mechanism together near the guesses of positions and joint coordinates, in place, so that they choose the branch on which it closes.
+    """Put a mechanism together near the guesses of positions and joint coordinates, in place, so that they choose the
+    branch on which it closes.
 
-    Where the constraints and the starts leave room for them the guesses hold. Else the joints come apart as little as they can while guesses
-    and starts hold, and close from there with the guesses met in the sense of least squares, or without them."""
+    Where the constraints and the starts leave room for them the guesses hold. Else the joints come apart as little as
+    they can while guesses and starts hold, and close from there with the guesses met in the sense of least squares, or
+    without them."""
     o, positions = stages.offsets, -int(stages.offsets.d.max(initial=0))
     for k in range(positions, -1):
         wanted = [row for row in guesses if not row.levels.any() and o.d[row.variables].max() == -k]
         if not wanted:
             continue
-        held, equations = [row for row in starts if speaks_of_positions(row) and stage_of(row, o) == k], stage_equations(o, k)
+        held, equations = (
+            [row for row in starts if speaks_of_positions(row) and stage_of(row, o) == k],
+            stage_equations(o, k),
+        )
         spoken = np.concatenate([row.variables for row in (*held, *wanted)])
-        joints = ~np.isin(o.match[equations], spoken[spoken >= stages.machine.system.layout.nk])  # what defines a spoken coordinate must hold
+        joints = ~np.isin(
+            o.match[equations], spoken[spoken >= stages.machine.system.layout.nk]
+        )  # what defines a spoken coordinate must hold
         rows, none, one = (*held, *wanted), np.zeros, np.ones
         closing, opening = (rows, ()), (rows, [*joints.astype(float), *none(len(rows))])
         nearing = rows, [*none(len(equations) + len(held)), *one(len(wanted))]
@@ -144,7 +164,8 @@ def speaks_of_positions(row: StartRow) -> bool:
 
 
 def closed(stages: Stages, g: Array, k: int, rows: Sequence[StartRow], sizes: Sizes) -> list[StartRow]:
-    """Stage k solved, in place, with the starts in `rows` met as nearly as the constraints allow: the rows with the values they got.
+    """Stage k solved, in place, with the starts in `rows` met as nearly as the constraints allow: the rows with the
+    values they got.
 
     Raises `InputError` where they are missed by more than `NEARLY`, naming those that are."""
     equations = stage_equations(stages.offsets, k)
@@ -187,15 +208,16 @@ def _as_taken(machine: Machine, row: StartRow, missed: float, g: Array) -> Start
 
 
 def _apart(stages: Stages, g: Array, k: int, rows: Sequence[StartRow], sizes: Sizes) -> InputError:
-    """Starts that contradict the constraints: at the joint that stays open where bodies were placed, else at the culprits."""
+    """Starts that contradict the constraints: E411 at a joint of placed bodies, otherwise E410 at the conflicting
+    starts."""
     culprits = irreducible(rows, lambda some: _nearly(stages, g, k, some, sizes))
     spans = list(dict.fromkeys(row.span for row in culprits if row.span))
     names = ", ".join(dict.fromkeys(row.path for row in culprits))
     joint = open_joint(stages, g, k, rows, sizes)
     if joint is not None and set(joint.nodes) <= {GROUND, *(row.placed for row in rows)}:
-        apart = f"{length(joint.distance)} apart where the starts put its bodies"
-        message = f"the points of '{joint.name}' are {apart}; the machine is {length(sizes.size)} large"
-        hint = f"check units and values of {names}, or place fewer bodies and let the joints carry the others"
+        message = f"the written starts place the points of '{joint.name}' {length(joint.distance)} apart"
+        hint = f"check units and values of {names}, or place fewer bodies: joints determine the others; "
+        hint += f"the size of the mechanism is {length(sizes.size)}"
         return InputError(
             Problem(
                 "E411",
@@ -205,10 +227,14 @@ def _apart(stages: Stages, g: Array, k: int, rows: Sequence[StartRow], sizes: Si
                 hint=hint,
             )
         )
-    hint = "leave out one of them: the joints carry the rest" if len(spans) > 1 else "the joints do not allow it: they may lock what it speaks of"
-    hint += f"; '{joint.name}' stays open by {length(joint.distance)}" if joint else ""
+    hint = "remove one of them: the joints determine it" if len(spans) > 1 else "the joints do not allow this start"
+    hint += f"; the points of '{joint.name}' stay {length(joint.distance)} apart" if joint else ""
     message = f"the written starts contradict one another or the network: {names}"
-    return InputError(Problem("E410", message, spans[0] if spans else None, also=tuple((s, "and this") for s in spans[1:6]), hint=hint))
+    return InputError(
+        Problem(
+            "E410", message, spans[0] if spans else None, also=tuple((s, "and this") for s in spans[1:6]), hint=hint
+        )
+    )
 
 
 def open_joint(stages: Stages, g: Array, k: int, rows: Sequence[StartRow], sizes: Sizes) -> OpenJoint | None:
@@ -267,8 +293,8 @@ def length(value: float) -> str:
 
 @dataclass(frozen=True)
 class Change:
-    """A default, or a written start, that had to give way: in words, and how far in SI. `kind` is position, velocity or start; far
-    for what begins far from its operating point (see netsim.initial.far_starts)."""
+    """A default, or a written start, that had to give way: in words, and how far in SI. `kind` is position, velocity or
+    start; far for what begins far from its operating point (see netsim.initial.far_starts)."""
 
     text: str
     size: float
@@ -284,9 +310,11 @@ def changes(
     sizes: Sizes,
     drawn: Array | None = None,
 ) -> list[Change]:
-    """Written starts that were closed, bodies that left their reference placement, positions and velocities that left zero.
+    """Written starts that were closed, bodies that left their reference placement, positions and velocities that left
+    zero.
 
-    Where `before` is an equilibrium, what a start puts back to where it is `drawn` has not moved, and bodies are told by their way from there."""
+    Where `before` is an equilibrium, what a start puts back to where it is `drawn` has not moved, and bodies are told
+    by their way from there."""
     found = [_closed_start(old, new) for old, new in zip(written, taken) if old is not new]
     system, layout = machine.system, machine.system.layout
     fixed = {(int(v), int(row.levels[0])) for row in taken for v in row.variables if row.placed != GROUND}
@@ -299,7 +327,11 @@ def changes(
         body = "rad/s" in units and "m/s" in units
         if body:
             moved = _moved(machine, node.name, before, after, unknowns, np.array(units), fixed, sizes)
-            found += moved if drawn is None or not moved else _moved(machine, node.name, drawn, after, unknowns, np.array(units), fixed, sizes)
+            found += (
+                moved
+                if drawn is None or not moved
+                else _moved(machine, node.name, drawn, after, unknowns, np.array(units), fixed, sizes)
+            )
         for level in (1,) if body else (0, 1):
             for u, (quantity, suffix) in zip(unknowns, scalars):
                 slot = int(layout.unknown(np.array([u]), level)[0])
@@ -307,7 +339,13 @@ def changes(
                 if (int(u), level) not in fixed and all(abs(after[slot] - x) > 1e-12 * max(1.0, abs(x)) for x in left):
                     which = node.domain.integral[0].name + suffix if level == 0 else quantity.name + suffix
                     kind = "velocity" if level else "position"
-                    found.append(Change(f"{node.name}.{which}: {before[slot]:g} -> {after[slot]:g}", abs(after[slot] - before[slot]), kind))
+                    found.append(
+                        Change(
+                            f"{node.name}.{which}: {before[slot]:g} -> {after[slot]:g}",
+                            abs(after[slot] - before[slot]),
+                            kind,
+                        )
+                    )
     return [change for change in found if change.size > 0]
 
 
@@ -315,8 +353,12 @@ def _closed_start(written: StartRow, taken: StartRow) -> Change:
     miss = abs(taken.target - written.target)
     if isinstance(written.source, Turn) and isinstance(taken.source, Turn):
         miss = turn_between(written.source.wanted, taken.source.wanted) if written.source.component == 0 else 0.0
-        return Change(f"start {written.path} was closed by a turn of {np.degrees(miss):.3g} deg", miss if miss > 1e-9 else 0.0, "start")
-    text = f"start {written.path} = {_value(written.target, written.unit)} was closed to {_value(taken.target, written.unit)}"
+        text = f"start {written.path} was turned by {np.degrees(miss):.3g} deg"
+        return Change(text, miss if miss > 1e-9 else 0.0, "start")
+    text = (
+        f"start {written.path} = {_value(written.target, written.unit)} was changed to "
+        f"{_value(taken.target, written.unit)}"
+    )
     return Change(text, miss if miss > 1e-9 else 0.0, "start")
 
 
@@ -329,10 +371,17 @@ def _value(value: float, unit: str) -> str:
 def turn_between(a: Array, b: Array) -> float:
     """The angle (rad) of the rotation from one matrix to another."""
     left = a @ b.T
-    return float(np.arctan2(np.linalg.norm([left[2, 1] - left[1, 2], left[0, 2] - left[2, 0], left[1, 0] - left[0, 1]]), np.trace(left) - 1))
+    return float(
+        np.arctan2(
+            np.linalg.norm([left[2, 1] - left[1, 2], left[0, 2] - left[2, 0], left[1, 0] - left[0, 1]]),
+            np.trace(left) - 1,
+        )
+    )
 
 
-def _moved(machine: Machine, name: str, before: Array, after: Array, unknowns: Array, units: Array, fixed: set, sizes: Sizes) -> list[Change]:
+def _moved(
+    machine: Machine, name: str, before: Array, after: Array, unknowns: Array, units: Array, fixed: set, sizes: Sizes
+) -> list[Change]:
     """`rod moved 12 mm and turned 5 deg`: a body's way from its reference placement, without what was written."""
     layout, numbering = machine.system.layout, machine.system.numbering
     free = np.array([(int(u), 0) not in fixed for u in unknowns])

@@ -1,7 +1,9 @@
-"""Change points: placements at which constraints depend on one another although they do not nearby, where bodies stand in line.
+"""Change points: placements at which constraints depend on one another although they do not nearby, where bodies stand
+in line.
 
-A constraint may be dropped if it repeats others wherever the mechanism moves. So the mechanism is moved a little along what the other constraints
-leave free, closed again, and asked once more: what then says something of its own was no repetition.
+A constraint may be dropped if it repeats others wherever the mechanism moves. So the mechanism is moved a little along
+what the other constraints leave free, closed again, and asked once more: what then says something of its own was no
+repetition.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ from netsim.text.errors import InputError, Problem, SimulationError
 
 Array = np.ndarray
 AWAY = 1e-3
-"""How far the mechanism is moved, of its own size or in rad: dependence that is lost shows in singular values of this size."""
+"""How far the mechanism is moved, of its own size or in rad: dependence that is lost shows in singular values of this
+size."""
 MOST = 1500
 """Kinematic unknowns up to which the free directions are looked for, by a dense decomposition."""
 
@@ -50,8 +53,11 @@ def check_drawn_apart(full: Machine, found: Redundant, reduced: Machine, structu
     nearby = repeated(full, point)
     if nearby is None or len(nearby.rows) < len(found.rows):
         joints = describe(without_redundant(full.system, found)).partition(" at ")[2]
-        message = f"the mechanism is drawn at a change point: constraints of '{joints}' depend on the others in this placement only"
-        hint = "bodies stand in line, and the motion could go on in more than one way: draw or start it a little off (a degree is enough)"
+        message = (
+            f"the mechanism is drawn in a singular configuration: only there are constraints of '{joints}' redundant"
+        )
+        hint = "bodies are in line, and the motion may continue in more than one way: "
+        hint += "draw or start the mechanism slightly off this configuration (1 deg is enough)"
         span = next((i.span for i in full.system.network.instances if i.name == joints.partition(", ")[0]), None)
         raise InputError(Problem("E415", message, span, hint=hint))
 

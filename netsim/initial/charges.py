@@ -29,7 +29,9 @@ def plan_charges(machine: Machine) -> ChargePlan:
     layout, every = machine.system.layout, np.arange(machine.system.layout.nq)
     calls = equations_of(machine, machine.system.n + every, 0)
     rows = layout.equation(machine.system.n + every)
-    return ChargePlan(call_table(calls, layout.uniforms), np.zeros(machine.system.out_size), rows, layout.charge(every, 0), calls)
+    return ChargePlan(
+        call_table(calls, layout.uniforms), np.zeros(machine.system.out_size), rows, layout.charge(every, 0), calls
+    )
 
 
 def set_planned_charges(plan: ChargePlan, g: Array) -> None:

@@ -1,4 +1,5 @@
-"""Charts of rotating nodes in a global vector: moved to the present rotation, so that psi = 0, psi' = w and psi'' = w' (see netsim.core.rotation)."""
+"""Charts of rotating nodes in a global vector: moved to the present rotation, so that psi = 0, psi' = w and psi'' = w'
+(see netsim.core.rotation)."""
 
 from __future__ import annotations
 
@@ -30,4 +31,8 @@ def quaternions(system: System, g: Array, frames: list[int] | None = None) -> Ar
     layout = system.layout
     charts = g[layout.charts : layout.places].reshape(-1, 3, 3)
     chosen = charts if frames is None else charts[frames]
-    return np.ascontiguousarray(Rotation.from_matrix(chosen).as_quat(scalar_first=True)) if len(chosen) else np.zeros((0, 4))
+    return (
+        np.ascontiguousarray(Rotation.from_matrix(chosen).as_quat(scalar_first=True))
+        if len(chosen)
+        else np.zeros((0, 4))
+    )

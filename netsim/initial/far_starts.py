@@ -1,7 +1,7 @@
-"""States that begin far from any operating point because others are held: told, not changed.
+"""States that start far from any operating point because of written starts of others (N402); they are not changed.
 
-A coil before a capacitor whose voltage is written begins with the current at which its own voltage is zero, and that may be millions of
-amperes. Its static solution with nothing held is the measure; both are what a start without a word means.
+A coil before a capacitor with a written voltage starts with the current at which its own voltage is zero, which may be
+millions of amperes. It is compared with the static solution without written starts. Both are defaults.
 """
 
 from __future__ import annotations
@@ -19,11 +19,16 @@ from netsim.text.errors import InputError, SimulationError
 
 Array = np.ndarray
 LARGE, RATIO = 1e6, 100.0
-"""What is looked at: quantities of so many times their nominal value (1 kA of a coil), so many times what they are with nothing held."""
+"""What is looked at: quantities of so many times their nominal value (1 kA of a coil), so many times what they are with
+nothing held."""
 
 
 def far_from_rest(
-    stages: Stages, g: Array, held: Sequence[StartRow], freed: Sequence[int], free: Callable[[list[StartRow], list[int]], Array]
+    stages: Stages,
+    g: Array,
+    held: Sequence[StartRow],
+    freed: Sequence[int],
+    free: Callable[[list[StartRow], list[int]], Array],
 ) -> list[Change]:
     """A change for each quantity behind a charge that rests at g and would rest elsewhere without the written starts.
 
@@ -43,7 +48,13 @@ def far_from_rest(
     places = slots(stages.machine, variables, np.zeros(len(variables), np.int64))
     holding = ", ".join(row.path for row in written[:3]) + (", ..." if len(written) > 3 else "")
     return [
-        Change(f"{system.names[v]} begins at {g[p]:.4g} while {holding} is held ({other[p]:.4g} if it were not): write its start", abs(g[p]), "far")
+        Change(
+            f"{system.names[v]} starts at {g[p]:.4g} because of the written start of {holding} (otherwise at "
+            f"{other[p]:.4g}): "
+            f"write a start for {system.names[v]}",
+            abs(g[p]),
+            "far",
+        )
         for v, p in zip(variables, places)
         if abs(g[p]) > RATIO * abs(other[p])
     ]
@@ -51,6 +62,18 @@ def far_from_rest(
 
 def _behind(system: System, found: Signature, freed: Sequence[int]) -> Array:
     """Unknowns of elements themselves that charges which are not freed are defined by."""
-    resting = found.kept & (found.equation >= system.n) & (found.variable < system.n) & ~np.isin(found.equation, np.array(freed, np.int64))
-    own = np.unique(np.concatenate([np.zeros(0, np.int64), *(u for batch in system.batches for key, u in batch.unknowns.items() if key[0] == "own")]))
+    resting = (
+        found.kept
+        & (found.equation >= system.n)
+        & (found.variable < system.n)
+        & ~np.isin(found.equation, np.array(freed, np.int64))
+    )
+    own = np.unique(
+        np.concatenate(
+            [
+                np.zeros(0, np.int64),
+                *(u for batch in system.batches for key, u in batch.unknowns.items() if key[0] == "own"),
+            ]
+        )
+    )
     return np.intersect1d(found.variable[resting], own)

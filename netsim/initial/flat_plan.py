@@ -11,7 +11,8 @@ Array = np.ndarray
 
 
 def is_ready(recovery: Recovery) -> bool:
-    """Whether every stage of a plan has its factor: a point has been recovered with it, without help of the careful solver."""
+    """Whether every stage of a plan has its factor: a point has been recovered with it, without help of the careful
+    solver."""
     return all(plan.factor is not None for _, plan in recovery.stages if plan.m)
 
 
@@ -35,7 +36,14 @@ def compiled_plan(recovery: Recovery | None) -> Consistent:
     sizes = np.array([[plan.m, plan.n, len(plan.indptr) - 1] for plan in stages])
     flat = np.ascontiguousarray(np.concatenate(numbers).astype(np.int32))
     return Consistent(
-        recovery.levels, recovery.level_values, recovery.sums, np.array(where, np.int64), sizes, flat, np.concatenate(reals), np.concatenate(calls)
+        recovery.levels,
+        recovery.level_values,
+        recovery.sums,
+        np.array(where, np.int64),
+        sizes,
+        flat,
+        np.concatenate(reals),
+        np.concatenate(calls),
     )
 
 
@@ -48,9 +56,24 @@ def _parts(plan: StagePlan) -> tuple[list[Array], list[Array], Array]:
     first_row = np.cumsum([0, *(len(at) for _, at, _ in plan.tables)])
     at, equations = (np.concatenate([entry[k] for entry in plan.tables]) for k in (1, 2))
     whole = [f.row_order, f.column_order, f.start, f.source, f.row, f.l_start, f.l_row, f.u_start, f.u_row]
-    whole += [first_call, first_row, at, equations, plan.places, np.concatenate([plan.picks, plan.targets]), plan.pairs.ravel()]
+    whole += [
+        first_call,
+        first_row,
+        at,
+        equations,
+        plan.places,
+        np.concatenate([plan.picks, plan.targets]),
+        plan.pairs.ravel(),
+    ]
     size = len(plan.indptr) - 1
     real = [f.row_scale, f.column_scale, f.scale, f.l_value, f.u_value, f.pivot_inverse, f.work]
-    real += [plan.base, plan.scales, plan.row_scale, np.zeros(len(plan.base)), np.zeros(size + plan.m), np.array([max(ROUNDING, plan.rounding)])]
+    real += [
+        plan.base,
+        plan.scales,
+        plan.row_scale,
+        np.zeros(len(plan.base)),
+        np.zeros(size + plan.m),
+        np.array([max(ROUNDING, plan.rounding)]),
+    ]
     real += [plan.row_size, plan.sizes]
     return whole, real, calls

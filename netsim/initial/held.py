@@ -1,6 +1,8 @@
-"""What the static solution of a start holds: written starts and states with a default, each in the place of one charge that would rest.
+"""What the static solution of a start holds: written starts and states with a default, each in the place of one charge
+that would rest.
 
-A held quantity frees the rate of a charge behind it: a capacitor whose voltage is written may be charged by a current from the first instant on.
+A held quantity frees the rate of a charge behind it: a capacitor whose voltage is written may be charged by a current
+from the first instant on.
 """
 
 from __future__ import annotations
@@ -22,10 +24,15 @@ from netsim.text.errors import InputError, Problem, SimulationError
 Array = np.ndarray
 
 
-def held_rows(machine: Machine, found: Signature, static: Offsets, starts: list[StartRow]) -> tuple[list[StartRow], list[int]]:
-    """Rows of the static problem and the charges whose rates they free; signal states are held at zero unless written."""
+def held_rows(
+    machine: Machine, found: Signature, static: Offsets, starts: list[StartRow]
+) -> tuple[list[StartRow], list[int]]:
+    """Rows of the static problem and the charges whose rates they free; signal states are held at zero unless
+    written."""
     system = machine.system
-    free_at = {int(v): batch for batch in system.batches for k in range(batch.n_charges) for v in system.n + batch.charges(k)}
+    free_at = {
+        int(v): batch for batch in system.batches for k in range(batch.n_charges) for v in system.n + batch.charges(k)
+    }
     taken: dict[int, StartRow] = {}
     for row in starts:
         if np.any(row.variables < system.layout.nk) or stage_of(row, static) < 0:
@@ -45,7 +52,8 @@ def held_rows(machine: Machine, found: Signature, static: Offsets, starts: list[
 
 
 def _take(row: StartRow, taken: dict[int, StartRow], behind: Callable[[StartRow], list[int]], seen: set[int]) -> bool:
-    """Give the row a charge of its own, others moving to others of theirs where that makes room (an augmenting path; `seen`: charges on it)."""
+    """Give the row a charge of its own, others moving to others of theirs where that makes room (an augmenting path;
+    `seen`: charges on it)."""
     for charge in behind(row):
         if charge not in seen:
             seen.add(charge)
@@ -56,7 +64,8 @@ def _take(row: StartRow, taken: dict[int, StartRow], behind: Callable[[StartRow]
 
 
 def let_go(stages: Stages, g: Array, held: list[StartRow], freed: list[int]) -> None:
-    """Add charges that cannot rest under the written starts (an inductor across which a voltage is written) to those that are held and freed.
+    """Add charges that cannot rest under the written starts (an inductor across which a voltage is written) to those
+    that are held and freed.
 
     What is written beats what begins by default: such a charge begins as with `from = rest`."""
     machine, s = stages.machine, stages.signature
@@ -80,24 +89,40 @@ def _default_row(machine: Machine, charge: int) -> StartRow | None:
     """The row that holds a charge where it begins by default; None where the elements of several calls share it."""
     system = machine.system
     for batch in system.batches:
-        if batch.instances and batch.n_charges and 0 <= charge - system.n - batch.first.charge < batch.n_charges * batch.n:
+        if (
+            batch.instances
+            and batch.n_charges
+            and 0 <= charge - system.n - batch.first.charge < batch.n_charges * batch.n
+        ):
             k, position = divmod(charge - system.n - batch.first.charge, batch.n)
             return kernel_row(
-                system, batch, position, charge_kernel(batch.form, k), batch.labels[position], "default", _begins_at(machine, charge), None
+                system,
+                batch,
+                position,
+                charge_kernel(batch.form, k),
+                batch.labels[position],
+                "default",
+                _begins_at(machine, charge),
+                None,
             )
     return None
 
 
 def _begins_at(machine: Machine, charge: int) -> float:
-    """Where the state behind a charge begins unless it is written: at zero, or in the equilibrium the machine was given."""
+    """Where the state behind a charge begins unless it is written: at zero, or in the equilibrium the machine was
+    given."""
     layout = machine.system.layout
     return float(machine.g[layout.charge(np.array([charge - layout.n]), 0)[0]])
 
 
 def _charges_behind(found: Signature, row: StartRow, system: System) -> list[int]:
-    """Charges of the row's own instance first, then any whose definition reads the row's unknowns, those first that read little else: what flows into
-    a capacitor that joins a node to the ground reaches no other node."""
-    own = [int(system.n + row.batch.charges(k)[row.position]) for k in range(row.batch.n_charges)] if row.batch is not None else []
+    """Charges of the row's own instance first, then any whose definition reads the row's unknowns, those first that
+    read little else: what flows into a capacitor that joins a node to the ground reaches no other node."""
+    own = (
+        [int(system.n + row.batch.charges(k)[row.position]) for k in range(row.batch.n_charges)]
+        if row.batch is not None
+        else []
+    )
     reads = found.kept & (found.equation >= system.n) & np.isin(found.variable, row.variables)
     flows = found.variable[found.kept & (found.level == 1) & (found.equation >= 0) & (found.equation < system.n)]
     others = np.intersect1d(found.equation[reads], flows)
@@ -120,10 +145,11 @@ def stage_of(row: StartRow, o: Offsets) -> int:
 
 
 def _without_state(row: StartRow, others: list[StartRow]) -> InputError:
-    """The problem of a start behind which there is no charge that is not started already by `others`."""
+    """E402: a start of no independent state; `others` are the starts of the same differentiated quantities."""
     if others:
         also = tuple((other.span, "the other start") for other in others[:1] if other.span)
-        message = f"'{row.path}' and '{others[0].path}' start the same state"
-        return InputError(Problem("E402", message, row.span, also=also, hint="leave one of them out: the network gives it its value"))
-    hint = "a start belongs to a state; to help Newton with anything else write `guess`"
-    return InputError(Problem("E402", f"'{row.path}' is no state of its own", row.span, hint=hint))
+        message = f"'{row.path}' and '{others[0].path}' are starts of the same state"
+        hint = "remove one of them: the network determines its value from the other"
+        return InputError(Problem("E402", message, row.span, also=also, hint=hint))
+    hint = "only a state can have a `start`; write `guess` to tell Newton's method where to begin"
+    return InputError(Problem("E402", f"'{row.path}' is not an independent state", row.span, hint=hint))

@@ -1,7 +1,8 @@
 """Consistent starts: positions, velocities, accelerations, forces, rates at t = 0.
 
-Mechanics starts at the reference position at rest, other domains in the static solution (or from zero with `from = rest`), signal states at zero;
-written starts are equations, defaults give way to constraints by the smallest weighted change.
+Mechanics starts at the reference position at rest, other domains in the static solution (or from zero with `from =
+rest`), signal states at zero; written starts are equations, defaults give way to constraints by the smallest weighted
+change.
 """
 
 from __future__ import annotations
@@ -35,7 +36,15 @@ from netsim.initial.far_starts import far_from_rest
 from netsim.initial.held import held_rows, let_go, stage_of
 from netsim.initial.stages import Inconsistent, Stages, slots, solve_stage
 from netsim.network.network import Instance
-from netsim.structure.levels import Offsets, Signature, StructurallySingular, least_offsets, offsets, signature, structural_index
+from netsim.structure.levels import (
+    Offsets,
+    Signature,
+    StructurallySingular,
+    least_offsets,
+    offsets,
+    signature,
+    structural_index,
+)
 from netsim.text.errors import InputError, Problem, SimulationError
 
 Array = np.ndarray
@@ -44,7 +53,8 @@ NO_SIZES = Sizes(np.zeros(0, np.int64), np.zeros(0, np.int64), 1.0)
 
 @dataclass(frozen=True, eq=False)
 class Structure:
-    """Levels of a system: with its dynamics, and of its static solution (charges at rest), whose signature is `at_rest`."""
+    """Levels of a system: with its dynamics, and of its static solution (charges at rest), whose signature is
+    `at_rest`."""
 
     signature: Signature
     dynamic: Offsets
@@ -55,10 +65,11 @@ class Structure:
 
 
 def structure_of(system: System, constant: Array | None = None, found: Signature | None = None) -> Structure:
-    """The differentiation levels of a system with a signature (`found`, or that of its elements); raises `StructurallySingular` where equations
-    and variables do not match.
+    """The differentiation levels of a system with a signature (`found`, or that of its elements); raises
+    `StructurallySingular` where equations and variables do not match.
 
-    `constant` marks triples whose derivative vanishes at the present parameters (a diode's charge without capacitance): they do not count.
+    `constant` marks triples whose derivative vanishes at the present parameters (a diode's charge without capacitance):
+    they do not count.
     """
     found = found or signature(system)
     if constant is not None and constant.any():
@@ -79,8 +90,8 @@ def structure_of(system: System, constant: Array | None = None, found: Signature
 
 
 def _is_momentum(system: System, found: Signature) -> Array:
-    """Charges of velocities: what moves is not in equilibrium where it starts, so these keep their rates, and with them what else
-    moves in the same component (the elastic coordinates of a link)."""
+    """Charges of velocities: what moves is not in equilibrium where it starts, so these keep their rates, and with them
+    what else moves in the same component (the elastic coordinates of a link)."""
     marks = of_velocities(found, system.n, system.layout.nk)
     for batch in system.batches:
         own = system.n + np.concatenate([np.zeros(0, np.int64), *(batch.charges(k) for k in range(batch.n_charges))])
@@ -96,16 +107,18 @@ def of_velocities(found: Signature, n: int, nk: int) -> Array:
 
 
 def explain_structure(system: System, singular: StructurallySingular) -> Problem:
-    """Which unknowns nothing determines, and where equations are too many."""
+    """E320: the undetermined unknowns, and the equations that are too many."""
     names = system.names
     undetermined = [names[v] for v in singular.variables if v < system.n][:6]
     superfluous = [names[e] for e in singular.equations if e < system.n][:6]
     if (not undetermined or system.redundant is not None) and (owner := _owner(system, singular.equations)):
         said = owner.component.definition.singular
-        mark, hint = advice(said or "", "remove it, or what else drives or holds the same thing; or make one of them elastic")
-        return Problem("E320", f"'{owner.name}' prescribes what is prescribed or locked already", owner.span, mark, hint)
+        remedy = "remove one of the elements that prescribe or lock this quantity, or make one of them elastic"
+        mark, hint = advice(said or "", remedy)
+        message = f"'{owner.name}' prescribes a quantity that is already prescribed or locked"
+        return Problem("E320", message, owner.span, mark, hint)
     what = f"nothing determines {', '.join(undetermined)}" if undetermined else "the equations contradict one another"
-    hint = f"too many equations meet at {', '.join(superfluous)}" if superfluous else ""
+    hint = f"there are too many equations: {', '.join(superfluous)}" if superfluous else ""
     return Problem("E320", f"the network is structurally singular: {what}", hint=hint)
 
 
@@ -122,16 +135,21 @@ def _owner(system: System, equations: Array) -> Instance | None:
 
 
 def consistent_start(
-    machine: Machine, structure: Structure, t: float = 0.0, at_rest: bool = False, drawn: Array | None = None, unplaced: Array | None = None
+    machine: Machine,
+    structure: Structure,
+    t: float = 0.0,
+    at_rest: bool = False,
+    drawn: Array | None = None,
+    unplaced: Array | None = None,
 ) -> tuple[Array, list[Change]]:
-    """A global vector g consistent at time t, and what moved off its default (and off where it is `drawn`, if that differs) or its written start.
-    `unplaced` are the defaults where the machine's bodies stand elsewhere already.
+    """A global vector g consistent at time t, and what moved off its default (and off where it is `drawn`, if that
+    differs) or its written start. `unplaced` are the defaults where the machine's bodies stand elsewhere already.
 
     Raises `InputError` for conflicting written starts and `SimulationError` where no consistent point is found.
     """
     system, g = machine.system, machine.g.copy()
     if set_time(machine.bundle, g, t) == OUTSIDE_TABLE:
-        raise InputError(Problem("E245", f"a table does not reach t = {t:g} s", hint="say outside = hold or outside = linear"))
+        raise _outside_table(t)
     rows, defaults = start_rows(system, machine.values), g.copy() if unplaced is None else unplaced
     guesses = [row for row in rows if row.word == "guess"]
     _guess(machine, g, guesses)
@@ -140,13 +158,17 @@ def consistent_start(
     sizes = sizes_of_machine(machine)
     weights = 1.0 / np.concatenate([system.nominals, np.ones(system.layout.nq)])
     weights[sizes.lengths] /= sizes.size
-    structure = with_coordinates(system, structure, np.concatenate([np.zeros(0, np.int64), *(row.variables for row in rows)]))
+    structure = with_coordinates(
+        system, structure, np.concatenate([np.zeros(0, np.int64), *(row.variables for row in rows)])
+    )
     everything = np.ones(len(structure.signature.equation), bool)
     stages = Stages(machine, structure.signature, structure.dynamic, everything, weights, sizes.angles)
     starts = [*written, *_relative(stages, g, written)]
     if len(sizes.lengths):
         near_guesses(stages, g, starts, guesses)
-    if len(sizes.lengths) and any(map(speaks_of_positions, starts)):  # a mechanism is put together before anything rests in it
+    if len(sizes.lengths) and any(
+        map(speaks_of_positions, starts)
+    ):  # a mechanism is put together before anything rests in it
         starts = _through(stages, g, starts, -1, sizes)
     far: list[Change] = []
     if not at_rest:
@@ -160,10 +182,11 @@ def consistent_start(
 
 
 def search_start(machine: Machine, structure: Structure, t: float) -> Array:
-    """Where the search for an equilibrium at time t begins: mechanisms put together, written starts and guesses taken as guesses."""
+    """Where the search for an equilibrium at time t begins: mechanisms put together, written starts and guesses taken
+    as guesses."""
     g = machine.g.copy()
     if set_time(machine.bundle, g, t) == OUTSIDE_TABLE:
-        raise InputError(Problem("E245", f"a table does not reach t = {t:g} s", hint="say outside = hold or outside = linear"))
+        raise _outside_table(t)
     _guess(machine, g, start_rows(machine.system, machine.values))
     if not machine.system.layout.nk:
         return g
@@ -176,8 +199,8 @@ def search_start(machine: Machine, structure: Structure, t: float) -> Array:
 
 
 def _relative(stages: Stages, g: Array, written: list[StartRow]) -> list[StartRow]:
-    """Relative coordinates and their rates stay where they are, unless the written starts say otherwise together; then what a domain's nodes keep is
-    left out where it contradicts (shortenings follow from deflections)."""
+    """Relative coordinates and their rates stay where they are, unless the written starts say otherwise together; then
+    what a domain's nodes keep is left out where it contradicts (shortenings follow from deflections)."""
     network = stages.machine.system.network
     rows, trial = relative_rows(stages.machine.system, g, written), g.copy()
     kept: list[StartRow] = []
@@ -191,7 +214,9 @@ def _relative(stages: Stages, g: Array, written: list[StartRow]) -> list[StartRo
             domains = {row.placed: network.nodes[row.placed].domain.name if row.placed >= 0 else "" for row in here}
         for name in dict.fromkeys(domains.values()):
             more = [*chosen, *(row for row in here if domains[row.placed] == name)]
-            found, chosen = (again, more) if (again := _solved(stages, trial, k, [*known, *more])) is not None else (found, chosen)
+            found, chosen = (
+                (again, more) if (again := _solved(stages, trial, k, [*known, *more])) is not None else (found, chosen)
+            )
         if found is None:
             break
         trial, kept = found, [*kept, *chosen]
@@ -209,29 +234,36 @@ def _solved(stages: Stages, g: Array, k: int, rows: list[StartRow], freed: Seque
 
 
 def _through(stages: Stages, g: Array, starts: list[StartRow], last: int, sizes: Sizes) -> list[StartRow]:
-    """The stages up to `last` with the starts that belong to each; the starts, those that were closed with the values they got."""
+    """The stages up to `last` with the starts that belong to each; the starts, those that were closed with the values
+    they got."""
     for k in range(-int(stages.offsets.d.max(initial=0)), last + 1):
-        starts = _solve(stages, g, k, starts, [row for row in starts if stage_of(row, stages.offsets) == k], sizes=sizes)
+        starts = _solve(
+            stages, g, k, starts, [row for row in starts if stage_of(row, stages.offsets) == k], sizes=sizes
+        )
     return starts
 
 
 def with_coordinates(system: System, structure: Structure, variables: Array) -> Structure:
-    """The structure in which those of `variables` that follow from positions (a joint's angle) are solved, with their rates, where these are."""
+    """The structure in which those of `variables` that follow from positions (a joint's angle) are solved, with their
+    rates, where these are."""
     found, everything = structure.signature, np.ones(len(structure.signature.equation), bool)
     dynamic = lifted(found, structure.dynamic, everything, variables, system)
     chosen = everything if structure.static is structure.dynamic else structure.static_triples
-    return replace(structure, dynamic=dynamic, static=lifted(structure.at_rest, structure.static, chosen, variables, system))
+    return replace(
+        structure, dynamic=dynamic, static=lifted(structure.at_rest, structure.static, chosen, variables, system)
+    )
 
 
 def resumed_start(machine: Machine, structure: Structure, origin: Array) -> Array:
-    """The point `origin` of a network with the same unknowns, at t = 0, with what this network's equations say of accelerations, forces and rates.
+    """The point `origin` of a network with the same unknowns, at t = 0, with what this network's equations say of
+    accelerations, forces and rates.
 
     The two may have other functions of time: everything behind these in g is the same."""
     system, g = machine.system, machine.g.copy()
     g[system.layout.one :] = origin[len(origin) - len(g) + system.layout.one :]
     g[PAST] = 1.0
     if set_time(machine.bundle, g, 0.0) == OUTSIDE_TABLE:
-        raise InputError(Problem("E245", "a table does not reach t = 0 s", hint="say outside = hold or outside = linear"))
+        raise _outside_table(0.0)
     weights, sizes = 1.0 / np.concatenate([system.nominals, np.ones(system.layout.nq)]), sizes_of_machine(machine)
     everything = np.ones(len(structure.signature.equation), bool)
     stages = Stages(machine, structure.signature, structure.dynamic, everything, weights, sizes.angles)
@@ -240,10 +272,17 @@ def resumed_start(machine: Machine, structure: Structure, origin: Array) -> Arra
     return g
 
 
+def _outside_table(t: float) -> InputError:
+    hint = "give table(...) the argument outside = hold or outside = linear"
+    return InputError(Problem("E245", f"a table is read outside its range at t = {t:g} s", hint=hint))
+
+
 def _guess(machine: Machine, g: Array, guesses: Sequence[StartRow]) -> None:
     for row in guesses:
         miss, coefficients = row.linearise(machine, g)
-        g[slots(machine, row.variables, row.levels)] -= miss * coefficients / max(float(coefficients @ coefficients), 1e-300)
+        g[slots(machine, row.variables, row.levels)] -= (
+            miss * coefficients / max(float(coefficients @ coefficients), 1e-300)
+        )
 
 
 def _static(
@@ -251,7 +290,8 @@ def _static(
 ) -> tuple[list[StartRow], list[Change]]:
     """The static solution with written starts held: every held quantity frees the rate of one charge behind it.
 
-    The starts come back, those that were closed with the values they got, and what begins far from where nothing is held."""
+    The starts come back, those that were closed with the values they got, and what begins far from where nothing is
+    held."""
     o, before = structure.static, g.copy()
     held, freed = held_rows(machine, structure.at_rest, structure.static, starts)
     stages = Stages(machine, structure.at_rest, o, structure.static_triples, weights, sizes.angles)
@@ -262,8 +302,10 @@ def _static(
         try:
             starts = _solve(stages, g, k, starts, [*rows, *(held if k == 0 else [])], freed if k == 0 else [], sizes)
         except SimulationError as wrong:
-            more = "`from = rest` begins without the static solution"
-            raise SimulationError([replace(p, hint=f"{p.hint}; {more}") if p.code == "E501" else p for p in wrong.problems]) from None
+            more = "`from = rest` starts without the static solution"
+            raise SimulationError(
+                [replace(p, hint=f"{p.hint}; {more}") if p.code == "E501" else p for p in wrong.problems]
+            ) from None
 
     def free(rows: list[StartRow], charges: list[int]) -> Array:
         other = before.copy()
@@ -287,9 +329,16 @@ def set_charges(machine: Machine, g: Array) -> None:
 
 
 def _solve(
-    stages: Stages, g: Array, k: int, starts: list[StartRow], rows: list[StartRow], freed: Sequence[int] = (), sizes: Sizes = NO_SIZES
+    stages: Stages,
+    g: Array,
+    k: int,
+    starts: list[StartRow],
+    rows: list[StartRow],
+    freed: Sequence[int] = (),
+    sizes: Sizes = NO_SIZES,
 ) -> list[StartRow]:
-    """Stage k with `rows` held, in place; the starts, among them those of `rows` that had to be closed with the values they got."""
+    """Stage k with `rows` held, in place; the starts, among them those of `rows` that had to be closed with the values
+    they got."""
     before = g.copy()
     try:
         solve_stage(stages, g, k, rows, freed)
@@ -302,35 +351,42 @@ def _solve(
     return starts
 
 
-def _explained(stages: Stages, wrong: Inconsistent, rows: list[StartRow], g: Array, sizes: Sizes, freed: Sequence[int] = ()) -> Exception:
+def _explained(
+    stages: Stages, wrong: Inconsistent, rows: list[StartRow], g: Array, sizes: Sizes, freed: Sequence[int] = ()
+) -> Exception:
     names = stages.machine.system.names
     where = [names[e] for e in wrong.equations if e < stages.machine.system.n][:5]
     written = [row for row in rows if row.word == "start"]
     if written:
-        written = [row for row in irreducible(rows, lambda some: _solved(stages, g, wrong.stage, some, freed) is not None) if row.word == "start"]
+        written = [
+            row
+            for row in irreducible(rows, lambda some: _solved(stages, g, wrong.stage, some, freed) is not None)
+            if row.word == "start"
+        ]
         first, *others = written
         also = tuple((row.span, "and this") for row in others[:5] if row.span)
         if not others:
-            equations = [row_words(stages.machine.system, int(e)) for e in wrong.equations if e < stages.machine.system.n][:2]
-            hint = f"{' and '.join(equations)} cannot hold with it" if equations else "leave it out"
-            return InputError(Problem("E410", f"the written start of {first.path} contradicts the network", first.span, hint=hint))
-        hint = f"they meet at {', '.join(where)}" if where else "remove one of them"
-        return InputError(
-            Problem(
-                "E410",
-                f"the written starts contradict one another or the network: {', '.join(r.path for r in written[:6])}",
-                first.span,
-                also=also,
-                hint=hint,
+            equations = [
+                row_words(stages.machine.system, int(e)) for e in wrong.equations if e < stages.machine.system.n
+            ][:2]
+            hint = f"it violates {' and '.join(equations)}" if equations else "remove it"
+            return InputError(
+                Problem("E410", f"the written start of {first.path} contradicts the network", first.span, hint=hint)
             )
-        )
+        hint = "remove one of them" + (f"; violated equations: {', '.join(where)}" if where else "")
+        message = f"the written starts contradict one another or the network: {', '.join(r.path for r in written[:6])}"
+        return InputError(Problem("E410", message, first.span, also=also, hint=hint))
     joint = open_joint(stages, g, wrong.stage, (), sizes) if wrong.stage < -1 else None
     if joint is not None:
-        message = f"the mechanism cannot be put together: the points of '{joint.name}' stay {length(joint.distance)} apart"
-        hint = f"lengths, prescribed positions at t = 0 or units may be wrong; the machine is {length(sizes.size)} large"
+        message = f"the mechanism cannot be assembled: the points of '{joint.name}' stay {length(joint.distance)} apart"
+        hint = (
+            f"check lengths, units and prescribed positions at t = 0; the size of the mechanism is {length(sizes.size)}"
+        )
         return InputError(Problem("E412", message, joint.span, hint=hint))
     if twice := fixed_twice(stages.machine.system, wrong.equations):
         sentence, span = twice
-        return InputError(Problem("E414", f"{sentence}, and not to the same value", span, hint="make both say the same, or leave one of them out"))
-    hint = "two constraints may contradict each other, or Newton needs a `guess`"
-    return SimulationError(Problem("E501", f"no consistent start: {unmet(stages.machine.system, wrong.stage, wrong.equations)}", hint=hint))
+        hint = "give both the same value, or remove one of them"
+        return InputError(Problem("E414", f"{sentence}, to different values", span, hint=hint))
+    hint = "two constraints may contradict each other, or Newton's method needs a `guess`"
+    message = f"no consistent start: {unmet(stages.machine.system, wrong.stage, wrong.equations)}"
+    return SimulationError(Problem("E501", message, hint=hint))

@@ -1,7 +1,9 @@
-"""Prescribed motions that a mechanism cannot follow: dead points, where bodies stand in line, and lengths that do not reach.
+"""Prescribed motions that a mechanism cannot follow: dead points, where bodies stand in line, and lengths that do not
+reach.
 
-Where Newton's method fails in a step, the positions at its end are solved by themselves, from those before it. If the constraints stay open
-although they are met as well as they can be, no smaller step and no better guess would help, and the joint that stays open is named.
+Where Newton's method fails in a step, the positions at its end are solved by themselves, from those before it. If the
+constraints stay open although they are met as well as they can be, no smaller step and no better guess would help, and
+the joint that stays open is named.
 """
 
 from __future__ import annotations
@@ -22,9 +24,9 @@ POSITIONS = -2
 
 
 def out_of_reach(machine: Machine, g: Array, before: float, t: float) -> Problem | None:
-    """What stops a mechanism that stands as g says at time `before` from being put together at t; None where nothing does.
+    """E506 if a mechanism with the positions g of time `before` cannot be assembled at t; None if it can.
 
-    Joints close by their coordinates in joint space: there this has no answer."""
+    Not for joint coordinates, which meet the constraints of tree joints by themselves."""
     system = machine.system
     if not system.layout.nk or machine.element is not None:
         return None
@@ -53,7 +55,12 @@ def out_of_reach(machine: Machine, g: Array, before: float, t: float) -> Problem
 
 def _explained(stages: Stages, start: Array, k: int, before: float, t: float) -> Problem:
     joint = open_joint(stages, start, k, (), sizes_of_machine(stages.machine))
-    where = f"the points of '{joint.name}' stay {length(joint.distance)} apart" if joint else "its constraints cannot all be met"
+    where = (
+        f"the points of '{joint.name}' stay {length(joint.distance)} apart"
+        if joint
+        else "its constraints cannot all be met"
+    )
     message = f"the mechanism cannot follow its prescribed motion beyond t = {before:g} s: at {t:g} s {where}"
-    hint = "it stands at a dead point (bodies in line) or its lengths do not reach: drive another joint, or prescribe a smaller motion"
+    hint = "it is in a singular configuration (bodies in line), or the position is out of reach: "
+    hint += "drive another joint, or prescribe a smaller motion"
     return Problem("E506", message, joint.span if joint else None, hint=hint)

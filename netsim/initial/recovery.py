@@ -1,8 +1,9 @@
 """Forces and accelerations as accurate as positions and velocities: a consistent point through what the method found.
 
-Low-order methods spoil multipliers first (implicit Euler delays them by a step). Velocities are projected onto the differentiated constraints in the
-mass metric, then one acceleration-level solve gives accelerations, forces and rates. The stages are those of `netsim.initial.stages`, laid out
-once as arrays and machine code; each is a Newton step, once repeated, with a fixed pattern.
+Low-order methods spoil multipliers first (implicit Euler delays them by a step). Velocities are projected onto the
+differentiated constraints in the mass metric, then one acceleration-level solve gives accelerations, forces and rates.
+The stages are those of `netsim.initial.stages`, laid out once as arrays and machine code; each is a Newton step, once
+repeated, with a fixed pattern.
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ RATE = 1e-19
 
 @dataclass(eq=False)
 class StagePlan:
-    """One stage as arrays: tables of residuals by order (each with the positions of its rows in the stage, and where it writes them), places and
-    sizes of unknowns, and the entries of [W J'; J -eps] (or of J, where it is square), whose columns are measured by these sizes; how its rows are
-    scaled there, and max |J| of each."""
+    """One stage as arrays: tables of residuals by order (each with the positions of its rows in the stage, and where it
+    writes them), places and sizes of unknowns, and the entries of [W J'; J -eps] (or of J, where it is square), whose
+    columns are measured by these sizes; how its rows are scaled there, and max |J| of each."""
 
     tables: list[tuple[Array, Array, Array]]
     places: Array
@@ -53,7 +54,8 @@ class StagePlan:
     pairs: Array
     factor: Factor | None = None
     rounding: float = 0.0
-    """What rounding leaves of a correction, relative to the smallest unknowns: units times the condition where the factor was taken."""
+    """What rounding leaves of a correction, relative to the smallest unknowns: units times the condition where the
+    factor was taken."""
 
 
 @dataclass(eq=False)
@@ -78,13 +80,14 @@ def plan_recovery(
     sizes: Array | None = None,
     following: bool = False,
 ) -> Recovery:
-    """Lay out every stage but that of positions (they are what the method found), with pivots taken at the point in g; with `closing` that one alone.
+    """Lay out every stage but that of positions (they are what the method found), with pivots taken at the point in g;
+    with `closing` that one alone.
 
     Changes are least beside the `sizes` of velocities and values (n), their nominal sizes where these are not given.
-    Charges are held as well as the equations allow, momenta (which follow velocities) excepted; without `jumping` they are known where nothing
-    moves (a current of 1e5 A that begins behind a contact must not pull at them). Where no position is among the unknowns their stage is the lowest;
-    where there are some, values that stand in their stage (a signal that a displacement follows) are solved for if `following`: of an explicit
-    method they are not what it found.
+    Charges are held as well as the equations allow, momenta (which follow velocities) excepted; without `jumping` they
+    are known where nothing moves (a current of 1e5 A that begins behind a contact must not pull at them). Where no
+    position is among the unknowns their stage is the lowest; where there are some, values that stand in their stage (a
+    signal that a displacement follows) are solved for if `following`: of an explicit method they are not what it found.
     """
     system = machine.system
     alive: list[list[Call]] = []
@@ -97,7 +100,10 @@ def plan_recovery(
     lowest -= not system.layout.nk
     stages = Stages(machine, structure.signature, structure.dynamic, everything, 1.0 / sizes[:-1])
     known = np.flatnonzero(held & (not jumping) & (not system.layout.nk))
-    plans = [(k, _plan(stages, k, values, sizes, held, known, alive)) for k in ([lowest] if closing else range(lowest + 1, 1))]
+    plans = [
+        (k, _plan(stages, k, values, sizes, held, known, alive))
+        for k in ([lowest] if closing else range(lowest + 1, 1))
+    ]
     if following and system.layout.nk and not closing:
         others = np.setdiff1d(np.arange(len(structure.dynamic.d)), np.arange(system.layout.nk, system.n))
         plans.insert(0, (lowest, _plan(stages, lowest, values, sizes, held, others, alive, matched=True)))
@@ -132,8 +138,8 @@ def levels_table(machine: Machine, used: Array, alive: list[list[Call]]) -> Arra
 
 
 def _momentum(structure: Structure, values: Array, n: int, nk: int) -> Array:
-    """Charges of velocities whose rates are forces, or that nobody reads (the speed at which friction slides): with other rates (prescribed
-    accelerations, controllers, friction that holds) they are known by integration alone."""
+    """Charges of velocities whose rates are forces, or that nobody reads (the speed at which friction slides): with
+    other rates (prescribed accelerations, controllers, friction that holds) they are known by integration alone."""
     s = structure.signature
     force = np.zeros(s.size + 1, bool)
     force[s.variable[s.kept & (s.equation < nk)]] = True
@@ -155,13 +161,27 @@ def _call(machine: Machine, batch: Batch, kernel: Kernel, places: Array, wanted:
     """Those outputs of a kernel that are `wanted`, to `places` (outputs, instances)."""
     gather = np.ascontiguousarray(machine.system.gather(batch, kernel).ravel())
     program = restricted(kernel.program, np.flatnonzero(wanted).tolist())
-    return Call(program, batch.n, gather, machine.parameters[id(batch)], np.ascontiguousarray(places[wanted].ravel().astype(np.int32)))
+    return Call(
+        program,
+        batch.n,
+        gather,
+        machine.parameters[id(batch)],
+        np.ascontiguousarray(places[wanted].ravel().astype(np.int32)),
+    )
 
 
 def _plan(
-    stages: Stages, k: int, values: Array, sizes: Array, held: Array, known: Array, alive: list[list[Call]], matched: bool = False
+    stages: Stages,
+    k: int,
+    values: Array,
+    sizes: Array,
+    held: Array,
+    known: Array,
+    alive: list[list[Call]],
+    matched: bool = False,
 ) -> StagePlan:
-    """One stage without variables that are `known`, of all its equations, or of those alone that are matched to the others."""
+    """One stage without variables that are `known`, of all its equations, or of those alone that are matched to the
+    others."""
     o, s = stages.offsets, stages.signature
     sized = values * sizes[s.variable]
     equations = np.flatnonzero((o.match >= 0) & (o.c + k >= 0))
@@ -170,34 +190,60 @@ def _plan(
     m, n = len(equations), len(variables)
     row_of, column_of = np.full(s.size + 1, -1), np.full(s.size + 1, -1)
     row_of[equations], column_of[variables] = np.arange(m), np.arange(n)
-    top = np.flatnonzero(s.kept & (s.level == o.d[s.variable] - o.c[s.equation]) & (row_of[s.equation] >= 0) & (column_of[s.variable] >= 0))
+    top = np.flatnonzero(
+        s.kept
+        & (s.level == o.d[s.variable] - o.c[s.equation])
+        & (row_of[s.equation] >= 0)
+        & (column_of[s.variable] >= 0)
+    )
     i, j = row_of[s.equation[top]], column_of[s.variable[top]]
     square, pairs, shares = m == n, np.zeros((2, 0), np.int64), np.zeros(0)
     if square:
-        rows, columns, picks, scales, base_entries = i, j, top, sizes[variables[j]], (np.zeros(0, int), np.zeros(0, int), np.zeros(0))
+        rows, columns, picks, scales, base_entries = (
+            i,
+            j,
+            top,
+            sizes[variables[j]],
+            (np.zeros(0, int), np.zeros(0, int), np.zeros(0)),
+        )
         size, row_scale = n, np.ones(m)
     else:
         nk = stages.machine.system.layout.nk
         rates = held[variables] & (o.d[variables] + k > 0)  # what is held is a charge, not the rate it happens to have
         costs = np.where(held[variables] & ~rates, HOLD, 1.0)
         mass = np.flatnonzero(
-            s.kept & (s.level == 2) & (s.equation < nk) & (s.variable < nk) & (column_of[s.variable] >= 0) & (column_of[s.equation] >= 0)
+            s.kept
+            & (s.level == 2)
+            & (s.equation < nk)
+            & (s.variable < nk)
+            & (column_of[s.variable] >= 0)
+            & (column_of[s.equation] >= 0)
         )
         momenta = _momenta(stages, column_of)
         products = sized[momenta[0]] * sized[momenta[1]] * sizes[s.equation[momenta[0]]] / sizes[s.variable[momenta[0]]]
-        top_mass = max(np.abs(sized[mass] * sizes[s.equation[mass]]).max(initial=0.0), np.abs(products).max(initial=0.0))
+        top_mass = max(
+            np.abs(sized[mass] * sizes[s.equation[mass]]).max(initial=0.0), np.abs(products).max(initial=0.0)
+        )
         mass_scale = 1.0 / top_mass if top_mass else 1.0
         prescribed = prescribed_pairs(s, o, stages.machine.system.n, nk) if k < 0 else momenta[:, :0]
         pairs = np.hstack([momenta, prescribed])
         ends = np.stack([np.append(s.equation[momenta[0]], s.variable[prescribed[0]]), s.variable[pairs[1]]])
-        shares = np.append(np.full(momenta.shape[1], -mass_scale), holding(s, sized, prescribed)) * sizes[ends[0]] * sizes[ends[1]]
+        shares = (
+            np.append(np.full(momenta.shape[1], -mass_scale), holding(s, sized, prescribed))
+            * sizes[ends[0]]
+            * sizes[ends[1]]
+        )
         rows = np.concatenate([n + i, j, column_of[s.equation[mass]], column_of[ends[0]]])
         columns = np.concatenate([j, n + i, column_of[s.variable[mass]], column_of[ends[1]]])
         picks = np.concatenate([top, top, mass])
         if len(mass) or pairs.size:
-            following = (variables >= nk) & (o.d[variables] + k > 0)  # rates that must not pull what they are rates of (a link's elastic coordinates)
+            following = (variables >= nk) & (
+                o.d[variables] + k > 0
+            )  # rates that must not pull what they are rates of (a link's elastic coordinates)
             own = _own_mass(stages, values, mass, momenta)[variables] * mass_scale * sizes[variables] ** 2
-            light = np.where(own > 0.0, 1e-9 * own, np.where(following, RATE, 1e-9 * costs**2 + CORNER))  # 1e-9 of the largest may be another mass
+            light = np.where(
+                own > 0.0, 1e-9 * own, np.where(following, RATE, 1e-9 * costs**2 + CORNER)
+            )  # 1e-9 of the largest may be another mass
         else:
             light = costs**2 + CORNER
         row_scale = 1.0 / (_largest(m, i, sized[top]) if nk else _freedom(m, i, sized[top], light[j]))
@@ -211,17 +257,24 @@ def _plan(
     base = np.zeros(len(unique))
     np.add.at(base, position[len(rows) :], base_entries[2])
     return StagePlan(
-        _tables(stages, k, equations, alive), slots(stages.machine, variables, o.d[variables] + k), sizes[variables], m, n, indptr,
-        (unique % max(size, 1)).astype(np.int32), base, picks, position[: len(picks)], np.append(scales, shares), row_scale,
+        _tables(stages, k, equations, alive), slots(stages.machine, variables, o.d[variables] + k), sizes[variables], m,
+        n, indptr,
+        (unique % max(size, 1)).astype(np.int32), base, picks, position[: len(picks)], np.append(scales, shares),
+        row_scale,
         _largest(m, i, values[top]), np.vstack([pairs, position[len(picks) : len(rows)]]),
     )  # fmt: skip
 
 
 def _momenta(stages: Stages, column_of: Array) -> Array:
-    """Pairs of triples whose negative product is mass: a balance's share of a charge's rate, and the charge's definition over a velocity."""
+    """Pairs of triples whose negative product is mass: a balance's share of a charge's rate, and the charge's
+    definition over a velocity."""
     s, n, nk = stages.signature, stages.machine.system.n, stages.machine.system.layout.nk
-    rate = np.flatnonzero(s.kept & (s.level == 1) & (s.equation < nk) & (s.variable >= n) & (column_of[s.equation] >= 0))
-    content = np.flatnonzero(s.kept & (s.level == 1) & (s.equation >= n) & (s.variable < nk) & (column_of[s.variable] >= 0))
+    rate = np.flatnonzero(
+        s.kept & (s.level == 1) & (s.equation < nk) & (s.variable >= n) & (column_of[s.equation] >= 0)
+    )
+    content = np.flatnonzero(
+        s.kept & (s.level == 1) & (s.equation >= n) & (s.variable < nk) & (column_of[s.variable] >= 0)
+    )
     order = np.argsort(s.equation[content], kind="stable")
     content = content[order]
     low, high = (np.searchsorted(s.equation[content], s.variable[rate], side) for side in ("left", "right"))
@@ -231,7 +284,8 @@ def _momenta(stages: Stages, column_of: Array) -> Array:
 
 
 def _own_mass(stages: Stages, values: Array, mass: Array, pairs: Array) -> Array:
-    """The mass of every variable itself: the diagonal of the mass matrix, of a rotation the largest of its three (axes turn).
+    """The mass of every variable itself: the diagonal of the mass matrix, of a rotation the largest of its three (axes
+    turn).
 
     Of a momentum I w it is 1/I."""
     s, found = stages.signature, np.zeros(stages.signature.size + 1)
@@ -260,7 +314,8 @@ def _largest(m: int, i: Array, values: Array) -> Array:
 
 
 def _tables(stages: Stages, k: int, equations: Array, alive: list[list[Call]]) -> list[tuple[Array, Array, Array]]:
-    """(call table, equations' positions in the stage, in what the table writes) for each order of differentiation the stage needs."""
+    """(call table, equations' positions in the stage, in what the table writes) for each order of differentiation the
+    stage needs."""
     machine, o = stages.machine, stages.offsets
     found = []
     orders = o.c[equations] + k
@@ -309,7 +364,12 @@ def recover(recovery: Recovery, g: Array, state: Array, t: float) -> Array:
         if not _run(recovery, plan, point):
             everything = np.ones(len(recovery.structure.signature.equation), bool)
             weights = 1.0 / np.concatenate([machine.system.nominals, np.ones(nq)])
-            solve_stage(Stages(machine, recovery.structure.signature, recovery.structure.dynamic, everything, weights), point, k, mass_metric=True)
+            solve_stage(
+                Stages(machine, recovery.structure.signature, recovery.structure.dynamic, everything, weights),
+                point,
+                k,
+                mass_metric=True,
+            )
     return point
 
 
@@ -329,7 +389,11 @@ def _run(recovery: Recovery, plan: StagePlan, g: Array) -> bool:
         entries = plan.base.copy()
         first, second, target = plan.pairs
         np.add.at(entries, plan.targets, plan.scales[: len(plan.targets)] * recovery.level_values[plan.picks])
-        np.add.at(entries, target, plan.scales[len(plan.targets) :] * recovery.level_values[first] * recovery.level_values[second])
+        np.add.at(
+            entries,
+            target,
+            plan.scales[len(plan.targets) :] * recovery.level_values[first] * recovery.level_values[second],
+        )
         rhs = residual if size == plan.n else np.concatenate([np.zeros(plan.n), residual * plan.row_scale])
         if plan.factor is None or refactor(plan.factor, entries) < 1e-8:
             try:

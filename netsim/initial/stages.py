@@ -1,7 +1,9 @@
-"""Solving a point level by level: F_i^(c_i + k) = 0 for the variables z_j^(d_j + k), k = -max d .. 0 (see netsim.structure.levels).
+"""Solving a point level by level: F_i^(c_i + k) = 0 for the variables z_j^(d_j + k), k = -max d .. 0 (see
+netsim.structure.levels).
 
-Below k = 0 there are more variables than equations: what is free changes least, in the metric of `weights` or of the masses. At k = 0 the system is
-square: accelerations, multipliers, rates and everything algebraic follow. These stages serve the start of a run and recovered forces alike.
+Below k = 0 there are more variables than equations: what is free changes least, in the metric of `weights` or of the
+masses. At k = 0 the system is square: accelerations, multipliers, rates and everything algebraic follow. These stages
+serve the start of a run and recovered forces alike.
 """
 
 from __future__ import annotations
@@ -27,17 +29,20 @@ from netsim.text.errors import Problem, SimulationError
 Array = np.ndarray
 ROUNDS = 60
 ROUNDED, STALLED = 16 * np.finfo(float).eps, 1e-10
-"""Residuals below these parts of their terms are rounding: at any time, and where a full step of Newton's method makes them no smaller."""
+"""Residuals below these parts of their terms are rounding: at any time, and where a full step of Newton's method makes
+them no smaller."""
 SMALLEST = 1e-4
 PATIENCE = 3
 """PATIENCE: so many full steps that make residuals no smaller, where these are small enough, are the end."""
 LONGEST_TURN = 0.5
-"""How far (rad) one Newton step turns a body: a loop that starts far from where it is drawn closes on the branch it was drawn on."""
+"""How far (rad) one Newton step turns a body: a loop that starts far from where it is drawn closes on the branch it was
+drawn on."""
 
 
 @dataclass(frozen=True, eq=False)
 class Stages:
-    """A machine's equations by level: which triples take part (`chosen`), the offsets, weights of least change, unknowns that are angles."""
+    """A machine's equations by level: which triples take part (`chosen`), the offsets, weights of least change,
+    unknowns that are angles."""
 
     machine: Machine
     signature: Signature
@@ -92,7 +97,9 @@ def derivative_of(batch: Any, order: int) -> Kernel:
 
 def _run(machine: Machine, batch: Any, kernel: Kernel, g: Array) -> Array:
     system = machine.system
-    return evaluate(kernel.program, g[system.gather(batch, kernel)], g[system.layout.uniforms], machine.parameters[id(batch)])
+    return evaluate(
+        kernel.program, g[system.gather(batch, kernel)], g[system.layout.uniforms], machine.parameters[id(batch)]
+    )
 
 
 def slots(machine: Machine, variables: Array, levels: Array) -> Array:
@@ -103,7 +110,9 @@ def slots(machine: Machine, variables: Array, levels: Array) -> Array:
         at = levels == level
         unknown = variables[at]
         found[at] = np.where(
-            unknown < layout.n, layout.unknown(np.minimum(unknown, layout.n - 1), level), layout.charge(np.maximum(unknown - layout.n, 0), level)
+            unknown < layout.n,
+            layout.unknown(np.minimum(unknown, layout.n - 1), level),
+            layout.charge(np.maximum(unknown - layout.n, 0), level),
         )
     return found
 
@@ -119,11 +128,13 @@ def solve_stage(
     soft: Sequence[float] = (),
     known: Sequence[int] = (),
 ) -> None:
-    """Make stage k hold in g, in place. `freed` charges have their rate among the unknowns (static solutions); `known` variables keep what they have.
+    """Make stage k hold in g, in place. `freed` charges have their rate among the unknowns (static solutions); `known`
+    variables keep what they have.
 
-    With `soft` (a size per equation and row, 0 for those that must hold) the others are met in the least-squares sense, each divided by its size.
-    Where steps that must not enlarge the residuals find no point, full steps try: temperatures that a flow must carry first make them larger.
-    Raises `SimulationError` where the equations contradict one another or Newton does not converge.
+    With `soft` (a size per equation and row, 0 for those that must hold) the others are met in the least-squares sense,
+    each divided by its size. Where steps that must not enlarge the residuals find no point, full steps try:
+    temperatures that a flow must carry first make them larger. Raises `SimulationError` where the equations contradict
+    one another or Newton does not converge.
     """
     before = g.copy()
     try:
@@ -151,7 +162,8 @@ def _step_by_step(
     known: Sequence[int],
     smallest: float,
 ) -> None:
-    """Newton's method of a stage; a step that enlarges the residuals is halved while it is longer than the part `smallest`."""
+    """Newton's method of a stage; a step that enlarges the residuals is halved while it is longer than the part
+    `smallest`."""
     o = stages.offsets
     active_e = stage_equations(o, k)
     active_v = np.setdiff1d(np.union1d(stage_variables(o, k), _spoken_of(o, k, rows)), known)
@@ -171,10 +183,17 @@ def _step_by_step(
     for round_ in range(ROUNDS):
         r = stage_residuals(stages, g, k, active_e, rows)
         norm, sized = _norm(r), _norm(scale * r)
-        if round_ and damping == 1.0 and not len(soft) and _settled(jacobian, r, np.maximum(np.abs(g[places]), floor), norm > 0.5 * before):
+        if (
+            round_
+            and damping == 1.0
+            and not len(soft)
+            and _settled(jacobian, r, np.maximum(np.abs(g[places]), floor), norm > 0.5 * before)
+        ):
             break
         stalls = stalls + 1 if damping == 1.0 and norm > 0.5 * before else 0
-        if stalls == PATIENCE and not _violated(stages, g, r, k, active_e, rows).any():  # a singular matrix keeps rounding alive
+        if (
+            stalls == PATIENCE and not _violated(stages, g, r, k, active_e, rows).any()
+        ):  # a singular matrix keeps rounding alive
             break
         worse = norm > 1e-12 and not (norm <= before * (1 + 1e-9) or sized <= within)
         if round_ and not len(soft) and worse and damping > (smallest if np.isfinite(norm) else SMALLEST):
@@ -185,7 +204,9 @@ def _step_by_step(
             recharted(stages.machine.system, g)
         values = level_values(stages.machine, g)
         jacobian = _jacobian(stages, values, k, active_e, active_v, rows, freed, g)
-        if not (np.isfinite(r).all() and np.isfinite(jacobian.data).all()) and (problem := without_value(stages.machine, g)):
+        if not (np.isfinite(r).all() and np.isfinite(jacobian.data).all()) and (
+            problem := without_value(stages.machine, g)
+        ):
             raise SimulationError(problem)  # of this stage's equations alone: others may not be where they will be yet
         metric = _metric(stages, values, active_v, levels, size, mass_metric)
         step = least_change(jacobian, r, metric, square, np.asarray(soft), pivots)
@@ -194,8 +215,14 @@ def _step_by_step(
         most = LONGEST_TURN / max(float(np.max(np.abs(step[turns]), initial=0.0)), LONGEST_TURN)
         damping = min(most, 2 * damping) if round_ else most
         g[places] = origin - damping * step
-        moved = np.max(np.abs(step) / np.maximum(np.abs(g[places]), 1.0 / np.maximum(size, 1e-300) * 1e-6 + 1e-300), initial=0.0)
-        if damping == 1.0 and (moved < 1e-13 or (round_ >= 1 and moved < 1e-9) or (k < 0 and not _nonlinear(stages, k) and not rows and round_ >= 1)):
+        moved = np.max(
+            np.abs(step) / np.maximum(np.abs(g[places]), 1.0 / np.maximum(size, 1e-300) * 1e-6 + 1e-300), initial=0.0
+        )
+        if damping == 1.0 and (
+            moved < 1e-13
+            or (round_ >= 1 and moved < 1e-9)
+            or (k < 0 and not _nonlinear(stages, k) and not rows and round_ >= 1)
+        ):
             break
     else:
         round_ = ROUNDS
@@ -223,12 +250,15 @@ def stage_variables(o: Offsets, k: int) -> Array:
 
 def _spoken_of(o: Offsets, k: int, rows: Sequence[StartRow]) -> Array:
     """Variables that no equation determines (a pressure behind charges that rest) but a row speaks of."""
-    spoken = np.array([v for row in rows for v, level in zip(row.variables, row.levels) if level == o.d[v] + k], np.int64)
+    spoken = np.array(
+        [v for row in rows for v, level in zip(row.variables, row.levels) if level == o.d[v] + k], np.int64
+    )
     return spoken[~np.isin(spoken, o.match)]
 
 
 def _nonlinear(stages: Stages, k: int) -> bool:
-    """Whether some equation of the stage is taken undifferentiated; differentiated ones are linear in the highest level."""
+    """Whether some equation of the stage is taken undifferentiated; differentiated ones are linear in the highest
+    level."""
     return bool(np.any(stages.offsets.c + k == 0))
 
 
@@ -239,12 +269,15 @@ def stage_residuals(stages: Stages, g: Array, k: int, equations: Array, rows: Se
     found = np.zeros(len(equations))
     for order in np.unique(wanted):
         at = wanted == order
-        found[at] = derivative(stages.machine, g, int(order), stages.signature.size, np.where(o.match >= 0, o.c + k, -1))[equations[at]]
+        found[at] = derivative(
+            stages.machine, g, int(order), stages.signature.size, np.where(o.match >= 0, o.c + k, -1)
+        )[equations[at]]
     return np.concatenate([found, [row.linearise(stages.machine, g)[0] for row in rows]])
 
 
 def _row_scale(jacobian: Any, size: Array) -> Array:
-    """What makes residuals comparable: 1 over the change of each when every unknown moves by its typical size 1/size."""
+    """What makes residuals comparable: 1 over the change of each when every unknown moves by its typical size
+    1/size."""
     change = abs(jacobian) @ (1.0 / np.maximum(size, 1e-300))
     return 1.0 / np.where(change > 0.0, change, 1.0)
 
@@ -254,19 +287,33 @@ def _norm(r: Array) -> float:
 
 
 def _settled(jacobian: Any, r: Array, content: Array, stalled: bool) -> bool:
-    """Whether residuals are what rounding leaves of their terms |J| |z|: below some units, or many where Newton does not make them smaller."""
+    """Whether residuals are what rounding leaves of their terms |J| |z|: below some units, or many where Newton does
+    not make them smaller."""
     return bool(np.all(np.abs(r) <= (STALLED if stalled else ROUNDED) * (abs(jacobian) @ content)))
 
 
 def _jacobian(
-    stages: Stages, values: Array, k: int, equations: Array, variables: Array, rows: Sequence[StartRow], freed: Sequence[int], g: Array
+    stages: Stages,
+    values: Array,
+    k: int,
+    equations: Array,
+    variables: Array,
+    rows: Sequence[StartRow],
+    freed: Sequence[int],
+    g: Array,
 ) -> Any:
     from scipy.sparse import csc_matrix
 
     s, o = stages.signature, stages.offsets
     row_of, column_of = np.full(s.size + 1, -1), np.full(s.size + 1, -1)
     row_of[equations], column_of[variables] = np.arange(len(equations)), np.arange(len(variables))
-    top = stages.chosen & s.kept & (s.level == o.d[s.variable] - o.c[s.equation]) & (row_of[s.equation] >= 0) & (column_of[s.variable] >= 0)
+    top = (
+        stages.chosen
+        & s.kept
+        & (s.level == o.d[s.variable] - o.c[s.equation])
+        & (row_of[s.equation] >= 0)
+        & (column_of[s.variable] >= 0)
+    )
     i, j, v = [row_of[s.equation[top]]], [column_of[s.variable[top]]], [values[top]]
     for f, charge in enumerate(freed):  # the rate of a freed charge, wherever it enters
         at = s.kept & (s.variable == charge) & (s.level == 1) & (row_of[s.equation] >= 0)
@@ -281,7 +328,8 @@ def _jacobian(
 
 
 def _metric(stages: Stages, values: Array, variables: Array, levels: Array, size: Array, mass_metric: bool) -> Any:
-    """W of |dz|_W: the diagonal of weights^2, or the mass matrix where there is one. Rates of what is no node's must not pull what they belong to."""
+    """W of |dz|_W: the diagonal of weights^2, or the mass matrix where there is one. Rates of what is no node's must
+    not pull what they belong to."""
     from scipy.sparse import csc_matrix, diags_array
 
     if not mass_metric:
@@ -290,24 +338,41 @@ def _metric(stages: Stages, values: Array, variables: Array, levels: Array, size
     diagonal = diags_array(size**2 * np.where((variables >= nk) & (levels > 0), 1e-10, 1.0), format="csc")
     column_of = np.full(s.size + 1, -1)
     column_of[variables] = np.arange(len(variables))
-    at = s.kept & (s.level == 2) & (s.equation < nk) & (s.variable < nk) & (column_of[s.variable] >= 0) & (column_of[s.equation] >= 0)
+    at = (
+        s.kept
+        & (s.level == 2)
+        & (s.equation < nk)
+        & (s.variable < nk)
+        & (column_of[s.variable] >= 0)
+        & (column_of[s.equation] >= 0)
+    )
     shape = (len(size), len(size))
     mass = csc_matrix((values[at], (column_of[s.equation[at]], column_of[s.variable[at]])), shape=shape)
     largest = max(float(np.abs(mass.data).max(initial=0.0)), 1e-300)
-    massless = diags_array((mass.diagonal() == 0.0).astype(float), format="csc")  # what has mass is weighed by it alone: impulses keep momentum
+    massless = diags_array(
+        (mass.diagonal() == 0.0).astype(float), format="csc"
+    )  # what has mass is weighed by it alone: impulses keep momentum
     pairs = prescribed_pairs(s, stages.offsets, stages.machine.system.n, nk)
     pairs = pairs[:, np.all(column_of[s.variable[pairs]] >= 0, axis=0)]
     ends = column_of[s.variable[pairs]]
-    held = csc_matrix((largest * holding(s, values, pairs) * values[pairs[0]] * values[pairs[1]], (ends[0], ends[1])), shape=shape)
+    held = csc_matrix(
+        (largest * holding(s, values, pairs) * values[pairs[0]] * values[pairs[1]], (ends[0], ends[1])), shape=shape
+    )
     return mass + held + massless @ diagonal * (1e-9 * largest)
 
 
 def _violated(stages: Stages, g: Array, r: Array, k: int, equations: Array, rows: Sequence[StartRow]) -> Array:
-    """Which residuals r of a stage's equations and rows are more than what rounding and Newton's last step leave of their terms."""
+    """Which residuals r of a stage's equations and rows are more than what rounding and Newton's last step leave of
+    their terms."""
     s, o = stages.signature, stages.offsets
-    variable, level, equation, values = (array[s.kept] for array in (s.variable, s.level, s.equation, np.abs(level_values(stages.machine, g))))
+    variable, level, equation, values = (
+        array[s.kept] for array in (s.variable, s.level, s.equation, np.abs(level_values(stages.machine, g)))
+    )
     terms, weight, largest = np.zeros((3, s.size + 1))
-    for order in (0, np.maximum(o.c[equation] + k, 0)):  # as the equations stand, and differentiated as the stage takes them
+    for order in (
+        0,
+        np.maximum(o.c[equation] + k, 0),
+    ):  # as the equations stand, and differentiated as the stage takes them
         there = level + order <= o.d[variable] + max(k, 0)
         content = np.abs(g[slots(stages.machine, variable[there], (level + order)[there])])
         np.add.at(terms, equation[there], values[there] * content)
@@ -318,18 +383,25 @@ def _violated(stages: Stages, g: Array, r: Array, k: int, equations: Array, rows
     return np.asarray(~(np.abs(r) <= 1e-6 * floor + 1e-9))
 
 
-def _check_solved(stages: Stages, g: Array, k: int, equations: Array, rows: Sequence[StartRow], soft: Array, exhausted: bool) -> None:
+def _check_solved(
+    stages: Stages, g: Array, k: int, equations: Array, rows: Sequence[StartRow], soft: Array, exhausted: bool
+) -> None:
     """Residuals must be at round-off of their terms; what is left names equations that contradict one another."""
-    bad = _violated(stages, g, stage_residuals(stages, g, k, equations, rows), k, equations, rows) & (soft == 0.0 if len(soft) else True)
+    bad = _violated(stages, g, stage_residuals(stages, g, k, equations, rows), k, equations, rows) & (
+        soft == 0.0 if len(soft) else True
+    )
     if bad.any():
         violated = [row for row, wrong in zip(rows, bad[len(equations) :]) if wrong]
         raise Inconsistent(stages, k, equations[bad[: len(equations)]], violated, exhausted)
 
 
 class Inconsistent(SimulationError):
-    """A stage that cannot hold: numbers of equations that stay violated, written starts among them, whether Newton's method came to no end."""
+    """A stage that cannot hold: numbers of equations that stay violated, written starts among them, whether Newton's
+    method came to no end."""
 
     def __init__(self, stages: Stages, stage: int, equations: Array, rows: Sequence[StartRow], exhausted: bool):
         self.stage, self.equations, self.rows, self.exhausted = stage, equations, tuple(rows), exhausted
-        hint = "two constraints may contradict each other, or Newton needs a `guess`"
-        super().__init__(Problem("E501", f"no consistent point: {unmet(stages.machine.system, stage, equations)}", hint=hint))
+        hint = "two constraints may contradict each other, or Newton's method needs a `guess`"
+        super().__init__(
+            Problem("E501", f"no consistent point: {unmet(stages.machine.system, stage, equations)}", hint=hint)
+        )

@@ -1,4 +1,5 @@
-"""The component library described: domains, components and models of a domain, one of them, and all of it as Markdown."""
+"""The component library described: domains, components and models of a domain, one of them, and all of it as
+Markdown."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from netsim.text.columns import columns, counted
 from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.show import show_statement
 from netsim.text.show_terms import show_expression
-from netsim.text.syntax import ComponentDef, Count, ModelDef, Param, Program, Use
+from netsim.text.syntax import ComponentDef, Count, FunctionDef, ModelDef, Param, Program, Use
 
 
 def whole_library() -> Library:
@@ -19,14 +20,20 @@ def whole_library() -> Library:
 
 
 def describe(library: Library, name: str = "") -> str:
-    """What `netsim list [NAME]` prints: all domains, or one domain or component. Raises `InputError` for a name that is neither."""
+    """What `netsim list [NAME]` prints: all domains, or one domain or component. Raises `InputError` for a name that is
+    neither."""
     if not name:
         return show_domains(library)
     if name in library.domains:
         return show_domain(library, name)
-    if name in library.components or name in library.models:
+    if name in library.types() or name in library.partials:
         return show_component(library, name)
-    hint = nearest(name, [*library.domains, *library.types()]) or f"the domains are {', '.join(library.domains)}"
+    if name in library.functions.definitions:
+        return f"{show_statement(library.functions.definitions[name])}\n"
+    hint = (
+        nearest(name, [*library.domains, *library.types(), *library.partials])
+        or f"the domains are {', '.join(library.domains)}"
+    )
     raise InputError(Problem("E440", f"there is no domain or component '{name}'", hint=hint))
 
 
@@ -34,7 +41,9 @@ def show_domains(library: Library) -> str:
     """Every domain with its across and through, and its components with their sentences."""
     parts = []
     for name, domain in library.domains.items():
-        quantities = [f"{role} {q.name} [{q.unit}]" for role in ("across", "through", "integral") for q in getattr(domain, role)]
+        quantities = [
+            f"{role} {q.name} [{q.unit}]" for role in ("across", "through", "integral") for q in getattr(domain, role)
+        ]
         own = [(d.name, _terminals(d), d.doc) for d in definitions_of(library, name)]
         parts.append("\n".join([f"{name}: {', '.join(quantities)}", *columns(own)]))
     return "\n\n".join(parts) + "\n"
@@ -47,7 +56,15 @@ def show_domain(library: Library, name: str) -> str:
     power = [("power", show_expression(domain.power), "W", "")] if domain.power is not None else []
     own = [(d.name, _terminals(d), d.doc) for d in definitions_of(library, name)]
     return (
-        "\n".join([f"{name}: {domain.doc}" if domain.doc else name, *columns([*roles, *power]), "", counted(len(own), "component"), *columns(own)])
+        "\n".join(
+            [
+                f"{name}: {domain.doc}" if domain.doc else name,
+                *columns([*roles, *power]),
+                "",
+                counted(len(own), "component"),
+                *columns(own),
+            ]
+        )
         + "\n"
     )
 
@@ -57,7 +74,7 @@ Definition = ComponentDef | ModelDef
 
 def definitions(library: Library) -> list[Definition]:
     """Components and the models made of them."""
-    return [*(c.definition for c in library.components.values()), *library.models.values()]
+    return [*(c.text or c.definition for c in library.components.values()), *library.models.values()]
 
 
 def definitions_of(library: Library, domain: str) -> list[Definition]:
@@ -74,8 +91,11 @@ def _terminals(d: Definition) -> str:
 
 
 def show_component(library: Library, name: str) -> str:
-    """A component or model: its text, then its parameters, inputs and outputs with units, bounds, defaults and sentences."""
-    d = library.components[name].definition if name in library.components else library.models[name]
+    """A component or model: its text, then its parameters, inputs and outputs with units, bounds, defaults and
+    sentences."""
+    d = next(
+        definition for definition in [*definitions(library), *library.partials.values()] if definition.name == name
+    )
     tables = ((title, table) for title, table in component_tables(d) if table)
     parts = [f"{name}: {d.doc}" if d.doc else name]
     for title, table in tables:
@@ -88,7 +108,13 @@ def component_tables(d: Definition) -> list[tuple[str, Sequence[Sequence[str]]]]
     terminals = [(t.name, f"{t.direction} {t.domain}".strip()) for t in d.terminals]
     own = d.body if isinstance(d, ModelDef) else (*d.params, *d.counts)
     params = [
-        (p.name + _size(p.size), p.unit or "1", " ".join(f"{b.op} {show_expression(b.value)}" for b in p.bounds), _given(p.default), p.doc)
+        (
+            p.name + _size(p.size),
+            p.unit or "1",
+            " ".join(f"{b.op} {show_expression(b.value)}" for b in p.bounds),
+            _given(p.default),
+            p.doc,
+        )
         for p in own
         if isinstance(p, Param)
     ]
@@ -116,15 +142,37 @@ def _size(size: Sequence[Any]) -> str:
 
 
 def markdown(library: Library) -> str:
-    """The reference of the whole library, a chapter per domain; a component that joins domains stands in the last chapter."""
-    parts = ["# Components", "Generated from the library by `netsim list --markdown`: change the component texts, not this file."]
+    """The reference of the whole library, a chapter per domain; a component that joins domains stands in the last
+    chapter."""
+    parts = [
+        "# Components",
+        "Generated from the library by `netsim list --markdown`: change the component texts, not this file.",
+    ]
     for name, domain in library.domains.items():
-        rows = [(role, q.name, q.unit, q.doc) for role in ("across", "through", "integral") for q in getattr(domain, role)]
-        parts += [f"## {name}", *([_sentence(domain.doc)] if domain.doc else []), _table(("role", "quantity", "unit", "meaning"), rows)]
+        rows = [
+            (role, q.name, q.unit, q.doc) for role in ("across", "through", "integral") for q in getattr(domain, role)
+        ]
+        parts += [
+            f"## {name}",
+            *([_sentence(domain.doc)] if domain.doc else []),
+            _table(("role", "quantity", "unit", "meaning"), rows),
+        ]
         parts += [_markdown(d) for d in definitions_of(library, name) if _domains(d) == {name}]
     between = [d for d in definitions(library) if len(_domains(d)) > 1]
     parts += ["## Between domains", *map(_markdown, between)] if between else []
+    functions = library.functions.definitions.values()
+    parts += ["## Functions of the library", *map(_function, functions)] if functions else []
     return "\n\n".join(parts) + "\n"
+
+
+def _function(function: FunctionDef) -> str:
+    return "\n\n".join(
+        [
+            f"### {function.name}",
+            *([_sentence(function.doc)] if function.doc else []),
+            f"```text\n{show_statement(function)}\n```",
+        ]
+    )
 
 
 def _sentence(doc: str) -> str:

@@ -1,4 +1,5 @@
-"""What a component's text must satisfy: known names, branches within one domain, as many equations as unknowns, dimensions that agree."""
+"""What a component's text must satisfy: known names, branches within one domain, as many equations as unknowns,
+dimensions that agree."""
 
 from __future__ import annotations
 
@@ -51,9 +52,19 @@ def _check_names(component: Component) -> list[Problem]:
         *d.discretes,
         *d.lets,
     ]
-    for name, span in [(item.name, item.span) for item in declared] + [(n, b.span) for b in d.branches for n in b.names]:
-        if name in seen:
-            problems.append(Problem("E209", f"'{name}' is declared twice in component '{d.name}'", span, also=((seen[name], "the first one"),)))
+    for name, span in [(item.name, item.span) for item in declared] + [
+        (n, b.span) for b in d.branches for n in b.names
+    ]:
+        if name in seen:  # an own line clashes with an inherited one, not the other way round
+            first, second = sorted((seen[name], span), key=lambda s: (s.file == d.span.file, s.line))
+            problems.append(
+                Problem(
+                    "E209",
+                    f"'{name}' is declared twice in component '{d.name}'",
+                    second,
+                    also=((first, "the first one"),),
+                )
+            )
         seen.setdefault(name, span)
     return problems
 
@@ -62,25 +73,43 @@ def _check_branches(component: Component) -> list[Problem]:
     d, problems = component.definition, []
     for t in d.terminals:
         if t.domain not in component.domains:
-            problems.append(Problem("E210", f"no domain '{t.domain}'", t.span, hint=nearest(t.domain, component.domains) or f"use {t.domain}?"))
+            problems.append(
+                Problem(
+                    "E210",
+                    f"no domain '{t.domain}'",
+                    t.span,
+                    hint=nearest(t.domain, component.domains) or f"use {t.domain}?",
+                )
+            )
         elif (t.domain == "signal") != bool(t.direction):
-            problems.append(Problem("E211", f"terminal '{t.name}': 'in' or 'out' belongs to signal terminals, and only to them", t.span))
+            problems.append(
+                Problem(
+                    "E211", f"terminal '{t.name}': 'in' or 'out' belongs to signal terminals, and only to them", t.span
+                )
+            )
     if problems:
         return problems
     for b in d.branches:
         ends = [end for end in (b.start, b.end) if end != "ground"]
         unknown = [end for end in ends if end not in component.terminals]
         if unknown:
-            problems.append(Problem("E212", f"'{unknown[0]}' is no terminal", b.span, hint=nearest(unknown[0], component.terminals)))
+            problems.append(
+                Problem("E212", f"'{unknown[0]}' is no terminal", b.span, hint=nearest(unknown[0], component.terminals))
+            )
             continue
         kinds = {component.terminals[end].domain for end in ends}
         domain = component.domain(ends[0]) if ends else SIGNAL
         if len(kinds) != 1 or len(domain.across) != 1 or domain.across[0].size:
-            problems.append(Problem("E212", "a branch joins two terminals of one domain with a single across quantity", b.span))
+            problems.append(
+                Problem("E212", "a branch joins two terminals of one domain with a single across quantity", b.span)
+            )
         elif len(b.names) not in ((2, 3) if is_kinematic(domain) else (2,)):
             problems.append(
                 Problem(
-                    "E212", "a branch names its across and its through" + (", or integral, across, through" if is_kinematic(domain) else ""), b.span
+                    "E212",
+                    "a branch names its across and its through"
+                    + (", or integral, across, through" if is_kinematic(domain) else ""),
+                    b.span,
                 )
             )
     return problems
@@ -153,7 +182,12 @@ def _check_company(component: Component) -> list[Problem]:
         for node in each.instance.nodes:
             if plain_name(node) not in {*component.terminals, "ground"}:
                 problems.append(
-                    Problem("E212", f"'{plain_name(node)}' is no terminal", node.span, hint=nearest(str(plain_name(node)), component.terminals))
+                    Problem(
+                        "E212",
+                        f"'{plain_name(node)}' is no terminal",
+                        node.span,
+                        hint=nearest(str(plain_name(node)), component.terminals),
+                    )
                 )
     return problems
 
@@ -174,9 +208,13 @@ def _check_events(component: Component, trial: _Trial) -> list[Problem]:  # noqa
             name = plain_name(action.target)
             if not action.reinit and name not in known:
                 hint = f"a state jumps by reinit {name} = ..." if name else "discrete NAME : UNIT declares one"
-                problems.append(Problem("E217", f"a when gives discretes, and '{name}' is none", action.span, hint=hint))
+                problems.append(
+                    Problem("E217", f"a when gives discretes, and '{name}' is none", action.span, hint=hint)
+                )
             elif action.reinit and name in known:
-                problems.append(Problem("E217", f"'{name}' is a discrete: reinit is for states", action.span, hint=f"{name} = ..."))
+                problems.append(
+                    Problem("E217", f"'{name}' is a discrete: reinit is for states", action.span, hint=f"{name} = ...")
+                )
             elif not action.reinit and name in component.updates:
                 also = ((component.updates[str(name)].span, "the equation"),)
                 problems.append(Problem("E217", f"discrete '{name}' has an equation already", action.span, also=also))
@@ -185,7 +223,12 @@ def _check_events(component: Component, trial: _Trial) -> list[Problem]:  # noqa
     for z in d.discretes:
         if z.name not in given:
             problems.append(
-                Problem("E217", f"nothing ever changes discrete '{z.name}'", z.span, hint=f"{z.name} = ..., or when ... : {z.name} = ...")
+                Problem(
+                    "E217",
+                    f"nothing ever changes discrete '{z.name}'",
+                    z.span,
+                    hint=f"{z.name} = ..., or when ... : {z.name} = ...",
+                )
             )
     return problems
 
@@ -213,7 +256,8 @@ def _bare_zero(equation: Equation) -> bool:
 
 
 def dimension_scope(component: Component, table: Mapping[str, Symbol]) -> Scope:  # noqa: C901  (one function per special call)
-    """A scope in which every name has a fixed, generic number of its shape: evaluation then checks dimensions and shapes."""
+    """A scope in which every name has a fixed, generic number of its shape: evaluation then checks dimensions and
+    shapes."""
     lets: dict[str, Typed] = {}
 
     def resolve(name: Name) -> Typed:
@@ -223,7 +267,9 @@ def dimension_scope(component: Component, table: Mapping[str, Symbol]) -> Scope:
                 return None
             if symbol.kind == "let":
                 if text not in lets:
-                    lets[text] = Typed(0.0, None)  # a let that needs itself finds a zero here, and is reported when formed
+                    lets[text] = Typed(
+                        0.0, None
+                    )  # a let that needs itself finds a zero here, and is reported when formed
                     lets[text] = evaluate(symbol.of.value, scope)
                 return lets[text]
             if symbol.kind == "count":
@@ -240,8 +286,13 @@ def dimension_scope(component: Component, table: Mapping[str, Symbol]) -> Scope:
         return Typed(operand.value, None if operand.dimension is None else operand.dimension / SECOND)
 
     def lagrange(call: Call, inner: Scope) -> Typed:
-        if [table[str(plain_name(a))].kind if str(plain_name(a)) in table else "" for a in call.arguments] != ["var", "var"] or call.keywords:
-            raise InputError(Problem("E207", "lagrange() takes two vars, coordinates and their rates: lagrange(y, ry)", call.span))
+        if [table[str(plain_name(a))].kind if str(plain_name(a)) in table else "" for a in call.arguments] != [
+            "var",
+            "var",
+        ] or call.keywords:
+            raise InputError(
+                Problem("E207", "lagrange() takes two vars, coordinates and their rates: lagrange(y, ry)", call.span)
+            )
         coordinates, rates = (evaluate(argument, inner) for argument in call.arguments)
         if shape(coordinates.value) != shape(rates.value):
             raise InputError(Problem("E204", "coordinates and rates differ in size", call.span))
@@ -259,17 +310,30 @@ def dimension_scope(component: Component, table: Mapping[str, Symbol]) -> Scope:
 
     def sampled(call: Call, inner: Scope) -> Typed:
         if len(call.arguments) != 2:
-            raise InputError(Problem("E207", "sample() takes the first instant and the period: sample(0 s, 1 ms)", call.span))
+            raise InputError(
+                Problem("E207", "sample() takes the first instant and the period: sample(0 s, 1 ms)", call.span)
+            )
         for argument in call.arguments:
             quantity_of(argument, inner, SECOND)
         return Typed(1.0)
 
-    scope = Scope(resolve, {"der": derivative, "local": local, "lagrange": lagrange, "pre": before, "sample": sampled, "delayed": delayed_of})
+    scope = Scope(
+        resolve,
+        {
+            "der": derivative,
+            "local": local,
+            "lagrange": lagrange,
+            "pre": before,
+            "sample": sampled,
+            "delayed": delayed_of,
+        },
+    )
     return scope
 
 
 def delayed_of(call: Call, scope: Scope) -> Typed:
-    """The shape and the dimension of `delayed(w, T)` or `delayed(w, T, before)`; raises `InputError` where its arguments do not fit."""
+    """The shape and the dimension of `delayed(w, T)` or `delayed(w, T, before)`; raises `InputError` where its
+    arguments do not fit."""
     if not 2 <= len(call.arguments) <= 3 or call.keywords:
         hint = "delayed(w, 10 ms), perhaps with what w was before the start as the third"
         raise InputError(Problem("E207", "delayed() takes a name and a time", call.span, hint=hint))

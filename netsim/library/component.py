@@ -1,8 +1,9 @@
 """A component as the compiler sees it: names resolved to kinds, equations sorted into substituted and solved ones.
 
-Rules (the language reference tells them to users): a through variable that stands alone on a left side, with a right side
-that does not contain it, is substituted into the node balances; every other branch through is an unknown and brings a row. Equations must number
-branches + vars + signal outputs + the free throughs of terminals that are assigned (netsim.library.checks).
+Rules (the language reference tells them to users): a through variable that stands alone on a left side, with a right
+side that does not contain it, is substituted into the node balances; every other branch through is an unknown and
+brings a row. Equations must number branches + vars + signal outputs + the free throughs of terminals that are assigned
+(netsim.library.checks).
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ SECOND = parse_unit("s").dimension
 JOULE = parse_unit("J").dimension
 Term = TypeVar("Term")
 CONSTANTS = {"pi": pi, **{name: float(i) for names in (NAMES, filters.FAMILIES) for i, name in enumerate(names)}}
-"""What these names mean where nothing else is called so: pi, and families of shape functions and of filters by number."""
+"""What these names mean where nothing else is called so: pi, and families of shape functions and of filters by
+number."""
 WORLD = {
     "gravity": ("m/s2", (3,), (0.0, 0.0, -9.80665)),
     "ambient": ("K", (), 293.15),
@@ -33,7 +35,9 @@ WORLD = {
     "oil_bulk_modulus": ("Pa", (), 1.6e9),
 }
 """Unit, size and default of what every component may read: a `world` line changes it."""
-SIGNAL = DomainDef("signal", across=(Quantity("y", "1", doc="value"),), doc="a causal value: one writer, many readers, no through")
+SIGNAL = DomainDef(
+    "signal", across=(Quantity("y", "1", doc="value"),), doc="a causal value: one writer, many readers, no through"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +46,9 @@ class Component:
 
     definition: ComponentDef
     domains: Mapping[str, DomainDef] = field(repr=False)
+    text: ComponentDef | None = field(default=None, repr=False)
+    """What a reader is shown: with the lines of its bases, and with the calls of functions that `definition` has
+    written out."""
 
     @property
     def name(self) -> str:
@@ -74,7 +81,9 @@ class Component:
     def updates(self) -> dict[str, Equation]:
         """Discrete equations by the discrete they give: `off = s < 0`."""
         known = {d.name for d in self.definition.discretes}
-        return {name: e for e in self.definition.equations if (name := plain_name(e.left)) in known and name is not None}
+        return {
+            name: e for e in self.definition.equations if (name := plain_name(e.left)) in known and name is not None
+        }
 
     @cached_property
     def branch_throughs(self) -> dict[str, Branch]:
@@ -83,7 +92,9 @@ class Component:
     @cached_property
     def terminal_throughs(self) -> dict[str, tuple[str, Quantity]]:
         """'a.f' -> (terminal, quantity) of every conserving terminal."""
-        return {f"{t}.{q.name}": (t, q) for t in self.terminals if not self.is_signal(t) for q in self.domain(t).through}
+        return {
+            f"{t}.{q.name}": (t, q) for t in self.terminals if not self.is_signal(t) for q in self.domain(t).through
+        }
 
     @cached_property
     def unknown_throughs(self) -> tuple[str, ...]:
@@ -98,7 +109,8 @@ class Component:
 
     @cached_property
     def claims(self) -> tuple[Assert, ...]:
-        """The asserts that read quantities: judged on a run (netsim.results.claims), the others on parameters (netsim.network.values)."""
+        """The asserts that read quantities: judged on a run (netsim.results.claims), the others on parameters
+        (netsim.network.values)."""
         return tuple(claim for claim in self.definition.asserts if self.quantities_in(claim.condition))
 
     def quantities_in(self, expr: Expr) -> list[Name]:
@@ -118,7 +130,8 @@ class Component:
 
     @property
     def is_source(self) -> bool:
-        """Whether its net power counts as supplied: it has inputs or says `source`, and does not say what it `dissipates`."""
+        """Whether its net power counts as supplied: it has inputs or says `source`, and does not say what it
+        `dissipates`."""
         return self.definition.dissipates is None and (self.definition.is_source or bool(self.definition.inputs))
 
 
@@ -128,13 +141,18 @@ def is_kinematic(domain: DomainDef) -> bool:
 
 
 def is_rotation(domain: DomainDef, position: int) -> bool:
-    """An across of three components whose integral is a matrix: an angular velocity and its rotation (see netsim.core.rotation)."""
+    """An across of three components whose integral is a matrix: an angular velocity and its rotation (see
+    netsim.core.rotation)."""
     return bool(domain.integral) and len(domain.integral[position].size) == 2
 
 
 def plain_name(expr: Expr) -> str | None:
     """'f' or 'a.f' for a name without indices, None for anything else."""
-    return ".".join(p.text for p in expr.parts) if isinstance(expr, Name) and not any(p.indices for p in expr.parts) else None
+    return (
+        ".".join(p.text for p in expr.parts)
+        if isinstance(expr, Name) and not any(p.indices for p in expr.parts)
+        else None
+    )
 
 
 def names_in(expr: Any) -> Iterator[Name]:
@@ -179,7 +197,9 @@ def default_counts(definition: ComponentDef) -> dict[str, int]:
     """Every count at its default, 2 where it has none."""
     counts: dict[str, int] = {}
     for c in definition.counts:
-        counts[c.name] = round(evaluate(c.default, Scope(lambda name: _count(name, counts))).value) if c.default is not None else 2
+        counts[c.name] = (
+            round(evaluate(c.default, Scope(lambda name: _count(name, counts))).value) if c.default is not None else 2
+        )
     return counts
 
 
@@ -198,7 +218,8 @@ def dimension(unit: str | None) -> Dimension:
 
 @dataclass(frozen=True)
 class Symbol:
-    """What a name inside a component stands for: kind (param, count, let, input, var, branch quantity ...), dimension, sizes."""
+    """What a name inside a component stands for: kind (param, count, let, input, var, branch quantity ...), dimension,
+    sizes."""
 
     kind: str
     dimension: Dimension
@@ -237,7 +258,9 @@ def _terminal_symbols(component: Component, terminal: str, counts: Mapping[str, 
     found: dict[str, Symbol] = {}
     for role in ("integral", "across", "through"):
         for i, q in enumerate(getattr(component.domain(terminal), role)):
-            found[f"{terminal}.{q.name}"] = Symbol(f"terminal {role}", dimension(q.unit), sizes_of(q.size, counts), (terminal, i))
+            found[f"{terminal}.{q.name}"] = Symbol(
+                f"terminal {role}", dimension(q.unit), sizes_of(q.size, counts), (terminal, i)
+            )
     return found
 
 
@@ -245,7 +268,10 @@ def _branch_symbols(component: Component, branch: Branch) -> dict[str, Symbol]:
     """The names of a branch by position: across, through, or integral, across, through."""
     domain = component.domain(branch.start if branch.start != "ground" else branch.end)
     roles = ("across", "through") if len(branch.names) == 2 else ("integral", "across", "through")
-    return {name: Symbol(f"branch {role}", dimension(getattr(domain, role)[0].unit), (), branch) for role, name in zip(roles, branch.names)}
+    return {
+        name: Symbol(f"branch {role}", dimension(getattr(domain, role)[0].unit), (), branch)
+        for role, name in zip(roles, branch.names)
+    }
 
 
 def resolve_name(name: Name, whole: Any, known: Mapping[str, Any]) -> Typed:
@@ -267,15 +293,23 @@ def pick(value: Typed, name: Name, used: int) -> Typed:
     picks: list[Any] = [i for p in name.parts[:used] for i in p.indices]
     for part in name.parts[used:]:
         if part.text not in ("x", "y", "z"):
-            raise InputError(Problem("E206", f"'.{part.text}' is no component of a vector", name.span, hint="components are .x .y .z"))
+            raise InputError(
+                Problem(
+                    "E206", f"'.{part.text}' is no component of a vector", name.span, hint="components are .x .y .z"
+                )
+            )
         picks += ["xyz".index(part.text) + 1, *part.indices]
     result = value.value
     for wanted in picks:
         index = wanted if isinstance(wanted, int) else round(evaluate(wanted, Scope(lambda n: _count(n, {}))).value)
         if not isinstance(result, tuple):
             behind = "".join(f".{part.text}" for part in name.parts[used:]) or "the index"
-            raise InputError(Problem("E204", "a single number has no components", name.span, hint=f"leave out {behind}"))
+            raise InputError(
+                Problem("E204", "a single number has no components", name.span, hint=f"leave out {behind}")
+            )
         if not 1 <= index <= len(result):
-            raise InputError(Problem("E204", f"no component {index}: it has {len(result)} components, counted from 1", name.span))
+            raise InputError(
+                Problem("E204", f"no component {index}: it has {len(result)} components, counted from 1", name.span)
+            )
         result = result[index - 1]
     return Typed(result, value.dimension)

@@ -1,10 +1,11 @@
-"""Reading library texts: `use translational` finds `library/translational.lib` or all of `library/translational/`, `use "robot.urdf"` a robot."""
+"""Reading library texts: `use translational` finds `library/translational.lib` or all of `library/translational/`, `use
+"robot.urdf"` a robot."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -12,9 +13,11 @@ from netsim.formats.spice.netlist import SUFFIXES, circuit_program
 from netsim.formats.urdf.netlist import robot_program
 from netsim.library.checks import check
 from netsim.library.component import SIGNAL, Component
+from netsim.library.extension import extended
+from netsim.library.functions import Functions, check_functions
 from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.parse import parse
-from netsim.text.syntax import ComponentDef, DomainDef, Include, ModelDef, Program, Statement, Use
+from netsim.text.syntax import ComponentDef, DomainDef, FunctionDef, Include, ModelDef, Program, Statement, Use
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,8 @@ class Library:
     components: Mapping[str, Component] = field(default_factory=dict)
     models: Mapping[str, ModelDef] = field(default_factory=dict)
     notes: tuple[Problem, ...] = ()
+    functions: Functions = field(default_factory=lambda: Functions({}))
+    partials: Mapping[str, ComponentDef] = field(default_factory=dict)
 
     def types(self) -> list[str]:
         return [*self.components, *self.models]
@@ -52,8 +57,12 @@ def library_names() -> list[str]:
 
 def homes(name: str) -> str:
     """A hint such as "add the line: use couplings" for a name that a shipped library defines, or an empty string."""
-    told = re.compile(rf"^(?:component|model|domain)\s+{re.escape(name)}\b", re.MULTILINE)
-    found = [home for home in library_names() if any(told.search(f.read_text(encoding="utf-8")) for f in library_files(Use(home, False)))]
+    told = re.compile(rf"^(?:(?:partial\s+)?component|model|domain)\s+{re.escape(name)}\b", re.MULTILINE)
+    found = [
+        home
+        for home in library_names()
+        if any(told.search(f.read_text(encoding="utf-8")) for f in library_files(Use(home, False)))
+    ]
     return "add the line: " + " or ".join(f"use {home}" for home in found) if found else ""
 
 
@@ -70,7 +79,10 @@ def library_files(use: Use) -> list[Path]:
     if not files:
         raise InputError(
             Problem(
-                "E220", f"no library '{use.target}'", use.span, hint=nearest(use.target, library_names()) or f"there are {', '.join(library_names())}"
+                "E220",
+                f"no library '{use.target}'",
+                use.span,
+                hint=nearest(use.target, library_names()) or f"there are {', '.join(library_names())}",
             )
         )
     return files
@@ -97,11 +109,12 @@ def read_program(path: Path) -> Program:
     return _read(str(path), path.stat().st_mtime_ns)
 
 
-def collect(program: Program) -> Library:
+def collect(program: Program) -> Library:  # noqa: C901  (one case per kind of definition)
     """The definitions of a program and of all it uses; a name defined twice shows both places."""
     domains: dict[str, DomainDef] = {"signal": SIGNAL}
     components: dict[str, ComponentDef] = {}
     models: dict[str, ModelDef] = {}
+    functions: dict[str, FunctionDef] = {}
     problems: list[Problem] = []
     notes: list[Problem] = []
     seen: set[str] = set()
@@ -126,34 +139,70 @@ def collect(program: Program) -> Library:
                     _define(components, statement, "type", problems, models)
                 case ModelDef():
                     _define(models, statement, "type", problems, components)
+                case FunctionDef():
+                    _define(functions, statement, "function", problems)
 
     visit(program.statements)
+    known = Functions(functions)
+    whole = extended(components, problems, models, homes)
+    problems += check_functions(known)
     if problems:
         raise InputError(problems)
-    return Library(domains, {name: Component(c, domains) for name, c in components.items()}, models, tuple(notes))
+    return Library(
+        domains,
+        {
+            name: Component(known.written_out(c), domains, replace(c, bases=()))
+            for name, c in whole.items()
+            if not c.is_partial
+        },
+        {name: known.written_out(model) for name, model in models.items()},
+        tuple(notes),
+        known,
+        {name: c for name, c in whole.items() if c.is_partial},
+    )
 
 
 def _define(table: dict, item, word: str, problems: list[Problem], other: Mapping = {}) -> None:
     before = table.get(item.name) or other.get(item.name)
     if before is not None:
-        problems.append(Problem("E221", f"{word} '{item.name}' is defined twice", item.span, also=((before.span, "the first one"),)))
+        problems.append(
+            Problem("E221", f"{word} '{item.name}' is defined twice", item.span, also=((before.span, "the first one"),))
+        )
         return
     table[item.name] = item
 
 
 def check_library(library: Library, names: Iterable[str] | None = None) -> list[Problem]:
-    """The mistakes in the named components (all of them by default)."""
-    chosen = library.components if names is None else names
-    return [problem for name in chosen for problem in check(library.components[name])]
+    """The mistakes in the named components (all of them by default); what extends a component with mistakes has one
+    itself."""
+    found: dict[str, list[Problem]] = {}
+
+    def of(name: str) -> list[Problem]:
+        if name not in found:
+            component = library.components[name]
+            bases = [base for base in component.definition.bases if base.parts[0].text in library.components]
+            wrong = [(base, problems) for base in bases if (problems := of(base.parts[0].text))]
+            found[name] = [problem for _, problems in wrong for problem in problems] or check(component)
+            for base, _ in wrong:
+                message = f"component '{name}' extends '{base.parts[0].text}', which has mistakes of its own"
+                found[name].append(Problem("E257", message, base.span, hint="mend that component first"))
+        return found[name]
+
+    return list(
+        dict.fromkeys(problem for name in (library.components if names is None else names) for problem in of(name))
+    )
 
 
 def included(program: Program) -> Iterator[Statement]:
-    """The statements of a program with those of the files it includes in their places; raises `InputError` (E220) for a file that is not there."""
+    """The statements of a program with those of the files it includes in their places; raises `InputError` (E220) for a
+    file that is not there."""
     for statement in program.statements:
         if not isinstance(statement, Include):
             yield statement
             continue
         path = Path(program.file).parent / statement.path
         if not path.is_file():
-            raise InputError(Problem("E220", f"cannot read '{statement.path}'", statement.span, hint=f"looked for {path}"))
+            raise InputError(
+                Problem("E220", f"cannot read '{statement.path}'", statement.span, hint=f"looked for {path}")
+            )
         yield from included(read_program(path))

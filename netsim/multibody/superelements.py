@@ -1,4 +1,5 @@
-"""Subnetworks of a network as superelements: what each keeps to itself, and what of the rest it meets (netsim.core.linear.nesting)."""
+"""Subnetworks of a network as superelements: what each keeps to itself, and what of the rest it meets
+(netsim.core.linear.nesting)."""
 
 from __future__ import annotations
 
@@ -17,8 +18,9 @@ Array = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """A subnetwork: its name, the superelement it is inside of (its place in the list, None: none), the unknowns it keeps to itself, those of inner
-    superelements left out, and the unknowns outside that its equations, or those of others with its unknowns, speak of."""
+    """A subnetwork: its name, the superelement it is inside of (its place in the list, None: none), the unknowns it
+    keeps to itself, those of inner superelements left out, and the unknowns outside that its equations, or those of
+    others with its unknowns, speak of."""
 
     name: str
     within: int | None
@@ -40,8 +42,9 @@ def check_names(network: Network, wanted: Sequence[str], spans: Mapping[str, Any
     known = subnetworks(network)
     wrong = [name for name in wanted if not _chosen(known, name)]
     if wrong:
-        hint = nearest(wrong[0], known) or (f"there is {', '.join(known[:6])}" if known else "this network has no instances of models")
-        raise InputError(Problem("E424", f"superelements are subnetworks, and '{wrong[0]}' is none", spans.get("superelements"), hint=hint))
+        listed = f"the subnetworks are {', '.join(known[:6])}" if known else "this network has no instances of models"
+        message = f"superelements must be subnetworks, and '{wrong[0]}' is not one"
+        raise InputError(Problem("E424", message, spans.get("superelements"), hint=nearest(wrong[0], known) or listed))
 
 
 def parts_of(system: System, wanted: Sequence[str]) -> list[Part]:
@@ -50,7 +53,10 @@ def parts_of(system: System, wanted: Sequence[str]) -> list[Part]:
     Raises `InputError` as `check_names` does."""
     check_names(system.network, wanted, {})
     known = subnetworks(system.network)
-    chosen = sorted({name for each in wanted for name in _chosen(known, each)}, key=lambda name: (-name.count("."), known.index(name)))
+    chosen = sorted(
+        {name for each in wanted for name in _chosen(known, each)},
+        key=lambda name: (-name.count("."), known.index(name)),
+    )
     names, pattern = system.names, system.pattern
     rows, columns = pattern.indices, np.repeat(np.arange(system.n), np.diff(pattern.indptr))
     taken = np.zeros(system.n, bool)
@@ -59,7 +65,9 @@ def parts_of(system: System, wanted: Sequence[str]) -> list[Part]:
         inside = np.array([text.startswith(f"{name}.") for text in names], bool)
         across = inside[rows] != inside[columns]
         meets = np.unique(np.concatenate([rows[across], columns[across]]))
-        within = next((chosen.index(_outer(name, k)) for k in range(name.count("."), 0, -1) if _outer(name, k) in chosen), None)
+        within = next(
+            (chosen.index(_outer(name, k)) for k in range(name.count("."), 0, -1) if _outer(name, k) in chosen), None
+        )
         found.append(Part(name, within, np.flatnonzero(inside & ~taken), meets[~inside[meets]]))
         taken |= inside
     return found
@@ -71,4 +79,6 @@ def _outer(name: str, pieces: int) -> str:
 
 def _chosen(known: Sequence[str], name: str) -> list[str]:
     """A subnetwork, or every one of an array."""
-    return [other for other in known if other == name or (other.startswith(f"{name}[") and "." not in other[len(name) :])]
+    return [
+        other for other in known if other == name or (other.startswith(f"{name}[") and "." not in other[len(name) :])
+    ]

@@ -1,8 +1,9 @@
-"""Bound expressions: what an input is given, split into its shape (compiled once) and its numbers (parameters of that shape).
+"""Bound expressions: what an input is given, split into its shape (compiled once) and its numbers (parameters of that
+shape).
 
-`F = 10 N * step(time - 1 s)` and `F = 3 N * step(time - 2 s)` have one shape: every literal, param and count is lifted out. Names of
-signals (node quantities, instance quantities, signal nodes) become slots too; an expression without them depends on time
-alone. `table(...)` calls become slots filled from data.
+`F = 10 N * step(time - 1 s)` and `F = 3 N * step(time - 2 s)` have one shape: every literal, param and count is lifted
+out. Names of signals (node quantities, instance quantities, signal nodes) become slots too; an expression without them
+depends on time alone. `table(...)` calls become slots filled from data.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ from netsim.text.units import Dimension
 
 @dataclass(frozen=True)
 class TableCall:
-    """`table("file.csv", argument, "column", kind = cubic, outside = error)` or `table(run, signal)` (file '' and run set;
-    `dimension` is then that of the signal, None where it is not known yet)."""
+    """`table("file.csv", argument, "column", kind = cubic, outside = error)` or `table(run, signal)` (file '' and run
+    set; `dimension` is then that of the signal, None where it is not known yet)."""
 
     call: Call
     file: str = ""
@@ -62,7 +63,12 @@ class Shape:
     @property
     def key(self) -> tuple:
         inner = tuple((t.argument.key if t.argument else None) for t in self.tables)
-        return (self.expr, tuple((leaf.dimension, leaf.sizes) for leaf in self.leaves), tuple(s.key for s in self.signals), inner)
+        return (
+            self.expr,
+            tuple((leaf.dimension, leaf.sizes) for leaf in self.leaves),
+            tuple(s.key for s in self.signals),
+            inner,
+        )
 
 
 @dataclass
@@ -76,7 +82,8 @@ class _Lift:
 
 
 def lift(expr: Expr, frame: Frame, values: Values, find_signal: Callable[[Name, Frame], Any]) -> Shape:
-    """Take an expression apart. `find_signal(name, frame)` gives what a signal's name refers to (with a hashable `.key`) or None."""
+    """Take an expression apart. `find_signal(name, frame)` gives what a signal's name refers to (with a hashable
+    `.key`) or None."""
     state = _Lift(values, frame, find_signal)
     body = _lifted(expr, state)
     return Shape(body, tuple(state.leaves), tuple(state.signals), tuple(state.tables))
@@ -91,7 +98,11 @@ def _lifted(expr: Expr, state: _Lift) -> Expr:
         case Unary():
             return replace(expr, operand=_lifted(expr.operand, state))
         case Binary(op="^"):  # the exponent belongs to the shape: dimensions depend on it
-            return replace(expr, left=_lifted(expr.left, state), right=expr.right if _is_literal(expr.right) else _lifted(expr.right, state))
+            return replace(
+                expr,
+                left=_lifted(expr.left, state),
+                right=expr.right if _is_literal(expr.right) else _lifted(expr.right, state),
+            )
         case Binary():
             return replace(expr, left=_lifted(expr.left, state), right=_lifted(expr.right, state))
         case Call(function="table"):
@@ -100,7 +111,9 @@ def _lifted(expr: Expr, state: _Lift) -> Expr:
         case Call():
             kept = [v for v in _orders(expr) if isinstance(v, Number)]  # how smooth a function is belongs to the shape
             keywords = tuple((k, v if v in kept else _lifted(v, state)) for k, v in expr.keywords)
-            return replace(expr, arguments=tuple(a if a in kept else _lifted(a, state) for a in expr.arguments), keywords=keywords)
+            return replace(
+                expr, arguments=tuple(a if a in kept else _lifted(a, state) for a in expr.arguments), keywords=keywords
+            )
         case Vector():
             return replace(expr, items=tuple(_lifted(i, state) for i in expr.items))
         case Conditional():
@@ -149,7 +162,11 @@ def _name(name: Name, state: _Lift) -> Expr:
         return _leaf(name, state)
     if signal is None:
         known = [*state.frame.definitions, *state.frame.integers, *state.frame.members]
-        raise InputError(Problem("E206", f"nothing is called '{plain_name(name) or head}' here", name.span, hint=nearest(head, known)))
+        raise InputError(
+            Problem(
+                "E206", f"nothing is called '{plain_name(name) or head}' here", name.span, hint=nearest(head, known)
+            )
+        )
     state.signals.append(signal)
     return Name((Part(f"$signal {len(state.signals) - 1}"),), span=name.span)
 
@@ -167,15 +184,25 @@ def table_call(call: Call, state: _Lift) -> TableCall:
     """The parts of a `table(...)` call, checked."""
     options = {name: value for name, value in call.keywords}
     kind, outside = (
-        _word(options.pop(word, None), default, known, word) for word, default, known in (("kind", "cubic", KINDS), ("outside", "error", OUTSIDE))
+        _word(options.pop(word, None), default, known, word)
+        for word, default, known in (("kind", "cubic", KINDS), ("outside", "error", OUTSIDE))
     )
     column = options.pop("column", None)
     if options:
         name, value = next(iter(options.items()))
-        raise InputError(Problem("E207", f"table() has no argument '{name}'", value.span, hint=nearest(name, ["kind", "outside", "column"])))
+        raise InputError(
+            Problem(
+                "E207",
+                f"table() has no argument '{name}'",
+                value.span,
+                hint=nearest(name, ["kind", "outside", "column"]),
+            )
+        )
     arguments = list(call.arguments)
     if not arguments:
-        raise InputError(Problem("E207", 'table() needs a file and an argument: table("file.csv", time, "column")', call.span))
+        raise InputError(
+            Problem("E207", 'table() needs a file and an argument: table("file.csv", time, "column")', call.span)
+        )
     first = arguments[0]
     file = _file(first, state)
     if file is None and isinstance(first, Name) and len(arguments) == 2 and isinstance(arguments[1], Name):
@@ -183,17 +210,28 @@ def table_call(call: Call, state: _Lift) -> TableCall:
     if file is not None and file.endswith(".net"):
         if len(arguments) != 2 or not isinstance(arguments[1], Name):
             hint = 'table("stage1.net", M.x)'
-            raise InputError(Problem("E207", "of another netlist, table() takes the name of a signal", call.span, hint=hint))
+            raise InputError(
+                Problem("E207", "of another netlist, table() takes the name of a signal", call.span, hint=hint)
+            )
         return TableCall(call, run=file, signal=arguments[1], kind="quintic", outside=outside)
     if file is None or not 2 <= len(arguments) <= 3:
         raise InputError(
-            Problem("E207", "table() takes a file (or an earlier run), an argument and a column", call.span, hint='table("file.csv", time, "column")')
+            Problem(
+                "E207",
+                "table() takes a file (or an earlier run), an argument and a column",
+                call.span,
+                hint='table("file.csv", time, "column")',
+            )
         )
     column = arguments[2] if len(arguments) == 3 else column
     argument = lift(arguments[1], state.frame, state.values, state.find_signal)
     if argument.signals:
         hint = "bind a function of time"
-        raise InputError(Problem("E243", "a table's argument must be a function of time and parameters", arguments[1].span, hint=hint))
+        raise InputError(
+            Problem(
+                "E243", "a table's argument must be a function of time and parameters", arguments[1].span, hint=hint
+            )
+        )
     return TableCall(call, file=file, column=_column(column), kind=kind, outside=outside, argument=argument)
 
 
@@ -236,7 +274,12 @@ def leaf_values(shape_: Shape, values: Values) -> list[float]:
 
 
 def symbolic_scope(
-    shape_: Shape, numbers: Callable[[int, int], list[Any]], signal: Callable[[int], Typed], table: Callable[[int], Typed], time: Typed, world: Any
+    shape_: Shape,
+    numbers: Callable[[int, int], list[Any]],
+    signal: Callable[[int], Typed],
+    table: Callable[[int], Typed],
+    time: Typed,
+    world: Any,
 ) -> Scope:
     """A scope in which lifted slots resolve to symbols: `numbers(first, size)` gives parameter symbols."""
     first = [0]
@@ -247,7 +290,9 @@ def symbolic_scope(
         word, _, number = name.parts[0].text.partition(" ")
         if word == "$number":
             i = int(number)
-            return Typed(shaped(numbers(first[i], first[i + 1] - first[i]), shape_.leaves[i].sizes), shape_.leaves[i].dimension)
+            return Typed(
+                shaped(numbers(first[i], first[i + 1] - first[i]), shape_.leaves[i].sizes), shape_.leaves[i].dimension
+            )
         if word == "$signal":
             return signal(int(number))
         if word == "$table":
@@ -258,7 +303,8 @@ def symbolic_scope(
 
 
 def smoothness(shape_: Shape) -> int:
-    """How often a function of time can be differentiated with a continuous result (99 for ever): -1 jumps, 0 is continuous."""
+    """How often a function of time can be differentiated with a continuous result (99 for ever): -1 jumps, 0 is
+    continuous."""
     return _smooth(shape_.expr, shape_)
 
 

@@ -15,7 +15,10 @@ def wrong_names(nodes: Sequence[Node], top: Frame) -> Iterator[Problem]:
     for node in nodes:
         if node.name in top.members:
             also = ((top.members[node.name], "this"),)
-            hint = f"nodes, instances and params share one name space: call this node '{_free(f'n_{node.name}', names)}' everywhere"
+            hint = (
+                "nodes, instances and params share one name space: call this node "
+                f"'{_free(f'n_{node.name}', names)}' everywhere"
+            )
             yield Problem("E222", f"'{node.name}' names a node and something else", node.span, hint=hint, also=also)
         elif node.name in CONSTANTS:
             top.members[node.name] = node.span
@@ -40,11 +43,16 @@ def wrong_paths(nodes: Sequence[Node], instances: Sequence[Instance]) -> Iterato
         if not dot or number in met.get(head, ()):
             continue
         if head not in met:
-            yield Problem("E232", f"there is no subnetwork '{head}' with a node '{last}'", node.span, hint=nearest(head, met))
+            yield Problem(
+                "E232", f"there is no subnetwork '{head}' with a node '{last}'", node.span, hint=nearest(head, met)
+            )
         else:
             known = [nodes[n].name for n in met[head] if n >= 0]
             yield Problem(
-                "E232", f"'{head}' has no node '{last}'", node.span, hint=nearest(node.name, known) or f"it has {', '.join(sorted(known)[:8])}"
+                "E232",
+                f"'{head}' has no node '{last}'",
+                node.span,
+                hint=nearest(node.name, known) or f"it has {', '.join(sorted(known)[:8])}",
             )
 
 

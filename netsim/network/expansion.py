@@ -1,4 +1,5 @@
-"""Expanding a program into a network: hierarchy and repetition unrolled, nodes and instances named, mistakes collected."""
+"""Expanding a program into a network: hierarchy and repetition unrolled, nodes and instances named, mistakes
+collected."""
 
 from __future__ import annotations
 
@@ -9,7 +10,18 @@ from dataclasses import replace
 from netsim.library.component import WORLD, Component
 from netsim.library.files import Library, check_library, collect, homes, included
 from netsim.network.checks import wrong_names, wrong_paths, wrong_signals
-from netsim.network.network import GROUND, Beginning, Definition, Frame, Instance, Network, Node, check_count, integer, name_text
+from netsim.network.network import (
+    GROUND,
+    Beginning,
+    Definition,
+    Frame,
+    Instance,
+    Network,
+    Node,
+    check_count,
+    integer,
+    name_text,
+)
 from netsim.network.repetition import unrolled, written_out
 from netsim.text.errors import InputError, Problem, Span, nearest, source_line
 from netsim.text.parse import without_collector
@@ -19,6 +31,7 @@ from netsim.text.syntax import (
     ComponentDef,
     Count,
     DomainDef,
+    FunctionDef,
     Let,
     Measure,
     ModelDef,
@@ -44,6 +57,7 @@ def build_network(program: Program, counts: Mapping[str, int] | None = None, tex
     """Expand a program; `counts` overrides top-level counts. Raises `InputError` with every mistake found."""
     statements = tuple(included(program))
     library = collect(Program(statements, program.file))
+    statements = library.functions.written_out(statements)
     wrong = check_library(library, _wanted(statements, library))
     if wrong:
         raise InputError(wrong)
@@ -57,7 +71,11 @@ def _wanted(statements: tuple[Statement, ...], library: Library) -> list[str]:
     """Component types the program uses (in its models too) or defines itself."""
     every = [*statements, *(line for model in library.models.values() for line in model.body)]
     types = {s.type for s in every if isinstance(s, InstanceText)}
-    types |= {c.instance.type for name in types & library.components.keys() for c in library.components[name].definition.company}
+    types |= {
+        c.instance.type
+        for name in types & library.components.keys()
+        for c in library.components[name].definition.company
+    }
     types |= {s.name for s in statements if isinstance(s, ComponentDef)}
     return [name for name in library.components if name in types]
 
@@ -88,8 +106,10 @@ class _Expander:
             if isinstance(statement, InstanceText):
                 instances.append(statement)
             elif frame.prefix and isinstance(statement, (Run, Save, Plot, Measure, Assert, World, Use)):
-                self.problems.append(Problem("E223", "this belongs to the top level, not inside a model", statement.span))
-            elif frame.prefix and isinstance(statement, (ComponentDef, DomainDef, ModelDef)):
+                self.problems.append(
+                    Problem("E223", "this belongs to the top level, not inside a model", statement.span)
+                )
+            elif frame.prefix and isinstance(statement, (ComponentDef, DomainDef, FunctionDef, ModelDef)):
                 self.problems.append(Problem("E223", "definitions belong to the top level", statement.span))
             else:
                 self._declaration(statement, frame)
@@ -131,7 +151,11 @@ class _Expander:
     def _declare(self, name: str, span: Span, frame: Frame) -> None:
         if name in frame.members:
             hint = "instances, params, counts and lets share one name space: give this one another name"
-            self.problems.append(Problem("E222", f"the name '{name}' is taken", span, hint=hint, also=((frame.members[name], "by this"),)))
+            self.problems.append(
+                Problem(
+                    "E222", f"the name '{name}' is taken", span, hint=hint, also=((frame.members[name], "by this"),)
+                )
+            )
             return
         frame.members[name] = span
 
@@ -146,7 +170,9 @@ class _Expander:
 
     def _begin(self, start: Start, frame: Frame) -> None:
         found = self.nominals if start.word == "nominal" else self.beginnings
-        found.append(Beginning(start.word, frame.prefix + name_text(start.target, frame), start.value, frame, start.span))
+        found.append(
+            Beginning(start.word, frame.prefix + name_text(start.target, frame), start.value, frame, start.span)
+        )
 
     # ---------------------------------------------------------------------------------------- instances
 
@@ -180,8 +206,29 @@ class _Expander:
             self._model(model, frame.prefix + local, nodes, text, frame)  # type: ignore[arg-type]
 
     def _unknown_type(self, text: InstanceText) -> None:
+        if text.type in self.library.partials:
+            found = [
+                c.name
+                for c in self.library.components.values()
+                if any(b.parts[0].text == text.type for b in c.definition.bases)
+            ]
+            hint = (
+                f"{', '.join(found)} extend{'s' * (len(found) == 1)} it"
+                if found
+                else f"component NAME extends {text.type} ... end"
+            )
+            raise InputError(
+                Problem(
+                    "E258",
+                    f"'{text.type}' is a partial component: it can only be extended",
+                    self._type_span(text),
+                    hint=hint,
+                )
+            )
         hint = homes(text.type) or nearest(text.type, self.library.types()) or "is a `use` line missing?"
-        raise InputError(Problem("E226", f"no component or model is called '{text.type}'", self._type_span(text), hint=hint))
+        raise InputError(
+            Problem("E226", f"no component or model is called '{text.type}'", self._type_span(text), hint=hint)
+        )
 
     def _type_span(self, text: InstanceText) -> Span:
         """Where the type stands: behind the name, before the nodes."""
@@ -196,10 +243,15 @@ class _Expander:
             d = component.definition
             declared: tuple[Param | Count | Quantity, ...] = (*d.params, *d.counts, *d.inputs)
             known = frozenset(item.name for item in declared)
-            self.bindable[component.name] = known, (*(i.name for i in d.inputs), *(p.name for p in d.params if p.default is None))
+            self.bindable[component.name] = (
+                known,
+                (*(i.name for i in d.inputs), *(p.name for p in d.params if p.default is None)),
+            )
         return self.bindable[component.name]
 
-    def _component(self, component: Component, name: str, nodes: tuple[int, ...], text: InstanceText, frame: Frame) -> None:
+    def _component(
+        self, component: Component, name: str, nodes: tuple[int, ...], text: InstanceText, frame: Frame
+    ) -> None:
         d = component.definition
         known, wanted = self._bindable(component)
         given = {b.name: b for b in text.bindings}
@@ -208,8 +260,12 @@ class _Expander:
             self.problems.append(Problem("E228", f"'{twice.name}' is given twice", twice.span))
         for binding in text.bindings:
             if binding.name not in known:
-                hint = nearest(binding.name, known) or (f"it has {', '.join(sorted(known))}" if known else "it has none")
-                self.problems.append(Problem("E227", f"{d.name} has no parameter or input '{binding.name}'", binding.span, hint=hint))
+                hint = nearest(binding.name, known) or (
+                    f"it has {', '.join(sorted(known))}" if known else "it has none"
+                )
+                self.problems.append(
+                    Problem("E227", f"{d.name} has no parameter or input '{binding.name}'", binding.span, hint=hint)
+                )
         missing = [name for name in wanted if name not in given]
         if missing:
             what = "input" if missing[0] in {i.name for i in d.inputs} else "parameter"
@@ -220,7 +276,9 @@ class _Expander:
             if source is None:
                 raise InputError(Problem("E229", f"count '{c.name}' of {d.name} '{name}' is not given", text.span))
             counts[c.name] = integer(source, frame if c.name in given else Frame("", integers=counts))
-            check_count(c, counts[c.name], Frame("", integers=counts), given[c.name].span if c.name in given else text.span)
+            check_count(
+                c, counts[c.name], Frame("", integers=counts), given[c.name].span if c.name in given else text.span
+            )
         self.instances.append(Instance(name, component, tuple(counts.items()), nodes, text, frame))
         if d.company:
             self._company(self.instances[-1], given)
@@ -232,7 +290,9 @@ class _Expander:
         d, inner = instance.component.definition, Frame(instance.name + ".", integers=dict(instance.counts))
         for p in d.params:
             bound = given.get(p.name)
-            inner.definitions[p.name] = Definition(p, bound.value if bound else p.default, instance.frame if bound else inner)
+            inner.definitions[p.name] = Definition(
+                p, bound.value if bound else p.default, instance.frame if bound else inner
+            )
         inner.nodes.update(zip((t.name for t in d.terminals), instance.nodes))
         for each in d.company:
             if each.given in given and not any(name in given for name in each.missing):
@@ -258,7 +318,9 @@ class _Expander:
             target = declared.get(binding.name)
             if target is None:
                 hint = nearest(binding.name, declared) or f"it has {', '.join(declared) or 'none'}"
-                self.problems.append(Problem("E227", f"model {model.name} has no parameter '{binding.name}'", binding.span, hint=hint))
+                self.problems.append(
+                    Problem("E227", f"model {model.name} has no parameter '{binding.name}'", binding.span, hint=hint)
+                )
             elif isinstance(target, Count):
                 inner.integers[binding.name] = integer(binding.value, frame)
             else:
@@ -302,7 +364,14 @@ class _Expander:
         instances = tuple(self.instances)
         if self.merged or len(number) < len(self.names):
             instances = tuple(
-                Instance(i.name, i.component, i.counts, tuple(number[self._root(n)] if n >= 0 else n for n in i.nodes), i.text, i.frame)
+                Instance(
+                    i.name,
+                    i.component,
+                    i.counts,
+                    tuple(number[self._root(n)] if n >= 0 else n for n in i.nodes),
+                    i.text,
+                    i.frame,
+                )
                 for i in instances
             )
         for binding in (b for s in statements if isinstance(s, World) for b in s.bindings if b.name not in WORLD):
@@ -318,7 +387,17 @@ class _Expander:
             return tuple(written_out(s, {}, top) for s in (*statements, *self.readings) if isinstance(s, kind))
 
         asked = (of(World), of(Run), of(Save), of(Plot), of(Measure), of(Assert))
-        return Network(file, nodes, instances, tuple(self.beginnings), top, self.library, *asked, text, nominals=tuple(self.nominals))
+        return Network(
+            file,
+            nodes,
+            instances,
+            tuple(self.beginnings),
+            top,
+            self.library,
+            *asked,
+            text,
+            nominals=tuple(self.nominals),
+        )
 
     def _root(self, node: int) -> int:
         while node in self.merged:

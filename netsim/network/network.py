@@ -1,7 +1,7 @@
 """Netlist and library -> network: hierarchy and repetition expanded, nodes and instances named, domains agreed.
 
-Expressions are kept with the `Frame` they were written in, and get their values later (`netsim.network.values`), so that a
-parameter can change without expanding anything again. Counts shape the network and are fixed here.
+Expressions are kept with the `Frame` they were written in, and get their values later (`netsim.network.values`), so
+that a parameter can change without expanding anything again. Counts shape the network and are fixed here.
 """
 
 from __future__ import annotations
@@ -15,7 +15,23 @@ from netsim.library.files import Library
 from netsim.text.errors import InputError, Problem, Span, nearest
 from netsim.text.expressions.operations import apply
 from netsim.text.expressions.typed import Scope, Typed, evaluate
-from netsim.text.syntax import Assert, Count, DomainDef, Expr, Let, Measure, Name, Param, Part, Place, Plot, Run, Save, Table, World  # fmt: skip
+from netsim.text.syntax import (
+    Assert,
+    Count,
+    DomainDef,
+    Expr,
+    Let,
+    Measure,
+    Name,
+    Param,
+    Part,
+    Place,
+    Plot,
+    Run,
+    Save,
+    Table,
+    World,
+)
 from netsim.text.syntax import Instance as InstanceText
 
 GROUND = -1
@@ -115,7 +131,9 @@ class Network:
         found: dict[int, tuple[Instance, Place]] = {}
         for instance in self.instances:
             for place in instance.component.definition.places:
-                found.setdefault(instance.nodes[list(instance.component.terminals).index(place.terminal)], (instance, place))
+                found.setdefault(
+                    instance.nodes[list(instance.component.terminals).index(place.terminal)], (instance, place)
+                )
         return found
 
 
@@ -128,7 +146,11 @@ def integer(expr: Expr, frame: Frame) -> int:
             return Typed(float(frame.integers[text]))
         if text in CONSTANTS and text not in frame.definitions:
             return Typed(CONSTANTS[text])
-        what = "is a param: only counts and loop variables shape the network" if text in frame.definitions else "is no count or loop variable"
+        what = (
+            "is a param: only counts and loop variables shape the network"
+            if text in frame.definitions
+            else "is no count or loop variable"
+        )
         hint = nearest(str(text), {**frame.integers, **CONSTANTS}) or "declare it with `count`"
         raise InputError(Problem("E208", f"'{text}' {what}", name.span, hint=hint))
 
@@ -154,4 +176,6 @@ def name_text(name: Name, frame: Frame) -> str:
     """`leg[k].top` with its indices evaluated: 'leg[1].top'."""
     if len(name.parts) == 1 and not name.parts[0].indices and name.parts[0].number is None:
         return name.parts[0].text
-    return ".".join(p.text + _number(p, frame) + "".join(f"[{integer(i, frame)}]" for i in p.indices) for p in name.parts)
+    return ".".join(
+        p.text + _number(p, frame) + "".join(f"[{integer(i, frame)}]" for i in p.indices) for p in name.parts
+    )

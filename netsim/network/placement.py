@@ -1,6 +1,8 @@
-"""Points and directions given in the frame of a body: `on(rod, [0.1, 0, 0] m)`, `along(rod, [0, 0, 1])`, in the reference placement.
+"""Points and directions given in the frame of a body: `on(rod, [0.1, 0, 0] m)`, `along(rod, [0, 0, 1])`, in the
+reference placement.
 
-A body's frame has its origin where the body is placed (its centre of mass) and the directions of its parameter `axes`, the world's where it has none.
+A body's frame has its origin where the body is placed (its centre of mass) and the directions of its parameter `axes`,
+the world's where it has none.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ WORDS = {"on": "on(NODE, POINT)", "along": "along(NODE, DIRECTION)"}
 
 
 def placed(network: Network, frame: Frame, scope_of: InstanceScope) -> dict[str, Callable[[Call, Scope], Typed]]:
-    """The functions `on` and `along` for expressions written in `frame`; `scope_of` gives the inside of an instance: its parameters and lets."""
+    """The functions `on` and `along` for expressions written in `frame`; `scope_of` gives the inside of an instance:
+    its parameters and lets."""
 
     def point(call: Call, scope: Scope) -> Typed:
         origin, axes, given = _parts(call, scope, network, frame, scope_of)
@@ -47,12 +50,22 @@ def _parts(call: Call, scope: Scope, network: Network, frame: Frame, scope_of: I
     if node is None:
         raise InputError(Problem("E206", f"there is no node '{path}'", name.span, hint=nearest(path, names) or usage))
     if node not in network.placements:
-        raise InputError(Problem("E206", f"no body says where '{path}' is", name.span, hint="on() and along() speak of nodes with a body"))
+        raise InputError(
+            Problem(
+                "E206", f"no body says where '{path}' is", name.span, hint="on() and along() speak of nodes with a body"
+            )
+        )
     instance, place = network.placements[node]
     inside = scope_of(instance)
     origin = np.array(flatten(evaluate(place.value, inside).value), dtype=float)
     if len(origin) != size:
-        raise InputError(Problem("E204", f"'{path}' is a frame in {len(origin)} dimensions, the vector has {size}", call.arguments[1].span))
+        raise InputError(
+            Problem(
+                "E204",
+                f"'{path}' is a frame in {len(origin)} dimensions, the vector has {size}",
+                call.arguments[1].span,
+            )
+        )
     return origin, _axes(instance, inside, size), given
 
 

@@ -1,7 +1,8 @@
-"""`let u{k} = ... for k in 1..n`, and `save`, `plot`, `measure`, `assert` likewise: one statement written out for every value of its loop variables.
+"""`let u{k} = ... for k in 1..n`, and `save`, `plot`, `measure`, `assert` likewise: one statement written out for every
+value of its loop variables.
 
-Numbers in braces become part of the name: u{3} is u3. Loop variables are replaced by their values, so that what is written out needs no frame of
-its own.
+Numbers in braces become part of the name: u{3} is u3. Loop variables are replaced by their values, so that what is
+written out needs no frame of its own.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from netsim.text.syntax import Let, Measure, Name, Number, Part, Repeated, State
 
 
 def unrolled(statement: Repeated, frame: Frame) -> Iterator[Statement]:
-    """The statements it stands for; raises `InputError` where a range or a number in braces is no whole number known from counts."""
+    """The statements it stands for; raises `InputError` where a range or a number in braces is no whole number known
+    from counts."""
     spans = [range(integer(r.first, frame), integer(r.last, frame) + 1) for r in statement.ranges]
     for values in itertools.product(*spans):
         yield written_out(statement.statement, {r.variable: v for r, v in zip(statement.ranges, values)}, frame)

@@ -47,7 +47,8 @@ class NodeSignal:
 
     @property
     def own(self) -> int:
-        """The first part whose indices pick a component: those of a node belong to its name, and a signal node is its quantity."""
+        """The first part whose indices pick a component: those of a node belong to its name, and a signal node is its
+        quantity."""
         return self.used if self.domain.name == "signal" else self.used - 1
 
 
@@ -83,7 +84,12 @@ def component_of(value: Typed, signal: NodeSignal | Reading) -> Typed:
 
 
 def find_signal(
-    name: Name, frame: Frame, network: Network, nodes: Mapping[str, int], instances: Mapping[str, int], form_of: Callable
+    name: Name,
+    frame: Frame,
+    network: Network,
+    nodes: Mapping[str, int],
+    instances: Mapping[str, int],
+    form_of: Callable,
 ) -> NodeSignal | Reading | None:
     """The longest prefix of the name that is a node or an instance decides; None where nothing of it is known."""
     for used in range(len(name.parts), 0, -1):
@@ -109,8 +115,16 @@ def _node_signal(name: Name, used: int, node: int, network: Network) -> NodeSign
         return NodeSignal(node, domain, 0, (0,), "across", 0, (), dimension(None), name, used)
     known = node_quantities(domain)
     if used == len(name.parts) or name.parts[used].text not in known:
-        shown = name_text(Name(name.parts[:used]), Frame("")) if not any(p.indices for p in name.parts[:used]) else name.parts[0].text
-        wrong = f"node '{shown}' has no '{name.parts[used].text}'" if used < len(name.parts) else f"'{shown}' is a node: say which of its quantities"
+        shown = (
+            name_text(Name(name.parts[:used]), Frame(""))
+            if not any(p.indices for p in name.parts[:used])
+            else name.parts[0].text
+        )
+        wrong = (
+            f"node '{shown}' has no '{name.parts[used].text}'"
+            if used < len(name.parts)
+            else f"'{shown}' is a node: say which of its quantities"
+        )
         raise InputError(Problem("E206", wrong, name.span, hint=f"a {domain.name} node has {', '.join(known)}"))
     role, position = known[name.parts[used].text]
     quantity = getattr(domain, role)[position]
@@ -143,8 +157,17 @@ def _reading(name: Name, used: int, number: int, network: Network, form_of: Call
         or f"it has {', '.join(r for r in readings if '.' not in r) or 'nothing to read'}"
     )
     if used == len(name.parts):
-        raise InputError(Problem("E206", f"'{instance.name}' is a {instance.component.name}: say which of its quantities", name.span, hint=hint))
-    raise InputError(Problem("E206", f"{instance.component.name} '{instance.name}' has no '{asked}'", name.span, hint=hint))
+        raise InputError(
+            Problem(
+                "E206",
+                f"'{instance.name}' is a {instance.component.name}: say which of its quantities",
+                name.span,
+                hint=hint,
+            )
+        )
+    raise InputError(
+        Problem("E206", f"{instance.component.name} '{instance.name}' has no '{asked}'", name.span, hint=hint)
+    )
 
 
 def picked(found: NodeSignal | Reading, size: int) -> list[int]:

@@ -1,7 +1,7 @@
 """Tables over one argument as piecewise polynomials: CSV files, or an earlier run's signal with its derivatives.
 
-Coefficients are data: the kernels read value and three derivatives from the global vector, so a table's content (and length) can
-change without a recompilation.
+Coefficients are data: the kernels read value and three derivatives from the global vector, so a table's content (and
+length) can change without a recompilation.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ KINDS = ("cubic", "linear", "hold")
 OUTSIDE = ("error", "hold", "linear")
 DEGREE = 5
 RINGING, FAINT = 0.25, 0.01
-"""The overshoot of a spline, of the range of the samples around it, above which it says more about itself than about them; and of the range of all,
-below which it is let pass: beside a dwell splines ring a little."""
+"""The overshoot of a spline, of the range of the samples around it, above which it says more about itself than about
+them; and of the range of all, below which it is let pass: beside a dwell splines ring a little."""
 SMOOTHNESS = {"cubic": 2, "linear": 0, "hold": -1, "quintic": 2}
 
 
@@ -65,8 +65,15 @@ def read_column(path: Path, column: str | int | None, span: Span) -> Column:
         raise InputError(Problem("E240", f"table '{path.name}' holds a value that is not finite", span))
     if np.any(np.diff(argument) <= 0):
         row = int(np.argmax(np.diff(argument) <= 0)) + 3
-        raise InputError(Problem("E241", f"the first column of '{path.name}' must increase; it does not at line {row}", span))
-    return Column(argument, numbers[:, 1] * units[number].factor + units[number].offset, units[0].dimension, units[number].dimension)
+        raise InputError(
+            Problem("E241", f"the first column of '{path.name}' must increase; it does not at line {row}", span)
+        )
+    return Column(
+        argument,
+        numbers[:, 1] * units[number].factor + units[number].offset,
+        units[0].dimension,
+        units[number].dimension,
+    )
 
 
 def _header(cell: str, path: Path, span: Span):
@@ -76,7 +83,14 @@ def _header(cell: str, path: Path, span: Span):
             float(name)
         except ValueError:
             return name.strip(), parse_unit("s") if name.strip() in ("time", "t") else parse_unit("1")
-        raise InputError(Problem("E240", f"table '{path.name}' has no header line", span, hint="the first line names the columns: time [s], x [mm]"))
+        raise InputError(
+            Problem(
+                "E240",
+                f"table '{path.name}' has no header line",
+                span,
+                hint="the first line names the columns: time [s], x [mm]",
+            )
+        )
     try:
         return name.strip(), parse_unit(rest.rstrip().rstrip("]").strip() or "1")
     except UnknownUnit as unknown:
@@ -87,20 +101,30 @@ def _column_number(column: str | int | None, names: tuple[str, ...], path: Path,
     if column is None:
         if len(names) == 2:
             return 1
-        raise InputError(Problem("E242", f"'{path.name}' has several columns: name one of {', '.join(names[1:])}", span))
+        raise InputError(
+            Problem("E242", f"'{path.name}' has several columns: name one of {', '.join(names[1:])}", span)
+        )
     if isinstance(column, int):
         if not 2 <= column <= len(names):
-            raise InputError(Problem("E242", f"'{path.name}' has columns 1 .. {len(names)}, the first is the argument", span))
+            raise InputError(
+                Problem("E242", f"'{path.name}' has columns 1 .. {len(names)}, the first is the argument", span)
+            )
         return column - 1
     if column not in names[1:]:
         raise InputError(
-            Problem("E242", f"'{path.name}' has no column '{column}'", span, hint=nearest(column, names[1:]) or f"it has {', '.join(names[1:])}")
+            Problem(
+                "E242",
+                f"'{path.name}' has no column '{column}'",
+                span,
+                hint=nearest(column, names[1:]) or f"it has {', '.join(names[1:])}",
+            )
         )
     return names.index(column, 1)
 
 
 def interpolate(column: Column, kind: str, outside: str) -> Polynomials:
-    """Piecewise polynomials through samples: a cubic spline (not a knot, twice differentiable), linear, or hold (the value before).
+    """Piecewise polynomials through samples: a cubic spline (not a knot, twice differentiable), linear, or hold (the
+    value before).
 
     A spline that rings is replaced by quintics as smooth as it is, see `_bounded`."""
     t, y = column.argument, column.values
@@ -120,13 +144,17 @@ def interpolate(column: Column, kind: str, outside: str) -> Polynomials:
         if kind == "linear":
             coefficients[1] = np.diff(y) / np.diff(t)
     if kind == "hold":  # the last sample holds from its instant on
-        t, coefficients = np.append(t, t[-1] + (t[-1] - t[-2])), np.column_stack([coefficients, [y[-1], *[0.0] * DEGREE]])
+        t, coefficients = (
+            np.append(t, t[-1] + (t[-1] - t[-2])),
+            np.column_stack([coefficients, [y[-1], *[0.0] * DEGREE]]),
+        )
         outside = "hold" if outside == "error" else outside
     return Polynomials(np.ascontiguousarray(t), np.ascontiguousarray(coefficients), OUTSIDE.index(outside))
 
 
 def _rings(t: np.ndarray, y: np.ndarray, spline: Any) -> bool:
-    """Whether a spline leaves the two samples beside it by more than RINGING of the range of the four around it, and FAINT of that of all."""
+    """Whether a spline leaves the two samples beside it by more than RINGING of the range of the four around it, and
+    FAINT of that of all."""
     inside = t[:-1] + np.array([[0.25], [0.5], [0.75]]) * np.diff(t)
     ends = np.sort([y[:-1], y[1:]], axis=0)
     beyond = np.maximum(ends[0] - spline(inside), spline(inside) - ends[1]).max(axis=0)
@@ -135,8 +163,8 @@ def _rings(t: np.ndarray, y: np.ndarray, spline: Any) -> bool:
 
 
 def _bounded(t: np.ndarray, y: np.ndarray, outside: str) -> Polynomials:
-    """Quintics with the slopes of monotone cubics (Fritsch and Butland 1984) and no bend at the samples: twice differentiable, and beyond their data
-    by at most 1.4 % of a step of these."""
+    """Quintics with the slopes of monotone cubics (Fritsch and Butland 1984) and no bend at the samples: twice
+    differentiable, and beyond their data by at most 1.4 % of a step of these."""
     from scipy.interpolate import PchipInterpolator
 
     return hermite(t, y, PchipInterpolator(t, y)(t, 1), np.zeros(len(t)), outside)
@@ -153,13 +181,20 @@ def hermite(t: np.ndarray, x: np.ndarray, v: np.ndarray, a: np.ndarray, outside:
         -15 * rise + 8 * v0 + 7 * v1 + 1.5 * a0 - a1,
         6 * rise - 3 * v0 - 3 * v1 - 0.5 * a0 + 0.5 * a1,
     ])  # fmt: skip
-    return Polynomials(np.ascontiguousarray(t), np.ascontiguousarray(c / h ** np.arange(6)[:, None]), OUTSIDE.index(outside))
+    return Polynomials(
+        np.ascontiguousarray(t), np.ascontiguousarray(c / h ** np.arange(6)[:, None]), OUTSIDE.index(outside)
+    )
 
 
 def pack(tables: list[Polynomials]) -> Mapping[str, np.ndarray]:
     """All tables in flat arrays for the compiled evaluation: starts, breaks, coefficients, outside."""
     if not tables:
-        return {"first": np.zeros(1, np.int64), "breaks": np.zeros(0), "coefficients": np.zeros((DEGREE + 1, 0)), "outside": np.zeros(0, np.int64)}
+        return {
+            "first": np.zeros(1, np.int64),
+            "breaks": np.zeros(0),
+            "coefficients": np.zeros((DEGREE + 1, 0)),
+            "outside": np.zeros(0, np.int64),
+        }
     sizes = [len(p.breaks) for p in tables]
     padded = [np.column_stack([p.coefficients, np.zeros(DEGREE + 1)]) for p in tables]
     return {

@@ -17,7 +17,17 @@ from netsim.network.network import Definition, Frame, Instance, Network
 from netsim.network.placement import placed
 from netsim.text.errors import InputError, Problem, Span, nearest
 from netsim.text.expressions.operations import apply
-from netsim.text.expressions.typed import Scope, Typed, describe_sizes, evaluate, flatten, is_bare, quantity_of, shape, span_of
+from netsim.text.expressions.typed import (
+    Scope,
+    Typed,
+    describe_sizes,
+    evaluate,
+    flatten,
+    is_bare,
+    quantity_of,
+    shape,
+    span_of,
+)
 from netsim.text.parse import parse
 from netsim.text.syntax import Expr, Let, Number, Param
 from netsim.text.units import Dimension, format_dimension
@@ -80,11 +90,19 @@ class Values:
         else:
             result = evaluate(value, self.scope(definition.frame))
         source = self.overrides.get(path, value)
-        check_bounds(path, result, statement, self.scope(definition.frame), span_of(source) if source is not None else statement.span)
+        check_bounds(
+            path,
+            result,
+            statement,
+            self.scope(definition.frame),
+            span_of(source) if source is not None else statement.span,
+        )
         return result
 
     def _own_dimension(self, definition: Definition) -> Dimension:
-        found = evaluate(definition.value, self.scope(definition.frame)).dimension if definition.value is not None else None
+        found = (
+            evaluate(definition.value, self.scope(definition.frame)).dimension if definition.value is not None else None
+        )
         return found if found is not None else dimension(None)
 
     def world(self, name: str) -> Typed:
@@ -95,7 +113,9 @@ class Values:
                 if binding.name == name:
                     result = quantity_of(binding.value, self.scope(self.network.top), dimension(unit))
                     if shape(result.value) != sizes:
-                        raise InputError(Problem("E204", f"{name} is {'a vector of 3' if sizes else 'a number'}", binding.span))
+                        raise InputError(
+                            Problem("E204", f"{name} is {'a vector of 3' if sizes else 'a number'}", binding.span)
+                        )
                     return result
         return Typed(default, dimension(unit))
 
@@ -124,7 +144,9 @@ class Values:
             value(p)
         for claim in component.definition.asserts:
             if claim not in component.claims and not evaluate(claim.condition, inner).value:
-                raise InputError(Problem("E235", f"{component.name} '{instance.name}': {claim.sentence}", instance.span))
+                raise InputError(
+                    Problem("E235", f"{component.name} '{instance.name}': {claim.sentence}", instance.span)
+                )
         return found
 
     def _scope_within(self, instance: Instance, value: Callable[[Param], Typed]) -> Scope:
@@ -148,7 +170,8 @@ class Values:
         return inner
 
     def _inside(self, instance: Instance) -> Scope:
-        """The scope within an instance whose parameters are known; raises `InputError` where they depend on themselves."""
+        """The scope within an instance whose parameters are known; raises `InputError` where they depend on
+        themselves."""
         if instance.name in self.placing:
             raise InputError(Problem("E233", f"the placement of '{instance.name}' depends on itself", instance.span))
         self.placing.add(instance.name)
@@ -162,7 +185,9 @@ class Values:
         let = next((item for item in component.definition.lets if item.name == text), None)
         return evaluate(let.value, inner) if let else None
 
-    def _parameter(self, p: Param, instance: Instance, given: Expr | None, inner: Scope, counts: Mapping[str, int]) -> Typed:
+    def _parameter(
+        self, p: Param, instance: Instance, given: Expr | None, inner: Scope, counts: Mapping[str, int]
+    ) -> Typed:
         path = f"{instance.name}.{p.name}"
         wanted = dimension(p.unit)
         if path in self.overrides:
@@ -178,14 +203,18 @@ class Values:
             return Typed(quantity_of(source, scope, wanted).value, wanted)
         result = quantity_of(source, scope, wanted)
         if given is not None and is_bare(source) and p.unit:
-            self.notes.append(Problem("N101", f"'{p.name}' has no unit here: taken in {format_dimension(wanted)}", span_of(source)))
+            self.notes.append(
+                Problem("N101", f"'{p.name}' has no unit here: taken in {format_dimension(wanted)}", span_of(source))
+            )
         sizes = sizes_of(p.size, counts)
         if shape(result.value) != sizes:
             hint = f"the counts of '{instance.name}' leave no room for it" if sizes == (0,) else ""
             message = f"'{p.name}' is {describe_sizes(sizes)}, and this is {describe_sizes(shape(result.value))}"
             raise InputError(Problem("E204", message, span_of(source), hint=hint))
         if source is p.default and not _is_literal(p):  # a formula of what the instance was given
-            check_bounds(path, result, p, inner, instance.span, ((span_of(source), f"what '{p.name}' is unless it is given"),))
+            check_bounds(
+                path, result, p, inner, instance.span, ((span_of(source), f"what '{p.name}' is unless it is given"),)
+            )
             return result
         check_bounds(path, result, p, inner, span_of(source))
         if source is p.default:
@@ -193,7 +222,8 @@ class Values:
         return result
 
     def unknown_overrides(self) -> list[Problem]:
-        """Overrides that named nothing. Params that only starts, runs or other netlists read are evaluated here: their units count."""
+        """Overrides that named nothing. Params that only starts, runs or other netlists read are evaluated here: their
+        units count."""
         for path, definition in self.network.top.definitions.items():
             if path in self.overrides and isinstance(definition.statement, Param):
                 self.defined(path, definition)
@@ -205,16 +235,27 @@ class Values:
 def parameter_names(network: Network) -> list[str]:
     """The full dotted names of all parameters: of the top level, of subnetworks, of instances."""
     frames = {id(frame): frame for frame in (network.top, *(i.frame for i in network.instances))}.values()
-    written = [frame.prefix + name for frame in frames for name, d in frame.definitions.items() if isinstance(d.statement, Param)]
-    return [*dict.fromkeys(written), *(f"{i.name}.{p.name}" for i in network.instances for p in i.component.definition.params)]
+    written = [
+        frame.prefix + name
+        for frame in frames
+        for name, d in frame.definitions.items()
+        if isinstance(d.statement, Param)
+    ]
+    return [
+        *dict.fromkeys(written),
+        *(f"{i.name}.{p.name}" for i in network.instances for p in i.component.definition.params),
+    ]
 
 
 def _is_literal(p: Param) -> bool:
-    """A scalar whose default and bounds are plain numbers: every instance that binds nothing has the same value, checked once."""
+    """A scalar whose default and bounds are plain numbers: every instance that binds nothing has the same value,
+    checked once."""
     return not p.size and type(p.default) is Number and all(type(bound.value) is Number for bound in p.bounds)
 
 
-def check_bounds(path: str, result: Typed, statement: Param, scope: Scope, span: Span, also: tuple[tuple[Span, str], ...] = ()) -> None:
+def check_bounds(
+    path: str, result: Typed, statement: Param, scope: Scope, span: Span, also: tuple[tuple[Span, str], ...] = ()
+) -> None:
     """Raise where a value breaks its declared bounds or is no number."""
     for scalar in flatten(result.value):
         if not np.isfinite(scalar):
@@ -240,4 +281,7 @@ def parse_expression(text: str, file: str) -> Expr:
 
 def as_expressions(values: Mapping[str, Any]) -> dict[str, Expr]:
     """Python numbers (or texts with units) as override expressions."""
-    return {name: parse_expression(value if isinstance(value, str) else repr(float(value)), COMMAND_LINE) for name, value in values.items()}
+    return {
+        name: parse_expression(value if isinstance(value, str) else repr(float(value)), COMMAND_LINE)
+        for name, value in values.items()
+    }

@@ -1,7 +1,9 @@
-"""A moving picture of a mechanism as one HTML file that needs no network: bodies, links, traces of markers, force arrows, a time slider.
+"""A moving picture of a mechanism as one HTML file that needs no network: bodies, links, traces of markers, force
+arrows, a time slider.
 
-A picture holds at most `MOST_TIMES` instants; the page interpolates between them (positions linearly, rotations along the great circle).
-A motion that turns further than half a turn between two kept instants looks slower than it is: keep more of them.
+A picture holds at most `MOST_TIMES` instants; the page interpolates between them (positions linearly, rotations along
+the great circle). A motion that turns further than half a turn between two kept instants looks slower than it is: keep
+more of them.
 """
 
 from __future__ import annotations
@@ -16,7 +18,22 @@ from typing import Any
 
 import numpy as np
 
-from netsim.output.scene import Arrow, Frame, Link, Scene, Shape, Trace, box, cylinder, line, point, problems, quaternions, rod, sphere
+from netsim.output.scene import (
+    Arrow,
+    Frame,
+    Link,
+    Scene,
+    Shape,
+    Trace,
+    box,
+    cylinder,
+    line,
+    point,
+    problems,
+    quaternions,
+    rod,
+    sphere,
+)
 from netsim.results.files import writable, written
 from netsim.results.samples import Samples
 from netsim.text.errors import InputError, Problem
@@ -48,13 +65,17 @@ VIEWER = Path(__file__).parent / "viewer"
 
 
 def write_page(scene: Scene | Samples, path: Path | str, most_times: int = MOST_TIMES) -> Path:
-    """Write the scene (of samples: what `scene_of_samples` makes of them) as one HTML file of at most `most_times` instants and return its path.
+    """Write the scene (of samples: what `scene_of_samples` makes of them) as one HTML file of at most `most_times`
+    instants and return its path.
 
-    Raises `InputError` for a scene whose arrays do not fit together, for samples without positions, for a path that cannot be written.
+    Raises `InputError` for a scene whose arrays do not fit together, for samples without positions, for a path that
+    cannot be written.
     """
     path = Path(path)
     if path.suffix.lower() not in (".html", ".htm"):
-        raise InputError(Problem("E436", f"cannot write an animation to '{path}'", hint="an animation is a .html file"))
+        raise InputError(
+            Problem("E436", f"an animation cannot be written to '{path}'", hint="write it to a .html file")
+        )
     page = page_text(scene_of_samples(scene) if isinstance(scene, Samples) else scene, most_times)
     return written(writable(path), lambda place: place.write_text(page, encoding="utf-8"))
 
@@ -76,11 +97,13 @@ def _file(name: str) -> str:
     return (VIEWER / name).read_text(encoding="utf-8")
 
 
-# --------------------------------------------------------------------------------------------------- what the page reads
+# --------------------------------------------------------------------------------------------------- what the page
+# reads
 
 
 def encoded(scene: Scene, most_times: int = MOST_TIMES) -> dict[str, Any]:
-    """The scene as JSON: series are [first, rows, width] of one block of float32, times are float64, both little-endian in base64.
+    """The scene as JSON: series are [first, rows, width] of one block of float32, times are float64, both little-endian
+    in base64.
 
     Series that never change are kept once. `bounds` is the least and greatest x, y, z that anything reaches.
     """
@@ -94,7 +117,12 @@ def encoded(scene: Scene, most_times: int = MOST_TIMES) -> dict[str, Any]:
     bounds = np.array([reached.min(axis=0), reached.max(axis=0)]) if len(reached) else np.array([[-0.5] * 3, [0.5] * 3])
     scales = [a.scale or _arrow_scale(block.rows(a.vector), bounds) for a in scene.arrows]
     tips = [block.rows(a.origin) + scale * block.rows(a.vector) for a, scale in zip(scene.arrows, scales)]
-    bounds = np.array([np.min([bounds[0], *(t.min(axis=0) for t in tips)], axis=0), np.max([bounds[1], *(t.max(axis=0) for t in tips)], axis=0)])
+    bounds = np.array(
+        [
+            np.min([bounds[0], *(t.min(axis=0) for t in tips)], axis=0),
+            np.max([bounds[1], *(t.max(axis=0) for t in tips)], axis=0),
+        ]
+    )
     lines = {
         "title": scene.title,
         "message": scene.message,
@@ -105,21 +133,46 @@ def encoded(scene: Scene, most_times: int = MOST_TIMES) -> dict[str, Any]:
         "bounds": bounds.tolist(),
         "frames": [_frame(i, f, position, rotation, block) for i, (f, position, rotation) in enumerate(frames)],
         "arrows": [
-            {"name": a.name, "origin": block.put(a.origin), "vector": block.put(a.vector), "scale": s, "unit": a.unit, "colour": a.colour}
+            {
+                "name": a.name,
+                "origin": block.put(a.origin),
+                "vector": block.put(a.vector),
+                "scale": s,
+                "unit": a.unit,
+                "colour": a.colour,
+            }
             for a, s in zip(scene.arrows, scales)
         ],
         "traces": [
-            {"name": t.name, "points": block.put(t.points), "colour": t.colour or COLOURS[i % len(COLOURS)]} for i, t in enumerate(scene.traces)
+            {"name": t.name, "points": block.put(t.points), "colour": t.colour or COLOURS[i % len(COLOURS)]}
+            for i, t in enumerate(scene.traces)
         ],
         "links": [
-            {"name": k.name, "start": block.put(k.start), "end": block.put(k.end), "kind": k.kind, "width": k.width, "colour": k.colour}
+            {
+                "name": k.name,
+                "start": block.put(k.start),
+                "end": block.put(k.end),
+                "kind": k.kind,
+                "width": k.width,
+                "colour": k.colour,
+            }
             for k in scene.links
         ],
         "curves": [
-            {"name": c.name, "straight": block.put(_flat(c.straight)), "bent": block.put(_flat(c.bent)), "colour": c.colour} for c in scene.curves
+            {
+                "name": c.name,
+                "straight": block.put(_flat(c.straight)),
+                "bent": block.put(_flat(c.bent)),
+                "colour": c.colour,
+            }
+            for c in scene.curves
         ],
     }
-    return {**lines, "time": _base64(time.astype("<f8")), "series": _base64(np.concatenate([np.zeros(0, "<f4"), *block.parts]))}
+    return {
+        **lines,
+        "time": _base64(time.astype("<f8")),
+        "series": _base64(np.concatenate([np.zeros(0, "<f4"), *block.parts])),
+    }
 
 
 def _flat(points: np.ndarray) -> np.ndarray:
@@ -151,10 +204,23 @@ def _frame(i: int, frame: Frame, position: np.ndarray, rotation: np.ndarray, blo
     own = [s.colour for s in frame.shapes]
     colour = frame.colour or (own[0] if own and all(own) else COLOURS[i % len(COLOURS)])
     shapes = [
-        {"kind": s.kind, "size": s.size, "position": s.position, "rotation": s.rotation, "colour": s.colour or colour, "points": s.points}
+        {
+            "kind": s.kind,
+            "size": s.size,
+            "position": s.position,
+            "rotation": s.rotation,
+            "colour": s.colour or colour,
+            "points": s.points,
+        }
         for s in frame.shapes
     ]
-    return {"name": frame.name, "colour": colour, "position": block.put(position, True), "rotation": block.put(rotation, True), "shapes": shapes}
+    return {
+        "name": frame.name,
+        "colour": colour,
+        "position": block.put(position, True),
+        "rotation": block.put(rotation, True),
+        "shapes": shapes,
+    }
 
 
 def _base64(values: np.ndarray) -> str:
@@ -226,20 +292,38 @@ def _is_planar(scene: Scene, frames: list[tuple[Frame, np.ndarray, np.ndarray]],
 
 
 def scene_of_samples(samples: Samples, title: str = "") -> Scene:
-    """The saved positions as plain bodies: nodes in space (r, R) and in the plane (r, phi) as boxes with their paths, nodes on a line (x) in lanes.
+    """The saved positions as plain bodies: nodes in space (r, R) and in the plane (r, phi) as boxes with their paths,
+    nodes on a line (x) in lanes.
 
     Instants from the first that is not finite on are left out. Raises `InputError` where no position was saved.
     """
     table = {s.name: samples.values[:, j] for j, s in enumerate(samples.signals)}
     good = int(np.argmin(np.r_[np.all(np.isfinite(samples.values), axis=1), False]))
-    paths = {name.removesuffix(".r.x"): _path(table, name.removesuffix(".x")) for name in table if name.endswith(".r.x")}
-    lanes = [s.name for s in samples.signals if s.name.endswith(".x") and s.unit == "m" and s.name.removesuffix(".x") + ".y" not in table]
+    paths = {
+        name.removesuffix(".r.x"): _path(table, name.removesuffix(".x")) for name in table if name.endswith(".r.x")
+    }
+    lanes = [
+        s.name
+        for s in samples.signals
+        if s.name.endswith(".x") and s.unit == "m" and s.name.removesuffix(".x") + ".y" not in table
+    ]
     if not good or not (paths or lanes):
         raise InputError(
-            Problem("E438", "the samples hold no positions to animate", hint="save them: save body.r, body.R (in space), save a.x (on a line)")
+            Problem(
+                "E438",
+                "the samples contain no positions to animate",
+                hint="add a line: save body.r, body.R (in space), save a.x (on a line)",
+            )
         )
     points = [p[:good] for p in paths.values()]
-    size = max([float(np.ptp(np.concatenate(points), axis=0).max())] if points else [float(np.ptp([table[n][:good] for n in lanes]))]) or 1.0
+    size = (
+        max(
+            [float(np.ptp(np.concatenate(points), axis=0).max())]
+            if points
+            else [float(np.ptp([table[n][:good] for n in lanes]))]
+        )
+        or 1.0
+    )
     edge = 0.08 * size
     frames = [Frame(n, p[:good], _turns(table, n, good), (box(edge, edge, edge),)) for n, p in paths.items()]
     for i, name in enumerate(lanes):
@@ -247,7 +331,11 @@ def scene_of_samples(samples: Samples, title: str = "") -> Scene:
         frames.append(Frame(name.removesuffix(".x"), along, shapes=(box(edge, edge, edge),)))
     traces = tuple(Trace(n, p[:good]) for n, p in paths.items())
     return Scene(
-        title or samples.name or "animation", samples.time[:good], tuple(frames), traces=traces, message="" if samples.finished else samples.message
+        title or samples.name or "animation",
+        samples.time[:good],
+        tuple(frames),
+        traces=traces,
+        message="" if samples.finished else samples.message,
     )
 
 

@@ -1,7 +1,7 @@
 """Bent beams of a scene: the curve of every element, and the straight line it is bent from.
 
-Elements in a floating frame know their deflections and slopes, those for large displacements the frames at their ends: Hermite's cubics for both.
-Flexible links are bent by their shape functions.
+Elements in a floating frame know their deflections and slopes, those for large displacements the frames at their ends:
+Hermite's cubics for both. Flexible links are bent by their shape functions.
 """
 
 from __future__ import annotations
@@ -18,13 +18,22 @@ from netsim.output.scene import Curve
 from netsim.results.samples import Samples
 
 Array = np.ndarray
-FLOATING = ("planar_floating_element", "planar_shortened_element", "spatial_floating_element", "spatial_shortened_element")
+FLOATING = (
+    "planar_floating_element",
+    "planar_shortened_element",
+    "spatial_floating_element",
+    "spatial_shortened_element",
+)
 CHORDED = ("planar_beam_element", "spatial_beam_element")
 PARTS = np.linspace(0.0, 1.0, 9)
-CUBICS = np.array([1 - 3 * PARTS**2 + 2 * PARTS**3, PARTS - 2 * PARTS**2 + PARTS**3, 3 * PARTS**2 - 2 * PARTS**3, PARTS**3 - PARTS**2])
+CUBICS = np.array(
+    [1 - 3 * PARTS**2 + 2 * PARTS**3, PARTS - 2 * PARTS**2 + PARTS**3, 3 * PARTS**2 - 2 * PARTS**3, PARTS**3 - PARTS**2]
+)
 
 
-def curves_of(model: Model, motions: Mapping[int, Any], given: Mapping[str, dict[str, Array]], samples: Samples) -> Iterator[Curve]:
+def curves_of(
+    model: Model, motions: Mapping[int, Any], given: Mapping[str, dict[str, Array]], samples: Samples
+) -> Iterator[Curve]:
     """The curves of all elements of beams; `motions` of nodes have `point` and `turned` (netsim.output.scenes)."""
     for instance in model.network.instances:
         if instance.component.name in FLOATING:
@@ -42,7 +51,9 @@ def coordinates_of_links(model: Model) -> Iterator[tuple[Instance, str]]:
             yield from ((instance, name) for name, _, _ in link_of(instance, model.values).variables)
 
 
-def _floating(model: Model, instance: Instance, motions: Mapping[int, Any], given: Mapping[str, Array], samples: Samples) -> Curve:
+def _floating(
+    model: Model, instance: Instance, motions: Mapping[int, Any], given: Mapping[str, Array], samples: Samples
+) -> Curve:
     frame, length = motions[instance.nodes[0]], float(given["l"][0])
     along = _unit(_space(given["axis"]))
     if "side" in given:
@@ -59,7 +70,10 @@ def _floating(model: Model, instance: Instance, motions: Mapping[int, Any], give
         shape = [ends[0][0], length * ends[0][1], ends[1][0], length * ends[1][1]]
         bent += np.einsum("ct,cp,ti->tpi", np.array(shape), CUBICS, frame.turned(side))
     if len(instance.nodes) > 3:  # points draw back, linearly between the ends
-        first, last = (0.0 if node == GROUND else samples.unseen[f"{model.network.nodes[node].name}.x"] for node in instance.nodes[3:5])
+        first, last = (
+            0.0 if node == GROUND else samples.unseen[f"{model.network.nodes[node].name}.x"]
+            for node in instance.nodes[3:5]
+        )
         back = np.multiply.outer(first, 1 - PARTS) + np.multiply.outer(last, PARTS)
         bent -= back[..., None] * frame.turned(along)[:, None]
     return Curve(instance.name, straight, bent)
@@ -77,7 +91,14 @@ def _deflections(model: Model, node: int, plane: int | None, samples: Samples) -
 def _by_shape_functions(model: Model, instance: Instance, motions: Mapping[int, Any], samples: Samples) -> Curve:
     link, frame = link_of(instance, model.values), motions[instance.nodes[0]]
     paths = [f"{instance.name}.{name}" for name, _, _ in link.variables]
-    q = np.array([v for path in paths for key, v in samples.unseen.items() if key == path or key.startswith((f"{path}.", f"{path}["))])
+    q = np.array(
+        [
+            v
+            for path in paths
+            for key, v in samples.unseen.items()
+            if key == path or key.startswith((f"{path}.", f"{path}["))
+        ]
+    )
     z = np.concatenate([q, *(q[None, k] * q[None, m] for k, m in link.beam.pairs)])
     away = np.einsum("kt,kpi,ji->tpj", z, link.beam.displacement(PARTS * link.beam.length), link.axes)
     straight = np.stack([frame.point(link.start + part * (link.end - link.start)) for part in PARTS], axis=1)

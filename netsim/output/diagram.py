@@ -1,7 +1,8 @@
-"""A network as a picture: elements as boxes coloured by domain, nodes as dots, ground as its symbol wherever something touches it.
+"""A network as a picture: elements as boxes coloured by domain, nodes as dots, ground as its symbol wherever something
+touches it.
 
-Places come from the graph of elements, nodes and grounds (Kamada and Kawai, Inf. Process. Lett. 31, 1989: distances on paper like distances in
-the graph); then boxes that overlap are pushed apart.
+Places come from the graph of elements, nodes and grounds (Kamada and Kawai, Inf. Process. Lett. 31, 1989: distances on
+paper like distances in the graph); then boxes that overlap are pushed apart.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ Vertex = tuple[str, int, int]
 """('element', i, 0), ('node', i, 0) or ('ground', element, terminal)."""
 
 DOMAIN_COLOURS = {
-    "electrical": "#2f6fb5", "translational": "#2e8b57", "rotational": "#0f8b8d", "spatial": "#6c4ab6", "planar": "#9b59b6",
+    "electrical": "#2f6fb5", "translational": "#2e8b57", "rotational": "#0f8b8d", "spatial": "#6c4ab6",
+    "planar": "#9b59b6",
     "thermal": "#d1495b", "hydraulic": "#c77d0a", "signal": "#6b7780",
 }  # fmt: skip
 OTHER_COLOUR = "#8a6d3b"
@@ -53,7 +55,9 @@ def draw_network(model: Model, path: Path | str) -> Path:
 
 def arranged(network: Network) -> Drawing:
     """Where everything goes: no two boxes overlap."""
-    vertices: list[Vertex] = [("element", i, 0) for i in range(len(network.instances))] + [("node", i, 0) for i in range(len(network.nodes))]
+    vertices: list[Vertex] = [("element", i, 0) for i in range(len(network.instances))] + [
+        ("node", i, 0) for i in range(len(network.nodes))
+    ]
     number = {vertex: k for k, vertex in enumerate(vertices)}
     lines: list[tuple[int, int, str]] = []
     for i, instance in enumerate(network.instances):
@@ -89,9 +93,15 @@ def _layout(count: int, lines: list[tuple[int, int, str]]) -> Array:
     for part in sorted(nx.connected_components(graph), key=min):
         piece = graph.subgraph(sorted(part))
         exact = len(part) <= MOST_EXACT
-        places = nx.kamada_kawai_layout(piece) if exact and len(part) > 1 else nx.spring_layout(piece, seed=1, iterations=80)
+        places = (
+            nx.kamada_kawai_layout(piece) if exact and len(part) > 1 else nx.spring_layout(piece, seed=1, iterations=80)
+        )
         points = _lying(np.array([places[v] for v in piece]))
-        edges = [np.hypot(*(points[list(piece).index(a)] - points[list(piece).index(b)])) for a, b in piece.edges] if len(part) <= 2000 else [1.0]
+        edges = (
+            [np.hypot(*(points[list(piece).index(a)] - points[list(piece).index(b)])) for a, b in piece.edges]
+            if len(part) <= 2000
+            else [1.0]
+        )
         points = points / (float(np.median(edges)) if edges else 1.0)
         points += [right - points[:, 0].min(), -points[:, 1].mean()]
         right = points[:, 0].max() + 1.5
@@ -109,7 +119,8 @@ def _lying(points: Array) -> Array:
 
 
 def _apart(places: Array, halves: Array, vertices: list[Vertex]) -> Array:
-    """In inches, with overlapping boxes moved apart along their smaller overlap, grounds hanging below where there is room."""
+    """In inches, with overlapping boxes moved apart along their smaller overlap, grounds hanging below where there is
+    room."""
     placed = places * [1.35, 0.95]
     for _ in range(400):
         gap = placed[:, None, :] - placed[None, :, :]
@@ -119,7 +130,11 @@ def _apart(places: Array, halves: Array, vertices: list[Vertex]) -> Array:
         if not hit.any():
             break
         across = overlap[:, :, 0] < overlap[:, :, 1]
-        side = np.where(gap != 0, np.sign(gap), np.sign(np.arange(len(placed))[:, None] - np.arange(len(placed))[None, :])[:, :, None])
+        side = np.where(
+            gap != 0,
+            np.sign(gap),
+            np.sign(np.arange(len(placed))[:, None] - np.arange(len(placed))[None, :])[:, :, None],
+        )
         push = np.where(hit[:, :, None], side * overlap / 2, 0.0)
         push[:, :, 0] *= across
         push[:, :, 1] *= ~across
@@ -173,10 +188,22 @@ def _wire(axes: Any, network: Network, drawing: Drawing, a: int, b: int, termina
     axes.plot([start[0], end[0]], [start[1], end[1]], color=colour, linewidth=1.6, zorder=1, solid_capstyle="round")
     way = end - start
     if len(instance.nodes) > 1 and np.hypot(*way) > 0:  # the terminal's name where the wire leaves the box
-        inside = min(h / max(abs(w), 1e-9) for h, w in zip(drawing.halves[a] + [0.04 + LETTER / 3 * len(terminal), 0.08], way))
+        inside = min(
+            h / max(abs(w), 1e-9) for h, w in zip(drawing.halves[a] + [0.04 + LETTER / 3 * len(terminal), 0.08], way)
+        )
         if inside < 0.7:
             x, y = start + inside * way
-            axes.text(x, y, terminal, fontsize=6.5, color=colour, ha="center", va="center", zorder=6, bbox={"fc": "white", "ec": "none", "pad": 0.4})
+            axes.text(
+                x,
+                y,
+                terminal,
+                fontsize=6.5,
+                color=colour,
+                ha="center",
+                va="center",
+                zorder=6,
+                bbox={"fc": "white", "ec": "none", "pad": 0.4},
+            )
 
 
 def _element(axes: Any, network: Network, vertex: Vertex, place: Array, half: Array) -> None:
@@ -185,9 +212,23 @@ def _element(axes: Any, network: Network, vertex: Vertex, place: Array, half: Ar
     instance = network.instances[vertex[1]]
     colour = _colour(_main_domain(network, instance))
     corner, size = place - half + 0.04, 2 * half - 0.08
-    axes.add_patch(FancyBboxPatch(corner, size[0], size[1], boxstyle="round,pad=0.04", fc=_pale(colour), ec=colour, linewidth=1.3, zorder=4))
+    axes.add_patch(
+        FancyBboxPatch(
+            corner, size[0], size[1], boxstyle="round,pad=0.04", fc=_pale(colour), ec=colour, linewidth=1.3, zorder=4
+        )
+    )
     name, kind = _words(instance)
-    axes.text(place[0], place[1] + 0.08, name, fontsize=8.5, weight="bold", ha="center", va="center", zorder=5, color="#1d2733")
+    axes.text(
+        place[0],
+        place[1] + 0.08,
+        name,
+        fontsize=8.5,
+        weight="bold",
+        ha="center",
+        va="center",
+        zorder=5,
+        color="#1d2733",
+    )
     axes.text(place[0], place[1] - 0.09, kind, fontsize=7.5, ha="center", va="center", zorder=5, color="#4a5663")
 
 
@@ -197,7 +238,16 @@ def _node(axes: Any, network: Network, vertex: Vertex, place: Array, half: Array
     node = network.nodes[vertex[1]]
     corner, size = place - half + 0.12, 2 * half - 0.24
     axes.add_patch(
-        FancyBboxPatch(corner, size[0], size[1], boxstyle="round,pad=0.12", fc=_colour(node.domain.name), ec="white", linewidth=1.0, zorder=4)
+        FancyBboxPatch(
+            corner,
+            size[0],
+            size[1],
+            boxstyle="round,pad=0.12",
+            fc=_colour(node.domain.name),
+            ec="white",
+            linewidth=1.0,
+            zorder=4,
+        )
     )
     axes.text(*place, node.name, fontsize=8.5, ha="center", va="center", zorder=5, color="white", weight="bold")
 

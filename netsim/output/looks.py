@@ -1,6 +1,8 @@
-"""How elements of a mechanism look: shapes of bodies and joints from their parameters, in the axes of the reference placement.
+"""How elements of a mechanism look: shapes of bodies and joints from their parameters, in the axes of the reference
+placement.
 
-A body by shape is drawn as it is; a body by mass and inertia as the cuboid that has both. What a body is attached by is drawn as rods to its centre.
+A body by shape is drawn as it is; a body by mass and inertia as the cuboid that has both. What a body is attached by is
+drawn as rods to its centre.
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ def space(point: Sequence[float] | Array) -> Array:
 
 
 def body_shapes(given: Numbers, place: Array, size: float, reach: float) -> list[Shape]:
-    """The shapes of what a body element says of itself; none for a point mass, or an inertia that reaches beyond the body's joints (`reach`)."""
+    """The shapes of what a body element says of itself; none for a point mass, or an inertia that reaches beyond the
+    body's joints (`reach`)."""
     if "at1" in given and "at2" in given:
         return [rod(_point(space(given["at1"]) - place), _point(space(given["at2"]) - place), 1.1 * THIN * size)]
     if "l" in given and given["l"].size == 3:
@@ -72,7 +75,8 @@ def _turned_box(edges: Array, axes: Array | None) -> Shape:
 
 
 def arms(points: Sequence[Array], shapes: Sequence[Shape], size: float) -> list[Shape]:
-    """Rods from a body's centre to where it is attached, none where it is a bar between such points; a ball where there is nothing else to see."""
+    """Rods from a body's centre to where it is attached, none where it is a bar between such points; a ball where there
+    is nothing else to see."""
     if any(shape.kind == "cylinder" and shape.size[0] > 3 * shape.size[1] for shape in shapes) and len(points) <= 2:
         return []
     rods = [rod((0.0, 0.0, 0.0), _point(p), THIN * size) for p in _distinct(points, size)]
@@ -99,7 +103,9 @@ def joint_shapes(name: str, given: Numbers, at: Array, size: float) -> list[Shap
     if name in PINS:
         return [cylinder(2.5 * radius, radius, (0.0, 0.0, 1.0), place, colour=STEEL)]
     if name == "universal":
-        return [cylinder(4 * radius, 0.6 * radius, _point(given[axis]), place, colour=STEEL) for axis in ("axis1", "axis2")]
+        return [
+            cylinder(4 * radius, 0.6 * radius, _point(given[axis]), place, colour=STEEL) for axis in ("axis1", "axis2")
+        ]
     return [sphere(1.2 * radius, place, STEEL)]
 
 

@@ -1,7 +1,9 @@
-"""Modes as motions to look at: those of a modal run one after the other, each once through its period, as large as can be seen.
+"""Modes as motions to look at: those of a modal run one after the other, each once through its period, as large as can
+be seen.
 
-A mode says by how much every signal moves with it, and how far behind: x(t) = x0 + a Re(d e^(i phase)). Its amplitude is arbitrary; in the picture
-what moves most moves by a tenth of the picture's size, or turns by 0.4 rad. Rotations are the nearest ones to what is linear in the amplitude.
+A mode says by how much every signal moves with it, and how far behind: x(t) = x0 + a Re(d e^(i phase)). Its amplitude
+is arbitrary; in the picture what moves most moves by a tenth of the picture's size, or turns by 0.4 rad. Rotations are
+the nearest ones to what is linear in the amplitude.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ def scene_of_run(model: Model, samples: Samples) -> Scene:
 
 
 def scene_of_modes(model: Model, samples: Samples) -> Scene:
-    """The scene of a modal run that sampled `moving_signals(model)`: a chapter for every mode. Raises what `scene_of` raises."""
+    """The scene of a modal run that sampled `moving_signals(model)`: a chapter for every mode. Raises what `scene_of`
+    raises."""
     modes = len(samples.time)
     phases = np.linspace(0.0, 2 * np.pi, max(9, min(INSTANTS, MOST // max(modes, 1))))
     sizes = np.array([np.abs([d[1 + k] for d in samples.unseen.values()]).max(initial=0.0) for k in range(modes)])
@@ -50,13 +53,18 @@ def _moving(samples: Samples, amplitudes: Array, phases: Array) -> Samples:
     begins = np.arange(len(amplitudes)) * (PERIOD + BETWEEN)
     time = (begins[:, None] + PERIOD * phases / (2 * np.pi)).ravel()
     turning = np.exp(1j * phases)
-    unseen = {name: (d[0].real + amplitudes[:, None] * (d[1:, None] * turning).real).ravel() for name, d in samples.unseen.items()}
+    unseen = {
+        name: (d[0].real + amplitudes[:, None] * (d[1:, None] * turning).real).ravel()
+        for name, d in samples.unseen.items()
+    }
     for name in [n for n in unseen if n.endswith("[1,1]")]:
         entries = [f"{name[:-5]}[{i},{j}]" for i in (1, 2, 3) for j in (1, 2, 3)]
         if all(e in unseen for e in entries):
             left, _, right = np.linalg.svd(np.stack([unseen[e] for e in entries], axis=1).reshape(-1, 3, 3))
             unseen |= dict(zip(entries, (left @ right).reshape(-1, 9).T))
-    return Samples(samples.name, time, (), np.zeros((len(time), 0)), np.zeros((len(time), 3)), samples.attributes, unseen=unseen)
+    return Samples(
+        samples.name, time, (), np.zeros((len(time), 0)), np.zeros((len(time), 3)), samples.attributes, unseen=unseen
+    )
 
 
 def _moves(still: Scene, moved: Scene, modes: int, size: float) -> Array:
@@ -66,7 +74,9 @@ def _moves(still: Scene, moved: Scene, modes: int, size: float) -> Array:
         if np.ndim(after.position) > 1:
             far = np.maximum(far, np.linalg.norm(after.position - np.atleast_2d(before.position)[0], axis=1))
         if np.ndim(after.rotation) > 2:
-            angles = np.linalg.norm(after.rotation - np.reshape(before.rotation, (-1, 3, 3))[0], axis=(1, 2)) / np.sqrt(2)
+            angles = np.linalg.norm(after.rotation - np.reshape(before.rotation, (-1, 3, 3))[0], axis=(1, 2)) / np.sqrt(
+                2
+            )
             far = np.maximum(far, angles * REACH * size / TURN)
     for straight, bent in zip(still.curves, moved.curves):
         far = np.maximum(far, np.linalg.norm(bent.bent - straight.bent[0], axis=2).max(axis=1))

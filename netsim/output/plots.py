@@ -1,6 +1,8 @@
-"""The `plot` lines of a netlist -> one figure, a panel per line (and per unit, where a line mixes units), as PNG or SVG.
+"""The `plot` lines of a netlist -> one figure, a panel per line (and per unit, where a line mixes units), as PNG or
+SVG.
 
-Expressions (`a.x - b.x`) are evaluated on the saved series. Axes carry units with readable prefixes. Nothing needs a display.
+Expressions (`a.x - b.x`) are evaluated on the saved series. Axes carry units with readable prefixes. Nothing needs a
+display.
 """
 
 from __future__ import annotations
@@ -34,9 +36,11 @@ _RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _COLOURS = ("#1f5fa8", "#d1495b", "#2e8b57", "#e08e0b", "#6c4ab6", "#5b6770", "#0f8b8d", "#a44a3f")
 _DASHES = ("-", "--", "-.", ":")
 _STYLE: Any = {
-    "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": "#7a828a", "axes.labelcolor": "#2b3138", "axes.axisbelow": True,
+    "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": "#7a828a", "axes.labelcolor": "#2b3138",
+    "axes.axisbelow": True,
     "axes.xmargin": 0.01,
-    "axes.grid": True, "grid.color": "#e3e6ea", "grid.linewidth": 0.8, "xtick.color": "#4a525a", "ytick.color": "#4a525a", "font.size": 10,
+    "axes.grid": True, "grid.color": "#e3e6ea", "grid.linewidth": 0.8, "xtick.color": "#4a525a",
+    "ytick.color": "#4a525a", "font.size": 10,
     "axes.labelsize": 10, "legend.frameon": False, "legend.fontsize": 9, "lines.solid_capstyle": "round",
     "svg.fonttype": "none", "svg.hashsalt": "netsim",
 }  # fmt: skip
@@ -65,10 +69,17 @@ class Panel:
     lines: tuple[Line, ...]
 
 
-def plot(runs: Samples | Sequence[Samples], plots: Iterable[Plot], path: Path | str, parameters: Scope | None = None, title: str = "") -> Path:
+def plot(
+    runs: Samples | Sequence[Samples],
+    plots: Iterable[Plot],
+    path: Path | str,
+    parameters: Scope | None = None,
+    title: str = "",
+) -> Path:
     """Draw the plot lines (the saved signals without any) over all runs into a .png or .svg file and return its path.
 
-    `parameters` resolves the names of params in plotted expressions. Raises `InputError` for an unknown format or signal.
+    `parameters` resolves the names of params in plotted expressions. Raises `InputError` for an unknown format or
+    signal.
     """
     path = check_picture(path)
     runs = [samples for samples in ([runs] if isinstance(runs, Samples) else runs) if samples.axis == "time"]
@@ -79,7 +90,7 @@ def check_picture(path: Path | str) -> Path:
     """The path, if a picture can be written there; raises `InputError` otherwise."""
     path = Path(path)
     if path.suffix.lower() not in PICTURES:
-        raise InputError(Problem("E433", f"cannot draw '{path}'", hint=f"pictures are {', '.join(PICTURES)}"))
+        raise InputError(Problem("E433", f"'{path}' cannot be drawn", hint=f"the formats are {', '.join(PICTURES)}"))
     return writable(path)
 
 
@@ -101,7 +112,10 @@ def panels(runs: Sequence[Samples], plots: Iterable[Plot], parameters: Scope | N
 def _saved(runs: Sequence[Samples]) -> Iterator[tuple[Dimension, Line]]:
     for k, samples in enumerate(runs):
         for j, signal in enumerate(samples.signals):
-            yield parse_unit(signal.unit).dimension, Line(signal.name, samples.time, samples.values[:, j], k, _run_name(k, runs))
+            yield (
+                parse_unit(signal.unit).dimension,
+                Line(signal.name, samples.time, samples.values[:, j], k, _run_name(k, runs)),
+            )
 
 
 def _series(line: Plot, runs: Sequence[Samples], parameters: Scope | None) -> Iterator[tuple[Dimension, Line]]:
@@ -122,15 +136,21 @@ def _grouped(series: Iterable[tuple[Dimension, Line]]) -> list[Panel]:
     return [Panel(dimension, tuple(lines)) for dimension, lines in groups.items()]
 
 
-def expression_series(expr: Expr, samples: Samples, parameters: Scope | None = None) -> list[tuple[str, Dimension, np.ndarray]]:
-    """The scalars of a plotted expression as (name, dimension, series (nt,)); a node's name or `m1.*` gives every saved signal below it."""
+def expression_series(
+    expr: Expr, samples: Samples, parameters: Scope | None = None
+) -> list[tuple[str, Dimension, np.ndarray]]:
+    """The scalars of a plotted expression as (name, dimension, series (nt,)); a node's name or `m1.*` gives every saved
+    signal below it."""
     if isinstance(expr, Name) and (below := _below(expr, samples)):
         return [(s.name, parse_unit(s.unit).dimension, samples.series(s.name)) for s in below]
     with np.errstate(divide="ignore", invalid="ignore"):  # a gap in the curve says it
         typed: Any = evaluate(expr, _scope(samples, parameters))
     name, dimension = show_expression(expr), typed.dimension or NO_DIMENSION
     scalars = zip(suffixes(shape(typed.value)), flatten(typed.value))
-    return [(name + suffix, dimension, np.broadcast_to(np.asarray(series, float), samples.time.shape)) for suffix, series in scalars]
+    return [
+        (name + suffix, dimension, np.broadcast_to(np.asarray(series, float), samples.time.shape))
+        for suffix, series in scalars
+    ]
 
 
 def _below(name: Name, samples: Samples) -> list[Any]:
@@ -161,7 +181,9 @@ def _scope(samples: Samples, parameters: Scope | None) -> Scope:
             return Typed(samples.time, SECOND)
         if parameters is not None and len(name.parts) == 1:
             return parameters.resolve(name)
-        raise InputError(Problem("E434", f"'{path}' was not saved", name.span, hint=nearest(path, saved) or "add it to a save line"))
+        raise InputError(
+            Problem("E434", f"'{path}' was not saved", name.span, hint=nearest(path, saved) or "add it to a save line")
+        )
 
     return Scope(resolve)
 
@@ -214,8 +236,14 @@ def _panel(axes: Any, panel: Panel, time_factor: float) -> None:
     names = list(dict.fromkeys(line.name for line in panel.lines))
     for i, line in enumerate(panel.lines):
         time, series = thinned(line.time, line.values)
-        width = 2.8 - 1.3 * i / (len(panel.lines) - 1) if len(panel.lines) > 1 else 1.6  # a curve under another one stays visible
-        look = {"color": _COLOURS[names.index(line.name) % len(_COLOURS)], "linestyle": _DASHES[line.run % len(_DASHES)], "linewidth": width}
+        width = (
+            2.8 - 1.3 * i / (len(panel.lines) - 1) if len(panel.lines) > 1 else 1.6
+        )  # a curve under another one stays visible
+        look = {
+            "color": _COLOURS[names.index(line.name) % len(_COLOURS)],
+            "linestyle": _DASHES[line.run % len(_DASHES)],
+            "linewidth": width,
+        }
         axes.plot(time * time_factor, series * factor, label=line.label, **look)
     if len(values) and np.ptp(values) <= 1e-9 * largest:  # a constant: show it as one, not its last digits
         axes.set_ylim(*sorted((0.9 * values[0] * factor, 1.1 * values[0] * factor)) if largest else (-1.0, 1.0))
@@ -224,7 +252,9 @@ def _panel(axes: Any, panel: Panel, time_factor: float) -> None:
         axes.set_ylabel(f"{panel.lines[0].label} [{unit}]")
         return
     axes.set_ylabel(f"[{unit}]")
-    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4, borderaxespad=0.2, handlelength=1.6)  # above the panel, never over a curve
+    axes.legend(
+        loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4, borderaxespad=0.2, handlelength=1.6
+    )  # above the panel, never over a curve
 
 
 def scale(unit: str, largest: float) -> tuple[float, str]:
@@ -243,19 +273,24 @@ def pretty(unit: str) -> str:
     """`N.s/m2` -> 'N·s/m²'; the pure number is '1'."""
     shown, digits = "", False
     for i, letter in enumerate(unit):
-        raised = (letter.isdigit() or letter == "-") and i > 0 and (digits or unit[i - 1].isalpha() or unit[i - 1] == "^")
+        raised = (
+            (letter.isdigit() or letter == "-") and i > 0 and (digits or unit[i - 1].isalpha() or unit[i - 1] == "^")
+        )
         shown += letter.translate(_RAISED) if raised else letter
         digits = raised
     return shown.replace("^", "").replace(".", "·").replace("Ohm", "Ω")
 
 
 def thinned(time: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """At most `MOST_POINTS` points that draw the same curve: the least and the greatest value of each stretch, and both ends."""
+    """At most `MOST_POINTS` points that draw the same curve: the least and the greatest value of each stretch, and both
+    ends."""
     if len(values) <= MOST_POINTS:
         return time, values
     size = -(-len(values) // (MOST_POINTS // 2 - 1))
     whole = len(values) // size * size
     blocks = values[:whole].reshape(-1, size)
     first = np.arange(len(blocks)) * size
-    chosen = np.unique(np.concatenate([[0, len(values) - 1], first + blocks.argmin(axis=1), first + blocks.argmax(axis=1)]))
+    chosen = np.unique(
+        np.concatenate([[0, len(values) - 1], first + blocks.argmin(axis=1), first + blocks.argmax(axis=1)])
+    )
     return time[chosen], values[chosen]

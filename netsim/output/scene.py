@@ -1,6 +1,7 @@
 """What a moving picture shows: frames with shapes, links, force arrows and traces of markers over time.
 
-Lengths are in m, times in s, axes are the world's; the z axis points up, and a planar scene (all motion in x and y) is seen from above.
+Lengths are in m, times in s, axes are the world's; the z axis points up, and a planar scene (all motion in x and y) is
+seen from above.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ Rotation = tuple[float, float, float, float]
 class Shape:
     """A rigid shape placed in a frame by `position` (m) and `rotation` (quaternion w, x, y, z).
 
-    Size in m by kind: box (x, y, z); cylinder (length, radius) and tube (length, outer radius, inner radius), both along x and centred;
-    sphere (radius); a line goes through `points`; a point is a dot. Without a colour (any CSS colour) it has that of its frame.
+    Size in m by kind: box (x, y, z); cylinder (length, radius) and tube (length, outer radius, inner radius), both
+    along x and centred; sphere (radius); a line goes through `points`; a point is a dot. Without a colour (any CSS
+    colour) it has that of its frame.
     """
 
     kind: str
@@ -37,7 +39,8 @@ class Shape:
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """A moving frame and the shapes fixed to it: position (nt, 3) in m; rotation (nt, 4) as quaternions w, x, y, z or (nt, 3, 3) as matrices.
+    """A moving frame and the shapes fixed to it: position (nt, 3) in m; rotation (nt, 4) as quaternions w, x, y, z or
+    (nt, 3, 3) as matrices.
 
     One position (3,) or rotation (4,), (3, 3) holds for all times. A name that starts with '_' is not shown.
     """
@@ -51,7 +54,8 @@ class Frame:
 
 @dataclass(frozen=True, eq=False)
 class Link:
-    """A line, spring or damper between two moving points, start and end (nt, 3) or (3,) in m; `width` in m (0: chosen by the page)."""
+    """A line, spring or damper between two moving points, start and end (nt, 3) or (3,) in m; `width` in m (0: chosen
+    by the page)."""
 
     name: str
     start: np.ndarray
@@ -63,7 +67,8 @@ class Link:
 
 @dataclass(frozen=True, eq=False)
 class Arrow:
-    """A vector (nt, 3) in `unit` drawn from origin (nt, 3), `scale` metres long per unit (0: the longest is a quarter of the scene)."""
+    """A vector (nt, 3) in `unit` drawn from origin (nt, 3), `scale` metres long per unit (0: the longest is a quarter
+    of the scene)."""
 
     name: str
     origin: np.ndarray
@@ -84,7 +89,8 @@ class Trace:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """A bent line: points (nt, p, 3) in m where it is, and where it would be were it straight; the page multiplies what lies between."""
+    """A bent line: points (nt, p, 3) in m where it is, and where it would be were it straight; the page multiplies what
+    lies between."""
 
     name: str
     straight: np.ndarray
@@ -105,7 +111,8 @@ class Chapter:
 class Scene:
     """All that a page shows over time (nt,) in s, with `chapters` one of them at a time.
 
-    `planar` None: found from the motion. `ground` is the height z of the grid, None: just below everything. `message` is shown in red.
+    `planar` None: found from the motion. `ground` is the height z of the grid, None: just below everything. `message`
+    is shown in red.
     """
 
     title: str
@@ -136,9 +143,15 @@ def sphere(radius: float, at: Vector = (0.0, 0.0, 0.0), colour: str = "") -> Sha
 
 
 def cylinder(
-    length: float, radius: float, axis: Vector = (1.0, 0.0, 0.0), at: Vector = (0.0, 0.0, 0.0), inner: float = 0.0, colour: str = ""
+    length: float,
+    radius: float,
+    axis: Vector = (1.0, 0.0, 0.0),
+    at: Vector = (0.0, 0.0, 0.0),
+    inner: float = 0.0,
+    colour: str = "",
 ) -> Shape:
-    """A cylinder (with an `inner` radius a tube) along `axis` with its centre at `at`; a mark on its faces shows how it turns."""
+    """A cylinder (with an `inner` radius a tube) along `axis` with its centre at `at`; a mark on its faces shows how it
+    turns."""
     size = (length, radius, inner) if inner else (length, radius)
     return Shape("tube" if inner else "cylinder", size, at, _turn_from_x(axis), colour)
 
@@ -177,7 +190,8 @@ def _turn_from_x(axis: Vector) -> Rotation:
 
 
 def quaternions(rotation: np.ndarray) -> np.ndarray:
-    """Unit quaternions (k, 4) as w, x, y, z of rotations given as quaternions (4,), (k, 4) or matrices (3, 3), (k, 3, 3)."""
+    """Unit quaternions (k, 4) as w, x, y, z of rotations given as quaternions (4,), (k, 4) or matrices (3, 3), (k, 3,
+    3)."""
     from scipy.spatial.transform import Rotation as Turn
 
     rotation = np.asarray(rotation, float)
@@ -194,7 +208,9 @@ def problems(scene: Scene) -> Iterator[Problem]:
     """What does not fit together, one problem each."""
     time = np.asarray(scene.time, float)
     if time.ndim != 1 or not len(time) or not np.all(np.isfinite(time)) or np.any(np.diff(time) < 0):
-        yield Problem("E437", f"the times of scene '{scene.title}' must be a series (nt,) of finite numbers that do not decrease")
+        yield Problem(
+            "E437", f"the times of scene '{scene.title}' must be a series (nt,) of finite numbers that do not decrease"
+        )
         return
     for owner, series, one in _all_series(scene):
         shape = np.shape(series)
@@ -202,15 +218,23 @@ def problems(scene: Scene) -> Iterator[Problem]:
         if shape not in allowed:
             yield Problem("E437", f"{owner} has the shape {shape}", hint="expected " + " or ".join(map(str, allowed)))
         elif not np.all(np.isfinite(np.asarray(series, float))):
-            yield Problem("E437", f"{owner} is not finite everywhere", hint="leave out the instants after a failed step")
+            yield Problem("E437", f"{owner} is not finite everywhere", hint="omit the instants after a failed step")
     for frame in scene.frames:
         for s in frame.shapes:
             if s.kind not in SIZES:
-                yield Problem("E437", f"frame '{frame.name}': no shape '{s.kind}'", hint="there is " + ", ".join(SIZES))
-            elif len(s.size) != SIZES[s.kind] or not all(np.isfinite(x) and x >= 0 for x in s.size) or (s.kind == "line" and len(s.points) < 2):
-                yield Problem("E437", f"frame '{frame.name}': a {s.kind} cannot have the size {s.size}")
+                yield Problem(
+                    "E437", f"frame '{frame.name}' has no shape '{s.kind}'", hint="the shapes are " + ", ".join(SIZES)
+                )
+            elif (
+                len(s.size) != SIZES[s.kind]
+                or not all(np.isfinite(x) and x >= 0 for x in s.size)
+                or (s.kind == "line" and len(s.points) < 2)
+            ):
+                yield Problem("E437", f"the {s.kind} of frame '{frame.name}' cannot have the size {s.size}")
     yield from (
-        Problem("E437", f"link '{k.name}': no kind '{k.kind}'", hint="there is " + ", ".join(LINKS)) for k in scene.links if k.kind not in LINKS
+        Problem("E437", f"link '{k.name}' has no kind '{k.kind}'", hint="the kinds are " + ", ".join(LINKS))
+        for k in scene.links
+        if k.kind not in LINKS
     )
 
 

@@ -1,4 +1,5 @@
-"""From a model and its run to a moving scene: bodies with their shapes and joints, springs, forces of sources and supports, paths of markers.
+"""From a model and its run to a moving scene: bodies with their shapes and joints, springs, forces of sources and
+supports, paths of markers.
 
 Nodes in space and in the plane are bodies; where there are none, nodes on a line are shown, each in a lane of its own.
 """
@@ -47,7 +48,8 @@ class _Motion:
 
 
 def moving_signals(model: Model) -> list[Name]:
-    """What a run must sample for its scene: position and rotation of every node that moves, forces of sources and at supports."""
+    """What a run must sample for its scene: position and rotation of every node that moves, forces of sources and at
+    supports."""
     found: list[Name] = []
     for node in model.network.nodes:
         if is_kinematic(node.domain):
@@ -63,14 +65,17 @@ def _name(path: str, quantity: str, owner: Node | Instance) -> Name:
 
 
 def scene_of(model: Model, samples: Samples) -> Scene:
-    """The scene of a run that sampled `moving_signals(model)`; raises `InputError` where nothing moves in space, in the plane or on a line."""
+    """The scene of a run that sampled `moving_signals(model)`; raises `InputError` where nothing moves in space, in the
+    plane or on a line."""
     nodes = model.network.nodes
     motions = {i: _motion(model, i, samples) for i, node in enumerate(nodes) if _is_body(node.domain)}
     title = samples.name or Path(model.network.file).stem
     message = "" if samples.finished else samples.message
     if not motions:
         return _lanes(model, samples, title, message)
-    motions[GROUND] = _Motion(np.zeros((len(samples.time), 3)), np.tile(np.eye(3), (len(samples.time), 1, 1)), np.zeros(3))
+    motions[GROUND] = _Motion(
+        np.zeros((len(samples.time), 3)), np.tile(np.eye(3), (len(samples.time), 1, 1)), np.zeros(3)
+    )
     given = {i.name: _numbers(model, i) for i in model.network.instances}
     size = _size(model, motions, given)
     frames = _bodies(model, motions, given, size)
@@ -117,7 +122,9 @@ def _rotation(node: Node, unseen: Mapping[str, Array], rows: int) -> Array:
     for i, quantity in enumerate(node.domain.integral):
         path = f"{node.name}.{quantity.name}"
         if is_rotation(node.domain, i):
-            return np.stack([unseen[f"{path}[{a},{b}]"] for a in (1, 2, 3) for b in (1, 2, 3)], axis=1).reshape(-1, 3, 3)
+            return np.stack([unseen[f"{path}[{a},{b}]"] for a in (1, 2, 3) for b in (1, 2, 3)], axis=1).reshape(
+                -1, 3, 3
+            )
         if not quantity.size and path in unseen:
             c, s, o = np.cos(unseen[path]), np.sin(unseen[path]), np.zeros(rows)
             return np.stack([c, -s, o, s, c, o, o, o, o + 1], axis=1).reshape(-1, 3, 3)
@@ -145,7 +152,9 @@ def _size(model: Model, motions: Mapping[int, _Motion], given: Mapping[str, dict
 # --------------------------------------------------------------------------------------------------- what is drawn
 
 
-def _bodies(model: Model, motions: Mapping[int, _Motion], given: Mapping[str, dict[str, Array]], size: float) -> list[Frame]:
+def _bodies(
+    model: Model, motions: Mapping[int, _Motion], given: Mapping[str, dict[str, Array]], size: float
+) -> list[Frame]:
     own: dict[int, list[Shape]] = {node: [] for node in motions}
     held: dict[int, list[Array]] = {node: [] for node in motions}
     joints: dict[int, list[Shape]] = {node: [] for node in motions}
@@ -158,10 +167,16 @@ def _bodies(model: Model, motions: Mapping[int, _Motion], given: Mapping[str, di
             at = _attached(numbers, k, len(terminals))
             if at is not None:
                 held[node].append(at - motions[node].place)
-                reach[node] = max(reach.get(node, 0.0), float(np.linalg.norm(held[node][-1]))) if len(terminals) == 2 else reach.get(node, 0.0)
+                reach[node] = (
+                    max(reach.get(node, 0.0), float(np.linalg.norm(held[node][-1])))
+                    if len(terminals) == 2
+                    else reach.get(node, 0.0)
+                )
         if len(terminals) == 2 and "at" in numbers and not instance.component.is_source:
             node = terminals[1][1] if terminals[1][1] != GROUND else terminals[0][1]
-            joints[node] += joint_shapes(instance.component.name, numbers, space(numbers["at"]) - motions[node].place, size)
+            joints[node] += joint_shapes(
+                instance.component.name, numbers, space(numbers["at"]) - motions[node].place, size
+            )
     for instance in model.network.instances:
         for _, node in _body_terminals(model, instance) if instance.component.definition.places else ():
             own[node] += body_shapes(given[instance.name], motions[node].place, size, reach.get(node, 0.0) or np.inf)
@@ -169,7 +184,9 @@ def _bodies(model: Model, motions: Mapping[int, _Motion], given: Mapping[str, di
     for k, node in enumerate(n for n in motions if n != GROUND):
         shapes = (*own[node], *arms(held[node], own[node], size), *joints[node])
         motion = motions[node]
-        frames.append(Frame(model.network.nodes[node].name, motion.position, motion.rotation, shapes, COLOURS[k % len(COLOURS)]))
+        frames.append(
+            Frame(model.network.nodes[node].name, motion.position, motion.rotation, shapes, COLOURS[k % len(COLOURS)])
+        )
     supports = {tuple(np.round(p, 9)): support(p, size) for p in held[GROUND]}
     return frames + ([Frame("_ground", np.zeros(3), shapes=tuple(supports.values()))] if supports else [])
 
@@ -199,11 +216,15 @@ def _traces(model: Model, motions: Mapping[int, _Motion], given: Mapping[str, di
         ):
             found.append(Trace(instance.name, motions[terminals[0][1]].point(_points(given[instance.name])["at"])))
     centres = [(node, m) for node, m in motions.items() if node != GROUND]
-    return found or [Trace(model.network.nodes[node].name, m.position, COLOURS[k % len(COLOURS)]) for k, (node, m) in enumerate(centres)]
+    return found or [
+        Trace(model.network.nodes[node].name, m.position, COLOURS[k % len(COLOURS)])
+        for k, (node, m) in enumerate(centres)
+    ]
 
 
 def _forces(model: Model) -> list[tuple[Instance, str, bool]]:
-    """Elements whose force on a body is shown, the terminal it acts at, and whether it is a source's: the others are supports on the ground."""
+    """Elements whose force on a body is shown, the terminal it acts at, and whether it is a source's: the others are
+    supports on the ground."""
     found = []
     for instance in model.network.instances:
         component, terminals = instance.component, _body_terminals(model, instance)
@@ -215,25 +236,38 @@ def _forces(model: Model) -> list[tuple[Instance, str, bool]]:
     return found[:MOST_ARROWS]
 
 
-def _arrows(model: Model, motions: Mapping[int, _Motion], given: Mapping[str, dict[str, Array]], samples: Samples, size: float) -> list[Arrow]:
-    """Forces on bodies (minus what enters the element), at its point or else where the line of action passes nearest to the body's centre."""
+def _arrows(
+    model: Model, motions: Mapping[int, _Motion], given: Mapping[str, dict[str, Array]], samples: Samples, size: float
+) -> list[Arrow]:
+    """Forces on bodies (minus what enters the element), at its point or else where the line of action passes nearest to
+    the body's centre."""
     drawn = []
     for instance, terminal, pushes in _forces(model):
         terminals = _body_terminals(model, instance)
         k, node = next((k, node) for k, (t, node) in enumerate(terminals) if t == terminal)
-        force, moment = (-_vector(samples.unseen, f"{instance.name}.{terminal}.{part}", len(samples.time)) for part in ("f", "t"))
+        force, moment = (
+            -_vector(samples.unseen, f"{instance.name}.{terminal}.{part}", len(samples.time)) for part in ("f", "t")
+        )
         if not np.any(force):
             continue
         at = _attached(given[instance.name], k, len(terminals))
         square = np.maximum(np.sum(force**2, axis=1, keepdims=True), 1e-300)
-        origin = motions[node].point(at) if at is not None else motions[node].position + np.cross(force, moment) / square
-        near = np.linalg.norm(origin - motions[node].position, axis=1) < 2 * size  # a weak force's line of action may pass anywhere
+        origin = (
+            motions[node].point(at) if at is not None else motions[node].position + np.cross(force, moment) / square
+        )
+        near = (
+            np.linalg.norm(origin - motions[node].position, axis=1) < 2 * size
+        )  # a weak force's line of action may pass anywhere
         origin = np.where(near[:, None], origin, motions[node].position)
         drawn.append((instance.name, origin, force, PUSH if pushes else REACTION))
     longest = max((float(np.linalg.norm(force, axis=1).max()) for _, _, force, _ in drawn), default=0.0)
     scale = LONGEST_ARROW * size / longest if longest else 0.0
     weakest = 1e-6 * longest
-    return [Arrow(name, origin, force, scale, "N", colour) for name, origin, force, colour in drawn if np.linalg.norm(force, axis=1).max() > weakest]
+    return [
+        Arrow(name, origin, force, scale, "N", colour)
+        for name, origin, force, colour in drawn
+        if np.linalg.norm(force, axis=1).max() > weakest
+    ]
 
 
 def _vector(unseen: Mapping[str, Array], path: str, rows: int) -> Array:
@@ -248,9 +282,15 @@ def _vector(unseen: Mapping[str, Array], path: str, rows: int) -> Array:
 
 def _lanes(model: Model, samples: Samples, title: str, message: str) -> Scene:
     """Nodes that move on a line, below one another."""
-    lines = [(n.name, samples.unseen[f"{n.name}.{n.domain.integral[0].name}"]) for n in model.network.nodes if _moves_on_a_line(n.domain)]
+    lines = [
+        (n.name, samples.unseen[f"{n.name}.{n.domain.integral[0].name}"])
+        for n in model.network.nodes
+        if _moves_on_a_line(n.domain)
+    ]
     if not lines:
-        raise InputError(Problem("E438", "nothing moves in this network: there is nothing to animate"))
+        raise InputError(
+            Problem("E438", "this network has no positions to animate", hint="an animation needs mechanical nodes")
+        )
     size = max(float(np.ptp([x for _, x in lines])), 1e-9)
     frames, edge = [], 0.08 * size
     for lane, (name, x) in enumerate(lines):

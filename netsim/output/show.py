@@ -49,9 +49,18 @@ def show_network(model: Model) -> str:
     nodes += [("ground", "", ", ".join(touching[GROUND]))] if GROUND in touching else []
     instances = [_instance(model, instance) for instance in network.instances]
     asked = [show_statement(s) for s in (*network.runs, *network.saves, *network.plots)]
-    begins, sizes = ([f"{b.word} {b.path} = {show_expression(b.value)}" for b in said] for said in (network.beginnings, network.nominals))
+    begins, sizes = (
+        [f"{b.word} {b.path} = {show_expression(b.value)}" for b in said]
+        for said in (network.beginnings, network.nominals)
+    )
     return "\n".join(
-        [counted(len(network.nodes), "node"), *columns(nodes), "", counted(len(instances), "element"), *columns(instances)]
+        [
+            counted(len(network.nodes), "node"),
+            *columns(nodes),
+            "",
+            counted(len(instances), "element"),
+            *columns(instances),
+        ]
         + (["", "starts and guesses", *(f"  {line}" for line in begins)] if begins else [])
         + (["", "sizes of signals", *(f"  {line}" for line in sizes)] if sizes else [])
         + (["", "to do", *(f"  {line}" for line in asked)] if asked else [])
@@ -73,7 +82,11 @@ def quantity(value: Typed, unit: str | None) -> str:
     declared = parse_unit(unit or "")
     scalars = [f"{declared.from_si(float(x)):.6g}" for x in flatten(value.value)]
     text = f"[{', '.join(scalars)}]" if isinstance(value.value, tuple) else scalars[0]
-    unit = unit if unit is not None or value.dimension in (None, NO_DIMENSION) else format_dimension(value.dimension or NO_DIMENSION)
+    unit = (
+        unit
+        if unit is not None or value.dimension in (None, NO_DIMENSION)
+        else format_dimension(value.dimension or NO_DIMENSION)
+    )
     return text if unit in (None, "", "1") else f"{text} {unit}"
 
 
@@ -83,7 +96,13 @@ def quantity(value: Typed, unit: str | None) -> str:
 def show_structure(model: Model) -> str:
     """Numbers of unknowns by kind, the index, and how often each unknown must be differentiated."""
     layout, system = model.system.layout, model.system
-    kinds = {"kinematic (x, v, a)": layout.nk, "other": layout.ny, "charges": layout.nq, "functions of time": layout.nd, "tables": layout.nt}
+    kinds = {
+        "kinematic (x, v, a)": layout.nk,
+        "other": layout.ny,
+        "charges": layout.nq,
+        "functions of time": layout.nd,
+        "tables": layout.nt,
+    }
     lines = [
         counted(system.n, "unknown"),
         *columns((word, str(size)) for word, size in kinds.items()),
@@ -93,7 +112,9 @@ def show_structure(model: Model) -> str:
     except InputError as error:
         return "\n".join([*lines, "", "structurally singular:", str(error)])
     levels = [(name, str(int(d))) for name, d in zip(system.names, structure.dynamic.d)]
-    return "\n".join([*lines, "", f"index {structure.index}", "", "highest derivative needed, by unknown", *columns(levels)])
+    return "\n".join(
+        [*lines, "", f"index {structure.index}", "", "highest derivative needed, by unknown", *columns(levels)]
+    )
 
 
 # -------------------------------------------------------------------------------------------- kernels, system
@@ -108,7 +129,10 @@ def show_kernels(model: Model) -> str:
         operations = [f"{len(k.program.instructions)} operations" for k in (batch.kernels.residual, batch.jacobian)]
         rows.append((batch.form.name, *map(str, sizes), *operations))
     drives = [("functions of time", "elements", "operations", "")]
-    drives += [(_owner(d), str(d.n), str(len(d.kernel.program.instructions)), "table argument" if d.stage == 0 else "") for d in model.system.drives]
+    drives += [
+        (_owner(d), str(d.n), str(len(d.kernel.program.instructions)), "table argument" if d.stage == 0 else "")
+        for d in model.system.drives
+    ]
     return "\n".join([*columns(rows), *(["", *columns(drives)] if model.system.drives else [])])
 
 
@@ -121,37 +145,54 @@ def show_system(model: Model) -> str:
     """The unknowns of the modified nodal system with their typical sizes."""
     system = model.system
     head = [counted(system.n, "unknown"), f"{system.pattern.nnz} matrix entries ({_fill(system)})", ""]
-    unknowns = columns([(str(i + 1), name, f"~ {size:.3g}") for i, (name, size) in enumerate(zip(system.names, system.nominals))])
+    unknowns = columns(
+        [(str(i + 1), name, f"~ {size:.3g}") for i, (name, size) in enumerate(zip(system.names, system.nominals))]
+    )
     return "\n".join([*head, *unknowns, *_superelements(model)])
 
 
 def _superelements(model: Model) -> list[str]:
     """The decompositions that run lines ask for."""
     options = model.run_options()
-    named = next((option.superelements for option in options if isinstance(option, TransientOptions) and option.superelements), ())
+    named = next(
+        (option.superelements for option in options if isinstance(option, TransientOptions) and option.superelements),
+        (),
+    )
     return [*(_subnetworks(model, named) if named else []), *_tree_parts(model)]
 
 
 def _subnetworks(model: Model, named: Sequence[str]) -> list[str]:
-    """Subnetworks as superelements: what each keeps to itself, what it is inside of, and the unknowns outside that it meets."""
+    """Subnetworks as superelements: what each keeps to itself, what it is inside of, and the unknowns outside that it
+    meets."""
     system = model.system
     parts = parts_of(system, named)
     depth = [part.name.count(".") for part in parts]
     rows = []
     for k in sorted(range(len(parts)), key=lambda k: (parts[k].name.split("."), k)):
         part = parts[k]
-        nodes = dict.fromkeys(system.names[i].rsplit(".", 2 if system.names[i][-2:-1] == "." else 1)[0] for i in part.meets)
+        nodes = dict.fromkeys(
+            system.names[i].rsplit(".", 2 if system.names[i][-2:-1] == "." else 1)[0] for i in part.meets
+        )
         outside = ", ".join(nodes) or "nothing"
         rows.append((
-            "  " * (depth[k] - min(depth)) + part.name, counted(len(part.own), "unknown"), counted(len(part.meets), "unknown"), outside,
+            "  " * (depth[k] - min(depth)) + part.name, counted(len(part.own), "unknown"), counted(len(part.meets),
+            "unknown"), outside,
         ))  # fmt: skip
     left = system.n - sum(len(part.own) for part in parts)
-    title = f"{counted(len(parts), 'superelement')}: unknowns inside are eliminated first; the rest sees A_RR - A_RB A_BB^-1 A_BR on what it meets"
-    return ["", title, *columns([("element", "inside", "meets", "of"), *rows, ("the rest", counted(left, "unknown"), "", "")])]
+    title = (
+        f"{counted(len(parts), 'superelement')}: unknowns inside are eliminated first; the rest sees A_RR - A_RB "
+        "A_BB^-1 A_BR on what it meets"
+    )
+    return [
+        "",
+        title,
+        *columns([("element", "inside", "meets", "of"), *rows, ("the rest", counted(left, "unknown"), "", "")]),
+    ]
 
 
 def _tree_parts(model: Model) -> list[str]:
-    """How `run recursion(...)` cuts the bodies into superelements: what each hangs on, its bodies, its coordinates by what is known of them."""
+    """How `run recursion(...)` cuts the bodies into superelements: what each hangs on, its bodies, its coordinates by
+    what is known of them."""
     options = next((option for option in model.run_options() if isinstance(option, RecursionOptions)), None)
     if options is None:
         return []
@@ -166,12 +207,29 @@ def _tree_parts(model: Model) -> list[str]:
         depth.append(0 if part.parent is None else depth[part.parent] + 1)
         motions = int(found.motion[part.coordinates].sum())
         forces = len(part.coordinates) - motions
-        kind = "first kind" if motions and not forces else "second kind" if forces and not motions else "mixed" if motions else "rigid"
+        kind = (
+            "first kind"
+            if motions and not forces
+            else "second kind"
+            if forces and not motions
+            else "mixed"
+            if motions
+            else "rigid"
+        )
         inside = counted(len(part.coordinates), "coordinate") + (f", {motions} known" if motions and forces else "")
         rows.append(
-            ("  " * depth[-1] + f"E{number}", "ground" if part.parent is None else f"E{part.parent + 1}", ", ".join(part.bodies), inside, kind)
+            (
+                "  " * depth[-1] + f"E{number}",
+                "ground" if part.parent is None else f"E{part.parent + 1}",
+                ", ".join(part.bodies),
+                inside,
+                kind,
+            )
         )
-    title = f"{counted(len(parts), 'superelement')}: motion outward (V, V'), forces inward (F = K V' + p), coordinates eliminated inside"
+    title = (
+        f"{counted(len(parts), 'superelement')}: motion outward (V, V'), forces inward (F = K V' + p), coordinates "
+        "eliminated inside"
+    )
     return ["", title, *columns([("element", "hangs on", "bodies", "", ""), *rows])]
 
 
@@ -180,7 +238,8 @@ def _fill(system: Any) -> str:
 
 
 def show_pattern(model: Model) -> str:
-    """A picture of the step matrix: a row per equation, a column per unknown; squares of it, shaded by filling, for big systems."""
+    """A picture of the step matrix: a row per equation, a column per unknown; squares of it, shaded by filling, for big
+    systems."""
     system = model.system
     n, pattern = system.n, system.pattern
     rows, across = pattern.indices, np.repeat(np.arange(n), np.diff(pattern.indptr))
@@ -192,7 +251,12 @@ def show_pattern(model: Model) -> str:
         shades = " .:+#"
         picture = ["".join(shades[min(4, int(np.ceil(4 * c / side)))] for c in row) for row in cells]
         return "\n".join(
-            [title, f"a character stands for {side} x {side} entries: '.' a few, '#' {side} or more", "", *(f"  |{line}|" for line in picture)]
+            [
+                title,
+                f"a character stands for {side} x {side} entries: '.' a few, '#' {side} or more",
+                "",
+                *(f"  |{line}|" for line in picture),
+            ]
         )
     cells = np.zeros((n, n), int)
     cells[rows, across] = 1
@@ -200,12 +264,16 @@ def show_pattern(model: Model) -> str:
     tens = "".join(str(j // 10) if j % 10 == 0 else " " for j in range(1, n + 1))
     ones = "".join(str(j % 10) for j in range(1, n + 1))
     digits = [f"  {'':{width}s}     {line}".rstrip() for line in ([tens] if n > 9 else []) + [ones]]
-    picture = [f"  {name:{width}s} {i + 1:3d} {''.join('#' if c else '.' for c in cells[i])}" for i, name in enumerate(system.names)]
+    picture = [
+        f"  {name:{width}s} {i + 1:3d} {''.join('#' if c else '.' for c in cells[i])}"
+        for i, name in enumerate(system.names)
+    ]
     return "\n".join([title, "", *digits, *picture])
 
 
 _STAGES: dict[str, Callable[[Model], str]] = {
-    "syntax": show_syntax, "network": show_network, "structure": show_structure, "kernels": show_kernels, "system": show_system,
+    "syntax": show_syntax, "network": show_network, "structure": show_structure, "kernels": show_kernels,
+    "system": show_system,
     "pattern": show_pattern,
 }  # fmt: skip
 STAGES = tuple(_STAGES)

@@ -1,4 +1,5 @@
-"""What every state begins with: `netsim check --start` prints written value, default, computed value, and what changed it."""
+"""The start of every state: `netsim check --start` prints written value, default, computed value, and the reason of a
+change."""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ class State(NamedTuple):
 
     @property
     def changed(self) -> bool:
-        """Whether it does not begin as it was written or, unwritten, where it begins by default."""
+        """Whether the computed value differs from the written one, or from the default where none is written."""
         wanted = self.default if self.written is None else self.written
         return wanted is not None and abs(self.computed - wanted) > MOVED * max(1.0, abs(wanted))
 
@@ -49,31 +50,41 @@ def table(model: Model) -> str:
     rows: list[tuple[str, ...]] = [("state", "written", "default", "computed", "")]
     for state in states(model):
         shown = ["" if x is None else reading(x, state.unit) for x in (state.written, state.default, state.computed)]
-        rows.append(
-            (state.name, *shown, ("closed to the network" if state.written is not None else "changed by constraints") if state.changed else "")
-        )
+        rows.append((state.name, *shown, "changed by constraints" if state.changed else ""))
     return "\n".join(columns(rows, most=2000)) + "\n"
 
 
 def states(model: Model) -> list[State]:
-    """Positions and velocities of nodes, what charges are made of, and whatever else is written (joint coordinates, voltages of nodes).
+    """Positions and velocities of nodes, quantities of charges, other written starts (joint coordinates, voltages of
+    nodes).
 
-    Raises what the start of the first run raises."""
+    Raises the errors of the start of the first run."""
     start = next((getattr(option, "start", "") for option in model.run_options()), "")
     machine, _, g, _ = begun(model.machine, model.structure, start)
     written = [row for row in start_rows(machine.system, machine.values) if row.word == "start"]
-    of_slots = {(int(row.variables[0]), int(row.levels[0])): row for row in written if row.placed >= 0 and not isinstance(row.source, Turn)}
+    of_slots = {
+        (int(row.variables[0]), int(row.levels[0])): row
+        for row in written
+        if row.placed >= 0 and not isinstance(row.source, Turn)
+    }
     of_elements = {row.path: row for row in written if row.placed < 0}
-    found = [*_nodes(machine, g, of_slots, written), *_charges(machine, g, of_elements, 0.0 if start == "rest" else None)]
+    found = [
+        *_nodes(machine, g, of_slots, written),
+        *_charges(machine, g, of_elements, 0.0 if start == "rest" else None),
+    ]
     shown = {state.name for state in found}
-    return found + [_written(machine, row, g) for row in written if row.path not in shown and not isinstance(row.source, Turn)]
+    return found + [
+        _written(machine, row, g) for row in written if row.path not in shown and not isinstance(row.source, Turn)
+    ]
 
 
 def _written(machine: Machine, row: StartRow, g: Array) -> State:
     return State(row.path, row.unit, row.target, None, row.target + row.linearise(machine, g)[0])
 
 
-def _nodes(machine: Machine, g: Array, written: dict[tuple[int, int], StartRow], rows: list[StartRow]) -> Iterator[State]:
+def _nodes(
+    machine: Machine, g: Array, written: dict[tuple[int, int], StartRow], rows: list[StartRow]
+) -> Iterator[State]:
     system, layout = machine.system, machine.system.layout
     for i, (node, first) in enumerate(zip(system.network.nodes, system.numbering.first)):
         if not is_kinematic(node.domain):
@@ -86,11 +97,21 @@ def _nodes(machine: Machine, g: Array, written: dict[tuple[int, int], StartRow],
                     continue
                 unknown = int(first) + c
                 slot = int(layout.unknown(np.array([unknown]), level)[0])
-                quantity = quantities[list(node.domain.across).index(across)] if len(quantities) == len(node.domain.across) else None
+                quantity = (
+                    quantities[list(node.domain.across).index(across)]
+                    if len(quantities) == len(node.domain.across)
+                    else None
+                )
                 name = f"{node.name}.{quantity.name if quantity else names[0]}{suffix}"
                 row = written.get((unknown, level))
                 default = float(machine.g[slot])
-                yield State(name, (quantity.unit if quantity else "") or "", row.target if row else None, default, float(g[slot]))
+                yield State(
+                    name,
+                    (quantity.unit if quantity else "") or "",
+                    row.target if row else None,
+                    default,
+                    float(g[slot]),
+                )
             if level == 0 and frame >= 0:
                 yield _turn(machine, node.name, frame, g, rows)
 
@@ -99,12 +120,21 @@ def _turn(machine: Machine, name: str, frame: int, g: Array, rows: list[StartRow
     """A rotation by the angle by which it is turned from where it is drawn."""
     first = machine.system.layout.charts + 9 * frame
     drawn, now = (point[first : first + 9].reshape(3, 3) for point in (machine.g, g))
-    wanted = next((row.source.wanted for row in rows if isinstance(row.source, Turn) and row.source.frame == frame), None)
-    return State(f"{name}.R (turned by)", "rad", None if wanted is None else turn_between(wanted, drawn), 0.0, turn_between(now, drawn))
+    wanted = next(
+        (row.source.wanted for row in rows if isinstance(row.source, Turn) and row.source.frame == frame), None
+    )
+    return State(
+        f"{name}.R (turned by)",
+        "rad",
+        None if wanted is None else turn_between(wanted, drawn),
+        0.0,
+        turn_between(now, drawn),
+    )
 
 
 def _charges(machine: Machine, g: Array, written: dict[str, StartRow], default: float | None) -> Iterator[State]:
-    """What stands under der(), as what it is a function of: a capacitor's voltage, an inductor's current, a gate's three voltages."""
+    """What stands under der(), as what it is a function of: a capacitor's voltage, an inductor's current, a gate's
+    three voltages."""
     for batch in machine.system.batches:
         found = [name for k in range(batch.n_charges if batch.instances else 0) for name in behind(batch, k)]
         for quantity in () if found and _kinematic(batch) else dict.fromkeys(found):
@@ -119,11 +149,20 @@ def _charges(machine: Machine, g: Array, written: dict[str, StartRow], default: 
 
 
 def behind(batch: Batch, k: int) -> list[str]:
-    """The scalar reading of a form that charge k is a function of; else the voltages and own unknowns that it depends on."""
+    """The scalar reading of a form that charge k is a function of; else the voltages and own unknowns that it depends
+    on."""
     form = batch.form
     wanted = _symbols(form, form.charges[k])
-    scalars = {n: flatten(typed.value)[0] for n, typed in form.readings.items() if "." not in n and len(flatten(typed.value)) == 1}
-    whole = [n for n, value in scalars.items() if wanted and _symbols(form, value) == wanted and _function_of(form, form.charges[k], value)]
+    scalars = {
+        n: flatten(typed.value)[0]
+        for n, typed in form.readings.items()
+        if "." not in n and len(flatten(typed.value)) == 1
+    }
+    whole = [
+        n
+        for n, value in scalars.items()
+        if wanted and _symbols(form, value) == wanted and _function_of(form, form.charges[k], value)
+    ]
     if whole or not wanted:
         return whole[:1]
     definition = batch.instances[0].component.definition
@@ -149,7 +188,9 @@ def _function_of(form: Form, charge: Any, reading: Any) -> bool:
 
 def _symbols(form: Form, expression: Any) -> set[object]:
     own = {s.__hash__() for s in ca.symvar(ca.SX(expression))}
-    return {key for key, symbol in form.symbols.gathered.items() if key[0][0] not in CONSTANT and symbol.__hash__() in own}
+    return {
+        key for key, symbol in form.symbols.gathered.items() if key[0][0] not in CONSTANT and symbol.__hash__() in own
+    }
 
 
 def _kinematic(batch: Batch) -> bool:

@@ -1,4 +1,4 @@
-"""What `netsim run` says when it is done: the model, the effort, the last values, the energy account, the files."""
+"""The summary of `netsim run`: the model, the effort, the last values, the energy balance, the files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ ROUNDING = 1e-10
 def summary(model: Model, runs: Sequence[Samples], files: Sequence[Path]) -> str:
     """The text of it, ending with a newline."""
     network, system = model.network, model.system
-    parts = [f"{network.file}: {counted(len(network.instances), 'element')}, {counted(len(network.nodes), 'node')}, {counted(system.n, 'unknown')}"]
+    parts = [
+        f"{network.file}: {counted(len(network.instances), 'element')}, {counted(len(network.nodes), 'node')}, "
+        f"{counted(system.n, 'unknown')}"
+    ]
     for samples in runs:
         parts += _run(samples)
     return "\n".join([*parts, *(f"wrote {file}" for file in files)]) + "\n"
@@ -35,19 +38,28 @@ def summary(model: Model, runs: Sequence[Samples], files: Sequence[Path]) -> str
 def _run(samples: Samples) -> list[str]:
     given = samples.attributes
     name = f"{samples.name} = " if samples.name else ""
-    effort = [counted(int(given[key]), word) for key, word in (("steps", "step"), ("iterations", "Newton iteration")) if key in given]
+    effort = [
+        counted(int(given[key]), word)
+        for key, word in (("steps", "step"), ("iterations", "Newton iteration"))
+        if key in given
+    ]
     freedom = given.get("degrees_of_freedom")
     effort += [] if freedom is None else [f"{freedom} degree{'s' * (freedom != 1)} of freedom"]
     effort += [f"{given['cpu_seconds']:.2f} s CPU time"] if "cpu_seconds" in given else []
     head = f"{name}{given.get('analysis', 'run')}({given.get('method', '')}): {', '.join(effort)}"
     found = [given[key] for key in ("homotopy", "free") if given.get(key)] + _stability(given)
     lines = [head if samples.finished else f"{head}; not finished: {samples.message}"]
-    lines += [f"to close the start: {given['start_moves']}"] if given.get("start_moves") else []
+    lines += (
+        [f"the start was changed to meet the constraints: {given['start_moves']}"] if given.get("start_moves") else []
+    )
     lines += _events(given)
     if given.get("inconsistent_points"):
-        lines.append(f"as the method left them: {counted(int(given['inconsistent_points']), 'point')} that could not be made consistent")
+        lines.append(f"{counted(int(given['inconsistent_points']), 'point')} could not be made consistent")
     lines += (
-        [f"  mode {i + 1}: {reading(row[0], 'Hz')}, damping {row[1]:.3g}" for i, row in enumerate(samples.values[:, :2])]
+        [
+            f"  mode {i + 1}: {reading(row[0], 'Hz')}, damping {row[1]:.3g}"
+            for i, row in enumerate(samples.values[:, :2])
+        ]
         if samples.axis == "mode"
         else []
     )
@@ -76,7 +88,10 @@ def _stability(given: Mapping[str, Any]) -> list[str]:
         return []
     others = given.get("others", "")
     choose = ": a `guess` chooses among them" if given["stability"] == "unstable" and others else ""
-    return [f"a {given['stability']} equilibrium{choose}", *(f"another equilibrium: {other}" for other in others.split("; ") if other)]
+    return [
+        f"a {given['stability']} equilibrium{choose}",
+        *(f"another equilibrium: {other}" for other in others.split("; ") if other),
+    ]
 
 
 def _figure(figure: Figure) -> str:
@@ -85,7 +100,9 @@ def _figure(figure: Figure) -> str:
 
 
 def _last_values(samples: Samples) -> list[str]:
-    shown = columns((s.name, reading(float(x), s.unit)) for s, x in zip(samples.signals[:MOST_SIGNALS], samples.values[-1]))
+    shown = columns(
+        (s.name, reading(float(x), s.unit)) for s, x in zip(samples.signals[:MOST_SIGNALS], samples.values[-1])
+    )
     more = len(samples.signals) - MOST_SIGNALS
     return [*shown, f"  and {counted(more, 'more signal')}"] if more > 0 else shown
 
@@ -95,7 +112,8 @@ def _energy(samples: Samples) -> list[str]:
         return []
     smallest = ROUNDING * max(float(np.abs(samples.energy).max()), samples.attributes.get("turned_over", 0.0))
     stored, supplied, dissipated, missing = (
-        reading(float(e) if abs(e) > smallest else 0.0, "J") for e in (*samples.energy[-1], energy_balance(samples.energy))
+        reading(float(e) if abs(e) > smallest else 0.0, "J")
+        for e in (*samples.energy[-1], energy_balance(samples.energy))
     )
     if len(samples.energy) == 1:
         return [f"energy: stored {stored}"]

@@ -1,4 +1,5 @@
-"""What components assert of their quantities (`assert level >= 0 m "the tank is empty"`): judged at the samples of a run, told among its notes.
+"""What components assert of their quantities (`assert level >= 0 m "the tank is empty"`): judged at the samples of a
+run, told among its notes.
 
 Asserts that read parameters alone are judged before the run (netsim.network.values).
 """
@@ -42,7 +43,8 @@ def claims(network: Network) -> Iterator[Claim]:
 
 
 def _signal(network: Network, instance: Instance, name: Name) -> Name | None:
-    """The signal behind a name in a component's text: of a terminal's node, or of the instance; None for what is zero at the ground."""
+    """The signal behind a name in a component's text: of a terminal's node, or of the instance; None for what is zero
+    at the ground."""
     first, *rest = (part.text for part in name.parts)
     owner = instance.name
     if first in instance.component.terminals:
@@ -59,7 +61,10 @@ def _signal(network: Network, instance: Instance, name: Name) -> Name | None:
 
 def signals_judged(network: Network) -> list[Name]:
     """The signals that measures and asserts read, those of the netlist and those of components."""
-    return [*signals_measured(network), *(signal for claim in claims(network) for signal in claim.signals.values() if signal is not None)]
+    return [
+        *signals_measured(network),
+        *(signal for claim in claims(network) for signal in claim.signals.values() if signal is not None),
+    ]
 
 
 def with_claims(machine: Machine, samples: Samples) -> Samples:
@@ -80,7 +85,9 @@ def broken_claims(machine: Machine, samples: Samples) -> list[str]:
         holds = np.asarray(evaluate(claim.text.condition, _scope(claim, finder, values)).value, bool)
         if not holds.all():
             first = samples.time[int(np.argmin(holds))]
-            told.append(f"{claim.instance.component.name} '{claim.instance.name}' at t = {first:.6g} s: {claim.text.sentence}")
+            told.append(
+                f"{claim.instance.component.name} '{claim.instance.name}' at t = {first:.6g} s: {claim.text.sentence}"
+            )
     more = len(told) - MOST_TOLD
     return [*told[:MOST_TOLD], f"and {more} more elements"] if more > 1 else told
 

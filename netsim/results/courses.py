@@ -33,7 +33,10 @@ class Course:
 def largest(course: Course) -> tuple[float, float]:
     """(value, instant) of the maximum: that of the parabola through the largest point and its neighbours."""
     i = int(np.argmax(course.series))
-    if 0 < i < len(course.time) - 1 and 0.2 < (course.time[i + 1] - course.time[i]) / max(course.time[i] - course.time[i - 1], TINY) < 5.0:
+    if (
+        0 < i < len(course.time) - 1
+        and 0.2 < (course.time[i + 1] - course.time[i]) / max(course.time[i] - course.time[i - 1], TINY) < 5.0
+    ):
         (a, b, c), (ya, yb, yc) = course.time[i - 1 : i + 2], course.series[i - 1 : i + 2]
         left, right = (yb - ya) / (b - a), (yc - yb) / (c - b)
         bend = (right - left) / (c - a)

@@ -21,7 +21,9 @@ def series_of_run(call: Any, samples: Samples | None) -> Any:
         x = samples.series(signal)
     except KeyError:
         hint = nearest(signal, [s.name for s in samples.signals]) or "add it to a save line"
-        raise InputError(Problem("E244", f"that run saved no '{signal}'", call.call.span, hint=hint)) from None
+        raise InputError(
+            Problem("E244", f"the earlier run did not save '{signal}'", call.call.span, hint=hint)
+        ) from None
     if signal in samples.rates:
         return samples.time, x, *samples.rates[signal]
     spline = CubicSpline(samples.time, x)

@@ -1,7 +1,7 @@
 """Samples -> xarray.Dataset -> files (.csv, .nc) and back.
 
-A file is written beside its place under a temporary name and then renamed: nobody ever finds half a result under the real name.
-A result that ends early says so, in the data set's attributes and in the file.
+A file is written beside its place under a temporary name and then renamed: nobody ever finds half a result under the
+real name. A result that ends early says so, in the data set's attributes and in the file.
 """
 
 from __future__ import annotations
@@ -24,16 +24,20 @@ FORMATS = (".csv", ".nc")
 ENERGIES = ("energy.stored", "energy.supplied", "energy.dissipated")
 KINETIC = "energy.kinetic"
 _DOCS = ("energy stored in the network", "energy supplied since the start", "energy dissipated since the start")
-_AXES = {"time": {"units": "s", "long_name": "time"}, "mode": {"units": "1", "long_name": "number of the mode, slowest first"}}
+_AXES = {
+    "time": {"units": "s", "long_name": "time"},
+    "mode": {"units": "1", "long_name": "number of the mode, slowest first"},
+}
 _PARTIAL, _EVENT, _WARNING = "# partial result: ", "# event: ", "# warning: "
 _SLASH = "\u2215"  # NetCDF reads '/' in a name as a group: files carry the division slash instead
 
 
 def dataset(samples: Samples, aloud: bool = False) -> Any:
-    """The samples as an `xarray.Dataset` over `time`: a variable per signal (attributes `units`, `long_name`), the energy account
-    (J, `energy.stored` ...) and, as attributes, netlist, options, statistics, `finished`, `message`, `energy_balance` (J), what was measured
-    (`measure.NAME` in the SI unit `measure.NAME.units`), what assertions said (`broken`) and why the result may be less right than the run was asked
-    for (`warnings`, one a line; `aloud`: a `RuntimeWarning` each as well)."""
+    """The samples as an `xarray.Dataset` over `time`: a variable per signal (attributes `units`, `long_name`), the
+    energy account (J, `energy.stored` ...) and, as attributes, netlist, options, statistics, `finished`, `message`,
+    `energy_balance` (J), what was measured (`measure.NAME` in the SI unit `measure.NAME.units`), what assertions said
+    (`broken`) and why the result may be less right than the run was asked for (`warnings`, one a line; `aloud`: a
+    `RuntimeWarning` each as well)."""
     import xarray
 
     axis = samples.axis
@@ -44,10 +48,17 @@ def dataset(samples: Samples, aloud: bool = False) -> Any:
     for name, series, doc in account:
         columns[name if name not in columns else f"{name} (network)"] = _variable(series, "J", doc)
     attributes = {name: _plain(value) for name, value in samples.attributes.items()}
-    attributes |= {"name": samples.name, "finished": samples.finished, "message": samples.message, "energy_balance": energy_balance(samples.energy)}
+    attributes |= {
+        "name": samples.name,
+        "finished": samples.finished,
+        "message": samples.message,
+        "energy_balance": energy_balance(samples.energy),
+    }
     for figure in samples.figures:
         attributes |= {f"measure.{figure.name}": figure.value, f"measure.{figure.name}.units": figure.unit or "1"}
-    attributes["warnings"] = "\n".join(f"{problem.code} {problem.message}: {problem.hint}" for problem in samples.warnings)
+    attributes["warnings"] = "\n".join(
+        f"{problem.code} {problem.message}: {problem.hint}" for problem in samples.warnings
+    )
     for line in attributes["warnings"].splitlines() if aloud else ():
         warnings.warn(line, RuntimeWarning, stacklevel=3)
     if samples.broken:
@@ -56,7 +67,8 @@ def dataset(samples: Samples, aloud: bool = False) -> Any:
 
 
 def energy_balance(energy: np.ndarray) -> float:
-    """What the account (nt, 3) misses at its end, in J: what was supplied less what was dissipated and what is stored more than at the start."""
+    """What the account (nt, 3) misses at its end, in J: what was supplied less what was dissipated and what is stored
+    more than at the start."""
     if not len(energy):
         return 0.0
     stored, supplied, dissipated = energy[-1] - energy[0]
@@ -80,17 +92,20 @@ def _plain(value: Any) -> Any:
 
 
 def check_target(path: Path | str) -> Path:
-    """The path, if results can be written there; raises `InputError` for an unknown format or a place that cannot be written.
+    """The path, if results can be written there; raises `InputError` for an unknown format or a place that cannot be
+    written.
 
     Worth asking before a long calculation, not after it.
     """
     path = Path(path)
     if path.suffix not in FORMATS:
         hint = nearest(path.suffix, FORMATS) or f"the formats are {', '.join(FORMATS)}"
-        what = f"the format '{path.suffix}' of '{path}' is not known" if path.suffix else f"'{path}' has no extension to tell its format"
+        unknown = f"the format '{path.suffix}' of '{path}' is unknown"
+        what = unknown if path.suffix else f"the format of '{path}' is unknown: it has no extension"
         raise InputError(Problem("E430", what, hint=hint))
     if path.suffix == ".nc" and importlib.util.find_spec("h5py") is None:
-        raise InputError(Problem("E435", f"writing '{path}' needs the package h5py", hint="pip install h5py, or write a .csv"))
+        hint = "install it (pip install h5py), or write a .csv file"
+        raise InputError(Problem("E435", f"writing '{path}' needs the package h5py", hint=hint))
     return writable(path)
 
 
@@ -99,14 +114,16 @@ def writable(path: Path) -> Path:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as wrong:
-        raise InputError(Problem("E431", f"cannot make the folder '{path.parent}': {wrong.strerror}")) from None
+        raise InputError(Problem("E431", f"the folder '{path.parent}' cannot be created: {wrong.strerror}")) from None
     if path.is_dir() or not os.access(path.parent, os.W_OK | os.X_OK):
-        raise InputError(Problem("E431", f"cannot write '{path}': " + ("it is a folder" if path.is_dir() else f"'{path.parent}' is read-only")))
+        reason = "it is a folder" if path.is_dir() else f"'{path.parent}' is read-only"
+        raise InputError(Problem("E431", f"'{path}' cannot be written: {reason}"))
     return path
 
 
 def write(results: Any, path: Path | str) -> list[Path]:
-    """Write samples or data sets, one or several, and return the files: `.nc` holds several as groups, `.csv` makes one file NAME-RUN.csv each.
+    """Write samples or data sets, one or several, and return the files: `.nc` holds several as groups, `.csv` makes one
+    file NAME-RUN.csv each.
 
     Raises `InputError` for an unknown format or a place that cannot be written.
     """
@@ -122,7 +139,8 @@ def write(results: Any, path: Path | str) -> list[Path]:
 
 
 def named_runs(results: Any) -> dict[str, Any]:
-    """Data sets by the name of their run; 'run1', 'run2' ... where it has none, and a number behind names that are taken."""
+    """Data sets by the name of their run; 'run1', 'run2' ... where it has none, and a number behind names that are
+    taken."""
     given = list(results) if isinstance(results, Sequence) else [results]
     found: dict[str, Any] = {}
     for i, each in enumerate(given):
@@ -133,13 +151,14 @@ def named_runs(results: Any) -> dict[str, Any]:
 
 
 def written(path: Path, write_to: Callable[[Path], Any]) -> Path:
-    """Let `write_to` fill a temporary file of the same extension, then give it its name; nothing is left behind on failure."""
+    """Let `write_to` fill a temporary file of the same extension, then give it its name; nothing is left behind on
+    failure."""
     temporary = path.with_name(f".{path.stem}-{os.getpid()}{path.suffix}")
     try:
         write_to(temporary)
         os.replace(temporary, path)
     except OSError as wrong:
-        raise InputError(Problem("E431", f"cannot write '{path}': {wrong.strerror or wrong}")) from None
+        raise InputError(Problem("E431", f"'{path}' cannot be written: {wrong.strerror or wrong}")) from None
     finally:
         temporary.unlink(missing_ok=True)
     return path
@@ -159,7 +178,9 @@ def _write_csv(data: Any, path: Path) -> None:
         for line in str(data.attrs.get("warnings", "")).splitlines():
             stream.write(f"{_WARNING}{line}\n")
         if not data.attrs.get("finished", True):
-            stream.write(_PARTIAL + (str(data.attrs.get("message", "")).replace("\n", " ") or "the run did not finish") + "\n")
+            stream.write(
+                _PARTIAL + (str(data.attrs.get("message", "")).replace("\n", " ") or "the run did not finish") + "\n"
+            )
 
 
 def _is_energy(name: str) -> bool:
@@ -191,14 +212,15 @@ def read(path: Path | str) -> Any:
     """
     path = Path(path)
     if path.suffix not in FORMATS:
-        raise InputError(Problem("E430", f"the format '{path.suffix}' of '{path}' is not known", hint=f"the formats are {', '.join(FORMATS)}"))
+        message = f"the format '{path.suffix}' of '{path}' is unknown"
+        raise InputError(Problem("E430", message, hint=f"the formats are {', '.join(FORMATS)}"))
     if not path.is_file():
         near = nearest(path.name, [p.name for p in path.parent.glob(f"*{path.suffix}")]) if path.parent.is_dir() else ""
         raise InputError(Problem("E432", f"there is no file '{path}'", hint=near))
     try:
         return _read_csv(path) if path.suffix == ".csv" else _read_netcdf(path)
     except (OSError, ValueError, StopIteration) as wrong:
-        raise InputError(Problem("E432", f"'{path}' is not a result that can be read: {wrong}")) from None
+        raise InputError(Problem("E432", f"'{path}' is not a result file: {wrong}")) from None
 
 
 def _read_csv(path: Path) -> Any:

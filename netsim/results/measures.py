@@ -3,8 +3,8 @@
     measure rise = when(out.v > 0.9 V) - when(out.v > 0.1 V)
     assert  max(abs(a.x)) < 1 mm "the mass hits the wall"
 
-A figure is one number. Functions of a signal look at the whole run, or at the span that `from` and `to` leave; `when` gives the instant at which a
-comparison comes true (`>` on the way up, `<` on the way down, `==` either way).
+A figure is one number. Functions of a signal look at the whole run, or at the span that `from` and `to` leave; `when`
+gives the instant at which a comparison comes true (`>` on the way up, `<` on the way down, `==` either way).
 """
 
 from __future__ import annotations
@@ -62,9 +62,12 @@ class Record:
         return Scope(resolve, {name: partial(take, self) for name, take in TAKES.items()})
 
     def figure(self, statement: Measure) -> Typed:
-        """The value of a measure, found once. Raises `InputError` for what it says, `SimulationError` where the result has no such thing."""
+        """The value of a measure, found once. Raises `InputError` for what it says, `SimulationError` where the result
+        has no such thing."""
         if statement.name not in self.known:
-            self.known[statement.name] = InputError(Problem("E233", f"'{statement.name}' depends on itself", statement.span))
+            self.known[statement.name] = InputError(
+                Problem("E233", f"'{statement.name}' depends on itself", statement.span)
+            )
             try:
                 self.known[statement.name] = number_of(statement.value, self.scope())
             except NetsimError as wrong:
@@ -79,10 +82,11 @@ def number_of(expr: Expr, scope: Scope) -> Typed:
     """The value of an expression that must be one number."""
     found = evaluate(expr, scope)
     if isinstance(found.value, tuple):
-        raise InputError(Problem("E204", "a figure is one number, this is a vector", expr.span, hint="take a component, or norm()"))
+        message = "a measured value must be one number, this is a vector"
+        raise InputError(Problem("E204", message, expr.span, hint="take a component, or norm()"))
     if np.ndim(found.value):
-        hint = "say what of it: max(x), mean(x), final(x), at(x, 1 s), when(x > 0)"
-        raise InputError(Problem("E249", "this is a whole course over time, not one number", expr.span, hint=hint))
+        hint = "take one value of it: max(x), mean(x), final(x), at(x, 1 s), when(x > 0)"
+        raise InputError(Problem("E249", "this is a whole trajectory over time, not one number", expr.span, hint=hint))
     return Typed(float(found.value), found.dimension)
 
 
@@ -116,7 +120,8 @@ def _at(record: Record, call: Call, scope: Scope) -> Typed:
 
 
 def _slope(record: Record, call: Call, scope: Scope) -> Typed:
-    """The rate of a signal at an instant: of the parabola through three points around it, an interval apart from one another."""
+    """The rate of a signal at an instant: of the parabola through three points around it, an interval apart from one
+    another."""
     course, dimension = _course(call, record, scope, 2, ())
     t, span = _instant(call.arguments[1], record, scope), record.fine.time
     i = int(np.clip(np.searchsorted(span, t), 1, len(span) - 2))
@@ -137,7 +142,8 @@ def _instant(expr: Expr, record: Record, scope: Scope) -> float:
 def _within(t: float, record: Record, span: Span) -> None:
     first, last = record.time[0], record.time[-1]
     if not first - 1e-9 * abs(last) <= t <= last * (1 + 1e-9):
-        raise SimulationError(Problem(MISSING, f"t = {t:g} s lies outside of the run, which goes from {first:g} s to {last:g} s", span))
+        message = f"t = {t:g} s is outside the run, which goes from {first:g} s to {last:g} s"
+        raise SimulationError(Problem(MISSING, message, span))
 
 
 # ------------------------------------------------------------------------------------------------- instants
@@ -148,16 +154,27 @@ def _when(record: Record, call: Call, scope: Scope) -> Typed:
     allowed = ("n", "from", "to")
     comparison = call.arguments[0] if len(call.arguments) == 1 else None
     if not isinstance(comparison, Binary) or comparison.op not in ("<", "<=", ">", ">=", "=="):
-        raise InputError(Problem("E207", "when() takes one comparison", call.span, hint="when(out.v > 0.9 V), or == for either direction"))
+        hint = "such as when(out.v > 0.9 V); == finds crossings in both directions"
+        raise InputError(Problem("E207", "when() takes one comparison", call.span, hint=hint))
     difference = Binary("-", comparison.left, comparison.right, span=comparison.span)
     course, _ = _course(Call("when", (difference,), call.keywords, span=call.span), record, scope, 1, allowed)
     n = next((round(number_of(value, scope).value) for word, value in call.keywords if word == "n"), 1)
     found = crossings(course, comparison.op)
     if not n or abs(n) > len(found):
-        times = "never" if not len(found) else f"only {len(found)} time{'s' if len(found) > 1 else ''}"
-        begun = {"<": course.series[0] < 0, "<=": course.series[0] <= 0, ">": course.series[0] > 0, ">=": course.series[0] >= 0}
-        hint = "it holds from the beginning" if not len(found) and begun.get(comparison.op) else ""
-        raise SimulationError(Problem(MISSING, f"this comes true {times}" + ("" if abs(n) == 1 else f", not {abs(n)}"), comparison.span, hint=hint))
+        times = (
+            f"becomes true only {len(found)} time{'s' if len(found) > 1 else ''}"
+            if len(found)
+            else "never becomes true"
+        )
+        begun = {
+            "<": course.series[0] < 0,
+            "<=": course.series[0] <= 0,
+            ">": course.series[0] > 0,
+            ">=": course.series[0] >= 0,
+        }
+        hint = "it is true from the beginning" if not len(found) and begun.get(comparison.op) else ""
+        message = f"this comparison {times}" + ("" if abs(n) == 1 else f", not {abs(n)}")
+        raise SimulationError(Problem(MISSING, message, comparison.span, hint=hint))
     return Typed(float(found[n - 1 if n > 0 else n]), SECOND)
 
 
@@ -170,7 +187,9 @@ def _period(record: Record, call: Call, scope: Scope) -> Typed:
     level = given.value if given else (largest(course)[0] - largest(negative(course))[0]) / 2
     found = crossings(Course(course.time, course.series - level), ">")
     if len(found) < 2:
-        raise SimulationError(Problem(MISSING, f"this has no whole period: it rises through {level:.6g} {len(found)} times", call.span))
+        count = f"{len(found)} time{'s' * (len(found) != 1)}"
+        message = f"this signal has no whole period: it rises through {level:.6g} only {count}"
+        raise SimulationError(Problem(MISSING, message, call.span))
     return Typed(float(found[-1] - found[0]) / (len(found) - 1), SECOND)
 
 
@@ -178,19 +197,21 @@ def _frequency(record: Record, call: Call, scope: Scope) -> Typed:
     return Typed(1 / _period(record, call, scope).value, NO_DIMENSION / SECOND)
 
 
-def _course(call: Call, record: Record, scope: Scope, arguments: int, words: Sequence[str]) -> tuple[Course, Dimension | None]:
+def _course(
+    call: Call, record: Record, scope: Scope, arguments: int, words: Sequence[str]
+) -> tuple[Course, Dimension | None]:
     """The first argument of a call over the span that `from` and `to` leave, and its dimension."""
     if len(call.arguments) != arguments:
         takes = "one argument, a signal" if arguments == 1 else "a signal and an instant"
         raise InputError(Problem("E207", f"{call.function}() takes {takes}", call.span))
     for word, value in call.keywords:
         if word not in words:
-            hint = f"it takes {', '.join(words) or 'none by name'}"
+            hint = f"its named arguments are {', '.join(words)}" if words else "it has no named arguments"
             raise InputError(Problem("E207", f"{call.function}() has no argument '{word}'", value.span, hint=hint))
     fine = record.fine
     found = evaluate(call.arguments[0], fine.scope())
     if isinstance(found.value, tuple):
-        message = f"{call.function}() looks at one number over time, this is a vector"
+        message = f"{call.function}() takes a signal of one number, this is a vector"
         raise InputError(Problem("E204", message, call.span, hint="take a component, or norm()"))
     series = np.broadcast_to(np.asarray(found.value, float), fine.time.shape)
     ends = {word: _instant(value, record, scope) for word, value in call.keywords if word in ("from", "to")}
@@ -198,7 +219,7 @@ def _course(call: Call, record: Record, scope: Scope, arguments: int, words: Seq
         return Course(fine.time, series), found.dimension
     first, last = ends.get("from", float(fine.time[0])), ends.get("to", float(fine.time[-1]))
     if not first < last:
-        raise InputError(Problem("E207", f"the span from {first:g} s to {last:g} s is empty", call.span))
+        raise InputError(Problem("E207", f"the interval from {first:g} s to {last:g} s is empty", call.span))
     inside = fine.time[(fine.time > first) & (fine.time < last)]
     axis = refined(np.concatenate([[first], inside, [last]]))
     return Course(axis, between(fine.time, series, axis)), found.dimension
@@ -225,9 +246,11 @@ def signals_measured(network: Network) -> list[Name]:
 
 
 def measured(machine: Machine, samples: Samples) -> tuple[tuple[Figure, ...], tuple[Problem, ...]]:
-    """The figures of a run, and what is wrong with it: measures that are not found (E510), assertions that do not hold (E511).
+    """The figures of a run, and what is wrong with it: measures that are not found (E510), assertions that do not hold
+    (E511).
 
-    `samples` hold the signals of `signals_measured`, saved or unseen. Raises `InputError` where a statement means nothing.
+    `samples` hold the signals of `signals_measured`, saved or unseen. Raises `InputError` where a statement means
+    nothing.
     """
     network = machine.system.network
     saved = {signal.name: samples.values[:, j] for j, signal in enumerate(samples.signals)}
@@ -235,7 +258,8 @@ def measured(machine: Machine, samples: Samples) -> tuple[tuple[Figure, ...], tu
 
 
 def check_measures(machine: Machine, network: Network) -> None:
-    """Try measures and assertions on made-up signals. Raises `InputError` for what they say wrong; what is not found means nothing here."""
+    """Try measures and assertions on made-up signals. Raises `InputError` for what they say wrong; what is not found
+    means nothing here."""
     if network.measures or network.asserts:
         time = np.linspace(0.0, 1.0, 3)
         names = [entry.signal.name for entry, _ in _entries(machine, network)]
@@ -251,14 +275,23 @@ def _taken(
     machine: Machine, network: Network, time: Array, values: Mapping[str, Array], trace: Trace | None = None
 ) -> tuple[tuple[Figure, ...], tuple[Problem, ...]]:
     dimensions = {entry.signal.name: dimension for entry, dimension in _entries(machine, network)}
-    record = Record(time, {name: values[name] for name in dimensions}, dimensions, machine.values.scope(network.top), network, trace=trace)
+    record = Record(
+        time,
+        {name: values[name] for name in dimensions},
+        dimensions,
+        machine.values.scope(network.top),
+        network,
+        trace=trace,
+    )
     figures, wrong, mistakes = [], dict[Problem, None](), list[Problem]()
     with np.errstate(all="ignore"):
         for statement in (*network.measures, *network.asserts):
             try:
                 if isinstance(statement, Measure):
                     found = record.figure(statement)
-                    figures.append(Figure(statement.name, found.value, unit_of(found.dimension or NO_DIMENSION), statement.doc))
+                    figures.append(
+                        Figure(statement.name, found.value, unit_of(found.dimension or NO_DIMENSION), statement.doc)
+                    )
                 elif isinstance(statement, Assert) and (problem := _broken(statement, record)):
                     wrong[problem] = None
             except SimulationError as missing:
@@ -273,7 +306,8 @@ def _taken(
 
 
 def _broken(statement: Assert, record: Record) -> Problem | None:
-    """What an assertion has to say of a result: nothing where it holds, at every sample where it speaks of a whole course."""
+    """The problem of an assertion that does not hold (at every sample if it contains trajectories); None if it
+    holds."""
     scope, condition = record.scope(), statement.condition
     truth = np.asarray(evaluate(condition, scope).value, bool)
     if truth.all():
@@ -283,5 +317,7 @@ def _broken(statement: Assert, record: Record) -> Problem | None:
     if isinstance(condition, Binary) and not truth.ndim:
         left, right = (evaluate(side, scope) for side in (condition.left, condition.right))
         unit = unit_of(left.dimension or right.dimension or NO_DIMENSION)
-        hint = f"the left side is {float(left.value):.6g} {unit}, the right {float(right.value):.6g} {unit}".rstrip()
-    return Problem(BROKEN, (statement.sentence or "this does not hold") + where, condition.span, hint=hint)
+        hint = (
+            f"the left side is {float(left.value):.6g} {unit}, the right side {float(right.value):.6g} {unit}".rstrip()
+        )
+    return Problem(BROKEN, (statement.sentence or "this assertion does not hold") + where, condition.span, hint=hint)

@@ -11,7 +11,8 @@ Report = Callable[[float, float, int], None]
 
 @contextmanager
 def progress_on(stream: TextIO) -> Iterator[Report | None]:
-    """A callback (fraction, time in s, steps) that draws on a terminal while the block lasts; None where `stream` is no terminal."""
+    """A callback (fraction, time in s, steps) that draws on a terminal while the block lasts; None where `stream` is no
+    terminal."""
     if not stream.isatty():
         yield None
         return
@@ -19,7 +20,13 @@ def progress_on(stream: TextIO) -> Iterator[Report | None]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-    shown = (TextColumn("{task.fields[at]}"), BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[speed]}"), TimeRemainingColumn())
+    shown = (
+        TextColumn("{task.fields[at]}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[speed]}"),
+        TimeRemainingColumn(),
+    )
     with Progress(*shown, console=Console(file=stream), transient=True) as bar:
         first = bar.add_task("", total=None, at="preparing", speed="")
 
@@ -47,6 +54,11 @@ def _reporter(bar: Any, first: Any) -> Report:
             last["task"] = bar.add_task("", total=1.0, at="t = 0 s", speed="")
         last["fraction"] = fraction
         elapsed = next(t.elapsed for t in bar.tasks if t.id == last["task"])
-        bar.update(last["task"], completed=fraction, at=f"t = {time:.4g} s", speed=f"{steps / elapsed:,.0f} steps/s" if elapsed else "")
+        bar.update(
+            last["task"],
+            completed=fraction,
+            at=f"t = {time:.4g} s",
+            speed=f"{steps / elapsed:,.0f} steps/s" if elapsed else "",
+        )
 
     return report

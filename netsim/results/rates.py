@@ -1,4 +1,5 @@
-"""Velocity and acceleration of saved positions, exact wherever they can be: what a later run reads as a table should lose nothing."""
+"""Velocity and acceleration of saved positions, exact wherever they can be: what a later run reads as a table should
+lose nothing."""
 
 from __future__ import annotations
 
@@ -32,11 +33,13 @@ def _own_unknown(entry: Entry) -> int | None:
     return int(entry.batch.columns(keys[0])[entry.position]) if keys else None
 
 
-def add_rates(machine: Machine, selection: Selection, signals: Iterable[Name], solved: Container[int] = ()) -> dict[str, tuple[str, str]]:
+def add_rates(
+    machine: Machine, selection: Selection, signals: Iterable[Name], solved: Container[int] = ()
+) -> dict[str, tuple[str, str]]:
     """Sample velocity and acceleration beside each of these signals: name -> names of the two hidden signals.
 
-    Positions of nodes have them in g, and so have unknowns that are `solved` with their rates; readings that depend on positions alone are
-    differentiated exactly. What else there is, is left to a spline.
+    Positions of nodes have them in g, and so have unknowns that are `solved` with their rates; readings that depend on
+    positions alone are differentiated exactly. What else there is, is left to a spline.
     """
     finder, found = Finder(machine), {}
     for name in signals:
@@ -61,17 +64,27 @@ def _rate_entries(machine: Machine, entry: Entry, solved: Container[int]) -> lis
     if entry.batch is None or not _add_reading_rates(entry.batch, *entry.reading):
         return []
     reading, index = entry.reading
-    return [Entry(Signal(name), -1, entry.batch, entry.position, (f"{reading} rate {k + 1}", index)) for k, name in enumerate(names)]
+    return [
+        Entry(Signal(name), -1, entry.batch, entry.position, (f"{reading} rate {k + 1}", index))
+        for k, name in enumerate(names)
+    ]
 
 
 def _add_reading_rates(batch: Batch, reading: str, index: int) -> bool:
-    """Give the form readings `NAME rate 1` and `NAME rate 2`; False where the reading depends on more than positions, parameters and time."""
+    """Give the form readings `NAME rate 1` and `NAME rate 2`; False where the reading depends on more than positions,
+    parameters and time."""
     form = batch.form
     if f"{reading} rate 1" in form.readings:
         return True
     scalars = [ca.SX(s) for s in flatten(form.readings[reading].value)]
-    read = [(key, level) for (key, level), symbol in form.symbols.gathered.items() if any(ca.depends_on(s, symbol) for s in scalars)]
-    if any(key[0] not in CONSTANT and not (batch.kernels.kinematic.get(key, False) and level == 0) for key, level in read):
+    read = [
+        (key, level)
+        for (key, level), symbol in form.symbols.gathered.items()
+        if any(ca.depends_on(s, symbol) for s in scalars)
+    ]
+    if any(
+        key[0] not in CONSTANT and not (batch.kernels.kinematic.get(key, False) and level == 0) for key, level in read
+    ):
         return False
     first = [form.symbols.rate(s) for s in scalars]
     second = [form.symbols.rate(s) for s in first]

@@ -32,7 +32,8 @@ class Figure:
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """Signals at the nodes of every step, (steps, nodes): integrals and extremes of the polynomials through these are those of the run itself."""
+    """Signals at the nodes of every step, (steps, nodes): integrals and extremes of the polynomials through these are
+    those of the run itself."""
 
     time: np.ndarray
     values: Mapping[str, np.ndarray]
@@ -40,7 +41,8 @@ class Trace:
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """values[i, j] is signal j at time[i], in SI; energy[i] is stored, supplied since the start, dissipated since the start (J).
+    """values[i, j] is signal j at time[i], in SI; energy[i] is stored, supplied since the start, dissipated since the
+    start (J).
 
     What `axis` calls "mode" counts modes from 1 instead of seconds, and has no energy."""
 
@@ -67,7 +69,8 @@ class Samples:
     figures: tuple[Figure, ...] = ()
     """What `measure` lines found."""
     broken: tuple[Problem, ...] = ()
-    """Measures that are not to be found in the result, assertions that do not hold, an energy account that does not close."""
+    """Measures that are not to be found in the result, assertions that do not hold, an energy account that does not
+    close."""
     warnings: tuple[Problem, ...] = ()
     """Why the result may be less right than the run was asked for (netsim.simulate.judging)."""
 

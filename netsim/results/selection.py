@@ -57,7 +57,8 @@ class Selection:
     def signals(
         self, values: Mapping[str, Array], time: Array, parameters: Scope, top: Frame, trace: Trace | None = None
     ) -> dict[str, tuple[Array, Signal]]:
-        """What is saved, by name: sampled signals, then expressions of them; integrals follow the trace, where there is one."""
+        """What is saved, by name: sampled signals, then expressions of them; integrals follow the trace, where there is
+        one."""
         sampled = {name: (values[name], self.entries[name].signal) for name in self.shown}
         return sampled | computed(self.expressions, self.dimensions, values, time, parameters, top, trace)
 
@@ -74,8 +75,9 @@ class Finder:
     def entries(self, name: Name) -> list[tuple[Entry, Dimension]]:
         texts = [p.text for p in name.parts]
         if texts == ["*"]:
-            hint = "without any save line all quantities of the top level are saved"
-            raise InputError(Problem("E206", "a lone '*' names nothing: it stands behind a node or an element, such as m1.*", name.span, hint=hint))
+            hint = "write the name of a node or an element before it, such as m1.*; "
+            hint += "without a save line all quantities of the top level are saved"
+            raise InputError(Problem("E206", "a lone '*' names no quantity", name.span, hint=hint))
         if texts[-1] == "*":
             return self.every(Name(name.parts[:-1], span=name.span))
         path = name_text(name, self.top)
@@ -84,7 +86,8 @@ class Finder:
         found = find_signal(name, self.top, self.network, self.nodes, self.instances, form_of)
         if found is None:
             known = [*self.nodes, *self.instances]
-            raise InputError(Problem("E206", f"nothing is called '{path}' here", name.span, hint=nearest(path, known) or nearest(texts[0], known)))
+            hint = nearest(path, known) or nearest(texts[0], known)
+            raise InputError(Problem("E206", f"nothing is called '{path}' here", name.span, hint=hint))
         whole = self.node(found) if isinstance(found, NodeSignal) else self.reading(found)
         return [whole[i] for i in picked(found, len(whole))]
 
@@ -96,7 +99,10 @@ class Finder:
         if signal.turns and signal.role == "integral":
             frame = GROUND if signal.node == GROUND else int(self.system.numbering.frame[signal.node])
             slots = [int(layout.chart(np.array([frame]), k)[0]) for k in range(9)]
-            return [(Entry(Signal(base + suffix), slot), signal.dimension) for slot, suffix in zip(slots, suffixes(signal.sizes))]
+            return [
+                (Entry(Signal(base + suffix), slot), signal.dimension)
+                for slot, suffix in zip(slots, suffixes(signal.sizes))
+            ]
         for c, suffix in zip(signal.components, suffixes(signal.sizes)):
             unknown = GROUND if signal.node == GROUND else int(self.system.numbering.first[signal.node] + c)
             slot = int(layout.unknown(np.array([unknown]), signal.level)[0])
@@ -111,7 +117,9 @@ class Finder:
         dimension_ = typed.dimension or NO_DIMENSION
         names = [f"{instance.name}.{signal.reading}{suffix}" for suffix in suffixes(shape(typed.value))]
         unit, own = unit_of(dimension_), signal.reading
-        return [(Entry(Signal(name, unit, doc), -1, batch, position, (own, i)), dimension_) for i, name in enumerate(names)]
+        return [
+            (Entry(Signal(name, unit, doc), -1, batch, position, (own, i)), dimension_) for i, name in enumerate(names)
+        ]
 
     def every(self, name: Name) -> list[tuple[Entry, Dimension]]:
         """`m1.*`: all quantities of an instance (its own, not those at its terminals) or of a node."""
@@ -123,9 +131,18 @@ class Finder:
             readings = self.system.home[path][0].form.readings
             names = [(Part(r),) for r in readings if "." not in r]
         else:
-            inner = [n for n in (*self.nodes, *self.instances) if n.startswith(path + ".") and "." not in n[len(path) + 1 :]]
+            inner = [
+                n for n in (*self.nodes, *self.instances) if n.startswith(path + ".") and "." not in n[len(path) + 1 :]
+            ]
             if not inner:
-                raise InputError(Problem("E206", f"nothing is called '{path}' here", name.span, hint=nearest(path, [*self.nodes, *self.instances])))
+                raise InputError(
+                    Problem(
+                        "E206",
+                        f"nothing is called '{path}' here",
+                        name.span,
+                        hint=nearest(path, [*self.nodes, *self.instances]),
+                    )
+                )
             return [e for n in inner for e in self.every(Name(tuple(Part(t) for t in n.split(".")), span=name.span))]
         return [e for extra in names for e in self.entries(Name((*name.parts, *extra), span=name.span))]
 
@@ -160,7 +177,8 @@ def select(machine: Machine, saves: Iterable[Expr], plots: Iterable[Expr] = ()) 
 
 
 def readable(machine: Machine, selection: Selection) -> None:
-    """Raises `InputError` for a saved or plotted expression that has no value: it is evaluated once, at numbers that no run gave."""
+    """Raises `InputError` for a saved or plotted expression that has no value: it is evaluated once, at numbers that no
+    run gave."""
     top, time = machine.system.network.top, np.array([0.0, 1.0])
     columns = {name: np.ones(len(time)) for name in selection.entries}
     with np.errstate(all="ignore"):
@@ -178,7 +196,14 @@ def _select(expr: Expr, show: bool, finder: Finder, selection: Selection) -> Non
             selection.add(entry, dimension_, True)
         return
     if isinstance(expr, Call) and expr.function == "der":
-        raise InputError(Problem("E246", "der() cannot be saved", expr.span, hint="an acceleration is a sensor's output"))
+        raise InputError(
+            Problem(
+                "E246",
+                "der() cannot be saved",
+                expr.span,
+                hint="save the output of a sensor instead, such as an acceleration sensor",
+            )
+        )
     _bases(expr, show, finder, selection)
     if show:
         selection.expressions[show_expression(expr)] = expr
@@ -203,7 +228,8 @@ def add_unseen(machine: Machine, selection: Selection, signals: Iterable[Name]) 
 
 @dataclass(frozen=True, eq=False)
 class Sampler:
-    """The compiled side of a selection: a call table of readings, places in [g | readings], and what keeps them alive."""
+    """The compiled side of a selection: a call table of readings, places in [g | readings], and what keeps them
+    alive."""
 
     table: Array
     places: Array
@@ -242,5 +268,8 @@ def sampler(machine: Machine, selection: Selection) -> Sampler:
         parameters = np.ascontiguousarray(machine.parameters[key][:, members])
         calls.append(KernelCall(kernel.program, n, gather, parameters, scatter.ravel().astype(np.int32)))
     g_size = system.layout.size
-    places = [e.slot if e.batch is None else g_size + place[id(e.batch), e.position, e.reading] for e in selection.entries.values()]
+    places = [
+        e.slot if e.batch is None else g_size + place[id(e.batch), e.position, e.reading]
+        for e in selection.entries.values()
+    ]
     return Sampler(call_table(calls, system.layout.uniforms), np.array(places, np.int64), size, calls)

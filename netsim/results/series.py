@@ -1,7 +1,9 @@
-"""Signals of a result between their samples, and expressions of them: what `save` and `plot` compute, lets, and running integrals.
+"""Signals of a result between their samples, and expressions of them: what `save` and `plot` compute, lets, and running
+integrals.
 
-Between samples a signal is a cubic spline. Where that departs from Akima's cubic (H. Akima, J. ACM 17, 1970) by more than 1/16 of the range of
-the four samples around it, the signal jumps or bends there, the spline rings, and Akima's cubic, which does not, is taken.
+Between samples a signal is a cubic spline. Where that departs from Akima's cubic (H. Akima, J. ACM 17, 1970) by more
+than 1/16 of the range of the four samples around it, the signal jumps or bends there, the spline rings, and Akima's
+cubic, which does not, is taken.
 """
 
 from __future__ import annotations
@@ -42,7 +44,8 @@ def refined(time: Array) -> Array:
 
 
 def between(time: Array, series: Array, instants: Array) -> Array:
-    """A signal at instants between its samples; where two samples share an instant it jumps, and the later one counts."""
+    """A signal at instants between its samples; where two samples share an instant it jumps, and the later one
+    counts."""
     time, series, cuts = _apart(time, series)
     found = np.empty(len(instants))
     piece = np.searchsorted(time[cuts], instants, side="right")
@@ -53,8 +56,8 @@ def between(time: Array, series: Array, instants: Array) -> Array:
 
 
 def _apart(time: Array, series: Array) -> tuple[Array, Array, Array]:
-    """Samples without those that stand right beside the next one (a step that ends by a requested instant), and where the pieces of the course begin:
-    behind jumps, where two samples share an instant or nearly so."""
+    """Samples without those that stand right beside the next one (a step that ends by a requested instant), and where
+    the pieces of the course begin: behind jumps, where two samples share an instant or nearly so."""
     gaps = np.diff(time)
     if len(gaps) < 3:
         return time, series, np.flatnonzero(gaps <= 0) + 1
@@ -73,7 +76,9 @@ def _smooth(time: Array, series: Array, instants: Array) -> Array:
     if len(time) < 5 or not np.isfinite(series).all():
         return straight
     spline, calm = CubicSpline(time, series)(instants), Akima1DInterpolator(time, series)(instants)
-    calm = np.where(np.isfinite(calm), calm, straight)  # where a signal is all but constant it divides nothing by nothing
+    calm = np.where(
+        np.isfinite(calm), calm, straight
+    )  # where a signal is all but constant it divides nothing by nothing
     spread = np.lib.stride_tricks.sliding_window_view(np.pad(series, 1, mode="edge"), 4)
     ranges = spread.max(axis=1) - spread.min(axis=1)
     interval = np.clip(np.searchsorted(time, instants, side="right") - 1, 0, len(time) - 2)
@@ -83,14 +88,16 @@ def _smooth(time: Array, series: Array, instants: Array) -> Array:
 
 
 def refined_series(time: Array, series: Array) -> Array:
-    """A signal at the instants `refined(time)`: at a jump, where two samples share an instant, each keeps its own value."""
+    """A signal at the instants `refined(time)`: at a jump, where two samples share an instant, each keeps its own
+    value."""
     found = between(time, series, refined(time))
     found[::REFINED] = series
     return found
 
 
 def course_of(time: Array, values: Mapping[str, Array], trace: Trace | None) -> tuple[Array, Mapping[str, Array]]:
-    """A refined axis and signals on it: the polynomials of a run's steps, or, without a trace, of what lies between samples."""
+    """A refined axis and signals on it: the polynomials of a run's steps, or, without a trace, of what lies between
+    samples."""
     if trace is None or not len(trace.time):
         return refined(time), {name: refined_series(time, series) for name, series in values.items()}
     nodes = (trace.time[0] - trace.time[0, 0]) / (trace.time[0, -1] - trace.time[0, 0])
@@ -105,12 +112,14 @@ def course_of(time: Array, values: Mapping[str, Array], trace: Trace | None) -> 
 
 
 def _joined(pieces: Array, kept: Array) -> Array:
-    """Pieces end to end, each without its end, which the next one begins with; where a signal jumps, with an interval of no length instead."""
+    """Pieces end to end, each without its end, which the next one begins with; where a signal jumps, with an interval
+    of no length instead."""
     return np.concatenate([pieces, np.repeat(pieces[:, -1:], REFINED - 1, axis=1)], axis=1)[kept]
 
 
 def accumulated(series: Array, time: Array) -> Array:
-    """The running integral over a refined axis, by Simpson's rule over pairs of its intervals, split by the parabola through their three points."""
+    """The running integral over a refined axis, by Simpson's rule over pairs of its intervals, split by the parabola
+    through their three points."""
     left, middle, right = series[:-2:2], series[1:-1:2], series[2::2]
     h = np.diff(time)
     steps = np.empty(len(h))
@@ -131,9 +140,15 @@ def integrals_in(expr: Any) -> Iterator[Call]:
 
 
 def series_scope(
-    dimensions: Mapping[str, Dimension], values: Mapping[str, Array], time: Array, parameters: Scope, top: Frame, trace: Trace | None = None
+    dimensions: Mapping[str, Dimension],
+    values: Mapping[str, Array],
+    time: Array,
+    parameters: Scope,
+    top: Frame,
+    trace: Trace | None = None,
 ) -> Scope:
-    """Names of saved signals as series, `time`, and the netlist's parameters; running integrals follow the steps of a run where it has a trace."""
+    """Names of saved signals as series, `time`, and the netlist's parameters; running integrals follow the steps of a
+    run where it has a trace."""
 
     def resolve(name: Name) -> Typed:
         path = name_text(name, top)

@@ -3,52 +3,42 @@
 from __future__ import annotations
 
 import time as clock
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numba import types
 
 from netsim.core.compiled.apart import address_of, plain_loops
-from netsim.core.compiled.bundle import Bundle, bundled, called
-from netsim.core.consistent import Consistent
+from netsim.core.compiled.bundle import bundled, called
 from netsim.core.contract import (
-    ACCEPTED,
-    ASTRAY,
-    EVENTS,
     FACTORISATIONS,
     FAILED,
     FIRST_EVENT,
-    JUMPED,
-    REJECTED,
     RESTARTED,
-    ROUGH,
-    UNTESTED,
-    Trial,
     fill_code,
 )
 from netsim.core.history import PIECES, more_pieces
-from netsim.core.linear.factors import Factor
 from netsim.core.loop.adaptive import DONE, EVENT, FULL, GOING, advance
-from netsim.core.loop.control import FAILURES, NOW, RECOVERING, ROW, SIZE, TRACED, Control
+from netsim.core.loop.control import FAILURES, RECOVERING, ROW, SIZE, TRACED
 from netsim.core.loop.crossings import first_event, nothing_to_watch
-from netsim.core.loop.readout import Readout, longer, longer_trace, take
+from netsim.core.loop.readout import longer, longer_trace, take
 from netsim.core.loop.turnover import FIRST, FLOWS, nothing_turned
 from netsim.core.newton import SINGULAR, set_time
 from netsim.core.states import load, project
 from netsim.equations.machine import Machine, with_sizes
 from netsim.initial.initial import Structure
 from netsim.initial.reactions.load_shares import Crowded, set_shares
-from netsim.initial.reactions.reactions import Reactions, find_reactions
+from netsim.initial.reactions.reactions import find_reactions
 from netsim.initial.reactions.redundancy import badly_chosen, chosen_anew, without
 from netsim.initial.reactions.sharing_plan import plan_sharing
 from netsim.results.selection import Sampler, Selection, sampler
 from netsim.simulate.events.events import Settling, begin_truths, moved_to, settling
 from netsim.simulate.events.passing import pass_event
 from netsim.simulate.failing import failure_of, goes_on, jumped, stuck
-from netsim.simulate.methods import Method, method_named
+from netsim.simulate.methods import method_named
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.pivots import pivots_of
+from netsim.simulate.running import Running
 from netsim.simulate.setup.peaks import ends_of
 from netsim.simulate.setup.run_arrays import (
     FEATURES,
@@ -68,101 +58,39 @@ Array = np.ndarray
 BLOCK_SECONDS = 0.15
 NEW_PIVOTS = 6
 LOOK, HARD = 10, 3
-"""Where constraints repeat one another: steps after which it is asked whether others should be left out, and how many failures ask for it."""
-EFFORT = (
-    *(("rejected", REJECTED), ("failed", FAILED), ("corners", EVENTS)),
-    *(("rough_steps", ROUGH), ("untested_steps", UNTESTED), ("jumps", JUMPED), ("inconsistent_points", ASTRAY)),
-)
-"""Attributes of a result, and the counters that they show."""
-
-
-@dataclass(eq=False)
-class Running:
-    """The variable part of one run: nothing of it is kept on system, machine or method. `whole`: the machine of all constraints, where some are
-    left out; `watched`: values that somebody looks at; `tried`, `jumps`: see netsim.simulate.failing."""
-
-    machine: Machine
-    structure: Structure
-    options: TransientOptions
-    method: Method
-    trial: Trial
-    control: Control
-    readout: Readout
-    plan: Consistent
-    closing: Consistent
-    factor: Factor
-    arrays: Any
-    reactions: Reactions | None
-    watch: Bundle
-    alive: list[Any] = field(default_factory=list)
-    events: Settling | None = None
-    watched: Array = field(default_factory=lambda: np.zeros(0, np.int64))
-    served: dict[bytes, tuple[Consistent, Factor, Any]] = field(default_factory=dict)
-    idle: int = 0
-    last: float = -1.0
-    bundles: dict[int, tuple[Any, Bundle]] = field(default_factory=dict)
-    whole: Machine | None = None
-    tried: list[float] = field(default_factory=lambda: [0, 0.0])
-    jumps: list[float] = field(default_factory=lambda: [0, 0.0])
-
-    def bundle(self, name: str) -> Bundle:
-        """One of its parts behind one address; parts that events exchange are kept."""
-        values = getattr(self, name)
-        key = id(values)
-        if key not in self.bundles:
-            self.bundles[key] = values, bundled(values)
-        return self.bundles[key][1]
-
-    @property
-    def now(self) -> float:
-        return float(self.control.numbers[NOW])
-
-    @property
-    def steps(self) -> int:
-        return int(self.trial.counters[ACCEPTED])
-
-    @property
-    def counters(self) -> Array:
-        return self.trial.counters
-
-    @property
-    def effort(self) -> dict[str, int]:
-        """What the loop did besides accepted steps."""
-        found = {name: int(self.counters[k]) for name, k in EFFORT}
-        return found | ({"events": len(self.events.log)} if self.events else {})
-
-    @property
-    def turnover(self) -> Array:
-        """What the run turned over (netsim.core.loop.turnover)."""
-        return self.readout.turnover
-
-    @property
-    def sampled(self) -> tuple[Array, Array, Array]:
-        """Instants, values and energy account of the samples so far."""
-        rows = int(self.control.places[ROW])
-        return self.readout.times[:rows], self.readout.values[:rows], self.readout.account[:rows]
-
-    @property
-    def traced(self) -> Array:
-        """Instant and traced signals at the nodes of every step: (steps, nodes, 1 + signals)."""
-        rows = self.readout.trace[: int(self.control.places[TRACED])]
-        return rows.reshape(-1, len(self.readout.nodes), rows.shape[1])
+"""Where constraints repeat one another: steps after which it is asked whether others should be left out, and how many
+failures ask for it."""
 
 
 def begin_adaptive(
-    machine: Machine, structure: Structure, options: TransientOptions, g: Array, reader: Sampler, corners: Array, tracer: Sampler | None = None
+    machine: Machine,
+    structure: Structure,
+    options: TransientOptions,
+    g: Array,
+    reader: Sampler,
+    corners: Array,
+    tracer: Sampler | None = None,
 ) -> Running:
-    """A run from the consistent global vector g, with the first sample taken; `tracer` reads what measures and integrals ask for."""
+    """A run from the consistent global vector g, with the first sample taken; `tracer` reads what measures and
+    integrals ask for."""
     try:
         return _begin(machine, structure, options, g, reader, tracer or sampler(machine, Selection()), corners)
     except Crowded as crowded:
         return begin_adaptive(crowded.machine, crowded.structure, options, g, reader, corners, tracer)
 
 
-def _begin(machine: Machine, structure: Structure, options: TransientOptions, g: Array, reader: Sampler, tracer: Sampler, corners: Array) -> Running:
+def _begin(
+    machine: Machine,
+    structure: Structure,
+    options: TransientOptions,
+    g: Array,
+    reader: Sampler,
+    tracer: Sampler,
+    corners: Array,
+) -> Running:
     method = method_named(options.method)
     if reason := method.refused(structure.index):
-        raise InputError(Problem("E426", reason, hint="leave `method` out: the default serves every index"))
+        raise InputError(Problem("E426", reason, hint="omit `method`: the default serves every index"))
     machine = with_sizes(machine)
     peaks = np.zeros(0) if options.step else ends_of(machine, options.stop, corners, method.work, options.rtol)
     trial, size = first_trial(machine, structure, options, method, g, np.union1d(peaks, corners))
@@ -205,12 +133,15 @@ def _watched(machine: Machine, reader: Sampler, events: Settling | None) -> Arra
     """The values (by unknown) that somebody looks at: samples, conditions, delays."""
     layout, past = machine.system.layout, machine.problem.past
     looked = [call.gather for call in events.calls] if events else []
-    places = np.concatenate([reader.reads(layout.y, layout.history), *looked, layout.y + past.place[past.place >= 0]]).astype(np.int64)
+    places = np.concatenate(
+        [reader.reads(layout.y, layout.history), *looked, layout.y + past.place[past.place >= 0]]
+    ).astype(np.int64)
     return np.unique(places[(places >= layout.y) & (places < layout.y + layout.ny)]) - layout.y + layout.nk
 
 
 def _chosen_anew(run: Running, failing: bool) -> bool:
-    """Whether the run goes on from here with other constraints left out than before (see netsim.initial.reactions.redundancy)."""
+    """Whether the run goes on from here with other constraints left out than before (see
+    netsim.initial.reactions.redundancy)."""
     present = run.machine.system.redundant
     if present is None:
         return False
@@ -271,7 +202,13 @@ def _pass_event(run: Running) -> None:
 
 def _fill(run: Running) -> None:
     """Compile what the loop calls by address, and the loop, or read them from the cache."""
-    problem, trial, plan, vector, real = run.machine.bundle, bundled(run.trial), bundled(run.plan), types.float64[::1], types.float64
+    problem, trial, plan, vector, real = (
+        run.machine.bundle,
+        bundled(run.trial),
+        bundled(run.plan),
+        types.float64[::1],
+        types.float64,
+    )
     projecting = address_of(project, types.boolean, problem.kind, plan.kind, vector, vector)
     fill_code(run.method.module, run.arrays, problem, run.factor, trial, projecting, run.method.single)
     if run.events:
@@ -286,10 +223,24 @@ def integrate_adaptive(run: Running, progress: Any) -> Problem | None:  # noqa: 
     """Blocks of steps until the end, a failure (returned) or an interruption (raised)."""
     block, broken, mark, failed = 16, {}, [run.now, 0.0], [0]  # type: int, dict[int, int], list[float], list[int]
     while True:
-        problem, (trial, control, plan, factor) = run.machine.bundle, map(run.bundle, ("trial", "control", "plan", "factor"))
+        problem, (trial, control, plan, factor) = (
+            run.machine.bundle,
+            map(run.bundle, ("trial", "control", "plan", "factor")),
+        )
         most = LOOK if run.machine.system.redundant else block
         started = clock.perf_counter()
-        status = called(advance, run.arrays.address, problem, factor, trial, control, plan, run.bundle("readout"), run.watch, min(block, most))
+        status = called(
+            advance,
+            run.arrays.address,
+            problem,
+            factor,
+            trial,
+            control,
+            plan,
+            run.bundle("readout"),
+            run.watch,
+            min(block, most),
+        )
         spent = clock.perf_counter() - started
         if progress:
             progress(min(1.0, run.now / run.options.stop), run.now, run.steps)
@@ -329,7 +280,8 @@ def _grow(run: Running) -> None:
 
 
 def _new_pivots(run: Running) -> Problem | None:
-    """Pivots that serve the matrix where the old ones broke down, else a smaller step; the problem where that helps no more."""
+    """Pivots that serve the matrix where the old ones broke down, else a smaller step; the problem where that helps no
+    more."""
     found = pivots_of(run.machine, run.trial.out, run.now)
     if not isinstance(found, Problem):
         run.counters[FACTORISATIONS] += 1
@@ -342,7 +294,8 @@ def _new_pivots(run: Running) -> Problem | None:
 
 
 def _worn(run: Running, status: int, failed: list[int]) -> bool:
-    """Whether steps fail where constraints repeat one another, so that the choice of those left out may be to blame; `failed`: at the last look."""
+    """Whether steps fail where constraints repeat one another, so that the choice of those left out may be to blame;
+    `failed`: at the last look."""
     if run.machine.system.redundant is None or (status == GOING and run.counters[FAILED] <= failed[0] + HARD):
         return False
     failed[0] = int(run.counters[FAILED])

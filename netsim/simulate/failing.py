@@ -1,9 +1,9 @@
-"""What a run does where Newton's method fails again and again, before steps become too short to matter, and what it keeps where it ends there."""
+"""What a run does where Newton's method fails again and again, before steps become too short to matter, and what it
+keeps where it ends there."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -30,7 +30,6 @@ from netsim.core.loop.control import (
 from netsim.core.loop.readout import take
 from netsim.core.loop.turnover import flowed
 from netsim.core.newton import CONVERGED, NOT_CONVERGED, NOT_FINITE, OUTSIDE_TABLE, set_time
-from netsim.core.radau.arrays import FACTOR_H, SOLVED
 from netsim.core.states import DISSIPATED, STORED, energies, load, place
 from netsim.initial.diagnosis.diagnosis import AHEAD, Stopped, explain_chatter, explain_failure, explain_unstable
 from netsim.initial.diagnosis.suspects import not_finite
@@ -38,21 +37,24 @@ from netsim.initial.reach import out_of_reach
 from netsim.initial.recovery import plan_recovery, recover
 from netsim.initial.static.snap import snapped
 from netsim.simulate.events.passing import forget
+from netsim.simulate.running import Running
 from netsim.text.errors import Problem, SimulationError
 
 REACHES, AGAIN = (2.0, 1.0, 4.0, 0.5), (1.0, 0.5, 2.0)
-"""Steps to try, in the size that failed last; after a try that the error test refused, the size it asked for comes first: where rounding keeps the
-stages from being found, a long step has them farther away from what amplifies it."""
+"""Steps to try, in the size that failed last; after a try that the error test refused, the size it asked for comes
+first: where rounding keeps the stages from being found, a long step has them farther away from what amplifies it."""
 TRIES, PLACE = 40, 1e-3
 """So many tries within this part of a run, and no more are made there: a law that jumps fails at every step."""
 SMALL = 0.1
-"""Solving stages together costs as much as a hundred steps: a step is tried this way when it is this small beside those before."""
+"""Solving stages together costs as much as a hundred steps: a step is tried this way when it is this small beside those
+before."""
 BEHIND = 1e-9
 """How far behind a jump a circuit goes on, as a share of the run."""
 FINEST = 1e-11
 """The smallest rtol that double precision leaves room for on most networks."""
 ROUNDED = 4
-"""So often in a row a shorter step had a larger estimated error: that grows with powers of 1/h, as rounding does, and nothing else."""
+"""So often in a row a shorter step had a larger estimated error: that grows with powers of 1/h, as rounding does, and
+nothing else."""
 MOST = 8
 """Failures in a row up to which a step is tried this way."""
 
@@ -60,29 +62,38 @@ HARDLY, HOPELESS = 1e-3, 20_000
 """A run that fails so many steps within this part of it hardly advances."""
 STIFF = 1e3
 """Steps in a whole run from which on it is a method's stability that may have bound them."""
-WORDS = {BY_ERROR: "the error test", BY_NEWTON: "Newton's method", BY_CORNER: "a corner of a drive or of what is delayed", BY_EVENT: "an event"}
+WORDS = {
+    BY_ERROR: "the error test",
+    BY_NEWTON: "Newton's method",
+    BY_CORNER: "a time event (a discontinuity of an input or of a delayed signal)",
+    BY_EVENT: "an event",
+}
+"""The reasons why a step was short, as subjects of a sentence."""
 
 
-def goes_on(run: Any, status: int) -> bool:
-    """Whether the run (a `netsim.simulate.adaptive.Running`) may try again: a step whose stages are solved together, or the loop's shorter one."""
+def goes_on(run: Running, status: int) -> bool:
+    """Whether the run may try again: a step whose stages are solved together, or the loop's shorter one."""
     if status not in (NOT_CONVERGED, NOT_FINITE, OUTSIDE_TABLE):
         return False
     numbers = run.control.numbers
     given, failures = numbers[FIXED] > 0.0, run.control.places[FAILURES]
     shortest = too_short(numbers, numbers[SIZE])
-    small = run.steps == 0 or numbers[SIZE] < SMALL * run.now / run.steps  # before that, and for a circuit's diodes, shorter steps are cheaper
+    small = (
+        run.steps == 0 or numbers[SIZE] < SMALL * run.now / run.steps
+    )  # before that, and for a circuit's diodes, shorter steps are cheaper
     early = given or (small and run.machine.system.layout.nk > 0)
     wanted = failures <= MOST if early else shortest
-    if run.method.name == "radau" and status != OUTSIDE_TABLE and wanted:
-        failed = float(run.arrays.memory[FACTOR_H]) or 2.0 * float(numbers[SIZE])
+    if run.method.together and status != OUTSIDE_TABLE and wanted:
+        failed = run.method.together.size_that_failed(run.arrays, float(numbers[SIZE]))
         reaches = (1.0,) if given else REACHES if failures <= CALLS else AGAIN
         if _solved_together(run, [reach * failed for reach in reaches]):
             return True
     return not given and (not shortest or jumped(run))
 
 
-def jumped(run: Any) -> bool:
-    """Whether the run goes on behind a jump of a circuit's values at the present instant (netsim.initial.static.snap)."""
+def jumped(run: Running) -> bool:
+    """Whether the run goes on behind a jump of a circuit's values at the present instant
+    (netsim.initial.static.snap)."""
     control, trial, layout = run.control, run.trial, run.machine.system.layout
     t, at = float(control.numbers[NOW]), 3 * layout.nk + layout.ny
     if layout.nk or run.machine.element is not None or not _may_try(run, run.jumps, t):
@@ -109,7 +120,7 @@ def jumped(run: Any) -> bool:
     return True
 
 
-def _stored(run: Any) -> float:
+def _stored(run: Running) -> float:
     """The energy that is stored in the state where the next step begins."""
     g, power = run.trial.g.copy(), run.readout.power
     place(run.machine.bundle, g, run.trial.start)
@@ -117,7 +128,7 @@ def _stored(run: Any) -> float:
     return float(power[STORED])
 
 
-def _may_try(run: Any, tries: list[float], t: float) -> bool:
+def _may_try(run: Running, tries: list[float], t: float) -> bool:
     """Whether there were not too many tries about here; counts this one."""
     if t > tries[1] + PLACE * run.options.stop:
         tries[:] = 0, t
@@ -125,10 +136,10 @@ def _may_try(run: Any, tries: list[float], t: float) -> bool:
     return tries[0] <= TRIES
 
 
-def _solved_together(run: Any, sizes: list[float]) -> bool:
-    """Whether a step of one of these sizes was found (netsim.simulate.radau_coupled), which the loop then tests and takes."""
-    from netsim.simulate.radau_coupled import solve_stages
-
+def _solved_together(run: Running, sizes: list[float]) -> bool:
+    """Whether a step of one of these sizes was found (netsim.simulate.radau_coupled), which the loop then tests and
+    takes."""
+    assert run.method.together is not None
     control, size = run.control, float(run.control.numbers[SIZE])
     t = float(control.numbers[NOW])
     if not _may_try(run, run.tried, t):
@@ -138,15 +149,17 @@ def _solved_together(run: Any, sizes: list[float]) -> bool:
         target, at_corner, _ = target_of(control, t)
         h = target - t
         last = target - EDGE * max(abs(target), abs(h)) if at_corner else target
-        if not too_short(control.numbers, h) and solve_stages(run.machine, run.arrays, run.trial, t, h, last):
-            run.arrays.memory[SOLVED] = h
+        if not too_short(control.numbers, h) and run.method.together.solve(
+            run.machine, run.arrays, run.trial, t, h, last
+        ):
             return True
     control.numbers[SIZE] = size
     return False
 
 
-def stuck(run: Any, mark: list[float]) -> Problem | None:
-    """The problem of a run whose steps fail while time stands nearly still; `mark`: where it last had moved, and the failures so far."""
+def stuck(run: Running, mark: list[float]) -> Problem | None:
+    """E508 of a run whose steps fail while it hardly advances; `mark`: the time of its last advance, and the failures
+    up to it."""
     failed = int(run.counters[FAILED] + run.counters[REJECTED])
     if run.now > mark[0] + HARDLY * run.options.stop:
         mark[:] = run.now, failed
@@ -155,8 +168,8 @@ def stuck(run: Any, mark: list[float]) -> Problem | None:
     return explain_chatter(run.machine, run.now, failed - int(mark[1]), run.trial.start)
 
 
-def failure_of(run: Any, status: int) -> Problem:
-    """Why no step leads on from the last good one."""
+def failure_of(run: Running, status: int) -> Problem:
+    """The problem of a run that finds no step after the last accepted one."""
     machine, before, given = run.machine, run.now, run.options.step
     stands = run.trial.g.copy()
     place(machine.bundle, stands, run.trial.start)
@@ -173,7 +186,7 @@ def failure_of(run: Any, status: int) -> Problem:
     return explain_failure(machine, stopped, stands, run.trial.start, (run.trial.g, run.trial.out, run.trial.u))
 
 
-def keep_last_step(run: Any) -> None:
+def keep_last_step(run: Running) -> None:
     """Sample the last good step of a run that ended between two samples."""
     readout, row, now, trial = run.readout, int(run.control.places[ROW]), run.now, run.trial
     if readout.times[row - 1] >= now:
@@ -194,15 +207,16 @@ def keep_last_step(run: Any) -> None:
     run.control.places[ROW] = row + 1
 
 
-def grown(run: Any) -> int:
+def grown(run: Running) -> int:
     """How often in a row, at last, a shorter step had a larger estimated error."""
     return int(run.control.places[GROWING])
 
 
 def near_rounding(problem: Problem, rtol: float, grown: int) -> Problem:
-    """The problem of a run, which says so where the tolerance is about the rounding of its equations: beyond what double precision leaves
-    room for at all, or where estimated errors grew as steps became shorter (derivatives of what is prescribed are differences over 1/h)."""
+    """The problem of a run, with a larger rtol in its hint if the tolerance is near the rounding of the equations: rtol
+    is below `FINEST`, or estimated errors grew as steps became shorter."""
     if rtol > FINEST and grown < ROUNDED:
         return problem
     enough = max(1e-10, 10.0 * rtol)
-    return replace(problem, hint=f"rtol = {rtol:g} is near the rounding of these equations: try rtol = {enough:g}; {problem.hint}")
+    hint = f"rtol = {rtol:g} is near the rounding errors of these equations: try rtol = {enough:g}; {problem.hint}"
+    return replace(problem, hint=hint)

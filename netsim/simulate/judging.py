@@ -1,11 +1,11 @@
-"""What a run says of itself: whether its energy account closes, and which of its steps passed without a full test.
+"""Warnings about the accuracy of a run: its energy balance, and steps that did not pass the error test.
 
-W501   more than 1 % of the energy turned over (netsim.core.loop.turnover) is missing from the account
-E515   more than 10 % is, though the steps passed an error test and the library alone says what is stored
-W502   in given steps the method's own estimate of the error is far beyond rtol
-W503   steps were taken that did not pass the error test, a jump was passed over, or a point could not be made consistent
+W501   more than 1 % of the energy turned over (netsim.core.loop.turnover) is missing from the balance
+E515   more than 10 % is missing, although the steps passed an error test and only library components state energies
+W502   in given steps the method's own estimate of the error is far above rtol
+W503   steps failed the error test and were accepted, a jump was passed over, or a point could not be made consistent
 
-An account that cannot close is not judged: where a component states energies at terminals of a domain that names no power.
+The balance is not judged if a component states energies at terminals of a domain without `power`.
 """
 
 from __future__ import annotations
@@ -22,18 +22,20 @@ from netsim.text.columns import counted
 from netsim.text.errors import Problem
 
 LITTLE, MUCH = 0.01, 0.1
-"""Missing parts of the energy turned over: above the first a run warns, above the second one with an error test fails."""
+"""Missing parts of the energy turned over: above the first a run warns, above the second one with an error test
+fails."""
 ROUNDING, UNTURNED = 1e-10, 1e-4
-"""Of the largest energies: differences below the first are rounding, below the second nothing to warn of in given steps, though what merely spins
-turns nothing over."""
+"""Of the largest energies: differences below the first are rounding, below the second nothing to warn of in given
+steps, though what merely spins turns nothing over."""
 NAMES = {"euler": "implicit Euler", "generalized_alpha": "generalized-alpha"}
 SOME = 0.01
-"""Points that could not be made consistent, beside steps: fewer are counted only, since the steps they belong to passed the error test."""
+"""Points that could not be made consistent, beside steps: fewer are counted only, since the steps they belong to passed
+the error test."""
 SHOWN = 3
 
 
 def energy_verdict(options: TransientOptions, network: Network, turnover: Any) -> Problem | None:
-    """W501 or E515 where the account of a run misses too much of the energy turned over; None where it closes or cannot be judged."""
+    """W501 or E515 if the balance misses too much of the energy turned over; None if it closes or cannot be judged."""
     missed = float(turnover[FLOWS, MISSED])
     turned = max(turned_over(turnover), abs(missed))
     tolerance = UNTURNED if options.step else ROUNDING + options.rtol
@@ -44,13 +46,16 @@ def energy_verdict(options: TransientOptions, network: Network, turnover: Any) -
     name, own = NAMES.get(options.method, options.method), _own_statements(network)
     if options.step:
         message = f"{name} in steps of {options.step:g} s {_word(missed, options.method)} {amount}"
-        better = "take `method = radau`" if options.method == "euler" else "leave `step` out: its steps are then chosen by the error test"
-        hint = f"{better}, or a shorter step"
+        euler = options.method == "euler"
+        hint = "use a shorter step, or " + (
+            "`method = radau`" if euler else "omit `step`, so that the error test selects the steps"
+        )
     else:
-        message = f"the energy account of {name} misses {amount}"
-        hint = f"a smaller rtol than {options.rtol:g}, or another method; where that changes nothing, look for what acts shorter than a step"
+        message = f"the energy balance of {name} misses {amount}"
+        hint = f"use a smaller rtol than {options.rtol:g}, or another method; if the result stays the same, "
+        hint += "look for processes shorter than a step"
     if own:
-        hint += f"; or what {own} under `stores` and `dissipates` is not all that goes in and out"
+        hint += f"; or `stores` and `dissipates` of {own} do not contain all energies"
     span = network.runs[0].span if len(network.runs) == 1 else None
     failed = not options.step and abs(missed) > MUCH * turned and not own
     return Problem("E515" if failed else "W501", message, span, hint=hint)
@@ -67,12 +72,12 @@ def _complete(network: Network) -> bool:
 
 
 def _own_statements(network: Network) -> str:
-    """Types outside the library that state what they store or dissipate, in words; empty where there are none."""
+    """The quoted names of types outside the library that state energies; empty if there are none."""
     types = {i.component.name: i.component for i in network.instances if not _shipped(i.component)}
     names = [f"'{name}'" for name, component in types.items() if _states(component) and not component.is_lagrangian]
     if not names:
         return ""
-    return f"{' and '.join(names)} state" if len(names) < SHOWN else f"{', '.join(names[:SHOWN])} ... state"
+    return " and ".join(names) if len(names) < SHOWN else f"{', '.join(names[:SHOWN])} ..."
 
 
 def _states(component: Any) -> bool:
@@ -81,30 +86,32 @@ def _states(component: Any) -> bool:
 
 
 def _shipped(component: Any) -> bool:
-    """Whether a type is of the library or made by netsim itself (`<coupled inductors>`), not written by the user in a file or as text."""
+    """Whether a type is of the library or made by netsim itself (`<coupled inductors>`), not written by the user in a
+    file or as text."""
     file = component.definition.span.file if component.definition.span else "<text>"
     return file.startswith(str(library_folder())) or (file.startswith("<") and file != "<text>")
 
 
 def step_verdicts(options: TransientOptions, counters: Any, numbers: Any) -> list[Problem]:
-    """W502 and W503: steps in which the estimated error was not held."""
+    """W502 and W503: steps with an estimated error above the tolerance."""
     found: list[Problem] = []
     steps = counted(int(counters[ACCEPTED]), "step")
     if counters[ROUGH]:
-        message = (
-            f"in {counters[ROUGH]} of {steps} the estimated error is more than {BY_FAR:g} rtol, up to {numbers[WORST]:.2g} (rtol = {options.rtol:g})"
-        )
-        found.append(Problem("W502", message, hint="a shorter step, or leave `step` out: its steps are then chosen by the error test"))
+        message = f"in {counters[ROUGH]} of {steps} the estimated error is larger than {BY_FAR:g} rtol, "
+        message += f"at most {numbers[WORST]:.2g} rtol (rtol = {options.rtol:g})"
+        hint = "use a shorter step, or omit `step`, so that the error test selects the steps"
+        found.append(Problem("W502", message, hint=hint))
     passed = [
         f"{counted(int(counters[k]), word)} {how}"
         for k, word, how in (
-            (UNTESTED, "step", "as short as time can be counted did not pass the error test"),
-            (JUMPED, "jump", "of a circuit's values had no step across: the run went on behind it"),
+            (UNTESTED, "step", "of the shortest possible length failed the error test"),
+            (JUMPED, "jump", "in a circuit had to be passed over"),
         )
         if counters[k]
     ]
     if counters[ASTRAY] > SOME * counters[ACCEPTED]:
         passed.append(f"{counted(int(counters[ASTRAY]), 'point')} could not be made consistent with all equations")
     if passed:
-        found.append(Problem("W503", f"of {steps} {', '.join(passed)}", hint="compare with a run of a smaller rtol or another method"))
+        message = f"in a run of {steps}, {', '.join(passed)}"
+        found.append(Problem("W503", message, hint="compare with a run with a smaller rtol or another method"))
     return found

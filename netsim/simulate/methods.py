@@ -1,4 +1,5 @@
-"""The methods by name: what the run must know of each before it begins. A method's code is imported when it is chosen."""
+"""The methods by name: what the run must know of each before it begins. A method's code is imported when it is
+chosen."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from netsim.core.consistent import Consistent
+from netsim.core.contract import Trial
 from netsim.core.linear.factors import Factor
 from netsim.equations.kernels.kernel import make_kernel, rates_kernel
 from netsim.equations.machine import Machine, call_table, custom_call
@@ -26,20 +28,32 @@ LOBATTO_8 = (0.0, 0.5 - (3 / 28) ** 0.5, 0.5, 0.5 + (3 / 28) ** 0.5, 1.0)
 """The same of order 6 and 8."""
 
 HIGH = 9
-"""Above index 3 come inverse problems through motors and springs, where consistent points carry what Radau's own stages no longer can."""
+"""Above index 3 come inverse problems through motors and springs, where consistent points carry what Radau's own stages
+no longer can."""
 
 COARSE = 1e-3
 """The rtol at which methods of low order take the tolerance as it is given."""
 FINE = 3e-7
-"""The same for a method whose estimate is of lower order than itself: at larger rtol its errors would grow faster than rtol."""
+"""The same for a method whose estimate is of lower order than itself: at larger rtol its errors would grow faster than
+rtol."""
+
+
+@dataclass(frozen=True)
+class Together:
+    """Stages of a step found all at once, where the method's own iteration fails: solve(machine, arrays, trial, t, h,
+    last) tells whether they were, and size_that_failed(arrays, size) the step in which it last failed."""
+
+    solve: Callable[..., bool]
+    size_that_failed: Callable[[Any, float], float]
 
 
 @dataclass(frozen=True)
 class Method:
-    """order: of convergence; estimate: the power of the step its error estimate shrinks with; work: nodes of its quadrature in a step;
-    highest_index: of networks where it has an order; needs_rates: it reads accelerations and rates of the state where a step begins;
-    single: it solves its stages one by one, by Newton's method; variable: the order is the
-    highest, and the estimate that of the first step; gap: the longest part of a step in which it evaluates nothing."""
+    """order: of convergence; estimate: the power of the step its error estimate shrinks with; work: nodes of its
+    quadrature in a step; highest_index: of networks where it has an order; needs_rates: it reads accelerations and
+    rates of the state where a step begins; single: it solves its stages one by one, by Newton's method; variable: the
+    order is the highest, and the estimate that of the first step; gap: the longest part of a step in which it evaluates
+    nothing."""
 
     name: str
     order: int
@@ -52,12 +66,16 @@ class Method:
     single: bool = True
     variable: bool = False
     gap: float = 1.0
+    together: Together | None = None
 
     def refused(self, index: int) -> str:
         """Why the method has no order at this index; empty where it has one."""
         if index <= self.highest_index:
             return ""
-        return f"{self.name} is for networks of index up to {self.highest_index}, and this one has {index}: {_REASONS[self.name]}"
+        return (
+            f"{self.name} needs an index of at most {self.highest_index}, this network has {index}: "
+            f"{_REASONS[self.name]}"
+        )
 
     @property
     def module(self) -> ModuleType:
@@ -66,8 +84,8 @@ class Method:
         return import_module(f"netsim.core.methods.{name}")
 
     def tolerance(self, rtol: float) -> float:
-        """What the error test of a step goes by, so that the error of the run follows rtol: steps grow with its 1/estimate-th power, errors with
-        step^order. Never more than rtol itself."""
+        """What the error test of a step goes by, so that the error of the run follows rtol: steps grow with its
+        1/estimate-th power, errors with step^order. Never more than rtol itself."""
         power = 0.0 if self.variable else self.estimate / self.order - 1.0
         return rtol * (min(1.0, rtol / COARSE) ** power if power > 0.0 else min(1.0, FINE / rtol) ** -power)
 
@@ -76,14 +94,25 @@ class Method:
         renewed = getattr(self.module, "renewed", None)
         return renewed(arrays, factor) if renewed else arrays
 
+    def forget(self, arrays: Any) -> None:
+        """Matrices that the method keeps serve no more."""
+        forget = getattr(self.module, "forget", None)
+        if forget:
+            forget(arrays)
+
 
 def _prepare_radau(machine: Machine, factor: Factor, plan: Consistent, closing: Consistent) -> tuple[Any, list[Any]]:
     from netsim.core.methods import radau
 
     layout = machine.system.layout
     calls, known = _charge_calls(machine), _calls_with_rates(machine)
-    table, rates = call_table(calls, layout.uniforms), call_table(known, layout.uniforms) if known else machine.problem.residual
-    arrays = radau.prepare(layout.n, layout.nk, layout.nq, machine.system.pattern.nnz, layout.one - layout.drives, factor, table, rates)
+    table, rates = (
+        call_table(calls, layout.uniforms),
+        call_table(known, layout.uniforms) if known else machine.problem.residual,
+    )
+    arrays = radau.prepare(
+        layout.n, layout.nk, layout.nq, machine.system.pattern.nnz, layout.one - layout.drives, factor, table, rates
+    )
     return arrays, [calls, known, table, rates]
 
 
@@ -141,10 +170,24 @@ def _prepare_explicit(tableau: str) -> Callable[..., tuple[Any, list[Any]]]:
     return prepare
 
 
-def _prepare_generalized_alpha(machine: Machine, factor: Factor, plan: Consistent, closing: Consistent) -> tuple[Any, list[Any]]:
+def _prepare_generalized_alpha(
+    machine: Machine, factor: Factor, plan: Consistent, closing: Consistent
+) -> tuple[Any, list[Any]]:
     from netsim.core.methods import generalized_alpha
 
     return generalized_alpha.prepare(machine.system.layout.nk, machine.system.layout.nq, plan), []
+
+
+def _solve_together(machine: Machine, arrays: Any, trial: Trial, t: float, h: float, last: float) -> bool:
+    from netsim.simulate.radau_coupled import step_together
+
+    return step_together(machine, arrays, trial, t, h, last)
+
+
+def _size_that_failed(arrays: Any, size: float) -> float:
+    from netsim.core.radau.arrays import FACTOR_H
+
+    return float(arrays.memory[FACTOR_H]) or 2.0 * size
 
 
 METHODS = {
@@ -152,17 +195,31 @@ METHODS = {
     "generalized_alpha": Method("generalized_alpha", 2, 3, SIMPSON, 3, True, _prepare_generalized_alpha),
     "trbdf2": Method("trbdf2", 2, 3, SIMPSON, 2, True, _prepare_trbdf2),
     "bdf": Method("bdf", 5, 2, SIMPSON, 3, True, _prepare_bdf, variable=True),
-    "radau": Method("radau", 5, 4, RADAU, HIGH, False, _prepare_radau, single=False),
-    "rk45": Method("rk45", 5, 5, RADAU, 3, True, _prepare_explicit("dormand_prince_5"), explicit=True, single=False, gap=0.5),
+    "radau": Method(
+        "radau",
+        5,
+        4,
+        RADAU,
+        HIGH,
+        False,
+        _prepare_radau,
+        single=False,
+        together=Together(_solve_together, _size_that_failed),
+    ),
+    "rk45": Method(
+        "rk45", 5, 5, RADAU, 3, True, _prepare_explicit("dormand_prince_5"), explicit=True, single=False, gap=0.5
+    ),
     "rk6": Method("rk6", 6, 6, LOBATTO_6, 3, True, _prepare_explicit("verner_6"), explicit=True, single=False, gap=0.4),
-    "rk8": Method("rk8", 8, 8, LOBATTO_8, 3, True, _prepare_explicit("dormand_prince_8"), explicit=True, single=False, gap=0.27),
+    "rk8": Method(
+        "rk8", 8, 8, LOBATTO_8, 3, True, _prepare_explicit("dormand_prince_8"), explicit=True, single=False, gap=0.27
+    ),
 }
 _REASONS = {
-    "euler": "its matrix grows ill with the short steps that the error test asks for there",
-    "bdf": "its matrix grows ill with the short steps that the error test asks for there",
-    "generalized_alpha": "its accelerations are found from positions, and lose an order for every further derivative that is wanted",
-    "trbdf2": "the trapezoidal rule has no order there: the accelerations of constrained masses swing from step to step",
-    **dict.fromkeys(("rk45", "rk6", "rk8"), "an explicit method takes accelerations from constraints, and here they are constrained themselves"),
+    "euler": "its matrix becomes ill-conditioned at the short steps of the error test",
+    "bdf": "its matrix becomes ill-conditioned at the short steps of the error test",
+    "generalized_alpha": "its accelerations come from positions, and each further derivative costs an order",
+    "trbdf2": "the accelerations of constrained masses would oscillate from step to step",
+    **dict.fromkeys(("rk45", "rk6", "rk8"), "an explicit method cannot prescribe accelerations"),
 }
 
 

@@ -13,10 +13,26 @@ from netsim.core.methods import generalized_alpha
 from netsim.simulate.methods import METHODS
 from netsim.text.errors import InputError, Problem, nearest
 
-FIXED = {"euler": np.array([EULER, 0.0, 0.0, 0.0, 0.0]), "generalized_alpha": np.array([GENERALIZED_ALPHA, *generalized_alpha.coefficients()])}
+FIXED = {
+    "euler": np.array([EULER, 0.0, 0.0, 0.0, 0.0]),
+    "generalized_alpha": np.array([GENERALIZED_ALPHA, *generalized_alpha.coefficients()]),
+}
 """What the loop of fixed steps is told of its methods: number and coefficients."""
 
-NAMES = ("stop", "step", "method", "rtol", "atol", "forces", "every", "sample", "from", "formulation", "superelements", "max_step")
+NAMES = (
+    "stop",
+    "step",
+    "method",
+    "rtol",
+    "atol",
+    "forces",
+    "every",
+    "sample",
+    "from",
+    "formulation",
+    "superelements",
+    "max_step",
+)
 TIMES = ("stop", "step", "sample", "max_step")
 WORDS = {
     "method": tuple(dict.fromkeys([*FIXED, *METHODS])),
@@ -32,10 +48,11 @@ DEFAULT_METHOD = "radau"
 
 @dataclass(frozen=True)
 class TransientOptions:
-    """stop and step in s, step 0: chosen by the error test with tolerance rtol, by which the estimates of given steps are judged too; atol: the
-    absolute part of that test beside nominal sizes, 0: rtol times the sizes that the run finds; forces 'method' (as the integrator
-    gives them) or 'recovered'; every = steps between samples; sample = time between samples,
-    0: at steps; subnetworks whose unknowns are eliminated first; max_step in s, 0: what the features of the run allow."""
+    """stop and step in s, step 0: chosen by the error test with tolerance rtol, by which the estimates of given steps
+    are judged too; atol: the absolute part of that test beside nominal sizes, 0: rtol times the sizes that the run
+    finds; forces 'method' (as the integrator gives them) or 'recovered'; every = steps between samples; sample = time
+    between samples, 0: at steps; subnetworks whose unknowns are eliminated first; max_step in s, 0: what the features
+    of the run allow."""
 
     stop: float
     step: float = 0.0
@@ -61,42 +78,50 @@ class TransientOptions:
 
 
 def check_options(name: str, options: Mapping[str, Any], spans: Mapping[str, Any]) -> TransientOptions:
-    """Options of a run line or call, checked; raises `InputError` with all that is wrong. `spans` tells where each was written."""
-    problems = [*_unknown(name, options, spans), *_times(name, options, spans), *unknown_words(options, spans), *_together(options, spans)]
+    """Options of a run line or call, checked; raises `InputError` with all that is wrong. `spans` tells where each was
+    written."""
+    problems = [
+        *_unknown(name, options, spans),
+        *_times(name, options, spans),
+        *unknown_words(options, spans),
+        *_together(options, spans),
+    ]
     every = options.get("every", 1)
     if every != int(every) or every < 1:
-        problems.append(Problem("E423", "'every' is a whole number of steps", spans.get("every")))
+        problems.append(Problem("E423", "'every' must be a whole number of steps, at least 1", spans.get("every")))
     if not 1e-13 <= options.get("rtol", DEFAULT_RTOL) <= 0.1:
-        problems.append(Problem("E423", "'rtol' is a number between 1e-13 and 0.1", spans.get("rtol"), hint="rtol = 1e-6"))
+        problems.append(Problem("E423", "'rtol' must be between 1e-13 and 0.1", spans.get("rtol"), hint="rtol = 1e-6"))
     if not 0.0 < options.get("atol", 1.0) < np.inf:
-        problems.append(Problem("E423", "'atol' is a positive number", spans.get("atol"), hint="atol = 1e-9"))
+        problems.append(Problem("E423", "'atol' must be positive and finite", spans.get("atol"), hint="atol = 1e-9"))
     if not problems and options.get("step", 0.0) > options["stop"]:
         problems.append(Problem("E423", "'step' is longer than 'stop'", spans.get("step")))
     if problems:
         raise InputError(problems)
     step = float(options.get("step", 0.0))
     method = options.get("method", DEFAULT_METHOD)
-    forces = options.get("forces", "method" if method == "euler" else "recovered")
+    forces = options.get("forces", "method" if method in METHODS and METHODS[method].order == 1 else "recovered")
     rtol, sample = float(options.get("rtol", DEFAULT_RTOL)), float(options.get("sample", 0.0))
     where, parts = options.get("formulation", "absolute"), options.get("superelements", ())
     atol, longest = float(options.get("atol", 0.0)), float(options.get("max_step", 0.0))
     begin = options.get("from", "")
-    return TransientOptions(float(options["stop"]), step, method, forces, int(every), begin, rtol, sample, where, parts, longest, atol)
+    return TransientOptions(
+        float(options["stop"]), step, method, forces, int(every), begin, rtol, sample, where, parts, longest, atol
+    )
 
 
 def _together(options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[Problem]:
     for option in (o for o in ("atol", "max_step") if "step" in options and o in options):
-        yield Problem(
-            "E423", f"steps of a given size are not chosen: 'step' and '{option}' exclude each other", spans.get(option), hint="leave 'step' out"
-        )
+        hint = f"omit '{option}', or omit 'step', so that the error test selects the steps"
+        yield Problem("E423", f"'step' and '{option}' exclude each other", spans.get(option), hint=hint)
     if "every" in options and "sample" in options:
-        yield Problem("E423", "'every' counts steps between samples and 'sample' is the time between them: give one", spans.get("sample"))
+        hint = "omit one: 'every' is the number of steps between samples, 'sample' the time between them"
+        yield Problem("E423", "'every' and 'sample' exclude each other", spans.get("sample"), hint=hint)
 
 
 def _unknown(name: str, options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[Problem]:
     for option in options:
         if option not in NAMES:
-            hint = nearest(option, NAMES) or f"it has {', '.join(NAMES)}"
+            hint = nearest(option, NAMES) or f"the options are {', '.join(NAMES)}"
             yield Problem("E421", f"{name}() has no option '{option}'", spans.get(option), hint=hint)
 
 
@@ -109,8 +134,9 @@ def _times(name: str, options: Mapping[str, Any], spans: Mapping[str, Any]) -> I
 
 
 def unknown_words(options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[Problem]:
-    """Options that are words and none of those they may be (E424)."""
+    """Options with a word that is not allowed (E424)."""
     for option, allowed in WORDS.items():
         word = options.get(option)
         if word is not None and word not in allowed:
-            yield Problem("E424", f"{option} is one of {', '.join(allowed)}, not '{word}'", spans.get(option), hint=nearest(str(word), allowed))
+            message = f"{option} must be one of {', '.join(allowed)}, not '{word}'"
+            yield Problem("E424", message, spans.get(option), hint=nearest(str(word), allowed))

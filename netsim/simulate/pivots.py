@@ -1,4 +1,4 @@
-"""Pivots for the matrix of a step, or what is wrong with it in words."""
+"""Pivots for the matrix of a step, or the problem of a matrix without pivots."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Array = np.ndarray
 
 
 def pivots_of(machine: Machine, out: Array, t: float) -> Factor | Problem:
-    """Ordering and pivots for the matrix that `out` holds; what is wrong with one that has none."""
+    """Ordering and pivots for the matrix that `out` holds; E502 or E503 for one that has none."""
     system = machine.system
     entries = out[system.layout.entries : system.layout.entries + system.pattern.nnz]
     try:
@@ -21,4 +21,5 @@ def pivots_of(machine: Machine, out: Array, t: float) -> Factor | Problem:
     except SingularMatrix as singular:
         return explain_singular(machine, singular, t)
     except ValueError:
-        return Problem("E503", f"the equations give no finite matrix at t = {t:g} s", hint="a parameter or start value may divide by zero")
+        hint = "a parameter or start value may cause a division by zero"
+        return Problem("E503", f"the matrix of the equations is not finite at t = {t:g} s", hint=hint)

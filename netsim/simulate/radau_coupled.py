@@ -1,14 +1,16 @@
-"""The stages of a Radau step by Newton's method itself, where the simplified one (netsim.core.methods.radau) does not get there.
+"""The stages of a Radau step by Newton's method itself, where the simplified one (netsim.core.methods.radau) does not
+get there.
 
-Simplified Newton solves all stages with the derivatives of one point. Where these change over a step as much as they are large (beside a position at
-which a mechanism's constraints lose rank, behind the knee of a law) it diverges however near the solution is, and a shorter step only comes nearer to
-that position. Here every stage has derivatives of its own, and the three are solved as one system:
+Simplified Newton solves all stages with the derivatives of one point. Where these change over a step as much as they
+are large (beside a position at which a mechanism's constraints lose rank, behind the knee of a law) it diverges however
+near the solution is, and a shorter step only comes nearer to that position. Here every stage has derivatives of its
+own, and the three are solved as one system:
 
     block (i, j) = delta_ij K_i + (W_ij / h) D_i + ((W W)_ij / h^2) M_i         W = A^-1
 
-Steps then reach across such a position without evaluating anything at it: freedom rises there, yet what the mechanism did before, continued
-smoothly, is a solution beyond it. Costs some milliseconds, in Python; a run needs it a few times. Source of the stage equations: Hairer, Wanner,
-Solving Ordinary Differential Equations II, 1996, sec. IV.8.
+Steps then reach across such a position without evaluating anything at it: freedom rises there, yet what the mechanism
+did before, continued smoothly, is a solution beyond it. Costs some milliseconds, in Python; a run needs it a few times.
+Source of the stage equations: Hairer, Wanner, Solving Ordinary Differential Equations II, 1996, sec. IV.8.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from netsim.core.compiled.call import run_table
 from netsim.core.contract import Trial
 from netsim.core.newton import CONVERGED, set_time
 from netsim.core.problem import ALPHA, KA, KV, KX
-from netsim.core.radau.arrays import EPS, C
+from netsim.core.radau.arrays import EPS, SOLVED, C
 from netsim.core.states import load
 from netsim.equations.machine import Machine
 
@@ -33,11 +35,21 @@ Array = np.ndarray
 MOST, PATIENCE = 12, 4
 """Iterations in all, and those after which each must be nearer than the one before."""
 ROUNDING = 30.0
-"""What corrections may be beside errors, where rounding keeps them from shrinking: near a loss of rank it counts over the distance."""
+"""What corrections may be beside errors, where rounding keeps them from shrinking: near a loss of rank it counts over
+the distance."""
+
+
+def step_together(machine: Machine, method: Bundle, trial: Trial, t: float, h: float, last: float) -> bool:
+    """`solve_stages`, and the method's next attempt takes what was found."""
+    if not solve_stages(machine, method, trial, t, h, last):
+        return False
+    method.memory[SOLVED] = h
+    return True
 
 
 def solve_stages(machine: Machine, method: Bundle, trial: Trial, t: float, h: float, last: float) -> bool:
-    """Find the stages of the step from t to t + h into method.z; False where Newton's method does not converge from the predicted ones.
+    """Find the stages of the step from t to t + h into method.z; False where Newton's method does not converge from the
+    predicted ones.
 
     `last` is the instant at which drives are looked at for the step's end."""
     layout, g, start = machine.system.layout, trial.g, trial.start
@@ -72,11 +84,16 @@ def _predicted(layout: Any, start: Array, h: float) -> Array:
 
 def _size(trial: Trial, nk: int, change: Array, rate: float) -> float:
     """The largest correction beside what an error may be; algebraic values that no test weighs count for nothing."""
-    weight = np.append(np.maximum(1.0 / trial.scale[:nk], rate / trial.scale[nk : 2 * nk]), (trial.exponent[2 * nk :] == 0) / trial.scale[2 * nk :])
+    weight = np.append(
+        np.maximum(1.0 / trial.scale[:nk], rate / trial.scale[nk : 2 * nk]),
+        (trial.exponent[2 * nk :] == 0) / trial.scale[2 * nk :],
+    )
     return float(np.abs(change * weight).max(initial=0.0)) if np.all(np.isfinite(change)) else np.inf
 
 
-def _linearised(machine: Machine, method: Bundle, trial: Trial, z: Array, h: float, instants: list[float]) -> tuple[Any, Array] | None:
+def _linearised(
+    machine: Machine, method: Bundle, trial: Trial, z: Array, h: float, instants: list[float]
+) -> tuple[Any, Array] | None:
     """Matrix (3 n, 3 n) and residuals (3, n) of the stages; None where they are not finite or a table ends."""
     layout, system, problem = machine.system.layout, machine.system, machine.problem
     nk, ny, nq, n, nnz = layout.nk, layout.ny, layout.nq, system.n, system.pattern.nnz
@@ -112,7 +129,9 @@ def _linearised(machine: Machine, method: Bundle, trial: Trial, z: Array, h: flo
             run_table(problem.jacobian, g, out)
             powers[k] = out[layout.entries : layout.entries + nnz]
         linear, square = 0.5 * (powers[1] - powers[2]), 0.5 * (powers[1] + powers[2]) - powers[0]
-        blocks.append([_part(system, (i == j) * powers[0] + w[i, j] * linear + (w @ w)[i, j] * square) for j in range(3)])
+        blocks.append(
+            [_part(system, (i == j) * powers[0] + w[i, j] * linear + (w @ w)[i, j] * square) for j in range(3)]
+        )
     matrix = csc_array(block_array(blocks))
     return (matrix, residuals) if np.all(np.isfinite(matrix.data)) and np.all(np.isfinite(residuals)) else None
 

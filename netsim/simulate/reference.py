@@ -1,6 +1,8 @@
-"""The time loop once more, in plain NumPy: implicit Euler with full Newton and a dense solve, to be read and to test the compiled loop against.
+"""The time loop once more, in plain NumPy: implicit Euler with full Newton and a dense solve, to be read and to test
+the compiled loop against.
 
-It runs the same programs through the NumPy target (netsim.equations.kernels.reference), so it needs neither machine code nor a sparse factorisation.
+It runs the same programs through the NumPy target (netsim.equations.kernels.reference), so it needs neither machine
+code nor a sparse factorisation.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ ITERATIONS = 50
 
 
 def reference_run(machine: Machine, start: Array, times: Array) -> tuple[Array, Array]:
-    """Positions (steps + 1, nk) and unknowns u = [v | y] (steps + 1, n) of implicit Euler from the consistent global vector `start`.
+    """Positions (steps + 1, nk) and unknowns u = [v | y] (steps + 1, n) of implicit Euler from the consistent global
+    vector `start`.
 
     a = (v - v_prev)/h, x = x_prev + h v, q' = (q - q_prev)/h. Raises ArithmeticError where Newton does not converge.
     """

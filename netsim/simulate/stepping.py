@@ -85,8 +85,16 @@ class Stepping:
         return self.times[np.minimum(np.arange(rows) * every, self.done)], self.values[:rows], self.account[:rows]
 
 
-def begin_run(machine: Machine, options: TransientOptions, g: Array, reader: Sampler, selection: Selection, recovery: Recovery | None) -> Stepping:
-    """A run from the consistent global vector g, with charts moved to the starting rotations and the first sample taken."""
+def begin_run(
+    machine: Machine,
+    options: TransientOptions,
+    g: Array,
+    reader: Sampler,
+    selection: Selection,
+    recovery: Recovery | None,
+) -> Stepping:
+    """A run from the consistent global vector g, with charts moved to the starting rotations and the first sample
+    taken."""
     layout, n = machine.system.layout, machine.system.n
     times = instants(options.stop, options.step)
     rows = -(-(len(times) - 1) // options.every) + 1
@@ -94,10 +102,13 @@ def begin_run(machine: Machine, options: TransientOptions, g: Array, reader: Sam
     move_charts(machine.problem, state)
     reactions = find_reactions(machine)
     run = Stepping(
-        machine, options, times, g, np.zeros(machine.system.out_size), state, np.zeros(3 * layout.nk + layout.nq), np.zeros(n), np.zeros((6, n)),
-        np.zeros(3, np.int64), np.full((rows, len(selection.entries)), np.nan), np.zeros((rows + 1, 4)), power_room(machine.system),
+        machine, options, times, g, np.zeros(machine.system.out_size), state, np.zeros(3 * layout.nk + layout.nq),
+        np.zeros(n), np.zeros((6, n)),
+        np.zeros(3, np.int64), np.full((rows, len(selection.entries)), np.nan), np.zeros((rows + 1, 4)),
+        power_room(machine.system),
         np.zeros(reader.size), _first_averages(machine, options, g, state, recovery), recovery, np.zeros(4), reactions,
-        plan_sharing(machine, reactions), compiled_plan(None), g.copy(), state.copy(), nothing_turned(power_room(machine.system)),
+        plan_sharing(machine, reactions), compiled_plan(None), g.copy(), state.copy(),
+        nothing_turned(power_room(machine.system)),
     )  # fmt: skip
     if recovery is not None:
         _find_plan(run)
@@ -107,8 +118,11 @@ def begin_run(machine: Machine, options: TransientOptions, g: Array, reader: Sam
     return run
 
 
-def _first_averages(machine: Machine, options: TransientOptions, g: Array, state: Array, recovery: Recovery | None) -> Array:
-    """Algorithmic accelerations at the start: those at t = (am - af) h, for order 2 of the multipliers too (Arnold and Bruels 2007)."""
+def _first_averages(
+    machine: Machine, options: TransientOptions, g: Array, state: Array, recovery: Recovery | None
+) -> Array:
+    """Algorithmic accelerations at the start: those at t = (am - af) h, for order 2 of the multipliers too (Arnold and
+    Bruels 2007)."""
     layout = machine.system.layout
     nk, at = layout.nk, 3 * layout.nk + layout.ny
     found = np.concatenate([state[2 * nk : 3 * nk], state[at + layout.nq : at + 2 * layout.nq]])
@@ -224,7 +238,8 @@ def _by_sample(run: Stepping) -> bool:
 def _advance(run: Stepping, reader: Sampler, last: int, recovering: int) -> tuple[int, int]:
     assert run.factor is not None
     return advance(
-        run.machine.problem, run.factor, FIXED[run.options.method], run.counters, run.g, run.out, run.state, run.extra, run.history,
+        run.machine.problem, run.factor, FIXED[run.options.method], run.counters, run.g, run.out, run.state, run.extra,
+        run.history,
         run.u, run.work, run.times, run.options.step, run.done, last,
         run.options.every, reader.table, reader.places, run.sharing[0], run.found, run.values, run.account, run.power,
         recovering, run.plan, run.point, run.spare, run.power_before, run.turnover,
@@ -240,7 +255,9 @@ def _refactor(run: Stepping, t: float) -> Problem | None:
         euler.begin(problem, g, run.state, run.history, run.options.step)
         euler.guess(problem, run.state, run.u)
     else:
-        generalized_alpha.begin(problem, FIXED[run.options.method][1:], g, run.state, run.extra, run.history, run.options.step)
+        generalized_alpha.begin(
+            problem, FIXED[run.options.method][1:], g, run.state, run.extra, run.history, run.options.step
+        )
         generalized_alpha.guess(problem, run.state, run.u)
     set_charge_history(problem, g, run.history)
     spread(problem, g, run.history, run.u)

@@ -1,4 +1,4 @@
-"""What the equations leave undetermined, put in the words of nodes and elements (E301, E303, E304, E305, E309)."""
+"""Messages about undetermined unknowns, in terms of nodes and elements (E301, E303, E304, E305, E309)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ SEEDS = (1, 2)
 
 @dataclass(frozen=True)
 class Cause:
-    """Unknowns that stay undetermined together: node numbers, and (instance, domain of its through or None) of what elements own."""
+    """Unknowns that stay undetermined together: node numbers, and (instance, domain of its through or None) of what
+    elements own."""
 
     nodes: tuple[int, ...]
     owners: tuple[tuple[Instance, DomainDef | None], ...]
@@ -63,7 +64,12 @@ class Picture:
 
     @cached_property
     def owner_of(self) -> dict[int, tuple[Batch, int, int]]:
-        return {int(u): (b, k, i) for b in self.system.batches for i in range(len(b.form.own)) for k, u in enumerate(b.unknowns["own", i])}
+        return {
+            int(u): (b, k, i)
+            for b in self.system.batches
+            for i in range(len(b.form.own))
+            for k, u in enumerate(b.unknowns["own", i])
+        }
 
     def cause(self, unknowns: frozenset[int]) -> Cause:
         nodes = tuple(sorted({self.node_of[u] for u in unknowns if u in self.node_of}))
@@ -106,7 +112,11 @@ def _problem(picture: Picture, cause: Cause) -> Problem | None:
     if afloat is not None:
         members = sorted(afloat & set(cause.nodes))
         return _starved(picture, members) or _floating(picture, members)
-    if not [i for i in cause.nodes if nodes[i].domain.through] and cause.owners and all(domain for _, domain in cause.owners):
+    if (
+        not [i for i in cause.nodes if nodes[i].domain.through]
+        and cause.owners
+        and all(domain for _, domain in cause.owners)
+    ):
         return _loop(picture, cause)
     return _unexplained(picture, cause)
 
@@ -116,7 +126,13 @@ def _floating(picture: Picture, members: list[int]) -> Problem:
     names, domain = [nodes[i].name for i in members], nodes[members[0]].domain
     mark, hint = floating(domain, names)
     verb = "is" if len(names) == 1 else "are"
-    return Problem("E301", f"{nodes_word(names)} {verb} not connected with ground ({domain.name})", nodes[members[0]].span, mark, hint)
+    return Problem(
+        "E301",
+        f"{nodes_word(names)} {verb} not connected with ground ({domain.name})",
+        nodes[members[0]].span,
+        mark,
+        hint,
+    )
 
 
 def _starved(picture: Picture, members: list[int]) -> Problem | None:
@@ -129,7 +145,7 @@ def _starved(picture: Picture, members: list[int]) -> Problem | None:
     names, domain = [nodes[i].name for i in members], nodes[members[0]].domain
     sources = list(dict.fromkeys(picture.system.network.instances[e.instance].name for e in feeders))
     through = domain.through[0].doc or domain.through[0].name
-    message = f"the {through} of {quoted(sources)} has no way on at {nodes_word(names)} ({domain.name})"
+    message = f"nothing balances the {through} of {quoted(sources)} at {nodes_word(names)} ({domain.name})"
     mark, hint = floating(domain, names)
     return Problem("E305", message, nodes[members[0]].span, mark, hint)
 
@@ -147,16 +163,18 @@ def _loop(picture: Picture, cause: Cause) -> Problem | None:
     if len(instances) == 1 and len(set(last.nodes)) < len(last.nodes):
         message = f"'{names[0]}' prescribes the {what} between a node and itself ({where})"
     elif len(instances) == 1:
-        message = f"'{names[0]}' prescribes a {what} that is fixed already ({where})"
+        message = f"'{names[0]}' prescribes a {what} that is already prescribed ({where})"
     else:
-        message = f"{quoted(names)} prescribe one {what} more than once ({where})"
+        message = f"{quoted(names)} prescribe the same {what} more than once ({where})"
     author = next((i.component.definition.singular for i in reversed(instances) if i.component.definition.singular), "")
-    mark, hint = advice(author or "they form a closed loop", "remove one of them, or put something that gives way between them")
+    remedy = "remove one of them, or put a compliant element (a spring, a resistor) between them"
+    mark, hint = advice(author or "they form a closed loop", remedy)
     return Problem(code, message, last.span, mark, hint, tuple((i.span, f"and '{i.name}'") for i in instances[:-1]))
 
 
 def _unexplained(picture: Picture, cause: Cause) -> Problem | None:
-    """Neither floating nor a plain loop: an amplifier without feedback, a gear that is held twice, a signal that needs itself."""
+    """The remaining causes: an amplifier without feedback, a gear that is held twice, a signal that depends on
+    itself."""
     nodes = picture.system.network.nodes
     instances = list(_involved(picture, cause))
     speaker = next((i for i in instances if i.component.definition.singular), instances[0] if instances else None)
@@ -166,9 +184,8 @@ def _unexplained(picture: Picture, cause: Cause) -> Problem | None:
         return None
     span = speaker.span if speaker.component.definition.singular or not cause.nodes else nodes[cause.nodes[0]].span
     author = speaker.component.definition.singular
-    mark, hint = advice(
-        author or "their equations determine one another only up to a common value", "look for a missing connection or a loop of signals"
-    )
+    wrong = author or "these equations hold for every common value of their unknowns"
+    mark, hint = advice(wrong, "look for a missing connection or a loop of signals")
     return Problem("E309", f"the equations do not determine {subject}", span, mark, hint)
 
 

@@ -1,9 +1,9 @@
 """How many continuous derivatives a function of time has, by its derivatives on both sides of its corners.
 
-What may bend (min, max, abs, a condition, a table's kind) says how rough a function can be; whether it is so depends on its
-numbers: the polynomial 10 u^3 - 15 u^4 + 6 u^5 of u = min(max(t/T, 0), 1) has two continuous derivatives, for those of u are
-multiplied by zeros. Between corners every choice that the expression makes stays, so CasADi's derivatives of the expression,
-taken just before and just behind a corner, are those of the two branches.
+What may bend (min, max, abs, a condition, a table's kind) says how rough a function can be; whether it is so depends on
+its numbers: the polynomial 10 u^3 - 15 u^4 + 6 u^5 of u = min(max(t/T, 0), 1) has two continuous derivatives, for those
+of u are multiplied by zeros. Between corners every choice that the expression makes stays, so CasADi's derivatives of
+the expression, taken just before and just behind a corner, are those of the two branches.
 """
 
 from __future__ import annotations
@@ -27,13 +27,14 @@ ASIDE = 1e-8
 JUMP = 1e-5
 """A jump of a derivative, in parts of its size between this corner and the next ones."""
 LINE, BEYOND, MOST = np.array([0.04, 0.237, 0.5, 0.971]), 64.0, 1000
-"""Where between two instants a function must lie on a line, how far behind the last one, and how many corners of one function are looked at."""
+"""Where between two instants a function must lie on a line, how far behind the last one, and how many corners of one
+function are looked at."""
 PLACES = np.array([0.03, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 0.97])
 
 
 def continuity(shape: Shape, values: Values, stop: float = 0.0) -> int:
-    """The number of continuous derivatives of a bound function of time (-1: it jumps, 99: as many as anybody asks for), from t = 0 to `stop` s
-    (0: not known, then every later corner counts)."""
+    """The number of continuous derivatives of a bound function of time (-1: it jumps, 99: as many as anybody asks for),
+    from t = 0 to `stop` s (0: not known, then every later corner counts)."""
     least = smoothness(shape)
     if least >= ORDERS or shape.tables or shape.signals:
         return least
@@ -75,7 +76,8 @@ def _apart(instants: Array) -> Array:
 
 
 def _on_lines(switching: Series, whole: bool, known: Array) -> Array | None:
-    """Where a function that is straight between known instants, from 0 on, passes zero (or any whole number); None where it is not straight."""
+    """Where a function that is straight between known instants, from 0 on, passes zero (or any whole number); None
+    where it is not straight."""
     found, edges = [np.zeros(0)], [0.0, *known[known > 0.0]]
     for low, high in zip(edges, [*edges[1:], np.inf]):
         times = low + LINE * (high - low if np.isfinite(high) else max(low, 1.0) * BEYOND)
@@ -87,7 +89,11 @@ def _on_lines(switching: Series, whole: bool, known: Array) -> Array | None:
             continue
         first, exact = at[0] - rise * (times[0] - low), float(switching(low))
         first = exact if abs(exact - first) <= 1e-9 * np.abs(at).max() else first  # it may jump there
-        levels = (np.ceil(first) + np.arange(MOST) if rise > 0 else np.floor(first) - np.arange(MOST)) if whole else np.zeros(1)
+        levels = (
+            (np.ceil(first) + np.arange(MOST) if rise > 0 else np.floor(first) - np.arange(MOST))
+            if whole
+            else np.zeros(1)
+        )
         instants = low + (levels - first) / rise
         close = 1e-12 * max(abs(low), *np.abs(instants[:1]))
         found.append(instants[(instants >= low - close) & (instants <= high + close)])
@@ -99,7 +105,9 @@ def _between(shape: Shape, values: Values, corners: Array, stop: float) -> int:
     if not len(corners):
         return FOREVER
     span = max(float(np.ptp(corners)), stop - corners[-1], 0.0) or max(abs(float(corners[0])), 1.0)
-    edges = np.concatenate([[corners[0] - span], corners, [max(corners[-1] + (corners[-1] - corners[0] or span), stop)]])
+    edges = np.concatenate(
+        [[corners[0] - span], corners, [max(corners[-1] + (corners[-1] - corners[0] or span), stop)]]
+    )
     gaps = np.diff(edges)
     beside = np.maximum(ASIDE * gaps, 4.0 * np.spacing(np.abs(edges)).max())
     derivatives = _derivatives(shape, values)

@@ -1,4 +1,5 @@
-"""The diagnosis before any number is computed: what the structure of a network leaves undetermined, prescribes twice or cannot follow."""
+"""The diagnosis before any number is computed: what the structure of a network leaves undetermined, prescribes twice or
+cannot follow."""
 
 from __future__ import annotations
 
@@ -20,8 +21,9 @@ from netsim.text.parse import without_collector
 def findings(system: System, values: Values | None = None, known: dict[str, Any] | None = None) -> list[Problem]:
     """Errors E301 .. E309 and notes N301, N306, one per cause; empty for a healthy network.
 
-    Ranks are those at generic parameters and states, so a finding holds for (almost) every value the parameters may take, and no
-    network that can be solved is refused. They are kept in `known`; how smooth functions of time are depends on the values."""
+    Ranks are those at generic parameters and states, so a finding holds for (almost) every value the parameters may
+    take, and no network that can be solved is refused. They are kept in `known`; how smooth functions of time are
+    depends on the values."""
     known = {} if known is None else known
     if "structure" not in known:
         known["structure"] = _of_structure(system)
@@ -45,28 +47,33 @@ def _of_structure(system: System) -> tuple[list[Problem], list[Asked]]:
 
 @without_collector()
 def at_rest(system: System, for_static: bool) -> list[Problem]:
-    """What the static solution leaves undetermined (E302) where no run line asked; `for_static` is an analysis of it alone."""
+    """What the static solution leaves undetermined (E302) where no run line asked; `for_static` is an analysis of it
+    alone."""
     asked = system.network.runs and begins_static(system.network) and not for_static
     return [] if asked or not system.n else list(_once(unsettled(Picture(system), frozenset(), for_static)))
 
 
 def _once(problems: list[Problem]) -> Iterator[Problem]:
-    """One line repeated by `for`, or one model used often, makes one mistake many times over: it is told once."""
+    """The problems without repetitions: a line repeated by `for`, or a model used often, gives one message."""
     groups: dict[tuple, list[Problem]] = {}
     for problem in problems:
         groups.setdefault((problem.code, problem.span or problem), []).append(problem)
     for first, *others in groups.values():
-        more = f", and so {len(others)} more {'time' if len(others) == 1 else 'times'}" if others else ""
+        more = f", and the same {len(others)} more {'time' if len(others) == 1 else 'times'}" if others else ""
         yield replace(first, message=first.message + more)
 
 
 def _only_reactions(system: System, unknowns: frozenset[int]) -> bool:
-    """Whether reactions of joints in space or in the plane are undetermined, alone or with what drives them: their constraints may repeat one another
-    where the mechanism is drawn, and the solver, which sees that, copes."""
+    """Whether reactions of joints in space or in the plane are undetermined, alone or with what drives them: their
+    constraints may repeat one another where the mechanism is drawn, and the solver, which sees that, copes."""
     joints: set[int] = set()
     driven: set[int] = set()
     for batch in system.batches:
-        domains = [batch.instances[0].component.domain(t) for t in batch.instances[0].component.terminals] if batch.instances else []
+        domains = (
+            [batch.instances[0].component.domain(t) for t in batch.instances[0].component.terminals]
+            if batch.instances
+            else []
+        )
         own = {int(u) for key, numbers in batch.unknowns.items() if key[0] == "own" for u in numbers}
         if any(is_kinematic(d) and any(q.size for q in d.across) for d in domains):
             joints |= own

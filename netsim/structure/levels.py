@@ -1,9 +1,11 @@
-"""Differentiation levels by the signature-matrix method: how often each equation must be differentiated, and each variable is.
+"""Differentiation levels by the signature-matrix method: how often each equation must be differentiated, and each
+variable is.
 
-Variables are the unknowns (a kinematic one counts by its position: level 0, 1, 2 = x, v, a) and the charges under der(); equations are
-their rows and the charges' definitions. sigma_ij is the highest level of variable j in equation i. A transversal of largest total sigma
-and the smallest offsets with d_j - c_i >= sigma_ij (equality on it) give c_i and d_j (J. Pryce, BIT 41, 2001). Solving in
-stages k = -max d .. 0 the equations F_i^(c_i + k) = 0 for the variables z_j^(d_j + k) makes every level of a point consistent.
+Variables are the unknowns (a kinematic one counts by its position: level 0, 1, 2 = x, v, a) and the charges under
+der(); equations are their rows and the charges' definitions. sigma_ij is the highest level of variable j in equation i.
+A transversal of largest total sigma and the smallest offsets with d_j - c_i >= sigma_ij (equality on it) give c_i and
+d_j (J. Pryce, BIT 41, 2001). Solving in stages k = -max d .. 0 the equations F_i^(c_i + k) = 0 for the variables
+z_j^(d_j + k) makes every level of a point consistent.
 """
 
 from __future__ import annotations
@@ -25,8 +27,8 @@ Array = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class Signature:
-    """All (equation, variable, level) triples, batch by batch in the order of the level kernels' outputs; ground is -1. Those in `resting` count
-    where all rests: in a run, what is delayed follows from the past."""
+    """All (equation, variable, level) triples, batch by batch in the order of the level kernels' outputs; ground is -1.
+    Those in `resting` count where all rests: in a run, what is delayed follows from the past."""
 
     equation: Array
     variable: Array
@@ -54,7 +56,8 @@ class Offsets:
 
 
 class StructurallySingular(Exception):
-    """No transversal: these equations determine fewer variables than they are; and these variables stay undetermined."""
+    """No transversal: these equations determine fewer variables than they are; and these variables stay
+    undetermined."""
 
     def __init__(self, equations: Array, variables: Array):
         self.equations, self.variables = equations, variables
@@ -70,7 +73,12 @@ def equation_numbers(system: System, batch: Batch, row: int) -> Array:
 
 def signature(system: System) -> Signature:
     """The signature of a system, from the sparsity of its component types alone."""
-    equations, variables, levels, resting = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0, bool)]
+    equations, variables, levels, resting = (
+        [np.zeros(0, np.int64)],
+        [np.zeros(0, np.int64)],
+        [np.zeros(0, np.int64)],
+        [np.zeros(0, bool)],
+    )
     for batch in system.batches:
         for _, row, key, level in batch.kernels.levels.scatter:
             resting.append(np.full(batch.n, key[0] == "resting"))
@@ -86,7 +94,8 @@ def _variables(system: System, batch: Batch, key: Any) -> Array:
 
 
 def offsets(found: Signature, least: Array, chosen: Array | None = None, match: Array | None = None) -> Offsets:
-    """The smallest offsets with d_j >= least_j, over the triples marked in `chosen` (all by default), on a known transversal or a new one.
+    """The smallest offsets with d_j >= least_j, over the triples marked in `chosen` (all by default), on a known
+    transversal or a new one.
 
     Raises `StructurallySingular` where equations cannot be matched to variables.
     """
@@ -133,7 +142,9 @@ def _transversal(i: Array, j: Array, sigma: Array, rows: int, columns: int, name
         unmatched = np.setdiff1d(np.arange(columns), largest)
         raise StructurallySingular(names[largest < 0], variables[unmatched])
     place = np.empty(rows, np.int64)
-    place[largest] = np.arange(rows)  # a matching on the diagonal: SciPy's own search for one, which may take for ever, then succeeds at once
+    place[largest] = np.arange(
+        rows
+    )  # a matching on the diagonal: SciPy's own search for one, which may take for ever, then succeeds at once
     weights = csr_matrix((sigma + 1.0, (i, place[j])), shape=(rows, columns))
     matched, partners = min_weight_full_bipartite_matching(weights, maximize=True)
     match = np.empty(rows, np.int64)
@@ -159,14 +170,17 @@ def _smallest(i: Array, j: Array, sigma: Array, match: Array, least: Array) -> t
 
 @without_collector()
 def absent_rates(system: System, values: Values) -> Array:
-    """Which triples of rates and charges vanish at the present parameters, whatever the state: of a definition (that charge is then a constant), of a
-    charge's rate that a factor 0 hides (the resistance of a transistor's lead), of a velocity (a spring without damping), of an acceleration."""
+    """Which triples of rates and charges vanish at the present parameters, whatever the state: of a definition (that
+    charge is then a constant), of a charge's rate that a factor 0 hides (the resistance of a transistor's lead), of a
+    velocity (a spring without damping), of an acceleration."""
     found = [np.zeros(0, bool)]
     for batch in system.batches:
         kernel = batch.kernels.levels
         if not kernel.program.n_outputs:
             continue
-        asked = [(row >= len(batch.form.rows)) != (key[0] == "charge") or level > 0 for _, row, key, level in kernel.scatter]
+        asked = [
+            (row >= len(batch.form.rows)) != (key[0] == "charge") or level > 0 for _, row, key, level in kernel.scatter
+        ]
         absent = np.zeros((len(asked), batch.n), bool)
         if any(asked):
             absent = zeros(kernel.program, parameters_of(batch, values)) & np.array(asked)[:, None]
@@ -175,7 +189,8 @@ def absent_rates(system: System, values: Values) -> Array:
 
 
 def structural_index(system: System, found: Signature, solved: Offsets) -> int:
-    """How often something must be differentiated to give an ODE (Pryce): max c, and one more where a variable is algebraic.
+    """How often something must be differentiated to give an ODE (Pryce): max c, and one more where a variable is
+    algebraic.
 
     The definitions of charges do not count: they only name what stands under der().
     """
@@ -186,7 +201,8 @@ def structural_index(system: System, found: Signature, solved: Offsets) -> int:
 
 
 def least_offsets(system: System, found: Signature) -> Array:
-    """What a consistent point must know: positions, velocities and accelerations of kinematic nodes, and the rates of what charges are made of."""
+    """What a consistent point must know: positions, velocities and accelerations of kinematic nodes, and the rates of
+    what charges are made of."""
     least = np.zeros(found.size, np.int64)
     least[: system.layout.nk] = 2
     in_definition = found.kept & (found.equation >= system.n)

@@ -1,4 +1,4 @@
-"""Nodes that a single terminal touches, so that nothing can flow through it (N301)."""
+"""Unconnected terminals: a node with a single terminal, through which nothing can flow (N301)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from netsim.text.errors import Problem, nearest
 
 
 def loose_ends(picture: Picture, explained: frozenset[int]) -> list[Problem]:
-    """A note for every element with an end that leads nowhere: one terminal at the node, and a branch that goes on to another terminal."""
+    """A note for every element with a branch to an unconnected terminal, the only one at its node."""
     network = picture.system.network
     uses = [0] * len(network.nodes)
     for instance in network.instances:
@@ -18,17 +18,27 @@ def loose_ends(picture: Picture, explained: frozenset[int]) -> list[Problem]:
                 uses[node] += 1
     found = []
     for instance in network.instances:
-        through = [link for link in links(form_of(instance), instance.component) if link.role == CONDUCTS and link.start and link.end]
+        through = [
+            link
+            for link in links(form_of(instance), instance.component)
+            if link.role == CONDUCTS and link.start and link.end
+        ]
         passing = {end for link in through for end in (link.start, link.end)}
         for terminal, node in zip(instance.component.terminals, instance.nodes):
-            if terminal in passing and node >= 0 and uses[node] == 1 and int(picture.system.numbering.first[node]) not in explained:
+            if (
+                terminal in passing
+                and node >= 0
+                and uses[node] == 1
+                and int(picture.system.numbering.first[node]) not in explained
+            ):
                 where = network.nodes[node]
                 others = [n.name for n in network.nodes if n is not where and n.domain is where.domain]
                 what = where.domain.through[0].doc or where.domain.through[0].name
                 found.append(
                     Problem(
                         "N301",
-                        f"only '{instance.name}' touches node '{where.name}': no {what} can pass there",
+                        f"unconnected terminal: only '{instance.name}' is connected to node '{where.name}', so no "
+                        f"{what} can pass",
                         where.span,
                         hint=nearest(where.name, others),
                     )

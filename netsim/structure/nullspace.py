@@ -16,10 +16,11 @@ SUPPORT = 1e-6
 
 
 def null_basis(matrix: Any) -> tuple[Array, Array]:
-    """(N, scale): columns of N span the x with A diag(scale) x = 0, in reduced echelon form; N has no columns for a regular A.
+    """(N, scale): columns of N span the x with A diag(scale) x = 0, in reduced echelon form; N has no columns for a
+    regular A.
 
-    Rows and columns are brought to size one first; block inverse iteration on A + SHIFT*D with a random diagonal D finds the null space
-    (a bare diagonal makes every matrix regular, empty rows included)."""
+    Rows and columns are brought to size one first; block inverse iteration on A + SHIFT*D with a random diagonal D
+    finds the null space (a bare diagonal makes every matrix regular, empty rows included)."""
     n = matrix.shape[0]
     balanced, _, scale = equilibrated(matrix)
     rng = np.random.default_rng(1)
@@ -53,7 +54,8 @@ def _roots(largest: Array) -> Array:
 
 
 def _echelon(basis: Array) -> Array:
-    """The same span with a one in each column where all others have zeros: separate causes fall into separate columns."""
+    """The same span with a one in each column where all others have zeros: separate causes fall into separate
+    columns."""
     basis = basis.copy()
     for k in range(basis.shape[1]):
         row = int(np.argmax(np.abs(basis[:, k])))

@@ -1,7 +1,9 @@
-"""A network's equations linearised at a generic point: the matrix A(s) of F(x, s x, s^2 x, y, s q(y)) and the columns of its inputs.
+"""A network's equations linearised at a generic point: the matrix A(s) of F(x, s x, s^2 x, y, s q(y)) and the columns
+of its inputs.
 
-Parameters and states are drawn at random within their bounds, so what A(s) says about rank holds for almost every value: it is a property of the
-structure, cancellations such as the potential of a floating island included (which counting unknowns cannot see).
+Parameters and states are drawn at random within their bounds, so what A(s) says about rank holds for almost every
+value: it is a property of the structure, cancellations such as the potential of a floating island included (which
+counting unknowns cannot see).
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ PAST = [name for name in UNIFORM if name != "alpha"].index("past")
 
 @dataclass(frozen=True, eq=False)
 class Linearisation:
-    """A form's derivatives: entries (row, key, level), which of them contain alpha, and a function of all symbols (alpha last) for their values."""
+    """A form's derivatives: entries (row, key, level), which of them contain alpha, and a function of all symbols
+    (alpha last) for their values."""
 
     entries: tuple[tuple[int, Key, int], ...]
     rates: Array
@@ -55,7 +58,9 @@ def linearisation(kernels: FormKernels) -> Linearisation:
     others = [symbol for name, symbol in UNIFORM.items() if name != "alpha"]
     entries = tuple((r, *keys[c]) for r, c in zip(rows, columns))
     values = ca.reshape(jacobian.nz[:], -1, 1) if entries else ca.SX(0, 1)
-    rates = np.array([ca.depends_on(value, UNIFORM["alpha"]) for value in ca.vertsplit(values)] if entries else [], dtype=bool)
+    rates = np.array(
+        [ca.depends_on(value, UNIFORM["alpha"]) for value in ca.vertsplit(values)] if entries else [], dtype=bool
+    )
     function = ca.Function("linearised", [ca.vertcat(*inputs, *others, UNIFORM["alpha"])], [values])
     return Linearisation(entries, rates, function, len(gathered), parameters)
 
@@ -64,7 +69,8 @@ def linearisation(kernels: FormKernels) -> Linearisation:
 class Point:
     """One generic point of a system: for every batch the arguments of its linearisation, one column per instance.
 
-    `stand_ins` are what takes the place of entries that vanish or overflow wherever we looked: they are not zero by structure (NaN elsewhere)."""
+    `stand_ins` are what takes the place of entries that vanish or overflow wherever we looked: they are not zero by
+    structure (NaN elsewhere)."""
 
     system: System
     arguments: tuple[Array, ...]
@@ -103,7 +109,8 @@ def _usable(values: Array) -> Array:
 
 
 def _scatter(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
-    """Positive numbers around one, as often above as below it, so that long chains of gears and amplifiers neither grow nor fade."""
+    """Positive numbers around one, as often above as below it, so that long chains of gears and amplifiers neither grow
+    nor fade."""
     return np.exp(rng.uniform(-SPREAD, SPREAD, shape))
 
 
@@ -112,7 +119,11 @@ def _draw(batch: Batch, form: Linearisation, rng: np.random.Generator, scaled: b
     declared = {p.name: p for p in batch.instances[0].component.definition.params} if not batch.shapes else {}
     blocks = [states]
     for name, size in form.parameters:
-        blocks.append(np.ones((size, batch.n)) if name.startswith("live ") else _parameter(declared.get(name), (size, batch.n), rng, scaled))
+        blocks.append(
+            np.ones((size, batch.n))
+            if name.startswith("live ")
+            else _parameter(declared.get(name), (size, batch.n), rng, scaled)
+        )
     blocks += [_scatter(rng, (len(UNIFORM) - 1, batch.n)), np.ones((1, batch.n))]
     return np.vstack(blocks)
 
@@ -150,7 +161,8 @@ def _values(form: Linearisation, arguments: Array) -> Array:
 
 
 def matrices(point: Point, s: float, alpha: Callable[[Batch], float] | None = None) -> tuple[Any, Any]:
-    """(A, B): derivatives of all rows by the unknowns (n, n) and by the functions of time (n, drives), d/dt replaced by s.
+    """(A, B): derivatives of all rows by the unknowns (n, n) and by the functions of time (n, drives), d/dt replaced by
+    s.
 
     `alpha` gives what stands for d/dt of a batch's charges (s unless told): zero there is the static solution."""
     system = point.system
@@ -162,7 +174,9 @@ def matrices(point: Point, s: float, alpha: Callable[[Batch], float] | None = No
         arguments[-1] = s if alpha is None else alpha(batch)
         arguments[PAST - len(UNIFORM)] = 1.0 if alpha is None else 0.0
         resting = form.rates[:, None] & (arguments[-1] == 0)
-        values = _moderate(np.where(np.isnan(stand_ins), _values(form, arguments), np.where(resting, 0.0, stand_ins)), form.rates)
+        values = _moderate(
+            np.where(np.isnan(stand_ins), _values(form, arguments), np.where(resting, 0.0, stand_ins)), form.rates
+        )
         for (row, key, level), value in zip(form.entries, values):
             rows = batch.unknowns[batch.form.rows[row]]
             target = driven if key in batch.drives else own
@@ -171,8 +185,8 @@ def matrices(point: Point, s: float, alpha: Callable[[Batch], float] | None = No
 
 
 def _moderate(values: Array, rates: Array) -> Array:
-    """Entries that are faint where the charges rest (a blocking diode's conductance) or bright (the polynomial of a measured curve), brought to
-    size one, an element's by one factor: what cancels goes on cancelling."""
+    """Entries that are faint where the charges rest (a blocking diode's conductance) or bright (the polynomial of a
+    measured curve), brought to size one, an element's by one factor: what cancels goes on cancelling."""
     size = np.abs(values)
     for odd in ((size < DIM) & (size > 0.0), (size > BRIGHT) & ~rates[:, None]):
         largest = np.max(np.where(odd, size, 0.0), axis=0, initial=0.0)

@@ -1,8 +1,9 @@
-"""Velocities known by integration alone: a row that prescribes an acceleration and no force acts on velocities as an infinite mass does.
+"""Velocities known by integration alone: a row that prescribes an acceleration and no force acts on velocities as an
+infinite mass does.
 
-Where velocities are made consistent with constraints, they change least in the metric of kinetic energy. A row a' der(v) = f(t, ...) has no share in
-that energy, and yet its velocity a' v is not free to move: nothing would bring it back. HOLD a a' added to the mass matrix (with a and the masses
-scaled to 1) keeps it, up to what constraints demand.
+Where velocities are made consistent with constraints, they change least in the metric of kinetic energy. A row a'
+der(v) = f(t, ...) has no share in that energy, and yet its velocity a' v is not free to move: nothing would bring it
+back. HOLD a a' added to the mass matrix (with a and the masses scaled to 1) keeps it, up to what constraints demand.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ HOLD = 1e5
 
 
 def prescribed_pairs(s: Signature, o: Offsets, n: int, nk: int) -> Array:
-    """Pairs (2, .) of triples over accelerations in the same row, for every row that holds accelerations and no force (no unknown of a balance)."""
+    """Pairs (2, .) of triples over accelerations in the same row, for every row that holds accelerations and no force
+    (no unknown of a balance)."""
     force = np.zeros(s.size + 1, bool)
     force[s.variable[s.kept & (s.equation < nk) & (s.variable >= nk)]] = True
     ruled = np.zeros(s.size + 1, bool)

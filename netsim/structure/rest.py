@@ -24,11 +24,16 @@ Array = np.ndarray
 def resting(picture: Picture, explained: frozenset[int]) -> list[Problem]:
     """`unsettled` for the runs that the netlist asks for."""
     network = picture.system.network
-    return unsettled(picture, explained, any(run.analysis == "static" for run in network.runs)) if begins_static(network) else []
+    return (
+        unsettled(picture, explained, any(run.analysis == "static" for run in network.runs))
+        if begins_static(network)
+        else []
+    )
 
 
 def unsettled(picture: Picture, explained: frozenset[int], for_static: bool) -> list[Problem]:
-    """Nodes only capacitors touch: their potential needs a written start, and has none in a static analysis (`for_static`)."""
+    """Nodes with nothing but capacitors: their potential needs a written start, which static() (`for_static`) does not
+    use."""
     rows = [] if for_static else _written(picture.system)
     if rows is None:
         return []
@@ -41,9 +46,13 @@ def unsettled(picture: Picture, explained: frozenset[int], for_static: bool) -> 
 
 
 def begins_static(network: Network) -> bool:
-    """Some run starts from the static solution, as one would that is not written yet (`from = rest` in every run starts from zero, and an inverse run
-    looks at the network with its motions imposed)."""
-    starts = [{b.name: plain_name(b.value) for b in run.options}.get("from", "static") for run in network.runs if run.analysis != "inverse"]
+    """Some run starts from the static solution, as one would that is not written yet (`from = rest` in every run starts
+    from zero, and an inverse run looks at the network with its motions imposed)."""
+    starts = [
+        {b.name: plain_name(b.value) for b in run.options}.get("from", "static")
+        for run in network.runs
+        if run.analysis != "inverse"
+    ]
     return not network.runs or any(start != "rest" for start in starts)
 
 
@@ -56,8 +65,11 @@ def _written(system: System) -> list[StartRow] | None:
 
 
 def _static_rate(batch: Batch) -> float:
-    """Charges rest; states of signal blocks start at zero and count as known to the rest, so their rates stay generic."""
-    blocks = bool(batch.shapes) or any(batch.instances[0].component.is_signal(t) for t in batch.instances[0].component.terminals)
+    """Charges rest; states of signal blocks start at zero and count as known to the rest, so their rates stay
+    generic."""
+    blocks = bool(batch.shapes) or any(
+        batch.instances[0].component.is_signal(t) for t in batch.instances[0].component.terminals
+    )
     return GENERIC_RATE if blocks else 0.0
 
 
@@ -88,7 +100,8 @@ def _unstarted(basis: Array, scale: Array, rows: list[StartRow], n: int) -> Arra
 
 
 def _has_static_state(domain: DomainDef) -> bool:
-    """Motions start at their reference, and nodes without power (integrators written as circuits) at zero like signals."""
+    """Motions start at their reference, and nodes without power (integrators written as circuits) at zero like
+    signals."""
     return bool(domain.through) and domain.power is not None and not is_kinematic(domain)
 
 
@@ -96,7 +109,10 @@ def _problem(picture: Picture, unknowns: frozenset[int], for_static: bool) -> Pr
     system, cause = picture.system, picture.cause(unknowns)
     nodes = system.network.nodes
     resting_nodes = {i for i in cause.nodes if _has_static_state(nodes[i].domain)}
-    untied = next((island & resting_nodes for island in islands(system, picture.edges, (CONDUCTS,)) if island & resting_nodes), None)
+    untied = next(
+        (island & resting_nodes for island in islands(system, picture.edges, (CONDUCTS,)) if island & resting_nodes),
+        None,
+    )
     members = sorted(untied or ())
     if not members:
         return None
@@ -104,11 +120,15 @@ def _problem(picture: Picture, unknowns: frozenset[int], for_static: bool) -> Pr
     types = dict.fromkeys(i.component.name for node in members for i in picture.touching[node])
     instances = list(dict.fromkeys(i.name for node in members for i in picture.touching[node]))
     message = f"{nodes_word(names)} {'has' if len(names) == 1 else 'have'} no path to ground ({domain.name})"
-    touch = f"only {quoted(instances)} ({', '.join(types)}) touch {'it' if len(names) == 1 else 'them'}"
-    mark = f"{touch}, so the static start cannot determine the {quantity(domain)}"
-    hint = f"tie {quoted(names[:1])} to ground through something that conducts"
+    touching = f"only {quoted(instances)} ({', '.join(types)}) {'is' if len(instances) == 1 else 'are'} connected to"
+    mark = (
+        f"{touching} {'it' if len(names) == 1 else 'them'}, so the static solution does not determine the "
+        f"{quantity(domain)}"
+    )
+    hint = f"connect {quoted(names[:1])} to ground through an element that conducts"
     if for_static:
-        hint += ": static() knows no start values"
+        hint += ": static() uses no start values"
     else:
-        hint += f", write its start: start {names[0]}.{domain.across[0].name} = ..., or begin with everything at zero: from = rest"
+        across = domain.across[0].name
+        hint += f", write its start (start {names[0]}.{across} = ...), or start from zero (from = rest)"
     return Problem("E302", message, nodes[members[0]].span, mark, hint)

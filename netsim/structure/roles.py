@@ -1,4 +1,5 @@
-"""What each branch does to its nodes, read from its equations: conduct, store, feed or stay open; and the islands this makes."""
+"""What each branch does to its nodes, read from its equations: conduct, store, feed or stay open; and the islands this
+makes."""
 
 from __future__ import annotations
 
@@ -16,8 +17,10 @@ from netsim.library.component import Component, is_kinematic
 from netsim.network.network import GROUND, Network
 from netsim.text.syntax import DomainDef
 
-CONDUCTS = "conducts"  # its through answers to its own across (resistor, spring, mass, ideal voltage source: whatever ties its ends)
-STORES = "stores"  # the same, but only through a charge's rate: nothing flows in the static solution (capacitor, heat capacity)
+# its through answers to its own across (resistor, spring, mass, ideal voltage source: whatever ties its ends)
+CONDUCTS = "conducts"
+# the same, but only through a charge's rate: nothing flows in the static solution (capacitor, heat capacity)
+STORES = "stores"
 FEEDS = "feeds"  # its through does not care for its own across (current source, controlled current)
 OPEN = "open"  # no through at all (a meter)
 
@@ -32,7 +35,8 @@ class Link:
 
 
 def reads(form: Form, expression: Any, rates: bool = True) -> set[tuple[Key, int]]:
-    """The (key, level) pairs an expression depends on, charges replaced by what they are made of (left out without `rates`)."""
+    """The (key, level) pairs an expression depends on, charges replaced by what they are made of (left out without
+    `rates`)."""
     symbols = {s.__hash__() for s in ca.symvar(ca.SX(expression))}
     found: set[tuple[Key, int]] = set()
     for key, symbol in form.symbols.gathered.items():
@@ -48,7 +52,8 @@ _links: dict[FormKernels, tuple[Link, ...]] = {}
 
 
 def links(kernels: FormKernels, component: Component) -> tuple[Link, ...]:
-    """The links of a component type: one per branch, and all terminals of a domain together where it has throughs without branches."""
+    """The links of a component type: one per branch, and all terminals of a domain together where it has throughs
+    without branches."""
     if kernels not in _links:
         form = kernels.form
         everything = {key for residual in form.residuals for key, _ in reads(form, residual)}
@@ -74,7 +79,11 @@ def _branch_link(form: Form, component: Component, through: str, everything: set
 
 
 def _terminal_links(component: Component) -> Iterator[Link]:
-    assigned = list(dict.fromkeys(component.terminal_throughs[name][0] for name in component.explicit if name in component.terminal_throughs))
+    assigned = list(
+        dict.fromkeys(
+            component.terminal_throughs[name][0] for name in component.explicit if name in component.terminal_throughs
+        )
+    )
     for terminal in assigned:
         same = [t for t in assigned if component.domain(t).name == component.domain(terminal).name]
         yield Link(terminal, None if len(same) == 1 else same[0], CONDUCTS)

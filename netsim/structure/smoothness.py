@@ -1,7 +1,9 @@
-"""Whether every prescribed function of time can be differentiated as often as the structure differentiates it (E306, N306).
+"""Whether every prescribed function of time can be differentiated as often as the structure differentiates it (E306,
+N306).
 
-A source's input u meets the transfer functions A(s)^-1 b: where a through grows like s^k u, it contains the k-th derivative of u. That count is
-exact for every coupling in between (masses behind rigid links, gears, transformers, a motor's inductance).
+A source's input u meets the transfer functions A(s)^-1 b: where a through grows like s^k u, it contains the k-th
+derivative of u. That count is exact for every coupling in between (masses behind rigid links, gears, transformers, a
+motor's inductance).
 """
 
 from __future__ import annotations
@@ -28,17 +30,17 @@ from netsim.text.syntax import Binary, Call, Conditional, DomainDef, Expr, Unary
 
 Array = np.ndarray
 RATES = ((1e4, 1e5), (1e8, 1e9))
-"""Where growth with the rate is measured, with random elements of ordinary size: what grows at the first pair alone has not come to its end there, as
-behind coils, whose field has the constant 4e-7 pi."""
+"""Where growth with the rate is measured, with random elements of ordinary size: what grows at the first pair alone has
+not come to its end there, as behind coils, whose field has the constant 4e-7 pi."""
 SMOOTH_ENOUGH, UNSEEN = 4, -9
 WORDS = {
-    -1: "jumps",
-    0: "has corners where its first derivative jumps",
-    1: "has a second derivative that jumps",
-    2: "has a third derivative that jumps",
-    3: "has a fourth derivative that jumps",
+    -1: "it jumps",
+    0: "its first derivative jumps",
+    1: "its second derivative jumps",
+    2: "its third derivative jumps",
+    3: "its fourth derivative jumps",
 }
-FOLLOWED = ("it without a jump", "its first derivative", "its second derivative", "its third derivative", "its fourth derivative")
+ORDERS = ("", "first derivative", "second derivative", "third derivative", "fourth derivative")
 
 
 @dataclass(frozen=True)
@@ -84,14 +86,19 @@ def rough(found: Sequence[Asked], values: Values) -> list[Problem]:
     """Inputs whose functions of time, with their present numbers, are less smooth than the network needs."""
     stop = end_of_runs(values) if found else 0.0
     have = [continuity(one.shape, values, stop) for one in found]
-    return [_problem(one.instance, one.name, one.shape, one.need, k) for one, k in zip(found, have) if k < one.need.smoothness]
+    return [
+        _problem(one.instance, one.name, one.shape, one.need, k)
+        for one, k in zip(found, have)
+        if k < one.need.smoothness
+    ]
 
 
 def needed_smoothness(picture: Picture, columns: list[int]) -> list[Needed]:
-    """For each drive: k where a through takes k derivatives, more than the acrosses do; one less than the acrosses otherwise.
+    """For each drive: k where a through takes k derivatives, more than the acrosses do; one less than the acrosses
+    otherwise.
 
-    A displacement on masses needs 2, on springs and dampers 0 (its velocity must be finite); a velocity on masses or a voltage on a capacitor 1; a
-    voltage on resistors none (-1: it may jump)."""
+    A displacement on masses needs 2, on springs and dampers 0 (its velocity must be finite); a velocity on masses or a
+    voltage on a capacitor 1; a voltage on resistors none (-1: it may jump)."""
     system = picture.system
     point = generic_point(system, 1)
     slow, fast = (_growth(point, pair, columns) for pair in RATES)
@@ -119,7 +126,13 @@ def _pushes(system: System, column: int) -> bool:
         for key, numbers in batch.drives.items():
             if column in numbers and not batch.shapes:
                 entries = batch.kernels.levels.scatter
-                return any(e[0] == "level" and e[2] == key and e[1] < len(batch.form.rows) and batch.form.rows[e[1]][0] == "node" for e in entries)
+                return any(
+                    e[0] == "level"
+                    and e[2] == key
+                    and e[1] < len(batch.form.rows)
+                    and batch.form.rows[e[1]][0] == "node"
+                    for e in entries
+                )
     return False
 
 
@@ -136,7 +149,8 @@ def _needed(picture: Picture, growth: Array, pushes: bool) -> Needed:
             asking = domain_of_own(batch.instances[position].component, own)
             if asking is not None:
                 throughs.append(Needed(int(k), asking))
-    # a through that follows the function itself while acrosses only integrate it (a brake's torque) is a force: it may jump
+    # a through that follows the function itself while acrosses only integrate it (a brake's torque) is a force: it may
+    # jump
     through, across = (max(found, key=lambda need: need.smoothness) for found in (throughs, acrosses))
     return through if through.smoothness > max(across.smoothness, 0) else Needed(across.smoothness - 1, across.domain)
 
@@ -146,22 +160,30 @@ def _problem(instance: Instance, name: str, shape: Shape, need: Needed, have: in
     rough_part = _culprit(binding.value, shape)
     if not need.mechanical and have >= 0:
         through = need.domain.through[0].doc if need.domain else "through"
-        return Problem("N306", f"the {name} of '{instance.name}' {WORDS[have]}, and a {through} jumps with it", rough_part.span)
-    who = "masses follow" if need.mechanical and need.smoothness > 0 else "the network has to follow"
-    message = f"the {name} of '{instance.name}' is not smooth enough: it {WORDS[have]}, but {who} {FOLLOWED[min(need.smoothness, 4)]}"
-    otherwise = ", or prescribe the force and let the motion follow" if need.mechanical else ", or put a resistance between"
+        message = f"input '{name}' of '{instance.name}' is not smooth: {WORDS[have]}, so a {through} jumps, too"
+        return Problem("N306", message, rough_part.span)
+    order = ORDERS[min(need.smoothness, 4)]
+    if need.smoothness <= 0:
+        wanted = "the network needs a function without jumps"
+    else:
+        wanted = f"masses need a continuous {order}" if need.mechanical else f"the network needs its {order}"
+    message = f"input '{name}' of '{instance.name}' is not smooth enough: {WORDS[have]}, but {wanted}"
+    otherwise = (
+        ", or prescribe the force instead of the motion" if need.mechanical else ", or put a resistance in between"
+    )
     return Problem("E306", message, rough_part.span, _mark(rough_part), _hint(rough_part, otherwise))
 
 
 def too_rough(motion: Expr, shape: Shape, derivatives: int, values: Values, stop: float) -> Problem | None:
-    """What is wrong with a motion, from 0 to `stop` s, whose derivative of that order stands in the inputs that make it.
+    """The problem of a motion, from 0 to `stop` s, whose derivative of order `derivatives` appears in the inputs.
 
-    Derivatives up to the second must be continuous; of a higher one the input may jump, if those below it do not."""
+    Derivatives up to the second must be continuous; a higher one may jump if the lower ones do not."""
     have = continuity(shape, values, stop)
     if have >= (derivatives if derivatives <= 2 else derivatives - 1):
         return None
     part = _culprit(motion, shape)
-    message = f"is not smooth enough: it {WORDS[have]}, but the inputs contain {FOLLOWED[derivatives]}"
+    contained = f"its {ORDERS[derivatives]}" if derivatives else "the motion itself"
+    message = f"is not smooth enough: {WORDS[have]}, but the inputs contain {contained}"
     return Problem("E306", message, part.span, _mark(part), _hint(part))
 
 
@@ -174,11 +196,11 @@ def _culprit(expr: Expr, shape: Shape) -> Expr:
 
 
 _ROUGH = {
-    "step": "a step jumps", "ramp": "a ramp has a corner", "pulse": "a pulse has edges", "abs": "abs() has a corner", "sign": "sign() jumps",
-    "floor": "floor() jumps", "mod": "mod() jumps", "min": "min() has a corner", "max": "max() has a corner",
-    "smooth_step": "a smooth_step has as many continuous derivatives as its order says",
+    "step": "a step jumps", "ramp": "a ramp has kinks", "pulse": "a pulse jumps", "abs": "abs() has a kink",
+    "sign": "sign() jumps", "floor": "floor() jumps", "mod": "mod() jumps", "min": "min() has a kink",
+    "max": "max() has a kink", "smooth_step": "smooth_step(u, order) has `order` continuous derivatives",
     "cycloid": "a cycloid's third derivative jumps at both ends",
-    "sine": "a sine that begins `at` an instant has a corner there", "table": "the table is interpolated like that",
+    "sine": "a sine that begins `at` an instant has a kink there", "table": "the table's interpolation is not smoother",
 }  # fmt: skip
 
 
@@ -197,10 +219,13 @@ def _calls(expr: Expr) -> list[Expr]:
 
 
 def _mark(expr: Expr) -> str:
-    return _ROUGH.get(expr.function, "") if isinstance(expr, Call) else "a condition on the time jumps" if isinstance(expr, Conditional) else ""
+    if isinstance(expr, Call):
+        return _ROUGH.get(expr.function, "")
+    return "a condition on the time makes a jump" if isinstance(expr, Conditional) else ""
 
 
 def _hint(expr: Expr, otherwise: str = "") -> str:
     if isinstance(expr, Call) and expr.function == "table":
-        return "read the table with kind = cubic (two continuous derivatives)"
-    return "use a smooth function such as bell(time, at = ..., width = ...) or smooth_step(u, order), or a table with kind = cubic" + otherwise
+        return "interpolate the table with kind = cubic (two continuous derivatives)"
+    smooth = "use a smooth function such as bell(time, at = ..., width = ...) or smooth_step(u, order)"
+    return f"{smooth}, or a table with kind = cubic{otherwise}"

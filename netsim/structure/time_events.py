@@ -1,9 +1,10 @@
 """Instants at which functions of time have corners or jump: steps of the accept/reject loop end there.
 
-Every such place, in a bound expression or in a component's own text, is a switching function of time that passes a whole number (`floor`, `mod`,
-periodic pulses) or zero (all others). Where it is linear in time, as in nearly all netlists, its instants are computed exactly; elsewhere they are
-bracketed on a fine grid and bisected to the last bit. Tables have corners at their samples (linear, hold) or ends (cubic). What depends on the
-state is no function of time, and no corner here.
+Every such place, in a bound expression or in a component's own text, is a switching function of time that passes a
+whole number (`floor`, `mod`, periodic pulses) or zero (all others). Where it is linear in time, as in nearly all
+netlists, its instants are computed exactly; elsewhere they are bracketed on a fine grid and bisected to the last bit.
+Tables have corners at their samples (linear, hold) or ends (cubic). What depends on the state is no function of time,
+and no corner here.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ TOGETHER = 16 * 2.220446049250313e-16
 """Corners closer than this share of the run are one."""
 
 NO_FUNCTION_OF_TIME = (ValueError, TypeError, ArithmeticError, NetsimError)
-"""What evaluating an expression at an instant raises where it is no function of time (it reads signals) or has no value there."""
+"""What evaluating an expression at an instant raises where it is no function of time (it reads signals) or has no value
+there."""
 
 
 @dataclass(frozen=True)
@@ -70,19 +72,23 @@ def corners_of(machine: Machine, stop: float) -> Array:
         texts += [(_of_shape(shape, values), [shape.expr]) for shape in batch.shapes]
     texts += _component_texts(machine)
     for text, expressions in texts:
-        found += [instants_of(switching, whole, stop) for expr in expressions for switching, whole in _switching(expr, text)]
+        found += [
+            instants_of(switching, whole, stop) for expr in expressions for switching, whole in _switching(expr, text)
+        ]
     every = np.sort(np.concatenate(found))
     every = every[(every > TOGETHER * stop) & (every <= stop)]
     return every[np.append(True, np.diff(every) > TOGETHER * stop)] if len(every) else every
 
 
 def bending(shape: Shape, values: Values) -> Iterator[tuple[Series, bool]]:
-    """(switching function, whether whole numbers count and not zero alone) of every place where a bound function of time may bend or jump."""
+    """(switching function, whether whole numbers count and not zero alone) of every place where a bound function of
+    time may bend or jump."""
     return _switching(shape.expr, _of_shape(shape, values))
 
 
 def expression_at(shape: Shape, values: Values, t: Any) -> Any:
-    """The value of a bound function of time at an instant, which may be a symbol; raises one of `NO_FUNCTION_OF_TIME` where it reads tables."""
+    """The value of a bound function of time at an instant, which may be a symbol; raises one of `NO_FUNCTION_OF_TIME`
+    where it reads tables."""
     return evaluate(shape.expr, _of_shape(shape, values).at(t)).value
 
 
@@ -95,7 +101,12 @@ def _of_shape(shape: Shape, values: Values) -> Text:
 
     def at(t: float) -> Scope:
         return symbolic_scope(
-            shape, lambda first, size: numbers[first : first + size], refuse, refuse, Typed(t, SECOND), lambda name: _world(values, name)
+            shape,
+            lambda first, size: numbers[first : first + size],
+            refuse,
+            refuse,
+            Typed(t, SECOND),
+            lambda name: _world(values, name),
         )
 
     return Text(at)
@@ -108,7 +119,8 @@ def _world(values: Values, name: str) -> Typed:
 
 
 def _component_texts(machine: Machine, bends: bool = True) -> Iterator[tuple[Text, list[Expr]]]:
-    """The equations of every component that may switch by the time or by an input that is a function of it; without `bends`, that read the time."""
+    """The equations of every component that may switch by the time or by an input that is a function of it; without
+    `bends`, that read the time."""
     drives = [d for d in machine.system.drives if d.stage == 1]
     driven = {(instance.name, name): shape for d in drives for shape, (instance, name) in zip(d.shapes, d.owners)}
     for batch in machine.system.batches:
@@ -116,8 +128,13 @@ def _component_texts(machine: Machine, bends: bool = True) -> Iterator[tuple[Tex
         if definition is None or not _may_switch(definition, bends):
             continue
         for instance in batch.instances:
-            inputs = {q.name: driven[instance.name, q.name] for q in definition.inputs if (instance.name, q.name) in driven}
-            yield _of_instance(instance, definition, inputs, machine.values), [side for e in definition.equations for side in (e.left, e.right)]
+            inputs = {
+                q.name: driven[instance.name, q.name] for q in definition.inputs if (instance.name, q.name) in driven
+            }
+            yield (
+                _of_instance(instance, definition, inputs, machine.values),
+                [side for e in definition.equations for side in (e.left, e.right)],
+            )
 
 
 def time_texts(machine: Machine) -> Iterator[Series]:
@@ -141,12 +158,18 @@ def _of_time(expr: Any, text: Text) -> Iterator[Series]:
 
 
 def _may_switch(definition: ComponentDef, bends: bool) -> bool:
-    """Whether the time or an input is read, and something in the text can bend; without `bends`, whether the time is."""
-    texts = [*(side for e in definition.equations for side in (e.left, e.right)), *(item.value for item in definition.lets)]
+    """Whether the time or an input is read, and something in the text can bend; without `bends`, whether the time
+    is."""
+    texts = [
+        *(side for e in definition.equations for side in (e.left, e.right)),
+        *(item.value for item in definition.lets),
+    ]
     parts = [part for text in texts for part in _parts(text)]
     names = {"time", *(q.name for q in definition.inputs if bends)}
     reads = any(isinstance(part, Name) and part.parts[0].text in names for part in parts)
-    return reads and (not bends or any(isinstance(p, Conditional) or (isinstance(p, Call) and p.function in BENDING) for p in parts))
+    return reads and (
+        not bends or any(isinstance(p, Conditional) or (isinstance(p, Call) and p.function in BENDING) for p in parts)
+    )
 
 
 def _parts(expr: Any) -> Iterator[Any]:
@@ -194,7 +217,21 @@ def _of_instance(instance: Instance, definition: ComponentDef, inputs: Mapping[s
     return Text(at, lets)
 
 
-BENDING = ("step", "ramp", "abs", "sign", "floor", "mod", "min", "max", "sine", "pulse", "interpolate", "smooth_step", "clamped")
+BENDING = (
+    "step",
+    "ramp",
+    "abs",
+    "sign",
+    "floor",
+    "mod",
+    "min",
+    "max",
+    "sine",
+    "pulse",
+    "interpolate",
+    "smooth_step",
+    "clamped",
+)
 
 
 def _switching(expr: Any, text: Text) -> Iterator[tuple[Series, bool]]:
@@ -261,7 +298,12 @@ def _of_pulse(part: dict[str, Series]) -> Iterator[tuple[Series, bool]]:
     """The four corners of a pulse, of every period if it has one (before its first instant it is 0)."""
 
     def since(corner: int, periodic: bool, t: float) -> float:
-        later = [0.0, part["rise"](t), part["rise"](t) + part["width"](t), part["rise"](t) + part["width"](t) + part["fall"](t)]
+        later = [
+            0.0,
+            part["rise"](t),
+            part["rise"](t) + part["width"](t),
+            part["rise"](t) + part["width"](t) + part["fall"](t),
+        ]
         found = part["t"](t) - part["at"](t) - later[corner]
         return found / part["period"](t) if periodic else found
 
@@ -276,7 +318,9 @@ def _of_pulse(part: dict[str, Series]) -> Iterator[tuple[Series, bool]]:
             yield (partial(since, corner, False)), False
 
 
-def _argument(call: Call, given: dict[str, Expr], names: tuple[str, ...], name: str, series: Callable[[Any], Series]) -> Series:
+def _argument(
+    call: Call, given: dict[str, Expr], names: tuple[str, ...], name: str, series: Callable[[Any], Series]
+) -> Series:
     place = names.index(name)
     if name in given:
         return series(given[name])
@@ -301,7 +345,12 @@ def instants_of(switching: Series, whole: bool, stop: float) -> Array:
     rise = ends[1] - ends[0]
     if not np.all(np.isfinite([*ends, *line])):
         return np.zeros(0)
-    if np.allclose(line, ends[0] + rise * np.array([0.2371, 0.5, 0.8113]), rtol=1e-12, atol=1e-12 * max(map(abs, ends), default=0.0)):
+    if np.allclose(
+        line,
+        ends[0] + rise * np.array([0.2371, 0.5, 0.8113]),
+        rtol=1e-12,
+        atol=1e-12 * max(map(abs, ends), default=0.0),
+    ):
         levels = _levels(min(ends), max(ends), whole)
         return (levels - ends[0]) * (stop / rise) if rise else np.zeros(0)
     times = np.linspace(0.0, stop, GRID + 1)
@@ -344,7 +393,8 @@ def _table_corners(machine: Machine, table: int, kind: str, argument: Series, st
 
 
 def samples_passed(machine: Machine, stop: float) -> Array:
-    """Instants within (0, stop) at which a smooth table's argument passes its samples: what happens between two of them may be brief."""
+    """Instants within (0, stop) at which a smooth table's argument passes its samples: what happens between two of them
+    may be brief."""
     found = [np.zeros(0)]
     for drive in machine.system.drives:
         for (table, call), shape in zip(drive.calls, drive.shapes):
@@ -361,7 +411,8 @@ def _breaks(machine: Machine, table: int) -> Array:
 
 
 def _passed(breaks: Array, argument: Series, stop: float, most: int = MOST) -> Array:
-    """Instants at which an argument passes values; none where it is not linear in time and they are more than `most`."""
+    """Instants at which an argument passes values; none where it is not linear in time and they are more than
+    `most`."""
     try:
         start, end = argument(0.0), argument(stop)
         middle = argument(0.37 * stop)
@@ -371,4 +422,6 @@ def _passed(breaks: Array, argument: Series, stop: float, most: int = MOST) -> A
         return (breaks - start) * (stop / (end - start)) if end != start else np.zeros(0)
     if len(breaks) > most:
         return np.zeros(0)
-    return np.concatenate([np.zeros(0), *(instants_of(_difference(argument, _constant(b)), False, stop) for b in breaks)])
+    return np.concatenate(
+        [np.zeros(0), *(instants_of(_difference(argument, _constant(b)), False, stop) for b in breaks)]
+    )

@@ -4,7 +4,8 @@ Every mistake is a `Problem`; several are raised together as one `NetsimError`. 
 text (exit status 2), `SimulationError` a calculation that failed (exit status 1).
 
 Codes: E1xx syntax, E2xx names, units and library, E3xx structure of the network, E4xx starts, runs and results,
-E5xx numerical failure, N1xx notes (nothing is wrong, but the reader may want to know).
+E5xx numerical failure, W5xx doubts about the accuracy of a result; N1xx about the text, N3xx about the structure,
+N4xx about the start are notes: nothing is wrong, but the reader may want to know.
 """
 
 from __future__ import annotations
@@ -68,7 +69,9 @@ class SimulationError(NetsimError):
 def render(problem: Problem) -> str:
     """The problem as text: place, code and message, the line itself with a caret, the hint."""
     head = f"{problem.code} {problem.message}"
-    lines = [head] if problem.span is None else [f"{_place(problem.span)}: {head}", *_excerpt(problem.span, problem.mark)]
+    lines = (
+        [head] if problem.span is None else [f"{_place(problem.span)}: {head}", *_excerpt(problem.span, problem.mark)]
+    )
     for span, words in problem.also:
         lines += [f"  {_place(span)}: {words}", *_excerpt(span, "")]
     if problem.hint:

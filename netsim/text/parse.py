@@ -14,7 +14,7 @@ from netsim.text.grammar.explain import explain
 from netsim.text.grammar.scan import Scanner, Statement, Token
 from netsim.text.syntax import ComponentDef, ModelDef, Program, Terminal
 
-_BLOCKS = {"DOMAIN": "domain", "COMPONENT": "component", "MODEL": "model"}
+_BLOCKS = {"DOMAIN": "domain", "COMPONENT": "component", "PARTIAL": "component", "MODEL": "model"}
 _NETLIST_ONLY = frozenset(["USE", "INCLUDE", "WORLD", "RUN", "SAVE", "PLOT"])
 _RULES = {"netlist": "statement", "model": "statement", "domain": "domain_line", "component": "component_line"}
 _MOST_LEVELS = 200
@@ -85,7 +85,9 @@ class _Reader:
             parsed = parse_tokens(statement.tokens, rule, self.scanner.file)
             if len(statement.tokens) > _MOST_LEVELS and _levels(parsed) > _MOST_LEVELS:
                 hint = "give parts of it names with 'let'"
-                self.scanner.report("E120", f"this statement nests more than {_MOST_LEVELS} operations", statement.tokens[0], hint=hint)
+                self.scanner.report(
+                    "E120", f"this statement nests more than {_MOST_LEVELS} operations", statement.tokens[0], hint=hint
+                )
                 return None
             return parsed
         except Unexpected as unexpected:
@@ -97,23 +99,29 @@ class _Reader:
 
     def open(self, statement: Statement) -> None:
         opener = statement.tokens[0]
-        name = statement.tokens[1].text if len(statement.tokens) > 1 else ""
+        name = next((token.text for token in statement.tokens if token.type == "NAME"), "")
         head = self.parsed(statement, "headline")
         if isinstance(head, ComponentDef | ModelDef):
             head = replace(head, terminals=with_domains(head.terminals))
             for terminal in head.terminals:
                 if not terminal.domain:
                     hint = "write its domain behind it, such as (p, n : electrical)"
-                    self.problems.append(Problem("E116", f"the terminal '{terminal.name}' has no domain", terminal.span, hint=hint))
+                    self.problems.append(
+                        Problem("E116", f"the terminal '{terminal.name}' has no domain", terminal.span, hint=hint)
+                    )
         self.block = _Block(opener, name, head)
 
     def end(self, statement: Statement) -> None:
         first = statement.tokens[0]
         if len(statement.tokens) > 1:
             extra = statement.tokens[1]
-            self.scanner.report("E101", f"'{extra.text}' does not belong behind 'end'", extra, hint="'end' stands alone")
+            self.scanner.report(
+                "E101", f"'{extra.text}' does not belong behind 'end'", extra, hint="'end' stands alone"
+            )
         if self.block is None:
-            self.scanner.report("E115", "this 'end' closes nothing", first, hint="remove it, or add the headline it belongs to")
+            self.scanner.report(
+                "E115", "this 'end' closes nothing", first, hint="remove it, or add the headline it belongs to"
+            )
         else:
             self.close(first)
 
@@ -122,7 +130,8 @@ class _Reader:
         place = f"'{first.text}' in line {first.line} cannot stand inside it" if first else "the text ends before it"
         message = f"{self.block.mode} '{self.block.name}' has no 'end'"
         self.scanner.report("E103", message, self.block.opener, "opened here", f"add the missing 'end': {place}")
-        follow = f"a line of a {self.block.mode} '{self.block.name}' is not an instance"  # the lines behind it: the same mistake again
+        # the lines behind it: the same mistake again
+        follow = f"a line of a {self.block.mode} '{self.block.name}' is not an instance"
         self.problems[:] = [p for p in self.problems if p.message != follow]
         self.close(first or self.block.opener)
 
@@ -179,7 +188,8 @@ def parse(text: str, file: str = "<text>") -> Program:
 
 @contextmanager
 def without_collector() -> Iterator[None]:
-    """No garbage collection: trees and networks have few cycles, and searching them for some takes 3/4 of the time of a long netlist."""
+    """No garbage collection: trees and networks have few cycles, and searching them for some takes 3/4 of the time of a
+    long netlist."""
     was_on = gc.isenabled()
     gc.disable()
     try:

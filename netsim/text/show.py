@@ -16,6 +16,7 @@ from netsim.text.syntax import (
     Discrete,
     DomainDef,
     Expr,
+    FunctionDef,
     Include,
     Instance,
     Let,
@@ -97,7 +98,9 @@ def _(statement: Include) -> str:
 def _(statement: Param) -> str:
     unit = "" if statement.unit is None else f": {statement.unit}"
     bounds = " ".join(_bound(bound) for bound in statement.bounds)
-    return _joined("param", statement.name + sized(statement.size), unit, bounds, _default(statement.default), _doc(statement.doc))
+    return _joined(
+        "param", statement.name + sized(statement.size), unit, bounds, _default(statement.default), _doc(statement.doc)
+    )
 
 
 @show_statement.register
@@ -139,7 +142,9 @@ def _(statement: Start) -> str:
 @show_statement.register
 def _(statement: Instance) -> str:
     nodes = ", ".join(show_name(node) for node in statement.nodes)
-    items = [_binding(binding) for binding in statement.bindings] + [show_statement(start) for start in statement.starts]
+    items = [_binding(binding) for binding in statement.bindings] + [
+        show_statement(start) for start in statement.starts
+    ]
     return _joined(show_name(statement.name), statement.type, f"({nodes})", ", ".join(items), _ranges(statement.ranges))
 
 
@@ -161,7 +166,9 @@ def _(statement: Plot) -> str:
 
 @show_statement.register
 def _(statement: Measure) -> str:
-    return _joined("measure", f"{statement.name}{braced(statement.number)} {_default(statement.value)}", _doc(statement.doc))
+    return _joined(
+        "measure", f"{statement.name}{braced(statement.number)} {_default(statement.value)}", _doc(statement.doc)
+    )
 
 
 @show_statement.register
@@ -182,16 +189,26 @@ def _quantity(word: str, quantity: Quantity) -> str:
 
 
 def _discrete(discrete: Discrete) -> str:
-    return _joined("discrete", discrete.name + sized(discrete.size), f": {discrete.unit}", _default(discrete.start), _doc(discrete.doc))
+    return _joined(
+        "discrete",
+        discrete.name + sized(discrete.size),
+        f": {discrete.unit}",
+        _default(discrete.start),
+        _doc(discrete.doc),
+    )
 
 
 def _when(when: When) -> str:
-    actions = (f"{'reinit ' * a.reinit}{show_expression(a.target, SUM)} = {show_expression(a.value)}" for a in when.actions)
+    actions = (
+        f"{'reinit ' * a.reinit}{show_expression(a.target, SUM)} = {show_expression(a.value)}" for a in when.actions
+    )
     return f"when {show_expression(when.condition)} : {'; '.join(actions)}"
 
 
 def _output(output: Output) -> str:
-    return _joined("out", output.name + sized(output.size), f": {output.unit}", _default(output.value), _doc(output.doc))
+    return _joined(
+        "out", output.name + sized(output.size), f": {output.unit}", _default(output.value), _doc(output.doc)
+    )
 
 
 @show_statement.register
@@ -218,8 +235,20 @@ def _domain_lines(domain: DomainDef) -> Iterator[str]:
 
 @show_statement.register
 def _(statement: ComponentDef) -> str:
-    headline = _joined("component", statement.name, _terminals(statement.terminals), _doc(statement.doc))
+    bases = ", ".join(show_name(base) for base in statement.bases)
+    word = "partial component" if statement.is_partial else "component"
+    headline = _joined(
+        word, statement.name, _terminals(statement.terminals), bases and f"extends {bases}", _doc(statement.doc)
+    )
     return _block(headline, _component_lines(statement))
+
+
+@show_statement.register
+def _(statement: FunctionDef) -> str:
+    formals = ", ".join(f"{p.name}{sized(p.size)} : {p.unit}" for p in statement.parameters)
+    return _joined(
+        f"function {statement.name}({formals}) : {statement.unit} {_default(statement.value)}", _doc(statement.doc)
+    )
 
 
 def _component_lines(component: ComponentDef) -> Iterator[str]:

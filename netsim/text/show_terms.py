@@ -41,12 +41,17 @@ def _written(expression: Expr) -> tuple[str, int]:
         case Binary():
             return _binary(expression)
         case Call(function, arguments, keywords):
-            given = [show_expression(argument) for argument in arguments] + [f"{name} = {show_expression(value)}" for name, value in keywords]
+            given = [show_expression(argument) for argument in arguments] + [
+                f"{name} = {show_expression(value)}" for name, value in keywords
+            ]
             return f"{function}({', '.join(given)})", _ATOM
         case Vector(items, unit):
             return _with_unit(f"[{listed(items)}]", unit), _ATOM
         case Conditional(condition, then, otherwise):
-            return f"if {show_expression(condition)} then {show_expression(then)} else {show_expression(otherwise)}", _LOWEST
+            return (
+                f"if {show_expression(condition)} then {show_expression(then)} else {show_expression(otherwise)}",
+                _LOWEST,
+            )
 
 
 def _binary(expression: Binary) -> tuple[str, int]:
@@ -55,7 +60,8 @@ def _binary(expression: Binary) -> tuple[str, int]:
     level, least_left, least_right = _LEVELS[expression.op]
     left, right = show_expression(expression.left, least_left), show_expression(expression.right, least_right)
     if expression.op in "/^=" and _ends_with_unit(expression.left) and not left.endswith(")"):
-        left = f"({left})"  # the sign would go on with the unit: 10 N/m is one number, (10 N)/m a quotient; a word before `=` is no unit
+        # the sign would go on with the unit: 10 N/m is one number, (10 N)/m a quotient; a word before `=` is no unit
+        left = f"({left})"
     sign = expression.op if expression.op in _TIGHT else f" {expression.op} "
     return f"{left}{sign}{right}", level
 

@@ -6,7 +6,8 @@ from netsim.text.errors import Problem, Span, nearest
 from netsim.text.units import KNOWN_NAMES, UnknownUnit, parse_unit
 
 _SPICE = {
-    "t": ("T", 1e12), "g": ("G", 1e9), "meg": ("M", 1e6), "k": ("k", 1e3), "m": ("m", 1e-3), "u": ("u", 1e-6), "n": ("n", 1e-9), "p": ("p", 1e-12),
+    "t": ("T", 1e12), "g": ("G", 1e9), "meg": ("M", 1e6), "k": ("k", 1e3), "m": ("m", 1e-3), "u": ("u", 1e-6),
+    "n": ("n", 1e-9), "p": ("p", 1e-12),
     "f": ("f", 1e-15),
 }  # fmt: skip
 _SIGNS = {
@@ -32,11 +33,16 @@ _SIGNS = {
     "\u00a0": "this is a no-break space; write an ordinary one",
 }
 _OTHER_NAMES = {
-    "ohms": "Ohm", "volt": "V", "volts": "V", "amp": "A", "amps": "A", "ampere": "A", "newton": "N", "newtons": "N", "meter": "m", "meters": "m",
-    "metre": "m", "metres": "m", "sec": "s", "second": "s", "seconds": "s", "kilogram": "kg", "gram": "g", "grams": "g", "watt": "W", "watts": "W",
-    "joule": "J", "joules": "J", "farad": "F", "henry": "H", "hertz": "Hz", "pascal": "Pa", "kelvin": "K", "celsius": "degC", "degree": "deg",
-    "degrees": "deg", "radian": "rad", "radians": "rad", "minute": "min", "minutes": "min", "hours": "h", "hr": "h", "liter": "l", "litre": "l",
-    "Nm": "N.m", "Ns": "N.s", "Ws": "W.s", "Vs": "V.s", "As": "A.s", "kgm2": "kg.m2", "kWh": "kW.h", "Ah": "A.h", "Nms": "N.m.s", "psi": "kPa",
+    "ohms": "Ohm", "volt": "V", "volts": "V", "amp": "A", "amps": "A", "ampere": "A", "newton": "N", "newtons": "N",
+    "meter": "m", "meters": "m",
+    "metre": "m", "metres": "m", "sec": "s", "second": "s", "seconds": "s", "kilogram": "kg", "gram": "g", "grams": "g",
+    "watt": "W", "watts": "W",
+    "joule": "J", "joules": "J", "farad": "F", "henry": "H", "hertz": "Hz", "pascal": "Pa", "kelvin": "K",
+    "celsius": "degC", "degree": "deg",
+    "degrees": "deg", "radian": "rad", "radians": "rad", "minute": "min", "minutes": "min", "hours": "h", "hr": "h",
+    "liter": "l", "litre": "l",
+    "Nm": "N.m", "Ns": "N.s", "Ws": "W.s", "Vs": "V.s", "As": "A.s", "kgm2": "kg.m2", "kWh": "kW.h", "Ah": "A.h",
+    "Nms": "N.m.s", "psi": "kPa",
 }  # fmt: skip
 _LOOKALIKES = str.maketrans("АВЕКМНОРСТХасеорхуіµμΔ", "ABEKMHOPCTXaceopxyiuuD")
 
@@ -44,7 +50,9 @@ _LOOKALIKES = str.maketrans("АВЕКМНОРСТХасеорхуіµμΔ", "ABE
 def strange(kind: str, text: str, span: Span) -> Problem:
     """A sign or word that no statement contains: kind 'foreign' (letters), 'open_string', else a sign."""
     if kind == "open_string":
-        return Problem("E113", "this text has no closing quote", span, "opened here", 'a text ends in its own line with "')
+        return Problem(
+            "E113", "this text has no closing quote", span, "opened here", 'a text ends in its own line with "'
+        )
     if kind == "foreign":
         latin = text.translate(_LOOKALIKES)
         hint = f"some letters only look Latin: write {latin}" if latin.isascii() else ""
@@ -57,7 +65,12 @@ def half_number(text: str, span: Span, following: str) -> Problem:
     before, _, after = text.partition(".")
     whole = f"{before or '0'}.{after if after[:1].isdigit() else '0' + after}"
     if text.endswith(".") and (following.isalpha() or following == "_"):
-        return Problem("E111", f"the number {text} stands before a name", span, hint=f"write {before}.. for a range, {before}* for a product")
+        return Problem(
+            "E111",
+            f"the number {text} stands before a name",
+            span,
+            hint=f"write {before}.. for a range, {before}* for a product",
+        )
     return Problem("E111", f"the number {text} needs a digit on both sides of its dot", span, hint=f"write {whole}")
 
 
@@ -70,7 +83,12 @@ def suffix(number: str, word: str, span: Span) -> Problem:
     exponent = f"{factor:.0e}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e").removeprefix("1")
     plain = number + exponent if "e" not in number.lower() else f"{float(number) * factor:g}"
     quantity = "uF" if letter == "u" else letter + "Ohm"
-    return Problem("E106", f"'{number}{word}' has a prefix but no unit", span, hint=f"write {number} {quantity} (the unit in full) or {plain}")
+    return Problem(
+        "E106",
+        f"'{number}{word}' has a prefix but no unit",
+        span,
+        hint=f"write {number} {quantity} (the unit in full) or {plain}",
+    )
 
 
 def unknown_unit(name: str, text: str, span: Span, otherwise: str = "") -> Problem:

@@ -8,9 +8,37 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from netsim.text.errors import Problem
-from netsim.text.terms import NOWHERE, Binary, Call, Conditional, Expr, Name, Number, Part, Spanned, String, Unary, Vector
+from netsim.text.terms import (
+    NOWHERE,
+    Argument,
+    Binary,
+    Call,
+    Conditional,
+    Expr,
+    Name,
+    Number,
+    Part,
+    Spanned,
+    String,
+    Unary,
+    Vector,
+)
 
-__all__ = ["NOWHERE", "Binary", "Call", "Conditional", "Expr", "Name", "Number", "Part", "Spanned", "String", "Unary", "Vector"]
+__all__ = [
+    "NOWHERE",
+    "Argument",
+    "Binary",
+    "Call",
+    "Conditional",
+    "Expr",
+    "Name",
+    "Number",
+    "Part",
+    "Spanned",
+    "String",
+    "Unary",
+    "Vector",
+]
 
 # ------------------------------------------------------------------------------------ statements of a netlist
 
@@ -25,7 +53,8 @@ class Binding(Spanned):
 
 @dataclass(frozen=True)
 class Start(Spanned):
-    """`start x = 3 mm` on an instance (target `x`), `start a.x = 3 mm` as a statement; `guess` likewise, `nominal` as a statement."""
+    """`start x = 3 mm` on an instance (target `x`), `start a.x = 3 mm` as a statement; `guess` likewise, `nominal` as a
+    statement."""
 
     word: str  # 'start', 'guess' or 'nominal'
     target: Name
@@ -79,7 +108,8 @@ class Count(Spanned):
 
 @dataclass(frozen=True)
 class Let(Spanned):
-    """`let e = [0, cos(phi), sin(phi)]`: a named constant expression; `let u{k} = ... for k in 1..n` has a number in its name."""
+    """`let e = [0, cos(phi), sin(phi)]`: a named constant expression; `let u{k} = ... for k in 1..n` has a number in
+    its name."""
 
     name: str
     value: Expr
@@ -147,7 +177,8 @@ class Plot(Spanned):
 
 @dataclass(frozen=True)
 class Measure(Spanned):
-    """`measure rise = when(out.v > 0.9 V) - when(out.v > 0.1 V) "words"`: a figure of a run's result; `measure u{k} = ...` as of `let`."""
+    """`measure rise = when(out.v > 0.9 V) - when(out.v > 0.1 V) "words"`: a figure of a run's result; `measure u{k} =
+    ...` as of `let`."""
 
     name: str
     value: Expr
@@ -187,7 +218,8 @@ class Quantity(Spanned):
 
 @dataclass(frozen=True)
 class DomainDef(Spanned):
-    """A domain: across, through and integral quantities in one order, the power, what `floating` says, and whether coordinates are relative."""
+    """A domain: across, through and integral quantities in one order, the power, what `floating` says, and whether
+    coordinates are relative."""
 
     name: str
     across: tuple[Quantity, ...] = ()
@@ -246,8 +278,8 @@ class Place(Spanned):
 
 @dataclass(frozen=True)
 class Company(Spanned):
-    """`given friction and not ws : dry hinge_friction (a, b) T = friction`: an element that stands beside one whose line gives a parameter (and not
-    the others)."""
+    """`given friction and not ws : dry hinge_friction (a, b) T = friction`: an element that stands beside one whose
+    line gives a parameter (and not the others)."""
 
     given: str
     missing: tuple[str, ...]
@@ -256,7 +288,8 @@ class Company(Spanned):
 
 @dataclass(frozen=True)
 class Discrete(Spanned):
-    """`discrete off : 1 = 0 "does not conduct"`: a value that changes at events alone, with what it starts with (0 where None)."""
+    """`discrete off : 1 = 0 "does not conduct"`: a value that changes at events alone, with what it starts with (0
+    where None)."""
 
     name: str
     unit: str
@@ -276,7 +309,8 @@ class Action(Spanned):
 
 @dataclass(frozen=True)
 class When(Spanned):
-    """`when x < 0 : reinit v = -e*pre(v); n = pre(n) + 1`: actions at the instants at which the condition becomes true."""
+    """`when x < 0 : reinit v = -e*pre(v); n = pre(n) + 1`: actions at the instants at which the condition becomes
+    true."""
 
     condition: Expr
     actions: tuple[Action, ...]
@@ -286,8 +320,9 @@ class When(Spanned):
 class ComponentDef(Spanned):
     """A component: terminals, declarations and equations, in the order of the text within each kind.
 
-    Forces follow from `kinetic` and `potential` energies; `stores` is stored energy, `dissipates` lost power (for what both stores and loses);
-    `is_source` marks what supplies energy (as all with inputs do); `singular` is the author's sentence for a singular network."""
+    Forces follow from `kinetic` and `potential`; `stores` is stored energy, `dissipates` lost power (for what both
+    stores and loses); `is_source` marks what supplies energy; `singular` is the sentence for a singular network. It
+    extends its `bases`; a partial one is only a base."""
 
     name: str
     terminals: tuple[Terminal, ...] = ()
@@ -311,6 +346,8 @@ class ComponentDef(Spanned):
     whens: tuple[When, ...] = ()
     company: tuple[Company, ...] = ()
     doc: str = ""
+    bases: tuple[Name, ...] = ()
+    is_partial: bool = False
 
 
 @dataclass(frozen=True)
@@ -323,14 +360,27 @@ class ModelDef(Spanned):
     doc: str = ""
 
 
-Statement = (Use | Include | Param | Count | Let | Table | World | Instance | Start | Run | Save | Plot | Measure | Assert) | (
-    Repeated | DomainDef | ComponentDef | ModelDef
-)
+@dataclass(frozen=True)
+class FunctionDef(Spanned):
+    """`function area(r : m) : m2 = pi*r^2 "of a circle"`: parameters with units and sizes (a name leaves a size open),
+    the unit of the value."""
+
+    name: str
+    parameters: tuple[Quantity, ...]
+    unit: str
+    value: Expr
+    doc: str = ""
+
+
+Statement = (
+    Use | Include | Param | Count | Let | Table | World | Instance | Start | Run | Save | Plot | Measure | Assert
+) | (Repeated | DomainDef | ComponentDef | ModelDef | FunctionDef)
 
 
 @dataclass(frozen=True)
 class Program:
-    """A whole text: its statements in order; `file` names it in messages; `notes` tell what was left out of a text in another language."""
+    """A whole text: its statements in order; `file` names it in messages; `notes` tell what was left out of a text in
+    another language."""
 
     statements: tuple[Statement, ...]
     file: str = field(default="", compare=False)

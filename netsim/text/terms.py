@@ -1,10 +1,12 @@
-"""The leaves and branches of expressions: numbers, names, operations, calls; frozen dataclasses with the span each came from."""
+"""The leaves and branches of expressions: numbers, names, operations, calls; frozen dataclasses with the span each came
+from."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 from netsim.text.errors import Span
+from netsim.text.units import Dimension
 
 NOWHERE = Span("", 0, 0, 0, 0)
 
@@ -43,7 +45,8 @@ class Name(Spanned):
 
 @dataclass(frozen=True)
 class Part:
-    """One part of a dotted name; `indices` are expressions, 1-based; text '*' only in `save` and `plot`; `number` stands in braces: u{k}."""
+    """One part of a dotted name; `indices` are expressions, 1-based; text '*' only in `save` and `plot`; `number`
+    stands in braces: u{k}."""
 
     text: str
     indices: tuple[Expr, ...] = ()
@@ -59,8 +62,23 @@ class Unary(Spanned):
 
 
 @dataclass(frozen=True)
+class Argument(Unary):
+    """What stands for the parameter `name` of the function `function` where a call of it is written out: +operand, or a
+    component of it (`picks`).
+
+    Its dimension must be `dimension`; `sizes` are those of the parameter, where None leaves a size open."""
+
+    function: str
+    name: str
+    dimension: Dimension
+    sizes: tuple[int | None, ...] = ()
+    picks: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
 class Binary(Spanned):
-    """op is one of + - * / ^ < <= > >= == != and or; = in the list of motions of a `run` line, `[M.x = 0 m, M.y = ...]`, and nowhere else."""
+    """op is one of + - * / ^ < <= > >= == != and or; = in the list of motions of a `run` line, `[M.x = 0 m, M.y =
+    ...]`, and nowhere else."""
 
     op: str
     left: Expr

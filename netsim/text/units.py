@@ -69,7 +69,23 @@ class UnknownUnit(ValueError):
 
 NO_DIMENSION = Dimension()
 
-_PREFIXES = {"T": 12, "G": 9, "M": 6, "k": 3, "h": 2, "da": 1, "d": -1, "c": -2, "m": -3, "u": -6, "µ": -6, "μ": -6, "n": -9, "p": -12, "f": -15}
+_PREFIXES = {
+    "T": 12,
+    "G": 9,
+    "M": 6,
+    "k": 3,
+    "h": 2,
+    "da": 1,
+    "d": -1,
+    "c": -2,
+    "m": -3,
+    "u": -6,
+    "µ": -6,
+    "μ": -6,
+    "n": -9,
+    "p": -12,
+    "f": -15,
+}
 _OHM_NAMES = ("Ohm", "ohm", "Ω", "\u2126")
 
 
@@ -131,7 +147,11 @@ def _plain() -> dict[str, Unit]:
 
 def _scaled(factor: float, power: int) -> float:
     # 1e3 * 1e-6 is not the double nearest to 1e-3; a decimal text read once is
-    return float(f"{factor!r}e{power}") if "e" not in repr(factor) else float(Fraction(repr(factor)) * Fraction(10) ** power)
+    return (
+        float(f"{factor!r}e{power}")
+        if "e" not in repr(factor)
+        else float(Fraction(repr(factor)) * Fraction(10) ** power)
+    )
 
 
 def _known() -> dict[str, Unit]:
@@ -183,8 +203,10 @@ def _links(text: str) -> list[tuple[bool, str, Fraction]]:
 
 
 _COMMON = (
-    "m", "kg", "s", "A", "K", "mol", "cd", "m/s", "m/s2", "m2", "m3", "m3/s", "1/s", "1/s2", "N", "N/m", "N.s/m", "N.m", "N.m.s", "N.s",
-    "Pa", "Pa.s", "Pa.s/m3", "Pa/s", "W", "W/K", "W/m2", "W/m/K", "J/K", "J/kg", "J/kg/K", "K/W", "K/s", "V", "V.s", "V/m", "V/s", "A/m", "A/s",
+    "m", "kg", "s", "A", "K", "mol", "cd", "m/s", "m/s2", "m2", "m3", "m3/s", "1/s", "1/s2", "N", "N/m", "N.s/m", "N.m",
+    "N.m.s", "N.s",
+    "Pa", "Pa.s", "Pa.s/m3", "Pa/s", "W", "W/K", "W/m2", "W/m/K", "J/K", "J/kg", "J/kg/K", "K/W", "K/s", "V", "V.s",
+    "V/m", "V/s", "A/m", "A/s",
     "Ohm", "S", "F", "H", "C", "T", "kg.m2", "kg/m3", "kg.m/s2", "m2/s", "1/H", "1/F", "1/K", "1/m", "mol/s", "mol/m3",
 )  # fmt: skip
 
@@ -198,7 +220,8 @@ def _common_names() -> dict[Dimension, str]:
 
 
 def format_dimension(dimension: Dimension) -> str:
-    """A unit text of that dimension in SI: a common name (`N.s/m`, `Pa`, `V`) or a chain of base units; '1' for none."""
+    """A unit text of that dimension in SI: a common name (`N.s/m`, `Pa`, `V`) or a chain of base units; '1' for
+    none."""
     if dimension.is_none:
         return "1"
     if (common := _common_names().get(dimension)) is not None:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import line_options
 
 import netsim
+from conftest import line_options
 from netsim.library.files import models_folder
 from netsim.structure.time_events import corners_of
 

@@ -137,7 +137,7 @@ def test_steps_below_the_distance_of_instants_are_told():
     assert not samples.finished
     problem = samples.attributes["failure"]
     assert problem.code == "E507"
-    assert "instants there are 9e-13 s apart" in problem.hint
+    assert "times are 9e-13 s apart there" in problem.hint
 
 
 def test_a_spike_of_a_table_acts(tmp_path):

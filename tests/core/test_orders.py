@@ -193,7 +193,7 @@ def test_samples_between_steps(known, method, counts, least):
 
 @pytest.mark.parametrize(("method", "known"), [("trbdf2", PENDULUM)])
 def test_refused_where_there_is_no_order(method, known):
-    with pytest.raises(netsim.InputError, match=f"E426 {method} is for networks of index up to"):
+    with pytest.raises(netsim.InputError, match=f"E426 {method} needs an index of at most"):
         netsim.load(known.text).transient(stop=1.0, method=method)
 
 

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 import hypothesis
 import numpy as np
 from hypothesis import given
-from random_networks import Network, networks
 
 import netsim
 from netsim.results.samples import Samples
+from random_networks import Network, networks
 
 TOLERANCES = (1e-4, 1e-6)
 FINE = 1e-9

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from conftest import line_options
 
 import netsim
+from conftest import line_options
 from netsim.core.loop.fixed import instants
 from netsim.initial.initial import consistent_start
 from netsim.library.files import models_folder

@@ -318,7 +318,7 @@ def test_an_instance_may_be_called_nominal():
 
 
 @pytest.mark.parametrize(("line", "words"), [
-    ("nominal a.x = 3 V", "V"), ("nominal b.x = 3 mm", "b.x"), ("nominal a.x = -3 mm", "must be > 0"), ("nominal m1.f = 3 N", "rates alone"),
+    ("nominal a.x = 3 V", "V"), ("nominal b.x = 3 mm", "b.x"), ("nominal a.x = -3 mm", "must be > 0"), ("nominal m1.f = 3 N", "rates only"),
 ])  # fmt: skip
 def test_wrong_nominal_statements_are_told_at_their_place(line, words):
     text = f"use translational\nm1 mass (a) m = 1 kg\n{line}\nrun transient(stop = 1 s)\n"

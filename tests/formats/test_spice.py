@@ -233,8 +233,8 @@ def test_measure_lines_mean_what_they_say(tmp_path, line, means):
 
 @pytest.mark.parametrize(
     ("line", "message"),
-    [(".meas tran x FOO v(a)", "'FOO' is nothing to measure"), (".meas tran x TRIG v(a) VAL=1 RISE=1", "ends too early"), (".meas tran x FIND v(a)", "here should be AT"),
-     (".meas tran x MAX v(zz)", "nothing is connected"), (".meas foo x MAX v(a)", "this is no '.measure'")],
+    [(".meas tran x FOO v(a)", "'FOO' is not a measurement"), (".meas tran x TRIG v(a) VAL=1 RISE=1", "ends too early"), (".meas tran x FIND v(a)", "AT=instant or WHEN signal=level is expected here"),
+     (".meas tran x MAX v(zz)", "nothing is connected"), (".meas foo x MAX v(a)", "this is not a '.measure' line")],
 )  # fmt: skip
 def test_wrong_measure_lines_are_told(tmp_path, line, message):
     (tmp_path / "c.cir").write_text(f"title\nv1 a 0 1\nr1 a 0 1\n{line}\n.tran 1u 1m\n")

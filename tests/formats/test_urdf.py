@@ -389,7 +389,7 @@ MISTAKES = {
     "<robot name='a'>\n<link name='b'>\n</robot>": (3, "E250", "no proper XML: mismatched tag"),
     "<model>\n</model>": (1, "E253", "the outermost element is <model>, not <robot>"),
     robot_text("<link/>"): (2, "E250", '<link> needs name="..."'),
-    robot_text(link("a"), link("b"), joint("j", "revolut", "a", "b")): (4, "E251", "joint 'j' is of an unknown type 'revolut'"),
+    robot_text(link("a"), link("b"), joint("j", "revolut", "a", "b")): (4, "E251", "joint 'j' has the unknown type 'revolut'"),
     robot_text(link("a"), link("b"), joint("j", "fixed", "c", "b")): (4, "E251", "the parent of joint 'j' is 'c', and no link is called so"),
     robot_text(link("a"), link("b"), '<joint name="j" type="fixed"><child link="b"/></joint>'): (4, "E250", "joint 'j' does not say its <parent"),
     robot_text(link("a"), link("b")): (3, "E253", "the robot has 2 roots: 'a', 'b' are no joint's child"),

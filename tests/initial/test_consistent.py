@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from conftest import line_options, loaded, sampled
 
+from conftest import line_options, loaded, sampled
 from netsim.initial import recovery
 from netsim.simulate import stepping
 

@@ -149,7 +149,7 @@ run transient(stop = 5 ms, step = 0.5 ms, method = euler)
 """
     samples, problem = failure(text)
     assert problem.code == "E503" and "the current balance at 'b' (r1, x1)" in problem.message
-    assert samples.time[-1] == pytest.approx(2e-3) and "t = 0.002 s is the last one accepted" in problem.hint
+    assert samples.time[-1] == pytest.approx(2e-3) and "the last accepted step ends at t = 0.002 s" in problem.hint
 
 
 def test_step_without_solution_names_the_balance():
@@ -166,7 +166,7 @@ run transient(stop = 1 s, step = 10 ms, method = euler)
 """
     samples, problem = failure(text)  # at most V^2/(4 R) = 0.25 W can be drawn
     assert problem.code in ("E502", "E505") and samples.time[-1] == pytest.approx(0.25, abs=0.011)
-    assert "x1" in problem.message and "last one accepted" in problem.hint
+    assert "x1" in problem.message and "the last accepted step" in problem.hint
 
 
 LC = """
@@ -226,7 +226,7 @@ def test_gas_volumes_begin_at_written_pressures_and_temperatures():
 
 
 def test_two_starts_of_one_state_are_told_together():
-    with pytest.raises(netsim.InputError, match=r"E402 'c1.v' and 'a.v' start the same state"):
+    with pytest.raises(netsim.InputError, match=r"E402 'c1.v' and 'a.v' are starts of the same state"):
         netsim.load(LC + "start c1.v = 1 V\n").transient(stop=1e-6)
 
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from conftest import sampled
 
 import netsim
+from conftest import sampled
 
 GEARED = """
 use spatial

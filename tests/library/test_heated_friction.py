@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from conftest import sampled
 
 import netsim
+from conftest import sampled
 
 COOLED = "c heat_capacity (disc) C = 100 J/K, start T = 20 degC\ng thermal_conductor (disc, air) G = 2 W/K\ns temperature (air) T = 20 degC\n"
 ALONE = "c heat_capacity (disc) C = 100 J/K, start T = 300 K\n"

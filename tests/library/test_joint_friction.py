@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from conftest import sampled
 
 import netsim
+from conftest import sampled
 from netsim.text.errors import InputError
 
 SPATIAL = (

@@ -3,9 +3,9 @@
 
 import numpy as np
 import pytest
-from conftest import sampled
 
 import netsim
+from conftest import sampled
 
 VT = 300.15 * 1.380649e-23 / 1.602176634e-19
 """Thermal voltage at 27 degC."""

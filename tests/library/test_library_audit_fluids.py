@@ -3,9 +3,9 @@
 
 import numpy as np
 import pytest
-from conftest import sampled
 
 import netsim
+from conftest import sampled
 
 LIBRARIES = "".join(f"use {name}\n" for name in ("coolant", "hydraulic", "gas", "thermal", "translational", "couplings"))
 HEAT = 995.6 * 4177

@@ -3,9 +3,9 @@
 
 import numpy as np
 import pytest
-from conftest import sampled
 
 import netsim
+from conftest import sampled
 
 MU0 = 1.25663706212e-6
 LIBRARIES = "".join(f"use {name}\n" for name in ("electrical", "magnetic", "thermal", "rotational", "translational", "couplings", "gas", "signal"))

@@ -3,9 +3,9 @@
 
 import numpy as np
 import pytest
-from conftest import sampled
 
 import netsim
+from conftest import sampled
 
 BODY = "use spatial\nb body (x) m = 1 kg, I = diag(1, 2, 3) kg.m2\n"
 

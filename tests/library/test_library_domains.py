@@ -3,11 +3,11 @@
 
 import numpy as np
 import pytest
-from conftest import ran, sampled
-from oracles import integrated
 from scipy import signal as linear
 
 import netsim
+from conftest import ran, sampled
+from oracles import integrated
 
 
 def test_gas_bottle():

@@ -247,6 +247,6 @@ run transient(stop = 1 ms)
 save c.v, l1.i
 """
     (note,) = netsim.load(text.format("")).check()
-    assert note.is_note and note.code == "N402" and "l1.i begins at 8.1" in note.message and "c.v is held" in note.message
-    assert "l1.i begins" in run(text.format("").replace("use electrical\n", "")).attributes["notes"]
+    assert note.is_note and note.code == "N402" and "l1.i starts at 8.1" in note.message and "because of the written start of c.v" in note.message
+    assert "l1.i starts at" in run(text.format("").replace("use electrical\n", "")).attributes["notes"]
     assert netsim.load(text.format(", start i = 0 A")).check() == []

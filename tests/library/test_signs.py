@@ -2,11 +2,11 @@
 """The direction of every source, sensor and coupling, each on a netlist of a few lines: what its documentation says, with numbers."""
 
 import pytest
+
+import netsim
 from conftest import sampled
 from library_signs import ELSEWHERE
 from library_signs import SYSTEM as BREADTH
-
-import netsim
 from netsim.library.files import collect, library_names
 from netsim.text.parse import parse
 

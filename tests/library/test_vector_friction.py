@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from conftest import sampled
 from scipy.integrate import solve_ivp
 
 import netsim
+from conftest import sampled
 
 BLOCK = {
     "space": """

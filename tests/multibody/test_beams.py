@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from beam_oracle import Chain
 from numpy.polynomial import Polynomial
 from scipy.integrate import solve_bvp
 from scipy.linalg import eigh
 from scipy.optimize import minimize_scalar
 
 import netsim
+from beam_oracle import Chain
 from netsim.initial.initial import consistent_start
 from netsim.initial.recovery import plan_recovery, recover
 from netsim.library.files import models_folder

@@ -5,9 +5,9 @@ import re
 
 import numpy as np
 import pytest
-from beam_oracle import Chain
 
 import netsim
+from beam_oracle import Chain
 from netsim.analyses.recursion import _complete
 from netsim.initial.charges import plan_charges
 from netsim.initial.recovery import plan_recovery
@@ -212,10 +212,10 @@ def test_a_chain_may_have_elements_of_different_length_and_no_end():
 @pytest.mark.parametrize(
     "change, words",
     [
-        ({"EI": "20 N.m2"}, "other EI"),
-        ({"begin": "0.6 m"}, "beginning elsewhere"),
-        ({"load": ", load = [1, 0] N/m"}, "other load"),
-        ({"end": "end_ planar_floating_end (a, n, tip) at = [0.9, 0] m"}, "not where the last element ends"),
+        ({"EI": "20 N.m2"}, "another EI"),
+        ({"begin": "0.6 m"}, "does not begin at the end"),
+        ({"load": ", load = [1, 0] N/m"}, "another load"),
+        ({"end": "end_ planar_floating_end (a, n, tip) at = [0.9, 0] m"}, "not placed at the end of the last element"),
         ({"end": "s damper (n, ground) d = 1 N.s/m"}, ""),
     ],
 )

@@ -8,10 +8,10 @@ from functools import cache
 import numpy as np
 import pytest
 from manipulator import deflection, drive, manipulator
-from manipulator_figures import BEAM_PEAKS, PEAKS, TABLE
 from scipy.integrate import solve_ivp
 from scipy.linalg import eigh
 
+from manipulator_figures import BEAM_PEAKS, PEAKS, TABLE
 from netsim.multibody.tree.algorithms.composite import crba
 from netsim.multibody.tree.algorithms.forward import mixed
 from netsim.multibody.tree.algorithms.newmark import newmark

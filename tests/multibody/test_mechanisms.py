@@ -7,14 +7,14 @@ import re
 import casadi as ca
 import numpy as np
 import pytest
-from conftest import ran
 from scipy.integrate import solve_ivp
 from scipy.special import ellipj, ellipk, ellipkinc
-from virtual_work import Moving, about_z, loads, motion_of
 
 import netsim
+from conftest import ran
 from netsim.library.files import models_folder
 from netsim.text.errors import InputError
+from virtual_work import Moving, about_z, loads, motion_of
 
 Array = np.ndarray
 SECOND = {"method": "generalized_alpha"}
@@ -204,7 +204,7 @@ def test_a_shaft_drives_a_loop_that_repeats_itself(kind):
 @pytest.mark.parametrize("kind, drive", {**SHAFTS, "gear": "ratio = 2"}.items())
 def test_a_loop_driven_twice_names_the_second_drive(kind, drive):
     shafts = "(f, f2)" if kind == "gear" else "(f2, ground)"
-    with pytest.raises(InputError, match=r"E320 .second. prescribes what is prescribed or locked already"):
+    with pytest.raises(InputError, match=r"E320 .second. prescribes a quantity that is already prescribed or locked"):
         driven_fourbar(f"motor angle (f, ground) {SHAFTS['angle']}\nsecond {kind} {shafts} {drive}").transient(stop=0.01)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conftest import ran
-from joint_oracle import Point, account, admissible, constraints, form_of, library, moving, reactions
 
 import netsim
+from conftest import ran
+from joint_oracle import Point, account, admissible, constraints, form_of, library, moving, reactions
 from netsim.library.files import check_library
 
 Array = np.ndarray

@@ -6,12 +6,12 @@ import itertools
 
 import numpy as np
 import pytest
-from conftest import ran
-from joint_oracle import Point, account, admissible, constraints, form_of, library, moving, reactions
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 import netsim
+from conftest import ran
+from joint_oracle import Point, account, admissible, constraints, form_of, library, moving, reactions
 from netsim.library.files import check_library
 from netsim.text.errors import InputError
 

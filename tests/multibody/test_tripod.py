@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import sampled
-from tripod_oracle import Tripod, law
 
 import netsim
+from conftest import sampled
 from netsim.library.files import models_folder
+from tripod_oracle import Tripod, law
 
 FOLDER = models_folder() / "tripod"
 REFERENCE = np.loadtxt(Path(__file__).parents[1] / "reference" / "tripod_law1.csv", delimiter=",", skiprows=1)

@@ -6,9 +6,9 @@ import re
 
 import numpy as np
 import pytest
-from browser.chromium import PROGRAM, Browser
 
 import netsim
+from browser.chromium import PROGRAM, Browser
 from netsim.analyses.transient import transient
 from netsim.library.files import models_folder
 from netsim.output.animate import (

@@ -102,7 +102,7 @@ def test_what_fails_is_told_with_its_place_and_ends_with_status_1(tmp_path, caps
     assert main(["run", str(file), "-o", str(tmp_path / "it.csv")]) == 1
     out, err = capsys.readouterr()
     assert out.count("not found") == 2 and (tmp_path / "it.csv").exists()
-    assert f"{file}:9:22: E513 this comes true never" in err and err.count("E513") == 1
+    assert f"{file}:9:22: E513 this comparison never becomes true" in err and err.count("E513") == 1
     assert f"{file}:11:8: E514 too much at t = 0.0007" in err and err.count("E514") == 1
 
 

@@ -7,10 +7,10 @@ from math import exp, factorial
 
 import numpy as np
 import pytest
-from conftest import ran, sampled
 from scipy.integrate import quad
 
 import netsim
+from conftest import ran, sampled
 from netsim.analyses import transient
 from netsim.equations.kernels import native
 from netsim.text.errors import InputError
@@ -288,7 +288,7 @@ def test_many_steps_within_a_delay_find_room():
     [
         ("run modal()", "E428", "infinitely many modes"),
         ("run transient(stop = 5 s, step = 1 s, method = euler)", "E427", "too long for 'k'"),
-        ("run recursion(stop = 1 s)", "E428", "knows no delays"),
+        ("run recursion(stop = 1 s)", "E428", "does not support delays"),
     ],
 )
 def test_what_knows_no_delays_says_so(line, code, words):

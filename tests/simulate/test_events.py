@@ -5,9 +5,9 @@ import math
 
 import numpy as np
 import pytest
-from conftest import loaded, sampled
 
 import netsim
+from conftest import loaded, sampled
 from netsim.text.errors import InputError
 
 METHODS = ["radau", "bdf", "trbdf2", "generalized_alpha", "rk45"]
@@ -413,4 +413,4 @@ def test_conditions_that_do_not_agree_are_named(monkeypatch):
     monkeypatch.setattr(netsim.simulate.events.passing, "IDLE", -1)
     with pytest.raises(netsim.NetsimError) as caught:
         netsim.load(CHASE.format(threshold="0.5", rate=1, y=0, stop=1)).run()
-    assert "to rounding: 'o' (y > 0.5)" in str(caught.value) and ":4:8:" in str(caught.value)
+    assert "within rounding errors: 'o' (y > 0.5)" in str(caught.value) and ":4:8:" in str(caught.value)

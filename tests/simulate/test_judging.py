@@ -70,7 +70,7 @@ def test_energy_turned_over_is_that_of_the_oscillation_once(scale):
 
 def test_too_much_missing_under_an_error_test_fails_and_keeps_the_result(tmp_path, capsys):
     model = oscillator(1.0)
-    with pytest.raises(SimulationError, match="E515 the energy account of implicit Euler misses") as failed:
+    with pytest.raises(SimulationError, match="E515 the energy balance of implicit Euler misses") as failed:
         model.transient(stop=10.0, method="euler", rtol=0.01)
     samples = failed.value.samples
     assert samples.finished and samples.time[-1] == 10.0 and len(samples.values) == len(samples.time)
@@ -131,7 +131,7 @@ run transient(stop = 5 s)
 
 def test_statements_of_one_s_own_are_named_and_do_not_fail():
     (samples,) = netsim.load(FORGETFUL).run()
-    assert codes(samples) == (["W501"], []) and "'sticky_mass' state under `stores` and `dissipates`" in samples.warnings[0].hint
+    assert codes(samples) == (["W501"], []) and "`stores` and `dissipates` of 'sticky_mass'" in samples.warnings[0].hint
 
 
 def test_energies_of_a_domain_without_power_are_not_judged():
@@ -188,7 +188,7 @@ def test_a_law_that_jumps_is_crossed_and_told(method):
     assert samples.series("b.x")[-1] == pytest.approx(5 / 3 * ((2 - np.exp(-1)) * np.exp(-2) - 1), rel=1e-4)
     crossed = samples.attributes["untested_steps"]
     assert (crossed > 0) == (method == "bdf") and codes(samples) == (["W503"] if crossed else [], [])
-    assert not crossed or f"{crossed} steps as short as time can be counted" in samples.warnings[0].message
+    assert not crossed or f"{crossed} steps of the shortest possible length failed the error test" in samples.warnings[0].message
 
 
 def test_every_count_is_an_attribute():

@@ -235,7 +235,7 @@ def test_a_network_without_unknowns_has_no_finding(text: str) -> None:
 
 def test_a_loose_end_is_a_note() -> None:
     (problem,) = found("use electrical\nv1 voltage (a, ground) v = 1 V\nr1 resistor (a, b) R = 1 Ohm\n")
-    assert problem.code == "N301" and problem.is_note and "only 'r1' touches node 'b'" in problem.message
+    assert problem.code == "N301" and problem.is_note and "only 'r1' is connected to node 'b'" in problem.message
 
 
 # ------------------------------------------------------------------------------------------------ roles

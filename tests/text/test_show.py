@@ -109,7 +109,10 @@ STATEMENT = st.one_of(
         is_source=st.booleans(),
         singular=DOC,
         doc=DOC,
+        bases=some(st.builds(s.Name, st.builds(s.Part, NAME).map(lambda part: (part,))), 0, 2),
+        is_partial=st.booleans(),
     ),
+    st.builds(s.FunctionDef, NAME, some(st.builds(s.Quantity, NAME, UNIT, some(EXPR, 0, 2))), UNIT, EXPR, DOC),
     st.builds(s.ModelDef, NAME, TERMINALS, some(IN_MODEL), DOC),
 )
 

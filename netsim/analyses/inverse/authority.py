@@ -1,7 +1,8 @@
 """Whether actuators can make signals follow motions: the transfer matrix from inputs to signals at the start of a run.
 
-G(s) = dx/du for fast motions, from the step matrix with d/dt replaced by s. Its rank says whether the motions can be chosen independently, its pivots
-which actuators are needed. How often a motion is differentiated on the way to the inputs is the structure's to say.
+G(s) = dx/du for fast motions, from the step matrix with d/dt replaced by s. Its rank says whether the motions can be
+chosen independently, its pivots which actuators are needed. How often a motion is differentiated on the way to the
+inputs is the structure's to say.
 """
 
 from __future__ import annotations
@@ -36,15 +37,20 @@ RANK_TOLERANCE, ROUNDING = 1e-7, 1e-14
 
 
 def authority(
-    prepared: tuple[Values, System, Structure], motions: Sequence[Motion], actuators: Sequence[Actuator], options: TransientOptions
+    prepared: tuple[Values, System, Structure],
+    motions: Sequence[Motion],
+    actuators: Sequence[Actuator],
+    options: TransientOptions,
 ) -> list[int]:
-    """The actuators by position in the order of need: as many as there are motions, then the spare ones. Their inputs are applied in `prepared`.
+    """The actuators by position in the order of need: as many as there are motions, then the spare ones. Their inputs
+    are applied in `prepared`.
 
     Raises `InputError` where the actuators are too few or cannot move the signals independently."""
     if len(actuators) < len(motions):
         listed = ", ".join(a.name for a in actuators)
-        more = f"{len(motions)} signals are to be followed, but there {'is' if len(actuators) == 1 else 'are'} only {len(actuators)}: {listed}"
-        raise InputError(Problem("E432", f"too few actuators: {more}", actuators[-1].expr.span, hint="name one more for each, or follow less"))
+        message = f"there are too few actuators: {len(actuators)} ({listed}) for {len(motions)} motions"
+        hint = "name as many actuators as there are motions, or follow fewer signals"
+        raise InputError(Problem("E432", message, actuators[-1].expr.span, hint=hint))
     values, system, structure = prepared
     machine, _, g, _ = begun(build_machine(system, values), structure, options.start)
     network = system.network
@@ -56,7 +62,8 @@ def authority(
 
 
 def transfer(machine: Machine, g: Array, inputs: Sequence[str], signals: Sequence[str], s: float = RATE) -> Array:
-    """G(s): derivatives of the unknowns `signals` by the right sides of the own rows of the unknowns `inputs`, linearised at g with d/dt = s."""
+    """G(s): derivatives of the unknowns `signals` by the right sides of the own rows of the unknowns `inputs`,
+    linearised at g with d/dt = s."""
     system, names = machine.system, machine.system.names
     h, out = g.copy(), np.zeros(system.out_size)
     set_coefficients(h, 1.0 / s, 1.0, s, s)
@@ -65,7 +72,9 @@ def transfer(machine: Machine, g: Array, inputs: Sequence[str], signals: Sequenc
     try:
         factor = analyse(system.n, pattern.indptr, pattern.indices, out[layout.entries : layout.entries + pattern.nnz])
     except SingularMatrix:
-        raise InputError(Problem("E435", "the network has no unique motion under given inputs: look at it with `netsim check`")) from None
+        raise InputError(
+            Problem("E435", "the network has no unique motion for given inputs", hint="run `netsim check`")
+        ) from None
     wanted = [names.index(n) for n in signals]
     columns = []
     for name in inputs:
@@ -92,26 +101,35 @@ def _check_rank(scaled: Array, motions: Sequence[Motion], actuators: Sequence[Ac
     listed = ", ".join(a.name for a in actuators)
     still = [m for m, row in zip(motions, scaled) if not row.any()]
     if still:
-        hint = "is it fixed, or prescribed by something else? or do they act on another part of the network?"
+        hint = "the signal may be fixed, prescribed by another element, or in a part of the network without actuators"
         message = f"no actuator moves {', '.join(m.name for m in still)}: {listed} cannot change it"
         raise InputError(Problem("E432", message, still[0].signal.span, hint=hint))
     bound = [m for m, weight in zip(motions, np.abs(left[:, rank:]).max(axis=1)) if weight > 1e-3]
-    message = f"the actuators {listed} cannot move {' and '.join(m.name for m in bound)} independently of one another"
-    raise InputError(Problem("E432", message, bound[0].signal.span, hint="follow fewer of them, or name other actuators"))
+    message = f"the actuators {listed} cannot move {' and '.join(m.name for m in bound)} independently"
+    raise InputError(
+        Problem("E432", message, bound[0].signal.span, hint="follow fewer of these signals, or name other actuators")
+    )
 
 
-def derivatives(prepared: tuple[Values, System, Structure], motions: Sequence[Motion], actuators: Sequence[Actuator], stop: float) -> list[int]:
-    """How often each motion is differentiated on the way to the inputs: the differentiation level of its row (signature method).
+def derivatives(
+    prepared: tuple[Values, System, Structure], motions: Sequence[Motion], actuators: Sequence[Actuator], stop: float
+) -> list[int]:
+    """How often each motion is differentiated on the way to the inputs: the differentiation level of its row (signature
+    method).
 
-    Raises `InputError` where that is more than functions of time can give, or more than the motion's own smoothness allows."""
+    Raises `InputError` where that is more than functions of time can give, or more than the motion's own smoothness
+    allows."""
     values, system, structure = prepared
     natural = offsets(structure.signature, np.zeros(structure.signature.size, np.int64), match=structure.dynamic.match)
     found = [int(natural.c[system.names.index(f"{a.element(system.network)}.u")]) for a in actuators[: len(motions)]]
     problems = []
     for motion, n in zip(motions, found):
         if n >= DRIVE_LEVELS:
-            message = f"the inputs would contain the {n}th derivative of {motion.name}; the {DRIVE_LEVELS - 1}th is the most"
-            hint = "leave out an elasticity or inductance between them"
+            message = (
+                f"the inputs would contain the {n}th derivative of {motion.name}, at most the "
+                f"{DRIVE_LEVELS - 1}th is possible"
+            )
+            hint = "remove an elasticity or inductance between the actuators and the signal"
             problems.append(Problem("E434", message, motion.motion.span, hint=hint))
             continue
         shape = lift(motion.motion, system.network.top, values, lambda name, frame: None)

@@ -1,8 +1,10 @@
-"""The verification of an inverse run: a run forward in time under the inputs that were found, by Radau's method with an error test.
+"""The verification of an inverse run: a run forward in time under the inputs that were found, by Radau's method with an
+error test.
 
-Its states (positions, velocities, what is stored) are compared with those of the inverse run at every sample. Inputs are read from samples by quintic
-splines between corners, so close to one another that reading them costs less than the tolerance. Where more than the tolerance is left, a second run
-at a tenth of it tells whose error that is: the check's own, or that of the inputs.
+Its states (positions, velocities, what is stored) are compared with those of the inverse run at every sample. Inputs
+are read from samples by quintic splines between corners, so close to one another that reading them costs less than the
+tolerance. Where more than the tolerance is left, a second run at a tenth of it tells whose error that is: the check's
+own, or that of the inputs.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from netsim.text.syntax import Name, Part
 from netsim.text.units import format_dimension
 
 FAR = 0.1
-"""The share of its range by which a signal is astray."""
+"""A deviation larger than this share of the range is named in a note."""
 NEAR = 20.0
 """Deviations up to this many times rtol are those of an ordinary run."""
 OWN = 0.5
@@ -47,7 +49,8 @@ class State:
 
 
 def states_of(machine: Machine, structure: Structure) -> tuple[list[Name], list[State]]:
-    """Names of all states of a network, and the scalars behind them: positions and velocities of nodes, and what is differentiated elsewhere."""
+    """Names of all states of a network, and the scalars behind them: positions and velocities of nodes, and what is
+    differentiated elsewhere."""
     system, network = machine.system, machine.system.network
     names: list[tuple[Name, str]] = []
     for node in network.nodes:
@@ -59,7 +62,14 @@ def states_of(machine: Machine, structure: Structure) -> tuple[list[Name], list[
         place, owner = node_of(system, unknown), owner_of(system, unknown)
         if place is not None:
             node = network.nodes[place[0]]
-            names.append((_within(node.name) if node.domain.name == "signal" else _within(node.name, node.domain.across[0].name), "store"))
+            names.append(
+                (
+                    _within(node.name)
+                    if node.domain.name == "signal"
+                    else _within(node.name, node.domain.across[0].name),
+                    "store",
+                )
+            )
         elif owner is not None:
             own = parse_expression(owner[1], "state")
             assert isinstance(own, Name)
@@ -79,14 +89,17 @@ def _within(node: str, *quantity: str) -> Name:
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """Samples of the inverse run close enough for its inputs to be read, the instants where these may jump, and what reading them costs."""
+    """Samples of the inverse run close enough for its inputs to be read, the instants where these may jump, and what
+    reading them costs."""
 
     samples: Samples
     corners: Array
     misread: float
 
 
-def reference(task: Task, imposed: Prepared, machine: Machine, series: Mapping[str, Any], samples: Samples, beside: list[Name]) -> Reference:
+def reference(
+    task: Task, imposed: Prepared, machine: Machine, series: Mapping[str, Any], samples: Samples, beside: list[Name]
+) -> Reference:
     """`samples` themselves, or those of another run with more of them."""
     given = task.options.transient
     wanted = given.rtol
@@ -112,7 +125,8 @@ def _events(samples: Samples) -> Array:
 
 
 def _misread(task: Task, samples: Samples, corners: Array) -> float:
-    """What reading the inputs between samples costs, in parts of their peaks: by what every other sample says of the others, of sixth order."""
+    """What reading the inputs between samples costs, in parts of their peaks: by what every other sample says of the
+    others, of sixth order."""
     worst, end = 0.0, float(samples.time[-1])
     edges = [0.0, *(c for c in corners if 0.0 < c < end), end]
     for name in task.inputs:
@@ -134,24 +148,26 @@ def _misread(task: Task, samples: Samples, corners: Array) -> float:
 
 
 def verified(task: Task, states: list[State], names: list[Name], of: Reference) -> list[str]:
-    """How far a run forward from the same start, under the inputs that were found, strays from the inverse run, and whose error that is."""
+    """Notes on the deviation of a forward simulation with the found inputs from the inverse run, and on its cause."""
     samples = of.samples
     if not samples.finished:
-        return [f"not verified: closer samples of the inputs were not found ({samples.message})"]
+        return [f"not verified: a run with closer samples did not finish ({samples.message})"]
     rtol = task.options.transient.rtol
     first = _forward(task, names, of, rtol)
     if not first.finished:
-        return [f"run forward under the inputs that were found: failed, {first.message}"]
+        return [f"the forward simulation with these inputs failed: {first.message}"]
     found, far = _motions(task, first), False
     for _, share in found:
         far |= share > FAR
     worst, share = _farthest(states, samples, first)
     notes = [text for text, _ in found]
-    notes.append(f"of {counted(len(states), 'state')} {worst.name} strays farthest: by {share:.2g} of what such quantities range over")
+    notes.append(
+        f"of {counted(len(states), 'state')} {worst.name} deviates most: by {share:.2g} of the range of such quantities"
+    )
     if share > NEAR * rtol:
         notes.append(_whose(task, states, names, of, first))
     if far or share > FAR:
-        notes.append("so far astray: the movement under given inputs is unstable, or the inverse run is not exact enough")
+        notes.append("the motion under given inputs is unstable, or the inverse run is not accurate enough")
     return notes
 
 
@@ -167,17 +183,21 @@ def _forward(task: Task, names: list[Name], of: Reference, rtol: float) -> Sampl
 
 def _pairs(task: Task) -> list[tuple[str, str]]:
     """Followed signals and their motions, as the elements call them that were added."""
-    return [(f"{a.element(task.network)}.x", f"{a.element(task.network)}.motion") for a in task.actuators[: len(task.motions)]]
+    return [
+        (f"{a.element(task.network)}.x", f"{a.element(task.network)}.motion")
+        for a in task.actuators[: len(task.motions)]
+    ]
 
 
 def _motions(task: Task, first: Samples) -> list[tuple[str, float]]:
-    """For every followed signal the sentence of how far it strays, and the share of its range."""
+    """For every followed signal a note on its deviation, and the deviation as a share of its range."""
     found = []
     for motion, (x, wanted) in zip(task.motions, _pairs(task)):
         off, size = np.abs(first.series(x) - first.series(wanted)).max(), np.ptp(first.series(wanted))
         unit = "" if motion.dimension.is_none else f"{format_dimension(motion.dimension)} "
         share = f" ({off / size:.2g} of its range)" if size > 0 else ""
-        found.append((f"run forward, {motion.name} strays by {off:.3g} {unit}at most{share}", float(off / size) if size > 0 else 0.0))
+        note = f"in a forward simulation {motion.name} deviates by {off:.3g} {unit}at most{share}"
+        found.append((note, float(off / size) if size > 0 else 0.0))
     return found
 
 
@@ -198,19 +218,19 @@ def _farthest(states: list[State], one: Samples, other: Samples) -> tuple[State,
 
 
 def _whose(task: Task, states: list[State], names: list[Name], of: Reference, first: Samples) -> str:
-    """Whose error a deviation is: a check at a tenth of the tolerance changes its own."""
+    """A note on the cause of a deviation: a forward simulation at a tenth of the tolerance changes its own error
+    only."""
     rtol = max(0.1 * task.options.transient.rtol, FINEST)
     finer = _forward(task, names, of, rtol)
     if not finer.finished:
-        return f"at rtol = {rtol:g} the run forward fails: {finer.message}"
+        return f"at rtol = {rtol:g} the forward simulation fails: {finer.message}"
     before, after = _deviations(states, of.samples, first).max(), _deviations(states, of.samples, finer).max()
     changed = _deviations(states, first, finer).max()
     if changed > OWN * before:
-        return f"that is the error of the run forward, which the movement amplifies: at rtol = {rtol:g} {after:.2g} is left"
+        return f"this is the error of the forward simulation: at rtol = {rtol:g} the deviation is {after:.2g}"
     if of.misread > task.options.transient.rtol:
-        return (
-            f"that is the error of reading the inputs from {len(of.samples.time)} samples ({of.misread:.2g} of their peaks), not of the run forward"
-        )
+        misread = f"{of.misread:.2g} of their peaks"
+        return f"this is the error of interpolating the inputs between {len(of.samples.time)} samples ({misread})"
     given = task.options.transient
     by = f"its steps of {given.step:g} s have no error test" if given.step else f"rtol = {given.rtol:g}"
-    return f"that is the error of the inverse run ({by}), not of the run forward"
+    return f"this is the error of the inverse run ({by})"

@@ -1,4 +1,4 @@
-"""What runs away while motions are followed: poles of the zero dynamics before a run, efforts beyond the machine's scale after it."""
+"""Unstable zero dynamics of an inverse run: their poles before the run, inputs of impossible size after it."""
 
 from __future__ import annotations
 
@@ -36,25 +36,27 @@ LARGE = 0.1
 
 
 def refuse_unstable(task: Task, machine: Machine, structure: Structure, g: Array) -> list[str]:
-    """What the zero dynamics, linearised at the start g, say of the run, as notes.
+    """Notes on the zero dynamics, linearised at the start g.
 
-    Raises `InputError` (E445) where an error grows during the run by more than the option `growth` allows: e^(Re(s) stop)."""
+    Raises `InputError` (E445) if errors grow during the run by more than the option `growth` allows: e^(Re(s) stop)."""
     stop, most = task.options.transient.stop, task.options.growth
     found = poles(machine, g, stop)
     if found is None:
-        return ["the zero dynamics were not judged: they have no levels at the start, or the network is too large"]
+        return [
+            "the zero dynamics were not examined: no differentiation orders at the start, or the network is too large"
+        ]
     growing = np.flatnonzero(found.rates.real * stop > np.log(GROWN))
     if not len(growing):
         return []
     worst = growing[np.argmax(found.rates.real[growing])]
     rate = float(found.rates.real[worst])
     names = coordinates(machine, structure, found.shapes[:, worst])
-    told = f"{', '.join(names)} {'runs' if len(names) == 1 else 'run'} away as e^(t/{1 / rate:.3g} s)"
+    told = f"{', '.join(names)} {'grows' if len(names) == 1 else 'grow'} as e^(t/{1 / rate:.3g} s)"
     size = f"{np.exp(rate * stop):.3g}" if rate * stop < 700.0 else f"1e{rate * stop / np.log(10.0):.0f}"
     if rate * stop <= np.log(most):
         return [f"zero dynamics: {told}, {size}-fold during the run"]
     message = f"the zero dynamics are unstable: {told}, and errors grow {size}-fold until t = {stop:g} s"
-    hint = f"follow a point nearer to the actuators, or add an actuator; growth = G lets errors grow G-fold (here {most:g})"
+    hint = f"follow a point nearer to the actuators, or add an actuator; growth = G allows G-fold growth (now {most:g})"
     raise InputError(Problem("E445", message, task.motions[0].signal.span, hint=hint))
 
 
@@ -69,7 +71,9 @@ def coordinates(machine: Machine, structure: Structure, shape: Array) -> list[st
     states[stored[stored < system.n]] = True
     size = np.where(states, np.abs(shape) * weight, 0.0)
     order = np.argsort(-size, kind="stable")
-    return list(dict.fromkeys(_coordinate(machine, int(u)) for u in order if size[u] > LARGE * size.max(initial=0.0)))[:NAMED]
+    return list(dict.fromkeys(_coordinate(machine, int(u)) for u in order if size[u] > LARGE * size.max(initial=0.0)))[
+        :NAMED
+    ]
 
 
 def _coordinate(machine: Machine, unknown: int) -> str:
@@ -141,7 +145,8 @@ def _response(parts: tuple, s: float, change: Array) -> Array | None:
 
 
 def bounded(task: Task, samples: Samples, largest: Array, positions: Sequence[str]) -> Samples:
-    """The samples as long as every effort keeps to the machine's scale; with a failure (E518) where one does not."""
+    """The samples up to the first input beyond `BEYOND` times its size `largest` at the start, which is a failure
+    (E518)."""
     efforts = np.column_stack([samples.unseen[name] for name in task.inputs])
     beyond = (np.abs(efforts) > BEYOND * largest) & (largest > 0.0) | ~np.isfinite(efforts)
     if not beyond.any():
@@ -152,9 +157,13 @@ def bounded(task: Task, samples: Samples, largest: Array, positions: Sequence[st
     unit = "" if actuator.dimension.is_none else f" {format_dimension(actuator.dimension)}"
     grown = {name: np.ptp(samples.unseen[name][: k + 1]) for name in positions}
     away = sorted(grown, key=lambda name: -grown[name])[:NAMED]
-    most = f" ({quoted(away)} most)" if away else ""
-    message = f"at t = {samples.time[k]:.3g} s {actuator.name} is {efforts[k, j]:.2g}{unit}: what the motions leave free runs away{most}"
-    hint = f"motions and loads take {largest[j]:.2g}{unit} at the start: follow a point nearer to the actuators, or add an actuator"
+    most = f" (most: {quoted(away)})" if away else ""
+    message = (
+        f"at t = {samples.time[k]:.3g} s {actuator.name} is {efforts[k, j]:.2g}{unit}: the zero dynamics grow "
+        f"without bound{most}"
+    )
+    hint = f"at the start motions and loads need {largest[j]:.2g}{unit}: "
+    hint += "follow a point nearer to the actuators, or add an actuator"
     failure = Problem("E518", message, actuator.expr.span, hint=hint)
     return cut(samples, k + 1, failure)
 

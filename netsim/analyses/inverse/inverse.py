@@ -1,10 +1,12 @@
 """Inverse analysis: the inputs (forces, torques, voltages) that make chosen signals follow given motions.
 
-One pass solves the network with the actuators' inputs as unknowns and one row `signal = motion` for each of them (netsim.analyses.inverse.tracking).
-Two passes are the procedure of Fedoruk et al. 2013: the first records the actuators' coordinates, the second imposes these and records the inputs.
-More actuators than motions leave the choice open: as the motion is imposed, inputs are affine in the spare ones, and runs with these at zero and at
-one give the distribution of least weighted norm at every instant. The poles of what the motions leave free are judged before
-(netsim.analyses.inverse.growth), and a run forward in time under the inputs that were found verifies the result (netsim.analyses.inverse.check).
+One pass solves the network with the actuators' inputs as unknowns and one row `signal = motion` for each of them
+(netsim.analyses.inverse.tracking). Two passes are the procedure of Fedoruk et al. 2013: the first records the
+actuators' coordinates, the second imposes these and records the inputs. More actuators than motions leave the choice
+open: as the motion is imposed, inputs are affine in the spare ones, and runs with these at zero and at one give the
+distribution of least weighted norm at every instant. The poles of what the motions leave free are judged before
+(netsim.analyses.inverse.growth), and a run forward in time under the inputs that were found verifies the result
+(netsim.analyses.inverse.check).
 """
 
 from __future__ import annotations
@@ -51,7 +53,8 @@ from netsim.text.units import format_dimension, parse_unit
 ORDINALS = ("", "first", "second", "third", "fourth")
 WATT, SECOND = parse_unit("W").dimension, parse_unit("s").dimension
 UNIQUE = 1e-6
-"""How well inputs must be affine in the spare ones (relative to their peaks), as they are where the motions fix the whole movement."""
+"""How well inputs must be affine in the spare ones (relative to their peaks), as they are where the motions fix the
+whole movement."""
 
 
 def inverse(
@@ -65,14 +68,17 @@ def inverse(
     earlier: Earlier = lambda call, run: None,
     beside: Sequence[Name] = (),
 ) -> Samples:
-    """The inputs of the actuators that make the signals follow their motions, with all that is saved of the motion itself.
+    """The inputs of the actuators that make the signals follow their motions, with all that is saved of the motion
+    itself.
 
-    Raises `InputError` where the actuators cannot do it, a motion is not smooth enough or what it leaves free runs away,
-    `SimulationError` where no start exists. An effort beyond the machine's scale ends the samples with a failure.
+    Raises `InputError` if the actuators cannot make the motions, a motion is not smooth enough or the zero dynamics are
+    unstable, `SimulationError` if no start exists. An input beyond the machine's scale ends the samples with a failure.
     """
     named = actuators_of(network, options.actuators)
-    task = Task(network, prepare, options, tuple(motions_of(network, values, options.track)), tuple(named), earlier, progress)
-    refuse_delays(task.wired(applied=True)[1], "inverse()", "an input would have to know what comes later")
+    task = Task(
+        network, prepare, options, tuple(motions_of(network, values, options.track)), tuple(named), earlier, progress
+    )
+    refuse_delays(task.wired(applied=True)[1], "inverse()", "an input would depend on later values")
     order = authority(task.wired(applied=True), task.motions, named, options.transient)
     task = replace(task, actuators=tuple(named[k] for k in order))
     imposed = task.wired()
@@ -90,8 +96,8 @@ def inverse(
         imposed = second.wired()
     if task.spare:
         series |= _shared(task, imposed, series)
-        norm = "least weighted norm" if options.weights else "least norm (in SI units)"
-        notes.append(f"{len(named)} actuators share {len(task.motions)} motions: {norm} at every instant")
+        norm = "minimum weighted norm" if options.weights else "minimum norm (in SI units)"
+        notes.append(f"{len(named)} actuators for {len(task.motions)} motions: {norm} of the inputs at every instant")
     watched = [*(signal_name(n) for n in task.inputs), *names]
     samples = run(task, imposed, series, saves, plots, beside=(*beside, *watched))
     samples = bounded(task, samples, largest, [state.name for state in states if state.kind.startswith("position")])
@@ -105,14 +111,19 @@ def inverse(
 
 
 def _first_pass(task: Task, imposed: Prepared) -> tuple[Task, dict[str, Series]]:
-    """The task with the coordinates of the needed actuators as motions, and the series these come from, with exact rates where there are any."""
+    """The task with the coordinates of the needed actuators as motions, and the series these come from, with exact
+    rates where there are any."""
     coordinates = [_coordinate(task, a) for a in task.actuators[: len(task.motions)]]
     rest = {FOUND: lambda name: constant(0.0, task)}
     found = complete(run(evenly(task), imposed, rest, coordinates, rated=coordinates), "the first pass")
     pairs = [(c, Call("table", (Name((Part(FIRST),)), c), (), span=c.span)) for c in coordinates]
 
     def read(name: str) -> Any:
-        return (found.time, found.series(name), *found.rates[name]) if name in found.rates else spline(found.time, found.series(name))
+        return (
+            (found.time, found.series(name), *found.rates[name])
+            if name in found.rates
+            else spline(found.time, found.series(name))
+        )
 
     return replace(task, motions=tuple(motions_of(task.network, imposed[0], pairs))), {FIRST: read}
 
@@ -125,12 +136,17 @@ def _coordinate(task: Task, actuator: Actuator) -> Name:
             return wanted
     instance = task.network.instances[actuator.instance]
     unit = WATT * SECOND / actuator.dimension
-    found = [o.name for o in instance.component.definition.outputs if dimension(o.unit) == unit and o.name in form_of(instance).form.readings]
+    found = [
+        o.name
+        for o in instance.component.definition.outputs
+        if dimension(o.unit) == unit and o.name in form_of(instance).form.readings
+    ]
     if len(found) != 1:
-        none = f"has no output in {format_dimension(unit)} that could be it"
-        what = f"has several outputs that could be it: {', '.join(found)}" if found else none
-        message = f"the coordinate of '{actuator.name}' is not known: {instance.component.name} {what}"
-        raise InputError(Problem("E433", message, actuator.expr.span, hint="say coordinates = [...], one for each actuator, or passes = 1"))
+        several = f"has several outputs in {format_dimension(unit)}: {', '.join(found)}"
+        what = several if found else f"has no output in {format_dimension(unit)}"
+        message = f"the coordinate of '{actuator.name}' is unknown: {instance.component.name} {what}"
+        hint = "write coordinates = [...], one for each actuator, or passes = 1"
+        raise InputError(Problem("E433", message, actuator.expr.span, hint=hint))
     return Name((*actuator.expr.parts[:-1], Part(found[0])), span=actuator.expr.span)
 
 
@@ -158,15 +174,17 @@ def _shared(task: Task, imposed: Prepared, series: Mapping[str, Series]) -> dict
 
 
 def least_norm(b: Array, s: Array, weights: Array) -> Array:
-    """The spare inputs z (times, spare) that make |w [b + s z, z]| least at every instant; b (times, n), s (times, n, spare), w (n + spare,)."""
+    """The spare inputs z (times, spare) that make |w [b + s z, z]| least at every instant; b (times, n), s (times, n,
+    spare), w (n + spare,)."""
     base, spare = np.split(weights**2, [b.shape[1]])
     normal = np.einsum("tni,n,tnj->tij", s, base, s) + np.diag(spare)
     return np.linalg.solve(normal, -np.einsum("tni,n,tn->ti", s, base, b)[:, :, None])[:, :, 0]
 
 
 def _check_unique(task: Task, got: Array, wanted: Array) -> None:
-    """Sharing at every instant for itself makes sense only where the motions leave nothing else free to move."""
+    """Raises E436 if the network can still move with all motions prescribed: instants are then not independent."""
     if np.abs(got - wanted).max() <= UNIQUE * np.abs(wanted).max():
         return
-    message = "there are spare actuators, but the motions leave something free to move: what they push now changes what is needed later"
-    raise InputError(Problem("E436", message, task.actuators[-1].expr.span, hint="follow more signals, or name fewer actuators"))
+    message = "there are more actuators than motions, but the motions do not determine the whole movement"
+    hint = "follow more signals, or name fewer actuators: their inputs are chosen at each instant independently"
+    raise InputError(Problem("E436", message, task.actuators[-1].expr.span, hint=hint))

@@ -1,4 +1,4 @@
-"""Options of an inverse run: what is to be followed, by which actuators, and what is wrong with a given line."""
+"""Options of an inverse run: signals with their motions, actuators, and the problems of a given line."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ from netsim.text.syntax import Binary, Expr, Name, Run, Vector
 
 OWN = ("track", "actuators", "passes", "weights", "coordinates", "growth")
 GROWTH = 1e3
-"""How much an error may grow during a run by what the motions leave free: of a tolerance of 1e-6 a thousandth is left then."""
-EXAMPLE = "inverse(track = [M.x = 10 mm*bell(time, at = 1 s, width = 0.2 s)], actuators = [A.F], stop = 2 s, step = 1 ms)"
+"""How much an error may grow during a run by what the motions leave free: of a tolerance of 1e-6 a thousandth is left
+then."""
+EXAMPLE = (
+    "inverse(track = [M.x = 10 mm*bell(time, at = 1 s, width = 0.2 s)], actuators = [A.F], stop = 2 s, step = 1 ms)"
+)
 
 
 @dataclass(frozen=True)
 class InverseOptions:
-    """(signal, motion) pairs, actuators, and how; `coordinates` are those of the actuators, found by their units where not
-    given; `growth`: by how much an unstable part of the zero dynamics may multiply errors during the run."""
+    """(signal, motion) pairs, actuators, and how; `coordinates` are those of the actuators, found by their units where
+    not given; `growth`: by how much an unstable part of the zero dynamics may multiply errors during the run."""
 
     track: tuple[tuple[Expr, Expr], ...]
     actuators: tuple[Expr, ...]
@@ -34,12 +37,20 @@ class InverseOptions:
 def inverse_options(run: Run, transient: TransientOptions, scope: Scope) -> InverseOptions:
     """The options of a run line beyond those of its time stepping; raises `InputError` with all that is wrong."""
     given: Mapping[str, Expr] = {b.name: b.value for b in run.options}
-    problems = [Problem("E422", f"inverse() needs '{name}'", run.span, hint=f"run {EXAMPLE}") for name in ("track", "actuators") if name not in given]
+    problems = [
+        Problem("E422", f"inverse() needs '{name}'", run.span, hint=f"run {EXAMPLE}")
+        for name in ("track", "actuators")
+        if name not in given
+    ]
     if problems:
         raise InputError(problems)
-    track, actuators, coordinates = (_items(given[n]) if n in given else () for n in ("track", "actuators", "coordinates"))
+    track, actuators, coordinates = (
+        _items(given[n]) if n in given else () for n in ("track", "actuators", "coordinates")
+    )
     numbers = {
-        n: [float(x) for x in flatten(quantity_of(given[n], scope, dimension(None)).value)] for n in ("passes", "weights", "growth") if n in given
+        n: [float(x) for x in flatten(quantity_of(given[n], scope, dimension(None)).value)]
+        for n in ("passes", "weights", "growth")
+        if n in given
     }
     problems += _wrong(given, track, actuators, numbers, coordinates)
     if problems:
@@ -51,7 +62,9 @@ def inverse_options(run: Run, transient: TransientOptions, scope: Scope) -> Inve
 
 def motions_in(run: Run) -> list[Expr]:
     """The motions that a run line lists."""
-    return [item.right for b in run.options if b.name == "track" for item in _items(b.value) if isinstance(item, Binary)]
+    return [
+        item.right for b in run.options if b.name == "track" for item in _items(b.value) if isinstance(item, Binary)
+    ]
 
 
 def _items(value: Expr) -> tuple[Expr, ...]:
@@ -59,17 +72,23 @@ def _items(value: Expr) -> tuple[Expr, ...]:
 
 
 def _wrong(
-    given: Mapping[str, Expr], track: tuple[Expr, ...], actuators: tuple[Expr, ...], numbers: Mapping[str, list[float]], coordinates: tuple[Expr, ...]
+    given: Mapping[str, Expr],
+    track: tuple[Expr, ...],
+    actuators: tuple[Expr, ...],
+    numbers: Mapping[str, list[float]],
+    coordinates: tuple[Expr, ...],
 ) -> Iterator[Problem]:
     for item in track:
         if not (isinstance(item, Binary) and item.op == "="):
-            yield Problem("E424", "track lists signals with their motions", item.span, hint=f"such as {EXAMPLE}")
+            yield Problem("E424", "track must list pairs signal = motion", item.span, hint=f"such as {EXAMPLE}")
     if numbers.get("passes", [1]) not in ([1], [2]):
-        yield Problem("E424", "passes is 1 or 2", given["passes"].span)
+        yield Problem("E424", "passes must be 1 or 2", given["passes"].span)
     if len(growth := numbers.get("growth", [GROWTH])) != 1 or not growth[0] >= 1.0:
-        yield Problem("E424", "growth is a number from 1", given["growth"].span, hint=f"{GROWTH:g} unless told")
+        yield Problem(
+            "E424", "growth must be a number of at least 1", given["growth"].span, hint=f"the default is {GROWTH:g}"
+        )
     weights = numbers.get("weights", [])
     if weights and (len(weights) != len(actuators) or not all(w > 0 for w in weights)):
-        yield Problem("E424", "weights are positive numbers, one for each actuator", given["weights"].span)
+        yield Problem("E424", "weights must be positive numbers, one for each actuator", given["weights"].span)
     if coordinates and (len(coordinates) != len(actuators) or not all(isinstance(c, Name) for c in coordinates)):
-        yield Problem("E424", "coordinates are signals, one for each actuator", given["coordinates"].span)
+        yield Problem("E424", "coordinates must be signals, one for each actuator", given["coordinates"].span)

@@ -1,4 +1,5 @@
-"""What every run of an inverse analysis shares: the task, one run of a rewired network, and what a later run reads of an earlier one."""
+"""What every run of an inverse analysis shares: the task, one run of a rewired network, and what a later run reads of
+an earlier one."""
 
 from __future__ import annotations
 
@@ -65,8 +66,9 @@ class Task:
     def wired(self, applied: bool = False) -> Prepared:
         """The network with the motions imposed, or with all inputs applied, ready to be run.
 
-        Only where the motions are imposed must everything be determined at rest: they may determine what inputs alone leave open (the pressure of a
-        vessel that a pump fills), and with inputs applied runs begin where the motions say."""
+        Only where the motions are imposed must everything be determined at rest: they may determine what inputs alone
+        leave open (the pressure of a vessel that a pump fills), and with inputs applied runs begin where the motions
+        say."""
         begins = "rest" if applied else self.options.transient.start or "static"
         kinds = [APPLIED if applied or k >= len(self.motions) else FOLLOW for k in range(len(self.actuators))]
         try:
@@ -81,7 +83,8 @@ class Task:
 
 
 def machine_of(task: Task, prepared: Prepared, series: Mapping[str, Series]) -> Machine:
-    """The machine of a rewired network; `series` gives what tables over the analysis' own runs read: their signals by name, for each run."""
+    """The machine of a rewired network; `series` gives what tables over the analysis' own runs read: their signals by
+    name, for each run."""
     values, system, _ = prepared
 
     def earlier(call: Any, run: str) -> Any:
@@ -103,14 +106,16 @@ def run(
 ) -> Samples:
     """One transient run of a rewired network."""
     machine = machine_of(task, prepared, series)
-    return transient(machine, prepared[2], task.options.transient, saves, plots, task.progress, rated, beside, task.origin)
+    return transient(
+        machine, prepared[2], task.options.transient, saves, plots, task.progress, rated, beside, task.origin
+    )
 
 
 def complete(found: Samples, what: str) -> Samples:
     """The run, if it came to its end."""
     if found.finished:
         return found
-    raise SimulationError(found.attributes.get("failure") or Problem("E502", f"{what} did not end: {found.message}"))
+    raise SimulationError(found.attributes.get("failure") or Problem("E502", f"{what} did not finish: {found.message}"))
 
 
 def evenly(task: Task) -> Task:
@@ -132,7 +137,8 @@ def constant(value: float, task: Task) -> tuple[Array, ...]:
 
 
 def spline(time: Array, x: Array, corners: Iterable[float] = ()) -> tuple[Array, ...]:
-    """A series with its first two rates, by quintic splines between corners: the piecewise quintic through them is the spline itself.
+    """A series with its first two rates, by quintic splines between corners: the piecewise quintic through them is the
+    spline itself.
 
     What is sampled at a corner belongs to one of its sides only, so each side is continued to it from within."""
     end = float(time[-1])
@@ -140,7 +146,10 @@ def spline(time: Array, x: Array, corners: Iterable[float] = ()) -> tuple[Array,
     edges = [float(time[0]), *inner, end]
     parts: list[tuple[Array, ...]] = []
     for low, high in pairwise(edges):
-        after, before = [low + TOGETHER * end] if low != edges[0] else [], [high - TOGETHER * end] if high != end else []
+        after, before = (
+            [low + TOGETHER * end] if low != edges[0] else [],
+            [high - TOGETHER * end] if high != end else [],
+        )
         inside = (time > after[0] if after else time >= low) & (time < before[0] if before else time <= high)
         if not inside.any():
             continue

@@ -1,8 +1,9 @@
 """A network in which chosen inputs become unknowns and chosen signals follow motions.
 
-In words of circuits: every actuator's input is the norator of a pair, every followed signal x its nullator. One element is added per actuator, with
-the unknown u that the actuator's input reads and one row: `x = motion` where it follows, `u = value` where it is applied. Both kinds have the same
-unknowns in the same order, so the point at which one network starts is a point of the other.
+In words of circuits: every actuator's input is the norator of a pair, every followed signal x its nullator. One element
+is added per actuator, with the unknown u that the actuator's input reads and one row: `x = motion` where it follows, `u
+= value` where it is applied. Both kinds have the same unknowns in the same order, so the point at which one network
+starts is a point of the other.
 """
 
 from __future__ import annotations
@@ -36,7 +37,10 @@ PAIR = """component {kind} "{doc}"
 end
 """
 FOLLOW, APPLIED = "follow", "applied"
-ROWS = {FOLLOW: ("the signal x follows a motion; u is whatever makes it do so", "x = motion"), APPLIED: ("u is given", "u = value")}
+ROWS = {
+    FOLLOW: ("the signal x follows a motion; u is whatever makes it do so", "x = motion"),
+    APPLIED: ("u is given", "u = value"),
+}
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,9 @@ class Actuator:
 
     def element(self, network: Network) -> str:
         """The name of the element that is added for it, in the subnetwork of its instance."""
-        return f"{network.instances[self.instance].name} {self.input}" + (f" {self.component + 1}" if self.size > 1 else "")
+        return f"{network.instances[self.instance].name} {self.input}" + (
+            f" {self.component + 1}" if self.size > 1 else ""
+        )
 
 
 @lru_cache(maxsize=256)
@@ -78,21 +84,36 @@ def _pair(kind: str, tracked: str, driven: str) -> Component:
     return Component(definition, {})
 
 
-def rewired(network: Network, kinds: Sequence[str], motions: Sequence[Motion], actuators: Sequence[Actuator], source: str) -> Network:
-    """The network with an element per actuator, of the given kinds; the k-th reads the k-th motion while there are any (the pairing means nothing).
+def rewired(
+    network: Network, kinds: Sequence[str], motions: Sequence[Motion], actuators: Sequence[Actuator], source: str
+) -> Network:
+    """The network with an element per actuator, of the given kinds; the k-th reads the k-th motion while there are any
+    (the pairing means nothing).
 
     An applied element takes its value from the series of the same name in the run `source`.
     """
     instances = list(network.instances)
     for number in dict.fromkeys(a.instance for a in actuators):
-        instances[number] = _reading_unknowns(network, instances[number], [a for a in actuators if a.instance == number])
+        instances[number] = _reading_unknowns(
+            network, instances[number], [a for a in actuators if a.instance == number]
+        )
     zero = Number(0.0, "")
     for k, (kind, actuator) in enumerate(zip(kinds, actuators)):
         motion = motions[k] if k < len(motions) else None
-        component = _pair(kind, format_dimension(motion.dimension) if motion else "1", format_dimension(actuator.dimension))
+        component = _pair(
+            kind, format_dimension(motion.dimension) if motion else "1", format_dimension(actuator.dimension)
+        )
         name = actuator.element(network)
-        value = zero if kind == FOLLOW else Call("table", (_word(source), _word(name, "u")), (("outside", Name((Part("hold"),))),))
-        bindings = (Binding("x", motion.signal if motion else zero), Binding("motion", motion.motion if motion else zero), Binding("value", value))
+        value = (
+            zero
+            if kind == FOLLOW
+            else Call("table", (_word(source), _word(name, "u")), (("outside", Name((Part("hold"),))),))
+        )
+        bindings = (
+            Binding("x", motion.signal if motion else zero),
+            Binding("motion", motion.motion if motion else zero),
+            Binding("value", value),
+        )
         span = motion.motion.span if motion else actuator.expr.span
         text = Instance(_word(name), kind, (), tuple(replace(b, span=span) for b in bindings), span=span)
         instances.append(Element(name, component, (), (), text, network.top))
@@ -124,7 +145,8 @@ def motions_of(network: Network, values: Values, pairs: Sequence[tuple[Expr, Exp
         try:
             typed, reads = typed_signal(network, values, signal)
             if not reads:
-                raise InputError(Problem("E430", f"'{show_expression(signal)}' is no signal of the network", signal.span))
+                message = f"'{show_expression(signal)}' contains no signal of the network"
+                raise InputError(Problem("E430", message, signal.span))
             if shape(typed.value):
                 hint = "follow its components one by one, such as M.r.x"
                 raise InputError(Problem("E430", f"'{show_expression(signal)}' is a vector", signal.span, hint=hint))
@@ -132,7 +154,10 @@ def motions_of(network: Network, values: Values, pairs: Sequence[tuple[Expr, Exp
         except InputError as error:
             problems.extend(error.problems)
     names = [m.name for m in found]
-    problems += [Problem("E430", f"'{m.name}' is to follow two motions", m.signal.span) for i, m in enumerate(found) if m.name in names[:i]]
+    twice = [m for i, m in enumerate(found) if m.name in names[:i]]
+    problems += [
+        Problem("E430", f"'{m.name}' has two motions", m.signal.span, hint="remove one of them") for m in twice
+    ]
     if problems:
         raise InputError(problems)
     return found
@@ -141,7 +166,9 @@ def motions_of(network: Network, values: Values, pairs: Sequence[tuple[Expr, Exp
 def typed_signal(network: Network, values: Values, signal: Expr) -> tuple[Typed, bool]:
     """Value (in symbols) and dimension of an expression of signals, and whether it reads any."""
     nodes, numbers = network.node_numbers(), {instance.name: i for i, instance in enumerate(network.instances)}
-    lifted = lift(signal, network.top, values, lambda name, frame: find_signal(name, frame, network, nodes, numbers, form_of))
+    lifted = lift(
+        signal, network.top, values, lambda name, frame: find_signal(name, frame, network, nodes, numbers, form_of)
+    )
 
     def value(j: int) -> Typed:
         found: NodeSignal | Reading = lifted.signals[j]
@@ -165,7 +192,11 @@ def actuators_of(network: Network, names: Sequence[Expr]) -> list[Actuator]:
         except InputError as error:
             problems.extend(error.problems)
     taken = [a.name for a in found]
-    problems += [Problem("E431", f"actuator '{a.name}' is named twice", a.expr.span) for i, a in enumerate(found) if a.name in taken[:i]]
+    problems += [
+        Problem("E431", f"actuator '{a.name}' is named twice", a.expr.span)
+        for i, a in enumerate(found)
+        if a.name in taken[:i]
+    ]
     if problems:
         raise InputError(problems)
     return found
@@ -174,17 +205,25 @@ def actuators_of(network: Network, names: Sequence[Expr]) -> list[Actuator]:
 def _actuator(network: Network, numbers: Mapping[str, int], expr: Expr) -> list[Actuator]:
     shown = show_expression(expr)
     if not isinstance(expr, Name) or len(expr.parts) < 2:
-        raise InputError(Problem("E431", f"'{shown}' is no actuator: name an input of an element", expr.span, hint=_inputs_hint(network)))
+        message = f"'{shown}' is not an actuator: an actuator is an input of an element"
+        raise InputError(Problem("E431", message, expr.span, hint=_inputs_hint(network)))
     path = name_text(Name(expr.parts[:-1]), network.top)
     if path not in numbers:
         near = nearest(path, numbers)
-        raise InputError(Problem("E431", f"there is no element '{path}'", expr.span, hint=near or _inputs_hint(network)))
+        raise InputError(
+            Problem("E431", f"there is no element '{path}'", expr.span, hint=near or _inputs_hint(network))
+        )
     instance = network.instances[numbers[path]]
     inputs = {q.name: q for q in instance.component.definition.inputs}
     word = expr.parts[-1].text
     if word not in inputs:
-        hint = f"its inputs are {', '.join(inputs)}" if inputs else f"{instance.component.name} has no input; {_inputs_hint(network)}"
-        raise InputError(Problem("E431", f"'{shown}' is no input: an actuator is a source of force, torque, voltage ...", expr.span, hint=hint))
+        hint = (
+            f"its inputs are {', '.join(inputs)}"
+            if inputs
+            else f"{instance.component.name} has no input; {_inputs_hint(network)}"
+        )
+        message = f"'{shown}' is not an input: an actuator is the input of a source of force, torque, voltage ..."
+        raise InputError(Problem("E431", message, expr.span, hint=hint))
     sizes, unit = sizes_of(inputs[word].size, dict(instance.counts)), dimension(inputs[word].unit)
     size = scalar_count(sizes)
     labels = [""] if size == 1 else [f".{'xyz'[k]}" if size <= 3 else f"[{k + 1}]" for k in range(size)]
@@ -194,4 +233,4 @@ def _actuator(network: Network, numbers: Mapping[str, int], expr: Expr) -> list[
 def _inputs_hint(network: Network) -> str:
     """Inputs whose names are worth suggesting: those of elements that can only push."""
     known = [f"{i.name}.{q.name}" for i in network.instances for q in i.component.definition.inputs]
-    return f"there are {', '.join(known[:8])}" if known else "the netlist has no source"
+    return f"inputs are {', '.join(known[:8])}" if known else "the netlist has no source"

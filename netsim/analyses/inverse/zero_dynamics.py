@@ -1,10 +1,12 @@
-"""The poles of a network linearised at a point: every finite s of P(s) u = (K + s D + s^2 M) u = 0, of a network of any index.
+"""The poles of a network linearised at a point: every finite s of P(s) u = (K + s D + s^2 M) u = 0, of a network of any
+index.
 
-Of an inverse problem these are the zeros between the actuators and the followed signals: with the motions prescribed, what is left free moves as
-e^(s t) (zero dynamics; A. Isidori, Nonlinear Control Systems, chapter 4). P has many infinite s there, which rounding brings near the finite ones.
-So the levels of the signature method (J. Pryce, BIT 41, 2001), found for the entries of P, turn it into an ODE on a subspace first:
-with z = (x_j^(l)), l < d_j, the equations differentiated c_i times give z' = A z, those differentiated less often
-C z = 0; A leaves that subspace as it is, and the poles are the eigenvalues of A in an orthonormal basis of it: sum d - sum c of them.
+Of an inverse problem these are the zeros between the actuators and the followed signals: with the motions prescribed,
+what is left free moves as e^(s t) (zero dynamics; A. Isidori, Nonlinear Control Systems, chapter 4). P has many
+infinite s there, which rounding brings near the finite ones. So the levels of the signature method (J. Pryce, BIT 41,
+2001), found for the entries of P, turn it into an ODE on a subspace first: with z = (x_j^(l)), l < d_j, the equations
+differentiated c_i times give z' = A z, those differentiated less often C z = 0; A leaves that subspace as it is, and
+the poles are the eigenvalues of A in an orthonormal basis of it: sum d - sum c of them.
 """
 
 from __future__ import annotations
@@ -89,7 +91,8 @@ def _poles(dense: list[Array], time: float) -> Poles | None:
 
 
 def _differentiated(scaled: list[Array], c: Array, d: Array) -> tuple[Array, Array, Array]:
-    """Equations i differentiated c_i times, by x_j^(d_j) and by lower derivatives, and those differentiated less often, which know these alone."""
+    """Equations i differentiated c_i times, by x_j^(d_j) and by lower derivatives, and those differentiated less often,
+    which know these alone."""
     first, at = np.concatenate([[0], np.cumsum(d)]), np.concatenate([[0], np.cumsum(c)])
     top, lower, constraints = np.zeros((len(d), len(d))), np.zeros((len(d), first[-1])), np.zeros((at[-1], first[-1]))
     for p, part in enumerate(scaled):
@@ -105,17 +108,21 @@ def _differentiated(scaled: list[Array], c: Array, d: Array) -> tuple[Array, Arr
 
 def _levels(scaled: list[Array]) -> Offsets | None:
     equation, variable, level = (
-        np.concatenate(x) for x in zip(*((*np.nonzero(part), np.full(np.count_nonzero(part), p)) for p, part in enumerate(scaled)))
+        np.concatenate(x)
+        for x in zip(*((*np.nonzero(part), np.full(np.count_nonzero(part), p)) for p, part in enumerate(scaled)))
     )
     size = len(scaled[0])
     try:
-        return offsets(Signature(equation, variable, level, size, np.zeros(len(equation), bool)), np.zeros(size, np.int64))
+        return offsets(
+            Signature(equation, variable, level, size, np.zeros(len(equation), bool)), np.zeros(size, np.int64)
+        )
     except StructurallySingular:
         return None
 
 
 def _to_axis(dense: list[Array], s: complex, u: Array) -> complex:
-    """The pole without its real part, where that is rounding: the motion fulfils the equations as well on the imaginary axis."""
+    """The pole without its real part, where that is rounding: the motion fulfils the equations as well on the imaginary
+    axis."""
     axis = 1j * s.imag
     residual = sum(part @ u * axis**k for k, part in enumerate(dense))
     terms = sum(np.abs(part) @ np.abs(u) * abs(s) ** k for k, part in enumerate(dense))

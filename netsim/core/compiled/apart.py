@@ -1,8 +1,8 @@
 """Compiled functions that are called through their address, so that they are compiled once.
 
-numba links whatever a function calls into the function's own code and optimises the whole again, level by level: what stands at the bottom of a loop
-is compiled once for every level above it. A function called through its address is compiled by itself, and a caller's code does not depend on
-which one it is: one time loop serves every method.
+numba links whatever a function calls into the function's own code and optimises the whole again, level by level: what
+stands at the bottom of a loop is compiled once for every level above it. A function called through its address is
+compiled by itself, and a caller's code does not depend on which one it is: one time loop serves every method.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from numba.extending import lower_builtin
 
 
 def by_address(returns: Any) -> Any:
-    """A function for compiled code: `call(address, *arguments)` calls what is at that address and returns `returns` (a type of numba's).
+    """A function for compiled code: `call(address, *arguments)` calls what is at that address and returns `returns` (a
+    type of numba's).
 
     Bundles may be passed as such or as their own address."""
 
@@ -52,7 +53,8 @@ def by_address(returns: Any) -> Any:
 
 @contextmanager
 def plain_loops() -> Iterator[None]:
-    """Compile loops as they are written: with vector instructions ours are no faster, and a first run takes a fifth longer."""
+    """Compile loops as they are written: with vector instructions ours are no faster, and a first run takes a fifth
+    longer."""
     with global_compiler_lock:
         settings: Any = config
         kept, settings.LOOP_VECTORIZE = settings.LOOP_VECTORIZE, 0
@@ -63,11 +65,14 @@ def plain_loops() -> Iterator[None]:
 
 
 def address_of(function: Any, returns: Any, *arguments: Any) -> int:
-    """Where the machine code of a compiled function is for these types of arguments; compiled, or read from the cache, on the way."""
+    """Where the machine code of a compiled function is for these types of arguments; compiled, or read from the cache,
+    on the way."""
     with plain_loops():
         function.compile(arguments)
     found = function.overloads[arguments]
-    assert found.signature.return_type == returns, f"{function.__name__} returns {found.signature.return_type}, not {returns}"
+    assert found.signature.return_type == returns, (
+        f"{function.__name__} returns {found.signature.return_type}, not {returns}"
+    )
     return int(found.library.get_pointer_to_function(found.fndesc.llvm_func_name))
 
 

@@ -1,9 +1,9 @@
 """Named arrays behind one address: what a compiled function is handed in place of a hundred arrays.
 
-A NamedTuple of arrays passes every array by value, seven words each, through every call: a loop with a few of them compiles for minutes. A
-`Bundle` is one word; its table of addresses and shapes is read where a field is used (the reads are marked invariant, so loops keep them in
-registers). Fields are contiguous arrays of one or two dimensions, or bundles. The arrays must not be exchanged while a compiled function runs;
-their content may change.
+A NamedTuple of arrays passes every array by value, seven words each, through every call: a loop with a few of them
+compiles for minutes. A `Bundle` is one word; its table of addresses and shapes is read where a field is used (the reads
+are marked invariant, so loops keep them in registers). Fields are contiguous arrays of one or two dimensions, or
+bundles. The arrays must not be exchanged while a compiled function runs; their content may change.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ class BundleType(types.Type):
 
 
 class Bundle:
-    """Arrays (or bundles) by name, readable as attributes here and in compiled code. `word` names the kind: compiled code is shared by kind."""
+    """Arrays (or bundles) by name, readable as attributes here and in compiled code. `word` names the kind: compiled
+    code is shared by kind."""
 
     address: int
     kind: BundleType
@@ -69,7 +70,8 @@ class Bundle:
             raise AttributeError(name) from None
 
     def exchange(self, **fields: Any) -> None:
-        """Other arrays of the same types in the places of some, for all who hold the address; not while a compiled function runs."""
+        """Other arrays of the same types in the places of some, for all who hold the address; not while a compiled
+        function runs."""
         for name, value in fields.items():
             row = self._table[list(self._fields).index(name)]
             row[0], row[1 : 1 + value.ndim] = value.ctypes.data, value.shape
@@ -89,7 +91,8 @@ _entries: dict[tuple[int, ...], tuple[Any, Any]] = {}
 
 
 def called(function: Any, *arguments: Any) -> Any:
-    """A compiled function's value, without numba's search for the types of bundles, which takes longer than what follows an event.
+    """A compiled function's value, without numba's search for the types of bundles, which takes longer than what
+    follows an event.
 
     Its machine code is found by the kinds of the bundles; the other arguments are of the types that they had first."""
     key = (id(function), *(id(each.kind) for each in arguments if type(each) is Bundle))
@@ -102,8 +105,11 @@ def called(function: Any, *arguments: Any) -> Any:
 
 @cache
 def _kind(word: str, names: tuple[str, ...], kinds: tuple[Any, ...]) -> BundleType:
-    """The type of bundles with these fields: types of bundles, and (dtype, dimensions) of arrays. numba takes long to make one."""
-    types_ = [kind if isinstance(kind, BundleType) else types.Array(from_dtype(kind[0]), kind[1], "C") for kind in kinds]
+    """The type of bundles with these fields: types of bundles, and (dtype, dimensions) of arrays. numba takes long to
+    make one."""
+    types_ = [
+        kind if isinstance(kind, BundleType) else types.Array(from_dtype(kind[0]), kind[1], "C") for kind in kinds
+    ]
     return BundleType(word, tuple(zip(names, types_)))
 
 

@@ -4,11 +4,12 @@ A *call table* is an int64 array (n_kernels, 7) with one row per batch of instan
 
     [function address, n, gather pointer, uniform pointer, parameters pointer, scatter pointer, 0]
 
-It holds addresses only: whoever builds it keeps the arrays and the NativeKernels alive for as long as the table is used. A changed parameter or
-gather *value* is written into the array in place and needs neither a new table nor a new compilation.
+It holds addresses only: whoever builds it keeps the arrays and the NativeKernels alive for as long as the table is
+used. A changed parameter or gather *value* is written into the array in place and needs neither a new table nor a new
+compilation.
 
-Import `compiled` from here in place of numba's `njit`: it is `njit(nogil=True)` with IEEE 754 division, whose machine code is kept in the user's
-cache folder (netsim/core/compiled/machine_code.py).
+Import `compiled` from here in place of numba's `njit`: it is `njit(nogil=True)` with IEEE 754 division, whose machine
+code is kept in the user's cache folder (netsim/core/compiled/machine_code.py).
 """
 
 from __future__ import annotations
@@ -28,10 +29,12 @@ ROW_LENGTH = 7
 
 
 def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
-    """Decorator: the function as machine code by numba, without the interpreter's lock, kept on disk where that is possible.
+    """Decorator: the function as machine code by numba, without the interpreter's lock, kept on disk where that is
+    possible.
 
-    Division follows IEEE 754 (x/0 is infinite or NaN, nothing is raised). The wrapper for callers in C, which nobody here is, is left out: it takes
-    a tenth of the time of a first compilation. `options` are further ones of numba's `njit`.
+    Division follows IEEE 754 (x/0 is infinite or NaN, nothing is raised). The wrapper for callers in C, which nobody
+    here is, is left out: it takes a tenth of the time of a first compilation. `options` are further ones of numba's
+    `njit`.
     """
     if function is None:
         return lambda function: compiled(function, **options)
@@ -47,18 +50,20 @@ def lean(function: Callable[..., Any]) -> Any:
 
 
 def inner(function: Callable[..., Any]) -> Any:
-    """As `lean`, for functions that are called from compiled code only: Python's way in is a third of a small function's compilation."""
+    """As `lean`, for functions that are called from compiled code only: Python's way in is a third of a small
+    function's compilation."""
     return compiled(function, _nrt=False, no_cpython_wrapper=True)
 
 
 def inlined(function: Callable[..., Any]) -> Any:
-    """As `inner`, put into its callers: a call that hands on a dozen arrays takes a tenth of a microsecond, more than what small ones do."""
+    """As `inner`, put into its callers: a call that hands on a dozen arrays takes a tenth of a microsecond, more than
+    what small ones do."""
     return compiled(function, _nrt=False, no_cpython_wrapper=True, forceinline=True)
 
 
 def ready(function: Any, arguments: tuple[Any, ...]) -> Callable[..., Any]:
-    """A compiled function's machine code for arguments of these types, to be called with them: to look at the types of a hundred arrays takes half a
-    millisecond at every call."""
+    """A compiled function's machine code for arguments of these types, to be called with them: to look at the types of
+    a hundred arrays takes half a millisecond at every call."""
     code: Callable[..., Any] = function.compile(tuple(map(numba.typeof, arguments)))
     return code
 
@@ -97,8 +102,8 @@ def run_table(table, g, out):  # type: ignore[no-untyped-def]
 def table_row(address: int, n: int, gather: Any, uniform: Any, parameters: Any, scatter: Any) -> np.ndarray:
     """One row of a call table, int64 (7,). The arrays must outlive the row.
 
-    Raises TypeError for an array that is not contiguous or not of the kernel's type (int32 indices, float64 parameters), ValueError for a gather,
-    scatter or parameter array whose length is no multiple of n, or a negative n.
+    Raises TypeError for an array that is not contiguous or not of the kernel's type (int32 indices, float64
+    parameters), ValueError for a gather, scatter or parameter array whose length is no multiple of n, or a negative n.
     """
     _check_array("gather", gather, np.int32, n)
     _check_array("uniform", uniform, np.int32, 1)
@@ -110,7 +115,11 @@ def table_row(address: int, n: int, gather: Any, uniform: Any, parameters: Any, 
 
 def _check_array(name: str, array: Any, kind: type, n: int) -> None:
     if not isinstance(array, np.ndarray) or array.dtype != kind or not array.flags.c_contiguous:
-        found = f"{array.dtype}{'' if array.flags.c_contiguous else ', not contiguous'}" if isinstance(array, np.ndarray) else type(array).__name__
+        found = (
+            f"{array.dtype}{'' if array.flags.c_contiguous else ', not contiguous'}"
+            if isinstance(array, np.ndarray)
+            else type(array).__name__
+        )
         raise TypeError(f"'{name}' must be a contiguous array of {kind.__name__}, got {found}")
     if n < 0 or (array.size % n if n else array.size):
         raise ValueError(f"'{name}' has {array.size} entries, which is no multiple of n = {n}")

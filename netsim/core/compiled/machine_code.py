@@ -1,9 +1,10 @@
 """Machine code of compiled functions, kept on disk from run to run and from one checkout of the package to another.
 
-numba's own cache looks at a function's file, not at what the function calls: a changed callee would meet a stale caller. Here code is kept under
-a digest of all that it was made of: the function's bytecode and constants, the constants and types it names, and the same of every compiled
-function it calls, however deep; besides the types of its arguments, the processor, and the versions of Python and numba. An edit therefore costs
-the compilation of what depends on it and nothing else, and a comment costs nothing.
+numba's own cache looks at a function's file, not at what the function calls: a changed callee would meet a stale
+caller. Here code is kept under a digest of all that it was made of: the function's bytecode and constants, the
+constants and types it names, and the same of every compiled function it calls, however deep; besides the types of its
+arguments, the processor, and the versions of Python and numba. An edit therefore costs the compilation of what depends
+on it and nothing else, and a comment costs nothing.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ PLAIN = (int, float, complex, bool, str, bytes, type(None), type(Ellipsis), np.g
 
 
 class MachineCode:
-    """What numba asks for a function's code before it compiles, and hands it to afterwards (in place of its own `FunctionCache`)."""
+    """What numba asks for a function's code before it compiles, and hands it to afterwards (in place of its own
+    `FunctionCache`)."""
 
     def __init__(self, function: Any, options: dict[str, Any]):
         self._function, self._options = function, options
@@ -39,11 +41,14 @@ class MachineCode:
 
     @property
     def digest(self) -> bytes:
-        """A digest of all the text that the function's code is made of. Raises TypeError where something it names cannot be told apart."""
+        """A digest of all the text that the function's code is made of. Raises TypeError where something it names
+        cannot be told apart."""
         if self._digest is None:
             self._digest = b"itself"  # what a function that calls itself reads
             try:
-                self._digest = _hashed(_extensions(), repr(sorted(self._options.items())).encode(), _made_of(self._function))
+                self._digest = _hashed(
+                    _extensions(), repr(sorted(self._options.items())).encode(), _made_of(self._function)
+                )
             except BaseException:
                 self._digest = None
                 raise
@@ -66,7 +71,8 @@ class MachineCode:
         return compiler.CompileResult._rebuild(context, *pickle.loads(content))
 
     def save_overload(self, signature: Any, result: Any) -> None:
-        """Keep a result of compilation, where a folder can be written. Code that holds addresses of this process is not kept."""
+        """Keep a result of compilation, where a folder can be written. Code that holds addresses of this process is not
+        kept."""
         file = self._file(signature, result.codegen)
         if file is None or result.library.has_dynamic_globals or any(not each.can_cache for each in result.lifted):
             return
@@ -77,7 +83,9 @@ class MachineCode:
         if (folder := self.cache_path) is None:
             return None
         arguments = signature if isinstance(signature, tuple) else (*signature.args, signature.return_type)
-        name = _hashed(self.digest, repr([_told(each) for each in arguments]).encode(), repr(codegen.magic_tuple()).encode()).hex()
+        name = _hashed(
+            self.digest, repr([_told(each) for each in arguments]).encode(), repr(codegen.magic_tuple()).encode()
+        ).hex()
         return folder / f"{self._function.__name__}-{name[:40]}"
 
 
@@ -110,13 +118,17 @@ def _made_of(function: Any) -> bytes:
     cells = [cell.cell_contents for cell in function.__closure__ or ()]
     names = _names(code)
     named = [function.__globals__[name] for name in names if name in function.__globals__]
-    inside = [vars(each)[name] for each in named if _ours(each) for name in names if name in vars(each)]  # of `module.name`
+    inside = [
+        vars(each)[name] for each in named if _ours(each) for name in names if name in vars(each)
+    ]  # of `module.name`
     return _hashed(_bytecode(code), *(_part(each) for each in [function.__defaults__, cells, named, inside]))
 
 
 def _bytecode(code: CodeType) -> bytes:
     constants = [_bytecode(each) if isinstance(each, CodeType) else repr(each).encode() for each in code.co_consts]
-    return _hashed(code.co_code, repr((code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)).encode(), *constants)
+    return _hashed(
+        code.co_code, repr((code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)).encode(), *constants
+    )
 
 
 def _names(code: CodeType) -> list[str]:
@@ -140,7 +152,9 @@ def _part(value: Any) -> bytes:
         return _hashed(f"{value.dtype} {value.shape} {value.flags.c_contiguous}".encode(), value.tobytes())
     if isinstance(value, ModuleType):
         return value.__name__.encode()
-    if module := getattr(value, "__module__", None):  # a class, or what is compiled in a way of its own: all of its file, and what it carries
+    if module := getattr(
+        value, "__module__", None
+    ):  # a class, or what is compiled in a way of its own: all of its file, and what it carries
         place = f"{module}.{getattr(value, '__qualname__', type(value).__name__)}"
         if module.split(".")[0] != __name__.split(".")[0]:
             return place.encode()
@@ -150,12 +164,18 @@ def _part(value: Any) -> bytes:
 
 
 def _told(kind: Any) -> Any:
-    """A type of an argument in words; of a named tuple its fields too, which numba finds by place; of a function what it is made of."""
+    """A type of an argument in words; of a named tuple its fields too, which numba finds by place; of a function what
+    it is made of."""
     if isinstance(kind, types.Dispatcher):
         return "function", _part(kind.dispatcher).hex()
     if isinstance(kind, types.BaseTuple):
         places: Any = kind
-        return type(kind).__name__, str(getattr(kind, "instance_class", "")), getattr(kind, "fields", ()), [_told(each) for each in places]
+        return (
+            type(kind).__name__,
+            str(getattr(kind, "instance_class", "")),
+            getattr(kind, "fields", ()),
+            [_told(each) for each in places],
+        )
     return type(kind).__name__, repr(kind)
 
 

@@ -1,13 +1,13 @@
 """Sparse linear systems A x = b of one pattern and many values: analyse once, refactor often.
 
-`analyse` scales the matrix, takes ordering and pivots from SuperLU and lays out L and U; `refactor` computes their values on that
-fixed pattern for new values of A, column by column (left-looking; Davis and Palamadai Natarajan, Algorithm 907: KLU, TOMS 37, 2010);
-`solve` and `solve_transpose` use them. In pivot order, with scales r and c,
+`analyse` scales the matrix, takes ordering and pivots from SuperLU and lays out L and U; `refactor` computes their
+values on that fixed pattern for new values of A, column by column (left-looking; Davis and Palamadai Natarajan,
+Algorithm 907: KLU, TOMS 37, 2010); `solve` and `solve_transpose` use them. In pivot order, with scales r and c,
 
     L U = P (R A C) Q,    L with unit diagonal.
 
-`refactor` and the solves allocate nothing, are compiled and release the interpreter lock. They write into the arrays of the
-factor, so each thread needs its own factor.
+`refactor` and the solves allocate nothing, are compiled and release the interpreter lock. They write into the arrays of
+the factor, so each thread needs its own factor.
 """
 
 from __future__ import annotations
@@ -35,7 +35,17 @@ from netsim.core.linear.symbolic import (
     triangular_patterns,
 )
 
-__all__ = ["Factor", "SingularMatrix", "analyse", "analyse_definite", "condition_estimate", "fill_ratio", "refactor", "solve", "solve_transpose"]
+__all__ = [
+    "Factor",
+    "SingularMatrix",
+    "analyse",
+    "analyse_definite",
+    "condition_estimate",
+    "fill_ratio",
+    "refactor",
+    "solve",
+    "solve_transpose",
+]
 
 _SUSPICIOUS_CONDITION = 1e12
 _HOPELESS_CONDITION = 1e14
@@ -48,9 +58,9 @@ _at = np.uint32  # a signed subscript is tested for wrapping around: a quarter o
 class Factor(NamedTuple):
     """L and U of one matrix, with all that computing them anew needs; n = len(pivot_inverse).
 
-    Rows and columns of the triangles count in pivot order: pivot k is A[row_order[k], column_order[k]]. The entry p of column k of
-    the permuted matrix is values[source[p]] * scale[p], in row row[p], for p in start[k]:start[k+1]. L and U are
-    stored by columns without their diagonals; `pivot_inverse` holds 1 / U[k, k]. `work` is zero between calls.
+    Rows and columns of the triangles count in pivot order: pivot k is A[row_order[k], column_order[k]]. The entry p of
+    column k of the permuted matrix is values[source[p]] * scale[p], in row row[p], for p in start[k]:start[k+1]. L and
+    U are stored by columns without their diagonals; `pivot_inverse` holds 1 / U[k, k]. `work` is zero between calls.
     """
 
     row_order: Ints
@@ -71,13 +81,21 @@ class Factor(NamedTuple):
     work: Floats
 
 
-def analyse(n: int, indptr: ArrayLike, indices: ArrayLike, values: ArrayLike, explain: bool = True, parts: Sequence[NDArray[Any]] = ()) -> Factor:
+def analyse(
+    n: int,
+    indptr: ArrayLike,
+    indices: ArrayLike,
+    values: ArrayLike,
+    explain: bool = True,
+    parts: Sequence[NDArray[Any]] = (),
+) -> Factor:
     """The factor of an n x n matrix in compressed columns: scales, pivots, patterns and the values of L and U.
 
     Repeated entries add up. Entries that are zero now but in the pattern stay in it. Raises SingularMatrix where the
-    rank is below n, by structure or up to rounding, and ValueError where values are not finite. With `explain` False null spaces, which cost far
-    more than the factor, are sought where the condition leaves no other way to tell. The unknowns of `parts` are eliminated part by part before
-    all others (netsim.core.linear.nesting), where pivots of sufficient size are found so.
+    rank is below n, by structure or up to rounding, and ValueError where values are not finite. With `explain` False
+    null spaces, which cost far more than the factor, are sought where the condition leaves no other way to tell. The
+    unknowns of `parts` are eliminated part by part before all others (netsim.core.linear.nesting), where pivots of
+    sufficient size are found so.
     """
     start, row = np.asarray(indptr, np.int32), np.asarray(indices, np.int32)
     entries = np.ascontiguousarray(values, np.float64)
@@ -92,7 +110,9 @@ def analyse(n: int, indptr: ArrayLike, indices: ArrayLike, values: ArrayLike, ex
     # scales many decades apart want another beginning
     attempts.append(_attempt(matrix, start, row, entries, equilibrate(matrix, fitted=True), explain, parts))
     findings = {k: each for k, each in enumerate(attempts) if isinstance(each, SingularMatrix)}
-    for k, found in sorted(((k, each) for k, each in enumerate(attempts) if isinstance(each, _Found)), key=lambda pair: pair[1].condition):
+    for k, found in sorted(
+        ((k, each) for k, each in enumerate(attempts) if isinstance(each, _Found)), key=lambda pair: pair[1].condition
+    ):
         suspicious = found.condition > (_SUSPICIOUS_CONDITION if explain else _HOPELESS_CONDITION)
         if not suspicious or _regular(found) or not (singular := _singular(found.scaled, found.scales, RANK_TOLERANCE)):
             return found.factor
@@ -101,7 +121,8 @@ def analyse(n: int, indptr: ArrayLike, indices: ArrayLike, values: ArrayLike, ex
 
 
 class _Found(NamedTuple):
-    """A factor, its condition, and the scaled matrix with its scales: what tells whether it is singular where the condition leaves a doubt."""
+    """A factor, its condition, and the scaled matrix with its scales: what tells whether it is singular where the
+    condition leaves a doubt."""
 
     factor: Factor
     condition: float
@@ -110,7 +131,8 @@ class _Found(NamedTuple):
 
 
 def analyse_definite(n: int, indptr: ArrayLike, indices: ArrayLike, values: ArrayLike) -> Factor:
-    """The factor of a symmetric positive definite n x n matrix in compressed columns: pivots on the diagonal serve for all values."""
+    """The factor of a symmetric positive definite n x n matrix in compressed columns: pivots on the diagonal serve for
+    all values."""
     start, row = np.asarray(indptr, np.int32), np.asarray(indices, np.int32)
     entries = np.ascontiguousarray(values, np.float64)
     order = symmetric_order(sparse.csc_matrix((np.ones(len(row)), row, start), shape=(n, n)))
@@ -134,7 +156,10 @@ def _attempt(
     scaled.data *= np.repeat(scales[1], np.diff(matrix.indptr))
     if len(parts) and (nested := nested_order(scaled, parts)):
         factor = _lay_out(start, row, scales, nested)
-        if refactor(factor, entries) > _NESTED_QUALITY and (condition := condition_estimate(factor, entries)) < _SUSPICIOUS_CONDITION:
+        if (
+            refactor(factor, entries) > _NESTED_QUALITY
+            and (condition := condition_estimate(factor, entries)) < _SUSPICIOUS_CONDITION
+        ):
             return _Found(factor, condition, scaled, scales)
     order = pivot_order(scaled)
     unexplained = SingularMatrix(np.zeros((n, 0)), np.zeros((n, 0)), 0)
@@ -151,11 +176,14 @@ def _require_finite(start: Ints, row: Ints, entries: Floats) -> None:
     if len(wrong):
         column = np.searchsorted(start, wrong[:_NAMED_ENTRIES], side="right") - 1
         named = ", ".join(f"({row[p]}, {j}) = {entries[p]}" for p, j in zip(wrong, column))
-        raise ValueError(f"{len(wrong)} matrix entries are not finite: {named}{', ...' if len(wrong) > _NAMED_ENTRIES else ''}")
+        raise ValueError(
+            f"{len(wrong)} matrix entries are not finite: {named}{', ...' if len(wrong) > _NAMED_ENTRIES else ''}"
+        )
 
 
 def _regular(found: _Found) -> bool:
-    """Whether inverse iteration with the factor at hand finds nothing null: a search for null spaces has fill like n^2 where n elements meet."""
+    """Whether inverse iteration with the factor at hand finds nothing null: a search for null spaces has fill like n^2
+    where n elements meet."""
     factor, n = found.factor, found.scaled.shape[0]
     block = np.random.default_rng(1).standard_normal((min(4, n), n))
     for _ in range(3):
@@ -170,7 +198,8 @@ def _regular(found: _Found) -> bool:
 
 
 def _broken_down(scaled: sparse.csc_matrix, scales: tuple[Floats, Floats]) -> SingularMatrix:
-    """The finding after a zero pivot: growth in the elimination may blur the rank, so the tolerance widens until it shows."""
+    """The finding after a zero pivot: growth in the elimination may blur the rank, so the tolerance widens until it
+    shows."""
     tolerance = RANK_TOLERANCE
     while (singular := _singular(scaled, scales, tolerance)) is None:
         tolerance *= 16.0
@@ -180,9 +209,13 @@ def _broken_down(scaled: sparse.csc_matrix, scales: tuple[Floats, Floats]) -> Si
 def _singular(scaled: sparse.csc_matrix, scales: tuple[Floats, Floats], tolerance: float) -> SingularMatrix | None:
     """The finding in terms of A: S z = 0 means A (C z) = 0, and S^T w = 0 means A^T (R w) = 0."""
     null_columns, null_rows = null_spaces(scaled, tolerance)
-    if not null_columns.shape[1] or not null_rows.shape[1]:  # a true deficiency has both; one alone is a bad condition at the border
+    if (
+        not null_columns.shape[1] or not null_rows.shape[1]
+    ):  # a true deficiency has both; one alone is a bad condition at the border
         return None
-    return SingularMatrix(_unscaled(null_columns, scales[1]), _unscaled(null_rows, scales[0]), structural_deficiency(scaled))
+    return SingularMatrix(
+        _unscaled(null_columns, scales[1]), _unscaled(null_rows, scales[0]), structural_deficiency(scaled)
+    )
 
 
 def _unscaled(vectors: Floats, scale: Floats) -> Floats:
@@ -202,7 +235,22 @@ def _lay_out(start: Ints, row: Ints, scales: tuple[Floats, Floats], order: tuple
     scale = scales[0][row[source]] * np.repeat(scales[1][order[1]], counts) if n else np.empty(0)
     l_start, l_row, u_start, u_row = triangular_patterns(new_start, new_row)
     l_value, u_value = np.zeros(len(l_row)), np.zeros(len(u_row))
-    return Factor(*order, *scales, new_start, source, new_row, scale, l_start, l_row, l_value, u_start, u_row, u_value, np.ones(n), np.zeros(n))
+    return Factor(
+        *order,
+        *scales,
+        new_start,
+        source,
+        new_row,
+        scale,
+        l_start,
+        l_row,
+        l_value,
+        u_start,
+        u_row,
+        u_value,
+        np.ones(n),
+        np.zeros(n),
+    )
 
 
 @compiled(fastmath={"reassoc"})
@@ -218,8 +266,9 @@ def refactor(factor, values):
     """Values of L and U for new values of A, (nonzeros,), on the pattern and pivots found by `analyse`.
 
     Returns the pivot quality: the least ratio, over the columns, of the pivot to the largest entry on and below it,
-    all scaled (the size of a complex one is |re| + |im|). 1 is what free row pivoting would give, below about 1e-6 the pivots no longer fit and the
-    matrix wants a new `analyse`; 0 is a breakdown (a pivot is zero or an entry is not finite) and leaves a useless factor.
+    all scaled (the size of a complex one is |re| + |im|). 1 is what free row pivoting would give, below about 1e-6 the
+    pivots no longer fit and the matrix wants a new `analyse`; 0 is a breakdown (a pivot is zero or an entry is not
+    finite) and leaves a useless factor.
     """
     if not _all_finite(values):
         return 0.0
@@ -313,10 +362,11 @@ def solve_transpose(factor, rhs, x):
 
 
 def condition_estimate(factor: Factor, values: Floats) -> float:
-    """Lower bound, rarely more than a few times too small, of the 1-norm condition number of the equilibrated matrix R A C.
+    """Lower bound, rarely more than a few times too small, of the 1-norm condition number of the equilibrated matrix R
+    A C.
 
-    It tells how many digits of a well-scaled solution are lost; infinite after a breakdown. |(R A C)^-1| by Hager's method with
-    Higham's alternating vector (Higham, FORTRAN codes for estimating the one-norm, TOMS 14, 1988).
+    It tells how many digits of a well-scaled solution are lost; infinite after a breakdown. |(R A C)^-1| by Hager's
+    method with Higham's alternating vector (Higham, FORTRAN codes for estimating the one-norm, TOMS 14, 1988).
     """
     n = len(factor.work)
     if n == 0:
@@ -344,7 +394,8 @@ def condition_estimate(factor: Factor, values: Floats) -> float:
 def fill_ratio(factor: Factor) -> float:
     """Nonzeros of L + U for each nonzero of A: what decides whether column-by-column refactorisation pays.
 
-    Against a fresh supernodal SuperLU in its better ordering it is 10 times faster at a ratio of 1 (ladders), 5 at 4.4 (a square mesh of
-    900 nodes), 1.5 at 7.3 (10 000) and 1.3 at 9.6 (40 000): no network that was measured is better served by SuperLU.
+    Against a fresh supernodal SuperLU in its better ordering it is 10 times faster at a ratio of 1 (ladders), 5 at 4.4
+    (a square mesh of 900 nodes), 1.5 at 7.3 (10 000) and 1.3 at 9.6 (40 000): no network that was measured is better
+    served by SuperLU.
     """
     return (len(factor.l_row) + len(factor.u_row) + len(factor.pivot_inverse)) / max(1, len(factor.source))

@@ -1,4 +1,5 @@
-"""The step of Newton's method at a stage of a start (see netsim.initial.stages): the least change that makes linearised equations hold."""
+"""The step of Newton's method at a stage of a start (see netsim.initial.stages): the least change that makes linearised
+equations hold."""
 
 from __future__ import annotations
 
@@ -23,7 +24,11 @@ class Pivots:
         """The factor of a matrix; raises `SingularMatrix`."""
         from netsim.core.linear.factors import analyse, refactor
 
-        known = self.matrix is not None and np.array_equal(matrix.indptr, self.matrix.indptr) and np.array_equal(matrix.indices, self.matrix.indices)
+        known = (
+            self.matrix is not None
+            and np.array_equal(matrix.indptr, self.matrix.indptr)
+            and np.array_equal(matrix.indices, self.matrix.indices)
+        )
         if not known or not refactor(self.factor, matrix.data) > GOOD_PIVOTS:
             self.factor = analyse(matrix.shape[0], matrix.indptr, matrix.indices, matrix.data, explain=False)
             self.matrix = matrix
@@ -43,7 +48,8 @@ def least_change(jacobian: Any, r: Array, metric: Any, square: bool, soft: Array
 
 
 def _saddle_point(jacobian: Any, r: Array, metric: Any, soft: Array) -> Array:
-    """[W J'; J -eps] with rows of J scaled to 1; the small corner lets dependent (but consistent) rows pass, a larger one is a soft row's square."""
+    """[W J'; J -eps] with rows of J scaled to 1; the small corner lets dependent (but consistent) rows pass, a larger
+    one is a soft row's square."""
     from scipy.sparse import block_array, diags_array
     from scipy.sparse.linalg import splu
 

@@ -4,9 +4,10 @@ With B what a subnetwork keeps to itself and R all else, the elimination of B le
 
     A_RR - A_RB A_BB^-1 A_BR,
 
-the Schur complement: to the rest the subnetwork is a dense element on the unknowns it meets (a kinetostatic element of H. A. Gevorkyan, Proc. NAS RA
-and NPUA, 2017, that takes motions and hands forces back). As an order of pivots this is free of extra arithmetic, and of extra rounding: the
-factors are those of the whole matrix, block after block. A subnetwork in another one comes before it.
+the Schur complement: to the rest the subnetwork is a dense element on the unknowns it meets (a kinetostatic element of
+H. A. Gevorkyan, Proc. NAS RA and NPUA, 2017, that takes motions and hands forces back). As an order of pivots this is
+free of extra arithmetic, and of extra rounding: the factors are those of the whole matrix, block after block. A
+subnetwork in another one comes before it.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ RANK = 1e-10
 
 
 def nested_order(scaled: sparse.csc_matrix, parts: Sequence[Places]) -> tuple[Ints, Ints] | None:
-    """Rows and columns of the pivots, the unknowns and equations of each part before those of the next and of the rest; None where a pivot is zero.
+    """Rows and columns of the pivots, the unknowns and equations of each part before those of the next and of the rest;
+    None where a pivot is zero.
 
     What cannot be eliminated inside (a part whose own block is singular) stays with the rest."""
     left, matrix = (np.arange(scaled.shape[0]),) * 2, scaled
@@ -60,11 +62,15 @@ def _inside(matrix: sparse.csc_matrix, rows: Places, columns: Places) -> tuple[P
         if not right.shape[1] and not left.shape[1]:
             order = pivot_order(block)
             return None if order is None else (rows[order[0]], columns[order[1]])
-        rows, columns = (np.delete(numbers, np.argmax(np.abs(null), axis=0)) for numbers, null in ((rows, left), (columns, right)))
+        rows, columns = (
+            np.delete(numbers, np.argmax(np.abs(null), axis=0)) for numbers, null in ((rows, left), (columns, right))
+        )
     return None
 
 
-def _complement(matrix: sparse.csc_matrix, inside: tuple[Places, Places], stay: tuple[Places, Places]) -> sparse.csc_matrix:
+def _complement(
+    matrix: sparse.csc_matrix, inside: tuple[Places, Places], stay: tuple[Places, Places]
+) -> sparse.csc_matrix:
     """What is left of a matrix behind the elimination of a block."""
     ahead = matrix[inside[0]].tocsc()
     block, outward = ahead[:, inside[1]].tocsc(), ahead[:, stay[1]].tocsc()

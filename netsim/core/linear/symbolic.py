@@ -1,4 +1,5 @@
-"""What is found once per pattern: scales, ordering, pivots, the patterns of L and U, and the null spaces of a singular matrix.
+"""What is found once per pattern: scales, ordering, pivots, the patterns of L and U, and the null spaces of a singular
+matrix.
 
 The matrix A (n x n, compressed columns) is scaled to S = R A C with powers of two, so that scaling itself never rounds
 (Ruiz, A scaling algorithm to equilibrate both rows and columns norms in matrices, RAL-TR-2001-034). Ordering and pivots
@@ -23,7 +24,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 
 RANK_TOLERANCE = 16 * np.finfo(float).eps
-"""Singular values of the equilibrated matrix below this, relative to its norm, count as zero: what rounding the entries leaves."""
+"""Singular values of the equilibrated matrix below this, relative to its norm, count as zero: what rounding the entries
+leaves."""
 
 _SWEEPS = 60
 _FIT_SWEEPS = 8
@@ -34,17 +36,22 @@ _ENOUGH_DIAGONAL = 0.95
 _SPARSE_PRODUCT = 50
 _COLUMN_MINIMUM_DEGREE: dict[str, Any] = {"permc_spec": "COLAMD", "diag_pivot_thresh": 1.0}
 _PRODUCT_MINIMUM_DEGREE: dict[str, Any] = {"permc_spec": "MMD_ATA", "diag_pivot_thresh": 1.0}
-_SYMMETRIC_MINIMUM_DEGREE: dict[str, Any] = {"permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": 0.1, "options": {"SymmetricMode": True}}
+_SYMMETRIC_MINIMUM_DEGREE: dict[str, Any] = {
+    "permc_spec": "MMD_AT_PLUS_A",
+    "diag_pivot_thresh": 0.1,
+    "options": {"SymmetricMode": True},
+}
 _MATCHED_MINIMUM_DEGREE: dict[str, Any] = _SYMMETRIC_MINIMUM_DEGREE | {"diag_pivot_thresh": 1.0}
 
 
 class SingularMatrix(Exception):
-    """The matrix has no inverse: `null_columns` (n, deficiency) with A z = 0 and `null_rows` (n, deficiency) with A^T w = 0.
+    """The matrix has no inverse: `null_columns` (n, deficiency) with A z = 0 and `null_rows` (n, deficiency) with A^T w
+    = 0.
 
     Numbering and scales are those of A. Each vector has largest entry 1, and the bases are reduced, so that independent
-    causes come as separate vectors: the large entries of a column of `null_columns` name unknowns that nothing determines,
-    those of `null_rows` equations that depend on each other. `deficiency` is n minus the numerical rank, `structural`
-    the part of it that the places of the nonzeros alone explain.
+    causes come as separate vectors: the large entries of a column of `null_columns` name unknowns that nothing
+    determines, those of `null_rows` equations that depend on each other. `deficiency` is n minus the numerical rank,
+    `structural` the part of it that the places of the nonzeros alone explain.
     """
 
     def __init__(self, null_columns: Floats, null_rows: Floats, structural: int):
@@ -67,12 +74,14 @@ class SingularMatrix(Exception):
 
 
 def equilibrate(matrix: sparse.csc_matrix, fitted: bool = False) -> tuple[Floats, Floats]:
-    """Row and column scales r, c (powers of two) such that every row and column of r_i a_ij c_j has Euclidean norm about 1.
+    """Row and column scales r, c (powers of two) such that every row and column of r_i a_ij c_j has Euclidean norm
+    about 1.
 
-    Simultaneous sweeps, each halving the distance from 1 (D. Ruiz, A scaling algorithm to equilibrate both rows and columns norms in matrices, RAL
-    2001-034, in the 2-norm). A mechanism's matrix [[M/h, G'], [h G, 0]] comes out with a condition near that of its geometry at any step. `fitted`
-    begins with a least-squares fit of log r_i + log c_j to -log |a_ij| (Curtis and Reid, JIMA 10, 1972): it undoes scales many decades apart, but
-    gives entries that are only round-off a voice. A zero row or column keeps scale 1.
+    Simultaneous sweeps, each halving the distance from 1 (D. Ruiz, A scaling algorithm to equilibrate both rows and
+    columns norms in matrices, RAL 2001-034, in the 2-norm). A mechanism's matrix [[M/h, G'], [h G, 0]] comes out with a
+    condition near that of its geometry at any step. `fitted` begins with a least-squares fit of log r_i + log c_j to
+    -log |a_ij| (Curtis and Reid, JIMA 10, 1972): it undoes scales many decades apart, but gives entries that are only
+    round-off a voice. A zero row or column keeps scale 1.
     """
     n = matrix.shape[0]
     entries = matrix.tocoo()
@@ -98,7 +107,8 @@ def _mean(values: Floats, place: Ints, n: int) -> Floats:
 
 
 def _grouped(place: Ints) -> tuple[NDArray[Any], ...]:
-    """The order that brings entries of one place together, where each group begins, how many it has, and the places that have one."""
+    """The order that brings entries of one place together, where each group begins, how many it has, and the places
+    that have one."""
     order = np.argsort(place, kind="stable")
     places, begins, counts = np.unique(place[order], return_index=True, return_counts=True)
     return order, begins, counts, places
@@ -117,15 +127,19 @@ def _norm(logarithms: Floats, groups: tuple[NDArray[Any], ...], n: int) -> Float
 
 
 def pivot_order(scaled: sparse.csc_matrix) -> tuple[Ints, Ints] | None:
-    """Rows and columns of the pivots in the order of elimination, of the ordering with the smallest fill; None where a pivot is zero.
+    """Rows and columns of the pivots in the order of elimination, of the ordering with the smallest fill; None where a
+    pivot is zero.
 
-    Fill is compared without relaxed supernodes: these store zeros that a refactorisation column by column never touches.
+    Fill is compared without relaxed supernodes: these store zeros that a refactorisation column by column never
+    touches.
     """
     least, best = np.inf, None
     for options, rows in _orderings(scaled):
         try:
             candidate = splu(scaled if rows is None else scaled[rows], relax=1, **options)
-        except RuntimeError:  # exactly singular, or an ordering that trips SuperLU itself (dpanel_bmod on some singular saddle points)
+        except (
+            RuntimeError
+        ):  # exactly singular, or an ordering that trips SuperLU itself (dpanel_bmod on some singular saddle points)
             continue
         if candidate.nnz < least:
             order = _inverse(candidate.perm_r)
@@ -143,11 +157,12 @@ def symmetric_order(pattern: sparse.csc_matrix) -> Ints:
 
 
 def _orderings(scaled: sparse.csc_matrix) -> Iterator[tuple[dict[str, Any], Ints | None]]:
-    """What to try, each with the rows in another order where it wants them so: columns of least degree, and what may beat them.
+    """What to try, each with the rows in another order where it wants them so: columns of least degree, and what may
+    beat them.
 
-    That is symmetric elimination where the diagonal allows it. Multipliers have no diagonal; there rows are put in an order that has large entries
-    on it first. Columns of least degree forget that equations that many elements meet in (the balance of a frame that carries a beam of
-    n elements) need not be eliminated early: their fill grows like n^2.
+    That is symmetric elimination where the diagonal allows it. Multipliers have no diagonal; there rows are put in an
+    order that has large entries on it first. Columns of least degree forget that equations that many elements meet in
+    (the balance of a frame that carries a beam of n elements) need not be eliminated early: their fill grows like n^2.
     """
     yield _COLUMN_MINIMUM_DEGREE, None
     n = scaled.shape[0]
@@ -167,11 +182,14 @@ def _orderings(scaled: sparse.csc_matrix) -> Iterator[tuple[dict[str, Any], Ints
 def heaviest_matching(matrix: sparse.csc_matrix) -> Ints | None:
     """Rows in the order that gives the diagonal with the largest product; None where every order has a zero on it.
 
-    I. Duff and J. Koster, The design and use of algorithms for permuting large entries to the diagonal, SIAM J. Matrix Anal. Appl. 20, 1999.
+    I. Duff and J. Koster, The design and use of algorithms for permuting large entries to the diagonal, SIAM J. Matrix
+    Anal. Appl. 20, 1999.
     """
     weights = matrix.tocsr()
     weights.eliminate_zeros()
-    sizes = np.round(16.0 * np.log2(np.abs(weights.data)))  # whole numbers: sums are exact, on others SciPy's search may never end
+    sizes = np.round(
+        16.0 * np.log2(np.abs(weights.data))
+    )  # whole numbers: sums are exact, on others SciPy's search may never end
     weights.data = sizes.max(initial=0.0) + 1.0 - sizes
     try:
         row, column = csgraph.min_weight_full_bipartite_matching(weights)
@@ -189,7 +207,8 @@ def _inverse(permutation: NDArray[Any]) -> Ints:
 
 
 def triangular_patterns(start: Ints, row: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-    """Patterns of strictly lower L and strictly upper U (column starts and ascending rows) of a matrix whose pivots are its diagonal."""
+    """Patterns of strictly lower L and strictly upper U (column starts and ascending rows) of a matrix whose pivots are
+    its diagonal."""
     n = len(start) - 1
     l_start, u_start = np.zeros(n + 1, np.int32), np.zeros(n + 1, np.int32)
     l_row, u_row = _reach(start, row, l_start, u_start, np.full(n, -1, np.int32), np.empty(n, np.int32))
@@ -251,16 +270,19 @@ def _room(rows, needed):
 
 
 def null_spaces(scaled: sparse.csc_matrix, tolerance: float = RANK_TOLERANCE) -> tuple[Floats, Floats]:
-    """Bases (n, deficiency) of the right and left null space of an equilibrated matrix S, each vector with largest entry 1.
+    """Bases (n, deficiency) of the right and left null space of an equilibrated matrix S, each vector with largest
+    entry 1.
 
     Inverse iteration with the regularised matrix [[d I, S], [S^T, -d I]], which is never singular: its eigenvalues are
-    +-sqrt(s^2 + d^2) for the singular values s of S, so both null spaces grow by s/d in each step. A block of vectors is
-    iterated and doubled until it holds more than the null space; `tolerance` is relative to the norm of S.
+    +-sqrt(s^2 + d^2) for the singular values s of S, so both null spaces grow by s/d in each step. A block of vectors
+    is iterated and doubled until it holds more than the null space; `tolerance` is relative to the norm of S.
     """
     n, zero = scaled.shape[0], null_size(scaled, tolerance)
     shift = max(1e-8, zero)
     identity = shift * sparse.identity(n)
-    regularised = splu(sparse.vstack([sparse.hstack([identity, scaled]), sparse.hstack([scaled.T, -identity])], format="csc"))
+    regularised = splu(
+        sparse.vstack([sparse.hstack([identity, scaled]), sparse.hstack([scaled.T, -identity])], format="csc")
+    )
     width = min(4, n)
     while True:
         left, right = _iterate(regularised, n, width)
@@ -285,7 +307,8 @@ def _iterate(regularised: Any, n: int, width: int) -> tuple[Floats, Floats]:
 
 
 def _null_part(matrix: Any, basis: Floats, zero: float) -> Floats:
-    """Those combinations z of an orthonormal basis with |matrix z| <= zero, reduced so that each has its own leading entry 1."""
+    """Those combinations z of an orthonormal basis with |matrix z| <= zero, reduced so that each has its own leading
+    entry 1."""
     _, sizes, combinations = np.linalg.svd(matrix @ basis, full_matrices=False)
     null = basis @ combinations[sizes <= zero].T
     leading = pivots(null)[1][: null.shape[1]]
@@ -293,15 +316,18 @@ def _null_part(matrix: Any, basis: Floats, zero: float) -> Floats:
 
 
 def pivots(rows: Floats) -> tuple[Floats, Ints]:
-    """What each row adds to those taken before it when always the largest rest is next: the sizes, falling, and the rows' order (QR with pivots)."""
+    """What each row adds to those taken before it when always the largest rest is next: the sizes, falling, and the
+    rows' order (QR with pivots)."""
     triangle, order = linalg.qr(rows.T, mode="r", pivoting=True)
     return np.abs(np.diag(triangle)), order
 
 
 def largest_matching(pattern: sparse.csr_matrix) -> Ints:
-    """The column matched to each row by a matching of most pairs, -1 for rows without one: augmenting paths, phase by phase (Pothen, Fan 1990).
+    """The column matched to each row by a matching of most pairs, -1 for rows without one: augmenting paths, phase by
+    phase (Pothen, Fan 1990).
 
-    SciPy's `maximum_bipartite_matching` takes exponential time on chains of loops (scipy issue 26147): it does not mark dead ends.
+    SciPy's `maximum_bipartite_matching` takes exponential time on chains of loops (scipy issue 26147): it does not mark
+    dead ends.
     """
     rows, columns = pattern.shape
     starts, adjacent = pattern.indptr.tolist(), pattern.indices.tolist()
@@ -322,8 +348,11 @@ def largest_matching(pattern: sparse.csr_matrix) -> Ints:
     return np.array(column_of, dtype=np.int64)
 
 
-def _augmenting(root: int, starts: list[int], adjacent: list[int], row_of: list[int], seen: list[bool]) -> tuple[list[int], list[int]]:
-    """Rows from `root` on and the column each takes, the last one a free one; nothing where there is no such path. Marks the columns it tried."""
+def _augmenting(
+    root: int, starts: list[int], adjacent: list[int], row_of: list[int], seen: list[bool]
+) -> tuple[list[int], list[int]]:
+    """Rows from `root` on and the column each takes, the last one a free one; nothing where there is no such path.
+    Marks the columns it tried."""
     path, places = [root], [starts[root]]
     while path:
         if places[-1] == starts[path[-1] + 1]:

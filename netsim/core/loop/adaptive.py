@@ -1,7 +1,9 @@
-"""The one accept/reject loop: tries a step, tests its error, chooses the next size, ends steps at corners of the drives, samples on the way.
+"""The one accept/reject loop: tries a step, tests its error, chooses the next size, ends steps at corners of the
+drives, samples on the way.
 
-All of it is compiled and allocates nothing per step. Times of steps of given size come from integers, whatever corners cut them; a step that ends at
-a corner sees the drives just before it, and the next one begins with a consistent point just behind it.
+All of it is compiled and allocates nothing per step. Times of steps of given size come from integers, whatever corners
+cut them; a step that ends at a corner sees the drives just before it, and the next one begins with a consistent point
+just behind it.
 """
 
 from __future__ import annotations
@@ -81,10 +83,11 @@ at an instant at which relations are to be looked at."""
 SHORTEST = 1e-10
 """The share of a run that its first step takes at least, however small its motion is."""
 IDLE = 5
-"""Steps refused in a row behind which a defect that a shorter step does not halve is rounding, and lets the step pass."""
+"""Steps refused in a row behind which a defect that a shorter step does not halve is rounding, and lets the step
+pass."""
 PATIENCE, CALLS = 8, 2
-"""A jump is crossed in one shortest step that does not pass the test: more in a row lead nowhere. Every so many failures of a
-mechanism the caller helps."""
+"""A jump is crossed in one shortest step that does not pass the test: more in a row lead nowhere. Every so many
+failures of a mechanism the caller helps."""
 
 
 @lean
@@ -114,7 +117,11 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
             trial.counters[UNSOLVED] += 1
             places[FAILURES] += 1
             numbers[SIZE], numbers[REASON] = h * (error if 0.0 < error < 0.9 else 0.25), BY_NEWTON
-            if numbers[FIXED] > 0.0 or too_short(numbers, numbers[SIZE]) or (places[FAILURES] % CALLS == 0 and problem.sizes[NK] > 0):
+            if (
+                numbers[FIXED] > 0.0
+                or too_short(numbers, numbers[SIZE])
+                or (places[FAILURES] % CALLS == 0 and problem.sizes[NK] > 0)
+            ):
                 return status
             continue
         if numbers[FIXED] == 0.0 and error > 1.0 and not too_short(numbers, h):
@@ -143,11 +150,26 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
         cut = event_in(method, problem, trial, plan, watch, t, h, last)
         if cut != NEVER:
             return _stop_at_event(method, problem, factor, trial, control, plan, readout, watch, t, h, cut)
-        if not record(method, problem, factor, trial, control, plan, readout, t, h, 1.0, at_corner and watch.sizes[RELATIONS] > 0, whole):
+        if not record(
+            method,
+            problem,
+            factor,
+            trial,
+            control,
+            plan,
+            readout,
+            t,
+            h,
+            1.0,
+            at_corner and watch.sizes[RELATIONS] > 0,
+            whole,
+        ):
             return FULL
         remember(method, problem, trial, control, plan, t, h, 1.0)
         factor_ = accepted(method, problem, trial, h, error)
-        factor_ = min(factor_, proposed(max(missed, numbers[MISSED]), trial.tolerances[POWER])) if missed > 0.0 else factor_
+        factor_ = (
+            min(factor_, proposed(max(missed, numbers[MISSED]), trial.tolerances[POWER])) if missed > 0.0 else factor_
+        )
         numbers[MISSED] = missed
         trial.counters[ACCEPTED] += 1
         trial.counters[RESTARTED] = 0
@@ -158,7 +180,9 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
         places[FAILURES] = 0
         if places[CREEPING] == 0:
             places[GROWING], numbers[LEFT] = 0, 0.0
-        numbers[SIZE] = min(numbers[LONGEST], max(wanted, numbers[SIZE]) if at_corner or h < 0.99 * numbers[SIZE] else wanted)
+        numbers[SIZE] = min(
+            numbers[LONGEST], max(wanted, numbers[SIZE]) if at_corner or h < 0.99 * numbers[SIZE] else wanted
+        )
         numbers[NOW] = target
         while control.peaks[places[PEAK]] <= target:
             places[PEAK] += 1
@@ -204,8 +228,8 @@ def _stop_at_event(method, problem, factor, trial, control, plan, readout, watch
 
 @inner
 def _shortened(problem, trial, error):
-    """The share of a refused step to try next. Behind a corner the scale of time may be any, and errors go with h at best; a circuit's step refused
-    again and again meets a kink, and they hardly go with h at all."""
+    """The share of a refused step to try next. Behind a corner the scale of time may be any, and errors go with h at
+    best; a circuit's step refused again and again meets a kink, and they hardly go with h at all."""
     if trial.counters[RESTARTED] and error > 10.0:
         return max(0.02, 1.0 / error)
     kinks = trial.counters[REFUSED] ** 2 if problem.sizes[NK] == 0 else 1
@@ -214,7 +238,8 @@ def _shortened(problem, trial, error):
 
 @lean
 def target_of(control, t):
-    """Where the next step ends, whether that is a corner, and whether the step counts (a given one that a corner cut counts once)."""
+    """Where the next step ends, whether that is a corner, and whether the step counts (a given one that a corner cut
+    counts once)."""
     numbers, places = control.numbers, control.places
     stop, corner = numbers[STOP], min(control.corners[places[CORNER]], numbers[DUE], numbers[ARRIVAL])
     if numbers[FIXED] > 0.0:
@@ -236,7 +261,8 @@ def target_of(control, t):
 
 @inner
 def _pass_corner(problem, trial, control, plan, readout, h):
-    """Begin anew behind a corner, with what is consistent there; where samples stand at steps, both sides of the corner have one."""
+    """Begin anew behind a corner, with what is consistent there; where samples stand at steps, both sides of the corner
+    have one."""
     places = control.places
     together = control.numbers[NOW] + max(TOGETHER * control.numbers[FIXED], ONE * control.numbers[STOP])
     t = pass_arrivals(problem, control, together)
@@ -256,7 +282,11 @@ def _pass_corner(problem, trial, control, plan, readout, h):
             trial.counters[ASTRAY] -= 1
             copy(trial.middle, 0, trial.start, 0, trial.start.shape[0])
             trial.counters[RESTARTED] = 2
-            if control.numbers[FIXED] == 0.0 and places[EVERY] > 0 and readout.times[places[ROW] - 1] >= control.numbers[NOW] * (1.0 - EDGE):
+            if (
+                control.numbers[FIXED] == 0.0
+                and places[EVERY] > 0
+                and readout.times[places[ROW] - 1] >= control.numbers[NOW] * (1.0 - EDGE)
+            ):
                 take(problem, trial, readout, places[ROW], behind)
                 places[ROW] += 1
 
@@ -265,8 +295,8 @@ def _pass_corner(problem, trial, control, plan, readout, h):
 def first_size(problem, trial, stop, order):
     """A first step that moves nothing by more than a small share of its tolerance^(1/order): from v and a at the start.
 
-    What is zero at the start has no size that a step could be short for, and where charges flow their time scale is not known yet: the
-    error test has the word."""
+    What is zero at the start has no size that a step could be short for, and where charges flow their time scale is not
+    known yet: the error test has the word."""
     nk = problem.sizes[NK]
     rtol = trial.tolerances[RTOL]
     fastest = 0.0

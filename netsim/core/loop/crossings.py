@@ -1,8 +1,9 @@
-"""Where a frozen truth first ceases to hold within a step: root finding on the step's own polynomial, made consistent where there is a plan for it.
+"""Where a frozen truth first ceases to hold within a step: root finding on the step's own polynomial, made consistent
+where there is a plan for it.
 
-A relation's indicator is negative where it is true. Its truth is contradicted where the indicator lies on the other side by more than rounding of the
-largest value it had. What changes no discrete and makes nothing happen (the end of a contact that only `when` has asked for) is no event: its
-truth is exchanged in passing.
+A relation's indicator is negative where it is true. Its truth is contradicted where the indicator lies on the other
+side by more than rounding of the largest value it had. What changes no discrete and makes nothing happen (the end of a
+contact that only `when` has asked for) is no event: its truth is exchanged in passing.
 """
 
 from __future__ import annotations
@@ -20,13 +21,14 @@ from netsim.core.states import copy, motion_between, move_charts, place
 Array = np.ndarray
 
 RELATIONS, DISCRETES, FIRED, Z, TRUTHS, CAREFUL = range(6)
-"""Positions in Watch.sizes: numbers of relations, discretes and whens; where g holds discretes and truths; whether values within a step have to be
-made consistent before they are looked at."""
+"""Positions in Watch.sizes: numbers of relations, discretes and whens; where g holds discretes and truths; whether
+values within a step have to be made consistent before they are looked at."""
 
 POINTS, MOST = 4, 1000
 """Instants of a step at which its relations are looked at: so many at least, and at most."""
 LOOKS, NEAR = 5, 0.5
-"""How often the extremum of an indicator is approached, and how near to zero a parabola must promise it to be, beside what it is at its points."""
+"""How often the extremum of an indicator is approached, and how near to zero a parabola must promise it to be, beside
+what it is at its points."""
 SLACK = 1e-12
 """An indicator this small beside the largest it had is zero."""
 EPS = 2.220446049250313e-16
@@ -34,13 +36,15 @@ NEVER = 2.0
 
 
 class Watch(NamedTuple):
-    """The event kernels: their call table, what they find [indicators | next discretes | fired | targets | scales], the largest scales so far.
+    """The event kernels: their call table, what they find [indicators | next discretes | fired | targets | scales], the
+    largest scales so far.
 
-    Of relations: whether their instants are known beforehand (timed), whether equality is false (strict), which was exchanged last (flips); of
-    discretes: whether they have names, where g holds those that switch the matrix (modes), next values; of whens: whether they set states anew; of
-    relations and whens: which changed anything at this instant; room for truths, a state, and a whole g; how far an instant is worked out
-    (stage); indicators at the last three instants looked at (recent); the longest stretch that nobody looks into, and the last
-    of those instants (spacing)."""
+    Of relations: whether their instants are known beforehand (timed), whether equality is false (strict), which was
+    exchanged last (flips); of discretes: whether they have names, where g holds those that switch the matrix (modes),
+    next values; of whens: whether they set states anew; of relations and whens: which changed anything at this instant;
+    room for truths, a state, and a whole g; how far an instant is worked out (stage); indicators at the last three
+    instants looked at (recent); the longest stretch that nobody looks into, and the last of those instants
+    (spacing)."""
 
     table: Array
     found: Array
@@ -111,7 +115,8 @@ def event_in(method, problem, trial, plan, watch, t, h, last):
 def first_event(method, problem, trial, plan, watch, t, h, last):
     """The share of the step at which the first event happens, NEVER without one; trial.middle and g are then its state.
 
-    Indicators are looked at POINTS times a step, and once in every stretch of `spacing`; where one turns back from zero between, at its extremum."""
+    Indicators are looked at POINTS times a step, and once in every stretch of `spacing`; where one turns back from zero
+    between, at its extremum."""
     low, count = 0.0, min(MOST, max(POINTS, int(np.ceil(h / watch.spacing[0]))))
     careful, relations = watch.sizes[CAREFUL] == 1, watch.sizes[RELATIONS]
     if watch.spacing[1] != t or trial.counters[RESTARTED] > 0:
@@ -126,7 +131,11 @@ def first_event(method, problem, trial, plan, watch, t, h, last):
             if found != NEVER:
                 return found
         for i in range(relations):
-            watch.recent[0, i], watch.recent[1, i], watch.recent[2, i] = watch.recent[1, i], watch.recent[2, i], watch.found[i]
+            watch.recent[0, i], watch.recent[1, i], watch.recent[2, i] = (
+                watch.recent[1, i],
+                watch.recent[2, i],
+                watch.found[i],
+            )
         if k > 1:
             found = _turned(method, problem, trial, plan, watch, t, h, last, high, 1.0 / count)
             if found != NEVER:
@@ -141,7 +150,8 @@ def first_event(method, problem, trial, plan, watch, t, h, last):
 
 @inner
 def _turned(method, problem, trial, plan, watch, t, h, last, high, apart):
-    """The share at which an indicator that turned back within the last two of three instants had passed zero; NEVER where none did."""
+    """The share at which an indicator that turned back within the last two of three instants had passed zero; NEVER
+    where none did."""
     for i in range(watch.sizes[RELATIONS]):
         a, b, c, at = watch.recent[0, i], watch.recent[1, i], watch.recent[2, i], high - apart
         if watch.timed[i] or not (a * b > 0.0 and b * c > 0.0 and (c - b - (b - a)) * b > 0.0):
@@ -183,7 +193,8 @@ def _state(method, problem, trial, plan, t, h, last, theta, careful):
 
 @inner
 def _worst(watch, g):
-    """How far beyond rounding the most contradicted truth is, beside the largest value of its indicator; not positive where all hold."""
+    """How far beyond rounding the most contradicted truth is, beside the largest value of its indicator; not positive
+    where all hold."""
     look(watch, g)
     worst = -np.inf
     for k in range(watch.sizes[RELATIONS]):
@@ -196,8 +207,14 @@ def _worst(watch, g):
 
 @inner
 def _matters(watch, g):
-    """Whether the contradicted truths change a discrete or make something happen; where not, they are exchanged for good."""
-    relations, discretes, z, truths = watch.sizes[RELATIONS], watch.sizes[DISCRETES], watch.sizes[Z], watch.sizes[TRUTHS]
+    """Whether the contradicted truths change a discrete or make something happen; where not, they are exchanged for
+    good."""
+    relations, discretes, z, truths = (
+        watch.sizes[RELATIONS],
+        watch.sizes[DISCRETES],
+        watch.sizes[Z],
+        watch.sizes[TRUTHS],
+    )
     copy(g, truths, watch.kept, 0, relations)
     for k in range(relations):
         beyond = watch.found[k] if g[truths + k] > 0.5 else -watch.found[k]
@@ -220,7 +237,8 @@ def _matters(watch, g):
 
 @inner
 def _located(method, problem, trial, plan, watch, t, h, last, low, high):
-    """The share at which the most contradicted truth passes: the Illinois rule, every third time a bisection, to the rounding of time."""
+    """The share at which the most contradicted truth passes: the Illinois rule, every third time a bisection, to the
+    rounding of time."""
     _state(method, problem, trial, plan, t, h, last, high, True)
     above = _worst(watch, trial.g)
     if not above > 0.0:

@@ -1,10 +1,12 @@
-"""What the step's polynomials leave of the equations inside a step: F(t + theta h, x, x', x'', y, q') at them, through the step's own matrix.
+"""What the step's polynomials leave of the equations inside a step: F(t + theta h, x, x', x'', y, q') at them, through
+the step's own matrix.
 
-An error test looks at the ends and stages of a step. A force that acts on a short stretch only, and a value that follows others at once
-(y = sin(u) of an integrator's ramp), may do anything between them. So the polynomials are put into the equations there, and the correction
-that one Newton step would make is held against the tolerances (Enright, Continuous numerical methods for ODEs with defect control, 2000).
-What every stretch of `SPACING` seconds contains is looked at. A shorter step is looked into for its values alone, where any has a limit, with the
-motion as it is: that is as smooth as its masses are heavy, and the rounding of positions over h^2 would say nothing.
+An error test looks at the ends and stages of a step. A force that acts on a short stretch only, and a value that
+follows others at once (y = sin(u) of an integrator's ramp), may do anything between them. So the polynomials are put
+into the equations there, and the correction that one Newton step would make is held against the tolerances (Enright,
+Continuous numerical methods for ODEs with defect control, 2000). What every stretch of `SPACING` seconds contains is
+looked at. A shorter step is looked into for its values alone, where any has a limit, with the motion as it is: that is
+as smooth as its masses are heavy, and the rounding of positions over h^2 would say nothing.
 """
 
 from __future__ import annotations
@@ -19,15 +21,17 @@ from netsim.core.problem import ENTRIES, KV, KX, NK
 from netsim.core.states import motion_between, place
 
 FAR, NEAR, MOST = 0.86, 0.35, 1000
-"""Where in its part of a step an instant lies: where the polynomials of Radau's stages are farthest from what they follow, for values that follow
-others at once (they may bend anywhere) also where they are so between the first two; and how many instants there are at most."""
+"""Where in its part of a step an instant lies: where the polynomials of Radau's stages are farthest from what they
+follow, for values that follow others at once (they may bend anywhere) also where they are so between the first two; and
+how many instants there are at most."""
 CORRECTIONS = 8
 """So many corrections by the step's matrix lead a sample to its equations, or none does."""
 
 
 @inner
 def defect(method, problem, factor, trial, control, t, h):
-    """The largest correction inside the step, as a multiple of what `control.limits` allows; 0 where nothing is limited."""
+    """The largest correction inside the step, as a multiple of what `control.limits` allows; 0 where nothing is
+    limited."""
     if control.limits.shape[0] == 0:
         return 0.0
     count = min(MOST, max(1, int(np.ceil(h / control.numbers[SPACING]))))
@@ -56,7 +60,8 @@ def correction(method, problem, factor, trial, control, first, t, h, theta):
 
 @inner
 def corrected(method, problem, factor, trial, control, t, h, theta):
-    """Values at t + theta h into trial.middle and g, for which the equations hold, as far as corrections by the step's own matrix lead there.
+    """Values at t + theta h into trial.middle and g, for which the equations hold, as far as corrections by the step's
+    own matrix lead there.
 
     Where they grow, values that the polynomials miss are those on the straight line between the ends; False then."""
     first, at, e, middle = problem.sizes[NK], 2 * problem.sizes[NK], trial.work[0], trial.middle
@@ -82,7 +87,8 @@ def corrected(method, problem, factor, trial, control, t, h, theta):
 
 @inner
 def _missed(problem, factor, trial, control, first, h):
-    """The correction of trial.middle into trial.work[0], and its size; multipliers, which no polynomial follows, have no limit."""
+    """The correction of trial.middle into trial.work[0], and its size; multipliers, which no polynomial follows, have
+    no limit."""
     g, out, e, nk, limits = trial.g, trial.out, trial.work[0], problem.sizes[NK], control.limits
     place(problem, g, trial.middle)
     for i in range(problem.sizes[ENTRIES]):
@@ -96,7 +102,9 @@ def _missed(problem, factor, trial, control, first, h):
         if i < nk:
             fast = trial.exponent[nk + i] > 0
             size = abs(g[KX] * e[i]) / trial.scale[i]
-            size = max(size, abs(g[KV] * e[i]) * (h / trial.scale[i] if fast else 1.0 / trial.scale[nk + i])) / limits[i]
+            size = (
+                max(size, abs(g[KV] * e[i]) * (h / trial.scale[i] if fast else 1.0 / trial.scale[nk + i])) / limits[i]
+            )
         else:
             size = abs(e[i]) / trial.scale[nk + i] / limits[i]
         if not np.isfinite(size):

@@ -1,7 +1,8 @@
 """The time loop, compiled: steps in blocks, samples on the way. Python sees blocks only.
 
-A run's variable part is one flat vector, state = [x | v | a | y | q | q' | quaternions of rotating nodes], so that a run can be copied, resumed and
-repeated; neither the system nor the method holds any of it. Times come from integers: t_i = i h, the last one is `stop` itself.
+A run's variable part is one flat vector, state = [x | v | a | y | q | q' | quaternions of rotating nodes], so that a
+run can be copied, resumed and repeated; neither the system nor the method holds any of it. Times come from integers:
+t_i = i h, the last one is `stop` itself.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ def attempt(problem, factor, method, counters, g, out, state, extra, history, u,
     else:
         generalized_alpha.begin(problem, method[1:], g, state, extra, history, h)
         generalized_alpha.guess(problem, state, u)
-    status, iterations, factorisations, fresh = newton(problem, factor, counters[FRESH] == 1, g, history, out, u, work, TOLERANCE)
+    status, iterations, factorisations, fresh = newton(
+        problem, factor, counters[FRESH] == 1, g, history, out, u, work, TOLERANCE
+    )
     counters[ITERATIONS] += iterations
     counters[FACTORISATIONS] += factorisations
     counters[FRESH] = 1 if fresh else 0
@@ -59,9 +62,16 @@ def attempt(problem, factor, method, counters, g, out, state, extra, history, u,
 
 @compiled
 def _remember(problem, coefficients, g, out, state, extra):
-    """Algorithmic accelerations and rates of generalized-alpha, rotations' ones in the chart that the step will end in."""
+    """Algorithmic accelerations and rates of generalized-alpha, rotations' ones in the chart that the step will end
+    in."""
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
-    x, v, a, history, charges = problem.sizes[X], problem.sizes[V], problem.sizes[A], problem.sizes[HISTORY], problem.sizes[CHARGES]
+    x, v, a, history, charges = (
+        problem.sizes[X],
+        problem.sizes[V],
+        problem.sizes[A],
+        problem.sizes[HISTORY],
+        problem.sizes[CHARGES],
+    )
     for i in range(nk):
         extra[i] = generalized_alpha.averaged(coefficients, state[2 * nk + i], g[a + i], extra[i])
     first = 3 * nk + ny + nq
@@ -75,7 +85,8 @@ def _remember(problem, coefficients, g, out, state, extra):
 
 @compiled
 def recovered(problem, plan, g, state, point, spare):
-    """The consistent point near a state as it stands in g: in `spare` as a state, in `point` as g would hold it. False where it is not found."""
+    """The consistent point near a state as it stands in g: in `spare` as a state, in `point` as g would hold it. False
+    where it is not found."""
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
     x, y, history = problem.sizes[X], problem.sizes[Y], problem.sizes[HISTORY]
     charges, at = history + nq + (KINEMATIC_LEVELS - 3) * nk + (VALUE_LEVELS - 1) * ny, 3 * nk + ny
@@ -104,7 +115,8 @@ def settle(account, row, power, before, span):
 
 @compiled
 def book(account, turnover, power, before, size, old):
-    """Work of a step by its rule (`old` = 0: rectangle, 1/2: trapezoid) into the totals behind the last row of the account."""
+    """Work of a step by its rule (`old` = 0: rectangle, 1/2: trapezoid) into the totals behind the last row of the
+    account."""
     supplied = size * (old * before[SUPPLIED] + (1.0 - old) * power[SUPPLIED])
     dissipated = size * (old * before[DISSIPATED] + (1.0 - old) * power[DISSIPATED])
     account[-1, 1] += supplied
@@ -155,10 +167,11 @@ def advance(
     before,
     turnover,
 ):
-    """Steps first+1 .. last. Samples go to values[i // every] and account (stored, supplied, dissipated, kinetic); returns (status, last good step).
+    """Steps first+1 .. last. Samples go to values[i // every] and account (stored, supplied, dissipated, kinetic);
+    returns (status, last good step).
 
-    With `recovering` samples show the consistent point near the step, found here (1) or by the caller (2). UNRECOVERED: it is the caller's
-    turn, step i stands but is in no account and has no sample yet.
+    With `recovering` samples show the consistent point near the step, found here (1) or by the caller (2). UNRECOVERED:
+    it is the caller's turn, step i stands but is in no account and has no sample yet.
     """
     steps = times.shape[0] - 1
     old = 0.0 if method[0] == EULER and recovering == 0 else 0.5  # work by the rule that goes with the method

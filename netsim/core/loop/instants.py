@@ -1,6 +1,8 @@
-"""Both sides of an event's instant, and the next one known beforehand, in compiled code: one call where Python would make five.
+"""Both sides of an event's instant, and the next one known beforehand, in compiled code: one call where Python would
+make five.
 
-The event itself lies between `before` and `behind`: rounds of truths and discretes (netsim.core.loop.settling), which may need Python.
+The event itself lies between `before` and `behind`: rounds of truths and discretes (netsim.core.loop.settling), which
+may need Python.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ STRAIGHT = 1e-12
 
 @lean
 def before(problem, trial, readout, t, after):
-    """The state at the instant t into g, with what is stored there; time is `after` it, where tables reach that far. The status."""
+    """The state at the instant t into g, with what is stored there; time is `after` it, where tables reach that far.
+    The status."""
     load(problem, trial.g, trial.start)
     status = set_time(problem, trial.g, t + after)
     if status != CONVERGED:
@@ -37,7 +40,8 @@ def before(problem, trial, readout, t, after):
 
 @lean
 def behind(problem, trial, readout, watch, row, t, stop, order, ahead):
-    """The point in g becomes the state, sampled in a row (0: not) beside t; the first step from here. What an impulse took counts as dissipated."""
+    """The point in g becomes the state, sampled in a row (0: not) beside t; the first step from here. What an impulse
+    took counts as dissipated."""
     stored = readout.power[STORED]
     found_in(problem, trial.g, trial.start)
     place(problem, trial.g, trial.start)
@@ -56,7 +60,8 @@ def behind(problem, trial, readout, watch, row, t, stop, order, ahead):
 
 @lean
 def next_due(watch, g, t, stop):
-    """The next instant at which a relation of time alone changes; infinity without one. What is not linear in time is watched like any other."""
+    """The next instant at which a relation of time alone changes; infinity without one. What is not linear in time is
+    watched like any other."""
     relations, at, best = watch.sizes[RELATIONS], g[TIME], np.inf
     timed = 0
     for k in range(relations):

@@ -1,7 +1,8 @@
 """Samples on the way: what is read at an instant, and the energy account.
 
-Work is integrated by the method's own quadrature, once per step. Where every sample is a polynomial through what the step found, only what is read is
-evaluated in between: the values and charges in `read`, and the stored energy by the polynomial through that at the quadrature's nodes.
+Work is integrated by the method's own quadrature, once per step. Where every sample is a polynomial through what the
+step found, only what is read is evaluated in between: the values and charges in `read`, and the stored energy by the
+polynomial through that at the quadrature's nodes.
 """
 
 from __future__ import annotations
@@ -19,20 +20,32 @@ from netsim.core.loop.turnover import balanced, flowed, met
 from netsim.core.newton import CONVERGED
 from netsim.core.problem import ALPHA, HISTORY, NK, NQ, NY, Y
 from netsim.core.sharing import share
-from netsim.core.states import DISSIPATED, KINETIC, STORED, SUPPLIED, copy, energies, motion_between, move_charts, place, sample
+from netsim.core.states import (
+    DISSIPATED,
+    KINETIC,
+    STORED,
+    SUPPLIED,
+    copy,
+    energies,
+    motion_between,
+    move_charts,
+    place,
+    sample,
+)
 
 Array = np.ndarray
 
 
 class Readout(NamedTuple):
-    """Samples: their instants, signals and energy account (stored, supplied, dissipated, kinetic), how to read them, how
-    reactions without a unique value are shared.
+    """Samples: their instants, signals and energy account (stored, supplied, dissipated, kinetic), how to read them,
+    how reactions without a unique value are shared.
 
-    read: places behind the motion in a state (values, then charges) that samples need; all of them where energies are read there too.
-    totals: supplied and dissipated energy at the step's beginning and at a sample, (2, 2); nodes of the work's quadrature in a step, from 0 to 1,
-    powers and stored energy there (s, 3), and integrals (s, s): the share of node k's power in the work up to theta is
-    sum_m integrals[k, m] theta^(m + 1); what was turned over (netsim.core.loop.turnover).
-    trace: instant and traced signals at the nodes of every step, one row each, by the calls of `tracing` at the places `traces`."""
+    read: places behind the motion in a state (values, then charges) that samples need; all of them where energies are
+    read there too. totals: supplied and dissipated energy at the step's beginning and at a sample, (2, 2); nodes of the
+    work's quadrature in a step, from 0 to 1, powers and stored energy there (s, 3), and integrals (s, s): the share of
+    node k's power in the work up to theta is sum_m integrals[k, m] theta^(m + 1); what was turned over
+    (netsim.core.loop.turnover). trace: instant and traced signals at the nodes of every step, one row each, by the
+    calls of `tracing` at the places `traces`."""
 
     readings: Array
     selection: Array
@@ -69,7 +82,8 @@ def longer_trace(readout: Readout) -> Readout:
 
 @inner
 def record(method, problem, factor, trial, control, plan, readout, t, h, end, at_event, whole):
-    """Work and samples of the step just found up to the share `end`, requested instants first; False where there is no room for them."""
+    """Work and samples of the step just found up to the share `end`, requested instants first; False where there is no
+    room for them."""
     places, target = control.places, t + end * h
     first = places[GRID]
     wanted = 0
@@ -86,11 +100,17 @@ def record(method, problem, factor, trial, control, plan, readout, t, h, end, at
     places[GRID] += wanted
     every = places[EVERY]
     at_end = wanted > 0 and control.grid[first + wanted - 1] >= target * (1.0 - EDGE)
-    if every > 0 and not at_end and (at_event or (whole and ((places[STEP] + 1) % every == 0 or target >= control.numbers[STOP]))):
+    if (
+        every > 0
+        and not at_end
+        and (at_event or (whole and ((places[STEP] + 1) % every == 0 or target >= control.numbers[STOP])))
+    ):
         _sample(method, problem, factor, trial, control, plan, readout, t, h, end, end, target)
     _total(readout, end * h, 1.0)
     flowed(readout.turnover, readout.totals[1, 0] - readout.totals[0, 0], readout.totals[1, 1] - readout.totals[0, 1])
-    balanced(readout.turnover, readout.powers[readout.nodes.shape[0] - 1, 2], readout.totals[1, 0], readout.totals[1, 1])
+    balanced(
+        readout.turnover, readout.powers[readout.nodes.shape[0] - 1, 2], readout.totals[1, 0], readout.totals[1, 1]
+    )
     for i in range(2):
         readout.totals[0, i] = readout.totals[1, i]
     return True
@@ -117,7 +137,13 @@ def look(method, problem, trial, control, plan, t, h, theta):
 @inner
 def _look_at_read(method, problem, trial, control, read, t, h, theta):
     """What samples read at t + theta h, into g."""
-    ny, y, history, first, middle = problem.sizes[NY], problem.sizes[Y], problem.sizes[HISTORY], 3 * problem.sizes[NK], trial.middle
+    ny, y, history, first, middle = (
+        problem.sizes[NY],
+        problem.sizes[Y],
+        problem.sizes[HISTORY],
+        3 * problem.sizes[NK],
+        trial.middle,
+    )
     between(method, problem, trial, theta, h, middle, read)
     trial.counters[ASTRAY] += 0 if set_time(problem, trial, _instant(control, t, h, theta)) == CONVERGED else 1
     trial.g[ALPHA] = 0.0
@@ -131,7 +157,8 @@ def _look_at_read(method, problem, trial, control, read, t, h, theta):
 
 @inner
 def _instant(control, t, h, theta):
-    """The time at which drives are looked at: just before a corner at the end, just behind the instant where a step begins."""
+    """The time at which drives are looked at: just before a corner at the end, just behind the instant where a step
+    begins."""
     if theta == 1.0:
         return control.numbers[LAST]
     return t + theta * h if theta > 0.0 else t + EDGE * max(abs(t), h)
@@ -139,7 +166,8 @@ def _instant(control, t, h, theta):
 
 @inner
 def _work(method, problem, trial, control, plan, readout, t, h, end):
-    """Powers and stored energy at the nodes in the step up to the share `end`; at its beginning those of the last step's end."""
+    """Powers and stored energy at the nodes in the step up to the share `end`; at its beginning those of the last
+    step's end."""
     last, powers = readout.nodes.shape[0] - 1, readout.powers
     copy(powers[last], 0, powers[0], 0, 3)
     first = 0 if trial.counters[RESTARTED] else 1
@@ -152,7 +180,11 @@ def _work(method, problem, trial, control, plan, readout, t, h, end):
         if readout.traces.shape[0]:
             _trace(problem, trial, control, readout, t + end * h * readout.nodes[k])
         energies(problem, trial.g, readout.power)
-        powers[k, 0], powers[k, 1], powers[k, 2] = readout.power[SUPPLIED], readout.power[DISSIPATED], readout.power[STORED]
+        powers[k, 0], powers[k, 1], powers[k, 2] = (
+            readout.power[SUPPLIED],
+            readout.power[DISSIPATED],
+            readout.power[STORED],
+        )
     met(readout.turnover, readout.power)
 
 
@@ -193,8 +225,9 @@ def _stored(readout, theta):
 
 @inner
 def _sample(method, problem, factor, trial, control, plan, readout, t, h, theta, end, instant):
-    """One row: signals and the energy account at t + theta h, of a step that is taken up to the share `end`. Where the step's
-    polynomials miss values by more than is allowed (beyond a knee between the instants that were looked at) corrections follow."""
+    """One row: signals and the energy account at t + theta h, of a step that is taken up to the share `end`. Where the
+    step's polynomials miss values by more than is allowed (beyond a knee between the instants that were looked at)
+    corrections follow."""
     _total(readout, end * h, theta / end)
     if readout.read.shape[0] < trial.whole.shape[0]:
         _look_at_read(method, problem, trial, control, readout.read, t, h, theta)

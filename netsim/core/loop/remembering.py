@@ -1,8 +1,9 @@
 """What a step leaves for the delays: a piece of polynomial of each, and the instants at which its jumps come back.
 
-Where steps began anew (at a corner, an event, an arrival, the start) the new piece is held against the one before it: where the two differ by
-more than what the error test would let pass, in value, slope or bend, steps end one delay later. A lossless line hands a jump on for ever, an
-integrator smooths it at every passage, and what has become smaller than the tolerance is forgotten.
+Where steps began anew (at a corner, an event, an arrival, the start) the new piece is held against the one before it:
+where the two differ by more than what the error test would let pass, in value, slope or bend, steps end one delay
+later. A lossless line hands a jump on for ever, an integrator smooths it at every passage, and what has become smaller
+than the tolerance is forgotten.
 """
 
 from __future__ import annotations
@@ -17,15 +18,18 @@ from netsim.core.loop.readout import look
 from netsim.core.problem import NK
 
 FOLLOWED, LEAST_SHARE = 5.0, 1e-3
-"""A delayed value is followed where the polynomial of a step misses it by fewer tolerances; the smallest share of a step that is cut for it."""
+"""A delayed value is followed where the polynomial of a step misses it by fewer tolerances; the smallest share of a
+step that is cut for it."""
 LARGE = (1.0, 10.0, 100.0, 1e3, 1e4)
-"""So many tolerances a difference of values, slopes, bends ... over the longer of two steps must have to count: what is smooth differs by less. What
-Newton's method leaves is noise, the more of it in derivatives the shorter the shorter one is."""
+"""So many tolerances a difference of values, slopes, bends ... over the longer of two steps must have to count: what is
+smooth differs by less. What Newton's method leaves is noise, the more of it in derivatives the shorter the shorter one
+is."""
 
 
 @lean
 def has_room(problem, control):
-    """Whether there is room for a piece, after what no delay reaches any more has been dropped, if that is half of them."""
+    """Whether there is room for a piece, after what no delay reaches any more has been dropped, if that is half of
+    them."""
     past = problem.past
     count, reach = past.numbers[PIECES], 0.0
     if count < past.spans.shape[0]:
@@ -49,8 +53,9 @@ def has_room(problem, control):
 def followed(problem, trial, readout, t, h):
     """The share of a step from t in which the polynomial through its nodes follows all that comes out of delays.
 
-    What follows that at once, without a state between, is exact at the nodes alone: no error test limits steps for its sake, and what a line hands on
-    is read between them (as netsim.simulate.setup.peaks.mesh_of for functions of time)."""
+    What follows that at once, without a state between, is exact at the nodes alone: no error test limits steps for its
+    sake, and what a line hands on is read between them (as netsim.simulate.setup.peaks.mesh_of for functions of
+    time)."""
     past, share = problem.past, 1.0
     nodes = 2 if past.numbers[BEGINS_LOW] and trial.counters[RESTARTED] else readout.nodes.shape[0]
     k = 0
@@ -133,7 +138,13 @@ def _jumps(problem, trial, control, i, k):
     before = past.spans[i - 1, END] - past.spans[i - 1, BEGIN] if i > 0 else span
     longest, shortest, weight, noise = max(span, before), min(span, before), 1.0, trial.tolerances[NEWTON_SHARE]
     for level in range(len(LARGE)):
-        left = slope(past, i - 1, k, 1.0, level) * (2.0 / before) ** level if i > 0 else past.before[k] if level == 0 else 0.0
+        left = (
+            slope(past, i - 1, k, 1.0, level) * (2.0 / before) ** level
+            if i > 0
+            else past.before[k]
+            if level == 0
+            else 0.0
+        )
         right = slope(past, i, k, -1.0, level) * (2.0 / span) ** level
         if abs(right - left) * weight > LARGE[level] * size * (1.0 + noise * (longest / shortest) ** level):
             return True

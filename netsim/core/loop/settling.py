@@ -1,7 +1,9 @@
-"""Rounds of an event without Python: truths exchanged where indicators contradict them, discretes that follow, a consistent point for them.
+"""Rounds of an event without Python: truths exchanged where indicators contradict them, discretes that follow, a
+consistent point for them.
 
-A round begins with `begin_round`; where it finds a change, `follow` brings discretes and point to agree. `rounds` goes on until nothing changes, or
-Python is needed: states set anew, discretes whose matrix has another plan, a point that the plan does not reach.
+A round begins with `begin_round`; where it finds a change, `follow` brings discretes and point to agree. `rounds` goes
+on until nothing changes, or Python is needed: states set anew, discretes whose matrix has another plan, a point that
+the plan does not reach.
 """
 
 from __future__ import annotations
@@ -15,25 +17,28 @@ from netsim.core.states import copy
 STILL, CHANGED, RESETS = 0, 1, 2
 """What `begin_round` answers: nothing changes, discretes or conditions do, and states are set anew besides."""
 SETTLED, OTHER_MODE, LOST, ENDLESS, SWITCHING = 3, 4, 5, 6, 7
-"""What `follow` answers: agreed; the discretes now in g have another plan; the plan finds no point; they never agree. `rounds`: they never end."""
+"""What `follow` answers: agreed; the discretes now in g have another plan; the plan finds no point; they never agree.
+`rounds`: they never end."""
 ROUND, FOLLOWING = 0, 1
 """Positions in Watch.stage: the round, and how often its discretes were followed (0: not begun)."""
 ROUNDS, PATIENCE = 100, 10
 CLOSE, LEAST = 1e-12, 1e-15
-"""Discretes followed more than PATIENCE times agree to CLOSE of their value (and LEAST): each plan's point has a rounding of its own, and a direction
-that is taken from it would change in its last digit for ever."""
+"""Discretes followed more than PATIENCE times agree to CLOSE of their value (and LEAST): each plan's point has a
+rounding of its own, and a direction that is taken from it would change in its last digit for ever."""
 FOUND = 0.5 * SLACK
-"""Where an instant begins an indicator this small beside the largest it had keeps its truth: what was found beyond SLACK is beyond this, although the
-consistent point has other rounding."""
+"""Where an instant begins an indicator this small beside the largest it had keeps its truth: what was found beyond
+SLACK is beyond this, although the consistent point has other rounding."""
 LOOSE = 1e-9
 """Within an instant an indicator this small beside the largest it had keeps its truth."""
 ROUNDING, RESTING = 1e-15, 1e-20
-"""An indicator this small is zero; a change this small in the look ahead, beside the largest value, says nothing of the way it goes."""
+"""An indicator this small is zero; a change this small in the look ahead, beside the largest value, says nothing of the
+way it goes."""
 
 
 @lean
 def rounds(watch, plan, g, once):
-    """Rounds from where `stage` stands: STILL, RESETS, SWITCHING or an answer of `follow`; SETTLED only where the plan is to serve `once`."""
+    """Rounds from where `stage` stands: STILL, RESETS, SWITCHING or an answer of `follow`; SETTLED only where the plan
+    is to serve `once`."""
     stage = watch.stage
     while stage[ROUND] < ROUNDS:
         if stage[FOLLOWING] == 0:
@@ -55,7 +60,8 @@ def rounds(watch, plan, g, once):
 
 @inner
 def begin_round(watch, g, slack):
-    """Exchange truths that their indicators contradict, and see what follows: STILL, CHANGED or RESETS; what caused it is marked in `changed`."""
+    """Exchange truths that their indicators contradict, and see what follows: STILL, CHANGED or RESETS; what caused it
+    is marked in `changed`."""
     relations, discretes, fired = watch.sizes[RELATIONS], watch.sizes[DISCRETES], watch.sizes[FIRED]
     look(watch, g)
     for k in range(relations):
@@ -78,13 +84,16 @@ def begin_round(watch, g, slack):
 
 @inner
 def _exchanged(watch, g, k, slack):
-    """Whether the truth of relation k was contradicted, and is exchanged; at instants known beforehand zero counts on the side that comes."""
+    """Whether the truth of relation k was contradicted, and is exchanged; at instants known beforehand zero counts on
+    the side that comes."""
     x, at = watch.found[k], watch.sizes[TRUTHS] + k
     watch.peak[k] = max(watch.peak[k], watch.found[watch.found.shape[0] - watch.peak.shape[0] + k])
     bound = 0.0 if watch.timed[k] else slack * watch.peak[k]
     level = watch.timed[k] and x == 0.0
     true = g[at] > 0.5
-    if (true and (x > bound or (level and watch.strict[k]))) or (not true and (x < -bound or (level and not watch.strict[k]))):
+    if (true and (x > bound or (level and watch.strict[k]))) or (
+        not true and (x < -bound or (level and not watch.strict[k]))
+    ):
         g[at] = 0.0 if true else 1.0
         return 1
     return 0
@@ -92,7 +101,8 @@ def _exchanged(watch, g, k, slack):
 
 @lean
 def follow(watch, plan, g):
-    """Discretes and a consistent point that agree, what happens happening all the while: a sampler behind a sampler takes the new value."""
+    """Discretes and a consistent point that agree, what happens happening all the while: a sampler behind a sampler
+    takes the new value."""
     relations, discretes, z = watch.sizes[RELATIONS], watch.sizes[DISCRETES], watch.sizes[Z]
     while watch.stage[FOLLOWING] <= ROUNDS:
         watch.stage[FOLLOWING] += 1
@@ -121,10 +131,17 @@ def follow(watch, plan, g):
 
 @lean
 def leave(problem, watch, g, dt):
-    """Truths of indicators at zero by the way they go from here (in a small time dt), as far as that is known and changes nothing else.
+    """Truths of indicators at zero by the way they go from here (in a small time dt), as far as that is known and
+    changes nothing else.
 
-    A ball that leaves the floor is above it, however short the hop, and what stands still is neither above nor below."""
-    relations, discretes, z, truths = watch.sizes[RELATIONS], watch.sizes[DISCRETES], watch.sizes[Z], watch.sizes[TRUTHS]
+    A ball that leaves the floor is above it, however short the hop, and what stands still is neither above nor
+    below."""
+    relations, discretes, z, truths = (
+        watch.sizes[RELATIONS],
+        watch.sizes[DISCRETES],
+        watch.sizes[Z],
+        watch.sizes[TRUTHS],
+    )
     nk, x = problem.sizes[NK], problem.sizes[X]
     look(watch, g)
     copy(watch.found, 0, watch.kept, 0, relations)
@@ -137,7 +154,9 @@ def leave(problem, watch, g, dt):
     for k in range(relations):
         now, rise, peak = watch.kept[k], watch.found[k] - watch.kept[k], watch.peak[k]
         still = abs(rise) <= RESTING * peak
-        if watch.timed[k] == 0 and abs(now) <= LOOSE * peak and (not still or abs(now) <= ROUNDING * peak):  # of values the way is not known
+        if (
+            watch.timed[k] == 0 and abs(now) <= LOOSE * peak and (not still or abs(now) <= ROUNDING * peak)
+        ):  # of values the way is not known
             g[truths + k] = 1.0 if (rise < 0.0 and not still) or (still and not watch.strict[k]) else 0.0
     look(watch, g)
     changes = False

@@ -3,9 +3,9 @@
     missed(t) = stored(0) + supplied(t) - dissipated(t) - stored(t)
     turned over = integral |supplied power| + integral |dissipated power| + 1/2 sum (highest - lowest)      [J]
 
-The sum is over the kinetic and the remaining stored energy of each component type: what swings between a mass and a spring, or between a
-capacitor and an inductor, counts once. It is a range and no path: a run that goes on for longer turns no more over, so that a small loss in
-each of many periods is seen. Both are taken at the ends of steps.
+The sum is over the kinetic and the remaining stored energy of each component type: what swings between a mass and a
+spring, or between a capacitor and an inductor, counts once. It is a range and no path: a run that goes on for longer
+turns no more over, so that a small loss in each of many periods is seen. Both are taken at the ends of steps.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ Array = np.ndarray
 FLOWS, LOW, HIGH = range(3)
 """Rows of a turnover (3, m): flows, then the lowest and the highest energies."""
 IN, OUT, MISSED, FIRST = range(4)
-"""Flows: what came in and went out, what the account missed at most (with its sign), what was stored at the start less what impulses took there."""
+"""Flows: what came in and went out, what the account missed at most (with its sign), what was stored at the start less
+what impulses took there."""
 
 
 def nothing_turned(power: Array) -> Array:
@@ -39,7 +40,10 @@ def met(turnover, power):
         kinetic = power[TYPES + 2 * k + 1]
         rest = power[TYPES + 2 * k] - kinetic
         turnover[LOW, 2 * k], turnover[HIGH, 2 * k] = min(turnover[LOW, 2 * k], rest), max(turnover[HIGH, 2 * k], rest)
-        turnover[LOW, 2 * k + 1], turnover[HIGH, 2 * k + 1] = min(turnover[LOW, 2 * k + 1], kinetic), max(turnover[HIGH, 2 * k + 1], kinetic)
+        turnover[LOW, 2 * k + 1], turnover[HIGH, 2 * k + 1] = (
+            min(turnover[LOW, 2 * k + 1], kinetic),
+            max(turnover[HIGH, 2 * k + 1], kinetic),
+        )
 
 
 @lean

@@ -1,12 +1,15 @@
-"""Backward differentiation formulas of order 1 to 5 with variable step and order, in backward differences of quasi-constant step.
+"""Backward differentiation formulas of order 1 to 5 with variable step and order, in backward differences of
+quasi-constant step.
 
     sum_{k=1..p} (1/k) D^k z_{n+1} = h z'_{n+1}         z: x, v and the charges; D: backward difference
 
-With the predictor z0 = sum D^k z_n and g_k = 1 + ... + 1/k the formula is g_p (z - z0) + sum g_k D^k z_n = h z', the error d/(p + 1), d = z - z0.
-A new step size interpolates the differences. Rotations keep their chart until |psi| > 0.5; then every point of the history, being a rotation, is
-expressed exactly in the new one: cay(psi_k) cay(psi_0)^-1. Order p for index 1 and 2, and for index 3 after p + 1 equal steps; every step ends in a
-projection of velocities. Good for large networks at moderate accuracy: one system per step. Sources: L. Shampine, M. Reichelt, The MATLAB ODE suite,
-SIAM J. Sci. Comput. 18, 1997 (quasi-constant steps); Brenan, Campbell, Petzold, Numerical Solution of IVPs in DAEs, 1996 (index 2 and 3).
+With the predictor z0 = sum D^k z_n and g_k = 1 + ... + 1/k the formula is g_p (z - z0) + sum g_k D^k z_n = h z', the
+error d/(p + 1), d = z - z0. A new step size interpolates the differences. Rotations keep their chart until |psi| > 0.5;
+then every point of the history, being a rotation, is expressed exactly in the new one: cay(psi_k) cay(psi_0)^-1. Order
+p for index 1 and 2, and for index 3 after p + 1 equal steps; every step ends in a projection of velocities. Good for
+large networks at moderate accuracy: one system per step. Sources: L. Shampine, M. Reichelt, The MATLAB ODE suite, SIAM
+J. Sci. Comput. 18, 1997 (quasi-constant steps); Brenan, Campbell, Petzold, Numerical Solution of IVPs in DAEs, 1996
+(index 2 and 3).
 """
 
 from __future__ import annotations
@@ -31,20 +34,22 @@ Array = np.ndarray
 HIGHEST = 5
 ROWS = HIGHEST + 3
 CAUTION = 8.0
-"""Errors of motion count so many times: they damp, all with one sign, so an oscillation adds them up (energies keep to 1e-6 at rtol = 1e-8)."""
+"""Errors of motion count so many times: they damp, all with one sign, so an oscillation adds them up (energies keep to
+1e-6 at rtol = 1e-8)."""
 TURN = 0.5
 """Half-way to where a chart bends the history too much: |psi| at which it moves."""
 
 ORDER_NOW, EQUAL, STEP, UPDATED, LIMIT, SAME, LEFT, BEFORE, BEGAN = range(9)
-"""Positions in the memory: order, steps since the last choice of it, step size of the differences, whether `renewed` is done, highest order, steps of
-one size and order, steps for which the order is limited (negative: for which it will not be), their size when
-that was last looked at, and when it began."""
+"""Positions in the memory: order, steps since the last choice of it, step size of the differences, whether `renewed` is
+done, highest order, steps of one size and order, steps for which the order is limited (negative: for which it will not
+be), their size when that was last looked at, and when it began."""
 
 SUMS = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, HIGHEST + 1))])
 
 
 class Bdf(NamedTuple):
-    """Differences of [x | v | y | q] by order, the same after the step, the predictor, the highest difference two steps ago, work arrays."""
+    """Differences of [x | v | y | q] by order, the same after the step, the predictor, the highest difference two steps
+    ago, work arrays."""
 
     memory: Array
     differences: Array
@@ -173,7 +178,9 @@ def attempt(method, problem, factor, trial, t, h, last):
         method.spread[i] = (method.spread[i] - z0[i]) / (order + 1.0)
     trial.tolerances[POWER] = order + 1.0
     e = method.spread
-    if trial.counters[RESTARTED] != 0:  # rates of values are not known yet: their error follows from those of x, v and charges
+    if (
+        trial.counters[RESTARTED] != 0
+    ):  # rates of values are not known yet: their error follows from those of x, v and charges
         copy(e, 2 * nk + ny, e, 2 * nk, nq)
         return CONVERGED, filtered_error(problem, factor, trial, e[: 2 * nk + nq], step, h)
     widen(problem, trial, trial.end, True)
@@ -233,7 +240,9 @@ def accepted(method, problem, trial, h, error):
     memory[EQUAL] += 1.0
     memory[SAME] += 1.0
     if memory[LEFT] == 1.0:
-        memory[LEFT] = BARRED if h > WORTHWHILE * memory[BEFORE] else 0.0 if memory[BEFORE] > memory[BEGAN] else -USELESS
+        memory[LEFT] = (
+            BARRED if h > WORTHWHILE * memory[BEFORE] else 0.0 if memory[BEFORE] > memory[BEGAN] else -USELESS
+        )
         memory[BEFORE] = h
     elif memory[LEFT] != 0.0:
         memory[LEFT] += -1.0 if memory[LEFT] > 0.0 else 1.0
@@ -281,7 +290,12 @@ def _move_charts(method, problem, trial):
         if s[i] ** 2 + s[i + 1] ** 2 + s[i + 2] ** 2 > TURN * TURN:
             _transport(method, nk, i, s[i], s[i + 1], s[i + 2])
             method.memory[SAME] = 0.0
-            move_chart(s[i : i + 3], s[nk + i : nk + i + 3], s[2 * nk + i : 2 * nk + i + 3], s[quaternions + 4 * f : quaternions + 4 * f + 4])
+            move_chart(
+                s[i : i + 3],
+                s[nk + i : nk + i + 3],
+                s[2 * nk + i : 2 * nk + i + 3],
+                s[quaternions + 4 * f : quaternions + 4 * f + 4],
+            )
             for k in range(3):
                 d[0, i + k], d[0, nk + i + k] = s[i + k], s[nk + i + k]
 

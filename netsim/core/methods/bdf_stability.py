@@ -1,14 +1,16 @@
 """Whether BDF of order 3 to 5 makes an oscillation grow that does not grow in truth.
 
-Beside the imaginary axis these orders are unstable: a light vibration gains in every step until the error test sees it, and then keeps the steps as
-short as its own period. What is left of it in the highest difference w = D^(k+1) z follows the formula's own recurrence, so three of them in a row,
-at steps of one size and order, tell its root:
+Beside the imaginary axis these orders are unstable: a light vibration gains in every step until the error test sees it,
+and then keeps the steps as short as its own period. What is left of it in the highest difference w = D^(k+1) z follows
+the formula's own recurrence, so three of them in a row, at steps of one size and order, tell its root:
 
-    w_n = a w_(n-1) + b w_(n-2)  (least squares in the norm of the error test),    r^2 = a r + b,    h l = sum_{j=1..k} (1 - 1/r)^j / j
+    w_n = a w_(n-1) + b w_(n-2)  (least squares in the norm of the error test),    r^2 = a r + b,    h l = sum_{j=1..k}
+    (1 - 1/r)^j / j
 
-h l is the eigenvalue that such a root stands for (the formula, read backwards): log |r| is the growth in the run, Re h l that in
-truth. Sources: A. Hindmarsh, Avoiding BDF stability barriers in the MOL solution of advection-dominated problems, Appl. Numer.
-Math. 17, 1995 (roots from the history; CVODE); Hairer, Wanner, Solving Ordinary Differential Equations II, 1996, sec. V.1.
+h l is the eigenvalue that such a root stands for (the formula, read backwards): log |r| is the growth in the run, Re h
+l that in truth. Sources: A. Hindmarsh, Avoiding BDF stability barriers in the MOL solution of advection-dominated
+problems, Appl. Numer. Math. 17, 1995 (roots from the history; CVODE); Hairer, Wanner, Solving Ordinary Differential
+Equations II, 1996, sec. V.1.
 """
 
 from __future__ import annotations
@@ -26,16 +28,18 @@ DISTINCT = 1e-8
 STABLE = 2
 """The highest order that is stable for every undamped oscillation."""
 GROWTH, WORTH = 0.02, 0.05
-"""An oscillation that the formula makes grow by more than this in a step sends the order to STABLE, where errors of that order
-without it are below this share of the tolerance: steps then grow. What is resolved grows by less, and its error is tested."""
+"""An oscillation that the formula makes grow by more than this in a step sends the order to STABLE, where errors of
+that order without it are below this share of the tolerance: steps then grow. What is resolved grows by less, and its
+error is tested."""
 BARRED, WORTHWHILE, USELESS = 100, 1.2, 5000.0
-"""Steps for which higher orders are then barred, and again as long as steps grow by this factor meanwhile; if not, none for so many."""
+"""Steps for which higher orders are then barred, and again as long as steps grow by this factor meanwhile; if not, none
+for so many."""
 
 
 @inner
 def oscillation(problem, trial, newest, change, older, order):
-    """Of the oscillation in w = `newest`, w - `change` and `older`: the formula's own growth in a step, and the share of a
-    difference that the next one is; (0, 1) where there is none."""
+    """Of the oscillation in w = `newest`, w - `change` and `older`: the formula's own growth in a step, and the share
+    of a difference that the next one is; (0, 1) where there is none."""
     count = 2 * problem.sizes[NK] + problem.sizes[NY]
     s00, s01, s02, s11, s12, s22 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(count):

@@ -14,7 +14,8 @@ ORDER = 1
 
 @compiled
 def begin(problem, g, state, history, h):
-    """Coefficients and history of one step of size h from `state` = [x | v | a | y | q | q']; the unknown of a kinematic node is its v."""
+    """Coefficients and history of one step of size h from `state` = [x | v | a | y | q | q']; the unknown of a
+    kinematic node is its v."""
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
     set_coefficients(g, h, 1.0, 1.0 / h, 1.0 / h)
     for i in range(nk):

@@ -1,10 +1,11 @@
-"""Explicit Runge-Kutta methods with an error test: x' = v, v' = a, q' from the equations solved for the rates; coefficients in tableaux.py.
+"""Explicit Runge-Kutta methods with an error test: x' = v, v' = a, q' from the equations solved for the rates;
+coefficients in tableaux.py.
 
-Every stage takes a consistent point (netsim.core.consistent): linear in accelerations, forces and rates, with velocities on their constraints.
-So the vector field is one for all positions and velocities near the constraints of a mechanism, and a method keeps its order on them; what a
-step's error leaves of the positions' constraints is closed at its end, by the least change in the mass metric (E. Hairer, C. Lubich, G. Wanner,
-Geometric Numerical Integration, 2006, sec. IV.4 and VII.2). Cheap where nothing is stiff. The first stage of a step is the last one of the
-step before.
+Every stage takes a consistent point (netsim.core.consistent): linear in accelerations, forces and rates, with
+velocities on their constraints. So the vector field is one for all positions and velocities near the constraints of a
+mechanism, and a method keeps its order on them; what a step's error leaves of the positions' constraints is closed at
+its end, by the least change in the mass metric (E. Hairer, C. Lubich, G. Wanner, Geometric Numerical Integration, 2006,
+sec. IV.4 and VII.2). Cheap where nothing is stiff. The first stage of a step is the last one of the step before.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ BEGIN, INSIDE = range(2)
 
 
 class Explicit(NamedTuple):
-    """A tableau's arrays; rates [x' | v' | q'] of the stages, the plan of consistent points, that of positions, errors of x, v and values, a
-    state beside the step's own."""
+    """A tableau's arrays; rates [x' | v' | q'] of the stages, the plan of consistent points, that of positions, errors
+    of x, v and values, a state beside the step's own."""
 
     order: Array
     nodes: Array
@@ -51,7 +52,9 @@ def prepare(tableau: Tableau, n: int, nk: int, nq: int, state: int, plan: Consis
     rates = np.zeros((tableau.stages, 2 * nk + nq))
     order = np.array([tableau.order])
     parts = order, tableau.nodes, tableau.weights, tableau.errors, np.ascontiguousarray(tableau.dense)
-    return bundled(Explicit(*parts, rates, bundled(plan), bundled(closing), np.zeros(n + nk), np.zeros(state), np.zeros(2)))
+    return bundled(
+        Explicit(*parts, rates, bundled(plan), bundled(closing), np.zeros(n + nk), np.zeros(state), np.zeros(2))
+    )
 
 
 @inner
@@ -111,7 +114,8 @@ def _keep_rates(method, problem, state, stage):
 
 @inner
 def attempt(method, problem, factor, trial, t, h, last):
-    """The stages of a step. Error: the difference e from the embedded formula; of two such formulas e5^2/sqrt(e5^2 + e3^2/100)."""
+    """The stages of a step. Error: the difference e from the embedded formula; of two such formulas e5^2/sqrt(e5^2 +
+    e3^2/100)."""
     end, count = trial.end, method.errors.shape[1]
     copy(trial.start, 0, end, 0, end.shape[0])
     method.memory[BEGIN], method.memory[INSIDE] = t, 0.0
@@ -170,8 +174,8 @@ def accepted(method, problem, trial, h, error):
 
 @inner
 def between(method, problem, trial, theta, h, state, wanted):
-    """Charges, and with rates taken inside the step positions and velocities too, by the formula for the step's inside; values on the
-    line (they are recovered, where samples are)."""
+    """Charges, and with rates taken inside the step positions and velocities too, by the formula for the step's inside;
+    values on the line (they are recovered, where samples are)."""
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
     at, degree = 3 * nk + ny, method.dense.shape[1]
     straight(problem, trial, theta, h, state, wanted)

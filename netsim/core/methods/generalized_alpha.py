@@ -1,23 +1,27 @@
-"""Generalized-alpha of order 2 with adjustable damping at infinity (rho), for x'' = ... with constraints and for q' = ... alike.
+"""Generalized-alpha of order 2 with adjustable damping at infinity (rho), for x'' = ... with constraints and for q' =
+... alike.
 
     (1 - am) z+ + am z = (1 - af) a+ + af a            z: the algorithmic acceleration
     v+ = v + h (1 - g) z + h g z+,     x+ = x + h v + h^2 (1/2 - b) z + h^2 b z+
     am = (2 rho - 1)/(rho + 1),  af = rho/(rho + 1),  g = 1/2 + af - am,  b = (g + 1/2)^2/4
 
-Balances and constraints hold at the end of the step, with the true accelerations a+. Charges use the same averages with q' in place of a. Sources:
-J. Chung, G. Hulbert, J. Appl. Mech. 60, 1993; M. Arnold, O. Bruels, Multibody Syst. Dyn. 18, 2007 (constraints, order 2 of the multipliers).
+Balances and constraints hold at the end of the step, with the true accelerations a+. Charges use the same averages with
+q' in place of a. Sources: J. Chung, G. Hulbert, J. Appl. Mech. 60, 1993; M. Arnold, O. Bruels, Multibody Syst. Dyn. 18,
+2007 (constraints, order 2 of the multipliers).
 
-Steps of changing size. z stands for the acceleration s h behind the step's instant, s = am - af: z = a + s h a' + (s^2/2 + e) h^2 a''. Where h
-changes by a factor r it is shifted to the new place, z <- a + r (z - a), which keeps order 2 (with z left as it is velocities lose it); where a run
-begins, or goes on behind a corner, a' comes from a consistent point a little later.
+Steps of changing size. z stands for the acceleration s h behind the step's instant, s = am - af: z = a + s h a' +
+(s^2/2 + e) h^2 a''. Where h changes by a factor r it is shifted to the new place, z <- a + r (z - a), which keeps order
+2 (with z left as it is velocities lose it); where a run begins, or goes on behind a corner, a' comes from a consistent
+point a little later.
 
 Error estimate. Put into the formulas, the expansion leaves in a step
 
-    x+ - x(t + h) = X h^3 a',  X = s/2 + b - 1/6,         v+ - v(t + h) = V h^3 a'',  V = (s^2 + g (1 + 2 s))/2 - 1/6 + e,
-    e = (1 - af)/2 - (1 - am)(1 + 2 s)/2 - s^2/2          (what z itself is off by; charges are as velocities)
+    x+ - x(t + h) = X h^3 a',  X = s/2 + b - 1/6,         v+ - v(t + h) = V h^3 a'',  V = (s^2 + g (1 + 2 s))/2 - 1/6 +
+    e, e = (1 - af)/2 - (1 - am)(1 + 2 s)/2 - s^2/2          (what z itself is off by; charges are as velocities)
 
-with h a' = a+ - a and, since z holds what was before, h^2 a'' (1/2 - s/2 - e/s) = (a+ - a) - (z - a)/s. The estimate is what these leave in the
-solution of the step's equations: one residual and one solution with the step's own factor, so that what is stiff or constrained does not count.
+with h a' = a+ - a and, since z holds what was before, h^2 a'' (1/2 - s/2 - e/s) = (a+ - a) - (z - a)/s. The estimate is
+what these leave in the solution of the step's equations: one residual and one solution with the step's own factor, so
+that what is stiff or constrained does not count.
 """
 
 from __future__ import annotations
@@ -51,14 +55,16 @@ def coefficients(rho: float = RHO) -> np.ndarray:
 
 
 def error_constants(am: float, af: float, beta: float, gamma: float) -> np.ndarray:
-    """(s, X, V, 1/2 - s/2 - e/s): the shift of z, the errors' constants, and what (a+ - a) - (z - a)/s is of h^2 a''; s must not be zero."""
+    """(s, X, V, 1/2 - s/2 - e/s): the shift of z, the errors' constants, and what (a+ - a) - (z - a)/s is of h^2 a''; s
+    must not be zero."""
     s = am - af
     e = (1 - af) / 2 - (1 - am) * (1 + 2 * s) / 2 - s**2 / 2
     return np.array([s, s / 2 + beta - 1 / 6, (s**2 + gamma * (1 + 2 * s)) / 2 - 1 / 6 + e, 0.5 - s / 2 - e / s])
 
 
 class GeneralizedAlpha(NamedTuple):
-    """Coefficients, error constants, [z of x | z of q] for steps of size `step`, room for the raw estimate [x | v | q], consistent points."""
+    """Coefficients, error constants, [z of x | z of q] for steps of size `step`, room for the raw estimate [x | v | q],
+    consistent points."""
 
     coefficients: Array
     constants: Array
@@ -71,12 +77,17 @@ class GeneralizedAlpha(NamedTuple):
 def prepare(nk: int, nq: int, plan: Consistent) -> Bundle:
     """The method for one run of a system of these sizes."""
     given = coefficients()
-    return bundled(GeneralizedAlpha(given, error_constants(*given), np.zeros(nk + nq), np.zeros(1), np.zeros(2 * nk + nq), bundled(plan)))
+    return bundled(
+        GeneralizedAlpha(
+            given, error_constants(*given), np.zeros(nk + nq), np.zeros(1), np.zeros(2 * nk + nq), bundled(plan)
+        )
+    )
 
 
 @compiled
 def begin(problem, coefficients_, g, state, algorithmic, history, h):
-    """Coefficients and history of a step; `algorithmic` = [z of x | z of q]. The unknown of a kinematic node is its acceleration."""
+    """Coefficients and history of a step; `algorithmic` = [z of x | z of q]. The unknown of a kinematic node is its
+    acceleration."""
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
     am, af, beta, gamma = coefficients_[0], coefficients_[1], coefficients_[2], coefficients_[3]
     share = (1.0 - af) / (1.0 - am)
@@ -113,7 +124,8 @@ def averaged(coefficients_, before, after, algorithmic):
 
 @inner
 def _first(method, problem, trial, t, h):
-    """z at a beginning: 2 a - a(t - s h), the latter from a consistent point there (drives need not reach back before the start)."""
+    """z at a beginning: 2 a - a(t - s h), the latter from a consistent point there (drives need not reach back before
+    the start)."""
     nk, nq, at = problem.sizes[NK], problem.sizes[NQ], 3 * problem.sizes[NK] + problem.sizes[NY]
     s, e, z, ahead = trial.start, trial.end, method.algorithmic, -method.constants[0] * h
     copy(s, 0, e, 0, s.shape[0])
@@ -188,7 +200,8 @@ def _error(method, problem, factor, trial, h):
 
 @inner
 def accepted(method, problem, trial, h, error):
-    """z of the end, rotations' one in the chart of the next step; the elementary rule, a step that would hardly grow stays."""
+    """z of the end, rotations' one in the chart of the next step; the elementary rule, a step that would hardly grow
+    stays."""
     nk, nq, rates = problem.sizes[NK], problem.sizes[NQ], 3 * problem.sizes[NK] + problem.sizes[NY] + problem.sizes[NQ]
     s, e, z = trial.start, trial.end, method.algorithmic
     for i in range(nk):
@@ -197,7 +210,9 @@ def accepted(method, problem, trial, h, error):
         z[nk + k] = averaged(method.coefficients, s[rates + k], e[rates + k], z[nk + k])
     for f in range(problem.rotations.shape[0]):
         i = problem.rotations[f]
-        turned = angular_acceleration((e[i], e[i + 1], e[i + 2]), (e[nk + i], e[nk + i + 1], e[nk + i + 2]), (z[i], z[i + 1], z[i + 2]))
+        turned = angular_acceleration(
+            (e[i], e[i + 1], e[i + 2]), (e[nk + i], e[nk + i + 1], e[nk + i + 2]), (z[i], z[i + 1], z[i + 2])
+        )
         z[i], z[i + 1], z[i + 2] = turned[0], turned[1], turned[2]
     follow(problem, trial)
     return held(proposed(error, 3.0))

@@ -1,14 +1,16 @@
 """Radau IIA of order 5: three implicit stages, stiffly accurate, for ODEs and DAEs up to index 3.
 
-In a stage x, y and the charges are unknown or follow; rates are those of the collocation polynomial, with W = A^-1 and z_i = x_i - x_0:
+In a stage x, y and the charges are unknown or follow; rates are those of the collocation polynomial, with W = A^-1 and
+z_i = x_i - x_0:
 
     v_i = (1/h) sum_j W_ij z_j,   a_i = (1/h) sum_j W_ij (v_j - v_0),   q'_i = (1/h) sum_j W_ij (q_j - q_0)
 
-Simplified Newton splits by the eigenvalues of W into one real and one complex system whose matrices are K + l D + l^2 M (with A + l B for charges) at
-l = eigenvalue/h. Entries are quadratic in l, so three evaluations of the kernels give them for every l, and a new step size needs none.
-Order: 5 for ODEs and index 1; 5 and 3 for differential and algebraic variables of index 2; 5, 3 and 2 for positions, velocities and multipliers of
-index 3. Error estimate: one Newton step of the implicit formula of order 3 with the real eigenvalue, from the solution of order 5.
-Source: Hairer, Wanner, Solving Ordinary Differential Equations II (1996), sec. IV.8 and VII.7; the text of the method is this program's own.
+Simplified Newton splits by the eigenvalues of W into one real and one complex system whose matrices are K + l D + l^2 M
+(with A + l B for charges) at l = eigenvalue/h. Entries are quadratic in l, so three evaluations of the kernels give
+them for every l, and a new step size needs none. Order: 5 for ODEs and index 1; 5 and 3 for differential and algebraic
+variables of index 2; 5, 3 and 2 for positions, velocities and multipliers of index 3. Error estimate: one Newton step
+of the implicit formula of order 3 with the real eigenvalue, from the solution of order 5. Source: Hairer, Wanner,
+Solving Ordinary Differential Equations II (1996), sec. IV.8 and VII.7; the text of the method is this program's own.
 """
 
 from __future__ import annotations
@@ -17,7 +19,20 @@ from netsim.core.compiled.call import inner, run_table
 from netsim.core.contract import ACCEPTED, REFUSED, RESTARTED, error_norm, set_time, solve
 from netsim.core.newton import CONVERGED, NOT_CONVERGED
 from netsim.core.problem import ALPHA, CHARGES, DRIVES, ENTRIES, HISTORY, KV, KX, NK, NQ, NY, A, V, X, Y
-from netsim.core.radau.arrays import COUNT, FACTOR_H, FAINT, HAVE, LAST_ERROR, LAST_H, SHRINK, SOLVED, THETA, C, prepare, renewed
+from netsim.core.radau.arrays import (
+    COUNT,
+    FACTOR_H,
+    FAINT,
+    HAVE,
+    LAST_ERROR,
+    LAST_H,
+    SHRINK,
+    SOLVED,
+    THETA,
+    C,
+    prepare,
+    renewed,
+)
 from netsim.core.radau.matrix import derivatives, factorise
 from netsim.core.radau.stages import ITERATIONS_MOST, newton, place_stage, stage_charges, start_stages, velocities
 from netsim.core.scales import widen
@@ -25,8 +40,8 @@ from netsim.core.states import copy, follow, load
 
 ORDER = 5
 LOST, DOUBTFUL = 0.25, 1e4
-"""What is left of a step whose values an exponential threw far away; no convergence is believed before it was seen beyond a knee, where corrections
-are small because slopes are large."""
+"""What is left of a step whose values an exponential threw far away; no convergence is believed before it was seen
+beyond a knee, where corrections are small because slopes are large."""
 SLOW = 0.01
 """A slower contraction than this asks for new derivatives in the next step."""
 
@@ -58,7 +73,11 @@ def _error(method, problem, factor, trial, h):
     for k in range(nk):
         v0 = trial.start[nk + k]
         dx[k] = v0 - (slope[0] * method.z[0, k] + slope[1] * method.z[1, k] + slope[2] * method.z[2, k]) / h
-        dv[k] = trial.start[2 * nk + k] - (slope[0] * (method.v[0, k] - v0) + slope[1] * (method.v[1, k] - v0) + slope[2] * (method.v[2, k] - v0)) / h
+        dv[k] = (
+            trial.start[2 * nk + k]
+            - (slope[0] * (method.v[0, k] - v0) + slope[1] * (method.v[1, k] - v0) + slope[2] * (method.v[2, k] - v0))
+            / h
+        )
         g[v + k] -= dx[k]
         g[a + k] -= dv[k] + rate * dx[k]
     if nq and nk:  # charges of velocities follow the velocities' shift
@@ -86,8 +105,8 @@ def _error(method, problem, factor, trial, h):
 def _filtered(method, problem, factor, trial, h):
     """The norm of (1 - h/l J)^-1 e, e the estimate: without what decays within the step.
 
-    A state that the last step left beside what fast parts allow goes back there at once, whatever the step: no shorter one makes that smaller
-    (Hairer and Wanner II, sec. IV.8, eq. 8.20, in its linear form)."""
+    A state that the last step left beside what fast parts allow goes back there at once, whatever the step: no shorter
+    one makes that smaller (Hairer and Wanner II, sec. IV.8, eq. 8.20, in its linear form)."""
     e, r, rate = method.error[2], method.error[1], method.eigenvalues[0] / h
     for i in range(e.shape[0]):
         r[i] = 0.0
@@ -100,7 +119,8 @@ def _filtered(method, problem, factor, trial, h):
 
 @inner
 def _with_given_stages(method, problem, factor, trial, h):
-    """The step whose stages netsim.simulate.radau_coupled found; its error by the derivatives at its end, unlike those at its beginning."""
+    """The step whose stages netsim.simulate.radau_coupled found; its error by the derivatives at its end, unlike those
+    at its beginning."""
     method.memory[SOLVED], method.memory[HAVE], method.memory[THETA] = 0.0, 0.0, 1.0
     _finish(method, problem, trial, h)
     derivatives(method, problem, trial, trial.end, h)
@@ -122,6 +142,11 @@ def _prescribed(method, problem, trial, t, h, last):
         copy(trial.g, problem.sizes[DRIVES], method.drives[i], 0, count)
         method.drives[i, count] = trial.g[1]
     return CONVERGED
+
+
+def forget(method):
+    """The derivatives of before serve no more."""
+    method.memory[HAVE] = 0.0
 
 
 @inner
@@ -169,7 +194,8 @@ def _judged(method, problem, factor, trial, h):
 
 @inner
 def _beyond_the_knee(method, problem, factor, trial, h, status):
-    """What `attempt` answers where a diode begins to conduct: Newton's method goes on from where it got to, with the derivatives of there."""
+    """What `attempt` answers where a diode begins to conduct: Newton's method goes on from where it got to, with the
+    derivatives of there."""
     memory = method.memory
     if status != NOT_CONVERGED or not memory[THETA] < 1.0:
         return status, LOST
@@ -186,7 +212,8 @@ def _beyond_the_knee(method, problem, factor, trial, h, status):
 
 @inner
 def accepted(method, problem, trial, h, error):
-    """Keep y along the step for the next first values; step-size rule of Gustafsson with Newton's effort in the safety factor."""
+    """Keep y along the step for the next first values; step-size rule of Gustafsson with Newton's effort in the safety
+    factor."""
     memory, nk = method.memory, problem.sizes[NK]
     for i in range(3):
         copy(method.z[i], nk, method.previous[i], 0, problem.sizes[NY])
@@ -200,15 +227,17 @@ def accepted(method, problem, trial, h, error):
     memory[LAST_ERROR], memory[LAST_H] = max(1e-2, error), h
     follow(problem, trial)
     memory[HAVE] = 0.0 if memory[THETA] > SLOW or stays else 1.0
-    memory[FAINT] = 1.0 if stays else memory[FAINT]  # a knee between: corrections of old derivatives are too small, and tell nothing
+    memory[FAINT] = (
+        1.0 if stays else memory[FAINT]
+    )  # a knee between: corrections of old derivatives are too small, and tell nothing
     factor = min(8.0, max(0.2, factor))
     return 1.0 if memory[HAVE] == 1.0 and 1.0 <= factor < 1.2 else factor
 
 
 @inner
 def between(method, problem, trial, theta, h, state, wanted):
-    """Values and charges on the cubic through the beginning and the stages, with its rate; values behind an inconsistent corner on that of the
-    stages alone."""
+    """Values and charges on the cubic through the beginning and the stages, with its rate; values behind an
+    inconsistent corner on that of the stages alone."""
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
     first, stages = 3 * nk, trial.counters[RESTARTED] == 1
     share, rate = method.share, method.share_rate
@@ -227,12 +256,18 @@ def between(method, problem, trial, theta, h, state, wanted):
         k = wanted[m]
         if k < ny:
             z = method.z
-            state[first + k] = begin * trial.start[first + k] + share[0] * z[0, nk + k] + share[1] * z[1, nk + k] + share[2] * z[2, nk + k]
+            state[first + k] = (
+                begin * trial.start[first + k]
+                + share[0] * z[0, nk + k]
+                + share[1] * z[1, nk + k]
+                + share[2] * z[2, nk + k]
+            )
 
 
 @inner
 def _shares(share, rate, s, stages):
-    """The stages' Lagrange polynomials at s and their rates; with the beginning as a fourth node unless `stages` stand alone."""
+    """The stages' Lagrange polynomials at s and their rates; with the beginning as a fourth node unless `stages` stand
+    alone."""
     for i in range(3):
         a, b = C[(i + 1) % 3], C[(i + 2) % 3]
         size = (C[i] - a) * (C[i] - b)

@@ -1,4 +1,5 @@
-"""What methods with one implicit stage at a time share: the stage's solution, the end of the step, an error estimate filtered by the matrix."""
+"""What methods with one implicit stage at a time share: the stage's solution, the end of the step, an error estimate
+filtered by the matrix."""
 
 from __future__ import annotations
 
@@ -21,7 +22,15 @@ from netsim.core.contract import (
     set_time,
     solve,
 )
-from netsim.core.newton import CONVERGED, NOT_CONVERGED, PIVOT_QUALITY, SINGULAR, set_charge_history, set_coefficients, spread
+from netsim.core.newton import (
+    CONVERGED,
+    NOT_CONVERGED,
+    PIVOT_QUALITY,
+    SINGULAR,
+    set_charge_history,
+    set_coefficients,
+    spread,
+)
 from netsim.core.problem import ALPHA, ENTRIES, HISTORY, NK, NNZ, NQ, NY, A, V
 from netsim.core.scales import set_least, widen
 from netsim.core.states import copy, keep, load
@@ -32,7 +41,8 @@ SHARE = 0.02
 MOST, GROWTHS = 12, 2
 """Iterations, and how many corrections may be larger than the one before."""
 SLOW, LINEAR = 0.3, 1e-6
-"""The contraction above which a new matrix is taken, and that below which the matrix of a linear network is believed."""
+"""The contraction above which a new matrix is taken, and that below which the matrix of a linear network is
+believed."""
 LEAST = 1e-9
 """The least contraction that is believed."""
 EPS = 2.220446049250313e-16
@@ -40,7 +50,8 @@ EPS = 2.220446049250313e-16
 
 @inner
 def solve_stage(problem, factor, trial, t, step):
-    """Solve the stage whose histories are in trial.history and whose guess is in trial.u: x = hx + step v, a = ha + v/step, q' = q/step + hq.
+    """Solve the stage whose histories are in trial.history and whose guess is in trial.u: x = hx + step v, a = ha +
+    v/step, q' = q/step + hq.
 
     `step` is the method's coefficient times the step size. Leaves x, v, a, y in g, and charges in out."""
     status = set_time(problem, trial, t)
@@ -52,7 +63,8 @@ def solve_stage(problem, factor, trial, t, step):
 
 @inner
 def solve_given(problem, factor, trial):
-    """The same with time and coefficients set. The matrix is taken anew where coefficients changed or corrections shrink slowly.
+    """The same with time and coefficients set. The matrix is taken anew where coefficients changed or corrections
+    shrink slowly.
 
     A step on which Newton's method failed before is left to the damped one, which takes its time."""
     counters, tolerances, n = trial.counters, trial.tolerances, trial.u.shape[0]
@@ -60,7 +72,9 @@ def solve_given(problem, factor, trial):
         counters[FRESH], tolerances[FACTOR_ALPHA] = 0, trial.g[ALPHA]
     set_charge_history(problem, trial.g, trial.history)
     status = NOT_CONVERGED
-    if problem.sizes[NK] == 0:  # where masses move, what Newton leaves the next steps see over h and h^2: iterate to the end
+    if (
+        problem.sizes[NK] == 0
+    ):  # where masses move, what Newton leaves the next steps see over h and h^2: iterate to the end
         guess = trial.work[5]
         copy(trial.u, 0, guess, 0, n)
         status = _corrected(problem, factor, trial)
@@ -70,7 +84,9 @@ def solve_given(problem, factor, trial):
     if status != CONVERGED and (counters[UNSOLVED] > 0 or status == SINGULAR or problem.sizes[NK] > 0):
         if problem.sizes[NK]:
             set_least(problem, trial)
-        status, iterations, factorisations, fresh = careful(problem, factor, trial, counters[FRESH] == 1, max(TIGHTEST, SHARE * tolerances[RTOL]))
+        status, iterations, factorisations, fresh = careful(
+            problem, factor, trial, counters[FRESH] == 1, max(TIGHTEST, SHARE * tolerances[RTOL])
+        )
         counters[ITERATIONS] += iterations
         counters[FACTORISATIONS] += factorisations
         counters[FRESH] = 1 if fresh else 0
@@ -98,11 +114,13 @@ def _factorised(problem, factor, trial):
 
 @inner
 def _corrected(problem, factor, trial):
-    """Newton's method, with the kept matrix while corrections shrink fast, with a new one in each iteration where they do not.
+    """Newton's method, with the kept matrix while corrections shrink fast, with a new one in each iteration where they
+    do not.
 
-    What is left is judged by the contraction seen in this stage. Where corrections have grown, two within the tolerance must contract: far up an
-    exponential every correction is as small as its knee, which may be less than a tolerance. A contraction of before says nothing beyond a knee,
-    where corrections by the matrix of steep slopes are small whatever is left; a linear network is asked again after some stages."""
+    What is left is judged by the contraction seen in this stage. Where corrections have grown, two within the tolerance
+    must contract: far up an exponential every correction is as small as its knee, which may be less than a tolerance. A
+    contraction of before says nothing beyond a knee, where corrections by the matrix of steep slopes are small whatever
+    is left; a linear network is asked again after some stages."""
     tolerances, counters, u, du = trial.tolerances, trial.counters, trial.u, trial.work[0]
     kept, before, growths = counters[FRESH] == 1, 0.0, 0
     linear = counters[CURVED] == 0 and tolerances[RATE] < LINEAR
@@ -154,9 +172,11 @@ def keep_stage(problem, trial, state):
 
 @inner
 def filtered_error(problem, factor, trial, raw, step, h):
-    """The norm of (1 - step J)^-1 raw, raw = [x | v | q] at the step's end: what a stiff component would damp does not count.
+    """The norm of (1 - step J)^-1 raw, raw = [x | v | q] at the step's end: what a stiff component would damp does not
+    count.
 
-    One residual at rates shifted by raw/step, and one solution with the step's own factor (see netsim.core.methods.radau)."""
+    One residual at rates shifted by raw/step, and one solution with the step's own factor (see
+    netsim.core.methods.radau)."""
     nk, nq, g, out = problem.sizes[NK], problem.sizes[NQ], trial.g, trial.out
     v, a, history = problem.sizes[V], problem.sizes[A], problem.sizes[HISTORY]
     for i in range(nk):
@@ -178,7 +198,8 @@ def filtered_error(problem, factor, trial, raw, step, h):
 
 @inner
 def _damped(problem, factor, trial, h):
-    """The norm of (1 - step J)^-1 e = e - M^-1 K e for the estimate e in trial.work[0]; M is the step's matrix, K that without rates of charges.
+    """The norm of (1 - step J)^-1 e = e - M^-1 K e for the estimate e in trial.work[0]; M is the step's matrix, K that
+    without rates of charges.
 
     A state beside what fast parts allow goes back there at once, whatever the step (see netsim.core.methods.radau)."""
     nq, g, out, e, r = problem.sizes[NQ], trial.g, trial.out, trial.work[0], trial.work[1]

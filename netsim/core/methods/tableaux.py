@@ -1,9 +1,10 @@
 """Coefficients of explicit Runge-Kutta methods: 5(4) and 8(5, 3) of Dormand and Prince, 6(5) of Verner.
 
-Sources: J. Dormand, P. Prince, A family of embedded Runge-Kutta formulae, J. Comput. Appl. Math. 6, 1980; L. Shampine, Some practical Runge-Kutta
-formulas, Math. Comp. 46, 1986 (between steps of 5(4)); J. Verner, Explicit Runge-Kutta methods with estimates of the local truncation error,
-SIAM J. Numer. Anal. 15, 1978 (DVERK of the IMSL library); E. Hairer, S. Norsett, G. Wanner, Solving Ordinary Differential Equations I, 1993,
-sec. II.5, II.6 (DOP853; coefficients of scipy.integrate.DOP853).
+Sources: J. Dormand, P. Prince, A family of embedded Runge-Kutta formulae, J. Comput. Appl. Math. 6, 1980; L. Shampine,
+Some practical Runge-Kutta formulas, Math. Comp. 46, 1986 (between steps of 5(4)); J. Verner, Explicit Runge-Kutta
+methods with estimates of the local truncation error, SIAM J. Numer. Anal. 15, 1978 (DVERK of the IMSL library); E.
+Hairer, S. Norsett, G. Wanner, Solving Ordinary Differential Equations I, 1993, sec. II.5, II.6 (DOP853; coefficients of
+scipy.integrate.DOP853).
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ Array = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class Tableau:
-    """nodes (s) and weights (s, s) of the stages; that number `end` (from 0) is the step's end and the next one's first stage, those behind it are
-    for what lies inside the step. errors (1 or 2, end + 1): what the weights differ by from formulas of lower order. dense (s, degree): weights
-    of the stages at theta, theta^2 ... inside the step."""
+    """nodes (s) and weights (s, s) of the stages; that number `end` (from 0) is the step's end and the next one's first
+    stage, those behind it are for what lies inside the step. errors (1 or 2, end + 1): what the weights differ by from
+    formulas of lower order. dense (s, degree): weights of the stages at theta, theta^2 ... inside the step."""
 
     order: int
     nodes: Array
@@ -59,7 +60,8 @@ def dormand_prince_5() -> Tableau:
 
 
 def verner_6() -> Tableau:
-    """Eight stages and the step's end; one more in the middle, where all conditions up to order 5 have a solution, for the quintic through both."""
+    """Eight stages and the step's end; one more in the middle, where all conditions up to order 5 have a solution, for
+    the quintic through both."""
     nodes = [0.0, 1 / 6, 4 / 15, 2 / 3, 5 / 6, 1.0, 1 / 15, 1.0, 1.0, 1 / 2]
     sixth = [3 / 40, 0.0, 875 / 2244, 23 / 72, 264 / 1955, 0.0, 125 / 11592, 43 / 616, 0.0]
     fifth = [13 / 160, 0.0, 2375 / 5984, 5 / 16, 12 / 85, 3 / 44, 0.0, 0.0, 0.0]
@@ -75,7 +77,9 @@ def verner_6() -> Tableau:
         [189 / 2560, 0.0, 6125 / 16896, 145 / 2304, -9 / 460, -21 / 704, 125 / 6624, 0.0, 1 / 32],
     ]
     weights, stage = _square(rows), np.eye(10)
-    through = np.array([weights[9], weights[8], stage[0], stage[9], stage[8]])  # y at 1/2 and 1, y' at 0, 1/2 and 1, less y at 0
+    through = np.array(
+        [weights[9], weights[8], stage[0], stage[9], stage[8]]
+    )  # y at 1/2 and 1, y' at 0, 1/2 and 1, less y at 0
     powers = np.arange(1, 6)
     conditions = [0.5**powers, 1.0**powers, powers * 0.0 ** (powers - 1), powers * 0.5 ** (powers - 1), powers * 1.0]
     dense = np.linalg.solve(np.array(conditions), through).T
@@ -89,7 +93,12 @@ def dormand_prince_8() -> Tableau:
     weights = np.zeros((16, 16))
     weights[:12, :12], weights[12, :12], weights[13:] = D.A, D.B, D.A_EXTRA
     start, end, move = np.eye(16)[0], np.eye(16)[12], weights[12]
-    parts = [move, start - move, 2.0 * move - end - start, *D.D]  # of theta, theta (1 - theta), theta^2 (1 - theta), theta^2 (1 - theta)^2 ...
+    parts = [
+        move,
+        start - move,
+        2.0 * move - end - start,
+        *D.D,
+    ]  # of theta, theta (1 - theta), theta^2 (1 - theta), theta^2 (1 - theta)^2 ...
     dense = np.zeros((16, len(parts)))
     factor = np.polynomial.Polynomial([1.0])
     for k, part in enumerate(parts):
@@ -107,7 +116,8 @@ def _square(rows: list[list[float]]) -> Array:
 
 
 NEAR = 0.05
-"""Nodes nearer to one another than this share of a step count as one: a polynomial through both would only magnify rounding."""
+"""Nodes nearer to one another than this share of a step count as one: a polynomial through both would only magnify
+rounding."""
 
 
 def watched_nodes(tableau: Tableau) -> tuple[float, ...]:

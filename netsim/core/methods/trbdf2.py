@@ -1,10 +1,12 @@
-"""TR-BDF2: the trapezoidal rule to t + c h, c = 2 - sqrt 2, then the second backward difference; both with one matrix. Order 2, L-stable.
+"""TR-BDF2: the trapezoidal rule to t + c h, c = 2 - sqrt 2, then the second backward difference; both with one matrix.
+Order 2, L-stable.
 
     z_c = z + (c h/2) (z' + z_c'),   z+ = (z_c - (1 - c)^2 z)/(c (2 - c)) + (c h/2) z+'        z: x, v and the charges
 
-For circuits at moderate accuracy: it damps what the trapezoidal rule lets ring, and loses nothing of slow oscillations. Error estimate by the
-embedded formula of order 3, filtered. Sources: R. Bank et al., Transient simulation of silicon devices and circuits, IEEE Trans. CAD 4, 1985;
-M. Hosea, L. Shampine, Analysis and implementation of TR-BDF2, Appl. Numer. Math. 20, 1996.
+For circuits at moderate accuracy: it damps what the trapezoidal rule lets ring, and loses nothing of slow oscillations.
+Error estimate by the embedded formula of order 3, filtered. Sources: R. Bank et al., Transient simulation of silicon
+devices and circuits, IEEE Trans. CAD 4, 1985; M. Hosea, L. Shampine, Analysis and implementation of TR-BDF2, Appl.
+Numer. Math. 20, 1996.
 """
 
 from __future__ import annotations

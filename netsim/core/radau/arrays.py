@@ -1,4 +1,5 @@
-"""What Radau IIA of order 5 (netsim.core.methods.radau) is made of: nodes, W = A^-1 and its eigenvalues, and the arrays of one run."""
+"""What Radau IIA of order 5 (netsim.core.methods.radau) is made of: nodes, W = A^-1 and its eigenvalues, and the arrays
+of one run."""
 
 from __future__ import annotations
 
@@ -25,8 +26,9 @@ A_MATRIX = np.array([
 ])  # fmt: skip
 
 HAVE, FACTOR_H, THETA, FAINT, LAST_ERROR, LAST_H, COUNT, SHRINK, SOLVED = range(9)
-"""Positions in the memory: derivatives at hand, step size of the factors, contraction, Newton's eta, error and size of the last step, iterations, the
-share of the step to try next after a failure, the size of the step whose stages are already solved."""
+"""Positions in the memory: derivatives at hand, step size of the factors, contraction, Newton's eta, error and size of
+the last step, iterations, the share of the step to try next after a failure, the size of the step whose stages are
+already solved."""
 
 
 REFACTOR_PAIR, SOLVE_PAIR = range(2)
@@ -34,8 +36,8 @@ REFACTOR_PAIR, SOLVE_PAIR = range(2)
 
 
 class Radau(NamedTuple):
-    """Coefficients, and the memory and work arrays of one run: stages z (3, n), residuals, charges, drives at the stages, matrix coefficients,
-    shares of the stages inside the step."""
+    """Coefficients, and the memory and work arrays of one run: stages z (3, n), residuals, charges, drives at the
+    stages, matrix coefficients, shares of the stages inside the step."""
 
     w: Array
     transform: Array
@@ -63,7 +65,8 @@ class Radau(NamedTuple):
 
 
 def coefficients() -> tuple[Array, Array, Array, Array, Array]:
-    """W = A^-1, T and T^-1 with T^-1 W T = diag(g, [[a, b], [-b, a]]), the eigenvalues (g, a, b), and p'(0) of the cubic through 0 and the stages."""
+    """W = A^-1, T and T^-1 with T^-1 W T = diag(g, [[a, b], [-b, a]]), the eigenvalues (g, a, b), and p'(0) of the
+    cubic through 0 and the stages."""
     w = np.linalg.inv(A_MATRIX)
     values, vectors = np.linalg.eig(w)
     real = int(np.argmin(np.abs(values.imag)))
@@ -82,15 +85,19 @@ def complex_factor(factor: Factor) -> Factor:
     return factor._replace(**{name: np.zeros(len(getattr(factor, name)), complex) for name in fields})
 
 
-def prepare(n: int, nk: int, nq: int, nnz: int, prescribed: int, factor: Factor, charges: Array, rates: Array) -> Bundle:
-    """The method for one run of a system of these sizes; `charges` is the call table that computes charges alone, `rates` that of
-    residuals with known rates of charges."""
+def prepare(
+    n: int, nk: int, nq: int, nnz: int, prescribed: int, factor: Factor, charges: Array, rates: Array
+) -> Bundle:
+    """The method for one run of a system of these sizes; `charges` is the call table that computes charges alone,
+    `rates` that of residuals with known rates of charges."""
     w, transform, inverse, eigenvalues, slope = coefficients()
     memory = np.zeros(10)
     memory[FAINT] = 1.0
     method = Radau(
-        w, transform, inverse, eigenvalues, slope, memory, np.zeros((3, n)), np.zeros((3, n - nk)), np.zeros((3, n)), np.zeros((3, nk)),
-        np.zeros((4, nq)), np.zeros((3, nq)), np.zeros((3, prescribed + 1)), np.zeros((3, nnz)), np.zeros(nnz, complex), np.zeros(n, complex),
+        w, transform, inverse, eigenvalues, slope, memory, np.zeros((3, n)), np.zeros((3, n - nk)), np.zeros((3, n)),
+        np.zeros((3, nk)),
+        np.zeros((4, nq)), np.zeros((3, nq)), np.zeros((3, prescribed + 1)), np.zeros((3, nnz)), np.zeros(nnz, complex),
+        np.zeros(n, complex),
         np.zeros((3, n)), bundled(complex_factor(factor)), np.ascontiguousarray(charges.reshape(-1, ROW_LENGTH)), rates,
         np.zeros(2, np.int64), np.zeros(3), np.zeros(3),
     )  # fmt: skip

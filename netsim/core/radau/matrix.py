@@ -1,4 +1,5 @@
-"""The matrices of Radau IIA (netsim.core.methods.radau): K + l D + l^2 M at a real and a complex l, from three evaluations of the kernels."""
+"""The matrices of Radau IIA (netsim.core.methods.radau): K + l D + l^2 M at a real and a complex l, from three
+evaluations of the kernels."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ _solve_pair = by_address(types.none)
 
 @inner
 def derivatives(method, problem, trial, state, h):
-    """Coefficients of the matrix as a polynomial of l at a state that g holds too: three evaluations, two where nothing moves."""
+    """Coefficients of the matrix as a polynomial of l at a state that g holds too: three evaluations, two where nothing
+    moves."""
     g, out = trial.g, trial.out
     entries, nnz, nq = problem.sizes[ENTRIES], problem.sizes[NNZ], problem.sizes[NQ]
     history, at = problem.sizes[HISTORY], 3 * problem.sizes[NK] + problem.sizes[NY]

@@ -1,4 +1,5 @@
-"""The stages of a step of Radau IIA (netsim.core.methods.radau): first values, their residuals, and simplified Newton."""
+"""The stages of a step of Radau IIA (netsim.core.methods.radau): first values, their residuals, and simplified
+Newton."""
 
 from __future__ import annotations
 
@@ -15,11 +16,12 @@ from netsim.core.states import copy
 
 ITERATIONS_MOST = 14
 ROUNDINGS, RESTING = 4.0, 1e-12
-"""So many roundings of a position may be left when its corrections grow no smaller; the part of its nominal size below which a velocity rests."""
+"""So many roundings of a position may be left when its corrections grow no smaller; the part of its nominal size below
+which a velocity rests."""
 
 BELIEVED, BELIEVED_CURVED = 1e-6, 1e-3
-"""The smallest contraction of a step before that a first correction is judged by: where equations curve (the square of a signal near its zero), it is
-no measure of the next."""
+"""The smallest contraction of a step before that a first correction is judged by: where equations curve (the square of
+a signal near its zero), it is no measure of the next."""
 
 
 @inner
@@ -51,7 +53,9 @@ def place_stage(method, problem, trial, h, i):
         v0 = trial.start[nk + k]
         g[x + k] = trial.start[k] + method.z[i, k]
         g[v + k] = method.v[i, k]
-        g[a + k] = (w[i, 0] * (method.v[0, k] - v0) + w[i, 1] * (method.v[1, k] - v0) + w[i, 2] * (method.v[2, k] - v0)) / h
+        g[a + k] = (
+            w[i, 0] * (method.v[0, k] - v0) + w[i, 1] * (method.v[1, k] - v0) + w[i, 2] * (method.v[2, k] - v0)
+        ) / h
     for k in range(ny):
         g[y + k] = method.z[i, nk + k]
     first, count = problem.sizes[DRIVES], method.drives.shape[1] - 1
@@ -112,7 +116,9 @@ def _correct(method, problem, factor, trial, h):
     for k in range(n):
         r0, r1, r2 = r[0, k], r[1, k], r[2, k]
         du[k] = ti[0, 0] * r0 + ti[0, 1] * r1 + ti[0, 2] * r2
-        method.rhs[k] = complex(ti[1, 0] * r0 + ti[1, 1] * r1 + ti[1, 2] * r2, ti[2, 0] * r0 + ti[2, 1] * r1 + ti[2, 2] * r2)
+        method.rhs[k] = complex(
+            ti[1, 0] * r0 + ti[1, 1] * r1 + ti[1, 2] * r2, ti[2, 0] * r0 + ti[2, 1] * r1 + ti[2, 2] * r2
+        )
     solve(factor, trial, du, du)
     solve_pair(method)
     for i in range(3):
@@ -126,9 +132,13 @@ def _correct(method, problem, factor, trial, h):
     copy(method.z[2], nk, trial.end, 3 * nk, n - nk)
     widen(problem, trial, trial.end, False)
     for i in range(3):
-        for k in range(nk):  # velocities with their full weight, whatever the index: what Newton leaves of them adds up over the steps
+        for k in range(
+            nk
+        ):  # velocities with their full weight, whatever the index: what Newton leaves of them adds up over the steps
             size = abs(r[i, k]) * max(1.0 / trial.scale[k], rate / trial.scale[nk + k])
-            norm = norm if size <= norm or norm != norm else size  # not max(): that of a number and NaN may be the number
+            norm = (
+                norm if size <= norm or norm != norm else size
+            )  # not max(): that of a number and NaN may be the number
         if not np.isfinite(norm):
             return 1e30
         norm = max(norm, error_norm(problem, trial, r[i, :0], r[i, :0], r[i, nk:], h))
@@ -137,8 +147,8 @@ def _correct(method, problem, factor, trial, h):
 
 @inner
 def _rounding(method, problem, trial, h):
-    """What the rounding of positions, each to the rounding of its reach at least, makes of velocities over the step, in their scales; what rests has
-    no scale that rounding could be measured in."""
+    """What the rounding of positions, each to the rounding of its reach at least, makes of velocities over the step, in
+    their scales; what rests has no scale that rounding could be measured in."""
     nk, most = problem.sizes[NK], 0.0
     for k in range(nk):
         if trial.scale[nk + k] > RESTING * trial.tolerances[RTOL] * trial.nominal[nk + k]:
@@ -150,9 +160,9 @@ def _rounding(method, problem, trial, h):
 def newton(method, problem, factor, trial, h):
     """Simplified Newton for the stages; (status, iterations).
 
-    Where something moves, the second correction tells nothing of the third: positions are corrected at once, forces by what that changes, which can
-    be as much as before, and is the last. In a step that was refused the contraction of the steps before is not believed: what they left may
-    be all that the error test saw.
+    Where something moves, the second correction tells nothing of the third: positions are corrected at once, forces by
+    what that changes, which can be as much as before, and is the last. In a step that was refused the contraction of
+    the steps before is not believed: what they left may be all that the error test saw.
     """
     memory = method.memory
     tolerance, nk = trial.tolerances[1], problem.sizes[NK]
@@ -174,7 +184,9 @@ def newton(method, problem, factor, trial, h):
             theta = ratio if iteration == 2 else np.sqrt(ratio * theta)
             if ratio >= (0.99 if iteration > seen else 2.0):
                 memory[THETA] = theta
-                return (CONVERGED if norm < max(0.02, _rounding(method, problem, trial, h)) else NOT_CONVERGED), iteration
+                return (
+                    CONVERGED if norm < max(0.02, _rounding(method, problem, trial, h)) else NOT_CONVERGED
+                ), iteration
             faint = theta / (1.0 - theta) if theta < 1.0 else 1e3
             if iteration > seen and faint * norm * theta ** (ITERATIONS_MOST - 1 - iteration) > tolerance:
                 memory[THETA] = theta

@@ -33,12 +33,14 @@ from netsim.text.syntax import Branch, Call, DomainDef, Name, Part
 from netsim.text.units import NO_DIMENSION, Dimension
 
 
-def build_form(component: Component, counts: Mapping[str, int], exact: bool = False, signals: Collection[str] = ()) -> Form:
+def build_form(
+    component: Component, counts: Mapping[str, int], exact: bool = False, signals: Collection[str] = ()
+) -> Form:
     """The form of a component for given counts; raises `InputError` for what only shapes can show.
 
-    With `exact`, the rate of anything that follows from positions and velocities is written with accelerations, momenta that turn too, and
-    coordinates y of lagrange(y, ry) are positions, their rates ry the velocities. What stands under der() with an input that is one of `signals` (no
-    function of time) is a charge.
+    With `exact`, the rate of anything that follows from positions and velocities is written with accelerations, momenta
+    that turn too, and coordinates y of lagrange(y, ry) are positions, their rates ry the velocities. What stands under
+    der() with an input that is one of `signals` (no function of time) is a charge.
     """
     return _Builder(component, counts, exact, signals).build()
 
@@ -46,7 +48,9 @@ def build_form(component: Component, counts: Mapping[str, int], exact: bool = Fa
 class _Builder:
     """Resolves the component's names to symbols; everything else is `evaluate`."""
 
-    def __init__(self, component: Component, counts: Mapping[str, int], exact: bool = False, signals: Collection[str] = ()):
+    def __init__(
+        self, component: Component, counts: Mapping[str, int], exact: bool = False, signals: Collection[str] = ()
+    ):
         self.component, self.counts, self.exact = component, counts, exact
         self.table = symbols(component, counts)
         self.symbols = Symbols()
@@ -56,13 +60,26 @@ class _Builder:
         self.relative: list[int] = []
         self.terminals = list(component.terminals)
         self.rates = rates_of(component) if exact else {}
-        self.own = self._first(*component.unknown_throughs, *(v.name for v in component.definition.variables if v.name not in self.rates))
+        self.own = self._first(
+            *component.unknown_throughs, *(v.name for v in component.definition.variables if v.name not in self.rates)
+        )
         pairs = [(y, ry, i) for ry, y in self.rates.items() for i in range(scalar_count(self.table[y].sizes))]
         self.moving = {self.own[y] + i: (self.table[y].of, _numbered(ry, i, self.table[ry])) for y, ry, i in pairs}
-        self.flat = {kind: self._first(*(name for name, s in self.table.items() if s.kind == kind)) for kind in ("input", "discrete")}
-        self.unknown = {at + i for name, at in self.flat["input"].items() if name in signals for i in range(scalar_count(self.table[name].sizes))}
+        self.flat = {
+            kind: self._first(*(name for name, s in self.table.items() if s.kind == kind))
+            for kind in ("input", "discrete")
+        }
+        self.unknown = {
+            at + i
+            for name, at in self.flat["input"].items()
+            if name in signals
+            for i in range(scalar_count(self.table[name].sizes))
+        }
         self.delays = Delays(self.symbols, self._is_kinematic)
-        self.scope = Scope(self._resolve, {"der": self._der, "local": self._local, "lagrange": self._lagrange, "delayed": self.delays.value})
+        self.scope = Scope(
+            self._resolve,
+            {"der": self._der, "local": self._local, "lagrange": self._lagrange, "delayed": self.delays.value},
+        )
 
     def _first(self, *names: str) -> dict[str, int]:
         """Names with the numbers of their first scalars, counted one after the other."""
@@ -122,7 +139,12 @@ class _Builder:
 
     def _own(self, text: str, symbol: Symbol) -> Typed:
         first, level = self.own[self.rates.get(text, text)], int(text in self.rates)
-        return Typed(shaped([self.symbols.at(("own", first + i), level) for i in range(scalar_count(symbol.sizes))], symbol.sizes), symbol.dimension)
+        return Typed(
+            shaped(
+                [self.symbols.at(("own", first + i), level) for i in range(scalar_count(symbol.sizes))], symbol.sizes
+            ),
+            symbol.dimension,
+        )
 
     def _difference(self, symbol: Symbol) -> Typed:
         branch: Branch = symbol.of
@@ -147,7 +169,10 @@ class _Builder:
 
     def _keys(self, terminal: str, position: int) -> list[Key]:
         """A terminal's unknowns of its across quantity at a position, one for each component."""
-        counts = [scalar_count(self.table[f"{terminal}.{q.name}"].sizes) for q in self.component.domain(terminal).across[: position + 1]]
+        counts = [
+            scalar_count(self.table[f"{terminal}.{q.name}"].sizes)
+            for q in self.component.domain(terminal).across[: position + 1]
+        ]
         return [("node", self.terminals.index(terminal), i) for i in range(sum(counts[:-1]), sum(counts))]
 
     def _rotation(self, terminal: str, position: int, symbol: Symbol) -> Typed:
@@ -160,7 +185,8 @@ class _Builder:
         return Typed(tuple(map(tuple, cayley_matrix(psi, chart))), symbol.dimension)
 
     def _local(self, call: Call, scope: Scope) -> Typed:
-        """`local(a, at)`: a point given in the reference placement, as seen from the node there (axes are parallel there)."""
+        """`local(a, at)`: a point given in the reference placement, as seen from the node there (axes are parallel
+        there)."""
         if len(call.arguments) != 2 or call.keywords or plain_name(call.arguments[0]) not in self.terminals:
             raise InputError(Problem("E207", "local() takes a terminal and a point: local(a, at)", call.span))
         terminal = str(plain_name(call.arguments[0]))
@@ -196,9 +222,16 @@ class _Builder:
     def _inertial(self, terminal: str, position: int) -> list[Any]:
         """The forces that follow from `kinetic` and `potential` at one quantity of a terminal."""
         d, domain = self.component.definition, self.component.domain(terminal)
-        (kinetic, potential), keys, rotating = self._energies, self._keys(terminal, position), is_rotation(domain, position)
+        (kinetic, potential), keys, rotating = (
+            self._energies,
+            self._keys(terminal, position),
+            is_rotation(domain, position),
+        )
         mass, of = Call("der", (d.kinetic or d.potential,), span=d.span), domain.across[position].name + terminal  # type: ignore[arg-type]
-        rates = [0.0 if p.is_zero() else self._rate(mass, i, p, of) for i, p in enumerate(momenta(self.symbols, keys, rotating, kinetic))]
+        rates = [
+            0.0 if p.is_zero() else self._rate(mass, i, p, of)
+            for i, p in enumerate(momenta(self.symbols, keys, rotating, kinetic))
+        ]
         return [rate + force for rate, force in zip(rates, restoring(self.symbols, keys, rotating, kinetic, potential))]
 
     def _lagrange(self, call: Call, scope: Scope) -> Typed:
@@ -224,9 +257,12 @@ class _Builder:
         read = [at for at, symbol in self.symbols.gathered.items() if ca.depends_on(expression, symbol)]
         if any(key[0] == "charge" or level > 1 for key, level in read):
             hint = "give the inner derivative a name: `var w : ...` with `w = der(...)`, then der(w)"
-            raise InputError(Problem("E214", "a derivative of a derivative", call.span, hint=hint))
+            raise InputError(Problem("E214", "der() cannot contain a derivative", call.span, hint=hint))
         velocities = [self.symbols.at(key, level) for key, level in read if level == 1 and key[0] == "node"]
-        exact = all(self._is_kinematic(key) or key[0] in CONSTANT or (key[0] == "input" and key[1] not in self.unknown) for key, _ in read)
+        exact = all(
+            self._is_kinematic(key) or key[0] in CONSTANT or (key[0] == "input" and key[1] not in self.unknown)
+            for key, _ in read
+        )
         moving = [self.symbols.at(key, level) for key, level in read if key[0] not in CONSTANT]
         # otherwise a momentum that turns: differences conserve it
         if exact and (self.exact or not velocities or ca.is_linear(expression, ca.vertcat(*moving))):
@@ -237,7 +273,11 @@ class _Builder:
         return self.slots[slot][0]
 
     def _is_kinematic(self, key: Key) -> bool:
-        return key[1] in self.moving if key[0] == "own" else key[0] == "node" and is_kinematic(self.component.domain(self.terminals[key[1]]))
+        return (
+            key[1] in self.moving
+            if key[0] == "own"
+            else key[0] == "node" and is_kinematic(self.component.domain(self.terminals[key[1]]))
+        )
 
     # -------------------------------------------------------------------------------------------- build
 
@@ -255,8 +295,10 @@ class _Builder:
         stored, supplied, dissipated = self._energy()
         events = events_of(self.component, self.table, self.flat["discrete"], self.symbols, self.scope)
         return Form(
-            self.component.definition.name, self.symbols, tuple(rows), tuple(map(ca.SX, residuals)), tuple(self.charges), self._readings(),
-            ca.SX(supplied), ca.SX(dissipated), ca.SX(stored), self._own_names(), self._own_sizes()[0], len(self.terminals), self._places(), events,
+            self.component.definition.name, self.symbols, tuple(rows), tuple(map(ca.SX, residuals)),
+            tuple(self.charges), self._readings(),
+            ca.SX(supplied), ca.SX(dissipated), ca.SX(stored), self._own_names(), self._own_sizes()[0],
+            len(self.terminals), self._places(), events,
             tuple(self.relative), self.moving, tuple(self.delays.found.values()), self._own_sizes()[1],
         )  # fmt: skip
 
@@ -297,7 +339,11 @@ class _Builder:
         return [*ordered, *signals]
 
     def _own_names(self) -> tuple[str, ...]:
-        return tuple(_numbered(name, i, self.table[name]) for name in self.own for i in range(scalar_count(self.table[name].sizes)))
+        return tuple(
+            _numbered(name, i, self.table[name])
+            for name in self.own
+            for i in range(scalar_count(self.table[name].sizes))
+        )
 
     def _own_sizes(self) -> tuple[tuple[float | None, ...], tuple[str, ...]]:
         """Typical sizes and units of own unknowns; of coordinates that have velocities those of these."""
@@ -305,7 +351,11 @@ class _Builder:
         for name in self.own:
             symbol = self.table[{y: ry for ry, y in self.rates.items()}.get(name, name)]
             quantity = symbol.of if symbol.kind == "var" else self._branch_domain(symbol.of).through[0]
-            value = None if quantity.nominal is None else float(evaluate(quantity.nominal, Scope(lambda n: Typed(1.0))).value)
+            value = (
+                None
+                if quantity.nominal is None
+                else float(evaluate(quantity.nominal, Scope(lambda n: Typed(1.0))).value)
+            )
             found += [(value, quantity.unit or "")] * scalar_count(symbol.sizes)
         return tuple(zip(*found)) or ((), ())  # type: ignore[return-value]
 
@@ -315,14 +365,17 @@ class _Builder:
     def _readings(self) -> dict[str, Typed]:
         """Everything an instance can be asked for: inputs, vars, branch quantities, outputs, terminal throughs."""
         kinds = ("input", "var", "signal", "discrete", "terminal through")
-        found = {name: self._whole(name) for name, s in self.table.items() if s.kind in kinds or s.kind.startswith("branch")}
+        found = {
+            name: self._whole(name) for name, s in self.table.items() if s.kind in kinds or s.kind.startswith("branch")
+        }
         found.update(self._unnamed_integrals(found))
         for output in self.component.definition.outputs:
             found[output.name] = Typed(evaluate(output.value, self.scope).value, dimension(output.unit))
         return found  # type: ignore[return-value]
 
     def _unnamed_integrals(self, named: Mapping[str, Any]) -> dict[str, Typed]:
-        """The integral of a component's only branch by the domain's name for it (`m1.x` of a mass), where it has not been given one."""
+        """The integral of a component's only branch by the domain's name for it (`m1.x` of a mass), where it has not
+        been given one."""
         branches = self.component.definition.branches
         if len(branches) != 1 or len(branches[0].names) != 2:
             return {}
@@ -351,7 +404,10 @@ class _Builder:
         def resolve(name: Name) -> Typed:
             return resolve_name(Name((Part(terminal), *name.parts), span=name.span), self._whole, self.table)
 
-        return self.symbols.parameter(live(t), 1)[0] * evaluate(domain.power, Scope(resolve, {"der": partial(self._der, of=terminal)})).value
+        return (
+            self.symbols.parameter(live(t), 1)[0]
+            * evaluate(domain.power, Scope(resolve, {"der": partial(self._der, of=terminal)})).value
+        )
 
 
 def _numbered(name: str, index: int, symbol: Symbol) -> str:

@@ -1,8 +1,8 @@
 """Delays of a component in symbols: `delayed(w, T)` is what w was a time T ago.
 
-In a run that is a function of time, known before a step begins, since no step is longer than T: the symbol ("delayed", k). Where all rests, w has
-always been what it is, and the operating point of a line or a loop follows from that at once: the symbol ("resting", k), w itself. Between them
-stands the uniform `past`, 1 in a run and 0 at rest.
+In a run that is a function of time, known before a step begins, since no step is longer than T: the symbol ("delayed",
+k). Where all rests, w has always been what it is, and the operating point of a line or a loop follows from that at
+once: the symbol ("resting", k), w itself. Between them stands the uniform `past`, 1 in a run and 0 at rest.
 """
 
 from __future__ import annotations
@@ -35,13 +35,19 @@ class Delays:
         whole = delayed_of(call, scope)
         of, by, *before = call.arguments
         time = ca.SX(quantity_of(by, scope, SECOND).value)
-        given = flatten(quantity_of(before[0], scope, whole.dimension or NO_DIMENSION).value) if before else [None] * len(flatten(whole.value))
+        given = (
+            flatten(quantity_of(before[0], scope, whole.dimension or NO_DIMENSION).value)
+            if before
+            else [None] * len(flatten(whole.value))
+        )
         known = {p.__hash__() for scalars in self.symbols.parameters.values() for p in scalars}
         for each, text in ((time, by), *((ca.SX(b), before[0]) for b in given if b is not None)):
             if any(symbol.__hash__() not in known for symbol in ca.symvar(each)):
-                what = "the length of a delay" if text is by else "what a delay gives before the start"
-                raise InputError(Problem("E218", f"{what} must follow from parameters alone", text.span))
-        scalars = [self._one(call, i, self._key(of, s), time, b) for i, (s, b) in enumerate(zip(flatten(whole.value), given))]
+                what = "the length of a delay" if text is by else "the value of a delay before the start"
+                raise InputError(Problem("E218", f"{what} must depend on parameters only", text.span))
+        scalars = [
+            self._one(call, i, self._key(of, s), time, b) for i, (s, b) in enumerate(zip(flatten(whole.value), given))
+        ]
         return Typed(shaped(scalars, shape(whole.value)), whole.dimension)
 
     def _one(self, call: Call, index: int, key: Key, by: Any, before: Any) -> Any:
@@ -56,5 +62,6 @@ class Delays:
             if key[0] in ("own", "node") and level == 0 and ca.is_equal(ca.SX(scalar), symbol) and not self.moves(key):
                 return key
         name = f"'{plain_name(of)}'" if plain_name(of) else "this"
-        hint = "name what is to be remembered: `var w : ...` with `w = ...`, then delayed(w, T)"
-        raise InputError(Problem("E218", f"a delay remembers a signal, a potential or a var, and {name} is none", of.span, hint=hint))
+        hint = "give the expression a name: `var w : ...` with `w = ...`, then delayed(w, T)"
+        message = f"a delay takes a signal, an across quantity or a var, and {name} is none of these"
+        raise InputError(Problem("E218", message, of.span, hint=hint))

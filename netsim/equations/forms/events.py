@@ -1,9 +1,11 @@
-"""What a component says of events, in symbols: indicators of its relations, next values of its discretes, what happens when.
+"""What a component says of events, in symbols: indicators of its relations, next values of its discretes, what happens
+when.
 
-A relation `a < b` between continuous quantities is frozen during a step: here it is the symbol of its truth, and a - b is its indicator. Every
-other comparison (of discretes, parameters, counts) is evaluated as it stands. In what is written here a bare discrete is its new value, pre(z) the
-value before; `when c` happens where c is true and was not, which a hidden discrete remembers, and sample(first, period) is the relation
-time >= first + k*period with a hidden count k.
+A relation `a < b` between continuous quantities is frozen during a step: here it is the symbol of its truth, and a - b
+is its indicator. Every other comparison (of discretes, parameters, counts) is evaluated as it stands. In what is
+written here a bare discrete is its new value, pre(z) the value before; `when c` happens where c is true and was not,
+which a hidden discrete remembers, and sample(first, period) is the relation time >= first + k*period with a hidden
+count k.
 """
 
 from __future__ import annotations
@@ -26,8 +28,11 @@ _TRUTH = "truth of"
 _OPEN = "open"
 
 
-def events_of(component: Component, table: Mapping[str, Symbol], discretes: Mapping[str, int], symbols: Symbols, scope: Scope) -> Events:
-    """The events of a component whose continuous names mean what `scope` says; raises `InputError` for cycles and what cannot jump."""
+def events_of(
+    component: Component, table: Mapping[str, Symbol], discretes: Mapping[str, int], symbols: Symbols, scope: Scope
+) -> Events:
+    """The events of a component whose continuous names mean what `scope` says; raises `InputError` for cycles and what
+    cannot jump."""
     d = component.definition
     return _EventBuilder(component, table, discretes, symbols, scope).build() if d.discretes or d.whens else NO_EVENTS
 
@@ -41,7 +46,14 @@ def switching(form: Form) -> list[int]:
 
 
 class _EventBuilder:
-    def __init__(self, component: Component, table: Mapping[str, Symbol], discretes: Mapping[str, int], symbols: Symbols, scope: Scope):
+    def __init__(
+        self,
+        component: Component,
+        table: Mapping[str, Symbol],
+        discretes: Mapping[str, int],
+        symbols: Symbols,
+        scope: Scope,
+    ):
         self.component, self.table, self.discretes, self.symbols = component, table, discretes, symbols
         self.frozen = Scope(scope.resolve, {**scope.special, "pre": self._pre})
         self.scope = Scope(self._resolve, {**scope.special, "pre": self._pre, _TRUTH: self._truth})
@@ -56,12 +68,23 @@ class _EventBuilder:
     def build(self) -> Events:
         whens = self.component.definition.whens
         names = [f"{name}{i}" for name in self.discretes for i in _numbered(self.table[name])]
-        following = [ca.SX(s) for name in self.discretes for s in flatten(self._new(name, self.table[name].of.span).value)]
-        happenings = tuple(Happening(show_expression(w.condition), w.condition.span, self._fired(j)) for j, w in enumerate(whens))
-        resets = tuple(reset for j, when in enumerate(whens) for action in when.actions if action.reinit for reset in self._resets(j, action))
+        following = [
+            ca.SX(s) for name in self.discretes for s in flatten(self._new(name, self.table[name].of.span).value)
+        ]
+        happenings = tuple(
+            Happening(show_expression(w.condition), w.condition.span, self._fired(j)) for j, w in enumerate(whens)
+        )
+        resets = tuple(
+            reset
+            for j, when in enumerate(whens)
+            for action in when.actions
+            if action.reinit
+            for reset in self._resets(j, action)
+        )
         starts = [ca.SX(s) for name in self.discretes for s in flatten(self._start(name).value)]
         return Events(
-            (*names, *("" for _ in self.hidden_starts)), len(self.hidden_starts), (*starts, *map(ca.SX, self.hidden_starts)),
+            (*names, *("" for _ in self.hidden_starts)), len(self.hidden_starts), (*starts, *map(ca.SX,
+            self.hidden_starts)),
             (*following, *self.hidden_following), tuple(self.relations.values()), happenings, resets,
         )  # fmt: skip
 
@@ -71,20 +94,25 @@ class _EventBuilder:
             return Typed(shaped([0.0] * scalar_count(symbol.sizes), symbol.sizes), symbol.dimension)
         start = quantity_of(symbol.of.start, self.frozen, symbol.dimension)
         if shape(start.value) != symbol.sizes:
-            hint = "leave the start out for zeros"
-            raise InputError(Problem("E204", f"'{name}' starts with a value of size {list(symbol.sizes)}", symbol.of.span, hint=hint))
+            hint = "without a start its components are 0"
+            message = f"the start of '{name}' must have the size {list(symbol.sizes)}"
+            raise InputError(Problem("E204", message, symbol.of.span, hint=hint))
         return start
 
     # ------------------------------------------------------------------------------------------- names
 
     def _resolve(self, name: Name) -> Typed:
         if name.parts[0].text in self.discretes:
-            return resolve_name(name, lambda text: self._new(text, name.span) if text in self.discretes else None, self.table)
+            return resolve_name(
+                name, lambda text: self._new(text, name.span) if text in self.discretes else None, self.table
+            )
         return self.frozen.resolve(name)
 
     def _pre(self, call: Call, scope: Scope) -> Typed:
         if len(call.arguments) != 1 or not isinstance(call.arguments[0], Name):
-            raise InputError(Problem("E207", "pre() takes the name of a discrete or a state: pre(n)", call.span))
+            raise InputError(
+                Problem("E207", "pre() takes the name of a discrete variable or a state: pre(n)", call.span)
+            )
         return self._before(call.arguments[0])
 
     def _before(self, name: Name) -> Typed:
@@ -116,7 +144,7 @@ class _EventBuilder:
         else:
             result = self._assigned(name, symbol)
         if shape(result.value) != symbol.sizes:
-            raise InputError(Problem("E204", f"a value of size {list(symbol.sizes)} is wanted for '{name}'", span))
+            raise InputError(Problem("E204", f"the value of '{name}' must have the size {list(symbol.sizes)}", span))
         self.new[name] = result
         return result
 
@@ -127,7 +155,10 @@ class _EventBuilder:
             for action in when.actions:
                 if not action.reinit and plain_name(action.target) == name:
                     value = quantity_of(self._with_truths(action.value), self.scope, symbol.dimension)
-                    scalars = [ca.if_else(self._fired(j), ca.SX(new), ca.SX(old)) for new, old in zip(flatten(value.value), scalars, strict=True)]
+                    scalars = [
+                        ca.if_else(self._fired(j), ca.SX(new), ca.SX(old))
+                        for new, old in zip(flatten(value.value), scalars, strict=True)
+                    ]
         return Typed(shaped(scalars, symbol.sizes), symbol.dimension)
 
     # --------------------------------------------------------------------------------------- relations
@@ -144,7 +175,9 @@ class _EventBuilder:
         if isinstance(expr, tuple):
             return tuple(self._with_truths(item) for item in expr)
         if is_dataclass(expr) and not isinstance(expr, (type, Span)):
-            return replace(expr, **{f.name: self._with_truths(getattr(expr, f.name)) for f in fields(expr) if f.name != "span"})  # type: ignore[type-var]
+            return replace(
+                expr, **{f.name: self._with_truths(getattr(expr, f.name)) for f in fields(expr) if f.name != "span"}
+            )  # type: ignore[type-var]
         return expr
 
     def _relation(self, expr: Binary) -> Expr:
@@ -155,26 +188,43 @@ class _EventBuilder:
         if not moves and not timed:
             return Binary(expr.op, self._with_truths(expr.left), self._with_truths(expr.right), span=expr.span)
         if expr.op in ("==", "!="):
-            hint = "it holds at single instants at most: write < or >"
-            raise InputError(Problem("E216", f"'{expr.op}' between quantities that move has no truth to keep", expr.span, hint=hint))
+            hint = "continuous quantities are equal at single instants at most: write < or >"
+            message = f"'{expr.op}' cannot compare continuous quantities"
+            raise InputError(Problem("E216", message, expr.span, hint=hint))
         scale = sum(ca.fabs(ca.SX(evaluate(side, self.frozen).value)) for side in (left, right))
-        return self._listed(expr, Relation(show_expression(expr), expr.span, indicator, scale, expr.op in ("<", ">"), not moves))
+        return self._listed(
+            expr, Relation(show_expression(expr), expr.span, indicator, scale, expr.op in ("<", ">"), not moves)
+        )
 
     def _moves(self, expression: Any) -> tuple[bool, bool]:
         """Whether an expression reads what is continuous, and whether it reads the time."""
         read = {s.__hash__() for s in ca.symvar(expression)}
-        moves = any(s.__hash__() in read for (key, _), s in self.symbols.gathered.items() if key[0] not in ("discrete", "before"))
+        moves = any(
+            s.__hash__() in read
+            for (key, _), s in self.symbols.gathered.items()
+            if key[0] not in ("discrete", "before")
+        )
         return moves, UNIFORM["time"].__hash__() in read
 
     def _sample(self, call: Call) -> Expr:
         if len(call.arguments) != 2:
-            raise InputError(Problem("E207", "sample() takes the first instant and the period: sample(0 s, 1 ms)", call.span))
+            raise InputError(
+                Problem("E207", "sample() takes the first instant and the period: sample(0 s, 1 ms)", call.span)
+            )
         first, period = (quantity_of(a, self.frozen, SECOND).value for a in call.arguments)
         key = Call("sample", call.arguments)
         if key not in self.relations:
             k = self._hide(0.0)
             done = self.symbols.at(("before", k), 0)
-            relation = Relation(show_expression(call), call.span, first + done * period - UNIFORM["time"], UNIFORM["time"], False, True, True)
+            relation = Relation(
+                show_expression(call),
+                call.span,
+                first + done * period - UNIFORM["time"],
+                UNIFORM["time"],
+                False,
+                True,
+                True,
+            )
             truth = self.symbols.at(("truth", len(self.relations)), 0)
             self.relations[key] = relation
             self.hidden_following[k - self.named] = done + truth
@@ -201,8 +251,9 @@ class _EventBuilder:
         """1 where the condition of a `when` is true and was not."""
         when: When = self.component.definition.whens[j]
         if self.fired[j] is _OPEN:
-            hint = "pre(...) of what it changes is the value before the event"
-            raise InputError(Problem("E215", "the condition depends on what it changes", when.condition.span, hint=hint))
+            hint = "use pre(...), the value before the event, in the condition"
+            message = "the condition depends on a variable that its actions change"
+            raise InputError(Problem("E215", message, when.condition.span, hint=hint))
         if self.fired[j] is None:
             self.fired[j] = _OPEN
             condition = ca.SX(evaluate(self._with_truths(when.condition), self.scope).value)
@@ -215,7 +266,7 @@ class _EventBuilder:
         state = evaluate(action.target, self.frozen)
         target = quantity_of(self._with_truths(action.value), self.scope, state.dimension or NO_DIMENSION)
         if shape(state.value) != shape(target.value):
-            raise InputError(Problem("E204", "the two sides differ in shape", action.span))
+            raise InputError(Problem("E204", "the two sides have different sizes", action.span))
         text = f"reinit {show_expression(action.target)}"
         pairs = zip(flatten(state.value), flatten(target.value))
         return [Reset(j, text, action.span, ca.SX(s), ca.SX(t)) for s, t in pairs]

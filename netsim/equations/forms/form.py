@@ -7,13 +7,14 @@ A form is built once per type and counts, and knows nothing of instances. Its sc
     ("ref", r)       something another element owns (bound expressions only)
     ("discrete", i)  scalar i of what changes at events alone     ("before", i)   the same before the event
     ("truth", k)   the truth of relation k while it is frozen: constants too
-    ("delayed", k)   what `delayed(...)` number k remembers, a function of time like an input     ("resting", k)   what it is of, where all rests
-    ("chart", t, k)  entry k of terminal t's rotation at the beginning of the step    ("place", t, c)  its reference position: both constants
+    ("delayed", k)   what `delayed(...)` number k remembers, a function of time like an input     ("resting", k)   what
+    it is of, where all rests ("chart", t, k)  entry k of terminal t's rotation at the beginning of the step
+    ("place", t, c)  its reference position: both constants
 
-each at a level: the number of time derivatives taken. Level 0 of a kinematic node is its position, level 1 the across, level 2 the
-acceleration; other nodes have their across at level 0. `der(expr)` of a non-kinematic expression is level 1 of a charge whose definition is
-`expr`, so that every method differentiates the charge itself and conserves it; `der` of positions, velocities (linear) and functions of time is
-taken exactly.
+each at a level: the number of time derivatives taken. Level 0 of a kinematic node is its position, level 1 the across,
+level 2 the acceleration; other nodes have their across at level 0. `der(expr)` of a non-kinematic expression is level 1
+of a charge whose definition is `expr`, so that every method differentiates the charge itself and conserves it; `der` of
+positions, velocities (linear) and functions of time is taken exactly.
 """
 
 from __future__ import annotations
@@ -59,7 +60,8 @@ class Symbols:
         return self.parameters[name]
 
     def rate(self, expression: Any) -> Any:
-        """The total time derivative: every symbol's derivative times the symbol one level higher, plus the explicit time."""
+        """The total time derivative: every symbol's derivative times the symbol one level higher, plus the explicit
+        time."""
         read = [(k, s) for k, s in self.gathered.items() if k[0][0] not in CONSTANT]
         inputs = ca.vertcat(UNIFORM["time"], *(s for _, s in read))
         seeds = ca.vertcat(1, *(self._seed(key, level, expression, symbol) for (key, level), symbol in read))
@@ -71,9 +73,11 @@ class Symbols:
 
 @dataclass(frozen=True)
 class Relation:
-    """`a < b` in a discrete equation or a condition: true where the indicator a - b is negative (or, not `strict`, zero).
+    """`a < b` in a discrete equation or a condition: true where the indicator a - b is negative (or, not `strict`,
+    zero).
 
-    scale: |a| + |b|, beside which rounding is seen; `timed` where it depends on time and discretes alone; `sampled` where it stands for sample()."""
+    scale: |a| + |b|, beside which rounding is seen; `timed` where it depends on time and discretes alone; `sampled`
+    where it stands for sample()."""
 
     text: str
     span: Span
@@ -106,7 +110,8 @@ class Happening:
 
 @dataclass(frozen=True)
 class Events:
-    """What changes at events: discretes (`hidden` ones count samples and remember conditions) with their starts and their next values."""
+    """What changes at events: discretes (`hidden` ones count samples and remember conditions) with their starts and
+    their next values."""
 
     names: tuple[str, ...]
     hidden: int
@@ -122,7 +127,8 @@ NO_EVENTS = Events((), 0, (), (), (), (), ())
 
 @dataclass(frozen=True)
 class Delay:
-    """`delayed(of, by, before)`: the key of an unknown, for how long (s) it is remembered, what it was before the start (None: what it is there)."""
+    """`delayed(of, by, before)`: the key of an unknown, for how long (s) it is remembered, what it was before the start
+    (None: what it is there)."""
 
     of: Key
     by: Any
@@ -133,9 +139,10 @@ class Delay:
 class Form:
     """Rows (keys) with their residuals, charge definitions, readable quantities, and the energy account.
 
-    The account: a component that states `dissipates` loses that; a source supplies minus its power; one that stores loses nothing; any other loses
-    its power. `relative` are coordinates of its own and their rates, which stay where they are when a mechanism is put together;
-    `coordinates` are own unknowns with position, velocity and acceleration: what the positions are, and names of the velocities."""
+    The account: a component that states `dissipates` loses that; a source supplies minus its power; one that stores
+    loses nothing; any other loses its power. `relative` are coordinates of its own and their rates, which stay where
+    they are when a mechanism is put together; `coordinates` are own unknowns with position, velocity and acceleration:
+    what the positions are, and names of the velocities."""
 
     name: str
     symbols: Symbols
@@ -163,7 +170,8 @@ class Form:
 
 
 def live(terminal: int) -> str:
-    """The hidden parameter that is 1 where the terminal touches a node and 0 where it touches ground (see `Form.power`)."""
+    """The hidden parameter that is 1 where the terminal touches a node and 0 where it touches ground (see
+    `Form.power`)."""
     return f"live {terminal}"
 
 
@@ -215,7 +223,8 @@ def nonzeros(matrix: Any) -> list[tuple[int, int, Any]]:
 
 
 def differentiated(form: Form, order: int) -> list[list[Any]]:
-    """[F, F', ..., F^(order)] of residuals and charge definitions along any motion (symbols of higher levels appear)."""
+    """[F, F', ..., F^(order)] of residuals and charge definitions along any motion (symbols of higher levels
+    appear)."""
     definitions = [form.symbols.at(("charge", k), 0) - q for k, q in enumerate(form.charges)]
     current = [ca.SX(r) for r in (*form.residuals, *definitions)]
     found = [current]

@@ -2,13 +2,14 @@
 
     f = d/dt (dT/dv) - dT/dx + dV/dx
 
-for every quantity x that has a velocity v = x', kinetic energy T(x, v) and potential energy V(x); f is what the neighbours must exert, as every
-through is. A rotation has no coordinates but a chart's psi (netsim.core.rotation), w = B(psi) psi': the moment t, with t . w the power, is
+for every quantity x that has a velocity v = x', kinetic energy T(x, v) and potential energy V(x); f is what the
+neighbours must exert, as every through is. A rotation has no coordinates but a chart's psi (netsim.core.rotation), w =
+B(psi) psi': the moment t, with t . w the power, is
 
     t = dh/dt + B^-T ((dB/dt)' h - dT/dpsi + dV/dpsi),    h = B^-T dT/dpsi',
 
-h being the angular momentum in world axes, which does not know the chart: as a charge it is conserved from step to step.
-Source: L. Meirovitch, Methods of Analytical Dynamics, 1970, sec. 4.11 (quasi-coordinates).
+h being the angular momentum in world axes, which does not know the chart: as a charge it is conserved from step to
+step. Source: L. Meirovitch, Methods of Analytical Dynamics, 1970, sec. 4.11 (quasi-coordinates).
 """
 
 from __future__ import annotations
@@ -23,8 +24,13 @@ from netsim.text.syntax import Call, Equation
 
 
 def rates_of(component: Component) -> dict[str, str]:
-    """Rates ry with the coordinates y they belong to: what stands in lagrange(y, ry) where an equation says der(y) = ry."""
-    pairs = {(plain_name(c.arguments[0]), plain_name(c.arguments[1])) for c in terms_in(component.rows, Call) if c.function == "lagrange"}
+    """Rates ry with the coordinates y they belong to: what stands in lagrange(y, ry) where an equation says der(y) =
+    ry."""
+    pairs = {
+        (plain_name(c.arguments[0]), plain_name(c.arguments[1]))
+        for c in terms_in(component.rows, Call)
+        if c.function == "lagrange"
+    }
     return {ry: y for equation in component.rows for y, ry in [says_rate(equation)] if (y, ry) in pairs}
 
 
@@ -37,7 +43,8 @@ def says_rate(equation: Equation) -> tuple[str, str]:
 
 
 def momenta(symbols: Symbols, keys: list[Key], rotating: bool, kinetic: Any) -> list[Any]:
-    """dT/dv of the across quantities `keys`; with `rotating` these are a chart's three coordinates, and the angular momentum is found."""
+    """dT/dv of the across quantities `keys`; with `rotating` these are a chart's three coordinates, and the angular
+    momentum is found."""
     slopes = _slopes(symbols, keys, 1, kinetic)
     return ca.vertsplit(_moment(_chart(symbols, keys), slopes)) if rotating else ca.vertsplit(slopes)
 
@@ -62,7 +69,10 @@ def own_forces(coordinates: list[Any], rates: list[Any], energies: tuple[Any, An
     kinetic, potential = map(ca.SX, energies)
     if not coordinates:
         return []
-    momentum, force = ca.gradient(kinetic, ca.vertcat(*rates)), ca.gradient(potential - kinetic, ca.vertcat(*coordinates))
+    momentum, force = (
+        ca.gradient(kinetic, ca.vertcat(*rates)),
+        ca.gradient(potential - kinetic, ca.vertcat(*coordinates)),
+    )
     return list(zip(ca.vertsplit(ca.densify(momentum)), ca.vertsplit(ca.densify(force))))
 
 

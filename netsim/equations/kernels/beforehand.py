@@ -1,8 +1,8 @@
 """What of a program depends on its parameters alone, computed once for a run.
 
-A diode's saturation current at its temperature, a body's tensor of inertia: values between the parameters and what changes in a run. `separated`
-cuts a program at their last ones; they come from NumPy, and the machine code reads them as parameters behind the others. The
-code of a junction diode then takes a third of its time.
+A diode's saturation current at its temperature, a body's tensor of inertia: values between the parameters and what
+changes in a run. `separated` cuts a program at their last ones; they come from NumPy, and the machine code reads them
+as parameters behind the others. The code of a junction diode then takes a third of its time.
 """
 
 from __future__ import annotations
@@ -23,15 +23,16 @@ _known: dict[str, tuple[Program | None, Program]] = {}
 
 
 def separated(program: Program) -> tuple[Program | None, Program]:
-    """(before, rest): `before` computes further parameters from the parameters, `rest` is the program that reads them; (None, program) where
-    nothing is worth it."""
+    """(before, rest): `before` computes further parameters from the parameters, `rest` is the program that reads them;
+    (None, program) where nothing is worth it."""
     if program.digest not in _known:
         _known[program.digest] = _separate(program)
     return _known[program.digest]
 
 
 def with_constants(program: Program, n: int, parameters: Array) -> tuple[Program, Array]:
-    """The program that computes per step, and its parameters (n_parameters*n): those given, and what follows from them."""
+    """The program that computes per step, and its parameters (n_parameters*n): those given, and what follows from
+    them."""
     before, rest = separated(program)
     if before is None:
         return program, parameters
@@ -68,7 +69,9 @@ def _before(program: Program, settled: set[int], further: list[int]) -> Program:
 
 def _rest(program: Program, left: list[int], further: list[int]) -> Program:
     more, constant, first = len(further), program.first_constant, program.first_result
-    number = {i: i if i < constant else i + more for i in range(first)} | {i: constant + k for k, i in enumerate(further)}
+    number = {i: i if i < constant else i + more for i in range(first)} | {
+        i: constant + k for k, i in enumerate(further)
+    }
     number |= {i: first + more + k for k, i in enumerate(left)}
     steps = tuple(_renumbered(program.instructions[i - first], number) for i in left)
     outputs = tuple(number[i] for i in program.outputs)

@@ -8,12 +8,23 @@ from typing import Any
 
 import casadi as ca
 
-from netsim.equations.forms.form import UNIFORM, UNIFORMS, Form, Key, Symbols, differentiated, level_jacobian, step_jacobian, step_residuals
+from netsim.equations.forms.form import (
+    UNIFORM,
+    UNIFORMS,
+    Form,
+    Key,
+    Symbols,
+    differentiated,
+    level_jacobian,
+    step_jacobian,
+    step_residuals,
+)
 from netsim.equations.kernels.program import Program, lower
 from netsim.text.expressions.typed import flatten
 
 Place = tuple[Any, ...]
-"""Where an output goes: ('row', key), ('charge', k), ('entry', row key, column key), ('reading', name, i), ('energy', i), ..."""
+"""Where an output goes: ('row', key), ('charge', k), ('entry', row key, column key), ('reading', name, i), ('energy',
+i), ..."""
 
 
 @dataclass(frozen=True)
@@ -48,18 +59,26 @@ def rates_kernel(form: Form) -> Kernel:
 
 
 def jacobian_kernel(form: Form, kinematic: Mapping[Key, bool], apart: Collection[Key] = ()) -> Kernel:
-    """The same, and the entries of the step matrix: ('entry', row key, column key), and a level behind columns that are `apart`."""
+    """The same, and the entries of the step matrix: ('entry', row key, column key), and a level behind columns that are
+    `apart`."""
     residuals, charges = step_residuals(form)
-    entries = [(("entry", form.rows[r], *column), value) for r, column, value in step_jacobian(form, residuals, kinematic, apart)]
+    entries = [
+        (("entry", form.rows[r], *column), value)
+        for r, column, value in step_jacobian(form, residuals, kinematic, apart)
+    ]
     return make_kernel(form.symbols, [*_step_outputs(form, residuals, charges), *entries])
 
 
 def _step_outputs(form: Form, residuals: list[Any], charges: list[Any]) -> list[tuple[Place, Any]]:
-    return [*((("row", key), r) for key, r in zip(form.rows, residuals)), *((("charge", k), q) for k, q in enumerate(charges))]
+    return [
+        *((("row", key), r) for key, r in zip(form.rows, residuals)),
+        *((("charge", k), q) for k, q in enumerate(charges)),
+    ]
 
 
 def energy_kernel(form: Form) -> Kernel:
-    """Supplied power, dissipated power, stored energy and the kinetic part of it (what vanishes at rest), summed over the instances.
+    """Supplied power, dissipated power, stored energy and the kinetic part of it (what vanishes at rest), summed over
+    the instances.
 
     Rates of charges are those in the history's places (alpha = 0), here and in readings: see netsim.core.states."""
     rates = [symbol for (_, level), symbol in form.symbols.gathered.items() if level]
@@ -77,7 +96,9 @@ def event_kernel(form: Form) -> Kernel:
     """Indicators of relations, next values of discretes, what happens, and targets of states:
     ('indicator', k), ('scale', k), ('next', i), ('fired', j), ('target', r)."""
     e = form.events
-    outputs: list[tuple[Place, Any]] = [(("indicator", k), relation.indicator) for k, relation in enumerate(e.relations)]
+    outputs: list[tuple[Place, Any]] = [
+        (("indicator", k), relation.indicator) for k, relation in enumerate(e.relations)
+    ]
     outputs += [(("scale", k), relation.scale) for k, relation in enumerate(e.relations)]
     outputs += [(("next", i), value) for i, value in enumerate(e.following)]
     outputs += [(("fired", j), when.fired) for j, when in enumerate(e.whens)]

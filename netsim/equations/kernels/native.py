@@ -2,12 +2,14 @@
 
 A kernel is a loop over the n instances of one component type:
 
-    void kernel(int64 n, const int32 *gather, const int32 *uniform, const double *parameters, const int32 *scatter, const double *g, double *out)
+    void kernel(int64 n, const int32 *gather, const int32 *uniform, const double *parameters, const int32 *scatter,
+    const double *g, double *out)
 
     for k in 0 .. n-1:   out[scatter[m*n + k]] += o_m(g[gather[i*n + k]], g[uniform[l]], parameters[j*n + k])
 
-`g` and `out` must not overlap. No fast-math, no contraction to fused multiply-add: results are those of the same operations in NumPy up to
-the last bits of the elementary functions. Object code is kept in the user's cache (netsim.equations.kernels.objects), one file per program.
+`g` and `out` must not overlap. No fast-math, no contraction to fused multiply-add: results are those of the same
+operations in NumPy up to the last bits of the elementary functions. Object code is kept in the user's cache
+(netsim.equations.kernels.objects), one file per program.
 """
 
 from __future__ import annotations
@@ -27,17 +29,47 @@ import numpy as np
 from netsim.equations.kernels.objects import load_object, object_key, store_object
 from netsim.equations.kernels.program import TRUTH_OPERATIONS, Instruction, Program
 
-# Passes at level 2; the code generator at level 1 gives equally fast code (0.26 us per instance at 1 000 operations) for 40 ms less.
+# Passes at level 2; the code generator at level 1 gives equally fast code (0.26 us per instance at 1 000 operations)
+# for 40 ms less.
 PASSES_LEVEL = 2
 CODE_LEVEL = 1
 
 _INSTRUCTIONS = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
-_INTRINSICS = {"sqrt": "sqrt", "floor": "floor", "ceil": "ceil", "fabs": "fabs", "copysign": "copysign", "fmin": "minnum", "fmax": "maxnum"}
-_FUNCTIONS = {"exp", "log", "log1p", "expm1", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf"}
+_INTRINSICS = {
+    "sqrt": "sqrt",
+    "floor": "floor",
+    "ceil": "ceil",
+    "fabs": "fabs",
+    "copysign": "copysign",
+    "fmin": "minnum",
+    "fmax": "maxnum",
+}
+_FUNCTIONS = {
+    "exp",
+    "log",
+    "log1p",
+    "expm1",
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "asinh",
+    "acosh",
+    "atanh",
+    "erf",
+}
 _FUNCTIONS |= {"pow", "fmod", "remainder", "atan2", "hypot"}
 _INTRODUCED_BY_LLVM = {"sincos", "exp2", "exp10", "ldexp", "fmin", "fmax", "floor", "ceil"}
 _COMPARISONS = {"lt": "olt", "le": "ole", "eq": "oeq", "ne": "une"}
-_SIGNATURE = "i64 %n, ptr noalias readonly %gather, ptr noalias readonly %uniform, ptr noalias readonly %parameters, ptr noalias readonly %scatter"
+_SIGNATURE = (
+    "i64 %n, ptr noalias readonly %gather, ptr noalias readonly %uniform, ptr noalias readonly %parameters, "
+    "ptr noalias readonly %scatter"
+)
 _SIGNATURE += ", ptr noalias readonly %g, ptr noalias %out"
 _PROTOTYPE = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[ctypes.c_void_p] * 6)
 
@@ -57,7 +89,8 @@ class NativeKernels:
 def compile(programs: Mapping[str, Program]) -> NativeKernels:
     """Machine code for several programs, from the object cache where it is there.
 
-    Raises ValueError where a program holds an operation that has no machine code, RuntimeError when LLVM refuses (a defect of this module).
+    Raises ValueError where a program holds an operation that has no machine code, RuntimeError when LLVM refuses (a
+    defect of this module).
     """
     _prepare()
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _new_machine())
@@ -79,8 +112,19 @@ def compile(programs: Mapping[str, Program]) -> NativeKernels:
     return NativeKernels(addresses, tuple(compiled), engine)
 
 
-def run_native(kernels: NativeKernels, name: str, n: int, gather: Any, uniform: Any, parameters: Any, scatter: Any, g: Any, out: Any) -> None:
-    """One kernel called from Python with the arguments of `reference.run_reference`; arrays contiguous, int32 or float64 as stated there."""
+def run_native(
+    kernels: NativeKernels,
+    name: str,
+    n: int,
+    gather: Any,
+    uniform: Any,
+    parameters: Any,
+    scatter: Any,
+    g: Any,
+    out: Any,
+) -> None:
+    """One kernel called from Python with the arguments of `reference.run_reference`; arrays contiguous, int32 or
+    float64 as stated there."""
     wanted = (np.int32, np.int32, np.float64, np.int32, np.float64, np.float64)
     arrays = (gather, uniform, parameters, scatter, g, out)
     for array, kind in zip(arrays, wanted, strict=True):
@@ -99,7 +143,9 @@ def object_code(program: Program) -> bytes:
     module = llvm.parse_assembly(module_text(program))
     machine = _shared_machine()
     tuning = llvm.create_pipeline_tuning_options(speed_level=PASSES_LEVEL)
-    tuning.loop_vectorization = tuning.slp_vectorization = tuning.loop_unrolling = False  # gathers and shared outputs gain nothing from them
+    tuning.loop_vectorization = tuning.slp_vectorization = tuning.loop_unrolling = (
+        False  # gathers and shared outputs gain nothing from them
+    )
     passes = llvm.create_pass_builder(machine, tuning)
     passes.getModulePassManager().run(module, passes)
     return machine.emit_object(module)
@@ -114,13 +160,25 @@ def module_text(program: Program) -> str:
     for i in range(program.first_uniform, program.first_parameter):
         if i in wanted:
             lines += _load_indexed(i, "uniform", str(i - program.first_uniform))
-    lines += ["%any = icmp sgt i64 %n, 0", "br i1 %any, label %loop, label %end", "loop:", "%k = phi i64 [0, %entry], [%next, %loop]"]
+    lines += [
+        "%any = icmp sgt i64 %n, 0",
+        "br i1 %any, label %loop, label %end",
+        "loop:",
+        "%k = phi i64 [0, %entry], [%next, %loop]",
+    ]
     lines += _load_instance(program, wanted)
     names = _Names(program, truths)
     for position, step in enumerate(program.instructions):
         lines += _operation(program.first_result + position, step, names)
     lines += _stores(program, names)
-    lines += ["%next = add nuw nsw i64 %k, 1", "%more = icmp slt i64 %next, %n", "br i1 %more, label %loop, label %end", "end:", "ret void", "}"]
+    lines += [
+        "%next = add nuw nsw i64 %k, 1",
+        "%more = icmp slt i64 %next, %n",
+        "br i1 %more, label %loop, label %end",
+        "end:",
+        "ret void",
+        "}",
+    ]
     return "\n".join(lines)
 
 
@@ -139,7 +197,9 @@ class _Names:
 
 
 def _truth_values(program: Program) -> frozenset[int]:
-    return frozenset(program.first_result + p for p, step in enumerate(program.instructions) if step.op in TRUTH_OPERATIONS)
+    return frozenset(
+        program.first_result + p for p, step in enumerate(program.instructions) if step.op in TRUTH_OPERATIONS
+    )
 
 
 def _wanted_inputs(program: Program) -> set[int]:
@@ -152,7 +212,11 @@ def _literal(value: float) -> str:
 
 def _declarations(used: set[str]) -> Iterator[str]:
     for op in sorted(used):
-        arguments = "double, double" if op in {"pow", "fmod", "remainder", "atan2", "hypot", "copysign", "fmin", "fmax"} else "double"
+        arguments = (
+            "double, double"
+            if op in {"pow", "fmod", "remainder", "atan2", "hypot", "copysign", "fmin", "fmax"}
+            else "double"
+        )
         if op in _INTRINSICS:
             yield f"declare double @llvm.{_INTRINSICS[op]}.f64({arguments})"
         elif op in _FUNCTIONS:
@@ -174,16 +238,24 @@ def _load_instance(program: Program, wanted: set[int]) -> list[str]:
     lines: list[str] = []
     for i in range(program.n_gather):
         if i in wanted:
-            lines += [f"%r{i} = mul nsw i64 %n, {i}", f"%o{i} = add nsw i64 %r{i}, %k", *_load_indexed(i, "gather", f"%o{i}")]
+            lines += [
+                f"%r{i} = mul nsw i64 %n, {i}",
+                f"%o{i} = add nsw i64 %r{i}, %k",
+                *_load_indexed(i, "gather", f"%o{i}"),
+            ]
     for i in range(program.first_parameter, program.first_constant):
         if i in wanted:
             lines += [f"%r{i} = mul nsw i64 %n, {i - program.first_parameter}", f"%o{i} = add nsw i64 %r{i}, %k"]
-            lines += [f"%q{i} = getelementptr inbounds double, ptr %parameters, i64 %o{i}", f"%v{i} = load double, ptr %q{i}, align 8"]
+            lines += [
+                f"%q{i} = getelementptr inbounds double, ptr %parameters, i64 %o{i}",
+                f"%v{i} = load double, ptr %q{i}, align 8",
+            ]
     return lines
 
 
 def _stores(program: Program, names: _Names) -> list[str]:
-    """out[scatter[m*n + k]] += output m, one after the other: several may meet in one place. Outputs that are the constant 0 are left out."""
+    """out[scatter[m*n + k]] += output m, one after the other: several may meet in one place. Outputs that are the
+    constant 0 are left out."""
     lines: list[str] = []
     zero = _literal(0.0)
     for m, value in enumerate(program.outputs):
@@ -204,7 +276,8 @@ def _stores(program: Program, names: _Names) -> list[str]:
 
 
 def _operation(i: int, step: Instruction, names: _Names) -> list[str]:
-    """The IR of value i; truth values exist twice, as %t (i1) and as %v (0.0 or 1.0): LLVM drops the one nobody reads."""
+    """The IR of value i; truth values exist twice, as %t (i1) and as %v (0.0 or 1.0): LLVM drops the one nobody
+    reads."""
     x = names.number(step.operands[0])
     y = names.number(step.operands[-1])
     op = step.op
@@ -222,17 +295,27 @@ def _operation(i: int, step: Instruction, names: _Names) -> list[str]:
         return [*lines, f"%c{i} = fcmp olt double {x}, 0.0", f"%v{i} = select i1 %c{i}, double -1.0, double %b{i}"]
     if op in _INTRINSICS or op in _FUNCTIONS:
         function = f"llvm.{_INTRINSICS[op]}.f64" if op in _INTRINSICS else op
-        return [f"%v{i} = call double @{function}({', '.join(f'double {names.number(operand)}' for operand in step.operands)})"]
+        return [
+            f"%v{i} = call double "
+            f"@{function}({', '.join(f'double {names.number(operand)}' for operand in step.operands)})"
+        ]
     raise ValueError(f"no machine code for the operation '{op}'")
 
 
 def _truth(i: int, step: Instruction, names: _Names) -> list[str]:
     if step.op in _COMPARISONS:
-        return [f"%t{i} = fcmp {_COMPARISONS[step.op]} double {names.number(step.operands[0])}, {names.number(step.operands[1])}"]
+        return [
+            f"%t{i} = fcmp {_COMPARISONS[step.op]} double {names.number(step.operands[0])}, "
+            f"{names.number(step.operands[1])}"
+        ]
     before, x = _condition(step.operands[0], f"{i}a", names)
     if step.op == "not":
         # of a number: x == 0, which is false for NaN as it is in C
-        return [f"%t{i} = xor i1 {x}, true" if not before else f"%t{i} = fcmp oeq double {names.number(step.operands[0])}, 0.0"]
+        return [
+            f"%t{i} = xor i1 {x}, true"
+            if not before
+            else f"%t{i} = fcmp oeq double {names.number(step.operands[0])}, 0.0"
+        ]
     after, y = _condition(step.operands[1], f"{i}b", names)
     return [*before, *after, f"%t{i} = {step.op} i1 {x}, {y}"]
 
@@ -246,7 +329,8 @@ def _condition(i: int, new: str, names: _Names) -> tuple[list[str], str]:
 
 @cache
 def _prepare() -> None:
-    """Initialise LLVM once and make sure that machine code finds the C library's functions, however Python was linked."""
+    """Initialise LLVM once and make sure that machine code finds the C library's functions, however Python was
+    linked."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     missing = [name for name in sorted(_FUNCTIONS | _INTRODUCED_BY_LLVM) if llvm.address_of_symbol(name) is None]
@@ -259,7 +343,9 @@ def _prepare() -> None:
 
 
 def _c_maths() -> ctypes.CDLL:
-    return ctypes.CDLL("ucrtbase" if sys.platform == "win32" else ctypes.util.find_library("m") or ctypes.util.find_library("c"))
+    return ctypes.CDLL(
+        "ucrtbase" if sys.platform == "win32" else ctypes.util.find_library("m") or ctypes.util.find_library("c")
+    )
 
 
 @cache
@@ -271,4 +357,6 @@ def _shared_machine() -> Any:
 def _new_machine() -> Any:
     target = llvm.Target.from_default_triple()
     cpu, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
-    return target.create_target_machine(cpu=cpu, features=features, opt=CODE_LEVEL, reloc="default", codemodel="jitdefault", jit=True)
+    return target.create_target_machine(
+        cpu=cpu, features=features, opt=CODE_LEVEL, reloc="default", codemodel="jitdefault", jit=True
+    )

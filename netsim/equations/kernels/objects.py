@@ -1,9 +1,9 @@
 """Object code kept on disk: one file per program and kind of machine.
 
-The name of a file is a sha256 over everything its content depends on: the program, the text of the code generator, llvmlite and LLVM, the
-processor and its features. Files are written to a temporary name and moved, so that a reader never sees half of one; each begins
-with a checksum, and a file that does not match it is compiled again (LLVM would end the process on a damaged object file).
-A missing or read-only folder means compiling each time, nothing else.
+The name of a file is a sha256 over everything its content depends on: the program, the text of the code generator,
+llvmlite and LLVM, the processor and its features. Files are written to a temporary name and moved, so that a reader
+never sees half of one; each begins with a checksum, and a file that does not match it is compiled again (LLVM would end
+the process on a damaged object file). A missing or read-only folder means compiling each time, nothing else.
 """
 
 from __future__ import annotations
@@ -51,6 +51,8 @@ def _environment() -> str:
     import llvmlite
     import llvmlite.binding as llvm
 
-    generator = hashlib.sha256(Path(__file__).with_name("native.py").read_bytes()).hexdigest()  # a changed generator must not find old code
+    generator = hashlib.sha256(
+        Path(__file__).with_name("native.py").read_bytes()
+    ).hexdigest()  # a changed generator must not find old code
     processor = f"{llvm.get_default_triple()} {llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
     return f"{generator}\n{llvmlite.__version__} {llvm.llvm_version_info}\n{processor}"

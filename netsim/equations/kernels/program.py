@@ -1,11 +1,13 @@
 """A kernel's arithmetic as a flat list of instructions: what every target (NumPy, LLVM) reads.
 
-A program computes `outputs = f(gather, uniform, parameters)` for one instance. Its values carry consecutive numbers (single
-assignment): first the gathered inputs, then the uniforms, the parameters, the constants, and then one value per instruction.
+A program computes `outputs = f(gather, uniform, parameters)` for one instance. Its values carry consecutive numbers
+(single assignment): first the gathered inputs, then the uniforms, the parameters, the constants, and then one value per
+instruction.
 
-Conditions select, they never multiply. CasADi writes `if c then a else b` as `(c ? a : 0) + (!c ? b : 0)`, and some of its rules
-give `c*a` or `c/a` with c in {0, 1}; as arithmetic, an infinite or undefined `a` of the branch *not* taken would turn the sum into NaN.
-`lower` therefore turns every product or quotient with a truth value into a select, in values and in derivatives alike.
+Conditions select, they never multiply. CasADi writes `if c then a else b` as `(c ? a : 0) + (!c ? b : 0)`, and some of
+its rules give `c*a` or `c/a` with c in {0, 1}; as arithmetic, an infinite or undefined `a` of the branch *not* taken
+would turn the sum into NaN. `lower` therefore turns every product or quotient with a truth value into a select, in
+values and in derivatives alike.
 """
 
 from __future__ import annotations
@@ -48,8 +50,9 @@ class Instruction:
 class Program:
     """outputs = f(gather, uniform, parameters), flattened.
 
-    Value i is: gathered input i, uniform i - n_gather, parameter i - n_gather - n_uniform, then constants, then the result of an instruction.
-    `outputs[m]` is the number of the value that output m shows (it may be an input or a constant).
+    Value i is: gathered input i, uniform i - n_gather, parameter i - n_gather - n_uniform, then constants, then the
+    result of an instruction. `outputs[m]` is the number of the value that output m shows (it may be an input or a
+    constant).
     """
 
     n_gather: int
@@ -82,8 +85,16 @@ class Program:
 
     @cached_property
     def digest(self) -> str:
-        """sha256 (hex) of a canonical byte string: equal programs, and only they, share it, on every machine and in every process."""
-        sizes = (self.n_gather, self.n_uniform, self.n_parameters, len(self.constants), len(self.instructions), self.n_outputs)
+        """sha256 (hex) of a canonical byte string: equal programs, and only they, share it, on every machine and in
+        every process."""
+        sizes = (
+            self.n_gather,
+            self.n_uniform,
+            self.n_parameters,
+            len(self.constants),
+            len(self.instructions),
+            self.n_outputs,
+        )
         text = ";".join(f"{step.op} {' '.join(map(str, step.operands))}" for step in self.instructions)
         parts = [_HASH_FORMAT, struct.pack("<6q", *sizes), struct.pack(f"<{len(self.constants)}d", *self.constants)]
         parts += [text.encode(), struct.pack(f"<{self.n_outputs}q", *self.outputs)]
@@ -93,10 +104,12 @@ class Program:
 def lower(gather: Any, uniform: Any, parameters: Any, outputs: Any) -> Program:
     """The program that computes the casadi.SX column `outputs` from three columns of SX symbols.
 
-    A sparse or matrix-shaped `outputs` counts densely, column by column (hand over `J.nz[:]` to keep only its entries). Equal subexpressions
-    are shared and dead code is dropped, so programs that differ only in how they were written get one digest more often.
+    A sparse or matrix-shaped `outputs` counts densely, column by column (hand over `J.nz[:]` to keep only its entries).
+    Equal subexpressions are shared and dead code is dropped, so programs that differ only in how they were written get
+    one digest more often.
 
-    Raises ValueError when `outputs` reads a symbol that is in none of the three columns, or uses an operation that has no machine code.
+    Raises ValueError when `outputs` reads a symbol that is in none of the three columns, or uses an operation that has
+    no machine code.
     """
     columns = [casadi.SX(column) for column in (gather, uniform, parameters)]
     recorder, results = _record(columns, casadi.densify(casadi.vec(casadi.SX(outputs))))
@@ -106,9 +119,10 @@ def lower(gather: Any, uniform: Any, parameters: Any, outputs: Any) -> Program:
 def forward_jacobian(outputs: Any, inputs: Any) -> Any:
     """d(outputs)/d(inputs) as a sparse casadi.SX (n_outputs, n_inputs), structural zeros dropped.
 
-    Forward mode: every chain rule ends in `c ? dx : 0`, which `lower` protects. Reverse mode would begin with the condition, multiply it by
-    the local derivatives on its way down and so leak `0*inf` of the branch not taken. Products and quotients with a truth value become
-    selects before they are differentiated: the quotient rule would otherwise multiply and divide the protected value again.
+    Forward mode: every chain rule ends in `c ? dx : 0`, which `lower` protects. Reverse mode would begin with the
+    condition, multiply it by the local derivatives on its way down and so leak `0*inf` of the branch not taken.
+    Products and quotients with a truth value become selects before they are differentiated: the quotient rule would
+    otherwise multiply and divide the protected value again.
     """
     inputs = casadi.vec(casadi.SX(inputs))
     outputs = _with_selects(casadi.vec(casadi.densify(casadi.SX(outputs))))
@@ -118,7 +132,8 @@ def forward_jacobian(outputs: Any, inputs: Any) -> Any:
 
 
 def _with_selects(outputs: Any) -> Any:
-    """The same SX column with every `c*a` and `c/a` of a truth value c written as `c ? a : 0`; itself where it has none."""
+    """The same SX column with every `c*a` and `c/a` of a truth value c written as `c ? a : 0`; itself where it has
+    none."""
     symbols = casadi.symvar(outputs)
     recorder, results = _record([casadi.vertcat(casadi.SX(0, 1), *symbols)], outputs)
     if not recorder.products_of_truths:
@@ -206,10 +221,14 @@ def _operations() -> Mapping[int, str]:
 
 
 def _record(columns: list[Any], outputs: Any) -> tuple[_Recorder, list[int]]:
-    """Walk the instructions that compute a dense SX column (they reuse work slots) and record them in single-assignment form."""
+    """Walk the instructions that compute a dense SX column (they reuse work slots) and record them in single-assignment
+    form."""
     function = casadi.Function("kernel", columns, [outputs], {"allow_free": True})
     if function.get_free():
-        raise ValueError(f"the outputs read symbols that are neither gathered, uniform nor parameters: {', '.join(map(str, function.get_free()))}")
+        raise ValueError(
+            "the outputs read symbols that are neither gathered, uniform nor parameters: "
+            f"{', '.join(map(str, function.get_free()))}"
+        )
     first = [sum(column.numel() for column in columns[:i]) for i in range(len(columns) + 1)]
     recorder = _Recorder(first[-1])
     operations = _operations()
@@ -234,7 +253,9 @@ def _record(columns: list[Any], outputs: Any) -> tuple[_Recorder, list[int]]:
 
 
 def _operation_name(number: int) -> str:
-    return next((name for name in dir(casadi) if name.startswith("OP_") and getattr(casadi, name) == number), f"number {number}")
+    return next(
+        (name for name in dir(casadi) if name.startswith("OP_") and getattr(casadi, name) == number), f"number {number}"
+    )
 
 
 def _compact(sizes: list[int], recorder: _Recorder, results: list[int]) -> Program:
@@ -261,7 +282,8 @@ def _compact(sizes: list[int], recorder: _Recorder, results: list[int]) -> Progr
 
 
 def restricted(program: Program, outputs: Sequence[int]) -> Program:
-    """The same program with these of its outputs alone, and without what only the others needed; what it reads stays in its places."""
+    """The same program with these of its outputs alone, and without what only the others needed; what it reads stays in
+    its places."""
     results, first = [program.outputs[m] for m in outputs], program.first_result
     needed = set(results)
     for position in reversed(range(len(program.instructions))):

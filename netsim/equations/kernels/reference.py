@@ -1,7 +1,7 @@
 """Programs run by NumPy: the readable meaning of a kernel, against which the machine code is tested.
 
-Complex arrays pass through wherever the operation is analytic (complex-step derivatives: Im f(x + i h)/h); comparisons, floor and
-their like look at the real part. Accuracy: each operation as NumPy rounds it.
+Complex arrays pass through wherever the operation is analytic (complex-step derivatives: Im f(x + i h)/h); comparisons,
+floor and their like look at the real part. Accuracy: each operation as NumPy rounds it.
 """
 
 from __future__ import annotations
@@ -17,22 +17,28 @@ from netsim.equations.kernels.program import Program
 Array = np.ndarray
 
 
-def run_reference(program: Program, n: int, gather: Array, uniform: Array, parameters: Array, scatter: Array, g: Array, out: Array) -> None:
-    """`out[scatter[m*n + k]] += o_m(k)` for every instance k < n and output m: what the compiled kernel does, in the same memory layout.
+def run_reference(
+    program: Program, n: int, gather: Array, uniform: Array, parameters: Array, scatter: Array, g: Array, out: Array
+) -> None:
+    """`out[scatter[m*n + k]] += o_m(k)` for every instance k < n and output m: what the compiled kernel does, in the
+    same memory layout.
 
-    gather (n_gather*n) and scatter (n_outputs*n) are int32, instance fastest; uniform (n_uniform) int32; parameters (n_parameters*n) float64;
-    g and out are global vectors. Several outputs may meet in one place: they add up.
+    gather (n_gather*n) and scatter (n_outputs*n) are int32, instance fastest; uniform (n_uniform) int32; parameters
+    (n_parameters*n) float64; g and out are global vectors. Several outputs may meet in one place: they add up.
     """
     gathered = g[np.reshape(gather, (program.n_gather, n))]
-    values = evaluate(program, gathered, g[np.reshape(uniform, program.n_uniform)], np.reshape(parameters, (program.n_parameters, n)))
+    values = evaluate(
+        program, gathered, g[np.reshape(uniform, program.n_uniform)], np.reshape(parameters, (program.n_parameters, n))
+    )
     np.add.at(out, np.reshape(scatter, (program.n_outputs, n)), values)
 
 
 def evaluate(program: Program, gathered: Array, uniforms: Array, parameters: Array) -> Array:
-    """The outputs (n_outputs, n) from gathered inputs (n_gather, n), uniforms (n_uniform,) and parameters (n_parameters, n), real or complex.
+    """The outputs (n_outputs, n) from gathered inputs (n_gather, n), uniforms (n_uniform,) and parameters
+    (n_parameters, n), real or complex.
 
-    n is taken from `gathered` or, where nothing is gathered, from `parameters`. Raises TypeError for a complex argument of an operation that has no
-    analytic continuation here (erf, hypot, atan2 and the remainders).
+    n is taken from `gathered` or, where nothing is gathered, from `parameters`. Raises TypeError for a complex argument
+    of an operation that has no analytic continuation here (erf, hypot, atan2 and the remainders).
     """
     n = gathered.shape[1] if program.n_gather else parameters.shape[1]
     values: list[Any] = [*gathered, *uniforms, *parameters, *map(np.float64, program.constants)]
@@ -48,10 +54,13 @@ _HIDES = {"mul": 2, "div": 1, "select": 2}
 
 
 def zeros(program: Program, parameters: Array) -> Array:
-    """Which outputs (n_outputs, n) are 0 at these parameters (n_parameters, n) whatever is gathered: a factor 0 hides what is not known (None, or nan
-    where it is known of other instances)."""
+    """Which outputs (n_outputs, n) are 0 at these parameters (n_parameters, n) whatever is gathered: a factor 0 hides
+    what is not known (None, or nan where it is known of other instances)."""
     n = parameters.shape[1]
-    values: list[Any] = [None] * (program.n_gather + program.n_uniform) + [*parameters, *map(np.float64, program.constants)]
+    values: list[Any] = [None] * (program.n_gather + program.n_uniform) + [
+        *parameters,
+        *map(np.float64, program.constants),
+    ]
     with np.errstate(all="ignore"):
         for step in program.instructions:
             known = [values[i] for i in step.operands]
@@ -88,7 +97,9 @@ def _fmax(x: Any, y: Any) -> Any:
 def _remainder(x: Any, y: Any) -> Any:
     """IEEE remainder x - y*round(x/y), ties to even; exact, as C's remainder()."""
     size = np.abs(y)
-    rest = np.where(2 * size < np.inf, np.fmod(np.abs(x), 2 * size), np.abs(x))  # where 2y overflows, |x| < 2|y| already
+    rest = np.where(
+        2 * size < np.inf, np.fmod(np.abs(x), 2 * size), np.abs(x)
+    )  # where 2y overflows, |x| < 2|y| already
     once = rest - size
     # "rest > size/2" without a division that underflows or a doubling that overflows
     rest = np.where(rest > size - rest, np.where(once >= size - once, once - size, once), rest)

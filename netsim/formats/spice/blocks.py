@@ -1,4 +1,5 @@
-"""Cards sorted into blocks: the circuit and its subcircuits, each with elements, parameters, models and functions of its own."""
+"""Cards sorted into blocks: the circuit and its subcircuits, each with elements, parameters, models and functions of
+its own."""
 
 from __future__ import annotations
 
@@ -76,7 +77,9 @@ def sorted_blocks(cards: list[Card], report: Report) -> Block:
             _take(card, here, report)
     while here.parent is not None:
         assert here.head is not None
-        report.wrong("E131", f"the subcircuit '{here.name}' has no '.ends'", here.head.span(), hint="add the missing '.ends'")
+        report.wrong(
+            "E131", f"the subcircuit '{here.name}' has no '.ends'", here.head.span(), hint="add the missing '.ends'"
+        )
         here = here.parent
     return top
 
@@ -114,7 +117,9 @@ def _opened(card: Card, here: Block, report: Report) -> Block:
     return block
 
 
-_PARAMETER = re.compile(r"([a-z_]\w*)\s*=\s*(\{[^{}]*\}|'[^']*'|\"[^\"]*\"|[^\s,={}']+(?:\s*[-+*/^]\s*[^\s,={}']+)*(?!\s*=))", re.IGNORECASE)
+_PARAMETER = re.compile(
+    r"([a-z_]\w*)\s*=\s*(\{[^{}]*\}|'[^']*'|\"[^\"]*\"|[^\s,={}']+(?:\s*[-+*/^]\s*[^\s,={}']+)*(?!\s*=))", re.IGNORECASE
+)
 
 
 def _parameters(card: Card, start: int, outside: bool) -> Iterator[Given]:
@@ -124,13 +129,17 @@ def _parameters(card: Card, start: int, outside: bool) -> Iterator[Given]:
         yield Given(card, match[1].lower(), match[2][1:-1] if bare else match[2], match.start(2) + bare, outside)
 
 
-_FUNCTION = re.compile(r"\.func\s+([a-z_]\w*)\s*\(([^)]*)\)\s*=?\s*(?:\{(.*)\}|'(.*)'|(.*))\s*$", re.IGNORECASE | re.DOTALL)
+_FUNCTION = re.compile(
+    r"\.func\s+([a-z_]\w*)\s*\(([^)]*)\)\s*=?\s*(?:\{(.*)\}|'(.*)'|(.*))\s*$", re.IGNORECASE | re.DOTALL
+)
 
 
 def _function(card: Card, here: Block, report: Report) -> None:
     match = _FUNCTION.match(card.text)
     if match is None:
-        report.wrong("E131", "a .func is a name, its arguments, and an expression", card.span(), hint=".func half(x) {x/2}")
+        report.wrong(
+            "E131", "a .func is a name, its arguments, and an expression", card.span(), hint=".func half(x) {x/2}"
+        )
         return
     which = next(i for i in (3, 4, 5) if match[i] is not None)
     arguments = tuple(a.strip().lower() for a in match[2].split(",") if a.strip())

@@ -1,7 +1,8 @@
 """SPICE text -> cards: comments dropped, `+` lines joined, files included, every character with its place in the file.
 
-The first line of the main file is a title and says nothing. `*` begins a comment line, `;`, `//` and ` $ ` the rest of a line. Case does not matter:
-words come out in small letters. Brackets and commas separate words and mean nothing, but for the braces and quotes around an expression.
+The first line of the main file is a title and says nothing. `*` begins a comment line, `;`, `//` and ` $ ` the rest of
+a line. Case does not matter: words come out in small letters. Brackets and commas separate words and mean nothing, but
+for the braces and quotes around an expression.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from pathlib import Path
 from netsim.text.errors import InputError, Problem, Span, nearest, remember_source
 
 _COMMENT = re.compile(r"(?:;|//|(?<=\s)\$(?=\s|$)).*")
-_TOKEN = re.compile(r"(?P<expression>\{[^{}]*\}|'[^']*')|(?P<text>\"[^\"]*\")|(?P<equal>=)|(?P<blank>[\s(),]+)|(?P<word>[^\s(),={}'\"]+)")
+_TOKEN = re.compile(
+    r"(?P<expression>\{[^{}]*\}|'[^']*')|(?P<text>\"[^\"]*\")|(?P<equal>=)|(?P<blank>[\s(),]+)|(?P<word>[^\s(),={}'\"]+)"
+)
 
 
 @dataclass
@@ -46,7 +49,8 @@ class Token:
 
 @dataclass(frozen=True)
 class Card:
-    """One statement: its text on one line, and where the pieces of that come from: (offset in the text, line, column)."""
+    """One statement: its text on one line, and where the pieces of that come from: (offset in the text, line,
+    column)."""
 
     file: str
     text: str

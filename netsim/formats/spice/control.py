@@ -14,16 +14,34 @@ from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.syntax import Binding, Expr, Name, Number, Part, Plot, Run, Save, Start, Statement
 
 LATER = {
-    ".ac": "small signals over frequency", ".dc": "a sweep of sources", ".noise": "noise", ".tf": "transfer functions", ".sens": "sensitivities",
-    ".pz": "poles and zeros", ".disto": "distortion", ".four": "harmonics", ".step": "a sweep of parameters", ".control": "commands of ngspice",
+    ".ac": "small signals over frequency", ".dc": "a sweep of sources", ".noise": "noise", ".tf": "transfer functions",
+    ".sens": "sensitivities",
+    ".pz": "poles and zeros", ".disto": "distortion", ".four": "harmonics", ".step": "a sweep of parameters",
+    ".control": "commands of ngspice",
 }  # fmt: skip
 MEASURES = (".measure", ".meas")
-LINES = (*LATER, *MEASURES, ".tran", ".op", ".ic", ".nodeset", ".options", ".option", ".opt", ".temp", ".save", ".print", ".plot", ".probe")
+LINES = (
+    *LATER,
+    *MEASURES,
+    ".tran",
+    ".op",
+    ".ic",
+    ".nodeset",
+    ".options",
+    ".option",
+    ".opt",
+    ".temp",
+    ".save",
+    ".print",
+    ".plot",
+    ".probe",
+)
 _SILENT = (".title", ".width", ".end", ".backanno", ".ends")
 _READ = ("reltol", "temp", "tnom", "gmin", "defw", "defl", "defad", "defas")
 _PROBE = re.compile(r"([vi])\(\s*([^\s,()]+)\s*(?:,\s*([^\s,()]+)\s*)?\)", re.IGNORECASE)
 SHARE = 0.01
-"""Our error per step over SPICE's reltol, which bounds the change by a Newton iteration: with it waveforms agree to about reltol."""
+"""Our error per step over SPICE's reltol, which bounds the change by a Newton iteration: with it waveforms agree to
+about reltol."""
 
 
 def read_options(cards: list[Card], circuit: Circuit) -> None:
@@ -58,7 +76,10 @@ def statements(cards: list[Card], scope: Scope) -> Iterator[Statement]:
                 case ".ic":
                     yield from _starts(card, scope)
                 case ".nodeset":
-                    yield from (placed(Start("guess", _potential(scope, node, card), value), card.span()) for node, value in _settings(card, scope))
+                    yield from (
+                        placed(Start("guess", _potential(scope, node, card), value), card.span())
+                        for node, value in _settings(card, scope)
+                    )
                 case ".save" | ".print" | ".probe" | ".plot":
                     signals = list(_signals(card, scope))
                     saved += signals
@@ -84,7 +105,7 @@ def _measured(cards: list[Card], scope: Scope) -> Iterator[Statement]:
             if figure := figures.measure(card):
                 yield figure
             else:
-                report.note(f"'{card.word}' is left out: it is of another analysis than .tran", card.at(card.tokens[0]))
+                report.note(f"'{card.word}' is ignored: it is of another analysis than .tran", card.at(card.tokens[0]))
         except InputError as error:
             report.problems += error.problems
 
@@ -93,9 +114,14 @@ def _other(card: Card, report: Report) -> None:
     """What waits for an analysis of its own is noted, what nobody knows is wrong."""
     word, span = card.word, card.at(card.tokens[0])
     if word in LATER:
-        report.note(f"'{word}' is left out: {LATER[word]}", span, hint="netsim runs .tran and .op")
+        report.note(f"'{word}' is ignored: {LATER[word]}", span, hint="netsim runs .tran and .op")
     elif word not in (*LINES, *_SILENT):
-        report.wrong("E130", f"there is no line '{word}'", span, hint=nearest(word, (*LINES, ".param", ".model", ".subckt", ".include")))
+        report.wrong(
+            "E130",
+            f"there is no line '{word}'",
+            span,
+            hint=nearest(word, (*LINES, ".param", ".model", ".subckt", ".include")),
+        )
 
 
 def _transient(card: Card, scope: Scope) -> Run:
@@ -104,14 +130,18 @@ def _transient(card: Card, scope: Scope) -> Run:
         raise InputError(Problem("E131", "'.tran' is written .tran step stop", card.span(), hint=".tran 1u 10m"))
     stop = scope.value(card, tokens[1], "s")
     options = [Binding("stop", stop, span=card.at(tokens[1]))]
-    if value_of(tokens[0].text) != 0 and not any(other.word in MEASURES for other in scope.block.control):  # what is measured is sampled at steps
+    if value_of(tokens[0].text) != 0 and not any(
+        other.word in MEASURES for other in scope.block.control
+    ):  # what is measured is sampled at steps
         options.append(Binding("sample", scope.value(card, tokens[0], "s"), span=card.at(tokens[0])))
     if "reltol" in scope.circuit.options:
-        options.append(Binding("rtol", Number(float(f"{SHARE * scope.circuit.options['reltol']:.12g}")), span=card.span()))
+        options.append(
+            Binding("rtol", Number(float(f"{SHARE * scope.circuit.options['reltol']:.12g}")), span=card.span())
+        )
     if scope.circuit.uic:
         options.append(Binding("from", Name((Part("rest"),)), span=card.span()))
     if len(tokens) > 2 and value_of(tokens[2].text) != 0:
-        scope.circuit.report.note("the time before which nothing is kept is left out: samples begin at 0", card.at(tokens[2]))
+        scope.circuit.report.note("the third time of .tran is ignored: samples begin at 0", card.at(tokens[2]))
     return Run("transient", tuple(options), span=card.span())
 
 
@@ -123,7 +153,9 @@ def _settings(card: Card, scope: Scope) -> Iterator[tuple[str, Expr]]:
             node, value = tokens[i - 1], tokens[i + 1]
             if tokens[i - 2].text != "v" or node.text in GROUNDS or node.text not in scope.nodes:
                 hint = nearest(node.text, scope.nodes)
-                raise InputError(Problem("E133", f"nothing is connected to a node '{node.text}'", card.at(node), hint=hint))
+                raise InputError(
+                    Problem("E133", f"nothing is connected to a node '{node.text}'", card.at(node), hint=hint)
+                )
             yield node.text, scope.value(card, value, "V")
 
 
@@ -139,7 +171,8 @@ def initial_potentials(cards: list[Card], scope: Scope) -> dict[str, Expr]:
 
 
 def _starts(card: Card, scope: Scope) -> Iterator[Start]:
-    """Nodes where something holds charge begin there; elsewhere the potential follows at once. With `uic` capacitors know it themselves."""
+    """Nodes where something holds charge begin there; elsewhere the potential follows at once. With `uic` capacitors
+    know it themselves."""
     uic, span = scope.circuit.uic, card.span()
     for node, value in _settings(card, scope):
         letters = set(scope.touched.get(node, ()))
@@ -149,7 +182,7 @@ def _starts(card: Card, scope: Scope) -> Iterator[Start]:
         elif "c" in letters:
             yield placed(Start("guess", _potential(scope, node, card), value), span)
         else:
-            scope.circuit.report.note(f"'.ic' says nothing of '{node}' that lasts: no capacitor holds its potential", span)
+            scope.circuit.report.note(f"'.ic' has no effect on '{node}': no capacitor holds its potential", span)
 
 
 def _potential(scope: Scope, node: str, card: Card) -> Name:
@@ -168,7 +201,9 @@ def _signals(card: Card, scope: Scope) -> Iterator[Expr]:
     left = re.sub(r"\b(tran|ac|dc|op|all)\b", "", _PROBE.sub("", rest), flags=re.IGNORECASE).replace(",", " ").split()
     for each in left:
         start = card.text.find(each, card.tokens[0].end)
-        scope.circuit.report.note(f"'{each}' is not saved: v(node), v(node, node) and i(source) are", card.span(start, start + len(each)))
+        scope.circuit.report.note(
+            f"'{each}' is not saved: v(node), v(node, node) and i(source) are", card.span(start, start + len(each))
+        )
 
 
 def _everything(scope: Scope) -> Iterator[Save]:

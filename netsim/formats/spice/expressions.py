@@ -1,7 +1,7 @@
 """SPICE expressions -> expressions of the language, by precedence climbing.
 
-Values are plain numbers there: `v(a)` becomes a.v/(1 V), `i(v1)` v1.i/(1 A), `time` time/(1 s). A comparison used as a number is 1 or 0,
-a number used as a condition holds where it is not 0.
+Values are plain numbers there: `v(a)` becomes a.v/(1 V), `i(v1)` v1.i/(1 A), `time` time/(1 s). A comparison used as a
+number is 1 or 0, a number used as a condition holds where it is not 0.
 """
 
 from __future__ import annotations
@@ -42,13 +42,45 @@ _LEVELS = {
 }
 _SAME = {"||": "or", "|": "or", "&&": "and", "&": "and", "<>": "!=", "**": "^"}
 _TRUTHS = frozenset(["or", "and", "==", "!=", "<", "<=", ">", ">="])
-_CONSTANTS = {"pi": 3.141592653589793, "e": 2.718281828459045, "echarge": 1.602176634e-19, "boltz": 1.380649e-23, "kelvin": -273.15}
+_CONSTANTS = {
+    "pi": 3.141592653589793,
+    "e": 2.718281828459045,
+    "echarge": 1.602176634e-19,
+    "boltz": 1.380649e-23,
+    "kelvin": -273.15,
+}
 _ALIKE = {
     **{
         name: name
-        for name in ["sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log", "log10", "sqrt", "abs", "floor", "atan2"]
+        for name in [
+            "sin",
+            "cos",
+            "tan",
+            "asin",
+            "acos",
+            "atan",
+            "sinh",
+            "cosh",
+            "tanh",
+            "exp",
+            "log",
+            "log10",
+            "sqrt",
+            "abs",
+            "floor",
+            "atan2",
+        ]
     },
-    **{"ln": "log", "arctan": "atan", "arcsin": "asin", "arccos": "acos", "sgn": "sign", "int": "floor", "min": "min", "max": "max"},
+    **{
+        "ln": "log",
+        "arctan": "atan",
+        "arcsin": "asin",
+        "arccos": "acos",
+        "sgn": "sign",
+        "int": "floor",
+        "min": "min",
+        "max": "max",
+    },
 }
 
 
@@ -78,7 +110,8 @@ class _Piece:
 
 
 def expression(card: Card, text: str, start: int, names: Names, arguments: Mapping[str, Expr] | None = None) -> Expr:
-    """The expression that stands at `start` of a card; `arguments` are the values of a function's parameters. Raises `InputError`."""
+    """The expression that stands at `start` of a card; `arguments` are the values of a function's parameters. Raises
+    `InputError`."""
     reader = _Reader(card, text, start, names, arguments or {})
     value = _number(reader.binary(0))
     if reader.at is not None:
@@ -115,7 +148,11 @@ class _Reader:
             rest = self.text[self.place :].strip()
             place = self.text.index(rest, self.place)
             raise InputError(
-                Problem("E132", f"'{rest[0]}' means nothing in an expression", self.card.span(self.start + place, self.start + place + 1))
+                Problem(
+                    "E132",
+                    f"'{rest[0]}' is not allowed in an expression",
+                    self.card.span(self.start + place, self.start + place + 1),
+                )
             )
         kind = match.lastgroup if match else ""
         self.at = _Piece(kind or "", match[kind].lower(), match.start(kind), match.end()) if match and kind else None
@@ -131,7 +168,7 @@ class _Reader:
 
     def take(self, text: str) -> _Piece:
         if self.at is None or self.at.text != text:
-            raise self.wrong(f"here should be '{text}'")
+            raise self.wrong(f"'{text}' is expected here")
         return self.go_on()
 
     def binary(self, least: int) -> Expr:
@@ -228,11 +265,19 @@ class _Reader:
             return Call(_ALIKE[piece.text], tuple(map(_number, given)), span=span)
         if piece.text not in _FURTHER:
             known = [*_ALIKE, *_FURTHER, *self.names.functions, "v", "i"]
-            raise InputError(Problem("E132", f"there is no function '{piece.text}'", span, hint=nearest(piece.text, known)))
+            raise InputError(
+                Problem("E132", f"there is no function '{piece.text}'", span, hint=nearest(piece.text, known))
+            )
         arity, make = _FURTHER[piece.text]
         if len(given) != arity:
             raise InputError(Problem("E132", f"{piece.text}() takes {arity} argument{'s' if arity > 1 else ''}", span))
-        made = make(*([_truth(given[0]), *map(_number, given[1:])] if piece.text in ("if", "ternary_fcn") else map(_number, given)))
+        made = make(
+            *(
+                [_truth(given[0]), *map(_number, given[1:])]
+                if piece.text in ("if", "ternary_fcn")
+                else map(_number, given)
+            )
+        )
         return made
 
     def own(self, name: str, given: list[Expr], span: Span) -> Expr:

@@ -1,7 +1,7 @@
 """`.measure tran` as `measure` lines of the language.
 
-.meas tran rise TRIG v(a) VAL=0.1 RISE=1 TARG v(a) VAL=0.9 RISE=1  ->  measure rise = when(a.v > 0.9 V) - when(a.v > 0.1 V)
-.meas tran i2 FIND i(v1) WHEN v(a)=v(b) CROSS=2                    ->  measure i2 = at(v1.i, when(a.v == b.v, n = 2))
+.meas tran rise TRIG v(a) VAL=0.1 RISE=1 TARG v(a) VAL=0.9 RISE=1  ->  measure rise = when(a.v > 0.9 V) - when(a.v > 0.1
+V) .meas tran i2 FIND i(v1) WHEN v(a)=v(b) CROSS=2                    ->  measure i2 = at(v1.i, when(a.v == b.v, n = 2))
 .meas tran peak MAX v(a) FROM=1m TO=2m                             ->  measure peak = max(a.v, from = 1 ms, to = 2 ms)
 """
 
@@ -20,14 +20,19 @@ from netsim.text.errors import InputError, Problem, Span
 from netsim.text.syntax import Binary, Call, Expr, Measure, Name, Number, Part, Unary
 
 _PIECE = re.compile(
-    r"(?P<expression>\{[^{}]*\}|'[^']*'|\"[^\"]*\")|(?P<probe>\b[vi]\([^()]*\))|(?P<equal>=)|(?P<word>[^\s=(),{}'\"]+)", re.IGNORECASE
+    r"(?P<expression>\{[^{}]*\}|'[^']*'|\"[^\"]*\")|(?P<probe>\b[vi]\([^()]*\))|(?P<equal>=)|(?P<word>[^\s=(),{}'\"]+)",
+    re.IGNORECASE,
 )
-_OVER = {"avg": "mean", "mean": "mean", "max": "max", "min": "min", "pp": "pp", "rms": "rms", "integ": "integral", "integral": "integral",
+_OVER = {"avg": "mean", "mean": "mean", "max": "max", "min": "min", "pp": "pp", "rms": "rms", "integ": "integral",
+    "integral": "integral",
          "max_at": "argmax", "min_at": "argmin"}  # fmt: skip
 _RESULTS = {"integral": "{}.s", "argmax": "s", "argmin": "s"}
 _WAYS = {"rise": ">", "fall": "<", "cross": "=="}
 _OPTIONS = ("val", "td", "at", "from", "to", *_WAYS)
-_USAGE = ".meas tran NAME TRIG v(a) VAL=0.1 RISE=1 TARG v(a) VAL=0.9 RISE=1, or FIND, WHEN, DERIV, AVG, MAX, MIN, PP, RMS, INTEG, PARAM"
+_USAGE = (
+    ".meas tran NAME TRIG v(a) VAL=0.1 RISE=1 TARG v(a) VAL=0.9 RISE=1, or FIND, WHEN, DERIV, AVG, MAX, MIN, PP, "
+    "RMS, INTEG, PARAM"
+)
 
 
 @dataclass(frozen=True)
@@ -72,7 +77,7 @@ class Figures:
         if len(pieces) < 4 or words[1] != "tran":
             if len(pieces) > 1 and words[1] in ("ac", "dc", "op", "sp", "noise"):
                 return None
-            raise _wrong(card, pieces[min(1, len(pieces) - 1)], "this is no '.measure'")
+            raise _wrong(card, pieces[min(1, len(pieces) - 1)], "this is not a '.measure' line")
         value, unit = _Line(card, pieces[3:], self).value()
         name = free(word(words[2]), "_", self.scope.taken)
         self.known[words[2]] = (name, unit)
@@ -113,20 +118,28 @@ class _Line:
         if what == "trig":
             before = self.instant("targ")
             if self.go_on().text.lower() != "targ":
-                raise _wrong(self.card, self.pieces[self.at - 1], "here should be TARG")
+                raise _wrong(self.card, self.pieces[self.at - 1], "TARG is expected here")
             return Binary("-", self.instant(""), before, span=self.card.span()), "s"
         if what == "when":
             return self.crossing(), "s"
         if what in ("find", "deriv", "derivative"):
             signal, unit = self.signal()
             moment = self.moment()
-            return (self.call("at", signal, moment), unit) if what == "find" else (self.call("slope", signal, moment), f"{unit or '1'}/s")
+            return (
+                (self.call("at", signal, moment), unit)
+                if what == "find"
+                else (self.call("slope", signal, moment), f"{unit or '1'}/s")
+            )
         if what not in _OVER:
-            raise _wrong(self.card, first, f"'{first.text}' is nothing to measure")
+            raise _wrong(self.card, first, f"'{first.text}' is not a measurement")
         signal, unit = self.signal()
         function = _OVER[what]
         span = {w: v for w, v in self.options().items() if w in ("from", "to")}
-        result = _RESULTS.get(function, "{}").format(unit) if unit or function in ("argmax", "argmin") else {"integral": "s"}.get(function, "")
+        result = (
+            _RESULTS.get(function, "{}").format(unit)
+            if unit or function in ("argmax", "argmin")
+            else {"integral": "s"}.get(function, "")
+        )
         return self.call(function, signal, **span), result
 
     def moment(self) -> Expr:
@@ -136,7 +149,7 @@ class _Line:
             return self.crossing()
         given = self.options()
         if "at" not in given:
-            raise _wrong(self.card, self.pieces[-1], "here should be AT=instant or WHEN signal=level")
+            raise _wrong(self.card, self.pieces[-1], "AT=instant or WHEN signal=level is expected here")
         return given["at"]
 
     def instant(self, until: str) -> Expr:
@@ -191,7 +204,7 @@ class _Line:
     def equal(self, unit: str = "") -> tuple[Expr, str]:
         """What stands behind `=`."""
         if self.go_on().kind != "equal":
-            raise _wrong(self.card, self.pieces[self.at - 1], "here should be '='")
+            raise _wrong(self.card, self.pieces[self.at - 1], "'=' is expected here")
         return self.signal(unit)
 
     def signal(self, unit: str = "") -> tuple[Expr, str]:

@@ -24,12 +24,15 @@ from netsim.text.syntax import Instance, ModelDef, Program, Statement, Terminal,
 
 SUFFIXES = (".cir", ".ckt", ".sp", ".spice", ".spi")
 """What a file of a circuit ends with."""
-UNKNOWN = {"o": "a lossy line: the library has transmission_line, of lumped sections", "u": "a line of distributed R and C",
-           "y": "a lossy line", "z": "a MESFET", "a": "an XSPICE element", "n": "a Verilog-A element", "p": "coupled lines"}  # fmt: skip
+UNKNOWN = {"o": "a lossy line: the library has transmission_line, of lumped sections", "u": "a line of distributed R "
+    "and C",
+           "y": "a lossy line", "z": "a MESFET", "a": "an XSPICE element", "n": "a Verilog-A element",
+           "p": "coupled lines"}  # fmt: skip
 
 
 def circuit_program(path: Path, types: Collection[str] = (), everything: bool = False) -> Program:
-    """The netlist of a circuit's file; definitions get no name in `types`; `everything` makes models of unused subcircuits too.
+    """The netlist of a circuit's file; definitions get no name in `types`; `everything` makes models of unused
+    subcircuits too.
 
     Raises `InputError` with every mistake found.
     """
@@ -55,7 +58,11 @@ def _below(block: Block) -> list[Block]:
 
 
 def _misplaced(card: Card) -> list[Problem]:
-    return [Problem("E223", f"'{card.word}' belongs to the circuit, not into a subcircuit", card.at(card.tokens[0]))]
+    return [
+        Problem(
+            "E223", f"'{card.word}' belongs to the circuit and is not allowed in a subcircuit", card.at(card.tokens[0])
+        )
+    ]
 
 
 def _contents(scope: Scope, above: tuple[Block, ...]) -> list[Statement]:
@@ -83,7 +90,9 @@ def _contents(scope: Scope, above: tuple[Block, ...]) -> list[Statement]:
 
 def _readers_last(cards: list[Card]) -> list[Card]:
     """What reads potentials and currents comes behind what has them."""
-    return sorted(cards, key=lambda card: card.word[0] in "fhsw" or any(mark in card.text.lower() for mark in ("v(", "i(")))
+    return sorted(
+        cards, key=lambda card: card.word[0] in "fhsw" or any(mark in card.text.lower() for mark in ("v(", "i("))
+    )
 
 
 def _element(card: Card, scope: Scope, above: tuple[Block, ...]) -> Instance:
@@ -97,9 +106,11 @@ def _element(card: Card, scope: Scope, above: tuple[Block, ...]) -> Instance:
     if letter == "x":
         return _expanded(card, scope, above)
     if letter in UNKNOWN:
-        raise InputError(Problem("E130", f"'{card.word}' would be {UNKNOWN[letter]}, which is not known", card.at(card.tokens[0])))
+        raise InputError(
+            Problem("E130", f"'{card.word}' is not supported: it is {UNKNOWN[letter]}", card.at(card.tokens[0]))
+        )
     hint = "an element's name begins with one of R C L K V I E F G H B T D Q M J S W X"
-    raise InputError(Problem("E130", f"'{card.word}' is no element", card.at(card.tokens[0]), hint=hint))
+    raise InputError(Problem("E130", f"'{card.word}' is not an element", card.at(card.tokens[0]), hint=hint))
 
 
 def _expanded(card: Card, scope: Scope, above: tuple[Block, ...]) -> Instance:
@@ -133,6 +144,8 @@ def _definition(block: Block, scope: Scope, above: tuple[Block, ...]) -> Made:
         scope.circuit.report.problems += error.problems
         declared = ()
     parameters, terminals = inner.taken_from_outside()
-    scope.circuit.definitions.append(ModelDef(title, (*ports, *terminals), (*declared, *parameters, *body), f".subckt {block.name}", span=span))
+    scope.circuit.definitions.append(
+        ModelDef(title, (*ports, *terminals), (*declared, *parameters, *body), f".subckt {block.name}", span=span)
+    )
     outer.made[f":{block.name}"] = made = inner.finish(title)
     return made

@@ -25,7 +25,11 @@ def scaled(figure: float, scale: str) -> float:
     """The value of a figure with its scale, rounded once: 4.7k is 4700.0."""
     if scale == "mil":
         return figure * _MIL
-    return float(f"{figure!r}e{_POWERS[scale]}") if scale and "e" not in repr(figure) else figure * 10.0 ** _POWERS.get(scale, 0)
+    return (
+        float(f"{figure!r}e{_POWERS[scale]}")
+        if scale and "e" not in repr(figure)
+        else figure * 10.0 ** _POWERS.get(scale, 0)
+    )
 
 
 def value_of(text: str) -> float | None:

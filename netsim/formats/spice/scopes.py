@@ -1,8 +1,9 @@
 """What names mean in a block: nodes, elements, parameters and models, and what they are called in the netlist.
 
-In SPICE nodes, elements and parameters have name spaces of their own and a subcircuit sees the parameters outside of it; here one name is one thing
-and a model knows what it is given. So a node that is called like an element gets `_node` behind it, and what a subcircuit takes from outside becomes
-a parameter (a global node: a terminal) of its model, handed on by every instance.
+In SPICE nodes, elements and parameters have name spaces of their own and a subcircuit sees the parameters outside of
+it; here one name is one thing and a model knows what it is given. So a node that is called like an element gets `_node`
+behind it, and what a subcircuit takes from outside becomes a parameter (a global node: a terminal) of its model, handed
+on by every instance.
 """
 
 from __future__ import annotations
@@ -63,7 +64,8 @@ class Circuit:
 
 @dataclass
 class Made:
-    """A definition that instances refer to: its name and what it takes from outside, to be bound and connected by every instance."""
+    """A definition that instances refer to: its name and what it takes from outside, to be bound and connected by every
+    instance."""
 
     name: str
     captured: tuple[str, ...] = ()
@@ -86,7 +88,7 @@ class Scope:
         self.elements: dict[str, str] = {}
         for card in block.elements:
             if card.word in self.elements:
-                circuit.report.wrong("E222", f"the element '{card.word}' is there twice", card.at(card.tokens[0]))
+                circuit.report.wrong("E222", f"the element '{card.word}' is defined twice", card.at(card.tokens[0]))
             else:
                 self.elements[card.word] = free(word(card.word), "_", self.taken)
         self.nodes: dict[str, str] = {}
@@ -167,7 +169,10 @@ class Scope:
             return self._inside(head, span, lambda inner: inner.current(rest, span))
         if element not in self.through:
             known = [e for e in self.elements if e[0] in "vlehrcdb"]
-            hint = nearest(element, known) or "the current through sources of voltage, R, C, L and diodes can be read: put a source of 0 V in series"
+            hint = (
+                nearest(element, known)
+                or "currents of voltage sources, R, C, L and diodes are available: put a source of 0 V in series"
+            )
             raise InputError(Problem("E133", f"there is no current 'i({element})'", span, hint=hint))
         name, quantity = self.through[element]
         return _name(f"{name}.{quantity}", span)
@@ -190,7 +195,14 @@ class Scope:
             return _name(self.parameters[name], span)
         if not self._known(name):
             names = [*self.parameters, *(self.above.parameters if self.above else ())]
-            raise InputError(Problem("E206", f"nothing is called '{name}'", span, hint=nearest(name, names) or f"define it: .param {name}=1"))
+            raise InputError(
+                Problem(
+                    "E206",
+                    f"nothing is called '{name}'",
+                    span,
+                    hint=nearest(name, names) or f"define it: .param {name}=1",
+                )
+            )
         if name not in self.captured:
             self.captured[name] = free(word(name), "_", self.taken)
         return _name(self.captured[name], span)
@@ -209,7 +221,14 @@ class Scope:
         """A plain number: what shapes the netlist cannot be an expression. Raises `InputError`."""
         value = value_of(token.text)
         if value is None:
-            raise InputError(Problem("E132", f"'{token.text}' is no number", card.at(token), hint="this value must be a plain number such as 10u"))
+            raise InputError(
+                Problem(
+                    "E132",
+                    f"'{token.text}' is no number",
+                    card.at(token),
+                    hint="this value must be a plain number such as 10u",
+                )
+            )
         return value
 
     def given(self, given: Given) -> Expr:
@@ -224,24 +243,39 @@ class Scope:
         for name, given in self.block.given.items():
             if given.outside == outside:
                 found.append(
-                    Param(self.parameters[name], default=self.given(given), span=given.card.span(given.start, given.start + len(given.text)))
+                    Param(
+                        self.parameters[name],
+                        default=self.given(given),
+                        span=given.card.span(given.start, given.start + len(given.text)),
+                    )
                 )
         return found
 
     # --------------------------------------------------------------------------------------- instances
 
-    def instance(self, card: Card, type_: str, nodes: Iterable[Name], bindings: dict[str, Expr], starts: dict[str, Expr] | None = None) -> Instance:
+    def instance(
+        self,
+        card: Card,
+        type_: str,
+        nodes: Iterable[Name],
+        bindings: dict[str, Expr],
+        starts: dict[str, Expr] | None = None,
+    ) -> Instance:
         """An element as an instance of a type of the library."""
         span = card.span()
         given = tuple(placed(Binding(name, value), span) for name, value in bindings.items())
         begun = tuple(placed(Start("start", _name(name, span), value), span) for name, value in (starts or {}).items())
-        return Instance(_name(self.elements[card.word], card.at(card.tokens[0])), type_, tuple(nodes), given, begun, span=span)
+        return Instance(
+            _name(self.elements[card.word], card.at(card.tokens[0])), type_, tuple(nodes), given, begun, span=span
+        )
 
     def of(self, card: Card, made: Made, nodes: Iterable[Name], bindings: dict[str, Expr]) -> Instance:
         """An instance of a definition of this circuit, with what that takes from outside."""
         span = card.span()
         outer = {made_name: self.parameter(name, span) for name, made_name in zip(made.captured, made_captured(made))}
-        return self.instance(card, made.name, (*nodes, *(self.node(name, span) for name in made.nodes)), {**bindings, **outer})
+        return self.instance(
+            card, made.name, (*nodes, *(self.node(name, span) for name in made.nodes)), {**bindings, **outer}
+        )
 
     def finish(self, name: str) -> Made:
         """What an instance of this block's model has to hand on."""
@@ -249,7 +283,9 @@ class Scope:
 
     def taken_from_outside(self) -> tuple[list[Param], list[Terminal]]:
         """Declarations of what is captured."""
-        return [Param(name) for name in self.captured.values()], [Terminal(name, "electrical") for name in self.reached.values()]
+        return [Param(name) for name in self.captured.values()], [
+            Terminal(name, "electrical") for name in self.reached.values()
+        ]
 
 
 def made_captured(made: Made) -> tuple[str, ...]:

@@ -82,7 +82,9 @@ def read_elements(path: Path) -> Element:
         line, column = wrong.lineno, wrong.offset + 1
         unclosed = f"<{open_[-1].tag}> of line {open_[-1].span.line} is open here" if open_ else ""
         message = f"no proper XML: {expat.errors.messages[wrong.code]}"
-        raise InputError(Problem(FAULT, message, Span(str(path), line, column, line, column + 1), hint=unclosed)) from None
+        raise InputError(
+            Problem(FAULT, message, Span(str(path), line, column, line, column + 1), hint=unclosed)
+        ) from None
     except OSError as wrong:
         raise InputError(Problem("E220", f"cannot read '{path}': {wrong.strerror}")) from None
     return outermost[0]

@@ -1,6 +1,8 @@
-"""A robot as a subnetwork: links are nodes, joints instances of the spatial library, and every driven joint has a 1-D node of its own, JOINT_flange.
+"""A robot as a subnetwork: links are nodes, joints instances of the spatial library, and every driven joint has a 1-D
+node of its own, JOINT_flange.
 
-    model puma (base : spatial)   the terminal is the root link; ground or another body carries it, or nothing: then the robot floats
+    model puma (base : spatial)   the terminal is the root link; ground or another body carries it, or nothing: then the
+    robot floats
       param at, axes              where the root's frame stands in the reference placement
       forearm   link             (forearm_node ...)
 
@@ -42,17 +44,23 @@ Array = np.ndarray
 
 
 def robot_program(path: Path, alone: bool = False) -> Program:
-    """What `use "robot.urdf"` brings in: the model named after the robot. With `alone` also an instance `robot` of it on the ground."""
+    """What `use "robot.urdf"` brings in: the model named after the robot. With `alone` also an instance `robot` of it
+    on the ground."""
     robot = read_robot(path)
     names = Names(robot)
     uses = ["spatial", *(["couplings"] if _mixes(robot) else [])]
     statements: list[Statement] = [*(Use(target, False, span=robot.span) for target in uses), _model(robot, names)]
-    here = (Instance(_name("robot", robot.span), names.model, (_name("ground", robot.span),), span=robot.span),) if alone else ()
+    here = (
+        (Instance(_name("robot", robot.span), names.model, (_name("ground", robot.span),), span=robot.span),)
+        if alone
+        else ()
+    )
     return Program((*statements, *here), robot.file, tuple(robot.notes))
 
 
 class Names:
-    """What links and joints are called in the netlist: letters, digits and _; a joint named as a link gets `_joint`, a reserved word gets `_`."""
+    """What links and joints are called in the netlist: letters, digits and _; a joint named as a link gets `_joint`, a
+    reserved word gets `_`."""
 
     def __init__(self, robot: Robot):
         self.model = _word(robot.name)
@@ -99,9 +107,29 @@ def _model(robot: Robot, names: Names) -> ModelDef:
     bounded = [j for j in robot.joints if j.limit and j.limit.lower is not None]
     positive = (Bound(">=", Number(0.0)),)
     if any(j.kind in HINGES for j in bounded):
-        params.append(Param("hinge_stops", "N.m/rad", positive, Number(0.0), (), "stiffness of the hinges' stops; 0: no stops", span=span))
+        params.append(
+            Param(
+                "hinge_stops",
+                "N.m/rad",
+                positive,
+                Number(0.0),
+                (),
+                "stiffness of the hinges' stops; 0: no stops",
+                span=span,
+            )
+        )
     if any(j.kind not in HINGES for j in bounded):
-        params.append(Param("slide_stops", "N/m", positive, Number(0.0), (), "stiffness of the slides' stops; 0: no stops", span=span))
+        params.append(
+            Param(
+                "slide_stops",
+                "N/m",
+                positive,
+                Number(0.0),
+                (),
+                "stiffness of the slides' stops; 0: no stops",
+                span=span,
+            )
+        )
     body: list = [*params]
     for link in robot.links:
         body.append(_link(link, placed[link.name].position, placed[link.name].rotation, names))
@@ -136,12 +164,20 @@ def _vector(values: Array, span: Span, unit: str = "") -> Vector:
 def _at(position: Array, span: Span) -> Expr:
     """A point of the root's frame in the reference placement."""
     at = _name("at", span)
-    return Binary("+", at, Binary("*", _name("axes", span), _vector(position, span, "m"), span=span), span=span) if np.any(position) else at
+    return (
+        Binary("+", at, Binary("*", _name("axes", span), _vector(position, span, "m"), span=span), span=span)
+        if np.any(position)
+        else at
+    )
 
 
 def _axes(rotation: Array, span: Span) -> Expr:
     axes = _name("axes", span)
-    return axes if np.allclose(rotation, np.eye(3), rtol=0, atol=1e-15) else Binary("*", axes, _vector(rotation, span), span=span)
+    return (
+        axes
+        if np.allclose(rotation, np.eye(3), rtol=0, atol=1e-15)
+        else Binary("*", axes, _vector(rotation, span), span=span)
+    )
 
 
 def _instance(name: str, type_: str, nodes: tuple[str, ...], bindings: dict[str, Expr], span: Span) -> Instance:
@@ -159,14 +195,18 @@ def _link(link: Link, position: Array, rotation: Array, names: Names) -> Instanc
     if link.inertial is None:
         return _instance(name, "link_frame", (node,), where, span)
     inertial = link.inertial
-    bindings: dict[str, Expr] = {"m": _number(inertial.mass, span, "kg"), "I": _vector((inertial.tensor + inertial.tensor.T) / 2, span, "kg.m2")}
+    bindings: dict[str, Expr] = {
+        "m": _number(inertial.mass, span, "kg"),
+        "I": _vector((inertial.tensor + inertial.tensor.T) / 2, span, "kg.m2"),
+    }
     if np.any(inertial.centre):
         bindings["centre"] = _vector(inertial.centre, span, "m")
     return _instance(name, "link", (node,), bindings | where, span)
 
 
 def _joint(joint: Joint, position: Array, rotation: Array, names: Names) -> Iterator[Instance]:
-    """A weld, `revolute_driven`, `prismatic_driven` (with friction and limits on the flange), `planar_joint`; nothing where the child floats."""
+    """A weld, `revolute_driven`, `prismatic_driven` (with friction and limits on the flange), `planar_joint`; nothing
+    where the child floats."""
     ends, name, span = (names.link[joint.parent], names.link[joint.child]), names.joint[joint.name], joint.span
     at: dict[str, Expr] = {"at": _at(position, span)}
     axis = Binary("*", _name("axes", span), _vector(rotation @ joint.axis, span), span=span)
@@ -182,7 +222,8 @@ def _joint(joint: Joint, position: Array, rotation: Array, names: Names) -> Iter
 
 
 def across(axis: Array) -> Array:
-    """The x direction of a planar joint in its plane: the joint's x axis seen along the normal, or y where that is the normal."""
+    """The x direction of a planar joint in its plane: the joint's x axis seen along the normal, or y where that is the
+    normal."""
     for e in np.eye(3):
         along = e - (e @ axis) * axis
         if np.linalg.norm(along) > 0.6:
@@ -200,24 +241,33 @@ def _dynamics(joint: Joint, names: Names) -> Iterator[Instance]:
     limit = joint.limit
     if limit and limit.lower is not None and limit.upper is not None:
         figures = {"lower": _number(limit.lower, span, length), "upper": _number(limit.upper, span, length)}
-        figures |= {"effort": _number(abs(limit.effort), span, force), "speed": _number(abs(limit.speed), span, f"{length}/s")}
+        figures |= {
+            "effort": _number(abs(limit.effort), span, force),
+            "speed": _number(abs(limit.speed), span, f"{length}/s"),
+        }
         stops = "hinge_stops" if hinge else "slide_stops"
         yield _instance(names.of(joint.name, "limits"), stops, (flange,), figures | {"c": _name(stops, span)}, span)
 
 
 def _mimic(joint: Joint, joints: dict[str, Joint], names: Names) -> Iterator[Instance]:
-    """q = multiplier*q_other + offset: a gear, lever or rack between the flanges; an offset is a rigid connection before it."""
+    """q = multiplier*q_other + offset: a gear, lever or rack between the flanges; an offset is a rigid connection
+    before it."""
     given = joint.mimic
     assert given is not None
     span, hinge, of_hinge = given.span, joint.kind in HINGES, joints[given.joint].kind in HINGES
     mine, other = names.flange[joint.name], names.flange[given.joint]
-    name, weld, shift, unit = names.of(joint.name, "mimic"), *(("rotary_weld", "phi0", "rad") if hinge else ("weld", "l", "m"))
+    name, weld, shift, unit = (
+        names.of(joint.name, "mimic"),
+        *(("rotary_weld", "phi0", "rad") if hinge else ("weld", "l", "m")),
+    )
     if given.multiplier == 0:
         yield _instance(name, weld, (mine, "ground"), {shift: _number(given.offset, span, unit)}, span)
         return
     if given.offset:
         mine, before = names.of(joint.name, "mimic_flange"), mine
-        yield _instance(names.of(joint.name, "offset"), weld, (before, mine), {shift: _number(given.offset, span, unit)}, span)
+        yield _instance(
+            names.of(joint.name, "offset"), weld, (before, mine), {shift: _number(given.offset, span, unit)}, span
+        )
     ratio = given.multiplier
     if hinge == of_hinge:
         yield _instance(name, "gear" if hinge else "lever", (mine, other), {"ratio": _number(ratio, span)}, span)

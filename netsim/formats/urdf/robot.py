@@ -1,6 +1,8 @@
-"""A robot as its URDF file states it: links with inertia and shapes, joints with axis, limits, friction and mimicry, in the order of the tree.
+"""A robot as its URDF file states it: links with inertia and shapes, joints with axis, limits, friction and mimicry, in
+the order of the tree.
 
-The format: http://wiki.ros.org/urdf/XML. Angles of `rpy` are rotations about the fixed axes x, y, z in this order: R = Rz(y) Ry(p) Rx(r).
+The format: http://wiki.ros.org/urdf/XML. Angles of `rpy` are rotations about the fixed axes x, y, z in this order:
+R = Rz(y) Ry(p) Rx(r).
 """
 
 from __future__ import annotations
@@ -45,7 +47,8 @@ class Inertial:
 
 @dataclass(frozen=True, eq=False)
 class Visual:
-    """What a link looks like: 'box' (three edges), 'cylinder' (radius, length along z), 'sphere' (radius) [m]; or 'mesh', the name of a file."""
+    """What a link looks like: 'box' (three edges), 'cylinder' (radius, length along z), 'sphere' (radius) [m]; or
+    'mesh', the name of a file."""
 
     kind: str
     size: tuple[float, ...]
@@ -85,7 +88,8 @@ class Mimic:
 
 @dataclass(frozen=True, eq=False)
 class Joint:
-    """A joint (`kind` of KINDS): the child's frame stands at `pose` in the parent's, the axis (3, of length 1) is given in the child's frame."""
+    """A joint (`kind` of KINDS): the child's frame stands at `pose` in the parent's, the axis (3, of length 1) is given
+    in the child's frame."""
 
     name: str
     kind: str
@@ -132,19 +136,28 @@ def _doubt(link: Link) -> Problem | None:
     if not negative and large <= small + middle + TOLERANCE * abs(small + middle + large):
         return None
     which = "one of them is negative" if negative else "the largest exceeds the sum of the other two"
-    message = f"no body has the inertia of link '{link.name}': its principal moments are {small:.4g}, {middle:.4g}, {large:.4g} kg m2, {which}"
-    return Problem("N102", message, link.span, hint="it is taken as it is written")
+    message = (
+        f"no body has the inertia of link '{link.name}': its principal moments are {small:.4g}, {middle:.4g}, "
+        f"{large:.4g} kg m2, {which}"
+    )
+    return Problem("N102", message, link.span, hint="it is used as written")
 
 
 def read_robot(path: Path | str) -> Robot:
-    """The robot of a URDF file. Raises `InputError` with every mistake in it: E250 (XML), E251 (names), E252 (figures), E253 (not a tree)."""
+    """The robot of a URDF file. Raises `InputError` with every mistake in it: E250 (XML), E251 (names), E252 (figures),
+    E253 (not a tree)."""
     root = read_elements(Path(path))
     if root.tag != "robot":
         raise InputError(Problem(STRUCTURE, f"the outermost element is <{root.tag}>, not <robot>", root.span))
     xacro = next((e for e in root.children if e.tag.startswith("xacro:")), None)
     if xacro is not None:
         raise InputError(
-            Problem(STRUCTURE, "this is a xacro file, not yet a URDF", xacro.span, hint="run it through xacro: xacro robot.xacro > robot.urdf")
+            Problem(
+                STRUCTURE,
+                "this is a xacro file, not a URDF file",
+                xacro.span,
+                hint="convert it: xacro robot.xacro > robot.urdf",
+            )
         )
     problems: list[Problem] = []
     links = _collected(root, "link", _link, problems)
@@ -166,7 +179,12 @@ def _collected(root: Element, tag: str, read, problems: list[Problem]) -> dict:
             continue
         if item.name in found:
             problems.append(
-                Problem(STRUCTURE, f"there are two {tag}s called '{item.name}'", item.span, also=((found[item.name].span, "the first one"),))
+                Problem(
+                    STRUCTURE,
+                    f"there are two {tag}s called '{item.name}'",
+                    item.span,
+                    also=((found[item.name].span, "the first one"),),
+                )
             )
         found[item.name] = item
     return found
@@ -184,7 +202,13 @@ def _link(element: Element) -> Link:
 def rotation(roll: float, pitch: float, yaw: float) -> Array:
     """Rz(yaw) Ry(pitch) Rx(roll)."""
     (a, b, c), (x, y, z) = np.cos([roll, pitch, yaw]), np.sin([roll, pitch, yaw])
-    return np.array([[c * b, c * y * x - z * a, c * y * a + z * x], [z * b, z * y * x + c * a, z * y * a - c * x], [-y, b * x, b * a]])
+    return np.array(
+        [
+            [c * b, c * y * x - z * a, c * y * a + z * x],
+            [z * b, z * y * x + c * a, z * y * a - c * x],
+            [-y, b * x, b * a],
+        ]
+    )
 
 
 def _pose(parent: Element) -> Pose:
@@ -201,8 +225,12 @@ def _inertial(element: Element, link: str) -> Inertial | None:
         raise InputError(Problem("E250", f"the <inertial> of link '{link}' has no <mass>", element.span))
     mass = mass_text.number("value")
     if mass < 0:
-        raise InputError(Problem(VALUE, f"link '{link}' has the mass {mass:g} kg: no mass is negative", mass_text.span))
-    ixx, iyy, izz, ixy, ixz, iyz = ((moments.number(name, 0.0) if moments else 0.0) for name in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz"))
+        raise InputError(
+            Problem(VALUE, f"the mass of link '{link}' is {mass:g} kg, but must not be negative", mass_text.span)
+        )
+    ixx, iyy, izz, ixy, ixz, iyz = (
+        (moments.number(name, 0.0) if moments else 0.0) for name in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
+    )
     tensor = np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
     if mass == 0 and not np.any(tensor):
         return None
@@ -230,11 +258,17 @@ def _visual(element: Element) -> Visual | None:
 def _joint(element: Element) -> Joint:
     name, kind = element.text("name"), element.text("type")
     if kind not in KINDS:
-        hint = nearest(kind, KINDS) or f"there are {', '.join(KINDS)}"
-        raise InputError(Problem(UNKNOWN, f"joint '{name}' is of an unknown type '{kind}'", element.span, hint=hint))
+        hint = nearest(kind, KINDS) or f"the types are {', '.join(KINDS)}"
+        raise InputError(Problem(UNKNOWN, f"joint '{name}' has the unknown type '{kind}'", element.span, hint=hint))
     ends = [element.first("parent"), element.first("child")]
     if None in ends:
-        raise InputError(Problem("E250", f"joint '{name}' does not say its <{'parent' if ends[0] is None else 'child'} link=\"...\">", element.span))
+        raise InputError(
+            Problem(
+                "E250",
+                f"joint '{name}' does not say its <{'parent' if ends[0] is None else 'child'} link=\"...\">",
+                element.span,
+            )
+        )
     parent, child = (end.text("link") for end in ends)  # type: ignore[union-attr]
     given = element.first("axis")
     axis = np.array(given.numbers("xyz", 3, (1.0, 0.0, 0.0)) if given else (1.0, 0.0, 0.0))
@@ -243,10 +277,13 @@ def _joint(element: Element) -> Joint:
     dynamics = element.first("dynamics")
     damping, friction = ((dynamics.number(word, 0.0) if dynamics else 0.0) for word in ("damping", "friction"))
     if damping < 0 or friction < 0:
-        raise InputError(Problem(VALUE, f"joint '{name}' has negative {'damping' if damping < 0 else 'friction'}", dynamics.span))  # type: ignore[union-attr]
+        wrong = "damping" if damping < 0 else "friction"
+        raise InputError(Problem(VALUE, f"joint '{name}' has negative {wrong}", (dynamics or element).span))
     length = np.linalg.norm(axis) or 1.0
     limit, mimic = _limit(element, name, kind), _mimic(element, name, kind)
-    return Joint(name, kind, parent, child, _pose(element), axis / length, limit, damping, friction, mimic, element.span)
+    return Joint(
+        name, kind, parent, child, _pose(element), axis / length, limit, damping, friction, mimic, element.span
+    )
 
 
 def _limit(element: Element, name: str, kind: str) -> Limit | None:
@@ -256,7 +293,9 @@ def _limit(element: Element, name: str, kind: str) -> Limit | None:
     bounded = kind != "continuous" and ("lower" in given.attributes or "upper" in given.attributes)
     lower, upper = (given.number(word, 0.0) if bounded else None for word in ("lower", "upper"))
     if lower is not None and upper is not None and lower > upper:
-        raise InputError(Problem(VALUE, f"joint '{name}' has its lower limit {lower:g} above its upper one {upper:g}", given.span))
+        raise InputError(
+            Problem(VALUE, f"joint '{name}' has its lower limit {lower:g} above its upper one {upper:g}", given.span)
+        )
     return Limit(lower, upper, given.number("effort", 0.0), given.number("velocity", 0.0))
 
 
@@ -279,7 +318,10 @@ def _unknown_names(links: dict[str, Link], joints: dict[str, Joint]) -> list[Pro
             if link not in links:
                 problems.append(
                     Problem(
-                        UNKNOWN, f"the {word} of joint '{joint.name}' is '{link}', and no link is called so", joint.span, hint=nearest(link, links)
+                        UNKNOWN,
+                        f"the {word} of joint '{joint.name}' is '{link}', and no link is called so",
+                        joint.span,
+                        hint=nearest(link, links),
                     )
                 )
         if joint.mimic is None:
@@ -294,7 +336,13 @@ def _unknown_names(links: dict[str, Link], joints: dict[str, Joint]) -> list[Pro
                 )
             )
         elif joints[joint.mimic.joint].kind not in DRIVEN:
-            problems.append(Problem(STRUCTURE, f"joint '{joint.name}' mimics '{joint.mimic.joint}', which has no coordinate", joint.mimic.span))
+            problems.append(
+                Problem(
+                    STRUCTURE,
+                    f"joint '{joint.name}' mimics '{joint.mimic.joint}', which has no coordinate",
+                    joint.mimic.span,
+                )
+            )
     return problems
 
 
@@ -306,7 +354,9 @@ def _no_tree(root: Element, links: dict[str, Link], joints: dict[str, Joint]) ->
     for joint in joints.values():
         if joint.child in carried:
             message = f"link '{joint.child}' is the child of two joints: a URDF is a tree, close loops in the netlist"
-            problems.append(Problem(STRUCTURE, message, joint.span, also=((carried[joint.child].span, "the first one"),)))
+            problems.append(
+                Problem(STRUCTURE, message, joint.span, also=((carried[joint.child].span, "the first one"),))
+            )
         carried.setdefault(joint.child, joint)
     roots = [link for link in links.values() if link.name not in carried]
     if len(roots) > 1:
@@ -327,7 +377,9 @@ def _circles(above: dict[str, str], items: dict, sentence: str) -> list[Problem]
             path.append(above[path[-1]])
         if above.get(path[-1]) == name and not seen & set(path):
             seen |= set(path)
-            problems.append(Problem(STRUCTURE, sentence.format(name, " -> ".join([*reversed(path), path[-1]])), items[name].span))
+            problems.append(
+                Problem(STRUCTURE, sentence.format(name, " -> ".join([*reversed(path), path[-1]])), items[name].span)
+            )
     return problems
 
 
@@ -344,4 +396,10 @@ def _ordered(root: Element, path: Path, links: dict[str, Link], joints: dict[str
         order.append(joint)
         waiting += below[joint.child][::-1]
     names = [first, *(joint.child for joint in order)]
-    return Robot(root.attributes.get("name", "").strip() or path.stem, str(path), tuple(links[n] for n in names), tuple(order), root.span)
+    return Robot(
+        root.attributes.get("name", "").strip() or path.stem,
+        str(path),
+        tuple(links[n] for n in names),
+        tuple(order),
+        root.span,
+    )

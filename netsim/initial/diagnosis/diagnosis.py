@@ -1,4 +1,4 @@
-"""Numerical failure in the user's words: which equations and what they belong to, time, step, what stopped it, what to try."""
+"""Messages about numerical failure: the equations and their elements, the time, the step, the reason, the remedy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Array = np.ndarray
 NAMED = 2
 """Equations or elements a message names: the worst ones."""
 BEYOND = 1e9
-"""Values so many times their nominal size are told."""
+"""Values so many times their nominal size are named in the hint."""
 WIDEST = 160
 """Characters of a message."""
 AHEAD = (1e-9, 1e-6, 1e-3)
@@ -28,16 +28,17 @@ AHEAD = (1e-9, 1e-6, 1e-3)
 
 
 def explain_singular(machine: Machine, singular: SingularMatrix, t: float) -> Problem:
-    """What a singular matrix leaves free, or fixes twice, and which equations depend on one another."""
+    """E502: the undetermined unknowns of a singular matrix, and the equations that depend on one another."""
     system, column = machine.system, singular.null_column
     message = f"the equations are singular at t = {t:g} s: {loose(system, column)}"
     dependent = _named(machine, np.abs(singular.null_row), len(singular.null_row))
-    hint = f"{', '.join(dependent)} {'has no say of its own' if len(dependent) == 1 else 'depend on one another'}"
+    hint = f"{' and '.join(dependent)} {'has no effect' if len(dependent) == 1 else 'depend on one another'}"
     return Problem("E502", message, span_of(system, column), hint="; ".join([hint, *sentences(system, column)]))
 
 
 def worst_rows(machine: Machine, residuals: Array, matrix: Array, u: Array) -> Array:
-    """Every row's residual as a part of the largest of its terms |A_ij u_j| (of ordinary sizes of the unknowns at least)."""
+    """Every row's residual as a part of the largest of its terms |A_ij u_j| (of ordinary sizes of the unknowns at
+    least)."""
     system = machine.system
     size = np.maximum(np.abs(u), 1e-3 * system.nominals)
     terms = np.zeros(system.n)
@@ -50,13 +51,17 @@ def _named(machine: Machine, sizes: Array, most: int = NAMED) -> list[str]:
     """The largest rows in words, those within a tenth of the largest."""
     sizes = np.where(np.isfinite(sizes), sizes, np.inf)
     order = np.argsort(-sizes, kind="stable")[: min(most, 4)]
-    return [row_words(machine.system, int(i)) for i in order if sizes[i] > 0.0 and (sizes[i] > 0.1 * sizes[order[0]] or not np.isfinite(sizes[i]))]
+    return [
+        row_words(machine.system, int(i))
+        for i in order
+        if sizes[i] > 0.0 and (sizes[i] > 0.1 * sizes[order[0]] or not np.isfinite(sizes[i]))
+    ]
 
 
 @dataclass(frozen=True)
 class Stopped:
-    """How a run stopped: the last step's status, the instant it set out from, its size, what had shortened it (empty: steps were given), and whether
-    shorter steps had larger estimated errors."""
+    """How a run stopped: status, beginning and size of the last step, the reason for its small size (empty: steps were
+    given), and whether shorter steps had larger estimated errors."""
 
     status: int
     before: float
@@ -73,17 +78,20 @@ class Stopped:
 
     @property
     def last(self) -> str:
-        """What stands, and how the step came to be so short."""
-        shrunk = f"{self.shortened} shrank the step to {self.size:.2g} s; " if self.shortened else ""
-        return f"{shrunk}the state at t = {self.before:g} s is the last one accepted"
+        """The last accepted time, and the reason for the size of the step."""
+        shrunk = f"{self.shortened} reduced the step to {self.size:.2g} s; " if self.shortened else ""
+        return f"{shrunk}the last accepted step ends at t = {self.before:g} s"
 
 
 def table_ends(t: float) -> Problem:
-    """E504: a table is asked for a value beyond its end."""
-    return Problem("E504", f"a table does not reach t = {t:g} s", hint="say outside = hold or outside = linear in table(...), or stop earlier")
+    """E504: a table is read outside its range."""
+    hint = "give table(...) the argument outside = hold or outside = linear, or stop earlier"
+    return Problem("E504", f"a table is read outside its range at t = {t:g} s", hint=hint)
 
 
-def explain_failure(machine: Machine, stopped: Stopped, stands: Array, state: Array, tried: tuple[Array, Array, Array]) -> Problem:
+def explain_failure(
+    machine: Machine, stopped: Stopped, stands: Array, state: Array, tried: tuple[Array, Array, Array]
+) -> Problem:
     """Why a run stopped: where, at which element, what was tried and what to try.
 
     stands, state: the last good point as a global vector and as a state; tried: (g, out, u) of the step that failed."""
@@ -106,18 +114,19 @@ def explain_failure(machine: Machine, stopped: Stopped, stands: Array, state: Ar
     scaled = worst_rows(machine, residuals, entries, u)
     rows, where = _named(machine, scaled), _row_span(machine, int(np.argmax(scaled)))
     if stopped.status == SINGULAR:
-        message = f"the equations become singular {stopped.when}; what stays violated most: {', '.join(rows)}"
-        return Problem("E502", message, where, hint=f"tried: new pivots; {stopped.last}")
-    message = f"Newton does not converge {stopped.when}; what stays violated most: "
+        message = f"the equations become singular {stopped.when}; largest residuals: {', '.join(rows)}"
+        return Problem("E502", message, where, hint=f"new pivots did not help; {stopped.last}")
+    message = f"Newton's method does not converge {stopped.when}; largest residuals: "
     message += ", ".join(rows) if len(message) + len(", ".join(rows)) <= WIDEST else rows[0]
-    smaller = "" if stopped.shortened else f"tried: {MAX_ITERATIONS} damped iterations with new matrices; try a smaller step, or "
-    look = "look for a jump or a corner in what these elements do, or a demand that nothing meets"
-    hint = f"{_beyond_measure(machine, state)}{smaller}{look}; {stopped.last}"
+    remedy = f"{MAX_ITERATIONS} damped iterations with new matrices did not help; take a smaller step, or "
+    look = "look for a jump or a kink in the equations of these elements, or for a demand that no source can meet"
+    hint = f"{_beyond_measure(machine, state)}{'' if stopped.shortened else remedy}{look}; {stopped.last}"
     return Problem("E505", message, where, hint=hint)
 
 
 def _without_value(machine: Machine, stopped: Stopped, stands: Array, g: Array) -> list[Instance]:
-    """Elements that give no finite value: where Newton's method was, or a little further on in time where no step led on."""
+    """Elements that give no finite value: where Newton's method was, or a little further on in time where no step led
+    on."""
     found = not_finite(machine, g)
     point = stands.copy()
     for ahead in AHEAD if stopped.shortened and not found else ():
@@ -127,35 +136,46 @@ def _without_value(machine: Machine, stopped: Stopped, stands: Array, g: Array) 
     return found
 
 
-def _explain_not_finite(machine: Machine, stopped: Stopped, broken: list[Instance], residuals: Array, g: Array) -> Problem:
+def _explain_not_finite(
+    machine: Machine, stopped: Stopped, broken: list[Instance], residuals: Array, g: Array
+) -> Problem:
     bad = [int(i) for i in np.flatnonzero(~np.isfinite(residuals))]
     rows = f", in {', '.join(row_words(machine.system, i) for i in bad[:NAMED])}" if bad else ""
     more = f" and {len(broken) - NAMED} more" if len(broken) > NAMED else ""
-    message = f"{quoted([i.name for i in broken[:NAMED]])}{more} {'gives' if len(broken) == 1 else 'give'} no finite value {stopped.when}{rows}"
+    message = (
+        f"{quoted([i.name for i in broken[:NAMED]])}{more} {'gives' if len(broken) == 1 else 'give'} no finite "
+        f"value {stopped.when}{rows}"
+    )
     behind = expression_behind(machine, g, broken)
     kept = f"keep {behind} defined" if behind else "keep the expression defined"
-    hint = f"a root of a negative number, a division by zero or an overflow: {kept}, or end the run before; {stopped.last}"
+    cause = "the cause is the root of a negative number, a division by zero or an overflow"
+    hint = f"{cause}: {kept}, or end the run earlier; {stopped.last}"
     return Problem("E503", message, broken[0].span, hint=hint)
 
 
 def explain_chatter(machine: Machine, t: float, failed: int, state: Array) -> Problem:
-    """Why a run that has its steps fail again and again goes nowhere: usually a law that jumps, met from both sides. `state` is where it stands."""
+    """E508: too many steps fail, usually because a law with a jump is approached from both sides; `state` is the last
+    one."""
     words, _, place = fastest(machine, state)
     where = f", where {words} changes fastest" if words else ""
-    message = f"the run hardly advances at t = {t:g} s{where}: {failed} steps failed in a thousandth of it"
-    hint = "a law that jumps (sign, if ... then) and is met from both sides needs a slope: tanh(v/v0) in place of sign(v), or a band"
+    message = f"the run hardly advances at t = {t:g} s{where}: {failed} steps failed within 0.1 % of it"
+    hint = "a law with a jump (sign, if ... then) is approached from both sides: write tanh(v/v0) in place of sign(v), "
+    hint += "or give the jump a finite slope"
     return Problem("E508", message, span_of(machine.system, place), hint=hint)
 
 
 def explain_unstable(machine: Machine, method: str, t: float, steps: int, stop: float, state: Array) -> Problem:
-    """Why an explicit method that has taken so many steps up to t gets no further: something is fast beside the length of the run."""
+    """E505: an explicit method has taken `steps` steps up to t and stops, as a time constant is short beside the
+    run."""
     words, time, place = fastest(machine, state)
-    what = f"{words} changes by its own size within {time:.1g} s" if words else "something is fast beside the run"
-    message = f"{method} stops at t = {t:.4g} s: {what}, and rounding leaves no shorter step"
-    each, many = f"{t / steps:.1g} s each", f"{float(f'{stop * steps / t:.1g}'):,.0f}"
+    what = f"{words} changes by its own size within {time:.1g} s" if words else "a time constant is very short"
+    message = f"{method} stops at t = {t:.4g} s: {what}, and a shorter step would be lost in rounding"
+    many = f"{float(f'{stop * steps / t:.1g}'):,.0f}"
     hint = (
-        f"steps of an explicit method are bound by stability, here to {each} (some {many} for the whole run): take an implicit method, radau or bdf"
+        f"stability limits the steps of an explicit method, here to {t / steps:.1g} s (about {many} for the whole "
+        "run): "
     )
+    hint += "use an implicit method, radau or bdf"
     return Problem("E505", message, span_of(machine.system, place), hint=hint)
 
 
@@ -164,27 +184,35 @@ def _explain_runaway(machine: Machine, stopped: Stopped, state: Array) -> Proble
     what = f": {words} changes by its own size within {time:.2g} s" if words else ""
     message = f"no step is short enough beyond t = {stopped.before:g} s{what}"
     apart = float(np.spacing(stopped.before))
-    begin = f"instants there are {apart:.1g} s apart: let what is fast happen earlier; " if stopped.size < 4.0 * apart else ""
-    hint = f"{begin}a value grows without bound, or jumps: limit it in this element, or end the run before; {stopped.last}"
+    lost = f"rounded to double precision, times are {apart:.1g} s apart there: let the fast process happen earlier; "
+    begin = lost if stopped.size < 4.0 * apart else ""
+    hint = (
+        f"{begin}a value grows without bound, or jumps: limit it in this element, or end the run earlier; "
+        f"{stopped.last}"
+    )
     return Problem("E507", message, span_of(machine.system, place), hint=hint)
 
 
 def _explain_rounding(machine: Machine, stopped: Stopped, state: Array) -> Problem:
     words, _, place = fastest(machine, state)
-    beside = f"; {words} changes fastest there" if words else ""
-    message = (
-        f"rounding leaves no step that meets the tolerance beyond t = {stopped.before:g} s: the estimated error grows as steps become shorter{beside}"
-    )
-    hint = f"derivatives of what is prescribed are differences over the step, and so is their rounding; {stopped.last}"
+    beside = f"; {words} changes fastest" if words else ""
+    message = f"no step beyond t = {stopped.before:g} s meets the tolerance: rounding increases the estimated error of "
+    message += f"shorter steps{beside}"
+    hint = "derivatives of prescribed motions are differences divided by the step, and so are their rounding errors; "
+    hint += stopped.last
     return Problem("E507", message, span_of(machine.system, place), hint=hint)
 
 
 def _beyond_measure(machine: Machine, state: Array) -> str:
-    """What has grown far beyond its ordinary size, as a clause for a hint; empty where nothing has."""
+    """A clause that names the quantity farthest beyond its nominal size; empty where all are of ordinary size."""
     system, nk, ny = machine.system, machine.system.layout.nk, machine.system.layout.ny
     values = np.concatenate([state[nk : 2 * nk], state[3 * nk : 3 * nk + ny]])
     k = int(np.argmax(np.abs(values) / system.nominals)) if len(values) else 0
-    return f"'{system.names[k]}' has reached {values[k]:.2g}; " if len(values) and abs(values[k]) > BEYOND * system.nominals[k] else ""
+    return (
+        f"'{system.names[k]}' has reached {values[k]:.2g}; "
+        if len(values) and abs(values[k]) > BEYOND * system.nominals[k]
+        else ""
+    )
 
 
 def _singular(machine: Machine, entries: Array) -> SingularMatrix | None:
@@ -199,7 +227,8 @@ def _singular(machine: Machine, entries: Array) -> SingularMatrix | None:
 
 
 def _singular_ahead(machine: Machine, stopped: Stopped, stands: Array) -> SingularMatrix | None:
-    """The finding where the equations are singular just beyond the last good point, which no short step tells by itself."""
+    """The finding where the equations are singular just beyond the last good point, which no short step tells by
+    itself."""
     if not stopped.shortened:
         return None
     system, layout, h = machine.system, machine.system.layout, AHEAD[0] * stopped.before + stopped.size

@@ -35,7 +35,8 @@ def not_finite(machine: Machine, g: Array) -> list[Instance]:
 
 
 def expression_behind(machine: Machine, g: Array, broken: list[Instance]) -> str:
-    """What has no finite value at what g holds, as it is written: a function of time, or the equations of the first broken element if they are few.
+    """What has no finite value at what g holds, as it is written: a function of time, or the equations of the first
+    broken element if they are few.
 
     Empty where it cannot be told."""
     layout = machine.system.layout
@@ -44,10 +45,16 @@ def expression_behind(machine: Machine, g: Array, broken: list[Instance]) -> str
             values = g[layout.drive(drive.numbers, level)]
             for k in np.flatnonzero(~np.isfinite(values).all(axis=0)):
                 instance, quantity = drive.owners[int(k)]
-                written = next((show_expression(b.value) for b in instance.text.bindings if b.name == quantity), quantity)
+                written = next(
+                    (show_expression(b.value) for b in instance.text.bindings if b.name == quantity), quantity
+                )
                 return f"{RATES[level]}{instance.name}.{quantity} = {written}"
     equations = broken[0].component.definition.equations if broken else ()
-    return "; ".join(f"{show_expression(e.left)} = {show_expression(e.right)}" for e in equations) if len(equations) <= FEW else ""
+    return (
+        "; ".join(f"{show_expression(e.left)} = {show_expression(e.right)}" for e in equations)
+        if len(equations) <= FEW
+        else ""
+    )
 
 
 def without_value(machine: Machine, g: Array) -> Problem | None:
@@ -58,12 +65,14 @@ def without_value(machine: Machine, g: Array) -> Problem | None:
         return None
     who = f"'{broken[0].name}' gives" if broken else "an input has"
     message = f"{who} no finite value at t = {g[TIME]:g} s" + (f": {expression}" if expression else "")
-    hint = "a root of a negative number, a division by zero or an overflow where the run begins: another start or a `guess` may keep it defined"
+    hint = "the cause is the root of a negative number, a division by zero or an overflow at the start: "
+    hint += "another `start` or `guess` may keep the value defined"
     return Problem("E503", message, broken[0].span if broken else None, hint=hint)
 
 
 def fastest(machine: Machine, state: Array) -> tuple[str, float, Array]:
-    """What changes fastest, as far as rates are known: in words, the time in which it would change by its own size, its unit vector of unknowns.
+    """The fastest quantity as far as rates are known: its name, the time in which it changes by its own size, its unit
+    vector.
 
     `state` is [x | v | a | y | q | q' | ...]."""
     system, layout = machine.system, machine.system.layout
@@ -97,7 +106,7 @@ def _charge_words(machine: Machine, charge: int, unit: Array) -> str:
                     if key[0] in ("own", "node") and unknowns[int(at[0])] >= 0:
                         unit[unknowns[int(at[0])]] = 1.0
                         break
-                return f"what '{instance.name}' stores"
+                return f"the differentiated quantity of '{instance.name}'"
     return ""
 
 

@@ -1,13 +1,15 @@
-"""How elements that hold the same thing share its load: two brakes that both stick on one shaft, the dry joints of a four-bar at rest.
+"""How elements that hold the same thing share its load: two brakes that both stick on one shaft, the dry joints of a
+four-bar at rest.
 
-Rows that switch (friction sliding or sticking, clutches, ideal diodes) may come to repeat one another. The matrix A of accelerations and forces is
-then singular, A z = 0 and c'A = 0, while the equations F = 0 stay consistent. To as many dependent rows of such elements as there are vectors z
-a combination of their forces f is added,
+Rows that switch (friction sliding or sticking, clutches, ideal diodes) may come to repeat one another. The matrix A of
+accelerations and forces is then singular, A z = 0 and c'A = 0, while the equations F = 0 stay consistent. To as many
+dependent rows of such elements as there are vectors z a combination of their forces f is added,
 
-    F_p + sum_j T_pj f_j = 0,   T = -(N_p)^-1 N',   N the rows of z that belong to such forces (each over its nominal size),
+    F_p + sum_j T_pj f_j = 0,   T = -(N_p)^-1 N',   N the rows of z that belong to such forces (each over its nominal
+    size),
 
-with T_pp = -1 (or 1: see `_senses`). As c'F vanishes by itself, this says N' f = 0: of all forces that balance, those of least norm
-(beside a prescribed motion none). The combinations belong to a mode, a
+with T_pp = -1 (or 1: see `_senses`). As c'F vanishes by itself, this says N' f = 0: of all forces that balance, those
+of least norm (beside a prescribed motion none). The combinations belong to a mode, a
 set of values of the discretes on which derivatives depend; in all other modes their coefficients are zero.
 """
 
@@ -39,11 +41,11 @@ FAINT = 1e-7
 INDEPENDENT = 1e-6
 """Null vectors, scaled to 1, whose pivots are larger are independent."""
 ALONE = 1e-6
-"""Where one element alone cannot hold (a prescribed motion, a dead point), this times its force is the acceleration that it cannot
-stop: where there is any it slides at once."""
+"""Where one element alone cannot hold (a prescribed motion, a dead point), this times its force is the acceleration
+that it cannot stop: where there is any it slides at once."""
 NEARLY, REGULAR = 1e-9, 1e8
-"""A mechanism that stands this near to a dead point (where a joint cannot stop what moves) counts as standing there; matrices of a condition below
-`REGULAR` are not looked at."""
+"""A mechanism that stands this near to a dead point (where a joint cannot stop what moves) counts as standing there;
+matrices of a condition below `REGULAR` are not looked at."""
 
 
 class Crowded(Exception):
@@ -55,7 +57,8 @@ class Crowded(Exception):
 
 
 def set_shares(machine: Machine, structure: Structure, g: Array, mode: bytes) -> None:
-    """Coefficients for the mode in g, found anew where they may depend on the position. Raises `Crowded` where the machine lacks places for them."""
+    """Coefficients for the mode in g, found anew where they may depend on the position. Raises `Crowded` where the
+    machine lacks places for them."""
     shares = shares_of(machine.system.batches)
     if shares is not None:
         shares.use(mode)
@@ -78,11 +81,14 @@ def with_room(machine: Machine, structure: Structure, room: Shares) -> tuple[Mac
         enlarged = with_past(machine.element.sharing(machine, room), machine.problem.past)
         return replace(enlarged, g=machine.g), structure_of(enlarged.system, found=enlarged.element.levels.signature)
     system = with_shares(machine.system, room)
-    return replace(rebuilt(machine, system), g=machine.g), structure_of(system, found=_signature(machine.system, structure.at_rest, system))
+    return replace(rebuilt(machine, system), g=machine.g), structure_of(
+        system, found=_signature(machine.system, structure.at_rest, system)
+    )
 
 
 def _signature(before: System, known: Signature, system: System) -> Signature:
-    """The signature of a system that has other combinations, with the triples that do not count there (see `structure_of`)."""
+    """The signature of a system that has other combinations, with the triples that do not count there (see
+    `structure_of`)."""
     found, first = signature(system), 0
     marks: dict[int, Array] = {}
     for batch in before.batches:
@@ -102,7 +108,13 @@ def _combinations(machine: Machine, structure: Structure, g: Array) -> dict[tupl
     spoken = _switching_rows(machine.system)
     if not spoken:
         return {}
-    stages = Stages(machine, structure.signature, structure.dynamic, np.ones(len(structure.signature.equation), bool), machine.system.nominals)
+    stages = Stages(
+        machine,
+        structure.signature,
+        structure.dynamic,
+        np.ones(len(structure.signature.equation), bool),
+        machine.system.nominals,
+    )
     matrix, equations, variables = stage_matrix(stages, g, 0)
     if matrix.shape[0] != matrix.shape[1] or not np.all(np.isfinite(matrix.data)):
         return {}
@@ -110,7 +122,9 @@ def _combinations(machine: Machine, structure: Structure, g: Array) -> dict[tupl
     if not columns_right.shape[1] or columns_right.shape[1] != rows_left.shape[1]:
         return {}
     at = np.flatnonzero(np.isin(equations, list(spoken)))
-    mentioned = np.array([np.isin(variables, spoken[int(row)]) for row in equations[at]]).reshape(len(at), len(variables))
+    mentioned = np.array([np.isin(variables, spoken[int(row)]) for row in equations[at]]).reshape(
+        len(at), len(variables)
+    )
     load = (variables >= machine.system.layout.nk) & (variables < machine.system.n)
     forces = np.flatnonzero(mentioned.any(axis=0) & load)
     sizes = machine.system.nominals[variables[forces]]
@@ -128,11 +142,16 @@ def _combinations(machine: Machine, structure: Structure, g: Array) -> dict[tupl
         shares *= _senses(matrix, equations, variables, machine.system.layout, at[chosen], forces[own])[:, None]
     used = np.abs(shares) > FAINT * np.abs(shares).max(axis=1, keepdims=True)
     shares[used.sum(axis=1) == 1] *= ALONE
-    return {(int(equations[at[p]]), int(variables[forces[j]])): float(shares[i, j]) for i, p in enumerate(chosen) for j in np.flatnonzero(used[i])}
+    return {
+        (int(equations[at[p]]), int(variables[forces[j]])): float(shares[i, j])
+        for i, p in enumerate(chosen)
+        for j in np.flatnonzero(used[i])
+    }
 
 
 def _null_spaces(matrix: Any, tolerance: float) -> tuple[Array, Array]:
-    """Right and left null vectors of A, those of the scaled matrix to a tolerance; none where it is well conditioned."""
+    """Right and left null vectors of A, those of the scaled matrix to a tolerance; none where it is well
+    conditioned."""
     try:
         factor = analyse(matrix.shape[0], matrix.indptr, matrix.indices, matrix.data, explain=False)
         if condition_estimate(factor, matrix.data) < REGULAR:
@@ -146,12 +165,15 @@ def _null_spaces(matrix: Any, tolerance: float) -> tuple[Array, Array]:
 
 
 def _senses(matrix: Any, equations: Array, variables: Array, layout: Layout, rows: Array, forces: Array) -> Array:
-    """-1 where a force that resists the motion its row speaks of enters the balances against the row's own sign: beside a prescribed motion the row
-    then gives a force that resists it, so that what held begins to slide the right way. Rows may speak through a charge (the speed of a hinge)."""
+    """-1 where a force that resists the motion its row speaks of enters the balances against the row's own sign: beside
+    a prescribed motion the row then gives a force that resists it, so that what held begins to slide the right way.
+    Rows may speak through a charge (the speed of a hinge)."""
     balances, moving = _paired(equations, variables, 0, layout.nk)
     definitions, charges = _paired(equations, variables, layout.n, layout.n + layout.nq)
     whole = matrix.tocsr()
-    speaks = whole[rows][:, moving].toarray() - whole[rows][:, charges].toarray() @ whole[definitions][:, moving].toarray()
+    speaks = (
+        whole[rows][:, moving].toarray() - whole[rows][:, charges].toarray() @ whole[definitions][:, moving].toarray()
+    )
     return np.where((speaks * whole[balances][:, forces].toarray().T).sum(axis=1) < 0.0, -1.0, 1.0)
 
 
@@ -166,7 +188,8 @@ _rows: dict[int, tuple[Form, list[tuple[int, list[Key]]]]] = {}
 
 
 def _switching_rows(system: System) -> dict[int, Array]:
-    """Equations of elements that change their derivatives at events, with the unknowns of the element that each mentions."""
+    """Equations of elements that change their derivatives at events, with the unknowns of the element that each
+    mentions."""
     found = {}
     for batch in (b for b in system.batches if b.n_discretes):
         for r, keys in _rows_of(batch):
@@ -182,10 +205,25 @@ def _rows_of(batch: Batch) -> list[tuple[int, list[Key]]]:
     if id(form) not in _rows:
         moving = {key: s for key, s in form.symbols.gathered.items() if key[0][0] not in CONSTANT}
         chosen = switching(form)
-        discretes = ca.vertcat(*(s for (key, _), s in form.symbols.gathered.items() if key[0] == "discrete" and key[1] in chosen))
+        discretes = ca.vertcat(
+            *(s for (key, _), s in form.symbols.gathered.items() if key[0] == "discrete" and key[1] in chosen)
+        )
         found = []
         for r, residual in enumerate(form.residuals):
-            if form.rows[r][0] == "own" and chosen and ca.depends_on(ca.jacobian(residual, ca.vertcat(*moving.values())), discretes):
-                found.append((r, [key for (key, level), s in moving.items() if level == 0 and key[0] != "charge" and ca.depends_on(residual, s)]))
+            if (
+                form.rows[r][0] == "own"
+                and chosen
+                and ca.depends_on(ca.jacobian(residual, ca.vertcat(*moving.values())), discretes)
+            ):
+                found.append(
+                    (
+                        r,
+                        [
+                            key
+                            for (key, level), s in moving.items()
+                            if level == 0 and key[0] != "charge" and ca.depends_on(residual, s)
+                        ],
+                    )
+                )
         _rows[id(form)] = form, found
     return _rows[id(form)][1]

@@ -1,8 +1,9 @@
 """Reactions of redundant constraints: which of them have no unique value, and in what units they are compared.
 
-The balances B lam = f of bodies in a closed loop leave some reactions free where constraints repeat one another. Samples show those of least norm
-(`netsim.core.sharing`), with forces F and moments M of the joints (sources keep theirs) weighed by a length L: the root mean square of the arms
-with which these forces act about the nodes of their bodies, as the mechanism is drawn.
+The balances B lam = f of bodies in a closed loop leave some reactions free where constraints repeat one another.
+Samples show those of least norm (`netsim.core.sharing`), with forces F and moments M of the joints (sources keep
+theirs) weighed by a length L: the root mean square of the arms with which these forces act about the nodes of their
+bodies, as the mechanism is drawn.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ Array = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class Reactions:
-    """The loops' reactions: the length L, their `places` in g, their weights (1 for forces, 1/L for moments), and the entries of B:
-    which derivatives by level they are (`picks`), their values as the mechanism is drawn, rows and columns."""
+    """The loops' reactions: the length L, their `places` in g, their weights (1 for forces, 1/L for moments), and the
+    entries of B: which derivatives by level they are (`picks`), their values as the mechanism is drawn, rows and
+    columns."""
 
     length: float
     places: Array
@@ -46,7 +48,10 @@ def constraint_owners(system: System) -> tuple[Array, Array]:
         if not batch.instances or batch.shapes:
             continue
         component = batch.instances[0].component
-        if any(is_kinematic(d) and any(q.size for q in d.across) for d in (component.domain(t) for t in component.terminals)):
+        if any(
+            is_kinematic(d) and any(q.size for q in d.across)
+            for d in (component.domain(t) for t in component.terminals)
+        ):
             own = [u for key, u in batch.unknowns.items() if key[0] == "own"]
             joints += own
             sources += own if component.is_source else []
@@ -54,7 +59,8 @@ def constraint_owners(system: System) -> tuple[Array, Array]:
 
 
 def multipliers_of(machine: Machine, found: Signature, owned: Array, values: Array) -> Array:
-    """Unknowns among `owned` that are loads only: they enter balances of bodies and no row of their own element, as a coordinate would."""
+    """Unknowns among `owned` that are loads only: they enter balances of bodies and no row of their own element, as a
+    coordinate would."""
     system = machine.system
     live = found.kept & (values != 0) & is_force(system, found.variable)
     pinned = system.redundant.rows if system.redundant else np.zeros(0, np.int64)
@@ -79,8 +85,8 @@ def is_force(system: System, variables: Array) -> Array:
 def loads(machine: Machine) -> tuple[Signature, Array]:
     """The signature of what elements do to one another, and its values as the mechanism is drawn.
 
-    In joint coordinates bodies and joints' multipliers follow, and kernels still say what the ones do to the others: their numbers come behind those
-    of charges."""
+    In joint coordinates bodies and joints' multipliers follow, and kernels still say what the ones do to the others:
+    their numbers come behind those of charges."""
     system, plain, g = machine.system, replace(machine, element=None), machine.g.copy()
     if machine.element is not None:
         run_table(machine.element.observed, g, np.zeros(1))
@@ -93,7 +99,9 @@ def loads(machine: Machine) -> tuple[Signature, Array]:
             at = batch.form.rows[row] if row < len(batch.form.rows) else ("charge", row - len(batch.form.rows))
             known = np.full(batch.n, GROUND) if at[0] == "own" and np.any(batch.columns(at) < 0) else batch.columns(at)
             equations.append(system.n + batch.charges(at[1]) if at[0] == "charge" else behind(system, known))
-            variables.append(system.n + batch.charges(key[1]) if key[0] == "charge" else behind(system, batch.columns(key)))
+            variables.append(
+                system.n + batch.charges(key[1]) if key[0] == "charge" else behind(system, batch.columns(key))
+            )
             levels.append(np.full(batch.n, level))
     size = system.n + system.layout.nq + 6 * system.layout.nf + system.layout.nm
     equation, variable, level = map(np.concatenate, (equations, variables, levels))
@@ -108,8 +116,9 @@ def behind(system: System, numbers: Array) -> Array:
 def in_loops(items: Array, coordinates: Array, values: Array, groups: Array) -> Array:
     """Items (rows of a sparse matrix, given by its entries) that may depend on one another.
 
-    Where all items that touch a group (a body) are independent on its coordinates alone, none of them takes part in any dependence; without
-    them the next body may be free. Trees are eaten up from their leaves, in linear time, and what remains are loops.
+    Where all items that touch a group (a body) are independent on its coordinates alone, none of them takes part in any
+    dependence; without them the next body may be free. Trees are eaten up from their leaves, in linear time, and what
+    remains are loops.
     """
     order = np.argsort(groups, kind="stable")
     cuts = np.flatnonzero(np.diff(groups[order])) + 1
@@ -140,7 +149,9 @@ def bodies_of(system: System, unknowns: Array) -> Array:
         home = firsts[np.searchsorted(firsts, unknowns, side="right") - 1]
         return np.where(unknowns >= system.n + system.layout.nq, home, unknowns)
     firsts = firsts[firsts < system.layout.nk]
-    return np.where(unknowns < system.layout.nk, np.searchsorted(firsts, unknowns, side="right"), len(firsts) + 1 + unknowns)
+    return np.where(
+        unknowns < system.layout.nk, np.searchsorted(firsts, unknowns, side="right"), len(firsts) + 1 + unknowns
+    )
 
 
 def find_reactions(machine: Machine) -> Reactions | None:
@@ -150,7 +161,9 @@ def find_reactions(machine: Machine) -> Reactions | None:
         return None
     found, values = loads(machine)
     multipliers = multipliers_of(machine, found, behind(system, np.setdiff1d(*constraint_owners(system))), values)
-    at = np.flatnonzero(found.kept & (found.level == 0) & is_balance(system, found.equation) & np.isin(found.variable, multipliers))
+    at = np.flatnonzero(
+        found.kept & (found.level == 0) & is_balance(system, found.equation) & np.isin(found.variable, multipliers)
+    )
     core = in_loops(found.variable[at], found.equation[at], values[at], bodies_of(system, found.equation[at]))
     at = at[np.isin(found.variable[at], core)]
     if not len(at):

@@ -1,9 +1,11 @@
-"""Constraints that repeat what others already say: closed loops of joints have them (a planar four-bar of revolutes in space has three).
+"""Constraints that repeat what others already say: closed loops of joints have them (a planar four-bar of revolutes in
+space has three).
 
-Where they repeat is seen at a position: the mechanism as it is drawn, where it is singular by structure, and as it is assembled. Redundant rows are
-dropped and as many multipliers held at zero (`netsim.equations.system.without_redundant`); the motion is that of the other rows. Where these come to
-depend on one another along the way, others are chosen. Samples show the reactions of
-least norm among the many that balance (`netsim.initial.reactions.reactions`).
+Where they repeat is seen at a position: the mechanism as it is drawn, where it is singular by structure, and as it is
+assembled. Redundant rows are dropped and as many multipliers held at zero
+(`netsim.equations.system.without_redundant`); the motion is that of the other rows. Where these come to depend on one
+another along the way, others are chosen. Samples show the reactions of least norm among the many that balance
+(`netsim.initial.reactions.reactions`).
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ RANK_TOLERANCE = 1e-9
 
 
 def solvable(system: System, values: Values, constant: Array | None = None) -> tuple[System, Structure]:
-    """The system and its levels, without constraints that repeat one another where the mechanism is drawn, if it is singular by structure.
+    """The system and its levels, without constraints that repeat one another where the mechanism is drawn, if it is
+    singular by structure.
 
     Raises `InputError` where that is not the reason."""
     try:
@@ -61,9 +64,11 @@ def joined(before: Redundant | None, found: Redundant) -> Redundant:
 
 
 def repeated(machine: Machine, g: Array) -> Redundant | None:
-    """Constraints that depend on one another at the position in g, and as many multipliers whose forces do; None where there are none.
+    """Constraints that depend on one another at the position in g, and as many multipliers whose forces do; None where
+    there are none.
 
-    The rank of the position constraints' Jacobian decides, by QR with pivots; rows of sources come first, so that it is joints that give way.
+    The rank of the position constraints' Jacobian decides, by QR with pivots; rows of sources come first, so that it is
+    joints that give way.
     """
     rows, multipliers = _loops(machine, g)
     dropped = np.concatenate([np.zeros(0, np.int64), *(_dependent(*part) for part in rows)])
@@ -77,7 +82,8 @@ Parts = list[tuple[Array, Array]]
 
 
 def _loops(machine: Machine, g: Array) -> tuple[Parts, Parts]:
-    """The loops' constraints at the position in g: their rows (numbers, matrix of derivatives), and their multipliers (numbers, matrix of forces)."""
+    """The loops' constraints at the position in g: their rows (numbers, matrix of derivatives), and their multipliers
+    (numbers, matrix of forces)."""
     system = machine.system
     found = signature_of(machine)
     values = level_values(machine, g)
@@ -100,8 +106,9 @@ def _loops(machine: Machine, g: Array) -> tuple[Parts, Parts]:
 
 
 def badly_chosen(whole: Machine, present: Redundant, g: Array) -> bool:
-    """Whether the constraints that are kept come close to depending on one another at the position in g, where others would not: their smallest pivot
-    beside the smallest of the best choice. `whole` is the machine of all constraints."""
+    """Whether the constraints that are kept come close to depending on one another at the position in g, where others
+    would not: their smallest pivot beside the smallest of the best choice. `whole` is the machine of all
+    constraints."""
     for which, matrix in _loops(whole, g)[0]:
         kept = ~np.isin(which, present.rows)
         if not kept.all() and kept.any() and pivots(matrix[kept])[0][-1] < WORN * pivots(matrix)[0][kept.sum() - 1]:
@@ -110,14 +117,19 @@ def badly_chosen(whole: Machine, present: Redundant, g: Array) -> bool:
 
 
 def chosen_anew(machine: Machine, whole: Machine, g: Array) -> tuple[Machine, Structure] | None:
-    """The machine with those constraints of the `whole` left out that depend on the others at the point in g, where these are not the ones it leaves
-    out already.
+    """The machine with those constraints of the `whole` left out that depend on the others at the point in g, where
+    these are not the ones it leaves out already.
 
-    A closed chain that moves although its constraints outnumber its freedoms has one or more too many everywhere, but which of them may be left out
-    changes along the way: where the others come to depend on one another, a new choice is due."""
+    A closed chain that moves although its constraints outnumber its freedoms has one or more too many everywhere, but
+    which of them may be left out changes along the way: where the others come to depend on one another, a new choice is
+    due."""
     present = machine.system.redundant
     found = repeated(whole, g)
-    if present is None or found is None or (set(found.rows) == set(present.rows) and set(found.multipliers) == set(present.multipliers)):
+    if (
+        present is None
+        or found is None
+        or (set(found.rows) == set(present.rows) and set(found.multipliers) == set(present.multipliers))
+    ):
         return None
     reduced = without(whole, found)
     return reduced, structure_of(reduced.system, found=signature_of(reduced))
@@ -136,8 +148,8 @@ def _mentioning(found: Signature, position: Array, multipliers: Array) -> Array:
 
 
 def _matrices(system: System, items: Array, columns: Array, values: Array, first: Array) -> Parts:
-    """Rows of a sparse matrix, given by its entries, loop by loop (only these are searched): what is one row's scale is the other's; those in `first`
-    weigh more than any other."""
+    """Rows of a sparse matrix, given by its entries, loop by loop (only these are searched): what is one row's scale is
+    the other's; those in `first` weigh more than any other."""
     bodies = bodies_of(system, columns)
     left = np.isin(items, in_loops(items, columns, values, bodies))
     found = []

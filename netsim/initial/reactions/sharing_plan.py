@@ -37,9 +37,12 @@ def plan_sharing(machine: Machine, reactions: Reactions | None) -> tuple[Bundle,
     factor = analyse_definite(m, np.searchsorted(unique, np.arange(m + 1) * m), unique % max(m, 1), matrix)
     plan = Bundle(
         "Sharing", completed=completed,
-        levels=levels_table(machine, used, alive), level_values=np.zeros(len(used)), places=found.places, weights=found.weights,
-        picks=found.picks, rows=rows, columns=columns, scales=scales, entries=a, first=first, second=second, target=target[: len(first)],
-        diagonal=target[len(first) :], matrix=matrix, factor=bundled(factor), before=np.zeros(n), z=np.zeros(n), rest=np.zeros(m), y=np.zeros(m),
+        levels=levels_table(machine, used, alive), level_values=np.zeros(len(used)), places=found.places,
+        weights=found.weights,
+        picks=found.picks, rows=rows, columns=columns, scales=scales, entries=a, first=first, second=second,
+        target=target[: len(first)],
+        diagonal=target[len(first) :], matrix=matrix, factor=bundled(factor), before=np.zeros(n), z=np.zeros(n),
+        rest=np.zeros(m), y=np.zeros(m),
     )  # fmt: skip
     return plan, alive
 

@@ -1,8 +1,9 @@
-"""An equilibrium: where everything is at rest under its loads, found on the ladder of `netsim.initial.static.homotopy`; what is free there, is it
-stable.
+"""An equilibrium: where everything is at rest under its loads, found on the ladder of `netsim.initial.static.homotopy`;
+what is free there, is it stable.
 
-Stability is that of a motion without inertia, D u' = -F(u): masses fall downhill through oil, potentials charge a capacitor at every node. It is an
-equilibrium's own property wherever loads have a potential, and what makes one state of a toggle unstable.
+Stability is that of a motion without inertia, D u' = -F(u): masses fall downhill through oil, potentials charge a
+capacitor at every node. It is an equilibrium's own property wherever loads have a potential, and what makes one state
+of a toggle unstable.
 """
 
 from __future__ import annotations
@@ -33,8 +34,9 @@ SMALL = 0.3
 
 @dataclass(frozen=True, eq=False)
 class Equilibrium:
-    """The global vector at rest; what was tried, in words; what nothing resists ('' where the state is unique nearby); stable, unstable or None (not
-    judged); other equilibria that were seen: states downhill of an unstable one, or the unstable one that was left."""
+    """The global vector at rest; what was tried, in words; what nothing resists ('' where the state is unique nearby);
+    stable, unstable or None (not judged); other equilibria that were seen: states downhill of an unstable one, or the
+    unstable one that was left."""
 
     g: Array
     log: tuple[str, ...]
@@ -47,7 +49,8 @@ class Equilibrium:
 def equilibrium(machine: Machine, g: Array, sizes: Sizes) -> Equilibrium:
     """The equilibrium nearest to the point in g (positions, values), or downhill from there.
 
-    Raises `SimulationError` where none is found: with what nothing resists (E440), else with the equations that stay violated (E441)."""
+    Raises `SimulationError` where none is found: with what nothing resists (E440), else with the equations that stay
+    violated (E441)."""
     rest = at_rest(machine, g, sizes.size)
     search = search_of(rest, g)
     moves = machine.system.layout.nk > 0
@@ -62,7 +65,9 @@ def equilibrium(machine: Machine, g: Array, sizes: Sizes) -> Equilibrium:
             others, search.g = (search.g, *others[1:]), others[0]
             search.log.append("left an unstable equilibrium downhill")
             free, rate = _free(search), growth(search)[0]
-    return Equilibrium(search.g, tuple(search.log), search.iterations, free, None if rate is None else rate <= GROWS, others)
+    return Equilibrium(
+        search.g, tuple(search.log), search.iterations, free, None if rate is None else rate <= GROWS, others
+    )
 
 
 def _order(moves: bool) -> tuple[str, ...]:
@@ -84,7 +89,11 @@ def _at_once(search: Search) -> bool:
 def _free(search: Search) -> str:
     """What nothing resists at the state found."""
     singular = _null(search)
-    return "; ".join(dict.fromkeys(loose(search.rest.machine.system, column) for column in singular.null_columns.T[:3])) if singular else ""
+    return (
+        "; ".join(dict.fromkeys(loose(search.rest.machine.system, column) for column in singular.null_columns.T[:3]))
+        if singular
+        else ""
+    )
 
 
 def _null(search: Search) -> SingularMatrix | None:
@@ -101,7 +110,8 @@ def _null(search: Search) -> SingularMatrix | None:
 def growth(search: Search) -> tuple[float | None, Array | None]:
     """The fastest growth rate of D u' = -F(u) at the state (in units of D) and its direction; None for large networks.
 
-    The eigenvalues of (F' + D)^-1 D are mu = 1/(1 - rate): unknowns without D (multipliers, throughs) give zeros, not large numbers."""
+    The eigenvalues of (F' + D)^-1 D are mu = 1/(1 - rate): unknowns without D (multipliers, throughs) give zeros, not
+    large numbers."""
     from scipy import linalg
     from scipy.sparse import csc_matrix
 
@@ -118,7 +128,9 @@ def growth(search: Search) -> tuple[float | None, Array | None]:
     rows, columns = equilibrate(shifted)
     try:
         with warnings.catch_warnings(action="error", category=linalg.LinAlgWarning):
-            mu, modes = linalg.eig(linalg.solve(rows[:, None] * shifted.toarray() * columns, rows[:, None] * diagonal * columns))
+            mu, modes = linalg.eig(
+                linalg.solve(rows[:, None] * shifted.toarray() * columns, rows[:, None] * diagonal * columns)
+            )
     except (linalg.LinAlgError, linalg.LinAlgWarning):  # chains of amplifiers multiply their gains
         return None, None
     modes = columns[:, None] * modes
@@ -139,7 +151,9 @@ def _downhill(search: Search, mode: Array, rate: float) -> list[Array]:
         other = Search(rest, search.g.copy(), search.diagonal)
         other.move(sense * PUSH / longest * push)
         with np.errstate(all="ignore"):
-            if pseudo_transient(other, min(1.0, SMALL / rate)) and not any(_same(rest, other.g, g) for g in (search.g, *found)):
+            if pseudo_transient(other, min(1.0, SMALL / rate)) and not any(
+                _same(rest, other.g, g) for g in (search.g, *found)
+            ):
                 recharted(rest.machine.system, other.g, all_of_them=True)
                 found.append(other.g)
         search.iterations += other.iterations
@@ -162,15 +176,17 @@ def _none_found(search: Search) -> SimulationError:
     if singular is not None:
         pushed = max(singular.null_rows.T, key=lambda row: abs(row @ residual))
         free = max(singular.null_columns.T, key=lambda column: abs(column @ pushed))
-        hint = "; ".join([*sentences(system, free), "hold it by a spring or a joint, or tie it to ground", tried])
-        message = f"{loose(system, free)}, and it is pushed: there is no state of rest"
+        hint = "; ".join([*sentences(system, free), "hold it with a spring or a joint, or connect it to ground", tried])
+        message = f"{loose(system, free)}, and it is loaded: there is no equilibrium"
         return SimulationError(Problem("E440", message, span_of(system, free), hint=hint))
     matrix = search.rest.evaluate(search.g)[1]
     scaled = np.abs(residual) / np.maximum(np.asarray(abs(matrix) @ search.rest.weight).ravel(), 1e-300)
     scaled = np.where(np.isfinite(scaled), scaled, np.inf)
     worst = [int(i) for i in np.argsort(-scaled)[:2] if scaled[i] > 0.0]
-    message = f"no equilibrium was found; what stays violated most: {', '.join(row_words(system, i) for i in worst) or 'nothing that can be named'}"
+    message = (
+        f"no equilibrium was found; largest residuals: {', '.join(row_words(system, i) for i in worst) or 'unknown'}"
+    )
     unit = np.zeros(search.rest.n)
     unit[worst] = 1.0
-    hint = f"write a `guess` for what you know, or take from = rest and let it settle; {tried}"
+    hint = f"write a `guess` near the equilibrium, or start with from = rest and let the transient decay; {tried}"
     return SimulationError(Problem("E441", message, span_of(system, unit) if worst else None, hint=hint))

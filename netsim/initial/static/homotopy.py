@@ -1,13 +1,15 @@
 """A ladder of ways to solve the equations of rest, tried in turn; what was tried and what helped is told.
 
-    limited Newton        F(u) = 0, every unknown of a balance moves by its ordinary size or its own at most (L. Nagel, SPICE2, ERL-M520, 1975)
-    damped Newton         F(u) = 0, steps shortened until the next correction is smaller (Deuflhard, Newton Methods for Nonlinear Problems, 2004)
-    gmin stepping         F(u) + lambda D (u - u0) = 0: conductances, springs to where the search began, lambda = 1 .. 0
-    source stepping       F(u) = (1 - s) F(u0), s = 0 .. 1: at u0 = 0, F(u0) is what the sources put in
-    pseudo-transient      (D/h) (u - u_old) + F(u) = 0, one Newton step each, h grows as F falls (Kelley and Keyes, SIAM J. Numer. Anal. 35, 1998)
+    limited Newton        F(u) = 0, every unknown of a balance moves by its ordinary size or its own at most (L. Nagel,
+    SPICE2, ERL-M520, 1975) damped Newton         F(u) = 0, steps shortened until the next correction is smaller
+    (Deuflhard, Newton Methods for Nonlinear Problems, 2004) gmin stepping         F(u) + lambda D (u - u0) = 0:
+    conductances, springs to where the search began, lambda = 1 .. 0 source stepping       F(u) = (1 - s) F(u0), s = 0
+    .. 1: at u0 = 0, F(u0) is what the sources put in pseudo-transient      (D/h) (u - u_old) + F(u) = 0, one Newton
+    step each, h grows as F falls (Kelley and Keyes, SIAM J. Numer. Anal. 35, 1998)
 
-D is diagonal on the balances of nodes: what a node's own conductance, stiffness or mass is there, or an ordinary size of it. Where things move with
-large displacements the pseudo-transient comes first: it follows the loads downhill, as long as a step does not climb, and so finds a stable state.
+D is diagonal on the balances of nodes: what a node's own conductance, stiffness or mass is there, or an ordinary size
+of it. Where things move with large displacements the pseudo-transient comes first: it follows the loads downhill, as
+long as a step does not climb, and so finds a stable state.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ from netsim.initial.static.rest import Rest, step_matrix
 Array = np.ndarray
 TOLERANCE = 1e-11
 ROUGH = 1e-6
-"""The same on the way, where only the next rung wants the point (stiff rods round their forces far above TOLERANCE of their bending)."""
+"""The same on the way, where only the next rung wants the point (stiff rods round their forces far above TOLERANCE of
+their bending)."""
 MOST_NEWTON = 120
 MOST_LIMITED, MOST_CONDUCTING = 100, 3
 MOST_STEPS = 400
@@ -40,8 +43,8 @@ NEUTRAL = 1e-12
 
 @dataclass(eq=False)
 class Search:
-    """A search under way: the point g, the diagonal D, the factor that is kept for its pivots, what was counted and told; the power of ten of the
-    conductances that made a matrix regular (see `limited_newton`)."""
+    """A search under way: the point g, the diagonal D, the factor that is kept for its pivots, what was counted and
+    told; the power of ten of the conductances that made a matrix regular (see `limited_newton`)."""
 
     rest: Rest
     g: Array
@@ -64,7 +67,11 @@ class Search:
         """matrix^-1 r, or None where the matrix is singular or not finite."""
         if not np.all(np.isfinite(matrix.data)) or not np.all(np.isfinite(r)):
             return None
-        if self.factor is None or len(self.factor.source) != matrix.nnz or refactor(self.factor, matrix.data) < PIVOT_QUALITY:
+        if (
+            self.factor is None
+            or len(self.factor.source) != matrix.nnz
+            or refactor(self.factor, matrix.data) < PIVOT_QUALITY
+        ):
             self.factor = None
             try:
                 self.factor = analyse(self.rest.n, matrix.indptr, matrix.indices, matrix.data, explain=False)
@@ -77,7 +84,8 @@ class Search:
 
 @dataclass(frozen=True, eq=False)
 class Deformed:
-    """F(u) + strength D (u - anchor) - offset: the equations of a rung. Rotations in space are not anchored: their charts move."""
+    """F(u) + strength D (u - anchor) - offset: the equations of a rung. Rotations in space are not anchored: their
+    charts move."""
 
     strength: float = 0.0
     anchor: Array | None = None
@@ -90,10 +98,14 @@ class Deformed:
         from scipy.sparse import diags_array
 
         r, matrix = search.rest.evaluate(search.g)
-        return self._with(search, r), (matrix + diags_array(self._springs(search), format="csc")).tocsc() if self.strength else matrix
+        return self._with(search, r), (
+            matrix + diags_array(self._springs(search), format="csc")
+        ).tocsc() if self.strength else matrix
 
     def _springs(self, search: Search) -> Array:
-        return self.strength * (search.diagonal if self.anchor is None else np.where(search.rest.turning, 0.0, search.diagonal))
+        return self.strength * (
+            search.diagonal if self.anchor is None else np.where(search.rest.turning, 0.0, search.diagonal)
+        )
 
     def _with(self, search: Search, r: Array) -> Array:
         if self.anchor is not None:
@@ -120,7 +132,8 @@ def _own(rest: Rest, entries: Array) -> Array:
     return found
 
 
-# ------------------------------------------------------------------------------------------------------------------ rungs
+# ------------------------------------------------------------------------------------------------------------------
+# rungs
 
 
 def newton(search: Search, deformed: Deformed = PLAIN, most: int = MOST_NEWTON) -> bool:
@@ -144,7 +157,9 @@ def newton(search: Search, deformed: Deformed = PLAIN, most: int = MOST_NEWTON) 
         if size <= enough or (plain and size < 1e-6 and rest.settled(search.g, r)):
             search.move(-step)
             return True
-        if plain and rest.settled(search.g, r):  # gains in a chain blow rounding up: nothing nearer can be told from this
+        if plain and rest.settled(
+            search.g, r
+        ):  # gains in a chain blow rounding up: nothing nearer can be told from this
             return True
         origin, before = search.g.copy(), size
         damping = min(1.0, 4.0 * damping)
@@ -169,8 +184,9 @@ def _size(search: Search, step: Array) -> float:
 def limited_newton(search: Search, free: int = 1) -> bool:
     """Newton's method with every unknown limited by itself.
 
-    Along a chain of amplifiers gains multiply, and no norm of all unknowns tells whether a step was good; one by one they settle from its
-    beginning to its end. The first step (so many as are `free`) is not limited: it finds what sources say."""
+    Along a chain of amplifiers gains multiply, and no norm of all unknowns tells whether a step was good; one by one
+    they settle from its beginning to its end. The first step (so many as are `free`) is not limited: it finds what
+    sources say."""
     rest = search.rest
     for k in range(MOST_LIMITED):
         search.iterations += 1
@@ -187,7 +203,8 @@ def limited_newton(search: Search, free: int = 1) -> bool:
 
 
 def _conducting(search: Search, matrix: Any, r: Array) -> Array | None:
-    """matrix^-1 r; where stages amplify that conduct nothing, with the least conductances at all nodes that make it regular."""
+    """matrix^-1 r; where stages amplify that conduct nothing, with the least conductances at all nodes that make it
+    regular."""
     from scipy.sparse import diags_array
 
     unit, step = np.where(search.rest.carried, search.rest.unit, 0.0), search.solve(matrix, r)
@@ -237,14 +254,18 @@ def source_stepping(search: Search) -> bool:
 def pseudo_transient(search: Search, shortest: float | None = None) -> bool:
     """A massless, damped motion downhill, in steps that grow as the residual falls, and Newton's at its end.
 
-    With `shortest`, a step so short that it follows the motion, longer ones must go the same way: an implicit step that is long against the growth
-    away from an unstable state leads back to it."""
+    With `shortest`, a step so short that it follows the motion, longer ones must go the same way: an implicit step that
+    is long against the growth away from an unstable state leads back to it."""
     rest, h, before = search.rest, shortest or 1.0, np.inf
     for _ in range(MOST_STEPS):
         search.iterations += 1
         r, matrix = Deformed(1.0 / h).both(search)
         step = search.solve(matrix, r)
-        if step is None or _climbs(rest, matrix, step) or (shortest and h > shortest and _turns_back(search, step, shortest)):
+        if (
+            step is None
+            or _climbs(rest, matrix, step)
+            or (shortest and h > shortest and _turns_back(search, step, shortest))
+        ):
             h *= 0.25
             if h < 1e-14:
                 return False
@@ -308,7 +329,8 @@ RUNGS: dict[str, Callable[[Search], bool]] = {
 
 
 def climb(search: Search, names: tuple[str, ...]) -> bool:
-    """The rungs in turn, each from where the search began; the log tells how many iterations each took and which one helped."""
+    """The rungs in turn, each from where the search began; the log tells how many iterations each took and which one
+    helped."""
     start = search.g.copy()
     for name in names:
         search.g[:] = start

@@ -1,8 +1,9 @@
 """The equations of rest: F(t, x, v, a, y, q') = 0 with v = 0, a = 0, q' = 0, for the positions x and the values y.
 
-They are the step equations with d(x, v, a)/du = (1, 0, 0) and d(q')/dq = 0, so the step's kernels serve. An equation that speaks of rates only has
-nothing to say at rest: v = 0 at every place, der(work) = force v for any work. Its integral takes its place: displacements from where the search
-began stay in the ratio of the velocities, and charges keep their values.
+They are the step equations with d(x, v, a)/du = (1, 0, 0) and d(q')/dq = 0, so the step's kernels serve. An equation
+that speaks of rates only has nothing to say at rest: v = 0 at every place, der(work) = force v for any work. Its
+integral takes its place: displacements from where the search began stay in the ratio of the velocities, and charges
+keep their values.
 """
 
 from __future__ import annotations
@@ -26,9 +27,11 @@ ROUNDED = 64 * np.finfo(float).eps
 
 @dataclass(frozen=True, eq=False)
 class Rest:
-    """The static problem of a machine: rows of rates with the matrix that replaces theirs, scales, and where u = [x | y] stands in g.
+    """The static problem of a machine: rows of rates with the matrix that replaces theirs, scales, and where u = [x |
+    y] stands in g.
 
-    `carried` marks unknowns of nodes with a balance, where conductances or stiffnesses to ground may be added; `unit` is an ordinary size of these.
+    `carried` marks unknowns of nodes with a balance, where conductances or stiffnesses to ground may be added; `unit`
+    is an ordinary size of these.
     """
 
     machine: Machine
@@ -81,8 +84,8 @@ class Rest:
         return residual, csc_matrix((entries, pattern.indices, pattern.indptr), shape=(self.n, self.n))
 
     def _rounding(self, entries: Array) -> Array:
-        """Which entries of a tree's balances are what rounding leaves of the terms they are summed from: as works of ordinary motions, beside the
-        largest of them and beside the wrenches that links carry."""
+        """Which entries of a tree's balances are what rounding leaves of the terms they are summed from: as works of
+        ordinary motions, beside the largest of them and beside the wrenches that links carry."""
         element, pattern, nk = self.machine.element, self.machine.system.pattern, self.machine.system.layout.nk
         balances = np.zeros(self.n, bool)
         balances[element.elements.row[element.elements.row >= 0]] = True
@@ -108,7 +111,17 @@ class Rest:
         out = np.zeros(self.machine.system.out_size)
         out[: self.n] = residual
         size, magnitude = np.zeros((2, layout.n))
-        return bool(at_round_off(self.machine.problem, np.zeros(3 * layout.nk + layout.nq), g.copy(), g[self.places], out, size, magnitude))
+        return bool(
+            at_round_off(
+                self.machine.problem,
+                np.zeros(3 * layout.nk + layout.nq),
+                g.copy(),
+                g[self.places],
+                out,
+                size,
+                magnitude,
+            )
+        )
 
 
 def step_matrix(machine: Machine, g: Array, kx: float, kv: float, alpha: float, ka: float = 0.0) -> tuple[Array, Array]:
@@ -190,8 +203,13 @@ def _prescribes_speed(machine: Machine, row: int) -> SimulationError:
         for key, unknowns in batch.unknowns.items():
             if key[0] == "own" and batch.instances and row in unknowns:
                 owner = batch.instances[int(np.flatnonzero(unknowns == row)[0])]
-                hint = "static() looks for a state in which nothing moves: take a displacement for the source, or a source that is zero at that time"
-                return SimulationError(Problem("E442", f"there is no state of rest: '{owner.name}' prescribes a speed", owner.span, hint=hint))
+                hint = (
+                    "all velocities are zero at rest: prescribe a displacement instead, or make the source zero at "
+                    "that time"
+                )
+                message = f"there is no state of rest: '{owner.name}' prescribes a speed"
+                return SimulationError(Problem("E442", message, owner.span, hint=hint))
+    message = f"there is no state of rest: {machine.system.names[row]} is prescribed"
     return SimulationError(
-        Problem("E442", f"there is no state of rest: {machine.system.names[row]} is prescribed", hint="static() finds states of rest")
+        Problem("E442", message, hint="static() computes states of rest: make the source zero at that time")
     )

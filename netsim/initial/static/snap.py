@@ -1,7 +1,9 @@
-"""A circuit's values just behind an instant at which they jump: a transistor can no longer carry a coil's current, no capacitance slows its node.
+"""A circuit's values just behind an instant at which they jump: a transistor can no longer carry a coil's current, no
+capacitance slows its node.
 
-Charges and fluxes stay; all else is solved for by one step of implicit Euler, so short that they hardly move, with Newton's method whose unknowns are
-limited one by one (netsim.initial.static.homotopy): no guess is near, and no shorter step brings one nearer.
+Charges and fluxes stay; all else is solved for by one step of implicit Euler, so short that they hardly move, with
+Newton's method whose unknowns are limited one by one (netsim.initial.static.homotopy): no guess is near, and no shorter
+step brings one nearer.
 """
 
 from __future__ import annotations
@@ -38,7 +40,8 @@ class Within(Rest):
 
 
 def snapped(machine: Machine, g: Array, charges: Array, h: float) -> tuple[Array, Array, Array] | None:
-    """Values, charges and their rates h behind the point in g, which has the time and the drives of there and the values to start from.
+    """Values, charges and their rates h behind the point in g, which has the time and the drives of there and the
+    values to start from.
 
     None where none are found. Only for networks in which nothing moves."""
     layout, problem = machine.system.layout, machine.problem

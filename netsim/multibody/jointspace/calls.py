@@ -1,6 +1,8 @@
-"""The recursion as calls of a call table: machine code at an address, with all it needs behind one pointer (see netsim.core.compiled.call).
+"""The recursion as calls of a call table: machine code at an address, with all it needs behind one pointer (see
+netsim.core.compiled.call).
 
-A call's `gather` points to a directory of arrays (address, rows, columns each); its n says which of the operations it is.
+A call's `gather` points to a directory of arrays (address, rows, columns each); its n says which of the operations it
+is.
 """
 
 from __future__ import annotations
@@ -18,12 +20,25 @@ from netsim.core.compiled.call import ROW_LENGTH, compiled, run_table
 from netsim.core.compiled.machine_code import keep
 from netsim.equations.forms.form import UNIFORMS
 from netsim.multibody.jointspace.compiled.entries import answers, spread_entries
-from netsim.multibody.jointspace.compiled.plan import BUFFER, ENTRIES, FRAMES, MULTIPLIERS, N_BUFFER, N_G, N_MULTIPLIERS, N_OUT, ROWS, Motion, Plan
+from netsim.multibody.jointspace.compiled.plan import (
+    BUFFER,
+    ENTRIES,
+    FRAMES,
+    MULTIPLIERS,
+    N_BUFFER,
+    N_G,
+    N_MULTIPLIERS,
+    N_OUT,
+    ROWS,
+    Motion,
+    Plan,
+)
 from netsim.multibody.jointspace.compiled.recursion import balances, inward, outward
 
 BEFORE_RESIDUAL, BEFORE_MATRIX, AFTER_RESIDUAL, AFTER_MATRIX, FRAMES_ONLY, OBSERVE, BEFORE_LEVEL = range(7)
 AFTER_LEVEL = BEFORE_LEVEL + 3
-"""Operations; the last two, and two more behind each, are around a matrix by x, by v, by a alone, which is kept behind `out`."""
+"""Operations; the last two, and two more behind each, are around a matrix by x, by v, by a alone, which is kept behind
+`out`."""
 KX, KV, KA, ALPHA = (1 + UNIFORMS.index(name) for name in ("kx", "kv", "ka", "alpha"))
 PLAN, MOTION = len(Plan._fields), len(Motion._fields)
 
@@ -62,13 +77,16 @@ def _matrix(d, i):
 def element(operation, d, g_pointer, out_pointer):
     """One operation of the tree element on the global vectors."""
     p = Plan(
-        _flat(d, 0), _table(d, 1), _table(d, 2), _flat(d, 3), _flat(d, 4), _flat(d, 5), _flat(d, 6), _flat(d, 7), _flat(d, 8), _flat(d, 9),
+        _flat(d, 0), _table(d, 1), _table(d, 2), _flat(d, 3), _flat(d, 4), _flat(d, 5), _flat(d, 6), _flat(d, 7),
+        _flat(d, 8), _flat(d, 9),
         _table(d, 10), _table(d, 11), _table(d, 12), _table(d, 13), _flat(d, 14), _table(d, 15), _matrix(d, 16),
         _table(d, 17), _flat(d, 18), _flat(d, 19), _table(d, 20), _flat(d, 21), _matrix(d, 22), _matrix(d, 23),
     )  # fmt: skip
     m = Motion(
-        _matrix(d, 24), _matrix(d, 25), _matrix(d, 26), _matrix(d, 27), _matrix(d, 28), _matrix(d, 29), _matrix(d, 30), _matrix(d, 31),
-        _matrix(d, 32), _matrix(d, 33), _matrix(d, 34), _matrix(d, 35), _matrix(d, 36), _matrix(d, 37), _matrix(d, 38), _matrix(d, 39),
+        _matrix(d, 24), _matrix(d, 25), _matrix(d, 26), _matrix(d, 27), _matrix(d, 28), _matrix(d, 29), _matrix(d, 30),
+        _matrix(d, 31),
+        _matrix(d, 32), _matrix(d, 33), _matrix(d, 34), _matrix(d, 35), _matrix(d, 36), _matrix(d, 37), _matrix(d, 38),
+        _matrix(d, 39),
         _matrix(d, 40),
     )  # fmt: skip
     g = carray(g_pointer, (p.sizes[N_G],), np.float64)

@@ -32,8 +32,8 @@ Array = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class TreeElement:
-    """The tree of a machine: `levels` are its derivatives by level, `observed` is the call that completes a sampled point with the joints' forces;
-    the rest is what calls point to."""
+    """The tree of a machine: `levels` are its derivatives by level, `observed` is the call that completes a sampled
+    point with the joints' forces; the rest is what calls point to."""
 
     tree: Mechanism
     elements: Elements
@@ -45,7 +45,9 @@ class TreeElement:
 
     def without(self, machine: Machine, found: Redundant | None) -> Machine:
         """The machine without these constraints of its loops (None: with all)."""
-        return joint_machine(machine.system.network, machine.values, machine.earlier, found, shares_of(machine.system.batches))
+        return joint_machine(
+            machine.system.network, machine.values, machine.earlier, found, shares_of(machine.system.batches)
+        )
 
     def sharing(self, machine: Machine, room: Shares) -> Machine:
         """The machine with these combinations of forces."""
@@ -59,8 +61,8 @@ def joint_machine(
     redundant: Redundant | None = None,
     shares: Shares | None = None,
 ) -> Machine:
-    """A machine whose bodies move with the coordinates of their joints, without the constraints in `redundant`, with these combinations of forces;
-    raises as `build_machine` does."""
+    """A machine whose bodies move with the coordinates of their joints, without the constraints in `redundant`, with
+    these combinations of forces; raises as `build_machine` does."""
     tree = mechanism(network, values)
     elements = number(network, values, tree)
     if shares is not None:
@@ -72,7 +74,8 @@ def joint_machine(
     places = find_places(elements, tree)
     batches, drives = tuple(elements.batches), tuple(elements.drives)
     system = System(
-        network, elements.numbering, elements.layout, batches, drives, places.pattern, places.positions, redundant, places.room,
+        network, elements.numbering, elements.layout, batches, drives, places.pattern, places.positions, redundant,
+        places.room,
     )  # fmt: skip
     return with_element(build_machine(system, values, earlier), tree, elements, places)
 
@@ -98,7 +101,9 @@ def with_element(machine: Machine, tree: Mechanism, elements: Elements, places: 
         reach=_reach(machine, tree, elements, plan),
     )
     levels = find_levels(machine, elements, tree, places, directory, constant)
-    element = TreeElement(tree, elements, plan, motion, levels, calls.row(calls.OBSERVE, directory), [arrays, directory, side_calls])
+    element = TreeElement(
+        tree, elements, plan, motion, levels, calls.row(calls.OBSERVE, directory), [arrays, directory, side_calls]
+    )
     return replace(machine, problem=problem, element=element)
 
 
@@ -107,7 +112,8 @@ def _plan(machine: Machine, tree: Mechanism, elements: Elements, places: Places)
     entries = layout.entries
     rows = entries + places.pattern.nnz + 1
     sizes = np.array([
-        len(tree.links), len(tree.coordinates), layout.nf, layout.following, layout.following + 18 * layout.nf, rows, layout.multipliers, layout.nm,
+        len(tree.links), len(tree.coordinates), layout.nf, layout.following, layout.following + 18 * layout.nf, rows,
+        layout.multipliers, layout.nm,
         entries, rows + 6 * layout.nf, places.room, layout.size, system.out_size,
     ])  # fmt: skip
     links, geometry = np.zeros((len(tree.links), 8), np.int64), np.zeros((len(tree.links), 9))
@@ -120,17 +126,30 @@ def _plan(machine: Machine, tree: Mechanism, elements: Elements, places: Places)
         links[i] = max(link.parent, 0), link.kind, link.first, link.freedom, body, chart, body in tree.flat, sign
         if i:
             geometry[i] = _geometry(machine, tree, i, spot)
-    coordinates = np.array([_coordinate(elements, tree, k) for k in range(len(tree.coordinates))], np.int64).reshape(-1, 5)
-    joints = np.array([_joint(elements, tree, number_, k) for k, number_ in enumerate(tree.joints)], np.int64).reshape(-1, 5)
+    coordinates = np.array([_coordinate(elements, tree, k) for k in range(len(tree.coordinates))], np.int64).reshape(
+        -1, 5
+    )
+    joints = np.array([_joint(elements, tree, number_, k) for k, number_ in enumerate(tree.joints)], np.int64).reshape(
+        -1, 5
+    )
     lists = {name: np.ascontiguousarray(array, np.int64) for name, array in places.lists.items()}
     bend_first, lean, draw = _bends(machine, tree, elements)
     return Plan(
-        sizes=sizes, links=links, coordinates=coordinates, joints=joints, geometry=geometry, bend_first=bend_first, lean=lean, draw=draw, **lists
+        sizes=sizes,
+        links=links,
+        coordinates=coordinates,
+        joints=joints,
+        geometry=geometry,
+        bend_first=bend_first,
+        lean=lean,
+        draw=draw,
+        **lists,
     )
 
 
 def _bends(machine: Machine, tree: Mechanism, elements: Elements) -> tuple[Array, Array, Array]:
-    """Of joints with several coordinates: where each coordinate's rows begin, what it does at first order, and what pairs do at second order."""
+    """Of joints with several coordinates: where each coordinate's rows begin, what it does at first order, and what
+    pairs do at second order."""
     counts = [tree.links[c.link].freedom if tree.links[c.link].freedom > 1 else 0 for c in tree.coordinates]
     first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     lean, draw = np.zeros((len(counts), 6)), np.zeros((first[-1], 3))
@@ -139,7 +158,10 @@ def _bends(machine: Machine, tree: Mechanism, elements: Elements) -> tuple[Array
         if link.kind == SPHERICAL:
             lean[own, 3:] = np.eye(3)
         elif link.kind == BENT:
-            instance, form = machine.system.network.instances[link.joint], form_of(machine.system.network.instances[link.joint], True).form
+            instance, form = (
+                machine.system.network.instances[link.joint],
+                form_of(machine.system.network.instances[link.joint], True).form,
+            )
             keys = [_key(instance, form, c, link.step) for c in tree.coordinates[own]]
             held = [k for k in range(len(form.own)) if ("own", k) not in keys]
             lean[own], second = deflections(instance, keys, held, machine.values)
@@ -155,7 +177,8 @@ def _key(instance: Instance, form: Form, coordinate: Coordinate, step: Step) -> 
 
 
 def _geometry(machine: Machine, tree: Mechanism, i: int, spot: dict[int, Array]) -> Array:
-    """Axis, way from the link before to the joint, from the joint to the link's point; `spot` has the points in the reference placement."""
+    """Axis, way from the link before to the joint, from the joint to the link's point; `spot` has the points in the
+    reference placement."""
     link = tree.links[i]
     if link.joint < 0:
         spot[i] = np.zeros(3) if link.body < 0 else _drawn(machine, tree, link.body)
@@ -207,16 +230,20 @@ def _room(plan: Plan) -> Motion:
         return np.zeros(shape)
 
     motion = Motion(
-        zeros(links, 3), zeros(links, 9), zeros(links, 6), zeros(links, 6), zeros(links, 6), zeros(links, 1), zeros(coordinates, 6),
-        zeros(coordinates, 6), zeros(coordinates, 6), zeros(coordinates, 6), zeros(len(plan.draw), 6), zeros(len(plan.path), 18),
-        zeros(len(plan.columns), 6), zeros(coordinates, 18), zeros(coordinates, 6), zeros(links, 108), zeros(len(plan.pulls), 6),
+        zeros(links, 3), zeros(links, 9), zeros(links, 6), zeros(links, 6), zeros(links, 6), zeros(links, 1),
+        zeros(coordinates, 6),
+        zeros(coordinates, 6), zeros(coordinates, 6), zeros(coordinates, 6), zeros(len(plan.draw), 6),
+        zeros(len(plan.path), 18),
+        zeros(len(plan.columns), 6), zeros(coordinates, 18), zeros(coordinates, 6), zeros(links, 108),
+        zeros(len(plan.pulls), 6),
     )  # fmt: skip
     motion.R[0, [0, 4, 8]] = 1.0
     return motion
 
 
 def _sides(machine: Machine, tree: Mechanism, elements: Elements) -> tuple[Array, list]:
-    """The call table that gives, for every joint of the tree, the wrench (6 by multipliers) on the body it carries per unit of its multipliers."""
+    """The call table that gives, for every joint of the tree, the wrench (6 by multipliers) on the body it carries per
+    unit of its multipliers."""
     numbers = {instance.name: i for i, instance in enumerate(machine.system.network.instances)}
     order = {i: k for k, i in enumerate(tree.joints)}
     found = []
@@ -239,6 +266,14 @@ def _side_kernel(batch: Batch) -> Kernel:
     form, terminals = batch.form, batch.instances[0].component.terminals
     own = [i for i in range(len(form.own)) if np.all(batch.columns(("own", i)) < GROUND)]
     symbols = ca.vertcat(*(form.symbols.at(("own", i), 0) for i in own))
-    rows = [(key, r) for key, r in zip(form.rows, form.residuals) if key[0] == "node" and takes_frames(batch.instances[0], list(terminals)[key[1]])]
-    sides = [(("side", key[1], key[2], j), value) for key, r in rows for j, value in enumerate(ca.horzsplit(ca.jacobian(r, symbols)))]
+    rows = [
+        (key, r)
+        for key, r in zip(form.rows, form.residuals)
+        if key[0] == "node" and takes_frames(batch.instances[0], list(terminals)[key[1]])
+    ]
+    sides = [
+        (("side", key[1], key[2], j), value)
+        for key, r in rows
+        for j, value in enumerate(ca.horzsplit(ca.jacobian(r, symbols)))
+    ]
     return make_kernel(form.symbols, sides)

@@ -1,4 +1,5 @@
-"""What the joints of the spatial and planar libraries are made of: turns and slides, one after the other, from a to b."""
+"""What the joints of the spatial and planar libraries are made of: turns and slides, one after the other, from a to
+b."""
 
 from __future__ import annotations
 
@@ -11,8 +12,9 @@ FIXED, REVOLUTE, PRISMATIC, SPHERICAL, BENT = range(5)
 
 @dataclass(frozen=True)
 class Step:
-    """One freedom of a joint: its kind, the parameter with its axis (several: a x (b x c), "" being the plane's normal; none: that), the var
-    or terminal (`part` of it) that is its coordinate, or a name for what is neither, and the parameter that says where it is.
+    """One freedom of a joint: its kind, the parameter with its axis (several: a x (b x c), "" being the plane's normal;
+    none: that), the var or terminal (`part` of it) that is its coordinate, or a name for what is neither, and the
+    parameter that says where it is.
 
     What is BENT moves its end with several coordinates at once: those of a terminal, or all of the component's own."""
 
@@ -47,7 +49,11 @@ JOINTS: dict[str, tuple[Step, ...]] = {
     "flexible_link": (Step(BENT, at="at2"),),
     "spatial_floating_end": (Step(BENT, (), "p", at="at2"),),
     "planar_floating_end": (Step(PRISMATIC, ("", "axis"), "p"), Step(REVOLUTE, (), "p", 1)),
-    "planar_shortened_end": (Step(PRISMATIC, ("", "", "axis"), "c"), Step(PRISMATIC, ("", "axis"), "p"), Step(REVOLUTE, (), "p", 1)),
+    "planar_shortened_end": (
+        Step(PRISMATIC, ("", "", "axis"), "c"),
+        Step(PRISMATIC, ("", "axis"), "p"),
+        Step(REVOLUTE, (), "p", 1),
+    ),
 }
 """Joints of which a tree may be made; any other constraint closes a loop."""
 
@@ -57,7 +63,8 @@ MOTIONS = {
     "planar_hinge_angle": (REVOLUTE, "q", "T"),
     "planar_slide_displacement": (PRISMATIC, "s", "F"),
 }
-"""Sources that prescribe a coordinate of the joint beside them: kind of the coordinate, input, and the var of the force that keeps it."""
+"""Sources that prescribe a coordinate of the joint beside them: kind of the coordinate, input, and the var of the force
+that keeps it."""
 
 
 def steps_of(instance: Instance) -> tuple[Step, ...] | None:

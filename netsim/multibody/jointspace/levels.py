@@ -1,9 +1,10 @@
-"""Derivatives by level in joint coordinates: what the index, consistent points and error tests go by (netsim.structure.levels,
-netsim.initial.stages).
+"""Derivatives by level in joint coordinates: what the index, consistent points and error tests go by
+(netsim.structure.levels, netsim.initial.stages).
 
-With (kx, kv, ka) = (1, 0, 0), (0, 1, 0), (0, 0, 1) and alpha = 0 the step matrix is dF/dx, dF/dv, dF/da: the machine's own calls give every
-derivative by a coordinate, whatever frames lie between. What charges are made of comes from the kernels' derivatives by level. All stand in one
-vector: [out | dF/dx | dF/dv | dF/da, each as the matrix's entries | derivatives that charges take part in].
+With (kx, kv, ka) = (1, 0, 0), (0, 1, 0), (0, 0, 1) and alpha = 0 the step matrix is dF/dx, dF/dv, dF/da: the machine's
+own calls give every derivative by a coordinate, whatever frames lie between. What charges are made of comes from the
+kernels' derivatives by level. All stand in one vector: [out | dF/dx | dF/dv | dF/da, each as the matrix's entries |
+derivatives that charges take part in].
 """
 
 from __future__ import annotations
@@ -34,9 +35,10 @@ LEVELS = 3
 
 @dataclass(frozen=True, eq=False)
 class Levels:
-    """The signature of a machine in joint coordinates and the calls behind its values: `matrix` those of the step matrix without the tree's,
-    `charges` every batch's call of derivatives by level with the places of its charges' triples, `read` (n + nq) the highest level of a frame
-    that an equation reads (-1: none), `balances` which equations are balances along coordinates."""
+    """The signature of a machine in joint coordinates and the calls behind its values: `matrix` those of the step
+    matrix without the tree's, `charges` every batch's call of derivatives by level with the places of its charges'
+    triples, `read` (n + nq) the highest level of a frame that an equation reads (-1: none), `balances` which equations
+    are balances along coordinates."""
 
     machine: Machine
     signature: Signature
@@ -79,7 +81,9 @@ class Levels:
         table = call_table(found, system.layout.uniforms)
         if order:
             return np.concatenate([calls.row(calls.FRAMES_ONLY, self.directory), table])
-        return np.concatenate([calls.row(calls.BEFORE_RESIDUAL, self.directory), table, calls.row(calls.AFTER_RESIDUAL, self.directory)])
+        return np.concatenate(
+            [calls.row(calls.BEFORE_RESIDUAL, self.directory), table, calls.row(calls.AFTER_RESIDUAL, self.directory)]
+        )
 
     def derivative(self, g: Array, order: int) -> Array:
         """F^(order) at what g holds: rows, then definitions of charges."""
@@ -88,21 +92,20 @@ class Levels:
         return out[layout.equation(np.arange(layout.n + layout.nq))]
 
     def check(self, offsets: Offsets) -> None:
-        """Raise `InputError` where equations must be differentiated further than frames have levels."""
+        """Raise `InputError` (E439) if equations need derivatives of accelerations of bodies."""
         wanted = np.where(self.balances, 2 * offsets.c + 2, np.where(self.read >= 0, offsets.c + self.read, 0))
         if np.any(wanted[offsets.match >= 0] > 2):
-            message = "formulation = tree has positions, velocities and accelerations of bodies, and this network asks for higher derivatives of them"
-            raise InputError(
-                Problem(
-                    "E439",
-                    message,
-                    hint="say formulation = absolute: a motion is prescribed behind a spring or an inductance, or springs meet in a knot",
-                )
-            )
+            message = "formulation = tree has no derivatives of accelerations of bodies, and this network needs them"
+            hint = "use formulation = absolute; the cause is a motion prescribed behind a spring or an inductance, "
+            hint += "or springs at a massless node"
+            raise InputError(Problem("E439", message, hint=hint))
 
 
-def find_levels(machine: Machine, elements: Elements, tree: Mechanism, places: Places, directory: Array, constant: Array) -> Levels:
-    """The levels of a machine in joint coordinates; triples marked in `constant` (as the kernels have them) do not count.
+def find_levels(
+    machine: Machine, elements: Elements, tree: Mechanism, places: Places, directory: Array, constant: Array
+) -> Levels:
+    """The levels of a machine in joint coordinates; triples marked in `constant` (as the kernels have them) do not
+    count.
 
     Raises `InputError` where a charge reads a frame, or an equation the reaction of a joint."""
     system = machine.system
@@ -119,7 +122,11 @@ def find_levels(machine: Machine, elements: Elements, tree: Mechanism, places: P
             at += batch.n
             if key[0] == "resting":
                 continue
-            rows = batch.row(batch.form.rows[row]) if row < len(batch.form.rows) else n + batch.charges(row - len(batch.form.rows))
+            rows = (
+                batch.row(batch.form.rows[row])
+                if row < len(batch.form.rows)
+                else n + batch.charges(row - len(batch.form.rows))
+            )
             columns = n + batch.charges(key[1]) if key[0] == "charge" else batch.columns(key)
             if batch.shapes:  # an expression of signals; a link's own rows are the tree's
                 _refuse_reactions(batch, rows, columns, system.layout.nf)
@@ -134,7 +141,9 @@ def find_levels(machine: Machine, elements: Elements, tree: Mechanism, places: P
         wanted = np.flatnonzero((scatter >= 0).any(axis=1))
         if len(wanted):
             call = custom_call(system, batch, kernel, machine.parameters, np.where(scatter < 0, n, scatter)[wanted])
-            found.append(Call(restricted(kernel.program, wanted.tolist()), call.n, call.gather, call.parameters, call.scatter))
+            found.append(
+                Call(restricted(kernel.program, wanted.tolist()), call.n, call.gather, call.parameters, call.scatter)
+            )
     signature = _joined(system, noted.highest(), charged)
     balances = np.zeros(signature.size, bool)
     balances[elements.row[elements.row >= 0]] = True
@@ -143,34 +152,41 @@ def find_levels(machine: Machine, elements: Elements, tree: Mechanism, places: P
 
 
 def _joined(system: System, highest: Array, charged: list[tuple[Array, Array, Array]]) -> Signature:
-    """The triples in the vector's order: a matrix entry counts at its highest level, those of values among the derivatives by accelerations."""
+    """The triples in the vector's order: a matrix entry counts at its highest level, those of values among the
+    derivatives by accelerations."""
     first, nnz, nk = system.out_size, system.pattern.nnz, system.layout.nk
     columns = np.repeat(np.arange(system.n), np.diff(system.pattern.indptr))
     equation, variable, level = (np.full(first + LEVELS * nnz, -1) for _ in range(3))
     at = np.flatnonzero(highest >= 0)
     place = first + np.where(columns[at] < nk, highest[at], LEVELS - 1) * nnz + at
     equation[place], variable[place], level[place] = system.pattern.indices[at], columns[at], highest[at]
-    whole = [np.concatenate([entries, *(c[k] for c in charged)]) for k, entries in enumerate((equation, variable, level))]
+    whole = [
+        np.concatenate([entries, *(c[k] for c in charged)]) for k, entries in enumerate((equation, variable, level))
+    ]
     return Signature(whole[0], whole[1], whole[2], system.n + system.layout.nq, np.zeros(len(whole[0]), bool))
 
 
 def _refuse_frames(batch: Batch, rows: Array, columns: Array, frames: int) -> None:
     for k in np.flatnonzero(is_frame(rows, frames) | is_frame(columns, frames)):
-        message = f"formulation = tree has no answer to '{batch.labels[k]}', which stores what depends on the motion of bodies"
+        message = (
+            f"formulation = tree does not support '{batch.labels[k]}': its differentiated quantity depends on "
+            "the motion of bodies"
+        )
         span = batch.instances[k].span if batch.instances else None
-        raise InputError(Problem("E439", message, span, hint="say formulation = absolute"))
+        raise InputError(Problem("E439", message, span, hint="use formulation = absolute"))
 
 
 def _refuse_reactions(batch: Batch, rows: Array, columns: Array, frames: int) -> None:
-    """Reactions of the tree's joints are known behind a step only."""
+    """Raises E439 for expressions that read reactions of the tree's joints, which are computed after each step."""
     for k in np.flatnonzero((rows >= 0) & (columns < GROUND) & ~is_frame(columns, frames)):
-        message = f"formulation = tree finds reactions of joints behind its steps, and '{batch.labels[k]}' reads one"
+        message = f"formulation = tree does not support '{batch.labels[k]}': it reads a reaction of a joint"
         span = batch.instances[k].span if batch.instances else None
-        raise InputError(Problem("E439", message, span, hint="say formulation = absolute"))
+        raise InputError(Problem("E439", message, span, hint="use formulation = absolute"))
 
 
 class _Noted:
-    """The highest level at which every matrix entry stands, gathered from triples of kernels: those of frames are of all that moves the frame."""
+    """The highest level at which every matrix entry stands, gathered from triples of kernels: those of frames are of
+    all that moves the frame."""
 
     def __init__(self, elements: Elements, tree: Mechanism, places: Places):
         self.elements, self.tree, self.places = elements, tree, places
@@ -206,7 +222,9 @@ class _Noted:
             if self.tree.links[i].parent > 0:
                 _raise(acting[self.tree.links[i].parent], acting[i])
         for k, coordinate in enumerate(self.tree.coordinates):
-            by, levels = (np.array(list(part), np.int64) for part in (acting[coordinate.link], acting[coordinate.link].values()))
+            by, levels = (
+                np.array(list(part), np.int64) for part in (acting[coordinate.link], acting[coordinate.link].values())
+            )
             for level in range(LEVELS):
                 self._mark(self.elements.row[k], self.elements.unknown[by[levels == level]], level)
         return self.found

@@ -1,4 +1,5 @@
-"""The system of a network in joint coordinates: bodies follow, joints own no equations, what else there is stays as it was."""
+"""The system of a network in joint coordinates: bodies follow, joints own no equations, what else there is stays as it
+was."""
 
 from __future__ import annotations
 
@@ -23,8 +24,9 @@ Array = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class Elements:
-    """Batches, drives, layout and numbering of a network in joint coordinates. Of every coordinate its `unknown` (negative: none), the `drive` that
-    prescribes it (-1: none) and its `row`, where forces along it are balanced; of every joint of the tree its `multipliers`."""
+    """Batches, drives, layout and numbering of a network in joint coordinates. Of every coordinate its `unknown`
+    (negative: none), the `drive` that prescribes it (-1: none) and its `row`, where forces along it are balanced; of
+    every joint of the tree its `multipliers`."""
 
     batches: list[Batch]
     drives: list[Drive]
@@ -37,13 +39,21 @@ class Elements:
 
 
 def number(network: Network, values: Values, tree: Mechanism) -> Elements:
-    """Unknowns for a network whose bodies are a tree: 1-D nodes, joint coordinates, the other nodes, what components own."""
+    """Unknowns for a network whose bodies are a tree: 1-D nodes, joint coordinates, the other nodes, what components
+    own."""
     numbering, coordinates, elastic = _numbered(network, tree)
     unknown = np.array(coordinates, np.int64)
     multipliers = _multipliers(network, tree)
-    known = {i: Known(own) for i, own in elastic.items()} | {i: _known(network, tree, i, unknown, multipliers[i]) for i in tree.joints}
+    known = {i: Known(own) for i, own in elastic.items()} | {
+        i: _known(network, tree, i, unknown, multipliers[i]) for i in tree.joints
+    }
     batches, drives, grown = batches_of(network, numbering, values, _kernels(network, known), known)
-    home = {instance.name: (b, k) for b, batch in enumerate(batches) if not batch.shapes for k, instance in enumerate(batch.instances)}
+    home = {
+        instance.name: (b, k)
+        for b, batch in enumerate(batches)
+        if not batch.shapes
+        for k, instance in enumerate(batch.instances)
+    }
     row, drive = unknown.copy(), np.full(len(unknown), -1)
     dropped: dict[int, set[int]] = {}
     for k, coordinate in enumerate(tree.coordinates):
@@ -56,18 +66,22 @@ def number(network: Network, values: Values, tree: Mechanism) -> Elements:
             dropped.setdefault(b, set()).add(int(row[k]))
     balanced = {u for own in elastic.values() for u in own.values()}
     for i in tree.joints:
-        dropped.setdefault(home[network.instances[i].name][0], set()).update(int(u) for u in unknown if u >= 0 and u not in balanced)
+        dropped.setdefault(home[network.instances[i].name][0], set()).update(
+            int(u) for u in unknown if u >= 0 and u not in balanced
+        )
     batches = [replace(batch, dropped=frozenset(dropped.get(b, ()))) for b, batch in enumerate(batches)]
     nq, nd = sum(b.n_charges * b.n for b in batches), sum(d.n for d in drives) + delays_of(batches)
     nt = sum(a.size for d in drives for a in d.tables.values())
     nm = sum(len(m) for m in multipliers.values())
-    layout = Layout(grown.nk, grown.n - grown.nk, nq, nd, nt, len(grown.rotations), len(tree.frames), nm, *changing(batches))
+    layout = Layout(
+        grown.nk, grown.n - grown.nk, nq, nd, nt, len(grown.rotations), len(tree.frames), nm, *changing(batches)
+    )
     return Elements(batches, drives, layout, grown, unknown, drive, row, multipliers)
 
 
 def _numbered(network: Network, tree: Mechanism) -> tuple[Numbering, list[int], dict[int, dict[int, int]]]:  # noqa: C901  (passes over one count)
-    """Kinematic 1-D nodes, then elastic and joint coordinates, then the other nodes; the unknowns of joint coordinates, and of elastic ones by
-    instance and own unknown."""
+    """Kinematic 1-D nodes, then elastic and joint coordinates, then the other nodes; the unknowns of joint coordinates,
+    and of elastic ones by instance and own unknown."""
     first = np.full(len(network.nodes), GROUND)
     at = 0
     for i, node in enumerate(network.nodes):
@@ -82,16 +96,22 @@ def _numbered(network: Network, tree: Mechanism) -> tuple[Numbering, list[int], 
         form = form_of(instance, True).form
         for k, (quantity, _) in form.coordinates.items():
             elastic.setdefault(i, {})[k] = at
-            names[at] = OwnCoordinate(f"{instance.name}.{form.own[k]}", f"{quantity.unit}/s", nominal(quantity), form.own_nominal[k] or 1.0)
+            names[at] = OwnCoordinate(
+                f"{instance.name}.{form.own[k]}", f"{quantity.unit}/s", nominal(quantity), form.own_nominal[k] or 1.0
+            )
             at += 1
     for coordinate in tree.coordinates:
         link = tree.links[coordinate.link]
         if coordinate.flange is not None:
-            coordinates.append(GROUND if coordinate.flange == GROUND else int(first[coordinate.flange]) + coordinate.part)
+            coordinates.append(
+                GROUND if coordinate.flange == GROUND else int(first[coordinate.flange]) + coordinate.part
+            )
         elif coordinate.motion is not None:
             coordinates.append(GROUND)
         elif link.joint in elastic:
-            coordinates.append(elastic[link.joint][form_of(network.instances[link.joint], True).form.own.index(coordinate.own)])
+            coordinates.append(
+                elastic[link.joint][form_of(network.instances[link.joint], True).form.own.index(coordinate.own)]
+            )
         else:
             coordinates.append(at)
             names[at] = OwnCoordinate(coordinate.name, "m/s" if link.kind == PRISMATIC else "rad/s")
@@ -124,7 +144,8 @@ def _multipliers(network: Network, tree: Mechanism) -> dict[int, Array]:
 
 
 def _known(network: Network, tree: Mechanism, number: int, unknown: Array, multipliers: Array) -> Known:
-    """What a joint of the tree need not own: coordinates under their numbers or the input that prescribes them, multipliers that follow."""
+    """What a joint of the tree need not own: coordinates under their numbers or the input that prescribes them,
+    multipliers that follow."""
     instance = network.instances[number]
     own = form_of(instance, True).form.own
     unknowns: dict[int, int] = {}
@@ -135,14 +156,20 @@ def _known(network: Network, tree: Mechanism, number: int, unknown: Array, multi
             if coordinate.motion is None:
                 unknowns[own.index(coordinate.own)] = int(unknown[k])
             else:
-                inputs[own.index(coordinate.own)] = coordinate.motion, MOTIONS[network.instances[coordinate.motion].component.name][1]
+                inputs[own.index(coordinate.own)] = (
+                    coordinate.motion,
+                    MOTIONS[network.instances[coordinate.motion].component.name][1],
+                )
     rest = [i for i in range(len(own)) if i not in unknowns and i not in inputs]
     return Known(unknowns | dict(zip(rest, map(int, multipliers))), inputs)
 
 
 def _kernels(network: Network, known: dict[int, Known]) -> Callable[[Instance, tuple[str, ...]], FormKernels]:
-    """Forms with exact rates, whose matrix entries by frames come level by level; coordinates of the tree's joints are kinematic."""
-    coordinates = {network.instances[i].name: tuple(k for k, u in item.unknowns.items() if u >= 0) for i, item in known.items()}
+    """Forms with exact rates, whose matrix entries by frames come level by level; coordinates of the tree's joints are
+    kinematic."""
+    coordinates = {
+        network.instances[i].name: tuple(k for k, u in item.unknowns.items() if u >= 0) for i, item in known.items()
+    }
 
     def kernels(instance: Instance, signals: tuple[str, ...]) -> FormKernels:
         own = coordinates.get(instance.name, ())

@@ -23,7 +23,8 @@ Array = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """The pattern, the kernels' positions in it (behind it: in the buffer, of `room` places), and the integer lists of recursion.Plan."""
+    """The pattern, the kernels' positions in it (behind it: in the buffer, of `room` places), and the integer lists of
+    recursion.Plan."""
 
     pattern: Pattern
     positions: dict[int, Array]
@@ -66,7 +67,9 @@ def find_places(elements: Elements, tree: Mechanism) -> Places:
     codes = np.concatenate([*entries.direct, [e[1] for e in entries.alone], *lists, np.zeros(0)]).astype(np.int64)
     unique = np.unique(codes[codes >= 0])
     n = layout.n
-    pattern = Pattern(np.searchsorted(unique, np.arange(n + 1) * n).astype(np.int32), (unique % max(n, 1)).astype(np.int32))
+    pattern = Pattern(
+        np.searchsorted(unique, np.arange(n + 1) * n).astype(np.int32), (unique % max(n, 1)).astype(np.int32)
+    )
 
     def place(found: object) -> Array:
         wanted = np.asarray(found, np.int64)
@@ -76,12 +79,15 @@ def find_places(elements: Elements, tree: Mechanism) -> Places:
     positions = {}
     for (batch, buffered), direct in zip(kept, entries.direct):
         known = np.where(direct < 0, pattern.nnz, place(direct))
-        positions[id(batch)] = np.where(buffered >= 0, buffer + buffered, known.reshape(buffered.shape)).astype(np.int32)
+        positions[id(batch)] = np.where(buffered >= 0, buffer + buffered, known.reshape(buffered.shape)).astype(
+            np.int32
+        )
     return Places(pattern, positions, entries.count, _lists(tree, entries, columns, targets, paths, body_links, place))
 
 
 def _sorted(batch: Batch, layout: Layout, entries: _Entries, elements: Elements, tree: Mechanism) -> Array:
-    """The entries of a batch: buffer places (-1: direct), with what is direct and where the others lead noted in `entries`."""
+    """The entries of a batch: buffer places (-1: direct), with what is direct and where the others lead noted in
+    `entries`."""
     wanted = [place for place in batch.jacobian.scatter if place[0] == "entry"]
     shape_ = (len(wanted), batch.n)
     buffered = np.full(shape_, -1)
@@ -149,7 +155,9 @@ def _columns(tree: Mechanism, entries: _Entries, body_links: dict[int, int], pat
 def _lists(tree, entries, columns, targets, paths, body_links, place) -> dict[str, Array]:  # type: ignore[no-untyped-def]
     """The integer arrays of the plan that do not depend on values."""
     first = np.concatenate([[0], np.cumsum([len(c) for c in columns])])
-    up = [columns[link.parent].index(c) if link.parent > 0 else 0 for link, own in zip(tree.links, columns) for c in own]
+    up = [
+        columns[link.parent].index(c) if link.parent > 0 else 0 for link, own in zip(tree.links, columns) for c in own
+    ]
     places: list[int] = []
     starts: dict[tuple[int, int], int] = {}
 
@@ -157,7 +165,9 @@ def _lists(tree, entries, columns, targets, paths, body_links, place) -> dict[st
         places.extend(items)
         return len(places)
 
-    by_rows = [(b, component, body, listed(iter(place(t).tolist())) - len(t)) for b, component, body, t in entries.by_rows]
+    by_rows = [
+        (b, component, body, listed(iter(place(t).tolist())) - len(t)) for b, component, body, t in entries.by_rows
+    ]
     pulls = [(link, listed(iter(place(t).tolist())) - len(t)) for (link, _), (_, t) in entries.pulls.items()]
     for _, link, _, body, _ in entries.pairs:
         if (link, body) not in starts:
@@ -188,7 +198,8 @@ def _lists(tree, entries, columns, targets, paths, body_links, place) -> dict[st
 
 
 def _sides(tree: Mechanism, columns: list[list[int]]) -> Array:
-    """How the columns of every link stand to it: before, behind, its own (netsim.multibody.jointspace.compiled.entries), or none of these."""
+    """How the columns of every link stand to it: before, behind, its own
+    (netsim.multibody.jointspace.compiled.entries), or none of these."""
     found = []
     for i, own in enumerate(columns):
         before = set(tree.path(i))

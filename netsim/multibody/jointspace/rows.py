@@ -1,4 +1,5 @@
-"""What events need of a tree: bodies that follow before relations are looked at, and states that `reinit` sets as rows of joint coordinates."""
+"""What events need of a tree: bodies that follow before relations are looked at, and states that `reinit` sets as rows
+of joint coordinates."""
 
 from __future__ import annotations
 
@@ -27,8 +28,11 @@ def frames_first(machine: Machine) -> Array:
     return calls.row(calls.FRAMES_ONLY, element.levels.directory)
 
 
-def coordinate_row(machine: Machine, batch: Batch, position: int, kernel: Kernel, path: str, target: float, span: Span | None) -> StartRow:
-    """A row whose value and derivatives come from a kernel of an instance's form, by the coordinates that move the frames it reads."""
+def coordinate_row(
+    machine: Machine, batch: Batch, position: int, kernel: Kernel, path: str, target: float, span: Span | None
+) -> StartRow:
+    """A row whose value and derivatives come from a kernel of an instance's form, by the coordinates that move the
+    frames it reads."""
     element: TreeElement = machine.element
     frames, unknown = len(element.tree.frames), element.elements.unknown
     found: dict[tuple[int, int], int] = {}
@@ -45,14 +49,24 @@ def coordinate_row(machine: Machine, batch: Batch, position: int, kernel: Kernel
             parts.append((e, found.setdefault((number, level), len(found)), GROUND, GROUND))
     variables, levels = np.array(list(found), np.int64).reshape(-1, 2).T
     return StartRow(
-        path, "value", target, span, variables, levels, _ByCoordinates(kernel, batch, position, parts, len(found)), "", GROUND, batch, position
+        path,
+        "value",
+        target,
+        span,
+        variables,
+        levels,
+        _ByCoordinates(kernel, batch, position, parts, len(found)),
+        "",
+        GROUND,
+        batch,
+        position,
     )
 
 
 @dataclass(frozen=True, eq=False)
 class _ByCoordinates:
-    """A scalar of an element's kernel; of its derivatives (output, variable, 6 frame + component, coordinate), the last two GROUND for an unknown
-    that the element itself reads."""
+    """A scalar of an element's kernel; of its derivatives (output, variable, 6 frame + component, coordinate), the last
+    two GROUND for an unknown that the element itself reads."""
 
     kernel: Kernel
     batch: Batch

@@ -1,7 +1,9 @@
-"""The tree of a network: which joints carry which bodies, and the links (one for each freedom) from the ground to the leaves.
+"""The tree of a network: which joints carry which bodies, and the links (one for each freedom) from the ground to the
+leaves.
 
-The tree is the one of least depth; joints that are left over close loops and stay constraints. A body that no joint connects with the ground is
-carried by three slides and a ball joint, so its coordinates are the position and rotation of its node.
+The tree is the one of least depth; joints that are left over close loops and stay constraints. A body that no joint
+connects with the ground is carried by three slides and a ball joint, so its coordinates are the position and rotation
+of its node.
 """
 
 from __future__ import annotations
@@ -16,7 +18,17 @@ from netsim.equations.batches import form_of
 from netsim.equations.inputs import bounds_of
 from netsim.equations.numbering import across_scalars
 from netsim.library.component import is_rotation
-from netsim.multibody.jointspace.joints import BENT, FIXED, MOTIONS, PRISMATIC, REVOLUTE, SPHERICAL, Step, flange_of, steps_of
+from netsim.multibody.jointspace.joints import (
+    BENT,
+    FIXED,
+    MOTIONS,
+    PRISMATIC,
+    REVOLUTE,
+    SPHERICAL,
+    Step,
+    flange_of,
+    steps_of,
+)
 from netsim.network.network import GROUND, Instance, Network
 from netsim.network.values import Values
 from netsim.text.expressions.typed import flatten
@@ -30,10 +42,11 @@ NORMAL = np.array([0.0, 0.0, 1.0])
 
 @dataclass(frozen=True)
 class Link:
-    """One freedom: the link before it (0 is the ground), what it is, the body it ends in (a node, NOWHERE between the freedoms of one joint).
+    """One freedom: the link before it (0 is the ground), what it is, the body it ends in (a node, NOWHERE between the
+    freedoms of one joint).
 
-    `joint` is the instance it belongs to (NOWHERE for a body without joint, whose slide goes along `direction`); `first` is its first coordinate
-    of `freedom`; `sign` is -1 where the tree goes from b to a.
+    `joint` is the instance it belongs to (NOWHERE for a body without joint, whose slide goes along `direction`);
+    `first` is its first coordinate of `freedom`; `sign` is -1 where the tree goes from b to a.
     """
 
     parent: int
@@ -52,8 +65,8 @@ class Link:
 
 @dataclass(frozen=True)
 class Coordinate:
-    """A joint coordinate: its name, its link, and what it is: `part` of a `flange` (a node), a `motion` (instance that prescribes it), else an
-    unknown; `own` is the joint's own var that it is."""
+    """A joint coordinate: its name, its link, and what it is: `part` of a `flange` (a node), a `motion` (instance that
+    prescribes it), else an unknown; `own` is the joint's own var that it is."""
 
     name: str
     link: int
@@ -65,8 +78,8 @@ class Coordinate:
 
 @dataclass(frozen=True)
 class Mechanism:
-    """Links (0 the ground), coordinates, the frame number of every node that is a body, those of them in the plane, and the joints that are part of
-    the tree: instance -> last link."""
+    """Links (0 the ground), coordinates, the frame number of every node that is a body, those of them in the plane, and
+    the joints that are part of the tree: instance -> last link."""
 
     links: tuple[Link, ...]
     coordinates: tuple[Coordinate, ...]
@@ -75,7 +88,8 @@ class Mechanism:
     joints: dict[int, int]
 
     def component(self, frame: int, position: int) -> int:
-        """The component of a twist (0 to 5) that a body's component at this position is: the third one of a body in the plane is its turn."""
+        """The component of a twist (0 to 5) that a body's component at this position is: the third one of a body in the
+        plane is its turn."""
         return 5 if position == 2 and frame in self.flat else position
 
     def path(self, link: int) -> list[int]:
@@ -136,7 +150,9 @@ def is_body(domain: DomainDef) -> bool:
 
 def ends_of(instance: Instance) -> tuple[int, int]:
     """The nodes that a joint connects: its first two frames."""
-    a, b, *_ = (node for node, name in zip(instance.nodes, instance.component.terminals) if takes_frames(instance, name))
+    a, b, *_ = (
+        node for node, name in zip(instance.nodes, instance.component.terminals) if takes_frames(instance, name)
+    )
     return a, b
 
 
@@ -151,7 +167,8 @@ def turns(domain: DomainDef) -> bool:
 
 
 def mechanism(network: Network, values: Values) -> Mechanism:
-    """The tree of a network's spatial bodies, with the joints' coordinates whose motion a source prescribes (chi = 1) marked."""
+    """The tree of a network's spatial bodies, with the joints' coordinates whose motion a source prescribes (chi = 1)
+    marked."""
     return _Growing(network, values, _motions(network, values)).grown()
 
 
@@ -181,7 +198,9 @@ class _Growing:
                 self._free(body)
                 self._spread(body, neighbours)
         flat = frozenset(k for k, node in enumerate(bodies) if is_planar(self.network, node))
-        return Mechanism(tuple(self.links), tuple(self.coordinates), {node: k for k, node in enumerate(bodies)}, flat, self.joints)
+        return Mechanism(
+            tuple(self.links), tuple(self.coordinates), {node: k for k, node in enumerate(bodies)}, flat, self.joints
+        )
 
     def _spread(self, root: int, neighbours: dict[int, list[tuple[int, int, int]]]) -> None:
         waiting = deque([root])
@@ -215,7 +234,11 @@ class _Growing:
             form = form_of(instance, True).form
             return [Coordinate(f"{instance.name}.{form.own[k]}", link, own=form.own[k]) for k in form.coordinates]
         if flange is not None:
-            parts = range(len(across_scalars(instance.component.domain(step.coordinate)))) if step.kind == BENT else (step.part,)
+            parts = (
+                range(len(across_scalars(instance.component.domain(step.coordinate))))
+                if step.kind == BENT
+                else (step.part,)
+            )
             return [Coordinate(name, link, flange, part=part) for part in parts]
         return [Coordinate(name, link, motion=self._motion(instance, step), own=step.coordinate)]
 
@@ -226,8 +249,21 @@ class _Growing:
             self.links.append(Link(parent, Step(PRISMATIC), NOWHERE, NOWHERE, 1, len(self.coordinates), 1, k))
             parent = len(self.links) - 1
             self.coordinates.append(Coordinate(f"{name}.v.{axis}", parent))
-        self.links.append(Link(parent, Step(REVOLUTE if flat else SPHERICAL), body, NOWHERE, 1, len(self.coordinates), 1 if flat else 3, 2))
-        self.coordinates += [Coordinate(name, parent + 1) for name in ([f"{name}.w"] if flat else [f"{name}.w.{axis}" for axis in "xyz"])]
+        self.links.append(
+            Link(
+                parent,
+                Step(REVOLUTE if flat else SPHERICAL),
+                body,
+                NOWHERE,
+                1,
+                len(self.coordinates),
+                1 if flat else 3,
+                2,
+            )
+        )
+        self.coordinates += [
+            Coordinate(name, parent + 1) for name in ([f"{name}.w"] if flat else [f"{name}.w.{axis}" for axis in "xyz"])
+        ]
         self.carried[body] = parent + 1
 
     def _motion(self, joint: Instance, step: Step) -> int | None:
@@ -239,7 +275,9 @@ class _Growing:
             source = self.network.instances[number]
             kind = MOTIONS[source.component.name][0]
             if kind == step.kind and source.nodes == joint.nodes:
-                axis = axis_of(source, Step(kind, ("axis",) if "axis" in self.values.parameters(source) else ()), self.values)
+                axis = axis_of(
+                    source, Step(kind, ("axis",) if "axis" in self.values.parameters(source) else ()), self.values
+                )
                 if np.linalg.norm(axis - wanted) <= 1e-12:
                     self.motions.remove(number)
                     return number

@@ -36,22 +36,31 @@ def in_joint_coordinates(absolute: Machine, point: Array, machine: Machine) -> A
 
 
 def shared(machine: Machine, absolute: Machine) -> Iterator[tuple[Array, Array]]:
-    """Slots that both machines have: of nodes without frames, of what components own (of elastic coordinates with their rates), of inputs that read
-    signals, of charges' rates."""
+    """Slots that both machines have: of nodes without frames, of what components own (of elastic coordinates with their
+    rates), of inputs that read signals, of charges' rates."""
     ours, theirs = machine.system, absolute.system
     for i, node in enumerate(ours.network.nodes):
         if ours.numbering.first[i] >= 0:
             size = np.arange(len(across_scalars(node.domain)))
             for level in range(3 if is_kinematic(node.domain) else 1):
-                yield ours.layout.unknown(ours.numbering.first[i] + size, level), theirs.layout.unknown(theirs.numbering.first[i] + size, level)
+                yield (
+                    ours.layout.unknown(ours.numbering.first[i] + size, level),
+                    theirs.layout.unknown(theirs.numbering.first[i] + size, level),
+                )
     for batch in ours.batches:
         for k, instance in enumerate(batch.instances if not batch.shapes else ()):
             other, position = absolute.system.home[instance.name]
             for mine, level, wanted in _owned(batch, other, ours.layout.nk, k):
-                yield ours.layout.unknown(mine[k : k + 1], level), theirs.layout.unknown(wanted[position : position + 1], 0)
+                yield (
+                    ours.layout.unknown(mine[k : k + 1], level),
+                    theirs.layout.unknown(wanted[position : position + 1], 0),
+                )
             if batch.n_charges == other.n_charges:
                 for c in range(batch.n_charges):
-                    yield ours.layout.charge(batch.charges(c)[k : k + 1], 1), theirs.layout.charge(other.charges(c)[position : position + 1], 1)
+                    yield (
+                        ours.layout.charge(batch.charges(c)[k : k + 1], 1),
+                        theirs.layout.charge(other.charges(c)[position : position + 1], 1),
+                    )
 
 
 def _discretes(machine: Machine, absolute: Machine) -> Iterator[tuple[Array, Array]]:
@@ -62,7 +71,10 @@ def _discretes(machine: Machine, absolute: Machine) -> Iterator[tuple[Array, Arr
             for number, instance in zip(batch.discretes(i), batch.instances):
                 other, position = absolute.system.home[instance.name]
                 there = other.discretes(i)[position]
-                yield np.array([ours.discretes, ours.befores]) + number, np.array([theirs.discretes, theirs.befores]) + there
+                yield (
+                    np.array([ours.discretes, ours.befores]) + number,
+                    np.array([theirs.discretes, theirs.befores]) + there,
+                )
 
 
 def _owned(batch: Batch, other: Batch, nk: int, k: int) -> Iterator[tuple[Array, int, Array]]:
@@ -76,14 +88,20 @@ def _owned(batch: Batch, other: Batch, nk: int, k: int) -> Iterator[tuple[Array,
 
 def same(batch: Batch, other: Batch, key: Key) -> Array:
     """The unknowns of another form of the same type that are what `key` is in this one: own ones go by their names."""
-    return other.unknowns["own", other.form.own.index(batch.form.own[key[1]])] if key[0] == "own" else other.unknowns[key]
+    return (
+        other.unknowns["own", other.form.own.index(batch.form.own[key[1]])] if key[0] == "own" else other.unknowns[key]
+    )
 
 
 def _place_coordinates(absolute: Machine, point: Array, machine: Machine, g: Array, element: TreeElement) -> None:
     """Joint coordinates, their rates and second rates, from the joints' own variables and the bodies' motion."""
     tree, plan, motion = element.tree, element.plan, element.motion
     unknown = element.elements.unknown
-    own = [k for k, c in enumerate(tree.coordinates) if unknown[k] >= 0 and c.flange is None and tree.links[c.link].freedom == 1]
+    own = [
+        k
+        for k, c in enumerate(tree.coordinates)
+        if unknown[k] >= 0 and c.flange is None and tree.links[c.link].freedom == 1
+    ]
     slides = []
     for k in own:
         found = _position(absolute, point, element, k)
@@ -92,7 +110,9 @@ def _place_coordinates(absolute: Machine, point: Array, machine: Machine, g: Arr
     for k in slides:
         outward(plan, motion, g)
         end = _end(tree, tree.coordinates[k].link)
-        g[plan.coordinates[k, 0]] += motion.S[k, :3] @ (_motion(absolute, point, tree.links[end].body)[0] - motion.r[end])
+        g[plan.coordinates[k, 0]] += motion.S[k, :3] @ (
+            _motion(absolute, point, tree.links[end].body)[0] - motion.r[end]
+        )
     for i, link in enumerate(tree.links):
         if link.kind == SPHERICAL:
             outward(plan, motion, g)
@@ -102,7 +122,8 @@ def _place_coordinates(absolute: Machine, point: Array, machine: Machine, g: Arr
 
 
 def _position(absolute: Machine, point: Array, element: TreeElement, k: int) -> float | None:
-    """A coordinate: the joint's own variable, the angle between bodies in the plane, the place of a free body; None of a slide that says neither."""
+    """A coordinate: the joint's own variable, the angle between bodies in the plane, the place of a free body; None of
+    a slide that says neither."""
     tree = element.tree
     link = tree.links[tree.coordinates[k].link]
     body = tree.links[_end(tree, tree.coordinates[k].link)].body
@@ -129,9 +150,15 @@ def _place_rates(absolute: Machine, point: Array, element: TreeElement, g: Array
                 chain = _chain(tree, i)
                 own = [c for j in chain for c in range(tree.links[j].first, tree.links[j].first + plan.links[j, 3])]
                 start = tree.links[chain[0]].parent
-                wanted = _spatial(absolute, point, link.body, level) - _spatial(absolute, point, tree.links[start].body, level)
+                wanted = _spatial(absolute, point, link.body, level) - _spatial(
+                    absolute, point, tree.links[start].body, level
+                )
                 wanted = wanted - (before[i] - before[start])
-                free = [c for c in own if tree.coordinates[c].flange is None and tree.links[tree.coordinates[c].link].kind != BENT]
+                free = [
+                    c
+                    for c in own
+                    if tree.coordinates[c].flange is None and tree.links[tree.coordinates[c].link].kind != BENT
+                ]
                 unknown = [c for c in free if element.elements.unknown[c] >= 0]
                 if unknown:
                     g[plan.coordinates[unknown, level]] += np.linalg.lstsq(motion.S[unknown].T, wanted, rcond=None)[0]
@@ -158,10 +185,13 @@ def _angle(absolute: Machine, point: Array, node: int) -> float:
 
 
 def _motion(absolute: Machine, point: Array, node: int) -> tuple[Array, ...]:
-    """r, R, v, w, v', w' of a node of the absolute formulation, whose chart is at its rotation; a body in the plane as one in space."""
+    """r, R, v, w, v', w' of a node of the absolute formulation, whose chart is at its rotation; a body in the plane as
+    one in space."""
     system = absolute.system
     if is_planar(system.network, node):
-        x, v, a = (point[system.layout.unknown(int(system.numbering.first[node]) + np.arange(3), level)] for level in range(3))
+        x, v, a = (
+            point[system.layout.unknown(int(system.numbering.first[node]) + np.arange(3), level)] for level in range(3)
+        )
         c, s = np.cos(x[2]), np.sin(x[2])
         turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
         flat, normal = np.array([1.0, 1.0, 0.0]), np.array([0.0, 0.0, 1.0])

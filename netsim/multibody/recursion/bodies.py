@@ -1,8 +1,8 @@
-"""The tree of a network, in space or in the plane: bodies, joints and flexible links as `netsim.multibody.tree` has them, and what is known of each
-coordinate.
+"""The tree of a network, in space or in the plane: bodies, joints and flexible links as `netsim.multibody.tree` has
+them, and what is known of each coordinate.
 
-All that acts must be part of it: rigid bodies, flexible links, joints, sources of a joint's coordinate or force that are functions of time (chi = 1
-and chi = 0), and what exerts nothing. Anything else is refused, as is a loop of joints.
+All that acts must be part of it: rigid bodies, flexible links, joints, sources of a joint's coordinate or force that
+are functions of time (chi = 1 and chi = 0), and what exerts nothing. Anything else is refused, as is a loop of joints.
 """
 
 from __future__ import annotations
@@ -21,7 +21,15 @@ from netsim.multibody.recursion.chains import ENDS, chains_of
 from netsim.multibody.recursion.inertias import NOTHING, RigidBody, is_silent, rigid_bodies
 from netsim.multibody.recursion.links import LINKS, Drawn, PlacedLink, own_slots, placed
 from netsim.multibody.recursion.projection import TOGETHER
-from netsim.multibody.recursion.sources import FORCE, SPEED, Push, Source, flange_friction, numbers_of, sources_of_joints
+from netsim.multibody.recursion.sources import (
+    FORCE,
+    SPEED,
+    Push,
+    Source,
+    flange_friction,
+    numbers_of,
+    sources_of_joints,
+)
 from netsim.multibody.tree.beam import Beam
 from netsim.multibody.tree.model import PARENT, Body, Inertia, Joint, Tree, build_tree
 from netsim.network.network import GROUND, Instance
@@ -30,7 +38,7 @@ from netsim.text.errors import InputError, Problem
 Array = np.ndarray
 Slots = tuple[tuple[Array, slice], ...]
 """Slots of a global vector, each group with a slice of v."""
-ANOTHER = "run transient() instead: it serves any network"
+ANOTHER = "run transient() instead, which has no such restriction"
 WELDS = ("spatial_weld", "planar_weld")
 NO_NODE = -2
 KINDS = {FIXED: "fixed", REVOLUTE: "revolute", PRISMATIC: "prismatic", SPHERICAL: "spherical"}
@@ -38,8 +46,8 @@ KINDS = {FIXED: "fixed", REVOLUTE: "revolute", PRISMATIC: "prismatic", SPHERICAL
 
 @dataclass(frozen=True)
 class Frame:
-    """A frame of the tree: a body, its origin and axes (columns) in the reference placement. Of a flexible link it is a section: the clamped one
-    (at = 0), which moves as the body itself, or that at its end (at = 1)."""
+    """A frame of the tree: a body, its origin and axes (columns) in the reference placement. Of a flexible link it is a
+    section: the clamped one (at = 0), which moves as the body itself, or that at its end (at = 1)."""
 
     body: str | None
     origin: Array
@@ -49,8 +57,9 @@ class Frame:
 
 @dataclass(frozen=True, eq=False)
 class NetworkTree:
-    """The tree; for every node that is a body its frame; slots of a global vector whose values are coordinates, and others that are their rates, each
-    with a slice of v; what links draw back by, with the slice of their elastic coordinates; sources of coordinates, and pushes between bodies."""
+    """The tree; for every node that is a body its frame; slots of a global vector whose values are coordinates, and
+    others that are their rates, each with a slice of v; what links draw back by, with the slice of their elastic
+    coordinates; sources of coordinates, and pushes between bodies."""
 
     tree: Tree
     frames: dict[int, Frame]
@@ -115,7 +124,13 @@ class _Growing:
     def grow(self) -> None:
         chains, self.problems = chains_of(self.machine)
         self._join([placed(self.machine, i) for i in self.network.instances if i.component.name in LINKS] + chains)
-        self._join([i for i in self.network.instances if steps_of(i) is not None and i.component.name not in (*LINKS, *ENDS.values())])
+        self._join(
+            [
+                i
+                for i in self.network.instances
+                if steps_of(i) is not None and i.component.name not in (*LINKS, *ENDS.values())
+            ]
+        )
         self.frames[GROUND] = Frame(None, np.zeros(3), np.eye(3))
         self._spread(GROUND)
         for number, node in enumerate(self.network.nodes):
@@ -145,7 +160,8 @@ class _Growing:
                     self._joint(node, other, item)
                     self.waiting.append(other)
                 elif item.nodes[0] != node:
-                    self._refuse(item, f"'{item.name}' is reached from its free end", "turn it round: its first frame is the clamped end")
+                    message = f"'{item.name}' is connected to the tree by its free end"
+                    self._refuse(item, message, "exchange its frames: the first one is the clamped end")
                 else:
                     self._flexible(self.frames[node], item)
 
@@ -170,7 +186,7 @@ class _Growing:
             joint = Joint(KINDS[step.kind], tuple(axis), *friction)
             flange = flange_of(instance, step)
             if flange == GROUND or flange in self.flanges:
-                self._refuse(instance, f"'{instance.name}' hands its coordinate to the ground or to a node that another joint's is")
+                self._refuse(instance, f"'{instance.name}' has its flange at ground or at the flange of another joint")
             elif flange is not None:
                 self.flanges[flange] = name
             if last:
@@ -195,7 +211,11 @@ class _Growing:
 
     def _carrier(self, name: str, parent: Frame, joint: Joint, at: Array, node: int) -> Frame:
         """The body of a node: a flexible link itself where one begins right here and nothing else hangs on the node."""
-        begins = [i for _, i in self.edges.get(node, []) if isinstance(i, PlacedLink) and i.nodes[0] == node and i.name not in self.joined]
+        begins = [
+            i
+            for _, i in self.edges.get(node, [])
+            if isinstance(i, PlacedLink) and i.nodes[0] == node and i.name not in self.joined
+        ]
         if len(begins) == 1 and node not in self.masses and joint.kind != "spherical":
             link = begins[0].link
             if np.abs(link.start - at).max() <= TOGETHER * link.beam.length:
@@ -223,7 +243,9 @@ class _Growing:
         if node not in self.masses and any(other.name not in self.joined for _, other in self.edges[node]):
             self.frames[node] = section
         else:
-            self.frames[node] = self._add(name, section, Joint("fixed"), Frame(name, link.end, np.eye(3)), self._hung(node, link.end))
+            self.frames[node] = self._add(
+                name, section, Joint("fixed"), Frame(name, link.end, np.eye(3)), self._hung(node, link.end)
+            )
 
     def _free(self, node: int) -> None:
         """A body that no joint holds; in the plane two slides and a turn, whose coordinates are its own."""
@@ -234,9 +256,13 @@ class _Growing:
             self.bodies.append(Body(name, f"{name} y", Joint("revolute"), self._hung(node, place)))
             self.frames[node] = Frame(name, place, np.eye(3))
             return
-        self.frames[node] = self._add(name, self.frames[GROUND], Joint("free"), Frame(name, place, np.eye(3)), self._hung(node, place))
+        self.frames[node] = self._add(
+            name, self.frames[GROUND], Joint("free"), Frame(name, place, np.eye(3)), self._hung(node, place)
+        )
 
-    def _add(self, name: str, parent: Frame, joint: Joint, frame: Frame, inertia: Inertia | Beam | None = None) -> Frame:
+    def _add(
+        self, name: str, parent: Frame, joint: Joint, frame: Frame, inertia: Inertia | Beam | None = None
+    ) -> Frame:
         position, rotation = parent.axes.T @ (frame.origin - parent.origin), parent.axes.T @ frame.axes
         self.bodies.append(Body(name, parent.body, joint, inertia or Inertia(), position, rotation, parent.at))
         return frame
@@ -255,7 +281,8 @@ class _Growing:
         return np.append(self.machine.g[layout.place(first + np.arange(size))], np.zeros(3 - size))
 
     def _friction(self, instance: Instance, steps: list[Step]) -> tuple[float, float, float]:
-        """(dry friction, viscous damping, speed that rounds it); springs, and friction of joints of several freedoms, are refused."""
+        """(dry friction, viscous damping, speed that rounds it); springs, and friction of joints of several freedoms,
+        are refused."""
         flange = flange_of(instance, steps[0]) if steps else None
         if flange is not None:
             found, taken = flange_friction(self.network, self.machine.values, flange)
@@ -266,7 +293,7 @@ class _Growing:
         known = ("d", "friction", "ws", "vs") if single else ("ws", "vs")
         wrong = [n for n, v in own.items() if v and n not in known and n.rstrip("q12xy") in ("c", "d", "friction")]
         if wrong:
-            self._refuse(instance, f"'{instance.name}' has {wrong[0]}, which the recursion does not know")
+            self._refuse(instance, f"'{instance.name}' has {wrong[0]}, which is not supported")
         if not single:
             return 0.0, 0.0, 1e-3
         return float(own.get("friction", 0.0)), float(own.get("d", 0.0)), float(own.get("ws", own.get("vs", 1e-3)))
@@ -274,15 +301,18 @@ class _Growing:
     # ------------------------------------------------------------------------------------------ coordinates
 
     def finished(self) -> NetworkTree:
-        driven = sources_of_joints(self.machine, [(joint, named[::sign]) for joint, named, sign in self.joints], self.frames, self.used)
+        driven = sources_of_joints(
+            self.machine, [(joint, named[::sign]) for joint, named, sign in self.joints], self.frames, self.used
+        )
         self.problems += driven.problems
         for batch in self.machine.system.batches:
             for instance in batch.instances if not batch.shapes and not is_silent(batch) else ():
                 if instance.name not in self.used:
                     what = f"'{instance.name}' ({instance.component.name})"
                     rubs = bool(instance.component.definition.discretes)
-                    hint = "where a joint gives `ws` (`vs`), its friction is rounded below that speed" if rubs else ANOTHER
-                    self._refuse(instance, f"{what} has no place in a tree of bodies, links, joints and their sources", hint)
+                    rounded = "give the joint `ws` (or `vs`): its friction is rounded below that speed"
+                    message = f"{what} is not allowed in a tree of bodies, links, joints and their sources"
+                    self._refuse(instance, message, rounded if rubs else ANOTHER)
         if self.problems:
             raise InputError(self.problems)
         gravity = np.array(self.machine.values.world("gravity").value, float)
@@ -299,7 +329,11 @@ class _Growing:
         drawn: list[tuple[Drawn, slice]] = []
         for instance, named, _ in self.joints:
             for step, body in named:
-                if step.kind in (REVOLUTE, PRISMATIC) and flange_of(instance, step) is None and not is_planar(self.network, max(instance.nodes[:2])):
+                if (
+                    step.kind in (REVOLUTE, PRISMATIC)
+                    and flange_of(instance, step) is None
+                    and not is_planar(self.network, max(instance.nodes[:2]))
+                ):
                     coordinates.append((own_slots(self.machine, instance, step.coordinate), tree.joint[body]))
         for node, body in self.flanges.items():
             for level, listed in enumerate((coordinates, rates)):

@@ -1,6 +1,8 @@
-"""Chains of finite elements in a floating frame as one flexible link of a tree: Hermite's cubics are its shape functions.
+"""Chains of finite elements in a floating frame as one flexible link of a tree: Hermite's cubics are its shape
+functions.
 
-The elements' nodes keep deflections and slopes, and these are the elastic coordinates; where links draw back as they bend, how far follows from them.
+The elements' nodes keep deflections and slopes, and these are the elastic coordinates; where links draw back as they
+bend, how far follows from them.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ ENDS = {
     "spatial_floating_element": "spatial_floating_end",
     "spatial_shortened_element": "spatial_shortened_end",
 }
-"""Elements between the nodes (frame, p, n) or (frame, p, n, cp, cn), and what ends a chain of them: (frame, p, tip) or (frame, p, c, tip)."""
+"""Elements between the nodes (frame, p, n) or (frame, p, n, cp, cn), and what ends a chain of them: (frame, p, tip) or
+(frame, p, c, tip)."""
 DRAWN = ("planar_shortened_element", "spatial_shortened_element")
 TOGETHER = 1e-9
 """Of a link's length: what differs by less is equal."""
@@ -73,22 +76,29 @@ def _refused(elements: list[Instance], end: Instance | None, values: Values) -> 
         own = _numbers(element, values)
         apart = abs(own["from"][0] - first["from"][0] - reach) > TOGETHER * length
         reach += own["l"][0]
-        others = [n for n, v in own.items() if n not in ("from", "l") and np.abs(v - first[n]).max() > TOGETHER * np.abs(v).max()]
+        others = [
+            n
+            for n, v in own.items()
+            if n not in ("from", "l") and np.abs(v - first[n]).max() > TOGETHER * np.abs(v).max()
+        ]
         if others or apart:
-            what = f"other {others[0]} than" if others else "its beginning elsewhere than the end of"
-            return Problem(
-                "E450",
-                f"recursion(): '{element.name}' has {what} the elements before it, and a link of a tree has one section and one axis",
-                element.text.span,
+            what = f"has another {others[0]} than" if others else "does not begin at the end of"
+            message = (
+                f"recursion(): '{element.name}' {what} the elements before it: a link of a tree has one section "
+                "and one axis"
             )
+            return Problem("E450", message, element.text.span)
     if np.any(first["load"]):
-        return Problem("E450", f"recursion(): '{elements[0].name}' has a load, and links of a tree carry gravity alone", elements[0].text.span)
+        message = f"recursion(): '{elements[0].name}' has a load: links of a tree carry gravity only"
+        return Problem("E450", message, elements[0].text.span)
     if end is not None:
         own, along = _numbers(end, values), first["axis"] / np.linalg.norm(first["axis"])
         place = first["root"] + (first["from"][0] + length) * along
         there = own.pop("root") if "root" in own else own["at2"]
         if np.abs(there - place).max() > TOGETHER * length or np.abs(own["axis"] - first["axis"]).max() > TOGETHER:
-            return Problem("E450", f"recursion(): '{end.name}' is not where the last element ends", end.text.span)
+            return Problem(
+                "E450", f"recursion(): '{end.name}' is not placed at the end of the last element", end.text.span
+            )
     return None
 
 
@@ -99,7 +109,9 @@ def _placed(machine: Machine, elements: list[Instance], end: Instance | None, ta
     start = numbers["root"] + numbers["from"][0] * numbers["axis"] / np.linalg.norm(numbers["axis"])
     axes = axes_of(numbers["axis"], np.cross(Z, numbers["axis"]) if planar else numbers["side"])
     length = float(lengths.sum())
-    line, stiff_y, stiff_z = (float(numbers[n][0]) for n in (("line", "EI", "EI") if planar else ("line", "EIy", "EIz")))
+    line, stiff_y, stiff_z = (
+        float(numbers[n][0]) for n in (("line", "EI", "EI") if planar else ("line", "EIy", "EIz"))
+    )
     shapes = _deflections(lengths)
     beam = Beam(
         length,
@@ -114,11 +126,17 @@ def _placed(machine: Machine, elements: list[Instance], end: Instance | None, ta
     layout, first = machine.system.layout, machine.system.numbering.first
     planes = 1 if planar else 2
     # a node's numbers are its deflections, then its slopes: (u, s), or (u1, u2, s1, s2)
-    order = np.concatenate([[int(first[e.nodes[2]]) + k for e in elements for k in (plane, planes + plane)] for plane in range(planes)])
+    order = np.concatenate(
+        [[int(first[e.nodes[2]]) + k for e in elements for k in (plane, planes + plane)] for plane in range(planes)]
+    )
     back = []
     for k, element in enumerate(elements if drawn else ()):
         slots = [int(layout.unknown(first[element.nodes[4] : element.nodes[4] + 1], level)[0]) for level in (0, 1)]
-        back.append(Drawn(slots[0], slots[1], beam.shortening(float(lengths[: k + 1].sum()) if k + 1 < len(lengths) else length)))
+        back.append(
+            Drawn(
+                slots[0], slots[1], beam.shortening(float(lengths[: k + 1].sum()) if k + 1 < len(lengths) else length)
+            )
+        )
     parts = (*elements, *((end,) if end else ()))
     name = elements[0].name.rpartition(".")[0]
     return PlacedLink(

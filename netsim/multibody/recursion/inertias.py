@@ -1,8 +1,8 @@
 """Masses and inertias of a network's bodies, from the energy that their components store.
 
-A component of one frame is a rigid body if its energy is T(v, w) - m g . c: the inertia is then the Hessian of the energy by the frame's velocity,
-[[m, -m [c]x], [m [c]x, J]] about the node's point; in the plane its rows and columns of v.x, v.y and w. No shape is described twice, and a user's own
-body serves as well.
+A component of one frame is a rigid body if its energy is T(v, w) - m g . c: the inertia is then the Hessian of the
+energy by the frame's velocity, [[m, -m [c]x], [m [c]x, J]] about the node's point; in the plane its rows and columns of
+v.x, v.y and w. No shape is described twice, and a user's own body serves as well.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ IN_PLANE = [0, 1, 5]
 
 @dataclass(frozen=True)
 class RigidBody:
-    """What hangs on a node: mass [kg], centre of mass from the node's point [m] and inertia about the node's point [kg m2], along the world's axes of
-    the reference placement. Masses of several add up."""
+    """What hangs on a node: mass [kg], centre of mass from the node's point [m] and inertia about the node's point [kg
+    m2], along the world's axes of the reference placement. Masses of several add up."""
 
     mass: float
     moment: Array
@@ -41,7 +41,8 @@ NOTHING = RigidBody(0.0, np.zeros(3), np.zeros((3, 3)))
 
 
 def rigid_bodies(machine: Machine) -> tuple[dict[int, RigidBody], set[str]]:
-    """The rigid body on each node, and the names of the instances that are part of one. The machine's g is the reference placement."""
+    """The rigid body on each node, and the names of the instances that are part of one. The machine's g is the
+    reference placement."""
     found: dict[int, RigidBody] = {}
     named: set[str] = set()
     gravity = np.array(machine.values.world("gravity").value, float)
@@ -67,7 +68,13 @@ def _may_be_a_body(batch: Batch) -> bool:
     """One frame, nothing of its own, no inputs, a stored energy of its motion."""
     component = batch.instances[0].component
     domains = [component.domain(t) for t in component.terminals]
-    if len(domains) != 1 or not is_body(domains[0]) or batch.form.own or component.definition.inputs or component.definition.stores is None:
+    if (
+        len(domains) != 1
+        or not is_body(domains[0])
+        or batch.form.own
+        or component.definition.inputs
+        or component.definition.stores is None
+    ):
         return False
     moving = [s for (key, level), s in batch.form.symbols.gathered.items() if key[0] == "node" and level == 1]
     return any(ca.depends_on(ca.SX(batch.form.stored), s) for s in moving)
@@ -85,7 +92,12 @@ def _evaluated(machine: Machine, batch: Batch) -> Array:
     rows = len(kernel.scatter)
     scatter = np.arange(rows * batch.n).reshape(rows, batch.n)
     out = np.zeros(rows * batch.n)
-    run_calls([custom_call(machine.system, batch, kernel, machine.parameters, scatter)], machine.system.layout.uniforms, machine.g, out)
+    run_calls(
+        [custom_call(machine.system, batch, kernel, machine.parameters, scatter)],
+        machine.system.layout.uniforms,
+        machine.g,
+        out,
+    )
     return out.reshape(rows, batch.n)
 
 

@@ -1,4 +1,5 @@
-"""Integrals over time that components keep (`der(work) = power`): summed over the samples, since no equation of motion reads them."""
+"""Integrals over time that components keep (`der(work) = power`): summed over the samples, since no equation of motion
+reads them."""
 
 from __future__ import annotations
 
@@ -23,7 +24,11 @@ def integrated(machine: Machine) -> tuple[Array, Array]:
     for batch in machine.system.batches:
         form = batch.form
         for k, charge in enumerate(form.charges):
-            keys = [key for (key, level), s in form.symbols.gathered.items() if key[0] == "own" and level == 0 and ca.is_equal(ca.SX(charge), s)]
+            keys = [
+                key
+                for (key, level), s in form.symbols.gathered.items()
+                if key[0] == "own" and level == 0 and ca.is_equal(ca.SX(charge), s)
+            ]
             if keys and not ca.depends_on(ca.vertcat(*form.residuals), form.symbols.at(keys[0], 0)):
                 unknowns.append(batch.unknowns[keys[0]])
                 charges.append(batch.charges(k))
@@ -31,7 +36,8 @@ def integrated(machine: Machine) -> tuple[Array, Array]:
 
 
 def summed(integrals: Integrals, point: Array, before: tuple[Array, Array] | None, span: float) -> tuple[Array, Array]:
-    """Put the integrals at a sample into its point, by the trapezoid from the sample before (values, rates); the same of this one."""
+    """Put the integrals at a sample into its point, by the trapezoid from the sample before (values, rates); the same
+    of this one."""
     unknowns, charges, rates = integrals
     rate = point[rates].copy()
     value = point[unknowns].copy() if before is None else before[0] + 0.5 * span * (before[1] + rate)

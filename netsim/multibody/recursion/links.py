@@ -1,7 +1,7 @@
 """Flexible links of a network as beams of a tree: the component's data become shape functions, a section and integrals.
 
-A link is one component with shape functions as data, or a chain of finite elements (netsim.multibody.recursion.chains): the tree and its recursions
-take any set of shape functions (netsim.multibody.tree.beam.Beam).
+A link is one component with shape functions as data, or a chain of finite elements (netsim.multibody.recursion.chains):
+the tree and its recursions take any set of shape functions (netsim.multibody.tree.beam.Beam).
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ Array = np.ndarray
 class FlexibleLink:
     """A beam in the reference placement: its axes (columns, along it first), its clamped and its other end.
 
-    `variables` are the component's own that are elastic coordinates, with those that are their rates, in the beam's order: (name, name of the rate,
-    how many)."""
+    `variables` are the component's own that are elastic coordinates, with those that are their rates, in the beam's
+    order: (name, name of the rate, how many)."""
 
     beam: Beam
     axes: Array
@@ -48,8 +48,9 @@ class Drawn:
 
 @dataclass(frozen=True, eq=False)
 class PlacedLink:
-    """A flexible link of a network: the node it is clamped to and that of its other end (None: nothing can be fastened there), the instances it is
-    made of; slots of its elastic coordinates and of their rates in a global vector, in the beam's order; and what follows from these."""
+    """A flexible link of a network: the node it is clamped to and that of its other end (None: nothing can be fastened
+    there), the instances it is made of; slots of its elastic coordinates and of their rates in a global vector, in the
+    beam's order; and what follows from these."""
 
     name: str
     nodes: tuple[int, int | None]
@@ -73,7 +74,8 @@ def placed(machine: Machine, instance: Instance) -> PlacedLink:
     """The same with its place in a machine's network and global vector."""
     link = link_of(instance, machine.values)
     coordinates, rates = (
-        np.concatenate([own_slots(machine, instance, name) for name in names]) for names in zip(*((q, v) for q, v, _ in link.variables))
+        np.concatenate([own_slots(machine, instance, name) for name in names])
+        for names in zip(*((q, v) for q, v, _ in link.variables))
     )
     return PlacedLink(instance.name, (instance.nodes[0], instance.nodes[1]), (instance,), link, coordinates, rates)
 

@@ -1,13 +1,16 @@
 """What a source between two bodies does to the coordinates of the joint between them.
 
-A source pushes along an axis n that travels with its first body, or turns about it. Its power is its effort times n . v of the second body
-relative to the first. With the joint's freedoms in the order of the source's ends, R the turns before freedom k and e its axis,
+A source pushes along an axis n that travels with its first body, or turns about it. Its power is its effort times n . v
+of the second body relative to the first. With the joint's freedoms in the order of the source's ends, R the turns
+before freedom k and e its axis,
 
     turns (couples)     w_k = n . R e       of a turn,  0 of a slide
-    slides (forces)     w_k = n . R e       of a slide, n . (R e x r) of a turn, r from the turn's axis to the source's point on the second body
+    slides (forces)     w_k = n . R e       of a slide, n . (R e x r) of a turn, r from the turn's axis to the source's
+    point on the second body
 
-is the rate that the source sees per unit of the coordinate's rate, and its generalised force per unit of effort. Where no w_k depends on the
-configuration, the source belongs to coordinates; else a force acts on both bodies (netsim.multibody.recursion.pushes), and a motion is no coordinate.
+is the rate that the source sees per unit of the coordinate's rate, and its generalised force per unit of effort. Where
+no w_k depends on the configuration, the source belongs to coordinates; else a force acts on both bodies
+(netsim.multibody.recursion.pushes), and a motion is no coordinate.
 """
 
 from __future__ import annotations
@@ -24,12 +27,14 @@ from netsim.network.values import Values
 
 Array = np.ndarray
 TOGETHER = 1e-12
-"""Sines and cosines below are rounding, as are lengths below this part of the coordinates that they are differences of."""
+"""Sines and cosines below are rounding, as are lengths below this part of the coordinates that they are differences
+of."""
 
 
 @dataclass(frozen=True)
 class Freedom:
-    """A freedom of a joint as a source sees it: its kind, its axis in the reference placement, and the body of the tree that ends in it."""
+    """A freedom of a joint as a source sees it: its kind, its axis in the reference placement, and the body of the tree
+    that ends in it."""
 
     kind: int
     axis: Array
@@ -38,7 +43,8 @@ class Freedom:
 
 @dataclass(frozen=True)
 class Acting:
-    """A source between two bodies: whether it turns or pushes, its axis, in the reference placement, and its point on the second body."""
+    """A source between two bodies: whether it turns or pushes, its axis, in the reference placement, and its point on
+    the second body."""
 
     kind: int
     axis: Array
@@ -60,21 +66,26 @@ def weights(freedoms: Sequence[Freedom], centre: Array, acting: Acting) -> Array
     found = np.zeros(len(freedoms))
     for k, freedom in enumerate(freedoms):
         before, after = freedoms[:k], freedoms[k + 1 :]
-        if freedom.kind not in (REVOLUTE, PRISMATIC, SPHERICAL) or (acting.kind == REVOLUTE and freedom.kind == PRISMATIC):
+        if freedom.kind not in (REVOLUTE, PRISMATIC, SPHERICAL) or (
+            acting.kind == REVOLUTE and freedom.kind == PRISMATIC
+        ):
             continue
         if acting.kind != freedom.kind:
             if not _passes_through(freedom, before, after, centre, acting):
                 return None
             continue
-        if not (all(_parallel(turn, acting.axis) for turn in before) or all(_parallel(turn, freedom.axis) for turn in before)):
+        if not (
+            all(_parallel(turn, acting.axis) for turn in before)
+            or all(_parallel(turn, freedom.axis) for turn in before)
+        ):
             return None
         found[k] = acting.axis @ freedom.axis
     return np.where(np.abs(found) > TOGETHER, found, 0.0)
 
 
 def measures_angle(freedoms: Sequence[Freedom], found: Array, across: Array) -> bool:
-    """Whether a source that prescribes the turn of the direction `across` about its axis prescribes one coordinate: that of the only turn,
-    or of the first of two whose second is about `across`."""
+    """Whether a source that prescribes the turn of the direction `across` about its axis prescribes one coordinate:
+    that of the only turn, or of the first of two whose second is about `across`."""
     turns = [k for k, freedom in enumerate(freedoms) if freedom.kind in (REVOLUTE, SPHERICAL)]
     if abs(np.abs(found).max(initial=0.0) - 1) > TOGETHER:
         return False
@@ -85,11 +96,16 @@ def _parallel(freedom: Freedom, axis: Array) -> bool:
     """Whether a direction stays what it is when a freedom moves."""
     if freedom.kind not in (REVOLUTE, SPHERICAL):
         return True
-    return freedom.kind == REVOLUTE and bool(np.linalg.norm(np.cross(freedom.axis, axis)) <= TOGETHER * np.linalg.norm(axis))
+    return freedom.kind == REVOLUTE and bool(
+        np.linalg.norm(np.cross(freedom.axis, axis)) <= TOGETHER * np.linalg.norm(axis)
+    )
 
 
-def _passes_through(freedom: Freedom, before: Sequence[Freedom], after: Sequence[Freedom], centre: Array, acting: Acting) -> bool:
-    """Whether a force never has a moment about a turn: it goes along the axis, or through it. A couple always has one about a ball joint."""
+def _passes_through(
+    freedom: Freedom, before: Sequence[Freedom], after: Sequence[Freedom], centre: Array, acting: Acting
+) -> bool:
+    """Whether a force never has a moment about a turn: it goes along the axis, or through it. A couple always has one
+    about a ball joint."""
     if acting.kind == REVOLUTE:
         return False
     if freedom.kind == REVOLUTE and all(_parallel(turn, acting.axis) for turn in (*before, freedom)):

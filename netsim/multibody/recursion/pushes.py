@@ -1,7 +1,8 @@
-"""Forces and couples between two bodies of a tree as these stand: wrenches on both, for the recursions of `netsim.multibody.tree`.
+"""Forces and couples between two bodies of a tree as these stand: wrenches on both, for the recursions of
+`netsim.multibody.tree`.
 
-A couple T about n, which travels with the first body, is T R1 n on the second body and the opposite on the first. A force F along n acts on
-both at the place where a point of the second body is.
+A couple T about n, which travels with the first body, is T R1 n on the second body and the opposite on the first. A
+force F along n acts on both at the place where a point of the second body is.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ Array = np.ndarray
 
 
 class Pushes(NamedTuple):
-    """The tree's nodes (n, 2), the axis in the first one's axes (n, 3), the point in the second one's frame (n, 3), which are couples (n,), the slots
-    of the inputs (n,)."""
+    """The tree's nodes (n, 2), the axis in the first one's axes (n, 3), the point in the second one's frame (n, 3),
+    which are couples (n,), the slots of the inputs (n,)."""
 
     nodes: Array
     axis: Array
@@ -31,7 +32,8 @@ class Pushes(NamedTuple):
 
 @compiled
 def push(t, q, pushes, g, zero, m, world, wrenches):  # type: ignore[no-untyped-def]
-    """wrenches (n, 6) = what the pushes do at q, in the nodes' own axes about their origins; Motion, world (n, 12) and zero (nv,) are room."""
+    """wrenches (n, 6) = what the pushes do at q, in the nodes' own axes about their origins; Motion, world (n, 12) and
+    zero (nv,) are room."""
     wrenches[:] = 0.0
     outward(t, q, zero, zero, m)
     world[0] = m.frame[0]

@@ -1,9 +1,10 @@
 """Explicit Runge-Kutta methods for trees: mixed dynamics in every stage, steps chosen by an error test.
 
-q' are the rates of the coordinates (of a quaternion: q o (w, 0)/2), v' the accelerations of the articulated recursion; what is prescribed is
-set, not integrated. Steps end at corners of what drives the tree, samples are taken inside them by the methods' own polynomials. Undamped
-vibrations of flexible links are what such methods are for: order 8 needs a tenth of the steps of an implicit one. Source: E. Hairer, S. Norsett,
-G. Wanner, Solving Ordinary Differential Equations I, 1993, sec. II.5, II.6; coefficients in netsim.core.methods.tableaux.
+q' are the rates of the coordinates (of a quaternion: q o (w, 0)/2), v' the accelerations of the articulated recursion;
+what is prescribed is set, not integrated. Steps end at corners of what drives the tree, samples are taken inside them
+by the methods' own polynomials. Undamped vibrations of flexible links are what such methods are for: order 8 needs a
+tenth of the steps of an implicit one. Source: E. Hairer, S. Norsett, G. Wanner, Solving Ordinary Differential Equations
+I, 1993, sec. II.5, II.6; coefficients in netsim.core.methods.tableaux.
 """
 
 from __future__ import annotations
@@ -25,7 +26,19 @@ from netsim.multibody.tree.algorithms.forward import Articulated, make_articulat
 from netsim.multibody.tree.algorithms.inverse import friction
 from netsim.multibody.tree.algorithms.superelements import Cut, condensed_into
 from netsim.multibody.tree.kinematics import Motion, make_motion
-from netsim.multibody.tree.model import DOFS, ELASTIC, ELASTIC_Q, ELASTIC_V, FLEXIBLE, FREE, JOINT_Q, JOINT_V, KIND, POINT, SPHERICAL
+from netsim.multibody.tree.model import (
+    DOFS,
+    ELASTIC,
+    ELASTIC_Q,
+    ELASTIC_V,
+    FLEXIBLE,
+    FREE,
+    JOINT_Q,
+    JOINT_V,
+    KIND,
+    POINT,
+    SPHERICAL,
+)
 
 Array = np.ndarray
 TABLEAUX = {"rk45": dormand_prince_5, "rk6": verner_6, "rk8": dormand_prince_8}
@@ -33,9 +46,9 @@ FINISHED, TOO_SMALL, SINGULAR = range(3)
 
 
 class Given(NamedTuple):
-    """The tree's superelements, and what is known of coordinates: motion (nv) marks, place in q (nv); for each source its coordinate, its drive's
-    slots (value, rate, second rate), its share, and what that is of the coordinate; and the pushes between bodies. Truncated: the equations
-    M v' + dV/dq = tau."""
+    """The tree's superelements, and what is known of coordinates: motion (nv) marks, place in q (nv); for each source
+    its coordinate, its drive's slots (value, rate, second rate), its share, and what that is of the coordinate; and the
+    pushes between bodies. Truncated: the equations M v' + dV/dq = tau."""
 
     motion: Array
     places: Array
@@ -49,7 +62,8 @@ class Given(NamedTuple):
 
 
 class Stages(NamedTuple):
-    """A tableau's nodes (s), weights (s, s), errors (1 or 2, end + 1), dense (s, degree); rates (s, nq + nv) of the stages, the state of one."""
+    """A tableau's nodes (s), weights (s, s), errors (1 or 2, end + 1), dense (s, degree); rates (s, nq + nv) of the
+    stages, the state of one."""
 
     nodes: Array
     weights: Array
@@ -60,8 +74,8 @@ class Stages(NamedTuple):
 
 
 class Room(NamedTuple):
-    """What a rate is computed in: known (nv), wrenches (n, 6), frames in the ground's axes (n, 12), Motion, Articulated; accelerations and
-    forces (nv)."""
+    """What a rate is computed in: known (nv), wrenches (n, 6), frames in the ground's axes (n, 12), Motion,
+    Articulated; accelerations and forces (nv)."""
 
     known: Array
     wrenches: Array
@@ -86,17 +100,35 @@ def runge_kutta(
     nominal: Array,
     longest: float,
 ) -> Any:
-    """Integrate from q and v at times[0] to times[-1] in steps of at most `longest`, ending steps at every one of `corners`.
+    """Integrate from q and v at times[0] to times[-1] in steps of at most `longest`, ending steps at every one of
+    `corners`.
 
-    Absolute tolerances are rtol `nominal` (nq + nv). Samples q (n, nq), v (n, nv) at the times, how it ended, how many of them there are, at what
-    time it did, steps, rejected steps; and the CPU time of the compiled loop.
+    Absolute tolerances are rtol `nominal` (nq + nv). Samples q (n, nq), v (n, nv) at the times, how it ended, how many
+    of them there are, at what time it did, steps, rejected steps; and the CPU time of the compiled loop.
     """
     tableau: Tableau = TABLEAUX[method]()
     size, dense = len(q) + len(v), np.ascontiguousarray(tableau.dense)
-    stages = Stages(tableau.nodes, tableau.weights, tableau.errors, dense, np.zeros((tableau.stages, size)), np.zeros(size))
+    stages = Stages(
+        tableau.nodes, tableau.weights, tableau.errors, dense, np.zeros((tableau.stages, size)), np.zeros(size)
+    )
     samples = np.zeros((len(times), len(q))), np.zeros((len(times), len(v)))
     stops = np.unique(np.append(corners[(corners > times[0]) & (corners < times[-1])], times[-1]))
-    arguments = (flat, given, problem, g, np.concatenate([q, v]), len(q), stops, times, rtol, nominal, longest, tableau.order, stages, *samples)
+    arguments = (
+        flat,
+        given,
+        problem,
+        g,
+        np.concatenate([q, v]),
+        len(q),
+        stops,
+        times,
+        rtol,
+        nominal,
+        longest,
+        tableau.order,
+        stages,
+        *samples,
+    )
     code = ready(_integrate, arguments)
     began = clock.process_time()
     found = code(*arguments)
@@ -147,7 +179,8 @@ def rates_into(t, q, v, dq):  # type: ignore[no-untyped-def]
 
 @compiled
 def resist(t, v, motion, lost, known):  # type: ignore[no-untyped-def]
-    """known -= what friction of joints and damping of beams take at velocities v, where forces are known; `lost` is room."""
+    """known -= what friction of joints and damping of beams take at velocities v, where forces are known; `lost` is
+    room."""
     for k in range(len(v)):
         lost[k] = 0.0
     friction(t, v, 1.0, lost)
@@ -185,7 +218,8 @@ def normalise(t, q):  # type: ignore[no-untyped-def]
 
 @compiled(forceinline=True)
 def _rate(t, given, problem, g, time, y, nq, room, dy):  # type: ignore[no-untyped-def]
-    """dy = y' at a time; prescribed coordinates are set in y, and do not change. False where a coordinate has no inertia."""
+    """dy = y' at a time; prescribed coordinates are set in y, and do not change. False where a coordinate has no
+    inertia."""
     q, v = y[:nq], y[nq:]
     set_given(given, problem, g, time, q, v, room.known)
     if len(given.pushes.nodes) > 0:
@@ -195,9 +229,23 @@ def _rate(t, given, problem, g, time, y, nq, room, dy):  # type: ignore[no-untyp
         resist(t, v, given.motion, room.tau, room.known)
         moving = room.articulated.zero
     if given.cut.most == 1:
-        good = mixed_into(t, q, moving, room.known, given.motion, room.wrenches, room.motion, room.articulated, room.a, room.tau)
+        good = mixed_into(
+            t, q, moving, room.known, given.motion, room.wrenches, room.motion, room.articulated, room.a, room.tau
+        )
     else:
-        good = condensed_into(t, q, moving, room.known, given.motion, room.wrenches, given.cut, room.motion, room.articulated, room.a, room.tau)
+        good = condensed_into(
+            t,
+            q,
+            moving,
+            room.known,
+            given.motion,
+            room.wrenches,
+            given.cut,
+            room.motion,
+            room.articulated,
+            room.a,
+            room.tau,
+        )
     if not good:
         return False
     rates_into(t, q, v, dy)
@@ -211,11 +259,13 @@ def _rate(t, given, problem, g, time, y, nq, room, dy):  # type: ignore[no-untyp
 
 @compiled
 def _take(t, given, problem, g, now, step, before, y, nq, room, stages, first, last):  # type: ignore[no-untyped-def]
-    """Stages `first` .. `last` of a step from y, the last one's state in stages.trial; false where a coordinate has no inertia. No stage looks
-    beyond `before`."""
+    """Stages `first` .. `last` of a step from y, the last one's state in stages.trial; false where a coordinate has no
+    inertia. No stage looks beyond `before`."""
     for s in range(first, last + 1):
         _advance(y, step, stages.weights[s], stages.rates, s, stages.trial)
-        if not _rate(t, given, problem, g, min(now + stages.nodes[s] * step, before), stages.trial, nq, room, stages.rates[s]):
+        if not _rate(
+            t, given, problem, g, min(now + stages.nodes[s] * step, before), stages.trial, nq, room, stages.rates[s]
+        ):
             return False
     return True
 
@@ -275,7 +325,15 @@ def _inside(stages, theta, step, y, result):  # type: ignore[no-untyped-def]
 def _integrate(t, given, problem, g, y, nq, stops, times, rtol, nominal, longest, order, stages, qs, vs):  # type: ignore[no-untyped-def]
     nv, end, all_stages = len(y) - nq, stages.errors.shape[1] - 1, len(stages.nodes)
     n = len(t.node)
-    room = Room(np.zeros(nv), np.zeros((n, 6)), np.zeros((n, 12)), make_motion(t), make_articulated(t), np.zeros(nv), np.zeros(nv))
+    room = Room(
+        np.zeros(nv),
+        np.zeros((n, 6)),
+        np.zeros((n, 12)),
+        make_motion(t),
+        make_articulated(t),
+        np.zeros(nv),
+        np.zeros(nv),
+    )
     sample = np.zeros(len(y))
     steps = rejected = row = 0
     now, h = times[0], min(longest, 1e-3 * (times[-1] - times[0]))
@@ -295,7 +353,9 @@ def _integrate(t, given, problem, g, y, nq, stops, times, rtol, nominal, longest
             if not accepted:
                 h, rejected = step * factor, rejected + 1
                 continue
-            if not last or factor < 1.0 or step * factor > h:  # a step cut short by a stop says nothing against longer ones
+            if (
+                not last or factor < 1.0 or step * factor > h
+            ):  # a step cut short by a stop says nothing against longer ones
                 h = min(longest, step * factor)
             sample[:] = stages.trial
             if row < len(times) and times[row] < then:

@@ -1,8 +1,9 @@
 """What drives the joints of a tree: sources beside a joint or on its flange, and what rubs there.
 
-A source between the bodies of a joint that acts on its coordinates alone (netsim.multibody.recursion.projection), or between the flange of a driven
-one and the ground, gives chi = 1 (motion) or adds to the force (chi = 0), if it is a function of time. Other forces and couples between two bodies of
-the tree act on both of them as these stand (netsim.multibody.recursion.pushes).
+A source between the bodies of a joint that acts on its coordinates alone (netsim.multibody.recursion.projection), or
+between the flange of a driven one and the ground, gives chi = 1 (motion) or adds to the force (chi = 0), if it is a
+function of time. Other forces and couples between two bodies of the tree act on both of them as these stand
+(netsim.multibody.recursion.pushes).
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ ACTING = {
     "planar_hinge_torque": (REVOLUTE, "T", FORCE),
     "planar_slide_force": (PRISMATIC, "F", FORCE),
 }
-"""Sources of joints: kind of the coordinate, input, and what that is of the coordinate: position or speed (chi = 1), or force (chi = 0)."""
+"""Sources of joints: kind of the coordinate, input, and what that is of the coordinate: position or speed (chi = 1), or
+force (chi = 0)."""
 ON_FLANGES = {
     "angle": (REVOLUTE, "phi", POSITION),
     "speed": (REVOLUTE, "w", SPEED),
@@ -47,13 +49,16 @@ RUBBING = {"bearing_friction": ("T", "ws"), "friction": ("F", "vs")}
 """Friction on a flange: dry friction and the speed that rounds it; `d` is viscous."""
 STOPS = ("hinge_stops", "slide_stops")
 """Limits of a coordinate, which do nothing without a stiffness."""
-OTHER_AXIS = "write it from b to a where its axis travels with b, give an angle the joint's other axis as `across`, or run transient()"
+OTHER_AXIS = (
+    "connect it from b to a if its axis moves with b, give an angle the other axis of the joint as `across`, "
+    "or run transient()"
+)
 
 
 @dataclass(frozen=True)
 class Source:
-    """What drives a coordinate: its input, how much of that is the coordinate's (netsim.multibody.recursion.projection), and what it is (POSITION,
-    SPEED, FORCE)."""
+    """What drives a coordinate: its input, how much of that is the coordinate's
+    (netsim.multibody.recursion.projection), and what it is (POSITION, SPEED, FORCE)."""
 
     coordinate: int
     drive: int
@@ -90,7 +95,9 @@ Joints = list[tuple[Instance, list[tuple[Step, str]]]]
 def sources_of_joints(machine: Machine, joints: Joints, nodes: Collection[int], used: set[str]) -> Driven:
     """What drives joints between bodies on `nodes`; the names of the sources are added to `used`."""
     network, values = machine.system.network, machine.values
-    of_time = {(network.instances[b.instance].name, b.quantity.name) for b in bounds_of(network, values) if not b.reads_signals}
+    of_time = {
+        (network.instances[b.instance].name, b.quantity.name) for b in bounds_of(network, values) if not b.reads_signals
+    }
     found = Driven()
     for instance in network.instances:
         name = (ACTING | ON_FLANGES).get(instance.component.name, (0, "", 0))[1]
@@ -118,15 +125,22 @@ def _at_flange(source: Instance, drive: int, joints: Joints, found: Driven) -> b
     return False
 
 
-def _between(source: Instance, drive: int, joints: Joints, nodes: Collection[int], values: Values, found: Driven) -> bool:
-    """Add a source between two bodies, along the coordinates of the joint between them or as a push; False where it has no place."""
+def _between(
+    source: Instance, drive: int, joints: Joints, nodes: Collection[int], values: Values, found: Driven
+) -> bool:
+    """Add a source between two bodies, along the coordinates of the joint between them or as a push; False where it has
+    no place."""
     kind, _, what = ACTING[source.component.name]
     does = acting(source, kind, values)
-    joint, freedoms = next(((joint, c) for joint, named in joints if (c := chain(source, joint, named, values))), (None, []))
+    joint, freedoms = next(
+        ((joint, c) for joint, named in joints if (c := chain(source, joint, named, values))), (None, [])
+    )
     shares = None if joint is None else weights(freedoms, point(joint, "at", values), does)
     if what == FORCE:
         if shares is not None:
-            found.sources += [(Source(-1, drive, float(share), what), f.body) for share, f in zip(shares, freedoms) if share]
+            found.sources += [
+                (Source(-1, drive, float(share), what), f.body) for share, f in zip(shares, freedoms) if share
+            ]
             return True
         if placed := {*source.nodes[:2]} <= set(nodes):
             found.pushes.append(Push(source, drive, does))
@@ -135,8 +149,12 @@ def _between(source: Instance, drive: int, joints: Joints, nodes: Collection[int
         return False
     moving = [] if shares is None else np.flatnonzero(shares).tolist()
     across = point(source, "across", values) if "across" in values.parameters(source) else does.axis
-    if shares is None or len(moving) != 1 or (what == POSITION and kind == REVOLUTE and not measures_angle(freedoms, shares, across)):
-        message = f"recursion(): '{source.name}' prescribes no coordinate of '{joint.name}': what it moves depends on the joint's other freedoms"
+    if (
+        shares is None
+        or len(moving) != 1
+        or (what == POSITION and kind == REVOLUTE and not measures_angle(freedoms, shares, across))
+    ):
+        message = f"recursion(): '{source.name}' prescribes no coordinate of '{joint.name}', but a function of several"
         found.problems.append(Problem("E450", message, source.span, hint=OTHER_AXIS))
         return True
     if found.moves(freedoms[moving[0]].body):
@@ -154,8 +172,8 @@ def _on_flange(source: Instance, flange: int | None) -> float:
 
 
 def flange_friction(network: Network, values: Values, flange: int) -> tuple[tuple[float, float, float], set[str]]:
-    """(dry friction, viscous damping, speed that rounds it) between a flange and the ground, by the first that rubs there; the names of it and of
-    stops without stiffness."""
+    """(dry friction, viscous damping, speed that rounds it) between a flange and the ground, by the first that rubs
+    there; the names of it and of stops without stiffness."""
     found, taken = (0.0, 0.0, 1e-3), set()
     for instance in network.instances:
         if flange not in instance.nodes or instance.component.name not in (*STOPS, *RUBBING):

@@ -1,9 +1,9 @@
 """Written starts in the coordinates of a tree: what nobody speaks of begins at exactly 0.
 
-The written starts are equations of the coordinates q, solved by Newton's method from the placement where the tree is drawn, with steps of
-least norm in the coordinates that they read: a joint whose coordinate is written turns, and the others carry on what hangs on them.
-Velocities are one linear solution from rest. Where starts contradict one another, the start solver of the whole network says so
-(netsim.initial.initial).
+The written starts are equations of the coordinates q, solved by Newton's method from the placement where the tree is
+drawn, with steps of least norm in the coordinates that they read: a joint whose coordinate is written turns, and the
+others carry on what hangs on them. Velocities are one linear solution from rest. Where starts contradict one another,
+the start solver of the whole network says so (netsim.initial.initial).
 """
 
 from __future__ import annotations
@@ -27,14 +27,21 @@ ROUNDS = 60
 LARGEST = 0.5
 """The longest step [rad, m] of Newton's method in a coordinate."""
 NEAR, MET = 1e-6, 1e-9
-"""Newton's method ends where a step, below the part NEAR, is no shorter than half the one before; starts hold to this part of them."""
+"""Newton's method ends where a step, below the part NEAR, is no shorter than half the one before; starts hold to this
+part of them."""
 
 
 def placed(machine: Machine, t: Translation) -> tuple[Machine, Array, Array] | None:
-    """The machine with its bodies where the written starts say, and these q and v; None where no such point is found."""
+    """The machine with its bodies where the written starts say, and these q and v; None where no such point is
+    found."""
     written = [row for row in start_rows(machine.system, machine.values) if row.word == "start"]
-    moving = [bool(np.any(row.levels == 1) or np.isin(slots(machine, row.variables, row.levels), t.rates[0]).any()) for row in written]
-    positions, velocities = ([row for row, moves in zip(written, moving) if moves == wanted] for wanted in (False, True))
+    moving = [
+        bool(np.any(row.levels == 1) or np.isin(slots(machine, row.variables, row.levels), t.rates[0]).any())
+        for row in written
+    ]
+    positions, velocities = (
+        [row for row, moves in zip(written, moving) if moves == wanted] for wanted in (False, True)
+    )
     point = machine.g.copy()
     q, v = _prescribed(machine, t, point)
     for level, rows in enumerate((positions, velocities)):
@@ -61,7 +68,9 @@ def _prescribed(machine: Machine, t: Translation, g: Array) -> tuple[Array, Arra
     q, v = neutral(found.tree), np.zeros(found.tree.nv)
     set_time(machine.problem, g, 0.0)
     for source in found.sources:
-        value, rate = (source.share * g[machine.system.layout.drive(np.array([source.drive]), level)[0]] for level in (0, 1))
+        value, rate = (
+            source.share * g[machine.system.layout.drive(np.array([source.drive]), level)[0]] for level in (0, 1)
+        )
         if source.what == POSITION:
             q[of_q[source.coordinate]], v[source.coordinate] = value, rate
         elif source.what == SPEED:
@@ -69,12 +78,19 @@ def _prescribed(machine: Machine, t: Translation, g: Array) -> tuple[Array, Arra
     return q, v
 
 
-def _change(machine: Machine, t: Translation, g: Array, q: Array, v: Array, rows: Sequence[StartRow], level: int) -> tuple[Array, Array]:
-    """The change of q (v) of least norm that meets the rows, linearised, and by how much they are missed; coordinates that none reads stay."""
+def _change(
+    machine: Machine, t: Translation, g: Array, q: Array, v: Array, rows: Sequence[StartRow], level: int
+) -> tuple[Array, Array]:
+    """The change of q (v) of least norm that meets the rows, linearised, and by how much they are missed; coordinates
+    that none reads stay."""
     found, layout = t.network_tree, machine.system.layout
     fill(machine, t, q, v, g)
     lines = [(row, slots(machine, row.variables, row.levels).tolist(), *row.linearise(machine, g)) for row in rows]
-    at = {slot: k for own, here in (found.rates if level else found.coordinates) for slot, k in zip(own.tolist(), range(here.start, here.stop))}
+    at = {
+        slot: k
+        for own, here in (found.rates if level else found.coordinates)
+        for slot, k in zip(own.tolist(), range(here.start, here.stop))
+    }
     matrix, unit, point = np.zeros((len(rows), found.tree.nv)), np.zeros(found.tree.nv), g.copy()
     for k in np.flatnonzero(~found.motion | (found.speeds & (level == 0))):
         unit[k] = 1.0

@@ -12,7 +12,21 @@ from netsim.multibody.jointspace.spanning import is_planar
 from netsim.multibody.recursion.bodies import NetworkTree
 from netsim.multibody.recursion.links import Drawn
 from netsim.multibody.tree.algorithms.observers import jacobian, placements, twists
-from netsim.multibody.tree.model import DOFS, ELASTIC, ELASTIC_Q, ELASTIC_V, FREE, JOINT_Q, JOINT_V, KIND, PARENT, POINT, SPHERICAL, Tree, neutral
+from netsim.multibody.tree.model import (
+    DOFS,
+    ELASTIC,
+    ELASTIC_Q,
+    ELASTIC_V,
+    FREE,
+    JOINT_Q,
+    JOINT_V,
+    KIND,
+    PARENT,
+    POINT,
+    SPHERICAL,
+    Tree,
+    neutral,
+)
 
 Array = np.ndarray
 
@@ -29,7 +43,8 @@ class Space:
 
 @dataclass(frozen=True, eq=False)
 class Plane:
-    """Frames in the plane: which of all, slots (n, 3), and the angle per unit of every coordinate (n, nv): turns about z add up."""
+    """Frames in the plane: which of all, slots (n, 3), and the angle per unit of every coordinate (n, nv): turns about
+    z add up."""
 
     which: Array
     position: Array
@@ -39,8 +54,9 @@ class Plane:
 
 @dataclass(frozen=True, eq=False)
 class Translation:
-    """Of the frames: the tree's nodes, place of the point and axes in the node's own (n, 3), (n, 3, 3). Slots of a global vector whose values are
-    coordinates (of q) or their rates (of v), with these' places; what draws back, with the places of its elastic coordinates in q and v."""
+    """Of the frames: the tree's nodes, place of the point and axes in the node's own (n, 3), (n, 3, 3). Slots of a
+    global vector whose values are coordinates (of q) or their rates (of v), with these' places; what draws back, with
+    the places of its elastic coordinates in q and v."""
 
     network_tree: NetworkTree
     nodes: Array
@@ -58,7 +74,10 @@ def translation(machine: Machine, found: NetworkTree) -> Translation:
     system, layout, tree = machine.system, machine.system.layout, found.tree
     numbers = [n for n in found.frames if n >= 0]
     flat = np.array([is_planar(system.network, n) for n in numbers], bool)
-    frames, first = [found.frames[n] for n in numbers], np.array([int(system.numbering.first[n]) for n in numbers], np.int64)
+    frames, first = (
+        [found.frames[n] for n in numbers],
+        np.array([int(system.numbering.first[n]) for n in numbers], np.int64),
+    )
     drawn = np.zeros((len(numbers), 3))
     for here, size in ((flat, 2), (~flat, 3)):
         drawn[here, :size] = machine.g[layout.place(first[here, None] + np.arange(size))]
@@ -72,9 +91,17 @@ def translation(machine: Machine, found: NetworkTree) -> Translation:
         nodes,
         np.array([f.axes.T @ (d - f.origin) for f, d in zip(frames, drawn)]).reshape(-1, 3),
         np.array([f.axes for f in frames]).reshape(-1, 3, 3),
-        Space(np.flatnonzero(~flat), layout.unknown(twist, 0), layout.unknown(twist, 1), charts[~flat, None] + np.arange(9)),
+        Space(
+            np.flatnonzero(~flat),
+            layout.unknown(twist, 0),
+            layout.unknown(twist, 1),
+            charts[~flat, None] + np.arange(9),
+        ),
         Plane(np.flatnonzero(flat), layout.unknown(planar, 0), layout.unknown(planar, 1), turns),
-        (_joined([s for s, _ in found.coordinates]), of_q[_joined([np.arange(h.start, h.stop) for _, h in found.coordinates])]),
+        (
+            _joined([s for s, _ in found.coordinates]),
+            of_q[_joined([np.arange(h.start, h.stop) for _, h in found.coordinates])],
+        ),
         (_joined([s for s, _ in found.rates]), _joined([np.arange(h.start, h.stop) for _, h in found.rates])),
         tuple((each, of_q[here], here) for each, here in found.drawn),
     )
@@ -108,7 +135,8 @@ def coordinates(machine: Machine, t: Translation, g: Array) -> tuple[Array, Arra
 
 
 def _set_joints_in_plane(t: Translation, q: Array, angles: Array, origins: Array) -> None:
-    """Coordinates of joints in the plane, which have no variables: angles of frames are their sums, places are linear in slides after that."""
+    """Coordinates of joints in the plane, which have no variables: angles of frames are their sums, places are linear
+    in slides after that."""
     tree, of_q, jacobians = t.network_tree.tree, places(t.network_tree.tree), []
     moving = np.abs(t.plane.turns).max(axis=0, initial=0.0) > 0.0
     shown = np.isin(of_q, t.coordinates[1])
@@ -127,16 +155,25 @@ def _motions(t: Translation, g: Array) -> tuple[Array, Array, Array, Array]:
     rotations, points, speeds, spins = np.tile(np.eye(3), (len(t.nodes), 1, 1)), *np.zeros((3, len(t.nodes), 3))
     here = t.space.which
     rotations[here] = g[t.space.charts].reshape(-1, 3, 3)
-    points[here], speeds[here], spins[here] = g[t.space.position[:, :3]], g[t.space.velocity[:, :3]], g[t.space.velocity[:, 3:]]
+    points[here], speeds[here], spins[here] = (
+        g[t.space.position[:, :3]],
+        g[t.space.velocity[:, :3]],
+        g[t.space.velocity[:, 3:]],
+    )
     here = t.plane.which
     c, s = np.cos(g[t.plane.position[:, 2]]), np.sin(g[t.plane.position[:, 2]])
     rotations[here, 0, 0], rotations[here, 0, 1], rotations[here, 1, 0], rotations[here, 1, 1] = c, -s, s, c
-    points[here, :2], speeds[here, :2], spins[here, 2] = g[t.plane.position[:, :2]], g[t.plane.velocity[:, :2]], g[t.plane.velocity[:, 2]]
+    points[here, :2], speeds[here, :2], spins[here, 2] = (
+        g[t.plane.position[:, :2]],
+        g[t.plane.velocity[:, :2]],
+        g[t.plane.velocity[:, 2]],
+    )
     return rotations, points, speeds, spins
 
 
 def fill(machine: Machine, t: Translation, q: Array, v: Array, g: Array) -> None:
-    """Frames, their velocities, values that are coordinates or follow from them, into a global vector; psi = 0 in charts at the present rotation."""
+    """Frames, their velocities, values that are coordinates or follow from them, into a global vector; psi = 0 in
+    charts at the present rotation."""
     tree = t.network_tree.tree
     world, (twist, _) = placements(tree, q)[t.nodes], twists(tree, q, v)
     rotation = world[:, :, :3]
@@ -158,7 +195,8 @@ def fill(machine: Machine, t: Translation, q: Array, v: Array, g: Array) -> None
 
 
 def _set_frame(q: Array, row: Array, before: Array, rotation: Array, origin: Array) -> None:
-    """The quaternion of a ball joint, or place and quaternion of a free body, from the joint's frame at rest and its own."""
+    """The quaternion of a ball joint, or place and quaternion of a free body, from the joint's frame at rest and its
+    own."""
     from scipy.spatial.transform import Rotation
 
     at = int(row[JOINT_Q])

@@ -1,13 +1,14 @@
-"""A slender beam along the x axis of its body, deforming in a sum of shape functions, and the integrals its dynamics consists of.
+"""A slender beam along the x axis of its body, deforming in a sum of shape functions, and the integrals its dynamics
+consists of.
 
 Its material points and sections are, in the body's axes,
 
     r(s, t) = s e_x + sum_m psi_m(s) z_m(q),    theta(s, t) = sum_k theta_k(s) q_k
 
-with z = q, and with foreshortening further z = q_k q_l whose psi = -e_x int_0^s phi_k' phi_l' (half of it for k = l): the axis keeps
-its length, and axial loads stiffen or soften the bending. A section's rotation enters its rotary inertia linearly; where another body is
-attached it is the Cayley rotation of theta. Deflections along y turn about +z, deflections along z about -y, by phi' (G22 (1) has half the curl,
-which is half of that for a beam: docs/recursion.md).
+with z = q, and with foreshortening further z = q_k q_l whose psi = -e_x int_0^s phi_k' phi_l' (half of it for k = l):
+the axis keeps its length, and axial loads stiffen or soften the bending. A section's rotation enters its rotary inertia
+linearly; where another body is attached it is the Cayley rotation of theta. Deflections along y turn about +z,
+deflections along z about -y, by phi' (G22 (1) has half the curl, which is half of that for a beam: docs/recursion.md).
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from netsim.text.expressions.shapes import Floats, ShapeFunctions, bending_shape
 
 @dataclass(frozen=True)
 class Section:
-    """Per metre of beam: mass [kg/m]; stiffness EI_z of bending along y, EI_y along z, GJ of torsion [N m2]; rotary inertia about x, y, z [kg m].
+    """Per metre of beam: mass [kg/m]; stiffness EI_z of bending along y, EI_y along z, GJ of torsion [N m2]; rotary
+    inertia about x, y, z [kg m].
 
     Without rotary inertia the beam is a line of mass points (Euler-Bernoulli), and torsion needs an inertia about x.
     """
@@ -35,21 +37,27 @@ class Section:
     rotary: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
-def tube(outer: float, inner: float, density: float, young: float, shear: float = 0.0, *, rotary: bool = False) -> Section:
+def tube(
+    outer: float, inner: float, density: float, young: float, shear: float = 0.0, *, rotary: bool = False
+) -> Section:
     """The section of a round tube of two radii [m], a material of density [kg/m3], Young's and shear modulus [Pa]."""
     area, second = pi * (outer**2 - inner**2), pi * (outer**4 - inner**4) / 4
     inertia = (2 * density * second, density * second, density * second)
     polar_only = (inertia[0] if shear else 0.0, 0.0, 0.0)
-    return Section(density * area, young * second, young * second, 2 * shear * second, inertia if rotary else polar_only)
+    return Section(
+        density * area, young * second, young * second, 2 * shear * second, inertia if rotary else polar_only
+    )
 
 
 @dataclass(frozen=True)
 class Beam:
-    """A flexible link: length [m], section, shape functions along y, along z and of torsion, in this order of the elastic coordinates.
+    """A flexible link: length [m], section, shape functions along y, along z and of torsion, in this order of the
+    elastic coordinates.
 
-    `damping` [s] and `mass_damping` [1/s] add damping proportional to stiffness and to mass, D = damping K + mass_damping M (Rayleigh);
-    `damping_ratio` the same fraction of critical damping for every mode of the clamped beam. A beam that bends `in_plane`, along y alone, turns
-    what is attached to it by its slope as an angle (about z). Foreshortening `by_elements` is exact where elements end and linear between.
+    `damping` [s] and `mass_damping` [1/s] add damping proportional to stiffness and to mass, D = damping K +
+    mass_damping M (Rayleigh); `damping_ratio` the same fraction of critical damping for every mode of the clamped beam.
+    A beam that bends `in_plane`, along y alone, turns what is attached to it by its slope as an angle (about z).
+    Foreshortening `by_elements` is exact where elements end and linear between.
     """
 
     length: float
@@ -107,7 +115,9 @@ class Beam:
         theta = np.zeros((self.count, len(at), 3))
         first = 0
         for direction, shapes in self.planes:
-            axis, factor, order = {"y": (2, 1 / self.length, 1), "z": (1, -1 / self.length, 1), "x": (0, 1.0, 0)}[direction]
+            axis, factor, order = {"y": (2, 1 / self.length, 1), "z": (1, -1 / self.length, 1), "x": (0, 1.0, 0)}[
+                direction
+            ]
             theta[first : first + shapes.count, :, axis] = factor * shapes.evaluate(at / self.length, order)
             first += shapes.count
         return theta
@@ -119,7 +129,8 @@ class Beam:
         return at * self.length, weights * self.length
 
     def shortening(self, x: float) -> Floats:
-        """int_0^x phi_k' phi_l' for all pairs (count, count); functions of different planes do not meet. A beam draws back by q^T of it q / 2."""
+        """int_0^x phi_k' phi_l' for all pairs (count, count); functions of different planes do not meet. A beam draws
+        back by q^T of it q / 2."""
         ends = np.array(sorted({b for _, s in self.planes for b in s.breaks})) * self.length
         k = int(np.searchsorted(ends, x))
         if self.by_elements and x not in ends:
@@ -186,8 +197,8 @@ class Integrals:
     """What the motion of a flexible body is made of; N coordinates, Z = N + products. Integrals run over the mass dm.
 
     mass; moment = int s (3); inertia about the body's origin, undeformed (3, 3); first = int psi_k (Z, 3);
-    mixed = int s psi_k^T (Z, 3, 3); second = int psi_k psi_l^T (Z, Z, 3, 3); metric = int psi_k . psi_l with the sections' share (Z, Z);
-    spin = int (section inertia) theta_k (N, 3); stiffness and damping (N, N).
+    mixed = int s psi_k^T (Z, 3, 3); second = int psi_k psi_l^T (Z, Z, 3, 3); metric = int psi_k . psi_l with the
+    sections' share (Z, Z); spin = int (section inertia) theta_k (N, 3); stiffness and damping (N, N).
     """
 
     mass: float
@@ -202,7 +213,9 @@ class Integrals:
     damping: Floats = field(repr=False)
 
 
-def flexible_beam(length: float, section: Section, shapes: str, bending: int, torsion: int = 0, **options: float | bool) -> Beam:
+def flexible_beam(
+    length: float, section: Section, shapes: str, bending: int, torsion: int = 0, **options: float | bool
+) -> Beam:
     """A beam with as many functions of one family in both planes, and of torsion; further options are Beam's."""
     both = bending_shapes(shapes, bending)
     return Beam(length, section, both, both, torsion_shapes(shapes, torsion) if torsion else None, **options)  # type: ignore[arg-type]

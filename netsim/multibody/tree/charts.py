@@ -1,9 +1,12 @@
-"""Steps of the positions, compiled: q moved by a step in the coordinates of the velocities, by the Cayley map of rotations and of frames.
+"""Steps of the positions, compiled: q moved by a step in the coordinates of the velocities, by the Cayley map of
+rotations and of frames.
 
-    rotation: R <- R cay(psi);    frame: (1 - X/2)^-1 (1 + X/2) of the twist's 4 x 4 matrix X, p <- p + R Y d,  Y = (1 - [psi]x/2)^-1
+    rotation: R <- R cay(psi);    frame: (1 - X/2)^-1 (1 + X/2) of the twist's 4 x 4 matrix X, p <- p + R Y d,  Y = (1 -
+    [psi]x/2)^-1
 
-Both agree with the exponential to second order, so the coordinates' second derivative at the start of a step is the rate of the twist.
-Source: O. Bauchau, L. Trainelli, The vectorial parameterization of rotation, Nonlinear Dynamics 32, 2003.
+Both agree with the exponential to second order, so the coordinates' second derivative at the start of a step is the
+rate of the twist. Source: O. Bauchau, L. Trainelli, The vectorial parameterization of rotation, Nonlinear Dynamics 32,
+2003.
 """
 
 from __future__ import annotations
@@ -11,7 +14,18 @@ from __future__ import annotations
 import numpy as np
 
 from netsim.core.compiled.call import compiled, inner, lean
-from netsim.multibody.tree.model import DOFS, ELASTIC, ELASTIC_Q, ELASTIC_V, FREE, JOINT_Q, JOINT_V, KIND, POINT, SPHERICAL
+from netsim.multibody.tree.model import (
+    DOFS,
+    ELASTIC,
+    ELASTIC_Q,
+    ELASTIC_V,
+    FREE,
+    JOINT_Q,
+    JOINT_V,
+    KIND,
+    POINT,
+    SPHERICAL,
+)
 from netsim.multibody.tree.spatial import cross3, dot3, minus3, plus3, scaled3
 
 
@@ -38,7 +52,12 @@ def _turn_quaternion(a, b, c, q, at):
     """q <- q (psi/2, 1), normalised; quaternions (x, y, z, w), psi = (a, b, c) in body axes."""
     a, b, c = a / 2, b / 2, c / 2
     x, y, z, w = q[at], q[at + 1], q[at + 2], q[at + 3]
-    x, y, z, w = x + w * a + y * c - z * b, y + w * b + z * a - x * c, z + w * c + x * b - y * a, w - x * a - y * b - z * c
+    x, y, z, w = (
+        x + w * a + y * c - z * b,
+        y + w * b + z * a - x * c,
+        z + w * c + x * b - y * a,
+        w - x * a - y * b - z * c,
+    )
     size = np.sqrt(x * x + y * y + z * z + w * w)
     q[at], q[at + 1], q[at + 2], q[at + 3] = x / size, y / size, z / size, w / size
 

@@ -1,14 +1,16 @@
-"""How the motion of a node answers to the coordinates just before it, compiled: the columns the derivatives of the recursions start from.
+"""How the motion of a node answers to the coordinates just before it, compiled: the columns the derivatives of the
+recursions start from.
 
-With W the twist of node i relative to its parent, V and A its twist and rate, V' = V - W and A' = A - W' - V x W what the parent brings, and
-Phi_k the twist per unit rate of coordinate k (a joint's axis; a point's shape):
+With W the twist of node i relative to its parent, V and A its twist and rate, V' = V - W and A' = A - W' - V x W what
+the parent brings, and Phi_k the twist per unit rate of coordinate k (a joint's axis; a point's shape):
 
     dV/dv = Phi                     dA/da = Phi
     dV/dq = V' x Phi + dW/dq        dA/dv = dW'/dv + Phi x W + V x Phi
                                     dA/dq = A' x Phi + dW'/dq + (dV/dq) x W + V x dW/dq
 
-in a joint's own frame dW/dq = dW'/dq = dW'/dv = 0. All that a node carries has the same change of V, and of A - dV x V: with the latter, here written
-aq and av, and in the axes of the ground about its origin, nothing has to be transformed on the way from one body to the next. Of a joint
+in a joint's own frame dW/dq = dW'/dq = dW'/dv = 0. All that a node carries has the same change of V, and of A - dV x V:
+with the latter, here written aq and av, and in the axes of the ground about its origin, nothing has to be transformed
+on the way from one body to the next. Of a joint
 
     dV/dq = V' x Phi,     aq = A' x Phi + V' x (V' x Phi),     av = (V + V') x Phi        with V', A' of its parent.
 """
@@ -21,7 +23,19 @@ import numpy as np
 
 from netsim.core.compiled.call import compiled, inner
 from netsim.multibody.tree.kinematics import point_columns, point_motion
-from netsim.multibody.tree.model import AT_POINT, DOFS, ELASTIC, ELASTIC_Q, ELASTIC_V, FLEXIBLE, JOINT_V, KIND, PARENT, POINT, Array
+from netsim.multibody.tree.model import (
+    AT_POINT,
+    DOFS,
+    ELASTIC,
+    ELASTIC_Q,
+    ELASTIC_V,
+    FLEXIBLE,
+    JOINT_V,
+    KIND,
+    PARENT,
+    POINT,
+    Array,
+)
 from netsim.multibody.tree.spatial import (
     cross3,
     cross_twist,
@@ -43,10 +57,12 @@ FIRST, COLUMN, ABOVE, LAST = range(4)
 
 
 class Entries(NamedTuple):
-    """Columns (6, slots) of Phi, dV/dq, aq, av in the ground's axes: the joints' coordinates k at k, those of point number p at nv + p N + k.
+    """Columns (6, slots) of Phi, dV/dq, aq, av in the ground's axes: the joints' coordinates k at k, those of point
+    number p at nv + p N + k.
 
-    world, twist, rate (n, 12 and 6): the nodes' frames, twists and rates, likewise. run (n, 4): a *run* is a row of rigid bodies, each on the one
-    before, whose coordinates follow one another; FIRST slot and COLUMN of the run of a node, the node ABOVE it, and whether the node is its LAST.
+    world, twist, rate (n, 12 and 6): the nodes' frames, twists and rates, likewise. run (n, 4): a *run* is a row of
+    rigid bodies, each on the one before, whose coordinates follow one another; FIRST slot and COLUMN of the run of a
+    node, the node ABOVE it, and whether the node is its LAST.
     """
 
     phi: Array
@@ -145,7 +161,8 @@ def joint_entries(t, i, e):  # type: ignore[no-untyped-def]
 
 @inner
 def point_entries(t, i, q, v, a, m, z, e):
-    """The entries of point i; z (3, Z, N) = dz/dq and its first two rates at the body's coordinates, twists and rates must be there."""
+    """The entries of point i; z (3, Z, N) = dz/dq and its first two rates at the body's coordinates, twists and rates
+    must be there."""
     w, dw = point_motion(t, i, q, v, a, m)
     twist = row(m.twist, i)
     brought = minus(twist, w)
@@ -168,14 +185,18 @@ def point_entries(t, i, q, v, a, m, z, e):
         d = (shape[k, 3], shape[k, 4], shape[k, 5])
         along = curl * scale * dot3(theta, d) / 2
         spin_q = minus3(scaled3(cross3(d, dtheta), -scale / 2), scaled3(spin, along))
-        change = plus3(plus3(scaled3(cross3(d, ddtheta), 0.5), scaled3(spin, curl * dot3(d, dtheta) / 2)), scaled3(spin_q, slope))
+        change = plus3(
+            plus3(scaled3(cross3(d, ddtheta), 0.5), scaled3(spin, curl * dot3(d, dtheta) / 2)), scaled3(spin_q, slope)
+        )
         gain_q = minus3(scaled3(change, -scale), scaled3((dw[3], dw[4], dw[5]), along))
         gain_v = minus3(scaled3(spin, -along), scaled3(turn, scale * slope))
         speed_q = minus3(once, cross3(turn, speed))
         surge_q = minus3(twice, cross3(turn, surge))
         wq = join(speed_q, spin_q)
         dwq = join(minus3(surge_q, plus3(cross3(spin_q, speed), cross3(spin, speed_q))), gain_q)
-        dwv = join(minus3(scaled3(once, 2.0), plus3(cross3(turn, speed), cross3(spin, (phi[0], phi[1], phi[2])))), gain_v)
+        dwv = join(
+            minus3(scaled3(once, 2.0), plus3(cross3(turn, speed), cross3(spin, (phi[0], phi[1], phi[2])))), gain_v
+        )
         vq = plus(cross_twist(brought, phi), wq)
         s = first_slot(t, i) + k
         aq = plus(plus(cross_twist(rate, phi), dwq), plus(cross_twist(vq, w), cross_twist(twist, plus(wq, vq))))
@@ -210,7 +231,8 @@ def section_angles(t, i, q, v, a):
 
 @inner
 def turning_stiffness(t, i, q, m, wrench, dq):
-    """dq[j, k] += (d Phi_j / d q_k) . wrench over the elastic coordinates of point i: its columns turn with the section."""
+    """dq[j, k] += (d Phi_j / d q_k) . wrench over the elastic coordinates of point i: its columns turn with the
+    section."""
     point_columns(t, i, q, m)
     theta, _, _ = section_angles(t, i, q, q, q)
     shape = t.beams.points[t.node[i, AT_POINT]]

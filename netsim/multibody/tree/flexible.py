@@ -2,9 +2,11 @@
 
 With z the coordinates and their products (beam.py), U_k = int psi_k r^T, and dots on it for the same sum with z', z'':
 
-    int r r^T = int s s^T + sum_k z_k (mixed_k + U_k^T),      int r r'^T = sum_k z'_k U_k^T,      int r r''^T = sum_k z''_k U_k^T
+    int r r^T = int s s^T + sum_k z_k (mixed_k + U_k^T),      int r r'^T = sum_k z'_k U_k^T,      int r r''^T = sum_k
+    z''_k U_k^T
 
-so that all terms are exact in the coordinates. The elastic force conjugate to z_k is int psi_k . acceleration; to q it is (dz/dq)^T of that.
+so that all terms are exact in the coordinates. The elastic force conjugate to z_k is int psi_k . acceleration; to q it
+is (dz/dq)^T of that.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from netsim.multibody.tree.model import INERTIA, METRIC, Array
 
 
 class Modal(NamedTuple):
-    """Room for one flexible body: rows z, z', z'' and the elastic forces before dz/dq (4, Z); U, U', U'' (3, Z, 3, 3)."""
+    """Room for one flexible body: rows z, z', z'' and the elastic forces before dz/dq (4, Z); U, U', U'' (3, Z, 3,
+    3)."""
 
     z: Array
     u: Array
@@ -84,7 +87,8 @@ def set_moments(beams, f, s):
 
 @inlined
 def deformed_inertia(beams, f, rest, i, s, out):
-    """out[0] = the rigid row (mass, moment, moments about the origin) of the body as it is deformed now; U must be set."""
+    """out[0] = the rigid row (mass, moment, moments about the origin) of the body as it is deformed now; U must be
+    set."""
     size = beams.size[f, 0] + beams.size[f, 1]
     for c in range(10):
         out[0, c] = rest[i, INERTIA + c]
@@ -92,7 +96,11 @@ def deformed_inertia(beams, f, rest, i, s, out):
         z = s.z[0, k]
         for c in range(3):
             out[0, 1 + c] += z * beams.linear[f, k, c]
-        xx, yy, zz = (beams.linear[f, k, 3] + s.u[0, k, 0, 0], beams.linear[f, k, 7] + s.u[0, k, 1, 1], beams.linear[f, k, 11] + s.u[0, k, 2, 2])
+        xx, yy, zz = (
+            beams.linear[f, k, 3] + s.u[0, k, 0, 0],
+            beams.linear[f, k, 7] + s.u[0, k, 1, 1],
+            beams.linear[f, k, 11] + s.u[0, k, 2, 2],
+        )
         out[0, 4] += z * (yy + zz)
         out[0, 7] += z * (xx + zz)
         out[0, 9] += z * (xx + yy)
@@ -104,7 +112,8 @@ def deformed_inertia(beams, f, rest, i, s, out):
 
 @inlined
 def deformation_wrench(beams, f, w, s):
-    """What z' and z'' add to the wrench of the body as a rigid one: 2 w x c' + c'', 2 int r x (w x r') + int r x r'', and the sections'."""
+    """What z' and z'' add to the wrench of the body as a rigid one: 2 w x c' + c'', 2 int r x (w x r') + int r x r'',
+    and the sections'."""
     fx, fy, fz, nx, ny, nz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     px, py, pz = 0.0, 0.0, 0.0
     count = beams.size[f, 0]
@@ -128,7 +137,8 @@ def deformation_wrench(beams, f, w, s):
 
 @inlined
 def elastic_forces(beams, f, acceleration, w, dw, s, tau, at):
-    """tau[at:] += the forces conjugate to the elastic coordinates: inertia, stiffness and damping; `acceleration` is the origin's, v' + w x v."""
+    """tau[at:] += the forces conjugate to the elastic coordinates: inertia, stiffness and damping; `acceleration` is
+    the origin's, v' + w x v."""
     count = beams.size[f, 0]
     size = count + beams.size[f, 1]
     square = w[0] * w[0] + w[1] * w[1] + w[2] * w[2]

@@ -1,7 +1,8 @@
-"""The outward recursion, compiled: frames, twists and their rates from the ground to the leaves (G17 eqs 4-8, G22 eq. 3), and steps of q.
+"""The outward recursion, compiled: frames, twists and their rates from the ground to the leaves (G17 eqs 4-8, G22 eq.
+3), and steps of q.
 
-A twist's rate is the rate of its components in the body's own frame (the book's spatial acceleration, Pinocchio's data.a): the origin
-accelerates by v' + w x v. With W the twist relative to the parent,
+A twist's rate is the rate of its components in the body's own frame (the book's spatial acceleration, Pinocchio's
+data.a): the origin accelerates by v' + w x v. With W the twist relative to the parent,
 
     V_i = X V_p + W,      V'_i = X V'_p + W' + V_i x W.
 """
@@ -38,7 +39,8 @@ from netsim.multibody.tree.spatial import cross_twist, plus, put, row, turned_ba
 
 
 class Motion(NamedTuple):
-    """Per node: frame (n, 12), twist, its rate, wrench (n, 6); and room for one flexible body and for a point's columns (N, 6)."""
+    """Per node: frame (n, 12), twist, its rate, wrench (n, 6); and room for one flexible body and for a point's columns
+    (N, 6)."""
 
     frame: Array
     twist: Array
@@ -142,8 +144,8 @@ def outward(t, q, v, a, m):
 def point_motion(t, i, q, v, a, m):
     """Places point i of a flexible body; the twist W of the point relative to the body, and W', in the point's axes.
 
-    The section's rotation is cay(theta): w = (theta' - theta x theta'/2)/(1 + |theta|^2/4) in the turned axes; of a beam in one plane
-    (curl = 0) it is theta itself.
+    The section's rotation is cay(theta): w = (theta' - theta x theta'/2)/(1 + |theta|^2/4) in the turned axes; of a
+    beam in one plane (curl = 0) it is theta itself.
     """
     f, at = t.node[i, FLEXIBLE], t.node[i, AT_POINT]
     s = m.modal
@@ -169,7 +171,11 @@ def point_motion(t, i, q, v, a, m):
     rest = t.beams.points.shape[1] - 1  # the undeformed place, and curl
     curl = shape[rest, 3]
     scale = 1.0 / (1.0 + curl * (h0 * h0 + h1 * h1 + h2 * h2) / 4.0)
-    w0, w1, w2 = scale * (d0 - (h1 * d2 - h2 * d1) / 2), scale * (d1 - (h2 * d0 - h0 * d2) / 2), scale * (d2 - (h0 * d1 - h1 * d0) / 2)
+    w0, w1, w2 = (
+        scale * (d0 - (h1 * d2 - h2 * d1) / 2),
+        scale * (d1 - (h2 * d0 - h0 * d2) / 2),
+        scale * (d2 - (h0 * d1 - h1 * d0) / 2),
+    )
     slope = curl * (h0 * d0 + h1 * d1 + h2 * d2) / 2
     g0 = scale * (e0 - (h1 * e2 - h2 * e1) / 2 - slope * w0)
     g1 = scale * (e1 - (h2 * e0 - h0 * e2) / 2 - slope * w1)
@@ -189,14 +195,27 @@ def point_motion(t, i, q, v, a, m):
 @inlined
 def _cayley(x, y, z, scale, i, frame):
     half = scale / 2
-    frame[i, 0], frame[i, 1], frame[i, 2] = 1 - half * (y * y + z * z), half * x * y - scale * z, half * x * z + scale * y
-    frame[i, 3], frame[i, 4], frame[i, 5] = half * x * y + scale * z, 1 - half * (x * x + z * z), half * y * z - scale * x
-    frame[i, 6], frame[i, 7], frame[i, 8] = half * x * z - scale * y, half * y * z + scale * x, 1 - half * (x * x + y * y)
+    frame[i, 0], frame[i, 1], frame[i, 2] = (
+        1 - half * (y * y + z * z),
+        half * x * y - scale * z,
+        half * x * z + scale * y,
+    )
+    frame[i, 3], frame[i, 4], frame[i, 5] = (
+        half * x * y + scale * z,
+        1 - half * (x * x + z * z),
+        half * y * z - scale * x,
+    )
+    frame[i, 6], frame[i, 7], frame[i, 8] = (
+        half * x * z - scale * y,
+        half * y * z + scale * x,
+        1 - half * (x * x + y * y),
+    )
 
 
 @inlined
 def point_columns(t, i, q, m):
-    """m.columns[k] (N, 6): the twist of point i per unit rate of elastic coordinate k; the point must be placed and modal.z set."""
+    """m.columns[k] (N, 6): the twist of point i per unit rate of elastic coordinate k; the point must be placed and
+    modal.z set."""
     f, at = t.node[i, FLEXIBLE], t.node[i, AT_POINT]
     count, s = t.beams.size[f, 0], m.modal
     shape = t.beams.points[at]
@@ -214,7 +233,9 @@ def point_columns(t, i, q, m):
             m.columns[j, c] += shape[count + r, c] * s.z[0, k]
     for k in range(count):
         d0, d1, d2 = shape[k, 3], shape[k, 4], shape[k, 5]
-        m.columns[k, 0], m.columns[k, 1], m.columns[k, 2] = turned_back(m.frame, i, m.columns[k, 0], m.columns[k, 1], m.columns[k, 2])
+        m.columns[k, 0], m.columns[k, 1], m.columns[k, 2] = turned_back(
+            m.frame, i, m.columns[k, 0], m.columns[k, 1], m.columns[k, 2]
+        )
         m.columns[k, 3] = scale * (d0 - (h1 * d2 - h2 * d1) / 2)
         m.columns[k, 4] = scale * (d1 - (h2 * d0 - h0 * d2) / 2)
         m.columns[k, 5] = scale * (d2 - (h0 * d1 - h1 * d0) / 2)

@@ -1,7 +1,9 @@
 """A tree of bodies: what a user states (Body, Joint, Inertia or Beam), and the flat arrays the algorithms run on.
 
-Coordinates are numbered body by body, a body's joint before its elastic coordinates, in q as in v. A flexible body hands its motion on through
-*points*: massless nodes between it and what is attached to it, whose motion relative to the body is that of the elastic coordinates.
+Coordinates are numbered body by body, a body's joint before its elastic coordinates, in q as in v. A flexible body
+hands its motion on through
+*points*: massless nodes between it and what is attached to it, whose motion relative to the body is that of the elastic
+coordinates.
 """
 
 from __future__ import annotations
@@ -21,16 +23,22 @@ PARENT, KIND, JOINT_Q, JOINT_V, DOFS, ELASTIC_Q, ELASTIC_V, ELASTIC, FLEXIBLE, A
 ALONG, COSINE, SINE, INERTIA = 12, 21, 30, 39
 COULOMB, VISCOUS, WIDTH = 6, 7, 8
 METRIC = 9
-_KINDS = {"fixed": (FIXED, 0, 0), "revolute": (REVOLUTE, 1, 1), "prismatic": (PRISMATIC, 1, 1), "spherical": (SPHERICAL, 4, 3), "free": (FREE, 7, 6)}
+_KINDS = {
+    "fixed": (FIXED, 0, 0),
+    "revolute": (REVOLUTE, 1, 1),
+    "prismatic": (PRISMATIC, 1, 1),
+    "spherical": (SPHERICAL, 4, 3),
+    "free": (FREE, 7, 6),
+}
 
 
 @dataclass(frozen=True)
 class Joint:
     """A joint: fixed, revolute or prismatic (along `axis`, in the body's frame), spherical or free.
 
-    Positions and velocities: angle [rad] or length [m]; spherical: unit quaternion (x, y, z, w) and angular velocity in body axes; free: origin,
-    quaternion (x, y, z, w) and the body's twist (linear, angular) in its own axes, as Pinocchio's spherical and free-flyer joints.
-    Friction of every axis: coulomb tanh(v/width) + viscous v.
+    Positions and velocities: angle [rad] or length [m]; spherical: unit quaternion (x, y, z, w) and angular velocity in
+    body axes; free: origin, quaternion (x, y, z, w) and the body's twist (linear, angular) in its own axes, as
+    Pinocchio's spherical and free-flyer joints. Friction of every axis: coulomb tanh(v/width) + viscous v.
     """
 
     kind: str
@@ -63,8 +71,8 @@ class Inertia:
 class Body:
     """A body and the joint that carries it.
 
-    `position` and `rotation` place the joint on the parent; on a flexible parent relative to the section at `at` (0 .. 1 of its length).
-    `parent` is a name, or None for the ground. A beam lies along the body's x axis from its origin.
+    `position` and `rotation` place the joint on the parent; on a flexible parent relative to the section at `at` (0 ..
+    1 of its length). `parent` is a name, or None for the ground. A beam lies along the body's x axis from its origin.
     """
 
     name: str
@@ -79,9 +87,9 @@ class Body:
 class Beams(NamedTuple):
     """The flexible bodies' integrals (beam.Integrals), padded to the largest: F bodies, N coordinates, Z with products.
 
-    size (F, 2): N and the number of products; pairs (F, P, 2); linear (F, Z, 12): first, mixed; second (F, Z, Z, 10): second, METRIC;
-    spin (F, N, 3); strain (F, 2, N, N): stiffness, damping; points (points, Z + 1, 6): psi, theta, and in the last
-    row the place at rest and curl (see kinematics.point_motion).
+    size (F, 2): N and the number of products; pairs (F, P, 2); linear (F, Z, 12): first, mixed; second (F, Z, Z, 10):
+    second, METRIC; spin (F, N, 3); strain (F, 2, N, N): stiffness, damping; points (points, Z + 1, 6): psi, theta, and
+    in the last row the place at rest and curl (see kinematics.point_motion).
     """
 
     size: Array
@@ -94,12 +102,13 @@ class Beams(NamedTuple):
 
 
 class FlatTree(NamedTuple):
-    """The nodes of a tree, 0 the ground, each after its parent: few arrays with named columns, because every array passed costs compilation.
+    """The nodes of a tree, 0 the ground, each after its parent: few arrays with named columns, because every array
+    passed costs compilation.
 
-    node (n, 10) integers: PARENT, KIND; JOINT_Q, JOINT_V, DOFS of its joint; ELASTIC_Q, ELASTIC_V, ELASTIC (how many) and FLEXIBLE (which beam) of
-    its elastic coordinates (of a point: its parent's); AT_POINT (which point).
-    rest (n, 49): the frame at rest (rotation by rows, origin); ALONG, COSINE, SINE: a revolute's rotation is along + cosine cos q + sine sin q;
-    INERTIA: mass, moment, xx xy xz yy yz zz about the body's origin, undeformed.
+    node (n, 10) integers: PARENT, KIND; JOINT_Q, JOINT_V, DOFS of its joint; ELASTIC_Q, ELASTIC_V, ELASTIC (how many)
+    and FLEXIBLE (which beam) of its elastic coordinates (of a point: its parent's); AT_POINT (which point).
+    rest (n, 49): the frame at rest (rotation by rows, origin); ALONG, COSINE, SINE: a revolute's rotation is along +
+    cosine cos q + sine sin q; INERTIA: mass, moment, xx xy xz yy yz zz about the body's origin, undeformed.
     coordinate (nv, 9): the twist of the body per unit rate, in its own frame; COULOMB, VISCOUS, WIDTH. gravity (3).
     """
 
@@ -112,7 +121,8 @@ class FlatTree(NamedTuple):
 
 @dataclass(frozen=True)
 class Tree:
-    """A tree of bodies and its arrays. nq positions, nv velocities; node, joint and elastic coordinates (slices of v) by body name."""
+    """A tree of bodies and its arrays. nq positions, nv velocities; node, joint and elastic coordinates (slices of v)
+    by body name."""
 
     bodies: tuple[Body, ...]
     flat: FlatTree
@@ -148,8 +158,8 @@ class _Nodes:
 def build_tree(bodies: Sequence[Body], gravity: Sequence[float] = (0.0, 0.0, -9.81)) -> Tree:
     """The tree of bodies, each named after its parent, under gravity [m/s2] in the ground's axes.
 
-    Raises ValueError for a parent that is not named before, a name used twice, an unknown kind of joint, an axis without direction, or a placement
-    that is no rotation.
+    Raises ValueError for a parent that is not named before, a name used twice, an unknown kind of joint, an axis
+    without direction, or a placement that is no rotation.
     """
     nodes = _Nodes()
     nodes.add((-1, FIXED, 0, 0, 0, 0, 0, 0, -1, -1), _frame(np.eye(3), np.zeros(3)))
@@ -166,9 +176,14 @@ def build_tree(bodies: Sequence[Body], gravity: Sequence[float] = (0.0, 0.0, -9.
         if beam is not None and beam.count:
             owner = nodes.rows[parent]
             points.append((beam, body.at))
-            parent = nodes.add((parent, POINT, 0, 0, 0, *owner[5:8], owner[8], len(points) - 1), _frame(np.eye(3), np.zeros(3)))
+            parent = nodes.add(
+                (parent, POINT, 0, 0, 0, *owner[5:8], owner[8], len(points) - 1), _frame(np.eye(3), np.zeros(3))
+            )
         elif beam is not None:
-            parent = nodes.add((parent, FIXED, nq, nv, 0, nq, nv, 0, -1, -1), _frame(np.eye(3), np.array([body.at * beam.length, 0, 0])))
+            parent = nodes.add(
+                (parent, FIXED, nq, nv, 0, nq, nv, 0, -1, -1),
+                _frame(np.eye(3), np.array([body.at * beam.length, 0, 0])),
+            )
         kind, width_q, width_v = _joint_kind(body)
         axis = _unit(body)
         link = body.inertia if isinstance(body.inertia, Beam) else None
@@ -177,7 +192,9 @@ def build_tree(bodies: Sequence[Body], gravity: Sequence[float] = (0.0, 0.0, -9.
         if link and count:
             beams.append(link)
         row = (parent, kind, nq, nv, width_v, nq + width_q, nv + width_v, count, index, -1)
-        node[body.name] = nodes.add(row, _frame(_rotation(body), np.asarray(body.position, float)), axis, _inertia_row(body))
+        node[body.name] = nodes.add(
+            row, _frame(_rotation(body), np.asarray(body.position, float)), axis, _inertia_row(body)
+        )
         joint[body.name], elastic[body.name] = slice(nv, nv + width_v), slice(nv + width_v, nv + width_v + count)
         twists += [*_twists(kind, axis), *[np.zeros(6)] * count]
         friction += [(body.joint.coulomb, body.joint.viscous, body.joint.width)] * width_v + [(0.0, 0.0, 1.0)] * count
@@ -255,14 +272,18 @@ def skew(a: Array) -> Array:
     return np.array([[0 * a[0], -a[2], a[1]], [a[2], 0 * a[0], -a[0]], [-a[1], a[0], 0 * a[0]]])
 
 
-def _flatten(nodes: _Nodes, twists: list[Array], friction: list[tuple[float, float, float]], gravity: Array, beams: Beams) -> FlatTree:
+def _flatten(
+    nodes: _Nodes, twists: list[Array], friction: list[tuple[float, float, float]], gravity: Array, beams: Beams
+) -> FlatTree:
     frame = np.array(nodes.frames)
     rotation = frame[:, :9].reshape(-1, 3, 3)
     outer = np.array([np.outer(a, a) for a in nodes.axes])
     cross = np.array([skew(a) for a in nodes.axes])
     parts = [(rotation @ part).reshape(-1, 9) for part in (outer, np.eye(3) - outer, cross)]
     rest = np.concatenate([frame, *parts, np.array(nodes.inertias)], axis=1)
-    coordinate = np.concatenate([np.array(twists, float).reshape(-1, 6), np.array(friction, float).reshape(-1, 3)], axis=1)
+    coordinate = np.concatenate(
+        [np.array(twists, float).reshape(-1, 6), np.array(friction, float).reshape(-1, 3)], axis=1
+    )
     return FlatTree(np.array(nodes.rows, np.int64), rest, coordinate, gravity, beams)
 
 
@@ -292,11 +313,17 @@ def _pad(beams: list[Beam], points: list[tuple[Beam, float]]) -> Beams:
 
 
 def _point_row(beam: Beam, at: float, size: int) -> Array:
-    """psi and theta of the section at a fraction of the length; in the last row its place at rest, and curl: 0 where theta is the angle, else 1."""
+    """psi and theta of the section at a fraction of the length; in the last row its place at rest, and curl: 0 where
+    theta is the angle, else 1."""
     place = np.array([at * beam.length])
     row = np.zeros((size + 1, 6))
     psi, theta = beam.displacement(place)[:, 0], beam.rotation(place)[:, 0]
-    row[: len(psi), :3], row[: len(theta), 3:], row[size, 0], row[size, 3] = psi, theta, place[0], float(not beam.in_plane)
+    row[: len(psi), :3], row[: len(theta), 3:], row[size, 0], row[size, 3] = (
+        psi,
+        theta,
+        place[0],
+        float(not beam.in_plane),
+    )
     return row
 
 

@@ -1,7 +1,9 @@
-"""Inverse dynamics in plain NumPy, as the books write it: 6 x 6 matrices, numbers of any type, deformation as a sum over points of mass.
+"""Inverse dynamics in plain NumPy, as the books write it: 6 x 6 matrices, numbers of any type, deformation as a sum
+over points of mass.
 
-Slow, and on purpose independent of the compiled algorithms and of the inertia integrals: G17 (1)-(15), G22 (2), (3) with a flexible link's
-force as a sum over the Gauss points of its beam. Complex coordinates carry derivatives (complex step).
+Slow, and on purpose independent of the compiled algorithms and of the inertia integrals: G17 (1)-(15), G22 (2), (3)
+with a flexible link's force as a sum over the Gauss points of its beam. Complex coordinates carry derivatives (complex
+step).
 """
 
 from __future__ import annotations
@@ -37,7 +39,8 @@ from netsim.multibody.tree.model import (
 
 
 def rnea(tree: Tree, q: Array, v: Array, a: Array, wrenches: Array | None = None) -> Array:
-    """The generalised forces tau (nv,) that give accelerations a at positions q (nq,) and velocities v; wrenches (nodes, 6) act on the nodes."""
+    """The generalised forces tau (nv,) that give accelerations a at positions q (nq,) and velocities v; wrenches
+    (nodes, 6) act on the nodes."""
     t = tree.flat
     kind: Any = np.result_type(q, v, a)
     twist, rate = np.zeros((tree.nodes, 6), kind), np.zeros((tree.nodes, 6), kind)
@@ -79,7 +82,8 @@ def motion_cross(m: Array) -> Array:
 
 
 def twist_matrix(rotation: Array, origin: Array) -> Array:
-    """T: a parent's twist at the child, whose axes are the columns of the rotation and whose origin is given in the parent's."""
+    """T: a parent's twist at the child, whose axes are the columns of the rotation and whose origin is given in the
+    parent's."""
     return np.block([[rotation.T, -rotation.T @ skew(origin)], [np.zeros((3, 3)), rotation.T]])
 
 
@@ -91,7 +95,8 @@ def rigid_matrix(row: Array) -> Array:
 
 
 class _Step(NamedTuple):
-    """From a node to the next: rotation (child to parent axes), origin, relative twist, the rest of its rate, and its columns."""
+    """From a node to the next: rotation (child to parent axes), origin, relative twist, the rest of its rate, and its
+    columns."""
 
     rotation: Array
     origin: Array
@@ -130,7 +135,8 @@ def _point(tree: Tree, beam: Any, i: int, q: Array, v: Array, a: Array) -> _Step
     e, de, dde = q[t.node[i, ELASTIC_Q] :][:count], v[t.node[i, ELASTIC_V] :][:count], a[t.node[i, ELASTIC_V] :][:count]
     psi, theta = (functions[:, 0] for functions in _at(beam, (float(place[0]),)))
     z, slope, bend = products(beam, e, de)
-    # a Cayley rotation: w = cay' in the turned axes, as a matrix on the rate of theta; in one plane (curl = 0) theta is the angle
+    # a Cayley rotation: w = cay' in the turned axes, as a matrix on the rate of theta; in one plane (curl = 0) theta is
+    # the angle
     angle, spin = theta.T @ e, theta.T @ de
     scale = 1 / (1 + curl * angle @ angle / 4)
     half = angle / 2 if curl else np.tan(angle / 2)
@@ -139,7 +145,9 @@ def _point(tree: Tree, beam: Any, i: int, q: Array, v: Array, a: Array) -> _Step
     columns = np.concatenate([rotation.T @ psi.T @ slope, turn @ theta.T])
     speed = psi.T @ slope @ de
     w = turn @ spin
-    drift = np.concatenate([rotation.T @ psi.T @ bend - np.cross(w, rotation.T @ speed), -curl * scale * (angle @ spin) / 2 * w])
+    drift = np.concatenate(
+        [rotation.T @ psi.T @ bend - np.cross(w, rotation.T @ speed), -curl * scale * (angle @ spin) / 2 * w]
+    )
     return _Step(rotation, place + psi.T @ z, np.concatenate([rotation.T @ speed, w]), columns @ dde + drift, columns)
 
 
@@ -162,7 +170,8 @@ def products(beam: Beam, e: Array, de: Array) -> tuple[Array, Array, Array]:
 
 
 def beam_force(beam: Beam, twist: Array, rate: Array, e: Array, de: Array, dde: Array) -> tuple[Array, Array]:
-    """The wrench (about the body's origin) and the elastic forces that move a beam: sums of dm (acceleration) over its points.
+    """The wrench (about the body's origin) and the elastic forces that move a beam: sums of dm (acceleration) over its
+    points.
 
     `rate` is the rate of the twist's components, so the origin accelerates by v' + w x v.
     """
@@ -174,7 +183,14 @@ def beam_force(beam: Beam, twist: Array, rate: Array, e: Array, de: Array, dde: 
     r[:, 0] += at
     speed, acceleration = np.einsum("mpi,m->pi", psi, slope @ de), np.einsum("mpi,m->pi", psi, slope @ dde + bend)
     v, w, dw = twist[:3], twist[3:], rate[3:]
-    moved = rate[:3] + np.cross(w, v) + np.cross(dw, r) + np.cross(w, np.cross(w, r)) + 2 * np.cross(w, speed) + acceleration
+    moved = (
+        rate[:3]
+        + np.cross(w, v)
+        + np.cross(dw, r)
+        + np.cross(w, np.cross(w, r))
+        + 2 * np.cross(w, speed)
+        + acceleration
+    )
     force = dm[:, None] * moved
     sections = np.diag(beam.section.rotary)
     spin = dw + np.einsum("kpi,k->pi", theta, dde)  # of the sections, linear

@@ -1,4 +1,5 @@
-"""A robot from URDF as a tree of bodies, for the recursions alone: every link a body, carried by its joint; mimic joints by a reduction."""
+"""A robot from URDF as a tree of bodies, for the recursions alone: every link a body, carried by its joint; mimic
+joints by a reduction."""
 
 from __future__ import annotations
 
@@ -16,10 +17,12 @@ from netsim.multibody.tree.model import Array, Body, Inertia, Joint, Tree, build
 
 @dataclass(frozen=True, eq=False)
 class RobotTree:
-    """The tree of a robot; `velocity[joint]` are the places of a joint's coordinates in v (and tau), `position[joint]` in q.
+    """The tree of a robot; `velocity[joint]` are the places of a joint's coordinates in v (and tau), `position[joint]`
+    in q.
 
-    Joints that mimic others are free coordinates of `tree`. The mechanism that mimics has v = G v_free with G = `reduction` (nv rows, a column for
-    each coordinate that mimics nothing), hence M_free = G^T M G and tau_free = G^T tau; and, where q is as long as v, q = G q_free + offset.
+    Joints that mimic others are free coordinates of `tree`. The mechanism that mimics has v = G v_free with G =
+    `reduction` (nv rows, a column for each coordinate that mimics nothing), hence M_free = G^T M G and tau_free = G^T
+    tau; and, where q is as long as v, q = G q_free + offset.
     """
 
     robot: Robot
@@ -30,12 +33,18 @@ class RobotTree:
     offset: Array
 
 
-def robot_tree(source: Path | str | Robot, gravity: Sequence[float] = (0.0, 0.0, -9.81), floating: bool = False, friction: bool = True) -> RobotTree:
-    """The tree of a URDF file (or of what `read_robot` made of one), its root on the ground or, `floating`, on a free joint called 'root_joint'.
+def robot_tree(
+    source: Path | str | Robot,
+    gravity: Sequence[float] = (0.0, 0.0, -9.81),
+    floating: bool = False,
+    friction: bool = True,
+) -> RobotTree:
+    """The tree of a URDF file (or of what `read_robot` made of one), its root on the ground or, `floating`, on a free
+    joint called 'root_joint'.
 
-    Bodies have the names of links. A continuous joint is an angle, where Pinocchio has its cosine and sine. A planar joint is two slides and a hinge
-    with massless bodies between. Without `friction` the <dynamics> of joints are left out, as in Pinocchio's rnea and aba.
-    Raises `InputError` for mistakes in the file.
+    Bodies have the names of links. A continuous joint is an angle, where Pinocchio has its cosine and sine. A planar
+    joint is two slides and a hinge with massless bodies between. Without `friction` the <dynamics> of joints are left
+    out, as in Pinocchio's rnea and aba. Raises `InputError` for mistakes in the file.
     """
     robot = source if isinstance(source, Robot) else read_robot(source)
     inertia = {link.name: _inertia(link) for link in robot.links}
@@ -76,7 +85,11 @@ def _bodies(joint: RobotJoint, inertia: Inertia, friction: bool) -> list[Body]:
     if joint.kind in DRIVEN:
         kind = "revolute" if joint.kind in HINGES else "prismatic"
         return [Body(joint.child, joint.parent, Joint(kind, (x, y, z), **rubbing), inertia, position, turned)]
-    return [Body(joint.child, joint.parent, Joint("free" if joint.kind == "floating" else "fixed"), inertia, position, turned)]
+    return [
+        Body(
+            joint.child, joint.parent, Joint("free" if joint.kind == "floating" else "fixed"), inertia, position, turned
+        )
+    ]
 
 
 def _reduction(robot: Robot, tree: Tree, velocity: dict[str, slice]) -> tuple[Array, Array]:

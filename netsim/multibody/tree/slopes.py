@@ -1,8 +1,11 @@
-"""How the forces of one body answer to its motion, compiled: derivatives of `body_wrench` and `elastic_forces`, all terms.
+"""How the forces of one body answer to its motion, compiled: derivatives of `body_wrench` and `elastic_forces`, all
+terms.
 
-In the coordinates z (with products) of flexible.py; what depends on q is dz/dq times that, because z, z', z'' have the slopes
+In the coordinates z (with products) of flexible.py; what depends on q is dz/dq times that, because z, z', z'' have the
+slopes
 
-    dz/dq = Z,  dz'/dq = Z',  dz'/dq' = Z,  dz''/dq = Z'',  dz''/dq' = 2 Z',  dz''/dq'' = Z      (Z'' with q'' in the place of q).
+    dz/dq = Z,  dz'/dq = Z',  dz'/dq' = Z,  dz''/dq = Z'',  dz''/dq' = 2 Z',  dz''/dq'' = Z      (Z'' with q'' in the
+    place of q).
 """
 
 from __future__ import annotations
@@ -14,16 +17,29 @@ import numpy as np
 from netsim.core.compiled.call import compiled, inner, lean
 from netsim.multibody.tree.flexible import deformation_wrench
 from netsim.multibody.tree.model import METRIC, Array
-from netsim.multibody.tree.spatial import cross3, dot3, join, minus, plus3, put, scaled3, turned, turned_back, unit, wrench_to_parent
+from netsim.multibody.tree.spatial import (
+    cross3,
+    dot3,
+    join,
+    minus,
+    plus3,
+    put,
+    scaled3,
+    turned,
+    turned_back,
+    unit,
+    wrench_to_parent,
+)
 
 
 class Slopes(NamedTuple):
-    """The slope B = dF/dV of bodies, then of all they carry, in the ground's axes about its origin, as 12 numbers (n, 12): momentum p and C (3, 3),
+    """The slope B = dF/dV of bodies, then of all they carry, in the ground's axes about its origin, as 12 numbers (n,
+    12): momentum p and C (3, 3),
 
         B (v, w) = (2 w x p, C w),    V' - V x dV being held: what every body of a carried group then has in common.
 
-    Room for one flexible body: Z, Z', Z'' (3, Z, N), its wrench's slopes in z, z', z'' (3, Z, 6), its elastic forces' in z, z', later those of the
-    products (3, Z, Z), and its columns dF/dq, dF/dq' (2, N, 6).
+    Room for one flexible body: Z, Z', Z'' (3, Z, N), its wrench's slopes in z, z', z'' (3, Z, 6), its elastic forces'
+    in z, z', later those of the products (3, Z, Z), and its columns dF/dq, dF/dq' (2, N, 6).
     """
 
     gyroscopic: Array
@@ -37,7 +53,9 @@ class Slopes(NamedTuple):
 def make_slopes(t):  # type: ignore[no-untyped-def]
     """Room for the slopes of a tree."""
     n, z, count = len(t.node), t.beams.linear.shape[1], t.beams.spin.shape[1]
-    return Slopes(np.zeros((n, 12)), np.zeros((3, z, count)), np.zeros((3, z, 6)), np.zeros((3, z, z)), np.zeros((2, count, 6)))
+    return Slopes(
+        np.zeros((n, 12)), np.zeros((3, z, count)), np.zeros((3, z, 6)), np.zeros((3, z, z)), np.zeros((2, count, 6))
+    )
 
 
 @compiled(forceinline=True)
@@ -72,7 +90,8 @@ def transposed_times(g, i, d):  # type: ignore[no-untyped-def]
 def own_gyroscopic(g, i, a, j, twist):  # type: ignore[no-untyped-def]
     """g[i] = p, C of the rigid row a[j] at a twist, both in the ground's axes and about its origin: see Slopes.
 
-    C = [w]x (2 J - tr J) + 2 (h . v - v h^T), with h = mass times centre, J the moments: from dF/dV at fixed V' - V x dV by Jacobi's identity.
+    C = [w]x (2 J - tr J) + 2 (h . v - v h^T), with h = mass times centre, J the moments: from dF/dV at fixed V' - V x
+    dV by Jacobi's identity.
     """
     h, w, v = (a[j, 1], a[j, 2], a[j, 3]), (twist[3], twist[4], twist[5]), (twist[0], twist[1], twist[2])
     swept = cross3(w, h)
@@ -124,7 +143,8 @@ def set_products(beams, f, s, z):
 
 @lean
 def wrench_slopes(beams, f, origin, w, dw, s, out):
-    """out (3, Z, 6) = d(wrench)/dz, dz', dz'' of a flexible body; `origin` is its origin's acceleration. Modal sums must be set."""
+    """out (3, Z, 6) = d(wrench)/dz, dz', dz'' of a flexible body; `origin` is its origin's acceleration. Modal sums
+    must be set."""
     count = beams.size[f, 0]
     for k in range(count + beams.size[f, 1]):
         h = (beams.linear[f, k, 0], beams.linear[f, k, 1], beams.linear[f, k, 2])
@@ -204,7 +224,8 @@ def force_slopes(beams, f, twist, origin, w, dw, s, row_v, force):
 
 @lean
 def elastic_slopes(beams, f, s, x, dq, dv, at):
-    """dq, dv [at:, at:] += a flexible body's own stiffness and damping: Z^T (f_z Z + f_z' Z' + metric Z'') and Z^T (f_z' Z + 2 metric Z')."""
+    """dq, dv [at:, at:] += a flexible body's own stiffness and damping: Z^T (f_z Z + f_z' Z' + metric Z'') and Z^T
+    (f_z' Z + 2 metric Z')."""
     count, products = beams.size[f, 0], beams.size[f, 1]
     size = count + products
     for k in range(size):

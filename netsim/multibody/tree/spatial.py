@@ -1,11 +1,13 @@
-"""Six-vectors in a body's own frame, linear part first: twist (v, w), wrench (f, n). Compiled, on tuples, without allocation.
+"""Six-vectors in a body's own frame, linear part first: twist (v, w), wrench (f, n). Compiled, on tuples, without
+allocation.
 
 A frame is a row of 12 numbers: the rotation R of child to parent axes by rows, then the child's origin p in the parent.
 
     twist to the child     (R^T (v + w x p), R^T w)                     G17 (4)-(7): the matrix T
     wrench to the parent   (R f, R n + p x R f)                         G17 (10), (11): T^T
 
-Functions of the innermost loops are inlined by force, here and in the other files: an array passed to one that is not has its references counted.
+Functions of the innermost loops are inlined by force, here and in the other files: an array passed to one that is not
+has its references counted.
 """
 
 from __future__ import annotations
@@ -199,7 +201,8 @@ def cross_wrench(a, f):  # type: ignore[no-untyped-def]
 
 @compiled(forceinline=True)
 def momentum(a, i, c, m):  # type: ignore[no-untyped-def]
-    """The momentum of a rigid body of twist m: a[i, c:] is (mass, mass x centre (3), moments xx xy xz yy yz zz about the origin)."""
+    """The momentum of a rigid body of twist m: a[i, c:] is (mass, mass x centre (3), moments xx xy xz yy yz zz about
+    the origin)."""
     k, x, y, z = a[i, c], a[i, c + 1], a[i, c + 2], a[i, c + 3]
     xx, xy, xz, yy, yz, zz = a[i, c + 4], a[i, c + 5], a[i, c + 6], a[i, c + 7], a[i, c + 8], a[i, c + 9]
     return (
@@ -214,7 +217,8 @@ def momentum(a, i, c, m):  # type: ignore[no-untyped-def]
 
 @compiled(forceinline=True)
 def inertia_to_ground(world, i, a, j, c, out):  # type: ignore[no-untyped-def]
-    """out[i] (10) = the inertia row a[j, c:] of a body turned and moved by its frame world[i]: J = R J R^T + what a shift by p adds."""
+    """out[i] (10) = the inertia row a[j, c:] of a body turned and moved by its frame world[i]: J = R J R^T + what a
+    shift by p adds."""
     k, x, y, z = a[j, c], world[i, 9], world[i, 10], world[i, 11]
     h = turned(world, i, a[j, c + 1], a[j, c + 2], a[j, c + 3])
     xx, xy, xz, yy, yz, zz = a[j, c + 4], a[j, c + 5], a[j, c + 6], a[j, c + 7], a[j, c + 8], a[j, c + 9]
@@ -237,7 +241,14 @@ def columns_dot(a, x, start, out):  # type: ignore[no-untyped-def]
     """out[k] = a . x[:, start + k]"""
     n = len(out)
     end = start + n
-    x0, x1, x2, x3, x4, x5 = x[0, start:end], x[1, start:end], x[2, start:end], x[3, start:end], x[4, start:end], x[5, start:end]
+    x0, x1, x2, x3, x4, x5 = (
+        x[0, start:end],
+        x[1, start:end],
+        x[2, start:end],
+        x[3, start:end],
+        x[4, start:end],
+        x[5, start:end],
+    )
     for k in range(n):
         out[k] = (a[0] * x0[k] + a[1] * x1[k] + a[2] * x2[k]) + (a[3] * x3[k] + a[4] * x4[k] + a[5] * x5[k])
 
@@ -247,6 +258,13 @@ def add_columns_dot(a, x, start, out):  # type: ignore[no-untyped-def]
     """out[k] += a . x[:, start + k]"""
     n = len(out)
     end = start + n
-    x0, x1, x2, x3, x4, x5 = x[0, start:end], x[1, start:end], x[2, start:end], x[3, start:end], x[4, start:end], x[5, start:end]
+    x0, x1, x2, x3, x4, x5 = (
+        x[0, start:end],
+        x[1, start:end],
+        x[2, start:end],
+        x[3, start:end],
+        x[4, start:end],
+        x[5, start:end],
+    )
     for k in range(n):
         out[k] += (a[0] * x0[k] + a[1] * x1[k] + a[2] * x2[k]) + (a[3] * x3[k] + a[4] * x4[k] + a[5] * x5[k])

@@ -1,4 +1,5 @@
-"""What happened and when: the log of a run's events, and when events come so fast that nothing else happens any more."""
+"""What happened and when: the log of a run's events, and when events come so fast that nothing else happens any
+more."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from netsim.text.errors import Problem, Span
 
 Array = np.ndarray
 CROWD, SHRUNK, SHRINKING = 12, 1e-9, 1e-5
-"""So many events of one condition within the smaller share of a run, or ever faster within the larger, are one another's echo."""
+"""So many events of one condition within the smaller share of a run, or ever faster within the larger, are one
+another's echo."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +45,11 @@ class Placed:
         return id(self.batch), self.position
 
 
-def events_of(t: float, discretes: Sequence[Placed], before: Array, after: Array, changed: Sequence[Placed]) -> Iterator[Event]:
-    """One entry per element whose discretes changed or whose `when` happened; `changed` are the relations and whens that did."""
+def events_of(
+    t: float, discretes: Sequence[Placed], before: Array, after: Array, changed: Sequence[Placed]
+) -> Iterator[Event]:
+    """One entry per element whose discretes changed or whose `when` happened; `changed` are the relations and whens
+    that did."""
     became: dict[tuple[int, int], list[str]] = {}
     for place, old, new in zip(discretes, before, after):
         if place.of and new != old:
@@ -60,7 +65,13 @@ def events_of(t: float, discretes: Sequence[Placed], before: Array, after: Array
         if words or whens:
             some = next(iter(whens or places), None) or next(p for p in discretes if p.key == key)
             conditions = dict.fromkeys(p.of.text for p in whens or places)
-            yield Event(t, some.batch.labels[some.position], ", ".join(conditions), ", ".join(dict.fromkeys(words)), getattr(some.of, "span", None))
+            yield Event(
+                t,
+                some.batch.labels[some.position],
+                ", ".join(conditions),
+                ", ".join(dict.fromkeys(words)),
+                getattr(some.of, "span", None),
+            )
 
 
 def log_text(log: Sequence[Event]) -> str:
@@ -69,7 +80,8 @@ def log_text(log: Sequence[Event]) -> str:
 
 
 def crowded(log: Sequence[Event], recent: dict[tuple[str, str], deque[float]], stop: float) -> Problem | None:
-    """The problem of events of one condition that come ever faster and lead nowhere; `recent` remembers the last instants of each."""
+    """E510 for events of one condition at ever shorter distances; `recent` contains the last instants of each
+    condition."""
     for event in log:
         times = recent.setdefault((event.element, event.condition), deque(maxlen=CROWD))
         times.append(event.time)
@@ -78,7 +90,9 @@ def crowded(log: Sequence[Event], recent: dict[tuple[str, str], deque[float]], s
             continue
         gaps = np.diff(times)
         if span < SHRUNK * stop or np.all(gaps[1:] < gaps[:-1]):
-            message = f"'{event.element}' switches without end at t = {event.time:.6g} s: {CROWD} times '{event.condition}' within {span:.1e} s"
-            hint = "let it rest (a discrete that holds at low speed), keep its thresholds apart (hysteresis), or let it slide (sliding_relay)"
+            message = f"'{event.element}' switches without end at t = {event.time:.6g} s: "
+            message += f"'{event.condition}' occurs {CROWD} times within {span:.1e} s"
+            hint = "separate its thresholds (hysteresis), add a discrete variable for rest at low speed, "
+            hint += "or use a sliding mode (sliding_relay)"
             return Problem("E510", message, event.span, hint=hint)
     return None

@@ -1,9 +1,10 @@
-"""Events: discretes and truths exchanged until they agree with a consistent point, several at one instant, impulses where states are set anew.
+"""Events: discretes and truths exchanged until they agree with a consistent point, several at one instant, impulses
+where states are set anew.
 
-A round takes the truths that its point gives, from them the next discretes, applies what `when` says, and solves the point again with positions,
-velocities and charges held. It ends where nothing changes any more. Velocities that `reinit` sets are an impulse: of all velocities that obey the
-constraints and take the wanted values the one nearest to those before, in the metric of kinetic energy, so that momentum is kept along everything
-that is free.
+A round takes the truths that its point gives, from them the next discretes, applies what `when` says, and solves the
+point again with positions, velocities and charges held. It ends where nothing changes any more. Velocities that
+`reinit` sets are an impulse: of all velocities that obey the constraints and take the wanted values the one nearest to
+those before, in the metric of kinetic energy, so that momentum is kept along everything that is free.
 """
 
 from __future__ import annotations
@@ -18,7 +19,20 @@ import numpy as np
 from netsim.core.compiled.bundle import Bundle, bundled, called
 from netsim.core.consistent import Consistent, make_consistent, nothing_to_recover
 from netsim.core.loop.crossings import CAREFUL, Watch, look
-from netsim.core.loop.settling import ENDLESS, LOOSE, LOST, OTHER_MODE, RESETS, ROUND, ROUNDING, ROUNDS, SETTLED, STILL, SWITCHING, rounds
+from netsim.core.loop.settling import (
+    ENDLESS,
+    LOOSE,
+    LOST,
+    OTHER_MODE,
+    RESETS,
+    ROUND,
+    ROUNDING,
+    ROUNDS,
+    SETTLED,
+    STILL,
+    SWITCHING,
+    rounds,
+)
 from netsim.core.problem import TIME
 from netsim.equations.batches import Batch, shares_of
 from netsim.equations.forms.events import switching
@@ -93,15 +107,28 @@ def settling(machine: Machine, structure: Structure, careful: bool = False) -> S
     scales = first_target + sum(len(b.form.events.resets) * b.n for b in batches)
     for b in batches:
         events, at = b.form.events, np.arange(b.n)
-        begin = {"next": layout.truth_count + b.first.discrete, "fired": first_fired, "target": first_target, "indicator": b.first.truth}
+        begin = {
+            "next": layout.truth_count + b.first.discrete,
+            "fired": first_fired,
+            "target": first_target,
+            "indicator": b.first.truth,
+        }
         begin["scale"] = scales + b.first.truth
-        scatter = np.array([begin[kind] + k * b.n + np.arange(b.n) for kind, k in b.kernels.events.scatter], np.int32).reshape(-1, b.n)
+        scatter = np.array(
+            [begin[kind] + k * b.n + np.arange(b.n) for kind, k in b.kernels.events.scatter], np.int32
+        ).reshape(-1, b.n)
         gather = np.ascontiguousarray(system.gather(b, b.kernels.events).ravel())
-        calls.append(Call(b.kernels.events.program, b.n, gather, machine.parameters[id(b)], np.ascontiguousarray(scatter.ravel())))
+        calls.append(
+            Call(
+                b.kernels.events.program, b.n, gather, machine.parameters[id(b)], np.ascontiguousarray(scatter.ravel())
+            )
+        )
         whens += [Placed(b, int(k), w) for w in events.whens for k in at]
         resets += [Placed(b, int(k), r) for r in events.resets for k in at]
         first_fired, first_target = first_fired + len(events.whens) * b.n, first_target + len(events.resets) * b.n
-    modes = np.array([k for b in batches for i in switching(b.form) for k in b.discretes(i)], np.int64) + layout.discretes
+    modes = (
+        np.array([k for b in batches for i in switching(b.form) for k in b.discretes(i)], np.int64) + layout.discretes
+    )
     table = call_table(calls, layout.uniforms)
     if machine.element is not None:
         from netsim.multibody.jointspace.rows import frames_first
@@ -112,9 +139,12 @@ def settling(machine: Machine, structure: Structure, careful: bool = False) -> S
         table, np.zeros(scales + layout.truth_count), np.zeros(layout.truth_count),
         np.array([p.of.timed for p in relations], np.int64),
         np.array([p.of.strict for p in relations], np.int64), np.zeros(layout.truth_count, np.int64),
-        np.array([bool(p.of) for p in discretes], np.int64), modes, np.zeros(layout.nz), setting, np.zeros(layout.truth_count + fired, np.int64),
-        np.zeros(layout.truth_count), np.zeros(3 * layout.nk + layout.ny + 2 * layout.nq + 4 * layout.nr), np.zeros(layout.size),
-        np.zeros(2, np.int64), np.array([layout.truth_count, layout.nz, fired, layout.discretes, layout.truths, int(careful)], np.int64),
+        np.array([bool(p.of) for p in discretes], np.int64), modes, np.zeros(layout.nz), setting,
+        np.zeros(layout.truth_count + fired, np.int64),
+        np.zeros(layout.truth_count), np.zeros(3 * layout.nk + layout.ny + 2 * layout.nq + 4 * layout.nr),
+        np.zeros(layout.size),
+        np.zeros(2, np.int64), np.array([layout.truth_count, layout.nz, fired, layout.discretes, layout.truths,
+        int(careful)], np.int64),
         np.zeros((3, layout.truth_count)), np.array([np.inf, -1.0]),
     )  # fmt: skip
     return Settling(machine, structure, watch, relations, discretes, whens, resets, calls, bundled(watch))
@@ -160,7 +190,8 @@ def starts_otherwise(s: Settling, g: Array) -> bool:
 
 
 def begin_truths(s: Settling, g: Array) -> None:
-    """Truths as the point gives them, and what conditions hold, without making anything happen; samples are still to come."""
+    """Truths as the point gives them, and what conditions hold, without making anything happen; samples are still to
+    come."""
     look(s.looking, g)
     sampled = np.array([p.of.sampled for p in s.relations], bool)
     indicators = s.watch.found[: len(s.relations)]
@@ -180,7 +211,8 @@ def begin_truths(s: Settling, g: Array) -> None:
 
 
 def settle(s: Settling, g: Array, t: float) -> bool:
-    """Exchange truths and discretes at what g holds (consistent, time included) until nothing changes; False where nothing did.
+    """Exchange truths and discretes at what g holds (consistent, time included) until nothing changes; False where
+    nothing did.
 
     Raises `SimulationError` where they never agree or no consistent point follows."""
     before = g[s.values].copy()
@@ -190,8 +222,11 @@ def settle(s: Settling, g: Array, t: float) -> bool:
         if answer == SWITCHING:
             raise _never_ending(t, _changed(s))
         if answer == ENDLESS:
-            message = f"at t = {t:.9g} s discretes and the point that follows from them never agree"
-            raise SimulationError(Problem("E509", message, hint="pre() breaks such a loop"))
+            message = (
+                f"at t = {t:.9g} s the event iteration does not end: every new point changes discrete variables again"
+            )
+            hint = "use pre(), the value before the event, where a discrete variable depends on itself"
+            raise SimulationError(Problem("E509", message, hint=hint))
         if answer == RESETS:
             jumped = _jump(s, g)
         elif answer == SETTLED and jumped is not None:
@@ -214,8 +249,8 @@ def _changed(s: Settling) -> list[Placed]:
 
 def _never_ending(t: float, changed: list[Placed]) -> SimulationError:
     names = sorted({f"'{place.batch.labels[place.position]}' ({place.of.text})" for place in changed[-6:]})
-    hint = "two of these conditions may exclude one another: a gap between their thresholds (hysteresis) ends it"
-    message = f"at t = {t:.9g} s conditions keep switching one another: {', '.join(names)}"
+    hint = "two of these conditions may exclude each other: separate their thresholds (hysteresis)"
+    message = f"at t = {t:.9g} s these conditions switch each other back and forth: {', '.join(names)}"
     return SimulationError(Problem("E509", message, changed[-1].of.span, hint=hint))
 
 
@@ -230,7 +265,8 @@ def _jump(s: Settling, g: Array) -> Array:
 
 
 def _truths_behind_jump(s: Settling, g: Array, before: Array) -> None:
-    """Truths of indicators that an impulse has changed: a mass that a stop has taken all speed from moves neither way."""
+    """Truths of indicators that an impulse has changed: a mass that a stop has taken all speed from moves neither
+    way."""
     look(s.looking, g)
     now = s.watch.found[: len(s.relations)]
     zero = (np.abs(now) <= LOOSE * s.watch.peak) & (np.abs(before - now) > LOOSE * s.watch.peak) & (s.watch.timed == 0)
@@ -239,7 +275,8 @@ def _truths_behind_jump(s: Settling, g: Array, before: Array) -> None:
 
 
 def _set_states(s: Settling, g: Array, wanted: list[tuple[Placed, float]]) -> None:
-    """The impulse (or the new charges) that gives states the values wanted, everything else as near to before as the equations allow."""
+    """The impulse (or the new charges) that gives states the values wanted, everything else as near to before as the
+    equations allow."""
     machine, o = s.machine, s.structure.dynamic
     rows: dict[int, list[StartRow]] = {}
     for place, target in wanted:
@@ -253,8 +290,9 @@ def _set_states(s: Settling, g: Array, wanted: list[tuple[Placed, float]]) -> No
             row = coordinate_row(machine, place.batch, place.position, kernel, path, target, reset.span)
         stage = int(np.max(row.levels - o.d[row.variables]))
         if stage >= 0:
-            hint = "reinit sets velocities and what stands under der()"
-            raise SimulationError(Problem("E511", f"'{label}' cannot set anew what is no state: {reset.text}", reset.span, hint=hint))
+            hint = "reinit sets velocities and quantities under der()"
+            message = f"'{label}' sets a quantity that is not a state: {reset.text}"
+            raise SimulationError(Problem("E511", message, reset.span, hint=hint))
         rows.setdefault(stage, []).append(row)
     for stage in sorted(rows):
         solve_stage(_stages(s), g, stage, rows[stage], mass_metric=machine.system.layout.nk > 0)
@@ -263,11 +301,18 @@ def _set_states(s: Settling, g: Array, wanted: list[tuple[Placed, float]]) -> No
 def _stages(s: Settling) -> Stages:
     system = s.machine.system
     weights = 1.0 / np.concatenate([system.nominals, np.ones(system.layout.nq)])
-    return Stages(s.machine, s.structure.signature, s.structure.dynamic, np.ones(len(s.structure.signature.equation), bool), weights)
+    return Stages(
+        s.machine,
+        s.structure.signature,
+        s.structure.dynamic,
+        np.ones(len(s.structure.signature.equation), bool),
+        weights,
+    )
 
 
 def make_whole(s: Settling, g: Array, t: float) -> None:
-    """Accelerations, forces, rates and values for the discretes in g; positions, velocities and charges stay (time is in g)."""
+    """Accelerations, forces, rates and values for the discretes in g; positions, velocities and charges stay (time is
+    in g)."""
     before = g.copy()
     for _ in range(2):
         plan, bundle = plan_for(s, g, t)
@@ -280,14 +325,21 @@ def make_whole(s: Settling, g: Array, t: float) -> None:
     for k in range(1 - int(d.max(initial=0)), 1):
         before = g.copy()
         try:
-            solve_stage(stages, g, k, mass_metric=s.machine.system.layout.nk > 0, known=held[(d[held] + k == 0) & (s.machine.system.layout.nk == 0)])
+            solve_stage(
+                stages,
+                g,
+                k,
+                mass_metric=s.machine.system.layout.nk > 0,
+                known=held[(d[held] + k == 0) & (s.machine.system.layout.nk == 0)],
+            )
         except SimulationError:  # a voltage that steps at a capacitor moves its charge
             g[:] = before
             solve_stage(stages, g, k, mass_metric=s.machine.system.layout.nk > 0)
 
 
 def plan_for(s: Settling, g: Array, t: float) -> tuple[Consistent, Bundle]:
-    """The plan of consistent points for the discretes in g, laid out with pivots at g where it is new; and the same for compiled functions.
+    """The plan of consistent points for the discretes in g, laid out with pivots at g where it is new; and the same for
+    compiled functions.
 
     Raises `Crowded` where elements come to hold the same thing (netsim.initial.reactions.load_shares)."""
     key = s.mode(g)

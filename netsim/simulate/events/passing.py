@@ -1,10 +1,10 @@
-"""From the instant at which the loop stopped to the state behind it: discretes settled, the energy account kept, the next known instant found."""
+"""From the instant at which the loop stopped to the state behind it: discretes settled, the energy account kept, the
+next known instant found."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from netsim.initial.diagnosis.diagnosis import table_ends
 from netsim.initial.stages import Inconsistent
 from netsim.simulate.events.event_log import crowded
 from netsim.simulate.events.events import Settling, plan_for, settle
+from netsim.simulate.running import Running
 from netsim.simulate.setup.run_arrays import first_factor
 from netsim.text.errors import Problem, SimulationError
 
@@ -31,7 +32,7 @@ AHEAD = 1e-9
 """The share of a run that is looked ahead to see which way indicators at zero go."""
 
 
-def pass_event(run: Any) -> None:
+def pass_event(run: Running) -> None:
     """Settle the discretes at the present instant and begin anew behind it.
 
     Energy that an impulse takes counts as dissipated. `run` is the `Running` of the loop.
@@ -57,7 +58,18 @@ def pass_event(run: Any) -> None:
         if wrong := crowded(s.log[known:], s.recent, run.options.stop):
             raise SimulationError(wrong)
         row = int(control.places[ROW]) if control.places[EVERY] else 0
-        size = called(behind, problem, bundle, readout, s.looking, row, t, run.options.stop, run.method.estimate, AHEAD * run.options.stop)
+        size = called(
+            behind,
+            problem,
+            bundle,
+            readout,
+            s.looking,
+            row,
+            t,
+            run.options.stop,
+            run.method.estimate,
+            AHEAD * run.options.stop,
+        )
         control.places[ROW] += row > 0
         forget(run)
         control.numbers[SIZE] = run.options.step or min(control.numbers[SIZE], size)
@@ -66,19 +78,25 @@ def pass_event(run: Any) -> None:
 
 
 def _undecided(s: Settling, g: Array, t: float) -> SimulationError:
-    """E509 with the conditions that were just exchanged though nothing follows, and the one nearest to a change beside its largest value."""
+    """E509 with the conditions that changed without effect, and the one nearest to a change relative to its largest
+    value."""
     watch = s.watch
-    margin = np.where(g[s.truths] > 0.5, -1.0, 1.0) * watch.found[: len(s.relations)] / np.maximum(watch.peak, np.finfo(float).tiny)
+    margin = (
+        np.where(g[s.truths] > 0.5, -1.0, 1.0)
+        * watch.found[: len(s.relations)]
+        / np.maximum(watch.peak, np.finfo(float).tiny)
+    )
     margin[watch.timed > 0] = np.inf
     places = [s.relations[k] for k in np.flatnonzero((watch.flips > 0) | (margin == margin.min()))]
     names = ", ".join(f"'{place.batch.labels[place.position]}' ({place.of.text})" for place in places)
-    message = f"at t = {t:.9g} s conditions hold and do not hold, to rounding: {names}"
-    return SimulationError(Problem("E509", message, places[0].of.span, hint="a gap between thresholds (hysteresis) ends it"))
+    message = f"at t = {t:.9g} s these conditions are true and false within rounding errors: {names}"
+    return SimulationError(Problem("E509", message, places[0].of.span, hint="separate the thresholds (hysteresis)"))
 
 
-def _exchange(run: Any, t: float) -> None:
-    """Plan, pivots and arrays that serve the discretes behind an event, kept by what switches: those of before may serve badly where switches lie
-    decades apart."""
+def _exchange(run: Running, t: float) -> None:
+    """Plan, pivots and arrays that serve the discretes behind an event, kept by what switches: those of before may
+    serve badly where switches lie decades apart."""
+    assert run.events is not None
     s, key = run.events, run.events.mode(run.trial.g)
     if len(run.served) > MODES:
         run.served.clear()
@@ -98,10 +116,7 @@ def _exchange(run: Any, t: float) -> None:
         run.plan = plan
 
 
-def forget(run: Any) -> None:
+def forget(run: Running) -> None:
     """Matrices of before the event serve no more."""
     run.trial.counters[FRESH] = 0
-    if run.method.name == "radau":
-        from netsim.core.radau.arrays import HAVE
-
-        run.arrays.memory[HAVE] = 0.0
+    run.method.forget(run.arrays)

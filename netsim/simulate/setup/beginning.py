@@ -1,4 +1,5 @@
-"""Where a run begins: a consistent start, or the equilibrium, of the machine without constraints that repeat one another there."""
+"""Where a run begins: a consistent start, or the equilibrium, of the machine without constraints that repeat one
+another there."""
 
 from __future__ import annotations
 
@@ -16,7 +17,15 @@ from netsim.equations.system import without_redundant
 from netsim.initial.assembly import sizes_of_machine, speaks_of_positions
 from netsim.initial.change_point import check_drawn_apart
 from netsim.initial.charts import recharted
-from netsim.initial.initial import Change, Structure, consistent_start, resumed_start, search_start, set_charges, structure_of
+from netsim.initial.initial import (
+    Change,
+    Structure,
+    consistent_start,
+    resumed_start,
+    search_start,
+    set_charges,
+    structure_of,
+)
 from netsim.initial.reactions.load_shares import Crowded, set_shares, with_room
 from netsim.initial.reactions.redundancy import joined, repeated
 from netsim.initial.static.equilibrium import Equilibrium, equilibrium
@@ -34,16 +43,18 @@ Start = tuple[Array, list[Change]]
 def begun(
     machine: Machine, structure: Structure, start: str = "", origin: Array | None = None, stands: bool = False
 ) -> tuple[Machine, Structure, Array, list[Change]]:
-    """The machine that is run, its structure, its consistent start, and what moved off its default or its written start.
+    """The machine that is run, its structure, its consistent start, and what moved off its default or its written
+    start.
 
-    `start` is "" (mechanics where it is drawn, all else in the static solution), "static" (all in equilibrium) or "rest"; an `origin` is the point
-    to begin at; the bodies of a machine that `stands` are where the written starts say. Written starts hold in any case.
-    Raises `InputError` and `SimulationError` where there is no such point."""
+    `start` is "" (mechanics where it is drawn, all else in the static solution), "static" (all in equilibrium) or
+    "rest"; an `origin` is the point to begin at; the bodies of a machine that `stands` are where the written starts
+    say. Written starts hold in any case. Raises `InputError` and `SimulationError` where there is no such point."""
     return _agreeing(with_past(machine), structure, origin, lambda m, s, o: _begun(m, s, start, o, stands))
 
 
 def _agreeing(machine: Machine, structure: Structure, origin: Array | None, find: Callable[..., Any]) -> Any:
-    """What `find` finds for the machine once its discretes agree with the point: the third part of the answer is, or holds, the point."""
+    """What `find` finds for the machine once its discretes agree with the point: the third part of the answer is, or
+    holds, the point."""
     if not has_events(machine):
         return find(machine, structure, origin)
     machine = with_written_discretes(machine)
@@ -72,11 +83,15 @@ def _agreeing(machine: Machine, structure: Structure, origin: Array | None, find
     places = [(p, p.of.text) for p in conditions] or [(p, p.of) for p in undecided.values()]
     names = ", ".join(f"'{p.batch.labels[p.position]}' ({text})" for p, text in places)
     span = conditions[0].of.span if conditions else None
-    hint = "write `start` for the discretes, or keep thresholds apart"
-    raise SimulationError(Problem("E509", f"at the start conditions keep switching one another: {names}", span, hint=hint))
+    hint = "write `start` for the discrete variables, or separate the thresholds (hysteresis)"
+    raise SimulationError(
+        Problem("E509", f"at the start these conditions switch each other back and forth: {names}", span, hint=hint)
+    )
 
 
-def _begun(machine: Machine, structure: Structure, start: str, origin: Array | None, stands: bool) -> tuple[Machine, Structure, Array, list[Change]]:
+def _begun(
+    machine: Machine, structure: Structure, start: str, origin: Array | None, stands: bool
+) -> tuple[Machine, Structure, Array, list[Change]]:
     if origin is not None:
         begin_past(machine.problem.past, origin, at_rest=False)
         return _reduced(machine, structure, lambda m, s: (resumed_start(m, s, origin), []))
@@ -92,7 +107,8 @@ def _begun(machine: Machine, structure: Structure, start: str, origin: Array | N
 
 
 def placed(machine: Machine) -> Machine:
-    """The machine with its bodies where the written starts say, where they form a tree: joint coordinates that no start speaks of are 0."""
+    """The machine with its bodies where the written starts say, where they form a tree: joint coordinates that no start
+    speaks of are 0."""
     if not machine.system.layout.nk or not any(map(speaks_of_positions, start_rows(machine.system, machine.values))):
         return machine
     try:
@@ -102,14 +118,19 @@ def placed(machine: Machine) -> Machine:
     return found[0] if found else machine
 
 
-def settled(machine: Machine, structure: Structure, t: float = 0.0, formulation: str = "absolute") -> tuple[Machine, Structure, Equilibrium]:
-    """The machine that is solved, its structure, and its equilibrium under the sources' values at time t; `formulation`: in which coordinates.
+def settled(
+    machine: Machine, structure: Structure, t: float = 0.0, formulation: str = "absolute"
+) -> tuple[Machine, Structure, Equilibrium]:
+    """The machine that is solved, its structure, and its equilibrium under the sources' values at time t;
+    `formulation`: in which coordinates.
 
     Raises `InputError` (E439) where a tree is asked for and there is none."""
     return _agreeing(with_past(machine), structure, None, lambda m, s, _: _settled(m, s, t, formulation))
 
 
-def _settled(machine: Machine, structure: Structure, t: float, formulation: str) -> tuple[Machine, Structure, Equilibrium]:
+def _settled(
+    machine: Machine, structure: Structure, t: float, formulation: str
+) -> tuple[Machine, Structure, Equilibrium]:
     machine, structure, g, _ = _reduced(machine, structure, lambda m, s: (search_start(m, s, t), []))
     machine, structure, g, _ = formulated(machine, structure, g, formulation)
     found = equilibrium(machine, g, sizes_of_machine(machine))
@@ -119,8 +140,8 @@ def _settled(machine: Machine, structure: Structure, t: float, formulation: str)
 
 
 def _drawn(machine: Machine, structure: Structure, drawn: Array) -> Start:
-    """The usual start, `drawn` before anything was placed; where its static solution is hard to find and nothing moves, from the values that the
-    homotopy ladder finds."""
+    """The usual start, `drawn` before anything was placed; where its static solution is hard to find and nothing moves,
+    from the values that the homotopy ladder finds."""
     try:
         return consistent_start(machine, structure, unplaced=drawn)
     except SimulationError:
@@ -138,7 +159,9 @@ def _drawn(machine: Machine, structure: Structure, drawn: Array) -> Start:
         return consistent_start(replace(machine, g=g), structure)
 
 
-def _reduced(machine: Machine, structure: Structure, start: Callable[[Machine, Structure], Start]) -> tuple[Machine, Structure, Array, list[Change]]:
+def _reduced(
+    machine: Machine, structure: Structure, start: Callable[[Machine, Structure], Start]
+) -> tuple[Machine, Structure, Array, list[Change]]:
     """A start; where constraints turn out to repeat one another there, that of the machine without them."""
     g, changes = start(machine, structure)
     found = repeated(machine, g) if machine.system.layout.nk else None
@@ -152,13 +175,14 @@ def _reduced(machine: Machine, structure: Structure, start: Callable[[Machine, S
 
 
 def listed(changes: Sequence[Change], most: int = 12) -> str:
-    """What moved to close the start, in words: written starts first, then the largest changes of defaults."""
+    """The changes of a start in words: written starts first, then the largest changes of defaults."""
     words = [c.text for c in sorted(changes, key=lambda c: (c.kind != "start", -c.size))[:most]]
     return "; ".join(words + ([f"and {len(changes) - most} more"] if len(changes) > most else []))
 
 
 def told(changes: Sequence[Change]) -> dict[str, str]:
-    """The attributes of a result that say what moved to close the start, positions of these, and what begins far from its operating point."""
+    """The attributes of a result about its start: all changes, those of positions, and states far from an operating
+    point."""
     return {
         "start_changes": listed([c for c in changes if c.kind != "far"]),
         "start_moves": listed([c for c in changes if c.kind not in ("velocity", "far")]),

@@ -1,4 +1,5 @@
-"""Which coordinates a run has: those of all bodies (`absolute`), those of joints (`tree`), or those of joints wherever they serve (`auto`)."""
+"""Which coordinates a run has: those of all bodies (`absolute`), those of joints (`tree`), or those of joints wherever
+they serve (`auto`)."""
 
 from __future__ import annotations
 
@@ -18,10 +19,14 @@ from netsim.text.errors import InputError, Problem
 Array = np.ndarray
 
 
-def formulated(machine: Machine, structure: Structure, g: Array, formulation: str) -> tuple[Machine, Structure, Array, str]:
-    """The machine that is run, its levels, its consistent point, from those of the absolute formulation; and what was chosen, in words.
+def formulated(
+    machine: Machine, structure: Structure, g: Array, formulation: str
+) -> tuple[Machine, Structure, Array, str]:
+    """The machine that is run, its levels, its consistent point, from those of the absolute formulation; and what was
+    chosen, in words.
 
-    Raises `InputError` where `tree` is asked for and cannot serve; `auto` then stays with the coordinates of all bodies."""
+    Raises `InputError` where `tree` is asked for and cannot serve; `auto` then stays with the coordinates of all
+    bodies."""
     if formulation == "absolute":
         return machine, structure, g, ""
     try:
@@ -29,8 +34,8 @@ def formulated(machine: Machine, structure: Structure, g: Array, formulation: st
     except InputError as refused:
         if formulation == "tree":
             raise
-        return machine, structure, g, f"in the coordinates of all bodies: {refused.problems[0].message}"
-    return tree, levels, point, f"in the coordinates of joints: {counted(tree.system.n, 'unknown')} instead of {machine.system.n}"
+        return machine, structure, g, f"absolute coordinates: {refused.problems[0].message}"
+    return tree, levels, point, f"joint coordinates: {counted(tree.system.n, 'unknown')} instead of {machine.system.n}"
 
 
 def _in_joint_coordinates(machine: Machine, g: Array) -> tuple[Machine, Structure, Array]:
@@ -40,8 +45,8 @@ def _in_joint_coordinates(machine: Machine, g: Array) -> tuple[Machine, Structur
 
     network = machine.system.network
     if not any(is_body(node.domain) for node in network.nodes):
-        message = "formulation = tree is for bodies in space or in the plane, and this network has none"
-        raise InputError(Problem("E439", message, hint="leave `formulation` out"))
+        message = "formulation = tree needs bodies in space or in the plane, and this network has none"
+        raise InputError(Problem("E439", message, hint="omit `formulation`"))
     tree = joint_machine(network, machine.values, machine.earlier)
     tree.problem.past.before[:] = machine.problem.past.before
     point = in_joint_coordinates(machine, g, tree)
@@ -52,11 +57,13 @@ def _in_joint_coordinates(machine: Machine, g: Array) -> tuple[Machine, Structur
     try:
         structure = structure_of(tree.system, found=levels.signature)
     except StructurallySingular:
-        message = "formulation = tree finds no way to solve this network for the coordinates of its joints"
-        raise InputError(Problem("E439", message, hint="say formulation = absolute")) from None
+        message = "formulation = tree cannot solve this network for its joint coordinates"
+        raise InputError(Problem("E439", message, hint="use formulation = absolute")) from None
     levels.check(structure.dynamic)
     bent = any(batch.form.coordinates for batch in tree.system.batches)
-    if repeats is not None or bent:  # other reactions are held at zero than in absolute coordinates, which know no accelerations of bending
+    if (
+        repeats is not None or bent
+    ):  # other reactions are held at zero than in absolute coordinates, which know no accelerations of bending
         point = recover(plan_recovery(tree, structure, point), point, tree.system.layout.state(point), 0.0)
     return tree, structure, point
 

@@ -1,9 +1,10 @@
 """Which quantities are of one kind and act on one another: they share a size in the error test.
 
-Two quantities are of one kind where they have one dimension and belong to one island. An island is a connected part of the graph whose vertices are
-nodes and whose edges are elements, each edge within one domain; ground joins nothing. An element's own quantity belongs to the island of the
-terminal whose domain knows its dimension, else to that of its first terminal. So the x, y and z of all velocities of a mechanism are one kind,
-the potentials on both sides of a resistor too, those on both sides of a transformer not.
+Two quantities are of one kind where they have one dimension and belong to one island. An island is a connected part of
+the graph whose vertices are nodes and whose edges are elements, each edge within one domain; ground joins nothing. An
+element's own quantity belongs to the island of the terminal whose domain knows its dimension, else to that of its first
+terminal. So the x, y and z of all velocities of a mechanism are one kind, the potentials on both sides of a resistor
+too, those on both sides of a transformer not.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ Key = tuple[Any, ...]
 
 @dataclass(frozen=True, eq=False)
 class Kinds:
-    """The kind of every position, velocity and value (2 nk + ny), how many there are, and the largest value that sources give each."""
+    """The kind of every position, velocity and value (2 nk + ny), how many there are, and the largest value that
+    sources give each."""
 
     of: Array
     count: int
@@ -45,7 +47,10 @@ def kinds_of(system: System, amplitudes: Array) -> Kinds:
     nk = system.layout.nk
     for unknown, coordinate in system.numbering.coordinates.items():
         if kind[nk + unknown] < 0:
-            kind[nk + unknown], kind[unknown] = _number(found, (coordinate.unit,)), _number(found, (coordinate.unit, "position"))
+            kind[nk + unknown], kind[unknown] = (
+                _number(found, (coordinate.unit,)),
+                _number(found, (coordinate.unit, "position")),
+            )
     for i in np.flatnonzero(kind < 0):
         kind[i] = _number(found, ("alone", int(i)))
     sizes = np.zeros(len(found))
@@ -69,11 +74,15 @@ def _number_nodes(system: System, islands: Array, kind: Array, found: dict[Key, 
             kind[nk + at : nk + at + count] = _number(found, (label, dimension(quantity.unit)))
             if at < nk:
                 position = node.domain.integral[i] if i < len(node.domain.integral) else None
-                kind[at : at + count] = _number(found, (label, dimension(position.unit if position else None), "position", i))
+                kind[at : at + count] = _number(
+                    found, (label, dimension(position.unit if position else None), "position", i)
+                )
             at += count
 
 
-def _number_elements(system: System, islands: Array, amplitudes: Array, kind: Array, found: dict[Key, int]) -> list[tuple[Key, float]]:
+def _number_elements(
+    system: System, islands: Array, amplitudes: Array, kind: Array, found: dict[Key, int]
+) -> list[tuple[Key, float]]:
     """Kinds of what elements own and of their inputs; what drives give to kinds."""
     nk, given = system.layout.nk, []  # type: int, list[tuple[Key, float]]
     for batch in (b for b in system.batches if b.instances and not b.shapes):
@@ -133,7 +142,9 @@ def _islands(network: Network) -> Array:
                 ends.append((i, j))
     count = len(network.nodes)
     rows, columns = np.array(ends, np.int64).reshape(-1, 2).T
-    return connected_components(coo_array((np.ones(len(ends)), (rows, columns)), shape=(count, count)), directed=False)[1]
+    return connected_components(coo_array((np.ones(len(ends)), (rows, columns)), shape=(count, count)), directed=False)[
+        1
+    ]
 
 
 def _joined(component: Component) -> Iterator[tuple[int, int]]:

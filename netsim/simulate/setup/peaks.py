@@ -1,14 +1,15 @@
 """Instants at which steps must end so that they see what functions of time do: short excursions, and plain variation.
 
-A narrow bell in a drive is zero, to the last bit, at every stage of a long step on either side of it: no error test can notice what no stage sees.
-The drives are known before the run, so they are sampled. One that changes in a small share of the run only is searched for its turning points,
-each refined where it is found; those at the edge of a cluster become ends of steps. From there the error test finds its way: a step that ends on
-a peak fails it until its size is that of the excursion. Excursions down to about a ten-thousandth of the run are found (a bell of width w reaches
-over 12 w in double precision beside a constant, over 50 w beside zero).
+A narrow bell in a drive is zero, to the last bit, at every stage of a long step on either side of it: no error test can
+notice what no stage sees. The drives are known before the run, so they are sampled. One that changes in a small share
+of the run only is searched for its turning points, each refined where it is found; those at the edge of a cluster
+become ends of steps. From there the error test finds its way: a step that ends on a peak fails it until its size is
+that of the excursion. Excursions down to about a ten-thousandth of the run are found (a bell of width w reaches over 12
+w in double precision beside a constant, over 50 w beside zero).
 
-What follows a drive at once, without a state between (the potential of a source, a resistive divider), is exact at the end of every step and no error
-test limits the step for its sake; between the ends it is as good as the polynomial through the stages. So steps end often enough for that polynomial
-to follow every drive (`mesh_of`).
+What follows a drive at once, without a state between (the potential of a source, a resistive divider), is exact at the
+end of every step and no error test limits the step for its sake; between the ends it is as good as the polynomial
+through the stages. So steps end often enough for that polynomial to follow every drive (`mesh_of`).
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ def ends_of(machine: Machine, stop: float, corners: Array, work: tuple[float, ..
 
 
 def peaks_of(machine: Machine, stop: float, corners: Array) -> Array:
-    """Turning points of short excursions of all functions of time within (0, stop), in order; none where a corner shows them anyway."""
+    """Turning points of short excursions of all functions of time within (0, stop), in order; none where a corner shows
+    them anyway."""
     found = [np.zeros(0)]
     count = machine.system.layout.nd
     if count:
@@ -71,7 +73,8 @@ MOST, NARROWEST = 20_000, 1e-7
 
 
 def mesh_of(machine: Machine, stop: float, corners: Array, work: tuple[float, ...], rtol: float) -> Array:
-    """Instants within (0, stop) between which the polynomial through a step's nodes (from 0 to 1) follows every drive; none where four steps do."""
+    """Instants within (0, stop) between which the polynomial through a step's nodes (from 0 to 1) follows every drive;
+    none where four steps do."""
     if not machine.system.layout.nd:
         return np.zeros(0)
     nodes, grid = np.array(work), _watched(machine, stop)
@@ -87,7 +90,9 @@ def mesh_of(machine: Machine, stop: float, corners: Array, work: tuple[float, ..
         shares = np.concatenate([np.clip(nodes, 1e-9, 1 - 1e-9), BETWEEN])
         times = open_[:, :1] + shares * (open_[:, 1:] - open_[:, :1])
         values = _drives(machine, times.ravel()).reshape(*times.shape, -1)[:, :, moving] / spread[moving]
-        missed = np.abs(values[:, len(nodes) :] - np.einsum("ij,njk->nik", to_between, values[:, : len(nodes)])).max(axis=(1, 2))
+        missed = np.abs(values[:, len(nodes) :] - np.einsum("ij,njk->nik", to_between, values[:, : len(nodes)])).max(
+            axis=(1, 2)
+        )
         missed = np.maximum(missed, _missed(nodes, values[:, : len(nodes)], open_, grid, course))
         pieces = np.clip(np.ceil((missed / (FOLLOWED * rtol)) ** (1 / len(nodes))), 1, 64).astype(int)
         pieces[open_[:, 1] - open_[:, 0] < NARROWEST * stop] = 1
@@ -101,7 +106,8 @@ def mesh_of(machine: Machine, stop: float, corners: Array, work: tuple[float, ..
 
 
 def _missed(nodes: Array, values: Array, pieces: Array, grid: Array, course: Array) -> Array:
-    """By how much the polynomials through the nodes' values in each piece (from, to) miss what drives are at the instants of a grid."""
+    """By how much the polynomials through the nodes' values in each piece (from, to) miss what drives are at the
+    instants of a grid."""
     piece = np.searchsorted(pieces[:, 0], grid, side="right") - 1
     inside = np.flatnonzero((piece >= 0) & (grid > pieces[piece, 0]) & (grid < pieces[piece, 1]))
     piece, found = piece[inside], np.zeros(len(pieces))
@@ -112,12 +118,16 @@ def _missed(nodes: Array, values: Array, pieces: Array, grid: Array, course: Arr
 
 
 def sampled(machine: Machine, stop: float, ends: Array) -> tuple[Array, Array]:
-    """Instants of a rough grid, at, beside and between the ends of steps that drives ask for, and all drives there (instants, drives); what is not
-    finite counts as zero."""
+    """Instants of a rough grid, at, beside and between the ends of steps that drives ask for, and all drives there
+    (instants, drives); what is not finite counts as zero."""
     count = max(machine.system.layout.nd, 1)
     inside = ends[(ends > 0.0) & (ends < stop)][: ENTRIES // (BESIDE.size * count)]
     edges = np.union1d(_grid(stop, max(count, ENTRIES // ROUGH)), inside)
-    times = np.unique(np.concatenate([edges, (edges[:-1, None] + np.diff(edges)[:, None] * BESIDE).ravel()])) if len(inside) else edges
+    times = (
+        np.unique(np.concatenate([edges, (edges[:-1, None] + np.diff(edges)[:, None] * BESIDE).ravel()]))
+        if len(inside)
+        else edges
+    )
     values = _drives(machine, times)
     return times, np.where(np.isfinite(values), values, 0.0)
 
@@ -166,7 +176,9 @@ def _brief(times: Array, values: Array) -> Array:
     spans = np.diff(times)[:, None]
     slopes = np.abs(np.diff(values, axis=0)) / spans
     steepest = slopes.max(axis=0)
-    return np.isfinite(steepest) & (steepest > 0) & ((spans * (slopes > STEEP * steepest)).sum(axis=0) < SHARE * times[-1])
+    return (
+        np.isfinite(steepest) & (steepest > 0) & ((spans * (slopes > STEEP * steepest)).sum(axis=0) < SHARE * times[-1])
+    )
 
 
 def _peaks(series: Sampled, times: Array, values: Array, corners: Array) -> Array:
@@ -179,8 +191,16 @@ def _peaks(series: Sampled, times: Array, values: Array, corners: Array) -> Arra
     least = SIGNIFICANT * np.ptp(heights)
     kept = [k for k in range(len(turns)) if min(abs(np.diff(heights[k : k + 3]))) > least]
     places = np.array([-2 * APART, *(turns[k][1] for k in kept), len(times) + 2 * APART])
-    edges = [kept[i] for i in range(len(kept)) if max(places[i + 1] - places[i], places[i + 2] - places[i + 1]) >= APART]
-    return np.array([refined[k][0] for k in edges if not np.any((corners >= times[turns[k][0]]) & (corners <= times[turns[k][1] + 1]))])
+    edges = [
+        kept[i] for i in range(len(kept)) if max(places[i + 1] - places[i], places[i + 2] - places[i + 1]) >= APART
+    ]
+    return np.array(
+        [
+            refined[k][0]
+            for k in edges
+            if not np.any((corners >= times[turns[k][0]]) & (corners <= times[turns[k][1] + 1]))
+        ]
+    )
 
 
 def _refined(series: Sampled, low: float, high: float, sign: float) -> tuple[float, float]:

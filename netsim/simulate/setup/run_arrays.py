@@ -1,4 +1,5 @@
-"""What a run of the accept/reject loop begins with: arrays of a step, where it goes, room for samples, consistent points, pivots."""
+"""What a run of the accept/reject loop begins with: arrays of a step, where it goes, room for samples, consistent
+points, pivots."""
 
 from __future__ import annotations
 
@@ -46,14 +47,18 @@ FILL = 500
 FEATURES = 500
 """What happens within such a part of a run, in time or in state, is seen."""
 GROSS, FINE = 100.0, 3.0
-"""How many tolerances the defect may move what the error test sees at the ends of steps, and what follows at once and has no other test. Values that
-are differentiated may be moved by one: where they are stiff, estimates that the matrix filters see nothing of them (BDF's is not filtered)."""
+"""How many tolerances the defect may move what the error test sees at the ends of steps, and what follows at once and
+has no other test. Values that are differentiated may be moved by one: where they are stiff, estimates that the matrix
+filters see nothing of them (BDF's is not filtered)."""
 GIVEN_STEP = 1e-9
 """The tolerance that Newton's method goes by where steps are given: small beside what any method leaves."""
 
 
-def first_trial(machine: Machine, structure: Structure, options: TransientOptions, method: Method, g: Array, ends: Array) -> tuple[Trial, float]:
-    """Arrays of a step from the point in g, and its first size; `ends`: instants at which steps have to end for the sake of functions of time."""
+def first_trial(
+    machine: Machine, structure: Structure, options: TransientOptions, method: Method, g: Array, ends: Array
+) -> tuple[Trial, float]:
+    """Arrays of a step from the point in g, and its first size; `ends`: instants at which steps have to end for the
+    sake of functions of time."""
     system, layout = machine.system, machine.system.layout
     state = np.concatenate([layout.state(g), quaternions(system, g).ravel()])
     move_charts(machine.bundle, state)
@@ -72,7 +77,8 @@ def first_trial(machine: Machine, structure: Structure, options: TransientOption
     counters[CURVED] = int(curved(machine))
     counters[UNSOLVED] = 1 if options.step else 0
     trial = Trial(
-        g, np.zeros(system.out_size), state, state.copy(), state.copy(), np.zeros(3 * nk + layout.nq), np.zeros(n), np.zeros((6, n)),
+        g, np.zeros(system.out_size), state, state.copy(), state.copy(), np.zeros(3 * nk + layout.nq), np.zeros(n),
+        np.zeros((6, n)),
         np.zeros(nk + n), exponents(system, structure), nominal, kinds.of, np.zeros(nk + n), fixed,
         first_kinds(kinds.count, kinds.given), tolerances, counters, np.zeros(9, np.int64),
         np.arange(layout.ny + layout.nq),
@@ -94,17 +100,21 @@ def first_control(
     machine: Machine,
     looked: tuple[Array, Array],
 ) -> Control:
-    """Where a run goes from t = 0: first size, requested instants, corners and peaks to end steps at; what delays watch; what `looked`
-    (see `defect_limits`) says of the defect."""
+    """Where a run goes from t = 0: first size, requested instants, corners and peaks to end steps at; what delays
+    watch; what `looked` (see `defect_limits`) says of the defect."""
     stop, fixed, kinematic, past = options.stop, options.step, machine.system.layout.nk > 0, machine.problem.past
     past.numbers[[WATCHING, CAREFUL, BEGINS_LOW]] = not fixed or method.order > 1, method.explicit, method.variable
     features = stop / FEATURES / method.gap if method.explicit and curved(machine) else stop / 4
     longest = fixed if fixed else min(options.max_step or features, WITHIN * past.length.min(initial=np.inf))
     weight = GIVEN_STEP / method.tolerance(options.rtol) if fixed and method.name not in FIXED else 0.0
-    spacing = stop / FEATURES if curved(machine) else np.inf  # polynomials that hold at an instant of a step hold in all of it
+    spacing = (
+        stop / FEATURES if curved(machine) else np.inf
+    )  # polynomials that hold at an instant of a step hold in all of it
     tail = [spacing, 0.0, np.inf, weight, 0.0, 0.0]
     numbers = np.array([0.0, size, stop, fixed, 1e-15 * stop, longest, BY_ERROR, 0.0, np.inf, np.inf, *tail])
-    kinematic_constraints = structure.index > 1 and len(plan.sizes) > 0 and not method.explicit  # whose steps end in one of themselves
+    kinematic_constraints = (
+        structure.index > 1 and len(plan.sizes) > 0 and not method.explicit
+    )  # whose steps end in one of themselves
     grid: Array = np.zeros(0)
     if options.sample:
         count = int(np.floor(options.stop / options.sample * (1 + 1e-12)))
@@ -114,7 +124,10 @@ def first_control(
         grid = np.append(np.arange(1, FILL) * (stop / FILL), stop)
     every = 0 if options.sample else options.every
     memoryless = structure.dynamic.c.sum() == structure.dynamic.d.sum()  # no step's error tells how its values bend
-    recovering = int(len(plan.sizes) > 0 and (method.explicit or (options.recovers and (kinematic or structure.index > 1 or memoryless))))
+    recovering = int(
+        len(plan.sizes) > 0
+        and (method.explicit or (options.recovers and (kinematic or structure.index > 1 or memoryless)))
+    )
     # a given step of order 1 gains nothing: docs/decisions/0050-implicit-euler-is-kept-to-its-formula.md
     cut = corners if not fixed or method.order > 1 else np.zeros(0)
     inside = np.append(cut[(cut > 0) & (cut < stop * (1 - 1e-12))], np.inf)
@@ -122,40 +135,72 @@ def first_control(
     at_once = int(np.any(np.isfinite(limits[structure.dynamic.d[: len(limits)] == 0])))
     solving = int(at_once and not recovering)
     within = int(np.any(np.isfinite(limits[machine.system.layout.nk :])))
-    places = np.array([0, 0, 0, 0, every, int(kinematic_constraints), recovering, int(len(plan.sizes) > 0), 0, 0, 0, 0, at_once, within, solving, 0])
+    places = np.array(
+        [
+            0,
+            0,
+            0,
+            0,
+            every,
+            int(kinematic_constraints),
+            recovering,
+            int(len(plan.sizes) > 0),
+            0,
+            0,
+            0,
+            0,
+            at_once,
+            within,
+            solving,
+            0,
+        ]
+    )
     return Control(numbers, places, inside, np.append(peaks, np.inf), np.append(grid, np.inf), *looked)
 
 
 def curved(machine: Machine) -> bool:
-    """Whether an equation is anything but a sum of constant multiples, so that what a step does not look at may be anything."""
+    """Whether an equation is anything but a sum of constant multiples, so that what a step does not look at may be
+    anything."""
     return machine.element is not None or any(b.kernels.curved for b in machine.system.batches)
 
 
 def defect_limits(
     machine: Machine, structure: Structure, options: TransientOptions, method: Method, trial: Trial, watched: Array
 ) -> tuple[Array, Array]:
-    """How many tolerances the defect may move each position and value by; none where steps are given or the method has no matrix. Where every
-    equation is a sum of constant multiples, polynomials that hold at some instants hold between them, but for what follows a drive stiffly. Then 0
-    for equations that determine motion and multipliers, 1 for all others (n)."""
+    """How many tolerances the defect may move each position and value by; none where steps are given or the method has
+    no matrix. Where every equation is a sum of constant multiples, polynomials that hold at some instants hold between
+    them, but for what follows a drive stiffly. Then 0 for equations that determine motion and multipliers, 1 for all
+    others (n)."""
     system, nk = machine.system, machine.system.layout.nk
     match, n = structure.dynamic.match[: system.n], system.n
     resting = ((match >= nk) & (np.append(trial.exponent[nk:], 0)[np.minimum(match, n)] == 0)).astype(float)
     if options.step or method.explicit:
         return np.zeros(0), resting
-    share = options.rtol / method.tolerance(options.rtol)  # what is off between the ends does not add up: it counts against what was asked for
+    share = options.rtol / method.tolerance(
+        options.rtol
+    )  # what is off between the ends does not add up: it counts against what was asked for
     moving = structure.dynamic.d[: system.n] > 0
     at_once = ~moving & np.isin(np.arange(system.n), watched)
-    limits = np.where(moving, GROSS, np.where(at_once, FINE * share, np.inf)) if curved(machine) else np.full(system.n, np.inf)
+    limits = (
+        np.where(moving, GROSS, np.where(at_once, FINE * share, np.inf))
+        if curved(machine)
+        else np.full(system.n, np.inf)
+    )
     limits[nk:][moving[nk:]] = GROSS if method.variable else share
     limits[nk:][trial.exponent[2 * nk :] > 0] = np.inf
     return limits if np.isfinite(limits).any() else np.zeros(0), resting
 
 
-def first_readout(machine: Machine, reader: Sampler, tracer: Sampler, shares: Bundle, method: Method, control: Control) -> Readout:
-    """Room for samples, and the method's quadrature of work. Where nothing moves samples are polynomials: only what is read is evaluated then."""
+def first_readout(
+    machine: Machine, reader: Sampler, tracer: Sampler, shares: Bundle, method: Method, control: Control
+) -> Readout:
+    """Room for samples, and the method's quadrature of work. Where nothing moves samples are polynomials: only what is
+    read is evaluated then."""
     layout, rows = machine.system.layout, len(control.grid) - 1 + (1000 if control.places[EVERY] else 2)
     whole = np.arange(layout.ny + layout.nq)
-    rough = len(method.work) < min(method.order, 4)  # stored energy through the nodes would be less exact than the values
+    rough = len(method.work) < min(
+        method.order, 4
+    )  # stored energy through the nodes would be less exact than the values
     read = np.intersect1d(reader.reads(layout.y, layout.y + len(whole)) - layout.y, whole)
     if layout.nk or control.places[RECOVERING] or control.places[SOLVING] or rough:
         read = whole
@@ -163,20 +208,33 @@ def first_readout(machine: Machine, reader: Sampler, tracer: Sampler, shares: Bu
     basis = np.linalg.inv(np.vander(nodes, increasing=True))
     integrals = np.ascontiguousarray(basis.T / np.arange(1, len(nodes) + 1))
     return Readout(
-        reader.table, reader.places, np.zeros(max(reader.size, tracer.size)), np.zeros((rows, len(reader.places))), np.zeros((rows, 4)),
-        np.zeros(rows), np.zeros((2, 2)), power_room(machine.system), nodes, np.zeros((len(nodes), 3)), integrals, shares, read,
-        tracer.table, tracer.places, np.zeros((rows * len(nodes), 1 + len(tracer.places))), nothing_turned(power_room(machine.system)),
+        reader.table, reader.places, np.zeros(max(reader.size, tracer.size)), np.zeros((rows, len(reader.places))),
+        np.zeros((rows, 4)),
+        np.zeros(rows), np.zeros((2, 2)), power_room(machine.system), nodes, np.zeros((len(nodes), 3)), integrals,
+        shares, read,
+        tracer.table, tracer.places, np.zeros((rows * len(nodes), 1 + len(tracer.places))),
+        nothing_turned(power_room(machine.system)),
     )  # fmt: skip
 
 
 def consistent_plan(
-    machine: Machine, structure: Structure, options: TransientOptions, method: Method, trial: Trial, corners: Array, t: float, switching: bool
+    machine: Machine,
+    structure: Structure,
+    options: TransientOptions,
+    method: Method,
+    trial: Trial,
+    corners: Array,
+    t: float,
+    switching: bool,
 ) -> tuple[Consistent, Any]:
-    """Consistent points for recovered samples, projections, corners, events, explicit methods; factors taken at t; and what keeps them alive."""
+    """Consistent points for recovered samples, projections, corners, events, explicit methods; factors taken at t; and
+    what keeps them alive."""
     delayed = len(machine.problem.past.length) > 0
     if not (options.recovers or method.needs_rates or len(corners) or structure.index > 1 or switching or delayed):
         return compiled_plan(None), None
-    recovery = plan_recovery(machine, structure, trial.g, sizes=_sizes(machine, structure, trial), following=method.explicit)
+    recovery = plan_recovery(
+        machine, structure, trial.g, sizes=_sizes(machine, structure, trial), following=method.explicit
+    )
     try:
         recover(recovery, trial.g, trial.start, t)
     except SimulationError:
@@ -186,7 +244,8 @@ def consistent_plan(
 
 
 def _sizes(machine: Machine, structure: Structure, trial: Trial) -> Array:
-    """How large velocities and values are: their nominal sizes, but for values of the kinds that charges are made of the sizes that the run knows.
+    """How large velocities and values are: their nominal sizes, but for values of the kinds that charges are made of
+    the sizes that the run knows.
 
     Others have no business with charges, and may be nothing but rounding yet (a force that is zero by symmetry)."""
     nk, n, s = machine.system.layout.nk, machine.system.n, structure.signature
@@ -196,8 +255,11 @@ def _sizes(machine: Machine, structure: Structure, trial: Trial) -> Array:
     return np.where(wanted, known, nominal)
 
 
-def closing_plan(machine: Machine, structure: Structure, method: Method, trial: Trial, t: float) -> tuple[Consistent, Any]:
-    """How an explicit method closes positions at the end of a step; factors taken at the point t; and what keeps that alive."""
+def closing_plan(
+    machine: Machine, structure: Structure, method: Method, trial: Trial, t: float
+) -> tuple[Consistent, Any]:
+    """How an explicit method closes positions at the end of a step; factors taken at the point t; and what keeps that
+    alive."""
     if not method.explicit or structure.index < 3:
         return compiled_plan(None), None
     recovery = plan_recovery(machine, structure, trial.g, closing=True, sizes=_sizes(machine, structure, trial))

@@ -1,16 +1,19 @@
-"""Sizes of quantities that a run does not show yet: what its start and its sources will move, and what rounding leaves of what stays zero.
+"""Sizes of quantities that a run does not show yet: what its start and its sources will move, and what rounding leaves
+of what stays zero.
 
-Before the first step. A run may begin with zeros, whose size only its way shows. One implicit step from the start, linearised, with a = 0 and q' = 0
-held against what drives and the start's own forces ask for,
+Before the first step. A run may begin with zeros, whose size only its way shows. One implicit step from the start,
+linearised, with a = 0 and q' = 0 held against what drives and the start's own forces ask for,
 
     J(h) dz = F(x, v, a = 0, y, q' = 0, drives),
 
-gives the static answer where h is long, F h^2/m of a free mass, and the velocity x/T of an oscillator where h is near T. So the largest dz over steps
-from the whole run down to a thousand-millionth of it says how far things go. A drive counts with its largest mean over a time h. An answer too large
-does no harm: no quantity is measured by more than its nominal size for the sake of others (netsim.core.scales).
+gives the static answer where h is long, F h^2/m of a free mass, and the velocity x/T of an oscillator where h is near
+T. So the largest dz over steps from the whole run down to a thousand-millionth of it says how far things go. A drive
+counts with its largest mean over a time h. An answer too large does no harm: no quantity is measured by more than its
+nominal size for the sake of others (netsim.core.scales).
 
-On the way. The terms of equation i are known to eps T_i, T_i = sum |dF_i/dz_j| |z_j|; J^-1 of that (signs at random, twice) is what rounding makes
-of the unknowns, of a pendulum at rest or the current of a balanced bridge. An error test that asked for less would shorten steps for ever.
+On the way. The terms of equation i are known to eps T_i, T_i = sum |dF_i/dz_j| |z_j|; J^-1 of that (signs at random,
+twice) is what rounding makes of the unknowns, of a pendulum at rest or the current of a balanced bridge. An error test
+that asked for less would shorten steps for ever.
 """
 
 from __future__ import annotations
@@ -46,8 +49,8 @@ EPS = 2.220446049250313e-16
 
 
 def set_answers(machine: Machine, trial: Trial, stop: float, times: Array, drives: Array, ends: Array) -> None:
-    """How far the start and the sources move things, into trial.sizes, where that is not known; `drives`: sampled over the run (times, drives);
-    `ends`: instants at which functions of time in the text of components do something."""
+    """How far the start and the sources move things, into trial.sizes, where that is not known; `drives`: sampled over
+    the run (times, drives); `ends`: instants at which functions of time in the text of components do something."""
     nominal = _nominal(trial)
     if not (trial.sizes[SO_FAR] < nominal).any():
         return
@@ -83,7 +86,8 @@ def _largest_mean(times: Array, sums: Array, h: float) -> float:
 
 
 def set_rounding(machine: Machine, trial: Trial, h: float, t: float) -> None:
-    """What rounding leaves of every kind that is small, into trial.sizes; nothing where the step's matrix is singular."""
+    """What rounding leaves of every kind that is small, into trial.sizes; nothing where the step's matrix is
+    singular."""
     nominal = _nominal(trial)
     small = trial.sizes[SO_FAR] < SMALL * nominal
     if not small.any() or not h > 0.0:
@@ -104,10 +108,15 @@ def _nominal(trial: Trial) -> Array:
 
 
 def _left(machine: Machine, trial: Trial, h: float, t: float) -> Array | None:
-    """What the rounding of the equations' terms makes of positions, velocities and values (2 nk + ny) in a step of size h."""
+    """What the rounding of the equations' terms makes of positions, velocities and values (2 nk + ny) in a step of size
+    h."""
     system, layout, state = machine.system, machine.system.layout, trial.start
     nk, n = layout.nk, system.n
-    levels = [np.maximum(np.abs(state[:nk]), machine.problem.reach), np.abs(state[nk : 2 * nk]), np.abs(state[2 * nk : 3 * nk])]
+    levels = [
+        np.maximum(np.abs(state[:nk]), machine.problem.reach),
+        np.abs(state[nk : 2 * nk]),
+        np.abs(state[2 * nk : 3 * nk]),
+    ]
     values = np.abs(state[3 * nk : 3 * nk + layout.ny])
     terms, stands, pattern = np.zeros(n), _stands(machine, trial, t), system.pattern
     columns = np.repeat(np.arange(n), np.diff(pattern.indptr))
@@ -116,7 +125,9 @@ def _left(machine: Machine, trial: Trial, h: float, t: float) -> Array | None:
         kx, kv, ka = np.eye(3)[level]
         np.add.at(terms, pattern.indices, np.abs(_entries(machine, stands, kx, kv, ka, 1.0 / h)) * sizes[columns])
     signs = np.random.default_rng(0).choice([-1.0, 1.0], (n, 2))
-    change = _solved(machine, _entries(machine, stands, 1.0, 1.0 / h, 1.0 / h**2, 1.0 / h), EPS * terms[:, None] * signs)
+    change = _solved(
+        machine, _entries(machine, stands, 1.0, 1.0 / h, 1.0 / h**2, 1.0 / h), EPS * terms[:, None] * signs
+    )
     return None if change is None else np.concatenate([change[:nk], change[:nk] / h, change[nk:]])
 
 
@@ -138,7 +149,8 @@ def _entries(machine: Machine, g: Array, kx: float, kv: float, ka: float, alpha:
 
 
 def _solved(machine: Machine, entries: Array, right: Array) -> Array | None:
-    """The largest |matrix^-1 right| of each unknown over the columns, equilibrated; None where the matrix is singular or not finite."""
+    """The largest |matrix^-1 right| of each unknown over the columns, equilibrated; None where the matrix is singular
+    or not finite."""
     if not (np.isfinite(entries).all() and np.isfinite(right).all()):
         return None
     pattern, n, size = machine.system.pattern, machine.system.n, np.abs(entries)

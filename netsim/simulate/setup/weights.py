@@ -1,14 +1,15 @@
 """How often each variable depends on differentiated constraints: what an error test must know of the index.
 
-From the offsets (c, d) of the signature method: the highest derivative of variable j depends on constraints differentiated
+From the offsets (c, d) of the signature method: the highest derivative of variable j depends on constraints
+differentiated
 
     E_j = max over the equation i matched to j of  c_i  and  E_j' + l + c_i - d_j'  over every z_j'^(l) in it
 
-times; its l-th derivative, l <= d_j, on max(0, E_j + l - d_j). 0 is what an ODE or an index-1 equation determines. The velocities of constrained
-masses have 1 and their multipliers 2: an implicit step finds them only with errors 1/h and 1/h^2 times those of positions, so tests weigh them with
-h and h^2 (Hairer, Wanner, Solving Ordinary Differential Equations II, sec. VII.7) or leave them out.
-A value that follows accelerations at once (the force of a prescribed one) has 1 at least: an implicit step's estimate sees it through the second
-difference of positions.
+times; its l-th derivative, l <= d_j, on max(0, E_j + l - d_j). 0 is what an ODE or an index-1 equation determines. The
+velocities of constrained masses have 1 and their multipliers 2: an implicit step finds them only with errors 1/h and
+1/h^2 times those of positions, so tests weigh them with h and h^2 (Hairer, Wanner, Solving Ordinary Differential
+Equations II, sec. VII.7) or leave them out. A value that follows accelerations at once (the force of a prescribed one)
+has 1 at least: an implicit step's estimate sees it through the second difference of positions.
 A charge of nothing (a junction without capacitance) has no rate that could be wrong: E = 0, whatever c is.
 """
 
@@ -24,7 +25,8 @@ Array = np.ndarray
 
 
 def exponents(system: System, structure: Structure) -> Array:
-    """Powers of h for positions, velocities and values, one after the other (2 nk + ny); positions that belong to states have 0."""
+    """Powers of h for positions, velocities and values, one after the other (2 nk + ny); positions that belong to
+    states have 0."""
     o, s = structure.dynamic, structure.signature
     highest = np.zeros(s.size + 1, np.int64)
     matched = o.match >= 0
@@ -66,8 +68,9 @@ def _of_accelerations(structure: Structure, nk: int, n: int) -> Array:
 
 
 def _with_states(structure: Structure) -> Array:
-    """Which variables belong to a block that has states of its own: to equations that must be solved together and leave sum d - sum c > 0 free. What
-    relaxes (behind a damper whose end is prescribed) is a state, although it follows derivatives of constraints."""
+    """Which variables belong to a block that has states of its own: to equations that must be solved together and leave
+    sum d - sum c > 0 free. What relaxes (behind a damper whose end is prescribed) is a state, although it follows
+    derivatives of constraints."""
     from scipy.sparse import csr_matrix
     from scipy.sparse.csgraph import connected_components
 

@@ -21,7 +21,8 @@ NAMES = (GIVEN, *FAMILIES)
 
 
 def family_of(number: float) -> str:
-    """The name of a family by its number, of given ones (where torsion is concerned) that of polynomials; raises `IndexError` where there is none."""
+    """The name of a family by its number, of given ones (where torsion is concerned) that of polynomials; raises
+    `IndexError` where there is none."""
     if number != int(number) or not 0 <= number < len(NAMES):
         raise IndexError
     return NAMES[int(number)]
@@ -40,7 +41,8 @@ def gauss_weights(n: float, parts: float) -> tuple:
 
 
 def quadrature(f: tuple, g: tuple, weights: tuple) -> tuple:
-    """The integrals of f_k g_l over 0 .. 1, of functions by rows of values at Gauss's points (or one function, a vector) with these weights."""
+    """The integrals of f_k g_l over 0 .. 1, of functions by rows of values at Gauss's points (or one function, a
+    vector) with these weights."""
     if not f or not g:
         return ()
     if not isinstance(g[0], tuple):
@@ -52,13 +54,14 @@ def quadrature(f: tuple, g: tuple, weights: tuple) -> tuple:
 
 
 def shape_functions(shapes: float, n: float, order: float, x: tuple, rows: tuple) -> tuple:
-    """Derivatives of an order 0 .. 2 of n shape functions of a family at points x, a row for each; of family 0 (`given`) the polynomials with these
-    rows of coefficients of x^2 ... x^7."""
+    """Derivatives of an order 0 .. 2 of n shape functions of a family at points x, a row for each; of family 0
+    (`given`) the polynomials with these rows of coefficients of x^2 ... x^7."""
     return _combined(rows, _matrix(_functions(float(shapes), _whole(n)).evaluate(np.array(x), _order(order))), shapes)
 
 
 def shortening(shapes: float, n: float, x: tuple, rows: tuple) -> tuple:
-    """The integrals of f_k' f_l' from 0 to x, of the same functions: a row for each of the n n pairs (k, l), perhaps none."""
+    """The integrals of f_k' f_l' from 0 to x, of the same functions: a row for each of the n n pairs (k, l), perhaps
+    none."""
     if not n:
         return ()
     functions = _functions(float(shapes), _whole(n))

@@ -1,6 +1,8 @@
-"""Functions of the language about analog filters: low passes of four families as state matrices, in units of the cut-off frequency.
+"""Functions of the language about analog filters: low passes of four families as state matrices, in units of the
+cut-off frequency.
 
-A family and an order are plain numbers; the ripple of Chebyshev's filters may be a symbol. Every filter has the static gain 1 and the amplitude
+A family and an order are plain numbers; the ripple of Chebyshev's filters may be a symbol. Every filter has the static
+gain 1 and the amplitude
 -3 dB at the frequency 1 (of Butterworth's, 1/sqrt(2)): Tietze, Schenk: Halbleiter-Schaltungstechnik, ch. 13.
 """
 
@@ -25,7 +27,8 @@ Section = tuple[Any, Any]
 
 
 def filter_matrix(family: float, n: float, ripple: Any) -> tuple:
-    """A of x' = A x + b u: sections in a row, the last of them first, y = x[1]. Where nothing changes every state is u."""
+    """A of x' = A x + b u: sections in a row, the last of them first, y = x[1]. Where nothing changes every state is
+    u."""
     return _states(family, n, ripple)[0]
 
 

@@ -1,7 +1,8 @@
 """The functions of the language: their arguments, defaults, dimensions, smoothness in time, and meaning.
 
 `compute` works on floats, NumPy series and CasADi symbols alike; vectors are tuples. `smoothness` is the number of
-continuous derivatives the function adds no doubt about: -1 jumps, 0 is continuous, None means as smooth as its arguments.
+continuous derivatives the function adds no doubt about: -1 jumps, 0 is continuous, None means as smooth as its
+arguments.
 """
 
 from __future__ import annotations
@@ -108,8 +109,9 @@ SMOOTHEST = 4
 
 
 def _smooth_step(u: Any, order: Any) -> Any:
-    """0 for u <= 0, 1 for u >= 1, between them the polynomial of degree 2 n + 1 whose first n derivatives vanish at both ends:
-    u^(n+1) sum_k binom(n+k, k) binom(2n+1, n-k) (-u)^k, here by (1 - u): sum_k binom(n+k, k) (1-u)^k u^(n+1)."""
+    """0 for u <= 0, 1 for u >= 1, between them the polynomial of degree 2 n + 1 whose first n derivatives vanish at
+    both ends: u^(n+1) sum_k binom(n+k, k) binom(2n+1, n-k) (-u)^k, here by (1 - u): sum_k binom(n+k, k) (1-u)^k
+    u^(n+1)."""
     s = apply("min", apply("max", u, 0.0), 1.0)
     if isinstance(order, float | int):
         if order not in range(1, SMOOTHEST + 1):
@@ -140,11 +142,18 @@ def _pulse(t: Any, at: Any, width: Any, rise: Any, fall: Any, period: Any) -> An
     """0, then 1 for `width`, with linear flanks; flanks of zero length are jumps; period 0 means once."""
     since = t - at
     safe = apply("select", apply(">", period, 0.0), period, 1.0)
-    phase = apply("select", apply("and", apply(">", period, 0.0), apply(">=", since, 0.0)), since - safe * apply("floor", since / safe), since)
+    phase = apply(
+        "select",
+        apply("and", apply(">", period, 0.0), apply(">=", since, 0.0)),
+        since - safe * apply("floor", since / safe),
+        since,
+    )
     up = apply("select", apply(">", rise, 0.0), phase / apply("select", apply(">", rise, 0.0), rise, 1.0), 1.0)
     late = phase - rise - width
     down = apply("select", apply(">", fall, 0.0), 1.0 - late / apply("select", apply(">", fall, 0.0), fall, 1.0), 0.0)
-    level = apply("select", apply("<", phase, rise), up, apply("select", apply("<", late, 0.0), 1.0, apply("max", down, 0.0)))
+    level = apply(
+        "select", apply("<", phase, rise), up, apply("select", apply("<", late, 0.0), 1.0, apply("max", down, 0.0))
+    )
     return apply("select", apply(">=", phase, 0.0), level, 0.0)
 
 
@@ -215,7 +224,8 @@ def _depletion_rule(power: int) -> Rule:
 
 
 def _temperature_rule(first: str) -> Rule:
-    """The dimension of the first argument; potentials are in V and temperatures in K, because laws of silicon hold numbers."""
+    """The dimension of the first argument; potentials are in V and temperatures in K, because laws of silicon hold
+    numbers."""
 
     def rule(dimensions: Dimensions) -> tuple[str, Dimension | None]:
         for name, unit in (("V", "V"), ("T", "K"), ("Tnom", "K")):
@@ -237,7 +247,8 @@ def _broken_line_rule(dimensions: Dimensions) -> tuple[str, Dimension | None]:
 _TIME = {"at": (0.0, None)}
 _ONE_PART = {"parts": (1.0, NO_DIMENSION)}
 FUNCTIONS: dict[str, Function] = {
-    **{name: _scalar(name) for name in ["sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log", "log10"]},
+    **{name: _scalar(name) for name in ["sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp",
+    "log", "log10"]},
     "sqrt": _scalar("sqrt", _root),
     "abs": _scalar("abs", _same, 0),
     "sign": _scalar("sign", _same_to_number, -1),
@@ -251,7 +262,8 @@ FUNCTIONS: dict[str, Function] = {
     "pulse": Function(
         ("t", "at", "width", "rise", "fall", "period"), _pulse, _same_to_number,
         {"at": (0.0, None), "rise": (0.0, None), "fall": (0.0, None), "period": (0.0, None)},
-        smoothness=-1, doc="1 for `width` from `at` on, linear flanks of length `rise` and `fall`, repeated after `period`",
+        smoothness=-1, doc="1 for `width` from `at` on, linear flanks of length `rise` and `fall`, repeated after "
+                           "`period`",
     ),
     "sine": Function(
         ("t", "amplitude", "frequency", "phase", "offset", "at"), _sine, _sine_rule,
@@ -260,30 +272,40 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "bell": Function(("t", "at", "width"), _bell, _same_to_number, doc="exp(-((t - at)/width)^2)"),
     "cycloid": Function(
-        ("t", "duration", "at"), _cycloid, _same_to_number, _TIME, smoothness=2, doc="from 0 to 1 within `duration`, starting and ending softly"
+        ("t", "duration", "at"), _cycloid, _same_to_number, _TIME, smoothness=2, doc="from 0 to 1 within `duration`, "
+            "starting and ending softly"
     ),
     "smooth_step": Function(
-        ("u", "order"), _smooth_step, _pure, smoothness=1, doc="0 for u <= 0, 1 for u >= 1, between them a polynomial; 1 to 4 continuous derivatives"
+        ("u", "order"), _smooth_step, _pure, smoothness=1, doc="0 for u <= 0, 1 for u >= 1, between them a polynomial; "
+            "1 to 4 continuous derivatives"
     ),
     "dot": Function(("a", "b"), _dot, _multiplied),
     "cross": Function(("a", "b"), _cross, _multiplied),
     "norm": Function(("a",), lambda a: apply("sqrt", _dot(a, a)), _same),
     "diag": Function((), lambda **v: _diag(*v.values()), _same, variadic=True),
     "shift": Function(("x", "u"), shift, _same, doc="(x2, ..., xn, u)"),
-    "interpolate": Function(("x", "xs", "ys"), interpolate, _broken_line_rule, smoothness=0, doc="broken line through points, straight beyond"),
-    "clamped": Function(("x", "xs", "ys"), clamped, _broken_line_rule, smoothness=0, doc="broken line through points, constant beyond"),
-    "increasing": Function(("xs",), increasing, _same_to_number, doc="1 where every component exceeds the one before it, else 0"),
-    "junction": Function(("v", "I", "V", "limit"), junction, _junction_rule, doc="I*(exp(v/V) - 1), straight beyond `limit`"),
-    "junction_energy": Function(("v", "I", "V", "limit"), junction_energy, _junction_energy_rule, doc="integral of v dI of a junction"),
+    "interpolate": Function(("x", "xs", "ys"), interpolate, _broken_line_rule, smoothness=0,
+    doc="broken line through points, straight beyond"),
+    "clamped": Function(("x", "xs", "ys"), clamped, _broken_line_rule, smoothness=0, doc="broken line through points, "
+        "constant beyond"),
+    "increasing": Function(("xs",), increasing, _same_to_number, doc="1 where every component exceeds the one before "
+        "it, else 0"),
+    "junction": Function(("v", "I", "V", "limit"), junction, _junction_rule, doc="I*(exp(v/V) - 1), straight beyond "
+        "`limit`"),
+    "junction_energy": Function(("v", "I", "V", "limit"), junction_energy, _junction_energy_rule,
+    doc="integral of v dI of a junction"),
     "depletion": Function(("v", "C", "V", "M", "fc"), depletion, _depletion_rule(1), doc="charge of a depletion layer"),
     "depletion_energy": Function(("v", "C", "V", "M", "fc"), depletion_energy, _depletion_rule(2), doc="its energy"),
     "silicon_gap": Function(("T",), silicon_gap, _temperature_rule("gap"), doc="band gap of silicon in V"),
-    "junction_potential": Function(("V", "T", "Tnom"), junction_potential, _temperature_rule("V"), doc="built-in potential at T"),
-    "junction_capacitance": Function(("C", "V", "M", "T", "Tnom"), junction_capacitance, _temperature_rule("C"), doc="at T"),
+    "junction_potential": Function(("V", "T", "Tnom"), junction_potential, _temperature_rule("V"),
+    doc="built-in potential at T"),
+    "junction_capacitance": Function(("C", "V", "M", "T", "Tnom"), junction_capacitance, _temperature_rule("C"),
+    doc="at T"),
     "first": Function(("A", "n"), _first, _first_rule, doc="the first n components, or rows of a matrix"),
     "padded": Function(("A", "n"), _padded, _first_rule, doc="the components of a vector, then zeros up to n"),
     "gauss_points": Function(
-        ("n", "parts"), beams.gauss_points, _pure, _ONE_PART, doc="points of Gauss's quadrature on 0 .. 1, n on each of so many equal parts"
+        ("n", "parts"), beams.gauss_points, _pure, _ONE_PART, doc="points of Gauss's quadrature on 0 .. 1, n on each "
+            "of so many equal parts"
     ),
     "gauss_weights": Function(("n", "parts"), beams.gauss_weights, _pure, _ONE_PART, doc="and their weights"),
     "quadrature": Function(
@@ -295,12 +317,17 @@ FUNCTIONS: dict[str, Function] = {
         doc="derivatives of n shape functions of a family at points x, by rows",
     ),
     "shortening": Function(
-        ("shapes", "n", "x", "rows"), beams.shortening, _pure, {"rows": ((), NO_DIMENSION)}, doc="integrals of products of their slopes from 0 to x"
+        ("shapes", "n", "x", "rows"), beams.shortening, _pure, {"rows": ((), NO_DIMENSION)},
+        doc="integrals of products of their slopes from 0 to x"
     ),
-    "twist_functions": Function(("shapes", "n", "order", "x"), beams.twist_functions, _pure, doc="functions of torsion that go with a family"),
-    "products": Function(("a", "b"), beams.products, _multiplied, doc="all products of components; Kronecker's product of matrices"),
-    "zeros": Function(("n", "m"), beams.zeros, lambda dimensions: (_pure(dimensions)[0], None), doc="a matrix of zeros"),
-    "filter_matrix": Function(("family", "n", "ripple"), filters.filter_matrix, _pure, doc="A of a low pass x' = A x + b u, y = x[1], cut off at 1"),
+    "twist_functions": Function(("shapes", "n", "order", "x"), beams.twist_functions, _pure,
+    doc="functions of torsion that go with a family"),
+    "products": Function(("a", "b"), beams.products, _multiplied, doc="all products of components; Kronecker's product "
+        "of matrices"),
+    "zeros": Function(("n", "m"), beams.zeros, lambda dimensions: (_pure(dimensions)[0], None),
+    doc="a matrix of zeros"),
+    "filter_matrix": Function(("family", "n", "ripple"), filters.filter_matrix, _pure, doc="A of a low pass x' = A x + "
+        "b u, y = x[1], cut off at 1"),
     "filter_input": Function(("family", "n", "ripple"), filters.filter_input, _pure, doc="its b"),
     "transpose": Function(("A",), lambda A: tuple(zip(*A)), _same),
 }  # fmt: skip

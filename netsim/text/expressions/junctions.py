@@ -1,8 +1,9 @@
-"""Laws of semiconductor junctions and of tables, as functions of the language: what the transistors of the library share.
+"""Laws of semiconductor junctions and of tables, as functions of the language: what the transistors of the library
+share.
 
 Each works on floats, NumPy series and CasADi symbols, as everything in `netsim.text.expressions.functions`.
-Sources: Antognetti and Massobrio, Semiconductor Device Modeling with SPICE, 1988, chapters 1 and 2 (currents, charges, temperature);
-Sze, Physics of Semiconductor Devices, 1981, section 1.4 (the gap of silicon).
+Sources: Antognetti and Massobrio, Semiconductor Device Modeling with SPICE, 1988, chapters 1 and 2 (currents, charges,
+temperature); Sze, Physics of Semiconductor Devices, 1981, section 1.4 (the gap of silicon).
 """
 
 from __future__ import annotations
@@ -21,9 +22,12 @@ REFERENCE = 300.15
 
 
 def junction(v: Any, I: Any, V: Any, limit: Any) -> Any:  # noqa: E741  (the current's letter)
-    """I (exp(v/V) - 1), continued linearly with its slope beyond the current `limit`: it never overflows, nor underflows, which takes long."""
+    """I (exp(v/V) - 1), continued linearly with its slope beyond the current `limit`: it never overflows, nor
+    underflows, which takes long."""
     turn = V * apply("log", 1.0 + limit / I)
-    return I * (apply("exp", apply("max", apply("min", v, turn) / V, LOWEST)) * (1.0 + apply("max", v - turn, 0.0) / V) - 1.0)
+    return I * (
+        apply("exp", apply("max", apply("min", v, turn) / V, LOWEST)) * (1.0 + apply("max", v - turn, 0.0) / V) - 1.0
+    )
 
 
 def junction_energy(v: Any, I: Any, V: Any, limit: Any) -> Any:  # noqa: E741
@@ -99,7 +103,8 @@ def increasing(xs: tuple) -> Any:
 
 
 def interpolate(x: Any, xs: tuple, ys: tuple) -> Any:
-    """The broken line through the points (xs, ys), xs increasing, continued straight at both ends; a vector where ys is a matrix, a row per x."""
+    """The broken line through the points (xs, ys), xs increasing, continued straight at both ends; a vector where ys is
+    a matrix, a row per x."""
     if len(xs) != len(ys) or len(xs) < 2:
         raise ValueError
     if isinstance(ys[0], tuple):

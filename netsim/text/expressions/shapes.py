@@ -1,9 +1,10 @@
 """Shape functions of a beam on 0 <= xi = x/L <= 1, by name and number: data of a flexible link.
 
-All have neither value nor slope at xi = 0, where the link's frame is. What they do at the other end decides what the link can do: `clamped_free`
-polynomials and `craig_bampton` functions let it bend and turn and converge to the beam whatever hangs there, `free_modes` converge too, slowly under
-load; the others hold the end in some way, as their names say. `hinged_free_modes` and `hinged_hinged_modes` are for links whose first end turns
-freely: nothing bends them there, and turned with their frame they are the modes of such a beam, so that few of them are nearly exact.
+All have neither value nor slope at xi = 0, where the link's frame is. What they do at the other end decides what the
+link can do: `clamped_free` polynomials and `craig_bampton` functions let it bend and turn and converge to the beam
+whatever hangs there, `free_modes` converge too, slowly under load; the others hold the end in some way, as their names
+say. `hinged_free_modes` and `hinged_hinged_modes` are for links whose first end turns freely: nothing bends them there,
+and turned with their frame they are the modes of such a beam, so that few of them are nearly exact.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ FIRST_POWER = 2
 class ShapeFunctions:
     """`count` functions of xi; `evaluate(xi, order)` gives their derivatives of an order 0..2, (count, len(xi)).
 
-    Between `breaks` they are smooth; Gauss quadrature with `points` nodes in each interval integrates products of four of them
-    exactly (of transcendental functions: to round-off).
+    Between `breaks` they are smooth; Gauss quadrature with `points` nodes in each interval integrates products of four
+    of them exactly (of transcendental functions: to round-off).
     """
 
     name: str
@@ -37,7 +38,8 @@ class ShapeFunctions:
 
 
 def bending_shapes(name: str, count: int) -> ShapeFunctions:
-    """Lateral displacement functions of a family in `FAMILIES` ('hermite' finite elements have an even `count`: two per element).
+    """Lateral displacement functions of a family in `FAMILIES` ('hermite' finite elements have an even `count`: two per
+    element).
 
     Raises ValueError for another name or a count the family does not have.
     """
@@ -49,8 +51,8 @@ def bending_shapes(name: str, count: int) -> ShapeFunctions:
 
 
 def torsion_shapes(name: str, count: int) -> ShapeFunctions:
-    """Twist functions that go with a bending family: sines of the free or of the held end for its modes (`craig_bampton`: xi before
-    them), else polynomials xi P_k(2 xi - 1)."""
+    """Twist functions that go with a bending family: sines of the free or of the held end for its modes
+    (`craig_bampton`: xi before them), else polynomials xi P_k(2 xi - 1)."""
     if name in ("free_modes", "hinged_free_modes"):
         return _transcendental(name, [_sine((2 * k + 1) * np.pi / 2) for k in range(count)])
     if name == "clamped_modes":
@@ -74,7 +76,8 @@ def powers(coefficients: Floats) -> ShapeFunctions:
 
 
 def polynomials(name: str, functions: Sequence[Polynomial]) -> ShapeFunctions:
-    """Polynomials of xi as shape functions; they should vanish at xi = 0 with their slopes, where the link is clamped."""
+    """Polynomials of xi as shape functions; they should vanish at xi = 0 with their slopes, where the link is
+    clamped."""
 
     def evaluate(xi: Floats, order: int) -> Floats:
         return np.array([(f.deriv(order) if order else f)(xi) for f in functions]).reshape(len(functions), -1)
@@ -96,8 +99,8 @@ def _clamped_free(count: int) -> ShapeFunctions:
 
 
 def _guided(count: int) -> ShapeFunctions:
-    """G22 (9) and (11): 3 xi^2 - 2 xi^3 and -8 xi^4 + 14 xi^3 - 5 xi^2, value 1 and slope 0 at the end; beyond these two xi^2 (1 - xi)^2
-    P_k(2 xi - 1) from k = 1 (with k = 0 it is an eighth of the difference of the two)."""
+    """G22 (9) and (11): 3 xi^2 - 2 xi^3 and -8 xi^4 + 14 xi^3 - 5 xi^2, value 1 and slope 0 at the end; beyond these
+    two xi^2 (1 - xi)^2 P_k(2 xi - 1) from k = 1 (with k = 0 it is an eighth of the difference of the two)."""
     further = [Polynomial([0, 0, 1, -2, 1]) * p for p in _legendre(count)[1:]]
     return polynomials("guided", [Polynomial([0, 0, 3, -2]), Polynomial([0, 0, -5, 14, -8]), *further][:count])
 
@@ -126,8 +129,8 @@ ENDS = {
     "pinned": (lambda b: np.sin(b) - np.cos(b) * np.tanh(b), 1.25),
     "guided": (lambda b: np.sin(b) + np.cos(b) * np.tanh(b), 0.75),
 }
-"""How a beam that is clamped at xi = 0 is held at xi = 1: the function whose positive roots b are its wave numbers, and the first one over pi, about.
-The others follow in steps of pi."""
+"""How a beam that is clamped at xi = 0 is held at xi = 1: the function whose positive roots b are its wave numbers, and
+the first one over pi, about. The others follow in steps of pi."""
 
 
 def wave_number(end: str, k: int) -> float:
@@ -144,10 +147,12 @@ def _modes(end: str, count: int) -> ShapeFunctions:
 
 
 def _mode(end: str, k: int) -> Callable[[Floats, int], Floats]:
-    """cosh b xi - cos b xi - s (sinh b xi - sin b xi), its largest value about one; the growing exponentials are written so that they do not cancel.
+    """cosh b xi - cos b xi - s (sinh b xi - sin b xi), its largest value about one; the growing exponentials are
+    written so that they do not cancel.
 
     s = (cosh b + cos b)/(sinh b + sin b) at a free end, (cosh b - cos b)/(sinh b - sin b) at a clamped or pinned one,
-    (sinh b + sin b)/(cosh b - cos b) at a guided one. cosh - s sinh = ((1 - s) e^{b xi} + (1 + s) e^{-b xi})/2, with (1 - s) e^b kept as one number.
+    (sinh b + sin b)/(cosh b - cos b) at a guided one. cosh - s sinh = ((1 - s) e^{b xi} + (1 + s) e^{-b xi})/2, with (1
+    - s) e^b kept as one number.
     """
     b = wave_number(end, k)
     c, o, small = np.cos(b), np.sin(b), np.exp(-b)
@@ -168,7 +173,8 @@ def _mode(end: str, k: int) -> Callable[[Floats, int], Floats]:
 
 
 def _hinged_free(count: int) -> ShapeFunctions:
-    """x - w/w'(0) of the modes w of a beam with a hinge at xi = 0 and a free end: w = sin b xi/sin b + sinh b xi/sinh b, tan b = tanh b."""
+    """x - w/w'(0) of the modes w of a beam with a hinge at xi = 0 and a free end: w = sin b xi/sin b + sinh b xi/sinh
+    b, tan b = tanh b."""
     return _transcendental("hinged_free_modes", [_hinged_free_mode(wave_number("pinned", k)) for k in range(count)])
 
 
@@ -187,14 +193,16 @@ def _hinged_hinged(count: int) -> ShapeFunctions:
     """x - sin(b x)/b, b = pi, 2 pi ..: the modes of a beam between two hinges, seen from its tangent at the first."""
 
     def function(b: float) -> Callable[[Floats, int], Floats]:
-        return lambda xi, order: (xi if order == 0 else float(order == 1)) - b ** (order - 1) * np.sin(b * xi + order * np.pi / 2)
+        return lambda xi, order: (
+            (xi if order == 0 else float(order == 1)) - b ** (order - 1) * np.sin(b * xi + order * np.pi / 2)
+        )
 
     return _transcendental("hinged_hinged_modes", [function((k + 1) * np.pi) for k in range(count)])
 
 
 def _craig_bampton(count: int) -> ShapeFunctions:
-    """Hermite's two cubics, unit deflection and unit slope of the end, then modes of the beam that is clamped at both ends (R. R. Craig, M. C. C.
-    Bampton, AIAA J. 6, 1968)."""
+    """Hermite's two cubics, unit deflection and unit slope of the end, then modes of the beam that is clamped at both
+    ends (R. R. Craig, M. C. C. Bampton, AIAA J. 6, 1968)."""
     cubics = [_of(Polynomial([0, 0, 3, -2])), _of(Polynomial([0, 0, -1, 1]))]
     return _transcendental("craig_bampton", [*cubics, *[_mode("clamped", k) for k in range(count - 2)]][:count])
 
@@ -203,7 +211,8 @@ def _craig_bampton(count: int) -> ShapeFunctions:
 
 
 def hermite(ends: Sequence[float]) -> ShapeFunctions:
-    """Cubic finite elements between 0 and `ends`, the last of which is 1: deflection and slope (with respect to xi) at the end of each."""
+    """Cubic finite elements between 0 and `ends`, the last of which is 1: deflection and slope (with respect to xi) at
+    the end of each."""
     breaks = np.array([0.0, *ends])
     elements, lengths = len(breaks) - 1, np.diff(breaks)
     left = Polynomial([1, 0, -3, 2]), Polynomial([0, 1, -2, 1])

@@ -1,7 +1,7 @@
 """The value and the dimension of an expression, whatever its scalars are: floats, symbols or series of samples.
 
-One evaluator serves parameters (floats), component equations (CasADi symbols) and plotted expressions (series). A vector
-is a tuple of scalars, a matrix a tuple of rows. Every operation checks dimensions and shapes and raises
+One evaluator serves parameters (floats), component equations (CasADi symbols) and plotted expressions (series). A
+vector is a tuple of scalars, a matrix a tuple of rows. Every operation checks dimensions and shapes and raises
 `InputError` under the offending characters.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 from netsim.text.errors import InputError, Problem, Span, nearest
 from netsim.text.expressions.functions import FUNCTIONS, Function
 from netsim.text.expressions.operations import apply
-from netsim.text.syntax import Binary, Call, Conditional, Expr, Name, Number, String, Unary, Vector
+from netsim.text.syntax import Argument, Binary, Call, Conditional, Expr, Name, Number, String, Unary, Vector
 from netsim.text.units import NO_DIMENSION, Dimension, format_dimension, parse_unit
 
 
@@ -144,9 +144,31 @@ def shaped(scalars: Any, sizes: tuple[int, ...]) -> Any:
 
 def _unary(expr: Unary, scope: Scope) -> Typed:
     operand = evaluate(expr.operand, scope)
+    if isinstance(expr, Argument):
+        return _argument(expr, operand)
     if expr.op == "not":
         return Typed(elementwise(lambda a: apply("not", a), operand.value))
     return Typed(elementwise(lambda a: -a, operand.value), operand.dimension) if expr.op == "-" else operand
+
+
+def _argument(expr: Argument, given: Typed) -> Typed:
+    """The argument of a function that is written out, where its dimension and sizes are those of the parameter."""
+    if given.dimension not in (None, expr.dimension):
+        asked = _in_words(expr.dimension).removeprefix("in ")
+        raise _wrong(
+            "E203",
+            f"{expr.function}(): '{expr.name}' is {_in_words(given.dimension)}, but {asked} is wanted",
+            expr.span,
+        )
+    found = shape(given.value)
+    if len(found) != len(expr.sizes) or any(size not in (None, has) for size, has in zip(expr.sizes, found)):
+        raise _wrong(
+            "E204", f"{expr.function}() does not go with {_describe_shape(given.value)} as '{expr.name}'", expr.span
+        )
+    value = given.value
+    for index in expr.picks:
+        value = value[index - 1]
+    return Typed(value, given.dimension if given.dimension is None else expr.dimension)
 
 
 def _binary(expr: Binary, scope: Scope) -> Typed:
@@ -166,7 +188,9 @@ def _binary(expr: Binary, scope: Scope) -> Typed:
             case "/":
                 if isinstance(right.value, tuple):
                     raise ValueError
-                return Typed(elementwise(lambda a: a / right.value, left.value), _combine(left.dimension, right.dimension, -1))
+                return Typed(
+                    elementwise(lambda a: a / right.value, left.value), _combine(left.dimension, right.dimension, -1)
+                )
             case "and" | "or":
                 return Typed(apply(expr.op, left.value, right.value))
             case _:
@@ -196,7 +220,9 @@ def _product(left: Any, right: Any) -> Any:
     if len(rows) == 2 and rows[1] == columns[0]:
         if len(columns) == 1:
             return tuple(_sum(a * b for a, b in zip(row, right)) for row in left)
-        return tuple(tuple(_sum(a * row_b[j] for a, row_b in zip(row, right)) for j in range(columns[1])) for row in left)
+        return tuple(
+            tuple(_sum(a * row_b[j] for a, row_b in zip(row, right)) for j in range(columns[1])) for row in left
+        )
     raise ValueError
 
 
@@ -243,7 +269,9 @@ def _vector(expr: Vector, scope: Scope) -> Typed:
     if not expr.unit:
         return Typed(value, dimension)
     unit = parse_unit(expr.unit)
-    return Typed(elementwise(lambda a: a * unit.factor + unit.offset, value), unit.dimension * (dimension or NO_DIMENSION))
+    return Typed(
+        elementwise(lambda a: a * unit.factor + unit.offset, value), unit.dimension * (dimension or NO_DIMENSION)
+    )
 
 
 def _conditional(expr: Conditional, scope: Scope) -> Typed:
@@ -251,7 +279,9 @@ def _conditional(expr: Conditional, scope: Scope) -> Typed:
     dimension = same_dimension(then, otherwise, expr.span, "'then' and 'else' are")
     if shape(then.value) != shape(otherwise.value):
         raise _wrong("E204", "'then' and 'else' have different shapes", expr.span)
-    return Typed(elementwise(lambda a, b: apply("select", condition.value, a, b), then.value, otherwise.value), dimension)
+    return Typed(
+        elementwise(lambda a, b: apply("select", condition.value, a, b), then.value, otherwise.value), dimension
+    )
 
 
 _IN_COMPONENTS = {
@@ -266,7 +296,12 @@ def _call(expr: Call, scope: Scope) -> Typed:
     function = FUNCTIONS.get(expr.function)
     if function is None:
         inside = _IN_COMPONENTS.get(expr.function)
-        raise _wrong("E206", f"no function '{expr.function}'", expr.span, hint=inside or nearest(expr.function, [*FUNCTIONS, *scope.special]))
+        raise _wrong(
+            "E206",
+            f"no function '{expr.function}'",
+            expr.span,
+            hint=inside or nearest(expr.function, [*FUNCTIONS, *scope.special]),
+        )
     arguments = _arguments(expr, function, scope)
     values = {name: argument.value for name, argument in arguments.items()}
     problem, dimension = function.dimension({name: argument.dimension for name, argument in arguments.items()})
@@ -275,7 +310,10 @@ def _call(expr: Call, scope: Scope) -> Typed:
     try:
         return Typed(function.compute(**values), dimension)
     except (ValueError, TypeError, IndexError) as wrong:
-        shapes, said = ", ".join(_describe_shape(v) for v in values.values()), str(wrong) if isinstance(wrong, ValueError) else ""
+        shapes, said = (
+            ", ".join(_describe_shape(v) for v in values.values()),
+            str(wrong) if isinstance(wrong, ValueError) else "",
+        )
         raise _wrong("E204", f"{expr.function}() does not go with {shapes}", expr.span, hint=said) from None
 
 
@@ -289,14 +327,22 @@ def _arguments(expr: Call, function: Function, scope: Scope) -> dict[str, Typed]
     for name, argument in expr.keywords:
         if name not in names:
             raise _wrong(
-                "E207", f"{expr.function}() has no argument '{name}'", span_of(argument), hint=nearest(name, names) or f"it takes {', '.join(names)}"
+                "E207",
+                f"{expr.function}() has no argument '{name}'",
+                span_of(argument),
+                hint=nearest(name, names) or f"it takes {', '.join(names)}",
             )
         if name in given:
             raise _wrong("E207", f"argument '{name}' of {expr.function}() is given twice", span_of(argument))
         given[name] = evaluate(argument, scope)
     missing = [name for name in names if name not in given and name not in function.defaults]
     if missing:
-        raise _wrong("E207", f"{expr.function}() lacks {', '.join(missing)}", expr.span, hint=f"{expr.function}({', '.join(names)})")
+        raise _wrong(
+            "E207",
+            f"{expr.function}() lacks {', '.join(missing)}",
+            expr.span,
+            hint=f"{expr.function}({', '.join(names)})",
+        )
     return {name: given.get(name) or Typed(*function.defaults[name]) for name in names}
 
 

@@ -26,6 +26,7 @@ from netsim.text.syntax import (
     Discrete,
     DomainDef,
     Equation,
+    FunctionDef,
     Include,
     Instance,
     Let,
@@ -90,8 +91,12 @@ class Builder:
 
     def over(self, first: Any, last: Any) -> Span:
         """The span from one token or node to another."""
-        start_line, start_column = (first.line, first.column) if isinstance(first, Token) else (first.span.line, first.span.column)
-        end_line, end_column = (last.line, last.end_column) if isinstance(last, Token) else (last.span.end_line, last.span.end_column)
+        start_line, start_column = (
+            (first.line, first.column) if isinstance(first, Token) else (first.span.line, first.span.column)
+        )
+        end_line, end_column = (
+            (last.line, last.end_column) if isinstance(last, Token) else (last.span.end_line, last.span.end_column)
+        )
         return Span(self.file, start_line, start_column, end_line, end_column)
 
     def whole(self, parts: Parts) -> Span:
@@ -136,7 +141,9 @@ class Builder:
 
     def vector(self, parts: Parts) -> Vector:
         *inside, unit = parts
-        return Vector(tuple(_listed(inside)), "" if unit is None else unit.text, span=self.over(parts[0], unit or inside[-1]))
+        return Vector(
+            tuple(_listed(inside)), "" if unit is None else unit.text, span=self.over(parts[0], unit or inside[-1])
+        )
 
     def scaled(self, parts: Parts) -> Binary:
         """`diag(1, 2, 3) kg.m2` is diag(1, 2, 3) times one kg.m2."""
@@ -158,12 +165,12 @@ class Builder:
     def values(self, parts: Parts) -> tuple[Any, ...]:
         return tuple(_listed(parts))
 
-    size = nodes = items = ranges = bounds = terminals = values
+    size = nodes = items = ranges = bounds = terminals = formals = values
 
-    def last_or_none(self, parts: Parts) -> Any:
+    def default(self, parts: Parts) -> Any:
         return parts[-1]
 
-    default = nominal = last_or_none
+    nominal = default
 
     def declared(self, parts: Parts) -> str | None:
         return None if parts[-1] is None else parts[-1].text
@@ -215,7 +222,9 @@ class Builder:
     def run(self, parts: Parts) -> Run:
         named = parts[2].type == "EQUAL"
         options = tuple(part for part in parts if isinstance(part, Binding))
-        return Run(parts[3].text if named else parts[1].text, options, parts[1].text if named else "", span=self.whole(parts))
+        return Run(
+            parts[3].text if named else parts[1].text, options, parts[1].text if named else "", span=self.whole(parts)
+        )
 
     def followed(self, parts: Parts) -> Binary:
         return Binary("=", parts[0], parts[2], span=self.over(parts[0], parts[2]))
@@ -251,7 +260,17 @@ class Builder:
         given = _listed(parts[1:])
         ranges = tuple(part for part in given if isinstance(part, Range))
         span = self.whole(parts)
-        return Repeated(kind(tuple(part for part in given if not isinstance(part, Range)), span=span), ranges, span=span)
+        return Repeated(
+            kind(tuple(part for part in given if not isinstance(part, Range)), span=span), ranges, span=span
+        )
+
+    def function(self, parts: Parts) -> FunctionDef:
+        _, name, _, formals, _, unit, _, value, doc = parts
+        return FunctionDef(name.text, formals, unit or "1", value, doc, span=self.over(parts[0], name))
+
+    def formal(self, parts: Parts) -> Quantity:
+        name, size, unit = parts
+        return Quantity(name.text, unit or "1", size, span=self.over(name, name))
 
     def instance(self, parts: Parts) -> Instance:
         name, kind, _, nodes, closing, items, ranges = parts
@@ -266,14 +285,27 @@ class Builder:
         return DomainDef(parts[1].text, doc=parts[2], span=self.over(parts[0], parts[1]))
 
     def component_head(self, parts: Parts) -> ComponentDef:
-        return ComponentDef(parts[1].text, parts[2], doc=parts[3], span=self.over(parts[0], parts[1]))
+        partial, word, name, terminals, bases, doc = parts
+        return ComponentDef(
+            name.text,
+            terminals,
+            doc=doc,
+            bases=bases,
+            is_partial=partial is not None,
+            span=self.over(partial or word, name),
+        )
+
+    def bases(self, parts: Parts) -> tuple[Name, ...]:
+        return tuple(self.word([part]) for part in parts if part is not None and part.type == "NAME")
 
     def model_head(self, parts: Parts) -> ModelDef:
         return ModelDef(parts[1].text, parts[2], doc=parts[3], span=self.over(parts[0], parts[1]))
 
     def terminal(self, parts: Parts) -> Terminal:
         direction, name, _, domain = parts
-        return Terminal(name.text, domain.text if domain else "", direction.text if direction else "", span=self.over(name, name))
+        return Terminal(
+            name.text, domain.text if domain else "", direction.text if direction else "", span=self.over(name, name)
+        )
 
     def quantities(self, parts: Parts) -> Line:
         fields = {"INPUT": "inputs", "VAR": "variables"}
@@ -289,11 +321,10 @@ class Builder:
 
     power = floating = stores = singular = one_value
 
-    def source(self, parts: Parts) -> Line:
-        return Line("is_source", (True,), self.whole(parts))
+    def marked(self, parts: Parts) -> Line:
+        return Line(f"is_{parts[0].text}", (True,), self.whole(parts))
 
-    def relative(self, parts: Parts) -> Line:
-        return Line("is_relative", (True,), self.whole(parts))
+    source = relative = marked
 
     def param_line(self, parts: Parts) -> Line:
         kind = {Param: "params", Count: "counts", Let: "lets"}[type(parts[0])]
@@ -306,7 +337,11 @@ class Builder:
 
     def output(self, parts: Parts) -> Line:
         _, name, size, _, unit, _, value, doc = parts
-        return Line("outputs", (Output(name.text, unit.text, value, size, doc, span=self.over(name, name)),), self.over(parts[0], value))
+        return Line(
+            "outputs",
+            (Output(name.text, unit.text, value, size, doc, span=self.over(name, name)),),
+            self.over(parts[0], value),
+        )
 
     def assertion(self, parts: Parts) -> Line:
         span = self.whole(parts)
@@ -318,8 +353,9 @@ class Builder:
 
     def company(self, parts: Parts) -> Line:
         given, *missing = (part.text for part in parts[1:-1] if part.type == "NAME")
-        span = self.over(parts[0], parts[-1])
-        return Line("company", (Company(given, tuple(missing), parts[-1], span=span),), span)
+        return Line(
+            "company", (Company(given, tuple(missing), parts[-1], span=(span := self.over(parts[0], parts[-1]))),), span
+        )
 
     def equation(self, parts: Parts) -> Line:
         span = self.whole(parts)
@@ -327,7 +363,11 @@ class Builder:
 
     def discrete(self, parts: Parts) -> Line:
         _, name, size, _, unit, start, doc = parts
-        return Line("discretes", (Discrete(name.text, unit.text, start, size, doc, span=self.over(name, name)),), self.over(parts[0], name))
+        return Line(
+            "discretes",
+            (Discrete(name.text, unit.text, start, size, doc, span=self.over(name, name)),),
+            self.over(parts[0], name),
+        )
 
     def action(self, parts: Parts) -> Action:
         reinit, target, _, value = parts

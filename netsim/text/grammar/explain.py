@@ -17,7 +17,16 @@ _NEEDS_VALUE = frozenset(
     ]
 )
 _GO_ON = frozenset(["THEN", "ELSE", "AND", "OR", "IN", "FOR"])  # words that go on after a value
-_SIGNS = {"COLON": ":", "EQUAL": "=", "ARROW": "->", "THEN": "then", "ELSE": "else", "IN": "in", "DOTDOT": "..", "LPAR": "("}
+_SIGNS = {
+    "COLON": ":",
+    "EQUAL": "=",
+    "ARROW": "->",
+    "THEN": "then",
+    "ELSE": "else",
+    "IN": "in",
+    "DOTDOT": "..",
+    "LPAR": "(",
+}
 _COMPARES = frozenset(["LESS", "LESSEQ", "MORE", "MOREEQ", "SAME", "DIFFERENT"])
 _SHAPES = {
     "PARAM": 'param NAME : UNIT > BOUND = VALUE "words", such as: param m : kg > 0 = 2 kg',
@@ -34,8 +43,11 @@ _SHAPES = {
     "SAVE": "save SIGNAL, SIGNAL, such as: save s1.f, a.x, m1.*",
     "PLOT": "plot EXPRESSION, EXPRESSION, such as: plot a.x - b.x, s1.f",
     "MEASURE": 'measure NAME = EXPRESSION "words", such as: measure peak = max(out.v)',
+    "FUNCTION": "function NAME(PARAMETER : UNIT, ...) : UNIT = EXPRESSION, such as: function area(r : m) : m2 = pi*r^2",
     "DOMAIN": 'domain NAME "words"',
     "COMPONENT": "component NAME (TERMINAL, TERMINAL : DOMAIN), such as: component spring (p, n : translational)",
+    "PARTIAL": "partial component NAME (TERMINAL, TERMINAL : DOMAIN), such as: partial component contact (p, n : "
+    "translational)",
     "MODEL": "model NAME (TERMINAL, TERMINAL : DOMAIN)",
     "ACROSS": "across NAME : UNIT, such as: across v : m/s",
     "THROUGH": "through NAME : UNIT, such as: through f : N",
@@ -45,8 +57,10 @@ _SHAPES = {
     "OUT": "out NAME : UNIT = EXPRESSION, such as: out power : W = -f*v",
     "BRANCH": "branch TERMINAL -> TERMINAL : NAME, NAME, such as: branch p -> n : v, f",
     "DISCRETE": 'discrete NAME : UNIT = START "words", such as: discrete off : 1 = 0 "does not conduct"',
-    "WHEN": "when CONDITION : NAME = EXPRESSION; reinit NAME = EXPRESSION, such as: when x < 0 : reinit v = -0.7*pre(v)",
-    "GIVEN": "given PARAMETER : NAME TYPE (TERMINALS) ..., such as: given friction : dry hinge_friction (a, b) T = friction",
+    "WHEN": "when CONDITION : NAME = EXPRESSION; reinit NAME = EXPRESSION, "
+    "such as: when x < 0 : reinit v = -0.7*pre(v)",
+    "GIVEN": "given PARAMETER : NAME TYPE (TERMINALS) ..., such as: given friction : dry hinge_friction (a, b) T = "
+    "friction",
     "ASSERT": 'assert CONDITION "sentence"',
     "PLACE": "place TERMINAL = POSITION, such as: place a = at",
     "SINGULAR": 'singular "sentence"',
@@ -79,7 +93,11 @@ def _first_word(tokens: list[Token], index: int, expected: frozenset[str], block
         return None
     places = [kind for kind, words in LINE_WORDS.items() if first in words and first not in LINE_WORDS["netlist"]]
     if places and not block:
-        return "E115", f"'{first}' stands only inside a {places[0]}", f"the headline of the {places[0]} is missing above"
+        return (
+            "E115",
+            f"'{first}' stands only inside a {places[0]}",
+            f"the headline of the {places[0]} is missing above",
+        )
     if guess := nearest(first, _first_words(block) - {first}):
         return "E101", f"no statement begins with '{first} {_shown(tokens[1])}'", guess
     if not block and tokens[1].type == "EQUAL":
@@ -96,9 +114,18 @@ def _first_words(block: str) -> set[str]:
 
 def _instance_in_definition(tokens: list[Token], index: int, expected: frozenset[str], block: str) -> Finding | None:
     """`r1 resistor (a, b)` in a component: most likely its `end` is missing."""
-    if not block or block.startswith("model") or [token.type for token in tokens[:3]] != ["NAME", "NAME", "LPAR"] or index > 1:
+    if (
+        not block
+        or block.startswith("model")
+        or [token.type for token in tokens[:3]] != ["NAME", "NAME", "LPAR"]
+        or index > 1
+    ):
         return None
-    return "E101", f"a line of a {block} is not an instance", f"the 'end' of {block} is missing above, or an equation was meant: left = right"
+    return (
+        "E101",
+        f"a line of a {block} is not an instance",
+        f"the 'end' of {block} is missing above, or an equation was meant: left = right",
+    )
 
 
 Finding = tuple[str, str, str]  # code, message, hint
@@ -110,7 +137,11 @@ def _first_sign(tokens: list[Token], index: int, expected: frozenset[str]) -> Fi
     if index > 0:
         return None
     if token.type == "DOT":
-        return "E101", "a statement does not start with a dot", "runs are statements like the others, such as: run transient(stop = 5 s)"
+        return (
+            "E101",
+            "a statement does not start with a dot",
+            "runs are statements like the others, such as: run transient(stop = 5 s)",
+        )
     if token.type in ("OVER", "TIMES"):
         return "E101", f"a statement does not start with '{token.text}'", "comments start with #"
     if token.type == token.text.upper() and token.type != "WHEN":
@@ -121,7 +152,11 @@ def _first_sign(tokens: list[Token], index: int, expected: frozenset[str]) -> Fi
 def _reserved(tokens: list[Token], index: int, expected: frozenset[str]) -> Finding | None:
     token = tokens[index]
     if token.type == "WHEN":
-        return "E119", "'when' stands at the start of a line of a component", "in an expression: if ... then ... else ..."
+        return (
+            "E119",
+            "'when' stands at the start of a line of a component",
+            "in an expression: if ... then ... else ...",
+        )
     if token.text not in RESERVED or token.type == "STRING" or "NAME" not in expected:
         return None
     before = tokens[index - 1].type if index else ""
@@ -129,7 +164,11 @@ def _reserved(tokens: list[Token], index: int, expected: frozenset[str]) -> Find
         return "E101", "an 'if' inside an expression needs parentheses", "write (if CONDITION then VALUE else VALUE)"
     if token.type in _GO_ON and (before in _NEEDS_VALUE or before in _ENDS_VALUE):
         return None
-    return "E108", f"'{token.text}' is a reserved word and cannot be a name here", f"choose another name, such as {token.text}1 or {token.text}_"
+    return (
+        "E108",
+        f"'{token.text}' is a reserved word and cannot be a name here",
+        f"choose another name, such as {token.text}1 or {token.text}_",
+    )
 
 
 def _comparison(tokens: list[Token], index: int, expected: frozenset[str]) -> Finding | None:
@@ -137,7 +176,12 @@ def _comparison(tokens: list[Token], index: int, expected: frozenset[str]) -> Fi
     before = tokens[index - 1].type if index else ""
     if token.type == "SAME" and "EQUAL" in expected:
         return "E109", "'==' compares; a value is given with one '='", "write ="
-    if token.type == "EQUAL" and before in _ENDS_VALUE and tokens[0].type == "RUN" and "LSQB" not in [part.type for part in tokens[:index]]:
+    if (
+        token.type == "EQUAL"
+        and before in _ENDS_VALUE
+        and tokens[0].type == "RUN"
+        and "LSQB" not in [part.type for part in tokens[:index]]
+    ):
         return "E109", "motions that are to be followed stand in brackets", "write track = [SIGNAL = MOTION, ...]"
     if token.type == "EQUAL" and expected & (_COMPARES | {"THEN", "RPAR", "RSQB"}) and before in _ENDS_VALUE:
         return "E109", "'=' gives a value; here only a comparison can stand", "write == to compare"
@@ -163,7 +207,11 @@ def _units(tokens: list[Token], index: int, expected: frozenset[str]) -> Finding
 def _lists(tokens: list[Token], index: int, expected: frozenset[str]) -> Finding | None:
     token, before = tokens[index], tokens[index - 1]
     if token.type == "COMMA" and before.type in ("LPAR", "LSQB", "COMMA"):
-        return "E101", f"something is missing between '{before.text}' and ','", "remove the comma, or write what belongs before it"
+        return (
+            "E101",
+            f"something is missing between '{before.text}' and ','",
+            "remove the comma, or write what belongs before it",
+        )
     if token.type == "DOT" or (before.type == "DOT" and token.type != "NAME"):
         side = "before" if token.type == "DOT" else "behind"
         return "E101", f"a name is missing {side} the dot", "names are dotted without blanks: leg.slide.q"
@@ -195,7 +243,15 @@ def _values(tokens: list[Token], index: int, expected: frozenset[str]) -> Findin
     return None
 
 
-_RULES = (_first_sign, _reserved, _comparison, _units, _lists, _commas, _values)  # the first that knows the mistake speaks
+_RULES = (
+    _first_sign,
+    _reserved,
+    _comparison,
+    _units,
+    _lists,
+    _commas,
+    _values,
+)  # the first that knows the mistake speaks
 
 
 def _is_assigned(tokens: list[Token], index: int) -> bool:
@@ -208,7 +264,11 @@ def _not_a_unit(number: Token, word: Token) -> Finding:
     guess = nearest_unit(word.text)
     if word.text.lower() in ("k", "m", "u", "n", "p", "f", "g", "meg"):
         letter = "u" if word.text in "uU" else word.text
-        return "E106", f"'{number.text} {word.text}' has a prefix but no unit", f"write the unit in full, such as {number.text} {letter}Ohm"
+        return (
+            "E106",
+            f"'{number.text} {word.text}' has a prefix but no unit",
+            f"write the unit in full, such as {number.text} {letter}Ohm",
+        )
     hint = guess or f"write {number.text}*{word.text} for a product"
     return "E107", f"'{word.text}' behind the number {number.text} is not a known unit", hint
 
@@ -216,10 +276,20 @@ def _not_a_unit(number: Token, word: Token) -> Finding:
 def _too_short(tokens: list[Token], expected: frozenset[str], span: Callable[..., Span], block: str) -> Problem:
     last = tokens[-1]
     if last.type == "COMMA":
-        return Problem("E114", "the list ends with a comma", span(last), "", "remove it; a statement goes on in the next line only inside brackets")
+        return Problem(
+            "E114",
+            "the list ends with a comma",
+            span(last),
+            "",
+            "remove it; a statement goes on in the next line only inside brackets",
+        )
     if "ELSE" in expected and any(token.type == "IF" for token in tokens):
         return Problem(
-            "E114", "this 'if' has no 'else'", span(_last_if(tokens)), "", "write if CONDITION then VALUE else VALUE, all in one line or in brackets"
+            "E114",
+            "this 'if' has no 'else'",
+            span(_last_if(tokens)),
+            "",
+            "write if CONDITION then VALUE else VALUE, all in one line or in brackets",
         )
     missing = "a value is missing" if last.type in _NEEDS_VALUE else "the statement is not complete"
     return Problem("E114", f"{missing} behind '{_shown(last)}'", span(last), "", _shape(tokens, block))

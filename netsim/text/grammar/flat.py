@@ -1,7 +1,8 @@
 """The fast path for long netlists: plain instance lines by regular expression, without the grammar.
 
-A plain line is `name type (n1, n2) a = 1 kOhm, b = -2  # comment`: plain names, plain numbers with known units. It gives
-the same `Instance`, spans included, as the grammar would; every other line is left to it. 20 000 lines take half a second.
+A plain line is `name type (n1, n2) a = 1 kOhm, b = -2  # comment`: plain names, plain numbers with known units. It
+gives the same `Instance`, spans included, as the grammar would; every other line is left to it. 20 000 lines take half
+a second.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ _WORD = r"[A-Za-z_][A-Za-z_0-9]*(?!\w)"
 _NUMBER = r"\d++(?:\.\d++)?+(?:[eE][+-]?\d++)?+(?!\.)"
 _PAIR = rf"{_WORD}{_BLANK}={_BLANK}-?{_BLANK}{_NUMBER}{_BLANK}(?:{CHAIN_TEXT})?{_BLANK}"
 _LINE = re.compile(
-    rf"{_BLANK}({_WORD})[ \t]+({_WORD}){_BLANK}\({_BLANK}((?:{_WORD}{_BLANK}(?:,{_BLANK}{_WORD}{_BLANK})*)?)(\)){_BLANK}"
+    rf"{_BLANK}({_WORD})[ "
+    rf"\t]+({_WORD}){_BLANK}\({_BLANK}((?:{_WORD}{_BLANK}(?:,{_BLANK}{_WORD}{_BLANK})*)?)(\)){_BLANK}"
     rf"((?:{_PAIR}(?:,{_BLANK}{_PAIR})*)?)(?:#[^\n]*)?(?:\n|$)"
 )
 _EMPTY = re.compile(rf"{_BLANK}(?:#[^\n]*)?\n")

@@ -1,4 +1,5 @@
-"""The parser's tables, built from netsim.lark once and kept in the user's cache folder, and how tokens go through them."""
+"""The parser's tables, built from netsim.lark once and kept in the user's cache folder, and how tokens go through
+them."""
 
 from __future__ import annotations
 
@@ -47,7 +48,8 @@ def parse_tokens(tokens: list[Token], rule: str, file: str) -> Any:
 
 @cache
 def _lark_data() -> dict[str, Any]:
-    """What Lark needs to set a parser up without reading the grammar: from the cache folder if it is there and whole."""
+    """What Lark needs to set a parser up without reading the grammar: from the cache folder if it is there and
+    whole."""
     grammar = Path(__file__).with_name("netsim.lark").read_bytes()
     key = hashlib.sha256(b"\0".join([grammar, version("lark").encode(), sys.version.encode(), b"1"])).hexdigest()[:20]
     folder = cache_folder("grammar")

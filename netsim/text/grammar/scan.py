@@ -17,8 +17,24 @@ from netsim.text.units import KNOWN_NAMES, UnknownUnit, parse_unit
 
 RESERVED = frozenset(
     [
-        *["use", "include", "param", "count", "let", "table", "world", "model", "component", "domain", "start", "guess", "run", "save", "plot"],
-        *["for", "in", "if", "then", "else", "when", "end", "ground", "time", "and", "or", "not"],
+        *[
+            "use",
+            "include",
+            "param",
+            "count",
+            "let",
+            "table",
+            "world",
+            "model",
+            "component",
+            "domain",
+            "start",
+            "guess",
+            "run",
+            "save",
+            "plot",
+        ],
+        *["function", "for", "in", "if", "then", "else", "when", "end", "ground", "time", "and", "or", "not"],
     ]
 )
 LINE_WORDS = {
@@ -27,23 +43,45 @@ LINE_WORDS = {
     "domain": frozenset(["across", "through", "integral", "power", "floating", "relative"]),
     "component": frozenset(
         [
-            *["input", "var", "branch", "out", "assert", "place", "kinetic", "potential", "stores", "dissipates", "source", "singular"],
+            *[
+                "input",
+                "var",
+                "branch",
+                "out",
+                "assert",
+                "place",
+                "kinetic",
+                "potential",
+                "stores",
+                "dissipates",
+                "source",
+                "singular",
+            ],
             *["discrete", "given"],
         ]
     ),
 }
-_BEFORE_NAME, _BEFORE_VALUE, _ALONE = re.compile(r"[ \t]+[A-Za-z_]"), re.compile(r"(?!\[)[ \t]*(?![ \t=.*/^])"), re.compile(r"[ \t]*(?:[;#\n]|$)")
+_BEFORE_NAME, _BEFORE_VALUE, _ALONE = (
+    re.compile(r"[ \t]+[A-Za-z_]"),
+    re.compile(r"(?!\[)[ \t]*(?![ \t=.*/^])"),
+    re.compile(r"[ \t]*(?:[;#\n]|$)"),
+)
 # what must follow a line's first word for it to be a keyword: `out = 3` is an equation about something called out
 _FOLLOWS = dict.fromkeys(LINE_WORDS["domain"] | LINE_WORDS["component"], _BEFORE_NAME) | {
-    **dict.fromkeys(("assert", "kinetic", "potential", "stores", "dissipates", "power", "floating", "singular"), _BEFORE_VALUE),
+    **dict.fromkeys(
+        ("assert", "kinetic", "potential", "stores", "dissipates", "power", "floating", "singular"), _BEFORE_VALUE
+    ),
     **dict.fromkeys(("source", "relative"), _ALONE),
     "measure": re.compile(r"[ \t]+[A-Za-z_]\w*[ \t]*(?:=(?!=)|\{)"),
     "nominal": re.compile(r"[ \t]+[A-Za-z_](?:[^=()\n]*=(?!=)|[\w.\[\]]*[ \t]*(?:[\d;#\n]|$))"),
 }
+_PARTIAL = re.compile(r"[ \t]+component\b")
 _DECLARES_UNIT = frozenset(["PARAM", "ACROSS", "THROUGH", "INTEGRAL", "INPUT", "VAR", "OUT", "DISCRETE"])
 _SYMBOLS = {
-    "->": "ARROW", "..": "DOTDOT", "==": "SAME", "!=": "DIFFERENT", "<=": "LESSEQ", ">=": "MOREEQ", "<": "LESS", ">": "MORE", "=": "EQUAL",
-    "+": "PLUS", "-": "MINUS", "*": "TIMES", "/": "OVER", "^": "HAT", "(": "LPAR", ")": "RPAR", "[": "LSQB", "]": "RSQB",
+    "->": "ARROW", "..": "DOTDOT", "==": "SAME", "!=": "DIFFERENT", "<=": "LESSEQ", ">=": "MOREEQ", "<": "LESS",
+    ">": "MORE", "=": "EQUAL",
+    "+": "PLUS", "-": "MINUS", "*": "TIMES", "/": "OVER", "^": "HAT", "(": "LPAR", ")": "RPAR", "[": "LSQB",
+    "]": "RSQB",
     "{": "LBRACE", "}": "RBRACE",
     ",": "COMMA", ":": "COLON", ".": "DOT",
 }  # fmt: skip
@@ -63,7 +101,9 @@ _GLUED = re.compile(r"[\wΩ\u2126]+")
 # a line that cannot be the inside of a bracket: a statement's first word, or two words in a row as in an instance
 _GOES_ON = r"(?!(?:if|then|else|and|or|not|for|in|out)\b)"
 _NEW_STATEMENT = re.compile(
-    r"[ \t]*(?:(?:use|include|param|count|let|world|model|component|domain|start|guess|run|save|plot|measure|assert|end)\b|table\b(?![ \t]*\()"
+    r"[ "
+    r"\t]*(?:(?:use|include|param|count|let|world|model|component|function|domain|start|guess|run|save|plot|measure|assert|end)\b"
+    r"|table\b(?![ \t]*\()"
     rf"|{_GOES_ON}[A-Za-z_]\w*(?:\[[^\]\n]*\])?[ \t]+{_GOES_ON}[A-Za-z_])"
 )
 
@@ -160,7 +200,9 @@ class Scanner:
     def _report_open_brackets(self, statement: Statement) -> None:
         opener, _ = self._brackets[0]
         closer = {"LPAR": ")", "LSQB": "]"}.get(opener.type, "}")
-        self.report("E104", f"this '{opener.text}' is never closed", opener, "opened here", f"add the missing '{closer}'")
+        self.report(
+            "E104", f"this '{opener.text}' is never closed", opener, "opened here", f"add the missing '{closer}'"
+        )
         self._brackets.clear()
         statement.broken = True
 
@@ -196,12 +238,27 @@ class Scanner:
         if word in RESERVED:
             return word.upper()
         if not tokens:
-            return word.upper() if word in LINE_WORDS.get(mode, ()) and _FOLLOWS[word].match(self.text, rest) else "NAME"
+            if word == "partial" and _PARTIAL.match(self.text, rest):
+                return "PARTIAL"
+            return (
+                word.upper() if word in LINE_WORDS.get(mode, ()) and _FOLLOWS[word].match(self.text, rest) else "NAME"
+            )
         if word == "reinit" and tokens[0].type == "WHEN" and tokens[-1].type in ("COLON", "SEMICOLON"):
             return "REINIT"
         if word == "nominal" and tokens[-1].type == "UNIT" and tokens[0].type in _DECLARES_UNIT:
             return "NOMINAL"
-        if word == "out" and tokens[0].type in ("COMPONENT", "MODEL") and re.compile(r"[ \t]+\w").match(self.text, rest):
+        if (
+            word == "extends"
+            and tokens[0].type in ("COMPONENT", "PARTIAL")
+            and tokens[-1].type in ("NAME", "RPAR")
+            and not self._brackets
+        ):
+            return "EXTENDS"
+        if (
+            word == "out"
+            and tokens[0].type in ("COMPONENT", "PARTIAL", "MODEL")
+            and re.compile(r"[ \t]+\w").match(self.text, rest)
+        ):
             return "OUT"
         return "NAME"
 
@@ -218,7 +275,9 @@ class Scanner:
         elif text in ")]}":
             if self._close(token, statement) == ("diag" if text == ")" else ""):
                 self._take_unit(statement, mode)
-        elif text == ":" and tokens[0].type in _DECLARES_UNIT and not self._brackets:
+        elif text == ":" and (
+            tokens[0].type == "FUNCTION" or (tokens[0].type in _DECLARES_UNIT and not self._brackets)
+        ):
             self._take_declared_unit(tokens)
 
     def _is_anything(self, tokens: list[Token]) -> bool:
@@ -230,13 +289,18 @@ class Scanner:
     def _close(self, token: Token, statement: Statement) -> str | None:
         """The name before the opening bracket ('' for none), None where there is no opening bracket."""
         if not self._brackets:
-            self.report("E105", f"this '{token.text}' closes nothing", token, hint="remove it, or add the opening bracket")
+            self.report(
+                "E105", f"this '{token.text}' closes nothing", token, hint="remove it, or add the opening bracket"
+            )
             statement.broken = True
             return None
         opener, word = self._brackets.pop()
         if (opener.type, token.type) not in (("LPAR", "RPAR"), ("LSQB", "RSQB"), ("LBRACE", "RBRACE")):
             problem = Problem(
-                "E105", f"'{token.text}' closes a '{opener.text}'", self.span(token), also=((self.span(opener), f"this '{opener.text}' is open"),)
+                "E105",
+                f"'{token.text}' closes a '{opener.text}'",
+                self.span(token),
+                also=((self.span(opener), f"this '{opener.text}' is open"),),
             )
             self.problems.append(problem)
             statement.broken = True

@@ -1,6 +1,7 @@
 """Elements of a circuit as instances: R, C, L, K, V, I, E, F, G, H, B, T and X. Semiconductors are in `semiconductors`.
 
-In SPICE a source of current lets it flow from its first node through the source to its second; here `current` delivers at its first node.
+In SPICE a source of current lets it flow from its first node through the source to its second; here `current` delivers
+at its first node.
 """
 
 from __future__ import annotations
@@ -54,7 +55,9 @@ def capacitor(card: Card, scope: Scope) -> Instance:
         first, second = (known.get(token.text) for token in card.plain[:2])
         if first or second:
             starts["v"] = difference(first or Number(0.0), second or Number(0.0))
-    return scope.instance(card, "variable_capacitor" if _reads_signals(value) else "capacitor", nodes, {"C": value}, starts)
+    return scope.instance(
+        card, "variable_capacitor" if _reads_signals(value) else "capacitor", nodes, {"C": value}, starts
+    )
 
 
 def inductor(card: Card, scope: Scope) -> Instance:
@@ -62,16 +65,24 @@ def inductor(card: Card, scope: Scope) -> Instance:
     nodes, value = _two_terminals(card, scope, "H", ("l", "inductance"), "L1 node node value")
     scope.through[card.word] = (scope.elements[card.word], "i")
     starts = {"i": scope.value(card, card.given["ic"], "A")} if scope.circuit.uic and "ic" in card.given else {}
-    return scope.instance(card, "variable_inductor" if _reads_signals(value) else "inductor", nodes, {"L": value}, starts)
+    return scope.instance(
+        card, "variable_inductor" if _reads_signals(value) else "inductor", nodes, {"L": value}, starts
+    )
 
 
-def _two_terminals(card: Card, scope: Scope, unit: str, keys: tuple[str, ...], shape: str) -> tuple[tuple[Name, ...], Expr]:
+def _two_terminals(
+    card: Card, scope: Scope, unit: str, keys: tuple[str, ...], shape: str
+) -> tuple[tuple[Name, ...], Expr]:
     named = next((card.given[key] for key in keys if key in card.given), None)
     tokens = wanted(card, 2 if named else 3, shape)
     nodes = scope.connected(card, tokens[:2])
     token = named or tokens[2]
     if token.kind == "word" and scope.block.model(token.text):
-        raise InputError(Problem("E130", f"models of {card.word[0].upper()} are not known", card.at(token), hint="give the value itself"))
+        raise InputError(
+            Problem(
+                "E130", f"models of {card.word[0].upper()} are not known", card.at(token), hint="give the value itself"
+            )
+        )
     return nodes, scope.value(card, token, unit)
 
 
@@ -110,7 +121,9 @@ def behavioural(card: Card, scope: Scope) -> Instance:
         if key in card.given and (found := card.behind(key)):
             text, start = _unwrapped(*found)
             return _driven(card, scope, nodes, in_unit(expression(card, text, start, scope), unit), key == "v")
-    raise InputError(Problem("E131", f"'{card.word}' is written B1 node node v={{expression}}, or i={{expression}}", card.span()))
+    raise InputError(
+        Problem("E131", f"'{card.word}' is written B1 node node v={{expression}}, or i={{expression}}", card.span())
+    )
 
 
 def _unwrapped(text: str, start: int) -> tuple[str, int]:
@@ -129,7 +142,8 @@ def _driven(card: Card, scope: Scope, nodes: tuple[Name, ...], value: Expr, is_v
 
 
 def controlled_by_voltage(card: Card, scope: Scope) -> Instance:
-    """E and G: linear (`E1 a b c d 10`), by an expression (`value={...}`, `vol=`, `cur=`), by a table, by a polynomial."""
+    """E and G: linear (`E1 a b c d 10`), by an expression (`value={...}`, `vol=`, `cur=`), by a table, by a
+    polynomial."""
     is_voltage = card.word[0] == "e"
     tokens = wanted(card, 2, f"{card.word[0].upper()}1 node node node node gain")
     nodes, unit = scope.connected(card, tokens[:2]), "V" if is_voltage else "A"
@@ -141,12 +155,21 @@ def controlled_by_voltage(card: Card, scope: Scope) -> Instance:
         return _driven(card, scope, nodes, _table(card, scope, unit), is_voltage)
     if len(tokens) > 2 and tokens[2].text in ("poly", "value"):
         if tokens[2].text == "value":
-            return _driven(card, scope, nodes, in_unit(expression(card, tokens[3].text, tokens[3].start, scope), unit), is_voltage)
+            return _driven(
+                card, scope, nodes, in_unit(expression(card, tokens[3].text, tokens[3].start, scope), unit), is_voltage
+            )
         count = int(scope.number(card, tokens[3]))
         pairs = tokens[4 : 4 + 2 * count]
-        inputs = [difference(*(scope.potential(t.text, card.at(t)) for t in _met(card, scope, pair))) for pair in zip(pairs[::2], pairs[1::2])]
+        inputs = [
+            difference(*(scope.potential(t.text, card.at(t)) for t in _met(card, scope, pair)))
+            for pair in zip(pairs[::2], pairs[1::2])
+        ]
         return _driven(
-            card, scope, nodes, _polynomial(card, scope, [over(x, Number(1.0, "V")) for x in inputs], tokens[4 + 2 * count :], unit), is_voltage
+            card,
+            scope,
+            nodes,
+            _polynomial(card, scope, [over(x, Number(1.0, "V")) for x in inputs], tokens[4 + 2 * count :], unit),
+            is_voltage,
         )
     tokens = wanted(card, 5, f"{card.word[0].upper()}1 node node node node gain")
     if is_voltage:
@@ -169,8 +192,11 @@ def over(value: Expr, divisor: Expr) -> Expr:
 
 
 def _polynomial(card: Card, scope: Scope, inputs: list[Expr], tokens: tuple[Token, ...], unit: str) -> Expr:
-    """p0 + p1 a + p2 b + p3 a^2 + p4 a b + p5 b^2 + ...; a single figure for one input is its factor, as SPICE2 has it."""
-    terms = itertools.chain.from_iterable(itertools.combinations_with_replacement(inputs, degree) for degree in itertools.count())
+    """p0 + p1 a + p2 b + p3 a^2 + p4 a b + p5 b^2 + ...; a single figure for one input is its factor, as SPICE2 has
+    it."""
+    terms = itertools.chain.from_iterable(
+        itertools.combinations_with_replacement(inputs, degree) for degree in itertools.count()
+    )
     if len(inputs) == 1 and len(tokens) == 1:
         next(terms)
     value: Expr = Number(0.0)
@@ -210,7 +236,8 @@ def controlled_by_current(card: Card, scope: Scope) -> Instance:
 
 
 def line(card: Card, scope: Scope) -> Instance:
-    """`T1 a b c d z0=50 td=10n`: a line without losses; in place of its delay its length as a number of waves at a frequency, `f=1meg nl=0.25`."""
+    """`T1 a b c d z0=50 td=10n`: a line without losses; in place of its delay its length as a number of waves at a
+    frequency, `f=1meg nl=0.25`."""
     shape = "T1 node node node node z0=50 td=10n (or f=25meg nl=0.25 in place of td)"
     nodes = scope.connected(card, wanted(card, 4, shape)[:4])
     impedance = card.given.get("z0", card.given.get("zo"))
@@ -222,8 +249,8 @@ def line(card: Card, scope: Scope) -> Instance:
         waves = scope.value(card, card.given["nl"]) if "nl" in card.given else Number(0.25)
         delay = over(waves, scope.value(card, card.given["f"], "Hz"))
     if "ic" in card.given and scope.circuit.uic:
-        note = "nothing is on its way at the start of a run from `uic`"
-        scope.circuit.report.note(f"ic= of the line '{card.word}' is left out", card.at(card.given["ic"]), hint=note)
+        note = "with `uic` the line starts without waves in it"
+        scope.circuit.report.note(f"ic= of the line '{card.word}' is ignored", card.at(card.given["ic"]), hint=note)
     return scope.instance(card, "lossless_line", nodes, {"Z": scope.value(card, impedance, "Ohm"), "T": delay})
 
 
@@ -240,13 +267,16 @@ def subcircuit(card: Card, scope: Scope, made: Made) -> Instance:
         if name not in block.given or not block.given[name].outside:
             known = [n for n, g in block.given.items() if g.outside]
             hint = nearest(name, known) or (f"it has {', '.join(known)}" if known else "it has none")
-            raise InputError(Problem("E227", f"the subcircuit '{block.name}' has no parameter '{name}'", card.at(token), hint=hint))
+            raise InputError(
+                Problem("E227", f"the subcircuit '{block.name}' has no parameter '{name}'", card.at(token), hint=hint)
+            )
         assert made.scope is not None
         bindings[made.scope.parameters[name]] = scope.value(card, token)
     return scope.of(card, made, scope.connected(card, names[:-1]), bindings)
 
 
 DEVICES = {
-    "r": resistor, "c": capacitor, "l": inductor, "v": voltage, "i": current, "b": behavioural, "e": controlled_by_voltage,
+    "r": resistor, "c": capacitor, "l": inductor, "v": voltage, "i": current, "b": behavioural,
+    "e": controlled_by_voltage,
     "g": controlled_by_voltage, "f": controlled_by_current, "h": controlled_by_current, "t": line,
 }  # fmt: skip

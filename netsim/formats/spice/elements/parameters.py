@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Kind:
-    """A sort of `.model`: its component, terminals, what its parameters are called here and their units; `polarity` 0 for none."""
+    """A sort of `.model`: its component, terminals, what its parameters are called here and their units; `polarity` 0
+    for none."""
 
     component: str
     terminals: tuple[str, ...]
@@ -34,18 +35,29 @@ def _words(text: str) -> frozenset[str]:
 
 
 _DIODE = _named("""
-    is:Is:A js:Is:A rs:Rs:Ohm n:N: tt:tt:s cjo:Cj:F cj0:Cj:F cj:Cj:F vj:Vj:V pb:Vj:V m:M: mj:M: eg:Eg:V xti:xti: fc:fc: bv:BV:V ibv:Ibv:A nbv:Nbv:
+    is:Is:A js:Is:A rs:Rs:Ohm n:N: tt:tt:s cjo:Cj:F cj0:Cj:F cj:Cj:F vj:Vj:V pb:Vj:V m:M: mj:M: eg:Eg:V xti:xti:
+    fc:fc: bv:BV:V ibv:Ibv:A nbv:Nbv:
 """)
 _BIPOLAR = _named("""
-    is:Is:A bf:Bf: nf:Nf: vaf:Vaf:V va:Vaf:V ikf:Ikf:A ik:Ikf:A ise:Ise:A ne:Ne: br:Br: nr:Nr: var:Var:V vb:Var:V ikr:Ikr:A isc:Isc:A nc:Nc: rb:Rb:Ohm
-    rbm:Rbm:Ohm rc:Rc:Ohm re:Re:Ohm cje:Cje:F vje:Vje:V pe:Vje:V mje:Mje: me:Mje: cjc:Cjc:F vjc:Vjc:V pc:Vjc:V mjc:Mjc: mc:Mjc: xcjc:xcjc:
-    cjs:Cjs:F ccs:Cjs:F vjs:Vjs:V ps:Vjs:V mjs:Mjs: ms:Mjs: tf:tf:s xtf:xtf: vtf:Vtf:V itf:Itf:A tr:tr:s fc:fc: eg:Eg:V xti:xti: xtb:xtb:
+    is:Is:A bf:Bf: nf:Nf: vaf:Vaf:V va:Vaf:V ikf:Ikf:A ik:Ikf:A ise:Ise:A ne:Ne: br:Br: nr:Nr: var:Var:V vb:Var:V
+    ikr:Ikr:A isc:Isc:A nc:Nc: rb:Rb:Ohm
+    rbm:Rbm:Ohm rc:Rc:Ohm re:Re:Ohm cje:Cje:F vje:Vje:V pe:Vje:V mje:Mje: me:Mje: cjc:Cjc:F vjc:Vjc:V pc:Vjc:V
+    mjc:Mjc: mc:Mjc: xcjc:xcjc:
+    cjs:Cjs:F ccs:Cjs:F vjs:Vjs:V ps:Vjs:V mjs:Mjs: ms:Mjs: tf:tf:s xtf:xtf: vtf:Vtf:V itf:Itf:A tr:tr:s fc:fc:
+    eg:Eg:V xti:xti: xtb:xtb:
 """)
-_JUNCTION_FET = _named("vto:Vto:V beta:beta:A/V2 lambda:lambda:V^-1 rd:Rd:Ohm rs:Rs:Ohm is:Is:A cgs:Cgs:F cgd:Cgd:F pb:Pb:V fc:fc:")
+_JUNCTION_FET = _named(
+    "vto:Vto:V beta:beta:A/V2 lambda:lambda:V^-1 rd:Rd:Ohm rs:Rs:Ohm is:Is:A cgs:Cgs:F cgd:Cgd:F pb:Pb:V fc:fc:"
+)
 _MOSFET = dict.fromkeys(
-    _words("""vto kp gamma phi lambda rd rs cbd cbs is pb cgso cgdo cgbo rsh cj mj cjsw mjsw js tox nsub nss tpg ld uo u0 fc w l"""), ("", "")
-)  # fmt: skip
-_LAYOUT = {"w": ("m", "100u"), "l": ("m", "100u"), "ad": ("m2", "0"), "as": ("m2", "0"), "pd": ("m", "0"), "ps": ("m", "0"), "nrd": ("", "1"),
+    _words(
+        "vto kp gamma phi lambda rd rs cbd cbs is pb cgso cgdo cgbo rsh cj mj cjsw mjsw js tox nsub nss tpg ld uo u0 "
+        "fc w l"
+    ),
+    ("", ""),
+)
+_LAYOUT = {"w": ("m", "100u"), "l": ("m", "100u"), "ad": ("m2", "0"), "as": ("m2", "0"), "pd": ("m", "0"), "ps": ("m",
+    "0"), "nrd": ("", "1"),
            "nrs": ("", "1"), "m": ("", "1")}  # fmt: skip
 _ENDLESS = _words("vaf va ikf ik var vb ikr vtf")
 _DIODE_REST = _words("ikf ik ikr isr nr cjsw cjp php vjsw mjsw jsw tlev trs trs1 trs2")

@@ -1,6 +1,8 @@
-"""Diodes and transistors: every `.model` line that is used becomes a model of the netlist, an element of the library with these parameters.
+"""Diodes and transistors: every `.model` line that is used becomes a model of the netlist, an element of the library
+with these parameters.
 
-What SPICE has and the library does not (excess phase, a base resistance that depends on the current) is left out with a note.
+What SPICE has and the library does not (excess phase, a base resistance that depends on the current) is left out with a
+note.
 """
 
 from __future__ import annotations
@@ -23,19 +25,34 @@ def semiconductor(card: Card, scope: Scope) -> Instance:
     letter = card.word[0]
     least = {"d": 3, "q": 4, "j": 4, "m": 5}[letter]
     tokens = wanted(
-        card, least, {"d": "D1 node node model", "q": "Q1 c b e model", "j": "J1 d g s model", "m": "M1 d g s b model w=10u l=1u"}[letter]
+        card,
+        least,
+        {"d": "D1 node node model", "q": "Q1 c b e model", "j": "J1 d g s model", "m": "M1 d g s b model w=10u l=1u"}[
+            letter
+        ],
     )
     at = least - 1
-    if letter == "q" and len(tokens) > 4 and scope.block.model(tokens[3].text) is None and scope.block.model(tokens[4].text):
+    if (
+        letter == "q"
+        and len(tokens) > 4
+        and scope.block.model(tokens[3].text) is None
+        and scope.block.model(tokens[4].text)
+    ):
         at = 4
     found = scope.block.model(tokens[at].text)
     if found is None:
-        hint = nearest(tokens[at].text, scope.block.visible_models()) or f"a line such as: .model {tokens[at].text} {ELEMENTS[letter][0]}(...)"
+        hint = (
+            nearest(tokens[at].text, scope.block.visible_models())
+            or f"a line such as: .model {tokens[at].text} {ELEMENTS[letter][0]}(...)"
+        )
         raise InputError(Problem("E226", f"there is no .model '{tokens[at].text}'", card.at(tokens[at]), hint=hint))
     model, block = found
     kind = _kind(model)
     if model.plain[1].text not in ELEMENTS[letter]:
-        message = f"'{card.word}' needs a model of the type {' or '.join(ELEMENTS[letter])}, '{tokens[at].text}' is a {model.plain[1].text}"
+        message = (
+            f"'{card.word}' needs a model of the type {' or '.join(ELEMENTS[letter])}, '{tokens[at].text}' is a "
+            f"{model.plain[1].text}"
+        )
         raise InputError(Problem("E226", message, card.at(tokens[at])))
     made = _made(model, kind, scope.of_block(block))
     nodes = scope.connected(card, tokens[:at])
@@ -58,7 +75,9 @@ def _sizes(card: Card, kind: Kind, scope: Scope, rest: tuple[Token, ...]) -> dic
     for name, token in card.given.items():
         if name in ("ic", "temp", "dtemp"):
             if name != "ic":
-                scope.circuit.report.note(f"'{name}' of '{card.word}' is left out: all devices have the circuit's temperature", card.at(token))
+                scope.circuit.report.note(
+                    f"'{name}' of '{card.word}' is ignored: all devices have the circuit's temperature", card.at(token)
+                )
             continue
         ours = "area" if name == "m" and "area" in kind.sizes else name
         if ours not in kind.sizes:
@@ -72,10 +91,19 @@ def _kind(model: Card) -> Kind:
     token = model.plain[1]
     if token.text not in KINDS:
         hint = nearest(token.text, KINDS) or f"there are {', '.join(KINDS)}, sw and csw"
-        raise InputError(Problem("E130", f"models of the type '{token.text}' are not known", model.at(token), hint=hint))
+        raise InputError(
+            Problem("E130", f"models of the type '{token.text}' are not known", model.at(token), hint=hint)
+        )
     level = model.given.get("level")
     if level is not None and model.plain[1].text in ("nmos", "pmos") and level.text not in ("1", "1.0"):
-        raise InputError(Problem("E130", f"level {level.text} of a MOSFET is not known", model.at(level), hint="level 1 (Shichman and Hodges) is"))
+        raise InputError(
+            Problem(
+                "E130",
+                f"level {level.text} of a MOSFET is not known",
+                model.at(level),
+                hint="level 1 (Shichman and Hodges) is",
+            )
+        )
     return KINDS[token.text]
 
 
@@ -91,17 +119,34 @@ def _made(model: Card, kind: Kind, scope: Scope) -> Made:
     before = mosfet_resistances(model, given, inner) if kind.component == "meyer_mosfet" else {}
     title = scope.circuit.type_name(name if scope.above is None else f"{scope.block.name}_{name}")
     span = model.span()
-    sizes = [Param(size, unit or None, default=_default(model, inner, size, unit, text), span=span) for size, (unit, text) in kind.sizes.items()]
+    sizes = [
+        Param(size, unit or None, default=_default(model, inner, size, unit, text), span=span)
+        for size, (unit, text) in kind.sizes.items()
+    ]
     captured, _ = inner.taken_from_outside()
     terminals = tuple(Terminal(t, "electrical", span=span) for t in kind.terminals)
     ends = tuple(_name(f"inner_{t}" if t in before else t, span) for t in kind.terminals)
-    device = Instance(_name(DEVICE, span), kind.component, ends, tuple(placed(Binding(n, v), span) for n, v in bindings.items()), span=span)
+    device = Instance(
+        _name(DEVICE, span),
+        kind.component,
+        ends,
+        tuple(placed(Binding(n, v), span) for n, v in bindings.items()),
+        span=span,
+    )
     resistors = (
-        Instance(_name(f"r{t}", span), "resistor", (_name(t, span), _name(f"inner_{t}", span)), (placed(Binding("R", value), span),), span=span)
+        Instance(
+            _name(f"r{t}", span),
+            "resistor",
+            (_name(t, span), _name(f"inner_{t}", span)),
+            (placed(Binding("R", value), span),),
+            span=span,
+        )
         for t, value in before.items()
     )
     words = f".model {name} {model.plain[1].text}"
-    scope.circuit.definitions.append(ModelDef(title, terminals, (*sizes, *captured, device, *resistors), words, span=span))
+    scope.circuit.definitions.append(
+        ModelDef(title, terminals, (*sizes, *captured, device, *resistors), words, span=span)
+    )
     scope.made[f".{name}"] = made = inner.finish(title)
     return made
 
@@ -132,9 +177,15 @@ def _bindings(model: Card, given: dict[str, Token], kind: Kind, scope: Scope) ->
         if kind.component == "bjt" and "Rb" in found:
             found.setdefault("Rbm", found["Rb"])
         found["area"] = Name((Part("area"),), span=span)
-    celsius, nominal = circuit.celsius, scope.number(model, model.given["tnom"]) if "tnom" in model.given else circuit.options.get("tnom", 27.0)
+    celsius, nominal = (
+        circuit.celsius,
+        scope.number(model, model.given["tnom"]) if "tnom" in model.given else circuit.options.get("tnom", 27.0),
+    )
     if (celsius, nominal) != (27.0, 27.0):
-        found |= {"T": Number(round(celsius + KELVIN, 9), "K", span=span), "Tnom": Number(round(nominal + KELVIN, 9), "K", span=span)}
+        found |= {
+            "T": Number(round(celsius + KELVIN, 9), "K", span=span),
+            "Tnom": Number(round(nominal + KELVIN, 9), "K", span=span),
+        }
     if "gmin" in circuit.options:
         found["Gmin"] = Number(circuit.options["gmin"], "S", span=span)
     return found
@@ -148,9 +199,18 @@ def _sorted(model: Card, kind: Kind, scope: Scope) -> dict[str, Token]:
             given[name] = token
         elif name in kind.left_out:
             scope.circuit.report.note(
-                f"'{name}' of the model '{model.plain[0].text}' is left out: the library's {kind.component} has no such effect", model.at(token)
+                f"'{name}' of the model '{model.plain[0].text}' is ignored: the library's {kind.component} has no such "
+                "effect",
+                model.at(token),
             )
         elif name not in SILENT:
             hint = nearest(name, kind.parameters) or f"it has {', '.join(kind.parameters)}"
-            raise InputError(Problem("E227", f"a model of the type {model.plain[1].text} has no parameter '{name}'", model.at(token), hint=hint))
+            raise InputError(
+                Problem(
+                    "E227",
+                    f"a model of the type {model.plain[1].text} has no parameter '{name}'",
+                    model.at(token),
+                    hint=hint,
+                )
+            )
     return given

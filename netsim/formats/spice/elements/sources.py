@@ -1,4 +1,5 @@
-"""Independent sources: a constant or a function of time (PULSE, SIN, EXP, PWL, SFFM, AM), as ngspice 39 has them (manual, chapter 4.1)."""
+"""Independent sources: a constant or a function of time (PULSE, SIN, EXP, PWL, SFFM, AM), as ngspice 39 has them
+(manual, chapter 4.1)."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ _TURN = Binary("*", Number(2.0), Number(3.141592653589793))
 
 
 def source_value(card: Card, scope: Scope, unit: str) -> Expr:
-    """What an independent source delivers, in `unit`: its wave if it has one, else its constant, else 0. Raises `InputError`."""
+    """What an independent source delivers, in `unit`: its wave if it has one, else its constant, else 0. Raises
+    `InputError`."""
     tokens = card.plain[2:]
     constant: Expr = Number(0.0, unit)
     i = 0
@@ -34,10 +36,22 @@ def source_value(card: Card, scope: Scope, unit: str) -> Expr:
                 raise InputError(Problem("E131", "a value is missing behind 'dc'", card.at(token)))
         elif token.text in _WORDS:
             raise InputError(
-                Problem("E130", f"sources of the kind '{token.text}' are not known", card.at(token), hint=f"there are {', '.join(WAVES)}")
+                Problem(
+                    "E130",
+                    f"sources of the kind '{token.text}' are not known",
+                    card.at(token),
+                    hint=f"the kinds are {', '.join(WAVES)}",
+                )
             )
         elif token.kind == "word" and token.text.isalpha() and i:
-            raise InputError(Problem("E130", f"sources of the kind '{token.text}' are not known", card.at(token), hint=nearest(token.text, WAVES)))
+            raise InputError(
+                Problem(
+                    "E130",
+                    f"sources of the kind '{token.text}' are not known",
+                    card.at(token),
+                    hint=nearest(token.text, WAVES),
+                )
+            )
         constant = scope.value(card, tokens[i], unit)
         i += 1
     if "dc" in card.given:
@@ -68,9 +82,24 @@ def _wave(card: Card, scope: Scope, kind: Token, tokens: tuple[Token, ...], unit
 
     match kind.text:
         case "pulse":
-            return _pulse(read(0, unit), read(1, unit), read(2, "s"), duration(3, step), duration(4, step), duration(5, stop), read(6, "s"))
+            return _pulse(
+                read(0, unit),
+                read(1, unit),
+                read(2, "s"),
+                duration(3, step),
+                duration(4, step),
+                duration(5, stop),
+                read(6, "s"),
+            )
         case "sin":
-            return _sin(read(0, unit), read(1, unit), read(2, "Hz", 1 / stop if stop else 1.0), read(3, "s"), read(4, "Hz"), read(5, "deg"))
+            return _sin(
+                read(0, unit),
+                read(1, unit),
+                read(2, "Hz", 1 / stop if stop else 1.0),
+                read(3, "s"),
+                read(4, "Hz"),
+                read(5, "deg"),
+            )
         case "exp":
             start = read(2, "s")
             return _exp(
@@ -125,8 +154,19 @@ def _sine_of(frequency: Expr, time: Expr) -> Expr:
 
 
 def _pulse(low: Expr, high: Expr, at: Expr, rise: Expr, fall: Expr, width: Expr, period: Expr) -> Expr:
-    named = [("at", at), ("width", width), ("rise", rise), ("fall", fall), *(() if _is_zero(period) else (("period", period),))]
-    return plus(low, times(minus(high, low), Call("pulse", (TIME,), tuple((n, v) for n, v in named if n == "width" or not _is_zero(v)))))
+    named = [
+        ("at", at),
+        ("width", width),
+        ("rise", rise),
+        ("fall", fall),
+        *(() if _is_zero(period) else (("period", period),)),
+    ]
+    return plus(
+        low,
+        times(
+            minus(high, low), Call("pulse", (TIME,), tuple((n, v) for n, v in named if n == "width" or not _is_zero(v)))
+        ),
+    )
 
 
 def _sin(offset: Expr, amplitude: Expr, frequency: Expr, at: Expr, damping: Expr, phase: Expr) -> Expr:
@@ -153,12 +193,17 @@ def _exp(low: Expr, high: Expr, rise_at: Expr, rise: Expr, fall_at: Expr, fall: 
 def _pwl(card: Card, scope: Scope, tokens: tuple[Token, ...], unit: str) -> Expr:
     """Held before the first and behind the last point; repeated from the time `r` on; `td` later."""
     if len(tokens) % 2:
-        raise InputError(Problem("E131", "PWL needs pairs of a time and a value", card.at(tokens[-1]), hint="one of them is missing"))
+        raise InputError(
+            Problem("E131", "PWL needs pairs of a time and a value", card.at(tokens[-1]), hint="one of them is missing")
+        )
     instants = [scope.number(card, token) for token in tokens[::2]]
     for i, (before, after) in enumerate(pairwise(instants)):
         if after <= before:
             raise InputError(Problem("E131", "the times of PWL must increase", card.at(tokens[2 * i + 2])))
-    times_, values = [scope.value(card, t, "s") for t in tokens[::2]], [scope.value(card, t, unit) for t in tokens[1::2]]
+    times_, values = (
+        [scope.value(card, t, "s") for t in tokens[::2]],
+        [scope.value(card, t, unit) for t in tokens[1::2]],
+    )
     if len(instants) == 1:
         return values[0]
     at: Expr = minus(TIME, scope.value(card, card.given["td"], "s")) if "td" in card.given else TIME

@@ -1,4 +1,5 @@
-"""Switches S (by a voltage) and W (by a current): closed above threshold + hysteresis, open below threshold - hysteresis, as before in between.
+"""Switches S (by a voltage) and W (by a current): closed above threshold + hysteresis, open below threshold -
+hysteresis, as before in between.
 
 A negative hysteresis means, as in ngspice, a resistance that goes gradually from Roff to Ron across it."""
 
@@ -16,7 +17,8 @@ KINDS = {"s": ("sw", "vt", "vh", "V"), "w": ("csw", "it", "ih", "A")}
 
 
 def switch(card: Card, scope: Scope) -> Instance:
-    """`S1 a b c d model [on|off]`, `W1 a b v1 model [on|off]`; the last word is the state where the control lies in between. Raises `InputError`."""
+    """`S1 a b c d model [on|off]`, `W1 a b v1 model [on|off]`; the last word is the state where the control lies in
+    between. Raises `InputError`."""
     letter = card.word[0]
     kind, threshold, width, unit = KINDS[letter]
     count = 5 if letter == "s" else 4
@@ -28,12 +30,16 @@ def switch(card: Card, scope: Scope) -> Instance:
             nearest(named.text, scope.block.visible_models())
             or f"a line such as: .model {named.text} {kind}({threshold}=1 {width}=0.1 ron=1 roff=1meg)"
         )
-        raise InputError(Problem("E226", f"there is no .model '{named.text}' of the type {kind}", card.at(named), hint=hint))
+        raise InputError(
+            Problem("E226", f"there is no .model '{named.text}' of the type {kind}", card.at(named), hint=hint)
+        )
     model = found[0]
     for name, token in model.given.items():
         if name not in (threshold, width, "ron", "roff"):
             hint = nearest(name, (threshold, width, "ron", "roff")) or f"it has {threshold}, {width}, ron, roff"
-            raise InputError(Problem("E227", f"a model of the type {kind} has no parameter '{name}'", model.at(token), hint=hint))
+            raise InputError(
+                Problem("E227", f"a model of the type {kind} has no parameter '{name}'", model.at(token), hint=hint)
+            )
     nodes = scope.connected(card, tokens[:2])
     read = _control(card, scope, tokens, letter)
 
@@ -44,7 +50,12 @@ def switch(card: Card, scope: Scope) -> Instance:
     resistances = {"Ron": given("ron", "Ohm", 1.0), "Roff": given("roff", "Ohm", 1e12)}
     if isinstance(half, Unary) or (isinstance(half, Number) and half.value < 0):
         share = plus(Number(0.5), over(over(minus(middle, read), half), Number(2.0)))
-        return scope.instance(card, "switch", nodes, {"closed": Call("min", (Call("max", (share, Number(0.0))), Number(1.0))), **resistances})
+        return scope.instance(
+            card,
+            "switch",
+            nodes,
+            {"closed": Call("min", (Call("max", (share, Number(0.0))), Number(1.0))), **resistances},
+        )
     one = Number(1.0, unit)
     figures = {"control": over(read, one), "threshold": over(middle, one), "width": over(half, one), **resistances}
     on = len(tokens) > count and tokens[count].text.lower() == "on"

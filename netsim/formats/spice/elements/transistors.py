@@ -1,4 +1,5 @@
-"""The level-1 MOSFET of SPICE from its `.model` line: what is per area or per length of the layout, and what follows from oxide and doping.
+"""The level-1 MOSFET of SPICE from its `.model` line: what is per area or per length of the layout, and what follows
+from oxide and doping.
 
 Sources: Antognetti and Massobrio, Semiconductor Device Modeling with SPICE, 1988, chapter 4; ngspice 39, level 1.
 """
@@ -22,12 +23,15 @@ INTRINSIC = 1.45e16
 WIRE = 1e-3
 """Ohm: the least resistance of an end of a channel whose sheet has one."""
 
-_PLAIN = {"vto": ("Vto", "V"), "kp": ("Kp", "A/V2"), "gamma": ("gamma", ""), "phi": ("phi", "V"), "lambda": ("lambda", "V^-1"), "pb": ("Pb", "V"),
-          "cgso": ("Cgso", "F/m"), "cgdo": ("Cgdo", "F/m"), "ld": ("Ld", "m"), "mj": ("Mj", ""), "mjsw": ("Mjsw", ""), "fc": ("fc", "")}  # fmt: skip
+_PLAIN = {"vto": ("Vto", "V"), "kp": ("Kp", "A/V2"), "gamma": ("gamma", ""), "phi": ("phi", "V"), "lambda": ("lambda",
+    "V^-1"), "pb": ("Pb", "V"),
+          "cgso": ("Cgso", "F/m"), "cgdo": ("Cgdo", "F/m"), "ld": ("Ld", "m"), "mj": ("Mj", ""), "mjsw": ("Mjsw", ""),
+          "fc": ("fc", "")}  # fmt: skip
 
 
 def mosfet_bindings(model: Card, given: dict[str, Token], polarity: int, scope: Scope) -> dict[str, Expr]:
-    """Parameters of the library's meyer_mosfet; `w`, `l`, `ad`, `as`, `pd`, `ps`, `nrd`, `nrs`, `m` are the instance's. Raises `InputError`."""
+    """Parameters of the library's meyer_mosfet; `w`, `l`, `ad`, `as`, `pd`, `ps`, `nrd`, `nrs`, `m` are the instance's.
+    Raises `InputError`."""
     span = model.span()
     found = {ours: scope.value(model, given[name], unit) for name, (ours, unit) in _PLAIN.items() if name in given}
     for name, value in _from_process(model, given, polarity, scope).items():
@@ -38,7 +42,12 @@ def mosfet_bindings(model: Card, given: dict[str, Token], polarity: int, scope: 
     for side in "ds":
         found |= _side(model, given, side, scope)
     if "js" in given:
-        found["Is"] = Binary("+", _product(_size("m"), _size("ad"), scope.value(model, given["js"], "A/m2")), Number(1e-30, "A"), span=span)
+        found["Is"] = Binary(
+            "+",
+            _product(_size("m"), _size("ad"), scope.value(model, given["js"], "A/m2")),
+            Number(1e-30, "A"),
+            span=span,
+        )
     elif "is" in given:
         found["Is"] = _product(_size("m"), scope.value(model, given["is"], "A"))
     return found
@@ -69,7 +78,8 @@ def _side(model: Card, given: dict[str, Token], side: str, scope: Scope) -> dict
 
 
 def mosfet_resistances(model: Card, given: dict[str, Token], scope: Scope) -> dict[str, Expr]:
-    """What stands before drain (d) and source (s): `rd` and `rs`, or so many squares of `rsh`; what is not a number now is at least WIRE."""
+    """What stands before drain (d) and source (s): `rd` and `rs`, or so many squares of `rsh`; what is not a number now
+    is at least WIRE."""
     span, found = model.span(), dict[str, Expr]()
     for side in "ds":
         name = f"r{side}" if f"r{side}" in given else "rsh"
@@ -77,14 +87,21 @@ def mosfet_resistances(model: Card, given: dict[str, Token], scope: Scope) -> di
         if isinstance(value, Number) and value.value == 0:
             continue
         if name == "rsh" or not isinstance(value, Number):
-            value = Call("max", (_product(_size(f"nr{side}"), value) if name == "rsh" else value, Number(WIRE, "Ohm", span=span)), span=span)
+            value = Call(
+                "max",
+                (_product(_size(f"nr{side}"), value) if name == "rsh" else value, Number(WIRE, "Ohm", span=span)),
+                span=span,
+            )
         found[side] = Binary("/", value, _size("m"), span=span)
     return found
 
 
 def _from_process(model: Card, given: dict[str, Token], polarity: int, scope: Scope) -> dict[str, Expr]:
-    """What follows from the oxide's thickness (tox), the doping (nsub), surface states (nss), the gate (tpg) and the mobility (uo)."""
-    numbers = {name: scope.number(model, given[name]) for name in ("tox", "nsub", "nss", "tpg", "uo", "u0") if name in given}
+    """What follows from the oxide's thickness (tox), the doping (nsub), surface states (nss), the gate (tpg) and the
+    mobility (uo)."""
+    numbers = {
+        name: scope.number(model, given[name]) for name in ("tox", "nsub", "nss", "tpg", "uo", "u0") if name in given
+    }
     if "tox" not in numbers or numbers["tox"] <= 0:
         return {}
     span, oxide = model.span(), OXIDE / numbers["tox"]
@@ -95,7 +112,9 @@ def _from_process(model: Card, given: dict[str, Token], polarity: int, scope: Sc
     doping, T = numbers["nsub"] * 1e6, scope.circuit.options.get("tnom", 27.0) + KELVIN
     thermal = BOLTZMANN * T / CHARGE
     phi = scope.number(model, given["phi"]) if "phi" in given else max(0.1, 2 * thermal * math.log(doping / INTRINSIC))
-    gamma = scope.number(model, given["gamma"]) if "gamma" in given else math.sqrt(2 * SILICON * CHARGE * doping) / oxide
+    gamma = (
+        scope.number(model, given["gamma"]) if "gamma" in given else math.sqrt(2 * SILICON * CHARGE * doping) / oxide
+    )
     gap = 1.16 - 7.02e-4 * T * T / (T + 1108.0)
     gate = numbers.get("tpg", 1.0)
     work = 3.25 + gap / 2 - polarity * gate * gap / 2 if gate else 3.2

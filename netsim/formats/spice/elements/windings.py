@@ -1,4 +1,5 @@
-"""Coupled inductors: windings that K lines tie together become one element, of inductances L_i and, between two of them, k_ij sqrt(L_i L_j)."""
+"""Coupled inductors: windings that K lines tie together become one element, of inductances L_i and, between two of
+them, k_ij sqrt(L_i L_j)."""
 
 from __future__ import annotations
 
@@ -26,17 +27,25 @@ def coupled(scope: Scope) -> tuple[list[Instance], set[str]]:
         for token in named:
             if token is None or token.text not in cards or token.text[0] != "l":
                 assert token is not None
-                problems.append(Problem("E133", f"'{tie.word}' couples '{token.text}', which is no inductor here", tie.at(token)))
+                problems.append(
+                    Problem(
+                        "E133",
+                        f"'{tie.word}' couples '{token.text}', which is not an inductor of this circuit",
+                        tie.at(token),
+                    )
+                )
         members = {token.text for token in named if token is not None and token.text in cards}
         touching = [group for group in groups if group[1] & members]
         groups = [group for group in groups if not group[1] & members]
-        groups.append(([*(t for group in touching for t in group[0]), tie], members.union(*(group[1] for group in touching))))
+        groups.append(
+            ([*(t for group in touching for t in group[0]), tie], members.union(*(group[1] for group in touching)))
+        )
     if problems:
         raise InputError(problems)
     order = list(cards)
-    return [_group(scope, group, [cards[name] for name in sorted(names, key=order.index)]) for group, names in groups], {
-        n for g in groups for n in g[1]
-    }
+    return [
+        _group(scope, group, [cards[name] for name in sorted(names, key=order.index)]) for group, names in groups
+    ], {n for g in groups for n in g[1]}
 
 
 def _group(scope: Scope, ties: list[Card], coils: list[Card]) -> Instance:
@@ -69,13 +78,20 @@ def _check(ties: list[Card], couplings: dict[tuple[int, int], Expr], n: int) -> 
 
     matrix = np.eye(n)
     for (i, j), value in couplings.items():
-        number = -value.operand.value if isinstance(value, Unary) and isinstance(value.operand, Number) else getattr(value, "value", 0.0)
+        number = (
+            -value.operand.value
+            if isinstance(value, Unary) and isinstance(value.operand, Number)
+            else getattr(value, "value", 0.0)
+        )
         if not isinstance(number, float | int):
             return
         matrix[i - 1, j - 1] = matrix[j - 1, i - 1] = number
     if np.linalg.eigvalsh(matrix)[0] <= 0:
-        message = f"the couplings of {' and '.join(tie.word for tie in ties)} would store negative energy, or none"
-        hint = "a coupling lies between -1 and 1, such as 0.999; two tight ones make the third tight too"
+        message = f"the couplings of {' and '.join(tie.word for tie in ties)} give zero or negative energy"
+        hint = (
+            "a coupling is between -1 and 1, such as 0.999; if two of three couplings are close to 1, the third "
+            "must be, too"
+        )
         raise InputError(Problem("E234", message, ties[-1].span(), hint=hint))
 
 
@@ -97,7 +113,11 @@ def _doc(n: int) -> str:
 
 def _text(name: str, n: int) -> Iterator[str]:
     numbers, pairs = range(1, n + 1), list(combinations(range(1, n + 1), 2))
-    mutual = {**{pair: f"M{pair[0]}_{pair[1]}" for pair in pairs}, **{(j, i): f"M{i}_{j}" for i, j in pairs}, **{(i, i): f"L{i}" for i in numbers}}
+    mutual = {
+        **{pair: f"M{pair[0]}_{pair[1]}" for pair in pairs},
+        **{(j, i): f"M{i}_{j}" for i, j in pairs},
+        **{(i, i): f"L{i}" for i in numbers},
+    }
     yield f'component {name} ({", ".join(f"p{i}, n{i}" for i in numbers)} : electrical) "{_doc(n)}"'
     yield from (f"  param L{i} : H > 0" for i in numbers)
     yield from (f"  param k{i}_{j} > -1 < 1 = 0" for i, j in pairs)

@@ -1,14 +1,16 @@
 """Joints that turn and shift with several coordinates at once: ball joints and the ends of bent links.
 
-Seen from one side, the frame a, the other one stands at c and is turned by the Cayley rotation of psi (a ball joint's follows its chart):
+Seen from one side, the frame a, the other one stands at c and is turned by the Cayley rotation of psi (a ball joint's
+follows its chart):
 
     c = U q + q.H q/2,   psi = D q,   w = T(psi) psi',   T(psi) d = s (d + psi x d/2),   s = 1/(1 + |psi|^2/4).
 
-The twist per unit rate of q_k, about a's point and in its axes, is s_k = (u_k + c x t_k, t_k) with u_k = dc/dq_k, t_k = T(psi) D_k; Ad takes it
-to the world. Where the tree goes from a to b, and where it goes from b to a (so that a moves, with the opposite twist),
+The twist per unit rate of q_k, about a's point and in its axes, is s_k = (u_k + c x t_k, t_k) with u_k = dc/dq_k, t_k =
+T(psi) D_k; Ad takes it to the world. Where the tree goes from a to b, and where it goes from b to a (so that a moves,
+with the opposite twist),
 
-    S_k = Ad s_k,    S_k' = V_a x S_k + Ad s_k',   E_k = Ad (s_k' - W x s_k),   E_k' = V_a x E_k + Ad (s_k'' - W' x s_k - W x s_k'),
-    S_k = -Ad s_k,   S_k' = V_a x S_k - Ad s_k',   E_k = -Ad s_k',              E_k' = V_a x E_k - Ad s_k''
+    S_k = Ad s_k,    S_k' = V_a x S_k + Ad s_k',   E_k = Ad (s_k' - W x s_k),   E_k' = V_a x E_k + Ad (s_k'' - W' x s_k
+    - W x s_k'), S_k = -Ad s_k,   S_k' = V_a x S_k - Ad s_k',   E_k = -Ad s_k',              E_k' = V_a x E_k - Ad s_k''
 
 with W the sum of s_k q_k'. Both follow from S_k' = E_k + V_c x S_k, V_c being the motion of the link that moves.
 """
@@ -24,8 +26,8 @@ from netsim.multibody.jointspace.compiled.twists import bracket, cayley, cross, 
 
 @compiled
 def bent(p, m, g, i, centre):
-    """Motion of link i behind a joint of several coordinates, with the columns S, S', E, E' and the joint's dS_k/dq_j; `centre` goes from one side
-    of the joint to the other."""
+    """Motion of link i behind a joint of several coordinates, with the columns S, S', E, E' and the joint's dS_k/dq_j;
+    `centre` goes from one side of the joint to the other."""
     b, first, count = p.links[i, PARENT], p.links[i, FIRST], p.links[i, FREEDOM]
     forward = p.links[i, SIGN] > 0
     scale = 1.0 if forward else -1.0
@@ -104,7 +106,14 @@ def _twist(lean, psi, c, u, s, out):
     for level in range(3):
         for r in range(3):
             out[level, r], out[level, 3 + r] = u[level, r], t[level, r]
-    for level, i, j, times in ((0, 0, 0, 1.0), (1, 1, 0, 1.0), (1, 0, 1, 1.0), (2, 2, 0, 1.0), (2, 1, 1, 2.0), (2, 0, 2, 1.0)):
+    for level, i, j, times in (
+        (0, 0, 0, 1.0),
+        (1, 1, 0, 1.0),
+        (1, 0, 1, 1.0),
+        (2, 2, 0, 1.0),
+        (2, 1, 1, 2.0),
+        (2, 0, 2, 1.0),
+    ):
         cross(c[i], 0, t[j], 0, part[0], 0)
         for r in range(3):
             out[level, r] += times * part[0, r]

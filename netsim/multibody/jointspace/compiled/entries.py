@@ -1,16 +1,19 @@
 """The step matrix in joint coordinates: what kernels say of frames, at the entries of the coordinates that move them.
 
-Kernels leave derivatives by and of frames in a buffer. All that a coordinate's unknown does to a body behind it follows from three twists that are
-the same for all bodies: with S_k its column, V_c and A_c the motion of its link c, d(x, v, a)/du = (kx, kv, ka),
+Kernels leave derivatives by and of frames in a buffer. All that a coordinate's unknown does to a body behind it follows
+from three twists that are the same for all bodies: with S_k its column, V_c and A_c the motion of its link c, d(x, v,
+a)/du = (kx, kv, ka),
 
-    X_k = kx S_k,   U_k = kv S_k + kx S'_k,   B_k = ka S_k + kv (S'_k + U) + kx (E'_k - S'_k x V_c - S_k x A_c),   U = E_k - S_k x V_c = S'_k,
+    X_k = kx S_k,   U_k = kv S_k + kx S'_k,   B_k = ka S_k + kv (S'_k + U) + kx (E'_k - S'_k x V_c - S_k x A_c),   U =
+    E_k - S_k x V_c = S'_k,
 
     a body answers with X_k,   U_k + X_k x V,   B_k + U_k x V + X_k x A:
 
-the shift of `netsim.multibody.tree.algorithms.derivatives`. So how the wrench on a body answers is a matrix (6, 18) on (X, U, B), and what a link
-carries answers with the sum of its bodies' (`carried`): nothing is transformed on the way. A row meets the coordinates before its link with its
-covector, those behind it meet its axis with their wrenches: 24 multiplications an entry. Pairs of two bodies (a spring between them) become wrenches
-per unit of a coordinate's unknown, which travel inward like any wrench.
+the shift of `netsim.multibody.tree.algorithms.derivatives`. So how the wrench on a body answers is a matrix (6, 18) on
+(X, U, B), and what a link carries answers with the sum of its bodies' (`carried`): nothing is transformed on the way. A
+row meets the coordinates before its link with its covector, those behind it meet its axis with their wrenches: 24
+multiplications an entry. Pairs of two bodies (a spring between them) become wrenches per unit of a coordinate's
+unknown, which travel inward like any wrench.
 """
 
 from __future__ import annotations
@@ -24,12 +27,14 @@ from netsim.multibody.jointspace.compiled.twists import bracket, cross
 
 KX = 1 + UNIFORMS.index("kx")
 BEFORE, BEHIND, OWN, ELSEWHERE = range(4)
-"""Where a column of a link stands: it moves the link, it is moved by it, it is one of its own; else a pair of bodies leads there."""
+"""Where a column of a link stands: it moves the link, it is moved by it, it is one of its own; else a pair of bodies
+leads there."""
 
 
 @compiled
 def answers(p, m, kx, kv, ka):
-    """m.shift: X, U, B of every coordinate; m.answer: x, v, a (charts' coordinates for rotations) of bodies that other equations read."""
+    """m.shift: X, U, B of every coordinate; m.answer: x, v, a (charts' coordinates for rotations) of bodies that other
+    equations read."""
     d = np.empty(6)
     for k in range(p.coordinates.shape[0]):
         c, s = p.coordinates[k, LINK], m.shift[k]
@@ -113,7 +118,8 @@ def _add_cross(a, i, b, j, scale, out, k):
 
 @compiled
 def _shifted(r, v, V, A, flat, y, g):
-    """y, a covector on (dr, psi | dv, dpsi' | da, dpsi'') of a body, becomes g, one on (X, U, B): `_place_answers` and the twists transposed."""
+    """y, a covector on (dr, psi | dv, dpsi' | da, dpsi'') of a body, becomes g, one on (X, U, B): `_place_answers` and
+    the twists transposed."""
     w, alpha = V[3:], A[3:]
     for c in range(18):
         g[c] = 0.0
@@ -173,7 +179,8 @@ def spread_entries(p, m, g, out):
 
 @compiled
 def _row(p, m, out, i, k, pairs, kx, row):  # noqa: C901  (columns of three kinds)
-    """The row of coordinate k of link i: with its covector what stands before the link, with its axis what stands behind.
+    """The row of coordinate k of link i: with its covector what stands before the link, with its axis what stands
+    behind.
 
     The row's own direction turns with the coordinates before it, and with those of its own joint."""
     start, t, entries = p.columns_first[i], p.target_first[k], p.sizes[ENTRIES]
@@ -216,7 +223,8 @@ def _row(p, m, out, i, k, pairs, kx, row):  # noqa: C901  (columns of three kind
 
 @compiled
 def _carried(p, m, out):
-    """m.carried: how the wrench on all that a link carries answers to (X, U, B), (6, 18) by rows; m.behind: to a coordinate of its own."""
+    """m.carried: how the wrench on all that a link carries answers to (X, U, B), (6, 18) by rows; m.behind: to a
+    coordinate of its own."""
     buffer = p.sizes[BUFFER]
     m.carried[:] = 0.0
     for e in range(p.own.shape[0]):
@@ -239,7 +247,8 @@ def _carried(p, m, out):
 
 @compiled
 def _shift_body(p, m, out, i, v, y, g):
-    """What kernels say of link i's body, (6, 18) by its x, v, a, as moments about the origin and by (X, U, B); in m.carried."""
+    """What kernels say of link i's body, (6, 18) by its x, v, a, as moments about the origin and by (X, U, B); in
+    m.carried."""
     at = p.sizes[ROWS] + 6 * p.links[i, BODY]
     fx, fy, fz = out[at], out[at + 1], 0.0 if p.links[i, FLAT] else out[at + 2]
     _point_velocity(m, i, v)

@@ -1,7 +1,7 @@
 """The compiled element: motion outward, wrenches and their derivatives inward, in world axes about the world's origin.
 
-With V the twist (velocity of the body-fixed point at the origin, angular velocity), A = dV/dt, S_k the twist per unit rate of coordinate k, W the
-motion of a link relative to the one before, [ x ] the bracket of twists:
+With V the twist (velocity of the body-fixed point at the origin, angular velocity), A = dV/dt, S_k the twist per unit
+rate of coordinate k, W the motion of a link relative to the one before, [ x ] the bracket of twists:
 
     V_i = V_p + W,    A_i = A_p + V_p x W + W',    tau_k = S_k . (sum of the wrenches on all that k carries).
 
@@ -10,8 +10,9 @@ A body i behind coordinate k of link c answers to it with
     displacement S_k,    dV_i/dq = E + S_k x (V_i - V_c),    dA_i/dq = E' + S_k' x (V_i - V_c) + S_k x (A_i - A_c),
     dV_i/dv = S_k,       dA_i/dv = S_k' + dV_i/dq,            dA_i/da = S_k
 
-where S_k' is the rate of S_k and E = dW/dq of the joint alone (zero but for joints of several coordinates: bends.py). The element is called
-before and after the kernels of all other elements: they see frames and add wrenches to their rows.
+where S_k' is the rate of S_k and E = dW/dq of the joint alone (zero but for joints of several coordinates: bends.py).
+The element is called before and after the kernels of all other elements: they see frames and add wrenches to their
+rows.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ from netsim.multibody.jointspace.joints import FIXED, PRISMATIC, REVOLUTE
 
 @compiled
 def outward(p, m, g):  # noqa: C901  (one pass from link to link)
-    """Frames, twists, their rates and the columns S, S', E, E' from the ground to the leaves; writes the frames that follow to g."""
+    """Frames, twists, their rates and the columns S, S', E, E' from the ground to the leaves; writes the frames that
+    follow to g."""
     links, coordinates = p.links, p.coordinates
     centre, n, local = np.empty(3), np.empty(3), np.empty(9)
     for i in range(1, links.shape[0]):
@@ -86,8 +88,8 @@ def outward(p, m, g):  # noqa: C901  (one pass from link to link)
 
 @compiled
 def _show(p, m, g, i):
-    """The frame of a link's body in g: r and its rates, a chart at the present rotation with psi = 0, psi' = w, psi'' = w'; in the plane the third
-    component is the angle."""
+    """The frame of a link's body in g: r and its rates, a chart at the present rotation with psi = 0, psi' = w, psi'' =
+    w'; in the plane the third component is the angle."""
     body, count = p.links[i, BODY], 6 * p.sizes[FRAMES]
     x, chart = p.sizes[FRAME_X] + 6 * body, p.sizes[FRAME_CHARTS] + 9 * body
     v, turn = np.empty(3), np.empty(3)

@@ -1,7 +1,9 @@
-"""Symmetric 6 x 6 inertias as rows of 21 numbers, compiled: what composite-body and articulated-body recursions carry inward.
+"""Symmetric 6 x 6 inertias as rows of 21 numbers, compiled: what composite-body and articulated-body recursions carry
+inward.
 
 [ A    B ]      A: row[0:6]   xx xy xz yy yz zz (force per linear acceleration)
-[ B^T  C ]      B: row[6:15]  by rows (force per angular acceleration);  C: row[15:21], as A (couple per angular acceleration)
+[ B^T  C ]      B: row[6:15]  by rows (force per angular acceleration);  C: row[15:21], as A (couple per angular
+acceleration)
 """
 
 from __future__ import annotations

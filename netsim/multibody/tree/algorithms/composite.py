@@ -1,4 +1,5 @@
-"""The mass matrix by composite bodies (Walker and Orin 1982, Featherstone), with flexible links: an oracle and a user's tool, not a step of mixed."""
+"""The mass matrix by composite bodies (Walker and Orin 1982, Featherstone), with flexible links: an oracle and a user's
+tool, not a step of mixed."""
 
 from __future__ import annotations
 
@@ -9,12 +10,25 @@ from netsim.multibody.tree.algorithms.articulated import add_to_parent
 from netsim.multibody.tree.algorithms.forward import joint_block, make_articulated, point_inward, velocities
 from netsim.multibody.tree.flexible import set_coordinates
 from netsim.multibody.tree.kinematics import make_motion, point_columns
-from netsim.multibody.tree.model import DOFS, ELASTIC, ELASTIC_Q, ELASTIC_V, FLEXIBLE, JOINT_V, KIND, PARENT, POINT, Array, Tree
+from netsim.multibody.tree.model import (
+    DOFS,
+    ELASTIC,
+    ELASTIC_Q,
+    ELASTIC_V,
+    FLEXIBLE,
+    JOINT_V,
+    KIND,
+    PARENT,
+    POINT,
+    Array,
+    Tree,
+)
 from netsim.multibody.tree.spatial import dot, row, wrench_to_parent
 
 
 def crba(tree: Tree, q: Array) -> Array:
-    """The mass matrix M (nv, nv) at positions q, whole and symmetric: rnea(q, v, a) = M a + rnea(q, v, 0); pinocchio.crba(model, data, q)."""
+    """The mass matrix M (nv, nv) at positions q, whole and symmetric: rnea(q, v, a) = M a + rnea(q, v, 0);
+    pinocchio.crba(model, data, q)."""
     return _crba(tree.flat, np.asarray(q, float))
 
 
@@ -31,7 +45,8 @@ def _crba(t, q):  # type: ignore[no-untyped-def]
 
 @lean
 def mass_matrix_into(t, q, m, w, matrix):
-    """The mass matrix from the bodies' own inertias in w (set by `velocities`), which become those of composite bodies."""
+    """The mass matrix from the bodies' own inertias in w (set by `velocities`), which become those of composite
+    bodies."""
     for i in range(len(t.node) - 1, 0, -1):
         if t.node[i, KIND] == POINT:
             point_inward(t, i, q, m, w)

@@ -1,16 +1,20 @@
-"""The derivatives of inverse dynamics with respect to q, v and a: analytic, by composite bodies, without a pass per coordinate.
+"""The derivatives of inverse dynamics with respect to q, v and a: analytic, by composite bodies, without a pass per
+coordinate.
 
-What a body carries answers to a change of its twist V and rate A with the wrench K dA + B dV. In the ground's axes, with dA less dV x V (entries.py),
-both are sums over the bodies: nothing is transformed on the way inward. A row (coordinate j) is a covector (alpha on dA, beta on dV) =
-(K Phi_j, B^T Phi_j) and meets the entries of all its ancestors k; a column (coordinate k) is a wrench that meets the axes of all its ancestors j:
+What a body carries answers to a change of its twist V and rate A with the wrench K dA + B dV. In the ground's axes,
+with dA less dV x V (entries.py), both are sums over the bodies: nothing is transformed on the way inward. A row
+(coordinate j) is a covector (alpha on dA, beta on dV) = (K Phi_j, B^T Phi_j) and meets the entries of all its ancestors
+k; a column (coordinate k) is a wrench that meets the axes of all its ancestors j:
 
-    dtau_j/dq_k = alpha_j . aq_k + beta_j . vq_k,   dtau_j/dv_k = alpha_j . av_k + beta_j . Phi_k,   M_jk = alpha_j . Phi_k         k before j
-    dtau_j/dq_k = Phi_j . (K aq_k + B vq_k + Phi_k x* F),   dtau_j/dv_k = Phi_j . (K av_k + B Phi_k)                                 k behind j
+    dtau_j/dq_k = alpha_j . aq_k + beta_j . vq_k,   dtau_j/dv_k = alpha_j . av_k + beta_j . Phi_k,   M_jk = alpha_j .
+    Phi_k         k before j dtau_j/dq_k = Phi_j . (K aq_k + B vq_k + Phi_k x* F),   dtau_j/dv_k = Phi_j . (K av_k + B
+    Phi_k)                                 k behind j
 
-The cost is that of the result, 42 multiplications for a pair of coordinates, in loops over runs of bodies that processors take several at a time.
-For rigid trees the figures are those of pinocchio.computeRNEADerivatives (J. Carpentier, N. Mansard, Analytical derivatives of rigid body dynamics
-algorithms, RSS 2018); that B has 12 numbers is Jacobi's identity, as in S. Singh, R. Russell, P. Wensing, Efficient analytical derivatives of
-rigid-body dynamics using spatial vector algebra, IEEE RA-L 7, 2022.
+The cost is that of the result, 42 multiplications for a pair of coordinates, in loops over runs of bodies that
+processors take several at a time. For rigid trees the figures are those of pinocchio.computeRNEADerivatives (J.
+Carpentier, N. Mansard, Analytical derivatives of rigid body dynamics algorithms, RSS 2018); that B has 12 numbers is
+Jacobi's identity, as in S. Singh, R. Russell, P. Wensing, Efficient analytical derivatives of rigid-body dynamics using
+spatial vector algebra, IEEE RA-L 7, 2022.
 """
 
 from __future__ import annotations
@@ -39,7 +43,14 @@ from netsim.multibody.tree.entries import (
     put_column,
     turning_stiffness,
 )
-from netsim.multibody.tree.flexible import coupling, elastic_forces, elastic_mass, set_coordinates, set_modal, set_moments
+from netsim.multibody.tree.flexible import (
+    coupling,
+    elastic_forces,
+    elastic_mass,
+    set_coordinates,
+    set_modal,
+    set_moments,
+)
 from netsim.multibody.tree.kinematics import Motion, make_motion
 from netsim.multibody.tree.model import (
     COULOMB,
@@ -90,8 +101,8 @@ SHORT = 4
 
 
 class Derivatives(NamedTuple):
-    """Room: inertias of bodies, then of all they carry, in the ground's axes (n, 10); per coordinate alpha, beta (nv, 6) and the wrenches of a
-    column by q and v (6, nv)."""
+    """Room: inertias of bodies, then of all they carry, in the ground's axes (n, 10); per coordinate alpha, beta (nv,
+    6) and the wrenches of a column by q and v (6, nv)."""
 
     motion: Motion
     articulated: Articulated
@@ -104,10 +115,13 @@ class Derivatives(NamedTuple):
     by_v: Array
 
 
-def rnea_derivatives(tree: Tree, q: Array, v: Array, a: Array, wrenches: Array | None = None) -> tuple[Array, Array, Array]:
+def rnea_derivatives(
+    tree: Tree, q: Array, v: Array, a: Array, wrenches: Array | None = None
+) -> tuple[Array, Array, Array]:
     """d tau/dq, d tau/dv and the mass matrix d tau/da, each (nv, nv), of rnea(tree, q, v, a, wrenches).
 
-    The derivative by q is along the coordinates of v (see observers.move), so a quaternion counts three. Wrenches stay fixed in their nodes' axes.
+    The derivative by q is along the coordinates of v (see observers.move), so a quaternion counts three. Wrenches stay
+    fixed in their nodes' axes.
     """
     values = [np.asarray(x, float) for x in (q, v, a)]
     return _derivatives(tree.flat, *values, no_wrenches(tree) if wrenches is None else wrenches)
@@ -134,7 +148,8 @@ def make_derivatives(t):  # type: ignore[no-untyped-def]
 def derivatives_into(t, q, v, a, wrenches, d, tau, dq, dv, da):
     """rnea_derivatives with given room; tau becomes that of rnea.
 
-    dq, dv and da come as zeros, or as a call with the same tree has left them: entries of coordinates on different branches are not touched.
+    dq, dv and da come as zeros, or as a call with the same tree has left them: entries of coordinates on different
+    branches are not touched.
     """
     rnea_into(t, q, v, a, wrenches, d.motion, tau)
     for i in range(1, len(t.node)):
@@ -219,7 +234,9 @@ def _flexible_outward(t, i, q, v, a, d, dq, dv):
         by_q, by_v = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         for r in range(size):
             still, once, twice = row(x.wrench[0], r), row(x.wrench[1], r), row(x.wrench[2], r)
-            by_q = plus(by_q, plus(scaled(still, x.z[0, r, k]), plus(scaled(once, x.z[1, r, k]), scaled(twice, x.z[2, r, k]))))
+            by_q = plus(
+                by_q, plus(scaled(still, x.z[0, r, k]), plus(scaled(once, x.z[1, r, k]), scaled(twice, x.z[2, r, k])))
+            )
             by_v = plus(by_v, plus(scaled(once, x.z[0, r, k]), scaled(twice, 2 * x.z[1, r, k])))
         put_column(d.by_q, at + k, wrench_to_parent(e.world, i, by_q))
         put_column(d.by_v, at + k, wrench_to_parent(e.world, i, by_v))
@@ -314,7 +331,8 @@ def _row(t, i, j, alpha, beta, e, dq, dv, da):  # type: ignore[no-untyped-def]
 
 @compiled(forceinline=True)
 def _columns(t, i, d, dq, dv):  # type: ignore[no-untyped-def]
-    """The columns of the run that ends in node i, in its own rows and in those of its ancestors; and of the elastic coordinates of i."""
+    """The columns of the run that ends in node i, in its own rows and in those of its ancestors; and of the elastic
+    coordinates of i."""
     e, start, above = d.entries, d.entries.run[i, COLUMN], d.entries.run[i, ABOVE]
     end = start
     if t.node[i, KIND] != POINT:

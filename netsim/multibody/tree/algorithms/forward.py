@@ -1,14 +1,16 @@
 """Forward and mixed dynamics in three recursions, without a global mass matrix (G17 eqs 16-24; G22 eqs 2-5).
 
-Outward: frames, twists, and what depends on velocities. Inward: the articulated inertia K and bias p of each body with all it carries, where the
-wrench a body needs from its parent is F = K V' + p; coordinates with a known force are eliminated from it one block at a time (first the
-elastic ones of a body, then its joint), those with a known acceleration enter p. Outward again: accelerations, and the unknown forces.
+Outward: frames, twists, and what depends on velocities. Inward: the articulated inertia K and bias p of each body with
+all it carries, where the wrench a body needs from its parent is F = K V' + p; coordinates with a known force are
+eliminated from it one block at a time (first the elastic ones of a body, then its joint), those with a known
+acceleration enter p. Outward again: accelerations, and the unknown forces.
 
 A block of coordinates x with rows u (6 each) and matrix D obeys D x'' + u V' + c = tau. Where all forces are known
 
     x'' = y - G V',  y = D^-1 (tau - c),  G = D^-1 u,      K <- K - u^T G,  p <- p + u^T y
 
-which is K_j and m_j of G22 for the elastic block (u = J_er, D = J_ee) and Z_j, U_j, p~_j for a joint (u = a^T K, D = 1/Z_j).
+which is K_j and m_j of G22 for the elastic block (u = J_er, D = J_ee) and Z_j, U_j, p~_j for a joint (u = a^T K, D =
+1/Z_j).
 """
 
 from __future__ import annotations
@@ -22,7 +24,20 @@ from netsim.multibody.tree.algorithms.articulated import add_to_parent, inertia_
 from netsim.multibody.tree.algorithms.inverse import flexible_wrench, friction, no_wrenches
 from netsim.multibody.tree.flexible import coupling, elastic_mass, set_coordinates
 from netsim.multibody.tree.kinematics import joint_motion, make_motion, place, point_columns, point_motion
-from netsim.multibody.tree.model import DOFS, ELASTIC, ELASTIC_Q, ELASTIC_V, FLEXIBLE, INERTIA, JOINT_V, KIND, PARENT, POINT, Array, Tree
+from netsim.multibody.tree.model import (
+    DOFS,
+    ELASTIC,
+    ELASTIC_Q,
+    ELASTIC_V,
+    FLEXIBLE,
+    INERTIA,
+    JOINT_V,
+    KIND,
+    PARENT,
+    POINT,
+    Array,
+    Tree,
+)
 from netsim.multibody.tree.spatial import (
     add,
     cross_twist,
@@ -40,8 +55,9 @@ from netsim.multibody.tree.spatial import (
 
 
 class Articulated(NamedTuple):
-    """K (n, 21), bias p and velocity-dependent rate h (n, 6); per coordinate: u and G (nv, 6), c and y (nv,), D's rows (nv, largest block),
-    what else is added to the diagonal of a joint's D (see newmark), room for a factor and a solution, and zeros."""
+    """K (n, 21), bias p and velocity-dependent rate h (n, 6); per coordinate: u and G (nv, 6), c and y (nv,), D's rows
+    (nv, largest block), what else is added to the diagonal of a joint's D (see newmark), room for a factor and a
+    solution, and zeros."""
 
     inertia: Array
     bias: Array
@@ -58,22 +74,29 @@ class Articulated(NamedTuple):
 
 
 def aba(tree: Tree, q: Array, v: Array, tau: Array, wrenches: Array | None = None) -> Array:
-    """The accelerations (nv,) that generalised forces tau (nv,) cause at q and v, friction, gravity and wrenches (tree.nodes, 6) acting.
+    """The accelerations (nv,) that generalised forces tau (nv,) cause at q and v, friction, gravity and wrenches
+    (tree.nodes, 6) acting.
 
-    The arguments are those of pinocchio.aba(model, data, q, v, tau, fext). Raises LinAlgError where a coordinate has no inertia to accelerate.
+    The arguments are those of pinocchio.aba(model, data, q, v, tau, fext). Raises LinAlgError where a coordinate has no
+    inertia to accelerate.
     """
     a, _ = mixed(tree, q, v, tau, np.zeros(tree.nv, np.bool_), wrenches)
     return a
 
 
-def mixed(tree: Tree, q: Array, v: Array, known: Array, motion: Array, wrenches: Array | None = None) -> tuple[Array, Array]:
+def mixed(
+    tree: Tree, q: Array, v: Array, known: Array, motion: Array, wrenches: Array | None = None
+) -> tuple[Array, Array]:
     """Accelerations and generalised forces (both nv,) where each coordinate has one of them given: chi of G17 (24).
 
-    known[k] is the acceleration of coordinate k where motion[k] is true (chi = 1), and its force otherwise (chi = 0). With motion false
-    everywhere it is aba, with motion true everywhere rnea. Raises LinAlgError where a coordinate has no inertia to accelerate.
+    known[k] is the acceleration of coordinate k where motion[k] is true (chi = 1), and its force otherwise (chi = 0).
+    With motion false everywhere it is aba, with motion true everywhere rnea. Raises LinAlgError where a coordinate has
+    no inertia to accelerate.
     """
     values = [np.asarray(x, float) for x in (q, v, known)]
-    a, tau, solved = _mixed(tree.flat, *values, np.asarray(motion, np.bool_), no_wrenches(tree) if wrenches is None else wrenches)
+    a, tau, solved = _mixed(
+        tree.flat, *values, np.asarray(motion, np.bool_), no_wrenches(tree) if wrenches is None else wrenches
+    )
     if not solved:
         raise np.linalg.LinAlgError("a coordinate without inertia has a known force: its acceleration is undetermined")
     return a, tau
@@ -160,7 +183,9 @@ def condense(t, q, known, motion, friction_force, m, w):
         if t.node[i, KIND] == POINT:
             point_inward(t, i, q, m, w)
         else:
-            if t.node[i, ELASTIC] > 0 and not eliminate(t.node[i, ELASTIC_V], t.node[i, ELASTIC], i, known, motion, friction_force, w):
+            if t.node[i, ELASTIC] > 0 and not eliminate(
+                t.node[i, ELASTIC_V], t.node[i, ELASTIC], i, known, motion, friction_force, w
+            ):
                 return False
             at, count = t.node[i, JOINT_V], t.node[i, DOFS]
             joint_block(t, i, w)
@@ -190,7 +215,8 @@ def joint_block(t, i, w):  # type: ignore[no-untyped-def]
 
 @inlined
 def point_inward(t, i, q, m, w):
-    """What hangs on a point of a flexible body enters the body's elastic blocks: Phi^T K X, Phi^T K Phi and Phi^T (K h + p)."""
+    """What hangs on a point of a flexible body enters the body's elastic blocks: Phi^T K X, Phi^T K Phi and Phi^T (K h
+    + p)."""
     set_coordinates(t.beams, t.node[i, FLEXIBLE], q, t.node[i, ELASTIC_Q], m.modal)
     point_columns(t, i, q, m)
     at = t.node[i, ELASTIC_V]

@@ -1,11 +1,19 @@
-"""Inverse dynamics in two recursions: motion outward, wrenches inward (recursive Newton-Euler, G17 eqs 1-15; G22 eqs 2-3)."""
+"""Inverse dynamics in two recursions: motion outward, wrenches inward (recursive Newton-Euler, G17 eqs 1-15; G22 eqs
+2-3)."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from netsim.core.compiled.call import compiled, inlined, lean
-from netsim.multibody.tree.flexible import deformation_wrench, deformed_inertia, elastic_forces, set_coordinates, set_modal, set_moments
+from netsim.multibody.tree.flexible import (
+    deformation_wrench,
+    deformed_inertia,
+    elastic_forces,
+    set_coordinates,
+    set_modal,
+    set_moments,
+)
 from netsim.multibody.tree.kinematics import make_motion, outward, point_columns
 from netsim.multibody.tree.model import (
     COULOMB,
@@ -28,12 +36,16 @@ from netsim.multibody.tree.spatial import add, cross_wrench, dot, momentum, plus
 
 
 def rnea(tree: Tree, q: Array, v: Array, a: Array, wrenches: Array | None = None) -> Array:
-    """The generalised forces tau (nv,) at which accelerations a (nv,) arise at positions q (nq,) and velocities v (nv,).
+    """The generalised forces tau (nv,) at which accelerations a (nv,) arise at positions q (nq,) and velocities v
+    (nv,).
 
-    tau of a joint is the force of its drive, friction included; tau of an elastic coordinate is zero in free motion. `wrenches` (tree.nodes, 6)
-    act on the nodes at their origins in their own axes (force, couple). The arguments are those of pinocchio.rnea(model, data, q, v, a, fext).
+    tau of a joint is the force of its drive, friction included; tau of an elastic coordinate is zero in free motion.
+    `wrenches` (tree.nodes, 6) act on the nodes at their origins in their own axes (force, couple). The arguments are
+    those of pinocchio.rnea(model, data, q, v, a, fext).
     """
-    return _rnea(tree.flat, *(np.asarray(x, float) for x in (q, v, a)), no_wrenches(tree) if wrenches is None else wrenches)
+    return _rnea(
+        tree.flat, *(np.asarray(x, float) for x in (q, v, a)), no_wrenches(tree) if wrenches is None else wrenches
+    )
 
 
 def no_wrenches(tree: Tree) -> Array:
@@ -50,7 +62,8 @@ def _rnea(t, q, v, a, wrenches):  # type: ignore[no-untyped-def]
 
 @lean
 def rnea_into(t, q, v, a, wrenches, m, tau):
-    """rnea with given room (Motion) and result; m.wrench[0] becomes the wrench of the tree on the ground, turned around."""
+    """rnea with given room (Motion) and result; m.wrench[0] becomes the wrench of the tree on the ground, turned
+    around."""
     outward(t, q, v, a, m)
     tau[:] = 0.0
     put(m.wrench, 0, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
@@ -66,7 +79,8 @@ def rnea_into(t, q, v, a, wrenches, m, tau):
 def body_wrenches(t, q, v, a, m, tau):
     """m.wrench = what moves each body as its twist and rate say; tau += elastic forces (G22 eq. 2, left side).
 
-    Flexible bodies have a loop of their own: a call that passes the whole tree would cost the rigid ones more than their dynamics.
+    Flexible bodies have a loop of their own: a call that passes the whole tree would cost the rigid ones more than
+    their dynamics.
     """
     for i in range(1, len(t.node)):
         twist = row(m.twist, i)
@@ -80,7 +94,8 @@ def body_wrenches(t, q, v, a, m, tau):
 
 @inlined
 def flexible_wrench(t, i, q, v, a, m, tau):
-    """m.wrench[i] of a flexible body, with tau += its elastic forces; leaves its modal sums and its deformed inertia in m."""
+    """m.wrench[i] of a flexible body, with tau += its elastic forces; leaves its modal sums and its deformed inertia in
+    m."""
     twist, rate = row(m.twist, i), row(m.rate, i)
     f, s = t.node[i, FLEXIBLE], m.modal
     set_modal(t.beams, f, q, v, a, t.node[i, ELASTIC_Q], t.node[i, ELASTIC_V], s)
@@ -104,7 +119,8 @@ def origin_acceleration(twist, rate):
 
 @inlined
 def inward(t, q, m, tau):
-    """The inward recursion (G17 eqs 10, 11, 15): wrenches to the parents, tau += their power per unit of each coordinate's rate."""
+    """The inward recursion (G17 eqs 10, 11, 15): wrenches to the parents, tau += their power per unit of each
+    coordinate's rate."""
     for i in range(len(t.node) - 1, 0, -1):
         wrench = row(m.wrench, i)
         if t.node[i, KIND] == POINT:
@@ -120,7 +136,8 @@ def inward(t, q, m, tau):
 
 @lean
 def friction(t, v, sign, tau):
-    """tau += sign (F_c tanh(v/width) + F_v v): Coulomb and viscous friction of the joints (G22, below eq. 5, with a smooth sign)."""
+    """tau += sign (F_c tanh(v/width) + F_v v): Coulomb and viscous friction of the joints (G22, below eq. 5, with a
+    smooth sign)."""
     for k in range(len(v)):
         if t.coordinate[k, COULOMB] != 0.0:
             tau[k] += sign * t.coordinate[k, COULOMB] * np.tanh(v[k] / t.coordinate[k, WIDTH])

@@ -2,16 +2,17 @@
 
     x_1 = x_0 + h v_0 + h^2 ((1/2 - beta) a_0 + beta a_1),      v_1 = v_0 + h ((1 - gamma) a_0 + gamma a_1)
 
-beta = 0 is explicit: the mixed recursion at x_1 and v_0 + h a_0 gives a_1, nothing is iterated. It is conditionally stable for gamma = 1/2 and,
-without damping, unstable at every step for gamma = 0, the member G22 calls explicit: an oscillation grows as exp(w^2 h t/4). With beta > 0 Newton's
-method finds a_1 where rnea gives the forces; its matrix is one of
+beta = 0 is explicit: the mixed recursion at x_1 and v_0 + h a_0 gives a_1, nothing is iterated. It is conditionally
+stable for gamma = 1/2 and, without damping, unstable at every step for gamma = 0, the member G22 calls explicit: an
+oscillation grows as exp(w^2 h t/4). With beta > 0 Newton's method finds a_1 where rnea gives the forces; its matrix is
+one of
 
     exact     dtau/da + gamma h dtau/dv + beta h^2 dtau/dq, dense, all terms
-    reduced   the mass matrix, with gamma h D + beta h^2 K on elastic blocks and gamma h times friction's slope on joints: G22 fig. 4 as we read it
-    mass      the mass matrix alone
+    reduced   the mass matrix, with gamma h D + beta h^2 K on elastic blocks and gamma h times friction's slope on
+    joints: G22 fig. 4 as we read it mass      the mass matrix alone
 
-The last two have the structure of a tree and are solved by the articulated recursion: no matrix is formed. Steps are taken in the coordinates of
-the velocities (charts.py), so rotations need no special care.
+The last two have the structure of a tree and are solved by the articulated recursion: no matrix is formed. Steps are
+taken in the coordinates of the velocities (charts.py), so rotations need no special care.
 """
 
 from __future__ import annotations
@@ -52,9 +53,10 @@ VARIANTS = ("explicit", "exact", "reduced", "mass")
 class Drive:
     """What is known of the coordinates: chi of G17 (24), sampled before the run.
 
-    `motion` (nv,) marks coordinates of prescribed motion (of joints with one degree of freedom, or elastic), which `moves(times)` gives as
-    positions, velocities and accelerations, (n, nv) each; `forces(times)` (n, nv) are the forces on the others, zero where it is None. Of the
-    coordinates marked in `speeds` only velocities and accelerations are prescribed: their positions follow by the method.
+    `motion` (nv,) marks coordinates of prescribed motion (of joints with one degree of freedom, or elastic), which
+    `moves(times)` gives as positions, velocities and accelerations, (n, nv) each; `forces(times)` (n, nv) are the
+    forces on the others, zero where it is None. Of the coordinates marked in `speeds` only velocities and accelerations
+    are prescribed: their positions follow by the method.
     """
 
     motion: Array
@@ -67,8 +69,8 @@ class Drive:
 class Trajectory:
     """Samples at every step: times (n,), q (n, nq), v, a and tau (n, nv), and what they cost.
 
-    `finished` is false where Newton's method or the method itself diverged: the samples end there. `iterations` counts matrices
-    (of an explicit run: recursions), `seconds` is the CPU time of the compiled loop.
+    `finished` is false where Newton's method or the method itself diverged: the samples end there. `iterations` counts
+    matrices (of an explicit run: recursions), `seconds` is the CPU time of the compiled loop.
     """
 
     times: Array
@@ -93,11 +95,12 @@ def newmark(
     matrix: str = "exact",
     tolerance: float = 1e-9,
 ) -> Trajectory:
-    """Integrate from q (nq,) and v (nv,) at t = 0 to `stop` in steps of `step` [s]; see the module for beta, gamma and `matrix`.
+    """Integrate from q (nq,) and v (nv,) at t = 0 to `stop` in steps of `step` [s]; see the module for beta, gamma and
+    `matrix`.
 
-    Newton's method ends when the largest change of an acceleration is below `tolerance` (1 + largest acceleration). Raises ValueError for constants
-    outside 0 <= beta <= 1/2, 0 <= gamma <= 1, an unknown matrix, a step that does not divide the time, or a prescribed motion of a joint with several
-    degrees of freedom.
+    Newton's method ends when the largest change of an acceleration is below `tolerance` (1 + largest acceleration).
+    Raises ValueError for constants outside 0 <= beta <= 1/2, 0 <= gamma <= 1, an unknown matrix, a step that does not
+    divide the time, or a prescribed motion of a joint with several degrees of freedom.
     """
     steps = _check(stop, step, beta, gamma, matrix)
     times = np.arange(steps + 1) * step
@@ -109,7 +112,12 @@ def newmark(
     moves = [np.ascontiguousarray(m, float) for m in drive.moves(times)] if drive.moves and motion.any() else [zero] * 3
     forces = np.ascontiguousarray(drive.forces(times), float) if drive.forces else zero
     variant = 0 if beta == 0 else VARIANTS.index(matrix)
-    results = np.empty((steps + 1, tree.nq)), np.empty((steps + 1, tree.nv)), np.empty((steps + 1, tree.nv)), np.empty((steps + 1, tree.nv))
+    results = (
+        np.empty((steps + 1, tree.nq)),
+        np.empty((steps + 1, tree.nv)),
+        np.empty((steps + 1, tree.nv)),
+        np.empty((steps + 1, tree.nv)),
+    )
     results[0][0], results[1][0] = q, v
     arguments = (tree.flat, motion, places, *moves, forces, step, beta, gamma, variant, tolerance, *results)
     code = ready(_run, arguments)
@@ -170,7 +178,24 @@ def _run(t, motion, places, pq, pv, pa, forces, h, beta, gamma, variant, toleran
             good = mixed_into(t, q, v, known, motion, wrenches, m, w, a, tau)
         else:
             given = motion, places, pq, pv, pa
-            good, used = _iterate(t, n, before, given, known, wrenches, (h, beta, gamma), variant, tolerance, room, q, v, a, step, residual, tau)
+            good, used = _iterate(
+                t,
+                n,
+                before,
+                given,
+                known,
+                wrenches,
+                (h, beta, gamma),
+                variant,
+                tolerance,
+                room,
+                q,
+                v,
+                a,
+                step,
+                residual,
+                tau,
+            )
         total += used
         _advance(t, before, a, h, beta, gamma, step, q, v)
         _prescribe(n, motion, places, pq, pv, pa, q, v, a)
@@ -277,7 +302,8 @@ def _exact_change(t, q, v, a, known, motion, wrenches, h, beta, gamma, step, roo
 
 @lean
 def solve_articulated(t, q, v, motion, rate, stiff, wrenches, m, w, x):
-    """x <- (M + rate D + stiff K)^-1 x over the coordinates without prescribed motion, zero on the others: by the articulated recursion, O(n).
+    """x <- (M + rate D + stiff K)^-1 x over the coordinates without prescribed motion, zero on the others: by the
+    articulated recursion, O(n).
 
     D and K are the elastic blocks' damping and stiffness; D has the slopes of friction on joints.
     """
@@ -287,7 +313,9 @@ def solve_articulated(t, q, v, motion, rate, stiff, wrenches, m, w, x):
     w.force[:] = 0.0
     for k in range(len(x)):
         share = np.tanh(v[k] / t.coordinate[k, WIDTH])
-        w.extra[k] = rate * (t.coordinate[k, VISCOUS] + t.coordinate[k, COULOMB] * (1 - share * share) / t.coordinate[k, WIDTH])
+        w.extra[k] = rate * (
+            t.coordinate[k, VISCOUS] + t.coordinate[k, COULOMB] * (1 - share * share) / t.coordinate[k, WIDTH]
+        )
     for i in range(1, len(t.node)):
         if t.node[i, KIND] != POINT:
             f, at = t.node[i, FLEXIBLE], t.node[i, ELASTIC_V]

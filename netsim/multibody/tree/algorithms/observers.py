@@ -1,4 +1,5 @@
-"""What a user asks of a state besides forces: placements, twists, body Jacobians, centre of mass, energies, and steps of the positions."""
+"""What a user asks of a state besides forces: placements, twists, body Jacobians, centre of mass, energies, and steps
+of the positions."""
 
 from __future__ import annotations
 
@@ -8,20 +9,47 @@ from netsim.core.compiled.call import compiled, lean
 from netsim.multibody.tree.algorithms.forward import make_articulated
 from netsim.multibody.tree.algorithms.inverse import friction
 from netsim.multibody.tree.charts import move_into
-from netsim.multibody.tree.flexible import coupling, deformed_inertia, elastic_mass, set_coordinates, set_modal, set_moments
+from netsim.multibody.tree.flexible import (
+    coupling,
+    deformed_inertia,
+    elastic_mass,
+    set_coordinates,
+    set_modal,
+    set_moments,
+)
 from netsim.multibody.tree.kinematics import make_motion, outward, point_columns
-from netsim.multibody.tree.model import DOFS, ELASTIC, ELASTIC_Q, ELASTIC_V, FLEXIBLE, INERTIA, JOINT_V, KIND, PARENT, POINT, Array, Tree
+from netsim.multibody.tree.model import (
+    DOFS,
+    ELASTIC,
+    ELASTIC_Q,
+    ELASTIC_V,
+    FLEXIBLE,
+    INERTIA,
+    JOINT_V,
+    KIND,
+    PARENT,
+    POINT,
+    Array,
+    Tree,
+)
 from netsim.multibody.tree.spatial import dot, momentum, put, row, to_ground, twist_to_child
 
 
 def placements(tree: Tree, q: Array) -> Array:
-    """The frames of all nodes in the ground's axes (nodes, 3, 4): rotation (columns are the node's axes) and origin [m]."""
-    return _placements(tree.flat, np.asarray(q, float)).reshape(-1, 12)[:, [0, 1, 2, 9, 3, 4, 5, 10, 6, 7, 8, 11]].reshape(-1, 3, 4)
+    """The frames of all nodes in the ground's axes (nodes, 3, 4): rotation (columns are the node's axes) and origin
+    [m]."""
+    return (
+        _placements(tree.flat, np.asarray(q, float))
+        .reshape(-1, 12)[:, [0, 1, 2, 9, 3, 4, 5, 10, 6, 7, 8, 11]]
+        .reshape(-1, 3, 4)
+    )
 
 
 def twists(tree: Tree, q: Array, v: Array, a: Array | None = None) -> tuple[Array, Array]:
     """Twists of all nodes and the rates of their components, (nodes, 6) each, in the nodes' axes; without gravity."""
-    return _twists(tree.flat, np.asarray(q, float), np.asarray(v, float), np.zeros(tree.nv) if a is None else np.asarray(a, float))
+    return _twists(
+        tree.flat, np.asarray(q, float), np.asarray(v, float), np.zeros(tree.nv) if a is None else np.asarray(a, float)
+    )
 
 
 def jacobian(tree: Tree, q: Array, node: int) -> Array:
@@ -55,9 +83,11 @@ def dissipated_power(tree: Tree, v: Array) -> float:
 
 
 def move(tree: Tree, q: Array, step: Array) -> Array:
-    """The positions q (nq,) moved by a step (nv,) in the coordinates of the velocities; rotations turn by the Cayley map, in body axes.
+    """The positions q (nq,) moved by a step (nv,) in the coordinates of the velocities; rotations turn by the Cayley
+    map, in body axes.
 
-    A step h v + h^2 v'/2 gives the position after h with an error of order h^3. (Pinocchio's integrate has the exponential map instead.)
+    A step h v + h^2 v'/2 gives the position after h with an error of order h^3. (Pinocchio's integrate has the
+    exponential map instead.)
     """
     moved = np.asarray(q, float).copy()
     move_into(tree.flat, np.asarray(step, float), moved)
@@ -86,7 +116,8 @@ def _twists(t, q, v, a):  # type: ignore[no-untyped-def]
 
 @compiled
 def _jacobian(t, q, node):  # type: ignore[no-untyped-def]
-    """Columns carried outward from where they begin: a column (6,) of an ancestor's coordinate goes through every frame to the node."""
+    """Columns carried outward from where they begin: a column (6,) of an ancestor's coordinate goes through every frame
+    to the node."""
     nv = len(t.coordinate)
     m = make_motion(t)
     zero = np.zeros(nv)

@@ -1,15 +1,17 @@
-"""Superelements: parts of a tree condensed into one element each (G17 secs 2, 4, 6), between the articulated recursion and the whole mass matrix.
+"""Superelements: parts of a tree condensed into one element each (G17 secs 2, 4, 6), between the articulated recursion
+and the whole mass matrix.
 
-A superelement is a connected part of the tree. It hands motion outward (V, V' of what it hangs on to all it carries) and forces inward: seen from
-what it hangs on, it needs the wrench F = K V' + p. With x'' the accelerations of all its coordinates, D their mass matrix with what the part carries
-as loads, u (6 each) their wrenches at its root and c their forces at x'' = 0, V' = 0,
+A superelement is a connected part of the tree. It hands motion outward (V, V' of what it hangs on to all it carries)
+and forces inward: seen from what it hangs on, it needs the wrench F = K V' + p. With x'' the accelerations of all its
+coordinates, D their mass matrix with what the part carries as loads, u (6 each) their wrenches at its root and c their
+forces at x'' = 0, V' = 0,
 
     D x'' + u V' + c = tau,     K = K_c - u^T D^-1 u,     p = p_c + u^T D^-1 (tau - c)
 
-the Schur complement of the part: dense inside, six numbers wide outside. Where forces are known (chi = 0) it is the kinetostatic element of
-the second kind, where motions are (chi = 1) nothing of D and u is eliminated and it is that of the first kind; coordinates may be mixed. With
-one body in each it is the articulated recursion, O(n), which G17 finds optimal; with the whole tree in one it is the mass matrix and its
-factorisation, O(n^3).
+the Schur complement of the part: dense inside, six numbers wide outside. Where forces are known (chi = 0) it is the
+kinetostatic element of the second kind, where motions are (chi = 1) nothing of D and u is eliminated and it is that of
+the first kind; coordinates may be mixed. With one body in each it is the articulated recursion, O(n), which G17 finds
+optimal; with the whole tree in one it is the mass matrix and its factorisation, O(n^3).
 """
 
 from __future__ import annotations
@@ -26,13 +28,26 @@ from netsim.multibody.tree.algorithms.forward import joint_block, make_articulat
 from netsim.multibody.tree.algorithms.inverse import friction, no_wrenches
 from netsim.multibody.tree.flexible import set_coordinates
 from netsim.multibody.tree.kinematics import make_motion, point_columns
-from netsim.multibody.tree.model import DOFS, ELASTIC, ELASTIC_Q, ELASTIC_V, FLEXIBLE, JOINT_V, KIND, PARENT, POINT, Array, Tree
+from netsim.multibody.tree.model import (
+    DOFS,
+    ELASTIC,
+    ELASTIC_Q,
+    ELASTIC_V,
+    FLEXIBLE,
+    JOINT_V,
+    KIND,
+    PARENT,
+    POINT,
+    Array,
+    Tree,
+)
 from netsim.multibody.tree.spatial import add, dot, plus, put, row, scaled, twist_to_child, wrench_to_parent
 
 
 @dataclass(frozen=True, eq=False)
 class Superelement:
-    """A part of a tree: its bodies (the first is its root), the superelement it hangs on (a number, None for the ground) and its coordinates."""
+    """A part of a tree: its bodies (the first is its root), the superelement it hangs on (a number, None for the
+    ground) and its coordinates."""
 
     bodies: tuple[str, ...]
     parent: int | None
@@ -40,8 +55,8 @@ class Superelement:
 
 
 class Cut(NamedTuple):
-    """The root node of every node's part, head (nodes,); the coordinates of the part of root i are order[start[i] : start[i + 1]]; and the most
-    bodies that a part has: with one, `forward.mixed_into` does the same with less."""
+    """The root node of every node's part, head (nodes,); the coordinates of the part of root i are order[start[i] :
+    start[i + 1]]; and the most bodies that a part has: with one, `forward.mixed_into` does the same with less."""
 
     head: Array
     start: Array
@@ -71,14 +86,22 @@ def superelements(tree: Tree, size: int) -> tuple[Cut, list[Superelement]]:
     for root, members in nodes.items():
         ranges = [np.arange(a, a + n + e) for a, n, e in tree.flat.node[members][:, (JOINT_V, DOFS, ELASTIC)]]
         above = int(head[tree.flat.node[root, PARENT]])
-        parts.append(Superelement(tuple(names[i] for i in members), number[above] if above else None, np.concatenate(ranges)))
+        parts.append(
+            Superelement(tuple(names[i] for i in members), number[above] if above else None, np.concatenate(ranges))
+        )
         start[root + 1] = len(parts[-1].coordinates)
     order = np.concatenate([np.zeros(0, np.int64), *(part.coordinates for part in parts)])
     return Cut(head, np.cumsum(start), order, max((len(part.bodies) for part in parts), default=0)), parts
 
 
 def mixed_by_superelements(
-    tree: Tree, q: Array, v: Array, known: Array, motion: Sequence[bool] | Array, size: int, wrenches: Array | None = None
+    tree: Tree,
+    q: Array,
+    v: Array,
+    known: Array,
+    motion: Sequence[bool] | Array,
+    size: int,
+    wrenches: Array | None = None,
 ) -> tuple[Array, Array]:
     """Accelerations and forces (nv,) as `forward.mixed` finds them, with superelements of at most `size` bodies.
 
@@ -111,10 +134,16 @@ def condensed_into(t, q, v, known, motion, wrenches, cut, m, w, a, tau):  # type
             point_inward(t, i, q, m, w)
         else:
             _columns(t, i, q, cut.head[i], m, w, matrix)
-            if cut.head[i] == i and not _condense(i, cut.order[cut.start[i] : cut.start[i + 1]], known, motion, tau, w, matrix):
+            if cut.head[i] == i and not _condense(
+                i, cut.order[cut.start[i] : cut.start[i + 1]], known, motion, tau, w, matrix
+            ):
                 return False
         parent = t.node[i, PARENT]
-        add(w.bias, parent, wrench_to_parent(m.frame, i, plus(row(w.bias, i), inertia_times(w.inertia, i, row(w.drift, i)))))
+        add(
+            w.bias,
+            parent,
+            wrench_to_parent(m.frame, i, plus(row(w.bias, i), inertia_times(w.inertia, i, row(w.drift, i)))),
+        )
         if parent > 0:
             add_to_parent(w.inertia, i, parent, m.frame)
     _outward(t, q, known, motion, cut, m, w, matrix, a, tau)
@@ -172,7 +201,8 @@ def _columns(t, i, q, root, m, w, matrix):  # type: ignore[no-untyped-def]
 
 @compiled
 def _climb(t, i, column, q, root, own, m, w, matrix):  # type: ignore[no-untyped-def]
-    """The wrench of a column, in w.coupling, through the joints (of i too, if `own`) of the nodes from i to the root of its part."""
+    """The wrench of a column, in w.coupling, through the joints (of i too, if `own`) of the nodes from i to the root of
+    its part."""
     wrench = row(w.coupling, column)
     while True:
         if t.node[i, KIND] == POINT:
@@ -194,7 +224,8 @@ def _climb(t, i, column, q, root, own, m, w, matrix):  # type: ignore[no-untyped
 
 @compiled
 def _condense(root, part, known, motion, friction_force, w, matrix):  # type: ignore[no-untyped-def]
-    """y = D^-1 (tau - c) and G = D^-1 u over the free coordinates of a part, whose Schur complement enters K and p of its root."""
+    """y = D^-1 (tau - c) and G = D^-1 u over the free coordinates of a part, whose Schur complement enters K and p of
+    its root."""
     free = np.array([k for k in part if not motion[k]], np.int64)
     for k in part:
         w.offset[k] = known[k]

@@ -1,0 +1,100 @@
+"""`component A extends B, C`: one definition from the lines of the bases and its own.
+
+The lines of the bases come first. A line of the component replaces the inherited line of the same key: a declaration
+that of the same name, an equation that of the same left side (not of a number), an output, a place, a `when` or a
+`given` that of the same name, terminal, condition or element; a sentence or an energy that of the same word. Every
+other line is added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from netsim.text.errors import Problem, nearest
+from netsim.text.syntax import ComponentDef, Name, Number
+
+_DECLARED = ("params", "counts", "inputs", "lets", "variables", "discretes")
+_KEYS: Mapping[str, Callable[[Any], Any]] = {
+    **dict.fromkeys((*_DECLARED, "outputs"), lambda item: item.name),
+    "terminals": id,
+    "branches": id,
+    "asserts": id,
+    "equations": lambda equation: id(equation) if isinstance(equation.left, Number) else equation.left,
+    "places": lambda place: place.terminal,
+    "whens": lambda when: when.condition,
+    "company": lambda company: company.instance.name,
+}
+"""What an own line must share with an inherited one to replace it."""
+_SINGLE = ("kinetic", "potential", "stores", "dissipates", "singular")
+
+
+def extended(
+    definitions: Mapping[str, ComponentDef],
+    problems: list[Problem],
+    models: Mapping[str, Any],
+    homes: Callable[[str], str],
+) -> dict[str, ComponentDef]:
+    """Every component with the lines of its bases in it; mistakes go to `problems`; `homes` gives a hint at the library
+    of a name."""
+    done: dict[str, ComponentDef] = {}
+    open_ones: list[str] = []
+
+    def whole(name: str) -> ComponentDef:
+        if name not in done:
+            open_ones.append(name)
+            own = definitions[name]
+            bases = [whole(base.parts[0].text) for base in own.bases if known(base, own)]
+            done[name] = _merged(own, bases, problems) if bases else own
+            open_ones.pop()
+        return done[name]
+
+    def known(base: Name, own: ComponentDef) -> bool:
+        name = base.parts[0].text
+        if name in models:
+            hint = "a model takes part as an element: NAME TYPE (NODES)"
+            problems.append(
+                Problem("E255", f"'{name}' is a model, and only components can be extended", base.span, hint=hint)
+            )
+        elif name not in definitions:
+            hint = homes(name) or nearest(name, definitions) or "is a `use` line missing?"
+            problems.append(Problem("E255", f"no component is called '{name}'", base.span, hint=hint))
+        elif name in open_ones:
+            around = " extends ".join([*open_ones[open_ones.index(name) :], name])
+            problems.append(
+                Problem(
+                    "E256", f"component '{own.name}' extends itself", base.span, hint=f"{around}: remove one of them"
+                )
+            )
+        else:
+            return True
+        return False
+
+    return {name: whole(name) for name in definitions}
+
+
+def _merged(own: ComponentDef, bases: Sequence[ComponentDef], problems: list[Problem]) -> ComponentDef:
+    mine = {item.name for field in _DECLARED for item in getattr(own, field)}
+    found: dict[str, Any] = {}
+    for field, key in _KEYS.items():
+        inherited = {
+            id(item): item for base in bases for item in getattr(base, field)
+        }  # what comes along two ways counts once
+        replacing = {key(item): item for item in getattr(own, field)}
+        lines = [
+            replacing.pop(key(item), item)
+            for item in inherited.values()
+            if key(item) in replacing or field not in _DECLARED or item.name not in mine
+        ]
+        found[field] = (*lines, *replacing.values())
+    for field in _SINGLE:
+        values = {id(value): base for base in bases if (value := getattr(base, field))}
+        if not getattr(own, field) and values:
+            first, *others = values.values()
+            found[field] = getattr(first, field)
+            if others:
+                message = f"component '{own.name}' gets '{field}' from '{first.name}' and from '{others[0].name}'"
+                problems.append(Problem("E209", message, own.span, hint=f"write a line '{field} ...' of its own"))
+    doc = own.doc or next((base.doc for base in bases if not base.is_partial), "")
+    return replace(own, **found, doc=doc, is_source=own.is_source or any(base.is_source for base in bases))

@@ -1,0 +1,103 @@
+"""The variable part of one run of the accept/reject loop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from netsim.core.compiled.bundle import Bundle, bundled
+from netsim.core.consistent import Consistent
+from netsim.core.contract import ACCEPTED, ASTRAY, EVENTS, FAILED, JUMPED, REJECTED, ROUGH, UNTESTED, Trial
+from netsim.core.linear.factors import Factor
+from netsim.core.loop.control import NOW, ROW, TRACED, Control
+from netsim.core.loop.readout import Readout
+from netsim.equations.machine import Machine
+from netsim.initial.initial import Structure
+from netsim.initial.reactions.reactions import Reactions
+from netsim.simulate.events.events import Settling
+from netsim.simulate.methods import Method
+from netsim.simulate.options import TransientOptions
+
+Array = np.ndarray
+
+EFFORT = (
+    *(("rejected", REJECTED), ("failed", FAILED), ("corners", EVENTS)),
+    *(("rough_steps", ROUGH), ("untested_steps", UNTESTED), ("jumps", JUMPED), ("inconsistent_points", ASTRAY)),
+)
+"""Attributes of a result, and the counters that they show."""
+
+
+@dataclass(eq=False)
+class Running:
+    """The variable part of one run: nothing of it is kept on system, machine or method. `whole`: the machine of all
+    constraints, where some are left out; `watched`: values that somebody looks at; `tried`, `jumps`: see
+    netsim.simulate.failing."""
+
+    machine: Machine
+    structure: Structure
+    options: TransientOptions
+    method: Method
+    trial: Trial
+    control: Control
+    readout: Readout
+    plan: Consistent
+    closing: Consistent
+    factor: Factor
+    arrays: Any
+    reactions: Reactions | None
+    watch: Bundle
+    alive: list[Any] = field(default_factory=list)
+    events: Settling | None = None
+    watched: Array = field(default_factory=lambda: np.zeros(0, np.int64))
+    served: dict[bytes, tuple[Consistent, Factor, Any]] = field(default_factory=dict)
+    idle: int = 0
+    last: float = -1.0
+    bundles: dict[int, tuple[Any, Bundle]] = field(default_factory=dict)
+    whole: Machine | None = None
+    tried: list[float] = field(default_factory=lambda: [0, 0.0])
+    jumps: list[float] = field(default_factory=lambda: [0, 0.0])
+
+    def bundle(self, name: str) -> Bundle:
+        """One of its parts behind one address; parts that events exchange are kept."""
+        values = getattr(self, name)
+        key = id(values)
+        if key not in self.bundles:
+            self.bundles[key] = values, bundled(values)
+        return self.bundles[key][1]
+
+    @property
+    def now(self) -> float:
+        return float(self.control.numbers[NOW])
+
+    @property
+    def steps(self) -> int:
+        return int(self.trial.counters[ACCEPTED])
+
+    @property
+    def counters(self) -> Array:
+        return self.trial.counters
+
+    @property
+    def effort(self) -> dict[str, int]:
+        """What the loop did besides accepted steps."""
+        found = {name: int(self.counters[k]) for name, k in EFFORT}
+        return found | ({"events": len(self.events.log)} if self.events else {})
+
+    @property
+    def turnover(self) -> Array:
+        """What the run turned over (netsim.core.loop.turnover)."""
+        return self.readout.turnover
+
+    @property
+    def sampled(self) -> tuple[Array, Array, Array]:
+        """Instants, values and energy account of the samples so far."""
+        rows = int(self.control.places[ROW])
+        return self.readout.times[:rows], self.readout.values[:rows], self.readout.account[:rows]
+
+    @property
+    def traced(self) -> Array:
+        """Instant and traced signals at the nodes of every step: (steps, nodes, 1 + signals)."""
+        rows = self.readout.trace[: int(self.control.places[TRACED])]
+        return rows.reshape(-1, len(self.readout.nodes), rows.shape[1])

@@ -1,0 +1,336 @@
+"""Constants of the time loop: the rule that each of them belongs to, at both sides of its bound.
+
+The compiled functions run as Python here, on numbers made for the purpose; what they call beside the rule is replaced.
+"""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from numba.core.dispatcher import Dispatcher
+
+from netsim.core import scales
+from netsim.core.contract import CURVED, FRESH, ITERATIONS, RATE, ROUGH, RTOL, UNSOLVED, UNTESTED, WIDE
+from netsim.core.loop import adaptive, control, crossings, defect, instants, remembering, settling
+from netsim.core.methods import single
+from netsim.core.newton import CONVERGED, NOT_CONVERGED
+from netsim.core.problem import NK, NQ, NY
+
+
+@pytest.fixture
+def plain(monkeypatch):
+    """The compiled functions of a module as Python, with some of them replaced."""
+
+    def prepare(module, **replaced):
+        for name, value in list(vars(module).items()):
+            if name in replaced:
+                monkeypatch.setattr(module, name, replaced[name])
+            elif isinstance(value, Dispatcher):
+                monkeypatch.setattr(module, name, value.py_func)
+        return module
+
+    return prepare
+
+
+def sizes(**given):
+    """Problem.sizes with some of its numbers."""
+    found = np.zeros(32, np.int64)
+    for position, value in given.items():
+        found[{"nk": NK, "ny": NY, "nq": NQ}[position]] = value
+    return found
+
+
+def positions(largest, *values):
+    """An array of positions by pairs (position, value)."""
+    found = np.zeros(largest)
+    for position, value in values:
+        found[position] = value
+    return found
+
+
+# ------------------------------------------------------------------------------------------------------- sizes and first steps
+
+
+def motion(so_far, nominal=1.0, rtol=1e-6):
+    """Problem and trial of one position, its velocity 10 m/s."""
+    tolerances = positions(32, (RTOL, rtol))
+    rows = np.array([[so_far], [0.0], [0.0]])
+    trial = SimpleNamespace(
+        start=np.array([0.0, 10.0, 0.0]), scale=np.full(2, rtol), tolerances=tolerances, exponent=np.ones(2, int), fixed=np.zeros(2),
+        sizes=rows, kind=np.zeros(2, int), nominal=np.full(2, nominal), largest=np.zeros(2),
+    )  # fmt: skip
+    return SimpleNamespace(sizes=sizes(nk=1)), trial
+
+
+def test_a_first_step_is_no_smaller_than_a_share_of_the_run(plain):
+    """10 m/s past a tolerance of 1 um at order 5 ask for 0.3 rtol^(1/5)/10 s, but never for less than 1e-10 of the run."""
+    first = plain(adaptive).first_size
+    problem, trial = motion(1.0)
+    asked = 0.3 * 1e-6**0.2 / 10
+    assert first(problem, trial, asked / 1.01e-10, 5) == pytest.approx(asked)
+    assert first(problem, trial, asked / 0.5e-10, 5) == pytest.approx(2 * asked)
+
+
+def test_what_never_moved_has_no_size_for_a_first_step(plain):
+    """Below 1000 times the share that keeps scales from zero."""
+    first = plain(adaptive).first_size
+    assert first(*motion(0.9e-15), 10.0, 5) == 1e-2
+    assert first(*motion(1.1e-15), 10.0, 5) < 2e-3
+
+
+def test_no_scale_is_zero(plain):
+    """What is zero, with all of its kind, counts 1e-18 of its nominal size."""
+    fill = plain(scales)._fill
+    problem, trial = motion(0.0, nominal=5.0)
+    trial.start[:] = 0.0
+    fill(problem, trial, np.zeros(1), trial.start, 0.0)
+    assert trial.scale == pytest.approx(np.full(2, 1e-6 * 5e-18), rel=1e-12, abs=0.0)
+
+
+@pytest.mark.parametrize(("times", "widened"), [(2.9, False), (3.1, True)])
+def test_scales_count_what_a_step_tries_beyond_three_times_what_was_known(plain, times, widened):
+    widen = plain(scales).widen
+    problem, trial = motion(1.0, nominal=100.0)
+    widen(problem, trial, np.array([times, 0.0, 0.0]), True)
+    assert trial.tolerances[WIDE] == widened
+    assert trial.scale[0] == pytest.approx(1e-6 * (times if widened else 1.0))
+
+
+# ------------------------------------------------------------------------------------------------------------ looks between steps
+
+
+@pytest.mark.parametrize(("error", "told"), [(9.9, 0), (10.1, 1)])
+def test_an_estimate_beyond_ten_rtol_of_a_given_step_is_told(plain, error, told):
+    noted = plain(adaptive)._noted
+    trial = SimpleNamespace(counters=np.zeros(32, int))
+    numbers = positions(16, (control.FIXED, 0.1), (control.WEIGHT, 1.0))
+    noted(trial, numbers, error)
+    assert (trial.counters[ROUGH], trial.counters[UNTESTED]) == (told, 0)
+    assert numbers[control.WORST] == told * error
+
+
+@pytest.mark.parametrize(("spacings", "looks"), [(3, 3), (999, 999), (5000, 1000)])
+def test_a_long_step_is_looked_into_a_thousand_times_at_most(plain, spacings, looks):
+    seen = []
+
+    def correction(method, problem, factor, trial, control_, first, t, h, theta):
+        seen.append(theta)
+        return 0.5
+
+    look = plain(defect, correction=correction).defect
+    held = SimpleNamespace(limits=np.ones(1), numbers=positions(16, (control.SPACING, 1.0)), places=np.zeros(16, int))
+    assert look(None, SimpleNamespace(sizes=sizes()), None, None, held, 0.0, float(spacings)) == 0.5
+    assert len(seen) == looks and seen[0] == pytest.approx(0.86 / looks)
+
+
+@pytest.mark.parametrize(("shrinking", "steps"), [(0.5, 7), (0.45, 6), (0.89, 8), (0.91, 1)])
+def test_a_sample_is_corrected_eight_times_while_corrections_shrink(plain, shrinking, steps):
+    """From 100 tolerances: by halves one is reached in seven corrections; at 0.89 eight do not reach it, at 0.91 nothing is hoped for."""
+    left, found = [100.0], []
+
+    def missed(*_):
+        left.append(left[-1] * shrinking)
+        found.append(left[-1])
+        return left[-1]
+
+    trial = SimpleNamespace(work=np.zeros((1, 1)), middle=np.zeros(1), scale=np.ones(1), start=np.zeros(1), end=np.zeros(1))
+    ask = plain(defect, correction=lambda *_: 100.0, _missed=missed, place=lambda *_: None).corrected
+    held = SimpleNamespace(limits=np.ones(1))
+    problem = SimpleNamespace(sizes=sizes(ny=1))
+    reached = ask(None, problem, None, SimpleNamespace(**vars(trial), g=None), held, 0.0, 1.0, 0.5)
+    assert len(found) == steps and reached == (left[-1] <= 1.0)
+
+
+@pytest.mark.parametrize(("spacings", "looks"), [(1, 4), (100, 100), (5000, 1000)])
+def test_relations_are_looked_at_four_to_a_thousand_times_in_a_step(plain, spacings, looks):
+    seen = []
+    first = plain(
+        crossings, look=lambda *_: None, _state=lambda *arguments: seen.append(arguments[7]), _worst=lambda *_: -1.0,
+        _turned=lambda *_: crossings.NEVER, copy=lambda *_: None,
+    ).first_event  # fmt: skip
+    watch = SimpleNamespace(spacing=np.array([1.0, 0.0]), sizes=np.zeros(6, int), found=np.zeros(0), peak=np.zeros(0), recent=np.zeros((3, 0)))
+    trial = SimpleNamespace(counters=np.zeros(32, int), g=None)
+    assert first(None, None, trial, None, watch, 0.0, float(spacings), float(spacings)) == crossings.NEVER
+    assert len(seen) == looks
+
+
+@pytest.mark.parametrize(("bend", "timed"), [(0.5e-12, 1), (2e-12, 0)])
+def test_a_condition_of_time_alone_is_known_beforehand_where_it_is_straight(plain, bend, timed):
+    """t - 0.5 s with a bend in the middle of the run, as a share of the ends' sizes."""
+
+    def look(watch, g):
+        watch.found[0] = (g[instants.TIME] - 0.5) + (0.5 * bend if g[instants.TIME] == 0.5 else 0.0)
+
+    due = plain(instants, look=look).next_due
+    watch = SimpleNamespace(sizes=np.array([1, 0, 0, 0, 0, 0]), timed=np.ones(1, int), found=np.zeros(1), kept=np.zeros(1), room=np.zeros(1))
+    instant = due(watch, np.zeros(instants.TIME + 1), 0.0, 1.0)
+    assert watch.timed[0] == timed and instant == (0.5 if timed else np.inf)
+
+
+def test_a_step_is_cut_for_a_delayed_value_to_a_thousandth_at_least(plain):
+    """Its polynomial misses by two allowances however short the step is: each cut takes 0.9/sqrt(2) of two nodes."""
+    followed = plain(remembering, _missed=lambda *_: 10.0).followed
+    past = SimpleNamespace(length=np.ones(1), place=np.zeros(1, int), numbers=np.zeros(16, int))
+    trial = SimpleNamespace(scale=np.ones(1), counters=np.zeros(32, int))
+    share = followed(SimpleNamespace(past=past, sizes=sizes()), trial, SimpleNamespace(nodes=np.array([0.0, 1.0])), 0.0, 1.0)
+    assert 1e-3 * 0.9 / np.sqrt(2) < share <= 1e-3
+
+
+# ------------------------------------------------------------------------------------------------------------------------ events
+
+
+def following(plain, rest, apart):
+    """What `follow` answers, and after how many points, where a discrete's value goes to and fro by `apart` about `rest`."""
+    seen = []
+
+    def look(watch, g):
+        seen.append(rest + (apart if len(seen) % 2 else 0.0))
+        watch.found[0] = seen[-1]
+
+    follow = plain(settling, look=look, make_consistent=lambda *_: True).follow
+    watch = SimpleNamespace(
+        sizes=np.array([0, 1, 0, 0, 2, 0]),
+        stage=np.array([0, 1]),
+        modes=np.zeros(0, int),
+        following=np.array([rest + apart]),
+        found=np.zeros(1),
+        room=np.zeros(4),
+    )
+    return follow(watch, None, np.zeros(4)), len(seen)
+
+
+@pytest.mark.parametrize(("rest", "apart", "points"), [(1.0, 0.9e-12, 10), (0.0, 0.9e-15, 10)])
+def test_discretes_agree_to_rounding_after_ten_rounds(plain, rest, apart, points):
+    """Before that they agree exactly or not at all; the first of the rounds is the one in which they were found."""
+    assert following(plain, rest, apart) == (settling.SETTLED, points)
+
+
+@pytest.mark.parametrize(("rest", "apart"), [(1.0, 1.2e-12), (0.0, 1.1e-15)])
+def test_discretes_that_differ_by_more_never_agree(plain, rest, apart):
+    assert following(plain, rest, apart)[0] == settling.ENDLESS
+
+
+@pytest.mark.parametrize(("beyond", "rounds"), [(0.9e-9, 1), (1.1e-9, 2)])
+def test_within_an_instant_a_small_indicator_keeps_its_truth(plain, beyond, rounds):
+    """The first round exchanges the truth of 1e-12 of the largest; then the indicator lies on the other side."""
+    values = [2e-12, 2e-12, -beyond, -beyond, -beyond, -beyond]
+
+    def look(watch, g):
+        watch.found[:] = [values.pop(0) if len(values) > 1 else values[0], g[2], 1.0]
+
+    def follow(watch, plan, g):
+        g[0] = g[2]
+        return settling.SETTLED
+
+    ask = plain(settling, look=look, follow=follow).rounds
+    watch = SimpleNamespace(
+        sizes=np.array([1, 1, 0, 0, 2, 0]), stage=np.zeros(2, int), found=np.zeros(3), peak=np.ones(1), flips=np.zeros(1, int),
+        timed=np.zeros(1, int), strict=np.zeros(1, int), following=np.zeros(1), changed=np.zeros(1, int), setting=np.zeros(0, int),
+    )  # fmt: skip
+    assert ask(watch, None, np.array([1.0, 0.0, 1.0]), False) == settling.STILL
+    assert watch.stage[settling.ROUND] == rounds
+
+
+@pytest.mark.parametrize(
+    ("now", "rise", "truth"),
+    [
+        (0.9e-9, -1.0, 1.0),
+        (1.1e-9, -1.0, 0.0),
+        (0.9e-15, 0.9e-20, 1.0),
+        (1.1e-15, 0.9e-20, 0.0),
+        (0.0, 1.1e-20, 0.0),
+        (0.0, -1.1e-20, 1.0),
+        (0.0, 0.9e-20, 1.0),
+    ],
+)
+def test_what_leaves_zero_has_the_truth_of_the_way_it_goes(plain, now, rise, truth):
+    """Of `x <= 0`, false before: it becomes true where x falls or rests at zero. Both are measured by the largest value."""
+    seen = []
+
+    def look(watch, g):
+        seen.append(None)
+        watch.found[0] = now if len(seen) == 1 else now + rise
+
+    leave = plain(settling, look=look).leave
+    watch = SimpleNamespace(
+        sizes=np.array([1, 0, 0, 0, 20, 0]), found=np.zeros(1), kept=np.zeros(1), room=np.zeros(32), peak=np.ones(1), timed=np.zeros(1, int),
+        strict=np.zeros(1, int), named=np.zeros(0, int),
+    )  # fmt: skip
+    g = np.zeros(32)
+    leave(SimpleNamespace(sizes=sizes()), watch, g, 1e-9)
+    assert g[20] == truth
+
+
+# ---------------------------------------------------------------------------------------------------- methods of one stage at a time
+
+
+def corrections(plain, norms, rate=1.0, curved=1, fresh=1):
+    """(status, iterations, which of them factorised anew, the contraction that is kept) where corrections have these norms."""
+    left, anew = list(norms), []
+    trial = SimpleNamespace(
+        tolerances=positions(32, (RATE, rate)),
+        counters=np.zeros(32, int),
+        u=np.zeros(1),
+        work=np.zeros((6, 1)),
+        out=np.zeros(1),
+        g=np.zeros(64),
+        history=None,
+    )
+    trial.counters[CURVED], trial.counters[FRESH] = curved, fresh
+
+    def factorised(*_):
+        anew.append(trial.counters[ITERATIONS] + 1)
+        return True
+
+    ask = plain(
+        single, spread=lambda *_: None, evaluate=lambda *_: None, _factorised=factorised, solve=lambda *_: None, widen=lambda *_: None,
+        error_norm=lambda *_: left.pop(0),
+    )._corrected  # fmt: skip
+    status = ask(SimpleNamespace(sizes=sizes(), residual=None), None, trial)
+    return status, trial.counters[ITERATIONS], anew, trial.tolerances[RATE]
+
+
+def test_a_stage_is_tried_twelve_times(plain):
+    assert corrections(plain, 1e6 * 0.8 ** np.arange(40))[:2] == (NOT_CONVERGED, 12)
+    assert corrections(plain, [*(1e6 * 0.8 ** np.arange(11)), 1e-9])[:2] == (CONVERGED, 12)
+
+
+def test_two_corrections_may_grow(plain):
+    assert corrections(plain, [1.0, 2.0, 4.0, 1e-3, 1e-6])[0] == CONVERGED
+    assert corrections(plain, [1.0, 2.0, 4.0, 8.0, 1e-3, 1e-6])[:2] == (NOT_CONVERGED, 4)
+
+
+@pytest.mark.parametrize(("contraction", "anew"), [(0.29, []), (0.31, [3, 4])])
+def test_a_slow_contraction_asks_for_a_new_matrix(plain, contraction, anew):
+    """In the iterations behind it, until one shrinks fast."""
+    assert corrections(plain, [100.0, 100 * contraction, 100 * contraction**2, 1e-9])[2] == anew
+
+
+@pytest.mark.parametrize(("second", "iterations"), [(0.13, 2), (0.14, 3)])
+def test_newton_leaves_a_fiftieth_of_the_tolerance(plain, second, iterations):
+    """From 1 to 0.13 leaves 0.13^2/(1 - 0.13) = 0.0194 of it, from 1 to 0.14 more than 0.02."""
+    assert corrections(plain, [1.0, second, 1e-9])[:2] == (CONVERGED, iterations)
+
+
+@pytest.mark.parametrize(("rate", "iterations"), [(0.9e-6, 1), (1.1e-6, 2)])
+def test_the_matrix_of_a_linear_network_is_believed_for_some_stages(plain, rate, iterations):
+    """A contraction below 1e-6 asks for no second correction, and counts twice in the next stage; an equation that curves is always asked."""
+    status, count, _, kept = corrections(plain, [1.0, 0.0], rate, curved=0)
+    assert (status, count) == (CONVERGED, iterations)
+    assert kept == pytest.approx(2 * rate if iterations == 1 else 1e-9)  # the least that is believed
+    assert corrections(plain, [1.0, 0.0], rate, curved=1)[1] == 2
+
+
+@pytest.mark.parametrize(("rtol", "tolerance"), [(1e-3, 2e-5), (1e-12, 1e-12)])
+def test_masses_iterate_to_a_fiftieth_of_the_tolerance(plain, rtol, tolerance):
+    asked = []
+
+    def careful(problem, factor, trial, fresh, until):
+        asked.append(until)
+        return CONVERGED, 1, 1, True
+
+    solve = plain(single, careful=careful, set_charge_history=lambda *_: None, set_least=lambda *_: None).solve_given
+    trial = SimpleNamespace(tolerances=positions(32, (RTOL, rtol)), counters=np.zeros(32, int), u=np.zeros(1), g=np.zeros(64), history=None)
+    trial.counters[UNSOLVED] = 0
+    assert solve(SimpleNamespace(sizes=sizes(nk=1)), None, trial) == CONVERGED
+    assert asked == [pytest.approx(tolerance, rel=1e-9, abs=0.0)]

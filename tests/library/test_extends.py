@@ -1,0 +1,129 @@
+"""`extends`: the lines of the bases and the component's own, and what replaces what."""
+
+import pytest
+
+import netsim
+from netsim.library.catalogue import describe, markdown, whole_library
+from netsim.library.files import check_library, collect
+from netsim.text.errors import InputError
+from netsim.text.parse import parse
+from netsim.text.show import show, show_statement
+
+BASE = """
+use electrical
+partial component two_pole (p, n : electrical) "one branch"
+  param  R : Ohm > 0 = 2 Ohm  "resistance"
+  branch p -> n : v, i
+  out    loss : W = v*i  "heat"
+end
+component ohmic extends two_pole "Ohm's law"
+  i = v/R
+  singular "first sentence"
+end
+"""
+
+
+def components(text):
+    return collect(parse(BASE + text)).components
+
+
+def definition(text, name="mine"):
+    return components(text)[name].definition
+
+
+def text_of(text, name="mine"):
+    return [line.strip() for line in show_statement(definition(text, name)).splitlines()]
+
+
+def test_lines_of_base_come_first():
+    lines = text_of("component mine (heat : thermal) extends ohmic\n  param k = 1\nend\nuse thermal\n")
+    assert lines[0].startswith("component mine (p, n : electrical, heat : thermal)")
+    assert lines.index('param R : Ohm > 0 = 2 Ohm "resistance"') < lines.index("param k = 1")
+
+
+@pytest.mark.parametrize(
+    ("own", "there", "gone"),
+    [
+        ("param R : Ohm = 3 Ohm", "param R : Ohm = 3 Ohm", 'param R : Ohm > 0 = 2 Ohm "resistance"'),
+        ("let R = 3 Ohm", "let R = 3 Ohm", 'param R : Ohm > 0 = 2 Ohm "resistance"'),
+        ("i = 2*v/R", "i = 2*v/R", "i = v/R"),
+        ('singular "second"', 'singular "second"', 'singular "first sentence"'),
+        ("out loss : W = 2*v*i", "out loss : W = 2*v*i", 'out loss : W = v*i "heat"'),
+    ],
+)
+def test_a_line_replaces_the_one_of_its_key(own, there, gone):
+    lines = text_of(f"component mine extends ohmic\n  {own}\nend\n")
+    assert there in lines and gone not in lines
+
+
+def test_extends_of_extends_and_two_ways():
+    text = (
+        "component a extends ohmic\n  param a = 1\nend\npartial component b extends two_pole\n  param b = 1\nend\ncomponent mine extends a, b\nend\n"
+    )
+    mine = definition(text)
+    assert [p.name for p in mine.params] == ["R", "a", "b"] and len(mine.branches) == 1
+    assert mine.doc == "Ohm's law"
+    assert not check_library(collect(parse(BASE + text)))
+
+
+def test_equations_with_a_number_on_the_left_are_added():
+    mine = definition("component mine extends ohmic\n  var x : V\n  0 = x - v\nend\n")
+    assert len(mine.equations) == 2
+
+
+def test_the_extended_component_runs():
+    text = BASE + "component mine extends ohmic\n  param R : Ohm = 5 Ohm\nend\nv1 voltage (a, ground) v = 10 V\nr1 mine (a, ground)\n"
+    run = netsim.load(text + "run transient(stop = 1 s, step = 1 s)\nsave r1.i, r1.loss\n").run()[0]
+    assert run.series("r1.i")[-1] == pytest.approx(2) and run.series("r1.loss")[-1] == pytest.approx(20)
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "words"),
+    [
+        ("component mine extends ohmicc\nend\n", "E255", "no component is called 'ohmicc'"),
+        ("component mine extends transmission_line\nend\n", "E255", "is a model"),
+        ("component mine extends heated_diode\nend\n", "E255", "heated_diode"),
+        ("component mine extends mine\nend\n", "E256", "extends itself"),
+        ("component a extends b\nend\ncomponent b extends a\nend\n", "E256", "extends itself"),
+        ("component mine (p : electrical) extends ohmic\nend\nr1 mine (a, b, c)\n", "E209", "'p' is declared twice"),
+        ("component mine extends ohmic\n  branch p -> n : v, j\nend\n", "E209", "'v' is declared twice"),
+        ("component mine extends ohmic\n  param v = 1\nend\n", "E209", "'v' is declared twice"),
+        ("component bad extends two_pole\nend\ncomponent mine extends bad\nend\n", "E257", "has mistakes of its own"),
+        ("r1 two_pole (a, ground)\n", "E258", "can only be extended"),
+        ("component mine extends\nend\n", "E114", ""),
+    ],
+)
+def test_message(text, code, words):
+    with pytest.raises(InputError) as error:
+        netsim.load(BASE + text)
+    found = error.value.problems
+    assert any(p.code == code and words in p.message and p.span.line >= 12 for p in found), str(error.value)
+
+
+def test_hints():
+    with pytest.raises(InputError) as error:
+        netsim.load(BASE + "component mine extends heated_diode\nend\n")
+    assert error.value.problems[0].hint == "add the line: use couplings"
+    with pytest.raises(InputError) as error:
+        netsim.load(BASE + "r1 two_pole (a, ground)\n")
+    assert error.value.problems[0].hint == "ohmic extends it"
+
+
+def test_texts_survive():
+    program = parse(BASE + 'partial component x extends ohmic, two_pole\nend\nfunction f(x[2] : m, y) : m = y*x "doubles"\n')
+    assert parse(show(program)) == program
+
+
+def test_partial_and_extends_are_names_elsewhere():
+    text = "use electrical\nparam partial = 2 Ohm\nextends resistor (partial_, ground) R = partial\nv1 voltage (partial_, ground) v = 1 V\n"
+    assert not [p for p in netsim.load(text).check() if not p.is_note]
+
+
+def test_the_catalogue_shows_whole_components():
+    library = whole_library()
+    shown = describe(library, "heated_clutch")
+    assert "extends" not in shown and "reinit speed = 0" in shown and "mu" in shown
+    assert describe(library, "sticking").splitlines()[-1].strip() == "end" and "partial component sticking" in describe(library, "sticking")
+    assert describe(library, "sliding").startswith("function sliding(")
+    page = markdown(library)
+    assert "### sticking" not in page and "### sliding" in page
