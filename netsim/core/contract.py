@@ -21,12 +21,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import typeof, types
 
 from netsim.core import newton
-from netsim.core.compiled.apart import address_of, by_address
+from netsim.core.compiled import kinds
 from netsim.core.compiled.bundle import Bundle, bundled
-from netsim.core.compiled.call import inner
+from netsim.core.compiled.function import address_of, by_address, inner
 from netsim.core.linear import factors as linear
 from netsim.core.problem import NK, NQ, NY
 
@@ -87,14 +86,15 @@ FOLLOWING = 1e-4
 """The smallest tolerance of positions without a state that follow from derivatives of constraints: steps that go by a
 smaller one become so short that rounding, which grows with their powers, is all that is left."""
 
-_attempt = by_address(types.Tuple((types.int64, types.float64)))
-_accepted = by_address(types.float64)
-_between = by_address(types.none)
-_set_time = by_address(types.int64)
-_refactor = by_address(types.float64)
-_solve = by_address(types.none)
-_project = by_address(types.boolean)
-_found = types.Tuple((types.int64, types.int64, types.int64, types.boolean))
+_tried = kinds.tuple_of(kinds.WHOLE, kinds.REAL)
+_attempt = by_address(_tried)
+_accepted = by_address(kinds.REAL)
+_between = by_address(kinds.NOTHING)
+_set_time = by_address(kinds.WHOLE)
+_refactor = by_address(kinds.REAL)
+_solve = by_address(kinds.NOTHING)
+_project = by_address(kinds.TRUTH)
+_found = kinds.tuple_of(kinds.WHOLE, kinds.WHOLE, kinds.WHOLE, kinds.TRUTH)
 _newton = by_address(_found)
 
 
@@ -165,23 +165,23 @@ def fill_code(
 ) -> None:
     """Compile what a run calls by address (or read it from the cache) and write that into trial.code; `single`: stages
     are solved one by one."""
-    real, vector = types.float64, types.float64[::1]
+    real, vector = kinds.REAL, kinds.VECTOR
     run = (method.kind, problem.kind, bundled(factor).kind, trial.kind)
     found = {
-        ATTEMPT: address_of(module.attempt, types.Tuple((types.int64, real)), *run, real, real, real),
+        ATTEMPT: address_of(module.attempt, _tried, *run, real, real, real),
         ACCEPT: address_of(module.accepted, real, method.kind, problem.kind, trial.kind, real, real),
         BETWEEN: address_of(
-            module.between, types.none, method.kind, problem.kind, trial.kind, real, real, vector, types.int64[::1]
+            module.between, kinds.NOTHING, method.kind, problem.kind, trial.kind, real, real, vector, kinds.WHOLES
         ),
-        SET_TIME: address_of(newton.set_time, types.int64, problem.kind, vector, real),
-        REFACTOR: address_of(linear.refactor, real, typeof(factor), vector),
-        SOLVE: address_of(linear.solve, types.none, typeof(factor), vector, vector),
+        SET_TIME: address_of(newton.set_time, kinds.WHOLE, problem.kind, vector, real),
+        REFACTOR: address_of(linear.refactor, real, kinds.kind_of(factor), vector),
+        SOLVE: address_of(linear.solve, kinds.NOTHING, kinds.kind_of(factor), vector, vector),
         PROJECT: project,
     }
     if single:
-        room = types.float64[:, ::1]
-        kinds = (problem.kind, run[2], types.boolean, vector, vector, vector, vector, room, real)
-        found[NEWTON] = address_of(newton.newton, _found, *kinds)
+        room = kinds.MATRIX
+        given = (problem.kind, run[2], kinds.TRUTH, vector, vector, vector, vector, room, real)
+        found[NEWTON] = address_of(newton.newton, _found, *given)
     for place, address in found.items():
         trial.code[place] = address
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from netsim.core.compiled.call import compiled
+from netsim.core.compiled.function import compiled
 
 
 def cayley_matrix(psi: list[Any], chart: list[list[Any]]) -> list[list[Any]]:

@@ -3,7 +3,8 @@ other, samples, energies."""
 
 from __future__ import annotations
 
-from netsim.core.compiled.call import inner, lean, run_table
+from netsim.core.compiled.call import run_table
+from netsim.core.compiled.function import inner, lean
 from netsim.core.consistent import make_consistent
 from netsim.core.contract import ASTRAY, projected
 from netsim.core.problem import ALPHA, CHARGES, CHARTS, HISTORY, KINEMATIC_LEVELS, NK, NQ, NY, VALUE_LEVELS, A, V, X, Y

@@ -6,10 +6,10 @@ import time as clock
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from netsim.core.compiled.apart import address_of, plain_loops
-from netsim.core.compiled.bundle import bundled, called
+from netsim.core.compiled import kinds
+from netsim.core.compiled.bundle import bundled
+from netsim.core.compiled.function import address_of
 from netsim.core.contract import (
     FACTORISATIONS,
     FAILED,
@@ -206,17 +206,14 @@ def _fill(run: Running) -> None:
         run.machine.bundle,
         bundled(run.trial),
         bundled(run.plan),
-        types.float64[::1],
-        types.float64,
+        kinds.VECTOR,
+        kinds.REAL,
     )
-    projecting = address_of(project, types.boolean, problem.kind, plan.kind, vector, vector)
+    projecting = address_of(project, kinds.TRUTH, problem.kind, plan.kind, vector, vector)
     fill_code(run.method.module, run.arrays, problem, run.factor, trial, projecting, run.method.single)
     if run.events:
-        kinds = (each.kind for each in (problem, trial, plan, run.watch))
-        run.trial.code[FIRST_EVENT] = address_of(first_event, real, types.int64, *kinds, real, real, real)
-    with plain_loops():
-        rest = (bundled(each).kind for each in (run.factor, run.trial, run.control, run.plan, run.readout))
-        advance.compile((types.int64, problem.kind, *rest, run.watch.kind, types.int64))
+        watched = (each.kind for each in (problem, trial, plan, run.watch))
+        run.trial.code[FIRST_EVENT] = address_of(first_event, real, kinds.WHOLE, *watched, real, real, real)
 
 
 def integrate_adaptive(run: Running, progress: Any) -> Problem | None:  # noqa: C901  (one case per answer of the loop)
@@ -229,8 +226,7 @@ def integrate_adaptive(run: Running, progress: Any) -> Problem | None:  # noqa: 
         )
         most = LOOK if run.machine.system.redundant else block
         started = clock.perf_counter()
-        status = called(
-            advance,
+        status = advance(
             run.arrays.address,
             problem,
             factor,

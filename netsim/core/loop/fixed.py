@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from netsim.core.compiled.call import compiled, run_table
+from netsim.core.compiled.call import run_table
+from netsim.core.compiled.function import compiled
 from netsim.core.consistent import make_consistent
 from netsim.core.loop.turnover import balanced, flowed, met
 from netsim.core.methods import euler, generalized_alpha

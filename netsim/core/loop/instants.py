@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from netsim.core.compiled.call import lean
+from netsim.core.compiled.function import lean
 from netsim.core.contract import RESTARTED
 from netsim.core.loop.adaptive import first_size
 from netsim.core.loop.crossings import RELATIONS, look

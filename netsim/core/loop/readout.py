@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from netsim.core.compiled.bundle import Bundle
-from netsim.core.compiled.call import inner, lean
+from netsim.core.compiled.function import inner, lean
 from netsim.core.contract import ASTRAY, RESTARTED, between, projected, set_time
 from netsim.core.loop.control import EDGE, EVERY, GRID, LAST, PROJECTING, RECOVERING, ROW, SOLVING, STEP, STOP, TRACED
 from netsim.core.loop.defect import corrected

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from netsim.core.compiled.bundle import Bundle, bundled
-from netsim.core.compiled.call import inner
+from netsim.core.compiled.function import inner
 from netsim.core.contract import POWER, RESTARTED, error_norm
 from netsim.core.methods.bdf_stability import BARRED, GROWTH, STABLE, USELESS, WORTH, WORTHWHILE, oscillation
 from netsim.core.methods.single import begin_stage, filtered_error, keep_stage, solve_stage

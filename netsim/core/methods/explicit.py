@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from netsim.core.compiled.bundle import Bundle, bundled
-from netsim.core.compiled.call import inner
+from netsim.core.compiled.function import inner
 from netsim.core.consistent import Consistent, make_consistent
 from netsim.core.contract import ITERATIONS, error_norm, proposed, set_time, straight
 from netsim.core.methods.tableaux import Tableau

@@ -31,7 +31,7 @@ from typing import NamedTuple
 import numpy as np
 
 from netsim.core.compiled.bundle import Bundle, bundled
-from netsim.core.compiled.call import compiled, inner
+from netsim.core.compiled.function import compiled, inner
 from netsim.core.consistent import Consistent
 from netsim.core.contract import RESTARTED, cubic_charges, error_norm, held, proposed, set_time, solve, straight
 from netsim.core.methods.single import evaluate, keep_stage, solve_given

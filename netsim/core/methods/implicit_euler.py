@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from netsim.core.compiled.bundle import Bundle, bundled
-from netsim.core.compiled.call import inner
+from netsim.core.compiled.function import inner
 from netsim.core.contract import held, proposed, straight
 from netsim.core.methods import euler
 from netsim.core.methods.single import begin_stage, filtered_error, keep_stage, solve_stage

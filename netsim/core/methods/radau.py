@@ -15,7 +15,8 @@ Solving Ordinary Differential Equations II (1996), sec. IV.8 and VII.7; the text
 
 from __future__ import annotations
 
-from netsim.core.compiled.call import inner, run_table
+from netsim.core.compiled.call import run_table
+from netsim.core.compiled.function import inner
 from netsim.core.contract import ACCEPTED, REFUSED, RESTARTED, error_norm, set_time, solve
 from netsim.core.newton import CONVERGED, NOT_CONVERGED
 from netsim.core.problem import ALPHA, CHARGES, DRIVES, ENTRIES, HISTORY, KV, KX, NK, NQ, NY, A, V, X, Y

@@ -6,11 +6,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import types
 
-from netsim.core.compiled.apart import address_of
+from netsim.core.compiled import kinds
 from netsim.core.compiled.bundle import Bundle, bundled
 from netsim.core.compiled.call import ROW_LENGTH
+from netsim.core.compiled.function import address_of
 from netsim.core.linear.factors import Factor, refactor, solve
 
 Array = np.ndarray
@@ -101,9 +101,9 @@ def prepare(
         np.zeros((3, n)), bundled(complex_factor(factor)), np.ascontiguousarray(charges.reshape(-1, ROW_LENGTH)), rates,
         np.zeros(2, np.int64), np.zeros(3), np.zeros(3),
     )  # fmt: skip
-    kind, vector = method.pair.kind, types.complex128[::1]
-    method.code[REFACTOR_PAIR] = address_of(refactor, types.float64, kind, vector)
-    method.code[SOLVE_PAIR] = address_of(solve, types.none, kind, vector, vector)
+    kind, vector = method.pair.kind, kinds.array("complex128", 1)
+    method.code[REFACTOR_PAIR] = address_of(refactor, kinds.REAL, kind, vector)
+    method.code[SOLVE_PAIR] = address_of(solve, kinds.NOTHING, kind, vector, vector)
     return bundled(method)
 
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from netsim.core.compiled.bundle import called
 from netsim.core.contract import FRESH
 from netsim.core.loop.control import DUE, EVERY, NOW, ROW, SIZE
 from netsim.core.loop.instants import BESIDE, before, behind, next_due
@@ -44,7 +43,7 @@ def pass_event(run: Running) -> None:
         run.bundles.pop(id(run.readout), None)
         run.readout = longer(run.readout)
     bundle, readout, known = run.bundle("trial"), run.bundle("readout"), len(s.log)
-    if called(before, problem, bundle, readout, t, 0.0 if run.idle else BESIDE * abs(t)) != CONVERGED:
+    if before(problem, bundle, readout, t, 0.0 if run.idle else BESIDE * abs(t)) != CONVERGED:
         raise SimulationError(table_ends(t))
     try:
         settled = settle(s, trial.g, t)
@@ -58,8 +57,7 @@ def pass_event(run: Running) -> None:
         if wrong := crowded(s.log[known:], s.recent, run.options.stop):
             raise SimulationError(wrong)
         row = int(control.places[ROW]) if control.places[EVERY] else 0
-        size = called(
-            behind,
+        size = behind(
             problem,
             bundle,
             readout,
@@ -74,7 +72,7 @@ def pass_event(run: Running) -> None:
         forget(run)
         control.numbers[SIZE] = run.options.step or min(control.numbers[SIZE], size)
     _exchange(run, t)
-    control.numbers[DUE] = called(next_due, s.looking, trial.g, t, run.options.stop)
+    control.numbers[DUE] = next_due(s.looking, trial.g, t, run.options.stop)
 
 
 def _undecided(s: Settling, g: Array, t: float) -> SimulationError:

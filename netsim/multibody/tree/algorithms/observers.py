@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from netsim.core.compiled.call import compiled, lean
+from netsim.core.compiled.function import compiled, lean
 from netsim.multibody.tree.algorithms.forward import make_articulated
 from netsim.multibody.tree.algorithms.inverse import friction
 from netsim.multibody.tree.charts import move_into
