@@ -22,7 +22,7 @@ ROOT = Path(__file__).parent
 BUILT = ROOT / "netsim/core/compiled/built"
 FIRST = "two_masses"
 """The model whose machine code nearly all others need too: it runs before the others begin."""
-METHODS = "radau bdf trbdf2 implicit_euler euler generalized_alpha rk45 rk6 rk8".split()
+METHODS = ["radau", "bdf", "trbdf2", "implicit_euler", "euler", "generalized_alpha", "rk45", "rk6", "rk8"]
 CIRCUIT = """use electrical
 v voltage (a, ground) v = 1 V*sin(100 rad/s*t)
 r resistor (a, b) R = 1 kOhm

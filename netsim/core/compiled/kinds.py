@@ -35,14 +35,14 @@ class ArrayKind:
 class TupleKind:
     """A tuple, or a named tuple of class `made`, and the kinds of its items."""
 
-    made: type | None
+    made: Any
     items: tuple[Kind, ...]
 
     def __str__(self) -> str:
         inside = ", ".join(map(str, self.items))
         if self.made is None:
             return f"({inside})"
-        fields = self.made._fields  # type: ignore[attr-defined]
+        fields = self.made._fields
         return f"{self.made.__module__}.{self.made.__qualname__}{fields}({inside})"
 
 
@@ -76,7 +76,7 @@ def array(dtype: Any, dimensions: int, order: str = "C") -> ArrayKind:
 
 
 @cache
-def tuple_of(*items: Kind, made: type | None = None) -> TupleKind:
+def tuple_of(*items: Kind, made: Any = None) -> TupleKind:
     """The kind of tuples of these items."""
     return TupleKind(made, items)
 
@@ -106,7 +106,8 @@ def kind_of(value: Any) -> Kind:
     if (found := _NUMBERS.get(made)) is not None:
         return found
     if isinstance(value, tuple):
-        return tuple_of(*map(kind_of, value), made=None if made is tuple else made)
+        named: Any = None if made is tuple else made
+        return tuple_of(*map(kind_of, value), made=named)
     if (known := getattr(value, "kind", None)) is not None:
         return known
     if isinstance(value, np.generic):

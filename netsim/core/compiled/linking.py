@@ -19,9 +19,9 @@ LEVELS = {"x86-64-v3": "avx2 bmi bmi2 f16c fma lzcnt movbe", "x86-64": ""}
 """Instruction sets, and what a processor must have for them: every PC since 2015, and any. Other families of processors
 have the level "host"."""
 SYMBOLS = (
-    "sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh exp exp2 expm1 log log2 log10 log1p pow sqrt cbrt "
-    "hypot fmod ceil floor trunc round rint nearbyint fma fmin fmax copysign ldexp frexp erf erfc tgamma lgamma sincos "
-    "memcpy memmove memset memcmp malloc free calloc realloc abort"
+    "sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh exp exp2 expm1 log log2 log10 log1p pow sqrt "
+    "cbrt hypot fmod ceil floor trunc round rint nearbyint fma fmin fmax copysign ldexp frexp erf erfc tgamma lgamma "
+    "sincos memcpy memmove memset memcmp malloc free calloc realloc abort"
 )
 """Functions of the C library that code may call: LLVM ends the process where it misses one."""
 _engines: list[Any] = []
@@ -56,7 +56,7 @@ def object_code(text: str, public: str, level: str) -> bytes:
     known = {*SYMBOLS.split()}
     outside = [each.name for each in module.functions if each.is_declaration and each.name not in known]
     if missing := [name for name in outside if not name.startswith("llvm.")]:
-        raise RuntimeError(f"machine code of '{public}' would need {', '.join(missing)}")
+        raise RuntimeError(f"machine code would need {', '.join(missing)}: write loops in place of numpy's functions")
     return machine.emit_object(module)
 
 

@@ -14,7 +14,7 @@ class Source:
     """A function to be translated, and numba's options for it."""
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]):
-        update_wrapper(self, function)
+        update_wrapper(self, function)  # type: ignore[arg-type]
         self.py_func, self.options = function, options
         self.translated: Any = None
         """numba's object, made when something is translated (netsim.core.compiled.translation)."""

@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any
 
 import numba
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils, codegen, config
@@ -66,7 +67,8 @@ def translate(function: Source, arguments: tuple[kinds.Kind, ...]) -> Translated
 def _modules_only() -> Iterator[None]:
     """Let numba stop before machine code, and compile loops as they are written: with vector instructions ours are no
     faster, and translation takes a fifth longer."""
-    context, settings = cpu_target.target_context, config
+    context: Any = cpu_target.target_context
+    settings: Any = config
     generator: Any = context.codegen()
     with global_compiler_lock:
         kept, library = settings.LOOP_VECTORIZE, generator._library_class
@@ -87,7 +89,8 @@ def _modules_only() -> Iterator[None]:
 def numba_of(kind: kinds.Kind) -> Any:
     """numba's type of a kind."""
     if isinstance(kind, kinds.ArrayKind):
-        return types.Array(from_dtype(_dtype(kind.dtype)), kind.dimensions, kind.order)
+        order: Any = kind.order
+        return types.Array(from_dtype(np.dtype(kind.dtype)), kind.dimensions, order)
     if isinstance(kind, kinds.TupleKind):
         return types.BaseTuple.from_types(list(map(numba_of, kind.items)), kind.made)
     if isinstance(kind, kinds.BundleKind):
@@ -97,19 +100,14 @@ def numba_of(kind: kinds.Kind) -> Any:
     return types.none if kind == kinds.NOTHING else getattr(types, "boolean" if kind == kinds.TRUTH else kind)
 
 
-def _dtype(name: str) -> Any:
-    import numpy as np
-
-    return np.dtype(name)
-
-
 def kind_of_type(kind: Any) -> kinds.Kind:
     """The kind of a numba type that a function returns."""
     kind = types.unliteral(kind)
     if isinstance(kind, types.Array):
         return kinds.array(str(kind.dtype), kind.ndim, "C" if kind.layout == "C" else "A")
     if isinstance(kind, types.BaseTuple):
-        return kinds.tuple_of(*map(kind_of_type, kind), made=getattr(kind, "instance_class", None))
+        items: Any = kind
+        return kinds.tuple_of(*[kind_of_type(each) for each in items], made=getattr(kind, "instance_class", None))
     return {types.none: kinds.NOTHING, types.boolean: kinds.TRUTH}.get(kind, str(kind))
 
 

@@ -100,7 +100,8 @@ def _placements(t, q):  # type: ignore[no-untyped-def]
     zero = np.zeros(len(t.coordinate))
     outward(t, q, zero, zero, m)
     world = np.zeros((len(t.node), 12))
-    world[0] = m.frame[0]
+    for c in range(12):
+        world[0, c] = m.frame[0, c]
     for i in range(1, len(t.node)):
         to_ground(world, t.node[i, PARENT], m.frame, i)
     return world
