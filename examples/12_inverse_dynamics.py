@@ -19,12 +19,12 @@ def compute():
     x, y = result.series("tip.r.x"), result.series("tip.r.y")
     ellipse = (x / 0.03) ** 2 + ((y + 0.38) / 0.02) ** 2
     assert np.abs(ellipse - 1).max() < 1e-9, "the tip stays on the ellipse"
-    strayed = [
-        float(note.split("strays by ")[1].split()[0])
+    deviations = [
+        float(note.split("deviates by ")[1].split()[0])
         for note in result.attributes["notes"].split("; ")
-        if "strays by" in note
+        if "deviates by" in note
     ]
-    assert max(strayed) < 1e-4, "and so it does when the torques drive it"
+    assert max(deviations) < 1e-4, "and so it does when the torques drive it"
     return result
 
 

@@ -120,4 +120,4 @@ def test_tolerances_near_rounding_work_or_say_so(rtol):
         assert model.transient(stop=0.02, rtol=rtol).attrs["finished"]
     except netsim.SimulationError as error:
         assert rtol < 1e-11
-        assert f"rtol = {rtol:g} is near the rounding of these equations: try rtol = 1e-10" in str(error)
+        assert f"rtol = {rtol:g} is near the rounding errors of these equations: try rtol = 1e-10" in str(error)

@@ -400,7 +400,7 @@ MISTAKES = {
         "link 'b' is the child of two joints",
     ),
     robot_text(link("a"), link("b"), link("c"), joint("j", "fixed", "b", "c"), joint("k", "fixed", "c", "b")): (4, "E253", "link 'c' carries itself"),
-    robot_text(link("a", inside=INERTIA.format(-1, 1))): (2, "E252", "link 'a' has the mass -1 kg"),
+    robot_text(link("a", inside=INERTIA.format(-1, 1))): (2, "E252", "the mass of link 'a' is -1 kg, but must not be negative"),
     robot_text(link("a", inside=INERTIA.format("heavy", 1))): (2, "E250", 'value="heavy" of <mass> is not a number'),
     robot_text(link("a"), link("b"), joint("j", "revolute", "a", "b", '<origin xyz="0 1"/>')): (4, "E250", 'xyz="0 1" of <origin> is not 3 numbers'),
     robot_text(link("a"), link("b"), joint("j", "revolute", "a", "b", '<axis xyz="0 0 0"/>')): (4, "E252", "the axis of joint 'j' has no direction"),

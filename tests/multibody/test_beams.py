@@ -399,7 +399,7 @@ def test_an_explicit_method_says_that_stability_binds_its_steps():
         model.transient(stop=0.01, sample=0.01, method="rk8", rtol=1e-3, save=["theta1"])
     problem = caught.value.problems[0]
     assert problem.code == "E505" and problem.message.startswith("rk8 stops at t = ")
-    assert "bound by stability" in problem.hint and "radau or bdf" in problem.hint
+    assert "stability limits the steps of an explicit method" in problem.hint and "radau or bdf" in problem.hint
 
 
 def test_fill_grows_with_the_number_of_elements():

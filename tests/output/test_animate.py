@@ -135,7 +135,7 @@ def test_every_mistake_of_a_scene_is_reported():
         "position of frame 'a'",
         "(5, 3) or (3,)",
         "no shape 'cone'",
-        "box cannot have the size",
+        "the box of frame 'a' cannot have the size",
         "frame 'b' is not finite",
         "end of link 'k'",
         "'rope'",
@@ -273,7 +273,7 @@ def test_nodes_on_a_line_have_lanes_and_circuits_have_nothing_to_show():
     a, b = scene_of(model, model.run(beside=moving_signals(model))[0]).frames
     assert a.position[-1, 0] == pytest.approx(1.0) and b.position[0, 1] < a.position[0, 1]
     model = load("use electrical\nr resistor (a, ground) R = 1 Ohm\nv voltage (a, ground) v = 1 V\nrun transient(stop = 1 s, step = 0.1 s)\n")
-    with pytest.raises(InputError, match="nothing moves"):
+    with pytest.raises(InputError, match="no positions to animate"):
         scene_of(model, model.run(beside=moving_signals(model))[0])
 
 
