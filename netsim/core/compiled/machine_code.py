@@ -68,7 +68,9 @@ class MachineCode:
         content = file.read_bytes()
         with suppress(OSError):  # a folder that has become read-only
             file.touch()
-        return compiler.CompileResult._rebuild(context, *pickle.loads(content))
+        with suppress(ImportError):  # from the same text in a module that is not here
+            return compiler.CompileResult._rebuild(context, *pickle.loads(content))
+        return None
 
     def save_overload(self, signature: Any, result: Any) -> None:
         """Keep a result of compilation, where a folder can be written. Code that holds addresses of this process is not
