@@ -90,7 +90,8 @@ class Model:
 
     def _settled(self, for_static: bool = False) -> None:
         """Raises E302 where a run from Python that begins at the static solution finds something that nothing
-        determines there."""
+        determines there; before that, what is wrong with the network itself."""
+        _ = self.machine
         if ("at rest", for_static) not in self.shared:
             self.shared["at rest", for_static] = at_rest(self.system, for_static)
         if self.shared["at rest", for_static]:
