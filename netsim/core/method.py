@@ -16,13 +16,13 @@ through their addresses, so that the loop is compiled once for all methods:
 `method` is the bundle of arrays that `prepare` made; `problem`, `factor` and `trial` are described at
 `netsim.core.problem.Tables`, `netsim.core.linear.factors.Factor` and `netsim.core.contract.Trial`.
 
-**What a method remembers.** A method may be repeated from any step, and all that it remembers is in its bundle or in
-the trial. After a time event, an event or another change, trial.counters[RESTARTED] is not 0 in the first step, and
-nothing from before may be used. A rotation is stored in a chart (netsim.core.rotation), which moves to the present
-rotation after every accepted step: coordinates of an earlier state are then those of another chart. Hence a method does
-not copy states. It says how many it needs (`earlier`), and finds them in trial.earlier in the charts of trial.start.
-One that keeps other vectors of motion moves them itself in `accepted`, with `in_chart` or `angular_acceleration` of
-`netsim.core.rotation`.
+**What a method remembers** stands in its bundle or in the trial, and nowhere else. The loop may repeat an attempt with
+another length, so that `attempt` leaves what it remembers as it is, and `accepted` changes it. In the first step after
+a time event, an event or another change, trial.counters[RESTARTED] is not 0, and nothing from before may be used. A
+rotation is stored in a chart (netsim.core.rotation), which moves to the present rotation after every accepted step:
+coordinates of an earlier state are then those of another chart. Hence a method does not copy states. It says how many
+it needs (`earlier`), and finds them in trial.earlier in the charts of trial.start. One that keeps other vectors of
+motion moves them itself in `accepted`, with `in_chart` or `angular_acceleration` of `netsim.core.rotation`.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ def dataset(samples: Samples, aloud: bool = False) -> Any:
         f"{problem.code} {problem.message}: {problem.hint}" for problem in samples.warnings
     )
     for line in attributes["warnings"].splitlines() if aloud else ():
-        warnings.warn(line, RuntimeWarning, stacklevel=3)
+        warnings.warn(line, RuntimeWarning, stacklevel=4)
     if samples.broken:
         attributes["broken"] = "; ".join(problem.message for problem in samples.broken)
     return xarray.Dataset(columns, coords={axis: (axis, samples.time, AXES[axis])}, attrs=attributes)

@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 
 import netsim
+from netsim.core.contract import KNOWN
+from netsim.results.selection import Selection, sampler
+from netsim.simulate.adaptive import begin_adaptive, integrate_adaptive
 from netsim.simulate.methods import METHODS
+from netsim.simulate.options import TransientOptions
+from netsim.simulate.setup.beginning import begun
+from problems import EVERY
 
 TUMBLING = """
 use spatial
@@ -46,6 +52,17 @@ def orders(text, method, counts, formulation):
     return np.log(errors[0] / errors[1]) / np.log(counts[1] / counts[0]), errors[1]
 
 
+@pytest.mark.parametrize("name", EVERY)
+def test_its_order_at_every_index(name):
+    """Of all signals but those that are exact."""
+    model, signals, errors = netsim.load(EVERY[name].text), EVERY[name].signals, []
+    for n in (80, 160):
+        result = model.transient(stop=1.0, step=1.0 / n, method="bdf2", save=list(signals))
+        errors.append([abs(float(result[signal][-1]) - exact(1.0)) for signal, (_, exact) in signals.items()])
+    rough = np.array(errors[1]) > 1e-10
+    assert rough[0] and np.abs(np.log2(np.array(errors[0])[rough] / np.array(errors[1])[rough]) - 2).max() < 0.15
+
+
 @pytest.mark.parametrize("formulation", ["absolute", "tree"])
 @pytest.mark.parametrize("method", [*(name for name, method in METHODS.items() if not method.variable), "bdf2"])
 def test_every_method_has_its_order_on_a_tumbling_body(method, formulation):
@@ -66,6 +83,33 @@ def test_nothing_of_before_an_event_is_used():
     """A force that begins in the middle of a step cuts it: the method begins anew there, and its steps are of unequal length."""
     text = TUMBLING.format(force="8 N*step(time - 0.71 s)")
     assert abs(orders(text, "bdf2", (100, 300), "absolute")[0] - 2) < 0.15
+
+
+def test_earlier_states_are_in_the_chart_of_the_present_one():
+    """A body that turns about z at constant w and drifts: k steps ago psi = -2 tan(k w h/2), psi' = w (1 + psi^2/4), x = -k h v."""
+    h, w, v, name = 0.1, 2.0, 0.5, "remembering"
+    text = f"""
+    use spatial
+    world gravity = [0, 0, 0] m/s2
+    b1 body (p) m = 1 kg, I = diag(1, 2, 3) kg.m2
+    start p.w = [0, 0, {w}] rad/s
+    start p.v = [{v}, 0, 0] m/s
+    """
+    METHODS[name] = replace(METHODS["radau"], name=name, earlier=3)
+    try:
+        model = netsim.load(text)
+        machine, structure, g, _ = begun(model.machine, model.structure)
+        run = begin_adaptive(machine, structure, TransientOptions(stop=7 * h, step=h, method=name), g, sampler(machine, Selection()), np.zeros(0))
+        assert integrate_adaptive(run, None) is None
+    finally:
+        del METHODS[name]
+    nk, (turn,) = machine.system.layout.nk, machine.problem.rotations
+    ago = np.arange(1, 4)
+    psi, start, earlier = -2 * np.tan(ago * w * h / 2), run.trial.start, run.trial.earlier
+    moved = np.flatnonzero(np.isclose(start[nk : 2 * nk], v))
+    assert np.allclose(run.trial.spans, h) and run.counters[KNOWN] == 3
+    assert np.allclose(earlier[:, turn + 2], psi, rtol=1e-6) and np.allclose(earlier[:, nk + turn + 2], w * (1 + psi**2 / 4), rtol=1e-6)
+    assert np.allclose(earlier[:, moved[0]], start[moved[0]] - ago * h * v)
 
 
 def test_given_steps_only():
