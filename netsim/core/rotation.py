@@ -88,6 +88,22 @@ def chart_rates(psi, w, dw):
 
 
 @compiled
+def in_chart(centre, psi, rate, second):
+    """psi, psi' and psi'' of the same motion in the chart whose middle is the rotation `centre` of the present one.
+
+    cay(psi) cay(-centre) in Gibbs' composition; w and w' stay."""
+    (a, b, c), (p, q, r) = psi, centre
+    scale = 1.0 / (1.0 + (a * p + b * q + c * r) / 4.0)
+    turned = (
+        scale * (a - p - (b * r - c * q) / 2.0),
+        scale * (b - q - (c * p - a * r) / 2.0),
+        scale * (c - r - (a * q - b * p) / 2.0),
+    )
+    first, then = chart_rates(turned, angular_velocity(psi, rate), angular_acceleration(psi, rate, second))
+    return turned, first, then
+
+
+@compiled
 def _unturned(psi, b):
     """(1 - [psi]x/2 + psi psi'/4) b, which is (1 + |psi|^2/4) (1 + [psi]x/2)^-1 b"""
     turn, along = _turned(psi, b), (psi[0] * b[0] + psi[1] * b[1] + psi[2] * b[2]) / 4.0

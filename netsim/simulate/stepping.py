@@ -27,7 +27,8 @@ from netsim.initial.reactions.reactions import Reactions, find_reactions
 from netsim.initial.reactions.sharing_plan import plan_sharing
 from netsim.initial.recovery import Recovery, recover
 from netsim.results.selection import Sampler, Selection
-from netsim.simulate.options import FIXED, TransientOptions
+from netsim.simulate.methods import METHODS
+from netsim.simulate.options import TransientOptions
 from netsim.simulate.pivots import pivots_of
 from netsim.text.errors import Problem, SimulationError
 
@@ -68,6 +69,11 @@ class Stepping:
     factor: Factor | None = None
     done: int = 0
     closed: bool = False
+
+    @property
+    def method(self) -> Array:
+        """What the compiled loop is told of the method."""
+        return np.array(METHODS[self.options.method].plain)
 
     @property
     def now(self) -> float:
@@ -126,7 +132,7 @@ def _first_averages(
     layout = machine.system.layout
     nk, at = layout.nk, 3 * layout.nk + layout.ny
     found = np.concatenate([state[2 * nk : 3 * nk], state[at + layout.nq : at + 2 * layout.nq]])
-    method = FIXED[options.method]
+    method = METHODS[options.method].plain
     if method[0] == EULER or not nk or recovery is None:
         return found
     shift = (method[1] - method[2]) * options.step
@@ -238,7 +244,7 @@ def _by_sample(run: Stepping) -> bool:
 def _advance(run: Stepping, reader: Sampler, last: int, recovering: int) -> tuple[int, int]:
     assert run.factor is not None
     return advance(
-        run.machine.problem, run.factor, FIXED[run.options.method], run.counters, run.g, run.out, run.state, run.extra,
+        run.machine.problem, run.factor, run.method, run.counters, run.g, run.out, run.state, run.extra,
         run.history,
         run.u, run.work, run.times, run.options.step, run.done, last,
         run.options.every, reader.table, reader.places, run.sharing[0], run.found, run.values, run.account, run.power,
@@ -251,13 +257,11 @@ def _refactor(run: Stepping, t: float) -> Problem | None:
 
     problem, g = run.machine.problem, run.g
     set_time(problem, g, t)
-    if FIXED[run.options.method][0] == EULER:
+    if run.method[0] == EULER:
         euler.begin(problem, g, run.state, run.history, run.options.step)
         euler.guess(problem, run.state, run.u)
     else:
-        generalized_alpha.begin(
-            problem, FIXED[run.options.method][1:], g, run.state, run.extra, run.history, run.options.step
-        )
+        generalized_alpha.begin(problem, run.method[1:], g, run.state, run.extra, run.history, run.options.step)
         generalized_alpha.guess(problem, run.state, run.u)
     set_charge_history(problem, g, run.history)
     spread(problem, g, run.history, run.u)

@@ -59,7 +59,19 @@ define linkonce_odr ptr @NRT_MemInfo_alloc_safe_aligned(i64 %size, i32 %align) {
   %block = call ptr @NRT_MemInfo_alloc_aligned(i64 %size, i32 %align)
   ret ptr %block
 }
+define linkonce_odr ptr @NRT_MemInfo_alloc(i64 %size) {
+  %block = call ptr @NRT_MemInfo_alloc_aligned(i64 %size, i32 64)
+  ret ptr %block
+}
 define linkonce_odr void @NRT_MemInfo_call_dtor(ptr %block) {
+  call void @free(ptr %block)
+  ret void
+}
+define linkonce_odr ptr @NRT_Allocate(i64 %size) {
+  %block = call ptr @malloc(i64 %size)
+  ret ptr %block
+}
+define linkonce_odr void @NRT_Free(ptr %block) {
   call void @free(ptr %block)
   ret void
 }

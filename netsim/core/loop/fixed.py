@@ -23,7 +23,7 @@ from netsim.core.states import DISSIPATED, KINETIC, STORED, SUPPLIED, copy, ener
 ITERATIONS, FACTORISATIONS, FRESH = range(3)
 """Positions in the integer counters of a run."""
 
-EULER, GENERALIZED_ALPHA = 0.0, 1.0
+EULER = euler.NUMBER
 """First entry of a method's array; its coefficients follow."""
 
 

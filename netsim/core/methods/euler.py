@@ -9,7 +9,8 @@ from netsim.core.compiled.function import compiled
 from netsim.core.newton import set_coefficients
 from netsim.core.problem import NK, NQ, NY
 
-ORDER = 1
+NUMBER = 0.0
+"""What the loop of given steps (netsim.core.loop.fixed) knows it by."""
 
 
 @compiled

@@ -17,6 +17,7 @@ from netsim.initial.diagnosis.diagnosis import table_ends
 from netsim.initial.stages import Inconsistent
 from netsim.simulate.events.event_log import crowded
 from netsim.simulate.events.events import Settling, plan_for, settle
+from netsim.simulate.methods import prepared
 from netsim.simulate.running import Running
 from netsim.simulate.setup.run_arrays import first_factor
 from netsim.text.errors import Problem, SimulationError
@@ -104,9 +105,9 @@ def _exchange(run: Running, t: float) -> None:
         factor, arrays = run.factor, run.arrays
         with suppress(SimulationError):
             factor = first_factor(run.machine, run.trial, float(run.control.numbers[SIZE]), run.now)
-            arrays = run.method.with_factor(arrays, factor)
+            arrays = run.method.renewed(arrays, factor)
         if run.method.explicit and len(plan.sizes):
-            arrays, alive = run.method.prepare(run.machine, factor, plan, run.closing)
+            arrays, alive = prepared(run.method, run.machine, factor, plan, run.closing)
             run.alive.append(alive)
         run.served[key] = plan, factor, arrays
     plan, run.factor, run.arrays = run.served[key]
