@@ -27,8 +27,8 @@ ROOMS = {
     "spice.measures spice.control spice.netlist urdf.elements urdf.robot urdf.netlist *",
     "library": "formats component functions extension checks files catalogue",
     "network": "network checks lets placement repetition expansion signals tables values bindings",
-    "core": "compiled.kinds compiled.bundle compiled.digests compiled.sources compiled.entries compiled.translation "
-    "compiled.linking compiled.objects compiled.function compiled.call linear.symbolic linear.nesting linear.factors "
+    "core": "compiled.kinds compiled.bundle compiled.digests compiled.sources compiled.translation compiled.linking "
+    "compiled.entries compiled.objects compiled.function compiled.call linear.symbolic linear.nesting linear.factors "
     "linear.least_change rotation problem history newton consistent sharing contract method scales states loop.control loop.crossings loop.defect "
     "loop.settling loop.turnover loop.readout loop.remembering loop.adaptive loop.instants methods.tableaux methods.euler methods.explicit "
     "methods.single methods.implicit_euler methods.trbdf2 methods.bdf_stability methods.bdf methods.generalized_alpha loop.fixed "

@@ -39,7 +39,19 @@ from netsim.core.compiled import kinds
 from netsim.core.compiled.bundle import Bundle, bundled
 from netsim.core.compiled.function import address_of
 from netsim.core.consistent import Consistent
-from netsim.core.contract import ACCEPT, ATTEMPT, BETWEEN, FOUND, NEWTON, PROJECT, REFACTOR, SET_TIME, SOLVE, TRIED, Trial
+from netsim.core.contract import (
+    ACCEPT,
+    ATTEMPT,
+    BETWEEN,
+    FOUND,
+    NEWTON,
+    PROJECT,
+    REFACTOR,
+    SET_TIME,
+    SOLVE,
+    TRIED,
+    Trial,
+)
 from netsim.core.linear import factors as linear
 from netsim.core.linear.factors import Factor
 

@@ -9,7 +9,6 @@ recovered forces, which have the order of positions.
 
 import numpy as np
 import pytest
-from problems import CIRCUIT, EVERY, LOOP, OSCILLATOR, PENDULUM
 
 import netsim
 from netsim.core.contract import RESTARTED, RTOL
@@ -23,6 +22,7 @@ from netsim.simulate.methods import METHODS
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.setup.beginning import begun
 from netsim.text.parse import parse
+from problems import CIRCUIT, EVERY, LOOP, OSCILLATOR, PENDULUM
 
 COARSE, FINE = (10, 20, 40), (160, 320, 640)
 

@@ -19,6 +19,7 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from netsim.core.compiled import kinds
+from netsim.core.compiled.linking import from_elsewhere
 
 NUMBA, C, PYTHON = "numba", "c", "python"
 DATA, LENGTHS, STRIDES = 16, 32, 40
@@ -80,12 +81,13 @@ define linkonce_odr void @NRT_Free(ptr %block) {
 its data."""
 
 
-def way_in(text: str, name: str, arguments: tuple[kinds.Kind, ...], entry: str, public: str) -> str:
-    """The text of a module with its function called `public` in the convention `entry`."""
+def way_in(text: str, name: str, arguments: tuple[kinds.Kind, ...], entry: str, public: str) -> tuple[str, bool]:
+    """The text of a module with its function called `public` in the convention `entry`, and whether it needs numba's
+    library."""
     module = llvm.parse_assembly(text)
-    if any(each.is_declaration and each.name.startswith("NRT_") for each in module.functions):
-        defined = {each.name for each in module.functions if not each.is_declaration}
-        assert not any(each.startswith("NRT_MemInfo") for each in defined)
+    needed = from_elsewhere(module)
+    ours = {name for name in needed if f"@{name}(" in RUNTIME}
+    if ours and ours == needed:
         module.link_in(_module(module, RUNTIME_WITH_C))
     function = module.get_function(name)
     formal = [str(each.type) for each in function.arguments]
@@ -94,7 +96,7 @@ def way_in(text: str, name: str, arguments: tuple[kinds.Kind, ...], entry: str, 
         function.linkage = "external"
         shim = _for_c(public, formal[2:]) if entry == C else _for_python(public, formal, arguments)
         module.link_in(_module(module, shim))
-    return str(module)
+    return str(module), ours != needed
 
 
 RUNTIME_WITH_C = "declare ptr @malloc(i64)\ndeclare void @free(ptr)\n" + RUNTIME

@@ -43,8 +43,7 @@ def told(level: str) -> str:
 
 
 def object_code(text: str, public: str, level: str) -> bytes:
-    """The object code of a module (LLVM's language) in which one function is public. Raises RuntimeError where it needs
-    what neither the C library nor Python's own interface has (that is called by the errors of assignments of slices)."""
+    """The object code of a module (LLVM's language) in which one function is public."""
     machine = _machine(level)
     module = llvm.parse_assembly(text)
     for each in [*module.functions, *module.global_variables]:
@@ -53,22 +52,34 @@ def object_code(text: str, public: str, level: str) -> bytes:
     passes = llvm.create_new_module_pass_manager()
     passes.add_global_dead_code_eliminate_pass()
     passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=1)))
-    known = {*SYMBOLS.split()}
-    outside = [each.name for each in module.functions if each.is_declaration and each.name not in known]
-    if missing := [name for name in outside if not name.startswith(("llvm.", "Py"))]:
-        raise RuntimeError(f"machine code would need {', '.join(missing)}: write loops in place of numpy's functions")
     return machine.emit_object(module)
 
 
-def link(code: bytes, symbol: str) -> int:
+def from_elsewhere(module: Any) -> set[str]:
+    """The functions that a module calls and that neither it, the C library, nor Python has: numba's own."""
+    outside = {each.name for each in module.functions if each.is_declaration} - {*SYMBOLS.split()}
+    return {name for name in outside if not name.startswith(("llvm.", "Py"))}
+
+
+def link(code: bytes, symbol: str, needs_numba: bool) -> int:
     """The address of an object's function, loaded by an engine of its own: an engine takes no second object once the
-    first is in use."""
+    first is in use. `needs_numba`: it calls numba's library (linear algebra, lists)."""
     _start()
+    if needs_numba:
+        _numba_library()
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _new_machine(level_of_host()))
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
     _engines.append(engine)  # the code lives as long as its engine
     return int(engine.get_function_address(symbol))
+
+
+@cache
+def _numba_library() -> None:
+    """Let machine code find numba's library: LLVM ends the process where it misses a function."""
+    from netsim.core.compiled import translation
+
+    translation.tell_symbols()
 
 
 @cache

@@ -66,7 +66,7 @@ def _found(function: Source, arguments: tuple[kinds.Kind, ...], entry: str) -> t
         name = _name(function, made_of, level_of_host())
         if name not in _loaded:
             header, code = _read(name) or _made(function, made_of, arguments, entry)
-            found = link(code, header["symbol"])
+            found = link(code, header["symbol"], header["needs_numba"])
             assert found, name
             _loaded[name] = found, kinds.from_words(header["returns"])
         return _loaded[name]
@@ -111,10 +111,15 @@ def _made(
 
     translated = translate(function, arguments)
     symbol = f"netsim_{made_of.hex()[:40]}"
-    text = way_in(translated.text, translated.symbol, arguments, entry, symbol)
+    text, needs_numba = way_in(translated.text, translated.symbol, arguments, entry, symbol)
     for level in [*LEVELS, level_of_host()] if _building else [level_of_host()]:
         code = object_code(text, symbol, level)
-        header = {"symbol": symbol, "returns": kinds.in_words(translated.returns), "check": hashed(code).hex()}
+        header = {
+            "symbol": symbol,
+            "returns": kinds.in_words(translated.returns),
+            "check": hashed(code).hex(),
+            "needs_numba": needs_numba,
+        }
         content = json.dumps(header).encode() + b"\n" + code
         folder = _folders()[-1]
         if folder != BUILT and write_atomically(folder / _name(function, made_of, level), content) and not _building:

@@ -241,6 +241,11 @@ def pointer() -> Any:
     return as_pointer
 
 
+def tell_symbols() -> None:
+    """Make numba's library known to LLVM: numba does so when its context is made."""
+    cpu_target.target_context.refresh()
+
+
 def carray() -> Any:
     """numba's view of a pointer as an array."""
     return numba.carray
