@@ -217,12 +217,12 @@ class Model:
 
         Options: those of `transient`, passes, weights, coordinates (see the language reference).
         """
-
         lists = {"actuators": actuators, **{n: options.pop(n) for n in OWN if n in options}}
         pairs = tuple(Binary("=", parse_expression(s, "track"), parse_expression(m, "track")) for s, m in track.items())
         bindings = [Binding("track", Vector(pairs)), *(Binding(n, listed_option(v, n)) for n, v in lists.items())]
         line = Run("inverse", tuple(bindings))
-        return _shown(self._alone(line, save, progress, options))
+        model = replace(self, network=replace(self.network, runs=(line,)))  # its motions may read tables over runs
+        return _shown(model._alone(line, save, progress, options))
 
     def transient(self, progress: Progress | None = None, save: list[str] | None = None, **options: Any) -> Any:
         """A transient run as an xarray.Dataset. Options: stop, step, method, rtol, forces, every, sample, from_,
@@ -231,7 +231,7 @@ class Model:
         Raises `SimulationError` where it fails or an assertion does not hold; its `samples` hold the result up to
         there.
         """
-        if options.get("from_") != "rest":
+        if "rest" not in (options.get("from_"), options.get("from")):
             self._settled()
         samples = self._alone(Run("transient", ()), save, progress, options, signals_judged(self.network))
         return _shown(self._measured(samples))
