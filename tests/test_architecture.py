@@ -23,7 +23,7 @@ ROOMS = {
     "formats": "spice.cards spice.blocks spice.numbers spice.expressions spice.scopes spice.elements.parameters spice.elements.sources "
     "spice.elements.devices spice.elements.switches spice.elements.transistors spice.elements.semiconductors spice.elements.windings "
     "spice.measures spice.control spice.netlist urdf.elements urdf.robot urdf.netlist",
-    "library": "component functions extension checks files catalogue",
+    "library": "component functions extension checks files search catalogue",
     "network": "network checks lets placement repetition expansion signals tables values bindings",
     "core": "compiled.apart compiled.bundle compiled.machine_code compiled.call linear.symbolic linear.nesting linear.factors "
     "linear.least_change rotation problem history newton consistent sharing contract scales states loop.control loop.crossings loop.defect "
