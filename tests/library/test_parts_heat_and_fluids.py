@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import brentq
-from scipy.signal import lti, lsim
+from scipy.signal import lsim, lti
 
 import netsim
 from conftest import sampled
@@ -63,7 +63,7 @@ def test_ice_melts_in_its_time(m):
     text = f"q heat_flow (w) Q = {P} W\ns phase_change_store (w) m = {m} kg, cs = 2100 J/kg/K, cl = 4180 J/kg/K, L = 334e3 J/kg, Ts = 273.15 K, dT = 0.1 K, start T = 263.15 K\nrun transient(stop = 3975 s, sample = 1 s)"
     samples = network(text, "w.T", "s.liquid")
     t, T = samples.time, samples.series("w.T")
-    assert T == pytest.approx(np.interp(t, [0, 210, 3550, 3975], [263.15, 273.15, 273.25, 273.25 + 42500 / 4180]), abs=1e-3)
+    assert pytest.approx(np.interp(t, [0, 210, 3550, 3975], [263.15, 273.15, 273.25, 273.25 + 42500 / 4180]), abs=1e-3) == T
     assert samples.series("s.liquid") == pytest.approx(np.clip((t - 210) / 3340, 0, 1), abs=1e-5)
 
 
@@ -138,14 +138,14 @@ def test_heights_balance_columns(h):
 @pytest.mark.parametrize("m, d", [(1e-8, 1e-3), (1e-3, 0.01), (0.5, 0.1)])
 def test_gas_pipe_of_constant_temperature(m, d):
     """p1^2 - p2^2 = f l/d (m/A)^2 R T, the isothermal pipe, f = 64/Re or Blasius'."""
-    R, T, mu, l = 287.05, 293.15, 1.82e-5, 1000 * d
+    R, T, mu, length = 287.05, 293.15, 1.82e-5, 1000 * d
     A = np.pi * d**2 / 4
     Re = m * d / (A * mu)
     f = 64 / Re if Re < 2300 else 0.3164 / Re**0.25
     assert Re < 2300 or Re > 4000
     end = 1e5
-    wanted = np.sqrt(end**2 + f * l / d * (m / A) ** 2 * R * T)
-    text = f"s gas_flow (a) m = {m} kg/s, T = {T} K\np gas_pipe (a, b) l = {l} m, d = {d} m\nk gas_flow_sensor (b, o, y)\nr gas_reservoir (o) p = {end} Pa, T = {T} K"
+    wanted = np.sqrt(end**2 + f * length / d * (m / A) ** 2 * R * T)
+    text = f"s gas_flow (a) m = {m} kg/s, T = {T} K\np gas_pipe (a, b) l = {length} m, d = {d} m\nk gas_flow_sensor (b, o, y)\nr gas_reservoir (o) p = {end} Pa, T = {T} K"
     pressure, flow, warm = settled(text, "a.p", "y", "b.T")
     assert pressure - end == pytest.approx(wanted - end, rel=1e-6) and flow == pytest.approx(m, rel=1e-9) and warm == pytest.approx(T, rel=1e-9)
 
@@ -184,7 +184,8 @@ def orifice(dp, opening=1.0):
 
 
 @pytest.mark.parametrize(
-    "pa, pb, px, open_", [(10e5, 5e5, 0, 1), (5e5, 10e5, 0, 0), (5e5, 100e5, 20e5, 0), (5e5, 100e5, 33e5, 1), (0, 0.25e5, 0.1083333333e5, 0), (5e5, 4.25e5, 0, 0.5)]
+    "pa, pb, px, open_",
+    [(10e5, 5e5, 0, 1), (5e5, 10e5, 0, 0), (5e5, 100e5, 20e5, 0), (5e5, 100e5, 33e5, 1), (0, 0.25e5, 0.1083333333e5, 0), (5e5, 4.25e5, 0, 0.5)],
 )
 def test_pilot_check_valve(pa, pb, px, open_):
     """Opens as pa - pb + 3 px goes from 0.3 to 1.2 bar, whichever way it then flows."""

@@ -25,7 +25,7 @@ def test_spring_by_table_keeps_its_energy(scale, kind):
     else:
         text = f"k table_torsion_spring (a, ground) k = 4, phis = {xs.tolist()} rad, torques = {fs.tolist()} N.m\nm inertia (a) J = {1 / scale} kg.m2\nstart a.phi = {top} rad\n"
     x_, v_, f_ = ("a.x", "a.v", "k.f") if kind == "line" else ("a.phi", "a.w", "k.t")
-    samples = machine(text + f"run transient(stop = 2 s, rtol = 1e-9)", x_, v_, f_)
+    samples = machine(text + "run transient(stop = 2 s, rtol = 1e-9)", x_, v_, f_)
     x, v = samples.series(x_), samples.series(v_)
     u = x / scale
     line = np.where(u < 0, 20 * u, np.where(u < 1, 10 * u, 10 + 40 * (u - 1)))
@@ -45,7 +45,9 @@ def test_shock_absorber_by_table(v, f):
 
 
 def test_a_table_that_drives_is_told():
-    model = netsim.load("use translational\ns velocity (a, ground) v = 1 m/s\nd table_damper (a, ground) us = [0, 1] m/s, fs = [0, -5] N\nrun transient(stop = 1 ms)\nsave d.f\n")
+    model = netsim.load(
+        "use translational\ns velocity (a, ground) v = 1 m/s\nd table_damper (a, ground) us = [0, 1] m/s, fs = [0, -5] N\nrun transient(stop = 1 ms)\nsave d.f\n"
+    )
     (samples,) = model.run()
     assert any("drives" in str(broken) for broken in samples.broken) or "drives" in str(samples.attributes)
 
@@ -108,13 +110,13 @@ def test_screw_brought_to_rest_by_its_load_stays():
 # ------------------------------------------------------------------------------------------------ cams
 
 
-@pytest.mark.parametrize("e, l", [(1.0, 2.0), (5e-3, 40e-3), (10.0, 11.0)])
-def test_eccentric_cam_is_a_slider_crank(e, l):
+@pytest.mark.parametrize("e, rod", [(1.0, 2.0), (5e-3, 40e-3), (10.0, 11.0)])
+def test_eccentric_cam_is_a_slider_crank(e, rod):
     """Position, and the torque that lifts a constant force by virtual work: -F dx/dphi."""
-    text = f"s angle (a, ground) phi = 3 rad/s*time\nk eccentric_cam (a, n) e = {e} m, l = {l} m\nf force (n) F = -100 N\nrun transient(stop = 4 s, sample = 0.05 s, rtol = 1e-8)"
+    text = f"s angle (a, ground) phi = 3 rad/s*time\nk eccentric_cam (a, n) e = {e} m, l = {rod} m\nf force (n) F = -100 N\nrun transient(stop = 4 s, sample = 0.05 s, rtol = 1e-8)"
     samples = machine(text, "n.x", "s.drive")
     phi = 3 * samples.time
-    root = np.sqrt(l**2 - (e * np.sin(phi)) ** 2)
+    root = np.sqrt(rod**2 - (e * np.sin(phi)) ** 2)
     assert samples.series("n.x") == pytest.approx(e * np.cos(phi) + root, rel=1e-5)
     assert samples.series("s.drive") == pytest.approx(-100 * e * np.sin(phi) * (1 + e * np.cos(phi) / root), abs=1e-4 * e * 100)
 
