@@ -135,6 +135,20 @@ def test_cycloidal_cam_over_two_turns(lift):
     assert samples.series("s.power") == pytest.approx(2 * slope * curve, abs=1e-4 * max(abs(slope * curve)))
 
 
+@pytest.mark.parametrize("w, start", [(3.0, 0.0), (-3.0, 0.0), (-3.0, 0.2), (3.0, 7.0)])
+def test_cam_on_a_flywheel_turns_either_way(w, start):
+    """A flywheel a thousand times heavier keeps its speed but for the follower's energy; the follower is where the angle says, turns counted."""
+    text = f"k cam (a, n) lift = 10 mm\nm mass (n) m = 1 kg\nj inertia (a) J = 1 kg.m2\nstart a.w = {w} rad/s\nstart a.phi = {start} rad\nrun transient(stop = 5 s)"
+    samples = machine(text, "a.phi", "a.w", "n.x", "n.v")
+    deg = np.degrees(samples.series("a.phi")) % 360
+    up, down = np.clip((deg - 60) / 90, 0, 1), np.clip((deg - 180) / 90, 0, 1)
+    assert samples.series("n.x") == pytest.approx(
+        0.01 * (up - np.sin(2 * np.pi * up) / (2 * np.pi) - down + np.sin(2 * np.pi * down) / (2 * np.pi)), abs=1e-7
+    )
+    energy = samples.series("a.w") ** 2 + samples.series("n.v") ** 2
+    assert energy == pytest.approx(w**2, rel=1e-4) and abs(samples.series("a.phi")[-1] - start) > 14
+
+
 # ------------------------------------------------------------------------------------------------ gears
 
 
