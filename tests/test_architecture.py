@@ -25,7 +25,7 @@ ROOMS = {
     "spice.cards spice.blocks spice.numbers spice.expressions spice.scopes spice.elements.parameters spice.elements.sources "
     "spice.elements.devices spice.elements.switches spice.elements.transistors spice.elements.semiconductors spice.elements.windings "
     "spice.measures spice.control spice.netlist urdf.elements urdf.robot urdf.netlist *",
-    "library": "formats component functions extension checks files catalogue",
+    "library": "formats component functions extension checks files search catalogue",
     "network": "network checks lets placement repetition expansion signals tables values bindings",
     "core": "compiled.kinds compiled.bundle compiled.digests compiled.sources compiled.translation compiled.linking "
     "compiled.entries compiled.objects compiled.function compiled.call linear.symbolic linear.nesting linear.factors "
