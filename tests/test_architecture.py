@@ -47,7 +47,7 @@ ROOMS = {
     "recursion.runge_kutta",
     "results": "progress samples earlier files series courses selection measures claims rates",
     "simulate": "radau_coupled reference methods options judging pivots events.event_log events.events running setup.choice setup.beginning "
-    "setup.kinds setup.peaks setup.sizes setup.weights setup.run_arrays events.passing failing adaptive stepping",
+    "setup.kinds setup.peaks setup.sizes setup.sums setup.weights setup.run_arrays events.passing failing adaptive stepping",
     "analyses": "modal recursion_options given recursion refusals static transient inverse.options inverse.tracking inverse.authority "
     "inverse.zero_dynamics inverse.runs inverse.check inverse.growth inverse.inverse",
     "api": "",
