@@ -155,3 +155,10 @@ def test_contact_follows_its_closed_form():
     v = np.exp(-s * t) * (v1 * np.cos(W * t) - (s * v1 + (s * s + W * W) * x1) / W * np.sin(W * t))
     free = int(np.argmax(50 * v > -1e4 * x))
     assert samples.series("a.v")[-1] == pytest.approx(v[free], rel=1e-6)
+
+
+def test_rotations_prescribed_twice_are_called_rotations():
+    text = "b2 body (z) m = 1 kg, I = diag(1, 2, 3) kg.m2\nq1 orientation (ground, x)\nq2 hinge_angle (x, z) q = 1 rad\nq3 hinge_angle (ground, z) q = 2 rad\nq4 hinge_angle (ground, x) q = 1 rad\n"
+    with pytest.raises((netsim.InputError, netsim.SimulationError), match="fix the same rotation") as told:
+        netsim.load(BODY + text.replace("q1 orientation (ground, x)\n", "") + "run transient(stop = 1 s)\n").run()
+    assert "distance" not in str(told.value)
