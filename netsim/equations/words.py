@@ -116,6 +116,8 @@ def _fixed(instance: Instance) -> str:
     turning = [q.unit == "rad/s" for q in domain.across]
     if len(turning) == 1:
         return "angle" if turning[0] else "distance"
+    if {"at1", "at2"} <= {p.name for p in instance.component.definition.params}:
+        return "distance"  # of two points
     moments = {q.name for q, turns in zip(domain.through, turning) if turns}
     acts = {name.partition(".")[2] for name in instance.component.explicit if "." in name}
     return "rotation" if acts and acts <= moments else "motion"
