@@ -52,3 +52,18 @@ def test_axis_and_direction_decide():
 def test_sensor_beside_a_driven_hinge_counts_the_turns_of_its_flange():
     text = f"{BODY}h revolute_driven (ground, x, f) at = [0, 0, 0] m\n{ELEMENTS}start f.phi = 720 deg\nrun transient(stop = 1 s)\n"
     assert sampled(netsim.load("use rotational\n" + text), ("f.phi", "y")).values[0] == pytest.approx([4 * np.pi, 4 * np.pi])
+
+
+@pytest.mark.parametrize("slider, along", [("prismatic", "q"), ("cylindrical", "s")])
+def test_closed_loop_stands_alike_a_turn_on(slider, along):
+    """A hinge written at -10 deg, 350 deg or 710 deg leaves the slider of its loop at one place."""
+    places = {"a": [0.5, 0, 0], "b": [1.5, 0, 0], "c": [2, 0.5, 0], "d": [1.5, 1, 0]}
+    bodies = "".join(f"b{n} body ({n}) m = 1 kg, I = diag(1, 1, 1) kg.m2, at = {at} m\n" for n, at in places.items())
+    joints = (
+        f"h1 revolute (ground, a) at = [0, 0, 0] m\ns1 {slider} (a, b) axis = [1, 0, 0], at = [1, 0, 0] m\nh2 spherical (b, c) at = [2, 0, 0] m\n"
+        "h3 spherical (d, c) at = [2, 1, 0] m\nh4 revolute (ground, d) at = [1, 1, 0] m\n"
+    )
+    text = f"use spatial\n{bodies}{joints}start h1.q = {{}} deg\nrun transient(stop = 1 us, step = 1 us)\n"
+    found = {q: sampled(netsim.load(text.format(q)), (f"s1.{along}", "h4.q", "b.r")).values[0] for q in (-10, 350, 710)}
+    assert found[350] == pytest.approx(found[-10], abs=1e-9) and found[710] == pytest.approx(found[-10], abs=1e-9)
+    assert abs(found[-10][0]) < 0.02  # the loop closes nearly without the slider
