@@ -16,7 +16,7 @@ POWER = "an exponent: a power of a million overflows in any law; a run says so a
 COLD = "the law of the junction overflows where the reference temperature or the emission is a billionth; a run says so at its start (E503)"
 SINGULAR = {
     "heated_bjt.xti": POWER, "heated_bjt.Eg": POWER, "heated_bjt.Tnom": COLD, "heated_diode.xti": POWER, "heated_diode.Eg": POWER,
-    "heated_diode.Tnom": COLD, "heated_diode.N": COLD, "core.m": POWER, "power.e": POWER,
+    "heated_diode.Tnom": COLD, "heated_diode.N": COLD, "natural_convection.m": POWER, "power.e": POWER,
 }  # fmt: skip
 """Parameters (component.parameter) at which equations have no finite value though nothing refuses them, and why."""
 
