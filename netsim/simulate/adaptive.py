@@ -117,6 +117,7 @@ def _begin(
     parts = method, trial, control, readout, plan, closing, factor, arrays, reactions, watch
     run = Running(machine, structure, options, *parts, held, events, watched=watched)
     _fill(run)
+    readout.totals[:, 2:] = g[readout.summed[0]]
     set_time(problem, trial.g, 0.0)
     if events:
         begin_truths(events, trial.g)

@@ -36,6 +36,7 @@ from netsim.simulate.pivots import pivots_of
 from netsim.simulate.setup.kinds import kinds_of
 from netsim.simulate.setup.peaks import sampled
 from netsim.simulate.setup.sizes import set_answers
+from netsim.simulate.setup.sums import NO_SUMS, summed_places
 from netsim.simulate.setup.weights import exponents
 from netsim.structure.time_events import time_texts
 from netsim.text.errors import Problem, SimulationError
@@ -207,11 +208,13 @@ def first_readout(
     nodes = np.array(method.work)
     basis = np.linalg.inv(np.vander(nodes, increasing=True))
     integrals = np.ascontiguousarray(basis.T / np.arange(1, len(nodes) + 1))
+    summed = summed_places(machine, tracer) if control.places[RECOVERING] else NO_SUMS
+    kept = summed.shape[1]
     return Readout(
         reader.table, reader.places, np.zeros(max(reader.size, tracer.size)), np.zeros((rows, len(reader.places))),
         np.zeros((rows, 4)),
-        np.zeros(rows), np.zeros((2, 2)), power_room(machine.system), nodes, np.zeros((len(nodes), 3)), integrals,
-        shares, read,
+        np.zeros(rows), np.zeros((2, 2 + kept)), power_room(machine.system), nodes, np.zeros((len(nodes), 3 + kept)),
+        integrals, summed, shares, read,
         tracer.table, tracer.places, np.zeros((rows * len(nodes), 1 + len(tracer.places))),
         nothing_turned(power_room(machine.system)),
     )  # fmt: skip
