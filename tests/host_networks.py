@@ -5,7 +5,7 @@ from pathlib import Path
 
 import casadi as ca
 
-from netsim.library.component import sizes_of
+from netsim.library.component import default_counts, sizes_of
 from netsim.text.expressions.typed import Scope, Typed, evaluate
 from operating_points import LIBRARY, Element
 
@@ -34,29 +34,31 @@ VALUES = {
     "upper": 3.0,
     "ri": 0.5,
     "hi": 2.0,
+    "e": 0.3,
+    "light": 0.2,
 }
 """Values of parameters without a default that have to differ from the others."""
 NONE = ("bending", "foreshortening", "deflection", "shortening")
 """Domains inside beams, whose components stand between others of a model only (test_beams.py)."""
 
 
-def value_of(statement):
+def value_of(statement, counts):
     """A value for a parameter or an input without a default, within its bounds, as text."""
     low = [number(b.value) for b in statement.bounds if b.op in (">", ">=")] if hasattr(statement, "bounds") else []
     high = [number(b.value) for b in statement.bounds if b.op in ("<", "<=")] if hasattr(statement, "bounds") else []
     unit = statement.unit or ""
     usual = USUAL.get(unit, 1.0) if not high else (low[0] if low else 0.0) + 0.37 * (high[0] - (low[0] if low else 0.0))
     usual = VALUES.get(statement.name, max(usual, 2 * low[0] if low else usual))
-    return written(usual, statement.size, unit)
+    return written(usual, statement.size, unit, counts)
 
 
 def number(expr):
     return float(evaluate(expr, Scope(lambda name: Typed(1.0, None))).value)
 
 
-def written(value, size, unit):
+def written(value, size, unit, known):
     """A value, or a vector or matrix of such values, as text."""
-    counts = sizes_of(size, {}) if size else ()
+    counts = sizes_of(size, known) if size else ()
     unit = "H^-1" if unit == "1/H" else "V^-1" if unit == "1/V" else unit
     unit = f" {unit}" if unit and unit != "1" else ""
     if len(counts) == 2:
@@ -80,8 +82,9 @@ def netlist(name, given=None, run="run transient(stop = 1 ms)", started=True):
             said = host.format(n=node, k=k, warm=300 + 10 * k)
             if started or not said.startswith("start"):
                 lines.append(said if said.startswith("start") else f"h{k}{i} {said}")
-    needed = {p.name: value_of(p) for p in definition.params if p.default is None}
-    bindings = needed | {q.name: value_of(q) for q in definition.inputs} | (given or {})
+    counts = default_counts(definition)
+    needed = {p.name: value_of(p, counts) for p in definition.params if p.default is None}
+    bindings = needed | {q.name: value_of(q, counts) for q in definition.inputs} | (given or {})
     lines += BETWEEN.get(name, [])
     lines.append(f"x {name} ({', '.join(nodes)}) " + ", ".join(f"{key} = {text}" for key, text in bindings.items()))
     libraries = {Path(definition.span.file).parent.name, *(t.domain for t in definition.terminals)}

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from netsim.core.compiled.bundle import bundled
-from netsim.core.compiled.call import inner
+from netsim.core.compiled.function import inner
 from netsim.core.contract import cubic_charges, earlier, straight
 from netsim.core.method import Method, Orders
 from netsim.core.methods.single import begin_stage, keep_stage, solve_stage

@@ -8,9 +8,9 @@ import pytest
 import netsim
 
 TEXT = f"""
-use "{Path(__file__).with_name("varistor.lib")}"
+use "{Path(__file__).with_name("zinc_oxide.lib")}"
 i1 current  (a, ground)  I = {{current}}
-z1 varistor (a, ground)  V0 = 100 V, alpha = 5
+z1 zinc_oxide (a, ground)  V0 = 100 V, alpha = 5
 run static()
 save a.v, z1.loss
 """

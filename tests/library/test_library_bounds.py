@@ -17,6 +17,7 @@ COLD = "the law of the junction overflows where the reference temperature or the
 SINGULAR = {
     "heated_bjt.xti": POWER, "heated_bjt.Eg": POWER, "heated_bjt.Tnom": COLD, "heated_diode.xti": POWER, "heated_diode.Eg": POWER,
     "heated_diode.Tnom": COLD, "heated_diode.N": COLD, "natural_convection.m": POWER, "power.e": POWER,
+    "led.T0": COLD, "ntc.B": POWER, "ntc.T0": COLD, "solar_cell.N": COLD, "solar_cell.T": COLD, "solar_cell.ns": COLD, "solar_cell.Voc": POWER,
 }  # fmt: skip
 """Parameters (component.parameter) at which equations have no finite value though nothing refuses them, and why."""
 

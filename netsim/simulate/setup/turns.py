@@ -111,13 +111,11 @@ def begun_at_written_turns(machine: Machine) -> Machine:
         for key, *_ in _kernels(batch.form)
         for unknown in batch.columns(key)
     }
-    turns = {unknown: round(target / TURN) for unknown, target in written.items() if unknown in angles}
-    if not any(turns.values()):
-        return machine
-    g = machine.g.copy()
-    for unknown, count in turns.items():
-        g[machine.system.layout.unknown(np.array([unknown]), 0)] += count * TURN
-    return replace(machine, g=g)
+    g, layout = machine.g.copy(), machine.system.layout
+    for unknown in angles & written.keys():
+        slot = layout.unknown(np.array([unknown]), 0)[0]
+        g[slot] += TURN * round((written[unknown] - g[slot]) / TURN)
+    return machine if np.array_equal(g, machine.g) else replace(machine, g=g)
 
 
 def _written(machine: Machine) -> dict[int, float]:
