@@ -74,7 +74,7 @@ def run_of_extremes(name, scale):
         if chosen[p.name] == scale * values[p.name]:
             unit = {"1/H": "H^-1", "1/V": "V^-1", "1": "", None: ""}.get(p.unit, p.unit)
             texts[p.name] = f"{chosen[p.name]!r} {unit}".strip()
-    return netlist(name, texts, run="run transient(stop = 2 ms, step = 1 ms)") if texts else ""
+    return netlist(name, texts, run="run transient(stop = 2 us, step = 1 us)") if texts else ""
 
 
 @pytest.mark.parametrize("name, scale", [(name, SCALES[k % 2]) for k, name in enumerate(hosted())])
