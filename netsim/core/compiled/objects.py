@@ -122,7 +122,11 @@ def _made(
         }
         content = json.dumps(header).encode() + b"\n" + code
         folder = _folders()[-1]
-        if folder != BUILT and write_atomically(folder / _name(function, made_of, level), content) and not _building:
+        if (
+            (folder != BUILT or _building)
+            and write_atomically(folder / _name(function, made_of, level), content)
+            and not _building
+        ):
             _cut(folder)
     return header, code
 
