@@ -12,12 +12,12 @@ from typing import Any
 from netsim.text.errors import InputError, NetsimError, Problem, SimulationError, Span
 
 __version__ = "0.1.0"
-__all__ = ["InputError", "Model", "NetsimError", "Problem", "SimulationError", "Span", "load", "register"]
+__all__ = ["InputError", "Model", "NetsimError", "Problem", "SimulationError", "Span", "load"]
 
 
 def __getattr__(name: str) -> Any:
-    """`load`, `Model` and `register` are imported when first used: `netsim --help` needs neither CasADi nor numba."""
-    if name in ("load", "Model", "register"):
+    """`load` and `Model` are imported when first used: `netsim --help` needs neither CasADi nor numba."""
+    if name in ("load", "Model"):
         from netsim import api as model
 
         return getattr(model, name)

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from netsim.analyses.analysis import Analysis
-from netsim.analyses.recursion_options import NAMES, TRUNCATED, RecursionOptions, recursion_options
+from netsim.analyses.recursion_options import TRUNCATED, RecursionOptions
 from netsim.core.loop.fixed import settle
 from netsim.core.methods.tableaux import watched_nodes
 from netsim.core.newton import set_time
@@ -298,12 +297,3 @@ def _newmark(
         )
     effort = {"steps": len(run.times) - 1, "iterations": run.iterations, "loop_seconds": run.seconds}
     return run.times[rows], run.q[rows], run.v[rows], failure, effort
-
-
-ANALYSIS = Analysis(
-    "recursion",
-    NAMES,
-    check=lambda options, line: recursion_options(options, line.spans),
-    run=lambda task, options: recursion(task.machine, task.structure, options, task.saves, task.plots, task.beside),
-    refuse=lambda task, options: tree_of(task.machine, options),
-)

@@ -8,15 +8,24 @@ from typing import Any
 
 import numpy as np
 
-from netsim.analyses.given import NUMBER, SECOND, WORD, Kind
-from netsim.simulate.options import unknown_options
 from netsim.text.errors import InputError, Problem, nearest
 
-NAMES: dict[str, Kind] = {
-    **dict.fromkeys(("stop", "step", "sample", "max_step"), SECOND),
-    **dict.fromkeys(("beta", "gamma", "rtol", "every", "superelement"), NUMBER),
-    **dict.fromkeys(("method", "matrix", "equations", "from"), WORD),
-}
+NAMES = (
+    "stop",
+    "step",
+    "method",
+    "rtol",
+    "sample",
+    "every",
+    "beta",
+    "gamma",
+    "matrix",
+    "superelement",
+    "equations",
+    "from",
+    "max_step",
+)
+NUMBERS = ("beta", "gamma", "rtol", "every", "superelement")
 MATRICES = ("exact", "reduced", "mass")
 """Iteration matrices of Newmark's method (netsim.multibody.tree.algorithms.newmark)."""
 TRUNCATED = "truncated"
@@ -58,7 +67,16 @@ class RecursionOptions:
 
 def recursion_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> RecursionOptions:
     """Options of a run line or call, checked; raises `InputError` with all that is wrong."""
-    wrong = [*unknown_options("recursion", NAMES, options, spans)]
+    wrong = [
+        Problem(
+            "E421",
+            f"recursion() has no option '{name}'",
+            spans.get(name),
+            hint=nearest(name, NAMES) or f"the options are {', '.join(NAMES)}",
+        )
+        for name in options
+        if name not in NAMES
+    ]
     if "stop" not in options:
         wrong.append(Problem("E422", "recursion() needs 'stop'", spans.get(""), hint="recursion(stop = 1 s)"))
     wrong += _numbers(options, spans)
