@@ -248,14 +248,7 @@ def _start_discretes(system: System, parameters: Mapping[int, Array], g: Array) 
 
 
 def _batch_call(system: System, batch: Batch, kernel: Kernel, parameters: Mapping[int, Array]) -> Call:
-    scatter = np.ascontiguousarray(system.scatter(batch, kernel).ravel())
-    return Call(
-        kernel.program,
-        batch.n,
-        np.ascontiguousarray(system.gather(batch, kernel).ravel()),
-        parameters[id(batch)],
-        scatter,
-    )
+    return custom_call(system, batch, kernel, parameters, system.scatter(batch, kernel))
 
 
 def power_room(system: System) -> Array:
@@ -268,13 +261,7 @@ def _energy_call(system: System, number: int, batch: Batch, parameters: Mapping[
     kernel = batch.kernels.energy
     places = {0: 0, 1: 1, 2: 4 + 2 * number, 3: 5 + 2 * number}
     scatter = np.repeat(np.array([places[place[1]] for place in kernel.scatter], np.int32), batch.n)
-    return Call(
-        kernel.program,
-        batch.n,
-        np.ascontiguousarray(system.gather(batch, kernel).ravel()),
-        parameters[id(batch)],
-        scatter,
-    )
+    return custom_call(system, batch, kernel, parameters, scatter)
 
 
 def custom_call(system: System, batch: Batch, kernel: Kernel, parameters: Mapping[int, Array], scatter: Array) -> Call:

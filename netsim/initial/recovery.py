@@ -21,7 +21,7 @@ from netsim.equations.kernels.program import restricted
 from netsim.equations.machine import Call, Machine, call_table
 from netsim.initial.diagnosis.diagnosis import table_ends
 from netsim.initial.initial import Structure, of_velocities
-from netsim.initial.stages import Stages, derivative_of, level_values, slots, solve_stage, stage_variables
+from netsim.initial.stages import Stages, derivative_of, level_values, masses, slots, solve_stage, stage_variables
 from netsim.structure.levels import equation_numbers
 from netsim.structure.prescribed import HOLD, holding, prescribed_pairs
 from netsim.text.errors import SimulationError
@@ -211,14 +211,7 @@ def _plan(
         nk = stages.machine.system.layout.nk
         rates = held[variables] & (o.d[variables] + k > 0)  # what is held is a charge, not the rate it happens to have
         costs = np.where(held[variables] & ~rates, HOLD, 1.0)
-        mass = np.flatnonzero(
-            s.kept
-            & (s.level == 2)
-            & (s.equation < nk)
-            & (s.variable < nk)
-            & (column_of[s.variable] >= 0)
-            & (column_of[s.equation] >= 0)
-        )
+        mass = np.flatnonzero(masses(stages, column_of))
         momenta = _momenta(stages, column_of)
         products = sized[momenta[0]] * sized[momenta[1]] * sizes[s.equation[momenta[0]]] / sizes[s.variable[momenta[0]]]
         top_mass = max(

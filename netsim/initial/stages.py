@@ -327,6 +327,13 @@ def _jacobian(
     return csc_matrix((np.concatenate(v), (np.concatenate(i), np.concatenate(j))), shape=shape)
 
 
+def masses(stages: Stages, column_of: Array) -> Array:
+    """Which derivatives are entries of the mass matrix between variables that have a column (-1: none)."""
+    s, nk = stages.signature, stages.machine.system.layout.nk
+    motion = s.kept & (s.level == 2) & (s.equation < nk) & (s.variable < nk)
+    return motion & (column_of[s.variable] >= 0) & (column_of[s.equation] >= 0)
+
+
 def _metric(stages: Stages, values: Array, variables: Array, levels: Array, size: Array, mass_metric: bool) -> Any:
     """W of |dz|_W: the diagonal of weights^2, or the mass matrix where there is one. Rates of what is no node's must
     not pull what they belong to."""
@@ -338,14 +345,7 @@ def _metric(stages: Stages, values: Array, variables: Array, levels: Array, size
     diagonal = diags_array(size**2 * np.where((variables >= nk) & (levels > 0), 1e-10, 1.0), format="csc")
     column_of = np.full(s.size + 1, -1)
     column_of[variables] = np.arange(len(variables))
-    at = (
-        s.kept
-        & (s.level == 2)
-        & (s.equation < nk)
-        & (s.variable < nk)
-        & (column_of[s.variable] >= 0)
-        & (column_of[s.equation] >= 0)
-    )
+    at = masses(stages, column_of)
     shape = (len(size), len(size))
     mass = csc_matrix((values[at], (column_of[s.equation[at]], column_of[s.variable[at]])), shape=shape)
     largest = max(float(np.abs(mass.data).max(initial=0.0)), 1e-300)
