@@ -6,12 +6,14 @@ WORKERS ?= auto
 BIN    := .venv/bin
 READY  := .venv/.installed
 
-.PHONY: run test lint coverage bench docs clean
+CORE   := .venv/.core
 
-run: $(READY)
+.PHONY: run test lint coverage bench docs wheel clean
+
+run: $(CORE)
 	$(BIN)/netsim run $(MODEL)
 
-test: lint
+test: lint $(CORE)
 	$(BIN)/python -m pytest -n $(WORKERS)
 
 # which lines of Python the tests run; what numba compiles does not count
@@ -32,8 +34,17 @@ docs: $(READY)
 	$(BIN)/netsim list --markdown > docs/components.md.new
 	mv docs/components.md.new docs/components.md
 
+# with the machine code of the core inside: it runs on a machine without a compiler, and its first run takes no longer
+wheel: $(CORE)
+	$(BIN)/python -m hatchling build -t wheel
+
 clean:
-	rm -rf .venv build dist results .pytest_cache .ruff_cache .mypy_cache .hypothesis .coverage
+	rm -rf netsim/core/compiled/built .venv build dist results .pytest_cache .ruff_cache .mypy_cache .hypothesis .coverage
+
+# machine code of the core, for the functions that changed
+$(CORE): $(READY) $(shell find netsim/core netsim/multibody netsim/simulate -name '*.py')
+	$(BIN)/python hatch_build.py
+	touch $(CORE)
 
 # installed again whenever the dependencies change
 $(READY): pyproject.toml

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from netsim.core.compiled.call import compiled
+from netsim.core.compiled.function import compiled
 from netsim.formats.urdf.robot import rotation
 from netsim.multibody.tree.algorithms.composite import crba, mass_matrix_into
 from netsim.multibody.tree.algorithms.derivatives import derivatives_into, make_derivatives, rnea_derivatives

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from netsim.core.compiled.call import compiled
+from netsim.core.compiled.function import compiled
 from netsim.multibody.tree.algorithms.forward import make_articulated, mixed_into
 from netsim.multibody.tree.algorithms.superelements import condensed_into, superelements
 from netsim.multibody.tree.kinematics import make_motion

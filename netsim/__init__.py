@@ -12,12 +12,12 @@ from typing import Any
 from netsim.text.errors import InputError, NetsimError, Problem, SimulationError, Span
 
 __version__ = "0.1.0"
-__all__ = ["InputError", "Model", "NetsimError", "Problem", "SimulationError", "Span", "load"]
+__all__ = ["InputError", "Model", "NetsimError", "Problem", "SimulationError", "Span", "load", "register"]
 
 
 def __getattr__(name: str) -> Any:
-    """`load` and `Model` are imported when first used: `netsim --help` needs neither CasADi nor numba."""
-    if name in ("load", "Model"):
+    """`load`, `Model` and `register` are imported when first used: `netsim --help` needs neither CasADi nor numba."""
+    if name in ("load", "Model", "register"):
         from netsim import api as model
 
         return getattr(model, name)

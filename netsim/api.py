@@ -10,22 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from netsim.analyses.given import listed_option, plain_option, written_option
-from netsim.analyses.inverse.inverse import inverse
-from netsim.analyses.inverse.options import OWN, InverseOptions, inverse_options, motions_in
-from netsim.analyses.modal import ModalOptions, modal, modal_options
-from netsim.analyses.recursion_options import RecursionOptions, recursion_options
-from netsim.analyses.refusals import refuse_runs, refuse_signals
-from netsim.analyses.static import StaticOptions, static, static_options
-from netsim.analyses.transient import transient
+from netsim import analyses
+from netsim.analyses.analysis import Analysis, Line, Task
+from netsim.analyses.given import EXPRESSION, NUMBER, listed_option, plain_option, written_option
+from netsim.analyses.inverse.options import OWN, motions_in
+from netsim.analyses.refusals import refuse_signals
+from netsim.core.method import Method
 from netsim.equations.machine import Machine, build_machine
 from netsim.equations.system import System, build_system
-from netsim.formats.spice.netlist import SUFFIXES, circuit_program
-from netsim.formats.urdf.netlist import robot_program
+from netsim.formats.format import Format
 from netsim.initial.initial import Structure
 from netsim.initial.reactions.redundancy import solvable
-from netsim.library.files import electrical_types
-from netsim.multibody.superelements import check_names
+from netsim.library.files import library_types
+from netsim.library.formats import FORMATS, format_of
 from netsim.network.bindings import TableCall, lift
 from netsim.network.expansion import build_network
 from netsim.network.network import Network
@@ -34,18 +31,17 @@ from netsim.results.claims import signals_judged, with_claims
 from netsim.results.earlier import series_of_run
 from netsim.results.measures import check_measures, measured
 from netsim.results.samples import Samples
-from netsim.simulate.options import DEFAULT_METHOD, TransientOptions, check_options
-from netsim.simulate.setup.beginning import begun, listed
+from netsim.simulate.methods import METHODS
 from netsim.simulate.stepping import Progress
 from netsim.structure.findings import at_rest, findings
 from netsim.structure.levels import absent_rates
 from netsim.text.errors import InputError, NetsimError, Problem, SimulationError, nearest
 from netsim.text.parse import parse
+from netsim.text.registry import Registry
 from netsim.text.show import show
-from netsim.text.syntax import Binary, Binding, Expr, Name, Run, Save, Vector
+from netsim.text.syntax import Binary, Binding, Expr, Name, Run, Vector
 
-ANALYSES = ("transient", "static", "modal", "inverse", "recursion")
-Options = TransientOptions | InverseOptions | StaticOptions | ModalOptions | RecursionOptions
+ANALYSES = Registry(analyses, Analysis)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +90,8 @@ class Model:
 
     def _settled(self, for_static: bool = False) -> None:
         """Raises E302 where a run from Python that begins at the static solution finds something that nothing
-        determines there."""
+        determines there; before that, what is wrong with the network itself."""
+        _ = self.machine
         if ("at rest", for_static) not in self.shared:
             self.shared["at rest", for_static] = at_rest(self.system, for_static)
         if self.shared["at rest", for_static]:
@@ -122,31 +119,19 @@ class Model:
             refuse_signals(machine, self._saves(), self._plots())
             check_measures(machine, self.network)
             self._check_tables()
-            options = self.run_options()
-            refuse_runs(machine, options)
-            if not any(p for p in found if not p.is_note):
-                found += self._start_notes(options)
+            runs = [(ANALYSES[run.analysis], o) for run, o in zip(self.network.runs, self.run_options())]
+            for analysis, options in runs:
+                analysis.refuse(self._task(), options)
+            tabled = any(call.run for drive in self.system.drives for _, call in drive.calls)  # they show nothing yet
+            if runs and not tabled and not any(p for p in found if not p.is_note):
+                found += runs[0][0].notes(self._task(), runs[0][1])
         except NetsimError as error:
             found += error.problems
         return found
 
-    def run_options(self) -> list[Options]:
+    def run_options(self) -> list[Any]:
         """The options of every run line, checked."""
         return [self._options(run, {}) for run in self.network.runs]
-
-    def _start_notes(self, options: Sequence[Options]) -> list[Problem]:
-        """What the first run moves to begin; raises what makes it impossible. A table over a run shows nothing yet: no
-        word then."""
-        if (
-            not options
-            or any(call.run for drive in self.system.drives for _, call in drive.calls)
-            or not isinstance(options[0], TransientOptions)
-        ):
-            return []
-        changes = begun(self.machine, self.structure, options[0].start)[3]
-        moved = listed([c for c in changes if c.kind not in ("velocity", "far")])
-        notes = [Problem("N401", f"the start was changed to meet the constraints: {moved}")] if moved else []
-        return notes + [Problem("N402", c.text) for c in changes if c.kind == "far"]
 
     def run(
         self, options: Mapping[str, Any] | None = None, progress: Progress | None = None, beside: Sequence[Name] = ()
@@ -158,13 +143,14 @@ class Model:
                 Problem("E420", "the netlist has no `run` line", hint="add: run transient(stop = 1 s, step = 1 ms)")
             )
         self._check_tables()
-        chosen = [self._options(run, options or {}) for run in self.network.runs]
+        chosen = [self._options(run, self._over_time(run, options or {})) for run in self.network.runs]
         beside = (*beside, *signals_judged(self.network))
         check_measures(self.machine, self.network)
         done: list[Samples] = []
         for run, option in zip(self.network.runs, chosen):
             try:
-                samples = self._run(run, option, progress, beside, done)
+                task = self._task(None, progress, beside, self._read_later(run.name), done)
+                samples = ANALYSES[run.analysis].run(task, option)
             except KeyboardInterrupt:  # outside the time loop: what earlier runs found is kept
                 if not done:
                     raise
@@ -177,47 +163,41 @@ class Model:
                 break
         return done
 
+    def _over_time(self, run: Run, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Options from outside, which are those of runs over time: none for other analyses."""
+        return options if run.analysis not in ANALYSES or ANALYSES[run.analysis].over_time else {}
+
     def _measured(self, samples: Samples) -> Samples:
         """With what `measure` and `assert` say of it: of runs over time; of equilibria only where the netlist has no
         other run."""
-        static_ = len(samples.time) == 1 and any(run.analysis not in ("static", "modal") for run in self.network.runs)
+        static_ = len(samples.time) == 1 and any(ANALYSES[run.analysis].over_time for run in self.network.runs)
         if not (samples := with_claims(self.machine, samples)).finished or samples.axis != "time" or static_:
             return samples
         figures, broken = measured(self.machine, samples)
         return replace(samples, figures=figures, broken=(*samples.broken, *broken))
 
-    def _run(
-        self, run: Run, option: Options, progress: Progress | None, beside: Sequence[Name], done: list[Samples]
-    ) -> Samples:
-        """One run line, after those that are done."""
+    def _task(
+        self,
+        save: Sequence[str] | None = None,
+        progress: Progress | None = None,
+        beside: Sequence[Name] = (),
+        rated: Sequence[Name] = (),
+        done: Sequence[Samples] = (),
+    ) -> Task:
+        """What an analysis works on, after the runs that are done."""
 
         def earlier(call: Any, name: str) -> Any:
             return self._earlier(call, name, done)
 
-        if isinstance(option, InverseOptions):
-            return inverse(
-                self.network,
-                self.values,
-                self._rewired,
-                option,
-                self._saves(),
-                self._plots(),
-                progress,
-                earlier,
-                beside,
-            )
-        machine = build_machine(self.prepared[0], self.values, earlier) if done else self.machine
-        if isinstance(option, RecursionOptions):
-            from netsim.analyses.recursion import recursion
+        def build() -> tuple[Machine, Structure]:
+            return build_machine(self.prepared[0], self.values, earlier) if done else self.machine, self.structure
 
-            return recursion(machine, self.structure, option, self._saves(), self._plots(), beside)
-        if isinstance(option, StaticOptions):
-            return static(machine, self.structure, option, self._saves(), self._plots(), beside)
-        if isinstance(option, ModalOptions):
-            return modal(machine, self.structure, option, self._saves(), self._plots(), beside)
-        return transient(
-            machine, self.structure, option, self._saves(), self._plots(), progress, self._read_later(run.name), beside
-        )
+        def under(values: Mapping[str, float]) -> Task:
+            return self.with_overrides(values)._task(save, progress, beside, rated, done)
+
+        shown = self._saves(save), self._plots()
+        given = self.network, self.values, build, earlier, self._rewired, under
+        return Task(*given, *shown, progress, beside, rated)
 
     def _rewired(self, network: Network) -> tuple[Values, System, Structure]:
         """Another network of the same parameters, ready to be run."""
@@ -237,19 +217,12 @@ class Model:
 
         Options: those of `transient`, passes, weights, coordinates (see the language reference).
         """
-        from netsim.results.files import dataset
-
-        given = {name.rstrip("_"): value for name, value in options.items()}
-        lists = {"actuators": actuators, **{n: given.pop(n) for n in OWN if n in given}}
+        lists = {"actuators": actuators, **{n: options.pop(n) for n in OWN if n in options}}
         pairs = tuple(Binary("=", parse_expression(s, "track"), parse_expression(m, "track")) for s, m in track.items())
         bindings = [Binding("track", Vector(pairs)), *(Binding(n, listed_option(v, n)) for n, v in lists.items())]
-        run = Run("inverse", tuple(bindings))
-        saves = self.network.saves if save is None else (Save(tuple(parse_expression(s, "save") for s in save)),)
-        model = replace(self, network=replace(self.network, runs=(run,), saves=saves))
-        samples = model._run(run, model._options(run, given), progress, (), [])
-        if "failure" in samples.attributes:
-            raise SimulationError(samples.attributes["failure"])
-        return dataset(samples, aloud=True)
+        line = Run("inverse", tuple(bindings))
+        model = replace(self, network=replace(self.network, runs=(line,)))  # its motions may read tables over runs
+        return _shown(model._alone(line, save, progress, options))
 
     def transient(self, progress: Progress | None = None, save: list[str] | None = None, **options: Any) -> Any:
         """A transient run as an xarray.Dataset. Options: stop, step, method, rtol, forces, every, sample, from_,
@@ -258,42 +231,43 @@ class Model:
         Raises `SimulationError` where it fails or an assertion does not hold; its `samples` hold the result up to
         there.
         """
-        from netsim.results.files import dataset
-
-        numbers = {n.rstrip("_"): plain_option(n.rstrip("_"), v) for n, v in options.items()}
-        beside, chosen = signals_judged(self.network), check_options("transient", numbers, {})
-        machine = self.machine
-        if chosen.start != "rest":
+        if "rest" not in (options.get("from_"), options.get("from")):
             self._settled()
-        samples = self._measured(
-            transient(machine, self.structure, chosen, self._saves(save), self._plots(), progress, beside=beside)
-        )
-        if "failure" in samples.attributes or samples.broken:
-            error = SimulationError(samples.broken or samples.attributes["failure"])
-            error.samples = samples  # type: ignore[attr-defined]
-            raise error
-        return dataset(samples, aloud=True)
+        samples = self._alone(Run("transient", ()), save, progress, options, signals_judged(self.network))
+        return _shown(self._measured(samples))
 
     def static(self, save: list[str] | None = None, **options: Any) -> Any:
         """The equilibrium or operating point as an xarray.Dataset of one row. Options: at (s), formulation.
         Raises `SimulationError` where there is none or none is found."""
-        from netsim.results.files import dataset
-
-        chosen, machine = static_options({n: plain_option(n, v) for n, v in options.items()}, {}), self.machine
         self._settled(for_static=True)
-        return dataset(static(machine, self.structure, chosen, self._saves(save), self._plots()))
+        return _shown(self._alone(Run("static", ()), save, None, options))
 
     def modal(self, save: list[str] | None = None, **options: Any) -> Any:
         """Frequencies, damping and shapes as an xarray.Dataset over `mode`. Options: modes (10), at (s), from_
         ("static" or "rest").
 
         Raises what `static` raises, and `InputError` for wrong options."""
-        from netsim.results.files import dataset
+        return _shown(self._alone(Run("modal", ()), save, None, options))
 
-        chosen = modal_options({n.rstrip("_"): plain_option(n.rstrip("_"), v) for n, v in options.items()}, {})
-        return dataset(modal(self.machine, self.structure, chosen, self._saves(save), self._plots()))
+    def analyse(
+        self, analysis: str, progress: Progress | None = None, save: list[str] | None = None, **options: Any
+    ) -> Any:
+        """Any analysis by its name, registered ones too, as an xarray.Dataset."""
+        return _shown(self._alone(Run(analysis, ()), save, progress, options))
 
-    def _saves(self, given: list[str] | None = None) -> list[Expr]:
+    def _alone(
+        self,
+        line: Run,
+        save: Sequence[str] | None,
+        progress: Progress | None,
+        options: Mapping[str, Any],
+        beside: Sequence[Name] = (),
+    ) -> Samples:
+        """One analysis that no run line asks for."""
+        chosen = self._options(line, {name.rstrip("_"): value for name, value in options.items()})
+        return ANALYSES[line.analysis].run(self._task(save, progress, beside), chosen)
+
+    def _saves(self, given: Sequence[str] | None = None) -> list[Expr]:
         return (
             [signal for save in self.network.saves for signal in save.signals]
             if given is None
@@ -308,7 +282,7 @@ class Model:
         own = [call.signal for call in self._table_calls() if name and call.run == name and call.signal]
         return own + self.shared.get("rated", [])
 
-    def _earlier(self, call: Any, name: str, done: list[Samples]) -> Any:
+    def _earlier(self, call: Any, name: str, done: Sequence[Samples]) -> Any:
         """What a table over a run of this netlist, or of another one, shows: time, value and two rates; None where the
         run is not done yet."""
         if not name.endswith(".net"):
@@ -357,31 +331,32 @@ class Model:
                 ]
             )
 
-    def _options(self, run: Run, given: Mapping[str, Any]) -> Options:
+    def _options(self, run: Run, given: Mapping[str, Any]) -> Any:
         if run.analysis not in ANALYSES:
             hint = nearest(run.analysis, ANALYSES) or f"the analyses are {', '.join(ANALYSES)}"
             raise InputError(Problem("E425", f"there is no analysis '{run.analysis}'", run.span, hint=hint))
-        spans = {"": run.span, **{b.name: b.span for b in run.options if b.name not in given}}
-        inverse_ = run.analysis == "inverse"
-        scope = self.values.scope(self.network.top)
-        options = {b.name: written_option(b, scope) for b in run.options if not (inverse_ and b.name in OWN)}
-        options.update({n: plain_option(n, v) for n, v in given.items()})
-        if run.analysis == "recursion":
-            return recursion_options(options, spans)
-        if run.analysis == "static":
-            return static_options({n: v for n, v in options.items() if n not in given}, spans)
-        if run.analysis == "modal":
-            return modal_options({n: v for n, v in options.items() if n not in given}, spans)
-        if inverse_:
-            options = {"forces": "recovered", "method": DEFAULT_METHOD, **options}
-        stepping = check_options(run.analysis, options, spans)
-        check_names(self.network, stepping.superelements, spans)
-        return inverse_options(run, stepping, scope) if inverse_ else stepping
+        analysis, scope = ANALYSES[run.analysis], self.values.scope(self.network.top)
+        kinds = analysis.options
+        options = {b.name: written_option(b, scope, kinds.get(b.name, EXPRESSION)) for b in run.options}
+        options |= {n: plain_option(n, v, kinds.get(n, NUMBER)) for n, v in given.items()}
+        return analysis.check(options, Line(run, frozenset(given), self.network, scope))
+
+
+def _shown(samples: Samples) -> Any:
+    """The samples as a data set; raises `SimulationError`, with the samples, where the analysis failed."""
+    from netsim.results.files import dataset
+
+    if "failure" in samples.attributes or samples.broken:
+        error = SimulationError(samples.broken or samples.attributes["failure"])
+        error.samples = samples  # type: ignore[attr-defined]
+        raise error
+    return dataset(samples, aloud=True)
 
 
 def load(source: str | Path, counts: Mapping[str, int] | None = None) -> Model:
     """A model from a netlist file, or from the text of one (anything with a line break); from a URDF file that robot,
-    standing on the ground; from a SPICE circuit (.cir, .ckt, .sp, .spice, .spi) the network it describes.
+    standing on the ground; from a SPICE circuit (.cir, .ckt, .sp, .spice, .spi), or a file of a registered format, the
+    network it describes.
 
     Raises `InputError` with every mistake in the text; structure and values are looked at when first needed.
     """
@@ -396,10 +371,21 @@ def load(source: str | Path, counts: Mapping[str, int] | None = None) -> Model:
     except (OSError, UnicodeDecodeError) as wrong:
         reason = wrong.strerror if isinstance(wrong, OSError) else "it is not UTF-8 text"
         raise InputError(Problem("E100", f"'{path}' cannot be read: {reason}")) from None
-    if path.suffix == ".urdf":
-        program = robot_program(path, alone=True)
-        return Model(build_network(program, counts, show(program)))
-    if path.suffix.lower() in SUFFIXES:
-        program = circuit_program(path, electrical_types())
+    if (found := format_of(path)) and found.program:
+        program = found.program(path, True, library_types)
         return Model(build_network(program, counts, show(program)))
     return Model(build_network(parse(text, str(path)), counts, text))
+
+
+def register(*records: Method | Analysis[Any] | Format) -> None:
+    """Methods, analyses and file formats of your own, for all models of this process.
+
+    Raises `ValueError` for a name that netsim itself provides."""
+    for record in records:
+        match record:
+            case Method():
+                METHODS.add(record)
+            case Analysis():
+                ANALYSES.add(record)
+            case Format():
+                FORMATS.add(record)

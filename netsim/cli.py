@@ -114,8 +114,8 @@ def _parser() -> _Parser:
     show.add_argument("--stage", choices=STAGES, default="network", help="default: network")
     show.add_argument("-o", "--output", metavar="PNG|SVG", help="draw the network into this file instead")
 
-    listing = _command(commands, "list", list_command, "list domains and components, or describe one")
-    listing.add_argument("name", nargs="?", default="", metavar="DOMAIN|COMPONENT")
+    listing = _command(commands, "list", list_command, "list domains and components, describe or find some")
+    listing.add_argument("name", nargs="*", default=[], metavar="DOMAIN|COMPONENT|WORD")
     listing.add_argument("--markdown", action="store_true", help="the whole component reference as Markdown")
     return parser
 
@@ -297,7 +297,7 @@ def list_command(chosen: argparse.Namespace) -> int:
     """`netsim list`."""
     from netsim.library.catalogue import describe, markdown, whole_library
 
-    print(markdown(whole_library()) if chosen.markdown else describe(whole_library(), chosen.name), end="")
+    print(markdown(whole_library()) if chosen.markdown else describe(whole_library(), " ".join(chosen.name)), end="")
     return FINE
 
 

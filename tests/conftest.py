@@ -8,7 +8,7 @@ import pytest
 
 import netsim
 from netsim.analyses.given import written_option
-from netsim.analyses.transient import transient
+from netsim.analyses.transient import OPTIONS, transient
 from netsim.library.files import models_folder
 from netsim.network.values import parse_expression
 from netsim.results.samples import Samples
@@ -31,7 +31,7 @@ def loaded(name: str) -> netsim.Model:
 def line_options(model: netsim.Model, run: Run) -> dict[str, object]:
     """What a run line says, in SI units."""
     scope = model.values.scope(model.network.top)
-    return {b.name: written_option(b, scope) for b in run.options}
+    return {b.name: written_option(b, scope, OPTIONS[b.name]) for b in run.options}
 
 
 @cache

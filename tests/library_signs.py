@@ -199,5 +199,11 @@ ELSEWHERE = """lowpass_filter highpass_filter bandpass_filter bandstop_filter lo
 bjt forward_bjt mosfet meyer_mosfet series_rl leaky_capacitor transfer_function state_space two_ports_state_space critical_damping butterworth2 butterworth4
 pade_delay pipe_section clipping_opamp supplied_opamp data_sheet_opamp thyristor coolant_restriction coolant_check_valve coolant_shaft_pump
 coolant_cylinder coolant_flow_sensor heated_tank sliding_gap pole_leakage mean effective harmonic triggered_sum delayed_rise
-first_order_hold discrete_transfer_function wound_motor"""
-"""Tested against closed forms in test_library_*.py and test_msl_*.py."""
+first_order_hold discrete_transfer_function wound_motor
+band_limited_noise battery battery_rc cam cavitating_orifice cavitating_volume chirp counterbalance_valve coupled_lines crossflow_heat_exchanger
+eccentric_cam elevation flow_control_valve foster_cell fuse gas_flow_sensor gas_pipe heat_exchanger heated_battery heated_induction_machine
+heated_synchronous_machine heated_tempco_resistor hysteresis_core igbt induction_machine inerter inverse_park led locking_screw log_chirp lossy_line
+normal_noise ntc parallel_heat_exchanger park peltier phase_change_store pilot_check_valve platinum_resistor power_mosfet prbs rough_pipe solar_cell
+synchronous_machine table_damper table_spring table_torsion_damper table_torsion_spring tempco_resistor torque_converter torsional_inerter
+uniform_noise variable_gear varistor worm_gear"""
+"""Tested against closed forms in test_library_*.py, test_msl_*.py and test_parts_*.py."""

@@ -17,20 +17,23 @@ from netsim.equations.machine import build_machine, run_calls
 PACKAGE = Path(netsim.__file__).parent
 
 ROOMS = {
-    "text": "cache columns errors units terms syntax show_terms show spelling expressions.operations expressions.filters expressions.junctions "
+    "text": "registry cache columns "
+    "errors units terms syntax show_terms show spelling expressions.operations expressions.filters expressions.junctions "
     "expressions.shapes expressions.beams expressions.functions expressions.typed grammar.scan grammar.build grammar.flat grammar.grammar "
     "grammar.explain parse",
-    "formats": "spice.cards spice.blocks spice.numbers spice.expressions spice.scopes spice.elements.parameters spice.elements.sources "
+    "formats": "format csv netcdf "
+    "spice.cards spice.blocks spice.numbers spice.expressions spice.scopes spice.elements.parameters spice.elements.sources "
     "spice.elements.devices spice.elements.switches spice.elements.transistors spice.elements.semiconductors spice.elements.windings "
-    "spice.measures spice.control spice.netlist urdf.elements urdf.robot urdf.netlist",
-    "library": "component functions extension checks files catalogue",
+    "spice.measures spice.control spice.netlist urdf.elements urdf.robot urdf.netlist *",
+    "library": "formats component functions extension checks files search catalogue",
     "network": "network checks lets placement repetition expansion signals tables values bindings",
-    "core": "compiled.apart compiled.bundle compiled.machine_code compiled.call linear.symbolic linear.nesting linear.factors "
-    "linear.least_change rotation problem history newton consistent sharing contract scales states loop.control loop.crossings loop.defect "
+    "core": "compiled.kinds compiled.bundle compiled.digests compiled.sources compiled.translation compiled.linking "
+    "compiled.entries compiled.objects compiled.function compiled.call linear.symbolic linear.nesting linear.factors "
+    "linear.least_change rotation problem history newton consistent sharing contract method scales states loop.control loop.crossings loop.defect "
     "loop.settling loop.turnover loop.readout loop.remembering loop.adaptive loop.instants methods.tableaux methods.euler methods.explicit "
     "methods.single methods.implicit_euler methods.trbdf2 methods.bdf_stability methods.bdf methods.generalized_alpha loop.fixed "
-    "radau.arrays radau.matrix radau.stages methods.radau",
-    "equations": "kernels.program forms.form forms.delays forms.events forms.lagrange forms.build kernels.kernel kernels.objects "
+    "radau.arrays radau.coupled radau.matrix radau.stages methods.radau methods.*",
+    "equations": "kernels.program forms.form forms.delays forms.events forms.lagrange forms.turns forms.build kernels.kernel kernels.objects "
     "kernels.native kernels.reference kernels.beforehand layout numbering batches inputs drives expression_form elements system history "
     "machine starts words",
     "structure": "levels nullspace pencil prescribed roles causes loose rest time_events continuity smoothness findings",
@@ -46,23 +49,23 @@ ROOMS = {
     "recursion.sources recursion.links recursion.chains recursion.bodies recursion.pushes recursion.states recursion.starts "
     "recursion.runge_kutta",
     "results": "progress samples earlier files series courses selection measures claims rates",
-    "simulate": "radau_coupled reference methods options judging pivots events.event_log events.events running setup.choice setup.beginning "
-    "setup.kinds setup.peaks setup.sizes setup.weights setup.run_arrays events.passing failing adaptive stepping",
-    "analyses": "modal recursion_options given recursion refusals static transient inverse.options inverse.tracking inverse.authority "
-    "inverse.zero_dynamics inverse.runs inverse.check inverse.growth inverse.inverse",
+    "simulate": "reference methods options judging pivots events.event_log events.events running setup.choice setup.turns setup.beginning "
+    "setup.kinds setup.peaks setup.sizes setup.sums setup.weights setup.run_arrays events.passing failing adaptive stepping",
+    "analyses": "given analysis modal recursion_options recursion refusals static transient inverse.options inverse.tracking inverse.authority "
+    "inverse.zero_dynamics inverse.runs inverse.check inverse.growth inverse.inverse *",
     "api": "",
     "output": "plots diagram scene animate bending looks scenes mode_shapes show summary starts_shown",
     "cli": "",
     "__main__": "",
 }
-ORDER = [f"{room}.{name}" if name else room for room, modules in ROOMS.items() for name in modules.split() or [""]]
-"""A module imports only from modules before its own place, also inside functions."""
+"""A module imports only from modules before its own place, also inside functions. `*` stands for all other modules of a folder in which a module
+is a method, an analysis or a file format: a new one needs no place."""
 MOST_FILES = 12
 """Modules in one folder; more become a folder with a name."""
 
 LONGEST = 350
 LONG: dict[str, int] = {
-    "api.py": 405,
+    "api.py": 391,
     "cli.py": 393,
     "core/linear/factors.py": 401,
     "core/linear/symbolic.py": 378,
@@ -104,8 +107,26 @@ MODULES = modules()
 NAMES = [name for name in MODULES if name]
 
 
+def order():
+    """All modules of `ROOMS` in their order."""
+    placed = [f"{room}.{name}" if name else room for room, modules in ROOMS.items() for name in modules.split() or [""]]
+    for name in placed:
+        folder = name.removesuffix("*")
+        others = [each for each in NAMES if each.rpartition(".")[0] == folder.rstrip(".") and MODULES[each][0].name != "__init__.py"]
+        yield from [each for each in others if each not in placed] if name != folder else [name]
+
+
+ORDER = list(order())
+
+
 def imports(name):
-    """Modules of the package that one imports anywhere in its text, also inside functions."""
+    """Modules that one imports anywhere in its text, also inside functions; of a folder that is imported as a whole, all of them."""
+    for other in _imported(name):
+        inside = [each for each in NAMES if each.startswith(f"{other}.") and MODULES[each][0].name != "__init__.py"] if other else []
+        yield from inside or [other]
+
+
+def _imported(name):
     for node in ast.walk(MODULES[name][1]):
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{name}: a relative import"

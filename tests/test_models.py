@@ -9,6 +9,7 @@ import subprocess
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 import netsim
 from conftest import loaded, ran, sampled
@@ -346,3 +347,43 @@ def test_a_current_step_into_a_bare_diode():
     (samples,) = netsim.load("\n".join([*lines, "run transient(stop = 1 s, step = 0.1 s, method = euler)", ""])).run()
     assert samples.finished, samples.message
     assert samples.series("a.v")[-1] == pytest.approx(1.380649e-23 * 300.15 / 1.602176634e-19 * np.log(1e14), rel=1e-9)
+
+
+# ------------------------------------------------------------------------------------------------------------ parts of power
+
+
+def test_induction_motor_start():
+    """Synchronous speed without load; under load the speed at which the equivalent circuit has the torque."""
+    samples = ran("induction_motor_start", ("shaft.w", "motor.drive"))
+    t, w = samples.time, samples.series("shaft.w")
+    assert w[np.searchsorted(t, 0.59)] == pytest.approx(50 * np.pi, rel=1e-3)
+
+    def torque(speed):
+        slip = 1 - speed / (50 * np.pi)
+        field, rotor = 1j * 100 * np.pi * 60e-3, 0.4 / slip + 1j * 100 * np.pi * 2e-3
+        current = 325 / (0.5 + 1j * 100 * np.pi * 2e-3 + rotor * field / (rotor + field))
+        return 3 / (100 * np.pi) * abs(current * field / (rotor + field)) ** 2 * 0.4 / slip
+
+    assert w[-1] == pytest.approx(brentq(lambda speed: torque(speed) - 20, 145, 157), rel=1e-4)
+
+
+def test_battery_pulse():
+    samples = ran("battery_pulse", ("plus.v", "cells.soc"))
+    t, v, soc = samples.time, samples.series("plus.v"), samples.series("cells.soc")
+    assert soc[-1] == pytest.approx(0.9 - 1 / 3, rel=1e-9)
+    rest = 10 * np.interp(soc, [0, 0.1, 0.5, 0.9, 1], [3.0, 3.4, 3.65, 4.0, 4.2])
+    assert v[0] == pytest.approx(40 - 1, rel=1e-9) and v[-1] == pytest.approx(rest[-1] - 1.5 * np.exp(-600 / 120), abs=1e-3)
+    before, after = np.flatnonzero(t < 600)[-1], np.flatnonzero(t > 600)[0]
+    assert rest[before] - v[before] == pytest.approx(1 + 0.5 + 1.5 * (1 - np.exp(-t[before] / 120)), abs=1e-3)
+    assert v[after] - v[before] == pytest.approx(1.0, abs=0.05)
+
+
+def test_screw_jack():
+    """40 N.m against 31 N.m for a second; then the thread brakes the shaft and holds the load."""
+    samples = ran("screw_jack", ("nut.x", "shaft.w", "jack.mode"))
+    pitch = 7e-3 / (2 * np.pi)
+    need = 1e4 * pitch * np.tan(np.radians(9.4)) / np.tan(np.radians(3.4))
+    assert need == pytest.approx(31, rel=0.02)
+    w = (40 - need) / 0.2
+    assert samples.series("nut.x")[-1] == pytest.approx(pitch * (w / 2 + w * w * 0.2 / (2 * need)), rel=1e-4)
+    assert abs(samples.series("shaft.w")[-1]) < 1e-9 and samples.series("jack.mode")[-1] == 0

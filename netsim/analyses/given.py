@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Any
 
-from netsim.analyses.recursion_options import NUMBERS
 from netsim.network.values import parse_expression
-from netsim.simulate.options import TIMES, WORDS
 from netsim.text.errors import InputError, Problem
 from netsim.text.expressions.typed import Scope, Typed, quantity_of
 from netsim.text.show_terms import show_expression
 from netsim.text.syntax import Binding, Expr, Name, Number, String, Vector
-from netsim.text.units import NO_DIMENSION, parse_unit
+from netsim.text.units import NO_DIMENSION, Dimension, parse_unit
 
-SECOND = parse_unit("s").dimension
-DIMENSIONS = {**dict.fromkeys((*TIMES, "at"), SECOND), **dict.fromkeys(("modes", "atol", *NUMBERS), NO_DIMENSION)}
-"""What options that are numbers are measured in."""
+SECOND, NUMBER = parse_unit("s").dimension, NO_DIMENSION
 
 
-LISTS = ("superelements",)
-"""Options that are names of the network."""
+class Other(Enum):
+    """Options that are no numbers: a word, a list of names of the network, an expression for the analysis to read."""
+
+    WORD, NAMES, EXPRESSION = range(3)
 
 
-def is_word(name: str) -> bool:
-    """Whether an option is one of some words."""
-    return name in (*WORDS, "matrix", "equations")
+WORD, NAMES, EXPRESSION = Other
+Kind = Dimension | Other
+"""How an option is read; a number has a dimension and comes in SI units."""
 
 
 def listed_option(value: Any, name: str) -> Expr:
@@ -49,26 +48,24 @@ def names_option(expr: Expr) -> tuple[str, ...]:
     return tuple(show_expression(item) if isinstance(item, Name) else "?" for item in items)
 
 
-def plain_option(name: str, value: Any) -> Any:
-    """Options from Python or the command line: numbers, or texts such as '5 ms'."""
-    if is_word(name) or isinstance(value, int | float):
+def plain_option(name: str, value: Any, kind: Kind) -> Any:
+    """An option from Python or the command line: a number, or a text such as '5 ms'."""
+    if kind is WORD or isinstance(value, int | float):
         return value
-    if name in LISTS:
+    if kind is NAMES:
         return (value,) if isinstance(value, str) else tuple(value)
     expr = parse_expression(value, name) if isinstance(value, str) else value
 
     def unknown(word: Name) -> Typed:
         raise InputError(Problem("E237", f"'{name}' must be a number, not '{value}'", word.span))
 
-    return float(quantity_of(expr, Scope(unknown), DIMENSIONS.get(name, NO_DIMENSION)).value)
+    return float(quantity_of(expr, Scope(unknown), kind).value) if isinstance(kind, Dimension) else expr
 
 
-def written_option(binding: Binding, scope: Scope) -> Any:
-    """An option of a run line: a word, a number in SI units, or the expression where it is neither."""
-    if is_word(binding.name):
+def written_option(binding: Binding, scope: Scope, kind: Kind) -> Any:
+    """An option of a run line: a word, names, a number in SI units, or the expression."""
+    if kind is WORD:
         return word_option(binding.value)
-    if binding.name in LISTS:
+    if kind is NAMES:
         return names_option(binding.value)
-    if binding.name not in DIMENSIONS:
-        return binding.value
-    return float(quantity_of(binding.value, scope, DIMENSIONS[binding.name]).value)
+    return float(quantity_of(binding.value, scope, kind).value) if isinstance(kind, Dimension) else binding.value

@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from netsim.analyses.analysis import Analysis
+from netsim.analyses.given import NUMBER, SECOND, WORD, Kind
 from netsim.core.linear.symbolic import equilibrate
 from netsim.core.states import sample
 from netsim.equations.history import refuse_delays
@@ -26,12 +28,13 @@ from netsim.initial.static.rest import step_matrix
 from netsim.multibody.recursion.integrals import integrated
 from netsim.results.samples import Samples, Signal
 from netsim.results.selection import Sampler, add_unseen, sampler, select
+from netsim.simulate.options import unknown_options
 from netsim.simulate.setup.beginning import begun, settled
-from netsim.text.errors import InputError, Problem, nearest
+from netsim.text.errors import InputError, Problem
 from netsim.text.syntax import Expr, Name
 
 Array = np.ndarray
-NAMES = ("modes", "at", "from")
+NAMES: dict[str, Kind] = {"modes": NUMBER, "at": SECOND, "from": WORD}
 DENSE = 600
 """Unknowns up to which all modes are computed at once; beyond, the wanted ones by Arnoldi's method around the shift."""
 PROBE = 1e-6
@@ -67,16 +70,7 @@ class Modes:
 
 def modal_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> ModalOptions:
     """Options of a run line or call, checked; raises `InputError`."""
-    wrong = [
-        Problem(
-            "E421",
-            f"modal() has no option '{name}'",
-            spans.get(name),
-            hint=nearest(name, NAMES) or f"the options are {', '.join(NAMES)}",
-        )
-        for name in options
-        if name not in NAMES
-    ]
+    wrong = [*unknown_options("modal", NAMES, options, spans)]
     modes = float(options.get("modes", 10))
     if modes < 1 or modes != int(modes):
         wrong.append(Problem("E423", "'modes' must be a whole number, at least 1", spans.get("modes")))
@@ -325,3 +319,12 @@ def _sampled(machine: Machine, reader: Sampler, g: Array) -> Array:
     recharted(machine.system, point, all_of_them=True)
     sample(reader.table, reader.places, point, np.zeros(reader.size), row)
     return row
+
+
+ANALYSIS = Analysis(
+    "modal",
+    NAMES,
+    check=lambda options, line: modal_options(options, line.spans),
+    run=lambda task, options: modal(task.machine, task.structure, options, task.saves, task.plots, task.beside),
+    refuse=lambda task, options: refuse_delays(task.machine.system, "modal()", INFINITE),
+)

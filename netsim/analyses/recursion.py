@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from netsim.analyses.recursion_options import TRUNCATED, RecursionOptions
+from netsim.analyses.analysis import Analysis
+from netsim.analyses.recursion_options import NAMES, TRUNCATED, RecursionOptions, recursion_options
 from netsim.core.loop.fixed import settle
 from netsim.core.methods.tableaux import watched_nodes
 from netsim.core.newton import set_time
@@ -297,3 +298,12 @@ def _newmark(
         )
     effort = {"steps": len(run.times) - 1, "iterations": run.iterations, "loop_seconds": run.seconds}
     return run.times[rows], run.q[rows], run.v[rows], failure, effort
+
+
+ANALYSIS = Analysis(
+    "recursion",
+    NAMES,
+    check=lambda options, line: recursion_options(options, line.spans),
+    run=lambda task, options: recursion(task.machine, task.structure, options, task.saves, task.plots, task.beside),
+    refuse=lambda task, options: tree_of(task.machine, options),
+)

@@ -8,24 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from netsim.analyses.given import NUMBER, SECOND, WORD, Kind
+from netsim.simulate.options import unknown_options
 from netsim.text.errors import InputError, Problem, nearest
 
-NAMES = (
-    "stop",
-    "step",
-    "method",
-    "rtol",
-    "sample",
-    "every",
-    "beta",
-    "gamma",
-    "matrix",
-    "superelement",
-    "equations",
-    "from",
-    "max_step",
-)
-NUMBERS = ("beta", "gamma", "rtol", "every", "superelement")
+NAMES: dict[str, Kind] = {
+    **dict.fromkeys(("stop", "step", "sample", "max_step"), SECOND),
+    **dict.fromkeys(("beta", "gamma", "rtol", "every", "superelement"), NUMBER),
+    **dict.fromkeys(("method", "matrix", "equations", "from"), WORD),
+}
 MATRICES = ("exact", "reduced", "mass")
 """Iteration matrices of Newmark's method (netsim.multibody.tree.algorithms.newmark)."""
 TRUNCATED = "truncated"
@@ -67,16 +58,7 @@ class RecursionOptions:
 
 def recursion_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> RecursionOptions:
     """Options of a run line or call, checked; raises `InputError` with all that is wrong."""
-    wrong = [
-        Problem(
-            "E421",
-            f"recursion() has no option '{name}'",
-            spans.get(name),
-            hint=nearest(name, NAMES) or f"the options are {', '.join(NAMES)}",
-        )
-        for name in options
-        if name not in NAMES
-    ]
+    wrong = [*unknown_options("recursion", NAMES, options, spans)]
     if "stop" not in options:
         wrong.append(Problem("E422", "recursion() needs 'stop'", spans.get(""), hint="recursion(stop = 1 s)"))
     wrong += _numbers(options, spans)

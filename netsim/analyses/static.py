@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from netsim.analyses.analysis import Analysis
+from netsim.analyses.given import SECOND, WORD, Kind
 from netsim.core.loop.fixed import STORED, energies, sample
 from netsim.core.sharing import share
 from netsim.equations.machine import Machine, power_room
@@ -19,14 +21,14 @@ from netsim.initial.reactions.sharing_plan import plan_sharing
 from netsim.initial.static.equilibrium import Equilibrium
 from netsim.results.samples import Samples
 from netsim.results.selection import Sampler, Selection, add_unseen, sampler, select
-from netsim.simulate.options import unknown_words
+from netsim.simulate.options import unknown_options, unknown_words
 from netsim.simulate.setup.beginning import settled
 from netsim.simulate.setup.choice import observing
-from netsim.text.errors import InputError, Problem, nearest
+from netsim.text.errors import InputError
 from netsim.text.syntax import Expr, Name
 
 Array = np.ndarray
-NAMES = ("at", "formulation")
+NAMES: dict[str, Kind] = {"at": SECOND, "formulation": WORD}
 MOST_SIGNALS = 4
 
 
@@ -41,17 +43,7 @@ class StaticOptions:
 
 def static_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> StaticOptions:
     """Options of a run line or call, checked; raises `InputError`."""
-    wrong = [
-        Problem(
-            "E421",
-            f"static() has no option '{name}'",
-            spans.get(name),
-            hint=nearest(name, NAMES) or f"the options are {', '.join(NAMES)}",
-        )
-        for name in options
-        if name not in NAMES
-    ]
-    wrong += unknown_words(options, spans)
+    wrong = [*unknown_options("static", NAMES, options, spans), *unknown_words(options, spans)]
     if wrong:
         raise InputError(wrong)
     return StaticOptions(float(options.get("at", 0.0)), formulation=options.get("formulation", "absolute"))
@@ -132,3 +124,11 @@ def told(found: Equilibrium) -> dict[str, Any]:
         "stability": stability,
         "free": found.free,
     }
+
+
+ANALYSIS = Analysis(
+    "static",
+    NAMES,
+    check=lambda options, line: static_options(options, line.spans),
+    run=lambda task, options: static(task.machine, task.structure, options, task.saves, task.plots, task.beside),
+)

@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from netsim.analyses.analysis import Analysis, Line, Task
+from netsim.analyses.given import NAMES as PARTS
+from netsim.analyses.given import NUMBER, SECOND, WORD, Kind
 from netsim.core.loop.fixed import FACTORISATIONS, ITERATIONS
 from netsim.core.loop.turnover import turned_over
 from netsim.equations.history import check_step
@@ -16,7 +19,7 @@ from netsim.equations.machine import Machine
 from netsim.initial.initial import Change, Structure, resumed_start, with_coordinates
 from netsim.initial.reactions.redundancy import describe
 from netsim.initial.recovery import plan_recovery
-from netsim.multibody.superelements import parts_of
+from netsim.multibody.superelements import check_names, parts_of
 from netsim.network.lets import signals_in
 from netsim.results.measures import signals_measured
 from netsim.results.rates import add_rates, own_unknowns
@@ -29,8 +32,8 @@ from netsim.simulate.events.events import has_events
 from netsim.simulate.failing import grown, keep_last_step, near_rounding
 from netsim.simulate.judging import energy_verdict, step_verdicts
 from netsim.simulate.methods import METHODS
-from netsim.simulate.options import TransientOptions
-from netsim.simulate.setup.beginning import begun, told
+from netsim.simulate.options import NAMES, TIMES, WORDS, TransientOptions, check_options
+from netsim.simulate.setup.beginning import begun, listed, told
 from netsim.simulate.setup.choice import formulated, observing
 from netsim.simulate.stepping import Progress, Stepping, begin_run, integrate, keep_last
 from netsim.structure.time_events import corners_of
@@ -38,6 +41,14 @@ from netsim.text.errors import Problem
 from netsim.text.syntax import Expr, Name
 
 Array = np.ndarray
+
+
+OPTIONS: dict[str, Kind] = {
+    **dict.fromkeys(NAMES, NUMBER),
+    **dict.fromkeys(TIMES, SECOND),
+    **dict.fromkeys(WORDS, WORD),
+    "superelements": PARTS,
+}
 
 
 @dataclass(frozen=True)
@@ -201,3 +212,27 @@ def _attributes(
         "netlist": run.machine.system.network.text,
     }
     return found | ({"failure": ending.failure} if ending.failure else {})
+
+
+def transient_options(options: Mapping[str, Any], line: Line, name: str = "transient") -> TransientOptions:
+    """Options of a run line or call, checked; raises `InputError`."""
+    found = check_options(name, options, line.spans)
+    check_names(line.network, found.superelements, line.spans)
+    return found
+
+
+def _notes(task: Task, options: TransientOptions) -> list[Problem]:
+    """What the run moves to begin; raises what makes it impossible."""
+    changes = begun(task.machine, task.structure, options.start)[3]
+    moved = listed([c for c in changes if c.kind not in ("velocity", "far")])
+    notes = [Problem("N401", f"the start was changed to meet the constraints: {moved}")] if moved else []
+    return notes + [Problem("N402", c.text) for c in changes if c.kind == "far"]
+
+
+def _run(task: Task, options: TransientOptions) -> Samples:
+    return transient(
+        task.machine, task.structure, options, task.saves, task.plots, task.progress, task.rated, task.beside
+    )
+
+
+ANALYSIS = Analysis("transient", OPTIONS, transient_options, _run, notes=_notes)

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.core.compiled.call import ROW_LENGTH, inner, lean, run_table
+from netsim.core.compiled.call import ROW_LENGTH, run_table
+from netsim.core.compiled.function import inner, lean
 from netsim.core.linear.factors import Factor, refactor, solve
 
 Array = np.ndarray

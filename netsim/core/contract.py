@@ -1,32 +1,14 @@
-"""What the time loop asks of a method, and what it lends to it.
-
-A method is a bundle (netsim.core.compiled.bundle: arrays of coefficients and of what it remembers of one run; nothing
-is kept elsewhere) and three compiled functions of its file, called through their addresses
-(netsim.core.compiled.apart): the loop is compiled once for all methods.
-
-    attempt(method, problem, factor, trial, t, h, last)   try the step from trial.start at t to t + h: (status, error);
-    writes trial.end.
-                            error <= 1 passes the test; after a failure it is the share of h to try next;
-                            `last` is the instant used for the step's end (just before it at a corner of a drive)
-    accepted(method, problem, trial, h, error)            remember what the step taught; the factor by which the next
-    step may differ in length between(method, problem, trial, theta, h, state, wanted)      values y and charges with
-    their rates at t + theta h: those whose places behind
-                            the motion in a state are `wanted`, or more
-
-Positions and velocities between the ends follow from both ends' x, v, a (quintic) for every method.
-"""
+"""What the time loop lends to a method: a step's variable part, calls of what is compiled by itself, norms and
+interpolations. What it asks of one stands at the head of netsim.core.method."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numba import typeof, types
 
-from netsim.core import newton
-from netsim.core.compiled.apart import address_of, by_address
-from netsim.core.compiled.bundle import Bundle, bundled
-from netsim.core.compiled.call import inner
+from netsim.core.compiled import kinds
+from netsim.core.compiled.function import by_address, inner
 from netsim.core.linear import factors as linear
 from netsim.core.problem import NK, NQ, NY
 
@@ -34,13 +16,13 @@ Array = np.ndarray
 
 REJECTED_ALWAYS = 1e30
 ITERATIONS, FACTORISATIONS, FRESH, ACCEPTED, REJECTED, FAILED, EVENTS, RESTARTED, REFUSED, UNSOLVED = range(10)
-ROUGH, UNTESTED, JUMPED, ASTRAY, CURVED = range(10, 15)
+ROUGH, UNTESTED, JUMPED, ASTRAY, CURVED, KNOWN = range(10, 16)
 """Positions in the integer counters of a run. RESTARTED: 1 or 2: nothing of before the present instant may be
 used; 2: the state there is consistent. REFUSED, UNSOLVED: how often in a row the error test refused the step
 and Newton's method failed; that once at least where steps are given. ROUGH: given steps whose estimated error is far
 beyond rtol; UNTESTED: steps taken that did not pass the error test; JUMPED: jumps passed over; ASTRAY: points that were
 to be made consistent and stayed as the method left them; CURVED: 1 where an equation is anything but a sum of constant
-multiples."""
+multiples; KNOWN: earlier states at hand (see `earlier`)."""
 
 ATTEMPT, ACCEPT, BETWEEN, SET_TIME, REFACTOR, SOLVE, PROJECT, NEWTON, FIRST_EVENT = range(9)
 """Positions in Trial.code."""
@@ -54,6 +36,9 @@ the step tries."""
 class Trial(NamedTuple):
     """The variable part of a step. States are [x | v | a | y | q | q' | quaternions]; `end` is in the charts of
     `start`.
+
+    earlier (m, length): the states where the last m steps began, the latest first, in the charts of `start`; spans (m):
+    the lengths of these steps. Only the first `earlier(trial)` rows may be used.
 
     Of x, v and y, each: scale, what an error may be (netsim.core.scales); exponent, see netsim.simulate.setup.weights;
     nominal; kind, the number of its kind (netsim.simulate.setup.kinds); largest, the largest value so far; fixed, the
@@ -81,21 +66,24 @@ class Trial(NamedTuple):
     counters: Array
     code: Array
     whole: Array
+    earlier: Array
+    spans: Array
 
 
 FOLLOWING = 1e-4
 """The smallest tolerance of positions without a state that follow from derivatives of constraints: steps that go by a
 smaller one become so short that rounding, which grows with their powers, is all that is left."""
 
-_attempt = by_address(types.Tuple((types.int64, types.float64)))
-_accepted = by_address(types.float64)
-_between = by_address(types.none)
-_set_time = by_address(types.int64)
-_refactor = by_address(types.float64)
-_solve = by_address(types.none)
-_project = by_address(types.boolean)
-_found = types.Tuple((types.int64, types.int64, types.int64, types.boolean))
-_newton = by_address(_found)
+TRIED = kinds.tuple_of(kinds.WHOLE, kinds.REAL)
+_attempt = by_address(TRIED)
+_accepted = by_address(kinds.REAL)
+_between = by_address(kinds.NOTHING)
+_set_time = by_address(kinds.WHOLE)
+_refactor = by_address(kinds.REAL)
+_solve = by_address(kinds.NOTHING)
+_project = by_address(kinds.TRUTH)
+FOUND = kinds.tuple_of(kinds.WHOLE, kinds.WHOLE, kinds.WHOLE, kinds.TRUTH)
+_newton = by_address(FOUND)
 
 
 @inner
@@ -160,30 +148,10 @@ def careful(problem, factor, trial, fresh, tolerance):
     )
 
 
-def fill_code(
-    module: Any, method: Bundle, problem: Bundle, factor: Any, trial: Bundle, project: int, single: bool
-) -> None:
-    """Compile what a run calls by address (or read it from the cache) and write that into trial.code; `single`: stages
-    are solved one by one."""
-    real, vector = types.float64, types.float64[::1]
-    run = (method.kind, problem.kind, bundled(factor).kind, trial.kind)
-    found = {
-        ATTEMPT: address_of(module.attempt, types.Tuple((types.int64, real)), *run, real, real, real),
-        ACCEPT: address_of(module.accepted, real, method.kind, problem.kind, trial.kind, real, real),
-        BETWEEN: address_of(
-            module.between, types.none, method.kind, problem.kind, trial.kind, real, real, vector, types.int64[::1]
-        ),
-        SET_TIME: address_of(newton.set_time, types.int64, problem.kind, vector, real),
-        REFACTOR: address_of(linear.refactor, real, typeof(factor), vector),
-        SOLVE: address_of(linear.solve, types.none, typeof(factor), vector, vector),
-        PROJECT: project,
-    }
-    if single:
-        room = types.float64[:, ::1]
-        kinds = (problem.kind, run[2], types.boolean, vector, vector, vector, vector, room, real)
-        found[NEWTON] = address_of(newton.newton, _found, *kinds)
-    for place, address in found.items():
-        trial.code[place] = address
+@inner
+def earlier(trial):
+    """How many rows of trial.earlier may be used: none in the first step after a change."""
+    return 0 if trial.counters[RESTARTED] != 0 else trial.counters[KNOWN]
 
 
 @inner

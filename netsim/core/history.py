@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from netsim.core.compiled.bundle import Bundle
-from netsim.core.compiled.call import compiled
+from netsim.core.compiled.function import compiled
 from netsim.core.problem import DRIVE_LEVELS, PAST, TIME
 
 Array = np.ndarray

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from netsim.core.compiled.call import compiled, run_table
+from netsim.core.compiled.call import run_table
+from netsim.core.compiled.function import compiled
 from netsim.core.history import recall
 from netsim.core.linear.factors import refactor, solve
 from netsim.core.problem import (

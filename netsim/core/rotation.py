@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from netsim.core.compiled.call import compiled
+from netsim.core.compiled.function import compiled
 
 
 def cayley_matrix(psi: list[Any], chart: list[list[Any]]) -> list[list[Any]]:
@@ -85,6 +85,22 @@ def chart_rates(psi, w, dw):
     rate = _unturned(psi, w)
     slope = (psi[0] * rate[0] + psi[1] * rate[1] + psi[2] * rate[2]) / (2.0 * size)
     return rate, _unturned(psi, (dw[0] + slope * w[0], dw[1] + slope * w[1], dw[2] + slope * w[2]))
+
+
+@compiled
+def in_chart(centre, psi, rate, second):
+    """psi, psi' and psi'' of the same motion in the chart whose middle is the rotation `centre` of the present one.
+
+    cay(psi) cay(-centre) in Gibbs' composition; w and w' stay."""
+    (a, b, c), (p, q, r) = psi, centre
+    scale = 1.0 / (1.0 + (a * p + b * q + c * r) / 4.0)
+    turned = (
+        scale * (a - p - (b * r - c * q) / 2.0),
+        scale * (b - q - (c * p - a * r) / 2.0),
+        scale * (c - r - (a * q - b * p) / 2.0),
+    )
+    first, then = chart_rates(turned, angular_velocity(psi, rate), angular_acceleration(psi, rate, second))
+    return turned, first, then
 
 
 @compiled

@@ -13,7 +13,8 @@ sources stay as they are.
 
 from __future__ import annotations
 
-from netsim.core.compiled.call import lean, run_table
+from netsim.core.compiled.call import run_table
+from netsim.core.compiled.function import lean
 from netsim.core.linear.factors import refactor, solve
 
 FAINT = 1e-12

@@ -3,11 +3,12 @@ other, samples, energies."""
 
 from __future__ import annotations
 
-from netsim.core.compiled.call import inner, lean, run_table
+from netsim.core.compiled.call import run_table
+from netsim.core.compiled.function import inner, lean
 from netsim.core.consistent import make_consistent
-from netsim.core.contract import ASTRAY, projected
+from netsim.core.contract import ASTRAY, KNOWN, earlier, projected
 from netsim.core.problem import ALPHA, CHARGES, CHARTS, HISTORY, KINEMATIC_LEVELS, NK, NQ, NY, VALUE_LEVELS, A, V, X, Y
-from netsim.core.rotation import chart_rates, move_chart, quaternion_matrix
+from netsim.core.rotation import chart_rates, in_chart, move_chart, quaternion_matrix
 
 SUPPLIED, DISSIPATED, STORED, KINETIC, TYPES = range(5)
 """Positions among powers and energies; from TYPES on stored and kinetic energy of each component type."""
@@ -140,10 +141,38 @@ def project_end(problem, plan, trial):
 
 
 @inner
-def follow(problem, trial):
-    """The step's end becomes the next one's beginning, in charts of its own."""
-    copy(trial.end, 0, trial.start, 0, trial.start.shape[0])
-    move_charts(problem, trial.start)
+def follow(problem, trial, h):
+    """The step's end becomes the next one's beginning, in charts of its own; the earlier states that the method asked
+    for go along, each rotation exactly into the new chart."""
+    before, s = trial.earlier, trial.start
+    count = min(earlier(trial) + 1, before.shape[0])
+    for k in range(count - 1, -1, -1):
+        copy(before[k - 1] if k else s, 0, before[k], 0, s.shape[0])
+        trial.spans[k] = trial.spans[k - 1] if k else h
+    trial.counters[KNOWN] = count
+    copy(trial.end, 0, s, 0, s.shape[0])
+    nk, quaternions = problem.sizes[NK], 3 * problem.sizes[NK] + problem.sizes[NY] + 2 * problem.sizes[NQ]
+    for k in range(count):
+        for f in range(problem.rotations.shape[0]):
+            i = problem.rotations[f]
+            _into_chart(before[k], i, nk, (s[i], s[i + 1], s[i + 2]))
+    move_charts(problem, s)
+    for k in range(count):
+        copy(s, quaternions, before[k], quaternions, s.shape[0] - quaternions)
+
+
+@inner
+def _into_chart(state, i, nk, centre):
+    """The rotation at place i of a state, with its rates, in the chart at `centre`."""
+    v, a = nk + i, 2 * nk + i
+    psi, rate, second = in_chart(
+        centre,
+        (state[i], state[i + 1], state[i + 2]),
+        (state[v], state[v + 1], state[v + 2]),
+        (state[a], state[a + 1], state[a + 2]),
+    )
+    for k in range(3):
+        state[i + k], state[v + k], state[a + k] = psi[k], rate[k], second[k]
 
 
 @inner

@@ -113,7 +113,14 @@ def _fixed(instance: Instance) -> str:
     domain = instance.component.domain(next(iter(instance.component.terminals)))
     if not is_kinematic(domain):
         return domain.across[0].doc.partition(" ")[0] or domain.across[0].name
-    return "angle" if all(q.unit == "rad/s" for q in domain.across) else "distance"
+    turning = [q.unit == "rad/s" for q in domain.across]
+    if len(turning) == 1:
+        return "angle" if turning[0] else "distance"
+    if {"at1", "at2"} <= {p.name for p in instance.component.definition.params}:
+        return "distance"  # of two points
+    moments = {q.name for q, turns in zip(domain.through, turning) if turns}
+    acts = {name.partition(".")[2] for name in instance.component.explicit if "." in name}
+    return "rotation" if acts and acts <= moments else "motion"
 
 
 def _owners(system: System, unknowns: list[int]) -> list[Instance]:

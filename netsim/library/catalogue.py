@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from netsim.library.files import Library, collect, library_names
+from netsim.library.search import search
 from netsim.text.columns import columns, counted
 from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.show import show_statement
@@ -19,22 +20,39 @@ def whole_library() -> Library:
     return collect(Program(tuple(Use(name, False) for name in library_names()), "library"))
 
 
+Definition = ComponentDef | ModelDef
+SEE_ALSO = 12
+"""Most names that a component's description refers to."""
+
+
 def describe(library: Library, name: str = "") -> str:
-    """What `netsim list [NAME]` prints: all domains, or one domain or component. Raises `InputError` for a name that is
-    neither."""
+    """What `netsim list [NAME]` prints: all domains, one domain or component, or what a search for the words finds.
+    Raises `InputError` where it finds nothing."""
     if not name:
         return show_domains(library)
     if name in library.domains:
         return show_domain(library, name)
+    found = matching(library, name)
     if name in library.types() or name in library.partials:
-        return show_component(library, name)
+        others = [d.name for d in found if d.name != name]
+        see = f"see also  {', '.join(others[:SEE_ALSO])}\n" if others else ""
+        return show_component(library, name) + see
     if name in library.functions.definitions:
         return f"{show_statement(library.functions.definitions[name])}\n"
+    if found:
+        rows = [(d.name, _terminals(d), d.doc) for d in found]
+        return "\n".join([f"{counted(len(found), 'component')} for '{name}'", *columns(rows)]) + "\n"
     hint = (
         nearest(name, [*library.domains, *library.types(), *library.partials])
         or f"the domains are {', '.join(library.domains)}"
     )
     raise InputError(Problem("E440", f"there is no domain or component '{name}'", hint=hint))
+
+
+def matching(library: Library, words: str) -> list[Definition]:
+    """Components and models that a search for the words finds, best first."""
+    known = {d.name: d for d in definitions(library)}
+    return [known[name] for name in search(words, ((d.name, d.doc) for d in known.values()))]
 
 
 def show_domains(library: Library) -> str:
@@ -67,9 +85,6 @@ def show_domain(library: Library, name: str) -> str:
         )
         + "\n"
     )
-
-
-Definition = ComponentDef | ModelDef
 
 
 def definitions(library: Library) -> list[Definition]:

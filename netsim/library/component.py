@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
 from math import pi, prod
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from netsim.text.errors import InputError, Problem, nearest
@@ -274,12 +275,13 @@ def _branch_symbols(component: Component, branch: Branch) -> dict[str, Symbol]:
     }
 
 
-def resolve_name(name: Name, whole: Any, known: Mapping[str, Any]) -> Typed:
-    """A dotted, indexed name through `whole('p.v')`: longest prefix that is known, the rest picks components."""
+def resolve_name(name: Name, whole: Any, known: Mapping[str, Any], counts: Mapping[str, int] | None = None) -> Typed:
+    """A dotted, indexed name through `whole('p.v')`: longest prefix that is known, the rest picks components; `counts`
+    are the counts and loop variables that an index may name."""
     texts = [p.text for p in name.parts]
     for used in (2, 1):
         if len(texts) >= used and (found := whole(".".join(texts[:used]))) is not None:
-            return pick(found, name, used)
+            return pick(found, name, used, counts or {})
     if len(texts) == 1 and texts[0] in CONSTANTS:
         return Typed(CONSTANTS[texts[0]])
     hint = nearest(".".join(texts), known) or nearest(texts[0], known)
@@ -288,8 +290,8 @@ def resolve_name(name: Name, whole: Any, known: Mapping[str, Any]) -> Typed:
     raise InputError(Problem("E206", f"nothing is called '{'.'.join(texts)}' here", name.span, hint=hint))
 
 
-def pick(value: Typed, name: Name, used: int) -> Typed:
-    """`e[2]`, `e.y`, `R[1, 3]`: a component of a vector or matrix."""
+def pick(value: Typed, name: Name, used: int, counts: Mapping[str, int] = MappingProxyType({})) -> Typed:
+    """`e[2]`, `e.y`, `R[1, k]`: a component of a vector or matrix."""
     picks: list[Any] = [i for p in name.parts[:used] for i in p.indices]
     for part in name.parts[used:]:
         if part.text not in ("x", "y", "z"):
@@ -301,7 +303,7 @@ def pick(value: Typed, name: Name, used: int) -> Typed:
         picks += ["xyz".index(part.text) + 1, *part.indices]
     result = value.value
     for wanted in picks:
-        index = wanted if isinstance(wanted, int) else round(evaluate(wanted, Scope(lambda n: _count(n, {}))).value)
+        index = wanted if isinstance(wanted, int) else round(evaluate(wanted, Scope(lambda n: _count(n, counts))).value)
         if not isinstance(result, tuple):
             behind = "".join(f".{part.text}" for part in name.parts[used:]) or "the index"
             raise InputError(

@@ -9,11 +9,10 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
-from netsim.formats.spice.netlist import SUFFIXES, circuit_program
-from netsim.formats.urdf.netlist import robot_program
 from netsim.library.checks import check
 from netsim.library.component import SIGNAL, Component
 from netsim.library.extension import extended
+from netsim.library.formats import format_of
 from netsim.library.functions import Functions, check_functions
 from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.parse import parse
@@ -90,17 +89,15 @@ def library_files(use: Use) -> list[Path]:
 
 @lru_cache(maxsize=256)
 def _read(path: str, stamp: int) -> Program:
-    if path.endswith(".urdf"):
-        return robot_program(Path(path))
-    if path.lower().endswith(SUFFIXES):
-        return circuit_program(Path(path), electrical_types(), everything=True)
+    if (found := format_of(Path(path))) and found.program:
+        return found.program(Path(path), False, library_types)
     return parse(Path(path).read_text(encoding="utf-8"), path)
 
 
-@lru_cache(maxsize=1)
-def electrical_types() -> frozenset[str]:
-    """Names of types that `use electrical` brings in: what is defined beside it needs others."""
-    found = collect(Program((Use("electrical", False),)))
+@lru_cache(maxsize=8)
+def library_types(name: str) -> frozenset[str]:
+    """Names of types that `use NAME` brings in: what is defined beside it needs others."""
+    found = collect(Program((Use(name, False),)))
     return frozenset(found.types())
 
 

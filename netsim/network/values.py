@@ -59,7 +59,9 @@ class Values:
                 return self.defined(frame.prefix + text, frame.definitions[text])
             return self.world(text) if text in WORLD else None
 
-        return Scope(lambda name: resolve_name(name, whole, names), placed(self.network, frame, self._inside))
+        return Scope(
+            lambda name: resolve_name(name, whole, names, frame.integers), placed(self.network, frame, self._inside)
+        )
 
     def defined(self, path: str, definition: Definition) -> Typed:
         """The value of a param or let, its bounds checked."""

@@ -1,4 +1,4 @@
-"""Samples -> xarray.Dataset -> files (.csv, .nc) and back.
+"""Samples -> xarray.Dataset -> files and back, by the formats of netsim.formats.
 
 A file is written beside its place under a temporary name and then renamed: nobody ever finds half a result under the
 real name. A result that ends early says so, in the data set's attributes and in the file.
@@ -6,30 +6,22 @@ real name. A result that ends early says so, in the data set's attributes and in
 
 from __future__ import annotations
 
-import csv
 import importlib.util
 import os
-import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from netsim.formats.format import AXES, ENERGIES, KINETIC
+from netsim.library.formats import format_of, result_suffixes
 from netsim.results.samples import Samples
 from netsim.text.errors import InputError, Problem, nearest
 
-FORMATS = (".csv", ".nc")
-ENERGIES = ("energy.stored", "energy.supplied", "energy.dissipated")
-KINETIC = "energy.kinetic"
 _DOCS = ("energy stored in the network", "energy supplied since the start", "energy dissipated since the start")
-_AXES = {
-    "time": {"units": "s", "long_name": "time"},
-    "mode": {"units": "1", "long_name": "number of the mode, slowest first"},
-}
-_PARTIAL, _EVENT, _WARNING = "# partial result: ", "# event: ", "# warning: "
-_SLASH = "\u2215"  # NetCDF reads '/' in a name as a group: files carry the division slash instead
 
 
 def dataset(samples: Samples, aloud: bool = False) -> Any:
@@ -60,10 +52,10 @@ def dataset(samples: Samples, aloud: bool = False) -> Any:
         f"{problem.code} {problem.message}: {problem.hint}" for problem in samples.warnings
     )
     for line in attributes["warnings"].splitlines() if aloud else ():
-        warnings.warn(line, RuntimeWarning, stacklevel=3)
+        warnings.warn(line, RuntimeWarning, stacklevel=4)
     if samples.broken:
         attributes["broken"] = "; ".join(problem.message for problem in samples.broken)
-    return xarray.Dataset(columns, coords={axis: (axis, samples.time, _AXES[axis])}, attrs=attributes)
+    return xarray.Dataset(columns, coords={axis: (axis, samples.time, AXES[axis])}, attrs=attributes)
 
 
 def energy_balance(energy: np.ndarray) -> float:
@@ -98,14 +90,15 @@ def check_target(path: Path | str) -> Path:
     Worth asking before a long calculation, not after it.
     """
     path = Path(path)
-    if path.suffix not in FORMATS:
-        hint = nearest(path.suffix, FORMATS) or f"the formats are {', '.join(FORMATS)}"
+    found, known = format_of(path), result_suffixes()
+    if found is None or not found.write:
+        hint = nearest(path.suffix, known) or f"the formats are {', '.join(known)}"
         unknown = f"the format '{path.suffix}' of '{path}' is unknown"
         what = unknown if path.suffix else f"the format of '{path}' is unknown: it has no extension"
         raise InputError(Problem("E430", what, hint=hint))
-    if path.suffix == ".nc" and importlib.util.find_spec("h5py") is None:
-        hint = "install it (pip install h5py), or write a .csv file"
-        raise InputError(Problem("E435", f"writing '{path}' needs the package h5py", hint=hint))
+    for package in (name for name in found.needs if importlib.util.find_spec(name) is None):
+        hint = f"install it (pip install {package}), or write a .csv file"
+        raise InputError(Problem("E435", f"writing '{path}' needs the package {package}", hint=hint))
     return writable(path)
 
 
@@ -122,20 +115,22 @@ def writable(path: Path) -> Path:
 
 
 def write(results: Any, path: Path | str) -> list[Path]:
-    """Write samples or data sets, one or several, and return the files: `.nc` holds several as groups, `.csv` makes one
-    file NAME-RUN.csv each.
+    """Write samples or data sets, one or several, and return the files: one that holds them all where the format can
+    (`.nc`), else a file NAME-RUN.csv each.
 
     Raises `InputError` for an unknown format or a place that cannot be written.
     """
     path = check_target(path)
     runs = named_runs(results)
-    if path.suffix == ".nc":
-        written(path, lambda place: _write_netcdf(runs, place))
-        return [path]
-    files = [path if len(runs) == 1 else path.with_name(f"{path.stem}-{name}{path.suffix}") for name in runs]
-    for file, data in zip(files, runs.values()):
-        written(file, lambda place, data=data: _write_csv(data, place))  # type: ignore[misc]
-    return files
+    found = format_of(path)
+    assert found and found.write
+    if len(runs) == 1 or found.several:
+        files = {path: runs}
+    else:
+        files = {path.with_name(f"{path.stem}-{name}{path.suffix}"): {name: data} for name, data in runs.items()}
+    for file, data in files.items():
+        written(file, partial(found.write, data))
+    return list(files)
 
 
 def named_runs(results: Any) -> dict[str, Any]:
@@ -164,44 +159,6 @@ def written(path: Path, write_to: Callable[[Path], Any]) -> Path:
     return path
 
 
-def _write_csv(data: Any, path: Path) -> None:
-    (axis,) = data.dims
-    names = [name for name in data.data_vars if data[name].dims == (axis,) and not _is_energy(name)]
-    header = [f"{axis} [{_AXES[axis]['units']}]", *(f"{name} [{data[name].attrs.get('units', '1')}]" for name in names)]
-    columns = np.column_stack([data[axis].values, *(data[name].values for name in names)])
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        csv.writer(stream, lineterminator="\n").writerow(header)
-        for row in columns:
-            stream.write(",".join(map(repr, row.tolist())) + "\n")
-        for line in str(data.attrs.get("event_log", "")).splitlines():
-            stream.write(f"{_EVENT}{line}\n")
-        for line in str(data.attrs.get("warnings", "")).splitlines():
-            stream.write(f"{_WARNING}{line}\n")
-        if not data.attrs.get("finished", True):
-            stream.write(
-                _PARTIAL + (str(data.attrs.get("message", "")).replace("\n", " ") or "the run did not finish") + "\n"
-            )
-
-
-def _is_energy(name: str) -> bool:
-    return name.removesuffix(" (network)") in (*ENERGIES, KINETIC)
-
-
-def _write_netcdf(runs: Mapping[str, Any], path: Path) -> None:
-    if len(runs) == 1:
-        (data,) = runs.values()
-        _storable(data).to_netcdf(path, engine="h5netcdf")
-        return
-    for i, (name, data) in enumerate(runs.items()):
-        _storable(data).to_netcdf(path, mode="a" if i else "w", group=name, engine="h5netcdf")
-
-
-def _storable(data: Any) -> Any:
-    """NetCDF knows no truth values, and no '/' in names."""
-    stored = data.rename({name: name.replace("/", _SLASH) for name in data.data_vars if "/" in name})
-    return stored.assign_attrs({k: int(v) if isinstance(v, bool | np.bool_) else v for k, v in data.attrs.items()})
-
-
 # -------------------------------------------------------------------------------------------------- reading
 
 
@@ -211,58 +168,14 @@ def read(path: Path | str) -> Any:
     Raises `InputError` where the file is missing, of an unknown format or not a result.
     """
     path = Path(path)
-    if path.suffix not in FORMATS:
+    found = format_of(path)
+    if found is None or not found.read:
         message = f"the format '{path.suffix}' of '{path}' is unknown"
-        raise InputError(Problem("E430", message, hint=f"the formats are {', '.join(FORMATS)}"))
+        raise InputError(Problem("E430", message, hint=f"the formats are {', '.join(result_suffixes())}"))
     if not path.is_file():
         near = nearest(path.name, [p.name for p in path.parent.glob(f"*{path.suffix}")]) if path.parent.is_dir() else ""
         raise InputError(Problem("E432", f"there is no file '{path}'", hint=near))
     try:
-        return _read_csv(path) if path.suffix == ".csv" else _read_netcdf(path)
+        return found.read(path)
     except (OSError, ValueError, StopIteration) as wrong:
         raise InputError(Problem("E432", f"'{path}' is not a result file: {wrong}")) from None
-
-
-def _read_csv(path: Path) -> Any:
-    import xarray
-
-    with path.open(encoding="utf-8", newline="") as stream:
-        lines = stream.read().splitlines()
-    remarks = [line for line in lines if line.startswith("#")]
-    rows = csv.reader(line for line in lines if not line.startswith("#"))
-    headings = [_heading(text) for text in next(rows)]
-    numbers = [[float(text) for text in row] for row in rows if row]
-    axis = headings[0][0]
-    if headings[0] not in [(name, attributes["units"]) for name, attributes in _AXES.items()]:
-        raise ValueError("its first column is not 'time [s]'")
-    values = np.array(numbers, dtype=float).reshape(-1, len(headings))
-    columns = {name: (axis, values[:, j], {"units": unit}) for j, (name, unit) in enumerate(headings) if j}
-    events = [line.removeprefix(_EVENT) for line in remarks if line.startswith(_EVENT)]
-    warned = [line.removeprefix(_WARNING) for line in remarks if line.startswith(_WARNING)]
-    broken = [line.removeprefix(_PARTIAL) for line in remarks if not line.startswith((_EVENT, _WARNING))]
-    attributes = {"finished": not broken, "message": broken[-1] if broken else ""}
-    attributes |= {name: "\n".join(lines) for name, lines in (("event_log", events), ("warnings", warned)) if lines}
-    return xarray.Dataset(columns, coords={axis: (axis, values[:, 0], _AXES[axis])}, attrs=attributes)
-
-
-def _heading(text: str) -> tuple[str, str]:
-    match = re.fullmatch(r"(.*) \[([^\[\]]*)\]", text)
-    return (match[1], match[2]) if match else (text, "1")
-
-
-def _read_netcdf(path: Path) -> Any:
-    import h5netcdf
-    import xarray
-
-    with h5netcdf.File(path, "r") as file:
-        groups = list(file.groups)
-    found = {}
-    for group in groups or [None]:
-        with xarray.open_dataset(path, engine="h5netcdf", group=group, decode_times=False) as stored:
-            data = stored.load()
-        data = data.rename({name: str(name).replace(_SLASH, "/") for name in data.data_vars if _SLASH in str(name)})
-        data.attrs = {k: v.item() if isinstance(v, np.generic) else v for k, v in data.attrs.items()}
-        if "finished" in data.attrs:
-            data.attrs["finished"] = bool(data.attrs["finished"])
-        found[group or ""] = data
-    return found if groups else found[""]

@@ -16,9 +16,10 @@ def progress_on(stream: TextIO) -> Iterator[Report | None]:
     if not stream.isatty():
         yield None
         return
-    from numba.core import event
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    from netsim.core.compiled.objects import translating
 
     shown = (
         TextColumn("{task.fields[at]}"),
@@ -30,18 +31,16 @@ def progress_on(stream: TextIO) -> Iterator[Report | None]:
     with Progress(*shown, console=Console(file=stream), transient=True) as bar:
         first = bar.add_task("", total=None, at="preparing", speed="")
 
-        class Compiling(event.Listener):
-            """Says why nothing seems to happen: only the first run of a method on a computer compiles it."""
+        def tell(function: str) -> None:
+            """Says why nothing seems to happen."""
+            if first in bar.task_ids:
+                bar.update(first, at="compiling machine code, once on this computer")
 
-            def on_start(self, event: Any) -> None:
-                if first in bar.task_ids:
-                    bar.update(first, at="compiling machine code, once on this computer")
-
-            def on_end(self, event: Any) -> None:
-                pass
-
-        with event.install_listener("numba:compile", Compiling()):
+        translating.append(tell)
+        try:
             yield _reporter(bar, first)
+        finally:
+            translating.remove(tell)
 
 
 def _reporter(bar: Any, first: Any) -> Report:

@@ -147,15 +147,19 @@ class Finder:
         return [e for extra in names for e in self.entries(Name((*name.parts, *extra), span=name.span))]
 
     def default(self) -> list[tuple[Entry, Dimension]]:
-        """Node quantities and instance outputs of the top level."""
+        """Node quantities and instance outputs of the top level, and the unknown force or moment of an element that
+        gives none as an output (a source that prescribes a motion)."""
         found: list[tuple[Entry, Dimension]] = []
         for node in self.network.nodes:
             if "." not in node.name:
                 found += self.every(Name((Part(node.name),)))
         for instance in self.network.instances:
             if "." not in instance.name:
-                for output in instance.component.definition.outputs:
-                    found += self.entries(Name((Part(instance.name), Part(output.name))))
+                definition = instance.component.definition
+                given = {output.unit for output in definition.outputs}
+                unknown = [v.name for v in definition.variables if v.unit in ("N", "N.m") and v.unit not in given]
+                for name in [*(output.name for output in definition.outputs), *unknown]:
+                    found += self.entries(Name((Part(instance.name), Part(name))))
         return found
 
 

@@ -6,16 +6,15 @@ import time as clock
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from netsim.core.compiled.apart import address_of, plain_loops
-from netsim.core.compiled.bundle import bundled, called
+from netsim.core.compiled import kinds
+from netsim.core.compiled.bundle import bundled
+from netsim.core.compiled.function import address_of
 from netsim.core.contract import (
     FACTORISATIONS,
     FAILED,
     FIRST_EVENT,
     RESTARTED,
-    fill_code,
 )
 from netsim.core.history import PIECES, more_pieces
 from netsim.core.loop.adaptive import DONE, EVENT, FULL, GOING, advance
@@ -23,6 +22,7 @@ from netsim.core.loop.control import FAILURES, RECOVERING, ROW, SIZE, TRACED
 from netsim.core.loop.crossings import first_event, nothing_to_watch
 from netsim.core.loop.readout import longer, longer_trace, take
 from netsim.core.loop.turnover import FIRST, FLOWS, nothing_turned
+from netsim.core.method import fill_code
 from netsim.core.newton import SINGULAR, set_time
 from netsim.core.states import load, project
 from netsim.equations.machine import Machine, with_sizes
@@ -35,7 +35,7 @@ from netsim.results.selection import Sampler, Selection, sampler
 from netsim.simulate.events.events import Settling, begin_truths, moved_to, settling
 from netsim.simulate.events.passing import pass_event
 from netsim.simulate.failing import failure_of, goes_on, jumped, stuck
-from netsim.simulate.methods import method_named
+from netsim.simulate.methods import METHODS, prepared
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.pivots import pivots_of
 from netsim.simulate.running import Running
@@ -88,7 +88,7 @@ def _begin(
     tracer: Sampler,
     corners: Array,
 ) -> Running:
-    method = method_named(options.method)
+    method = METHODS[options.method]
     if reason := method.refused(structure.index):
         raise InputError(Problem("E426", reason, hint="omit `method`: the default serves every index"))
     machine = with_sizes(machine)
@@ -103,7 +103,7 @@ def _begin(
     looked = defect_limits(machine, structure, options, method, trial, watched)
     plan, recovery = consistent_plan(machine, structure, options, method, trial, corners, 0.0, events is not None)
     closing, closed = closing_plan(machine, structure, method, trial, 0.0)
-    arrays, alive = method.prepare(machine, factor, plan, closing)
+    arrays, alive = prepared(method, machine, factor, plan, closing)
     control = first_control(options, method, structure, size, corners, peaks, plan, machine, looked)
     if events and len(plan.sizes):  # values that switch have no polynomial worth a sample where nothing else moves
         control.places[RECOVERING] = 1
@@ -117,6 +117,7 @@ def _begin(
     parts = method, trial, control, readout, plan, closing, factor, arrays, reactions, watch
     run = Running(machine, structure, options, *parts, held, events, watched=watched)
     _fill(run)
+    readout.totals[:, 2:] = g[readout.summed[0]]
     set_time(problem, trial.g, 0.0)
     if events:
         begin_truths(events, trial.g)
@@ -175,7 +176,7 @@ def _go_on(run: Running, machine: Machine, structure: Structure, stands: Array) 
     events, corners = run.events is not None, run.control.corners[:-1]
     run.plan, recovery = consistent_plan(machine, structure, run.options, run.method, run.trial, corners, now, events)
     run.closing, closed = closing_plan(machine, structure, run.method, run.trial, now)
-    run.arrays, alive = run.method.prepare(machine, run.factor, run.plan, run.closing)
+    run.arrays, alive = prepared(run.method, machine, run.factor, run.plan, run.closing)
     run.reactions = find_reactions(machine)
     shares, tables = plan_sharing(machine, run.reactions)
     run.readout = run.readout._replace(sharing=shares)
@@ -206,17 +207,14 @@ def _fill(run: Running) -> None:
         run.machine.bundle,
         bundled(run.trial),
         bundled(run.plan),
-        types.float64[::1],
-        types.float64,
+        kinds.VECTOR,
+        kinds.REAL,
     )
-    projecting = address_of(project, types.boolean, problem.kind, plan.kind, vector, vector)
-    fill_code(run.method.module, run.arrays, problem, run.factor, trial, projecting, run.method.single)
+    projecting = address_of(project, kinds.TRUTH, problem.kind, plan.kind, vector, vector)
+    fill_code(run.method, run.arrays, problem, run.factor, trial, projecting)
     if run.events:
-        kinds = (each.kind for each in (problem, trial, plan, run.watch))
-        run.trial.code[FIRST_EVENT] = address_of(first_event, real, types.int64, *kinds, real, real, real)
-    with plain_loops():
-        rest = (bundled(each).kind for each in (run.factor, run.trial, run.control, run.plan, run.readout))
-        advance.compile((types.int64, problem.kind, *rest, run.watch.kind, types.int64))
+        watched = (each.kind for each in (problem, trial, plan, run.watch))
+        run.trial.code[FIRST_EVENT] = address_of(first_event, real, kinds.WHOLE, *watched, real, real, real)
 
 
 def integrate_adaptive(run: Running, progress: Any) -> Problem | None:  # noqa: C901  (one case per answer of the loop)
@@ -229,8 +227,7 @@ def integrate_adaptive(run: Running, progress: Any) -> Problem | None:  # noqa: 
         )
         most = LOOK if run.machine.system.redundant else block
         started = clock.perf_counter()
-        status = called(
-            advance,
+        status = advance(
             run.arrays.address,
             problem,
             factor,
@@ -285,7 +282,7 @@ def _new_pivots(run: Running) -> Problem | None:
     found = pivots_of(run.machine, run.trial.out, run.now)
     if not isinstance(found, Problem):
         run.counters[FACTORISATIONS] += 1
-        run.factor, run.arrays = found, run.method.with_factor(run.arrays, found)
+        run.factor, run.arrays = found, run.method.renewed(run.arrays, found)
     elif run.options.step or run.control.numbers[SIZE] < 1e-12 * run.options.stop:
         return found
     else:

@@ -137,7 +137,7 @@ def _may_try(run: Running, tries: list[float], t: float) -> bool:
 
 
 def _solved_together(run: Running, sizes: list[float]) -> bool:
-    """Whether a step of one of these sizes was found (netsim.simulate.radau_coupled), which the loop then tests and
+    """Whether a step of one of these sizes was found (netsim.core.radau.coupled), which the loop then tests and
     takes."""
     assert run.method.together is not None
     control, size = run.control, float(run.control.numbers[SIZE])
@@ -150,7 +150,7 @@ def _solved_together(run: Running, sizes: list[float]) -> bool:
         h = target - t
         last = target - EDGE * max(abs(target), abs(h)) if at_corner else target
         if not too_short(control.numbers, h) and run.method.together.solve(
-            run.machine, run.arrays, run.trial, t, h, last
+            run.machine.bundle, run.arrays, run.trial, t, h, last
         ):
             return True
     control.numbers[SIZE] = size

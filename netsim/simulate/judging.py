@@ -15,8 +15,10 @@ from typing import Any
 from netsim.core.contract import ACCEPTED, ASTRAY, JUMPED, ROUGH, UNTESTED
 from netsim.core.loop.control import BY_FAR, WORST
 from netsim.core.loop.turnover import FLOWS, MISSED, level, turned_over
+from netsim.core.method import Method
 from netsim.library.files import library_folder
 from netsim.network.network import Network
+from netsim.simulate.methods import METHODS
 from netsim.simulate.options import TransientOptions
 from netsim.text.columns import counted
 from netsim.text.errors import Problem
@@ -27,7 +29,6 @@ fails."""
 ROUNDING, UNTURNED = 1e-10, 1e-4
 """Of the largest energies: differences below the first are rounding, below the second nothing to warn of in given
 steps, though what merely spins turns nothing over."""
-NAMES = {"euler": "implicit Euler", "generalized_alpha": "generalized-alpha"}
 SOME = 0.01
 """Points that could not be made consistent, beside steps: fewer are counted only, since the steps they belong to passed
 the error test."""
@@ -43,12 +44,12 @@ def energy_verdict(options: TransientOptions, network: Network, turnover: Any) -
         return None
     part = 100 * abs(missed) / turned
     amount = f"{part:.{0 if part >= 10 else 1}f} % of the energy turned over ({abs(missed):.2g} J of {turned:.2g} J)"
-    name, own = NAMES.get(options.method, options.method), _own_statements(network)
+    method, own = METHODS[options.method], _own_statements(network)
+    name = method.title or method.name
     if options.step:
-        message = f"{name} in steps of {options.step:g} s {_word(missed, options.method)} {amount}"
-        euler = options.method == "euler"
+        message = f"{name} in steps of {options.step:g} s {_word(missed, method)} {amount}"
         hint = "use a shorter step, or " + (
-            "`method = radau`" if euler else "omit `step`, so that the error test selects the steps"
+            "`method = radau`" if method.order == 1 else "omit `step`, so that the error test selects the steps"
         )
     else:
         message = f"the energy balance of {name} misses {amount}"
@@ -61,8 +62,8 @@ def energy_verdict(options: TransientOptions, network: Network, turnover: Any) -
     return Problem("E515" if failed else "W501", message, span, hint=hint)
 
 
-def _word(missed: float, method: str) -> str:
-    return "gained" if missed < 0 else "dissipated" if method == "euler" else "lost"
+def _word(missed: float, method: Method) -> str:
+    return "gained" if missed < 0 else "dissipated" if method.order == 1 else "lost"
 
 
 def _complete(network: Network) -> bool:

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from netsim.core.loop.fixed import EULER, GENERALIZED_ALPHA
-from netsim.core.methods import generalized_alpha
 from netsim.simulate.methods import METHODS
 from netsim.text.errors import InputError, Problem, nearest
-
-FIXED = {
-    "euler": np.array([EULER, 0.0, 0.0, 0.0, 0.0]),
-    "generalized_alpha": np.array([GENERALIZED_ALPHA, *generalized_alpha.coefficients()]),
-}
-"""What the loop of fixed steps is told of its methods: number and coefficients."""
 
 NAMES = (
     "stop",
@@ -34,8 +26,8 @@ NAMES = (
     "max_step",
 )
 TIMES = ("stop", "step", "sample", "max_step")
-WORDS = {
-    "method": tuple(dict.fromkeys([*FIXED, *METHODS])),
+WORDS: dict[str, Collection[str]] = {
+    "method": METHODS,
     "forces": ("method", "recovered"),
     "from": ("static", "rest"),
     "formulation": ("absolute", "tree", "auto"),
@@ -73,15 +65,15 @@ class TransientOptions:
 
     @property
     def plain(self) -> bool:
-        """Whether the loop of fixed steps serves: implicit Euler and generalized-alpha, samples at their steps."""
-        return self.step > 0.0 and self.method in FIXED and not self.sample
+        """Whether the loop of given steps serves: methods that it knows, samples at their steps."""
+        return self.step > 0.0 and bool(METHODS[self.method].plain) and not self.sample
 
 
 def check_options(name: str, options: Mapping[str, Any], spans: Mapping[str, Any]) -> TransientOptions:
     """Options of a run line or call, checked; raises `InputError` with all that is wrong. `spans` tells where each was
     written."""
     problems = [
-        *_unknown(name, options, spans),
+        *unknown_options(name, NAMES, options, spans),
         *_times(name, options, spans),
         *unknown_words(options, spans),
         *_together(options, spans),
@@ -110,6 +102,10 @@ def check_options(name: str, options: Mapping[str, Any], spans: Mapping[str, Any
 
 
 def _together(options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[Problem]:
+    method = METHODS.get(options.get("method", DEFAULT_METHOD))
+    if method and not method.estimate and "step" not in options:
+        message = f"{method.name} has no error estimate, so that nothing selects its steps"
+        yield Problem("E422", message, spans.get("method"), hint="add a step: step = 1 ms")
     for option in (o for o in ("atol", "max_step") if "step" in options and o in options):
         hint = f"omit '{option}', or omit 'step', so that the error test selects the steps"
         yield Problem("E423", f"'step' and '{option}' exclude each other", spans.get(option), hint=hint)
@@ -118,10 +114,13 @@ def _together(options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[
         yield Problem("E423", "'every' and 'sample' exclude each other", spans.get("sample"), hint=hint)
 
 
-def _unknown(name: str, options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[Problem]:
+def unknown_options(
+    name: str, known: Collection[str], options: Mapping[str, Any], spans: Mapping[str, Any]
+) -> Iterator[Problem]:
+    """Options that an analysis does not have (E421)."""
     for option in options:
-        if option not in NAMES:
-            hint = nearest(option, NAMES) or f"the options are {', '.join(NAMES)}"
+        if option not in known:
+            hint = nearest(option, known) or f"the options are {', '.join(known)}"
             yield Problem("E421", f"{name}() has no option '{option}'", spans.get(option), hint=hint)
 
 

@@ -13,11 +13,11 @@ from netsim.core.contract import ACCEPTED, ASTRAY, EVENTS, FAILED, JUMPED, REJEC
 from netsim.core.linear.factors import Factor
 from netsim.core.loop.control import NOW, ROW, TRACED, Control
 from netsim.core.loop.readout import Readout
+from netsim.core.method import Method
 from netsim.equations.machine import Machine
 from netsim.initial.initial import Structure
 from netsim.initial.reactions.reactions import Reactions
 from netsim.simulate.events.events import Settling
-from netsim.simulate.methods import Method
 from netsim.simulate.options import TransientOptions
 
 Array = np.ndarray
@@ -45,13 +45,13 @@ class Running:
     plan: Consistent
     closing: Consistent
     factor: Factor
-    arrays: Any
+    arrays: Bundle
     reactions: Reactions | None
     watch: Bundle
     alive: list[Any] = field(default_factory=list)
     events: Settling | None = None
     watched: Array = field(default_factory=lambda: np.zeros(0, np.int64))
-    served: dict[bytes, tuple[Consistent, Factor, Any]] = field(default_factory=dict)
+    served: dict[bytes, tuple[Consistent, Factor, Bundle]] = field(default_factory=dict)
     idle: int = 0
     last: float = -1.0
     bundles: dict[int, tuple[Any, Bundle]] = field(default_factory=dict)

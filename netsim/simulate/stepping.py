@@ -12,7 +12,7 @@ from netsim.core.compiled.bundle import Bundle
 from netsim.core.compiled.call import run_table
 from netsim.core.consistent import Consistent
 from netsim.core.linear.factors import Factor
-from netsim.core.loop.fixed import EULER, FACTORISATIONS, FRESH, advance, book, instants, recovered, write
+from netsim.core.loop.fixed import EULER, FACTORISATIONS, FRESH, add_sums, advance, book, instants, recovered, write
 from netsim.core.loop.turnover import nothing_turned
 from netsim.core.methods import euler, generalized_alpha
 from netsim.core.newton import CONVERGED, NOT_CONVERGED, SINGULAR, UNRECOVERED, set_charge_history, set_time, spread
@@ -27,8 +27,10 @@ from netsim.initial.reactions.reactions import Reactions, find_reactions
 from netsim.initial.reactions.sharing_plan import plan_sharing
 from netsim.initial.recovery import Recovery, recover
 from netsim.results.selection import Sampler, Selection
-from netsim.simulate.options import FIXED, TransientOptions
+from netsim.simulate.methods import METHODS
+from netsim.simulate.options import TransientOptions
 from netsim.simulate.pivots import pivots_of
+from netsim.simulate.setup.sums import NO_SUMS, summed_places
 from netsim.text.errors import Problem, SimulationError
 
 Array = np.ndarray
@@ -65,9 +67,16 @@ class Stepping:
     point: Array
     spare: Array
     turnover: Array
+    summed: Array
+    sums: Array
     factor: Factor | None = None
     done: int = 0
     closed: bool = False
+
+    @property
+    def method(self) -> Array:
+        """What the compiled loop is told of the method."""
+        return np.array(METHODS[self.options.method].plain)
 
     @property
     def now(self) -> float:
@@ -101,6 +110,7 @@ def begin_run(
     state = np.concatenate([layout.state(g), quaternions(machine.system, g).ravel()])
     move_charts(machine.problem, state)
     reactions = find_reactions(machine)
+    summed = NO_SUMS if recovery is None else summed_places(machine)
     run = Stepping(
         machine, options, times, g, np.zeros(machine.system.out_size), state, np.zeros(3 * layout.nk + layout.nq),
         np.zeros(n), np.zeros((6, n)),
@@ -108,7 +118,7 @@ def begin_run(
         power_room(machine.system),
         np.zeros(reader.size), _first_averages(machine, options, g, state, recovery), recovery, np.zeros(4), reactions,
         plan_sharing(machine, reactions), compiled_plan(None), g.copy(), state.copy(),
-        nothing_turned(power_room(machine.system)),
+        nothing_turned(power_room(machine.system)), summed, np.stack([g[summed[0]], g[summed[1]]]),
     )  # fmt: skip
     if recovery is not None:
         _find_plan(run)
@@ -126,7 +136,7 @@ def _first_averages(
     layout = machine.system.layout
     nk, at = layout.nk, 3 * layout.nk + layout.ny
     found = np.concatenate([state[2 * nk : 3 * nk], state[at + layout.nq : at + 2 * layout.nq]])
-    method = FIXED[options.method]
+    method = METHODS[options.method].plain
     if method[0] == EULER or not nk or recovery is None:
         return found
     shift = (method[1] - method[2]) * options.step
@@ -191,7 +201,7 @@ def integrate(run: Stepping, reader: Sampler, progress: Progress | None) -> Prob
         if status not in (CONVERGED, UNRECOVERED):
             return _failure(run, status)
         if status == UNRECOVERED:
-            _recover(run, reader)
+            _recover(run, reader, run.times[run.done] - run.times[run.done - 1])
             _book(run)
         else:
             spent = clock.perf_counter() - started
@@ -211,7 +221,7 @@ def keep_last(run: Stepping, reader: Sampler) -> None:
     row = -(-run.done // every)
     try:
         if run.recovery is not None:
-            _recover(run, reader)
+            _recover(run, reader, 0.0)
         else:
             _sample_state(run, reader, row)
         write(run.account, row, run.power)
@@ -238,11 +248,11 @@ def _by_sample(run: Stepping) -> bool:
 def _advance(run: Stepping, reader: Sampler, last: int, recovering: int) -> tuple[int, int]:
     assert run.factor is not None
     return advance(
-        run.machine.problem, run.factor, FIXED[run.options.method], run.counters, run.g, run.out, run.state, run.extra,
+        run.machine.problem, run.factor, run.method, run.counters, run.g, run.out, run.state, run.extra,
         run.history,
         run.u, run.work, run.times, run.options.step, run.done, last,
         run.options.every, reader.table, reader.places, run.sharing[0], run.found, run.values, run.account, run.power,
-        recovering, run.plan, run.point, run.spare, run.power_before, run.turnover,
+        recovering, run.plan, run.point, run.spare, run.power_before, run.turnover, run.summed, run.sums,
     )  # fmt: skip
 
 
@@ -251,13 +261,11 @@ def _refactor(run: Stepping, t: float) -> Problem | None:
 
     problem, g = run.machine.problem, run.g
     set_time(problem, g, t)
-    if FIXED[run.options.method][0] == EULER:
+    if run.method[0] == EULER:
         euler.begin(problem, g, run.state, run.history, run.options.step)
         euler.guess(problem, run.state, run.u)
     else:
-        generalized_alpha.begin(
-            problem, FIXED[run.options.method][1:], g, run.state, run.extra, run.history, run.options.step
-        )
+        generalized_alpha.begin(problem, run.method[1:], g, run.state, run.extra, run.history, run.options.step)
         generalized_alpha.guess(problem, run.state, run.u)
     set_charge_history(problem, g, run.history)
     spread(problem, g, run.history, run.u)
@@ -277,13 +285,14 @@ def _new_pivots(run: Stepping, t: float) -> Problem | None:
     return None
 
 
-def _recover(run: Stepping, reader: Sampler) -> None:
-    """The sample of the step that was done last, as the consistent point near it."""
+def _recover(run: Stepping, reader: Sampler, size: float) -> None:
+    """The sample of the step that was done last, as the consistent point near it; `size` of it is in no sum yet."""
     problem, row = run.machine.problem, -(-run.done // run.options.every)
     assert run.recovery is not None
     if not is_ready(run.recovery) or not recovered(problem, run.plan, run.g, run.state, run.point, run.spare):
         _recover_carefully(run)
     energies(problem, run.point, run.power)
+    add_sums(run.summed, run.sums, run.point, size, True)
     _sample(run, reader, run.point, row)
 
 

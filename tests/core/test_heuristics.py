@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from numba.core.dispatcher import Dispatcher
 
 from netsim.core import scales
+from netsim.core.compiled.function import Compiled
 from netsim.core.contract import CURVED, FRESH, ITERATIONS, RATE, ROUGH, RTOL, UNSOLVED, UNTESTED, WIDE
 from netsim.core.loop import adaptive, control, crossings, defect, instants, remembering, settling
 from netsim.core.methods import single
@@ -25,7 +25,7 @@ def plain(monkeypatch):
         for name, value in list(vars(module).items()):
             if name in replaced:
                 monkeypatch.setattr(module, name, replaced[name])
-            elif isinstance(value, Dispatcher):
+            elif isinstance(value, Compiled):
                 monkeypatch.setattr(module, name, value.py_func)
         return module
 

@@ -1,4 +1,4 @@
-"""Kernels called through a table from compiled loops, and numba's cache folder."""
+"""Kernels called through a table from compiled loops, and the cache folder of machine code."""
 
 import os
 import subprocess
@@ -9,7 +9,8 @@ import casadi
 import numpy as np
 import pytest
 
-from netsim.core.compiled.call import compiled, run_table, table_row
+from netsim.core.compiled.call import run_table, table_row
+from netsim.core.compiled.function import compiled
 from netsim.equations.kernels.native import compile
 from netsim.equations.kernels.program import lower
 from netsim.equations.kernels.reference import run_reference
@@ -79,19 +80,23 @@ def test_machine_code_is_kept_in_the_users_folder_or_not_at_all(tmp_path):
     root = str(Path(__file__).parents[2])
     environment = os.environ | {"PYTHONPATH": root}
     script = """
+import sys
 import numpy as np
+from netsim.core.compiled import objects
 from netsim.core.compiled.call import run_table
+told = []
+objects.translating.append(told.append)
 run_table(np.zeros((0, 7), np.int64), np.zeros(1), np.zeros(1))
-print(sum(run_table.stats.cache_hits.values()))
+print(len(told), "numba" in sys.modules)
 """
 
-    def hits(folder):
+    def translated(folder):
         done = subprocess.run(
             [sys.executable, "-c", script], env=environment | {"NETSIM_CACHE": str(folder)}, capture_output=True, text=True, check=True
         )
-        return int(done.stdout)
+        return done.stdout.strip()
 
-    assert (hits(tmp_path / "new"), hits(tmp_path / "new")) == (0, 1)
-    assert list((tmp_path / "new" / "machine_code").iterdir())
+    assert (translated(tmp_path / "new"), translated(tmp_path / "new")) == ("1 True", "0 False")
+    assert list((tmp_path / "new" / "code").iterdir())
     (tmp_path / "file").write_text("no folder")
-    assert (hits(tmp_path / "file"), hits(tmp_path / "file")) == (0, 0)
+    assert (translated(tmp_path / "file"), translated(tmp_path / "file")) == ("1 True", "1 True")

@@ -1,6 +1,7 @@
 """Machine code on disk: found again exactly where all that it was made of is the same."""
 
 import importlib
+import json
 import os
 import pkgutil
 import sys
@@ -10,16 +11,15 @@ from collections import namedtuple
 
 import numpy as np
 import pytest
-from numba import typeof
-from numba.core.dispatcher import Dispatcher
 
 import netsim
-from netsim.core.compiled import machine_code
-from netsim.core.compiled.machine_code import MachineCode, _told
+from netsim.core.compiled import objects
+from netsim.core.compiled.function import Compiled, compiled
+from netsim.core.compiled.kinds import from_words, in_words, kind_of
 
 TEXT = """
 import numpy as np
-from netsim.core.compiled.call import compiled
+from netsim.core.compiled.function import compiled
 SCALE = 2.0
 TABLE = np.array([1.0, 2.0])
 @compiled
@@ -29,6 +29,19 @@ def inner(x):
 def outer(x):
     return inner(x) + 1.0
 """
+
+
+@compiled
+def twice(x):
+    return 2.0 * x
+
+
+@compiled
+def several(x, n, truth, pair):
+    total = x + n + pair[1]
+    for each in pair[0]:
+        total += each
+    return total, 2 * n, truth
 
 
 def outer(text, name="made"):
@@ -52,31 +65,68 @@ def outer(text, name="made"):
 def test_whatever_code_is_made_of_tells_it_apart(before, after):
     changed = TEXT.replace(before, after)
     assert changed != TEXT
-    assert outer(changed)._cache.digest != outer(TEXT)._cache.digest
+    assert outer(changed).digest != outer(TEXT).digest
 
 
 def test_comments_lines_and_places_of_files_do_not():
     moved = TEXT.replace("SCALE = 2.0", "# a comment\n\n\nSCALE = 2.0  # and another")
-    assert outer(moved, "elsewhere")._cache.digest == outer(TEXT)._cache.digest
+    assert outer(moved, "elsewhere").digest == outer(TEXT).digest
 
 
 def test_a_changed_callee_is_compiled_and_an_unchanged_one_read(tmp_path, monkeypatch):
     monkeypatch.setenv("NETSIM_CACHE", str(tmp_path))
+    told = []
+    monkeypatch.setattr(objects, "translating", [told.append])
+    monkeypatch.setattr(objects, "_loaded", {})
     first, same, other = outer(TEXT), outer(TEXT), outer(TEXT.replace("SCALE = 2.0", "SCALE = 5.0"))
-    assert (first(1.0), same(1.0), other(1.0)) == (4.0, 4.0, 7.0)
-    hits = [sum(each.stats.cache_hits.values()) for each in (first, same, other)]
-    assert hits == [0, 1, 0]
+    assert first(1.0) == 4.0 and told == ["outer"]
+    monkeypatch.setattr(objects, "_loaded", {})
+    assert same(1.0) == 4.0 and told == ["outer"]
+    assert other(1.0) == 7.0 and told == ["outer", "outer"]
+
+
+def test_a_damaged_file_is_made_again(tmp_path, monkeypatch):
+    monkeypatch.setenv("NETSIM_CACHE", str(tmp_path))
+    monkeypatch.setattr(objects, "_loaded", {})
+    assert outer(TEXT)(1.0) == 4.0
+    (file,) = (tmp_path / "code").iterdir()
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-40] + bytes(40))
+    monkeypatch.setattr(objects, "_loaded", {})
+    assert outer(TEXT)(1.0) == 4.0 and len(file.read_bytes()) >= len(whole) - 1000
 
 
 def test_arguments_are_told_by_type_and_by_the_fields_of_named_tuples():
     one, two = namedtuple("Point", "x y"), namedtuple("Point", "y x")
-    kinds = [typeof(one(1.0, 2.0)), typeof(two(1.0, 2.0)), typeof((1.0, 2.0)), typeof(one(1.0, 2)), typeof(np.zeros(2)), typeof(np.zeros((2, 2)))]
-    assert len({repr(_told(kind)) for kind in kinds}) == len(kinds)
+    values = [one(1.0, 2.0), two(1.0, 2.0), (1.0, 2.0), one(1.0, 2), np.zeros(2), np.zeros((2, 2)), np.zeros((2, 2)).T[:1], np.zeros(2, int)]
+    assert len({str(kind_of(value)) for value in values}) == len(values)
+    assert all(kind_of(value) is kind_of(value) for value in values)
+
+
+def test_kinds_in_files_are_the_same_again():
+    for value in (1.0, True, np.zeros((2, 3)), (1, np.zeros(2), (2.0, False))):
+        kind = kind_of(value)
+        assert from_words(json.loads(json.dumps(in_words(kind)))) == kind
+
+
+@pytest.mark.parametrize("value", [np.arange(6.0).reshape(2, 3), np.arange(6.0).reshape(3, 2).T, np.arange(12.0)[::2], np.zeros((0, 3))])
+def test_arrays_of_any_strides_are_read_and_returned(value):
+    assert np.array_equal(twice(value), 2.0 * value)
+
+
+def test_numbers_tuples_and_truths_go_both_ways():
+    assert several(2.5, 3, True, (np.ones(2), 4.0)) == (2.5 + 3 + 2.0 + 4.0, 6, True)
+    assert several(np.float64(2.5), np.int64(3), np.False_, (np.ones(2), 4.0)) == (11.5, 6, False)
+
+
+def test_values_outlive_the_memory_they_came_in():
+    kept = [twice(np.full(1000, float(k))) for k in range(200)]
+    assert all((each == 2.0 * k).all() for k, each in enumerate(kept))
 
 
 def test_what_cannot_be_told_apart_is_refused():
     with pytest.raises(TypeError, match="nothing says"):
-        outer(TEXT.replace("SCALE = 2.0", "SCALE = {1: 2}"))._cache.digest  # noqa: B018
+        outer(TEXT.replace("SCALE = 2.0", "SCALE = {1: 2}")).digest  # noqa: B018
 
 
 def test_all_compiled_functions_of_the_package_have_their_code_kept():
@@ -88,17 +138,17 @@ def test_all_compiled_functions_of_the_package_have_their_code_kept():
         for name, module in list(sys.modules.items())
         if name.split(".")[0] == "netsim"
         for value in vars(module).values()
-        if isinstance(value, Dispatcher)
+        if isinstance(value, Compiled)
     ]
     assert len(functions) > 300
-    assert all(isinstance(each._cache, MachineCode) and each._cache.digest for each in functions)
+    assert all(each.digest for each in functions)
 
 
 def test_a_folder_that_grew_too_large_forgets_the_longest_unused(tmp_path, monkeypatch):
-    monkeypatch.setattr(machine_code, "LARGEST", 50)
-    monkeypatch.setattr(machine_code, "KEPT", 30)
+    monkeypatch.setattr(objects, "LARGEST", 50)
+    monkeypatch.setattr(objects, "KEPT", 30)
     for k in range(6):
         (tmp_path / f"code-{k}").write_bytes(b"0123456789")
         os.utime(tmp_path / f"code-{k}", (1000 + k, 1000 + k))
-    machine_code._cut(tmp_path)
+    objects._cut(tmp_path)
     assert sorted(each.name for each in tmp_path.iterdir()) == ["code-3", "code-4", "code-5"]

@@ -13,7 +13,7 @@ import netsim
 from netsim.formats.spice.netlist import circuit_program
 from netsim.formats.spice.numbers import value_of
 from netsim.initial import stages
-from netsim.library.files import electrical_types, models_folder
+from netsim.library.files import library_types, models_folder
 from netsim.text.errors import InputError
 from netsim.text.parse import parse
 from netsim.text.show import show
@@ -68,7 +68,7 @@ def test_the_ringing_current_of_the_flyback_is_converged():
 
 @pytest.mark.parametrize("path", EVERY, ids=lambda path: path.stem)
 def test_shown_circuits_read_the_same(path):
-    program = circuit_program(path, electrical_types())
+    program = circuit_program(path, library_types("electrical"))
     assert parse(show(program)) == program
 
 
@@ -95,7 +95,7 @@ def circuit(tmp_path, *lines):
 
 
 def shown(tmp_path, *lines):
-    return show(circuit_program(circuit(tmp_path, *lines), electrical_types()))
+    return show(circuit_program(circuit(tmp_path, *lines), library_types("electrical")))
 
 
 def last(tmp_path, *lines):
@@ -227,7 +227,7 @@ def test_measures_against_ngspice(tmp_path):
 )
 def test_measure_lines_mean_what_they_say(tmp_path, line, means):
     (tmp_path / "c.cir").write_text(f"title\nv1 a 0 1\nr1 a b 1\nr2 b 0 1\n.param k=1\n{line}\n.tran 1u 1m\n")
-    program = circuit_program(tmp_path / "c.cir", electrical_types())
+    program = circuit_program(tmp_path / "c.cir", library_types("electrical"))
     assert [s for s in program.statements if isinstance(s, Measure)][-1] == parse(f"measure x = {means}").statements[0]
 
 
@@ -239,7 +239,7 @@ def test_measure_lines_mean_what_they_say(tmp_path, line, means):
 def test_wrong_measure_lines_are_told(tmp_path, line, message):
     (tmp_path / "c.cir").write_text(f"title\nv1 a 0 1\nr1 a 0 1\n{line}\n.tran 1u 1m\n")
     with pytest.raises(InputError, match=message):
-        circuit_program(tmp_path / "c.cir", electrical_types())
+        circuit_program(tmp_path / "c.cir", library_types("electrical"))
 
 
 def switched(path):

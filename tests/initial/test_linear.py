@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numba import njit
 from scipy import sparse
 
+from netsim.core.compiled.function import compiled
 from netsim.core.linear.factors import Factor, SingularMatrix, analyse, condition_estimate, fill_ratio, refactor, solve, solve_transpose
 from netsim.core.linear.symbolic import equilibrate, triangular_patterns
 
@@ -334,7 +334,7 @@ def test_a_mesh_stays_within_the_fill_of_a_good_ordering():
     assert backward_error(matrix, solved(factor, np.ones(900)), np.ones(900)) < 1e-14
 
 
-@njit
+@compiled
 def _steps(factor, values, rhs, x, count):
     """A time loop as compiled code writes it: new values, refactor, solve; returns the worst quality."""
     worst = 1.0

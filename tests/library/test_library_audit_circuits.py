@@ -177,3 +177,22 @@ def test_output_current_comes_out_of_the_supplies(kind, volts):
     out, upper, lower, loss = settled(text, "r.i", "op.iu", "op.il", "op.loss")
     assert out == pytest.approx(volts / 1000, rel=2e-3)
     assert [upper, lower] == pytest.approx([max(out, 0), min(out, 0)], abs=1e-7) and loss == pytest.approx(15 * abs(out) - 1000 * out**2, rel=1e-4)
+
+
+@pytest.mark.parametrize("line", ["d diode (b, ground)", "d bjt (a, b, ground, ground)", "d jfet (a, b, ground)", "d mosfet (a, b, ground, ground)"])
+def test_junctions_too_cold_for_their_law_are_told(line):
+    """At 5 K the saturation current of silicon is below 1e-290 A: told at the element; at 30 K it runs."""
+    text = "sa voltage (a, ground) v = 5 V\nr resistor (a, b) R = 1 kOhm\n{} T = {} K"
+    assert np.isfinite(settled(text.format(line, 30), "b.v"))
+    with pytest.raises(netsim.InputError, match="so cold that the saturation current") as told:
+        settled(text.format(line, 5), "b.v")
+    assert all(problem.code == "E235" and problem.span is not None for problem in told.value.problems)
+
+
+def test_integrator_behind_a_sliding_relay_begins_at_zero():
+    """Without a start it rests where the relay slides; with one it goes there at the relay's rate and stays."""
+    loop = "r sliding_relay (y, u)\nc constant (w) value = 0.25\nd difference (w, u, e)\ni integrator (e, y)\n{}run transient(stop = 2 s)"
+    rest = circuit(loop.format(""), "y", "u")
+    assert np.abs(rest.series("y")).max() == 0.0 and rest.series("u") == pytest.approx(0.25)
+    driven = circuit(loop.format("start y = 0.6\n"), "y")
+    assert driven.series("y") == pytest.approx(np.maximum(0.6 - 0.75 * driven.time, 0), abs=1e-9)

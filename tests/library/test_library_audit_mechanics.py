@@ -110,3 +110,55 @@ def test_a_bound_of_a_plain_number_has_no_unit():
     text = "use gas\nn gas_nozzle (a, ground) opening = 1, A = 1 cm2, k = 1\nv gas_volume (a) V = 1 m3\nrun transient(stop = 1 s)\n"
     with pytest.raises(netsim.InputError, match=r"'n.k' is 1, but must be > 1\n"):
         netsim.load(text).run()
+
+
+# ------------------------------------------------------------------------------------------------ contacts that end to damp
+
+
+@pytest.mark.parametrize(
+    "line, start",
+    [
+        ("use translational\nm mass (a) m = 1 kg\nk elasto_gap (a, ground) c = 1e4 N/m, d = 50 N.s/m", "start a.x = 10 mm\nstart a.v = -1 m/s"),
+        (
+            "use translational\nm mass (a) m = 1 kg\nk elasto_gap (a, ground) c = 1e4 N/m, d = 200 N.s/m, e = 2",
+            "start a.x = 10 mm\nstart a.v = -1 m/s",
+        ),
+        (
+            "use rotational\nm inertia (a) J = 1 kg.m2\nk damped_backlash (a, ground) c = 1e4 N.m/rad, d = 50 N.m.s/rad, play = 0.1 rad",
+            "start a.phi = 0.1 rad\nstart a.w = -10 rad/s",
+        ),
+    ],
+)
+def test_energy_account_closes_where_a_damper_gives_all_it_may(line, start):
+    """The damper's limits are events: what is stored and what is lost make up the energy at the start."""
+    samples = sampled(netsim.load(f"{line}\n{start}\nrun transient(stop = 0.5 s)\n"), ("k.loss",), rtol=1e-9)
+    stored, supplied, lost = samples.energy.T
+    turned_over = lost[-1] + np.ptp(stored)
+    assert np.abs(supplied - lost - stored + stored[0]).max() < 1e-6 * turned_over and lost[-1] > 0.1 * stored[0]
+
+
+def test_contact_follows_its_closed_form():
+    """Twice the spring's force until it exceeds the damper's, then both, then none from where they are alike: 1 kg, 1 m/s."""
+    samples = sampled(
+        netsim.load(
+            "use translational\nm mass (a) m = 1 kg\nk elasto_gap (a, ground) c = 1e4 N/m, d = 50 N.s/m\nstart a.v = -1 m/s\nrun transient(stop = 0.1 s)\n"
+        ),
+        ("a.x", "a.v"),
+        rtol=1e-9,
+    )
+    w = np.sqrt(2e4)
+    t1 = np.arctan(50 * w / 1e4) / w  # c depth = d speed: 1e4 sin(w t)/w = 50 cos(w t)
+    x1, v1 = -np.sin(w * t1) / w, -np.cos(w * t1)
+    s, W = 25.0, np.sqrt(1e4 - 25.0**2)
+    t = np.linspace(0, 0.05, 200001)
+    x = np.exp(-s * t) * (x1 * np.cos(W * t) + (v1 + s * x1) / W * np.sin(W * t))
+    v = np.exp(-s * t) * (v1 * np.cos(W * t) - (s * v1 + (s * s + W * W) * x1) / W * np.sin(W * t))
+    free = int(np.argmax(50 * v > -1e4 * x))
+    assert samples.series("a.v")[-1] == pytest.approx(v[free], rel=1e-6)
+
+
+def test_rotations_prescribed_twice_are_called_rotations():
+    text = "b2 body (z) m = 1 kg, I = diag(1, 2, 3) kg.m2\nq2 hinge_angle (x, z) q = 1 rad\nq3 hinge_angle (ground, z) q = 2 rad\nq4 hinge_angle (ground, x) q = 1 rad\n"
+    with pytest.raises((netsim.InputError, netsim.SimulationError), match="fix the same rotation") as told:
+        netsim.load(BODY + text + "run transient(stop = 1 s)\n").run()
+    assert "distance" not in str(told.value)

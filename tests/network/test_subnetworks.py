@@ -162,3 +162,22 @@ save x.v, y.v, z.v, x.x, wave
     assert np.abs(samples.series("y.v") - 2 * wanted).max() < 1e-7
     assert np.abs(samples.series("z.v") - 2 * samples.series("x.x")).max() < 1e-7
     assert np.abs(samples.series("wave") - np.cos(t)).max() < 1e-12
+
+
+def test_an_index_of_a_parameter_may_be_a_loop_variable():
+    """Resistances of a ladder by the elements of a vector, at the top level and inside a model whose size is a count."""
+    text = """
+use electrical
+model shunts (p : electrical)
+  count n = 3
+  param R[n] : Ohm > 0
+  r[k]  resistor  (p, ground)  R = R[n + 1 - k]  for k in 1..n
+end
+param V[2] : V = [5, 7] V
+s[k]  voltage  (a[k], ground)  v = V[k]  for k in 1..2
+x[k]  shunts   (a[k])          n = k + 1, R = 2*R2[k]*[1, 2, 4]  for k in 2..2
+param R2[2] : Ohm = [1, 10] Ohm
+run  static()
+save x[2].r[1].i, x[2].r[3].i, a[1].v
+"""
+    assert netsim.load(text).run()[0].values[0] == pytest.approx([7 / 80, 7 / 20, 5.0])

@@ -45,7 +45,7 @@ def test_no_samples_have_no_missing_energy():
     assert results.energy_balance(np.zeros((0, 3))) == 0.0
 
 
-@pytest.mark.parametrize("extension", results.FORMATS)
+@pytest.mark.parametrize("extension", [".csv", ".nc"])
 def test_what_is_written_is_read_to_the_last_bit(tmp_path, extension):
     (file,) = results.write(SAMPLES, tmp_path / f"new/folder/a{extension}")
     data = results.read(file)
@@ -79,7 +79,7 @@ def test_a_partial_csv_says_so_in_its_last_line(tmp_path):
     assert data.attrs == {"finished": False, "message": "interrupted at t = 1 s"} and data.sizes["time"] == len(TIME)
 
 
-@pytest.mark.parametrize("extension", results.FORMATS)
+@pytest.mark.parametrize("extension", [".csv", ".nc"])
 def test_the_log_of_events_is_read_back(tmp_path, extension):
     log = "0.1\tb\tx < 0, y > 1\tn = 1, reinit v\n0.30000000000000004\tleg[2].stop\tnot on\ton = 0"
     data = results.read(results.write(replace(PARTIAL, attributes={"event_log": log}), tmp_path / f"a{extension}")[0])

@@ -8,6 +8,7 @@ import pytest
 
 import netsim
 from conftest import loaded, sampled
+from netsim.core.loop.instants import just_after
 from netsim.text.errors import InputError
 
 METHODS = ["radau", "bdf", "trbdf2", "generalized_alpha", "rk45"]
@@ -414,3 +415,8 @@ def test_conditions_that_do_not_agree_are_named(monkeypatch):
     with pytest.raises(netsim.NetsimError) as caught:
         netsim.load(CHASE.format(threshold="0.5", rate=1, y=0, stop=1)).run()
     assert "within rounding errors: 'o' (y > 0.5)" in str(caught.value) and ":4:8:" in str(caught.value)
+
+
+@pytest.mark.parametrize("t", [0.0, 5e-324, 1e-300, 1.0, 1.0 + 2**-52, 2.0 - 2**-52, 2.0, 3.0, 1e9, 7321.5, np.nextafter(8.0, 0.0)])
+def test_a_sample_behind_an_event_is_one_digit_later(t):
+    assert just_after.py_func(t) == np.nextafter(t, np.inf)

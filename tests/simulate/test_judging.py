@@ -88,9 +88,9 @@ def test_warnings_are_told_on_the_command_line_in_files_and_aloud(tmp_path, caps
     assert cli.main(["run", str(net), "-o", str(out)]) == 0
     assert f"{net}:5:1: W501 implicit Euler" in capsys.readouterr().err
     assert read(out).attrs["warnings"].startswith("W501 implicit Euler") and read(out).attrs["finished"]
-    with pytest.warns(RuntimeWarning, match="W501 implicit Euler"):
+    with pytest.warns(RuntimeWarning, match="W501 implicit Euler") as seen:
         result = model.transient(stop=10.0, step=0.01, method="euler")
-    assert result.attrs["warnings"].startswith("W501")
+    assert result.attrs["warnings"].startswith("W501") and seen[0].filename == __file__
     (path,) = write(result, tmp_path / "swing.nc")
     assert read(path).attrs["warnings"] == result.attrs["warnings"]
 

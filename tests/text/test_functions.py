@@ -128,3 +128,13 @@ def test_message(line, code, words):
 
 def test_calls_with_a_meaning_of_their_own_are_known():
     assert set(TAKES) <= SPECIAL | set(FUNCTIONS)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e3])
+def test_integral_of_a_broken_line(scale):
+    """The area under points (-1, -4), (0, 0), (2, 1), straight beyond, from the first of them; its units are those of the product."""
+    for x, wanted in [(-2, 6.0), (-1, 0.0), (0, -2.0), (1, -1.75), (2, -1.0), (4, -1.0 + 3.0)]:
+        table = f"[{-scale}, 0, {2 * scale}] m, [-4, 0, 1] N"
+        assert force(f"interpolate_integral({x * scale} m, {table})/({scale} m)") == pytest.approx(wanted, rel=1e-9, abs=1e-12)
+    (problem,) = problems("f1 force (a) F = interpolate_integral(1 m, [0, 1] m, [0, 1] N)\n")
+    assert problem.code in ("E202", "E203")

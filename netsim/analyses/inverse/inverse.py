@@ -17,10 +17,12 @@ from typing import Any
 
 import numpy as np
 
+from netsim.analyses.analysis import Analysis
+from netsim.analyses.analysis import Task as Subject
 from netsim.analyses.inverse.authority import authority, derivatives
 from netsim.analyses.inverse.check import reference, states_of, verified
 from netsim.analyses.inverse.growth import bounded, refuse_unstable, scales
-from netsim.analyses.inverse.options import InverseOptions
+from netsim.analyses.inverse.options import NAMES, InverseOptions, inverse_options
 from netsim.analyses.inverse.runs import (
     FIRST,
     FOUND,
@@ -188,3 +190,13 @@ def _check_unique(task: Task, got: Array, wanted: Array) -> None:
     message = "there are more actuators than motions, but the motions do not determine the whole movement"
     hint = "follow more signals, or name fewer actuators: their inputs are chosen at each instant independently"
     raise InputError(Problem("E436", message, task.actuators[-1].expr.span, hint=hint))
+
+
+def _run(task: Subject, options: InverseOptions) -> Samples:
+    return inverse(
+        task.network, task.values, task.prepare, options, task.saves, task.plots, task.progress, task.earlier,
+        task.beside,
+    )  # fmt: skip
+
+
+ANALYSIS = Analysis("inverse", NAMES, inverse_options, _run)

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from netsim.analyses.analysis import Line
+from netsim.analyses.given import EXPRESSION, Kind
+from netsim.analyses.transient import OPTIONS, transient_options
 from netsim.library.component import dimension
-from netsim.simulate.options import TransientOptions
+from netsim.simulate.options import DEFAULT_METHOD, TransientOptions
 from netsim.text.errors import InputError, Problem
-from netsim.text.expressions.typed import Scope, flatten, quantity_of
+from netsim.text.expressions.typed import flatten, quantity_of
 from netsim.text.syntax import Binary, Expr, Name, Run, Vector
 
 OWN = ("track", "actuators", "passes", "weights", "coordinates", "growth")
+NAMES: dict[str, Kind] = {**OPTIONS, **dict.fromkeys(OWN, EXPRESSION)}
 GROWTH = 1e3
 """How much an error may grow during a run by what the motions leave free: of a tolerance of 1e-6 a thousandth is left
 then."""
@@ -34,8 +39,11 @@ class InverseOptions:
     growth: float = GROWTH
 
 
-def inverse_options(run: Run, transient: TransientOptions, scope: Scope) -> InverseOptions:
-    """The options of a run line beyond those of its time stepping; raises `InputError` with all that is wrong."""
+def inverse_options(options: Mapping[str, Any], line: Line) -> InverseOptions:
+    """The options of a run line: its own and those of its time stepping; raises `InputError` with all that is wrong."""
+    run, scope = line.run, line.scope
+    stepping = {"forces": "recovered", "method": DEFAULT_METHOD} | {n: v for n, v in options.items() if n not in OWN}
+    transient = transient_options(stepping, line, "inverse")
     given: Mapping[str, Expr] = {b.name: b.value for b in run.options}
     problems = [
         Problem("E422", f"inverse() needs '{name}'", run.span, hint=f"run {EXAMPLE}")

@@ -1,4 +1,4 @@
-"""Kernels called from compiled loops: a table of addresses and pointers, run by numba.
+"""Kernels called from compiled loops: a table of addresses and pointers.
 
 A *call table* is an int64 array (n_kernels, 7) with one row per batch of instances:
 
@@ -7,84 +7,27 @@ A *call table* is an int64 array (n_kernels, 7) with one row per batch of instan
 It holds addresses only: whoever builds it keeps the arrays and the NativeKernels alive for as long as the table is
 used. A changed parameter or gather *value* is written into the array in place and needs neither a new table nor a new
 compilation.
-
-Import `compiled` from here in place of numba's `njit`: it is `njit(nogil=True)` with IEEE 754 division, whose machine
-code is kept in the user's cache folder (netsim/core/compiled/machine_code.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-import numba
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
-from netsim.core.compiled.machine_code import keep
+from netsim.core.compiled.function import compiled
+from netsim.core.compiled.sources import Foreign
 
 ROW_LENGTH = 7
 
 
-def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
-    """Decorator: the function as machine code by numba, without the interpreter's lock, kept on disk where that is
-    possible.
+def _call_kernel() -> Any:
+    from netsim.core.compiled.translation import call_kernel
 
-    Division follows IEEE 754 (x/0 is infinite or NaN, nothing is raised). The wrapper for callers in C, which nobody
-    here is, is left out: it takes a tenth of the time of a first compilation. `options` are further ones of numba's
-    `njit`.
-    """
-    if function is None:
-        return lambda function: compiled(function, **options)
-    settings: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **options}
-    return keep(numba.njit(**settings)(function), function, settings)
+    return call_kernel()
 
 
-def lean(function: Callable[..., Any]) -> Any:
-    """As `compiled`, without counting references to arrays: for functions that allocate nothing and return no array.
-
-    A function that is handed a hundred arrays compiles twice as fast this way."""
-    return compiled(function, _nrt=False)
-
-
-def inner(function: Callable[..., Any]) -> Any:
-    """As `lean`, for functions that are called from compiled code only: Python's way in is a third of a small
-    function's compilation."""
-    return compiled(function, _nrt=False, no_cpython_wrapper=True)
-
-
-def inlined(function: Callable[..., Any]) -> Any:
-    """As `inner`, put into its callers: a call that hands on a dozen arrays takes a tenth of a microsecond, more than
-    what small ones do."""
-    return compiled(function, _nrt=False, no_cpython_wrapper=True, forceinline=True)
-
-
-def ready(function: Any, arguments: tuple[Any, ...]) -> Callable[..., Any]:
-    """A compiled function's machine code for arguments of these types, to be called with them: to look at the types of
-    a hundred arrays takes half a millisecond at every call."""
-    code: Callable[..., Any] = function.compile(tuple(map(numba.typeof, arguments)))
-    return code
-
-
-def _type_call(typing_context, address, n, gather, uniform, parameters, scatter, g, out):  # type: ignore[no-untyped-def]
-    """Call the kernel at an integer address; all pointers come as integers."""
-    if any(not isinstance(kind, types.Integer) for kind in (address, n, gather, uniform, parameters, scatter, g, out)):
-        return None
-    signature = types.void(*[types.int64] * 8)
-
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        pointer = ir.IntType(8).as_pointer()
-        kernel = ir.FunctionType(ir.VoidType(), [ir.IntType(64), *[pointer] * 6])
-        function = builder.inttoptr(arguments[0], kernel.as_pointer())
-        builder.call(function, [arguments[1], *(builder.inttoptr(argument, pointer) for argument in arguments[2:])])
-        return context.get_dummy_value()
-
-    return signature, generate
-
-
-_call_address: Any = intrinsic(_type_call)
+_call_address = Foreign(_call_kernel, "kernel")
 
 
 @compiled

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from netsim.core.compiled.call import compiled
+from netsim.core.compiled.function import compiled
 from netsim.core.linear.nesting import nested_order
 from netsim.core.linear.symbolic import (
     RANK_TOLERANCE,

@@ -39,7 +39,7 @@ def least_change(jacobian: Any, r: Array, metric: Any, square: bool, soft: Array
     """The step J dz = r of least |dz|_W; for a regular square J simply its solution."""
     from netsim.core.linear.factors import SingularMatrix, solve
 
-    if square:
+    if square and np.all(np.isfinite(jacobian.data)):
         with suppress(SingularMatrix):
             step = np.zeros(len(r))
             solve(pivots.of(jacobian), r, step)

@@ -18,7 +18,7 @@ from scipy import linalg, sparse
 from scipy.sparse import csgraph
 from scipy.sparse.linalg import splu
 
-from netsim.core.compiled.call import compiled
+from netsim.core.compiled.function import compiled
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from netsim.core.compiled.call import inner, lean
+from netsim.core.compiled.function import inner, lean
 from netsim.core.contract import (
     ACCEPTED,
     ASTRAY,

@@ -11,10 +11,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import types
 
-from netsim.core.compiled.apart import by_address
-from netsim.core.compiled.call import ROW_LENGTH, inner, lean, run_table
+from netsim.core.compiled import kinds
+from netsim.core.compiled.call import ROW_LENGTH, run_table
+from netsim.core.compiled.function import by_address, inner, lean
 from netsim.core.contract import FIRST_EVENT, RESTARTED, between, projected, set_time
 from netsim.core.states import copy, motion_between, move_charts, place
 
@@ -100,7 +100,7 @@ def look(watch, g):
     run_table(watch.table, g, watch.found)
 
 
-_first_event = by_address(types.float64)
+_first_event = by_address(kinds.REAL)
 
 
 @inner

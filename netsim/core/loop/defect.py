@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from netsim.core.compiled.call import inner, run_table
+from netsim.core.compiled.call import run_table
+from netsim.core.compiled.function import inner
 from netsim.core.contract import REJECTED_ALWAYS, between, set_time, solve
 from netsim.core.loop.control import AT_ONCE, SPACING, WITHIN
 from netsim.core.newton import CONVERGED

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from netsim.core.compiled.call import compiled, run_table
+from netsim.core.compiled.call import run_table
+from netsim.core.compiled.function import compiled
 from netsim.core.consistent import make_consistent
 from netsim.core.loop.turnover import balanced, flowed, met
 from netsim.core.methods import euler, generalized_alpha
@@ -22,7 +23,7 @@ from netsim.core.states import DISSIPATED, KINETIC, STORED, SUPPLIED, copy, ener
 ITERATIONS, FACTORISATIONS, FRESH = range(3)
 """Positions in the integer counters of a run."""
 
-EULER, GENERALIZED_ALPHA = 0.0, 1.0
+EULER = euler.NUMBER
 """First entry of a method's array; its coefficients follow."""
 
 
@@ -128,6 +129,18 @@ def book(account, turnover, power, before, size, old):
 
 
 @compiled
+def add_sums(summed, sums, g, size, show):
+    """The integrals that are summed after a step, by the trapezoid of their rates in g; into g where they are shown.
+    summed (3, n): places of integrals and rates in g; sums (2, n): integrals and their rates at the step before."""
+    for j in range(summed.shape[1]):
+        rate = g[summed[1, j]]
+        sums[0, j] += 0.5 * size * (sums[1, j] + rate)
+        sums[1, j] = rate
+        if show:
+            g[summed[0, j]] = sums[0, j]
+
+
+@compiled
 def write(account, row, power):
     """The energy account of a sample."""
     account[row, 0], account[row, 3] = power[STORED], power[KINETIC]
@@ -166,6 +179,8 @@ def advance(
     spare,
     before,
     turnover,
+    summed,
+    sums,
 ):
     """Steps first+1 .. last. Samples go to values[i // every] and account (stored, supplied, dissipated, kinetic);
     returns (status, last good step).
@@ -191,11 +206,13 @@ def advance(
             energies(problem, point, power)
             book(account, turnover, power, before, size, old)
             write(account, row, power)
+            add_sums(summed, sums, point, size, True)
             share(sharing, point)
             sample(readings, selection, point, found, values[row])
             continue
         energies(problem, g, power)
         book(account, turnover, power, before, size, old)
+        add_sums(summed, sums, g, size, False)
         if sampled:
             write(account, row, power)
             share(sharing, g)

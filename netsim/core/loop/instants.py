@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from netsim.core.compiled.call import lean
+from netsim.core.compiled.function import inner, lean
 from netsim.core.contract import RESTARTED
 from netsim.core.loop.adaptive import first_size
-from netsim.core.loop.crossings import RELATIONS, look
+from netsim.core.loop.crossings import EPS, RELATIONS, look
 from netsim.core.loop.readout import take
 from netsim.core.loop.settling import leave
 from netsim.core.loop.turnover import flowed
@@ -24,6 +24,13 @@ from netsim.core.states import DISSIPATED, STORED, copy, energies, found_in, loa
 BESIDE = 8 * 2.220446049250313e-16
 """An instant's other side lies this share of it behind."""
 STRAIGHT = 1e-12
+
+
+@inner
+def just_after(t):
+    """The next number behind an instant t >= 0: three quarters of its last digit, or up to one and a half, round to
+    one."""
+    return t + (0.75 * EPS * t + 5e-324)
 
 
 @lean
@@ -52,7 +59,7 @@ def behind(problem, trial, readout, watch, row, t, stop, order, ahead):
     trial.counters[RESTARTED] = 2
     copy(trial.start, 0, trial.middle, 0, trial.start.shape[0])
     if row > 0:
-        take(problem, trial, readout, row, np.nextafter(max(t, readout.times[row - 1]), np.inf))
+        take(problem, trial, readout, row, just_after(max(t, readout.times[row - 1])))
     set_scales(problem, trial)
     leave(problem, watch, trial.g, ahead)
     return first_size(problem, trial, stop, order)

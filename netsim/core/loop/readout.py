@@ -2,7 +2,8 @@
 
 Work is integrated by the method's own quadrature, once per step. Where every sample is a polynomial through what the
 step found, only what is read is evaluated in between: the values and charges in `read`, and the stored energy by the
-polynomial through that at the quadrature's nodes.
+polynomial through that at the quadrature's nodes. Integrals over time that nobody reads (`der(work) = power`) are
+summed like work, of the powers at these nodes.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from netsim.core.compiled.bundle import Bundle
-from netsim.core.compiled.call import inner, lean
+from netsim.core.compiled.function import inner, lean
 from netsim.core.contract import ASTRAY, RESTARTED, between, projected, set_time
 from netsim.core.loop.control import EDGE, EVERY, GRID, LAST, PROJECTING, RECOVERING, ROW, SOLVING, STEP, STOP, TRACED
 from netsim.core.loop.defect import corrected
@@ -41,9 +42,11 @@ class Readout(NamedTuple):
     how reactions without a unique value are shared.
 
     read: places behind the motion in a state (values, then charges) that samples need; all of them where energies are
-    read there too. totals: supplied and dissipated energy at the step's beginning and at a sample, (2, 2); nodes of the
-    work's quadrature in a step, from 0 to 1, powers and stored energy there (s, 3), and integrals (s, s): the share of
-    node k's power in the work up to theta is sum_m integrals[k, m] theta^(m + 1); what was turned over
+    read there too. totals: supplied and dissipated energy at the step's beginning and at a sample, then the n integrals
+    that are summed, (2, 2 + n); nodes of the work's quadrature in a step, from 0 to 1, powers, stored energy and rates
+    of these integrals there (s, 3 + n), and integrals (s, s): the share of node k's power in the work up to theta is
+    sum_m integrals[k, m] theta^(m + 1); summed (3, n): places of these integrals and of their rates in g, and 1 where
+    the trace reads them; what was turned over
     (netsim.core.loop.turnover). trace: instant and traced signals at the nodes of every step, one row each, by the
     calls of `tracing` at the places `traces`."""
 
@@ -58,6 +61,7 @@ class Readout(NamedTuple):
     nodes: Array
     powers: Array
     integrals: Array
+    summed: Array
     sharing: Bundle
     read: Array
     tracing: Array
@@ -111,8 +115,7 @@ def record(method, problem, factor, trial, control, plan, readout, t, h, end, at
     balanced(
         readout.turnover, readout.powers[readout.nodes.shape[0] - 1, 2], readout.totals[1, 0], readout.totals[1, 1]
     )
-    for i in range(2):
-        readout.totals[0, i] = readout.totals[1, i]
+    copy(readout.totals[1], 0, readout.totals[0], 0, readout.totals.shape[1])
     return True
 
 
@@ -168,8 +171,8 @@ def _instant(control, t, h, theta):
 def _work(method, problem, trial, control, plan, readout, t, h, end):
     """Powers and stored energy at the nodes in the step up to the share `end`; at its beginning those of the last
     step's end."""
-    last, powers = readout.nodes.shape[0] - 1, readout.powers
-    copy(powers[last], 0, powers[0], 0, 3)
+    last, powers, later = readout.nodes.shape[0] - 1, readout.powers, _traces_sums(readout)
+    copy(powers[last], 0, powers[0], 0, powers.shape[1])
     first = 0 if trial.counters[RESTARTED] else 1
     if readout.traces.shape[0] and first:
         at = control.places[TRACED]
@@ -177,7 +180,7 @@ def _work(method, problem, trial, control, plan, readout, t, h, end):
         control.places[TRACED] += 1
     for k in range(first, last + 1):
         look(method, problem, trial, control, plan, t, h, end * readout.nodes[k])
-        if readout.traces.shape[0]:
+        if readout.traces.shape[0] and not later:
             _trace(problem, trial, control, readout, t + end * h * readout.nodes[k])
         energies(problem, trial.g, readout.power)
         powers[k, 0], powers[k, 1], powers[k, 2] = (
@@ -185,7 +188,31 @@ def _work(method, problem, trial, control, plan, readout, t, h, end):
             readout.power[DISSIPATED],
             readout.power[STORED],
         )
+        for j in range(readout.summed.shape[1]):
+            powers[k, 3 + j] = trial.g[readout.summed[1, j]]
     met(readout.turnover, readout.power)
+    if later:
+        for k in range(first, last + 1):
+            look(method, problem, trial, control, plan, t, h, end * readout.nodes[k])
+            _total(readout, end * h, readout.nodes[k])
+            _show_sums(readout, trial.g)
+            _trace(problem, trial, control, readout, t + end * h * readout.nodes[k])
+
+
+@inner
+def _traces_sums(readout):
+    """Whether the trace reads integrals that are known only when the powers at all nodes are."""
+    found = 0
+    for j in range(readout.summed.shape[1]):
+        found += readout.summed[2, j]
+    return found > 0
+
+
+@inner
+def _show_sums(readout, g):
+    """The integrals that are summed, into g."""
+    for j in range(readout.summed.shape[1]):
+        g[readout.summed[0, j]] = readout.totals[1, 2 + j]
 
 
 @inner
@@ -200,15 +227,14 @@ def _trace(problem, trial, control, readout, instant):
 
 @inner
 def _total(readout, h, theta):
-    """Supplied and dissipated energy up to theta: the integral of the polynomial through the powers at the nodes."""
-    for i in range(2):
-        readout.totals[1, i] = readout.totals[0, i]
+    """Supplied and dissipated energy and integrals up to theta: of the polynomial through the powers at the nodes."""
+    copy(readout.totals[0], 0, readout.totals[1], 0, readout.totals.shape[1])
     for k in range(readout.nodes.shape[0]):
         share = 0.0
         for m in range(readout.nodes.shape[0] - 1, -1, -1):
             share = (share + readout.integrals[k, m]) * theta
-        for i in range(2):
-            readout.totals[1, i] += h * share * readout.powers[k, i]
+        for i in range(readout.totals.shape[1]):
+            readout.totals[1, i] += h * share * readout.powers[k, i if i < 2 else i + 1]
 
 
 @inner
@@ -247,6 +273,7 @@ def take(problem, trial, readout, row, instant):
     """A row of samples from trial.middle (time and drives are in g)."""
     move_charts(problem, trial.middle)
     place(problem, trial.g, trial.middle)
+    _show_sums(readout, trial.g)
     energies(problem, trial.g, readout.power)
     share(readout.sharing, trial.g)
     _write(problem, trial, readout, row, instant)

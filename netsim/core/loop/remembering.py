@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from netsim.core.compiled.call import inner, lean
+from netsim.core.compiled.function import inner, lean
 from netsim.core.contract import NEWTON_SHARE, RESTARTED, between
 from netsim.core.history import ARRIVALS, BEGIN, BEGINS_LOW, CAREFUL, END, PIECES, POINTS, WATCHING, recalled, slope
 from netsim.core.loop.control import ARRIVAL, NOW

@@ -8,7 +8,7 @@ the plan does not reach.
 
 from __future__ import annotations
 
-from netsim.core.compiled.call import inner, lean
+from netsim.core.compiled.function import inner, lean
 from netsim.core.consistent import make_consistent
 from netsim.core.loop.crossings import DISCRETES, FIRED, RELATIONS, SLACK, TRUTHS, Z, look
 from netsim.core.problem import NK, X

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from netsim.core.compiled.call import lean
+from netsim.core.compiled.function import lean
 from netsim.core.states import STORED, TYPES
 
 Array = np.ndarray

@@ -19,13 +19,14 @@ from typing import NamedTuple
 import numpy as np
 
 from netsim.core.compiled.bundle import Bundle, bundled
-from netsim.core.compiled.call import inner
+from netsim.core.compiled.function import inner
 from netsim.core.contract import POWER, RESTARTED, error_norm
+from netsim.core.method import Method, Orders, Setting
 from netsim.core.methods.bdf_stability import BARRED, GROWTH, STABLE, USELESS, WORTH, WORTHWHILE, oscillation
 from netsim.core.methods.single import begin_stage, filtered_error, keep_stage, solve_stage
 from netsim.core.newton import CONVERGED
 from netsim.core.problem import NK, NQ, NY
-from netsim.core.rotation import angular_velocity, chart_rates, move_chart
+from netsim.core.rotation import in_chart, move_chart
 from netsim.core.scales import widen
 from netsim.core.states import copy
 
@@ -61,11 +62,11 @@ class Bdf(NamedTuple):
     room: Array
 
 
-def prepare(n: int, nk: int, nq: int, highest: int = HIGHEST) -> Bundle:
-    """The method for one run of a system of these sizes."""
-    m = n + nk + nq
+def prepare(setting: Setting) -> Bundle:
+    """The arrays of one run."""
+    m = setting.n + setting.nk + setting.nq
     memory = np.zeros(9)
-    memory[ORDER_NOW], memory[LIMIT] = 1.0, highest
+    memory[ORDER_NOW], memory[LIMIT] = 1.0, HIGHEST
     (d, renewed), (z0, spread, older) = np.zeros((2, ROWS, m)), np.zeros((3, m))
     return bundled(Bdf(memory, d, renewed, z0, spread, older, np.zeros((3, ROWS * ROWS)), np.zeros((2, ROWS * 6))))
 
@@ -259,8 +260,7 @@ def accepted(method, problem, trial, h, error):
             if found > factor:
                 best, factor = other, found
     memory[SAME] = memory[SAME] if best == order else 0.0
-    memory[ORDER_NOW] = best
-    memory[EQUAL] = 0.0
+    memory[ORDER_NOW], memory[EQUAL] = best, 0.0
     factor = min(10.0, 0.85 * factor)
     return 1.0 if 0.9 < factor < 1.3 else max(0.2, factor)
 
@@ -307,15 +307,9 @@ def _transport(method, nk, i, p0, p1, p2):
     count = int(method.memory[ORDER_NOW]) + 3
     _binomial(method.differences, points, nk, i, count, True)
     for j in range(count):
-        a, b, c = points[6 * j], points[6 * j + 1], points[6 * j + 2]
-        w = angular_velocity((a, b, c), (points[6 * j + 3], points[6 * j + 4], points[6 * j + 5]))
-        scale = 1.0 / (1.0 + (a * p0 + b * p1 + c * p2) / 4.0)  # cay(psi) cay(-psi_0) in Gibbs' composition
-        turned = (
-            scale * (a - p0 - (b * p2 - c * p1) / 2.0),
-            scale * (b - p1 - (c * p0 - a * p2) / 2.0),
-            scale * (c - p2 - (a * p1 - b * p0) / 2.0),
-        )
-        rate, _ = chart_rates(turned, w, w)
+        rates = (points[6 * j + 3], points[6 * j + 4], points[6 * j + 5])
+        psi = (points[6 * j], points[6 * j + 1], points[6 * j + 2])
+        turned, rate, _ = in_chart((p0, p1, p2), psi, rates, rates)
         points[6 * j], points[6 * j + 1], points[6 * j + 2] = turned
         points[6 * j + 3], points[6 * j + 4], points[6 * j + 5] = rate
     _binomial(method.differences, points, nk, i, count, False)
@@ -357,3 +351,9 @@ def between(method, problem, trial, theta, h, state, wanted):
             state[first + i] += share * row[2 * nk + i]
             if i >= ny:
                 state[first + i + nq] += rate / h * row[2 * nk + i]
+
+
+METHOD = Method(
+    "bdf", Orders(HIGHEST, HIGHEST, HIGHEST), prepare, attempt, accepted, between, estimate=2, variable=True,
+    reason="its matrix becomes ill-conditioned at the short steps of the error test",
+)  # fmt: skip

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from netsim.core.compiled.call import inner
+from netsim.core.compiled.function import inner
 from netsim.core.problem import NK, NY
 
 FITS = 0.05

@@ -5,11 +5,12 @@ For a mass this is F = m/h (V - V_prev), for a spring F = F_prev + c h V. Order 
 
 from __future__ import annotations
 
-from netsim.core.compiled.call import compiled
+from netsim.core.compiled.function import compiled
 from netsim.core.newton import set_coefficients
 from netsim.core.problem import NK, NQ, NY
 
-ORDER = 1
+NUMBER = 0.0
+"""What the loop of given steps (netsim.core.loop.fixed) knows it by."""
 
 
 @compiled

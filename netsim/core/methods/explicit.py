@@ -10,21 +10,29 @@ sec. IV.4 and VII.2). Cheap where nothing is stiff. The first stage of a step is
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from netsim.core.compiled.bundle import Bundle, bundled
-from netsim.core.compiled.call import inner
-from netsim.core.consistent import Consistent, make_consistent
+from netsim.core.compiled.function import inner
+from netsim.core.consistent import make_consistent
 from netsim.core.contract import ITERATIONS, error_norm, proposed, set_time, straight
-from netsim.core.methods.tableaux import Tableau
+from netsim.core.method import Method, Orders, Setting
+from netsim.core.methods.tableaux import Tableau, dormand_prince_5, dormand_prince_8, verner_6
 from netsim.core.newton import CONVERGED, NOT_FINITE
 from netsim.core.problem import HISTORY, NK, NQ, NY, A, V, X, Y
 from netsim.core.scales import widen
 from netsim.core.states import copy, follow, load
 
 Array = np.ndarray
+
+RADAU = (0.0, (4 - 6**0.5) / 10, (4 + 6**0.5) / 10, 1.0)
+"""Nodes of a quadrature of order 5, the weight of 0 being none."""
+LOBATTO_6 = (0.0, 0.5 - 0.05**0.5, 0.5 + 0.05**0.5, 1.0)
+LOBATTO_8 = (0.0, 0.5 - (3 / 28) ** 0.5, 0.5, 0.5 + (3 / 28) ** 0.5, 1.0)
+"""The same of order 6 and 8."""
 
 BEGIN, INSIDE = range(2)
 """Positions in Explicit.memory: the instant where the step begins; whether the rates inside it are there."""
@@ -47,14 +55,13 @@ class Explicit(NamedTuple):
     memory: Array
 
 
-def prepare(tableau: Tableau, n: int, nk: int, nq: int, state: int, plan: Consistent, closing: Consistent) -> Bundle:
-    """The method for one run of a system of these sizes (`state`: length of a state)."""
-    rates = np.zeros((tableau.stages, 2 * nk + nq))
-    order = np.array([tableau.order])
-    parts = order, tableau.nodes, tableau.weights, tableau.errors, np.ascontiguousarray(tableau.dense)
-    return bundled(
-        Explicit(*parts, rates, bundled(plan), bundled(closing), np.zeros(n + nk), np.zeros(state), np.zeros(2))
-    )
+def prepare(tableau: Tableau, setting: Setting) -> Bundle:
+    """The arrays of one run."""
+    rates = np.zeros((tableau.stages, 2 * setting.nk + setting.nq))
+    parts = np.array([tableau.order]), tableau.nodes, tableau.weights, tableau.errors
+    room = np.zeros(setting.n + setting.nk), np.zeros(setting.length), np.zeros(2)
+    plans = bundled(setting.plan), bundled(setting.closing)
+    return bundled(Explicit(*parts, np.ascontiguousarray(tableau.dense), rates, *plans, *room))
 
 
 @inner
@@ -168,7 +175,7 @@ def _difference(method, problem, trial, weights, h, last):
 @inner
 def accepted(method, problem, trial, h, error):
     """The elementary rule."""
-    follow(problem, trial)
+    follow(problem, trial, h)
     return proposed(error, float(method.order[0]))
 
 
@@ -212,4 +219,14 @@ def _look_inside(method, problem, trial, h):
     method.memory[INSIDE] = 1.0
 
 
-__all__ = ["Explicit", "accepted", "attempt", "between", "prepare"]
+def _method(name: str, order: int, tableau: Callable[[], Tableau], work: tuple[float, ...], gap: float) -> Method:
+    return Method(
+        name, Orders(order, order, order), lambda setting: prepare(tableau(), setting), attempt, accepted, between,
+        estimate=order, work=work, explicit=True, single=False, gap=gap,
+        reason="an explicit method cannot prescribe accelerations",
+    )  # fmt: skip
+
+
+RK45 = _method("rk45", 5, dormand_prince_5, RADAU, 0.5)
+RK6 = _method("rk6", 6, verner_6, LOBATTO_6, 0.4)
+RK8 = _method("rk8", 8, dormand_prince_8, LOBATTO_8, 0.27)

@@ -31,9 +31,9 @@ from typing import NamedTuple
 import numpy as np
 
 from netsim.core.compiled.bundle import Bundle, bundled
-from netsim.core.compiled.call import compiled, inner
-from netsim.core.consistent import Consistent
+from netsim.core.compiled.function import compiled, inner
 from netsim.core.contract import RESTARTED, cubic_charges, error_norm, held, proposed, set_time, solve, straight
+from netsim.core.method import Method, Orders, Setting
 from netsim.core.methods.single import evaluate, keep_stage, solve_given
 from netsim.core.newton import CONVERGED, set_coefficients
 from netsim.core.problem import ALPHA, ENTRIES, HISTORY, KV, KX, NK, NQ, NY, V, X
@@ -43,8 +43,9 @@ from netsim.core.states import copy, follow, load, project_end
 
 Array = np.ndarray
 
-ORDER = 2
 RHO = 0.8
+NUMBER = 1.0
+"""What the loop of given steps (netsim.core.loop.fixed) knows it by."""
 
 
 def coefficients(rho: float = RHO) -> np.ndarray:
@@ -74,14 +75,11 @@ class GeneralizedAlpha(NamedTuple):
     plan: Bundle
 
 
-def prepare(nk: int, nq: int, plan: Consistent) -> Bundle:
-    """The method for one run of a system of these sizes."""
-    given = coefficients()
-    return bundled(
-        GeneralizedAlpha(
-            given, error_constants(*given), np.zeros(nk + nq), np.zeros(1), np.zeros(2 * nk + nq), bundled(plan)
-        )
-    )
+def prepare(setting: Setting) -> Bundle:
+    """The arrays of one run."""
+    given, nk, nq = coefficients(), setting.nk, setting.nq
+    room = np.zeros(nk + nq), np.zeros(1), np.zeros(2 * nk + nq)
+    return bundled(GeneralizedAlpha(given, error_constants(*given), *room, bundled(setting.plan)))
 
 
 @compiled
@@ -214,7 +212,7 @@ def accepted(method, problem, trial, h, error):
             (e[i], e[i + 1], e[i + 2]), (e[nk + i], e[nk + i + 1], e[nk + i + 2]), (z[i], z[i + 1], z[i + 2])
         )
         z[i], z[i + 1], z[i + 2] = turned[0], turned[1], turned[2]
-    follow(problem, trial)
+    follow(problem, trial, h)
     return held(proposed(error, 3.0))
 
 
@@ -223,3 +221,10 @@ def between(method, problem, trial, theta, h, state, wanted):
     """Values on the line between the ends, charges on the cubic."""
     straight(problem, trial, theta, h, state, wanted)
     cubic_charges(problem, trial, theta, h, state, wanted)
+
+
+METHOD = Method(
+    "generalized_alpha", Orders(2, 2, 2), prepare, attempt, accepted, between, estimate=3, title="generalized-alpha",
+    reason="its accelerations come from positions, and each further derivative costs an order",
+    plain=(NUMBER, *coefficients().tolist()),
+)  # fmt: skip

@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from netsim.core.compiled.bundle import Bundle, bundled
-from netsim.core.compiled.call import inner
+from netsim.core.compiled.function import inner
 from netsim.core.contract import held, proposed, straight
+from netsim.core.method import TRAPEZOID, Method, Orders, Setting
 from netsim.core.methods import euler
 from netsim.core.methods.single import begin_stage, filtered_error, keep_stage, solve_stage
 from netsim.core.newton import CONVERGED
@@ -25,9 +26,9 @@ class ImplicitEuler(NamedTuple):
     raw: Array
 
 
-def prepare(nk: int, nq: int) -> Bundle:
-    """The method for one run of a system of these sizes."""
-    return bundled(ImplicitEuler(np.zeros(2 * nk + nq)))
+def prepare(setting: Setting) -> Bundle:
+    """The arrays of one run."""
+    return bundled(ImplicitEuler(np.zeros(2 * setting.nk + setting.nq)))
 
 
 @inner
@@ -51,7 +52,7 @@ def attempt(method, problem, factor, trial, t, h, last):
 @inner
 def accepted(method, problem, trial, h, error):
     """The elementary rule; a step that would hardly grow stays, and keeps its factor."""
-    follow(problem, trial)
+    follow(problem, trial, h)
     return held(proposed(error, 2.0))
 
 
@@ -59,3 +60,10 @@ def accepted(method, problem, trial, h, error):
 def between(method, problem, trial, theta, h, state, wanted):
     """Straight lines."""
     straight(problem, trial, theta, h, state, wanted)
+
+
+METHOD = Method(
+    "euler", Orders(1, 1, 1), prepare, attempt, accepted, between, estimate=2, work=TRAPEZOID, title="implicit Euler",
+    reason="its matrix becomes ill-conditioned at the short steps of the error test",
+    plain=(euler.NUMBER,),
+)  # fmt: skip

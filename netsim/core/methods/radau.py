@@ -15,8 +15,11 @@ Solving Ordinary Differential Equations II (1996), sec. IV.8 and VII.7; the text
 
 from __future__ import annotations
 
-from netsim.core.compiled.call import inner, run_table
+from netsim.core.compiled.bundle import Bundle
+from netsim.core.compiled.call import run_table
+from netsim.core.compiled.function import inner
 from netsim.core.contract import ACCEPTED, REFUSED, RESTARTED, error_norm, set_time, solve
+from netsim.core.method import Method, Orders, Together
 from netsim.core.newton import CONVERGED, NOT_CONVERGED
 from netsim.core.problem import ALPHA, CHARGES, DRIVES, ENTRIES, HISTORY, KV, KX, NK, NQ, NY, A, V, X, Y
 from netsim.core.radau.arrays import (
@@ -33,12 +36,15 @@ from netsim.core.radau.arrays import (
     prepare,
     renewed,
 )
+from netsim.core.radau.coupled import step_together
 from netsim.core.radau.matrix import derivatives, factorise
 from netsim.core.radau.stages import ITERATIONS_MOST, newton, place_stage, stage_charges, start_stages, velocities
 from netsim.core.scales import widen
 from netsim.core.states import copy, follow, load
 
-ORDER = 5
+HIGH = 9
+"""Above index 3 come inverse problems through motors and springs, where consistent points carry what the stages no
+longer can."""
 LOST, DOUBTFUL = 0.25, 1e4
 """What is left of a step whose values an exponential threw far away; no convergence is believed before it was seen
 beyond a knee, where corrections are small because slopes are large."""
@@ -119,7 +125,7 @@ def _filtered(method, problem, factor, trial, h):
 
 @inner
 def _with_given_stages(method, problem, factor, trial, h):
-    """The step whose stages netsim.simulate.radau_coupled found; its error by the derivatives at its end, unlike those
+    """The step whose stages netsim.core.radau.coupled found; its error by the derivatives at its end, unlike those
     at its beginning."""
     method.memory[SOLVED], method.memory[HAVE], method.memory[THETA] = 0.0, 0.0, 1.0
     _finish(method, problem, trial, h)
@@ -144,7 +150,7 @@ def _prescribed(method, problem, trial, t, h, last):
     return CONVERGED
 
 
-def forget(method):
+def forget(method: Bundle) -> None:
     """The derivatives of before serve no more."""
     method.memory[HAVE] = 0.0
 
@@ -225,7 +231,7 @@ def accepted(method, problem, trial, h, error):
         factor = min(factor, predicted)
     stays = h < 0.9 * memory[LAST_H] and error > max(0.1, 0.5 * memory[LAST_ERROR])
     memory[LAST_ERROR], memory[LAST_H] = max(1e-2, error), h
-    follow(problem, trial)
+    follow(problem, trial, h)
     memory[HAVE] = 0.0 if memory[THETA] > SLOW or stays else 1.0
     memory[FAINT] = (
         1.0 if stays else memory[FAINT]
@@ -275,4 +281,13 @@ def _shares(share, rate, s, stages):
         share[i], rate[i] = (value, slope) if stages else (value * s / C[i], (slope * s + value) / C[i])
 
 
-__all__ = ["ORDER", "accepted", "attempt", "between", "derivatives", "prepare", "renewed"]
+def _size_that_failed(method: Bundle, size: float) -> float:
+    return float(method.memory[FACTOR_H]) or 2.0 * size
+
+
+METHOD = Method(
+    "radau", Orders(5, 3, 2), prepare, attempt, accepted, between, estimate=4, work=(0.0, *C.tolist()),
+    highest_index=HIGH,
+    needs_rates=False, single=False, renewed=renewed, forget=forget,
+    together=Together(step_together, _size_that_failed),
+)  # fmt: skip

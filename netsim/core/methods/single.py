@@ -3,7 +3,8 @@ filtered by the matrix."""
 
 from __future__ import annotations
 
-from netsim.core.compiled.call import inner, run_table
+from netsim.core.compiled.call import run_table
+from netsim.core.compiled.function import inner
 from netsim.core.contract import (
     ACCEPTED,
     CURVED,

@@ -16,8 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from netsim.core.compiled.bundle import Bundle, bundled
-from netsim.core.compiled.call import inner
+from netsim.core.compiled.function import inner
 from netsim.core.contract import cubic_charges, held, proposed
+from netsim.core.method import Method, Orders, Setting
 from netsim.core.methods.single import begin_stage, filtered_error, keep_stage, solve_stage
 from netsim.core.newton import CONVERGED
 from netsim.core.problem import NK, NQ, NY
@@ -25,7 +26,6 @@ from netsim.core.states import follow
 
 Array = np.ndarray
 
-ORDER = 2
 C = 2.0 - np.sqrt(2.0)
 D = C / 2.0
 W = np.sqrt(2.0) / 4.0
@@ -38,9 +38,9 @@ class TrBdf2(NamedTuple):
     raw: Array
 
 
-def prepare(state: int, nk: int, nq: int) -> Bundle:
-    """The method for one run of a system of these sizes (`state`: length of a state)."""
-    return bundled(TrBdf2(np.zeros(state), np.zeros(2 * nk + nq)))
+def prepare(setting: Setting) -> Bundle:
+    """The arrays of one run."""
+    return bundled(TrBdf2(np.zeros(setting.length), np.zeros(2 * setting.nk + setting.nq)))
 
 
 @inner
@@ -80,7 +80,7 @@ def attempt(method, problem, factor, trial, t, h, last):
 @inner
 def accepted(method, problem, trial, h, error):
     """The elementary rule; a step that would hardly grow stays, and keeps its factor."""
-    follow(problem, trial)
+    follow(problem, trial, h)
     return held(proposed(error, 3.0))
 
 
@@ -94,3 +94,9 @@ def between(method, problem, trial, theta, h, state, wanted):
             i = 3 * problem.sizes[NK] + wanted[m]
             state[i] = a * trial.start[i] + b * method.inner[i] + c * trial.end[i]
     cubic_charges(problem, trial, theta, h, state, wanted)
+
+
+METHOD = Method(
+    "trbdf2", Orders(2, 2, 0), prepare, attempt, accepted, between, estimate=3, highest_index=2,
+    reason="the accelerations of constrained masses would oscillate from step to step",
+)  # fmt: skip

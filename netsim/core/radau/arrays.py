@@ -6,12 +6,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import types
 
-from netsim.core.compiled.apart import address_of
+from netsim.core.compiled import kinds
 from netsim.core.compiled.bundle import Bundle, bundled
 from netsim.core.compiled.call import ROW_LENGTH
+from netsim.core.compiled.function import address_of
 from netsim.core.linear.factors import Factor, refactor, solve
+from netsim.core.method import Setting
 
 Array = np.ndarray
 
@@ -85,25 +86,22 @@ def complex_factor(factor: Factor) -> Factor:
     return factor._replace(**{name: np.zeros(len(getattr(factor, name)), complex) for name in fields})
 
 
-def prepare(
-    n: int, nk: int, nq: int, nnz: int, prescribed: int, factor: Factor, charges: Array, rates: Array
-) -> Bundle:
-    """The method for one run of a system of these sizes; `charges` is the call table that computes charges alone,
-    `rates` that of residuals with known rates of charges."""
+def prepare(setting: Setting) -> Bundle:
+    """The arrays of one run."""
+    n, nk, nq, nnz, charges = setting.n, setting.nk, setting.nq, setting.nnz, setting.charges()
     w, transform, inverse, eigenvalues, slope = coefficients()
     memory = np.zeros(10)
     memory[FAINT] = 1.0
+    pair, charges = bundled(complex_factor(setting.factor)), np.ascontiguousarray(charges.reshape(-1, ROW_LENGTH))
     method = Radau(
         w, transform, inverse, eigenvalues, slope, memory, np.zeros((3, n)), np.zeros((3, n - nk)), np.zeros((3, n)),
-        np.zeros((3, nk)),
-        np.zeros((4, nq)), np.zeros((3, nq)), np.zeros((3, prescribed + 1)), np.zeros((3, nnz)), np.zeros(nnz, complex),
-        np.zeros(n, complex),
-        np.zeros((3, n)), bundled(complex_factor(factor)), np.ascontiguousarray(charges.reshape(-1, ROW_LENGTH)), rates,
+        np.zeros((3, nk)), np.zeros((4, nq)), np.zeros((3, nq)), np.zeros((3, setting.inputs + 1)), np.zeros((3, nnz)),
+        np.zeros(nnz, complex), np.zeros(n, complex), np.zeros((3, n)), pair, charges, setting.rates(),
         np.zeros(2, np.int64), np.zeros(3), np.zeros(3),
     )  # fmt: skip
-    kind, vector = method.pair.kind, types.complex128[::1]
-    method.code[REFACTOR_PAIR] = address_of(refactor, types.float64, kind, vector)
-    method.code[SOLVE_PAIR] = address_of(solve, types.none, kind, vector, vector)
+    kind, vector = method.pair.kind, kinds.array("complex128", 1)
+    method.code[REFACTOR_PAIR] = address_of(refactor, kinds.REAL, kind, vector)
+    method.code[SOLVE_PAIR] = address_of(solve, kinds.NOTHING, kind, vector, vector)
     return bundled(method)
 
 

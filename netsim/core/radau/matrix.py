@@ -3,18 +3,17 @@ evaluations of the kernels."""
 
 from __future__ import annotations
 
-from numba import types
-
-from netsim.core.compiled.apart import by_address
-from netsim.core.compiled.call import inner, run_table
+from netsim.core.compiled import kinds
+from netsim.core.compiled.call import run_table
+from netsim.core.compiled.function import by_address, inner
 from netsim.core.contract import FACTORISATIONS, refactor
 from netsim.core.newton import CONVERGED, PIVOT_QUALITY, SINGULAR
 from netsim.core.problem import ALPHA, ENTRIES, HISTORY, KA, KV, KX, NK, NNZ, NQ, NY
 from netsim.core.radau.arrays import FACTOR_H, REFACTOR_PAIR, SOLVE_PAIR
 from netsim.core.states import copy
 
-_refactor_pair = by_address(types.float64)
-_solve_pair = by_address(types.none)
+_refactor_pair = by_address(kinds.REAL)
+_solve_pair = by_address(kinds.NOTHING)
 
 
 @inner

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from netsim.core.compiled.call import inner, run_table
+from netsim.core.compiled.call import run_table
+from netsim.core.compiled.function import inner
 from netsim.core.contract import CURVED, ITERATIONS, REFUSED, RESTARTED, RTOL, error_norm, solve
 from netsim.core.newton import CONVERGED, NOT_CONVERGED, NOT_FINITE
 from netsim.core.problem import ALPHA, CHARGES, DRIVES, ENTRIES, HISTORY, NK, NQ, NY, A, V, X, Y

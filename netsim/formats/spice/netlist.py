@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
+from netsim.formats.format import Format
 from netsim.formats.spice.blocks import Block, sorted_blocks
 from netsim.formats.spice.cards import Card, Report, read_cards
 from netsim.formats.spice.control import initial_potentials, read_options, statements
@@ -22,8 +23,6 @@ from netsim.formats.spice.scopes import Circuit, Made, Scope
 from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.syntax import Instance, ModelDef, Program, Statement, Terminal, Use
 
-SUFFIXES = (".cir", ".ckt", ".sp", ".spice", ".spi")
-"""What a file of a circuit ends with."""
 UNKNOWN = {"o": "a lossy line: the library has transmission_line, of lumped sections", "u": "a line of distributed R "
     "and C",
            "y": "a lossy line", "z": "a MESFET", "a": "an XSPICE element", "n": "a Verilog-A element",
@@ -149,3 +148,10 @@ def _definition(block: Block, scope: Scope, above: tuple[Block, ...]) -> Made:
     )
     outer.made[f":{block.name}"] = made = inner.finish(title)
     return made
+
+
+FORMAT = Format(
+    "spice",
+    (".cir", ".ckt", ".sp", ".spice", ".spi"),
+    program=lambda path, alone, types: circuit_program(path, types("electrical"), everything=not alone),
+)

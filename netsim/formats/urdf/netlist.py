@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from netsim.formats.format import Format
 from netsim.formats.urdf.robot import DRIVEN, HINGES, Joint, Link, Robot, read_robot
 from netsim.text.errors import Span
 from netsim.text.grammar.scan import RESERVED
@@ -275,3 +276,6 @@ def _mimic(joint: Joint, joints: dict[str, Joint], names: Names) -> Iterator[Ins
         yield _instance(name, "rack_pinion", (mine, other), {"r": _number(1 / ratio, span, "m")}, span)
     else:
         yield _instance(name, "rack_pinion", (other, mine), {"r": _number(ratio, span, "m")}, span)
+
+
+FORMAT = Format("urdf", (".urdf",), program=lambda path, alone, types: robot_program(path, alone))

@@ -11,13 +11,11 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import carray, types
-from numba.core.ccallback import CFunc
-from numba.extending import intrinsic
 
-from netsim.core.compiled.call import ROW_LENGTH, compiled, run_table
-from netsim.core.compiled.machine_code import keep
+from netsim.core.compiled import kinds
+from netsim.core.compiled.call import ROW_LENGTH, run_table
+from netsim.core.compiled.function import address_of, compiled
+from netsim.core.compiled.sources import Foreign
 from netsim.equations.forms.form import UNIFORMS
 from netsim.multibody.jointspace.compiled.entries import answers, spread_entries
 from netsim.multibody.jointspace.compiled.plan import (
@@ -43,14 +41,16 @@ KX, KV, KA, ALPHA = (1 + UNIFORMS.index(name) for name in ("kx", "kv", "ka", "al
 PLAN, MOTION = len(Plan._fields), len(Motion._fields)
 
 
-def _type_pointer(typing_context, address):  # type: ignore[no-untyped-def]
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        return builder.inttoptr(arguments[0], ir.IntType(8).as_pointer())
+def _foreign(name: str) -> Foreign:
+    def make() -> Any:
+        from netsim.core.compiled import translation
 
-    return types.voidptr(types.int64), generate
+        return getattr(translation, name)()
+
+    return Foreign(make, name)
 
 
-_pointer: Any = intrinsic(_type_pointer)
+_pointer, carray = _foreign("pointer"), _foreign("carray")
 
 
 @compiled
@@ -201,26 +201,21 @@ def _least_squares(side, count, rest, found):  # noqa: C901  (two triangular loo
         found[k] += b[k]
 
 
-_SIGNATURE = types.void(types.int64, *[types.voidptr] * 6)
-_OPTIONS: dict[str, Any] = {"error_model": "numpy"}
-
-
-def _call(operation, directory, uniforms, parameters, scatter, g, out):  # type: ignore[no-untyped-def]
+@compiled
+def _call(operation, directory, uniforms, parameters, scatter, g, out):
     element(operation, carray(directory, (3 * (PLAN + MOTION + 4),), np.int64), g, out)
 
 
 @cache
-def _code() -> Any:
+def _code() -> int:
     """The operation as a C function: what a call table calls."""
-    code = keep(CFunc(_call, (_SIGNATURE.args, _SIGNATURE.return_type), {}, _OPTIONS), _call, _OPTIONS)
-    code.compile()
-    return code
+    return address_of(_call, kinds.NOTHING, kinds.WHOLE, *["voidptr"] * 6, entry="c")
 
 
 def row(operation: int, directory: np.ndarray) -> np.ndarray:
     """A row of a call table (1, 7) for an operation; the directory and its arrays must outlive it."""
     found = np.zeros((1, ROW_LENGTH), np.int64)
-    found[0, :3] = _code().address, operation, directory.ctypes.data
+    found[0, :3] = _code(), operation, directory.ctypes.data
     return found
 
 

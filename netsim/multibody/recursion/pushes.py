@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.core.compiled.call import compiled
+from netsim.core.compiled.function import compiled
 from netsim.multibody.tree.kinematics import outward
 from netsim.multibody.tree.model import PARENT
 from netsim.multibody.tree.spatial import to_ground

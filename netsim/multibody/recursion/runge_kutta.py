@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from netsim.core.compiled.call import compiled, inlined, inner, ready
+from netsim.core.compiled.function import compiled, inlined, inner
 from netsim.core.methods.tableaux import Tableau, dormand_prince_5, dormand_prince_8, verner_6
 from netsim.core.newton import set_time
 from netsim.multibody.jointspace.joints import REVOLUTE
@@ -129,7 +129,7 @@ def runge_kutta(
         stages,
         *samples,
     )
-    code = ready(_integrate, arguments)
+    code = _integrate.ready(*arguments)
     began = clock.process_time()
     found = code(*arguments)
     return *samples, *found, clock.process_time() - began

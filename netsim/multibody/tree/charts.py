@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from netsim.core.compiled.call import compiled, inner, lean
+from netsim.core.compiled.function import compiled, inner, lean
 from netsim.multibody.tree.model import (
     DOFS,
     ELASTIC,

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.core.compiled.call import compiled, inner
+from netsim.core.compiled.function import compiled, inner
 from netsim.multibody.tree.kinematics import point_columns, point_motion
 from netsim.multibody.tree.model import (
     AT_POINT,

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.core.compiled.call import compiled, inlined
+from netsim.core.compiled.function import compiled, inlined
 from netsim.multibody.tree.model import INERTIA, METRIC, Array
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.core.compiled.call import compiled, inlined, lean
+from netsim.core.compiled.function import compiled, inlined, lean
 from netsim.multibody.tree.flexible import Modal, make_modal, set_modal
 from netsim.multibody.tree.model import (
     ALONG,

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.core.compiled.call import compiled, inner, lean
+from netsim.core.compiled.function import compiled, inner, lean
 from netsim.multibody.tree.flexible import deformation_wrench
 from netsim.multibody.tree.model import METRIC, Array
 from netsim.multibody.tree.spatial import (

@@ -12,7 +12,7 @@ has its references counted.
 
 from __future__ import annotations
 
-from netsim.core.compiled.call import compiled
+from netsim.core.compiled.function import compiled
 
 
 @compiled(forceinline=True)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from netsim.core.compiled.bundle import Bundle, bundled, called
+from netsim.core.compiled.bundle import Bundle, bundled
 from netsim.core.consistent import Consistent, make_consistent, nothing_to_recover
 from netsim.core.loop.crossings import CAREFUL, Watch, look
 from netsim.core.loop.settling import (
@@ -218,7 +218,7 @@ def settle(s: Settling, g: Array, t: float) -> bool:
     before = g[s.values].copy()
     s.watch.changed[:] = s.watch.stage[:] = 0
     (plan, bundle), jumped = plan_for(s, g, t), None
-    while (answer := called(rounds, s.looking, bundle, g, jumped is not None or bundle is s.nothing)) != STILL:
+    while (answer := rounds(s.looking, bundle, g, jumped is not None or bundle is s.nothing)) != STILL:
         if answer == SWITCHING:
             raise _never_ending(t, _changed(s))
         if answer == ENDLESS:

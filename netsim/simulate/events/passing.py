@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from netsim.core.compiled.bundle import called
 from netsim.core.contract import FRESH
 from netsim.core.loop.control import DUE, EVERY, NOW, ROW, SIZE
 from netsim.core.loop.instants import BESIDE, before, behind, next_due
@@ -18,6 +17,7 @@ from netsim.initial.diagnosis.diagnosis import table_ends
 from netsim.initial.stages import Inconsistent
 from netsim.simulate.events.event_log import crowded
 from netsim.simulate.events.events import Settling, plan_for, settle
+from netsim.simulate.methods import prepared
 from netsim.simulate.running import Running
 from netsim.simulate.setup.run_arrays import first_factor
 from netsim.text.errors import Problem, SimulationError
@@ -44,7 +44,7 @@ def pass_event(run: Running) -> None:
         run.bundles.pop(id(run.readout), None)
         run.readout = longer(run.readout)
     bundle, readout, known = run.bundle("trial"), run.bundle("readout"), len(s.log)
-    if called(before, problem, bundle, readout, t, 0.0 if run.idle else BESIDE * abs(t)) != CONVERGED:
+    if before(problem, bundle, readout, t, 0.0 if run.idle else BESIDE * abs(t)) != CONVERGED:
         raise SimulationError(table_ends(t))
     try:
         settled = settle(s, trial.g, t)
@@ -58,8 +58,7 @@ def pass_event(run: Running) -> None:
         if wrong := crowded(s.log[known:], s.recent, run.options.stop):
             raise SimulationError(wrong)
         row = int(control.places[ROW]) if control.places[EVERY] else 0
-        size = called(
-            behind,
+        size = behind(
             problem,
             bundle,
             readout,
@@ -74,7 +73,7 @@ def pass_event(run: Running) -> None:
         forget(run)
         control.numbers[SIZE] = run.options.step or min(control.numbers[SIZE], size)
     _exchange(run, t)
-    control.numbers[DUE] = called(next_due, s.looking, trial.g, t, run.options.stop)
+    control.numbers[DUE] = next_due(s.looking, trial.g, t, run.options.stop)
 
 
 def _undecided(s: Settling, g: Array, t: float) -> SimulationError:
@@ -106,9 +105,9 @@ def _exchange(run: Running, t: float) -> None:
         factor, arrays = run.factor, run.arrays
         with suppress(SimulationError):
             factor = first_factor(run.machine, run.trial, float(run.control.numbers[SIZE]), run.now)
-            arrays = run.method.with_factor(arrays, factor)
+            arrays = run.method.renewed(arrays, factor)
         if run.method.explicit and len(plan.sizes):
-            arrays, alive = run.method.prepare(run.machine, factor, plan, run.closing)
+            arrays, alive = prepared(run.method, run.machine, factor, plan, run.closing)
             run.alive.append(alive)
         run.served[key] = plan, factor, arrays
     plan, run.factor, run.arrays = run.served[key]

@@ -34,6 +34,7 @@ from netsim.multibody.recursion.starts import placed as tree_placed
 from netsim.multibody.recursion.states import translation
 from netsim.simulate.events.events import ROUNDS, has_events, settling, starts_otherwise
 from netsim.simulate.setup.choice import formulated
+from netsim.simulate.setup.turns import begun_at_written_turns, counted_turns
 from netsim.text.errors import InputError, Problem, SimulationError
 
 Array = np.ndarray
@@ -162,8 +163,13 @@ def _drawn(machine: Machine, structure: Structure, drawn: Array) -> Start:
 def _reduced(
     machine: Machine, structure: Structure, start: Callable[[Machine, Structure], Start]
 ) -> tuple[Machine, Structure, Array, list[Change]]:
-    """A start; where constraints turn out to repeat one another there, that of the machine without them."""
+    """A start whose coordinates count turns alike; where constraints turn out to repeat one another there, that of the
+    machine without them."""
+    machine = begun_at_written_turns(machine)
     g, changes = start(machine, structure)
+    if (turned := counted_turns(machine, g)) is not None:
+        machine = replace(machine, g=turned)
+        g, changes = start(machine, structure)
     found = repeated(machine, g) if machine.system.layout.nk else None
     if found is None:
         return machine, structure, g, changes

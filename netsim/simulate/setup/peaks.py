@@ -20,7 +20,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from netsim.core.compiled.call import compiled
+from netsim.core.compiled.function import compiled
 from netsim.core.newton import set_time
 from netsim.core.problem import DRIVES, N_DRIVES
 from netsim.equations.machine import Machine

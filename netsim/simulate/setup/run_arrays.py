@@ -17,6 +17,7 @@ from netsim.core.loop.adaptive import first_size
 from netsim.core.loop.control import BY_ERROR, EVERY, RECOVERING, SOLVING, Control
 from netsim.core.loop.readout import Readout
 from netsim.core.loop.turnover import nothing_turned
+from netsim.core.method import Method
 from netsim.core.newton import CONVERGED, set_time
 from netsim.core.problem import ALPHA, KA, KV, KX
 from netsim.core.scales import NOTHING, first_kinds, set_scales
@@ -30,12 +31,12 @@ from netsim.initial.flat_plan import compiled_plan
 from netsim.initial.initial import Structure
 from netsim.initial.recovery import plan_recovery, recover
 from netsim.results.selection import Sampler
-from netsim.simulate.methods import Method
-from netsim.simulate.options import FIXED, TransientOptions
+from netsim.simulate.options import TransientOptions
 from netsim.simulate.pivots import pivots_of
 from netsim.simulate.setup.kinds import kinds_of
 from netsim.simulate.setup.peaks import sampled
 from netsim.simulate.setup.sizes import set_answers
+from netsim.simulate.setup.sums import NO_SUMS, summed_places
 from netsim.simulate.setup.weights import exponents
 from netsim.structure.time_events import time_texts
 from netsim.text.errors import Problem, SimulationError
@@ -72,7 +73,7 @@ def first_trial(
     fixed = written_sizes(machine)
     if options.atol:
         fixed = options.atol / options.rtol * np.where(fixed > 0.0, fixed, nominal)
-    counters = np.zeros(15, np.int64)
+    counters = np.zeros(16, np.int64)
     counters[RESTARTED] = 2
     counters[CURVED] = int(curved(machine))
     counters[UNSOLVED] = 1 if options.step else 0
@@ -81,7 +82,7 @@ def first_trial(
         np.zeros((6, n)),
         np.zeros(nk + n), exponents(system, structure), nominal, kinds.of, np.zeros(nk + n), fixed,
         first_kinds(kinds.count, kinds.given), tolerances, counters, np.zeros(9, np.int64),
-        np.arange(layout.ny + layout.nq),
+        np.arange(layout.ny + layout.nq), np.zeros((method.earlier, len(state))), np.zeros(method.earlier),
     )  # fmt: skip
     set_scales(machine.bundle, bundled(trial))
     set_answers(machine, trial, options.stop, times, drives, ends if any(map(bool, time_texts(machine))) else ends[:0])
@@ -106,7 +107,7 @@ def first_control(
     past.numbers[[WATCHING, CAREFUL, BEGINS_LOW]] = not fixed or method.order > 1, method.explicit, method.variable
     features = stop / FEATURES / method.gap if method.explicit and curved(machine) else stop / 4
     longest = fixed if fixed else min(options.max_step or features, WITHIN * past.length.min(initial=np.inf))
-    weight = GIVEN_STEP / method.tolerance(options.rtol) if fixed and method.name not in FIXED else 0.0
+    weight = GIVEN_STEP / method.tolerance(options.rtol) if fixed and method.judged else 0.0
     spacing = (
         stop / FEATURES if curved(machine) else np.inf
     )  # polynomials that hold at an instant of a step hold in all of it
@@ -207,11 +208,13 @@ def first_readout(
     nodes = np.array(method.work)
     basis = np.linalg.inv(np.vander(nodes, increasing=True))
     integrals = np.ascontiguousarray(basis.T / np.arange(1, len(nodes) + 1))
+    summed = summed_places(machine, tracer) if control.places[RECOVERING] else NO_SUMS
+    kept = summed.shape[1]
     return Readout(
         reader.table, reader.places, np.zeros(max(reader.size, tracer.size)), np.zeros((rows, len(reader.places))),
         np.zeros((rows, 4)),
-        np.zeros(rows), np.zeros((2, 2)), power_room(machine.system), nodes, np.zeros((len(nodes), 3)), integrals,
-        shares, read,
+        np.zeros(rows), np.zeros((2, 2 + kept)), power_room(machine.system), nodes, np.zeros((len(nodes), 3 + kept)),
+        integrals, summed, shares, read,
         tracer.table, tracer.places, np.zeros((rows * len(nodes), 1 + len(tracer.places))),
         nothing_turned(power_room(machine.system)),
     )  # fmt: skip

@@ -21,6 +21,7 @@ from netsim.text.expressions.junctions import (
     depletion_energy,
     increasing,
     interpolate,
+    interpolate_integral,
     junction,
     junction_capacitance,
     junction_energy,
@@ -244,6 +245,12 @@ def _broken_line_rule(dimensions: Dimensions) -> tuple[str, Dimension | None]:
     return _same({"x": dimensions["x"], "xs": dimensions["xs"]})[0], dimensions["ys"]
 
 
+def _broken_line_integral_rule(dimensions: Dimensions) -> tuple[str, Dimension | None]:
+    wrong, ys = _broken_line_rule(dimensions)
+    xs = dimensions["xs"]
+    return wrong, None if xs is None or ys is None else xs * ys
+
+
 _TIME = {"at": (0.0, None)}
 _ONE_PART = {"parts": (1.0, NO_DIMENSION)}
 FUNCTIONS: dict[str, Function] = {
@@ -286,6 +293,8 @@ FUNCTIONS: dict[str, Function] = {
     "shift": Function(("x", "u"), shift, _same, doc="(x2, ..., xn, u)"),
     "interpolate": Function(("x", "xs", "ys"), interpolate, _broken_line_rule, smoothness=0,
     doc="broken line through points, straight beyond"),
+    "interpolate_integral": Function(("x", "xs", "ys"), interpolate_integral, _broken_line_integral_rule, smoothness=1,
+    doc="integral of `interpolate` from xs[1] to x"),
     "clamped": Function(("x", "xs", "ys"), clamped, _broken_line_rule, smoothness=0, doc="broken line through points, "
         "constant beyond"),
     "increasing": Function(("xs",), increasing, _same_to_number, doc="1 where every component exceeds the one before "

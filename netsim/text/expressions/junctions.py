@@ -114,3 +114,17 @@ def interpolate(x: Any, xs: tuple, ys: tuple) -> Any:
     for k in range(1, len(slopes)):
         total = total + (slopes[k] - slopes[k - 1]) * apply("max", x - xs[k], 0.0)
     return total
+
+
+def interpolate_integral(x: Any, xs: tuple, ys: tuple) -> Any:
+    """The integral of `interpolate` from xs[0] to x: y0 u + s0 u^2/2 + sum_k (s_k - s_k-1) max(x - x_k, 0)^2/2, where
+    u = x - x0 and s_k is the slope behind x_k. As `junction_energy`, the energy of what a broken line describes."""
+    if len(xs) != len(ys) or len(xs) < 2 or isinstance(ys[0], tuple):
+        raise ValueError
+    slopes = [(ys[k + 1] - ys[k]) / (xs[k + 1] - xs[k]) for k in range(len(xs) - 1)]
+    u = x - xs[0]
+    total = ys[0] * u + slopes[0] * u * u / 2.0
+    for k in range(1, len(slopes)):
+        beyond = apply("max", x - xs[k], 0.0)
+        total = total + (slopes[k] - slopes[k - 1]) * beyond * beyond / 2.0
+    return total

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from netsim.core.compiled.call import compiled
+from netsim.core.compiled.function import compiled
 from netsim.multibody.jointspace.compiled.plan import CHART, FIRST, FREEDOM, PARENT, SIGN, SLOT_A, SLOT_V, SLOT_X
 from netsim.multibody.jointspace.compiled.twists import bracket, cayley, cross, in_world, product
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from netsim.core.compiled.call import compiled
+from netsim.core.compiled.function import compiled
 from netsim.equations.forms.form import UNIFORMS
 from netsim.multibody.jointspace.compiled.plan import BODY, BUFFER, ENTRIES, FIRST, FLAT, FREEDOM, LINK, PARENT, ROWS
 from netsim.multibody.jointspace.compiled.twists import bracket, cross

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from netsim.core.compiled.call import compiled
+from netsim.core.compiled.function import compiled
 
 
 @compiled

@@ -8,7 +8,7 @@ acceleration)
 
 from __future__ import annotations
 
-from netsim.core.compiled.call import compiled
+from netsim.core.compiled.function import compiled
 
 
 @compiled(forceinline=True)

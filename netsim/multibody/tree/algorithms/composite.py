@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from netsim.core.compiled.call import compiled, inner, lean
+from netsim.core.compiled.function import compiled, inner, lean
 from netsim.multibody.tree.algorithms.articulated import add_to_parent
 from netsim.multibody.tree.algorithms.forward import joint_block, make_articulated, point_inward, velocities
 from netsim.multibody.tree.flexible import set_coordinates

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.core.compiled.call import compiled, inner, lean
+from netsim.core.compiled.function import compiled, inner, lean
 from netsim.multibody.tree.algorithms.forward import Articulated, make_articulated
 from netsim.multibody.tree.algorithms.inverse import no_wrenches, origin_acceleration, rnea_into
 from netsim.multibody.tree.algorithms.observers import own_inertia

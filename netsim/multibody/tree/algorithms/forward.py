@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.core.compiled.call import compiled, inlined, lean
+from netsim.core.compiled.function import compiled, inlined, lean
 from netsim.multibody.tree.algorithms.articulated import add_to_parent, inertia_times, set_rigid, subtract_outer
 from netsim.multibody.tree.algorithms.inverse import flexible_wrench, friction, no_wrenches
 from netsim.multibody.tree.flexible import coupling, elastic_mass, set_coordinates

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from netsim.core.compiled.call import compiled, inlined, lean
+from netsim.core.compiled.function import compiled, inlined, lean
 from netsim.multibody.tree.flexible import (
     deformation_wrench,
     deformed_inertia,

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from netsim.core.compiled.call import compiled, inner, lean, ready
+from netsim.core.compiled.function import compiled, inner, lean
 from netsim.multibody.tree.algorithms.derivatives import derivatives_into, make_derivatives
 from netsim.multibody.tree.algorithms.forward import accelerate, condense, mixed_into, velocities
 from netsim.multibody.tree.algorithms.inverse import rnea_into
@@ -120,7 +120,7 @@ def newmark(
     )
     results[0][0], results[1][0] = q, v
     arguments = (tree.flat, motion, places, *moves, forces, step, beta, gamma, variant, tolerance, *results)
-    code = ready(_run, arguments)
+    code = _run.ready(*arguments)
     began = time.process_time()
     done, iterations = code(*arguments)
     seconds = time.process_time() - began

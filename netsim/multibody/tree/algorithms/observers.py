@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from netsim.core.compiled.call import compiled, lean
+from netsim.core.compiled.function import compiled, lean
 from netsim.multibody.tree.algorithms.forward import make_articulated
 from netsim.multibody.tree.algorithms.inverse import friction
 from netsim.multibody.tree.charts import move_into
@@ -100,7 +100,8 @@ def _placements(t, q):  # type: ignore[no-untyped-def]
     zero = np.zeros(len(t.coordinate))
     outward(t, q, zero, zero, m)
     world = np.zeros((len(t.node), 12))
-    world[0] = m.frame[0]
+    for c in range(12):
+        world[0, c] = m.frame[0, c]
     for i in range(1, len(t.node)):
         to_ground(world, t.node[i, PARENT], m.frame, i)
     return world

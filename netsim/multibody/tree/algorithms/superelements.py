@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.core.compiled.call import compiled
+from netsim.core.compiled.function import compiled
 from netsim.multibody.tree.algorithms.articulated import add_to_parent, inertia_times, subtract_outer
 from netsim.multibody.tree.algorithms.forward import joint_block, make_articulated, point_inward, velocities
 from netsim.multibody.tree.algorithms.inverse import friction, no_wrenches
@@ -108,15 +108,17 @@ def mixed_by_superelements(
     Raises LinAlgError where a part has no inertia to accelerate."""
     values = [np.asarray(x, float) for x in (q, v, known)]
     given = no_wrenches(tree) if wrenches is None else wrenches
-    return _mixed(tree.flat, *values, np.asarray(motion, np.bool_), given, superelements(tree, size)[0])
+    a, tau, solved = _mixed(tree.flat, *values, np.asarray(motion, np.bool_), given, superelements(tree, size)[0])
+    if not solved:
+        raise np.linalg.LinAlgError("a coordinate without inertia has a known force: its acceleration is undetermined")
+    return a, tau
 
 
 @compiled
 def _mixed(t, q, v, known, motion, wrenches, cut):  # type: ignore[no-untyped-def]
     a, tau = np.empty(len(v)), np.empty(len(v))
-    if not condensed_into(t, q, v, known, motion, wrenches, cut, make_motion(t), make_articulated(t), a, tau):
-        raise np.linalg.LinAlgError("a coordinate without inertia has a known force: its acceleration is undetermined")
-    return a, tau
+    solved = condensed_into(t, q, v, known, motion, wrenches, cut, make_motion(t), make_articulated(t), a, tau)
+    return a, tau, solved
 
 
 @compiled

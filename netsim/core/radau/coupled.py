@@ -26,10 +26,9 @@ from netsim.core.compiled.bundle import Bundle
 from netsim.core.compiled.call import run_table
 from netsim.core.contract import Trial
 from netsim.core.newton import CONVERGED, set_time
-from netsim.core.problem import ALPHA, KA, KV, KX
+from netsim.core.problem import ALPHA, CHARGES, ENTRIES, HISTORY, KA, KV, KX, NK, NNZ, NQ, NY, X
 from netsim.core.radau.arrays import EPS, SOLVED, C
 from netsim.core.states import load
-from netsim.equations.machine import Machine
 
 Array = np.ndarray
 MOST, PATIENCE = 12, 4
@@ -39,32 +38,32 @@ ROUNDING = 30.0
 the distance."""
 
 
-def step_together(machine: Machine, method: Bundle, trial: Trial, t: float, h: float, last: float) -> bool:
+def step_together(problem: Bundle, method: Bundle, trial: Trial, t: float, h: float, last: float) -> bool:
     """`solve_stages`, and the method's next attempt takes what was found."""
-    if not solve_stages(machine, method, trial, t, h, last):
+    if not solve_stages(problem, method, trial, t, h, last):
         return False
     method.memory[SOLVED] = h
     return True
 
 
-def solve_stages(machine: Machine, method: Bundle, trial: Trial, t: float, h: float, last: float) -> bool:
+def solve_stages(problem: Bundle, method: Bundle, trial: Trial, t: float, h: float, last: float) -> bool:
     """Find the stages of the step from t to t + h into method.z; False where Newton's method does not converge from the
     predicted ones.
 
     `last` is the instant at which drives are looked at for the step's end."""
-    layout, g, start = machine.system.layout, trial.g, trial.start
-    load(machine.bundle, g, start)
+    g, start, nk, ny = trial.g, trial.start, problem.sizes[NK], problem.sizes[NY]
+    load(problem, g, start)
     instants = [t + C[0] * h, t + C[1] * h, last]
-    z = _predicted(layout, start, h)
-    rounding = 0.5 * EPS * method.eigenvalues[0] / (h * trial.tolerances[0]) if layout.nk else 0.0
+    z = _predicted(nk, ny, start, h)
+    rounding = 0.5 * EPS * method.eigenvalues[0] / (h * trial.tolerances[0]) if nk else 0.0
     tolerance, before = max(float(trial.tolerances[1]), rounding), np.inf
     for iteration in range(MOST):
-        found = _linearised(machine, method, trial, z, h, instants)
+        found = _linearised(problem, method, trial, z, h, instants)
         change = None if found is None else _solved(*found)
         if change is None:
             return False
         z -= change
-        size = _size(trial, layout.nk, change, method.eigenvalues[0] / h)
+        size = _size(trial, nk, change, method.eigenvalues[0] / h)
         if size <= tolerance or (size <= ROUNDING and size > 0.5 * before):
             method.z[:] = z
             return True
@@ -74,12 +73,11 @@ def solve_stages(machine: Machine, method: Bundle, trial: Trial, t: float, h: fl
     return False
 
 
-def _predicted(layout: Any, start: Array, h: float) -> Array:
+def _predicted(nk: int, ny: int, start: Array, h: float) -> Array:
     """x by v and a of the beginning, values as they are there."""
-    nk = layout.nk
     steps = C[:, None] * h
     motion = steps * (start[nk : 2 * nk] + 0.5 * steps * start[2 * nk : 3 * nk])
-    return np.hstack([motion, np.tile(start[3 * nk : 3 * nk + layout.ny], (3, 1))])
+    return np.hstack([motion, np.tile(start[3 * nk : 3 * nk + ny], (3, 1))])
 
 
 def _size(trial: Trial, nk: int, change: Array, rate: float) -> float:
@@ -92,52 +90,47 @@ def _size(trial: Trial, nk: int, change: Array, rate: float) -> float:
 
 
 def _linearised(
-    machine: Machine, method: Bundle, trial: Trial, z: Array, h: float, instants: list[float]
+    problem: Bundle, method: Bundle, trial: Trial, z: Array, h: float, instants: list[float]
 ) -> tuple[Any, Array] | None:
     """Matrix (3 n, 3 n) and residuals (3, n) of the stages; None where they are not finite or a table ends."""
-    layout, system, problem = machine.system.layout, machine.system, machine.problem
-    nk, ny, nq, n, nnz = layout.nk, layout.ny, layout.nq, system.n, system.pattern.nnz
+    nk, ny, nq, nnz, entries = (problem.sizes[k] for k in (NK, NY, NQ, NNZ, ENTRIES))
+    n, x, charges, history = nk + ny, problem.sizes[X], problem.sizes[CHARGES], problem.sizes[HISTORY]
     g, out, start, w = trial.g, trial.out, trial.start, method.w
     v = w @ z[:, :nk] / h
     a = w @ (v - start[nk : 2 * nk]) / h
     q, residuals = np.zeros((3, nq)), np.zeros((3, n))
 
     def to_stage(i: int) -> bool:
-        reached = set_time(machine.bundle, g, instants[i]) == CONVERGED
-        g[layout.x : layout.history] = np.concatenate([start[:nk] + z[i, :nk], v[i], a[i], z[i, nk:]])
+        reached = set_time(problem, g, instants[i]) == CONVERGED
+        g[x:history] = np.concatenate([start[:nk] + z[i, :nk], v[i], a[i], z[i, nk:]])
         return bool(reached)
 
     for i in range(3 if nq else 0):
         to_stage(i)
-        out[layout.charge_results : layout.charge_results + nq] = 0.0
+        out[charges : charges + nq] = 0.0
         run_table(method.charges, g, out)
-        q[i] = out[layout.charge_results : layout.charge_results + nq]
+        q[i] = out[charges : charges + nq]
     rate = w @ (q - start[3 * nk + ny : 3 * nk + ny + nq]) / h
     blocks: list[list[Any]] = []
     for i in range(3):
         if not to_stage(i):
             return None
-        g[ALPHA], g[layout.history : layout.step_size] = 0.0, rate[i]
+        g[ALPHA], g[history : history + nq] = 0.0, rate[i]
         out[:] = 0.0
         run_table(problem.residual, g, out)
         residuals[i] = out[:n]
         powers = np.zeros((3, nnz))
         for k, s in enumerate((0.0, 1.0 / h, -1.0 / h)):
             g[[KX, KV, KA, ALPHA]] = 1.0, s, s * s, s
-            g[layout.history : layout.step_size] = rate[i] - s * q[i]
+            g[history : history + nq] = rate[i] - s * q[i]
             out[:] = 0.0
             run_table(problem.jacobian, g, out)
-            powers[k] = out[layout.entries : layout.entries + nnz]
+            powers[k] = out[entries : entries + nnz]
         linear, square = 0.5 * (powers[1] - powers[2]), 0.5 * (powers[1] + powers[2]) - powers[0]
-        blocks.append(
-            [_part(system, (i == j) * powers[0] + w[i, j] * linear + (w @ w)[i, j] * square) for j in range(3)]
-        )
+        parts = [(i == j) * powers[0] + w[i, j] * linear + (w @ w)[i, j] * square for j in range(3)]
+        blocks.append([csc_array((each, problem.indices, problem.indptr), shape=(n, n)) for each in parts])
     matrix = csc_array(block_array(blocks))
     return (matrix, residuals) if np.all(np.isfinite(matrix.data)) and np.all(np.isfinite(residuals)) else None
-
-
-def _part(system: Any, entries: Array) -> Any:
-    return csc_array((entries, system.pattern.indices, system.pattern.indptr), shape=(system.n, system.n))
 
 
 def _solved(matrix: Any, residuals: Array) -> Array | None:

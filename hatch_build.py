@@ -1,0 +1,104 @@
+"""Machine code of the core, made once and kept in the package.
+
+    python hatch_build.py [FOLDER]    runs models and keeps what they need, for every instruction set of the processor's
+                                      family, in netsim/core/compiled/built (`make run` and `make wheel` do it)
+
+hatchling asks `CustomBuildHook` when it packs a wheel: with machine code inside, the wheel is one for this platform and
+this version of Python.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+ROOT = Path(__file__).parent
+BUILT = ROOT / "netsim/core/compiled/built"
+FIRST = "two_masses"
+"""The model whose machine code nearly all others need too: it runs before the others begin."""
+METHODS = ["radau", "bdf", "trbdf2", "implicit_euler", "euler", "generalized_alpha", "rk45", "rk6", "rk8"]
+CIRCUIT = """use electrical
+v voltage (a, ground) v = 1 V*sin(100 rad/s*t)
+r resistor (a, b) R = 1 kOhm
+c capacitor (b, ground) C = 1 uF
+d diode (b, ground)
+run transient(stop = 10 ms)
+"""
+EVENTS = """use translational
+m mass (a) m = 1 kg
+f force (ground, a) F = 1 N*sin(5 rad/s*t)
+d coulomb_friction (a, ground) F = 0.5 N
+start a.v = 1 m/s
+run transient(stop = 1 s)
+"""
+
+
+def work() -> Iterator[tuple[str, str, dict[str, object]]]:
+    """What is run: (name, netlist or its path, options)."""
+    first = str(ROOT / "models/two_masses.net")
+    for method in METHODS:
+        yield f"two masses by {method}", first, {"method": method, "stop": 0.05}
+    for method in METHODS[:3]:
+        yield f"a circuit by {method}", CIRCUIT, {"method": method}
+        yield f"friction by {method}", EVENTS, {"method": method}
+    for path in sorted((ROOT / "models").rglob("*.net")):
+        if "broken" not in path.parts:
+            yield path.relative_to(ROOT).as_posix(), str(path), {}
+
+
+def build(folder: Path = BUILT, workers: int = 2) -> None:
+    """Fill a folder with the machine code that `work` needs. A line a minute says how far it is."""
+    folder.mkdir(parents=True, exist_ok=True)
+    jobs, begun, clock = list(work()), time.monotonic(), time.time() - 1.0
+    made = ran(jobs[0], folder)
+    print(f"{jobs[0][0]}: {made} functions compiled, {time.monotonic() - begun:.0f} s", flush=True)
+    with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+        for job, count in zip(jobs[1:], pool.map(ran, jobs[1:], [folder] * (len(jobs) - 1))):
+            if count:
+                print(f"{job[0]}: {count} functions compiled, {time.monotonic() - begun:.0f} s", flush=True)
+    for each in folder.iterdir():
+        if each.stat().st_mtime < clock:  # of functions that have changed since
+            each.unlink()
+    size = sum(each.stat().st_size for each in folder.iterdir())
+    print(f"{len(list(folder.iterdir()))} objects, {size / 1e6:.1f} MB, {time.monotonic() - begun:.0f} s")
+
+
+def ran(job: tuple[str, str, dict[str, object]], folder: Path) -> int:
+    """Run one model under `building`; how many functions were translated. A model whose run ends early, as some do on
+    purpose, has been run as well."""
+    import netsim
+    from netsim.core.compiled import objects
+    from netsim.text.errors import NetsimError
+
+    told: list[str] = []
+    objects.translating.append(told.append)
+    with warnings.catch_warnings(action="ignore"), objects.building(folder), contextlib.suppress(NetsimError):
+        netsim.load(job[1]).run(job[2])
+    objects.translating.remove(told.append)
+    return len(told)
+
+
+try:
+    from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+except ImportError:  # the script, where nothing is packed
+    BuildHookInterface = object
+
+
+class CustomBuildHook(BuildHookInterface):  # type: ignore[misc, type-arg]
+    """Tags a wheel that holds machine code."""
+
+    def initialize(self, version: str, build_data: dict[str, object]) -> None:
+        """See hatchling."""
+        if version == "standard" and BUILT.is_dir() and any(BUILT.iterdir()):
+            build_data["pure_python"], build_data["infer_tag"] = False, True
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))
+    build(*(Path(each) for each in sys.argv[1:2]))

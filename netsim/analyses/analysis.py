@@ -1,0 +1,98 @@
+"""What an analysis is: a record that its file in `netsim/analyses/` holds. The folder is the registry.
+
+A line `run NAME(option = value, ...)` finds the record by its name. `options` tells how each option is read; `check`
+makes an object of them, or raises `InputError` with all that is wrong; `run` does the analysis. An analysis with an
+option `stop` runs over time: `--stop`, `--step` and `--method` of the command line are options of it, and `measure` and
+`assert` see its samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Generic, TypeVar
+
+from netsim.analyses.given import Kind
+from netsim.equations.machine import Machine
+from netsim.equations.system import System
+from netsim.initial.initial import Structure
+from netsim.network.network import Network
+from netsim.network.values import Values
+from netsim.results.samples import Samples
+from netsim.simulate.stepping import Progress
+from netsim.text.errors import Problem, Span
+from netsim.text.expressions.typed import Scope
+from netsim.text.syntax import Expr, Name, Run
+
+Prepared = tuple[Values, System, Structure]
+Options = TypeVar("Options")
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What an analysis works on: a network under its parameter values, and what is asked of it.
+
+    build: machine and structure; earlier: what a table over an earlier run shows; prepare: another network with the
+    same parameters; under: the same task with other parameter values (nothing is compiled anew). Saved and plotted
+    signals; signals `beside` them, sampled unseen; positions `rated`, with their rates."""
+
+    network: Network
+    values: Values
+    build: Callable[[], tuple[Machine, Structure]]
+    earlier: Callable[[Any, str], Any]
+    prepare: Callable[[Network], Prepared]
+    under: Callable[[Mapping[str, float]], Task]
+    saves: Sequence[Expr] = ()
+    plots: Sequence[Expr] = ()
+    progress: Progress | None = None
+    beside: Sequence[Name] = ()
+    rated: Sequence[Name] = ()
+
+    @cached_property
+    def _built(self) -> tuple[Machine, Structure]:
+        return self.build()
+
+    @property
+    def machine(self) -> Machine:
+        """The equations as machine code, with their values."""
+        return self._built[0]
+
+    @property
+    def structure(self) -> Structure:
+        """Differentiation orders of the equations."""
+        return self._built[1]
+
+
+@dataclass(frozen=True)
+class Line:
+    """Where options are from: the run line (from Python an empty one), those that were given beside it, the network and
+    what its expressions may name."""
+
+    run: Run
+    given: frozenset[str]
+    network: Network
+    scope: Scope
+
+    @property
+    def spans(self) -> dict[str, Span | None]:
+        """Where each option is written; the line itself under ''."""
+        return {"": self.run.span, **{b.name: b.span for b in self.run.options if b.name not in self.given}}
+
+
+@dataclass(frozen=True)
+class Analysis(Generic[Options]):
+    """An analysis. refuse(task, options) raises `InputError` where the network does not allow it; notes(task, options)
+    are what `netsim check` has to say about a first run."""
+
+    name: str
+    options: Mapping[str, Kind]
+    check: Callable[[Mapping[str, Any], Line], Options]
+    run: Callable[[Task, Options], Samples]
+    refuse: Callable[[Task, Options], object] = lambda task, options: None
+    notes: Callable[[Task, Options], list[Problem]] = lambda task, options: []
+
+    @property
+    def over_time(self) -> bool:
+        """Whether it runs over time."""
+        return "stop" in self.options

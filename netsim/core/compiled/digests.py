@@ -1,0 +1,86 @@
+"""Digests of compiled functions: all that their machine code is made of.
+
+A function's bytecode and constants, the constants and types it names, and the same of every compiled function it
+calls, however deep. An edit costs the compilation of what depends on it and nothing else, and a comment costs nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+import numpy as np
+
+PLAIN = (int, float, complex, bool, str, bytes, type(None), type(Ellipsis), np.generic, np.dtype)
+
+
+def digest_of(function: Callable[..., Any], options: dict[str, Any]) -> bytes:
+    """The digest of a function that is compiled with these options. Raises TypeError where something it names cannot be
+    told apart."""
+    return hashed(repr(sorted(options.items())).encode(), _made_of(function))
+
+
+def hashed(*parts: bytes) -> bytes:
+    """A digest of parts in their order."""
+    return hashlib.sha256(b"".join(len(part).to_bytes(8, "little") + part for part in parts)).digest()
+
+
+@cache
+def text_of(path: Path) -> bytes:
+    """The content of a file."""
+    return path.read_bytes()
+
+
+def _made_of(function: Any) -> bytes:
+    """A function's bytecode and constants, the defaults and cells it was made with, and what it names."""
+    code = function.__code__
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    names = _names(code)
+    named = [function.__globals__[name] for name in names if name in function.__globals__]
+    inside = [
+        vars(each)[name] for each in named if _ours(each) for name in names if name in vars(each)
+    ]  # of `module.name`
+    return hashed(_bytecode(code), *(_part(each) for each in [function.__defaults__, cells, named, inside]))
+
+
+def _bytecode(code: CodeType) -> bytes:
+    constants = [_bytecode(each) if isinstance(each, CodeType) else repr(each).encode() for each in code.co_consts]
+    return hashed(
+        code.co_code, repr((code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)).encode(), *constants
+    )
+
+
+def _names(code: CodeType) -> list[str]:
+    deeper = [name for each in code.co_consts if isinstance(each, CodeType) for name in _names(each)]
+    return sorted({*code.co_names, *deeper})
+
+
+def _ours(value: Any) -> bool:
+    return isinstance(value, ModuleType) and value.__name__.split(".")[0] == __name__.split(".")[0]
+
+
+def _part(value: Any) -> bytes:
+    """What a value contributes to the code that names it."""
+    if isinstance(digest := getattr(value, "digest", None), bytes):
+        return digest
+    if isinstance(value, PLAIN):
+        return f"{type(value).__name__} {value!r}".encode()
+    if isinstance(value, tuple | list):
+        return hashed(type(value).__name__.encode(), *(_part(each) for each in value))
+    if isinstance(value, np.ndarray):
+        return hashed(f"{value.dtype} {value.shape} {value.flags.c_contiguous}".encode(), value.tobytes())
+    if isinstance(value, ModuleType):
+        return value.__name__.encode()
+    if made_of := getattr(value, "made_of", None):
+        return str(made_of).encode()
+    if module := getattr(value, "__module__", None):  # a class, or what is compiled in its own way: all of its file
+        place = f"{module}.{getattr(value, '__qualname__', type(value).__name__)}"
+        if module.split(".")[0] != __name__.split(".")[0]:
+            return place.encode()
+        return hashed(place.encode(), text_of(Path(str(sys.modules[module].__file__))))
+    raise TypeError(f"{value!r} in compiled code: nothing says what code it makes")

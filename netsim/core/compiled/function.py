@@ -1,0 +1,82 @@
+"""Functions for compiled code: written in Python, run as machine code.
+
+    @compiled    called from Python and from other compiled functions
+    @lean        the same without counting references: for functions that allocate nothing and return no array
+    @inner       as lean, called from compiled functions only
+    @inlined     as inner, put into its callers: a call that hands on a dozen arrays takes a tenth of a microsecond
+
+Division follows IEEE 754 (x/0 is infinite or NaN, nothing is raised). The interpreter's lock is released.
+
+Machine code is looked for in the package, then in the user's cache folder (netsim.core.compiled.objects); where there
+is none, numba translates the function (netsim.core.compiled.translation). Nothing else here needs numba.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from netsim.core.compiled import kinds, objects
+from netsim.core.compiled.sources import Foreign, Source
+
+
+class Compiled(Source):
+    """A function with its machine code by the kinds of its arguments."""
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]):
+        super().__init__(function, options)
+        self._entries: dict[tuple[Any, ...], Callable[..., Any]] = {}
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.ready(*arguments)(*arguments)
+
+    def ready(self, *arguments: Any) -> Callable[..., Any]:
+        """The machine code for arguments of these kinds, as a Python function."""
+        known = tuple(map(kinds.kind_of, arguments))
+        entry = self._entries.get(known)
+        if entry is None:
+            entry = self._entries[known] = objects.python_entry(self, known)
+        return entry
+
+
+def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Decorator: see the head of this file. `options` are further ones of numba's `njit`."""
+    if function is None:
+        return lambda function: Compiled(function, options)
+    return Compiled(function, options)
+
+
+def lean(function: Callable[..., Any]) -> Any:
+    """As `compiled`, for functions that allocate nothing and return no array: references are not counted."""
+    return Compiled(function, {"_nrt": False})
+
+
+def inner(function: Callable[..., Any]) -> Any:
+    """As `lean`, for functions that are called from compiled code only."""
+    return Compiled(function, {"_nrt": False})
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """As `inner`, put into its callers."""
+    return Compiled(function, {"_nrt": False, "forceinline": True})
+
+
+def by_address(returns: kinds.Kind) -> Any:
+    """A function for compiled code: `call(address, *arguments)` calls what is at that address and returns `returns`.
+
+    numba links whatever a function calls into the function's own code and optimises the whole again, level by level.
+    What is called through its address is compiled by itself, and its caller's code does not depend on which one it is:
+    one time loop serves every method. Bundles may be passed as such or as their own address."""
+
+    def make() -> Any:
+        from netsim.core.compiled.translation import call_by_address
+
+        return call_by_address(returns)
+
+    return Foreign(make, f"by address {returns}")
+
+
+def address_of(function: Any, returns: kinds.Kind, *arguments: kinds.Kind, entry: str = "numba") -> int:
+    """Where the machine code of a compiled function is for these kinds of arguments, in a calling convention
+    (netsim.core.compiled.entries)."""
+    return objects.address(function, arguments, returns, entry)

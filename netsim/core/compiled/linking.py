@@ -1,0 +1,116 @@
+"""LLVM modules -> object code -> addresses, by llvmlite alone.
+
+Code is made for an instruction set of `LEVELS`, not for the processor at hand, so that it serves every processor that
+has the set.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from functools import cache
+from typing import Any
+
+import llvmlite.binding as llvm
+
+EFFORT = 2
+"""LLVM's level of code generation."""
+LEVELS = {"x86-64-v3": "avx2 bmi bmi2 f16c fma lzcnt movbe", "x86-64": ""}
+"""Instruction sets, and what a processor must have for them: every PC since 2015, and any. Other families of processors
+have the level "host"."""
+SYMBOLS = (
+    "sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh exp exp2 expm1 log log2 log10 log1p pow sqrt "
+    "cbrt hypot fmod ceil floor trunc round rint nearbyint fma fmin fmax copysign ldexp frexp erf erfc tgamma lgamma "
+    "sincos memcpy memmove memset memcmp malloc free calloc realloc abort"
+)
+"""Functions of the C library that code may call: LLVM ends the process where it misses one."""
+_engines: list[Any] = []
+
+
+@cache
+def level_of_host() -> str:
+    """The most modern level that this processor has."""
+    if not llvm.get_default_triple().startswith("x86_64"):
+        return "host"
+    features = llvm.get_host_cpu_features()
+    return next(level for level, needed in LEVELS.items() if all(features.get(each, False) for each in needed.split()))
+
+
+@cache
+def told(level: str) -> str:
+    """What code of a level depends on, beside the code itself."""
+    return f"{llvm.llvm_version_info} {llvm.get_default_triple()} {' '.join(_processor(level))} {EFFORT}"
+
+
+def object_code(text: str, public: str, level: str) -> bytes:
+    """The object code of a module (LLVM's language) in which one function is public."""
+    machine = _machine(level)
+    module = llvm.parse_assembly(text)
+    for each in [*module.functions, *module.global_variables]:
+        if not each.is_declaration and each.name != public:
+            each.linkage = "internal" if str(each.linkage) == "Linkage.common" else "private"
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_global_dead_code_eliminate_pass()
+    passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=1)))
+    return machine.emit_object(module)
+
+
+def from_elsewhere(module: Any) -> set[str]:
+    """The functions that a module calls and that neither it, the C library, nor Python has: numba's own."""
+    outside = {each.name for each in module.functions if each.is_declaration} - {*SYMBOLS.split()}
+    return {name for name in outside if not name.startswith(("llvm.", "Py"))}
+
+
+def link(code: bytes, symbol: str, needs_numba: bool) -> int:
+    """The address of an object's function, loaded by an engine of its own: an engine takes no second object once the
+    first is in use. `needs_numba`: it calls numba's library (linear algebra, lists)."""
+    _start()
+    if needs_numba:
+        _numba_library()
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _new_machine(level_of_host()))
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    _engines.append(engine)  # the code lives as long as its engine
+    return int(engine.get_function_address(symbol))
+
+
+@cache
+def _numba_library() -> None:
+    """Let machine code find numba's library: LLVM ends the process where it misses a function."""
+    from netsim.core.compiled import translation
+
+    translation.tell_symbols()
+
+
+@cache
+def _start() -> None:
+    """Initialise LLVM, and let machine code find the C library's functions however Python was linked."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    for name in SYMBOLS.split():
+        if llvm.address_of_symbol(name) is None and (found := getattr(_library(), name, None)) is not None:
+            llvm.add_symbol(name, ctypes.cast(found, ctypes.c_void_p).value)
+
+
+@cache
+def _library() -> Any:
+    from ctypes.util import find_library
+
+    return ctypes.CDLL("ucrtbase" if sys.platform == "win32" else find_library("m") or find_library("c"))
+
+
+@cache
+def _machine(level: str) -> Any:
+    _start()
+    return _new_machine(level)
+
+
+def _new_machine(level: str) -> Any:
+    cpu, features = _processor(level)
+    return llvm.Target.from_default_triple().create_target_machine(
+        cpu=cpu, features=features, opt=EFFORT, reloc="pic", codemodel="jitdefault", jit=True
+    )
+
+
+def _processor(level: str) -> tuple[str, str]:
+    return (llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()) if level == "host" else (level, "")

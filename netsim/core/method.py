@@ -1,0 +1,219 @@
+"""What an integration method is: a record that its file in `netsim/core/methods/` holds. The folder is the registry.
+
+A method has three compiled functions (decorated with `netsim.core.compiled.function.inner`), which the time loop calls
+through their addresses, so that the loop is compiled once for all methods:
+
+    attempt(method, problem, factor, trial, t, h, last)
+        Try the step from trial.start at t to t + h and write trial.end. Returns (status, error). The step is refused
+        where error > 1. Where status is not CONVERGED, `error` is the share of h to try next. `last` is the instant
+        whose inputs the end of the step sees (just before t + h at a time event).
+    accepted(method, problem, trial, h, error)
+        The step counts: call `follow`, remember. Returns the factor by which the next step may differ in length.
+    between(method, problem, trial, theta, h, state, wanted)
+        Values, differentiated quantities and their rates at t + theta h into `state`, at least those whose places
+        behind 3 nk are `wanted`. Positions and velocities follow from both ends (quintic) for every method.
+
+`method` is the bundle of arrays that `prepare` made; `problem`, `factor` and `trial` are described at
+`netsim.core.problem.Tables`, `netsim.core.linear.factors.Factor` and `netsim.core.contract.Trial`.
+
+**What a method remembers** stands in its bundle or in the trial, and nowhere else. The loop may repeat an attempt with
+another length, so that `attempt` leaves what it remembers as it is, and `accepted` changes it. In the first step after
+a time event, an event or another change, trial.counters[RESTARTED] is not 0, and nothing from before may be used. A
+rotation is stored in a chart (netsim.core.rotation), which moves to the present rotation after every accepted step:
+coordinates of an earlier state are then those of another chart. Hence a method does not copy states. It says how many
+it needs (`earlier`), and finds them in trial.earlier in the charts of trial.start. One that keeps other vectors of
+motion moves them itself in `accepted`, with `in_chart` or `angular_acceleration` of `netsim.core.rotation`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from netsim.core import newton
+from netsim.core.compiled import kinds
+from netsim.core.compiled.bundle import Bundle, bundled
+from netsim.core.compiled.function import address_of
+from netsim.core.consistent import Consistent
+from netsim.core.contract import (
+    ACCEPT,
+    ATTEMPT,
+    BETWEEN,
+    FOUND,
+    NEWTON,
+    PROJECT,
+    REFACTOR,
+    SET_TIME,
+    SOLVE,
+    TRIED,
+    Trial,
+)
+from netsim.core.linear import factors as linear
+from netsim.core.linear.factors import Factor
+
+Array = np.ndarray
+
+TRAPEZOID, SIMPSON = (0.0, 1.0), (0.0, 0.5, 1.0)
+"""Nodes of quadratures of order 2 and 4."""
+COARSE = 1e-3
+"""The rtol at which methods of low order take the tolerance as it is given."""
+FINE = 3e-7
+"""The same for a method whose estimate is of lower order than itself: at larger rtol its errors would grow faster than
+rtol."""
+
+
+class Orders(NamedTuple):
+    """Orders of convergence in equal steps, by the method alone (0: none).
+
+    positions: of positions, velocities and values of index 0 and 1, and of positions of index 2 and 3; velocities: of
+    velocities of index 3, and of values of index 2 that depend on a differentiated constraint; multipliers: of forces
+    and accelerations of index 3. With the projection that ends every step of a user's run, all are `positions`."""
+
+    positions: int
+    velocities: int
+    multipliers: int
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a method makes its arrays for: n = nk + ny unknowns (positions, values), nq differentiated quantities, nnz
+    entries of the matrix, so many prescribed inputs, the length of a state; the factor of a step's matrix; consistent
+    points, and those that close positions; call tables (netsim.core.compiled.call) that compute differentiated
+    quantities alone, and residuals where their rates are known."""
+
+    n: int
+    nk: int
+    ny: int
+    nq: int
+    nnz: int
+    inputs: int
+    length: int
+    factor: Factor
+    plan: Consistent
+    closing: Consistent
+    charges: Callable[[], Array]
+    rates: Callable[[], Array]
+
+
+class Attempt(Protocol):
+    """See the head of this file."""
+
+    def __call__(
+        self, method: Bundle, problem: Bundle, factor: Bundle, trial: Bundle, t: float, h: float, last: float
+    ) -> tuple[int, float]: ...
+
+
+class Accepted(Protocol):
+    """See the head of this file."""
+
+    def __call__(self, method: Bundle, problem: Bundle, trial: Bundle, h: float, error: float) -> float: ...
+
+
+class Between(Protocol):
+    """See the head of this file."""
+
+    def __call__(
+        self, method: Bundle, problem: Bundle, trial: Bundle, theta: float, h: float, state: Array, wanted: Array
+    ) -> None: ...
+
+
+@dataclass(frozen=True)
+class Together:
+    """Stages of a step found all at once, where the method's own iteration fails: solve(problem, arrays, trial, t, h,
+    last) tells whether they were, and size_that_failed(arrays, size) the step in which it last failed."""
+
+    solve: Callable[[Bundle, Bundle, Trial, float, float, float], bool]
+    size_that_failed: Callable[[Bundle, float], float]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method for the time loop; raises `ValueError` where its functions do not take what the loop passes.
+
+    estimate: the power of the step that its error estimate shrinks with; 0: it has none, and runs in given steps only;
+    earlier: how many accepted states the loop keeps for it; work: nodes of its quadrature in a step; highest_index: of
+    networks where it has an order, and `reason` why not above; needs_rates: it reads accelerations and rates where a
+    step begins; explicit: it has no matrix; single: it solves its stages one by one, by Newton's method; variable: the
+    order is the highest, and the estimate that of the first step; gap: the longest part of a step in which it evaluates
+    nothing; title: in messages; plain: what the loop of given steps is told of it (netsim.core.loop.fixed), if that
+    loop knows it; renewed: its arrays after new pivots; forget: matrices that it keeps serve no more."""
+
+    name: str
+    orders: Orders
+    prepare: Callable[[Setting], Bundle]
+    attempt: Attempt
+    accepted: Accepted
+    between: Between
+    estimate: int = 0
+    earlier: int = 0
+    work: tuple[float, ...] = SIMPSON
+    highest_index: int = 3
+    reason: str = ""
+    needs_rates: bool = True
+    explicit: bool = False
+    single: bool = True
+    variable: bool = False
+    gap: float = 1.0
+    title: str = ""
+    plain: tuple[float, ...] = ()
+    renewed: Callable[[Bundle, Factor], Bundle] = lambda arrays, factor: arrays
+    forget: Callable[[Bundle], None] = lambda arrays: None
+    together: Together | None = None
+
+    def __post_init__(self) -> None:
+        for name, kind in (("attempt", Attempt), ("accepted", Accepted), ("between", Between)):
+            function = getattr(self, name)
+            wanted = list(inspect.signature(kind.__call__).parameters)[1:]
+            given = list(inspect.signature(getattr(function, "py_func", function)).parameters)
+            if given != wanted:
+                raise ValueError(f"{name} of {self.name} must take ({', '.join(wanted)}), not ({', '.join(given)})")
+
+    @property
+    def order(self) -> int:
+        """Of positions and differentiated quantities."""
+        return self.orders.positions
+
+    @property
+    def judged(self) -> bool:
+        """Whether its estimate judges given steps (W502)."""
+        return self.estimate > 0 and not self.plain
+
+    def refused(self, index: int) -> str:
+        """Why the method has no order at this index; empty where it has one."""
+        if index <= self.highest_index:
+            return ""
+        why = self.reason and f": {self.reason}"
+        return f"{self.name} needs an index of at most {self.highest_index}, this network has {index}{why}"
+
+    def tolerance(self, rtol: float) -> float:
+        """What the error test of a step goes by, so that the error of the run follows rtol: steps grow with its
+        1/estimate-th power, errors with step^order. Never more than rtol itself."""
+        power = 0.0 if self.variable else self.estimate / self.order - 1.0
+        return rtol * (min(1.0, rtol / COARSE) ** power if power > 0.0 else min(1.0, FINE / rtol) ** -power)
+
+
+def fill_code(method: Method, arrays: Bundle, problem: Bundle, factor: Factor, trial: Bundle, project: int) -> None:
+    """Compile what a run calls by address (or read it from the cache) and write that into trial.code."""
+    real, vector = kinds.REAL, kinds.VECTOR
+    run = (arrays.kind, problem.kind, bundled(factor).kind, trial.kind)
+    found = {
+        ATTEMPT: address_of(method.attempt, TRIED, *run, real, real, real),
+        ACCEPT: address_of(method.accepted, real, arrays.kind, problem.kind, trial.kind, real, real),
+        BETWEEN: address_of(
+            method.between, kinds.NOTHING, arrays.kind, problem.kind, trial.kind, real, real, vector, kinds.WHOLES
+        ),
+        SET_TIME: address_of(newton.set_time, kinds.WHOLE, problem.kind, vector, real),
+        REFACTOR: address_of(linear.refactor, real, kinds.kind_of(factor), vector),
+        SOLVE: address_of(linear.solve, kinds.NOTHING, kinds.kind_of(factor), vector, vector),
+        PROJECT: project,
+    }
+    if method.single:
+        room = kinds.MATRIX
+        given = (problem.kind, run[2], kinds.TRUTH, vector, vector, vector, vector, room, real)
+        found[NEWTON] = address_of(newton.newton, FOUND, *given)
+    for place, address in found.items():
+        trial.code[place] = address

@@ -1,0 +1,72 @@
+"""Results as comma-separated values: a column per signal, headed `name [unit]`; remarks (`#`) for events, warnings and
+an early end."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from netsim.formats.format import AXES, ENERGIES, KINETIC, Format
+
+_PARTIAL, _EVENT, _WARNING = "# partial result: ", "# event: ", "# warning: "
+
+
+def write(runs: Mapping[str, Any], path: Path) -> None:
+    """One data set; a result that ends early says so in its last line."""
+    (data,) = runs.values()
+    (axis,) = data.dims
+    names = [name for name in data.data_vars if data[name].dims == (axis,) and not _is_energy(name)]
+    header = [f"{axis} [{AXES[axis]['units']}]", *(f"{name} [{data[name].attrs.get('units', '1')}]" for name in names)]
+    columns = np.column_stack([data[axis].values, *(data[name].values for name in names)])
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        csv.writer(stream, lineterminator="\n").writerow(header)
+        for row in columns:
+            stream.write(",".join(map(repr, row.tolist())) + "\n")
+        for line in str(data.attrs.get("event_log", "")).splitlines():
+            stream.write(f"{_EVENT}{line}\n")
+        for line in str(data.attrs.get("warnings", "")).splitlines():
+            stream.write(f"{_WARNING}{line}\n")
+        if not data.attrs.get("finished", True):
+            stream.write(
+                _PARTIAL + (str(data.attrs.get("message", "")).replace("\n", " ") or "the run did not finish") + "\n"
+            )
+
+
+def _is_energy(name: str) -> bool:
+    return name.removesuffix(" (network)") in (*ENERGIES, KINETIC)
+
+
+def read(path: Path) -> Any:
+    """The data set of a file."""
+    import xarray
+
+    with path.open(encoding="utf-8", newline="") as stream:
+        lines = stream.read().splitlines()
+    remarks = [line for line in lines if line.startswith("#")]
+    rows = csv.reader(line for line in lines if not line.startswith("#"))
+    headings = [_heading(text) for text in next(rows)]
+    numbers = [[float(text) for text in row] for row in rows if row]
+    axis = headings[0][0]
+    if headings[0] not in [(name, attributes["units"]) for name, attributes in AXES.items()]:
+        raise ValueError("its first column is not 'time [s]'")
+    values = np.array(numbers, dtype=float).reshape(-1, len(headings))
+    columns = {name: (axis, values[:, j], {"units": unit}) for j, (name, unit) in enumerate(headings) if j}
+    events = [line.removeprefix(_EVENT) for line in remarks if line.startswith(_EVENT)]
+    warned = [line.removeprefix(_WARNING) for line in remarks if line.startswith(_WARNING)]
+    broken = [line.removeprefix(_PARTIAL) for line in remarks if not line.startswith((_EVENT, _WARNING))]
+    attributes = {"finished": not broken, "message": broken[-1] if broken else ""}
+    attributes |= {name: "\n".join(lines) for name, lines in (("event_log", events), ("warnings", warned)) if lines}
+    return xarray.Dataset(columns, coords={axis: (axis, values[:, 0], AXES[axis])}, attrs=attributes)
+
+
+def _heading(text: str) -> tuple[str, str]:
+    match = re.fullmatch(r"(.*) \[([^\[\]]*)\]", text)
+    return (match[1], match[2]) if match else (text, "1")
+
+
+FORMAT = Format("csv", (".csv",), write=write, read=read)

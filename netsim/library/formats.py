@@ -1,0 +1,21 @@
+"""The file formats by name and by suffix."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from netsim import formats
+from netsim.formats.format import Format
+from netsim.text.registry import Registry
+
+FORMATS = Registry(formats, Format)
+
+
+def format_of(path: Path) -> Format | None:
+    """The format with a file's suffix; None for netlists and libraries of this language, and for other files."""
+    return next((each for each in FORMATS.values() if path.suffix.lower() in each.suffixes), None)
+
+
+def result_suffixes() -> list[str]:
+    """The suffixes of files that results can be written to."""
+    return [suffix for each in FORMATS.values() if each.write for suffix in each.suffixes]

@@ -1,0 +1,68 @@
+"""An analysis from outside: one file, registered by a call. Its run lines have options, messages and results as those of netsim itself."""
+
+import numpy as np
+import pytest
+import sensitivity
+
+import netsim
+from netsim.api import ANALYSES
+
+TEXT = """
+use electrical
+param R = 1 kOhm
+param C = 1 uF
+v1 voltage   (a, ground)  v = 5 V
+r1 resistor  (a, b)       R = R
+c1 capacitor (b, ground)  C = C
+start b.v = 0 V
+run sensitivity(parameters = [R, C], stop = 3 ms, sample = 0.1 ms, rtol = 1e-9{more})
+save b.v
+measure last = final(b.v)
+"""
+
+
+@pytest.fixture(autouse=True)
+def registered():
+    """The analysis is there for one test."""
+    netsim.register(sensitivity.ANALYSIS)
+    yield
+    del ANALYSES["sensitivity"]
+
+
+def test_a_run_line_names_it():
+    """b.v = 5 V (1 - exp(-t/RC)), so that R d(b.v)/dR = C d(b.v)/dC = -5 V t/RC exp(-t/RC)."""
+    (found,) = netsim.load(TEXT.format(more="")).run()
+    s = found.time / 1e-3
+    for name, unit, size in (("R", "V/Ohm", 1e3), ("C", "V/F", 1e-6)):
+        assert np.abs(found.series(f"d b.v/d {name}") * size + 5 * s * np.exp(-s)).max() < 1e-5
+        (signal,) = (each for each in found.signals if each.name == f"d b.v/d {name}")
+        assert netsim.text.units.parse_unit(signal.unit).dimension == netsim.text.units.parse_unit(unit).dimension
+    assert found.figures[0].value == pytest.approx(5 * (1 - np.exp(-3)), abs=1e-4)
+
+
+def test_python_calls_it_by_name():
+    text = TEXT.replace("run sensitivity", "# run sensitivity").format(more="")
+    found = netsim.load(text).analyse("sensitivity", parameters=["R"], stop="3 ms", rtol=1e-9, save=["b.v"])
+    s = found.time.values / 1e-3
+    assert np.abs(found["d b.v/d R"].values * 1e3 + 5 * s * np.exp(-s)).max() < 1e-5 and len(s) == 101
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("[R, C]", "[Q]", "E424 there is no parameter 'Q'"),
+        ("parameters = [R, C], ", "", r"E422 sensitivity\(\) needs 'parameters'"),
+        ("{more}", ", steps = 3", r"E421 sensitivity\(\) has no option 'steps'"),
+        ("sensitivity(", "sensitivty(", "E425 there is no analysis 'sensitivty'"),
+    ],
+)
+def test_messages(old, new, message):
+    (problem,) = netsim.load(TEXT.replace(old, new).format(more="")).check()
+    with pytest.raises(AssertionError, match=message):
+        raise AssertionError(f"{problem.code} {problem.message}")
+    assert problem.span.line == 9
+
+
+def test_the_names_of_netsim_stay():
+    with pytest.raises(ValueError, match="netsim itself provides 'transient'"):
+        netsim.register(ANALYSES["transient"])
