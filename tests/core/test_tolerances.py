@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from problems import EVERY
 
 import netsim
 from netsim.library.files import models_folder
 from netsim.simulate.methods import METHODS
+from problems import EVERY
 
 LENGTH = 10.0
 DECADES = {
