@@ -61,6 +61,8 @@ TRAPEZOID, SIMPSON = (0.0, 1.0), (0.0, 0.5, 1.0)
 """Nodes of quadratures of order 2 and 4."""
 COARSE = 1e-3
 """The rtol at which methods of low order take the tolerance as it is given."""
+USUAL_ORDER = 4
+"""The order that a method of variable order usually has: as many steps as errors of one sign that add up."""
 FINE = 3e-7
 """The same for a method whose estimate is of lower order than itself: at larger rtol its errors would grow faster than
 rtol."""
@@ -138,7 +140,8 @@ class Method:
     earlier: how many accepted states the loop keeps for it; work: nodes of its quadrature in a step; highest_index: of
     networks where it has an order, and `reason` why not above; needs_rates: it reads accelerations and rates where a
     step begins; explicit: it has no matrix; single: it solves its stages one by one, by Newton's method; variable: the
-    order is the highest, and the estimate that of the first step; gap: the longest part of a step in which it evaluates
+    order is the highest, and the estimate that of the first step; caution: the part of the tolerance that its estimate
+    may use up, since errors of steps of one sign add up over a run; gap: the longest part of a step in which it evaluates
     nothing; title: in messages; plain: what the loop of given steps is told of it (netsim.core.loop.fixed), if that
     loop knows it; renewed: its arrays after new pivots; forget: matrices that it keeps serve no more."""
 
@@ -157,6 +160,7 @@ class Method:
     explicit: bool = False
     single: bool = True
     variable: bool = False
+    caution: float = 1.0
     gap: float = 1.0
     title: str = ""
     plain: tuple[float, ...] = ()
@@ -191,9 +195,10 @@ class Method:
 
     def tolerance(self, rtol: float) -> float:
         """What the error test of a step goes by, so that the error of the run follows rtol: steps grow with its
-        1/estimate-th power, errors with step^order. Never more than rtol itself."""
-        power = 0.0 if self.variable else self.estimate / self.order - 1.0
-        return rtol * (min(1.0, rtol / COARSE) ** power if power > 0.0 else min(1.0, FINE / rtol) ** -power)
+        1/estimate-th power, errors with step^order. Never more than `caution` times rtol."""
+        power = 1.0 / USUAL_ORDER if self.variable else self.estimate / self.order - 1.0
+        share = min(1.0, rtol / COARSE) ** power if power > 0.0 else min(1.0, FINE / rtol) ** -power
+        return self.caution * rtol * share
 
 
 def fill_code(method: Method, arrays: Bundle, problem: Bundle, factor: Factor, trial: Bundle, project: int) -> None:

@@ -20,10 +20,9 @@ TOLERANCES = (1e-4, 1e-6)
 FINE = 1e-9
 ALLOWED = 50.0
 """How many rtol of a signal's amplitude a sample may be off, and of the energy turned over the account."""
-MORE = {"bdf": 3, "trbdf2": 3, "rk45": 4}
-"""So many times more for methods whose errors add up over every period of a weakly damped vibration, and for one that steps over knees of forces
-(a backlash) with no more than its embedded formula to see them."""
-DECADES = {"radau": 3, "bdf": 20, "trbdf2": 20, "account": 20}
+MORE = {"rk45": 4}
+"""So many times more for a method that steps over knees of forces (a backlash) with no more than its embedded formula to see them."""
+DECADES = {"trbdf2": 5, "account": 20}
 """The same where values differ by decades: an inductor's voltage follows the rate of what another voltage drives, light parts vibrate for long,
 and a stiff spring moves by a small part of what its ends move by, to which the tolerance refers."""
 FEW, MANY = 10, 100

@@ -97,6 +97,6 @@ def between(method, problem, trial, theta, h, state, wanted):
 
 
 METHOD = Method(
-    "trbdf2", Orders(2, 2, 0), prepare, attempt, accepted, between, estimate=3, highest_index=2,
+    "trbdf2", Orders(2, 2, 0), prepare, attempt, accepted, between, estimate=3, highest_index=2, caution=0.25,
     reason="the accelerations of constrained masses would oscillate from step to step",
 )  # fmt: skip
