@@ -141,9 +141,9 @@ class Method:
     networks where it has an order, and `reason` why not above; needs_rates: it reads accelerations and rates where a
     step begins; explicit: it has no matrix; single: it solves its stages one by one, by Newton's method; variable: the
     order is the highest, and the estimate that of the first step; caution: the part of the tolerance that its estimate
-    may use up, since errors of steps of one sign add up over a run; gap: the longest part of a step in which it evaluates
-    nothing; title: in messages; plain: what the loop of given steps is told of it (netsim.core.loop.fixed), if that
-    loop knows it; renewed: its arrays after new pivots; forget: matrices that it keeps serve no more."""
+    may use up, since errors of steps of one sign add up over a run; gap: the longest part of a step in which it
+    evaluates nothing; title: in messages; plain: what the loop of given steps is told of it (netsim.core.loop.fixed),
+    if that loop knows it; renewed: its arrays after new pivots; forget: matrices that it keeps serve no more."""
 
     name: str
     orders: Orders

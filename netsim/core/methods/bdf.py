@@ -354,6 +354,6 @@ def between(method, problem, trial, theta, h, state, wanted):
 
 
 METHOD = Method(
-    "bdf", Orders(HIGHEST, HIGHEST, HIGHEST), prepare, attempt, accepted, between, estimate=2, variable=True, caution=0.4,
-    reason="its matrix becomes ill-conditioned at the short steps of the error test",
+    "bdf", Orders(HIGHEST, HIGHEST, HIGHEST), prepare, attempt, accepted, between, estimate=2, variable=True,
+    caution=0.4, reason="its matrix becomes ill-conditioned at the short steps of the error test",
 )  # fmt: skip
