@@ -4,6 +4,7 @@ Every capacitor has a resistance in series, so that the node voltages follow the
 the three capacitor voltages alone, from corner to corner, and solves for the nodes at each sample."""
 
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -56,7 +57,7 @@ def reference():
     cycle = [0.0, RAMP, RAMP + WIDTH, PERIOD / 2, PERIOD / 2 + RAMP, PERIOD - RAMP]
     corners = np.append((np.arange(0.0, STOP / PERIOD - 0.5)[:, None] * PERIOD + cycle).ravel(), STOP)
     rows = np.zeros((len(times), 6))
-    for begin, end in zip(corners[:-1], corners[1:]):
+    for begin, end in pairwise(corners):
         inside = np.flatnonzero((times > begin - 1e-12) & (times < end + 1e-12))
         at = np.clip(times[inside], begin, end)
         solved = solve_ivp(lambda t, x: nodes(t, x)[1] / CAPACITY, (begin, end), u, "DOP853", rtol=1e-12, atol=1e-13, dense_output=True)
