@@ -163,10 +163,6 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
 
 def run_command(chosen: argparse.Namespace, line: Run | None = None) -> int:
     """`netsim run`: everything that can be refused is refused before the time loop."""
-    from netsim.output.animate import write_page
-    from netsim.output.mode_shapes import scene_of_run
-    from netsim.output.plots import check_picture
-    from netsim.output.scenes import moving_signals
     from netsim.output.summary import summary
     from netsim.results.files import check_target, write
     from netsim.results.progress import progress_on
@@ -175,19 +171,21 @@ def run_command(chosen: argparse.Namespace, line: Run | None = None) -> int:
     target = check_target(Path(chosen.output) if chosen.output else Path("results") / f"{file.stem}.csv")
     model = load_model(file, chosen.values)
     _complain(model.network.notes)
-    if line:
-        model = replace(model, network=replace(model.network, runs=(line,)))
+    model = replace(model, network=replace(model.network, runs=(line,))) if line else model
     picture = _picture(chosen.plot, target, draws=chosen.output is None and bool(model.network.plots))
-    if picture:
-        check_picture(picture)
-    options = _options(chosen, model)
-    beside = moving_signals(model) if chosen.animate else []
+    options, beside = _options(chosen, model), list[Any]()
+    if chosen.animate:
+        from netsim.output.scenes import moving_signals
+
+        beside = moving_signals(model)
     with progress_on(sys.stderr) as progress:
         runs = model.run(options, progress, beside)
     files = write(runs, target)
-    files += [write_page(scene_of_run(model, runs[-1]), Path(chosen.animate))] if chosen.animate else []
-    if picture:
-        files += _draw(model, runs, picture)
+    if chosen.animate:
+        from netsim.output.mode_shapes import page_of_run
+
+        files.append(page_of_run(model, runs[-1], Path(chosen.animate)))
+    files += _draw(model, runs, picture) if picture else []
     print(summary(model, runs, files), end="")
     return _verdict(runs)
 
@@ -222,19 +220,21 @@ def _options(chosen: argparse.Namespace, model: Model) -> dict[str, Any]:
 
 
 def _picture(wanted: str | None, target: Path, draws: bool) -> Path | None:
-    if wanted is None:
-        return target.with_suffix(".png") if draws else None
-    return target.with_suffix(f".{wanted.lower()}") if wanted.lower() in PICTURE_WORDS else Path(wanted)
+    if wanted is None and not draws:
+        return None
+    from netsim.output.plots import check_picture
+
+    suffix = (wanted or "png").lower()
+    picture = target.with_suffix(f".{suffix}") if suffix in PICTURE_WORDS else Path(wanted or "")
+    check_picture(picture)
+    return picture
 
 
 def _draw(model: Model, runs: list[Samples], picture: Path) -> list[Path]:
     from netsim.output.plots import plot
 
-    return (
-        [plot(runs, model.network.plots, picture, model.values.scope(model.network.top))]
-        if any(r.axis == "time" for r in runs)
-        else []
-    )
+    over_time = any(r.axis == "time" for r in runs)
+    return [plot(runs, model.network.plots, picture, model.values.scope(model.network.top))] if over_time else []
 
 
 def _verdict(runs: Sequence[Samples]) -> int:

@@ -13,6 +13,7 @@ import netsim
 from conftest import loaded
 from netsim.equations.kernels import native
 from netsim.equations.machine import build_machine, run_calls
+from netsim.library.files import models_folder
 
 PACKAGE = Path(netsim.__file__).parent
 
@@ -28,7 +29,7 @@ ROOMS = {
     "library": "formats component functions extension checks files search catalogue",
     "network": "network checks lets placement repetition expansion signals tables values bindings",
     "core": "compiled.kinds compiled.bundle compiled.digests compiled.sources compiled.translation compiled.linking "
-    "compiled.entries compiled.objects compiled.function compiled.call linear.symbolic linear.nesting linear.factors "
+    "compiled.entries compiled.objects compiled.function compiled.call linear.graphs linear.symbolic linear.nesting linear.factors "
     "linear.least_change rotation problem history newton consistent sharing contract method scales states loop.control loop.crossings loop.defect "
     "loop.settling loop.turnover loop.readout loop.remembering loop.adaptive loop.instants methods.tableaux methods.euler methods.explicit "
     "methods.single methods.implicit_euler methods.trbdf2 methods.bdf_stability methods.bdf methods.generalized_alpha loop.fixed "
@@ -199,6 +200,22 @@ def test_import_is_light():
     code = f"import sys, netsim, netsim.text.errors, netsim.text.units, netsim.cli; print(*(set('{heavy}'.split()) & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
+
+
+def test_a_run_imports_what_it_needs(tmp_path):
+    """A run that writes a table needs no data frames, no pictures, no other method, no multibody code, and no compiler once its code is kept."""
+    import subprocess
+    import sys
+
+    unused = (
+        "xarray pandas networkx matplotlib scipy.integrate scipy.optimize scipy.spatial numba netsim.formats.spice.netlist netsim.core.methods.bdf"
+    )
+    unused += " netsim.multibody.recursion.bodies netsim.analyses.modal netsim.analyses.inverse.inverse netsim.output.scenes"
+    run = ["run", str(models_folder() / "two_masses.net"), "--output", str(tmp_path / "a.csv")]
+    code = f"import sys, netsim.cli; netsim.cli.main({run}); print(*sorted(set('{unused}'.split()) & set(sys.modules)), file=sys.stderr)"
+    for _ in range(2):
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.splitlines()[-1].strip() == ""
 
 
 # ----------------------------------------------------------------------------------------------- values and structure

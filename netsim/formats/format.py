@@ -2,7 +2,8 @@
 registry; a file's suffix finds the record.
 
 A format of networks has `program`, one of results `write` and `read`. A data set of results is an `xarray.Dataset` over
-one of `AXES`: a variable per signal with its attribute `units`, and the energy account.
+one of `AXES`: a variable per signal with its attribute `units`, and the energy account. What a run has just computed is
+a `Table`, which has the same attributes and does not import xarray; `as_xarray` makes it a data set.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from netsim.text.syntax import Program
 
@@ -21,6 +24,44 @@ AXES = {
 ENERGIES = ("energy.stored", "energy.supplied", "energy.dissipated")
 KINETIC = "energy.kinetic"
 
+
+@dataclass(frozen=True)
+class Variable:
+    """A variable of a data set: its dimensions, its values, its attributes."""
+
+    dims: tuple[str, ...]
+    values: np.ndarray
+    attrs: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A data set over one axis: its name and values, the other variables by name, the attributes."""
+
+    axis: str
+    points: np.ndarray
+    data_vars: Mapping[str, Variable]
+    attrs: dict[str, Any]
+
+    @property
+    def dims(self) -> tuple[str]:
+        """The axis."""
+        return (self.axis,)
+
+    def __getitem__(self, name: str) -> Variable:
+        return Variable(self.dims, self.points, AXES[name]) if name == self.axis else self.data_vars[name]
+
+
+def as_xarray(data: Any) -> Any:
+    """A data set, or a table, as an `xarray.Dataset`."""
+    if not isinstance(data, Table):
+        return data
+    import xarray
+
+    columns = {name: (each.dims, each.values, each.attrs) for name, each in data.data_vars.items()}
+    return xarray.Dataset(columns, coords={data.axis: (data.axis, data.points, AXES[data.axis])}, attrs=data.attrs)
+
+
 Types = Callable[[str], Collection[str]]
 """The names of the types that `use LIBRARY` brings in, by the name of the library."""
 
@@ -30,9 +71,9 @@ class Format:
     """A kind of file.
 
     program(path, alone, types): the syntax tree of a network, for `netsim.load` (`alone`) or for `use "FILE"`, which
-    wants definitions only; raises `InputError` with every mistake. write(runs, path): data sets by name, one if not
-    `several`; raises `OSError`. read(path): a data set, or several by name; raises `ValueError` where it is no result.
-    needs: packages that writing takes."""
+    wants definitions only; raises `InputError` with every mistake. write(runs, path): data sets or tables by name, one
+    if not `several`; raises `OSError`. read(path): a data set, or several by name; raises `ValueError` where it is no
+    result. needs: packages that writing takes."""
 
     name: str
     suffixes: tuple[str, ...]

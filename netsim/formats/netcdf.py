@@ -8,19 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from netsim.formats.format import Format
+from netsim.formats.format import Format, as_xarray
 
 _SLASH = "\u2215"  # NetCDF reads '/' in a name as a group: files carry the division slash instead
 
 
 def write(runs: Mapping[str, Any], path: Path) -> None:
     """Data sets, several as groups."""
-    if len(runs) == 1:
-        (data,) = runs.values()
-        _storable(data).to_netcdf(path, engine="h5netcdf")
-        return
     for i, (name, data) in enumerate(runs.items()):
-        _storable(data).to_netcdf(path, mode="a" if i else "w", group=name, engine="h5netcdf")
+        group = name if len(runs) > 1 else None
+        _storable(as_xarray(data)).to_netcdf(path, mode="a" if i else "w", group=group, engine="h5netcdf")
 
 
 def _storable(data: Any) -> Any:

@@ -26,13 +26,11 @@ def recharted(system: System, g: Array, all_of_them: bool = False) -> None:
 
 def quaternions(system: System, g: Array, frames: list[int] | None = None) -> Array:
     """The charts of frames (all by default) as unit quaternions w, x, y, z: (frames, 4)."""
-    from scipy.spatial.transform import Rotation
-
     layout = system.layout
     charts = g[layout.charts : layout.places].reshape(-1, 3, 3)
     chosen = charts if frames is None else charts[frames]
-    return (
-        np.ascontiguousarray(Rotation.from_matrix(chosen).as_quat(scalar_first=True))
-        if len(chosen)
-        else np.zeros((0, 4))
-    )
+    if not len(chosen):
+        return np.zeros((0, 4))
+    from scipy.spatial.transform import Rotation
+
+    return np.ascontiguousarray(Rotation.from_matrix(chosen).as_quat(scalar_first=True))

@@ -22,6 +22,8 @@ from netsim.text.expressions.typed import Scope, Typed, evaluate
 from netsim.text.syntax import Assert, Branch, ComponentDef, DomainDef, Equation, Expr, Name, Quantity, Terminal
 from netsim.text.units import KNOWN_NAMES, NO_DIMENSION, Dimension, parse_unit
 
+PLANAR = "planar"
+"""The domain of frames in the plane of x and y."""
 SECOND = parse_unit("s").dimension
 JOULE = parse_unit("J").dimension
 Term = TypeVar("Term")
@@ -145,6 +147,16 @@ def is_rotation(domain: DomainDef, position: int) -> bool:
     """An across of three components whose integral is a matrix: an angular velocity and its rotation (see
     netsim.core.rotation)."""
     return bool(domain.integral) and len(domain.integral[position].size) == 2
+
+
+def turns(domain: DomainDef) -> bool:
+    """Whether nodes of a domain have a rotation matrix."""
+    return any(is_rotation(domain, i) for i in range(len(domain.across)))
+
+
+def is_body(domain: DomainDef) -> bool:
+    """Whether nodes of a domain are frames, in space or in the plane."""
+    return domain.name == PLANAR or turns(domain)
 
 
 def plain_name(expr: Expr) -> str | None:

@@ -9,11 +9,19 @@ from netsim.formats.format import Format
 from netsim.text.registry import Registry
 
 FORMATS = Registry(formats, Format)
+OWN = (".net", ".lib")
+"""Suffixes of this language."""
 
 
 def format_of(path: Path) -> Format | None:
     """The format with a file's suffix; None for netlists and libraries of this language, and for other files."""
-    return next((each for each in FORMATS.values() if path.suffix.lower() in each.suffixes), None)
+    suffix = path.suffix.lower()
+    if suffix in OWN:
+        return None
+    likely = FORMATS.get(suffix[1:])
+    if likely and suffix in likely.suffixes:
+        return likely
+    return next((each for each in FORMATS.values() if suffix in each.suffixes), None)
 
 
 def result_suffixes() -> list[str]:

@@ -9,10 +9,12 @@ the nearest ones to what is linear in the amplitude.
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
 from netsim.api import Model
+from netsim.output.animate import write_page
 from netsim.output.scene import Chapter, Scene
 from netsim.output.scenes import scene_of
 from netsim.results.samples import Samples
@@ -28,9 +30,10 @@ REACH, TURN = 0.1, 0.4
 PROBE = 1e-5
 
 
-def scene_of_run(model: Model, samples: Samples) -> Scene:
-    """The scene of any run that sampled `moving_signals(model)`. Raises what `scene_of` raises."""
-    return scene_of_modes(model, samples) if samples.axis == "mode" else scene_of(model, samples)
+def page_of_run(model: Model, samples: Samples, path: Path) -> Path:
+    """The page with the scene of any run that sampled `moving_signals(model)`. Raises what `scene_of` and `write_page`
+    raise."""
+    return write_page(scene_of_modes(model, samples) if samples.axis == "mode" else scene_of(model, samples), path)
 
 
 def scene_of_modes(model: Model, samples: Samples) -> Scene:

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from netsim.api import Model
-from netsim.library.component import is_kinematic, is_rotation
+from netsim.library.component import is_body, is_kinematic, is_rotation
 from netsim.network.network import GROUND, Instance, Node
 from netsim.output.bending import CHORDED, coordinates_of_links, curves_of
 from netsim.output.looks import arms, body_shapes, joint_shapes, space, support
@@ -68,7 +68,7 @@ def scene_of(model: Model, samples: Samples) -> Scene:
     """The scene of a run that sampled `moving_signals(model)`; raises `InputError` where nothing moves in space, in the
     plane or on a line."""
     nodes = model.network.nodes
-    motions = {i: _motion(model, i, samples) for i, node in enumerate(nodes) if _is_body(node.domain)}
+    motions = {i: _motion(model, i, samples) for i, node in enumerate(nodes) if is_body(node.domain)}
     title = samples.name or Path(model.network.file).stem
     message = "" if samples.finished else samples.message
     if not motions:
@@ -86,10 +86,6 @@ def scene_of(model: Model, samples: Samples) -> Scene:
     )  # fmt: skip
 
 
-def _is_body(domain: DomainDef) -> bool:
-    return is_kinematic(domain) and any(q.unit == "m" and q.size for q in domain.integral)
-
-
 def _numbers(model: Model, instance: Instance) -> dict[str, Array]:
     """The parameters of an element between bodies as arrays, by name."""
     try:
@@ -102,7 +98,7 @@ def _numbers(model: Model, instance: Instance) -> dict[str, Array]:
 def _body_terminals(model: Model, instance: Instance) -> list[tuple[str, int]]:
     """Terminals at bodies (or at the ground they might be), with their nodes."""
     component = instance.component
-    return [(t, node) for t, node in zip(component.terminals, instance.nodes) if _is_body(component.domain(t))]
+    return [(t, node) for t, node in zip(component.terminals, instance.nodes) if is_body(component.domain(t))]
 
 
 # --------------------------------------------------------------------------------------------------- motion

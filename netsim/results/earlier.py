@@ -10,8 +10,6 @@ from netsim.text.errors import InputError, Problem, nearest
 
 def series_of_run(call: Any, samples: Samples | None) -> Any:
     """Time, value and two rates of a run's signal; rates by a cubic spline where they were not sampled."""
-    from scipy.interpolate import CubicSpline
-
     from netsim.text.show_terms import show_expression
 
     if samples is None:
@@ -26,5 +24,7 @@ def series_of_run(call: Any, samples: Samples | None) -> Any:
         ) from None
     if signal in samples.rates:
         return samples.time, x, *samples.rates[signal]
+    from scipy.interpolate import CubicSpline
+
     spline = CubicSpline(samples.time, x)
     return samples.time, x, spline(samples.time, 1), spline(samples.time, 2)

@@ -1,4 +1,4 @@
-"""Samples -> xarray.Dataset -> files and back, by the formats of netsim.formats.
+"""Samples -> tables or xarray data sets -> files and back, by the formats of netsim.formats.
 
 A file is written beside its place under a temporary name and then renamed: nobody ever finds half a result under the
 real name. A result that ends early says so, in the data set's attributes and in the file.
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from netsim.formats.format import AXES, ENERGIES, KINETIC
+from netsim.formats.format import ENERGIES, KINETIC, Table, Variable, as_xarray
 from netsim.library.formats import format_of, result_suffixes
 from netsim.results.samples import Samples
 from netsim.text.errors import InputError, Problem, nearest
@@ -25,13 +25,18 @@ _DOCS = ("energy stored in the network", "energy supplied since the start", "ene
 
 
 def dataset(samples: Samples, aloud: bool = False) -> Any:
-    """The samples as an `xarray.Dataset` over `time`: a variable per signal (attributes `units`, `long_name`), the
+    """The table of the samples as an `xarray.Dataset`; `aloud`: a `RuntimeWarning` for each of its warnings as well."""
+    found = table(samples)
+    for line in found.attrs["warnings"].splitlines() if aloud else ():
+        warnings.warn(line, RuntimeWarning, stacklevel=4)
+    return as_xarray(found)
+
+
+def table(samples: Samples) -> Table:
+    """The samples over `time`, or over another axis: a variable per signal (attributes `units`, `long_name`), the
     energy account (J, `energy.stored` ...) and, as attributes, netlist, options, statistics, `finished`, `message`,
     `energy_balance` (J), what was measured (`measure.NAME` in the SI unit `measure.NAME.units`), what assertions said
-    (`broken`) and why the result may be less right than the run was asked for (`warnings`, one a line; `aloud`: a
-    `RuntimeWarning` each as well)."""
-    import xarray
-
+    (`broken`) and why the result may be less right than the run was asked for (`warnings`, one a line)."""
     axis = samples.axis
     columns = {s.name: _variable(samples.values[:, j], s.unit, s.doc, axis) for j, s in enumerate(samples.signals)}
     account = list(zip(ENERGIES, samples.energy.T, _DOCS)) if axis == "time" else []
@@ -51,11 +56,9 @@ def dataset(samples: Samples, aloud: bool = False) -> Any:
     attributes["warnings"] = "\n".join(
         f"{problem.code} {problem.message}: {problem.hint}" for problem in samples.warnings
     )
-    for line in attributes["warnings"].splitlines() if aloud else ():
-        warnings.warn(line, RuntimeWarning, stacklevel=4)
     if samples.broken:
         attributes["broken"] = "; ".join(problem.message for problem in samples.broken)
-    return xarray.Dataset(columns, coords={axis: (axis, samples.time, AXES[axis])}, attrs=attributes)
+    return Table(axis, samples.time, columns, attributes)
 
 
 def energy_balance(energy: np.ndarray) -> float:
@@ -67,8 +70,8 @@ def energy_balance(energy: np.ndarray) -> float:
     return float(supplied - dissipated - stored)
 
 
-def _variable(series: np.ndarray, unit: str, doc: str, axis: str = "time") -> tuple[str, np.ndarray, dict[str, str]]:
-    return axis, series, {"units": unit or "1"} | ({"long_name": doc} if doc else {})
+def _variable(series: np.ndarray, unit: str, doc: str, axis: str = "time") -> Variable:
+    return Variable((axis,), series, {"units": unit or "1"} | ({"long_name": doc} if doc else {}))
 
 
 def _plain(value: Any) -> Any:
@@ -90,8 +93,9 @@ def check_target(path: Path | str) -> Path:
     Worth asking before a long calculation, not after it.
     """
     path = Path(path)
-    found, known = format_of(path), result_suffixes()
+    found = format_of(path)
     if found is None or not found.write:
+        known = result_suffixes()
         hint = nearest(path.suffix, known) or f"the formats are {', '.join(known)}"
         unknown = f"the format '{path.suffix}' of '{path}' is unknown"
         what = unknown if path.suffix else f"the format of '{path}' is unknown: it has no extension"
@@ -139,7 +143,7 @@ def named_runs(results: Any) -> dict[str, Any]:
     given = list(results) if isinstance(results, Sequence) else [results]
     found: dict[str, Any] = {}
     for i, each in enumerate(given):
-        data = dataset(each) if isinstance(each, Samples) else each
+        data = table(each) if isinstance(each, Samples) else each
         name = data.attrs.get("name") or f"run{i + 1}"
         found[name if name not in found else f"{name}-{i + 1}"] = data
     return found

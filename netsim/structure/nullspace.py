@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import networkx as nx
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
+
+from netsim.core.linear.graphs import connected, members
 
 Array = np.ndarray
 SHIFT = 1e-13
@@ -68,9 +69,8 @@ def _echelon(basis: Array) -> Array:
 
 def supports(basis: Array) -> list[frozenset[int]]:
     """The unknowns each cause leaves undetermined; null vectors that share an unknown are one cause."""
-    graph = nx.Graph()
-    for k in range(basis.shape[1]):
-        members = np.flatnonzero(np.abs(basis[:, k]) > SUPPORT * np.abs(basis[:, k]).max())
-        nx.add_path(graph, [int(m) for m in members])
-        graph.add_nodes_from(int(m) for m in members)
-    return sorted((frozenset(c) for c in nx.connected_components(graph)), key=min)
+    inside = np.abs(basis) > SUPPORT * np.abs(basis).max(axis=0, initial=0.0)
+    unknown, vector = np.nonzero(inside)
+    parts = members(connected(len(basis) + basis.shape[1], unknown, len(basis) + vector))
+    touched = frozenset(unknown.tolist())
+    return [part & touched for part in parts if part & touched]

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
-import networkx as nx
+import numpy as np
 
+from netsim.core.linear.graphs import connected, members
 from netsim.equations.batches import FormKernels, form_of
 from netsim.equations.forms.form import Form, Key
 from netsim.equations.system import System
@@ -112,12 +113,12 @@ def edges(network: Network) -> list[Edge]:
 
 def islands(system: System, found: list[Edge], roles: tuple[str, ...] = (CONDUCTS, STORES)) -> list[frozenset[int]]:
     """Sets of nodes tied to one another by links of the given roles, but not to ground."""
-    graph = nx.Graph()
-    graph.add_nodes_from(range(len(system.network.nodes)))
-    graph.add_node(GROUND)
-    graph.add_edges_from((e.start, e.end) for e in found if e.role in roles)
+    ground = len(system.network.nodes)
+    ends = [(e.start, e.end) for e in found if e.role in roles]
+    a, b = np.array(ends, np.int64).reshape(-1, 2).T % (ground + 1)  # GROUND is -1
     conserving = {i for i, node in enumerate(system.network.nodes) if node.domain.through}
-    return [frozenset(c) & conserving for c in nx.connected_components(graph) if GROUND not in c and c & conserving]
+    parts = members(connected(ground + 1, a, b))
+    return [part & conserving for part in parts if ground not in part and part & conserving]
 
 
 def domain_of_own(component: Component, own: int) -> DomainDef | None:

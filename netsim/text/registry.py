@@ -1,11 +1,12 @@
 """Names that a netlist may use and that a module of netsim provides: methods, analyses, file formats.
 
 A provider is a record with a `name`, and a module of a folder provides it by holding it under a name of its own. A
-registry is the records by name. It begins with those of a folder; `add` takes further ones.
+registry is the records by name: those of a folder, and further ones that `add` takes.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, MutableMapping
 from importlib import import_module
 from pkgutil import walk_packages
 from types import ModuleType
@@ -22,25 +23,53 @@ class Named(Protocol):
 Record = TypeVar("Record", bound=Named)
 
 
-class Registry(dict[str, Record]):
-    """Records by name; those of netsim itself are not replaced."""
+class Registry(MutableMapping[str, Record]):
+    """Records by name. A module is imported when a name is asked for that is its own, all of them when something else
+    is asked for."""
 
     def __init__(self, folder: ModuleType, kind: type[Record]):
-        """Every record of this kind that a module of the folder, or of a folder in it, holds.
+        """Records of this kind that modules of the folder, or of folders in it, hold."""
+        modules = [each.name for each in walk_packages(folder.__path__, f"{folder.__name__}.")]
+        self._modules = {each.rpartition(".")[2]: each for each in modules}
+        self._kind = kind
+        self._shipped: dict[str, Record] = {}
+        self._added: dict[str, Record] = {}
 
-        Raises `ValueError` where two have one name."""
-        super().__init__()
-        self.shipped: frozenset[str] = frozenset()
-        for module in walk_packages(folder.__path__, f"{folder.__name__}."):
-            for value in vars(import_module(module.name)).values():
-                if isinstance(value, kind) and self.setdefault(value.name, value) is not value:
-                    raise ValueError(f"two modules provide '{value.name}', one of them is {module.name}")
-        self.shipped = frozenset(self)
+    def __getitem__(self, name: str) -> Record:
+        if name in self._added:
+            return self._added[name]
+        if name not in self._shipped and name in self._modules:
+            self._load(name)
+        return self._shipped[name] if name in self._shipped else self._all()[name]
+
+    def __setitem__(self, name: str, record: Record) -> None:
+        self._added[name] = record
+
+    def __delitem__(self, name: str) -> None:
+        del self._added[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self._all(), **self._added})
+
+    def __len__(self) -> int:
+        return len(self._all()) + len(self._added)
 
     def add(self, record: Record) -> None:
         """A record from outside the folder, in place of an earlier one of this name from there.
 
         Raises `ValueError` where netsim itself provides the name."""
-        if record.name in self.shipped:
+        if record.name in self._all():
             raise ValueError(f"netsim itself provides '{record.name}': choose another name")
-        self[record.name] = record
+        self._added[record.name] = record
+
+    def _all(self) -> dict[str, Record]:
+        """The records of the folder. Raises `ValueError` where two have one name."""
+        for own in list(self._modules):
+            self._load(own)
+        return self._shipped
+
+    def _load(self, own: str) -> None:
+        module = self._modules.pop(own)
+        for value in vars(import_module(module)).values():
+            if isinstance(value, self._kind) and self._shipped.setdefault(value.name, value) is not value:
+                raise ValueError(f"two modules provide '{value.name}', one of them is {module}")

@@ -39,6 +39,6 @@ def test_two_records_of_one_name_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(formats, "__path__", [*formats.__path__, str(tmp_path)])
     try:
         with pytest.raises(ValueError, match=r"two modules provide 'csv', one of them is netsim\.formats\.second"):
-            Registry(formats, Format)
+            list(Registry(formats, Format))
     finally:
         del sys.modules["netsim.formats.second"], formats.second

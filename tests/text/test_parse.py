@@ -1,3 +1,4 @@
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, is_dataclass
 
 import pytest
@@ -387,7 +388,7 @@ def test_the_scanner_loses_nothing(text, mode):
 def fresh_tables():
     def forget():
         grammar._lark_data.cache_clear()
-        grammar._tables.cache_clear()
+        grammar._PARSERS.lark = None
 
     forget()
     yield forget
@@ -407,6 +408,17 @@ def test_the_tables_are_kept_and_a_damaged_file_is_built_anew(tmp_path, monkeypa
     fresh_tables()
     monkeypatch.setattr(grammar, "_compile", lambda text: pytest.fail("the kept tables were not used"))
     assert parse(NETLIST) == expected
+
+
+def test_threads_that_parse_at_once_keep_their_files_apart():
+    """A parser's builder knows one file at a time."""
+    texts = {f"{k}.net": f"use electrical\nr{k} resistor (a, ground) R = {k + 1} Ohm\n" * 20 for k in range(8)}
+
+    def files(name):
+        return {s.span.file for _ in range(40) for s in parse(texts[name], name).statements if hasattr(s, "span")}
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(files, texts)) == [{name} for name in texts]
 
 
 def test_no_cache_folder_is_no_hindrance(tmp_path, monkeypatch, fresh_tables):

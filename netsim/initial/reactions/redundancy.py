@@ -14,6 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from netsim.core.linear.graphs import connected
 from netsim.core.linear.symbolic import pivots
 from netsim.equations.machine import Machine, build_machine, rebuilt, with_past
 from netsim.equations.system import Redundant, System, with_redundant, without_redundant
@@ -174,16 +175,12 @@ def _dependent(which: Array, matrix: Array) -> Array:
 
 def _separate(items: Array, bodies: Array) -> list[Array]:
     """Positions of entries by connected component of the graph that joins items to the bodies they touch."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     if not len(items):
         return []
     _, i = np.unique(items, return_inverse=True)
     _, j = np.unique(bodies, return_inverse=True)
     size = int(i.max()) + 1
-    graph = coo_array((np.ones(len(i)), (i, size + j)), shape=(size + int(j.max()) + 1,) * 2)
-    _, label = connected_components(graph, directed=False)
+    label = connected(size + int(j.max()) + 1, i, size + j)
     return [np.flatnonzero(label[i] == k) for k in np.unique(label[i])]
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from netsim.equations.batches import form_of
 from netsim.equations.inputs import bounds_of
 from netsim.equations.numbering import across_scalars
-from netsim.library.component import is_rotation
+from netsim.library.component import PLANAR, is_body, turns
 from netsim.multibody.jointspace.joints import (
     BENT,
     FIXED,
@@ -32,11 +32,9 @@ from netsim.multibody.jointspace.joints import (
 from netsim.network.network import GROUND, Instance, Network
 from netsim.network.values import Values
 from netsim.text.expressions.typed import flatten
-from netsim.text.syntax import DomainDef
 
 Array = np.ndarray
 NOWHERE = -1
-PLANAR = "planar"
 NORMAL = np.array([0.0, 0.0, 1.0])
 
 
@@ -143,11 +141,6 @@ def is_planar(network: Network, node: int) -> bool:
     return network.nodes[node].domain.name == PLANAR
 
 
-def is_body(domain: DomainDef) -> bool:
-    """Whether nodes of a domain are frames, in space or in the plane."""
-    return domain.name == PLANAR or turns(domain)
-
-
 def ends_of(instance: Instance) -> tuple[int, int]:
     """The nodes that a joint connects: its first two frames."""
     a, b, *_ = (
@@ -159,11 +152,6 @@ def ends_of(instance: Instance) -> tuple[int, int]:
 def takes_frames(instance: Instance, terminal: str) -> bool:
     """Whether a terminal takes frames."""
     return not instance.component.is_signal(terminal) and is_body(instance.component.domain(terminal))
-
-
-def turns(domain: DomainDef) -> bool:
-    """Whether nodes of a domain have a rotation matrix."""
-    return any(is_rotation(domain, i) for i in range(len(domain.across)))
 
 
 def mechanism(network: Network, values: Values) -> Mechanism:
@@ -322,7 +310,6 @@ __all__ = [
     "Link",
     "Mechanism",
     "axis_of",
-    "is_body",
     "is_spatial",
     "mechanism",
     "parameter",

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from netsim.equations.machine import Machine
+from netsim.library.component import is_body
 from netsim.multibody.jointspace.joints import FIXED, PRISMATIC, REVOLUTE, SPHERICAL, Step, flange_of, steps_of
-from netsim.multibody.jointspace.spanning import axis_of, is_body, is_planar, point
+from netsim.multibody.jointspace.spanning import axis_of, is_planar, point
 from netsim.multibody.recursion.chains import ENDS, chains_of
 from netsim.multibody.recursion.inertias import NOTHING, RigidBody, is_silent, rigid_bodies
 from netsim.multibody.recursion.links import LINKS, Drawn, PlacedLink, own_slots, placed

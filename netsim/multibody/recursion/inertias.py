@@ -16,7 +16,7 @@ import numpy as np
 from netsim.equations.batches import Batch
 from netsim.equations.kernels.kernel import Kernel, make_kernel
 from netsim.equations.machine import Machine, custom_call, run_calls
-from netsim.multibody.jointspace.spanning import PLANAR, is_body
+from netsim.library.component import PLANAR, is_body
 
 Array = np.ndarray
 ROUNDING = 1e-9

@@ -29,9 +29,7 @@ from netsim.initial.initial import (
 from netsim.initial.reactions.load_shares import Crowded, set_shares, with_room
 from netsim.initial.reactions.redundancy import joined, repeated
 from netsim.initial.static.equilibrium import Equilibrium, equilibrium
-from netsim.multibody.recursion.bodies import network_tree
-from netsim.multibody.recursion.starts import placed as tree_placed
-from netsim.multibody.recursion.states import translation
+from netsim.library.component import is_body
 from netsim.simulate.events.events import ROUNDS, has_events, settling, starts_otherwise
 from netsim.simulate.setup.choice import formulated
 from netsim.simulate.setup.turns import begun_at_written_turns, counted_turns
@@ -110,8 +108,14 @@ def _begun(
 def placed(machine: Machine) -> Machine:
     """The machine with its bodies where the written starts say, where they form a tree: joint coordinates that no start
     speaks of are 0."""
-    if not machine.system.layout.nk or not any(map(speaks_of_positions, start_rows(machine.system, machine.values))):
+    if not any(is_body(node.domain) for node in machine.system.network.nodes):
         return machine
+    if not any(map(speaks_of_positions, start_rows(machine.system, machine.values))):
+        return machine
+    from netsim.multibody.recursion.bodies import network_tree
+    from netsim.multibody.recursion.starts import placed as tree_placed
+    from netsim.multibody.recursion.states import translation
+
     try:
         found = tree_placed(machine, translation(machine, network_tree(machine)))
     except InputError:

@@ -11,6 +11,7 @@ from netsim.equations.machine import Machine
 from netsim.initial.initial import Structure, structure_of
 from netsim.initial.reactions.redundancy import repeated, without
 from netsim.initial.recovery import plan_recovery, recover
+from netsim.library.component import is_body
 from netsim.results.selection import Sampler
 from netsim.structure.levels import StructurallySingular
 from netsim.text.columns import counted
@@ -40,7 +41,6 @@ def formulated(
 
 def _in_joint_coordinates(machine: Machine, g: Array) -> tuple[Machine, Structure, Array]:
     from netsim.multibody.jointspace.element import joint_machine
-    from netsim.multibody.jointspace.spanning import is_body
     from netsim.multibody.jointspace.start import in_joint_coordinates
 
     network = machine.system.network

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
+from netsim.core.linear.graphs import connected
 from netsim.equations.batches import Batch
 from netsim.equations.numbering import component_suffixes
 from netsim.equations.system import System
@@ -140,11 +139,7 @@ def _islands(network: Network) -> Array:
         for a, b in pairs[known]:
             if (i := instance.nodes[a]) != GROUND and (j := instance.nodes[b]) != GROUND:
                 ends.append((i, j))
-    count = len(network.nodes)
-    rows, columns = np.array(ends, np.int64).reshape(-1, 2).T
-    return connected_components(coo_array((np.ones(len(ends)), (rows, columns)), shape=(count, count)), directed=False)[
-        1
-    ]
+    return connected(len(network.nodes), *np.array(ends, np.int64).reshape(-1, 2).T)
 
 
 def _joined(component: Component) -> Iterator[tuple[int, int]]:

@@ -84,7 +84,7 @@ def _listed(parts: Parts) -> list[Any]:
 
 
 class Builder:
-    """The rules' methods for one file; stateless but for the file's name in the spans."""
+    """The rules' methods for one file at a time, whose name is in the spans."""
 
     def __init__(self, file: str):
         self.file = file

@@ -7,7 +7,8 @@ import hashlib
 import io
 import pickle
 import sys
-from functools import cache, lru_cache
+import threading
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,7 +36,7 @@ def parse_tokens(tokens: list[Token], rule: str, file: str) -> Any:
     """The syntax of one statement; raises `Unexpected`."""
     from lark.exceptions import UnexpectedToken
 
-    interactive = _tables(file).parse_interactive(start=rule)
+    interactive = _parser(file).parse_interactive(start=rule)
     taken, last = 0, tokens[-1]
     try:
         for token in tokens:
@@ -81,9 +82,23 @@ def _read(path: Path) -> dict[str, Any] | None:
     return pickle.loads(content[_DIGEST_SIZE:])
 
 
-@lru_cache(maxsize=8)
-def _tables(file: str) -> Lark:
+class _Parsers(threading.local):
+    """One parser a thread, since its builder knows one file at a time."""
+
+    lark: Lark | None = None
+    builder: Builder
+
+
+_PARSERS = _Parsers()
+
+
+def _parser(file: str) -> Lark:
+    """The thread's parser, for the statements of a file."""
     from lark import Lark
 
-    lark: Lark = Lark.__new__(Lark)
-    return lark._load(_lark_data(), transformer=Builder(file))
+    if _PARSERS.lark is None:
+        lark: Lark = Lark.__new__(Lark)
+        _PARSERS.builder = Builder(file)
+        _PARSERS.lark = lark._load(_lark_data(), transformer=_PARSERS.builder)
+    _PARSERS.builder.file = file
+    return _PARSERS.lark
