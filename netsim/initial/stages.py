@@ -37,6 +37,9 @@ PATIENCE = 3
 LONGEST_TURN = 0.5
 """How far (rad) one Newton step turns a body: a loop that starts far from where it is drawn closes on the branch it was
 drawn on."""
+STRAIGHT = 1e-9
+"""Where residuals fall by the part of a step that was taken, to this part of them, equations are linear along it, and it
+may be taken whole: shafts turn by any angle."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +178,8 @@ def _step_by_step(
     turns = np.flatnonzero(np.isin(active_v, stages.angles) & (levels == 0))
     square = len(active_e) + len(rows) == len(places) and not len(soft)
     size = np.concatenate([stages.weights[active_v], np.ones(len(freed))])
-    before = np.inf
+    least = 1.0 / np.maximum(size, 1e-300) * 1e-6 + 1e-300
+    linear, before = k < 0 and not _nonlinear(stages, k) and not rows, np.inf
     damping, step, origin, jacobian = 1.0, np.zeros(0), g[places].copy(), None
     floor, pivots = np.zeros(len(places)), Pivots()
     scale, within, stalls = np.ones(len(active_e) + len(rows)), np.inf, 0
@@ -191,10 +195,8 @@ def _step_by_step(
         ):
             break
         stalls = stalls + 1 if damping == 1.0 and norm > 0.5 * before else 0
-        if (
-            stalls == PATIENCE and not _violated(stages, g, r, k, active_e, rows).any()
-        ):  # a singular matrix keeps rounding alive
-            break
+        if stalls == PATIENCE and not _violated(stages, g, r, k, active_e, rows).any():
+            break  # a singular matrix keeps rounding alive
         worse = norm > 1e-12 and not (norm <= before * (1 + 1e-9) or sized <= within)
         if round_ and not len(soft) and worse and damping > (smallest if np.isfinite(norm) else SMALLEST):
             damping *= 0.5
@@ -211,18 +213,14 @@ def _step_by_step(
         metric = _metric(stages, values, active_v, levels, size, mass_metric)
         step = least_change(jacobian, r, metric, square, np.asarray(soft), pivots)
         scale = _row_scale(jacobian, size)
+        straight = abs(norm - (1.0 - damping) * before) <= STRAIGHT * before < np.inf
         origin, before, within = g[places].copy(), norm, _norm(scale * r)
-        most = LONGEST_TURN / max(float(np.max(np.abs(step[turns]), initial=0.0)), LONGEST_TURN)
+        turn = float(np.max(np.abs(step[turns]), initial=0.0))
+        most = 1.0 if straight else LONGEST_TURN / max(turn, LONGEST_TURN)
         damping = min(most, 2 * damping) if round_ else most
         g[places] = origin - damping * step
-        moved = np.max(
-            np.abs(step) / np.maximum(np.abs(g[places]), 1.0 / np.maximum(size, 1e-300) * 1e-6 + 1e-300), initial=0.0
-        )
-        if damping == 1.0 and (
-            moved < 1e-13
-            or (round_ >= 1 and moved < 1e-9)
-            or (k < 0 and not _nonlinear(stages, k) and not rows and round_ >= 1)
-        ):
+        moved = np.max(np.abs(step) / np.maximum(np.abs(g[places]), least), initial=0.0)
+        if damping == 1.0 and (moved < 1e-13 or (round_ >= 1 and (moved < 1e-9 or linear))):
             break
     else:
         round_ = ROUNDS

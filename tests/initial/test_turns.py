@@ -67,3 +67,26 @@ def test_closed_loop_stands_alike_a_turn_on(slider, along):
     found = {q: sampled(netsim.load(text.format(q)), (f"s1.{along}", "h4.q", "b.r")).values[0] for q in (-10, 350, 710)}
     assert found[350] == pytest.approx(found[-10], abs=1e-9) and found[710] == pytest.approx(found[-10], abs=1e-9)
     assert abs(found[-10][0]) < 0.02  # the loop closes nearly without the slider
+
+
+SHAFT = """use rotational
+motor inertia (a) J = 0.1 kg.m2
+shaft torsion_spring (a, b) c = 10 N.m/rad
+train gear (b, c) ratio = 3
+fan inertia (c) J = 0.9 kg.m2
+rest torsion_spring (c, ground) c = 5 N.m/rad
+start a.phi = {turn} rad
+run transient(stop = 1 s)
+save a.phi, c.phi
+"""
+
+
+@pytest.mark.parametrize("turn", [1e-6, 1.0, 100.0, 1e6])
+def test_a_shaft_starts_at_any_angle(turn):
+    """Everything is linear: at ten million times the angle all is ten million times as large."""
+    (samples,) = netsim.load(SHAFT.format(turn=turn)).run()
+    (unit,) = netsim.load(SHAFT.format(turn=1.0)).run({"rtol": 1e-10, "sample": 0.1})
+    for name in ("a.phi", "c.phi"):
+        at = np.interp(unit.time, samples.time, samples.series(name))
+        assert samples.series(name)[0] == pytest.approx(turn * unit.series(name)[0], rel=1e-9)
+        assert at[-1] == pytest.approx(turn * unit.series(name)[-1], abs=1e-4 * turn)
