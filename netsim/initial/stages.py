@@ -38,8 +38,8 @@ LONGEST_TURN = 0.5
 """How far (rad) one Newton step turns a body: a loop that starts far from where it is drawn closes on the branch it was
 drawn on."""
 STRAIGHT = 1e-9
-"""Where residuals fall by the part of a step that was taken, to this part of them, equations are linear along it, and it
-may be taken whole: shafts turn by any angle."""
+"""Where residuals fall by the part of a step that was taken, to this part of them, equations are linear along it, and
+it may be taken whole: shafts turn by any angle."""
 
 
 @dataclass(frozen=True, eq=False)

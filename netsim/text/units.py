@@ -207,20 +207,20 @@ _COMMON = (
     "N.m.s", "N.s",
     "Pa", "Pa.s", "Pa.s/m3", "Pa/s", "W", "W/K", "W/m2", "W/m/K", "J/K", "J/kg", "J/kg/K", "K/W", "K/s", "V", "V.s",
     "V/m", "V/s", "A/m", "A/s",
-    "Ohm", "S", "F", "H", "C", "T", "kg.m2", "kg/m3", "kg.m/s2", "m2/s", "1/H", "1/F", "1/K", "1/m", "mol/s", "mol/m3",
+    "Ohm", "S", "F", "H", "C", "T", "kg.m2", "kg/m3", "kg.m/s2", "m2/s", "mol/s", "mol/m3",
 )  # fmt: skip
 
 
 @lru_cache(maxsize=1)
 def _common_names() -> dict[Dimension, str]:
     names: dict[Dimension, str] = {}
-    for text in _COMMON:
+    for text in (*_COMMON, *(f"1/{text}" for text in _COMMON if text.isalpha())):
         names.setdefault(parse_unit(text).dimension, text)
     return names
 
 
 def format_dimension(dimension: Dimension) -> str:
-    """A unit text of that dimension in SI: a common name (`N.s/m`, `Pa`, `V`) or a chain of base units; '1' for
+    """A unit text of that dimension in SI: a common name (`N.s/m`, `Pa`, `V`, `1/V`) or a chain of base units; '1' for
     none."""
     if dimension.is_none:
         return "1"

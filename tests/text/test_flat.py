@@ -36,6 +36,8 @@ def is_taken(line):
 
 
 PLAIN = [
+    "m1 mass (a) m = 2 1/s",
+    "m1 mass (a) m = 2 1/N/m, c = 3\t1/m.s",
     "m1 mass (a) m = 2 kg",
     "r1 resistor (a, ground) r = 1e3",
     "  r1\tresistor\t( a ,b )\tr=10kOhm ,c= 2 uF # note",
@@ -62,6 +64,10 @@ OTHER = [
     "m1 mass (a) m = 2 m = 3",
     "m1 mass (a) m = 10k",
     "m1 mass (a) m = 1..3",
+    "m1 mass (a) m = 21/s",
+    "m1 mass (a) m = 2/s",
+    "m1 mass (a) m = 2 1/2",
+    "m1 mass (a) m = 2 1 /s",
     "m1 mass (a) m = 5.",
     "m1 mass (a) m = .5",
     "m1 mass (a) m = 1e999",

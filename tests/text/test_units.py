@@ -74,7 +74,9 @@ def test_prefixes_are_the_nearest_doubles():
     assert parse_unit("keV").factor == 1.602176634e-16
 
 
-@pytest.mark.parametrize("text", ["N", "N.m", "Pa", "W", "V", "Ohm", "m/s", "m/s2", "N.s/m", "N/m", "kg.m2", "F", "H", "W/K", "1"])
+@pytest.mark.parametrize(
+    "text", ["N", "N.m", "Pa", "W", "V", "Ohm", "m/s", "m/s2", "N.s/m", "N/m", "kg.m2", "F", "H", "W/K", "1", "1/H", "1/V", "1/K"]
+)
 def test_common_dimensions_have_their_usual_names(text):
     assert format_dimension(parse_unit(text).dimension) == text
 

@@ -94,7 +94,7 @@ _TOKEN = re.compile(
 )
 _LINK_TEXT = r"[A-Za-zµμΩ\u2126][\w\u2126]*(?:\^[+-]?\d+(?:\.\d+)?)?"
 _LINK = re.compile(rf"[./]?{_LINK_TEXT}")
-CHAIN_TEXT = rf"{_LINK_TEXT}(?:[./]{_LINK_TEXT})*"
+CHAIN_TEXT = rf"(?:(?<=[ \t])1/)?{_LINK_TEXT}(?:[./]{_LINK_TEXT})*"
 _CHAIN = re.compile(rf"[ \t]*({CHAIN_TEXT})")
 _DECLARED = re.compile(r"[ \t]*([^\s=<>,\"#;()\[\]]+)")
 _GLUED = re.compile(r"[\wΩ\u2126]+")
