@@ -29,12 +29,12 @@ ROOMS = {
     "library": "formats component functions extension checks files search catalogue",
     "network": "network checks lets placement repetition expansion signals tables values bindings",
     "core": "compiled.kinds compiled.bundle compiled.digests compiled.sources compiled.translation compiled.linking "
-    "compiled.entries compiled.objects compiled.function compiled.call linear.graphs linear.symbolic linear.nesting linear.factors "
+    "compiled.entries compiled.store compiled.objects compiled.function compiled.call linear.graphs linear.symbolic linear.nesting linear.factors "
     "linear.least_change rotation problem history newton consistent sharing contract method scales states loop.control loop.crossings loop.defect "
     "loop.settling loop.turnover loop.readout loop.remembering loop.adaptive loop.instants methods.tableaux methods.euler methods.explicit "
     "methods.single methods.implicit_euler methods.trbdf2 methods.bdf_stability methods.bdf methods.generalized_alpha loop.fixed "
     "radau.arrays radau.coupled radau.matrix radau.stages methods.radau methods.*",
-    "equations": "kernels.program forms.form forms.delays forms.events forms.lagrange forms.turns forms.build kernels.kernel kernels.objects "
+    "equations": "kernels.program forms.form forms.delays forms.events forms.lagrange forms.turns forms.build kernels.kernel "
     "kernels.native kernels.reference kernels.beforehand layout numbering batches inputs drives expression_form elements system history "
     "machine starts words",
     "structure": "levels nullspace pencil prescribed roles causes loose rest time_events continuity smoothness findings",

@@ -1,20 +1,19 @@
 """Object code on disk: kept, found, and replaced when damaged."""
 
-import os
-
 import casadi
 import numpy as np
 import pytest
 
-from netsim.equations.kernels.native import compile, run_native
-from netsim.equations.kernels.objects import load_object, object_key, store_object
+from netsim.core.compiled import store
+from netsim.core.compiled.linking import LEVELS, level_of_host
+from netsim.equations.kernels.native import compile, file_of, run_native
 from netsim.equations.kernels.program import lower
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("NETSIM_CACHE", str(tmp_path))
-    return tmp_path / "objects"
+    return tmp_path / "code"
 
 
 def scaled(factor):
@@ -46,7 +45,7 @@ def test_a_damaged_file_is_compiled_again(folder, damage):
     (file,) = folder.iterdir()
     whole = file.read_bytes()
     file.write_bytes(damage(whole))
-    assert load_object(object_key(program)) is None
+    assert store.read(file.name) is None
     again = compile({"a": program})
     assert again.compiled == ("a",) and result(again, "a") == pytest.approx(2 * np.sin(0.5), rel=1e-15)
     assert file.read_bytes() == whole and len(list(folder.iterdir())) == 1
@@ -56,10 +55,24 @@ def test_without_a_writable_folder_everything_still_works(tmp_path, monkeypatch)
     blocked = tmp_path / "file"
     blocked.write_text("a file where the folder should be")
     monkeypatch.setenv("NETSIM_CACHE", str(blocked))
-    assert load_object("0" * 64) is None and store_object("0" * 64, b"code") is False
+    assert store.read("0" * 64) is None and store.keep("0" * 64, {}, b"code") is False
     assert compile({"a": scaled(2.0)}).compiled == compile({"a": scaled(2.0)}).compiled == ("a",)
 
 
-def test_keys_name_the_program(folder):
-    assert object_key(scaled(2.0)) == object_key(scaled(2.0)) != object_key(scaled(3.0))
-    assert len(object_key(scaled(2.0))) == 64 and os.sep not in object_key(scaled(2.0))
+def test_names_of_files_tell_programs_and_instruction_sets_apart():
+    names = {file_of(scaled(factor), level) for factor in (2.0, 3.0) for level in LEVELS}
+    assert len(names) == 2 * len(LEVELS) and file_of(scaled(2.0), "x86-64") in names
+
+
+def test_what_is_built_serves_every_processor_and_is_found_without_a_cache(folder, tmp_path, monkeypatch):
+    """Built for each instruction set; afterwards the package's folder is enough, and results are the same bits."""
+    program = scaled(2.0)
+    fresh = result(compile({"a": program}), "a")
+    with store.building(tmp_path):
+        assert compile({"a": program}).compiled == ("a",)
+    assert {each.name for each in tmp_path.glob("kernel-*")} == {file_of(program, level) for level in {*LEVELS, level_of_host()}}
+    monkeypatch.setattr(store, "BUILT", tmp_path)
+    monkeypatch.setenv("NETSIM_CACHE", str(tmp_path / "empty"))
+    again = compile({"a": program})
+    assert again.compiled == () and result(again, "a") == fresh
+    assert not list((tmp_path / "empty" / "code").iterdir())

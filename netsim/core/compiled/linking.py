@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -21,7 +22,7 @@ have the level "host"."""
 SYMBOLS = (
     "sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh exp exp2 expm1 log log2 log10 log1p pow sqrt "
     "cbrt hypot fmod ceil floor trunc round rint nearbyint fma fmin fmax copysign ldexp frexp erf erfc tgamma lgamma "
-    "sincos memcpy memmove memset memcmp malloc free calloc realloc abort"
+    "sincos exp10 remainder memcpy memmove memset memcmp malloc free calloc realloc abort"
 )
 """Functions of the C library that code may call: LLVM ends the process where it misses one."""
 _engines: list[Any] = []
@@ -44,7 +45,7 @@ def told(level: str) -> str:
 
 def object_code(text: str, public: str, level: str) -> bytes:
     """The object code of a module (LLVM's language) in which one function is public."""
-    machine = _machine(level)
+    machine = machine_of(level)
     module = llvm.parse_assembly(text)
     for each in [*module.functions, *module.global_variables]:
         if not each.is_declaration and each.name != public:
@@ -64,14 +65,21 @@ def from_elsewhere(module: Any) -> set[str]:
 def link(code: bytes, symbol: str, needs_numba: bool) -> int:
     """The address of an object's function, loaded by an engine of its own: an engine takes no second object once the
     first is in use. `needs_numba`: it calls numba's library (linear algebra, lists)."""
-    _start()
     if needs_numba:
         _numba_library()
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _new_machine(level_of_host()))
-    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-    engine.finalize_object()
+    engine = loaded([code])
     _engines.append(engine)  # the code lives as long as its engine
     return int(engine.get_function_address(symbol))
+
+
+def loaded(codes: Iterable[bytes]) -> Any:
+    """An engine with these objects, ready to give the addresses of their functions."""
+    _start()
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _new_machine(level_of_host()))
+    for code in codes:
+        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    return engine
 
 
 @cache
@@ -100,15 +108,17 @@ def _library() -> Any:
 
 
 @cache
-def _machine(level: str) -> Any:
+def machine_of(level: str, effort: int = EFFORT, reloc: str = "pic") -> Any:
+    """The target machine that makes code of a level; engines own theirs, so each gets a new one. An engine loads
+    several objects only where they are not position-independent: constants of the second are not found else."""
     _start()
-    return _new_machine(level)
+    return _new_machine(level, effort, reloc)
 
 
-def _new_machine(level: str) -> Any:
+def _new_machine(level: str, effort: int = EFFORT, reloc: str = "pic") -> Any:
     cpu, features = _processor(level)
     return llvm.Target.from_default_triple().create_target_machine(
-        cpu=cpu, features=features, opt=EFFORT, reloc="pic", codemodel="jitdefault", jit=True
+        cpu=cpu, features=features, opt=effort, reloc=reloc, codemodel="jitdefault", jit=True
     )
 
 

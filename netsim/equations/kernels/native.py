@@ -8,25 +8,26 @@ A kernel is a loop over the n instances of one component type:
     for k in 0 .. n-1:   out[scatter[m*n + k]] += o_m(g[gather[i*n + k]], g[uniform[l]], parameters[j*n + k])
 
 `g` and `out` must not overlap. No fast-math, no contraction to fused multiply-add: results are those of the same
-operations in NumPy up to the last bits of the elementary functions. Object code is kept in the user's cache
-(netsim.equations.kernels.objects), one file per program.
+operations in NumPy up to the last bits of the elementary functions. Object code lies in the package or in the user's
+cache (netsim.core.compiled.store), one file per program and instruction set.
 """
 
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
 import struct
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import llvmlite.binding as llvm
 import numpy as np
 
-from netsim.equations.kernels.objects import load_object, object_key, store_object
+from netsim.core.compiled import store
+from netsim.core.compiled.digests import hashed, text_of
+from netsim.core.compiled.linking import level_of_host, loaded, machine_of, told
 from netsim.equations.kernels.program import TRUTH_OPERATIONS, Instruction, Program
 
 # Passes at level 2; the code generator at level 1 gives equally fast code (0.26 us per instance at 1 000 operations)
@@ -64,7 +65,6 @@ _FUNCTIONS = {
     "erf",
 }
 _FUNCTIONS |= {"pow", "fmod", "remainder", "atan2", "hypot"}
-_INTRODUCED_BY_LLVM = {"sincos", "exp2", "exp10", "ldexp", "fmin", "fmax", "floor", "ceil"}
 _COMPARISONS = {"lt": "olt", "le": "ole", "eq": "oeq", "ne": "une"}
 _SIGNATURE = (
     "i64 %n, ptr noalias readonly %gather, ptr noalias readonly %uniform, ptr noalias readonly %parameters, "
@@ -87,27 +87,19 @@ class NativeKernels:
 
 
 def compile(programs: Mapping[str, Program]) -> NativeKernels:
-    """Machine code for several programs, from the object cache where it is there.
+    """Machine code for several programs, from files where it is there.
 
     Raises ValueError where a program holds an operation that has no machine code, RuntimeError when LLVM refuses (a
     defect of this module).
     """
-    _prepare()
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _new_machine())
     compiled: list[str] = []
-    loaded: set[str] = set()
+    codes: dict[str, bytes] = {}
     for name, program in programs.items():
-        if program.digest in loaded:
-            continue
-        key = object_key(program)
-        code = load_object(key)
-        if code is None:
-            code = object_code(program)
-            store_object(key, code)
-            compiled.append(name)
-        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-        loaded.add(program.digest)
-    engine.finalize_object()
+        if program.digest not in codes:
+            found = store.read(file_of(program, level_of_host()))
+            codes[program.digest] = found[1] if found else _made(program)
+            compiled += [] if found else [name]
+    engine = loaded(codes.values())
     addresses = {name: engine.get_function_address(symbol(program)) for name, program in programs.items()}
     return NativeKernels(addresses, tuple(compiled), engine)
 
@@ -138,10 +130,28 @@ def symbol(program: Program) -> str:
     return f"kernel_{program.digest[:40]}"
 
 
-def object_code(program: Program) -> bytes:
-    """The program compiled for this machine (an object file), without looking at the cache."""
+def file_of(program: Program, level: str) -> str:
+    """The name of the file with the program's code for an instruction set: all that the code is made of."""
+    return f"kernel-{hashed(program.digest.encode(), _environment(level)).hex()[:40]}"
+
+
+@cache
+def _environment(level: str) -> bytes:
+    """What the code depends on besides the program; a changed generator does not find old code."""
+    return hashed(text_of(Path(__file__)), told(level).encode())
+
+
+def _made(program: Program) -> bytes:
+    for level in store.levels():
+        code = object_code(program, level)
+        store.keep(file_of(program, level), {}, code)
+    return code
+
+
+def object_code(program: Program, level: str) -> bytes:
+    """The program compiled for an instruction set (an object file), without looking at files."""
+    machine = machine_of(level, CODE_LEVEL, "default")
     module = llvm.parse_assembly(module_text(program))
-    machine = _shared_machine()
     tuning = llvm.create_pipeline_tuning_options(speed_level=PASSES_LEVEL)
     tuning.loop_vectorization = tuning.slp_vectorization = tuning.loop_unrolling = (
         False  # gathers and shared outputs gain nothing from them
@@ -325,38 +335,3 @@ def _condition(i: int, new: str, names: _Names) -> tuple[list[str], str]:
     if i in names.truths:
         return [], f"%t{i}"
     return [f"%t{new} = fcmp une double {names.number(i)}, 0.0"], f"%t{new}"
-
-
-@cache
-def _prepare() -> None:
-    """Initialise LLVM once and make sure that machine code finds the C library's functions, however Python was
-    linked."""
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    missing = [name for name in sorted(_FUNCTIONS | _INTRODUCED_BY_LLVM) if llvm.address_of_symbol(name) is None]
-    if missing:
-        library = _c_maths()
-        for name in missing:
-            function: Any = getattr(library, name, None)
-            if function is not None:
-                llvm.add_symbol(name, ctypes.cast(function, ctypes.c_void_p).value)
-
-
-def _c_maths() -> ctypes.CDLL:
-    return ctypes.CDLL(
-        "ucrtbase" if sys.platform == "win32" else ctypes.util.find_library("m") or ctypes.util.find_library("c")
-    )
-
-
-@cache
-def _shared_machine() -> Any:
-    """The target machine that compiles; engines own theirs, so each gets a new one."""
-    return _new_machine()
-
-
-def _new_machine() -> Any:
-    target = llvm.Target.from_default_triple()
-    cpu, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
-    return target.create_target_machine(
-        cpu=cpu, features=features, opt=CODE_LEVEL, reloc="default", codemodel="jitdefault", jit=True
-    )
