@@ -82,8 +82,10 @@ def test_machine_code_is_kept_in_the_users_folder_or_not_at_all(tmp_path):
     script = """
 import sys
 import numpy as np
-from netsim.core.compiled import objects
+from pathlib import Path
+from netsim.core.compiled import objects, store
 from netsim.core.compiled.call import run_table
+store.BUILT = Path("nothing is built")
 told = []
 objects.translating.append(told.append)
 run_table(np.zeros((0, 7), np.int64), np.zeros(1), np.zeros(1))

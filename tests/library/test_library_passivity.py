@@ -11,8 +11,9 @@ ROUNDING = 1e-8
 AT_REST = 1e-5
 """What a friction that holds may give back: steps leave it a speed that decays in a millisecond (1e-6 of the speed that is no longer rest)."""
 
+ON_ITS_WAY = "what is on its way counts as dissipated until it leaves"
 DRIVES = {
-    "lossless_line": "what is on its way counts as dissipated until it leaves",
+    **dict.fromkeys(("lossless_line", "lossy_line", "coupled_lines"), ON_ITS_WAY),
     "bjt": "the charge that the base takes up from both junctions counts as heat, which is negative while it leaves",
     "simple_bjt": "passive while bc*Vak < 1, as its sentence says",
     "supplied_opamp": "passive between supplies of the right order, drawn at random here; test_output_current_comes_out_of_the_supplies",
