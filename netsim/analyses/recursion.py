@@ -40,7 +40,7 @@ from netsim.results.samples import Samples
 from netsim.results.selection import add_unseen, sampler, select
 from netsim.simulate.setup.beginning import begun, told
 from netsim.simulate.setup.peaks import ends_of
-from netsim.structure.time_events import corners_of
+from netsim.structure.time_events import time_events_of
 from netsim.text.errors import InputError, Problem, SimulationError
 from netsim.text.syntax import Expr, Name
 
@@ -198,9 +198,10 @@ def _explicit(
     given = given_of(
         found, machine.system.layout, superelements(tree, options.superelement)[0], options.equations == TRUNCATED
     )
-    corners = corners_of(machine, options.stop)
+    time_events = time_events_of(machine, options.stop)
     ends = np.union1d(
-        corners, ends_of(machine, options.stop, corners, watched_nodes(TABLEAUX[options.method]()), options.rtol)
+        time_events,
+        ends_of(machine, options.stop, time_events, watched_nodes(TABLEAUX[options.method]()), options.rtol),
     )
     longest = options.max_step or np.inf
     qs, vs, ended, rows, last, steps, rejected, seconds = runge_kutta(

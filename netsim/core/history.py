@@ -25,7 +25,8 @@ BEGIN, END = range(2)
 POINTS = 8
 """Values by which a piece is known: more than any method's polynomial within a step needs."""
 BESIDE = 3 * 2.220446049250313e-16
-"""A joint of pieces this near, as a share of the time, is behind: steps that end at a corner look 8 units before it."""
+"""A joint of pieces this near, as a share of the time, is behind: steps that end at a time event look 8 units before
+it."""
 
 
 class Past(NamedTuple):

@@ -160,7 +160,7 @@ def _look_at_read(method, problem, trial, control, read, t, h, theta):
 
 @inner
 def _instant(control, t, h, theta):
-    """The time at which drives are looked at: just before a corner at the end, just behind the instant where a step
+    """The time at which drives are looked at: just before a time event at the end, just behind the instant where a step
     begins."""
     if theta == 1.0:
         return control.numbers[LAST]

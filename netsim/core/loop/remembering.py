@@ -1,7 +1,7 @@
 """What a step leaves for the delays: a piece of polynomial of each, and the instants at which its jumps come back.
 
-Where steps began anew (at a corner, an event, an arrival, the start) the new piece is held against the one before it:
-where the two differ by more than what the error test would let pass, in value, slope or bend, steps end one delay
+Where steps began anew (at a time event, an event, an arrival, the start) the new piece is held against the one before
+it: where the two differ by more than what the error test would let pass, in value, slope or bend, steps end one delay
 later. A lossless line hands a jump on for ever, an integrator smooths it at every passage, and what has become smaller
 than the tolerance is forgotten.
 """

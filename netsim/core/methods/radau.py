@@ -243,7 +243,7 @@ def accepted(method, problem, trial, h, error):
 @inner
 def between(method, problem, trial, theta, h, state, wanted):
     """Values and charges on the cubic through the beginning and the stages, with its rate; values behind an
-    inconsistent corner on that of the stages alone."""
+    inconsistent time event on that of the stages alone."""
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
     first, stages = 3 * nk, trial.counters[RESTARTED] == 1
     share, rate = method.share, method.share_rate

@@ -1,10 +1,10 @@
 """Explicit Runge-Kutta methods for trees: mixed dynamics in every stage, steps chosen by an error test.
 
 q' are the rates of the coordinates (of a quaternion: q o (w, 0)/2), v' the accelerations of the articulated recursion;
-what is prescribed is set, not integrated. Steps end at corners of what drives the tree, samples are taken inside them
-by the methods' own polynomials. Undamped vibrations of flexible links are what such methods are for: order 8 needs a
-tenth of the steps of an implicit one. Source: E. Hairer, S. Norsett, G. Wanner, Solving Ordinary Differential Equations
-I, 1993, sec. II.5, II.6; coefficients in netsim.core.methods.tableaux.
+what is prescribed is set, not integrated. Steps end at time events of what drives the tree, samples are taken inside
+them by the methods' own polynomials. Undamped vibrations of flexible links are what such methods are for: order 8 needs
+a tenth of the steps of an implicit one. Source: E. Hairer, S. Norsett, G. Wanner, Solving Ordinary Differential
+Equations I, 1993, sec. II.5, II.6; coefficients in netsim.core.methods.tableaux.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def runge_kutta(
     g: Array,
     q: Array,
     v: Array,
-    corners: Array,
+    time_events: Array,
     times: Array,
     method: str,
     rtol: float,
@@ -101,7 +101,7 @@ def runge_kutta(
     longest: float,
 ) -> Any:
     """Integrate from q and v at times[0] to times[-1] in steps of at most `longest`, ending steps at every one of
-    `corners`.
+    `time_events`.
 
     Absolute tolerances are rtol `nominal` (nq + nv). Samples q (n, nq), v (n, nv) at the times, how it ended, how many
     of them there are, at what time it did, steps, rejected steps; and the CPU time of the compiled loop.
@@ -112,7 +112,7 @@ def runge_kutta(
         tableau.nodes, tableau.weights, tableau.errors, dense, np.zeros((tableau.stages, size)), np.zeros(size)
     )
     samples = np.zeros((len(times), len(q))), np.zeros((len(times), len(v)))
-    stops = np.unique(np.append(corners[(corners > times[0]) & (corners < times[-1])], times[-1]))
+    stops = np.unique(np.append(time_events[(time_events > times[0]) & (time_events < times[-1])], times[-1]))
     arguments = (
         flat,
         given,

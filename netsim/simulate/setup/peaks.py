@@ -42,27 +42,27 @@ BESIDE = np.array([1e-6, 0.25, 0.5, 0.75, 1.0 - 1e-6])
 """Where between two ends of steps drives are sampled."""
 
 
-def ends_of(machine: Machine, stop: float, corners: Array, work: tuple[float, ...], rtol: float) -> Array:
-    """Where steps must end for the sake of functions of time, besides corners, in order."""
-    peaks = peaks_of(machine, stop, corners)
-    return np.union1d(peaks, mesh_of(machine, stop, np.union1d(corners, peaks), work, rtol))
+def ends_of(machine: Machine, stop: float, time_events: Array, work: tuple[float, ...], rtol: float) -> Array:
+    """Where steps must end for the sake of functions of time, besides time events, in order."""
+    peaks = peaks_of(machine, stop, time_events)
+    return np.union1d(peaks, mesh_of(machine, stop, np.union1d(time_events, peaks), work, rtol))
 
 
-def peaks_of(machine: Machine, stop: float, corners: Array) -> Array:
-    """Turning points of short excursions of all functions of time within (0, stop), in order; none where a corner shows
-    them anyway."""
+def peaks_of(machine: Machine, stop: float, time_events: Array) -> Array:
+    """Turning points of short excursions of all functions of time within (0, stop), in order; none where a time event
+    shows them anyway."""
     found = [np.zeros(0)]
     count = machine.system.layout.nd
     if count:
         times = _watched(machine, stop)
         values = _drives(machine, times)
         for j in np.flatnonzero(_brief(times, values)):
-            found.append(_peaks(partial(_drive, machine, int(j)), times, values[:, j], corners))
+            found.append(_peaks(partial(_drive, machine, int(j)), times, values[:, j], time_events))
     for series in time_texts(machine):
         times = _grid(stop, 1)
         values = _each(series, times)
         if _brief(times, values[:, None])[0]:
-            found.append(_peaks(partial(_each, series), times, values, corners))
+            found.append(_peaks(partial(_each, series), times, values, time_events))
     return np.unique(np.concatenate(found))
 
 
@@ -72,7 +72,7 @@ FOLLOWED = 5.0
 MOST, NARROWEST = 20_000, 1e-7
 
 
-def mesh_of(machine: Machine, stop: float, corners: Array, work: tuple[float, ...], rtol: float) -> Array:
+def mesh_of(machine: Machine, stop: float, time_events: Array, work: tuple[float, ...], rtol: float) -> Array:
     """Instants within (0, stop) between which the polynomial through a step's nodes (from 0 to 1) follows every drive;
     none where four steps do."""
     if not machine.system.layout.nd:
@@ -82,7 +82,7 @@ def mesh_of(machine: Machine, stop: float, corners: Array, work: tuple[float, ..
     spread = np.ptp(course, axis=0)
     moving = np.flatnonzero(np.isfinite(spread) & (spread > 0))
     course = course[:, moving] / spread[moving]
-    edges = np.unique(np.concatenate([np.linspace(0.0, stop, 5), corners[corners < stop]]))
+    edges = np.unique(np.concatenate([np.linspace(0.0, stop, 5), time_events[time_events < stop]]))
     to_between = _polynomial(nodes, BETWEEN)
     open_, found = np.column_stack([edges[:-1], edges[1:]]), [np.zeros(0)]
     count = 0
@@ -181,7 +181,7 @@ def _brief(times: Array, values: Array) -> Array:
     )
 
 
-def _peaks(series: Sampled, times: Array, values: Array, corners: Array) -> Array:
+def _peaks(series: Sampled, times: Array, values: Array, time_events: Array) -> Array:
     """Refined turning points at the edges of clusters."""
     signs = np.sign(np.diff(values))
     moving = np.flatnonzero(signs)
@@ -198,7 +198,7 @@ def _peaks(series: Sampled, times: Array, values: Array, corners: Array) -> Arra
         [
             refined[k][0]
             for k in edges
-            if not np.any((corners >= times[turns[k][0]]) & (corners <= times[turns[k][1] + 1]))
+            if not np.any((time_events >= times[turns[k][0]]) & (time_events <= times[turns[k][1] + 1]))
         ]
     )
 

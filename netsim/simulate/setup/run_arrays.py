@@ -95,13 +95,13 @@ def first_control(
     method: Method,
     structure: Structure,
     size: float,
-    corners: Array,
+    time_events: Array,
     peaks: Array,
     plan: Consistent,
     machine: Machine,
     looked: tuple[Array, Array],
 ) -> Control:
-    """Where a run goes from t = 0: first size, requested instants, corners and peaks to end steps at; what delays
+    """Where a run goes from t = 0: first size, requested instants, time events and peaks to end steps at; what delays
     watch; what `looked` (see `defect_limits`) says of the defect."""
     stop, fixed, kinematic, past = options.stop, options.step, machine.system.layout.nk > 0, machine.problem.past
     past.numbers[[WATCHING, CAREFUL, BEGINS_LOW]] = not fixed or method.order > 1, method.explicit, method.variable
@@ -130,7 +130,7 @@ def first_control(
         and (method.explicit or (options.recovers and (kinematic or structure.index > 1 or memoryless)))
     )
     # a given step of order 1 gains nothing: docs/decisions/0050-implicit-euler-is-kept-to-its-formula.md
-    cut = corners if not fixed or method.order > 1 else np.zeros(0)
+    cut = time_events if not fixed or method.order > 1 else np.zeros(0)
     inside = np.append(cut[(cut > 0) & (cut < stop * (1 - 1e-12))], np.inf)
     limits = looked[0]
     at_once = int(np.any(np.isfinite(limits[structure.dynamic.d[: len(limits)] == 0])))
@@ -226,14 +226,14 @@ def consistent_plan(
     options: TransientOptions,
     method: Method,
     trial: Trial,
-    corners: Array,
+    time_events: Array,
     t: float,
     switching: bool,
 ) -> tuple[Consistent, Any]:
-    """Consistent points for recovered samples, projections, corners, events, explicit methods; factors taken at t; and
-    what keeps them alive."""
+    """Consistent points for recovered samples, projections, time events, state events, explicit methods; factors taken
+    at t; and what keeps them alive."""
     delayed = len(machine.problem.past.length) > 0
-    if not (options.recovers or method.needs_rates or len(corners) or structure.index > 1 or switching or delayed):
+    if not (options.recovers or method.needs_rates or len(time_events) or structure.index > 1 or switching or delayed):
         return compiled_plan(None), None
     recovery = plan_recovery(
         machine, structure, trial.g, sizes=_sizes(machine, structure, trial), following=method.explicit
