@@ -50,7 +50,7 @@ ROOMS = {
     "recursion.runge_kutta",
     "results": "progress samples earlier files series courses selection measures claims rates",
     "simulate": "reference methods options judging pivots events.event_log events.events running setup.choice setup.turns setup.beginning "
-    "setup.kinds setup.peaks setup.sizes setup.sums setup.weights setup.run_arrays events.passing failing adaptive stepping",
+    "setup.kinds setup.features setup.sizes setup.sums setup.weights setup.run_arrays events.passing failing adaptive stepping",
     "analyses": "given analysis modal recursion_options recursion refusals static transient inverse.options inverse.tracking inverse.authority "
     "inverse.zero_dynamics inverse.runs inverse.check inverse.growth inverse.inverse *",
     "api": "",

@@ -39,7 +39,7 @@ from netsim.multibody.tree.algorithms.superelements import superelements
 from netsim.results.samples import Samples
 from netsim.results.selection import add_unseen, sampler, select
 from netsim.simulate.setup.beginning import begun, told
-from netsim.simulate.setup.peaks import ends_of
+from netsim.simulate.setup.features import ends_of
 from netsim.structure.time_events import time_events_of
 from netsim.text.errors import InputError, Problem, SimulationError
 from netsim.text.syntax import Expr, Name

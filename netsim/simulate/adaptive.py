@@ -39,7 +39,7 @@ from netsim.simulate.methods import METHODS, prepared
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.pivots import pivots_of
 from netsim.simulate.running import Running
-from netsim.simulate.setup.peaks import ends_of
+from netsim.simulate.setup.features import ends_of
 from netsim.simulate.setup.run_arrays import (
     FEATURES,
     closing_plan,
@@ -92,8 +92,8 @@ def _begin(
     if reason := method.refused(structure.index):
         raise InputError(Problem("E426", reason, hint="omit `method`: the default serves every index"))
     machine = with_sizes(machine)
-    peaks = np.zeros(0) if options.step else ends_of(machine, options.stop, time_events, method.work, options.rtol)
-    trial, size = first_trial(machine, structure, options, method, g, np.union1d(peaks, time_events))
+    features = np.zeros(0) if options.step else ends_of(machine, options.stop, time_events, method.work, options.rtol)
+    trial, size = first_trial(machine, structure, options, method, g, np.union1d(features, time_events))
     set_rounding(machine, trial, size, 0.0)
     events = settling(machine, structure, method.explicit)
     if events:
@@ -104,7 +104,7 @@ def _begin(
     plan, recovery = consistent_plan(machine, structure, options, method, trial, time_events, 0.0, events is not None)
     closing, closed = closing_plan(machine, structure, method, trial, 0.0)
     arrays, alive = prepared(method, machine, factor, plan, closing)
-    control = first_control(options, method, structure, size, time_events, peaks, plan, machine, looked)
+    control = first_control(options, method, structure, size, time_events, features, plan, machine, looked)
     if events and len(plan.sizes):  # values that switch have no polynomial worth a sample where nothing else moves
         control.places[RECOVERING] = 1
     reactions = find_reactions(machine)
@@ -166,7 +166,7 @@ def _go_on(run: Running, machine: Machine, structure: Structure, stands: Array) 
         except Crowded as crowded:
             return _go_on(run, crowded.machine, crowded.structure, stands)
     run.alive.append(run.machine)  # the table of readings may point into it
-    ends = np.union1d(run.control.peaks[:-1], run.control.time_events[:-1])
+    ends = np.union1d(run.control.features[:-1], run.control.time_events[:-1])
     trial, size = first_trial(machine, structure, run.options, run.method, stands, ends)
     run.trial = trial._replace(counters=run.trial.counters, largest=run.trial.largest)
     run.counters[RESTARTED] = 1

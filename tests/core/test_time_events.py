@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import netsim
-from netsim.simulate.setup.peaks import peaks_of
+from netsim.simulate.setup.features import features_of
 from netsim.structure.time_events import time_events_of
 
 JUMP = """
@@ -133,15 +133,15 @@ def test_a_short_blow_is_not_stepped_over(name, method):
     """A ten-thousandth of the run, at rest before: the largest speed is the blow's momentum."""
     text, speed = BLOWS[name]
     model = netsim.load(text)
-    assert np.any(np.abs(peaks_of(model.machine, 100.0, np.zeros(0)) - 61.803) < 0.01)
+    assert np.any(np.abs(features_of(model.machine, 100.0, np.zeros(0)) - 61.803) < 0.01)
     seen = model.transient(stop=100.0, method=method, rtol=1e-6, save=["a.v"])
     assert abs(np.abs(seen["a.v"].values).max() - speed) < 0.02 * speed
     assert seen.attrs["steps"] < 4000
 
 
-def test_what_changes_all_the_time_has_no_peaks():
+def test_what_changes_all_the_time_has_no_features():
     text = BLOW.format(component="", force="force (a) F = 1 N*sin(time/(1 s)) + 1 N*cos(40*time/(1 s))")
-    assert len(peaks_of(netsim.load(text).machine, 100.0, np.zeros(0))) == 0
+    assert len(features_of(netsim.load(text).machine, 100.0, np.zeros(0))) == 0
 
 
 DIVIDER = """

@@ -20,7 +20,7 @@ from netsim.equations.words import node_of, quoted
 from netsim.initial.assembly import sizes_of_machine
 from netsim.initial.initial import Structure
 from netsim.results.samples import Samples
-from netsim.simulate.setup.peaks import peaks_of
+from netsim.simulate.setup.features import features_of
 from netsim.structure.time_events import time_events_of
 from netsim.text.errors import InputError, Problem
 from netsim.text.units import format_dimension
@@ -107,7 +107,7 @@ def _asked(machine: Machine, g: Array, stop: float) -> list[tuple[Array, float]]
     """For every function of time that changes: how its range changes the residuals, and its highest rate in 1/s."""
     layout, problem, trial = machine.system.layout, machine.bundle, g.copy()
     slots = layout.drive(np.arange(layout.nd), 0)
-    times = np.union1d(np.linspace(0.0, stop, INSTANTS + 1), peaks_of(machine, stop, time_events_of(machine, stop)))
+    times = np.union1d(np.linspace(0.0, stop, INSTANTS + 1), features_of(machine, stop, time_events_of(machine, stop)))
     levels = np.zeros((len(times), DRIVE_LEVELS, layout.nd))
     for i, t in enumerate(times):
         set_time(problem, trial, t)

@@ -43,6 +43,7 @@ from netsim.core.loop.control import (
     EPS,
     EVERY,
     FAILURES,
+    FEATURE,
     FIXED,
     GROWING,
     LAST,
@@ -52,7 +53,6 @@ from netsim.core.loop.control import (
     MISSED,
     NOW,
     ONE,
-    PEAK,
     PROJECTING,
     REASON,
     REFUSED_BY,
@@ -188,8 +188,8 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
             numbers[LONGEST], max(wanted, numbers[SIZE]) if at_time_event or h < 0.99 * numbers[SIZE] else wanted
         )
         numbers[NOW] = target
-        while control.peaks[places[PEAK]] <= target:
-            places[PEAK] += 1
+        while control.features[places[FEATURE]] <= target:
+            places[FEATURE] += 1
         if at_time_event:
             _pass_time_event(problem, trial, control, plan, readout, h)
             if watch.sizes[RELATIONS]:
@@ -254,7 +254,7 @@ def target_of(control, t):
         if time_event < end - slack:
             return time_event, True, False
         return end, time_event <= end + slack, True
-    end = min(time_event, control.peaks[places[PEAK]], stop)
+    end = min(time_event, control.features[places[FEATURE]], stop)
     size = min(numbers[SIZE], numbers[LONGEST])
     if t + 1.01 * size >= end:
         return end, time_event <= end, True

@@ -28,7 +28,7 @@ of these; the estimate that the error test refused last since a step was taken."
     RESTARTS,
     FAILURES,
     CREEPING,
-    PEAK,
+    FEATURE,
     TRACED,
     AT_ONCE,
     WITHIN,
@@ -37,7 +37,7 @@ of these; the estimate that the error test refused last since a step was taken."
 ) = range(16)
 """Positions in Control.places: next time event, next requested instant, next row, steps done, accepted steps between
 samples (0: at requested instants only), whether every step ends in a projection, whether samples are recovered, whether
-time events want a consistent point, failures in a row, shortest steps in a row, next peak, next row of the trace,
+time events want a consistent point, failures in a row, shortest steps in a row, next feature, next row of the trace,
 whether values that follow others at once are looked at, whether any value is, and how often in a row a shorter step had
 a larger estimate, which only rounding explains."""
 
@@ -54,7 +54,7 @@ TOGETHER = 1e-9
 
 
 class Control(NamedTuple):
-    """Where a run is and where it goes: time events, peaks of drives and requested instants increase and end with
+    """Where a run is and where it goes: time events, features of drives and requested instants increase and end with
     infinity.
 
     limits: how many tolerances the defect may move a position or a value by (netsim.core.loop.defect); none where it is
@@ -63,7 +63,7 @@ class Control(NamedTuple):
     numbers: Array
     places: Array
     time_events: Array
-    peaks: Array
+    features: Array
     grid: Array
     limits: Array
     resting: Array

@@ -54,7 +54,7 @@ def followed(problem, trial, readout, t, h):
     """The share of a step from t in which the polynomial through its nodes follows all that comes out of delays.
 
     What follows that at once, without a state between, is exact at the nodes alone: no error test limits steps for its
-    sake, and what a line hands on is read between them (as netsim.simulate.setup.peaks.mesh_of for functions of
+    sake, and what a line hands on is read between them (as netsim.simulate.setup.features.mesh_of for functions of
     time)."""
     past, share = problem.past, 1.0
     nodes = 2 if past.numbers[BEGINS_LOW] and trial.counters[RESTARTED] else readout.nodes.shape[0]

@@ -33,8 +33,8 @@ from netsim.initial.recovery import plan_recovery, recover
 from netsim.results.selection import Sampler
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.pivots import pivots_of
+from netsim.simulate.setup.features import sampled
 from netsim.simulate.setup.kinds import kinds_of
-from netsim.simulate.setup.peaks import sampled
 from netsim.simulate.setup.sizes import set_answers
 from netsim.simulate.setup.sums import NO_SUMS, summed_places
 from netsim.simulate.setup.weights import exponents
@@ -96,13 +96,13 @@ def first_control(
     structure: Structure,
     size: float,
     time_events: Array,
-    peaks: Array,
+    features: Array,
     plan: Consistent,
     machine: Machine,
     looked: tuple[Array, Array],
 ) -> Control:
-    """Where a run goes from t = 0: first size, requested instants, time events and peaks to end steps at; what delays
-    watch; what `looked` (see `defect_limits`) says of the defect."""
+    """Where a run goes from t = 0: first size, requested instants, time events and features to end steps at; what
+    delays watch; what `looked` (see `defect_limits`) says of the defect."""
     stop, fixed, kinematic, past = options.stop, options.step, machine.system.layout.nk > 0, machine.problem.past
     past.numbers[[WATCHING, CAREFUL, BEGINS_LOW]] = not fixed or method.order > 1, method.explicit, method.variable
     features = stop / FEATURES / method.gap if method.explicit and curved(machine) else stop / 4
@@ -156,7 +156,7 @@ def first_control(
             0,
         ]
     )
-    return Control(numbers, places, inside, np.append(peaks, np.inf), np.append(grid, np.inf), *looked)
+    return Control(numbers, places, inside, np.append(features, np.inf), np.append(grid, np.inf), *looked)
 
 
 def curved(machine: Machine) -> bool:

@@ -3,7 +3,7 @@
 A narrow bell in a drive is zero, to the last bit, at every stage of a long step on either side of it: no error test can
 notice what no stage sees. The drives are known before the run, so they are sampled. One that changes in a small share
 of the run only is searched for its turning points, each refined where it is found; those at the edge of a cluster
-become ends of steps. From there the error test finds its way: a step that ends on a peak fails it until its size is
+become ends of steps. From there the error test finds its way: a step that ends on a feature fails it until its size is
 that of the excursion. Excursions down to about a ten-thousandth of the run are found (a bell of width w reaches over 12
 w in double precision beside a constant, over 50 w beside zero).
 
@@ -44,11 +44,11 @@ BESIDE = np.array([1e-6, 0.25, 0.5, 0.75, 1.0 - 1e-6])
 
 def ends_of(machine: Machine, stop: float, time_events: Array, work: tuple[float, ...], rtol: float) -> Array:
     """Where steps must end for the sake of functions of time, besides time events, in order."""
-    peaks = peaks_of(machine, stop, time_events)
-    return np.union1d(peaks, mesh_of(machine, stop, np.union1d(time_events, peaks), work, rtol))
+    features = features_of(machine, stop, time_events)
+    return np.union1d(features, mesh_of(machine, stop, np.union1d(time_events, features), work, rtol))
 
 
-def peaks_of(machine: Machine, stop: float, time_events: Array) -> Array:
+def features_of(machine: Machine, stop: float, time_events: Array) -> Array:
     """Turning points of short excursions of all functions of time within (0, stop), in order; none where a time event
     shows them anyway."""
     found = [np.zeros(0)]
@@ -57,12 +57,12 @@ def peaks_of(machine: Machine, stop: float, time_events: Array) -> Array:
         times = _watched(machine, stop)
         values = _drives(machine, times)
         for j in np.flatnonzero(_brief(times, values)):
-            found.append(_peaks(partial(_drive, machine, int(j)), times, values[:, j], time_events))
+            found.append(_features(partial(_drive, machine, int(j)), times, values[:, j], time_events))
     for series in time_texts(machine):
         times = _grid(stop, 1)
         values = _each(series, times)
         if _brief(times, values[:, None])[0]:
-            found.append(_peaks(partial(_each, series), times, values, time_events))
+            found.append(_features(partial(_each, series), times, values, time_events))
     return np.unique(np.concatenate(found))
 
 
@@ -181,7 +181,7 @@ def _brief(times: Array, values: Array) -> Array:
     )
 
 
-def _peaks(series: Sampled, times: Array, values: Array, time_events: Array) -> Array:
+def _features(series: Sampled, times: Array, values: Array, time_events: Array) -> Array:
     """Refined turning points at the edges of clusters."""
     signs = np.sign(np.diff(values))
     moving = np.flatnonzero(signs)
