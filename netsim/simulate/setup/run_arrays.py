@@ -105,8 +105,8 @@ def first_control(
     delays watch; what `looked` (see `defect_limits`) says of the defect."""
     stop, fixed, kinematic, past = options.stop, options.step, machine.system.layout.nk > 0, machine.problem.past
     past.numbers[[WATCHING, CAREFUL, BEGINS_LOW]] = not fixed or method.order > 1, method.explicit, method.variable
-    features = stop / FEATURES / method.gap if method.explicit and curved(machine) else stop / 4
-    longest = fixed if fixed else min(options.max_step or features, WITHIN * past.length.min(initial=np.inf))
+    largest = stop / FEATURES / method.gap if method.explicit and curved(machine) else stop / 4
+    longest = fixed if fixed else min(options.max_step or largest, WITHIN * past.length.min(initial=np.inf))
     weight = GIVEN_STEP / method.tolerance(options.rtol) if fixed and method.judged else 0.0
     spacing = (
         stop / FEATURES if curved(machine) else np.inf
