@@ -34,7 +34,7 @@ ROOMS = {
     "methods.single methods.implicit_euler methods.trbdf2 methods.bdf_stability methods.bdf methods.generalized_alpha loop.fixed "
     "radau.arrays radau.coupled radau.matrix radau.stages methods.radau methods.*",
     "equations": "kernels.program forms.form forms.delays forms.events forms.lagrange forms.turns forms.build kernels.kernel kernels.objects "
-    "kernels.native kernels.reference kernels.beforehand layout numbering batches inputs drives expression_form elements system history "
+    "kernels.native kernels.reference kernels.beforehand layout numbering batches inputs prescribed expression_form elements system history "
     "machine starts words",
     "structure": "levels nullspace pencil prescribed roles causes loose rest time_events continuity smoothness findings",
     "initial": "charts culprits diagnosis.suspects diagnosis.diagnosis stages held assembly far_starts initial reach reactions.load_shares "

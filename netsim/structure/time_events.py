@@ -63,10 +63,10 @@ def time_events_of(machine: Machine, stop: float) -> Array:
     """Every time event within (0, stop] of any function of time in the network, in order."""
     values, found = machine.values, [np.zeros(0)]
     texts: list[tuple[Text, list[Expr]]] = []
-    for drive in machine.system.drives:
-        if drive.stage == 1:
-            texts += [(_of_shape(shape, values), [shape.expr]) for shape in drive.shapes]
-        for (table, call), shape in zip(drive.calls, drive.shapes):
+    for prescribed in machine.system.prescribed_inputs:
+        if prescribed.stage == 1:
+            texts += [(_of_shape(shape, values), [shape.expr]) for shape in prescribed.shapes]
+        for (table, call), shape in zip(prescribed.calls, prescribed.shapes):
             found.append(_of_table(machine, table, call.kind, _of_shape(shape, values).series(shape.expr), stop))
     for batch in machine.system.batches:
         texts += [(_of_shape(shape, values), [shape.expr]) for shape in batch.shapes]
@@ -121,8 +121,8 @@ def _world(values: Values, name: str) -> Typed:
 def _component_texts(machine: Machine, bends: bool = True) -> Iterator[tuple[Text, list[Expr]]]:
     """The equations of every component that may switch by the time or by an input that is a function of it; without
     `bends`, that read the time."""
-    drives = [d for d in machine.system.drives if d.stage == 1]
-    driven = {(instance.name, name): shape for d in drives for shape, (instance, name) in zip(d.shapes, d.owners)}
+    given = [p for p in machine.system.prescribed_inputs if p.stage == 1]
+    driven = {(instance.name, name): shape for p in given for shape, (instance, name) in zip(p.shapes, p.owners)}
     for batch in machine.system.batches:
         definition = batch.instances[0].component.definition if batch.instances and not batch.shapes else None
         if definition is None or not _may_switch(definition, bends):
@@ -396,8 +396,8 @@ def samples_passed(machine: Machine, stop: float) -> Array:
     """Instants within (0, stop) at which a smooth table's argument passes its samples: what happens between two of them
     may be brief."""
     found = [np.zeros(0)]
-    for drive in machine.system.drives:
-        for (table, call), shape in zip(drive.calls, drive.shapes):
+    for prescribed in machine.system.prescribed_inputs:
+        for (table, call), shape in zip(prescribed.calls, prescribed.shapes):
             if call.kind not in ("linear", "hold"):
                 argument = _of_shape(shape, machine.values).series(shape.expr)
                 found.append(_passed(_breaks(machine, table), argument, stop, SAMPLES))

@@ -56,7 +56,7 @@ def test_a_time_event_at_the_end_of_a_given_step_cuts_nothing():
 
 
 def test_steps_of_implicit_euler_stay_as_they_were_given():
-    """The papers' method: h is h, and the drive is what it is at the end of a step."""
+    """The papers' method: h is h, and the prescribed input is what it is at the end of a step."""
     n, h, v = 29, 3e-3 / 29, 0.0
     result = netsim.load(JUMP).transient(stop=3e-3, step=h, method="euler", save=["b.v"])
     for i in range(1, n + 1):

@@ -298,8 +298,8 @@ def test_smoothness_follows_from_the_structure(name: str) -> None:
     expected, lines = SMOOTHNESS[name]
     text = EVERYTHING + "\n".join(lines) + "\n"
     system = system_of(text)
-    (drive,) = [d for d in system.drives if d.stage == 1]
-    (need,) = needed_smoothness(Picture(system), [int(drive.numbers[0, 0])])
+    (prescribed,) = [d for d in system.prescribed_inputs if d.stage == 1]
+    (need,) = needed_smoothness(Picture(system), [int(prescribed.numbers[0, 0])])
     assert max(need.smoothness, -1) == expected
     assert (codes(text) == ["E306"]) == (expected > -1)
 

@@ -1,9 +1,9 @@
 """The one accept/reject loop: tries a step, tests its error, chooses the next size, ends steps at time events of the
-drives, samples on the way.
+prescribed inputs, samples on the way.
 
 All of it is compiled and allocates nothing per step. Times of steps of given size come from integers, whatever time
-events cut them; a step that ends at a time event sees the drives just before it, and the next one begins with a
-consistent point just behind it.
+events cut them; a step that ends at a time event sees the prescribed inputs just before it, and the next one begins
+with a consistent point just behind it.
 """
 
 from __future__ import annotations

@@ -54,8 +54,8 @@ TOGETHER = 1e-9
 
 
 class Control(NamedTuple):
-    """Where a run is and where it goes: time events, features of drives and requested instants increase and end with
-    infinity.
+    """Where a run is and where it goes: time events, features of prescribed inputs and requested instants increase and
+    end with infinity.
 
     limits: how many tolerances the defect may move a position or a value by (netsim.core.loop.defect); none where it is
     not looked at. resting: 0 for equations that determine motion and multipliers, 1 for all others."""

@@ -122,8 +122,8 @@ def averaged(coefficients_, before, after, algorithmic):
 
 @inner
 def _first(method, problem, trial, t, h):
-    """z at a beginning: 2 a - a(t - s h), the latter from a consistent point there (drives need not reach back before
-    the start)."""
+    """z at a beginning: 2 a - a(t - s h), the latter from a consistent point there (prescribed inputs need not reach
+    back before the start)."""
     nk, nq, at = problem.sizes[NK], problem.sizes[NQ], 3 * problem.sizes[NK] + problem.sizes[NY]
     s, e, z, ahead = trial.start, trial.end, method.algorithmic, -method.constants[0] * h
     copy(s, 0, e, 0, s.shape[0])

@@ -47,8 +47,8 @@ FINISHED, TOO_SMALL, SINGULAR = range(3)
 
 class Given(NamedTuple):
     """The tree's superelements, and what is known of coordinates: motion (nv) marks, place in q (nv); for each source
-    its coordinate, its drive's slots (value, rate, second rate), its share, and what that is of the coordinate; and the
-    pushes between bodies. Truncated: the equations M v' + dV/dq = tau."""
+    its coordinate, its prescribed input's slots (value, rate, second rate), its share, and what that is of the
+    coordinate; and the pushes between bodies. Truncated: the equations M v' + dV/dq = tau."""
 
     motion: Array
     places: Array
@@ -379,7 +379,7 @@ def _integrate(t, given, problem, g, y, nq, stops, times, rtol, nominal, longest
 def given_of(found: NetworkTree, layout: Any, cut: Cut, truncated: bool = False) -> Given:
     """The arrays of what is known."""
     sources, pushes = found.sources, found.pushes
-    slots = [layout.drive(np.array([s.drive for s in sources], np.int64), level) for level in range(3)]
+    slots = [layout.prescribed(np.array([s.prescribed for s in sources], np.int64), level) for level in range(3)]
     frames = [(found.frames[p.source.nodes[0]], found.frames[p.source.nodes[1]]) for p in pushes]
     return Given(
         found.motion,
@@ -393,7 +393,7 @@ def given_of(found: NetworkTree, layout: Any, cut: Cut, truncated: bool = False)
             np.array([a.axes.T @ p.acting.axis for p, (a, _) in zip(pushes, frames)], float).reshape(-1, 3),
             np.array([b.axes.T @ (p.acting.at - b.origin) for p, (_, b) in zip(pushes, frames)], float).reshape(-1, 3),
             np.array([p.acting.kind == REVOLUTE for p in pushes], np.bool_),
-            layout.drive(np.array([p.drive for p in pushes], np.int64), 0).astype(np.int64),
+            layout.prescribed(np.array([p.prescribed for p in pushes], np.int64), 0).astype(np.int64),
         ),
         cut,
         truncated,

@@ -67,8 +67,8 @@ def first_trial(
     nominal = np.concatenate([system.position_nominals, system.nominals])
     rtol = GIVEN_STEP if options.step else method.tolerance(options.rtol)
     share = max(50 * 2.2e-16 / rtol, min(0.03, rtol**0.5))
-    times, drives = sampled(machine, options.stop, ends)
-    kinds = kinds_of(system, np.abs(drives).max(axis=0, initial=0.0))
+    times, prescribed_inputs = sampled(machine, options.stop, ends)
+    kinds = kinds_of(system, np.abs(prescribed_inputs).max(axis=0, initial=0.0))
     tolerances = np.array([rtol, share, method.estimate, 0.0, 1.0, float(options.atol > 0.0), 0.0])
     fixed = written_sizes(machine)
     if options.atol:
@@ -85,7 +85,14 @@ def first_trial(
         np.arange(layout.ny + layout.nq), np.zeros((method.earlier, len(state))), np.zeros(method.earlier),
     )  # fmt: skip
     set_scales(machine.bundle, bundled(trial))
-    set_answers(machine, trial, options.stop, times, drives, ends if any(map(bool, time_texts(machine))) else ends[:0])
+    set_answers(
+        machine,
+        trial,
+        options.stop,
+        times,
+        prescribed_inputs,
+        ends if any(map(bool, time_texts(machine))) else ends[:0],
+    )
     set_scales(machine.bundle, bundled(trial))
     return trial, options.step or first_size(machine.bundle, bundled(trial), options.stop, method.estimate)
 
@@ -170,8 +177,8 @@ def defect_limits(
 ) -> tuple[Array, Array]:
     """How many tolerances the defect may move each position and value by; none where steps are given or the method has
     no matrix. Where every equation is a sum of constant multiples, polynomials that hold at some instants hold between
-    them, but for what follows a drive stiffly. Then 0 for equations that determine motion and multipliers, 1 for all
-    others (n)."""
+    them, but for what follows a prescribed input stiffly. Then 0 for equations that determine motion and multipliers, 1
+    for all others (n)."""
     system, nk = machine.system, machine.system.layout.nk
     match, n = structure.dynamic.match[: system.n], system.n
     resting = ((match >= nk) & (np.append(trial.exponent[nk:], 0)[np.minimum(match, n)] == 0)).astype(float)
