@@ -122,7 +122,7 @@ class Model:
             runs = [(ANALYSES[run.analysis], o) for run, o in zip(self.network.runs, self.run_options())]
             for analysis, options in runs:
                 analysis.refuse(self._task(), options)
-            tabled = any(call.run for drive in self.system.drives for _, call in drive.calls)  # they show nothing yet
+            tabled = any(call.run for p in self.system.prescribed_inputs for _, call in p.calls)  # nothing is shown yet
             if runs and not tabled and not any(p for p in found if not p.is_note):
                 found += runs[0][0].notes(self._task(), runs[0][1])
         except NetsimError as error:
@@ -312,7 +312,7 @@ class Model:
         """Every table that inputs, or motions in run lines, read."""
         motions = [m for run in self.network.runs for m in motions_in(run)]
         shapes = [lift(m, self.network.top, self.values, lambda name, frame: None) for m in motions]
-        return [call for drive in self.system.drives for _, call in drive.calls] + [
+        return [call for p in self.system.prescribed_inputs for _, call in p.calls] + [
             call for shape in shapes for call in shape.tables
         ]
 

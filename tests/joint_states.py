@@ -75,7 +75,7 @@ def counterparts(machine, absolute):
         for k, instance in enumerate(batch.instances if not batch.shapes else ()):
             other, position = absolute.system.home[instance.name]
             for key in [("own", i) for i in range(len(batch.form.own))]:
-                if key not in batch.drives:
+                if key not in batch.prescribed_inputs:
                     unknown = batch.unknowns[key][k : k + 1]
                     what = "coordinates" if 0 <= unknown[0] < ours.layout.nk else "forces"
                     yield what, ours.layout.unknown(unknown, 0), theirs.layout.unknown(same(batch, other, key)[position : position + 1], 0)

@@ -35,7 +35,7 @@ ROOMS = {
     "methods.single methods.implicit_euler methods.trbdf2 methods.bdf_stability methods.bdf methods.generalized_alpha loop.fixed "
     "radau.arrays radau.coupled radau.matrix radau.stages methods.radau methods.*",
     "equations": "kernels.program forms.form forms.delays forms.events forms.lagrange forms.turns forms.build kernels.kernel "
-    "kernels.native kernels.reference kernels.beforehand layout numbering batches inputs drives expression_form elements system history "
+    "kernels.native kernels.reference kernels.beforehand layout numbering batches inputs prescribed expression_form elements system history "
     "machine starts words",
     "structure": "levels nullspace pencil prescribed roles causes loose rest time_events continuity smoothness findings",
     "initial": "charts culprits diagnosis.suspects diagnosis.diagnosis stages held assembly far_starts initial reach reactions.load_shares "
@@ -51,7 +51,7 @@ ROOMS = {
     "recursion.runge_kutta",
     "results": "progress samples earlier files series courses selection measures claims rates",
     "simulate": "reference methods options judging pivots events.event_log events.events running setup.choice setup.turns setup.beginning "
-    "setup.kinds setup.peaks setup.sizes setup.sums setup.weights setup.run_arrays events.passing failing adaptive stepping",
+    "setup.kinds setup.features setup.sizes setup.sums setup.weights setup.run_arrays events.passing failing adaptive stepping",
     "analyses": "given analysis modal recursion_options recursion refusals static transient inverse.options inverse.tracking inverse.authority "
     "inverse.zero_dynamics inverse.runs inverse.check inverse.growth inverse.inverse *",
     "api": "",

@@ -37,9 +37,9 @@ def test_runs_to_its_end(name):
     samples = ran(name)
     assert samples.finished and np.all(np.isfinite(samples.values)) and np.all(np.isfinite(samples.energy))
     assert samples.time[0] == 0.0 and samples.time[-1] == samples.attributes["stop"]
-    both_sides = len(samples.time) - samples.attributes["steps"] - 1  # of events and corners
+    both_sides = len(samples.time) - samples.attributes["steps"] - 1  # of state and time events
     if "rtol" not in samples.attributes and both_sides:
-        assert both_sides > 0 and (samples.attributes.get("event_log") or samples.attributes["corners"])
+        assert both_sides > 0 and (samples.attributes.get("event_log") or samples.attributes["time_events"])
     assert [p for p in loaded(name).check() if not p.is_note] == []
 
 

@@ -39,8 +39,8 @@ from netsim.multibody.tree.algorithms.superelements import superelements
 from netsim.results.samples import Samples
 from netsim.results.selection import add_unseen, sampler, select
 from netsim.simulate.setup.beginning import begun, told
-from netsim.simulate.setup.peaks import ends_of
-from netsim.structure.time_events import corners_of
+from netsim.simulate.setup.features import ends_of
+from netsim.structure.time_events import time_events_of
 from netsim.text.errors import InputError, Problem, SimulationError
 from netsim.text.syntax import Expr, Name
 
@@ -198,9 +198,10 @@ def _explicit(
     given = given_of(
         found, machine.system.layout, superelements(tree, options.superelement)[0], options.equations == TRUNCATED
     )
-    corners = corners_of(machine, options.stop)
+    time_events = time_events_of(machine, options.stop)
     ends = np.union1d(
-        corners, ends_of(machine, options.stop, corners, watched_nodes(TABLEAUX[options.method]()), options.rtol)
+        time_events,
+        ends_of(machine, options.stop, time_events, watched_nodes(TABLEAUX[options.method]()), options.rtol),
     )
     longest = options.max_step or np.inf
     qs, vs, ended, rows, last, steps, rejected, seconds = runge_kutta(
@@ -245,7 +246,7 @@ def _newmark(
     tree, point = found.tree, g.copy()
     given = given_of(found, machine.system.layout, superelements(tree, 1)[0])
 
-    def drives(times: Array) -> Array:
+    def prescribed_inputs(times: Array) -> Array:
         values = np.zeros((len(times), len(given.coordinate), 3))
         for i, t in enumerate(times):
             set_time(machine.problem, point, t)
@@ -254,14 +255,14 @@ def _newmark(
 
     def moves(times: Array) -> tuple[Array, Array, Array]:
         levels = np.zeros((3, len(times), tree.nv))
-        values, known = np.moveaxis(drives(times), 2, 0), given.what == POSITION
+        values, known = np.moveaxis(prescribed_inputs(times), 2, 0), given.what == POSITION
         levels[:, :, given.coordinate[known]] = values[:, :, known]
         known = given.what == SPEED
         levels[1:, :, given.coordinate[known]] = values[:2, :, known]
         return levels[0], levels[1], levels[2]
 
     def forces(times: Array) -> Array:
-        total, values = np.zeros((len(times), tree.nv)), drives(times)[:, :, 0]
+        total, values = np.zeros((len(times), tree.nv)), prescribed_inputs(times)[:, :, 0]
         for s in np.flatnonzero(given.what == FORCE):
             total[:, given.coordinate[s]] += values[:, s]
         return total

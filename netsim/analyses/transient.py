@@ -36,7 +36,7 @@ from netsim.simulate.options import NAMES, TIMES, WORDS, TransientOptions, check
 from netsim.simulate.setup.beginning import begun, listed, told
 from netsim.simulate.setup.choice import formulated, observing
 from netsim.simulate.stepping import Progress, Stepping, begin_run, integrate, keep_last
-from netsim.structure.time_events import corners_of
+from netsim.structure.time_events import time_events_of
 from netsim.text.errors import Problem
 from netsim.text.syntax import Expr, Name
 
@@ -87,8 +87,8 @@ def transient(
     machine, structure, g, changes = begun(machine, structure, options.start, origin)
     point = g.copy()
     switching = has_events(machine)
-    whole = options.plain and not switching and METHODS[options.method].order == 1  # steps that no corner cuts
-    corners = np.zeros(0) if whole else corners_of(machine, options.stop)
+    whole = options.plain and not switching and METHODS[options.method].order == 1  # steps that no time event cuts
+    time_events = np.zeros(0) if whole else time_events_of(machine, options.stop)
     machine, structure, g, coordinates = formulated(machine, structure, g, options.formulation)
     machine = replace(machine, parts=tuple(part.own for part in parts_of(machine.system, options.superelements)))
     selection = select(machine, saves, plots)
@@ -109,11 +109,11 @@ def transient(
     failure: Problem | None = None
     message = ""
     run: Stepping | Running
-    if options.plain and not switching and not len(machine.problem.past.length) and not len(corners):
+    if options.plain and not switching and not len(machine.problem.past.length) and not len(time_events):
         recovery = plan_recovery(machine, structure, g) if options.recovers else None
         run = begin_run(machine, options, g, reader, selection, recovery)
     else:
-        run = begin_adaptive(machine, structure, options, g, reader, corners, tracer)
+        run = begin_adaptive(machine, structure, options, g, reader, time_events, tracer)
     loop = clock.process_time()
     try:
         failure = integrate(run, reader, progress) if isinstance(run, Stepping) else integrate_adaptive(run, progress)

@@ -106,7 +106,7 @@ def between(method, problem, trial, theta, h, state, wanted):
 
 @inner
 def set_time(problem, trial, t):
-    """Time, drives and tables at t into trial.g; the status."""
+    """Time, prescribed inputs and tables at t into trial.g; the status."""
     return _set_time(trial.code[SET_TIME], problem, trial.g, t)
 
 
@@ -135,7 +135,7 @@ def solve(factor, trial, rhs, x):
 
 @inner
 def projected(problem, plan, trial, state):
-    """`netsim.core.states.project` with time and drives of trial.g; False where it fails."""
+    """`netsim.core.states.project` with time and prescribed inputs of trial.g; False where it fails."""
     return _project(trial.code[PROJECT], problem, plan, trial.g, state)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from netsim.core.compiled.bundle import Bundle
 from netsim.core.compiled.function import compiled
-from netsim.core.problem import DRIVE_LEVELS, PAST, TIME
+from netsim.core.problem import PAST, PRESCRIBED_LEVELS, TIME
 
 Array = np.ndarray
 
@@ -25,20 +25,21 @@ BEGIN, END = range(2)
 POINTS = 8
 """Values by which a piece is known: more than any method's polynomial within a step needs."""
 BESIDE = 3 * 2.220446049250313e-16
-"""A joint of pieces this near, as a share of the time, is behind: steps that end at a corner look 8 units before it."""
+"""A joint of pieces this near, as a share of the time, is behind: steps that end at a time event look 8 units before
+it."""
 
 
 class Past(NamedTuple):
     """Of every delay: its length (s), what is remembered (its place behind the motion in a state, -1: ground, and in
-    g), the drive it is, what it was before the start, and what is given as that (NaN: nothing). `wanted`: places
-    without repetition; `spans` of pieces in time, the oldest first, and their polynomials in 2 (t - begin)/(end -
-    begin) - 1, constants first, delay by delay; `arrivals`: instants at which jumps come out; `nodes` from 0 to 1,
+    g), the prescribed input it is, what it was before the start, and what is given as that (NaN: nothing). `wanted`:
+    places without repetition; `spans` of pieces in time, the oldest first, and their polynomials in 2 (t - begin)/(end
+    - begin) - 1, constants first, delay by delay; `arrivals`: instants at which jumps come out; `nodes` from 0 to 1,
     `basis` from values there to coefficients, room for these values."""
 
     length: Array
     place: Array
     slot: Array
-    drive: Array
+    prescribed: Array
     before: Array
     given: Array
     wanted: Array
@@ -68,18 +69,18 @@ def more_pieces(past: Bundle) -> None:
 
 @compiled
 def recall(past, g, first, count):
-    """The delayed values at the time in g and their rates, into their places among `count` drives that begin at
-    `first`."""
+    """The delayed values at the time in g and their rates, into their places among `count` prescribed inputs that begin
+    at `first`."""
     t = g[TIME]
     for k in range(past.length.shape[0]):
-        at, when = first + past.drive[k], t - past.length[k]
+        at, when = first + past.prescribed[k], t - past.length[k]
         i = piece_at(past, when + BESIDE * abs(t))
         if i < 0:
             g[at] = past.before[k]
             continue
         scale = 2.0 / (past.spans[i, END] - past.spans[i, BEGIN])
         x = min(scale * (when - past.spans[i, BEGIN]) - 1.0, 1.0)
-        for level in range(DRIVE_LEVELS):
+        for level in range(PRESCRIBED_LEVELS):
             g[at + level * count] = slope(past, i, k, x, level) * scale**level
 
 

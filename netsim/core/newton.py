@@ -21,19 +21,19 @@ from netsim.core.history import recall
 from netsim.core.linear.factors import refactor, solve
 from netsim.core.problem import (
     ALPHA,
-    DRIVE_LEVELS,
-    DRIVES,
     ENTRIES,
     HISTORY,
     KA,
     KV,
     KX,
-    N_DRIVES,
+    N_PRESCRIBED,
     N_TABLES,
     NK,
     NNZ,
     NQ,
     NY,
+    PRESCRIBED,
+    PRESCRIBED_LEVELS,
     TABLES,
     TIME,
     A,
@@ -60,16 +60,16 @@ PIVOT_QUALITY = 1e-7
 
 @compiled
 def set_time(problem, g, t):
-    """Time, drives and tables at t; the status is OUTSIDE_TABLE where a table does not reach."""
+    """Time, prescribed inputs and tables at t; the status is OUTSIDE_TABLE where a table does not reach."""
     g[TIME] = t
-    first, count = problem.sizes[DRIVES], problem.sizes[N_DRIVES]
-    g[first : first + DRIVE_LEVELS * count] = 0.0
+    first, count = problem.sizes[PRESCRIBED], problem.sizes[N_PRESCRIBED]
+    g[first : first + PRESCRIBED_LEVELS * count] = 0.0
     out = g[:]
     status = CONVERGED
     if problem.arguments.shape[0]:
         run_table(problem.arguments, g, out)
         status = _evaluate_tables(problem, g)
-    run_table(problem.drives, g, out)
+    run_table(problem.prescribed_inputs, g, out)
     recall(problem.past, g, first, count)
     return status
 
@@ -90,11 +90,11 @@ def _interval(breaks, u):
 @compiled
 def _evaluate_tables(problem, g):
     """Value and total time derivatives 1..3 of every table at its argument (chain rule to third order)."""
-    nd, nt = problem.sizes[N_DRIVES], problem.sizes[N_TABLES]
-    drives, tables = problem.sizes[DRIVES], problem.sizes[TABLES]
+    nd, nt = problem.sizes[N_PRESCRIBED], problem.sizes[N_TABLES]
+    prescribed_inputs, tables = problem.sizes[PRESCRIBED], problem.sizes[TABLES]
     status = CONVERGED
     for k in range(nt):
-        at = drives + problem.table_argument[k]
+        at = prescribed_inputs + problem.table_argument[k]
         u, u1, u2, u3 = g[at], g[at + nd], g[at + 2 * nd], g[at + 3 * nd]
         first, last = problem.table_first[k], problem.table_first[k + 1]
         breaks = problem.table_breaks[first:last]

@@ -16,7 +16,7 @@ is a past (1; 0 where all rests)."""
 TIME, KX, KV, KA, ALPHA, PAST = range(1, 7)
 """Their places in a global vector."""
 
-DRIVE_LEVELS, KINEMATIC_LEVELS, VALUE_LEVELS = 5, 7, 6
+PRESCRIBED_LEVELS, KINEMATIC_LEVELS, VALUE_LEVELS = 5, 7, 6
 """How many derivatives of prescribed inputs, of positions and of values have places in a global vector, the quantity
 itself counted."""
 
@@ -33,7 +33,7 @@ class Tables(NamedTuple):
     residual: Array
     jacobian: Array
     arguments: Array
-    drives: Array
+    prescribed_inputs: Array
     energy: Array
     sizes: Array
     indptr: Array
@@ -50,5 +50,5 @@ class Tables(NamedTuple):
     least: Array
 
 
-NK, NY, NQ, X, V, A, Y, HISTORY, DRIVES, N_DRIVES, TABLES, N_TABLES, ENTRIES, NNZ, CHARGES, CHARTS = range(16)
+NK, NY, NQ, X, V, A, Y, HISTORY, PRESCRIBED, N_PRESCRIBED, TABLES, N_TABLES, ENTRIES, NNZ, CHARGES, CHARTS = range(16)
 """Positions in Tables.sizes."""

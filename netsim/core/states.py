@@ -111,8 +111,8 @@ def project(problem, plan, g, state):
     """Velocities onto their constraints, accelerations, forces and rates consistent with positions and charges; False
     where that fails.
 
-    Time and drives are those in g. Charts are moved first: at psi = 0 the mass matrix of rotations is that of
-    energy."""
+    Time and prescribed inputs are those in g. Charts are moved first: at psi = 0 the mass matrix of rotations is that
+    of energy."""
     move_charts(problem, state)
     load(problem, g, state)
     if not make_consistent(plan, g):

@@ -66,7 +66,7 @@ class FormKernels:
 
     @cached_property
     def curved(self) -> bool:
-        """Whether residuals or charges are anything but sums of constant multiples of unknowns, drives and the time."""
+        """Whether residuals or charges are other than sums of multiples of unknowns, prescribed inputs and the time."""
         kernel = self.residual
         still = {i for i, (key, _) in enumerate(kernel.gather) if key[0] in CONSTANT}
         still |= {kernel.program.first_uniform + i for i, name in enumerate(UNIFORMS) if name != "time"}
@@ -75,7 +75,7 @@ class FormKernels:
 
 @dataclass(frozen=True)
 class First:
-    """Where a batch's charges, discretes and truths begin, and the drives that its delays are."""
+    """Where a batch's charges, discretes and truths begin, and the prescribed inputs that its delays are."""
 
     charge: int = 0
     discrete: int = 0
@@ -109,13 +109,13 @@ NOTHING_KNOWN = Known()
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """n elements of one form: unknowns, drives and charges of each, addressed by the form's keys."""
+    """n elements of one form: unknowns, prescribed inputs and charges of each, addressed by the form's keys."""
 
     kernels: FormKernels
     labels: list[str]
     instances: tuple[Instance, ...]
     unknowns: dict[Key, Array]
-    drives: dict[Key, Array]
+    prescribed_inputs: dict[Key, Array]
     first: First = First()
     shapes: tuple[Shape, ...] = ()
     tables: dict[Key, Array] = field(default_factory=dict)
@@ -207,23 +207,23 @@ def component_batch(
     """The batch of instances of one form, with the numbering grown by what they own and is not `known` (one for each
     member, all of one shape).
 
-    `hidden` gives the unknowns and `driven` the drives of inputs (instance, name), `begins` where the batch's charges,
-    discretes and truths begin.
+    `hidden` gives the unknowns and `driven` the prescribed inputs (instance, name), `begins` where the
+    batch's charges, discretes and truths begin.
     """
     instances = tuple(network.instances[i] for i in members)
     n, component = len(members), instances[0].component
     nodes = np.array([i.nodes for i in instances], dtype=np.int64).reshape(n, -1)
     first = np.append(numbering.first, GROUND)[nodes]
     unknowns: dict[Key, Array] = {}
-    drives: dict[Key, Array] = {}
+    prescribed: dict[Key, Array] = {}
     for key in (key for key in dict.fromkeys([*kernels.form.columns, *kernels.form.rows]) if key[0] == "node"):
         unknowns[key] = np.where(first[:, key[1]] == GROUND, GROUND, first[:, key[1]] + key[2])
     for k in range(len(kernels.form.own)):
         if k in known[0].unknowns:
             unknowns["own", k] = np.array([each.unknowns[k] for each in known])
         elif k in known[0].inputs:
-            drives["own", k] = np.array([driven[each.inputs[k]] for each in known])
-    fresh = [k for k in range(len(kernels.form.own)) if ("own", k) not in unknowns and ("own", k) not in drives]
+            prescribed["own", k] = np.array([driven[each.inputs[k]] for each in known])
+    fresh = [k for k in range(len(kernels.form.own)) if ("own", k) not in unknowns and ("own", k) not in prescribed]
     start, numbering = numbering.grown(len(fresh) * n)
     for position, k in enumerate(fresh):
         unknowns["own", k] = start + position * n + np.arange(n)
@@ -235,10 +235,10 @@ def component_batch(
             if (members[0], quantity.name) in hidden:
                 unknowns[key] = np.array([hidden[i, quantity.name] + c for i in members])
             else:
-                drives[key] = np.array([driven[i, quantity.name] + c for i in members])
+                prescribed[key] = np.array([driven[i, quantity.name] + c for i in members])
     for k, delay in enumerate(kernels.form.delays):
-        drives["delayed", k], unknowns["resting", k] = begins.delay + k * n + np.arange(n), unknowns[delay.of]
-    batch = Batch(kernels, [i.name for i in instances], instances, unknowns, drives, begins)
+        prescribed["delayed", k], unknowns["resting", k] = begins.delay + k * n + np.arange(n), unknowns[delay.of]
+    batch = Batch(kernels, [i.name for i in instances], instances, unknowns, prescribed, begins)
     batch.constants.update(_constants(kernels.form, nodes, first, numbering))
     batch.constants.update({("discrete", i): (batch.discretes(i), 0) for i in range(batch.n_discretes)})
     batch.constants.update({("before", i): (batch.discretes(i), 0) for i in range(batch.n_discretes)})

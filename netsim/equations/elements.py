@@ -1,14 +1,14 @@
-"""Every element of a system: components in batches, drives, and bound expressions that read signals."""
+"""Every element of a system: components in batches, prescribed inputs, and bound expressions that read signals."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
 from netsim.equations.batches import NOTHING_KNOWN, Batch, First, FormKernels, Known, component_batch, form_of
-from netsim.equations.drives import Drive, drives_of
 from netsim.equations.expression_form import expression_batches
 from netsim.equations.inputs import bounds_of
 from netsim.equations.numbering import Numbering
+from netsim.equations.prescribed import Prescribed, prescribed_inputs_of
 from netsim.library.component import scalar_count
 from netsim.network.network import Instance, Network
 from netsim.network.values import Values
@@ -24,7 +24,7 @@ def batches_of(
     values: Values,
     kernels_of: Callable[[Instance, tuple[str, ...]], FormKernels] = _plain,
     known: Mapping[int, Known] | None = None,
-) -> tuple[list[Batch], list[Drive], Numbering]:
+) -> tuple[list[Batch], list[Prescribed], Numbering]:
     """Every element of the system; raises `InputError` with all that is wrong in bound expressions.
 
     `known` has what instances (by number) need not own, `kernels_of` their forms, given which inputs are signals."""
@@ -34,7 +34,7 @@ def batches_of(
     for bound in bounds:
         if bound.reads_signals:
             hidden[bound.instance, bound.quantity.name], numbering = numbering.grown(scalar_count(bound.sizes))
-    drives, driven = drives_of([b for b in bounds if not b.reads_signals], network)
+    prescribed_inputs, driven = prescribed_inputs_of([b for b in bounds if not b.reads_signals], network)
     groups: dict[tuple, list[int]] = {}
     for i, instance in enumerate(network.instances):
         states = tuple(q.name for q in instance.component.definition.inputs if (i, q.name) in hidden)
@@ -42,7 +42,7 @@ def batches_of(
         groups.setdefault((id(instance.component.definition), instance.counts, states, shape), []).append(i)
     batches: list[Batch] = []
     home: dict[int, tuple[Batch, int]] = {}
-    begins = First(delay=sum(d.n for d in drives))
+    begins = First(delay=sum(d.n for d in prescribed_inputs))
     for (_, _, states, _), members in groups.items():
         kernels, aliases = (
             kernels_of(network.instances[members[0]], states),
@@ -55,4 +55,4 @@ def batches_of(
     for batch in expression_batches([b for b in bounds if b.reads_signals], network, numbering, hidden, home, begins):
         begins = begins.behind(batch)
         batches.append(batch)
-    return batches, drives, numbering
+    return batches, prescribed_inputs, numbering

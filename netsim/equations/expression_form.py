@@ -145,10 +145,10 @@ class _ExpressionForm:
 
     def batch(self, group: list[Bound], numbering: Numbering, hidden: Mapping, begins: First) -> Batch:
         unknowns: dict[Key, Array] = {}
-        drives: dict[Key, Array] = {}
+        prescribed_inputs: dict[Key, Array] = {}
         for r, (j, key) in enumerate(self.refs):
             columns = [self._lent(bound.shape.signals[j], key, numbering) for bound in group]
-            target = drives if columns[0][0] == "drive" else unknowns
+            target = prescribed_inputs if columns[0][0] == "prescribed" else unknowns
             target["resting" if key[0] == "resting" else "ref", r] = np.array([number for _, number in columns])
         starts = np.array([hidden[b.instance, b.quantity.name] for b in group])
         for i in range(len(self.form.rows)):
@@ -164,7 +164,7 @@ class _ExpressionForm:
             labels,
             instances,
             unknowns,
-            drives,
+            prescribed_inputs,
             begins,
             tuple(b.shape for b in group),
             constants=constants,
@@ -182,6 +182,6 @@ class _ExpressionForm:
         if isinstance(signal, NodeSignal):
             return "unknown", GROUND if signal.node == GROUND else int(numbering.first[signal.node] + key[1])
         batch, position = self.home[signal.instance]
-        if key in batch.drives:
-            return "drive", int(batch.drives[key][position])
+        if key in batch.prescribed_inputs:
+            return "prescribed", int(batch.prescribed_inputs[key][position])
         return "unknown", int(batch.unknowns[key][position])

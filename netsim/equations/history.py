@@ -28,7 +28,7 @@ ROOM, MOST_ARRIVALS = 256, 4096
 def past_of(system: System, parameters: Mapping[int, Array], uniforms: Array) -> Bundle:
     """An empty past of a system's delays with these parameters; raises `InputError` for a delay that is not
     positive."""
-    length, before, unknown, drive = (np.zeros(0) for _ in range(4))
+    length, before, unknown, prescribed = (np.zeros(0) for _ in range(4))
     problems: list[Problem] = []
     for batch in system.batches:
         for k, delay in enumerate(batch.form.delays):
@@ -44,9 +44,9 @@ def past_of(system: System, parameters: Mapping[int, Array], uniforms: Array) ->
                 np.append(length, values[0]),
                 np.append(before, values[1] if len(values) > 1 else np.full(batch.n, np.nan)),
             )
-            unknown, drive = (
+            unknown, prescribed = (
                 np.append(unknown, batch.unknowns["resting", k]),
-                np.append(drive, batch.drives["delayed", k]),
+                np.append(prescribed, batch.prescribed_inputs["delayed", k]),
             )
     if problems:
         raise InputError(problems)
@@ -56,7 +56,7 @@ def past_of(system: System, parameters: Mapping[int, Array], uniforms: Array) ->
     place = np.where(unknown == GROUND, GROUND, unknown - system.layout.nk)
     slot, wanted = system.layout.unknown(unknown, 0).astype(np.int64), np.unique(place[place >= 0])
     spans, pieces, arrivals = np.zeros((ROOM, 2)), np.zeros((ROOM, n * POINTS)), np.zeros(MOST_ARRIVALS)
-    known = length, place, slot, drive.astype(np.int64), np.zeros(n), before, wanted
+    known = length, place, slot, prescribed.astype(np.int64), np.zeros(n), before, wanted
     return bundled(Past(*known, spans, pieces, arrivals, np.zeros(5, np.int64), nodes, basis, np.zeros((n, POINTS))))
 
 

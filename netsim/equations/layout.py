@@ -1,8 +1,7 @@
 """Where everything stands in the two global vectors the kernels read (`g`) and add to (`out`).
 
-g:   [0 | uniforms | drives at levels 0..4 | table values at levels 0..3 (4: zero) | 1 | charts | places | discretes |
-the same
-     before the event | truths | x | v | a of kinematic unknowns | y
+g:   [0 | uniforms | prescribed inputs at levels 0..4 | table values at levels 0..3 (4: zero) | 1 | charts
+     | places | discretes | the same before the event | truths | x | v | a of kinematic unknowns | y
      | charge history | what only starts and recovered forces need: higher levels of x, of y, of the charges
      | frames that follow: x | v | a | charts | places | multipliers that follow]
 out: [row residuals | waste | charges | matrix entries | waste | rows of frames that follow | what else an element of
@@ -24,7 +23,7 @@ from functools import cached_property
 
 import numpy as np
 
-from netsim.core.problem import DRIVE_LEVELS, KINEMATIC_LEVELS, VALUE_LEVELS
+from netsim.core.problem import KINEMATIC_LEVELS, PRESCRIBED_LEVELS, VALUE_LEVELS
 from netsim.equations.forms.form import UNIFORMS
 from netsim.network.network import GROUND
 
@@ -36,8 +35,8 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Layout:
-    """Sizes: kinematic unknowns come first (nk), then the others (ny); nq charges, nd drives, nt tables, nr rotating
-    frames; nf frames and nm multipliers that follow; nz discretes, and truths of relations."""
+    """Sizes: kinematic unknowns come first (nk), then the others (ny); nq charges, nd prescribed inputs, nt tables, nr
+    rotating frames; nf frames and nm multipliers that follow; nz discretes, and truths of relations."""
 
     nk: int
     ny: int
@@ -60,17 +59,17 @@ class Layout:
         return np.arange(1, 1 + len(UNIFORMS), dtype=np.int32)
 
     @cached_property
-    def drives(self) -> int:
+    def prescribed_inputs(self) -> int:
         return 1 + len(UNIFORMS)
 
     @cached_property
     def tables(self) -> int:
-        return self.drives + DRIVE_LEVELS * self.nd
+        return self.prescribed_inputs + PRESCRIBED_LEVELS * self.nd
 
     @cached_property
     def one(self) -> int:
         """A slot that is 1 for ever: the diagonal of ground's rotation."""
-        return self.tables + DRIVE_LEVELS * self.nt
+        return self.tables + PRESCRIBED_LEVELS * self.nt
 
     @cached_property
     def charts(self) -> int:
@@ -167,8 +166,8 @@ class Layout:
             [g[self.x : self.history], g[self.charge(np.arange(self.nq), 0)], g[self.history : self.step_size]]
         )
 
-    def drive(self, drives: Array, level: int) -> Array:
-        return (self.drives + level * self.nd + drives).astype(np.int32)
+    def prescribed(self, prescribed_inputs: Array, level: int) -> Array:
+        return (self.prescribed_inputs + level * self.nd + prescribed_inputs).astype(np.int32)
 
     def table(self, tables: Array, level: int) -> Array:
         return (self.tables + level * self.nt + tables).astype(np.int32)

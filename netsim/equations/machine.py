@@ -18,16 +18,16 @@ from netsim.core.compiled.call import ROW_LENGTH, table_row
 from netsim.core.problem import (
     CHARGES,
     CHARTS,
-    DRIVES,
     ENTRIES,
     HISTORY,
     LEAST,
-    N_DRIVES,
+    N_PRESCRIBED,
     N_TABLES,
     NK,
     NNZ,
     NQ,
     NY,
+    PRESCRIBED,
     TABLES,
     A,
     Tables,
@@ -36,7 +36,6 @@ from netsim.core.problem import (
     Y,
 )
 from netsim.equations.batches import Batch, parameters_of
-from netsim.equations.drives import Drive, drive_parameters
 from netsim.equations.forms.form import UNIFORMS
 from netsim.equations.history import past_of
 from netsim.equations.kernels import native as machine_code
@@ -44,6 +43,7 @@ from netsim.equations.kernels.beforehand import with_constants
 from netsim.equations.kernels.kernel import Kernel, place_kernel, start_kernel
 from netsim.equations.kernels.program import Program
 from netsim.equations.kernels.reference import evaluate, run_reference
+from netsim.equations.prescribed import Prescribed, prescribed_parameters
 from netsim.equations.system import System
 from netsim.library.component import WORLD, scalar_count
 from netsim.network.network import GROUND
@@ -135,10 +135,10 @@ def build_machine(
     layout = system.layout
     problems: list[Problem] = []
     parameters: dict[int, Array] = {}
-    elements: list[Batch | Drive] = [*system.batches, *system.drives]
+    elements: list[Batch | Prescribed] = [*system.batches, *system.prescribed_inputs]
     for item in elements:
         try:
-            found = parameters_of(item, values) if isinstance(item, Batch) else drive_parameters(item, values)
+            found = parameters_of(item, values) if isinstance(item, Batch) else prescribed_parameters(item, values)
             parameters[id(item)] = np.ascontiguousarray(found)
         except InputError as error:
             problems.extend(error.problems)
@@ -154,8 +154,10 @@ def build_machine(
             for k, b in enumerate(system.batches)
             if b.kernels.energy.program.n_outputs
         ],
-        "arguments": [_drive_call(system, d, parameters) for d in system.drives if d.stage == 0],
-        "drives": [_drive_call(system, d, parameters) for d in system.drives if d.stage == 1],
+        "arguments": [_prescribed_call(system, d, parameters) for d in system.prescribed_inputs if d.stage == 0],
+        "prescribed_inputs": [
+            _prescribed_call(system, d, parameters) for d in system.prescribed_inputs if d.stage == 1
+        ],
     }
     tables = _tables(system, earlier)
     packed = pack(tables)
@@ -179,9 +181,9 @@ def build_machine(
         layout.y,
         layout.history,
     )
-    sizes[[DRIVES, N_DRIVES, TABLES, N_TABLES, ENTRIES, NNZ, CHARGES, CHARTS]] = (
-        layout.drives, layout.nd, layout.tables, layout.nt, layout.entries, system.pattern.nnz, layout.charge_results,
-        layout.charts,
+    sizes[[PRESCRIBED, N_PRESCRIBED, TABLES, N_TABLES, ENTRIES, NNZ, CHARGES, CHARTS]] = (
+        layout.prescribed_inputs, layout.nd, layout.tables, layout.nt, layout.entries, system.pattern.nnz,
+        layout.charge_results, layout.charts,
     )  # fmt: skip
     table_calls = (
         {name: call_table(c, uniforms) for name, c in calls.items()}
@@ -189,10 +191,10 @@ def build_machine(
         else {name: np.zeros((0, ROW_LENGTH), np.int64) for name in calls}
     )
     problem = Tables(
-        table_calls["residual"], table_calls["jacobian"], table_calls["arguments"], table_calls["drives"],
+        table_calls["residual"], table_calls["jacobian"], table_calls["arguments"], table_calls["prescribed_inputs"],
         table_calls["energy"], sizes,
         system.pattern.indptr, system.pattern.indices, system.nominals,
-        packed["first"], packed["breaks"], packed["coefficients"], packed["outside"], _argument_drives(system),
+        packed["first"], packed["breaks"], packed["coefficients"], packed["outside"], _table_arguments(system),
         system.numbering.rotations, _reach(system), past, LEAST * system.nominals,
     )  # fmt: skip
     return Machine(system, values, problem, g, calls, parameters, [uniforms, calls, parameters], earlier)
@@ -272,13 +274,13 @@ def custom_call(system: System, batch: Batch, kernel: Kernel, parameters: Mappin
     )  # fmt: skip
 
 
-def _drive_call(system: System, drive: Drive, parameters: Mapping[int, Array]) -> Call:
-    n = drive.numbers.shape[1]
-    gather = [system.layout.table(drive.tables[key], level) for key, level in drive.kernel.gather]
-    scatter = [system.layout.drive(drive.numbers[c], level) for _, c, level in drive.kernel.scatter]
+def _prescribed_call(system: System, prescribed: Prescribed, parameters: Mapping[int, Array]) -> Call:
+    n = prescribed.numbers.shape[1]
+    gather = [system.layout.table(prescribed.tables[key], level) for key, level in prescribed.kernel.gather]
+    scatter = [system.layout.prescribed(prescribed.numbers[c], level) for _, c, level in prescribed.kernel.scatter]
     return Call(
-        drive.kernel.program, n, np.ascontiguousarray(np.array(gather, np.int32).reshape(len(gather), n).ravel()),
-        parameters[id(drive)], np.ascontiguousarray(np.array(scatter, np.int32).ravel()),
+        prescribed.kernel.program, n, np.ascontiguousarray(np.array(gather, np.int32).reshape(len(gather), n).ravel()),
+        parameters[id(prescribed)], np.ascontiguousarray(np.array(scatter, np.int32).ravel()),
     )  # fmt: skip
 
 
@@ -290,20 +292,20 @@ def _reach(system: System) -> Array:
     return found
 
 
-def _argument_drives(system: System) -> Array:
-    """The drive that gives each table's argument."""
+def _table_arguments(system: System) -> Array:
+    """The prescribed input that gives each table's argument."""
     found = np.zeros(system.layout.nt, np.int64)
-    for drive in system.drives:
-        for k, (table, _) in enumerate(drive.calls):
-            found[table] = drive.numbers[0, k]
+    for prescribed in system.prescribed_inputs:
+        for k, (table, _) in enumerate(prescribed.calls):
+            found[table] = prescribed.numbers[0, k]
     return found
 
 
 def _tables(system: System, earlier: Callable[[Any, str], Any] | None) -> list[Polynomials]:
     found: list[Polynomials | None] = [None] * system.layout.nt
     problems: list[Problem] = []
-    for drive in system.drives:
-        for table, call in drive.calls:
+    for prescribed in system.prescribed_inputs:
+        for table, call in prescribed.calls:
             try:
                 found[table] = _table(call, earlier)
             except NetsimError as error:

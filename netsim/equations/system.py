@@ -14,12 +14,12 @@ from functools import cached_property
 import numpy as np
 
 from netsim.equations.batches import Batch, Shares, changing, delays_of, pins
-from netsim.equations.drives import Drive
 from netsim.equations.elements import batches_of
 from netsim.equations.forms.form import Key
 from netsim.equations.kernels.kernel import Kernel
 from netsim.equations.layout import Layout
 from netsim.equations.numbering import Numbering, number_unknowns
+from netsim.equations.prescribed import Prescribed
 from netsim.network.network import Network
 from netsim.network.values import Values
 from netsim.text.errors import InputError
@@ -58,7 +58,7 @@ class System:
     numbering: Numbering
     layout: Layout
     batches: tuple[Batch, ...]
-    drives: tuple[Drive, ...]
+    prescribed_inputs: tuple[Prescribed, ...]
     pattern: Pattern
     positions: Mapping[int, Array] = field(repr=False)
     redundant: Redundant | None = None
@@ -119,8 +119,8 @@ class System:
             return self.layout.place(batch.constants[key][0])
         if key[0] in ("discrete", "before", "truth"):
             return (getattr(self.layout, f"{key[0]}s") + batch.constants[key][0]).astype(np.int32)
-        if key in batch.drives:
-            return self.layout.drive(batch.drives[key], level)
+        if key in batch.prescribed_inputs:
+            return self.layout.prescribed(batch.prescribed_inputs[key], level)
         if key in batch.tables:
             return self.layout.table(batch.tables[key], level)
         return self.layout.unknown(batch.unknowns[key], level)
@@ -147,20 +147,20 @@ def build_system(network: Network, values: Values | None = None) -> System:
     values = values or Values(network)
     numbering = number_unknowns(network)
     try:
-        batches, drives, numbering = batches_of(network, numbering, values)
+        batches, prescribed_inputs, numbering = batches_of(network, numbering, values)
     except InputError:
         for instance in (
             network.instances
         ):  # what a component asserts of its counts says more than that its text then makes no sense
             values.parameters(instance)
         raise
-    nq, nd = sum(b.n_charges * b.n for b in batches), sum(d.n for d in drives) + delays_of(batches)
-    nt = sum(a.size for d in drives for a in d.tables.values())
+    nq, nd = sum(b.n_charges * b.n for b in batches), sum(d.n for d in prescribed_inputs) + delays_of(batches)
+    nt = sum(a.size for d in prescribed_inputs for a in d.tables.values())
     layout = Layout(
         numbering.nk, numbering.n - numbering.nk, nq, nd, nt, len(numbering.rotations), 0, 0, *changing(batches)
     )
     pattern, positions = _pattern(layout, batches)
-    return System(network, numbering, layout, tuple(batches), tuple(drives), pattern, positions)
+    return System(network, numbering, layout, tuple(batches), tuple(prescribed_inputs), pattern, positions)
 
 
 def without_redundant(system: System, found: Redundant) -> System:

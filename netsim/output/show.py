@@ -128,17 +128,17 @@ def show_kernels(model: Model) -> str:
         sizes = (batch.n, batch.jacobian.program.n_parameters, len(batch.form.rows), entries)
         operations = [f"{len(k.program.instructions)} operations" for k in (batch.kernels.residual, batch.jacobian)]
         rows.append((batch.form.name, *map(str, sizes), *operations))
-    drives = [("functions of time", "elements", "operations", "")]
-    drives += [
+    prescribed_inputs = [("functions of time", "elements", "operations", "")]
+    prescribed_inputs += [
         (_owner(d), str(d.n), str(len(d.kernel.program.instructions)), "table argument" if d.stage == 0 else "")
-        for d in model.system.drives
+        for d in model.system.prescribed_inputs
     ]
-    return "\n".join([*columns(rows), *(["", *columns(drives)] if model.system.drives else [])])
+    return "\n".join([*columns(rows), *(["", *columns(prescribed_inputs)] if model.system.prescribed_inputs else [])])
 
 
-def _owner(drive: Any) -> str:
-    instance, name = drive.owners[0]
-    return f"{instance.name}.{name}" + (", ..." if len(drive.owners) > 1 else "")
+def _owner(prescribed: Any) -> str:
+    instance, name = prescribed.owners[0]
+    return f"{instance.name}.{name}" + (", ..." if len(prescribed.owners) > 1 else "")
 
 
 def show_system(model: Model) -> str:

@@ -39,7 +39,7 @@ from netsim.simulate.methods import METHODS, prepared
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.pivots import pivots_of
 from netsim.simulate.running import Running
-from netsim.simulate.setup.peaks import ends_of
+from netsim.simulate.setup.features import ends_of
 from netsim.simulate.setup.run_arrays import (
     FEATURES,
     closing_plan,
@@ -68,15 +68,15 @@ def begin_adaptive(
     options: TransientOptions,
     g: Array,
     reader: Sampler,
-    corners: Array,
+    time_events: Array,
     tracer: Sampler | None = None,
 ) -> Running:
     """A run from the consistent global vector g, with the first sample taken; `tracer` reads what measures and
     integrals ask for."""
     try:
-        return _begin(machine, structure, options, g, reader, tracer or sampler(machine, Selection()), corners)
+        return _begin(machine, structure, options, g, reader, tracer or sampler(machine, Selection()), time_events)
     except Crowded as crowded:
-        return begin_adaptive(crowded.machine, crowded.structure, options, g, reader, corners, tracer)
+        return begin_adaptive(crowded.machine, crowded.structure, options, g, reader, time_events, tracer)
 
 
 def _begin(
@@ -86,14 +86,14 @@ def _begin(
     g: Array,
     reader: Sampler,
     tracer: Sampler,
-    corners: Array,
+    time_events: Array,
 ) -> Running:
     method = METHODS[options.method]
     if reason := method.refused(structure.index):
         raise InputError(Problem("E426", reason, hint="omit `method`: the default serves every index"))
     machine = with_sizes(machine)
-    peaks = np.zeros(0) if options.step else ends_of(machine, options.stop, corners, method.work, options.rtol)
-    trial, size = first_trial(machine, structure, options, method, g, np.union1d(peaks, corners))
+    features = np.zeros(0) if options.step else ends_of(machine, options.stop, time_events, method.work, options.rtol)
+    trial, size = first_trial(machine, structure, options, method, g, np.union1d(features, time_events))
     set_rounding(machine, trial, size, 0.0)
     events = settling(machine, structure, method.explicit)
     if events:
@@ -101,10 +101,10 @@ def _begin(
     problem, factor = machine.bundle, first_factor(machine, trial, size, 0.0)
     watched = _watched(machine, reader, events)
     looked = defect_limits(machine, structure, options, method, trial, watched)
-    plan, recovery = consistent_plan(machine, structure, options, method, trial, corners, 0.0, events is not None)
+    plan, recovery = consistent_plan(machine, structure, options, method, trial, time_events, 0.0, events is not None)
     closing, closed = closing_plan(machine, structure, method, trial, 0.0)
     arrays, alive = prepared(method, machine, factor, plan, closing)
-    control = first_control(options, method, structure, size, corners, peaks, plan, machine, looked)
+    control = first_control(options, method, structure, size, time_events, features, plan, machine, looked)
     if events and len(plan.sizes):  # values that switch have no polynomial worth a sample where nothing else moves
         control.places[RECOVERING] = 1
     reactions = find_reactions(machine)
@@ -166,15 +166,17 @@ def _go_on(run: Running, machine: Machine, structure: Structure, stands: Array) 
         except Crowded as crowded:
             return _go_on(run, crowded.machine, crowded.structure, stands)
     run.alive.append(run.machine)  # the table of readings may point into it
-    ends = np.union1d(run.control.peaks[:-1], run.control.corners[:-1])
+    ends = np.union1d(run.control.features[:-1], run.control.time_events[:-1])
     trial, size = first_trial(machine, structure, run.options, run.method, stands, ends)
     run.trial = trial._replace(counters=run.trial.counters, largest=run.trial.largest)
     run.counters[RESTARTED] = 1
     limits, resting = defect_limits(machine, structure, run.options, run.method, run.trial, run.watched)
     run.control = run.control._replace(limits=limits, resting=resting)
     run.machine, run.structure, run.factor = machine, structure, first_factor(machine, run.trial, size, now)
-    events, corners = run.events is not None, run.control.corners[:-1]
-    run.plan, recovery = consistent_plan(machine, structure, run.options, run.method, run.trial, corners, now, events)
+    events, time_events = run.events is not None, run.control.time_events[:-1]
+    run.plan, recovery = consistent_plan(
+        machine, structure, run.options, run.method, run.trial, time_events, now, events
+    )
     run.closing, closed = closing_plan(machine, structure, run.method, run.trial, now)
     run.arrays, alive = prepared(run.method, machine, run.factor, run.plan, run.closing)
     run.reactions = find_reactions(machine)

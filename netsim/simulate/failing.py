@@ -11,11 +11,10 @@ from netsim.core.compiled.bundle import bundled
 from netsim.core.contract import FAILED, JUMPED, REFUSED, REJECTED, RESTARTED, UNSOLVED
 from netsim.core.loop.adaptive import CALLS, target_of, too_short
 from netsim.core.loop.control import (
-    BY_CORNER,
     BY_ERROR,
     BY_EVENT,
     BY_NEWTON,
-    CORNER,
+    BY_TIME_EVENT,
     DUE,
     EDGE,
     FAILURES,
@@ -26,6 +25,7 @@ from netsim.core.loop.control import (
     RECOVERING,
     ROW,
     SIZE,
+    TIME_EVENT,
 )
 from netsim.core.loop.readout import take
 from netsim.core.loop.turnover import flowed
@@ -65,7 +65,7 @@ STIFF = 1e3
 WORDS = {
     BY_ERROR: "the error test",
     BY_NEWTON: "Newton's method",
-    BY_CORNER: "a time event (a discontinuity of an input or of a delayed signal)",
+    BY_TIME_EVENT: "a time event (a discontinuity of an input or of a delayed signal)",
     BY_EVENT: "an event",
 }
 """The reasons why a step was short, as subjects of a sentence."""
@@ -99,7 +99,7 @@ def jumped(run: Running) -> bool:
     if layout.nk or run.machine.element is not None or not _may_try(run, run.jumps, t):
         return False
     h = BEHIND * run.options.stop
-    if t + h >= min(control.corners[control.places[CORNER]], control.numbers[DUE], run.options.stop):
+    if t + h >= min(control.time_events[control.places[TIME_EVENT]], control.numbers[DUE], run.options.stop):
         return False
     g = trial.g.copy()
     load(run.machine.bundle, g, trial.start)
@@ -146,9 +146,9 @@ def _solved_together(run: Running, sizes: list[float]) -> bool:
         return False
     for tried in sizes:
         control.numbers[SIZE] = tried
-        target, at_corner, _ = target_of(control, t)
+        target, at_time_event, _ = target_of(control, t)
         h = target - t
-        last = target - EDGE * max(abs(target), abs(h)) if at_corner else target
+        last = target - EDGE * max(abs(target), abs(h)) if at_time_event else target
         if not too_short(control.numbers, h) and run.method.together.solve(
             run.machine.bundle, run.arrays, run.trial, t, h, last
         ):

@@ -34,7 +34,7 @@ def prepared(
         return table(calls) if calls else problem.residual
 
     setting = Setting(
-        layout.n, layout.nk, layout.ny, layout.nq, machine.system.pattern.nnz, layout.one - layout.drives,
+        layout.n, layout.nk, layout.ny, layout.nq, machine.system.pattern.nnz, layout.one - layout.prescribed_inputs,
         3 * layout.nk + layout.ny + 2 * layout.nq + 4 * layout.nr,
         factor, plan, closing, lambda: table(_charge_calls(machine)), rates,
     )  # fmt: skip

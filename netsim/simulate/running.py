@@ -23,10 +23,13 @@ from netsim.simulate.options import TransientOptions
 Array = np.ndarray
 
 EFFORT = (
-    *(("rejected", REJECTED), ("failed", FAILED), ("corners", EVENTS)),
+    *(("rejected", REJECTED), ("failed", FAILED), ("time_events", EVENTS)),
     *(("rough_steps", ROUGH), ("untested_steps", UNTESTED), ("jumps", JUMPED), ("inconsistent_points", ASTRAY)),
 )
 """Attributes of a result, and the counters that they show."""
+
+FORMER = {"corners": "time_events"}
+"""Former names of attributes, which a result still has for one version."""
 
 
 @dataclass(eq=False)
@@ -83,6 +86,7 @@ class Running:
     def effort(self) -> dict[str, int]:
         """What the loop did besides accepted steps."""
         found = {name: int(self.counters[k]) for name, k in EFFORT}
+        found |= {old: found[new] for old, new in FORMER.items()}
         return found | ({"events": len(self.events.log)} if self.events else {})
 
     @property

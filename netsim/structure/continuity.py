@@ -1,9 +1,9 @@
-"""How many continuous derivatives a function of time has, by its derivatives on both sides of its corners.
+"""How many continuous derivatives a function of time has, by its derivatives on both sides of its time events.
 
 What may bend (min, max, abs, a condition, a table's kind) says how rough a function can be; whether it is so depends on
 its numbers: the polynomial 10 u^3 - 15 u^4 + 6 u^5 of u = min(max(t/T, 0), 1) has two continuous derivatives, for those
-of u are multiplied by zeros. Between corners every choice that the expression makes stays, so CasADi's derivatives of
-the expression, taken just before and just behind a corner, are those of the two branches.
+of u are multiplied by zeros. Between time events every choice that the expression makes stays, so CasADi's derivatives
+of the expression, taken just before and just behind a time event, are those of the two branches.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ Array = np.ndarray
 ORDERS = 4
 """Derivatives that are looked at: the most that any structure asks for."""
 ASIDE = 1e-8
-"""How far beside a corner derivatives are taken, in parts of the distance to the next one."""
+"""How far beside a time event derivatives are taken, in parts of the distance to the next one."""
 JUMP = 1e-5
-"""A jump of a derivative, in parts of its size between this corner and the next ones."""
+"""A jump of a derivative, in parts of its size between this time event and the next ones."""
 LINE, BEYOND, MOST = np.array([0.04, 0.237, 0.5, 0.971]), 64.0, 1000
-"""Where between two instants a function must lie on a line, how far behind the last one, and how many corners of one
-function are looked at."""
+"""Where between two instants a function must lie on a line, how far behind the last one, and how many time events of
+one function are looked at."""
 PLACES = np.array([0.03, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 0.97])
 
 
 def continuity(shape: Shape, values: Values, stop: float = 0.0) -> int:
     """The number of continuous derivatives of a bound function of time (-1: it jumps, 99: as many as anybody asks for),
-    from t = 0 to `stop` s (0: not known, then every later corner counts)."""
+    from t = 0 to `stop` s (0: not known, then every later time event counts)."""
     least = smoothness(shape)
     if least >= ORDERS or shape.tables or shape.signals:
         return least
     try:
-        corners = _corners(shape, values, stop)
-        return least if corners is None else max(least, _between(shape, values, corners, stop))
+        time_events = _time_events(shape, values, stop)
+        return least if time_events is None else max(least, _between(shape, values, time_events, stop))
     except NO_FUNCTION_OF_TIME:
         return least
 
@@ -58,7 +58,7 @@ def end_of_runs(values: Values) -> float:
     return max(found)
 
 
-def _corners(shape: Shape, values: Values, stop: float) -> Array | None:
+def _time_events(shape: Shape, values: Values, stop: float) -> Array | None:
     """The instants from 0 on at which the function may bend, in order; None where they are not known without an end."""
     known = np.zeros(0)
     for switching, whole in bending(shape, values):  # those of inner expressions come first
@@ -100,18 +100,22 @@ def _on_lines(switching: Series, whole: bool, known: Array) -> Array | None:
     return np.concatenate(found)
 
 
-def _between(shape: Shape, values: Values, corners: Array, stop: float) -> int:
-    """The order of the last derivative that is the same on both sides of every corner; FOREVER where all are."""
-    if not len(corners):
+def _between(shape: Shape, values: Values, time_events: Array, stop: float) -> int:
+    """The order of the last derivative that is the same on both sides of every time event; FOREVER where all are."""
+    if not len(time_events):
         return FOREVER
-    span = max(float(np.ptp(corners)), stop - corners[-1], 0.0) or max(abs(float(corners[0])), 1.0)
+    span = max(float(np.ptp(time_events)), stop - time_events[-1], 0.0) or max(abs(float(time_events[0])), 1.0)
     edges = np.concatenate(
-        [[corners[0] - span], corners, [max(corners[-1] + (corners[-1] - corners[0] or span), stop)]]
+        [
+            [time_events[0] - span],
+            time_events,
+            [max(time_events[-1] + (time_events[-1] - time_events[0] or span), stop)],
+        ]
     )
     gaps = np.diff(edges)
     beside = np.maximum(ASIDE * gaps, 4.0 * np.spacing(np.abs(edges)).max())
     derivatives = _derivatives(shape, values)
-    before, behind = derivatives(corners - beside[:-1]), derivatives(corners + beside[1:])
+    before, behind = derivatives(time_events - beside[:-1]), derivatives(time_events + beside[1:])
     inside = derivatives((edges[:-1, None] + gaps[:, None] * PLACES).ravel())
     inside = np.abs(inside).reshape(*inside.shape[:2], len(gaps), len(PLACES)).max(axis=3)
     size = np.max([np.abs(before), np.abs(behind), inside[:, :, :-1], inside[:, :, 1:]], axis=0)

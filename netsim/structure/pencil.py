@@ -161,8 +161,8 @@ def _values(form: Linearisation, arguments: Array) -> Array:
 
 
 def matrices(point: Point, s: float, alpha: Callable[[Batch], float] | None = None) -> tuple[Any, Any]:
-    """(A, B): derivatives of all rows by the unknowns (n, n) and by the functions of time (n, drives), d/dt replaced by
-    s.
+    """(A, B): derivatives of all rows by the unknowns (n, n) and by the functions of time (n, prescribed inputs), d/dt
+    replaced by s.
 
     `alpha` gives what stands for d/dt of a batch's charges (s unless told): zero there is the static solution."""
     system = point.system
@@ -179,8 +179,14 @@ def matrices(point: Point, s: float, alpha: Callable[[Batch], float] | None = No
         )
         for (row, key, level), value in zip(form.entries, values):
             rows = batch.unknowns[batch.form.rows[row]]
-            target = driven if key in batch.drives else own
-            target.append((rows, batch.drives[key] if key in batch.drives else batch.columns(key), value * s**level))
+            target = driven if key in batch.prescribed_inputs else own
+            target.append(
+                (
+                    rows,
+                    batch.prescribed_inputs[key] if key in batch.prescribed_inputs else batch.columns(key),
+                    value * s**level,
+                )
+            )
     return _assembled(own, (system.n, system.n)), _assembled(driven, (system.n, max(system.layout.nd, 1)))
 
 

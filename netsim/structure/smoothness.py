@@ -69,10 +69,10 @@ def asked(picture: Picture) -> list[Asked]:
     """What the network needs of the functions of time that may have too few derivatives, whatever their numbers are."""
     system = picture.system
     suspects = [
-        (instance, name, shape, int(drive.numbers[0, k]))
-        for drive in system.drives
-        if drive.stage == 1
-        for k, ((instance, name), shape) in enumerate(zip(drive.owners, drive.shapes))
+        (instance, name, shape, int(prescribed.numbers[0, k]))
+        for prescribed in system.prescribed_inputs
+        if prescribed.stage == 1
+        for k, ((instance, name), shape) in enumerate(zip(prescribed.owners, prescribed.shapes))
         if smoothness(shape) < SMOOTH_ENOUGH
     ]
     if not suspects:
@@ -94,8 +94,8 @@ def rough(found: Sequence[Asked], values: Values) -> list[Problem]:
 
 
 def needed_smoothness(picture: Picture, columns: list[int]) -> list[Needed]:
-    """For each drive: k where a through takes k derivatives, more than the acrosses do; one less than the acrosses
-    otherwise.
+    """For each prescribed input: k where a through takes k derivatives, more than the acrosses do; one less than the
+    acrosses otherwise.
 
     A displacement on masses needs 2, on springs and dampers 0 (its velocity must be finite); a velocity on masses or a
     voltage on a capacitor 1; a voltage on resistors none (-1: it may jump)."""
@@ -107,7 +107,7 @@ def needed_smoothness(picture: Picture, columns: list[int]) -> list[Needed]:
 
 
 def _growth(point: Point, rates: tuple[float, float], columns: list[int]) -> Array:
-    """With which power of the rate every unknown follows every drive; UNSEEN where it does not."""
+    """With which power of the rate every unknown follows every prescribed input; UNSEEN where it does not."""
     sizes = []
     for s in rates:
         a, b = matrices(point, s)
@@ -121,9 +121,10 @@ def _growth(point: Point, rates: tuple[float, float], columns: list[int]) -> Arr
 
 
 def _pushes(system: System, column: int) -> bool:
-    """Whether a drive is a through (a force, a current) rather than an across: it stands in the balance of a node."""
+    """Whether a prescribed input is a through (a force, a current) rather than an across: it stands in the balance of a
+    node."""
     for batch in system.batches:
-        for key, numbers in batch.drives.items():
+        for key, numbers in batch.prescribed_inputs.items():
             if column in numbers and not batch.shapes:
                 entries = batch.kernels.levels.scatter
                 return any(

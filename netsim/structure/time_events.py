@@ -1,10 +1,10 @@
-"""Instants at which functions of time have corners or jump: steps of the accept/reject loop end there.
+"""Instants at which functions of time jump or have a kink: steps of the accept/reject loop end there.
 
 Every such place, in a bound expression or in a component's own text, is a switching function of time that passes a
 whole number (`floor`, `mod`, periodic pulses) or zero (all others). Where it is linear in time, as in nearly all
 netlists, its instants are computed exactly; elsewhere they are bracketed on a fine grid and bisected to the last bit.
-Tables have corners at their samples (linear, hold) or ends (cubic). What depends on the state is no function of time,
-and no corner here.
+Tables have time events at their samples (linear, hold) or ends (cubic). What depends on the state is no function of
+time, and no time event here.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MOST = 2_000_000
 SAMPLES = 200
 """Samples of a smooth table that are looked for where its argument is not linear in time."""
 TOGETHER = 16 * 2.220446049250313e-16
-"""Corners closer than this share of the run are one."""
+"""Time events closer than this share of the run are one."""
 
 NO_FUNCTION_OF_TIME = (ValueError, TypeError, ArithmeticError, NetsimError)
 """What evaluating an expression at an instant raises where it is no function of time (it reads signals) or has no value
@@ -59,15 +59,15 @@ def _as(t: Any, value: Any) -> Any:
     return np.broadcast_to(np.asarray(value, float), t.shape) if isinstance(t, np.ndarray) else float(value)
 
 
-def corners_of(machine: Machine, stop: float) -> Array:
-    """Every corner within (0, stop] of any function of time in the network, in order."""
+def time_events_of(machine: Machine, stop: float) -> Array:
+    """Every time event within (0, stop] of any function of time in the network, in order."""
     values, found = machine.values, [np.zeros(0)]
     texts: list[tuple[Text, list[Expr]]] = []
-    for drive in machine.system.drives:
-        if drive.stage == 1:
-            texts += [(_of_shape(shape, values), [shape.expr]) for shape in drive.shapes]
-        for (table, call), shape in zip(drive.calls, drive.shapes):
-            found.append(_table_corners(machine, table, call.kind, _of_shape(shape, values).series(shape.expr), stop))
+    for prescribed in machine.system.prescribed_inputs:
+        if prescribed.stage == 1:
+            texts += [(_of_shape(shape, values), [shape.expr]) for shape in prescribed.shapes]
+        for (table, call), shape in zip(prescribed.calls, prescribed.shapes):
+            found.append(_of_table(machine, table, call.kind, _of_shape(shape, values).series(shape.expr), stop))
     for batch in machine.system.batches:
         texts += [(_of_shape(shape, values), [shape.expr]) for shape in batch.shapes]
     texts += _component_texts(machine)
@@ -121,8 +121,8 @@ def _world(values: Values, name: str) -> Typed:
 def _component_texts(machine: Machine, bends: bool = True) -> Iterator[tuple[Text, list[Expr]]]:
     """The equations of every component that may switch by the time or by an input that is a function of it; without
     `bends`, that read the time."""
-    drives = [d for d in machine.system.drives if d.stage == 1]
-    driven = {(instance.name, name): shape for d in drives for shape, (instance, name) in zip(d.shapes, d.owners)}
+    given = [p for p in machine.system.prescribed_inputs if p.stage == 1]
+    driven = {(instance.name, name): shape for p in given for shape, (instance, name) in zip(p.shapes, p.owners)}
     for batch in machine.system.batches:
         definition = batch.instances[0].component.definition if batch.instances and not batch.shapes else None
         if definition is None or not _may_switch(definition, bends):
@@ -295,27 +295,27 @@ def _of_points(call: Call, text: Text) -> Iterator[tuple[Series, bool]]:
 
 
 def _of_pulse(part: dict[str, Series]) -> Iterator[tuple[Series, bool]]:
-    """The four corners of a pulse, of every period if it has one (before its first instant it is 0)."""
+    """The four kinks of a pulse, of every period if it has one (before its first instant it is 0)."""
 
-    def since(corner: int, periodic: bool, t: float) -> float:
+    def since(kink: int, periodic: bool, t: float) -> float:
         later = [
             0.0,
             part["rise"](t),
             part["rise"](t) + part["width"](t),
             part["rise"](t) + part["width"](t) + part["fall"](t),
         ]
-        found = part["t"](t) - part["at"](t) - later[corner]
+        found = part["t"](t) - part["at"](t) - later[kink]
         return found / part["period"](t) if periodic else found
 
     try:
         periodic = part["period"](0.0) > 0.0
     except NO_FUNCTION_OF_TIME:
         return
-    for corner in range(4):
+    for kink in range(4):
         if periodic:
-            yield (partial(since, corner, True)), True
+            yield (partial(since, kink, True)), True
         else:
-            yield (partial(since, corner, False)), False
+            yield (partial(since, kink, False)), False
 
 
 def _argument(
@@ -386,7 +386,7 @@ def _bisected(switching: Series, low: float, high: float, level: float, falling:
     return high
 
 
-def _table_corners(machine: Machine, table: int, kind: str, argument: Series, stop: float) -> Array:
+def _of_table(machine: Machine, table: int, kind: str, argument: Series, stop: float) -> Array:
     """Instants at which a table's argument passes its samples (its ends alone, where it is smooth between)."""
     breaks = _breaks(machine, table)
     return _passed(breaks if kind in ("linear", "hold") else breaks[[0, -1]], argument, stop)
@@ -396,8 +396,8 @@ def samples_passed(machine: Machine, stop: float) -> Array:
     """Instants within (0, stop) at which a smooth table's argument passes its samples: what happens between two of them
     may be brief."""
     found = [np.zeros(0)]
-    for drive in machine.system.drives:
-        for (table, call), shape in zip(drive.calls, drive.shapes):
+    for prescribed in machine.system.prescribed_inputs:
+        for (table, call), shape in zip(prescribed.calls, prescribed.shapes):
             if call.kind not in ("linear", "hold"):
                 argument = _of_shape(shape, machine.values).series(shape.expr)
                 found.append(_passed(_breaks(machine, table), argument, stop, SAMPLES))

@@ -1,4 +1,4 @@
-"""The accept/reject loop: tolerances mean what they say, steps end at corners, samples stand where they were asked for, energy stays."""
+"""The accept/reject loop: tolerances mean what they say, steps end at time events, samples stand where they were asked for, energy stays."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -9,7 +9,7 @@ import pytest
 import netsim
 from conftest import line_options
 from netsim.library.files import models_folder
-from netsim.structure.time_events import corners_of
+from netsim.structure.time_events import time_events_of
 
 PULSES = """
 use electrical
@@ -31,11 +31,11 @@ def drive(t):
 
 
 def exact(times):
-    """The capacitor's voltage: from corner to corner the source is a straight line."""
+    """The capacitor's voltage: from time event to time event the source is a straight line."""
     periods = 1e-3 + 10e-3 * np.arange(5)
-    corners = np.unique([0.0, *(p + c for p in periods for c in (0.0, 1e-4, 2.1e-3, 2.3e-3)), 33e-3, 50e-3])
+    time_events = np.unique([0.0, *(p + c for p in periods for c in (0.0, 1e-4, 2.1e-3, 2.3e-3)), 33e-3, 50e-3])
     found, v = np.zeros_like(times), 1.0
-    for begin, end in pairwise(corners):
+    for begin, end in pairwise(time_events):
         first, last = drive(begin + 1e-12), drive(end - 1e-12)
         slope = (last - first) / (end - begin)
 
@@ -47,13 +47,13 @@ def exact(times):
     return found
 
 
-def test_corners_are_found_exactly():
+def test_time_events_are_found_exactly():
     text = PULSES.replace("run ", SQUARE)
-    corners = corners_of(netsim.load(text).machine, 49e-3)
+    time_events = time_events_of(netsim.load(text).machine, 49e-3)
     pulses = [p + c for p in 1e-3 + 10e-3 * np.arange(5) for c in (0.0, 1e-4, 2.1e-3, 2.3e-3)]
     wanted = np.unique([*pulses, 33e-3, *(k * 10e-3 for k in range(1, 5))])
-    assert len(corners) == len(wanted)
-    assert np.allclose(corners, wanted, rtol=0, atol=1e-15)
+    assert len(time_events) == len(wanted)
+    assert np.allclose(time_events, wanted, rtol=0, atol=1e-15)
 
 
 @pytest.mark.parametrize(("method", "allowed"), [("radau", 3), ("bdf", 60), ("trbdf2", 300), ("rk45", 100)])
@@ -64,7 +64,8 @@ def test_errors_follow_the_tolerance(method, allowed):
         result = model.transient(stop=50e-3, method=method, rtol=rtol)
         found.append(np.abs(result["b.v"].values - exact(result.time.values)).max())
         assert found[-1] < allowed * rtol
-        assert result.attrs["corners"] == 21
+        assert result.attrs["time_events"] == 21
+        assert result.attrs["corners"] == 21  # the former name
     ratios = np.array(found[:-1]) / found[1:]
     assert np.all((ratios > 10) & (ratios < 1000)), found
 

@@ -1,7 +1,7 @@
 """A charge pump whose switches close in ramps of half a microsecond: node voltages inside the ramps, against an independent integration.
 
 Every capacitor has a resistance in series, so that the node voltages follow the conductances of the switches at once. The reference integrates
-the three capacitor voltages alone, from corner to corner, and solves for the nodes at each sample."""
+the three capacitor voltages alone, from time event to time event, and solves for the nodes at each sample."""
 
 from functools import cache
 from itertools import pairwise
@@ -55,9 +55,9 @@ def reference():
     """Samples of b, e, f and the capacitors every 0.05 us."""
     times, u = np.linspace(0.0, STOP, 4001), np.zeros(3)
     cycle = [0.0, RAMP, RAMP + WIDTH, PERIOD / 2, PERIOD / 2 + RAMP, PERIOD - RAMP]
-    corners = np.append((np.arange(0.0, STOP / PERIOD - 0.5)[:, None] * PERIOD + cycle).ravel(), STOP)
+    time_events = np.append((np.arange(0.0, STOP / PERIOD - 0.5)[:, None] * PERIOD + cycle).ravel(), STOP)
     rows = np.zeros((len(times), 6))
-    for begin, end in pairwise(corners):
+    for begin, end in pairwise(time_events):
         inside = np.flatnonzero((times > begin - 1e-12) & (times < end + 1e-12))
         at = np.clip(times[inside], begin, end)
         solved = solve_ivp(lambda t, x: nodes(t, x)[1] / CAPACITY, (begin, end), u, "DOP853", rtol=1e-12, atol=1e-13, dense_output=True)

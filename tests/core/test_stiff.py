@@ -1,4 +1,4 @@
-"""What follows a drive stiffly, and light vibrations beside slow motion: closed forms at every sample, between the steps too."""
+"""What follows a prescribed input stiffly, and light vibrations beside slow motion: closed forms at every sample, between the steps too."""
 
 from types import SimpleNamespace
 

@@ -64,7 +64,7 @@ def test_breaks_are_stepped_on():
     """y' = -y(t - 1) is a polynomial between the instants 1, 2, 3 ..., and Radau's method gives polynomials exactly if its steps end there."""
     text = LAG.format(before="").replace("a = -1", "a = 0").replace("b = -2", "b = -1").replace("5 s", "4 s")
     samples = run(text, "y", rtol=1e-9)
-    assert samples.attributes["corners"] >= 3
+    assert samples.attributes["time_events"] >= 3
     assert samples.series("y")[-1] == pytest.approx(1 - 4 + 9 / 2 - 8 / 6 + 1 / 24, abs=1e-12)
 
 
@@ -161,7 +161,7 @@ save y, k.on
 
 @pytest.mark.parametrize("method", ["radau", "bdf", "rk45"])
 def test_a_relay_with_dead_time_cycles(method):
-    """A triangle of height h + T and period 4 (h + T); corners that a state makes come back one delay later."""
+    """A triangle of height h + T and period 4 (h + T); time events that a state makes come back one delay later."""
     samples = run(RELAY, "y", method=method)
     instants = np.array([float(line.split("\t")[0]) for line in samples.attributes["event_log"].splitlines()])
     assert instants == pytest.approx(0.5 + np.arange(len(instants)), abs=1e-9) and len(instants) == 20

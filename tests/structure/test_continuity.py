@@ -59,12 +59,12 @@ def test_as_many_as_the_formula_has(text, wanted, scale, known):
         ("pulse(time, at = 1 s, width = 1 s, rise = 0.1 s, fall = 0.1 s, period = 4 s)", 0),
     ],
 )
-def test_corners_that_come_again(text, wanted):
+def test_time_events_that_come_again(text, wanted):
     of = model(1)
     assert continuity(shape(of, text), of.values, 20.0) == wanted
 
 
-def test_corners_behind_the_end_do_not_count():
+def test_time_events_behind_the_end_do_not_count():
     of = model(1)
     late = shape(of, "ramp(time/(1 s), at = 7)")
     assert continuity(late, of.values, 5.0) >= 4

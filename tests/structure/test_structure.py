@@ -298,8 +298,8 @@ def test_smoothness_follows_from_the_structure(name: str) -> None:
     expected, lines = SMOOTHNESS[name]
     text = EVERYTHING + "\n".join(lines) + "\n"
     system = system_of(text)
-    (drive,) = [d for d in system.drives if d.stage == 1]
-    (need,) = needed_smoothness(Picture(system), [int(drive.numbers[0, 0])])
+    (prescribed,) = [d for d in system.prescribed_inputs if d.stage == 1]
+    (need,) = needed_smoothness(Picture(system), [int(prescribed.numbers[0, 0])])
     assert max(need.smoothness, -1) == expected
     assert (codes(text) == ["E306"]) == (expected > -1)
 
@@ -319,7 +319,7 @@ def test_rough_laws_on_masses_are_refused(law: str, expected: list[str]) -> None
     assert codes(f"use translational\ns displacement (a, ground) s = 1 mm*{law}\nm mass (a) m = 1 kg\n") == expected
 
 
-def test_a_corner_in_a_voltage_on_a_capacitor_is_a_note() -> None:
+def test_a_kink_in_a_voltage_on_a_capacitor_is_a_note() -> None:
     text = "use electrical\nv voltage (a, ground) v = 1 V*pulse(time, width = 1 s, rise = 1 s, fall = 1 s)\nc capacitor (a, ground) C = 1 F\n"
     assert [problem.code for problem in found(text)] == ["N306"]
 

@@ -17,7 +17,7 @@ from netsim.core.compiled.call import run_table
 from netsim.core.linear.factors import SingularMatrix, analyse, solve
 from netsim.core.linear.symbolic import pivots
 from netsim.core.newton import set_coefficients
-from netsim.core.problem import DRIVE_LEVELS
+from netsim.core.problem import PRESCRIBED_LEVELS
 from netsim.equations.machine import Machine, build_machine
 from netsim.equations.system import System
 from netsim.initial.initial import Structure
@@ -124,10 +124,10 @@ def derivatives(
     found = [int(natural.c[system.names.index(f"{a.element(system.network)}.u")]) for a in actuators[: len(motions)]]
     problems = []
     for motion, n in zip(motions, found):
-        if n >= DRIVE_LEVELS:
+        if n >= PRESCRIBED_LEVELS:
             message = (
                 f"the inputs would contain the {n}th derivative of {motion.name}, at most the "
-                f"{DRIVE_LEVELS - 1}th is possible"
+                f"{PRESCRIBED_LEVELS - 1}th is possible"
             )
             hint = "remove an elasticity or inductance between the actuators and the signal"
             problems.append(Problem("E434", message, motion.motion.span, hint=hint))

@@ -2,9 +2,9 @@
 error test.
 
 Its states (positions, velocities, what is stored) are compared with those of the inverse run at every sample. Inputs
-are read from samples by quintic splines between corners, so close to one another that reading them costs less than the
-tolerance. Where more than the tolerance is left, a second run at a tenth of it tells whose error that is: the check's
-own, or that of the inputs.
+are read from samples by quintic splines between time events, so close to one another that reading them costs less than
+the tolerance. Where more than the tolerance is left, a second run at a tenth of it tells whose error that is: the
+check's own, or that of the inputs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from netsim.network.values import parse_expression
 from netsim.results.samples import Samples
 from netsim.results.selection import Finder
 from netsim.simulate.options import DEFAULT_METHOD
-from netsim.structure.time_events import corners_of
+from netsim.structure.time_events import time_events_of
 from netsim.text.columns import counted
 from netsim.text.syntax import Name, Part
 from netsim.text.units import format_dimension
@@ -37,7 +37,8 @@ NEAR = 20.0
 OWN = 0.5
 """The share of a deviation that a tenfold finer check must change for it to be the check's own."""
 FINEST, CLOSEST, FEWEST = 1e-12, 20_000, 12
-"""The smallest rtol of a check, the most samples, and the fewest between corners by which reading them is judged."""
+"""The smallest rtol of a check, the most samples, and the fewest between time events by which reading them is
+judged."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ class Reference:
     reading them costs."""
 
     samples: Samples
-    corners: Array
+    time_events: Array
     misread: float
 
 
@@ -103,20 +104,20 @@ def reference(
     """`samples` themselves, or those of another run with more of them."""
     given = task.options.transient
     wanted = given.rtol
-    corners = np.union1d(corners_of(machine, given.stop), _events(samples))
+    time_events = np.union1d(time_events_of(machine, given.stop), _events(samples))
     found, even = samples, evenly(task)
     apart = np.diff(samples.time)
     if not (given.sample or given.step) or np.ptp(apart) > 1e-6 * apart.max():
         found = run(even, imposed, series, beside[:1], beside=beside)
-    error = _misread(task, found, corners)
+    error = _misread(task, found, time_events)
     while error > wanted and len(found.time) < CLOSEST and found.finished:
         finer = float(np.clip(np.ceil((error / wanted) ** (1.0 / 6.0) * 1.2), 2, 8))
         even = even.stepping(sample=even.options.transient.sample / finer)
         found = run(even, imposed, series, beside[:1], beside=beside)
-        before, error = error, _misread(task, found, corners)
+        before, error = error, _misread(task, found, time_events)
         if error > 0.5 * before:  # no smooth function: closer samples tell no more
             break
-    return Reference(found, corners, error)
+    return Reference(found, time_events, error)
 
 
 def _events(samples: Samples) -> Array:
@@ -124,11 +125,11 @@ def _events(samples: Samples) -> Array:
     return np.array([float(line.split("\t")[0]) for line in samples.attributes.get("event_log", "").splitlines()])
 
 
-def _misread(task: Task, samples: Samples, corners: Array) -> float:
+def _misread(task: Task, samples: Samples, time_events: Array) -> float:
     """What reading the inputs between samples costs, in parts of their peaks: by what every other sample says of the
     others, of sixth order."""
     worst, end = 0.0, float(samples.time[-1])
-    edges = [0.0, *(c for c in corners if 0.0 < c < end), end]
+    edges = [0.0, *(c for c in time_events if 0.0 < c < end), end]
     for name in task.inputs:
         x = samples.unseen[name]
         peak = np.abs(x).max()
@@ -174,7 +175,7 @@ def verified(task: Task, states: list[State], names: list[Name], of: Reference) 
 def _forward(task: Task, names: list[Name], of: Reference, rtol: float) -> Samples:
     """The free run under the inputs of the reference, sampled where that is."""
     samples = of.samples
-    read = {FOUND: lambda name: spline(samples.time, samples.unseen[name], of.corners)}
+    read = {FOUND: lambda name: spline(samples.time, samples.unseen[name], of.time_events)}
     between = float(samples.time[1] - samples.time[0])
     checking = task.stepping(method=DEFAULT_METHOD, step=0.0, rtol=rtol, sample=between, every=1)
     pairs = [signal_name(n) for pair in _pairs(task) for n in pair]

@@ -13,15 +13,15 @@ from netsim.analyses.modal import matrices
 from netsim.core.compiled.call import run_table
 from netsim.core.linear.symbolic import equilibrate
 from netsim.core.newton import set_coefficients, set_time
-from netsim.core.problem import DRIVE_LEVELS
+from netsim.core.problem import PRESCRIBED_LEVELS
 from netsim.equations.machine import Machine
 from netsim.equations.numbering import across_scalars
 from netsim.equations.words import node_of, quoted
 from netsim.initial.assembly import sizes_of_machine
 from netsim.initial.initial import Structure
 from netsim.results.samples import Samples
-from netsim.simulate.setup.peaks import peaks_of
-from netsim.structure.time_events import corners_of
+from netsim.simulate.setup.features import features_of
+from netsim.structure.time_events import time_events_of
 from netsim.text.errors import InputError, Problem
 from netsim.text.units import format_dimension
 
@@ -106,18 +106,20 @@ def scales(task: Task, machine: Machine, g: Array) -> Array:
 def _asked(machine: Machine, g: Array, stop: float) -> list[tuple[Array, float]]:
     """For every function of time that changes: how its range changes the residuals, and its highest rate in 1/s."""
     layout, problem, trial = machine.system.layout, machine.bundle, g.copy()
-    slots = layout.drive(np.arange(layout.nd), 0)
-    times = np.union1d(np.linspace(0.0, stop, INSTANTS + 1), peaks_of(machine, stop, corners_of(machine, stop)))
-    levels = np.zeros((len(times), DRIVE_LEVELS, layout.nd))
+    slots = layout.prescribed(np.arange(layout.nd), 0)
+    times = np.union1d(np.linspace(0.0, stop, INSTANTS + 1), features_of(machine, stop, time_events_of(machine, stop)))
+    levels = np.zeros((len(times), PRESCRIBED_LEVELS, layout.nd))
     for i, t in enumerate(times):
         set_time(problem, trial, t)
-        levels[i] = trial[layout.drives : layout.drives + DRIVE_LEVELS * layout.nd].reshape(DRIVE_LEVELS, layout.nd)
+        levels[i] = trial[layout.prescribed_inputs : layout.prescribed_inputs + PRESCRIBED_LEVELS * layout.nd].reshape(
+            PRESCRIBED_LEVELS, layout.nd
+        )
     spread = np.ptp(levels[:, 0], axis=0)
     peaks = np.abs(levels[:, 1:]).max(axis=0)
     trial, rest = g.copy(), _residual(machine, g.copy())
     found = []
     for j in np.flatnonzero((spread > 0.0) & np.isfinite(peaks).all(axis=0)):
-        rates = (peaks[:, j] / spread[j]) ** (1.0 / np.arange(1, DRIVE_LEVELS))
+        rates = (peaks[:, j] / spread[j]) ** (1.0 / np.arange(1, PRESCRIBED_LEVELS))
         trial[slots[j]] += spread[j]
         found.append((_residual(machine, trial) - rest, float(max(rates.max(), 1.0 / stop))))
         trial[slots[j]] = g[slots[j]]

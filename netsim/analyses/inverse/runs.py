@@ -36,7 +36,7 @@ SAMPLES = 1000
 """Samples of a run that another one reads, where no times of samples are given."""
 DEGREES = 1, 3, 5
 TOGETHER = 1e-12
-"""The share of a run between the two sides of a corner."""
+"""The share of a run between the two sides of a time event."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,13 +136,13 @@ def constant(value: float, task: Task) -> tuple[Array, ...]:
     return np.array([0.0, task.options.transient.stop]), np.full(2, value), np.zeros(2), np.zeros(2)
 
 
-def spline(time: Array, x: Array, corners: Iterable[float] = ()) -> tuple[Array, ...]:
-    """A series with its first two rates, by quintic splines between corners: the piecewise quintic through them is the
-    spline itself.
+def spline(time: Array, x: Array, time_events: Iterable[float] = ()) -> tuple[Array, ...]:
+    """A series with its first two rates, by quintic splines between time events: the piecewise quintic through them is
+    the spline itself.
 
-    What is sampled at a corner belongs to one of its sides only, so each side is continued to it from within."""
+    What is sampled at a time event belongs to one of its sides only, so each side is continued to it from within."""
     end = float(time[-1])
-    inner = sorted(c for c in corners if time[0] < c < end)
+    inner = sorted(c for c in time_events if time[0] < c < end)
     edges = [float(time[0]), *inner, end]
     parts: list[tuple[Array, ...]] = []
     for low, high in pairwise(edges):

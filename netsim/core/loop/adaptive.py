@@ -1,9 +1,9 @@
-"""The one accept/reject loop: tries a step, tests its error, chooses the next size, ends steps at corners of the
-drives, samples on the way.
+"""The one accept/reject loop: tries a step, tests its error, chooses the next size, ends steps at time events of the
+prescribed inputs, samples on the way.
 
-All of it is compiled and allocates nothing per step. Times of steps of given size come from integers, whatever corners
-cut them; a step that ends at a corner sees the drives just before it, and the next one begins with a consistent point
-just behind it.
+All of it is compiled and allocates nothing per step. Times of steps of given size come from integers, whatever time
+events cut them; a step that ends at a time event sees the prescribed inputs just before it, and the next one begins
+with a consistent point just behind it.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ from netsim.core.contract import (
 )
 from netsim.core.loop.control import (
     ARRIVAL,
-    BY_CORNER,
     BY_ERROR,
     BY_EVENT,
     BY_FAR,
     BY_NEWTON,
-    CORNER,
+    BY_TIME_EVENT,
     CREEPING,
     DUE,
     EDGE,
     EPS,
     EVERY,
     FAILURES,
+    FEATURE,
     FIXED,
     GROWING,
     LAST,
@@ -53,7 +53,6 @@ from netsim.core.loop.control import (
     MISSED,
     NOW,
     ONE,
-    PEAK,
     PROJECTING,
     REASON,
     REFUSED_BY,
@@ -63,6 +62,7 @@ from netsim.core.loop.control import (
     SPACING,
     STEP,
     STOP,
+    TIME_EVENT,
     TOGETHER,
     WEIGHT,
     WORST,
@@ -101,12 +101,16 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
         if room < 3 or not has_room(problem, control):
             return FULL
         t = numbers[NOW]
-        target, at_corner, whole = target_of(control, t)
+        target, at_time_event, whole = target_of(control, t)
         if numbers[FIXED] == 0.0:
             share = followed(problem, trial, readout, t, target - t)
-            target, at_corner = (t + share * (target - t), False) if share < 1.0 else (target, at_corner)
+            target, at_time_event = (t + share * (target - t), False) if share < 1.0 else (target, at_time_event)
         h = target - t
-        last = min(target, control.corners[places[CORNER]]) - EDGE * max(abs(target), abs(h)) if at_corner else target
+        last = (
+            min(target, control.time_events[places[TIME_EVENT]]) - EDGE * max(abs(target), abs(h))
+            if at_time_event
+            else target
+        )
         numbers[LAST] = last
         set_scales(problem, trial)
         status, error = attempt(method, problem, factor, trial, t, h, last)
@@ -161,7 +165,7 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
             t,
             h,
             1.0,
-            at_corner and watch.sizes[RELATIONS] > 0,
+            at_time_event and watch.sizes[RELATIONS] > 0,
             whole,
         ):
             return FULL
@@ -181,13 +185,13 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
         if places[CREEPING] == 0:
             places[GROWING], numbers[LEFT] = 0, 0.0
         numbers[SIZE] = min(
-            numbers[LONGEST], max(wanted, numbers[SIZE]) if at_corner or h < 0.99 * numbers[SIZE] else wanted
+            numbers[LONGEST], max(wanted, numbers[SIZE]) if at_time_event or h < 0.99 * numbers[SIZE] else wanted
         )
         numbers[NOW] = target
-        while control.peaks[places[PEAK]] <= target:
-            places[PEAK] += 1
-        if at_corner:
-            _pass_corner(problem, trial, control, plan, readout, h)
+        while control.features[places[FEATURE]] <= target:
+            places[FEATURE] += 1
+        if at_time_event:
+            _pass_time_event(problem, trial, control, plan, readout, h)
             if watch.sizes[RELATIONS]:
                 return EVENT
     return DONE if numbers[NOW] >= numbers[STOP] else GOING
@@ -228,8 +232,8 @@ def _stop_at_event(method, problem, factor, trial, control, plan, readout, watch
 
 @inner
 def _shortened(problem, trial, error):
-    """The share of a refused step to try next. Behind a corner the scale of time may be any, and errors go with h at
-    best; a circuit's step refused again and again meets a kink, and they hardly go with h at all."""
+    """The share of a refused step to try next. Behind a time event the scale of time may be any, and errors go with h
+    at best; a circuit's step refused again and again meets a kink, and they hardly go with h at all."""
     if trial.counters[RESTARTED] and error > 10.0:
         return max(0.02, 1.0 / error)
     kinks = trial.counters[REFUSED] ** 2 if problem.sizes[NK] == 0 else 1
@@ -238,40 +242,40 @@ def _shortened(problem, trial, error):
 
 @lean
 def target_of(control, t):
-    """Where the next step ends, whether that is a corner, and whether the step counts (a given one that a corner cut
-    counts once)."""
+    """Where the next step ends, whether that is a time event, and whether the step counts (a given one that a time
+    event cut counts once)."""
     numbers, places = control.numbers, control.places
-    stop, corner = numbers[STOP], min(control.corners[places[CORNER]], numbers[DUE], numbers[ARRIVAL])
+    stop, time_event = numbers[STOP], min(control.time_events[places[TIME_EVENT]], numbers[DUE], numbers[ARRIVAL])
     if numbers[FIXED] > 0.0:
         end = (places[STEP] + 1) * numbers[FIXED]
         if end >= stop * (1.0 - 1e-9):
             end = stop
         slack = TOGETHER * numbers[FIXED]
-        if corner < end - slack:
-            return corner, True, False
-        return end, corner <= end + slack, True
-    end = min(corner, control.peaks[places[PEAK]], stop)
+        if time_event < end - slack:
+            return time_event, True, False
+        return end, time_event <= end + slack, True
+    end = min(time_event, control.features[places[FEATURE]], stop)
     size = min(numbers[SIZE], numbers[LONGEST])
     if t + 1.01 * size >= end:
-        return end, corner <= end, True
+        return end, time_event <= end, True
     if t + 2.0 * size > end:
         return t + 0.5 * (end - t), False, True
     return t + size, False, True
 
 
 @inner
-def _pass_corner(problem, trial, control, plan, readout, h):
-    """Begin anew behind a corner, with what is consistent there; where samples stand at steps, both sides of the corner
+def _pass_time_event(problem, trial, control, plan, readout, h):
+    """Begin anew behind a time event, with what is consistent there; where samples stand at steps, both sides of it
     have one."""
     places = control.places
     together = control.numbers[NOW] + max(TOGETHER * control.numbers[FIXED], ONE * control.numbers[STOP])
     t = pass_arrivals(problem, control, together)
-    while control.corners[places[CORNER]] <= together:
-        t = max(t, control.corners[places[CORNER]])
-        places[CORNER] += 1
+    while control.time_events[places[TIME_EVENT]] <= together:
+        t = max(t, control.time_events[places[TIME_EVENT]])
+        places[TIME_EVENT] += 1
     trial.counters[EVENTS] += 1
     trial.counters[RESTARTED] = 1
-    control.numbers[REASON] = BY_CORNER
+    control.numbers[REASON] = BY_TIME_EVENT
     behind = t + EDGE * max(abs(t), h)
     if not places[RESTARTS]:
         return

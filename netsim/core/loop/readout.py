@@ -160,8 +160,8 @@ def _look_at_read(method, problem, trial, control, read, t, h, theta):
 
 @inner
 def _instant(control, t, h, theta):
-    """The time at which drives are looked at: just before a corner at the end, just behind the instant where a step
-    begins."""
+    """The time at which prescribed inputs are looked at: just before a time event at the end, just behind the instant
+    where a step begins."""
     if theta == 1.0:
         return control.numbers[LAST]
     return t + theta * h if theta > 0.0 else t + EDGE * max(abs(t), h)
@@ -270,7 +270,7 @@ def _sample(method, problem, factor, trial, control, plan, readout, t, h, theta,
 
 @lean
 def take(problem, trial, readout, row, instant):
-    """A row of samples from trial.middle (time and drives are in g)."""
+    """A row of samples from trial.middle (time and prescribed inputs are in g)."""
     move_charts(problem, trial.middle)
     place(problem, trial.g, trial.middle)
     _show_sums(readout, trial.g)

@@ -1,7 +1,7 @@
 """What a step leaves for the delays: a piece of polynomial of each, and the instants at which its jumps come back.
 
-Where steps began anew (at a corner, an event, an arrival, the start) the new piece is held against the one before it:
-where the two differ by more than what the error test would let pass, in value, slope or bend, steps end one delay
+Where steps began anew (at a time event, an event, an arrival, the start) the new piece is held against the one before
+it: where the two differ by more than what the error test would let pass, in value, slope or bend, steps end one delay
 later. A lossless line hands a jump on for ever, an integrator smooths it at every passage, and what has become smaller
 than the tolerance is forgotten.
 """
@@ -54,7 +54,7 @@ def followed(problem, trial, readout, t, h):
     """The share of a step from t in which the polynomial through its nodes follows all that comes out of delays.
 
     What follows that at once, without a state between, is exact at the nodes alone: no error test limits steps for its
-    sake, and what a line hands on is read between them (as netsim.simulate.setup.peaks.mesh_of for functions of
+    sake, and what a line hands on is read between them (as netsim.simulate.setup.features.mesh_of for functions of
     time)."""
     past, share = problem.past, 1.0
     nodes = 2 if past.numbers[BEGINS_LOW] and trial.counters[RESTARTED] else readout.nodes.shape[0]

@@ -11,8 +11,8 @@ q' in place of a. Sources: J. Chung, G. Hulbert, J. Appl. Mech. 60, 1993; M. Arn
 
 Steps of changing size. z stands for the acceleration s h behind the step's instant, s = am - af: z = a + s h a' +
 (s^2/2 + e) h^2 a''. Where h changes by a factor r it is shifted to the new place, z <- a + r (z - a), which keeps order
-2 (with z left as it is velocities lose it); where a run begins, or goes on behind a corner, a' comes from a consistent
-point a little later.
+2 (with z left as it is velocities lose it); where a run begins, or goes on behind a time event, a' comes from a
+consistent point a little later.
 
 Error estimate. Put into the formulas, the expansion leaves in a step
 
@@ -122,8 +122,8 @@ def averaged(coefficients_, before, after, algorithmic):
 
 @inner
 def _first(method, problem, trial, t, h):
-    """z at a beginning: 2 a - a(t - s h), the latter from a consistent point there (drives need not reach back before
-    the start)."""
+    """z at a beginning: 2 a - a(t - s h), the latter from a consistent point there (prescribed inputs need not reach
+    back before the start)."""
     nk, nq, at = problem.sizes[NK], problem.sizes[NQ], 3 * problem.sizes[NK] + problem.sizes[NY]
     s, e, z, ahead = trial.start, trial.end, method.algorithmic, -method.constants[0] * h
     copy(s, 0, e, 0, s.shape[0])

@@ -21,7 +21,7 @@ from netsim.core.compiled.function import inner
 from netsim.core.contract import ACCEPTED, REFUSED, RESTARTED, error_norm, set_time, solve
 from netsim.core.method import Method, Orders, Together
 from netsim.core.newton import CONVERGED, NOT_CONVERGED
-from netsim.core.problem import ALPHA, CHARGES, DRIVES, ENTRIES, HISTORY, KV, KX, NK, NQ, NY, A, V, X, Y
+from netsim.core.problem import ALPHA, CHARGES, ENTRIES, HISTORY, KV, KX, NK, NQ, NY, PRESCRIBED, A, V, X, Y
 from netsim.core.radau.arrays import (
     COUNT,
     FACTOR_H,
@@ -139,14 +139,14 @@ def _with_given_stages(method, problem, factor, trial, h):
 
 @inner
 def _prescribed(method, problem, trial, t, h, last):
-    """Drives and tables at the stages; the status."""
-    count = method.drives.shape[1] - 1
+    """Prescribed inputs and tables at the stages; the status."""
+    count = method.prescribed_inputs.shape[1] - 1
     for i in range(3):
         status = set_time(problem, trial, last if i == 2 else t + C[i] * h)
         if status != CONVERGED:
             return status
-        copy(trial.g, problem.sizes[DRIVES], method.drives[i], 0, count)
-        method.drives[i, count] = trial.g[1]
+        copy(trial.g, problem.sizes[PRESCRIBED], method.prescribed_inputs[i], 0, count)
+        method.prescribed_inputs[i, count] = trial.g[1]
     return CONVERGED
 
 
@@ -243,7 +243,7 @@ def accepted(method, problem, trial, h, error):
 @inner
 def between(method, problem, trial, theta, h, state, wanted):
     """Values and charges on the cubic through the beginning and the stages, with its rate; values behind an
-    inconsistent corner on that of the stages alone."""
+    inconsistent time event on that of the stages alone."""
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
     first, stages = 3 * nk, trial.counters[RESTARTED] == 1
     share, rate = method.share, method.share_rate

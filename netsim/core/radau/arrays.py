@@ -37,8 +37,8 @@ REFACTOR_PAIR, SOLVE_PAIR = range(2)
 
 
 class Radau(NamedTuple):
-    """Coefficients, and the memory and work arrays of one run: stages z (3, n), residuals, charges, drives at the
-    stages, matrix coefficients, shares of the stages inside the step."""
+    """Coefficients, and the memory and work arrays of one run: stages z (3, n), residuals, charges, prescribed inputs
+    at the stages, matrix coefficients, shares of the stages inside the step."""
 
     w: Array
     transform: Array
@@ -52,7 +52,7 @@ class Radau(NamedTuple):
     v: Array
     q: Array
     rate: Array
-    drives: Array
+    prescribed_inputs: Array
     powers: Array
     entries: Array
     rhs: Array

@@ -50,7 +50,7 @@ def solve_stages(problem: Bundle, method: Bundle, trial: Trial, t: float, h: flo
     """Find the stages of the step from t to t + h into method.z; False where Newton's method does not converge from the
     predicted ones.
 
-    `last` is the instant at which drives are looked at for the step's end."""
+    `last` is the instant at which prescribed inputs are looked at for the step's end."""
     g, start, nk, ny = trial.g, trial.start, problem.sizes[NK], problem.sizes[NY]
     load(problem, g, start)
     instants = [t + C[0] * h, t + C[1] * h, last]

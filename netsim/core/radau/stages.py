@@ -9,7 +9,7 @@ from netsim.core.compiled.call import run_table
 from netsim.core.compiled.function import inner
 from netsim.core.contract import CURVED, ITERATIONS, REFUSED, RESTARTED, RTOL, error_norm, solve
 from netsim.core.newton import CONVERGED, NOT_CONVERGED, NOT_FINITE
-from netsim.core.problem import ALPHA, CHARGES, DRIVES, ENTRIES, HISTORY, NK, NQ, NY, A, V, X, Y
+from netsim.core.problem import ALPHA, CHARGES, ENTRIES, HISTORY, NK, NQ, NY, PRESCRIBED, A, V, X, Y
 from netsim.core.radau.arrays import EPS, FAINT, LAST_H, SHRINK, THETA, C
 from netsim.core.radau.matrix import solve_pair
 from netsim.core.scales import widen
@@ -46,7 +46,7 @@ def start_stages(method, problem, trial, h):
 
 @inner
 def place_stage(method, problem, trial, h, i):
-    """Write stage i into g: time and drives, x, v, a, y."""
+    """Write stage i into g: time and prescribed inputs, x, v, a, y."""
     nk, ny, g = problem.sizes[NK], problem.sizes[NY], trial.g
     x, v, a, y = problem.sizes[X], problem.sizes[V], problem.sizes[A], problem.sizes[Y]
     w = method.w
@@ -59,9 +59,9 @@ def place_stage(method, problem, trial, h, i):
         ) / h
     for k in range(ny):
         g[y + k] = method.z[i, nk + k]
-    first, count = problem.sizes[DRIVES], method.drives.shape[1] - 1
-    copy(method.drives[i], 0, g, first, count)
-    g[1] = method.drives[i, count]
+    first, count = problem.sizes[PRESCRIBED], method.prescribed_inputs.shape[1] - 1
+    copy(method.prescribed_inputs[i], 0, g, first, count)
+    g[1] = method.prescribed_inputs[i, count]
 
 
 @inner

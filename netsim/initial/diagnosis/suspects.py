@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from netsim.core.problem import DRIVE_LEVELS, TIME
+from netsim.core.problem import PRESCRIBED_LEVELS, TIME
 from netsim.equations.machine import Machine, run_calls
 from netsim.equations.numbering import across_scalars
 from netsim.equations.words import node_of, owner_of
@@ -40,11 +40,11 @@ def expression_behind(machine: Machine, g: Array, broken: list[Instance]) -> str
 
     Empty where it cannot be told."""
     layout = machine.system.layout
-    for drive in machine.system.drives if layout.nd else ():
-        for level in range(DRIVE_LEVELS if drive.stage else 0):
-            values = g[layout.drive(drive.numbers, level)]
+    for prescribed in machine.system.prescribed_inputs if layout.nd else ():
+        for level in range(PRESCRIBED_LEVELS if prescribed.stage else 0):
+            values = g[layout.prescribed(prescribed.numbers, level)]
             for k in np.flatnonzero(~np.isfinite(values).all(axis=0)):
-                instance, quantity = drive.owners[int(k)]
+                instance, quantity = prescribed.owners[int(k)]
                 written = next(
                     (show_expression(b.value) for b in instance.text.bindings if b.name == quantity), quantity
                 )

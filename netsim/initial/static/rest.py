@@ -16,7 +16,7 @@ import numpy as np
 
 from netsim.core.compiled.call import run_table
 from netsim.core.newton import at_round_off, set_coefficients
-from netsim.core.problem import DRIVE_LEVELS
+from netsim.core.problem import PRESCRIBED_LEVELS
 from netsim.equations.machine import Machine
 from netsim.equations.numbering import across_scalars, nominal
 from netsim.text.errors import Problem, SimulationError
@@ -141,8 +141,8 @@ def at_rest(machine: Machine, g: Array, size: float) -> Rest:
     """
     system, layout = machine.system, machine.system.layout
     g[layout.v : layout.y] = 0.0
-    for level in range(1, DRIVE_LEVELS):  # what is prescribed stands still too
-        g[layout.drive(np.arange(layout.nd), level)] = 0.0
+    for level in range(1, PRESCRIBED_LEVELS):  # what is prescribed stands still too
+        g[layout.prescribed(np.arange(layout.nd), level)] = 0.0
     g[layout.history : layout.step_size] = 0.0
     silent = _silent(machine, g, (1.0, 0.0, 0.0))
     by_charge = silent & ~_silent(machine, g, (0.0, 0.0, 1.0))

@@ -40,8 +40,8 @@ class Within(Rest):
 
 
 def snapped(machine: Machine, g: Array, charges: Array, h: float) -> tuple[Array, Array, Array] | None:
-    """Values, charges and their rates h behind the point in g, which has the time and the drives of there and the
-    values to start from.
+    """Values, charges and their rates h behind the point in g, which has the time and the prescribed inputs of there
+    and the values to start from.
 
     None where none are found. Only for networks in which nothing moves."""
     layout, problem = machine.system.layout, machine.problem

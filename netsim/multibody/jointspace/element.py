@@ -72,10 +72,10 @@ def joint_machine(
         kept = [replace(batch, dropped=batch.dropped | dropped) for batch in elements.batches]
         elements = replace(elements, batches=[*kept, pins(redundant.rows, redundant.multipliers)])
     places = find_places(elements, tree)
-    batches, drives = tuple(elements.batches), tuple(elements.drives)
+    batches, prescribed_inputs = tuple(elements.batches), tuple(elements.prescribed_inputs)
     system = System(
-        network, elements.numbering, elements.layout, batches, drives, places.pattern, places.positions, redundant,
-        places.room,
+        network, elements.numbering, elements.layout, batches, prescribed_inputs, places.pattern, places.positions,
+        redundant, places.room,
     )  # fmt: skip
     return with_element(build_machine(system, values, earlier), tree, elements, places)
 
@@ -198,8 +198,8 @@ def _drawn(machine: Machine, tree: Mechanism, body: int) -> Array:
 def _coordinate(elements: Elements, tree: Mechanism, k: int) -> tuple[int, ...]:
     """Slots of x, v, a, the row and the link of a coordinate."""
     layout, row = elements.layout, int(elements.row[k])
-    if elements.drive[k] >= 0:
-        slots = [int(layout.drive(elements.drive[k], level)) for level in range(3)]
+    if elements.prescribed[k] >= 0:
+        slots = [int(layout.prescribed(elements.prescribed[k], level)) for level in range(3)]
     else:
         slots = [int(layout.unknown(elements.unknown[k], level)) for level in range(3)]
     return (*slots, row if row >= 0 else layout.n, tree.coordinates[k].link)

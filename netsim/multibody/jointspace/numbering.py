@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from netsim.equations.batches import Batch, FormKernels, Known, changing, delays_of, form_of
-from netsim.equations.drives import Drive
 from netsim.equations.elements import batches_of
 from netsim.equations.layout import FOLLOWING, Layout
 from netsim.equations.numbering import Numbering, OwnCoordinate, across_scalars, nominal
+from netsim.equations.prescribed import Prescribed
 from netsim.library.component import is_kinematic
 from netsim.multibody.jointspace.joints import MOTIONS, PRISMATIC, SPHERICAL
 from netsim.multibody.jointspace.spanning import Mechanism, takes_frames
@@ -24,16 +24,16 @@ Array = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class Elements:
-    """Batches, drives, layout and numbering of a network in joint coordinates. Of every coordinate its `unknown`
-    (negative: none), the `drive` that prescribes it (-1: none) and its `row`, where forces along it are balanced; of
-    every joint of the tree its `multipliers`."""
+    """Batches, prescribed inputs, layout and numbering of a network in joint coordinates. Of every coordinate its
+    `unknown` (negative: none), the number of its `prescribed` input (-1: none) and its `row`, where forces along it are
+    balanced; of every joint of the tree its `multipliers`."""
 
     batches: list[Batch]
-    drives: list[Drive]
+    prescribed_inputs: list[Prescribed]
     layout: Layout
     numbering: Numbering
     unknown: Array
-    drive: Array
+    prescribed: Array
     row: Array
     multipliers: dict[int, Array]
 
@@ -47,14 +47,14 @@ def number(network: Network, values: Values, tree: Mechanism) -> Elements:
     known = {i: Known(own) for i, own in elastic.items()} | {
         i: _known(network, tree, i, unknown, multipliers[i]) for i in tree.joints
     }
-    batches, drives, grown = batches_of(network, numbering, values, _kernels(network, known), known)
+    batches, prescribed_inputs, grown = batches_of(network, numbering, values, _kernels(network, known), known)
     home = {
         instance.name: (b, k)
         for b, batch in enumerate(batches)
         if not batch.shapes
         for k, instance in enumerate(batch.instances)
     }
-    row, drive = unknown.copy(), np.full(len(unknown), -1)
+    row, prescribed = unknown.copy(), np.full(len(unknown), -1)
     dropped: dict[int, set[int]] = {}
     for k, coordinate in enumerate(tree.coordinates):
         if coordinate.motion is not None:
@@ -62,7 +62,7 @@ def number(network: Network, values: Values, tree: Mechanism) -> Elements:
             _, name, force = MOTIONS[source.component.name]
             b, position = home[source.name]
             row[k] = batches[b].unknowns["own", batches[b].form.own.index(force)][position]
-            drive[k] = _drive(drives, source, name)
+            prescribed[k] = _prescribed(prescribed_inputs, source, name)
             dropped.setdefault(b, set()).add(int(row[k]))
     balanced = {u for own in elastic.values() for u in own.values()}
     for i in tree.joints:
@@ -70,13 +70,13 @@ def number(network: Network, values: Values, tree: Mechanism) -> Elements:
             int(u) for u in unknown if u >= 0 and u not in balanced
         )
     batches = [replace(batch, dropped=frozenset(dropped.get(b, ()))) for b, batch in enumerate(batches)]
-    nq, nd = sum(b.n_charges * b.n for b in batches), sum(d.n for d in drives) + delays_of(batches)
-    nt = sum(a.size for d in drives for a in d.tables.values())
+    nq, nd = sum(b.n_charges * b.n for b in batches), sum(d.n for d in prescribed_inputs) + delays_of(batches)
+    nt = sum(a.size for d in prescribed_inputs for a in d.tables.values())
     nm = sum(len(m) for m in multipliers.values())
     layout = Layout(
         grown.nk, grown.n - grown.nk, nq, nd, nt, len(grown.rotations), len(tree.frames), nm, *changing(batches)
     )
-    return Elements(batches, drives, layout, grown, unknown, drive, row, multipliers)
+    return Elements(batches, prescribed_inputs, layout, grown, unknown, prescribed, row, multipliers)
 
 
 def _numbered(network: Network, tree: Mechanism) -> tuple[Numbering, list[int], dict[int, dict[int, int]]]:  # noqa: C901  (passes over one count)
@@ -188,10 +188,10 @@ def _kernels(network: Network, known: dict[int, Known]) -> Callable[[Instance, t
 _variants: dict[tuple[int, tuple[int, ...]], tuple[FormKernels, FormKernels]] = {}
 
 
-def _drive(drives: list[Drive], source: Instance, name: str) -> int:
-    """The drive that gives an input."""
-    for drive in drives:
-        for k, owner in enumerate(drive.owners):
-            if drive.stage == 1 and owner[0] is source and owner[1] == name:
-                return int(drive.numbers[0, k])
+def _prescribed(prescribed_inputs: list[Prescribed], source: Instance, name: str) -> int:
+    """The prescribed input that gives an input."""
+    for prescribed in prescribed_inputs:
+        for k, owner in enumerate(prescribed.owners):
+            if prescribed.stage == 1 and owner[0] is source and owner[1] == name:
+                return int(prescribed.numbers[0, k])
     raise KeyError(name)

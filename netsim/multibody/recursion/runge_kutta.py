@@ -1,10 +1,10 @@
 """Explicit Runge-Kutta methods for trees: mixed dynamics in every stage, steps chosen by an error test.
 
 q' are the rates of the coordinates (of a quaternion: q o (w, 0)/2), v' the accelerations of the articulated recursion;
-what is prescribed is set, not integrated. Steps end at corners of what drives the tree, samples are taken inside them
-by the methods' own polynomials. Undamped vibrations of flexible links are what such methods are for: order 8 needs a
-tenth of the steps of an implicit one. Source: E. Hairer, S. Norsett, G. Wanner, Solving Ordinary Differential Equations
-I, 1993, sec. II.5, II.6; coefficients in netsim.core.methods.tableaux.
+what is prescribed is set, not integrated. Steps end at time events of what drives the tree, samples are taken inside
+them by the methods' own polynomials. Undamped vibrations of flexible links are what such methods are for: order 8 needs
+a tenth of the steps of an implicit one. Source: E. Hairer, S. Norsett, G. Wanner, Solving Ordinary Differential
+Equations I, 1993, sec. II.5, II.6; coefficients in netsim.core.methods.tableaux.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ FINISHED, TOO_SMALL, SINGULAR = range(3)
 
 class Given(NamedTuple):
     """The tree's superelements, and what is known of coordinates: motion (nv) marks, place in q (nv); for each source
-    its coordinate, its drive's slots (value, rate, second rate), its share, and what that is of the coordinate; and the
-    pushes between bodies. Truncated: the equations M v' + dV/dq = tau."""
+    its coordinate, its prescribed input's slots (value, rate, second rate), its share, and what that is of the
+    coordinate; and the pushes between bodies. Truncated: the equations M v' + dV/dq = tau."""
 
     motion: Array
     places: Array
@@ -93,7 +93,7 @@ def runge_kutta(
     g: Array,
     q: Array,
     v: Array,
-    corners: Array,
+    time_events: Array,
     times: Array,
     method: str,
     rtol: float,
@@ -101,7 +101,7 @@ def runge_kutta(
     longest: float,
 ) -> Any:
     """Integrate from q and v at times[0] to times[-1] in steps of at most `longest`, ending steps at every one of
-    `corners`.
+    `time_events`.
 
     Absolute tolerances are rtol `nominal` (nq + nv). Samples q (n, nq), v (n, nv) at the times, how it ended, how many
     of them there are, at what time it did, steps, rejected steps; and the CPU time of the compiled loop.
@@ -112,7 +112,7 @@ def runge_kutta(
         tableau.nodes, tableau.weights, tableau.errors, dense, np.zeros((tableau.stages, size)), np.zeros(size)
     )
     samples = np.zeros((len(times), len(q))), np.zeros((len(times), len(v)))
-    stops = np.unique(np.append(corners[(corners > times[0]) & (corners < times[-1])], times[-1]))
+    stops = np.unique(np.append(time_events[(time_events > times[0]) & (time_events < times[-1])], times[-1]))
     arguments = (
         flat,
         given,
@@ -379,7 +379,7 @@ def _integrate(t, given, problem, g, y, nq, stops, times, rtol, nominal, longest
 def given_of(found: NetworkTree, layout: Any, cut: Cut, truncated: bool = False) -> Given:
     """The arrays of what is known."""
     sources, pushes = found.sources, found.pushes
-    slots = [layout.drive(np.array([s.drive for s in sources], np.int64), level) for level in range(3)]
+    slots = [layout.prescribed(np.array([s.prescribed for s in sources], np.int64), level) for level in range(3)]
     frames = [(found.frames[p.source.nodes[0]], found.frames[p.source.nodes[1]]) for p in pushes]
     return Given(
         found.motion,
@@ -393,7 +393,7 @@ def given_of(found: NetworkTree, layout: Any, cut: Cut, truncated: bool = False)
             np.array([a.axes.T @ p.acting.axis for p, (a, _) in zip(pushes, frames)], float).reshape(-1, 3),
             np.array([b.axes.T @ (p.acting.at - b.origin) for p, (_, b) in zip(pushes, frames)], float).reshape(-1, 3),
             np.array([p.acting.kind == REVOLUTE for p in pushes], np.bool_),
-            layout.drive(np.array([p.drive for p in pushes], np.int64), 0).astype(np.int64),
+            layout.prescribed(np.array([p.prescribed for p in pushes], np.int64), 0).astype(np.int64),
         ),
         cut,
         truncated,

@@ -61,7 +61,7 @@ class Source:
     (netsim.multibody.recursion.projection), and what it is (POSITION, SPEED, FORCE)."""
 
     coordinate: int
-    drive: int
+    prescribed: int
     share: float
     what: int
 
@@ -71,7 +71,7 @@ class Push:
     """A force or couple between two bodies that belongs to no coordinates: the source, its input, what it does."""
 
     source: Instance
-    drive: int
+    prescribed: int
     acting: Acting
 
 
@@ -104,29 +104,29 @@ def sources_of_joints(machine: Machine, joints: Joints, nodes: Collection[int], 
         if (instance.name, name) not in of_time:
             continue
         batch, k = machine.system.home[instance.name]
-        drive = int(batch.drives["input", 0][k])
+        prescribed = int(batch.prescribed_inputs["input", 0][k])
         if instance.component.name in ACTING:
-            placed = _between(instance, drive, joints, nodes, values, found)
+            placed = _between(instance, prescribed, joints, nodes, values, found)
         else:
-            placed = _at_flange(instance, drive, joints, found)
+            placed = _at_flange(instance, prescribed, joints, found)
         used |= {instance.name} if placed else set()
     return found
 
 
-def _at_flange(source: Instance, drive: int, joints: Joints, found: Driven) -> bool:
+def _at_flange(source: Instance, prescribed: int, joints: Joints, found: Driven) -> bool:
     """Add a source between the ground and a flange; False where it has no place."""
     what = ON_FLANGES[source.component.name][2]
     for joint, named in joints:
         for step, body in named:
             sign = _on_flange(source, flange_of(joint, step))
             if sign and (what == FORCE or not found.moves(body)):
-                found.sources.append((Source(-1, drive, sign, what), body))
+                found.sources.append((Source(-1, prescribed, sign, what), body))
                 return True
     return False
 
 
 def _between(
-    source: Instance, drive: int, joints: Joints, nodes: Collection[int], values: Values, found: Driven
+    source: Instance, prescribed: int, joints: Joints, nodes: Collection[int], values: Values, found: Driven
 ) -> bool:
     """Add a source between two bodies, along the coordinates of the joint between them or as a push; False where it has
     no place."""
@@ -139,11 +139,11 @@ def _between(
     if what == FORCE:
         if shares is not None:
             found.sources += [
-                (Source(-1, drive, float(share), what), f.body) for share, f in zip(shares, freedoms) if share
+                (Source(-1, prescribed, float(share), what), f.body) for share, f in zip(shares, freedoms) if share
             ]
             return True
         if placed := {*source.nodes[:2]} <= set(nodes):
-            found.pushes.append(Push(source, drive, does))
+            found.pushes.append(Push(source, prescribed, does))
         return placed
     if joint is None:
         return False
@@ -159,7 +159,7 @@ def _between(
         return True
     if found.moves(freedoms[moving[0]].body):
         return False
-    found.sources.append((Source(-1, drive, float(1.0 / shares[moving[0]]), what), freedoms[moving[0]].body))
+    found.sources.append((Source(-1, prescribed, float(1.0 / shares[moving[0]]), what), freedoms[moving[0]].body))
     return True
 
 

@@ -69,7 +69,8 @@ def _prescribed(machine: Machine, t: Translation, g: Array) -> tuple[Array, Arra
     set_time(machine.problem, g, 0.0)
     for source in found.sources:
         value, rate = (
-            source.share * g[machine.system.layout.drive(np.array([source.drive]), level)[0]] for level in (0, 1)
+            source.share * g[machine.system.layout.prescribed(np.array([source.prescribed]), level)[0]]
+            for level in (0, 1)
         )
         if source.what == POSITION:
             q[of_q[source.coordinate]], v[source.coordinate] = value, rate

@@ -38,7 +38,7 @@ class Kinds:
 
 
 def kinds_of(system: System, amplitudes: Array) -> Kinds:
-    """The kinds of a system's quantities; `amplitudes`: the largest value of every drive over the run."""
+    """The kinds of a system's quantities; `amplitudes`: the largest value of every prescribed input over the run."""
     kind, found = np.full(system.layout.nk + system.n, -1), {}  # type: Array, dict[Key, int]
     islands = _islands(system.network)
     _number_nodes(system, islands, kind, found)
@@ -82,13 +82,16 @@ def _number_nodes(system: System, islands: Array, kind: Array, found: dict[Key, 
 def _number_elements(
     system: System, islands: Array, amplitudes: Array, kind: Array, found: dict[Key, int]
 ) -> list[tuple[Key, float]]:
-    """Kinds of what elements own and of their inputs; what drives give to kinds."""
+    """Kinds of what elements own and of their inputs; what prescribed inputs give to kinds."""
     nk, given = system.layout.nk, []  # type: int, list[tuple[Key, float]]
     for batch in (b for b in system.batches if b.instances and not b.shapes):
         for key, unit in _own(batch):
             labels = _labels(batch, islands, unit).tolist()
-            if key in batch.drives:
-                given += [((label, unit), float(amplitudes[drive])) for label, drive in zip(labels, batch.drives[key])]
+            if key in batch.prescribed_inputs:
+                given += [
+                    ((label, unit), float(amplitudes[prescribed]))
+                    for label, prescribed in zip(labels, batch.prescribed_inputs[key])
+                ]
                 continue
             for label, unknown in zip(labels, batch.columns(key).tolist()):
                 if unknown >= 0 and kind[nk + unknown] < 0:

@@ -33,8 +33,8 @@ from netsim.initial.recovery import plan_recovery, recover
 from netsim.results.selection import Sampler
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.pivots import pivots_of
+from netsim.simulate.setup.features import sampled
 from netsim.simulate.setup.kinds import kinds_of
-from netsim.simulate.setup.peaks import sampled
 from netsim.simulate.setup.sizes import set_answers
 from netsim.simulate.setup.sums import NO_SUMS, summed_places
 from netsim.simulate.setup.weights import exponents
@@ -67,8 +67,8 @@ def first_trial(
     nominal = np.concatenate([system.position_nominals, system.nominals])
     rtol = GIVEN_STEP if options.step else method.tolerance(options.rtol)
     share = max(50 * 2.2e-16 / rtol, min(0.03, rtol**0.5))
-    times, drives = sampled(machine, options.stop, ends)
-    kinds = kinds_of(system, np.abs(drives).max(axis=0, initial=0.0))
+    times, prescribed_inputs = sampled(machine, options.stop, ends)
+    kinds = kinds_of(system, np.abs(prescribed_inputs).max(axis=0, initial=0.0))
     tolerances = np.array([rtol, share, method.estimate, 0.0, 1.0, float(options.atol > 0.0), 0.0])
     fixed = written_sizes(machine)
     if options.atol:
@@ -85,7 +85,14 @@ def first_trial(
         np.arange(layout.ny + layout.nq), np.zeros((method.earlier, len(state))), np.zeros(method.earlier),
     )  # fmt: skip
     set_scales(machine.bundle, bundled(trial))
-    set_answers(machine, trial, options.stop, times, drives, ends if any(map(bool, time_texts(machine))) else ends[:0])
+    set_answers(
+        machine,
+        trial,
+        options.stop,
+        times,
+        prescribed_inputs,
+        ends if any(map(bool, time_texts(machine))) else ends[:0],
+    )
     set_scales(machine.bundle, bundled(trial))
     return trial, options.step or first_size(machine.bundle, bundled(trial), options.stop, method.estimate)
 
@@ -95,18 +102,18 @@ def first_control(
     method: Method,
     structure: Structure,
     size: float,
-    corners: Array,
-    peaks: Array,
+    time_events: Array,
+    features: Array,
     plan: Consistent,
     machine: Machine,
     looked: tuple[Array, Array],
 ) -> Control:
-    """Where a run goes from t = 0: first size, requested instants, corners and peaks to end steps at; what delays
-    watch; what `looked` (see `defect_limits`) says of the defect."""
+    """Where a run goes from t = 0: first size, requested instants, time events and features to end steps at; what
+    delays watch; what `looked` (see `defect_limits`) says of the defect."""
     stop, fixed, kinematic, past = options.stop, options.step, machine.system.layout.nk > 0, machine.problem.past
     past.numbers[[WATCHING, CAREFUL, BEGINS_LOW]] = not fixed or method.order > 1, method.explicit, method.variable
-    features = stop / FEATURES / method.gap if method.explicit and curved(machine) else stop / 4
-    longest = fixed if fixed else min(options.max_step or features, WITHIN * past.length.min(initial=np.inf))
+    largest = stop / FEATURES / method.gap if method.explicit and curved(machine) else stop / 4
+    longest = fixed if fixed else min(options.max_step or largest, WITHIN * past.length.min(initial=np.inf))
     weight = GIVEN_STEP / method.tolerance(options.rtol) if fixed and method.judged else 0.0
     spacing = (
         stop / FEATURES if curved(machine) else np.inf
@@ -130,7 +137,7 @@ def first_control(
         and (method.explicit or (options.recovers and (kinematic or structure.index > 1 or memoryless)))
     )
     # a given step of order 1 gains nothing: docs/decisions/0050-implicit-euler-is-kept-to-its-formula.md
-    cut = corners if not fixed or method.order > 1 else np.zeros(0)
+    cut = time_events if not fixed or method.order > 1 else np.zeros(0)
     inside = np.append(cut[(cut > 0) & (cut < stop * (1 - 1e-12))], np.inf)
     limits = looked[0]
     at_once = int(np.any(np.isfinite(limits[structure.dynamic.d[: len(limits)] == 0])))
@@ -156,7 +163,7 @@ def first_control(
             0,
         ]
     )
-    return Control(numbers, places, inside, np.append(peaks, np.inf), np.append(grid, np.inf), *looked)
+    return Control(numbers, places, inside, np.append(features, np.inf), np.append(grid, np.inf), *looked)
 
 
 def curved(machine: Machine) -> bool:
@@ -170,8 +177,8 @@ def defect_limits(
 ) -> tuple[Array, Array]:
     """How many tolerances the defect may move each position and value by; none where steps are given or the method has
     no matrix. Where every equation is a sum of constant multiples, polynomials that hold at some instants hold between
-    them, but for what follows a drive stiffly. Then 0 for equations that determine motion and multipliers, 1 for all
-    others (n)."""
+    them, but for what follows a prescribed input stiffly. Then 0 for equations that determine motion and multipliers, 1
+    for all others (n)."""
     system, nk = machine.system, machine.system.layout.nk
     match, n = structure.dynamic.match[: system.n], system.n
     resting = ((match >= nk) & (np.append(trial.exponent[nk:], 0)[np.minimum(match, n)] == 0)).astype(float)
@@ -226,14 +233,14 @@ def consistent_plan(
     options: TransientOptions,
     method: Method,
     trial: Trial,
-    corners: Array,
+    time_events: Array,
     t: float,
     switching: bool,
 ) -> tuple[Consistent, Any]:
-    """Consistent points for recovered samples, projections, corners, events, explicit methods; factors taken at t; and
-    what keeps them alive."""
+    """Consistent points for recovered samples, projections, time events, state events, explicit methods; factors taken
+    at t; and what keeps them alive."""
     delayed = len(machine.problem.past.length) > 0
-    if not (options.recovers or method.needs_rates or len(corners) or structure.index > 1 or switching or delayed):
+    if not (options.recovers or method.needs_rates or len(time_events) or structure.index > 1 or switching or delayed):
         return compiled_plan(None), None
     recovery = plan_recovery(
         machine, structure, trial.g, sizes=_sizes(machine, structure, trial), following=method.explicit

@@ -2,14 +2,14 @@
 of what stays zero.
 
 Before the first step. A run may begin with zeros, whose size only its way shows. One implicit step from the start,
-linearised, with a = 0 and q' = 0 held against what drives and the start's own forces ask for,
+linearised, with a = 0 and q' = 0 held against what prescribed inputs and the start's own forces ask for,
 
-    J(h) dz = F(x, v, a = 0, y, q' = 0, drives),
+    J(h) dz = F(x, v, a = 0, y, q' = 0, prescribed inputs),
 
 gives the static answer where h is long, F h^2/m of a free mass, and the velocity x/T of an oscillator where h is near
-T. So the largest dz over steps from the whole run down to a thousand-millionth of it says how far things go. A drive
-counts with its largest mean over a time h. An answer too large does no harm: no quantity is measured by more than its
-nominal size for the sake of others (netsim.core.scales).
+T. So the largest dz over steps from the whole run down to a thousand-millionth of it says how far things go. A
+prescribed input counts with its largest mean over a time h. An answer too large does no harm: no quantity is measured
+by more than its nominal size for the sake of others (netsim.core.scales).
 
 On the way. The terms of equation i are known to eps T_i, T_i = sum |dF_i/dz_j| |z_j|; J^-1 of that (signs at random,
 twice) is what rounding makes of the unknowns, of a pendulum at rest or the current of a balanced bridge. An error test
@@ -47,21 +47,26 @@ INSTANTS = 20
 EPS = 2.220446049250313e-16
 
 
-def set_answers(machine: Machine, trial: Trial, stop: float, times: Array, drives: Array, ends: Array) -> None:
-    """How far the start and the sources move things, into trial.sizes, where that is not known; `drives`: sampled over
-    the run (times, drives); `ends`: instants at which functions of time in the text of components do something."""
+def set_answers(
+    machine: Machine, trial: Trial, stop: float, times: Array, prescribed_inputs: Array, ends: Array
+) -> None:
+    """How far the start and the sources move things, into trial.sizes, where that is not known; `prescribed_inputs`:
+    sampled over the run (times, prescribed inputs); `ends`: instants at which functions of time in the text of
+    components do something."""
     nominal = _nominal(trial)
     if not (trial.sizes[SO_FAR] < nominal).any():
         return
     layout, nk = machine.system.layout, machine.system.layout.nk
-    moved = drives - drives[:1]
+    moved = prescribed_inputs - prescribed_inputs[:1]
     areas = np.diff(times)[:, None] * (moved[1:] + moved[:-1]) / 2
     sums = np.concatenate([np.zeros_like(moved[:1]), np.cumsum(areas, axis=0)])
     acting = [_forces(machine, _stands(machine, trial, t)) for t in ends[:: max(1, len(ends) // INSTANTS)]]
     stands = _stands(machine, trial, 0.0)
     for share in LADDER:
         h, g = share * stop, stands.copy()
-        g[layout.drives : layout.drives + layout.nd] = drives[0] + [_largest_mean(times, each, h) for each in sums.T]
+        g[layout.prescribed_inputs : layout.prescribed_inputs + layout.nd] = prescribed_inputs[0] + [
+            _largest_mean(times, each, h) for each in sums.T
+        ]
         forces = np.column_stack([_forces(machine, g), *acting])
         change = _solved(machine, _entries(machine, stands, 1.0, 1.0 / h, 1.0 / h**2, 1.0 / h), forces)
         if change is not None:
@@ -70,7 +75,7 @@ def set_answers(machine: Machine, trial: Trial, stop: float, times: Array, drive
 
 
 def _forces(machine: Machine, g: Array) -> Array:
-    """F at the start held still, with the time and the drives of g, in place."""
+    """F at the start held still, with the time and the prescribed inputs of g, in place."""
     layout, first, out = machine.system.layout, machine.problem.sizes[A], np.zeros(machine.system.out_size)
     g[first : first + layout.nk] = 0.0
     g[layout.history : layout.step_size] = 0.0

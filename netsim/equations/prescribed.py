@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from netsim.core.problem import DRIVE_LEVELS
+from netsim.core.problem import PRESCRIBED_LEVELS
 from netsim.equations.forms.form import Key, Symbols
 from netsim.equations.inputs import Bound, shape_value
 from netsim.equations.kernels.kernel import Kernel, make_kernel
@@ -23,9 +23,9 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
-class Drive:
-    """n functions of time of one shape: their numbers among the drives, the tables they read, what supplies their
-    parameters."""
+class Prescribed:
+    """n functions of time of one shape: their numbers among the prescribed inputs, the tables they read, what supplies
+    their parameters."""
 
     kernel: Kernel
     symbols: Symbols
@@ -45,12 +45,14 @@ class Drive:
         return smoothness(self.shapes[0])
 
 
-def drives_of(bounds: Iterable[Bound], network: Network) -> tuple[list[Drive], dict[tuple[int, str], int]]:
-    """Drives of stage 0 give the arguments of tables, those of stage 1 the inputs themselves."""
+def prescribed_inputs_of(
+    bounds: Iterable[Bound], network: Network
+) -> tuple[list[Prescribed], dict[tuple[int, str], int]]:
+    """Prescribed inputs of stage 0 give the arguments of tables, those of stage 1 the inputs themselves."""
     groups: dict[tuple, list[Bound]] = {}
     for bound in bounds:
         groups.setdefault((bound.shape.key, bound.quantity.unit, bound.sizes), []).append(bound)
-    drives: list[Drive] = []
+    prescribed_inputs: list[Prescribed] = []
     driven: dict[tuple[int, str], int] = {}
     number = table = 0
     for group in groups.values():
@@ -63,10 +65,10 @@ def drives_of(bounds: Iterable[Bound], network: Network) -> tuple[list[Drive], d
             tables["table", t] = table + np.arange(n)
             table += n
             calls += [(int(tables["table", t][k]), shape.tables[t]) for k, shape in enumerate(shapes)]
-            kernel, symbols_ = _drive_kernel(_time_shape() if arguments[0] is None else arguments[0], None, ())
+            kernel, symbols_ = _prescribed_kernel(_time_shape() if arguments[0] is None else arguments[0], None, ())
             argument_shapes = tuple(_time_shape() if a is None else a for a in arguments)
-            drives.append(
-                Drive(
+            prescribed_inputs.append(
+                Prescribed(
                     kernel,
                     symbols_,
                     argument_shapes,
@@ -78,32 +80,32 @@ def drives_of(bounds: Iterable[Bound], network: Network) -> tuple[list[Drive], d
                 )
             )
             number += n
-        kernel, symbols_ = _drive_kernel(shapes[0], group[0].quantity, group[0].sizes)
+        kernel, symbols_ = _prescribed_kernel(shapes[0], group[0].quantity, group[0].sizes)
         size = scalar_count(group[0].sizes)
         numbers = number + np.arange(size * n).reshape(n, size).T
         number += size * n
-        drives.append(Drive(kernel, symbols_, shapes, numbers, tables, (), 1, owners))
+        prescribed_inputs.append(Prescribed(kernel, symbols_, shapes, numbers, tables, (), 1, owners))
         driven.update({(b.instance, b.quantity.name): int(numbers[0, k]) for k, b in enumerate(group)})
-    return drives, driven
+    return prescribed_inputs, driven
 
 
 def _time_shape() -> Shape:
     return Shape(Name((Part("time"),)), ())
 
 
-def _drive_kernel(shape: Shape, quantity: Quantity | None, sizes: tuple[int, ...]) -> tuple[Kernel, Symbols]:
-    """Value and three derivatives of a function of time: outputs ('drive', component, level)."""
+def _prescribed_kernel(shape: Shape, quantity: Quantity | None, sizes: tuple[int, ...]) -> tuple[Kernel, Symbols]:
+    """Value and three derivatives of a function of time: outputs ('prescribed', component, level)."""
     symbols_ = Symbols()
     result = shape_value(shape, symbols_, lambda j: Typed(0.0), quantity, sizes)
     scalars = ca.vertcat(*map(ca.SX, flatten(result.value)))
     outputs = []
-    for level in range(DRIVE_LEVELS):
-        outputs += [(("drive", c, level), s) for c, s in enumerate(ca.vertsplit(scalars))]
-        scalars = symbols_.rate(scalars) if level + 1 < DRIVE_LEVELS else scalars
+    for level in range(PRESCRIBED_LEVELS):
+        outputs += [(("prescribed", c, level), s) for c, s in enumerate(ca.vertsplit(scalars))]
+        scalars = symbols_.rate(scalars) if level + 1 < PRESCRIBED_LEVELS else scalars
     return make_kernel(symbols_, outputs), symbols_
 
 
-def drive_parameters(drive: Drive, values: Values) -> Array:
-    """The numbers of every function of the drive: (parameters, n)."""
-    rows = [leaf_values(shape, values) for shape in drive.shapes]
+def prescribed_parameters(prescribed: Prescribed, values: Values) -> Array:
+    """The numbers of every function of the prescribed input: (parameters, n)."""
+    rows = [leaf_values(shape, values) for shape in prescribed.shapes]
     return np.ascontiguousarray(np.array(rows, dtype=float).reshape(len(rows), -1).T)

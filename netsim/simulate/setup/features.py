@@ -1,15 +1,16 @@
 """Instants at which steps must end so that they see what functions of time do: short excursions, and plain variation.
 
-A narrow bell in a drive is zero, to the last bit, at every stage of a long step on either side of it: no error test can
-notice what no stage sees. The drives are known before the run, so they are sampled. One that changes in a small share
-of the run only is searched for its turning points, each refined where it is found; those at the edge of a cluster
-become ends of steps. From there the error test finds its way: a step that ends on a peak fails it until its size is
-that of the excursion. Excursions down to about a ten-thousandth of the run are found (a bell of width w reaches over 12
-w in double precision beside a constant, over 50 w beside zero).
+A narrow bell in a prescribed input is zero, to the last bit, at every stage of a long step on either side of it: no
+error test can notice what no stage sees. The prescribed inputs are known before the run, so they are sampled. One that
+changes in a small share of the run only is searched for its turning points, each refined where it is found; those at
+the edge of a cluster become ends of steps. From there the error test finds its way: a step that ends on a feature fails
+it until its size is that of the excursion. Excursions down to about a ten-thousandth of the run are found (a bell of
+width w reaches over 12 w in double precision beside a constant, over 50 w beside zero).
 
-What follows a drive at once, without a state between (the potential of a source, a resistive divider), is exact at the
-end of every step and no error test limits the step for its sake; between the ends it is as good as the polynomial
-through the stages. So steps end often enough for that polynomial to follow every drive (`mesh_of`).
+What follows a prescribed input at once, without a state between (the potential of a source, a resistive divider), is
+exact at the end of every step and no error test limits the step for its sake; between the ends it is as good as the
+polynomial through the stages. So steps end often enough for that polynomial to follow every prescribed input
+(`mesh_of`).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import numpy as np
 
 from netsim.core.compiled.function import compiled
 from netsim.core.newton import set_time
-from netsim.core.problem import DRIVES, N_DRIVES
+from netsim.core.problem import N_PRESCRIBED, PRESCRIBED
 from netsim.equations.machine import Machine
 from netsim.structure.time_events import samples_passed, time_texts
 
@@ -30,66 +31,66 @@ Array = np.ndarray
 Sampled = Callable[[Array], Array]
 
 SAMPLES, ENTRIES, ROUGH = 2000, 4_000_000, 200
-"""Samples of a run, of all drives together, and of a run of which sizes are all that is asked for."""
+"""Samples of a run, of all prescribed inputs together, and of a run of which sizes are all that is asked for."""
 STEEP, SHARE = 0.05, 0.2
-"""A drive is searched where more than STEEP of its largest slope is found in less than SHARE of the run."""
+"""A prescribed input is searched where more than STEEP of its largest slope is found in less than SHARE of the run."""
 SIGNIFICANT = 0.05
-"""Of a drive's range: what a turning point must differ by from the ones beside it."""
+"""Of a prescribed input's range: what a turning point must differ by from the ones beside it."""
 APART = 8
 """Samples without another turning point that make one the edge of a cluster."""
 FINER, LEVELS = 64, 4
 BESIDE = np.array([1e-6, 0.25, 0.5, 0.75, 1.0 - 1e-6])
-"""Where between two ends of steps drives are sampled."""
+"""Where between two ends of steps prescribed inputs are sampled."""
 
 
-def ends_of(machine: Machine, stop: float, corners: Array, work: tuple[float, ...], rtol: float) -> Array:
-    """Where steps must end for the sake of functions of time, besides corners, in order."""
-    peaks = peaks_of(machine, stop, corners)
-    return np.union1d(peaks, mesh_of(machine, stop, np.union1d(corners, peaks), work, rtol))
+def ends_of(machine: Machine, stop: float, time_events: Array, work: tuple[float, ...], rtol: float) -> Array:
+    """Where steps must end for the sake of functions of time, besides time events, in order."""
+    features = features_of(machine, stop, time_events)
+    return np.union1d(features, mesh_of(machine, stop, np.union1d(time_events, features), work, rtol))
 
 
-def peaks_of(machine: Machine, stop: float, corners: Array) -> Array:
-    """Turning points of short excursions of all functions of time within (0, stop), in order; none where a corner shows
-    them anyway."""
+def features_of(machine: Machine, stop: float, time_events: Array) -> Array:
+    """Turning points of short excursions of all functions of time within (0, stop), in order; none where a time event
+    shows them anyway."""
     found = [np.zeros(0)]
     count = machine.system.layout.nd
     if count:
         times = _watched(machine, stop)
-        values = _drives(machine, times)
+        values = _prescribed_inputs(machine, times)
         for j in np.flatnonzero(_brief(times, values)):
-            found.append(_peaks(partial(_drive, machine, int(j)), times, values[:, j], corners))
+            found.append(_features(partial(_prescribed, machine, int(j)), times, values[:, j], time_events))
     for series in time_texts(machine):
         times = _grid(stop, 1)
         values = _each(series, times)
         if _brief(times, values[:, None])[0]:
-            found.append(_peaks(partial(_each, series), times, values, corners))
+            found.append(_features(partial(_each, series), times, values, time_events))
     return np.unique(np.concatenate(found))
 
 
 BETWEEN = np.array([0.08, 0.29, 0.4, 0.53, 0.77, 0.86, 0.94])
 FOLLOWED = 5.0
-"""A drive is followed where the polynomial errs by less than this many times rtol, of the drive's range."""
+"""A prescribed input is followed where the polynomial errs by less than this many times rtol, of its range."""
 MOST, NARROWEST = 20_000, 1e-7
 
 
-def mesh_of(machine: Machine, stop: float, corners: Array, work: tuple[float, ...], rtol: float) -> Array:
-    """Instants within (0, stop) between which the polynomial through a step's nodes (from 0 to 1) follows every drive;
-    none where four steps do."""
+def mesh_of(machine: Machine, stop: float, time_events: Array, work: tuple[float, ...], rtol: float) -> Array:
+    """Instants within (0, stop) between which the polynomial through a step's nodes (from 0 to 1) follows every
+    prescribed input; none where four steps do."""
     if not machine.system.layout.nd:
         return np.zeros(0)
     nodes, grid = np.array(work), _watched(machine, stop)
-    course = _drives(machine, grid)
+    course = _prescribed_inputs(machine, grid)
     spread = np.ptp(course, axis=0)
     moving = np.flatnonzero(np.isfinite(spread) & (spread > 0))
     course = course[:, moving] / spread[moving]
-    edges = np.unique(np.concatenate([np.linspace(0.0, stop, 5), corners[corners < stop]]))
+    edges = np.unique(np.concatenate([np.linspace(0.0, stop, 5), time_events[time_events < stop]]))
     to_between = _polynomial(nodes, BETWEEN)
     open_, found = np.column_stack([edges[:-1], edges[1:]]), [np.zeros(0)]
     count = 0
     while len(moving) and len(open_) and count + len(open_) < MOST:
         shares = np.concatenate([np.clip(nodes, 1e-9, 1 - 1e-9), BETWEEN])
         times = open_[:, :1] + shares * (open_[:, 1:] - open_[:, :1])
-        values = _drives(machine, times.ravel()).reshape(*times.shape, -1)[:, :, moving] / spread[moving]
+        values = _prescribed_inputs(machine, times.ravel()).reshape(*times.shape, -1)[:, :, moving] / spread[moving]
         missed = np.abs(values[:, len(nodes) :] - np.einsum("ij,njk->nik", to_between, values[:, : len(nodes)])).max(
             axis=(1, 2)
         )
@@ -106,8 +107,8 @@ def mesh_of(machine: Machine, stop: float, corners: Array, work: tuple[float, ..
 
 
 def _missed(nodes: Array, values: Array, pieces: Array, grid: Array, course: Array) -> Array:
-    """By how much the polynomials through the nodes' values in each piece (from, to) miss what drives are at the
-    instants of a grid."""
+    """By how much the polynomials through the nodes' values in each piece (from, to) miss what prescribed inputs are at
+    the instants of a grid."""
     piece = np.searchsorted(pieces[:, 0], grid, side="right") - 1
     inside = np.flatnonzero((piece >= 0) & (grid > pieces[piece, 0]) & (grid < pieces[piece, 1]))
     piece, found = piece[inside], np.zeros(len(pieces))
@@ -118,8 +119,8 @@ def _missed(nodes: Array, values: Array, pieces: Array, grid: Array, course: Arr
 
 
 def sampled(machine: Machine, stop: float, ends: Array) -> tuple[Array, Array]:
-    """Instants of a rough grid, at, beside and between the ends of steps that drives ask for, and all drives there
-    (instants, drives); what is not finite counts as zero."""
+    """Instants of a rough grid, at, beside and between the ends of steps that prescribed inputs ask for, and their
+    values there (instants, prescribed inputs); what is not finite counts as zero."""
     count = max(machine.system.layout.nd, 1)
     inside = ends[(ends > 0.0) & (ends < stop)][: ENTRIES // (BESIDE.size * count)]
     edges = np.union1d(_grid(stop, max(count, ENTRIES // ROUGH)), inside)
@@ -128,7 +129,7 @@ def sampled(machine: Machine, stop: float, ends: Array) -> tuple[Array, Array]:
         if len(inside)
         else edges
     )
-    values = _drives(machine, times)
+    values = _prescribed_inputs(machine, times)
     return times, np.where(np.isfinite(values), values, 0.0)
 
 
@@ -142,20 +143,21 @@ def _grid(stop: float, count: int) -> Array:
 
 
 def _watched(machine: Machine, stop: float) -> Array:
-    """Instants at which all drives are looked at: of a grid, and those at which a smooth table passes its samples."""
+    """Instants at which all prescribed inputs are looked at: of a grid, and those at which a smooth table passes its
+    samples."""
     grid, passed = _grid(stop, machine.system.layout.nd), samples_passed(machine, stop)
     return np.union1d(grid, passed if len(passed) < ENTRIES // machine.system.layout.nd else passed[:0])
 
 
-def _drives(machine: Machine, times: Array) -> Array:
-    """All drives at all instants: (instants, drives)."""
+def _prescribed_inputs(machine: Machine, times: Array) -> Array:
+    """All prescribed inputs at all instants: (instants, prescribed inputs)."""
     values = np.zeros((len(times), machine.system.layout.nd))
     _sample(machine.bundle, machine.g.copy(), times, values)
     return values
 
 
-def _drive(machine: Machine, j: int, times: Array) -> Array:
-    return _drives(machine, times)[:, j]
+def _prescribed(machine: Machine, j: int, times: Array) -> Array:
+    return _prescribed_inputs(machine, times)[:, j]
 
 
 def _each(series: Callable[[float], float], times: Array) -> Array:
@@ -164,10 +166,10 @@ def _each(series: Callable[[float], float], times: Array) -> Array:
 
 @compiled
 def _sample(problem, g, times, values):
-    first = problem.sizes[DRIVES]
+    first = problem.sizes[PRESCRIBED]
     for i in range(times.shape[0]):
         set_time(problem, g, times[i])
-        for j in range(problem.sizes[N_DRIVES]):
+        for j in range(problem.sizes[N_PRESCRIBED]):
             values[i, j] = g[first + j]
 
 
@@ -181,7 +183,7 @@ def _brief(times: Array, values: Array) -> Array:
     )
 
 
-def _peaks(series: Sampled, times: Array, values: Array, corners: Array) -> Array:
+def _features(series: Sampled, times: Array, values: Array, time_events: Array) -> Array:
     """Refined turning points at the edges of clusters."""
     signs = np.sign(np.diff(values))
     moving = np.flatnonzero(signs)
@@ -198,7 +200,7 @@ def _peaks(series: Sampled, times: Array, values: Array, corners: Array) -> Arra
         [
             refined[k][0]
             for k in edges
-            if not np.any((corners >= times[turns[k][0]]) & (corners <= times[turns[k][1] + 1]))
+            if not np.any((time_events >= times[turns[k][0]]) & (time_events <= times[turns[k][1] + 1]))
         ]
     )
 

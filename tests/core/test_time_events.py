@@ -1,11 +1,11 @@
-"""Corners, jumps and short excursions of functions of time: found wherever they are written, ended at, never stepped over."""
+"""Time events, jumps and short excursions of functions of time: found wherever they are written, ended at, never stepped over."""
 
 import numpy as np
 import pytest
 
 import netsim
-from netsim.simulate.setup.peaks import peaks_of
-from netsim.structure.time_events import corners_of
+from netsim.simulate.setup.features import features_of
+from netsim.structure.time_events import time_events_of
 
 JUMP = """
 use electrical
@@ -39,24 +39,24 @@ def inside_a_component(law):
 
 
 @pytest.mark.parametrize(("method", "order"), [("generalized_alpha", 2), ("trbdf2", 2), ("radau", 5), ("rk45", 5)])
-def test_given_steps_are_cut_at_a_corner_and_keep_their_order(method, order):
-    """The corner lies inside a step for every number of steps here; results stand at the given instants all the same."""
+def test_given_steps_are_cut_at_a_time_event_and_keep_their_order(method, order):
+    """The time event lies inside a step for every number of steps here; results stand at the given instants all the same."""
     model, errors = netsim.load(JUMP), []
     for n in (20, 40, 80):
         result = model.transient(stop=3e-3, step=3e-3 / n, method=method, save=["b.v"])
         assert np.allclose(result.time.values, np.arange(n + 1) * 3e-3 / n, rtol=0, atol=1e-15)
-        assert (result.attrs["steps"], result.attrs["corners"]) == (n + 1, 1)
+        assert (result.attrs["steps"], result.attrs["time_events"]) == (n + 1, 1)
         errors.append(abs(float(result["b.v"][-1]) - END))
     assert abs(np.log2(errors[-2] / errors[-1]) - order) < 0.15, errors
 
 
-def test_a_corner_at_the_end_of_a_given_step_cuts_nothing():
+def test_a_time_event_at_the_end_of_a_given_step_cuts_nothing():
     result = netsim.load(JUMP).transient(stop=3e-3, step=0.1e-3, method="trbdf2")
-    assert (result.attrs["steps"], result.attrs["corners"]) == (30, 1)
+    assert (result.attrs["steps"], result.attrs["time_events"]) == (30, 1)
 
 
 def test_steps_of_implicit_euler_stay_as_they_were_given():
-    """The papers' method: h is h, and the drive is what it is at the end of a step."""
+    """The papers' method: h is h, and the prescribed input is what it is at the end of a step."""
     n, h, v = 29, 3e-3 / 29, 0.0
     result = netsim.load(JUMP).transient(stop=3e-3, step=h, method="euler", save=["b.v"])
     for i in range(1, n + 1):
@@ -66,16 +66,16 @@ def test_steps_of_implicit_euler_stay_as_they_were_given():
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_corners_inside_a_components_text(law):
+def test_time_events_inside_a_components_text(law):
     model = netsim.load(inside_a_component(law))
-    assert np.allclose(corners_of(model.machine, 3e-3)[:1], 1.3e-3, rtol=0, atol=1e-15)
+    assert np.allclose(time_events_of(model.machine, 3e-3)[:1], 1.3e-3, rtol=0, atol=1e-15)
     result = model.transient(stop=3e-3, rtol=1e-8, save=["b.v"])
-    assert result.attrs["corners"] == 1
+    assert result.attrs["time_events"] == 1
     assert abs(float(result["b.v"][-1]) - END) < 1e-7
 
 
 def test_a_component_bends_what_drives_its_input():
-    """A half wave: the corner is where the input passes zero. What depends on the state is no corner."""
+    """A half wave: the time event is where the input passes zero. What depends on the state is no time event."""
     text = """
 use electrical
 component half_wave (p, n : electrical)
@@ -87,7 +87,7 @@ v1 half_wave (a, ground)  u = 1 V*sin(6.283185307179586*(1 kHz)*time)
 r1 resistor  (a, ground)  R = 1 Ohm
 run transient(stop = 2.2 ms)
 """
-    assert np.allclose(corners_of(netsim.load(text).machine, 2.2e-3), [0.5e-3, 1e-3, 1.5e-3, 2e-3], rtol=0, atol=1e-12)
+    assert np.allclose(time_events_of(netsim.load(text).machine, 2.2e-3), [0.5e-3, 1e-3, 1.5e-3, 2e-3], rtol=0, atol=1e-12)
 
 
 def test_both_sides_of_a_jump_are_saved():
@@ -133,15 +133,15 @@ def test_a_short_blow_is_not_stepped_over(name, method):
     """A ten-thousandth of the run, at rest before: the largest speed is the blow's momentum."""
     text, speed = BLOWS[name]
     model = netsim.load(text)
-    assert np.any(np.abs(peaks_of(model.machine, 100.0, np.zeros(0)) - 61.803) < 0.01)
+    assert np.any(np.abs(features_of(model.machine, 100.0, np.zeros(0)) - 61.803) < 0.01)
     seen = model.transient(stop=100.0, method=method, rtol=1e-6, save=["a.v"])
     assert abs(np.abs(seen["a.v"].values).max() - speed) < 0.02 * speed
     assert seen.attrs["steps"] < 4000
 
 
-def test_what_changes_all_the_time_has_no_peaks():
+def test_what_changes_all_the_time_has_no_features():
     text = BLOW.format(component="", force="force (a) F = 1 N*sin(time/(1 s)) + 1 N*cos(40*time/(1 s))")
-    assert len(peaks_of(netsim.load(text).machine, 100.0, np.zeros(0))) == 0
+    assert len(features_of(netsim.load(text).machine, 100.0, np.zeros(0))) == 0
 
 
 DIVIDER = """
