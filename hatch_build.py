@@ -35,7 +35,7 @@ run transient(stop = 10 ms)
 """
 EVENTS = """use translational
 m mass (a) m = 1 kg
-f force (ground, a) F = 1 N*sin(5 rad/s*t)
+f force (a) F = 1 N*sin(5 rad/s*t)
 d coulomb_friction (a, ground) F = 0.5 N
 start a.v = 1 m/s
 run transient(stop = 1 s)
