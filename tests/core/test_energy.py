@@ -99,7 +99,9 @@ def still(path):
     return path == "two_masses_integrators" or (bool(used) and used <= WITHOUT_POSITIONS and path not in JOINED)
 
 
-MOVING = [path for path in RUN if not still(path)]
+SAME = {"tripod/stage2", "tripod/stage3"}
+"""The machine of stages 1 and 4 over again, whose tables begin with runs of the stages before."""
+MOVING = [path for path in RUN if not still(path) and path not in SAME]
 STIFF = {"cam_follower": 1e-6, "robots/gripper": 1e-5}
 """Stiff springs and stops move far more energy than is kinetic: part of the energy that is moved.
 
@@ -107,7 +109,7 @@ Positions are held to rtol of their nominal size (1 m), which 50 kN/m of the cam
 LONG = {
     **{"coupled_oscillators": 2.0, "linear_actuator": 0.05, "mechanisms/free_body": 5.0},
     **{"manipulators/flexible_pendulum_1": 0.2, "manipulators/flexible_pendulum_2": 0.1},
-    "benchmarks/nfourbar": 3.0,
+    **{"benchmarks/nfourbar": 3.0, "msl/Blocks_PID_Controller": 1.0},
 }
 """Many periods are followed for a few."""
 
@@ -127,7 +129,7 @@ def account(path, **options):
 
 
 def test_what_is_left_out_has_no_positions():
-    assert [path for path in RUN if path not in MOVING and loaded(path).machine.system.layout.nk] == []
+    assert [path for path in RUN if path not in MOVING and path not in SAME and loaded(path).machine.system.layout.nk] == []
 
 
 @pytest.mark.parametrize("path", MOVING)
@@ -210,7 +212,7 @@ def test_flexible_trees_in_joint_coordinates_keep_their_energy(name, link):
     model = netsim.load(FLEXIBLE[name].replace("LINK", link))
     lost = []
     for rtol in (1e-8, 1e-10):
-        result = model.transient(stop=0.2, rtol=rtol, sample=0.02, max_step=0.05, method="rk8", formulation="tree", save=[])
+        result = model.transient(stop=0.1, rtol=rtol, sample=0.02, max_step=0.05, method="rk8", formulation="tree", save=[])
         assert result.attrs["formulation"] == "tree"
         lost.append(np.ptp(result["energy.stored"].values))
         assert np.ptp(result["energy.kinetic"].values) > 1.0

@@ -25,7 +25,7 @@ MORE = {"rk45": 4}
 DECADES = {"trbdf2": 5, "account": 20}
 """The same where values differ by decades: an inductor's voltage follows the rate of what another voltage drives, light parts vibrate for long,
 and a stiff spring moves by a small part of what its ends move by, to which the tolerance refers."""
-FEW, MANY = 10, 100
+FEW, MANY = 6, 100
 IMPLICIT = ("radau", "bdf", "trbdf2")
 
 

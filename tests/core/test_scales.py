@@ -165,17 +165,22 @@ def test_shafts_and_pressures_of_every_size(law, method, rtol):
     assert same([steps for steps, _ in found]), found
 
 
-@pytest.mark.parametrize("formulation", ["absolute", "tree"])
-@pytest.mark.parametrize("method", ["radau", "rk8"])
-@pytest.mark.parametrize("rtol", RTOLS)
+@pytest.mark.parametrize(
+    ("formulation", "method", "rtol"),
+    [("absolute", "radau", 1e-4), ("tree", "radau", 1e-8), ("absolute", "rk8", 1e-8), ("tree", "rk8", 1e-6)],
+)
 def test_pendulums_of_a_micrometre_and_of_a_kilometre(formulation, method, rtol):
     found = [worst(pendulum(size, formulation), method, rtol) for size in (1e-6, 1e-3, 1.0, 1e3)]
     assert max(error for _, error in found) < ALLOWED, found
 
 
-@pytest.mark.parametrize("formulation", ["absolute", "tree"])
-@pytest.mark.parametrize("method", ["radau", "bdf", "rk45"])
-@pytest.mark.parametrize("rtol", [1e-4, 1e-6])
+@pytest.mark.parametrize(
+    ("formulation", "method", "rtol"),
+    [
+        *(("absolute", "radau", 1e-4), ("absolute", "bdf", 1e-6), ("absolute", "rk45", 1e-4)),
+        *(("tree", "radau", 1e-6), ("tree", "bdf", 1e-4), ("tree", "rk45", 1e-6)),
+    ],
+)
 def test_bodies_that_turn_by_next_to_nothing(formulation, method, rtol):
     found = [worst(hinge(size, formulation), method, rtol) for size in (1e-9, 1e-6, 1e-3, 1.0)]
     assert max(error for _, error in found) < ALLOWED * (UNDAMPED if method == "bdf" else 1), found
@@ -239,7 +244,7 @@ run transient(stop = 10 s)
 @pytest.mark.parametrize("method", ["radau", "bdf", "rk45", "generalized_alpha"])
 @pytest.mark.parametrize("formulation", ["absolute", "tree"])
 def test_what_is_at_rest_takes_long_steps(method, formulation):
-    result = netsim.load(REST).transient(stop=20, method=method, formulation=formulation, save=["j1.q"])
+    result = loaded(REST).transient(stop=20, method=method, formulation=formulation, save=["j1.q"])
     assert result.attrs["steps"] < (300 if method == "rk45" else 60)  # an explicit method looks at every 1/500 of the run, half a step at a time
     assert np.abs(result["j1.q"]).max() < 1e-9
 

@@ -1,6 +1,7 @@
 """A method from outside, in one file that a call registers; and every method on a body that turns, with what it remembers of it."""
 
 from dataclasses import replace
+from functools import cache
 
 import bdf2
 import numpy as np
@@ -38,17 +39,22 @@ def registered():
     del METHODS["bdf2"]
 
 
-def last(model, **options):
+@cache
+def loaded(text):
+    return netsim.load(text)
+
+
+@cache
+def last(text, **options):
     """Position, velocity, angular velocity and rotation at the end."""
-    result = model.transient(stop=2.0, save=SAVED, **options)
+    result = loaded(text).transient(stop=2.0, save=SAVED, **options)
     return np.array([float(result[name][-1]) for name in result.data_vars if name.startswith("p.")])
 
 
 def orders(text, method, counts, formulation):
     """The order of the largest error at the end, and that error."""
-    model = netsim.load(text)
-    exact = last(model, rtol=1e-11, formulation=formulation)
-    errors = [np.abs(last(model, step=2.0 / n, method=method, formulation=formulation) - exact).max() for n in counts]
+    exact = last(text, rtol=1e-11, formulation=formulation)
+    errors = [np.abs(last(text, step=2.0 / n, method=method, formulation=formulation) - exact).max() for n in counts]
     return np.log(errors[0] / errors[1]) / np.log(counts[1] / counts[0]), errors[1]
 
 
@@ -74,9 +80,9 @@ def test_every_method_has_its_order_on_a_tumbling_body(method, formulation):
 @pytest.mark.parametrize("formulation", ["absolute", "tree"])
 @pytest.mark.parametrize("method", [name for name, method in METHODS.items() if method.variable])
 def test_a_method_of_variable_order_follows_a_tumbling_body(method, formulation):
-    model = netsim.load(TUMBLING.format(force="1 N"))
-    exact = last(model, rtol=1e-11, formulation=formulation)
-    assert np.abs(last(model, rtol=1e-7, method=method, formulation=formulation) - exact).max() < 1e-5
+    text = TUMBLING.format(force="1 N")
+    exact = last(text, rtol=1e-11, formulation=formulation)
+    assert np.abs(last(text, rtol=1e-7, method=method, formulation=formulation) - exact).max() < 1e-5
 
 
 def test_nothing_of_before_an_event_is_used():

@@ -22,8 +22,7 @@ NO_GRAVITY = "world gravity = [0, 0, 0] m/s2\n"
 # ------------------------------------------------------------------------------------------------ bushings
 
 
-@pytest.mark.parametrize("axis", [0, 1, 2])
-@pytest.mark.parametrize("m", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize(("axis", "m"), [(0, 1e-3), (1, 1.0), (2, 1e3)])
 def test_bushing_has_a_frequency_for_each_component(axis, m):
     """sqrt(c/m) along and sqrt(ct/I) about each axis, for small amplitudes; damping ratio d/(2 sqrt(c m))."""
     c, ct = m * np.array([100.0, 400.0, 900.0]), m * np.array([250.0, 500.0, 640.0])

@@ -190,7 +190,7 @@ def jiles_atherton(field, rate, t, Ms, a, alpha, k, c):
 
     def effective(H, Mirr):
         He = H + alpha * Mirr
-        for _ in range(60):
+        for _ in range(12):  # each time the error shrinks by alpha c Ms/(3 a) = 1/30
             He = H + alpha * (c * Ms * langevin(He / a) + (1 - c) * Mirr)
         return He
 
@@ -205,7 +205,7 @@ def jiles_atherton(field, rate, t, Ms, a, alpha, k, c):
         dM_dHe = c * dMan + (1 - c) * dMirr_dHe
         return [dMirr_dHe * rate(time) / (1 - alpha * dM_dHe)]
 
-    found = solve_ivp(slope, (0, t[-1]), [0.0], t_eval=t, rtol=1e-9, atol=1e-3 * Ms * 1e-6, max_step=t[-1] / 2000)
+    found = solve_ivp(slope, (0, t[-1]), [0.0], t_eval=t, rtol=1e-7, atol=1e-3 * Ms * 1e-6, max_step=t[-1] / 1000)
     H = field(t)
     M = np.array([(effective(h, m) - h) / alpha for h, m in zip(H, found.y[0])])
     return M, MU0 * (H + M)

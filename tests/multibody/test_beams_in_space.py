@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -82,6 +83,7 @@ def bent(points: int) -> str:
     return "\n".join(lines)
 
 
+@cache
 def rod(force: float) -> np.ndarray:
     """The tip of the same arc as an unshearable rod: r' = (1 + N/EA) t, R' = R [k]x, k = k0 + R' m/stiffness, m' = -r' x F; by collocation."""
     length, EA, stiffness = 100 * np.pi / 4, 1e7, 1e7 / 12

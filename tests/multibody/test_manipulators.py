@@ -56,8 +56,8 @@ def test_the_network_s_own_equations_agree():
 @pytest.mark.parametrize("functions", (1, 2))
 def test_joint_coordinates_are_the_recursion_s(functions):
     """Joint and elastic coordinates alone, whose ends are the next bodies' beginnings: 12 and 16 unknowns, torques and their works among them."""
-    _, expected = samples("recursion(stop = 2 s, rtol = 1e-11, sample = 0.1 s)", functions=functions)
-    found, values = samples("transient(stop = 2 s, rtol = 1e-9, sample = 0.1 s, formulation = tree)", functions=functions)
+    _, expected = samples("recursion(stop = 1 s, rtol = 1e-11, sample = 0.1 s)", functions=functions)
+    found, values = samples("transient(stop = 1 s, rtol = 1e-9, sample = 0.1 s, formulation = tree)", functions=functions)
     assert found.attributes["formulation"] == "tree" and found.attributes["unknowns"] == 8 + 4 * functions
     assert np.abs(values - expected).max(0) / np.abs(expected).max(0) == pytest.approx(np.zeros(7), abs=1e-7)
 
@@ -77,13 +77,13 @@ def test_the_papers_explicit_member_is_told_to_diverge():
 
 def test_parameters_are_the_user_s():
     """Joint 4 about the link's own axis: its torque is that of a turned cylinder and the payload, a point, on that axis."""
-    model = netsim.load(NETLIST).with_params(axis4="[1, 0, 0]", T="2 s")
-    found = model.run()[0]
+    model = netsim.load(NETLIST)
+    found = model.with_params(axis4="[1, 0, 0]", T="2 s").run()[0]
     assert np.abs(found.series("G4")).max() < 1e-2
     assert np.abs(found.series("dY")).max() > 1e-3
-    assert netsim.load(NETLIST).with_params(payload="0 kg", T="0.2 s").run()[0].finished
-    heavier = netsim.load(NETLIST).with_params(payload="400 kg", T="2 s").run()[0]
-    lighter = netsim.load(NETLIST).with_params(T="2 s").run()[0]
+    assert model.with_params(payload="0 kg", T="0.2 s").run()[0].finished
+    heavier = model.with_params(payload="400 kg", T="2 s").run()[0]
+    lighter = model.with_params(T="2 s").run()[0]
     assert np.abs(heavier.series("G1")).max() > 1.5 * np.abs(lighter.series("G1")).max()
 
 
@@ -117,8 +117,7 @@ GIVEN = "n = 2, shapes = given, shape = [[1, 0, 0, 0, 0, 0], [-1, 2, 0, 0, 0, 0]
 WHOLE = "n = 3, shapes = craig_bampton, torsion = 2, foreshortening = 1, spin = 0.01 kg.m, rotary = [0.1, 0.2] g.m, mass_damping = 1 Hz"
 
 
-@pytest.mark.parametrize("formulation", ("absolute", "tree"))
-@pytest.mark.parametrize("link", [GIVEN, WHOLE])
+@pytest.mark.parametrize(("link", "formulation"), [(GIVEN, "tree"), (WHOLE, "absolute")])
 def test_any_tree_agrees_with_the_network(link, formulation):
     """A free body with a ball joint, a universal joint, a slide from its far side with friction and a force, and a flexible mast with a disc."""
 

@@ -1,13 +1,13 @@
 """The two formulations of a mechanism, absolute and in joint coordinates, hold one another to account."""
 
-import re
+from functools import cache
 
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
 import netsim
-from joint_states import difference_at_a_state, random_tree
+from joint_states import JOINTS, difference_at_a_state, random_tree
 from netsim.analyses import transient as analysis
 from netsim.core.compiled.call import run_table
 from netsim.core.newton import set_charge_history, set_coefficients, spread
@@ -19,7 +19,7 @@ from netsim.multibody.tree.model import Body, Inertia, Joint, build_tree
 from netsim.simulate.setup.choice import formulated
 from netsim.text.errors import InputError
 
-MODELS = {name: (models_folder() / "mechanisms" / f"{name}.net").read_text() for name in ("pendulum", "double_pendulum", "spinning_top", "free_body")}
+MODELS = {name: (models_folder() / "mechanisms" / f"{name}.net").read_text() for name in ("pendulum", "spinning_top", "free_body")}
 
 ARM = """
 use spatial
@@ -194,11 +194,32 @@ j3 planar_revolute (e2, e4) at = [1.5, 1] m
 BEAMS = {"bent": BENT, "bent loop": BENT_LOOP, "floating": FLOATING, "floating plane": FLOATING_PLANE}
 EVERY = {**MODELS, "arm": ARM, "kinds": KINDS, "mixed": MIXED, "loop": LOOP, "plane": PLANE, "control": CONTROL, **BEAMS}
 TEXTS = {name: text for name, text in EVERY.items() if name not in MODELS}
-MECHANISMS = [
-    str(path.relative_to(models_folder()))
-    for path in sorted(models_folder().rglob("*.net"))
-    if "broken" not in path.parts and re.search(r'^use +(spatial|planar|"|\w+\.urdf)', path.read_text(), re.M)
-]
+MECHANISMS = {
+    "loops in the plane": "benchmarks/andrews.net",
+    "a loop that repeats constraints": "benchmarks/bricard.net",
+    "particles and rods": "benchmarks/car_axis.net",
+    "chains of elements": "manipulators/flexible_pendulum_2.net",
+    "loops in space": "mechanisms/delta_robot.net",
+    "an inverse problem": "mechanisms/five_bar_inverse.net",
+    "a loop with a slide": "mechanisms/slider_crank.net",
+    "no joint": "mechanisms/free_body.net",
+    "more drives than freedoms": "mechanisms/redundant_platform.net",
+    "gravity of a point": "msl/Mechanics_MultiBody_Elementary_PointGravity.net",
+    "a force and a moment": "msl/Mechanics_MultiBody_Elementary_ForceAndTorque.net",
+    "rolling": "msl/Mechanics_MultiBody_Elementary_RollingWheel.net",
+    "a rotor on a body": "msl/Mechanics_MultiBody_Rotational3DEffects_GyroscopicEffects.net",
+    "a robot with stops": "robots/gripper.net",
+    "a robot with drives": "robots/puma.net",
+}
+"""A model of each kind: the others of the models folder have the same joints, loops and forces."""
+RANDOM = (0, 5)
+"""Random trees that have joints of every kind between them."""
+
+
+@cache
+def model_of(name):
+    """A text of this file, loaded once."""
+    return netsim.load(EVERY[name])
 
 
 def difference(one, other):
@@ -212,28 +233,35 @@ def difference(one, other):
     return worst
 
 
-@pytest.mark.parametrize("name", [*TEXTS, *map(str, range(8)), *MECHANISMS])
+def test_random_trees_have_joints_of_every_kind():
+    assert all(any(f" {joint} (" in random_tree(seed) for seed in RANDOM) for joint in JOINTS)
+
+
+@pytest.mark.parametrize("name", [*TEXTS, *map(str, RANDOM), *MECHANISMS.values()])
 def test_both_formulations_agree_at_the_same_state(name):
     """Accelerations, reactions and actuator forces of every tree at random velocities: from the tree, and from the absolute equations."""
-    text = TEXTS.get(name) or (random_tree(int(name)) if name.isdigit() else models_folder() / name)
-    assert max(difference_at_a_state(netsim.load(text)).values()) < 1e-10
+    model = model_of(name) if name in TEXTS else netsim.load(random_tree(int(name)) if name.isdigit() else models_folder() / name)
+    assert max(difference_at_a_state(model).values()) < 1e-10
 
 
-BY_METHOD = {"radau": ("arm", "loop", "control", "kinds", "plane"), "bdf": ("arm", "loop", "control"), "trbdf2": ("arm",), "rk45": ("arm",)}
+BY_METHOD = {"radau": ("loop", "kinds", "plane"), "bdf": ("arm", "control"), "trbdf2": ("arm",), "rk45": ("arm",)}
+
+
+@cache
+def followed(name, **options):
+    return model_of(name).transient(stop=0.1, sample=0.02, rtol=1e-7, save=[], **options)
 
 
 @pytest.mark.parametrize(("name", "method"), [(name, method) for method, names in BY_METHOD.items() for name in names])
 def test_methods_that_choose_their_steps_agree_to_tolerance(name, method):
-    model = netsim.load(EVERY[name])
-    options = {"stop": 0.1, "sample": 0.02, "rtol": 1e-7, "save": []}
-    tree = model.transient(**options, method=method, formulation="tree")
+    tree = followed(name, method=method, formulation="tree")
     assert tree.attrs["formulation"] == "tree" and tree.attrs["finished"]
-    assert difference(model.transient(**options), tree) < 1e-4
+    assert difference(followed(name), tree) < 1e-4
 
 
 @pytest.mark.parametrize("name", EVERY)
 def test_trajectories_approach_one_another_with_the_order_of_the_method(name):
-    model = netsim.load(EVERY[name])
+    model = model_of(name)
     apart = []
     for step in (1e-3, 5e-4):
         options = {"stop": 0.1, "step": step, "every": round(0.01 / step), "method": "generalized_alpha"}
@@ -246,7 +274,7 @@ def test_trajectories_approach_one_another_with_the_order_of_the_method(name):
 
 @pytest.mark.parametrize("name", EVERY)
 def test_the_step_matrix_is_the_derivative_of_the_residual(name):
-    model = netsim.load(EVERY[name])
+    model = model_of(name)
     absolute, structure, start, _ = analysis.begun(model.machine, model.structure)
     machine, _, g, _ = formulated(absolute, structure, start, "tree")
     layout, n, nk = machine.system.layout, machine.system.n, machine.system.layout.nk
@@ -314,7 +342,7 @@ STATIC = [*TEXTS, "mechanisms/fourbar_spatial.net", "mechanisms/delta_robot.net"
 @pytest.mark.parametrize("name", [name for name in STATIC if name not in ("kinds", "mixed")])
 def test_equilibria_are_the_same_in_both_formulations(name):
     """Positions, reactions and stability; of trees, loops, prescribed motions and controllers."""
-    model = netsim.load(EVERY.get(name) or models_folder() / name)
+    model = model_of(name) if name in EVERY else netsim.load(models_folder() / name)
     absolute, tree = (model.static(save=[], formulation=f) for f in ("absolute", "tree"))
     assert (absolute.attrs["formulation"], tree.attrs["formulation"]) == ("absolute", "tree")
     assert tree.attrs["unknowns"] < absolute.attrs["unknowns"]
