@@ -8,12 +8,16 @@ READY  := .venv/.installed
 
 CORE   := .venv/.core
 
-.PHONY: run test lint coverage bench docs wheel clean
+.PHONY: run core test lint coverage bench docs wheel clean
 
-run: $(CORE)
+# compiles what this model needs, and keeps it in the user's cache
+run: $(READY)
 	$(BIN)/netsim run $(MODEL)
 
-test: lint $(CORE)
+# compiles what the models need with every method, and keeps it in the checkout
+core: $(CORE)
+
+test: lint
 	$(BIN)/python -m pytest -n $(WORKERS)
 
 # which lines of Python the tests run; what numba compiles does not count

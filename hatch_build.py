@@ -1,7 +1,7 @@
 """Machine code of the core, made once and kept in the package.
 
     python hatch_build.py [FOLDER]    runs models and keeps what they need, for every instruction set of the processor's
-                                      family, in netsim/core/compiled/built (`make run` and `make wheel` do it)
+                                      family, in netsim/core/compiled/built (`make core` and `make wheel` do it)
 
 hatchling asks `CustomBuildHook` when it packs a wheel: with machine code inside, the wheel is one for this platform and
 this version of Python.
