@@ -29,8 +29,7 @@ class Registry(MutableMapping[str, Record]):
 
     def __init__(self, folder: ModuleType, kind: type[Record]):
         """Records of this kind that modules of the folder, or of folders in it, hold."""
-        modules = [each.name for each in walk_packages(folder.__path__, f"{folder.__name__}.")]
-        self._modules = {each.rpartition(".")[2]: each for each in modules}
+        self._waiting = [each.name for each in walk_packages(folder.__path__, f"{folder.__name__}.")]
         self._kind = kind
         self._shipped: dict[str, Record] = {}
         self._added: dict[str, Record] = {}
@@ -38,8 +37,8 @@ class Registry(MutableMapping[str, Record]):
     def __getitem__(self, name: str) -> Record:
         if name in self._added:
             return self._added[name]
-        if name not in self._shipped and name in self._modules:
-            self._load(name)
+        if name not in self._shipped:
+            self._load([each for each in self._waiting if each.rpartition(".")[2] == name])
         return self._shipped[name] if name in self._shipped else self._all()[name]
 
     def __setitem__(self, name: str, record: Record) -> None:
@@ -64,12 +63,12 @@ class Registry(MutableMapping[str, Record]):
 
     def _all(self) -> dict[str, Record]:
         """The records of the folder. Raises `ValueError` where two have one name."""
-        for own in list(self._modules):
-            self._load(own)
+        self._load(list(self._waiting))
         return self._shipped
 
-    def _load(self, own: str) -> None:
-        module = self._modules.pop(own)
-        for value in vars(import_module(module)).values():
-            if isinstance(value, self._kind) and self._shipped.setdefault(value.name, value) is not value:
-                raise ValueError(f"two modules provide '{value.name}', one of them is {module}")
+    def _load(self, modules: list[str]) -> None:
+        for module in modules:
+            self._waiting.remove(module)
+            for value in vars(import_module(module)).values():
+                if isinstance(value, self._kind) and self._shipped.setdefault(value.name, value) is not value:
+                    raise ValueError(f"two modules provide '{value.name}', one of them is {module}")

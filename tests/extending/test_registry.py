@@ -33,6 +33,13 @@ def test_a_file_in_the_folder_is_enough(tmp_path, monkeypatch, folder, kind, fil
         delattr(folder, file.removesuffix(".py"))
 
 
+def test_modules_of_one_name_are_all_found():
+    """`netlist.py` is in the folder of SPICE and in that of robots."""
+    found = Registry(formats, Format)
+    assert {"csv", "netcdf", "spice", "urdf"} <= set(found)
+    assert "no format" not in found and len(found) == len(set(found))
+
+
 def test_two_records_of_one_name_are_refused(tmp_path, monkeypatch):
     text = "from netsim.formats.format import Format\nFORMAT = Format('csv', ('.tab',))\n"
     (tmp_path / "second.py").write_text(text)
