@@ -62,7 +62,7 @@ TRAPEZOID, SIMPSON = (0.0, 1.0), (0.0, 0.5, 1.0)
 COARSE = 1e-3
 """The rtol at which methods of low order take the tolerance as it is given."""
 FINEST = 1e-10
-"""The finest tolerance that a method takes on its own account."""
+"""The finest tolerance that a method of variable order takes on its own account."""
 USUAL_ORDER = 4
 """The order that a method of variable order usually has: as many steps as errors of one sign that add up."""
 FINE = 3e-7
@@ -197,11 +197,13 @@ class Method:
 
     def tolerance(self, rtol: float) -> float:
         """What the error test of a step goes by, so that the error of the run follows rtol: steps grow with its
-        1/estimate-th power, errors with step^order. Never more than `caution` times rtol, and not
+        1/estimate-th power, errors with step^order. Never more than `caution` times rtol; for a variable order not
         below `FINEST`, where rounding is near, unless rtol is."""
-        power = 1.0 / USUAL_ORDER if self.variable else self.estimate / self.order - 1.0
-        share = min(1.0, rtol / COARSE) ** power if power > 0.0 else min(1.0, FINE / rtol) ** -power
-        return max(self.caution * rtol * share, min(rtol, FINEST))
+        part = min(1.0, rtol / COARSE)
+        if self.variable:
+            return max(self.caution * rtol * part ** (1.0 / USUAL_ORDER), min(rtol, FINEST))
+        power = self.estimate / self.order - 1.0
+        return self.caution * rtol * (part**power if power > 0.0 else min(1.0, FINE / rtol) ** -power)
 
 
 def fill_code(method: Method, arrays: Bundle, problem: Bundle, factor: Factor, trial: Bundle, project: int) -> None:

@@ -106,9 +106,10 @@ def test_the_growth_that_is_the_formulas_own_is_seen_in_three_differences(order,
 
 
 def test_bdf_keeps_to_orders_that_do_not_make_light_vibrations_grow():
-    """Steps follow the first modes and not the last, which orders 3 to 5 would excite: 14 225 steps before."""
+    """Steps follow the first modes and not the last, which orders 3 to 5 would excite: 14 225 steps before. At this rtol
+    the error test goes by 1e-3; at a finer one it follows modes that the tolerance can see (4 223 steps at 1e-3)."""
     matrix, text = cantilever()
-    result = netsim.load(text).transient(stop=20, method="bdf", rtol=1e-3, save=["tip"], sample=0.05)
+    result = netsim.load(text).transient(stop=20, method="bdf", rtol=2.5e-3, save=["tip"], sample=0.05)
     squares, modes = np.linalg.eig(matrix)
     share, w, t = np.linalg.solve(modes, np.eye(POINTS)[-1] * POINTS), np.sqrt(squares.real)[:, None], result.time.values
     exact = (modes[-1] * share / (squares - 1)).real @ (np.sin(t) - np.sin(w * t) / w)
