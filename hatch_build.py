@@ -27,7 +27,7 @@ LONGEST = 2.0
 """Seconds that a run of a model lasts at most, once it steps."""
 METHODS = ["radau", "bdf", "trbdf2", "euler", "generalized_alpha", "rk45", "rk6", "rk8"]
 CIRCUIT = """use electrical
-v voltage (a, ground) v = 1 V*sin(100 rad/s*t)
+v voltage (a, ground) v = 1 V*sin(100 rad/s*time)
 r resistor (a, b) R = 1 kOhm
 c capacitor (b, ground) C = 1 uF
 d diode (b, ground)
@@ -35,9 +35,9 @@ run transient(stop = 10 ms)
 """
 EVENTS = """use translational
 m mass (a) m = 1 kg
-f force (a) F = 1 N*sin(5 rad/s*t)
+f force (a) F = 5 N*sin(5 rad/s*time)
 d coulomb_friction (a, ground) F = 0.5 N
-start a.v = 1 m/s
+start a.v = -1 m/s
 run transient(stop = 1 s)
 """
 

@@ -179,14 +179,11 @@ def matrices(point: Point, s: float, alpha: Callable[[Batch], float] | None = No
         )
         for (row, key, level), value in zip(form.entries, values):
             rows = batch.unknowns[batch.form.rows[row]]
-            target = driven if key in batch.prescribed_inputs else own
-            target.append(
-                (
-                    rows,
-                    batch.prescribed_inputs[key] if key in batch.prescribed_inputs else batch.columns(key),
-                    value * s**level,
-                )
-            )
+            prescribed = batch.prescribed_inputs.get(key)
+            if prescribed is None:
+                own.append((rows, batch.columns(key), value * s**level))
+            else:
+                driven.append((rows, prescribed, value * s**level))
     return _assembled(own, (system.n, system.n)), _assembled(driven, (system.n, max(system.layout.nd, 1)))
 
 

@@ -1,9 +1,14 @@
 """Object code on disk: kept, found, and replaced when damaged."""
 
+import importlib.util
+import os
+from pathlib import Path
+
 import casadi
 import numpy as np
 import pytest
 
+import netsim
 from netsim.core.compiled import store
 from netsim.core.compiled.linking import LEVELS, level_of_host
 from netsim.equations.kernels.native import compile, file_of, run_native
@@ -71,8 +76,29 @@ def test_what_is_built_serves_every_processor_and_is_found_without_a_cache(folde
     with store.building(tmp_path):
         assert compile({"a": program}).compiled == ("a",)
     assert {each.name for each in tmp_path.glob("kernel-*")} == {file_of(program, level) for level in {*LEVELS, level_of_host()}}
+    others = [tmp_path / file_of(program, level) for level in LEVELS if level != level_of_host()]
+    host = tmp_path / file_of(program, level_of_host())
+    for file in (*others, host):
+        os.utime(file, (1000, 1000))
+    for missing in others:
+        missing.unlink()
+    with store.building(tmp_path):  # a second time: all are there again, and none is older than the build
+        compile({"a": program})
+    assert all(file.stat().st_mtime > 1000 for file in (*others, host))
     monkeypatch.setattr(store, "BUILT", tmp_path)
     monkeypatch.setenv("NETSIM_CACHE", str(tmp_path / "empty"))
     again = compile({"a": program})
     assert again.compiled == () and result(again, "a") == fresh
     assert not list((tmp_path / "empty" / "code").iterdir())
+
+
+@pytest.mark.parametrize("text", ["CIRCUIT", "EVENTS"])
+def test_models_that_are_run_when_code_is_built_run(text):
+    """What stops them early is hidden there."""
+    path = Path(__file__).parents[2] / "hatch_build.py"
+    spec = importlib.util.spec_from_file_location("hatch_build", path)
+    builder = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(builder)
+    for method in builder.METHODS[:3]:
+        (samples,) = netsim.load(getattr(builder, text)).run({"method": method})
+        assert samples.finished and bool(samples.attributes.get("event_log")) == (text == "EVENTS")

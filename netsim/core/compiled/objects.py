@@ -42,21 +42,21 @@ def address(function: Source, arguments: tuple[kinds.Kind, ...], returns: kinds.
 def _found(function: Source, arguments: tuple[kinds.Kind, ...], entry: str) -> tuple[int, kinds.Kind]:
     with _lock:
         made_of = hashed(function.digest, ", ".join(map(str, arguments)).encode(), entry.encode())
-        name = _name(function, made_of, level_of_host())
+
+        def name_of(level: str) -> str:
+            return f"{function.py_func.__name__}-{hashed(made_of, _environment(level)).hex()[:40]}"
+
+        name = name_of(level_of_host())
         if name not in _loaded:
-            header, code = store.read(name) or _made(function, made_of, arguments, entry)
+            header, code = store.found(name_of) or _made(function, made_of, arguments, entry, name_of)
             found = link(code, header["symbol"], header["needs_numba"])
             assert found, name
             _loaded[name] = found, kinds.from_words(header["returns"])
         return _loaded[name]
 
 
-def _name(function: Source, made_of: bytes, level: str) -> str:
-    return f"{function.py_func.__name__}-{hashed(made_of, _environment(level)).hex()[:40]}"
-
-
 def _made(
-    function: Source, made_of: bytes, arguments: tuple[kinds.Kind, ...], entry: str
+    function: Source, made_of: bytes, arguments: tuple[kinds.Kind, ...], entry: str, name_of: Callable[[str], str]
 ) -> tuple[dict[str, Any], bytes]:
     """What is told about a function's code, and the code, translated now and kept where a folder can be written."""
     for tell in translating:
@@ -67,10 +67,7 @@ def _made(
     symbol = f"netsim_{made_of.hex()[:40]}"
     text, needs_numba = way_in(translated.text, translated.symbol, arguments, entry, symbol)
     about = {"symbol": symbol, "returns": kinds.in_words(translated.returns), "needs_numba": needs_numba}
-    for level in store.levels():
-        code = object_code(text, symbol, level)
-        store.keep(_name(function, made_of, level), about, code)
-    return about, code
+    return about, store.made(name_of, about, lambda level: object_code(text, symbol, level))
 
 
 @cache

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -41,7 +41,23 @@ def building(folder: Path) -> Iterator[None]:
 
 def levels() -> list[str]:
     """The instruction sets that code is made for now; the last one is this processor's."""
-    return [*LEVELS, level_of_host()] if _building else [level_of_host()]
+    host = level_of_host()
+    return [*(each for each in LEVELS if _building and each != host), host]
+
+
+def found(name_of: Callable[[str], str]) -> tuple[dict[str, Any], bytes] | None:
+    """What `read` finds for this processor, by the names for instruction sets; while building, only where there is code
+    for each of them."""
+    codes = [read(name_of(level)) for level in levels()]
+    return codes[-1] if all(codes) else None
+
+
+def made(name_of: Callable[[str], str], about: dict[str, Any], code_of: Callable[[str], bytes]) -> bytes:
+    """Make and keep code for the instruction sets that it is made for now; that of this processor comes back."""
+    for level in levels():
+        code = code_of(level)
+        keep(name_of(level), about, code)
+    return code
 
 
 def read(name: str) -> tuple[dict[str, Any], bytes] | None:
@@ -55,8 +71,9 @@ def read(name: str) -> tuple[dict[str, Any], bytes] | None:
         with suppress(ValueError, KeyError, zlib.error):
             header = json.loads(head)
             if header["check"] == hashed(packed).hex():
-                with suppress(OSError):  # a folder that cannot be written
-                    (folder / name).touch()
+                if folder != BUILT or _building:
+                    with suppress(OSError):  # a folder that cannot be written
+                        (folder / name).touch()
                 return header, zlib.decompress(packed)
     return None
 

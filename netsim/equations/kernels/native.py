@@ -18,7 +18,7 @@ import ctypes
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ import numpy as np
 
 from netsim.core.compiled import store
 from netsim.core.compiled.digests import hashed, text_of
-from netsim.core.compiled.linking import level_of_host, loaded, machine_of, told
+from netsim.core.compiled.linking import loaded, machine_of, told
 from netsim.equations.kernels.program import TRUTH_OPERATIONS, Instruction, Program
 
 # Passes at level 2; the code generator at level 1 gives equally fast code (0.26 us per instance at 1 000 operations)
@@ -96,8 +96,9 @@ def compile(programs: Mapping[str, Program]) -> NativeKernels:
     codes: dict[str, bytes] = {}
     for name, program in programs.items():
         if program.digest not in codes:
-            found = store.read(file_of(program, level_of_host()))
-            codes[program.digest] = found[1] if found else _made(program)
+            name_of = partial(file_of, program)
+            found = store.found(name_of)
+            codes[program.digest] = found[1] if found else store.made(name_of, {}, partial(object_code, program))
             compiled += [] if found else [name]
     engine = loaded(codes.values())
     addresses = {name: engine.get_function_address(symbol(program)) for name, program in programs.items()}
@@ -139,13 +140,6 @@ def file_of(program: Program, level: str) -> str:
 def _environment(level: str) -> bytes:
     """What the code depends on besides the program; a changed generator does not find old code."""
     return hashed(text_of(Path(__file__)), told(level).encode())
-
-
-def _made(program: Program) -> bytes:
-    for level in store.levels():
-        code = object_code(program, level)
-        store.keep(file_of(program, level), {}, code)
-    return code
 
 
 def object_code(program: Program, level: str) -> bytes:
