@@ -11,12 +11,13 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from netsim import __version__
-from netsim.text.errors import InputError, NetsimError, Problem, nearest, render
+from netsim.text.errors import InputError, NetsimError, Problem, coloured, nearest, render
 
 if TYPE_CHECKING:
     from netsim.api import Model
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from netsim.text.syntax import Run
 
 FINE, FAILED, MISTAKE, INTERRUPTED = 0, 1, 2, 130
+STDIN = "-"
+SHORT = ("stop", "step", "max_step", "method", "rtol", "atol")
+"""Options of runs over time that have an option of the same name here."""
 STAGES = ("syntax", "network", "structure", "kernels", "system", "pattern")
 PICTURE_WORDS = ("png", "svg")
 
@@ -127,7 +131,7 @@ def _command(commands: Any, name: str, action: Any, about: str) -> argparse.Argu
 
 
 def _add_file(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a netlist; the name of a shipped model works too")
+    parser.add_argument("file", metavar="FILE", help="a netlist; the name of a shipped model works too; -: from stdin")
     parser.add_argument(
         "-p",
         dest="values",
@@ -147,7 +151,20 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--stop", metavar="T", help="stop time in s, or with a unit: '50 ms'")
     parser.add_argument("--step", metavar="H", help="time step, as --stop")
+    parser.add_argument("--max-step", metavar="H", help="the longest step that the error test may take, as --stop")
     parser.add_argument("--method", metavar="M", help="integration method")
+    parser.add_argument("--rtol", metavar="R", help="relative tolerance of the error test")
+    parser.add_argument("--atol", metavar="A", help="its absolute part, as a share of nominal sizes")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="run.OPTION=VALUE",
+        help="any option of the run lines, or of one by its name: --set run.sample='1 ms' --set fall.forces=recovered",
+    )
+    talk = parser.add_mutually_exclusive_group()
+    talk.add_argument("--quiet", action="store_true", help="no summary, notes and progress; warnings and errors only")
+    talk.add_argument("--json", action="store_true", help="the summary as JSON")
     parser.add_argument("--animate", metavar="HTML", help="write a moving picture: one page for any browser")
     parser.add_argument(
         "--plot",
@@ -163,30 +180,36 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
 
 def run_command(chosen: argparse.Namespace, line: Run | None = None) -> int:
     """`netsim run`: everything that can be refused is refused before the time loop."""
-    from netsim.output.summary import summary
+    from netsim.analyses.analysis import with_options
+    from netsim.api import ANALYSES
+    from netsim.library.files import find_netlist
+    from netsim.output.summary import summary, summary_json
     from netsim.results.files import check_target, write
     from netsim.results.progress import progress_on
 
     file = find_netlist(chosen.file)
-    target = check_target(Path(chosen.output) if chosen.output else Path("results") / f"{file.stem}.csv")
+    name = "stdin" if chosen.file == STDIN else file.stem
+    target = check_target(Path(chosen.output) if chosen.output else Path("results") / f"{name}.csv")
     model = load_model(file, chosen.values)
-    _complain(model.network.notes)
-    model = replace(model, network=replace(model.network, runs=(line,))) if line else model
+    _complain([] if chosen.quiet else model.network.notes)
+    lines = with_options((line,) if line else model.network.runs, _given(chosen), ANALYSES)
+    model = replace(model, network=replace(model.network, runs=lines))
     picture = _picture(chosen.plot, target, draws=chosen.output is None and bool(model.network.plots))
-    options, beside = _options(chosen, model), list[Any]()
+    beside = list[Any]()
     if chosen.animate:
         from netsim.output.scenes import moving_signals
 
         beside = moving_signals(model)
-    with progress_on(sys.stderr) as progress:
-        runs = model.run(options, progress, beside)
+    with nullcontext() if chosen.quiet else progress_on(sys.stderr) as progress:
+        runs = model.run({}, progress, beside)
     files = write(runs, target)
     if chosen.animate:
         from netsim.output.mode_shapes import page_of_run
 
         files.append(page_of_run(model, runs[-1], Path(chosen.animate)))
     files += _draw(model, runs, picture) if picture else []
-    print(summary(model, runs, files), end="")
+    if not chosen.quiet:
+        print((summary_json if chosen.json else summary)(model, runs, files), end="")
     return _verdict(runs)
 
 
@@ -195,28 +218,23 @@ def inverse_command(chosen: argparse.Namespace) -> int:
     from netsim.text.parse import parse
 
     parts = [f"track = [{', '.join(chosen.track)}]", f"actuators = [{chosen.actuators}]"]
-    parts += [f"{name} = {text}" for name in ("stop", "step") if (text := getattr(chosen, name))]
     parts += [f"passes = {chosen.passes}"] if chosen.passes else []
     parts += [f"weights = [{chosen.weights}]"] if chosen.weights else []
-    chosen.stop = chosen.step = None
     (line,) = parse(f"run inverse({', '.join(parts)})", "<options>").statements
     return run_command(chosen, cast("Run", line))
 
 
-def _options(chosen: argparse.Namespace, model: Model) -> dict[str, Any]:
-    """--stop and --step in seconds, --method, where they are given."""
-    from netsim.library.component import SECOND
-    from netsim.network.values import parse_expression
-    from netsim.text.expressions.typed import quantity_of
-
-    options: dict[str, Any] = {} if chosen.method is None else {"method": chosen.method}
-    for name in ("stop", "step"):
-        if (text := getattr(chosen, name)) is not None:
-            scope = model.values.scope(model.network.top)
-            options[name] = float(quantity_of(parse_expression(text, f"--{name}"), scope, SECOND).value)
-            if not options[name] > 0:
-                raise InputError(Problem("E423", f"--{name} must be positive, not {text}"))
-    return options
+def _given(chosen: argparse.Namespace) -> list[tuple[str, str, str]]:
+    """Options of run lines as they are given here: (where, NAME.option, value as text)."""
+    short = [(f"--{name.replace('_', '-')}", f"run.{name}", getattr(chosen, name)) for name in SHORT]
+    found = [each for each in short if each[2] is not None]
+    for text in chosen.set:
+        path, _, value = (part.strip() for part in text.partition("="))
+        if not value:
+            hint = "for example: --set run.rtol=1e-8"
+            raise InputError(Problem("E237", f"'--set {text}' does not have the form run.option=value", hint=hint))
+        found.append((f"--set {path}", path, value))
+    return found
 
 
 def _picture(wanted: str | None, target: Path, draws: bool) -> Path | None:
@@ -253,6 +271,7 @@ def _verdict(runs: Sequence[Samples]) -> int:
 
 def check_command(chosen: argparse.Namespace) -> int:
     """`netsim check`: problems on stderr; one line on stdout where all is well."""
+    from netsim.library.files import find_netlist
     from netsim.text.columns import counted
 
     file = find_netlist(chosen.file)
@@ -274,22 +293,19 @@ def check_command(chosen: argparse.Namespace) -> int:
 
 def show_command(chosen: argparse.Namespace) -> int:
     """`netsim show`."""
+    from netsim.library.files import find_netlist
     from netsim.output.show import show_stage
 
+    model = load_model(find_netlist(chosen.file), chosen.values)
     if chosen.output:
         from netsim.output.diagram import draw_network
 
         if chosen.stage != "network":
-            raise InputError(
-                Problem(
-                    "E423",
-                    f"only the network can be drawn, not the stage '{chosen.stage}'",
-                    hint="omit --stage, or omit -o",
-                )
-            )
-        print(f"wrote {draw_network(load_model(find_netlist(chosen.file), chosen.values), chosen.output)}")
+            message = f"only the network can be drawn, not the stage '{chosen.stage}'"
+            raise InputError(Problem("E423", message, hint="omit --stage, or omit -o"))
+        print(f"wrote {draw_network(model, chosen.output)}")
         return FINE
-    print(show_stage(load_model(find_netlist(chosen.file), chosen.values), chosen.stage), end="")
+    print(show_stage(model, chosen.stage), end="")
     return FINE
 
 
@@ -304,30 +320,19 @@ def list_command(chosen: argparse.Namespace) -> int:
 # --------------------------------------------------------------------------------------------------- netlists
 
 
-def find_netlist(name: str) -> Path:
-    """The file of that name or, where there is none, the shipped model `name` or `models/name.net`."""
-    path = Path(name)
-    if not path.exists() and path.parent in (Path("."), Path("models")):
-        from netsim.library.files import models_folder
-
-        shipped = models_folder() / Path(path.name).with_suffix(".net")
-        if shipped.is_file():
-            return shipped
-    return path
-
-
 def load_model(file: Path, values: Sequence[str]) -> Model:
     """The model with `-p name=value` applied: a name that is a top-level count shapes the network, the others are
     parameters."""
     from netsim.api import load
 
+    source = f"{sys.stdin.read()}\n" if str(file) == STDIN else file
     if not values:
-        return load(file)
+        return load(source)
     from netsim.network.network import Frame, integer
 
     overrides = _overrides(values)
-    counts = {name: integer(overrides[name], Frame("")) for name in _counts(file) & set(overrides)}
-    return load(file, counts).with_overrides({name: value for name, value in overrides.items() if name not in counts})
+    counts = {name: integer(overrides[name], Frame("")) for name in _counts(source) & set(overrides)}
+    return load(source, counts).with_overrides({name: value for name, value in overrides.items() if name not in counts})
 
 
 def _overrides(pairs: Sequence[str]) -> dict[str, Any]:
@@ -348,15 +353,19 @@ def _overrides(pairs: Sequence[str]) -> dict[str, Any]:
     return found
 
 
-def _counts(file: Path) -> set[str]:
+def _counts(source: str | Path) -> set[str]:
     """The top-level counts of a netlist and of what it includes; no file, no counts (loading it will complain)."""
     from netsim.library.files import read_program
+    from netsim.text.parse import parse
     from netsim.text.syntax import Count, Include
 
-    if not file.is_file():
+    if isinstance(source, str):
+        folder, statements = Path(), parse(source, "<text>").statements
+    elif source.is_file():
+        folder, statements = source.parent, read_program(source).statements
+    else:
         return set()
-    statements = read_program(file).statements
-    inner = [_counts(file.parent / s.path) for s in statements if isinstance(s, Include)]
+    inner = [_counts(folder / s.path) for s in statements if isinstance(s, Include)]
     return {s.name for s in statements if isinstance(s, Count)}.union(*inner)
 
 
@@ -378,16 +387,6 @@ def _on_command_line(problem: Problem) -> Problem:
         return problem
     return replace(problem, message=f"{problem.message} (in '{problem.span.file}')", span=None)
 
-
-def coloured(text: str) -> str:
-    """A rendered problem for a terminal: the code and the caret in red (a note's in blue), the hint in green."""
-    text = re.sub(r"(?m)(^|: )(E\d{3}) ", "\\1\x1b[1;31m\\2\x1b[0m ", text, count=1)
-    text = re.sub(r"(?m)(^|: )([NW]\d{3}) ", "\\1\x1b[1;34m\\2\x1b[0m ", text, count=1)
-    text = re.sub(r"(?m)^(      \| \s*)(\^+.*)$", "\\1\x1b[31m\\2\x1b[0m", text)
-    return re.sub(r"(?m)^(      = )(hint:)", "\\1\x1b[32m\\2\x1b[0m", text)
-
-
-__all__ = ["InputError", "coloured", "find_netlist", "load_model", "main"]
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import os
 import pty
 import re
@@ -14,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from netsim import cli
-from netsim.library.files import models_folder
+from netsim.library.files import find_netlist, models_folder
 from netsim.results import files as results
+from netsim.text.errors import coloured
 
 RC = """use electrical
 count n = 1
@@ -74,6 +76,36 @@ def test_parameters_counts_and_options_override_the_netlist(netlist, capsys):
     assert "out.v [" in Path("a/b.svg").read_text()
 
 
+def test_options_of_all_runs_and_of_one(netlist, capsys):
+    """`run.option` is for runs over time, a name for the line of that name; parameters of the netlist may stand in values."""
+    Path(netlist).write_text(RC.replace("run    transient(", "run static()\nrun slow = transient(stop = 1 ms)\nrun transient("))
+    more = ["--rtol", "1e-8", "--set", "run.sample=resistance*2 uF", "--set", "slow.method=bdf", "--json", "-o", "a.csv"]
+    status, out, err = run(capsys, "run", netlist, *more)
+    found = json.loads(out)
+    assert (status, err) == (0, "") and len(found["files"]) == 3
+    static, slow, last = found["runs"]
+    assert (slow["method"], slow["rtol"], slow["time"]) == ("bdf", 1e-8, 1e-3) and last["method"] == "euler"
+    assert static["analysis"] == "static" and last["last"]["out.v"] == pytest.approx(0.9933, abs=1e-3)
+    assert last["energy"]["supplied"] > last["energy"]["stored"] > 0 and last["warnings"] == []
+
+
+def test_quiet_prints_nothing_but_what_is_wrong(netlist, capsys):
+    assert run(capsys, "run", netlist, "--quiet", "-o", "a.csv") == (0, "", "")
+    Path(netlist).write_text(RC + "assert final(out.v) > 2 V\n")
+    status, out, err = run(capsys, "run", netlist, "--quiet", "-o", "a.csv")
+    assert (status, out) == (1, "") and "out.v" in err
+
+
+def test_a_netlist_from_standard_input(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.stdin", io.StringIO(RC.rstrip()))
+    status, out, err = run(capsys, "run", "-", "-p", "n=4")
+    assert (status, err) == (0, "") and "wrote results/stdin.csv" in out
+    monkeypatch.setattr("sys.stdin", io.StringIO(RC.replace("resistor ", "resistr ")))
+    status, out, err = run(capsys, "check", "-")
+    assert status == 2 and "E226" in err
+
+
 def test_a_result_alone_is_asked_for_with_o(netlist, capsys):
     assert run(capsys, "run", netlist, "-o", "only.csv")[0] == 0
     assert sorted(os.listdir()) == ["only.csv", "rc.net"]
@@ -90,8 +122,14 @@ def test_a_result_alone_is_asked_for_with_o(netlist, capsys):
         (["run", "rc.net", "-p", "resistance=3 kg"], "E202", "'-p resistance'"),
         (["run", "rc.net", "-p", "n=1.5"], "E208", "'-p n'"),
         (["run", "rc.net", "--stop", "3 V"], "E202", "'--stop'"),
-        (["run", "rc.net", "--step", "-1 ms"], "E423", "--step must be positive"),
+        (["run", "rc.net", "--step", "-1 ms"], "E423", "'step' must be positive (in '--step')"),
         (["run", "rc.net", "--method", "eular"], "E424", "did you mean 'euler'?"),
+        (["run", "rc.net", "--max-step", "0"], "E423", "'max_step' must be positive (in '--max-step')"),
+        (["run", "rc.net", "--set", "run.rtl=1e-6"], "E421", "did you mean 'rtol'?"),
+        (["run", "rc.net", "--set", "rum.rtol=1e-6"], "E420", "did you mean 'run'?"),
+        (["run", "rc.net", "--set", "run.rtol"], "E237", "--set run.rtol=1e-8"),
+        (["run", "rc.net", "--rtol", "fine"], "E2", "'--rtol'"),
+        (["run", "rc.net", "--quiet", "--json"], "not allowed", "--quiet"),
         (["run", "rc.net", "--stpo", "1"], "--stpo", "--stop"),
         (["run", "rc.net", "--meth", "euler"], "--meth", "--method"),
         (["show", "rc.net", "--stage", "matrix"], "invalid choice", "pattern"),
@@ -180,15 +218,16 @@ def test_the_markdown_reference_has_every_component_once(capsys):
 
 def test_a_shipped_model_is_found_by_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert cli.find_netlist("two_masses") == models_folder() / "two_masses.net"
-    assert cli.find_netlist("models/two_masses.net") == models_folder() / "two_masses.net"
+    assert find_netlist("two_masses") == models_folder() / "two_masses.net"
+    assert find_netlist("models/two_masses.net") == models_folder() / "two_masses.net"
+    assert find_netlist("models/tripod/stage4.net") == models_folder() / "tripod" / "stage4.net"
     (tmp_path / "rc.net").write_text(RC)
-    assert str(cli.find_netlist("rc.net")) == "rc.net"
+    assert str(find_netlist("rc.net")) == "rc.net"
 
 
 def test_colours_change_no_letter():
     text = "a.net:1:2: E302 node 'mid' has no path\n    1 | c1 capacitor\n      |    ^^ here\n      = hint: tie it"
-    shown = cli.coloured(text)
+    shown = coloured(text)
     assert re.sub("\x1b\\[[0-9;]*m", "", shown) == text
     assert "\x1b[1;31mE302\x1b[0m" in shown and "\x1b[31m^^ here\x1b[0m" in shown and "\x1b[32mhint:\x1b[0m" in shown
 

@@ -9,7 +9,7 @@ option `stop` runs over time: `--stop`, `--step` and `--method` of the command l
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
@@ -18,12 +18,12 @@ from netsim.equations.machine import Machine
 from netsim.equations.system import System
 from netsim.initial.initial import Structure
 from netsim.network.network import Network
-from netsim.network.values import Values
+from netsim.network.values import Values, parse_expression
 from netsim.results.samples import Samples
 from netsim.simulate.stepping import Progress
-from netsim.text.errors import Problem, Span
+from netsim.text.errors import InputError, Problem, Span, nearest
 from netsim.text.expressions.typed import Scope
-from netsim.text.syntax import Expr, Name, Run
+from netsim.text.syntax import Binding, Expr, Name, Run
 
 Prepared = tuple[Values, System, Structure]
 Options = TypeVar("Options")
@@ -96,3 +96,26 @@ class Analysis(Generic[Options]):
     def over_time(self) -> bool:
         """Whether it runs over time."""
         return "stop" in self.options
+
+
+def with_options(
+    runs: Sequence[Run], given: Sequence[tuple[str, str, str]], analyses: Mapping[str, Analysis]
+) -> tuple[Run, ...]:
+    """Run lines with options given beside them, (where, NAME.option, value as text), in the place of their own:
+    `run.option` in every line whose analysis is over time, others in the line of that name.
+
+    Raises `InputError` where there is no such line, or the text is not a value."""
+    for where, path, text in given:
+        name, _, option = path.partition(".")
+        if name not in (names := ["run", *(run.name for run in runs if run.name)]) or not option:
+            hint = nearest(name, names) or f"write {' or '.join(f'{each}.OPTION' for each in names)}"
+            raise InputError(Problem("E420", f"'{path}' is not an option of a run line (in '{where}')", hint=hint))
+        value = parse_expression(text, where)
+        binding = Binding(option, value, span=value.span)
+        runs = [
+            replace(run, options=(*(b for b in run.options if b.name != option), binding))
+            if run.name == name or (name == "run" and run.analysis in analyses and analyses[run.analysis].over_time)
+            else run
+            for run in runs
+        ]
+    return tuple(runs)

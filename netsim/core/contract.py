@@ -27,10 +27,10 @@ multiples; KNOWN: earlier states at hand (see `earlier`)."""
 ATTEMPT, ACCEPT, BETWEEN, SET_TIME, REFACTOR, SOLVE, PROJECT, NEWTON, FIRST_EVENT = range(9)
 """Positions in Trial.code."""
 
-RTOL, NEWTON_SHARE, POWER, FACTOR_ALPHA, RATE, RELATIVE, WIDE = range(7)
+RTOL, NEWTON_SHARE, POWER, FACTOR_ALPHA, RATE, RELATIVE, WIDE, UNTIL = range(8)
 """Positions in the tolerances of a run. FACTOR_ALPHA: dq'/dq where the present factor was taken; RATE: contraction of
 Newton's method; RELATIVE: whether errors may grow with values beside a written size; WIDE: whether scales count what
-the step tries."""
+the step tries; UNTIL: where the longest refused step ended, whose values count until then."""
 
 
 class Trial(NamedTuple):

@@ -8,6 +8,10 @@ than a nominal size; one that was large itself is measured by that. What a step 
 Newton's method tries on the way up to the nominal size only, since corrections beside absurd values look small. A
 rotation counts as the angle from its reference, as 1 rad at most.
 
+A kind of which nothing is known yet, since it was zero until a kink (the output of `max(u, 0)`), would be measured by
+what has grown since then, and no step is short enough for that. A step refused there tells the size, also beyond the
+nominal one, until the end of that step is passed.
+
 r_k is what rounding leaves of quantities that are zero but for it (netsim.simulate.setup.sizes). A size that somebody
 has written takes the place of all this: scale_i = rtol (c |z_i| + fixed_i), c = 0 for `nominal SIGNAL = VALUE` and 1
 for `atol`.
@@ -18,7 +22,7 @@ from __future__ import annotations
 import numpy as np
 
 from netsim.core.compiled.function import inner, lean
-from netsim.core.contract import RELATIVE, RTOL, WIDE
+from netsim.core.contract import RELATIVE, RTOL, UNTIL, WIDE
 from netsim.core.problem import ALPHA, KA, KV, LEAST, NK, NQ, NY
 
 Array = np.ndarray
@@ -29,7 +33,9 @@ ROUNDING = 16 * 2.220446049250313e-16
 """What rounding may leave of a quantity, of its largest value."""
 BEYOND = 3.0
 """What a step tries counts where it is so many times larger than what was known."""
-SO_FAR, TRIED, ROUNDED = range(3)
+UNKNOWN = 1e-15
+"""A kind that was at most this share of its nominal size has no size yet."""
+SO_FAR, TRIED, ROUNDED, REFUSED = range(4)
 """Rows of Trial.sizes."""
 
 
@@ -82,6 +88,24 @@ def widen(problem, trial, state, solved):
 
 
 @inner
+def count_refused(problem, trial, end):
+    """Let the values at the `end` of a step that was refused count until then where nothing else is known."""
+    nk, ny = problem.sizes[NK], problem.sizes[NY]
+    trial.tolerances[UNTIL] = max(trial.tolerances[UNTIL], end)
+    for i in range(2 * nk + ny):
+        k = trial.kind[i]
+        if trial.sizes[SO_FAR, k] <= UNKNOWN * trial.nominal[i]:
+            trial.sizes[REFUSED, k] = max(trial.sizes[REFUSED, k], abs(trial.end[i if i < 2 * nk else i + nk]))
+
+
+@inner
+def pass_refused(trial, now):
+    """Forget what refused steps found once their ends are passed."""
+    if now >= trial.tolerances[UNTIL]:
+        trial.sizes[REFUSED] = 0.0
+
+
+@inner
 def _fill(problem, trial, sizes, state, counted):
     """The formula above with these sizes of kinds, and of `state` so many nominal sizes; |z| beside a written size is
     that where the step begins."""
@@ -94,7 +118,7 @@ def _fill(problem, trial, sizes, state, counted):
         if trial.fixed[i] > 0.0:
             trial.scale[i] = max(rtol * (relative * value + trial.fixed[i]), ROUNDING * most)
         else:
-            share = max(NOTHING * trial.nominal[i], min(trial.nominal[i], sizes[k]))
+            share = max(NOTHING * trial.nominal[i], min(trial.nominal[i], sizes[k]), trial.sizes[REFUSED, k])
             trial.scale[i] = rtol * max(most, share) + trial.sizes[ROUNDED, k]
 
 
@@ -116,6 +140,6 @@ def set_least(problem, trial):
 
 def first_kinds(count: int, given: Array) -> Array:
     """Sizes of kinds before a run."""
-    sizes = np.zeros((3, count))
+    sizes = np.zeros((4, count))
     sizes[SO_FAR] = given
     return sizes

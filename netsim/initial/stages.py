@@ -21,7 +21,7 @@ from netsim.equations.machine import Machine
 from netsim.equations.starts import StartRow
 from netsim.equations.words import unmet
 from netsim.initial.charts import recharted
-from netsim.initial.diagnosis.suspects import without_value
+from netsim.initial.diagnosis.suspects import refuse_infinite, without_derivative
 from netsim.structure.levels import Offsets, Signature, equation_numbers, signature
 from netsim.structure.prescribed import holding, prescribed_pairs
 from netsim.text.errors import Problem, SimulationError
@@ -206,10 +206,12 @@ def _step_by_step(
             recharted(stages.machine.system, g)
         values = level_values(stages.machine, g)
         jacobian = _jacobian(stages, values, k, active_e, active_v, rows, freed, g)
-        if not (np.isfinite(r).all() and np.isfinite(jacobian.data).all()) and (
-            problem := without_value(stages.machine, g)
-        ):
-            raise SimulationError(problem)  # of this stage's equations alone: others may not be where they will be yet
+        if not round_ and (bare := without_derivative(jacobian)).any():
+            g[places[bare]] += 1.0 / np.maximum(size[bare], 1e-300)  # sqrt(u), 1/u where u begins at 0
+            r = stage_residuals(stages, g, k, active_e, rows)
+            norm, values = _norm(r), level_values(stages.machine, g)
+            jacobian = _jacobian(stages, values, k, active_e, active_v, rows, freed, g)
+        refuse_infinite(stages.machine, g, r, jacobian.data)
         metric = _metric(stages, values, active_v, levels, size, mass_metric)
         step = least_change(jacobian, r, metric, square, np.asarray(soft), pivots)
         scale = _row_scale(jacobian, size)

@@ -44,6 +44,18 @@ def models_folder() -> Path:
     return _shipped("model_files", "models")
 
 
+def find_netlist(name: str) -> Path:
+    """The file of that name or, where there is none, the shipped model: `two_masses`, `models/two_masses.net`,
+    `tripod/stage4`."""
+    path = Path(name)
+    if not path.exists() and not path.is_absolute():
+        below = path.parts[1:] if path.parts[:1] == ("models",) else path.parts
+        shipped = models_folder().joinpath(*below).with_suffix(".net")
+        if below and shipped.is_file():
+            return shipped
+    return path
+
+
 def _shipped(installed: str, checkout: str) -> Path:
     here = Path(__file__).parents[1]
     return here / installed if (here / installed).is_dir() else here.parent / checkout

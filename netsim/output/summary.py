@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -33,6 +34,46 @@ def summary(model: Model, runs: Sequence[Samples], files: Sequence[Path]) -> str
     for samples in runs:
         parts += _run(samples)
     return "\n".join([*parts, *(f"wrote {file}" for file in files)]) + "\n"
+
+
+def summary_json(model: Model, runs: Sequence[Samples], files: Sequence[Path]) -> str:
+    """The same for programs, in SI units: sizes of the network; of each run how it ended, its counts and notes, the
+    last values, measures, energy and what was warned of; the files."""
+    network = model.network
+    about = {
+        "netlist": str(network.file),
+        "elements": len(network.instances),
+        "nodes": len(network.nodes),
+        "unknowns": model.system.n,
+        "runs": [_run_of(samples) for samples in runs],
+        "files": [str(file) for file in files],
+    }
+    return json.dumps(about, indent=2, allow_nan=False) + "\n"
+
+
+def _run_of(samples: Samples) -> dict[str, Any]:
+    given = {k: v for k, v in samples.attributes.items() if isinstance(v, bool | int | float | str) and k != "netlist"}
+    found: dict[str, Any] = {"name": samples.name, "finished": samples.finished, "message": samples.message}
+    found |= {key: _number(value) if isinstance(value, float) else value for key, value in given.items()}
+    if samples.axis == "mode":
+        found["modes"] = [{s.name: _number(x) for s, x in zip(samples.signals, row)} for row in samples.values]
+    elif len(samples.time):
+        found["time"] = float(samples.time[-1])
+        found["last"] = {s.name: _number(x) for s, x in zip(samples.signals, samples.values[-1])}
+    found["measured"] = {figure.name: _number(figure.value) for figure in samples.figures}
+    if len(samples.energy):
+        stored, supplied, dissipated = map(_number, samples.energy[-1])
+        unaccounted = _number(energy_balance(samples.energy))
+        found["energy"] = {
+            "stored": stored, "supplied": supplied, "dissipated": dissipated, "unaccounted": unaccounted,
+        }  # fmt: skip
+    problems = (*samples.warnings, *samples.broken)
+    return {**found, "warnings": [{"code": p.code, "message": p.message, "hint": p.hint} for p in problems]}
+
+
+def _number(value: float) -> float | None:
+    """JSON has no NaN and no infinity."""
+    return float(value) if np.isfinite(value) else None
 
 
 def _run(samples: Samples) -> list[str]:

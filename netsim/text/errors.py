@@ -11,6 +11,7 @@ N4xx about the start are notes: nothing is wrong, but the reader may want to kno
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -116,3 +117,11 @@ def source_line(file: str, line: int) -> str | None:
             return None
     lines = _texts[file]
     return lines[line - 1] if 0 < line <= len(lines) else None
+
+
+def coloured(text: str) -> str:
+    """A rendered problem for a terminal: the code and the caret in red (a note's in blue), the hint in green."""
+    text = re.sub(r"(?m)(^|: )(E\d{3}) ", "\\1\x1b[1;31m\\2\x1b[0m ", text, count=1)
+    text = re.sub(r"(?m)(^|: )([NW]\d{3}) ", "\\1\x1b[1;34m\\2\x1b[0m ", text, count=1)
+    text = re.sub(r"(?m)^(      \| \s*)(\^+.*)$", "\\1\x1b[31m\\2\x1b[0m", text)
+    return re.sub(r"(?m)^(      = )(hint:)", "\\1\x1b[32m\\2\x1b[0m", text)

@@ -51,10 +51,10 @@ def positions(largest, *values):
 # ------------------------------------------------------------------------------------------------------- sizes and first steps
 
 
-def motion(so_far, nominal=1.0, rtol=1e-6):
+def motion(so_far, nominal=1.0, rtol=1e-6, refused=0.0):
     """Problem and trial of one position, its velocity 10 m/s."""
     tolerances = positions(32, (RTOL, rtol))
-    rows = np.array([[so_far], [0.0], [0.0]])
+    rows = np.array([[so_far], [0.0], [0.0], [refused]])
     trial = SimpleNamespace(
         start=np.array([0.0, 10.0, 0.0]), scale=np.full(2, rtol), tolerances=tolerances, exponent=np.ones(2, int), fixed=np.zeros(2),
         sizes=rows, kind=np.zeros(2, int), nominal=np.full(2, nominal), largest=np.zeros(2),
@@ -94,6 +94,20 @@ def test_scales_count_what_a_step_tries_beyond_three_times_what_was_known(plain,
     widen(problem, trial, np.array([times, 0.0, 0.0]), True)
     assert trial.tolerances[WIDE] == widened
     assert trial.scale[0] == pytest.approx(1e-6 * (times if widened else 1.0))
+
+
+@pytest.mark.parametrize(("so_far", "size"), [(0.9e-15, 7.0), (1.1e-15, 1.1e-15)])
+def test_refused_steps_tell_the_size_of_what_has_none_until_they_are_passed(plain, so_far, size):
+    problem, trial = motion(so_far)
+    trial.start[:] = 0.0
+    trial.end = np.array([7.0, 0.0, 0.0])
+    plain(scales).count_refused(problem, trial, 0.5)
+    plain(scales)._fill(problem, trial, trial.sizes[0], trial.start, 0.0)
+    assert trial.scale[0] == pytest.approx(1e-6 * size, rel=1e-9, abs=0.0)
+    plain(scales).pass_refused(trial, 0.4)
+    assert trial.sizes[3, 0] == (7.0 if size == 7.0 else 0.0)
+    plain(scales).pass_refused(trial, 0.5)
+    assert not trial.sizes[3].any()
 
 
 # ------------------------------------------------------------------------------------------------------------ looks between steps

@@ -329,3 +329,33 @@ def test_wrong_nominal_statements_are_told_at_their_place(line, words):
     text = f"use translational\nm1 mass (a) m = 1 kg\n{line}\nrun transient(stop = 1 s)\n"
     problems = netsim.load(text).check()
     assert any(words in p.message and p.span.line == 3 for p in problems), problems
+
+
+KINKED = """
+use electrical
+component rectified_gain (p, n : electrical) "gives gain times u beyond 0.5 V, nothing below"
+  param gain : 1
+  branch p -> n : v, i
+  input u : V
+  v = if u > 0.5 V then gain*(u - 0.5 V) else 0 V
+end
+i  current        (a, ground)  I = 1 A
+c  capacitor      (a, ground)  C = 1 F
+g  rectified_gain (b, ground)  gain = {gain}, u = a.v
+r  resistor       (b, d)       R = 1 Ohm
+cd capacitor      (d, ground)  C = 1 mF
+start a.v = 0 V
+run transient(stop = 1 s)
+"""
+
+
+@pytest.mark.parametrize("gain", [1e-7, 100.0, 1e4])
+@pytest.mark.parametrize("method", ["radau", "bdf", "trbdf2"])
+def test_what_grows_out_of_zero_behind_a_kink_has_a_size(method, gain):
+    """Beside what has grown since the kink, errors are large however short the step: the refused steps tell the size."""
+    model = netsim.load(KINKED.format(gain=gain))
+    for rtol in RTOLS[: 2 if method == "trbdf2" else 3]:
+        run = model.transient(stop=1.0, sample=1e-3, method=method, rtol=rtol)
+        since = np.maximum(run.time.values - 0.5, 0)
+        expected = gain * (since - 1e-3 * (1 - np.exp(-since / 1e-3)))
+        assert np.abs(run["d.v"] - expected).max() <= ALLOWED * rtol * expected.max()

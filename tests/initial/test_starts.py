@@ -296,3 +296,24 @@ def test_a_lag_of_zero_is_no_lag(method):
     """A charge whose content a parameter takes away holds nothing: the output follows a jump at once."""
     run = netsim.load(AMPLIFIER).transient(stop=1.0, method=method, save=["p.v", "o.v"])
     assert np.asarray(run["o.v"]) == pytest.approx(np.asarray(run["p.v"]) / (1 + 1e-5), rel=1e-5, abs=1e-9)
+
+
+@pytest.mark.parametrize(("formula", "value"), [("sqrt(u/1 V)", 0.5), ("log(u/1 V)", np.log(0.25)), ("1 V/u", 4.0)])
+@pytest.mark.parametrize("origin", ["static", "rest"])
+def test_formulas_without_a_derivative_at_zero_start_beside_it(formula, value, origin):
+    """The unknown u is 0 before the first Newton step."""
+    text = f"""use electrical
+component formed (p, n : electrical) "a voltage by a formula"
+  branch p -> n : v, i
+  input u : V
+  v = 1 V*{formula}
+end
+c capacitor (a, ground) C = 1 F
+l resistor  (a, ground) R = 1 Ohm
+f formed    (b, ground) u = a.v
+r resistor  (b, ground) R = 1 Ohm
+start a.v = 0.25 V
+run transient(stop = 10 ms, from = {origin})
+"""
+    (run,) = netsim.load(text + "save b.v\n").run()
+    assert run.finished and run.values[0, 0] == pytest.approx(value, rel=1e-12)

@@ -73,7 +73,7 @@ from netsim.core.loop.readout import record, take
 from netsim.core.loop.remembering import followed, has_room, pass_arrivals, remember
 from netsim.core.newton import CONVERGED, SINGULAR, UNRESOLVED
 from netsim.core.problem import NK, NQ
-from netsim.core.scales import NOTHING, SO_FAR, set_scales
+from netsim.core.scales import SO_FAR, UNKNOWN, count_refused, pass_refused, set_scales
 from netsim.core.states import copy, project_end
 
 GOING, DONE, FULL, EVENT = 100, 101, 102, 103
@@ -131,6 +131,7 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
         if numbers[FIXED] == 0.0 and error > 1.0 and not too_short(numbers, h):
             trial.counters[REJECTED] += 1
             trial.counters[REFUSED] += 1
+            count_refused(problem, trial, target)
             places[FAILURES] += 1
             places[GROWING] += 1 if 0.0 < numbers[LEFT] < error else 0
             numbers[SIZE], numbers[REASON], numbers[LEFT] = h * _shortened(problem, trial, error), BY_ERROR, error
@@ -144,6 +145,7 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
         missed = 0.0 if idle else missed
         if missed > 1.0 and not too_short(numbers, h):
             trial.counters[REJECTED] += 1
+            count_refused(problem, trial, target)
             places[FAILURES] += 1
             numbers[SIZE], numbers[REASON] = h * _shortened(problem, trial, missed), BY_ERROR
             continue
@@ -188,6 +190,7 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
             numbers[LONGEST], max(wanted, numbers[SIZE]) if at_time_event or h < 0.99 * numbers[SIZE] else wanted
         )
         numbers[NOW] = target
+        pass_refused(trial, target)
         while control.features[places[FEATURE]] <= target:
             places[FEATURE] += 1
         if at_time_event:
@@ -317,4 +320,4 @@ def first_size(problem, trial, stop, order):
 @inner
 def _has_size(trial, i):
     """Whether a quantity's kind is more than nothing yet."""
-    return trial.fixed[i] > 0.0 or trial.sizes[SO_FAR, trial.kind[i]] > 1e3 * NOTHING * trial.nominal[i]
+    return trial.fixed[i] > 0.0 or trial.sizes[SO_FAR, trial.kind[i]] > UNKNOWN * trial.nominal[i]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from netsim.core.problem import PRESCRIBED_LEVELS, TIME
@@ -10,7 +12,7 @@ from netsim.equations.numbering import across_scalars
 from netsim.equations.words import node_of, owner_of
 from netsim.library.component import is_kinematic
 from netsim.network.network import Instance
-from netsim.text.errors import Problem
+from netsim.text.errors import Problem, SimulationError
 from netsim.text.show import show_expression
 
 Array = np.ndarray
@@ -68,6 +70,23 @@ def without_value(machine: Machine, g: Array) -> Problem | None:
     hint = "the cause is the root of a negative number, a division by zero or an overflow at the start: "
     hint += "another `start` or `guess` may keep the value defined"
     return Problem("E503", message, broken[0].span if broken else None, hint=hint)
+
+
+def refuse_infinite(machine: Machine, g: Array, residual: Array, entries: Array) -> None:
+    """Raise `SimulationError` (E503) where an element is the reason why a residual or an entry is not finite; only
+    equations that are solved now count, since others may not be where they will be."""
+    if np.isfinite(residual).all() and np.isfinite(entries).all():
+        return
+    if problem := without_value(machine, g):
+        raise SimulationError(problem)
+
+
+def without_derivative(matrix: Any) -> Array:
+    """Unknowns with respect to which an equation has no finite derivative, as of sqrt(u) and 1/u at 0: Newton's method
+    begins a nominal size beside them."""
+    entries, found = matrix.tocoo(), np.zeros(matrix.shape[1], bool)
+    found[entries.col[~np.isfinite(entries.data)]] = True
+    return found
 
 
 def fastest(machine: Machine, state: Array) -> tuple[str, float, Array]:

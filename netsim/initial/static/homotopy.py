@@ -23,6 +23,7 @@ import numpy as np
 from netsim.core.linear.factors import Factor, SingularMatrix, analyse, refactor, solve
 from netsim.core.newton import PIVOT_QUALITY
 from netsim.initial.charts import recharted
+from netsim.initial.diagnosis.suspects import without_derivative
 from netsim.initial.static.rest import Rest, step_matrix
 
 Array = np.ndarray
@@ -117,7 +118,10 @@ PLAIN = Deformed()
 
 
 def search_of(rest: Rest, g: Array) -> Search:
-    """A search from the point in g, with D as it is there."""
+    """A search from the point in g, or beside it where equations have no derivative there, with D as it is there."""
+    if (bare := without_derivative(rest.evaluate(g)[1])).any():
+        system = rest.machine.system
+        g[rest.places[bare]] += np.concatenate([system.position_nominals, system.nominals[system.layout.nk :]])[bare]
     kx = _own(rest, step_matrix(rest.machine, g, 1.0, 0.0, 0.0)[1])
     mass = _own(rest, step_matrix(rest.machine, g, 0.0, 0.0, 0.0, 1.0)[1])
     size = np.maximum(np.maximum(np.where(np.isfinite(kx), kx, 0.0), mass), 1e-3 * rest.unit)
