@@ -314,3 +314,27 @@ def test_linear_networks_are_looked_into_once_a_step():
     assert not curved(machine)
     plain = load("use electrical\nr1 resistor (a, ground) R = 1 Ohm\nd1 diode (a, ground)\ns current (a, ground) I = 1 A\n")
     assert curved(plain.machine)
+
+
+# ------------------------------------------------------------------------------------- nodes without mass
+
+LIGHT_NODE = """use translational
+d  displacement   (b, ground)  s = 10 mm*sin(1.2 rad/s*time)
+k  spring_damper  (b, e)       c = 3 MN/m, d = 30 kN.s/m
+s  spring_damper  (e, ground)  c = 1 GN/m, d = 100 kN.s/m
+run transient(stop = 9 s, sample = 0.1 s)
+save e.x, e.v, s.f
+"""
+
+
+@pytest.mark.parametrize("method", ["radau", "bdf", "trbdf2"])
+@pytest.mark.parametrize("rtol", TOLERANCES[:2])
+def test_a_light_node_between_stiff_springs_is_right_inside_long_steps(method, rtol):
+    """It follows its springs within 0.13 ms, a thousandth of a step: x' = (3e6 (s - x) + 3e4 s' - 1e9 x)/1.3e5."""
+    samples = run(LIGHT_NODE, method=method, rtol=rtol)
+    t, w, k, b = samples.time, 1.2, 1.003e9 / 1.3e5, np.array([3e6, 3e4 * 1.2]) * 0.01 / 1.3e5
+    sine, cosine = (b[0] * k + b[1] * w) / (k**2 + w**2), (b[1] * k - b[0] * w) / (k**2 + w**2)
+    x = sine * np.sin(w * t) + cosine * np.cos(w * t) + (samples.series("e.x")[0] - cosine) * np.exp(-k * t)
+    v = w * (sine * np.cos(w * t) - cosine * np.sin(w * t)) - k * (samples.series("e.x")[0] - cosine) * np.exp(-k * t)
+    for name, exact in (("e.x", x), ("e.v", v), ("s.f", 1e9 * x + 1e5 * v)):
+        assert np.abs(samples.series(name) - exact).max() <= ALLOWED * rtol * np.abs(exact).max(), name

@@ -14,7 +14,7 @@ from netsim.core.contract import CURVED, FRESH, ITERATIONS, RATE, ROUGH, RTOL, U
 from netsim.core.loop import adaptive, control, crossings, defect, instants, remembering, settling
 from netsim.core.methods import single
 from netsim.core.newton import CONVERGED, NOT_CONVERGED
-from netsim.core.problem import NK, NQ, NY
+from netsim.core.problem import ENTRIES, KV, KX, NK, NQ, NY
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def sizes(**given):
     """Problem.sizes with some of its numbers."""
     found = np.zeros(32, np.int64)
     for position, value in given.items():
-        found[{"nk": NK, "ny": NY, "nq": NQ}[position]] = value
+        found[{"nk": NK, "ny": NY, "nq": NQ, "entries": ENTRIES}[position]] = value
     return found
 
 
@@ -153,6 +153,24 @@ def test_a_sample_is_corrected_eight_times_while_corrections_shrink(plain, shrin
     problem = SimpleNamespace(sizes=sizes(ny=1))
     reached = ask(None, problem, None, SimpleNamespace(**vars(trial), g=None), held, 0.0, 1.0, 0.5)
     assert len(found) == steps and reached == (left[-1] <= 1.0)
+
+
+@pytest.mark.parametrize(("rest", "corrections"), [(0.9e-3, 1), (1.1e-3, 2)])
+def test_a_light_node_is_corrected_until_a_thousandth_of_a_tolerance_is_left(plain, rest, corrections):
+    """A first correction of so many tolerances; what follows is a tenth of it."""
+    found = []
+
+    def solved(factor, trial, r, e):
+        e[0] = rest * 0.1 ** len(found)
+        found.append(e[0])
+
+    settle = plain(defect, solve=solved, place=lambda *_: None, run_table=lambda *_: None).settle_light
+    g = np.zeros(32)
+    g[KX], g[KV] = 1.0, 0.5
+    trial = SimpleNamespace(g=g, out=np.zeros(1), work=np.zeros((1, 1)), middle=np.zeros(3), start=np.zeros(3), end=np.zeros(3), scale=np.ones(2))
+    held = SimpleNamespace(light=np.ones((2, 1)))
+    settle(SimpleNamespace(sizes=sizes(nk=1, entries=1), residual=None), None, trial, held, 0.5, 1.0)
+    assert len(found) == corrections and trial.middle[0] == pytest.approx(-sum(found), rel=1e-12)
 
 
 @pytest.mark.parametrize(("spacings", "looks"), [(1, 4), (100, 100), (5000, 1000)])

@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 from scipy.special import ellipj, ellipk
 
 import netsim
@@ -359,3 +360,34 @@ def test_what_grows_out_of_zero_behind_a_kink_has_a_size(method, gain):
         since = np.maximum(run.time.values - 0.5, 0)
         expected = gain * (since - 1e-3 * (1 - np.exp(-since / 1e-3)))
         assert np.abs(run["d.v"] - expected).max() <= ALLOWED * rtol * expected.max()
+
+
+LIGHT_END = """
+use translational
+m  mass          (a)          m = 75 kg
+f  friction      (a, ground)  F = 0.4 N, vs = 2 um/s
+p  force         (a)          F = 1 N*sin(500 rad/s*time)
+s  spring_damper (a, e)       c = 100 N/m, d = 1 N.s/m
+d  displacement  (b, ground)  s = 0.1 mm*sin(300 rad/s*time)
+k  spring_damper (b, e)       c = 10 kN/m, d = 0.1 N.s/m
+start a.v = 0 m/s
+run transient(stop = 35 ms)
+"""
+
+
+@pytest.mark.parametrize("method", ["radau", "bdf", "trbdf2"])
+def test_velocities_of_masses_are_not_measured_by_those_of_light_ends(method):
+    """The light end is a thousand times as fast as the mass, whose friction reverses within 0.2 ms."""
+
+    def rates(t, y):
+        x, v, e = y
+        force = 100 * (e - x), 1e4 * (1e-4 * np.sin(300 * t) - e)
+        ve = (v + 0.1 * 0.03 * np.cos(300 * t) - force[0] + force[1]) / 1.1
+        return v, (np.sin(500 * t) - 0.4 * np.tanh(v / 2e-6) + force[0] + ve - v) / 75, ve
+
+    model = netsim.load(LIGHT_END)
+    for rtol in (1e-4, 1e-6):
+        run = model.transient(stop=0.035, sample=1e-3, method=method, rtol=rtol)
+        exact = solve_ivp(rates, (0, 0.035), [0, 0, 0], t_eval=run.time, method="Radau", rtol=1e-12, atol=1e-20).y
+        assert np.abs(run["e.v"]).max() > 100 * np.abs(run["a.v"]).max()
+        assert np.abs(run["a.x"] - exact[0]).max() <= ALLOWED * rtol * np.abs(exact[0]).max()

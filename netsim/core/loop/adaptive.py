@@ -171,7 +171,7 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
             whole,
         ):
             return FULL
-        remember(method, problem, trial, control, plan, t, h, 1.0)
+        remember(method, problem, factor, trial, control, plan, t, h, 1.0)
         factor_ = accepted(method, problem, trial, h, error)
         factor_ = (
             min(factor_, proposed(max(missed, numbers[MISSED]), trial.tolerances[POWER])) if missed > 0.0 else factor_
@@ -223,7 +223,7 @@ def _stop_at_event(method, problem, factor, trial, control, plan, readout, watch
         copy(trial.middle, 0, watch.state, 0, trial.middle.shape[0])
         if not record(method, problem, factor, trial, control, plan, readout, t, h, cut, True, False):
             return FULL
-        remember(method, problem, trial, control, plan, t, h, cut)
+        remember(method, problem, factor, trial, control, plan, t, h, cut)
         copy(watch.state, 0, trial.start, 0, trial.start.shape[0])
         control.numbers[NOW] = t + cut * h
         trial.counters[ACCEPTED] += 1

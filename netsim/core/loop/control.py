@@ -34,12 +34,13 @@ of these; the estimate that the error test refused last since a step was taken."
     WITHIN,
     SOLVING,
     GROWING,
-) = range(16)
+    LIGHT,
+) = range(17)
 """Positions in Control.places: next time event, next requested instant, next row, steps done, accepted steps between
 samples (0: at requested instants only), whether every step ends in a projection, whether samples are recovered, whether
 time events want a consistent point, failures in a row, shortest steps in a row, next feature, next row of the trace,
-whether values that follow others at once are looked at, whether any value is, and how often in a row a shorter step had
-a larger estimate, which only rounding explains."""
+whether values that follow others at once are looked at, whether any value is, how often in a row a shorter step had a
+larger estimate, which only rounding explains, and whether nodes without mass move."""
 
 BY_ERROR, BY_NEWTON, BY_TIME_EVENT, BY_EVENT = 1.0, 2.0, 3.0, 4.0
 EPS = 2.220446049250313e-16
@@ -58,7 +59,8 @@ class Control(NamedTuple):
     end with infinity.
 
     limits: how many tolerances the defect may move a position or a value by (netsim.core.loop.defect); none where it is
-    not looked at. resting: 0 for equations that determine motion and multipliers, 1 for all others."""
+    not looked at. resting: 0 for equations that determine motion and multipliers, 1 for all others. light (2, n): the
+    same for balances of nodes without mass and for their velocities."""
 
     numbers: Array
     places: Array
@@ -67,3 +69,4 @@ class Control(NamedTuple):
     grid: Array
     limits: Array
     resting: Array
+    light: Array

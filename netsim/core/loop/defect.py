@@ -25,6 +25,8 @@ FAR, NEAR, MOST = 0.86, 0.35, 1000
 """Where in its part of a step an instant lies: where the polynomials of Radau's stages are farthest from what they
 follow, for values that follow others at once (they may bend anywhere) also where they are so between the first two; and
 how many instants there are at most."""
+SETTLED = 1e-3
+"""Tolerances by which the last correction of a node without mass moves it."""
 CORRECTIONS = 8
 """So many corrections by the step's matrix lead a sample to its equations, or none does."""
 
@@ -84,6 +86,43 @@ def corrected(method, problem, factor, trial, control, t, h, theta):
             middle[at + i] = (1.0 - theta) * trial.start[at + i] + theta * trial.end[at + i]
     place(problem, trial.g, middle)
     return False
+
+
+@inner
+def settle_light(problem, factor, trial, control, theta, h):
+    """Let the balances of nodes without mass hold at trial.middle, by corrections by the step's own matrix.
+
+    Such a node follows its springs within d/c, which may be far less than a step. Its position between the ends is then
+    what its springs say, and no polynomial knows it well enough for v = (F - c x)/d. They begin at the cubic through x
+    and v of both ends, since its accelerations are in no equation."""
+    g, out, e, nk, middle = trial.g, trial.out, trial.work[0], problem.sizes[NK], trial.middle
+    for i in range(nk):
+        if control.light[1, i] > 0.0:
+            rise, v0, v1 = (trial.end[i] - trial.start[i]) / h, trial.start[nk + i], trial.end[nk + i]
+            bend, turn = 3.0 * rise - 2.0 * v0 - v1, v0 + v1 - 2.0 * rise
+            middle[i] = trial.start[i] + h * theta * (v0 + theta * (bend + theta * turn))
+            middle[nk + i] = v0 + theta * (2.0 * bend + theta * 3.0 * turn)
+    before = np.inf
+    for _ in range(CORRECTIONS):
+        place(problem, g, middle)
+        for i in range(problem.sizes[ENTRIES]):
+            out[i] = 0.0
+        run_table(problem.residual, g, out)
+        for i in range(e.shape[0]):
+            out[i] *= control.light[0, i]
+        solve(factor, trial, out[: e.shape[0]], e)
+        worst = 0.0
+        for i in range(nk):
+            e[i] *= control.light[1, i]
+            worst = max(worst, abs(g[KX] * e[i]) / trial.scale[i], abs(g[KV] * e[i]) / trial.scale[nk + i])
+        if not worst <= 0.9 * before:
+            return
+        for i in range(nk):
+            middle[i] -= g[KX] * e[i]
+            middle[nk + i] -= g[KV] * e[i]
+        if worst <= SETTLED:
+            return
+        before = worst
 
 
 @inner

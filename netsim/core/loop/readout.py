@@ -15,8 +15,21 @@ import numpy as np
 from netsim.core.compiled.bundle import Bundle
 from netsim.core.compiled.function import inner, lean
 from netsim.core.contract import ASTRAY, RESTARTED, between, projected, set_time
-from netsim.core.loop.control import EDGE, EVERY, GRID, LAST, PROJECTING, RECOVERING, ROW, SOLVING, STEP, STOP, TRACED
-from netsim.core.loop.defect import corrected
+from netsim.core.loop.control import (
+    EDGE,
+    EVERY,
+    GRID,
+    LAST,
+    LIGHT,
+    PROJECTING,
+    RECOVERING,
+    ROW,
+    SOLVING,
+    STEP,
+    STOP,
+    TRACED,
+)
+from netsim.core.loop.defect import corrected, settle_light
 from netsim.core.loop.turnover import balanced, flowed, met
 from netsim.core.newton import CONVERGED
 from netsim.core.problem import ALPHA, HISTORY, NK, NQ, NY, Y
@@ -97,7 +110,7 @@ def record(method, problem, factor, trial, control, plan, readout, t, h, end, at
         readout.traces.shape[0] and readout.trace.shape[0] - places[TRACED] < readout.nodes.shape[0]
     ):
         return False
-    _work(method, problem, trial, control, plan, readout, t, h, end)
+    _work(method, problem, factor, trial, control, plan, readout, t, h, end)
     for k in range(wanted):
         theta = min(end, (control.grid[first + k] - t) / h)
         _sample(method, problem, factor, trial, control, plan, readout, t, h, theta, end, control.grid[first + k])
@@ -120,7 +133,7 @@ def record(method, problem, factor, trial, control, plan, readout, t, h, end, at
 
 
 @inner
-def look(method, problem, trial, control, plan, t, h, theta):
+def look(method, problem, factor, trial, control, plan, t, h, theta):
     """The state at t + theta h, into trial.middle and g, recovered where that was asked for."""
     if theta == 1.0:
         copy(trial.end, 0, trial.middle, 0, trial.end.shape[0])
@@ -128,6 +141,8 @@ def look(method, problem, trial, control, plan, t, h, theta):
         motion_between(problem, trial.start, trial.end, theta, h, trial.middle)
         between(method, problem, trial, theta, h, trial.middle, trial.whole)
     reached = set_time(problem, trial, _instant(control, t, h, theta)) == CONVERGED
+    if control.places[LIGHT] and 0.0 < theta < 1.0:
+        settle_light(problem, factor, trial, control, theta, h)
     if control.places[RECOVERING] and (theta < 1.0 or not control.places[PROJECTING]):
         if not reached or not projected(problem, plan, trial, trial.middle):
             trial.counters[ASTRAY] += 1
@@ -168,7 +183,7 @@ def _instant(control, t, h, theta):
 
 
 @inner
-def _work(method, problem, trial, control, plan, readout, t, h, end):
+def _work(method, problem, factor, trial, control, plan, readout, t, h, end):
     """Powers and stored energy at the nodes in the step up to the share `end`; at its beginning those of the last
     step's end."""
     last, powers, later = readout.nodes.shape[0] - 1, readout.powers, _traces_sums(readout)
@@ -179,7 +194,7 @@ def _work(method, problem, trial, control, plan, readout, t, h, end):
         copy(readout.trace[at - 1], 0, readout.trace[at], 0, readout.trace.shape[1])
         control.places[TRACED] += 1
     for k in range(first, last + 1):
-        look(method, problem, trial, control, plan, t, h, end * readout.nodes[k])
+        look(method, problem, factor, trial, control, plan, t, h, end * readout.nodes[k])
         if readout.traces.shape[0] and not later:
             _trace(problem, trial, control, readout, t + end * h * readout.nodes[k])
         energies(problem, trial.g, readout.power)
@@ -193,7 +208,7 @@ def _work(method, problem, trial, control, plan, readout, t, h, end):
     met(readout.turnover, readout.power)
     if later:
         for k in range(first, last + 1):
-            look(method, problem, trial, control, plan, t, h, end * readout.nodes[k])
+            look(method, problem, factor, trial, control, plan, t, h, end * readout.nodes[k])
             _total(readout, end * h, readout.nodes[k])
             _show_sums(readout, trial.g)
             _trace(problem, trial, control, readout, t + end * h * readout.nodes[k])
@@ -263,7 +278,7 @@ def _sample(method, problem, factor, trial, control, plan, readout, t, h, theta,
         if control.places[SOLVING] and not control.places[RECOVERING] and theta < 1.0:
             trial.counters[ASTRAY] += 0 if corrected(method, problem, factor, trial, control, t, h, theta) else 1
         else:
-            look(method, problem, trial, control, plan, t, h, theta)
+            look(method, problem, factor, trial, control, plan, t, h, theta)
         take(problem, trial, readout, control.places[ROW], instant)
     control.places[ROW] += 1
 

@@ -94,7 +94,7 @@ def _node(readout, nodes, i):
 
 
 @inner
-def remember(method, problem, trial, control, plan, t, h, end):
+def remember(method, problem, factor, trial, control, plan, t, h, end):
     """Keep what the step from t found up to its share `end`."""
     past, first = problem.past, 3 * problem.sizes[NK]
     n, i = past.length.shape[0], past.numbers[PIECES]
@@ -103,7 +103,7 @@ def remember(method, problem, trial, control, plan, t, h, end):
     for j in range(POINTS):
         theta = end * past.nodes[j]
         if past.numbers[CAREFUL]:
-            look(method, problem, trial, control, plan, t, h, theta)
+            look(method, problem, factor, trial, control, plan, t, h, theta)
         else:
             between(method, problem, trial, theta, h, trial.middle, past.wanted)
         for k in range(n):

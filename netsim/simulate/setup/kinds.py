@@ -4,7 +4,8 @@ Two quantities are of one kind where they have one dimension and belong to one i
 the graph whose vertices are nodes and whose edges are elements, each edge within one domain; ground joins nothing. An
 element's own quantity belongs to the island of the terminal whose domain knows its dimension, else to that of its first
 terminal. So the x, y and z of all velocities of a mechanism are one kind, the potentials on both sides of a resistor
-too, those on both sides of a transformer not.
+too, those on both sides of a transformer not. Velocities of nodes without mass are a kind of their own: those of
+masses are integrated to positions, and a light spring's end may be a hundred times faster than they are.
 """
 
 from __future__ import annotations
@@ -37,8 +38,9 @@ class Kinds:
     given: Array
 
 
-def kinds_of(system: System, amplitudes: Array) -> Kinds:
-    """The kinds of a system's quantities; `amplitudes`: the largest value of every prescribed input over the run."""
+def kinds_of(system: System, amplitudes: Array, massless: Array) -> Kinds:
+    """The kinds of a system's quantities; `amplitudes`: the largest value of every prescribed input over the run;
+    `massless`: positions whose accelerations are in no equation."""
     kind, found = np.full(system.layout.nk + system.n, -1), {}  # type: Array, dict[Key, int]
     islands = _islands(system.network)
     _number_nodes(system, islands, kind, found)
@@ -52,6 +54,8 @@ def kinds_of(system: System, amplitudes: Array) -> Kinds:
             )
     for i in np.flatnonzero(kind < 0):
         kind[i] = _number(found, ("alone", int(i)))
+    for i in nk + massless:
+        kind[i] = _number(found, ("massless", int(kind[i])))
     sizes = np.zeros(len(found))
     for key, size in given:
         if key in found:

@@ -68,7 +68,7 @@ def first_trial(
     rtol = GIVEN_STEP if options.step else method.tolerance(options.rtol)
     share = max(50 * 2.2e-16 / rtol, min(0.03, rtol**0.5))
     times, prescribed_inputs = sampled(machine, options.stop, ends)
-    kinds = kinds_of(system, np.abs(prescribed_inputs).max(axis=0, initial=0.0))
+    kinds = kinds_of(system, np.abs(prescribed_inputs).max(axis=0, initial=0.0), massless(structure, nk))
     tolerances = np.array([rtol, share, method.estimate, 0.0, 1.0, float(options.atol > 0.0), 0.0, 0.0])
     fixed = written_sizes(machine)
     if options.atol:
@@ -106,7 +106,7 @@ def first_control(
     features: Array,
     plan: Consistent,
     machine: Machine,
-    looked: tuple[Array, Array],
+    looked: tuple[Array, Array, Array],
 ) -> Control:
     """Where a run goes from t = 0: first size, requested instants, time events and features to end steps at; what
     delays watch; what `looked` (see `defect_limits`) says of the defect."""
@@ -161,6 +161,7 @@ def first_control(
             within,
             solving,
             0,
+            int(looked[2].any() and not method.explicit),
         ]
     )
     return Control(numbers, places, inside, np.append(features, np.inf), np.append(grid, np.inf), *looked)
@@ -174,16 +175,18 @@ def curved(machine: Machine) -> bool:
 
 def defect_limits(
     machine: Machine, structure: Structure, options: TransientOptions, method: Method, trial: Trial, watched: Array
-) -> tuple[Array, Array]:
+) -> tuple[Array, Array, Array]:
     """How many tolerances the defect may move each position and value by; none where steps are given or the method has
     no matrix. Where every equation is a sum of constant multiples, polynomials that hold at some instants hold between
     them, but for what follows a prescribed input stiffly. Then 0 for equations that determine motion and multipliers, 1
     for all others (n)."""
     system, nk = machine.system, machine.system.layout.nk
     match, n = structure.dynamic.match[: system.n], system.n
+    balances = np.isin(match, massless(structure, nk)) & (structure.dynamic.d[match] - structure.dynamic.c[:n] == 1)
+    light = np.array([balances, np.isin(np.arange(n), match[balances])], float)
     resting = ((match >= nk) & (np.append(trial.exponent[nk:], 0)[np.minimum(match, n)] == 0)).astype(float)
     if options.step or method.explicit:
-        return np.zeros(0), resting
+        return np.zeros(0), resting, light
     share = options.rtol / method.tolerance(
         options.rtol
     )  # what is off between the ends does not add up: it counts against what was asked for
@@ -196,7 +199,12 @@ def defect_limits(
     )
     limits[nk:][moving[nk:]] = GROSS if method.variable else share
     limits[nk:][trial.exponent[2 * nk :] > 0] = np.inf
-    return limits if np.isfinite(limits).any() else np.zeros(0), resting
+    return limits if np.isfinite(limits).any() else np.zeros(0), resting, light
+
+
+def massless(structure: Structure, nk: int) -> Array:
+    """Positions whose accelerations are in no equation."""
+    return np.setdiff1d(np.arange(nk), structure.signature.variable[structure.signature.level == 2])
 
 
 def first_readout(
