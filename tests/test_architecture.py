@@ -21,7 +21,7 @@ ROOMS = {
     "text": "registry cache columns "
     "errors units terms syntax show_terms show spelling expressions.operations expressions.filters expressions.junctions "
     "expressions.shapes expressions.beams expressions.functions expressions.typed grammar.scan grammar.build grammar.flat grammar.grammar "
-    "grammar.explain parse",
+    "grammar.explain parse parsed",
     "formats": "format csv netcdf "
     "spice.cards spice.blocks spice.numbers spice.expressions spice.scopes spice.elements.parameters spice.elements.sources "
     "spice.elements.devices spice.elements.switches spice.elements.transistors spice.elements.semiconductors spice.elements.windings "

@@ -30,6 +30,19 @@ _KEYS: Mapping[str, Callable[[Any], Any]] = {
 _SINGLE = ("kinetic", "potential", "stores", "dissipates", "singular")
 
 
+def _kept(own: ComponentDef, bases: Sequence[ComponentDef], problems: list[Problem]) -> ComponentDef:
+    """What `_merged` makes of these, made once where it is without mistakes: libraries are collected for every program
+    anew."""
+    before, merged = vars(own).get("merged", ((), own))
+    if len(before) == len(bases) and all(a is b for a, b in zip(before, bases)):
+        return merged
+    mistakes = len(problems)
+    merged = _merged(own, bases, problems)
+    if len(problems) == mistakes:
+        vars(own)["merged"] = tuple(bases), merged
+    return merged
+
+
 def extended(
     definitions: Mapping[str, ComponentDef],
     problems: list[Problem],
@@ -46,7 +59,7 @@ def extended(
             open_ones.append(name)
             own = definitions[name]
             bases = [whole(base.parts[0].text) for base in own.bases if known(base, own)]
-            done[name] = _merged(own, bases, problems) if bases else own
+            done[name] = _kept(own, bases, problems) if bases else own
             open_ones.pop()
         return done[name]
 

@@ -15,8 +15,32 @@ from netsim.library.extension import extended
 from netsim.library.formats import format_of
 from netsim.library.functions import Functions, check_functions
 from netsim.text.errors import InputError, Problem, nearest
-from netsim.text.parse import parse
+from netsim.text.parsed import parsed
 from netsim.text.syntax import ComponentDef, DomainDef, FunctionDef, Include, ModelDef, Program, Statement, Use
+
+
+class Components(Mapping[str, Component]):
+    """Components by name, each with its functions written out when it is asked for."""
+
+    def __init__(self, definitions: Mapping[str, ComponentDef], functions: Functions, domains: Mapping[str, DomainDef]):
+        self._definitions, self._functions, self._domains = definitions, functions, domains
+        self._made: dict[str, Component] = {}
+
+    def __getitem__(self, name: str) -> Component:
+        if name not in self._made:
+            definition = self._definitions[name]
+            written = self._functions.written_out(definition)
+            self._made[name] = Component(written, self._domains, replace(definition, bases=()))
+        return self._made[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._definitions
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._definitions)
+
+    def __len__(self) -> int:
+        return len(self._definitions)
 
 
 @dataclass(frozen=True)
@@ -103,7 +127,7 @@ def library_files(use: Use) -> list[Path]:
 def _read(path: str, stamp: int) -> Program:
     if (found := format_of(Path(path))) and found.program:
         return found.program(Path(path), False, library_types)
-    return parse(Path(path).read_text(encoding="utf-8"), path)
+    return parsed(Path(path))
 
 
 @lru_cache(maxsize=8)
@@ -118,8 +142,43 @@ def read_program(path: Path) -> Program:
     return _read(str(path), path.stat().st_mtime_ns)
 
 
-def collect(program: Program) -> Library:  # noqa: C901  (one case per kind of definition)
-    """The definitions of a program and of all it uses; a name defined twice shows both places."""
+def collect(program: Program) -> Library:
+    """The definitions of a program and of all it uses; a name defined twice shows both places.
+
+    What programs without definitions use is collected once, as long as its files stay as they are."""
+    own = [s for s in program.statements if isinstance(s, ComponentDef | DomainDef | FunctionDef | ModelDef)]
+    if own:
+        library = _collected(program)
+        for statement in own:  # a mistake in what is written here is told, also where nothing uses it
+            library.components.get(statement.name)
+        return library
+    try:
+        files = tuple(_used(program.statements, set()))
+    except InputError:  # told with all other mistakes
+        return _collected(program)
+    if files not in _libraries:
+        if len(_libraries) == MOST_LIBRARIES:
+            _libraries.clear()
+        _libraries[files] = _collected(program)
+    return _libraries[files]
+
+
+def _used(statements: Iterable[object], seen: set[Path]) -> Iterator[tuple[str, int]]:
+    """The files that statements use, and when they were written."""
+    for use in (s for s in statements if isinstance(s, Use)):
+        for file in library_files(use):
+            if file not in seen:
+                seen.add(file)
+                yield str(file), file.stat().st_mtime_ns
+                yield from _used(read_program(file).statements, seen)
+
+
+_libraries: dict[tuple[tuple[str, int], ...], Library] = {}
+MOST_LIBRARIES = 64
+"""Sets of files whose definitions are kept."""
+
+
+def _collected(program: Program) -> Library:  # noqa: C901  (one case per kind of definition)
     domains: dict[str, DomainDef] = {"signal": SIGNAL}
     components: dict[str, ComponentDef] = {}
     models: dict[str, ModelDef] = {}
@@ -159,11 +218,7 @@ def collect(program: Program) -> Library:  # noqa: C901  (one case per kind of d
         raise InputError(problems)
     return Library(
         domains,
-        {
-            name: Component(known.written_out(c), domains, replace(c, bases=()))
-            for name, c in whole.items()
-            if not c.is_partial
-        },
+        Components({name: c for name, c in whole.items() if not c.is_partial}, known, domains),
         {name: known.written_out(model) for name, model in models.items()},
         tuple(notes),
         known,
@@ -191,7 +246,7 @@ def check_library(library: Library, names: Iterable[str] | None = None) -> list[
             component = library.components[name]
             bases = [base for base in component.definition.bases if base.parts[0].text in library.components]
             wrong = [(base, problems) for base in bases if (problems := of(base.parts[0].text))]
-            found[name] = [problem for _, problems in wrong for problem in problems] or check(component)
+            found[name] = [problem for _, problems in wrong for problem in problems] or _checked(component)
             for base, _ in wrong:
                 message = f"component '{name}' extends '{base.parts[0].text}', which has mistakes of its own"
                 found[name].append(Problem("E257", message, base.span, hint="mend that component first"))
@@ -200,6 +255,14 @@ def check_library(library: Library, names: Iterable[str] | None = None) -> list[
     return list(
         dict.fromkeys(problem for name in (library.components if names is None else names) for problem in of(name))
     )
+
+
+def _checked(component: Component) -> list[Problem]:
+    """The mistakes in a component, looked for once."""
+    kept = vars(component)
+    if "mistakes" not in kept:
+        kept["mistakes"] = check(component)
+    return list(kept["mistakes"])
 
 
 def included(program: Program) -> Iterator[Statement]:
