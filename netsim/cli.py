@@ -1,4 +1,4 @@
-"""The command line: netsim run | check | show | list.
+"""The command line: netsim run | inverse | check | show | plot | new | list.
 
 Exit status: 0 all well, 1 the simulation failed, 2 a mistake in what the user wrote, 130 interrupted. Nothing heavy is
 imported before it is needed, so that `netsim --help` answers at once.
@@ -22,7 +22,7 @@ from netsim.text.errors import InputError, NetsimError, Problem, coloured, neare
 if TYPE_CHECKING:
     from netsim.api import Model
     from netsim.results.samples import Samples
-    from netsim.text.syntax import Run
+    from netsim.text.syntax import Plot, Run
 
 FINE, FAILED, MISTAKE, INTERRUPTED = 0, 1, 2, 130
 STDIN = "-"
@@ -117,6 +117,14 @@ def _parser() -> _Parser:
     _add_file(show)
     show.add_argument("--stage", choices=STAGES, default="network", help="default: network")
     show.add_argument("-o", "--output", metavar="PNG|SVG", help="draw the network into this file instead")
+
+    plotting = _command(commands, "plot", plot_command, "draw signals of a written result")
+    plotting.add_argument("result", metavar="RESULT", help="a .csv or .nc file that netsim wrote")
+    plotting.add_argument("signal", nargs="*", metavar="SIGNAL", help="signals or expressions of them; default: all")
+    plotting.add_argument("-o", "--output", metavar="PNG|SVG", help="default: the result's name with .png")
+
+    new = _command(commands, "new", new_command, "write a first netlist to begin from")
+    new.add_argument("name", metavar="NAME", help="NAME.net is written into this folder")
 
     listing = _command(commands, "list", list_command, "list domains and components, describe or find some")
     listing.add_argument("name", nargs="*", default=[], metavar="DOMAIN|COMPONENT|WORD")
@@ -309,6 +317,35 @@ def show_command(chosen: argparse.Namespace) -> int:
     return FINE
 
 
+def plot_command(chosen: argparse.Namespace) -> int:
+    """`netsim plot`: each signal that is named is a curve of one diagram."""
+    from netsim.output.plots import plot
+    from netsim.results.files import samples_of
+    from netsim.text.parse import parse
+
+    runs = samples_of(chosen.result)
+    lines = parse(f"plot {', '.join(chosen.signal)}", "SIGNAL").statements if chosen.signal else ()
+    picture = chosen.output or Path(chosen.result).with_suffix(".png")
+    print(f"wrote {plot(runs, cast('tuple[Plot, ...]', lines), picture)}")
+    return FINE
+
+
+def new_command(chosen: argparse.Namespace) -> int:
+    """`netsim new`: the netlist that the README begins with."""
+    from netsim.library.files import models_folder
+
+    path = Path(chosen.name).with_suffix(".net")
+    if path.exists():
+        raise InputError(Problem("E431", f"'{path}' is there already", hint="choose another name"))
+    text = (models_folder() / "two_masses.net").read_text(encoding="utf-8")
+    try:
+        path.write_text(text.replace("models/two_masses.net", str(path), 1), encoding="utf-8")
+    except OSError as wrong:
+        raise InputError(Problem("E431", f"'{path}' cannot be written: {wrong.strerror}")) from None
+    print(f"wrote {path}: run it with netsim run {path}")
+    return FINE
+
+
 def list_command(chosen: argparse.Namespace) -> int:
     """`netsim list`."""
     from netsim.library.catalogue import describe, markdown, whole_library
@@ -324,49 +361,13 @@ def load_model(file: Path, values: Sequence[str]) -> Model:
     """The model with `-p name=value` applied: a name that is a top-level count shapes the network, the others are
     parameters."""
     from netsim.api import load
+    from netsim.network.given import counts_and_values
 
     source = f"{sys.stdin.read()}\n" if str(file) == STDIN else file
     if not values:
         return load(source)
-    from netsim.network.network import Frame, integer
-
-    overrides = _overrides(values)
-    counts = {name: integer(overrides[name], Frame("")) for name in _counts(source) & set(overrides)}
-    return load(source, counts).with_overrides({name: value for name, value in overrides.items() if name not in counts})
-
-
-def _overrides(pairs: Sequence[str]) -> dict[str, Any]:
-    from netsim.network.values import parse_expression
-
-    problems: list[Problem] = []
-    found: dict[str, Any] = {}
-    for pair in pairs:
-        name, equals, value = (part.strip() for part in pair.partition("="))
-        try:
-            if not equals or not name or not value:
-                raise InputError(Problem("E237", f"'-p {pair}' does not have the form name=value"))
-            found[name] = parse_expression(value, f"-p {name}")
-        except InputError as error:
-            problems.extend(error.problems)
-    if problems:
-        raise InputError(problems)
-    return found
-
-
-def _counts(source: str | Path) -> set[str]:
-    """The top-level counts of a netlist and of what it includes; no file, no counts (loading it will complain)."""
-    from netsim.library.files import read_program
-    from netsim.text.parse import parse
-    from netsim.text.syntax import Count, Include
-
-    if isinstance(source, str):
-        folder, statements = Path(), parse(source, "<text>").statements
-    elif source.is_file():
-        folder, statements = source.parent, read_program(source).statements
-    else:
-        return set()
-    inner = [_counts(folder / s.path) for s in statements if isinstance(s, Include)]
-    return {s.name for s in statements if isinstance(s, Count)}.union(*inner)
+    counts, overrides = counts_and_values(source, values)
+    return load(source, counts).with_overrides(overrides)
 
 
 # ------------------------------------------------------------------------------------------------------ words

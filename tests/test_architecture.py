@@ -27,7 +27,7 @@ ROOMS = {
     "spice.elements.devices spice.elements.switches spice.elements.transistors spice.elements.semiconductors spice.elements.windings "
     "spice.measures spice.control spice.netlist urdf.elements urdf.robot urdf.netlist *",
     "library": "formats component functions extension checks files search catalogue",
-    "network": "network checks lets placement repetition expansion signals tables values bindings",
+    "network": "network checks lets placement repetition expansion signals tables values bindings given",
     "core": "compiled.kinds compiled.bundle compiled.digests compiled.sources compiled.translation compiled.linking "
     "compiled.entries compiled.store compiled.objects compiled.function compiled.call linear.graphs linear.symbolic linear.nesting linear.factors "
     "linear.least_change rotation problem history newton consistent sharing contract method scales states loop.control loop.crossings loop.defect "

@@ -96,6 +96,25 @@ def test_quiet_prints_nothing_but_what_is_wrong(netlist, capsys):
     assert (status, out) == (1, "") and "out.v" in err
 
 
+def test_a_result_is_drawn_later(netlist, capsys):
+    assert run(capsys, "run", netlist, "--quiet", "-o", "a.csv")[0] == 0
+    assert run(capsys, "plot", "a.csv") == (0, "wrote a.png\n", "") and Path("a.png").stat().st_size > 5000
+    status, out, _ = run(capsys, "plot", "a.csv", "out.v", "1000*src.i", "-o", "b.svg")
+    picture = Path("b.svg").read_text()
+    assert (status, out) == (0, "wrote b.svg\n") and "out.v" in picture and "src.i" in picture
+    for arguments, code in ((["b.csv"], "E432"), (["a.csv", "out.w"], "E4"), (["a.csv", "out.v +"], "E1"), (["rc.net"], "E430")):
+        status, out, err = run(capsys, "plot", *arguments)
+        assert (status, out) == (2, "") and code in err and "Traceback" not in err, arguments
+
+
+def test_a_new_netlist_runs_and_is_not_written_over(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run(capsys, "new", "first") == (0, "wrote first.net: run it with netsim run first.net\n", "")
+    assert Path("first.net").read_text().startswith("# first.net -- ")
+    assert run(capsys, "check", "first.net")[0] == 0
+    assert run(capsys, "new", "first.net")[0] == 2 and run(capsys, "new", "nowhere/a")[0] == 2
+
+
 def test_a_netlist_from_standard_input(capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.stdin", io.StringIO(RC.rstrip()))

@@ -18,7 +18,7 @@ import numpy as np
 
 from netsim.formats.format import ENERGIES, KINETIC, Table, Variable, as_xarray
 from netsim.library.formats import format_of, result_suffixes
-from netsim.results.samples import Samples
+from netsim.results.samples import Samples, Signal
 from netsim.text.errors import InputError, Problem, nearest
 
 _DOCS = ("energy stored in the network", "energy supplied since the start", "energy dissipated since the start")
@@ -183,3 +183,27 @@ def read(path: Path | str) -> Any:
         return found.read(path)
     except (OSError, ValueError, StopIteration) as wrong:
         raise InputError(Problem("E432", f"'{path}' is not a result file: {wrong}")) from None
+
+
+def samples_of(path: Path | str) -> list[Samples]:
+    """The runs over time of a written result, to be drawn; raises `InputError` as `read` does, and where there are none
+    (E432)."""
+    found = read(path)
+    runs = [
+        Samples(
+            name,
+            data["time"].values,
+            tuple(Signal(str(n), _si(v.attrs.get("units", ""))) for n, v in data.data_vars.items()),
+            np.column_stack([v.values for v in data.data_vars.values()]),
+            np.zeros((0, 3)),
+        )
+        for name, data in (found.items() if isinstance(found, dict) else [("", found)])
+        if "time" in data.coords and data.data_vars
+    ]
+    if not runs:
+        raise InputError(Problem("E432", f"'{path}' has no run over time"))
+    return runs
+
+
+def _si(unit: str) -> str:
+    return "" if unit == "1" else unit

@@ -1,0 +1,52 @@
+"""Counts and parameters that are given beside a netlist, as `name=value`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from netsim.library.files import read_program
+from netsim.network.network import Frame, integer
+from netsim.network.values import parse_expression
+from netsim.text.errors import InputError, Problem
+from netsim.text.parse import parse
+from netsim.text.syntax import Count, Expr, Include
+
+
+def counts_and_values(source: str | Path, pairs: Sequence[str]) -> tuple[dict[str, int], dict[str, Expr]]:
+    """Names that are top-level counts of a netlist (a file or a text), with their numbers, and all others, with their
+    values.
+
+    Raises `InputError` for pairs that do not have the form name=value (E237) and for counts that are no whole numbers
+    (E208)."""
+    values = _values(pairs)
+    counts = {name: integer(values[name], Frame("")) for name in _counts(source) & set(values)}
+    return counts, {name: value for name, value in values.items() if name not in counts}
+
+
+def _values(pairs: Sequence[str]) -> dict[str, Expr]:
+    problems: list[Problem] = []
+    found: dict[str, Expr] = {}
+    for pair in pairs:
+        name, equals, value = (part.strip() for part in pair.partition("="))
+        try:
+            if not equals or not name or not value:
+                raise InputError(Problem("E237", f"'-p {pair}' does not have the form name=value"))
+            found[name] = parse_expression(value, f"-p {name}")
+        except InputError as error:
+            problems.extend(error.problems)
+    if problems:
+        raise InputError(problems)
+    return found
+
+
+def _counts(source: str | Path) -> set[str]:
+    """The top-level counts of a netlist and of what it includes; no file, no counts (loading it will complain)."""
+    if isinstance(source, str):
+        folder, statements = Path(), parse(source, "<text>").statements
+    elif source.is_file():
+        folder, statements = source.parent, read_program(source).statements
+    else:
+        return set()
+    inner = [_counts(folder / s.path) for s in statements if isinstance(s, Include)]
+    return {s.name for s in statements if isinstance(s, Count)}.union(*inner)
