@@ -29,9 +29,10 @@ from netsim.text.errors import Problem
 from netsim.text.syntax import Binary, Call, Conditional, DomainDef, Expr, Unary
 
 Array = np.ndarray
-RATES = ((1e4, 1e5), (1e8, 1e9))
-"""Where growth with the rate is measured, with random elements of ordinary size: what grows at the first pair alone has
-not come to its end there, as behind coils, whose field has the constant 4e-7 pi."""
+RATES = ((1e2, 1e3), (1e4, 1e5), (1e8, 1e9))
+"""Where growth with the rate is measured, with random elements of ordinary size: what grows at the second pair alone
+has not come to its end there, as behind coils, whose field has the constant 4e-7 pi. The slowest pair serves what is
+faint at both others: the angle of a driven hinge beside moments that grow with the square of the rate."""
 SMOOTH_ENOUGH, UNSEEN = 4, -9
 WORDS = {
     -1: "it jumps",
@@ -101,8 +102,9 @@ def needed_smoothness(picture: Picture, columns: list[int]) -> list[Needed]:
     voltage on a capacitor 1; a voltage on resistors none (-1: it may jump)."""
     system = picture.system
     point = generic_point(system, 1)
-    slow, fast = (_growth(point, pair, columns) for pair in RATES)
-    growth = np.where(fast == UNSEEN, slow, np.minimum(slow, fast))  # what is faint beside faster growth still follows
+    slowest, slow, fast = (_growth(point, pair, columns) for pair in RATES)
+    faint = np.where(slow == UNSEEN, slowest, slow)
+    growth = np.where(fast == UNSEEN, faint, np.minimum(slow, fast))  # what is faint beside faster growth still follows
     return [_needed(picture, growth[:, j], _pushes(system, column)) for j, column in enumerate(columns)]
 
 

@@ -5,9 +5,12 @@ import pytest
 from numpy.polynomial import Polynomial
 
 import netsim
+from netsim.library.files import models_folder
 from netsim.network.bindings import lift
 from netsim.network.values import parse_expression
+from netsim.structure import smoothness
 from netsim.structure.continuity import continuity
+from netsim.structure.pencil import generic_point
 from netsim.text.errors import InputError
 
 U = "min(max((time - {at})/T, 0), 1)"
@@ -124,3 +127,11 @@ def test_the_order_of_a_smooth_step_is_one_to_four(order):
     with pytest.raises(InputError) as wrong:
         netsim.load(MOVED.format(motion=f"1 m*smooth_step(time/(1 s), {order})", m="1 kg", stop=2, rtol=1e-6, sample=0.1)).run()
     assert "order is a whole number from 1 to 4" in wrong.value.problems[0].hint
+
+
+@pytest.mark.parametrize("seed", range(2, 42, 3))
+def test_a_driven_hinge_needs_a_function_without_jumps_at_any_random_point(seed, monkeypatch):
+    """At every fourth one its angle is 1e-12 of the moments, which grow with the square of the rate."""
+    monkeypatch.setattr(smoothness, "generic_point", lambda system, _: generic_point(system, seed))
+    model = netsim.load(models_folder() / "broken" / "step_of_a_hinge.net")
+    assert [problem.code for problem in model.check()] == ["E306"]
