@@ -3,7 +3,7 @@ functions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
@@ -68,7 +68,7 @@ class Functions:
 
     def written_out(self, tree: Tree) -> Tree:
         """A syntax tree without calls of these functions. Raises `InputError` (E207) for arguments that do not fit."""
-        return self._written(tree, ()) if self.definitions.keys() & _called(tree) else tree
+        return self._written(tree, ()) if self.definitions else tree
 
     def _written(self, tree: Any, of: tuple[str, ...]) -> Any:
         if isinstance(tree, tuple):
@@ -85,23 +85,6 @@ class Functions:
         body = self.body(call.function, of)
         given = _given(call, self.definitions[call.function])
         return replace(_substituted(body, given, call.function), span=call.span)
-
-
-def _called(tree: Any) -> frozenset[str]:
-    """The functions that a definition calls; known once, since libraries are collected for every program anew."""
-    if isinstance(tree, tuple):
-        return frozenset(_calls(tree))
-    kept = vars(tree)
-    if "called" not in kept:
-        kept["called"] = frozenset(_calls(tree))
-    return kept["called"]
-
-
-def _calls(tree: Any) -> Iterator[str]:
-    if isinstance(tree, Call):
-        yield tree.function
-    for part in tree if isinstance(tree, tuple) else [getattr(tree, name) for name in _names(type(tree))]:
-        yield from _calls(part)
 
 
 _fields: dict[type, tuple[str, ...]] = {}

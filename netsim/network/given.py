@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from netsim.library.files import read_program
+from netsim.library.files import included, read_program
 from netsim.network.network import Frame, integer
 from netsim.network.values import parse_expression
 from netsim.text.errors import InputError, Problem
 from netsim.text.parse import parse
-from netsim.text.syntax import Count, Expr, Include
+from netsim.text.syntax import Count, Expr
 
 
 def counts_and_values(source: str | Path, pairs: Sequence[str]) -> tuple[dict[str, int], dict[str, Expr]]:
@@ -42,11 +42,7 @@ def _values(pairs: Sequence[str]) -> dict[str, Expr]:
 
 def _counts(source: str | Path) -> set[str]:
     """The top-level counts of a netlist and of what it includes; no file, no counts (loading it will complain)."""
-    if isinstance(source, str):
-        folder, statements = Path(), parse(source, "<text>").statements
-    elif source.is_file():
-        folder, statements = source.parent, read_program(source).statements
-    else:
+    if isinstance(source, Path) and not source.is_file():
         return set()
-    inner = [_counts(folder / s.path) for s in statements if isinstance(s, Include)]
-    return {s.name for s in statements if isinstance(s, Count)}.union(*inner)
+    program = parse(source, "<text>") if isinstance(source, str) else read_program(source)
+    return {s.name for s in included(program) if isinstance(s, Count)}

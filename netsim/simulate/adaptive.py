@@ -170,8 +170,8 @@ def _go_on(run: Running, machine: Machine, structure: Structure, stands: Array) 
     trial, size = first_trial(machine, structure, run.options, run.method, stands, ends)
     run.trial = trial._replace(counters=run.trial.counters, largest=run.trial.largest)
     run.counters[RESTARTED] = 1
-    looked = defect_limits(machine, structure, run.options, run.method, run.trial, run.watched)
-    run.control = run.control._replace(**dict(zip(("limits", "resting", "light"), looked)))
+    limits, resting, light = defect_limits(machine, structure, run.options, run.method, run.trial, run.watched)
+    run.control = run.control._replace(limits=limits, resting=resting, light=light)
     run.machine, run.structure, run.factor = machine, structure, first_factor(machine, run.trial, size, now)
     events, time_events = run.events is not None, run.control.time_events[:-1]
     run.plan, recovery = consistent_plan(
