@@ -1,9 +1,9 @@
 """The stages of `netsim.initial.recovery` inside compiled loops: a consistent point near what a step found, without
 Python.
 
-Velocities go onto the differentiated constraints, then accelerations, forces and rates follow; positions and charges
-stay. The time loop takes these points for samples, for the projection after every step (which keeps an index-3 system
-from drifting in velocity), and as the right side of explicit methods.
+Velocities go onto the differentiated constraints, then accelerations, forces and rates follow; positions and
+differentiated quantities stay. The time loop takes these points for samples, for the projection after every step (which
+keeps an index-3 system from drifting in velocity), and as the right side of explicit methods.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class Consistent(NamedTuple):
     `_parts`.
     """
 
-    levels: Array
-    level_values: Array
+    partials: Array
+    partial_values: Array
     sums: Array
     where: Array
     sizes: Array
@@ -78,15 +78,15 @@ def make_consistent(plan, g):
 
 @inner
 def _derivatives(plan, g):
-    """The derivatives of all equations by level at what g holds."""
-    for i in range(plan.level_values.shape[0]):
-        plan.level_values[i] = 0.0
-    run_table(plan.levels, g, plan.level_values)
+    """The derivatives of all equations by order at what g holds."""
+    for i in range(plan.partial_values.shape[0]):
+        plan.partial_values[i] = 0.0
+    run_table(plan.partials, g, plan.partial_values)
 
 
 @inner
 def _residuals(plan, where, g, residual):
-    """A stage's equations, order by order, at what g holds."""
+    """A stage's equations, order by order, at what g holds; a sum of balances is met several times."""
     w = plan.numbers
     first_call, first_row, at, equations = (
         w[where[9] : where[10]],
@@ -95,12 +95,14 @@ def _residuals(plan, where, g, residual):
         w[where[12] : where[13]],
     )
     calls = where[NUMBERS + REALS + 2]
+    for i in range(residual.shape[0]):
+        residual[i] = 0.0
     for order in range(first_call.shape[0] - 1):
         for i in range(plan.sums.shape[0]):
             plan.sums[i] = 0.0
         run_table(plan.calls[calls + first_call[order] : calls + first_call[order + 1]], g, plan.sums)
         for i in range(first_row[order], first_row[order + 1]):
-            residual[at[i]] = plan.sums[equations[i]]
+            residual[at[i]] += plan.sums[equations[i]]
 
 
 @inner
@@ -109,7 +111,7 @@ def _fill(plan, where, entries):
     w, r, f = plan.numbers, plan.reals, where[NUMBERS + 1 :]
     base, scales = r[f[7] : f[8]], r[f[8] : f[9]]
     chosen, pairs = w[where[14] : where[15]], w[where[15] : where[16]]
-    products, values = pairs.shape[0] // 3, plan.level_values
+    products, values = pairs.shape[0] // 3, plan.partial_values
     picks = scales.shape[0] - products
     for p in range(entries.shape[0]):
         entries[p] = base[p]
@@ -129,7 +131,7 @@ def _correct(g, places, step, sizes):
             return np.inf
         before, change = abs(g[places[i]]), sizes[i] * step[i]
         g[places[i]] -= change
-        moved = max(moved, abs(change) / (max(before, abs(g[places[i]])) + LEAST * min(1.0, sizes[i])))
+        moved = max(moved, abs(change) / (max(before, abs(g[places[i]])) + LEAST * sizes[i]))
     return moved
 
 

@@ -16,13 +16,13 @@ Array = np.ndarray
 
 REJECTED_ALWAYS = 1e30
 ITERATIONS, FACTORISATIONS, FRESH, ACCEPTED, REJECTED, FAILED, EVENTS, RESTARTED, REFUSED, UNSOLVED = range(10)
-ROUGH, UNTESTED, JUMPED, ASTRAY, CURVED, KNOWN = range(10, 16)
+ROUGH, UNTESTED, REINITIALISED, ASTRAY, CURVED, KNOWN = range(10, 16)
 """Positions in the integer counters of a run. RESTARTED: 1 or 2: nothing of before the present instant may be
 used; 2: the state there is consistent. REFUSED, UNSOLVED: how often in a row the error test refused the step
 and Newton's method failed; that once at least where steps are given. ROUGH: given steps whose estimated error is far
-beyond rtol; UNTESTED: steps taken that did not pass the error test; JUMPED: jumps passed over; ASTRAY: points that were
-to be made consistent and stayed as the method left them; CURVED: 1 where an equation is anything but a sum of constant
-multiples; KNOWN: earlier states at hand (see `earlier`)."""
+beyond rtol; UNTESTED: steps taken that did not pass the error test; REINITIALISED: discontinuities passed over; ASTRAY:
+points that were to be made consistent and stayed as the method left them; CURVED: 1 where an equation is anything but a
+sum of constant multiples; KNOWN: earlier states at hand (see `earlier`)."""
 
 ATTEMPT, ACCEPT, BETWEEN, SET_TIME, REFACTOR, SOLVE, PROJECT, NEWTON, FIRST_EVENT = range(9)
 """Positions in Trial.code."""
@@ -196,7 +196,7 @@ def held(factor):
 
 @inner
 def straight(problem, trial, theta, h, state, wanted):
-    """Values, charges and rates on the line between the step's ends: for methods of order 1 and 2."""
+    """Values, differentiated quantities and rates on the line between the step's ends: for methods of order 1 and 2."""
     first, ny, nq = 3 * problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
     for m in range(wanted.shape[0]):
         i = first + wanted[m]
@@ -206,8 +206,8 @@ def straight(problem, trial, theta, h, state, wanted):
 
 
 @inner
-def cubic_charges(problem, trial, theta, h, state, wanted):
-    """Charges by the cubic through q and q' of both ends, and its rate."""
+def cubic_differentiated(problem, trial, theta, h, state, wanted):
+    """Differentiated quantities by the cubic through q and q' of both ends, and its rate."""
     first, ny, nq = 3 * problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
     s, r = theta, 1.0 - theta
     for m in range(wanted.shape[0]):

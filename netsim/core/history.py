@@ -13,7 +13,7 @@ import numpy as np
 
 from netsim.core.compiled.bundle import Bundle
 from netsim.core.compiled.function import compiled
-from netsim.core.problem import PAST, PRESCRIBED_LEVELS, TIME
+from netsim.core.problem import PAST, PRESCRIBED_ORDERS, TIME
 
 Array = np.ndarray
 
@@ -80,8 +80,8 @@ def recall(past, g, first, count):
             continue
         scale = 2.0 / (past.spans[i, END] - past.spans[i, BEGIN])
         x = min(scale * (when - past.spans[i, BEGIN]) - 1.0, 1.0)
-        for level in range(PRESCRIBED_LEVELS):
-            g[at + level * count] = slope(past, i, k, x, level) * scale**level
+        for order in range(PRESCRIBED_ORDERS):
+            g[at + order * count] = slope(past, i, k, x, order) * scale**order
 
 
 @compiled
@@ -110,12 +110,12 @@ def piece_at(past, when):
 
 
 @compiled
-def slope(past, i, k, x, level):
+def slope(past, i, k, x, order):
     """A derivative of piece i of delay k at x."""
     found = 0.0
-    for m in range(POINTS - 1, level - 1, -1):
+    for m in range(POINTS - 1, order - 1, -1):
         factor = 1.0
-        for j in range(level):
+        for j in range(order):
             factor *= m - j
         found = found * x + factor * past.pieces[i, POINTS * k + m]
     return found

@@ -99,7 +99,7 @@ class Setting:
     factor: Factor
     plan: Consistent
     closing: Consistent
-    charges: Callable[[], Array]
+    differentiated: Callable[[], Array]
     rates: Callable[[], Array]
 
 

@@ -33,7 +33,7 @@ from netsim.core.problem import (
     NQ,
     NY,
     PRESCRIBED,
-    PRESCRIBED_LEVELS,
+    PRESCRIBED_ORDERS,
     TABLES,
     TIME,
     A,
@@ -63,7 +63,7 @@ def set_time(problem, g, t):
     """Time, prescribed inputs and tables at t; the status is OUTSIDE_TABLE where a table does not reach."""
     g[TIME] = t
     first, count = problem.sizes[PRESCRIBED], problem.sizes[N_PRESCRIBED]
-    g[first : first + PRESCRIBED_LEVELS * count] = 0.0
+    g[first : first + PRESCRIBED_ORDERS * count] = 0.0
     out = g[:]
     status = CONVERGED
     if problem.arguments.shape[0]:
@@ -126,7 +126,8 @@ def _evaluate_tables(problem, g):
 
 @compiled
 def set_coefficients(g, kx, kv, ka, alpha):
-    """Tell the kernels how positions, velocities, accelerations and charge rates move with the unknowns."""
+    """Tell the kernels how positions, velocities, accelerations and rates of differentiated quantities move with the
+    unknowns."""
     g[KX], g[KV], g[KA], g[ALPHA] = kx, kv, ka, alpha
 
 
@@ -145,8 +146,8 @@ def spread(problem, g, history, u):
 
 
 @compiled
-def set_charge_history(problem, g, history):
-    """Hand the history of the charges, hq in q' = alpha q + hq, to the kernels."""
+def set_differentiated_history(problem, g, history):
+    """Hand the history of the differentiated quantities, hq in q' = alpha q + hq, to the kernels."""
     nk, nq, at = problem.sizes[NK], problem.sizes[NQ], problem.sizes[HISTORY]
     for k in range(nq):
         g[at + k] = history[3 * nk + k]
@@ -183,14 +184,14 @@ def _longest(problem, step, n):
 
 
 @compiled
-def _sizes(problem, history, level, k, u, size):
+def _sizes(problem, history, order, k, u, size):
     """How large the terms are that each unknown brings by its position, velocity or acceleration = history + k u."""
     nk = problem.sizes[NK]
     for j in range(size.shape[0]):
         size[j] = max(abs(u[j]), problem.least[j])
         if j < nk and k != 0.0:
-            size[j] = max(size[j], abs(history[level * nk + j] / k))
-            if level == 0:
+            size[j] = max(size[j], abs(history[order * nk + j] / k))
+            if order == 0:
                 size[j] = max(size[j], problem.reach[j] / abs(k))
 
 
@@ -199,7 +200,7 @@ def at_round_off(problem, history, g, u, out, size, magnitude):
     """Whether every row's residual is explained by the rounding of its terms: |dF/dx| |x| + |dF/dv| |v| + |dF/da| |a| +
     |dF/dy| |y|.
 
-    x, v and a count with their history, rotations as 1 rad, nothing as less than its least size. The levels are told
+    x, v and a count with their history, rotations as 1 rad, nothing as less than its least size. The orders are told
     apart by evaluating the matrix with one of kx, kv, ka at a time (in `out`, whose residuals stay). `size` and
     `magnitude` are room for (n,).
     """
@@ -208,11 +209,11 @@ def at_round_off(problem, history, g, u, out, size, magnitude):
     for i in range(n):
         magnitude[i] = 0.0
     kept = (g[KX], g[KV], g[KA])
-    for level in range(3):
-        k = kept[level]
+    for order in range(3):
+        k = kept[order]
         g[KX], g[KV], g[KA] = 0.0, 0.0, 0.0
-        g[KX + level] = k
-        _sizes(problem, history, level, k, u, size)
+        g[KX + order] = k
+        _sizes(problem, history, order, k, u, size)
         _evaluate(problem, problem.jacobian, g, out, entries + problem.sizes[NNZ] + 1)
         for j in range(n):
             for p in range(problem.indptr[j], problem.indptr[j + 1]):
@@ -249,7 +250,7 @@ def newton(problem, factor, fresh, g, history, out, u, work, tolerance):  # noqa
     du, step, before, weight = work[0], work[1], work[2], work[3]
     for i in range(n):
         weight[i] = max(abs(u[i]), problem.least[i])
-    set_charge_history(problem, g, history)
+    set_differentiated_history(problem, g, history)
     factorisations, quiet, damping, norm_before = 0, 0, 1.0, np.inf
     refresh, stale_step = not fresh, False
     for iteration in range(1, MAX_ITERATIONS + 1):

@@ -16,7 +16,7 @@ is a past (1; 0 where all rests)."""
 TIME, KX, KV, KA, ALPHA, PAST = range(1, 7)
 """Their places in a global vector."""
 
-PRESCRIBED_LEVELS, KINEMATIC_LEVELS, VALUE_LEVELS = 5, 7, 6
+PRESCRIBED_ORDERS, KINEMATIC_ORDERS, VALUE_ORDERS = 5, 7, 6
 """How many derivatives of prescribed inputs, of positions and of values have places in a global vector, the quantity
 itself counted."""
 
@@ -50,5 +50,7 @@ class Tables(NamedTuple):
     least: Array
 
 
-NK, NY, NQ, X, V, A, Y, HISTORY, PRESCRIBED, N_PRESCRIBED, TABLES, N_TABLES, ENTRIES, NNZ, CHARGES, CHARTS = range(16)
+NK, NY, NQ, X, V, A, Y, HISTORY, PRESCRIBED, N_PRESCRIBED, TABLES, N_TABLES, ENTRIES, NNZ, DIFFERENTIATED, CHARTS = (
+    range(16)
+)
 """Positions in Tables.sizes."""

@@ -7,15 +7,29 @@ from netsim.core.compiled.call import run_table
 from netsim.core.compiled.function import inner, lean
 from netsim.core.consistent import make_consistent
 from netsim.core.contract import ASTRAY, KNOWN, earlier, projected
-from netsim.core.problem import ALPHA, CHARGES, CHARTS, HISTORY, KINEMATIC_LEVELS, NK, NQ, NY, VALUE_LEVELS, A, V, X, Y
+from netsim.core.problem import (
+    ALPHA,
+    CHARTS,
+    DIFFERENTIATED,
+    HISTORY,
+    KINEMATIC_ORDERS,
+    NK,
+    NQ,
+    NY,
+    VALUE_ORDERS,
+    A,
+    V,
+    X,
+    Y,
+)
 from netsim.core.rotation import chart_rates, in_chart, move_chart, quaternion_matrix
 
 SUPPLIED, DISSIPATED, STORED, KINETIC, TYPES = range(5)
 """Positions among powers and energies; from TYPES on stored and kinetic energy of each component type."""
 ROUNDING = 2.0 * 2.220446049250313e-16
 """What rounding leaves of the sum of two positions' sizes in their difference."""
-MOTION, VALUES = KINEMATIC_LEVELS - 3, VALUE_LEVELS - 1
-"""Higher levels of motion and of values in g, before its charges."""
+MOTION, VALUES = KINEMATIC_ORDERS - 3, VALUE_ORDERS - 1
+"""Higher orders of motion and of values in g, before its differentiated quantities."""
 
 
 @lean
@@ -41,16 +55,17 @@ def move_charts(problem, state):
 
 @lean
 def keep(problem, g, out, state):
-    """What a method found (x, v, a, y in g, charges in out) into a state, in the charts that g is in."""
+    """What a method found (x, v, a, y in g, differentiated quantities in out) into a state, in the charts that g is
+    in."""
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
     copy(g, problem.sizes[X], state, 0, nk)
     copy(g, problem.sizes[V], state, nk, nk)
     copy(g, problem.sizes[A], state, 2 * nk, nk)
     copy(g, problem.sizes[Y], state, 3 * nk, ny)
-    charges, history, at = problem.sizes[CHARGES], problem.sizes[HISTORY], 3 * nk + ny
+    differentiated, history, at = problem.sizes[DIFFERENTIATED], problem.sizes[HISTORY], 3 * nk + ny
     for k in range(nq):
-        state[at + k] = out[charges + k]
-        state[at + nq + k] = g[ALPHA] * out[charges + k] + g[history + k]
+        state[at + k] = out[differentiated + k]
+        state[at + nq + k] = g[ALPHA] * out[differentiated + k] + g[history + k]
 
 
 @lean
@@ -89,7 +104,7 @@ def sample(readings, selection, g, found, row):
 
 @lean
 def load(problem, g, state):
-    """A state into g, charges included (as starts and recovered points read them)."""
+    """A state into g, differentiated quantities included (as starts and recovered points read them)."""
     place(problem, g, state)
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
     copy(state, 3 * nk + ny, g, problem.sizes[HISTORY] + nq + MOTION * nk + VALUES * ny, nq)
@@ -97,8 +112,8 @@ def load(problem, g, state):
 
 @inner
 def found_in(problem, g, state):
-    """What a consistent point holds (x, v, a, y, charges and their rates) into a state: `load` undone, but for
-    rotations."""
+    """What a consistent point holds (x, v, a, y, differentiated quantities and their rates) into a state: `load`
+    undone, but for rotations."""
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
     copy(g, problem.sizes[X], state, 0, 3 * nk)
     copy(g, problem.sizes[Y], state, 3 * nk, ny)
@@ -108,8 +123,8 @@ def found_in(problem, g, state):
 
 @inner
 def project(problem, plan, g, state):
-    """Velocities onto their constraints, accelerations, forces and rates consistent with positions and charges; False
-    where that fails.
+    """Velocities onto their constraints, accelerations, forces and rates consistent with positions and differentiated
+    quantities; False where that fails.
 
     Time and prescribed inputs are those in g. Charts are moved first: at psi = 0 the mass matrix of rotations is that
     of energy."""

@@ -17,7 +17,7 @@ from netsim.equations.kernels.kernel import (
     energy_kernel,
     event_kernel,
     jacobian_kernel,
-    level_kernel,
+    partials_kernel,
     residual_kernel,
 )
 from netsim.equations.kernels.program import is_affine
@@ -38,7 +38,7 @@ class FormKernels:
     """A form with its kernels, each lowered when first wanted and kept for every system that uses the type.
 
     `kinematic` says which columns have position, velocity and acceleration, `apart` whose matrix entries are wanted
-    level by level."""
+    order by order."""
 
     form: Form
     kinematic: Mapping[Key, bool]
@@ -61,12 +61,12 @@ class FormKernels:
         return event_kernel(self.form)
 
     @cached_property
-    def levels(self) -> Kernel:
-        return level_kernel(self.form)
+    def partials(self) -> Kernel:
+        return partials_kernel(self.form)
 
     @cached_property
     def curved(self) -> bool:
-        """Whether residuals or charges are other than sums of multiples of unknowns, prescribed inputs and the time."""
+        """Whether a residual or differentiated quantity is no linear combination of unknowns, inputs and the time."""
         kernel = self.residual
         still = {i for i, (key, _) in enumerate(kernel.gather) if key[0] in CONSTANT}
         still |= {kernel.program.first_uniform + i for i, name in enumerate(UNIFORMS) if name != "time"}
@@ -75,19 +75,18 @@ class FormKernels:
 
 @dataclass(frozen=True)
 class First:
-    """Where a batch's charges, discretes and truths begin, and the prescribed inputs that its delays are."""
+    """Where a batch's differentiated quantities, discretes, truths and delays (prescribed inputs) begin."""
 
-    charge: int = 0
+    differentiated: int = 0
     discrete: int = 0
     truth: int = 0
     delay: int = 0
 
     def behind(self, batch: Batch) -> First:
         """Where those of the next batch begin."""
-        sizes = batch.n_charges, batch.n_discretes, batch.n_truths, len(batch.form.delays)
-        return First(
-            *(at + size * batch.n for at, size in zip((self.charge, self.discrete, self.truth, self.delay), sizes))
-        )
+        begins = self.differentiated, self.discrete, self.truth, self.delay
+        sizes = batch.n_differentiated, batch.n_discretes, batch.n_truths, len(batch.form.delays)
+        return First(*(at + size * batch.n for at, size in zip(begins, sizes)))
 
 
 @dataclass(frozen=True)
@@ -109,7 +108,7 @@ NOTHING_KNOWN = Known()
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """n elements of one form: unknowns, prescribed inputs and charges of each, addressed by the form's keys."""
+    """n elements of one form: unknowns, inputs and differentiated quantities of each, by the form's keys."""
 
     kernels: FormKernels
     labels: list[str]
@@ -131,8 +130,8 @@ class Batch:
         return len(self.labels)
 
     @property
-    def n_charges(self) -> int:
-        return len(self.form.charges)
+    def n_differentiated(self) -> int:
+        return len(self.form.differentiated)
 
     @property
     def n_discretes(self) -> int:
@@ -146,8 +145,8 @@ class Batch:
     def jacobian(self) -> Kernel:
         return self.kernels.jacobian
 
-    def charges(self, k: int) -> Array:
-        return self.first.charge + k * self.n + np.arange(self.n)
+    def differentiated(self, k: int) -> Array:
+        return self.first.differentiated + k * self.n + np.arange(self.n)
 
     def discretes(self, i: int) -> Array:
         return self.first.discrete + i * self.n + np.arange(self.n)
@@ -186,7 +185,7 @@ def form_of(instance: Instance, exact: bool = False, signals: tuple[str, ...] = 
 
 def _rated_inputs(form: Form, instance: Instance) -> set[str]:
     """The inputs whose rates a form reads."""
-    rated = {key[1] for key, level in form.symbols.gathered if key[0] == "input" and level > 0}
+    rated = {key[1] for key, order in form.symbols.gathered if key[0] == "input" and order > 0}
     sizes = [
         (q.name, scalar_count(sizes_of(q.size, dict(instance.counts)))) for q in instance.component.definition.inputs
     ]
@@ -208,7 +207,7 @@ def component_batch(
     member, all of one shape).
 
     `hidden` gives the unknowns and `driven` the prescribed inputs (instance, name), `begins` where the
-    batch's charges, discretes and truths begin.
+    batch's differentiated quantities, discretes and truths begin.
     """
     instances = tuple(network.instances[i] for i in members)
     n, component = len(members), instances[0].component
@@ -277,9 +276,9 @@ def pins(rows: Array, unknowns: Array) -> Batch:
 
 
 @dataclass(frozen=True, eq=False)
-class Shares(Batch):
+class Indeterminacy(Batch):
     """Combinations of forces that are added to rows, coefficient*force each: they belong to a mode of what switches,
-    and are zero in all others (netsim.initial.reactions.load_shares)."""
+    and are zero in all others (netsim.initial.reactions.indeterminacy)."""
 
     coefficients: Array = field(default_factory=lambda: np.zeros((1, 0)))
     known: dict[bytes, Array] = field(default_factory=dict)
@@ -294,10 +293,10 @@ class Shares(Batch):
         self.coefficients[0] = self.known.get(mode, 0.0)
 
 
-def shares_for(batches: Sequence[Batch], pairs: Collection[tuple[int, int]]) -> Shares:
+def indeterminacy_for(batches: Sequence[Batch], pairs: Collection[tuple[int, int]]) -> Indeterminacy:
     """Room for combinations of these unknowns in these rows beside what the elements have, all coefficients being
     zero."""
-    present = shares_of(batches)
+    present = indeterminacy_of(batches)
     symbols_ = Symbols()
     form = Form(
         "shared load",
@@ -309,7 +308,7 @@ def shares_for(batches: Sequence[Batch], pairs: Collection[tuple[int, int]]) -> 
     )
     rows, unknowns = np.array(sorted({*pairs, *(present.pairs if present else ())}), np.int64).reshape(-1, 2).T
     kernels = FormKernels(form, {("ref", 0): False, ("own", 0): False})
-    return Shares(
+    return Indeterminacy(
         kernels,
         [""] * len(rows),
         (),
@@ -319,15 +318,15 @@ def shares_for(batches: Sequence[Batch], pairs: Collection[tuple[int, int]]) -> 
     )
 
 
-def shares_of(batches: Sequence[Batch]) -> Shares | None:
+def indeterminacy_of(batches: Sequence[Batch]) -> Indeterminacy | None:
     """The combinations among the elements, if there are any."""
-    return next((b for b in batches if isinstance(b, Shares)), None)
+    return next((b for b in batches if isinstance(b, Indeterminacy)), None)
 
 
 def parameters_of(batch: Batch, values: Values) -> Array:
     """The parameter array (parameters, n) of a batch in the form's order; raises `InputError` with every wrong
     value."""
-    if isinstance(batch, Shares):
+    if isinstance(batch, Indeterminacy):
         return batch.coefficients
     rows = batch.form.symbols.parameters
     result = np.zeros((sum(len(s) for s in rows.values()), batch.n))

@@ -31,7 +31,7 @@ def expression_batches(
     begins: First,
 ) -> Iterator[Batch]:
     """One batch per shape: `hidden` gives the unknowns of the inputs, `home` where each instance stands,
-    `begins` where charges, discretes and truths begin."""
+    `begins` where differentiated quantities, discretes and truths begin."""
     groups: dict[tuple, list[Bound]] = {}
     for bound in bounds:
         lenders = tuple(id(home[s.instance][0].kernels) for s in bound.shape.signals if isinstance(s, Reading))
@@ -52,7 +52,7 @@ class _ExpressionForm:
         self.refs: list[tuple[int, Key]] = []
         self.lent_constants: list[tuple[int, Key]] = []
         self.kinematic: dict[Key, bool] = {}
-        self.charges: list[Any] = []
+        self.differentiated: list[Any] = []
         self.parameters: list[tuple[int, str]] = []
         result = shape_value(bound.shape, self.symbols, self._signal, bound.quantity, bound.sizes)
         own = [self.symbols.at(("own", i), 0) for i in range(scalar_count(bound.sizes))]
@@ -64,7 +64,7 @@ class _ExpressionForm:
             self.symbols,
             rows,
             residuals,
-            tuple(self.charges),
+            tuple(self.differentiated),
             {},
             ca.SX(0),
             ca.SX(0),
@@ -74,14 +74,14 @@ class _ExpressionForm:
         )
         self.kinematic.update({row: False for row in rows})
 
-    def _ref(self, j: int, key: Key, level: int, kinematic: bool, apart: bool = False) -> Any:
+    def _ref(self, j: int, key: Key, order: int, kinematic: bool, apart: bool = False) -> Any:
         if (j, key) not in self.refs:
             self.refs.append((j, key))
         ref = ("resting" if key[0] == "resting" else "ref", self.refs.index((j, key)))
         self.kinematic[ref] = kinematic
         if apart:
             self.apart.add(ref)
-        return self.symbols.at(ref, level)
+        return self.symbols.at(ref, order)
 
     def _signal(self, j: int) -> Typed:
         signal = self.bound.shape.signals[j]
@@ -89,7 +89,7 @@ class _ExpressionForm:
             return component_of(Typed(self._turned(j, signal), signal.dimension), signal)
         if isinstance(signal, NodeSignal):
             scalars = [
-                self._ref(j, ("node", c), signal.level, is_kinematic(signal.domain), self._follows(signal))
+                self._ref(j, ("node", c), signal.order, is_kinematic(signal.domain), self._follows(signal))
                 for c in signal.components
             ]
             return component_of(Typed(shaped(scalars, signal.sizes), signal.dimension), signal)
@@ -101,8 +101,8 @@ class _ExpressionForm:
     def _turned(self, j: int, signal: NodeSignal) -> tuple:
         """A rotation matrix or an angular velocity from the chart's coordinates."""
         psi, rate = (
-            [self._ref(j, ("node", c), level, True, self._follows(signal)) for c in signal.components]
-            for level in (0, 1)
+            [self._ref(j, ("node", c), order, True, self._follows(signal)) for c in signal.components]
+            for order in (0, 1)
         )
         if signal.role == "across":
             return tuple(cayley_rate(psi, rate))
@@ -123,23 +123,29 @@ class _ExpressionForm:
         for name, parameters in lender.form.symbols.parameters.items():
             old += parameters
             new += self.symbols.parameter(f"{j} {name}", len(parameters))
-        charges = [(key, level, s) for (key, level), s in lender.form.symbols.gathered.items() if key[0] == "charge"]
-        others = [(key, level, s) for (key, level), s in lender.form.symbols.gathered.items() if key[0] != "charge"]
-        needed = {s.__hash__() for s in ca.symvar(ca.vertcat(scalars, *lender.form.charges))}
-        for key, level, s in others:
+        differentiated = [
+            (key, order, s) for (key, order), s in lender.form.symbols.gathered.items() if key[0] == "differentiated"
+        ]
+        others = [
+            (key, order, s) for (key, order), s in lender.form.symbols.gathered.items() if key[0] != "differentiated"
+        ]
+        needed = {s.__hash__() for s in ca.symvar(ca.vertcat(scalars, *lender.form.differentiated))}
+        for key, order, s in others:
             if s.__hash__() in needed:
                 old.append(s)
                 new.append(
                     self._constant(j, key)
                     if key[0] in CONSTANT
-                    else self._ref(j, key, level, lender.kinematic.get(key, False), key in lender.apart)
+                    else self._ref(j, key, order, lender.kinematic.get(key, False), key in lender.apart)
                 )
-        for key, _, s in charges:
+        for key, _, s in differentiated:
             if ca.depends_on(scalars, s):
-                definition = ca.substitute([lender.form.charges[key[1]]], [ca.vertcat(*old)], [ca.vertcat(*new)])[0]
-                self.charges.append(definition)
+                definition = ca.substitute(
+                    [lender.form.differentiated[key[1]]], [ca.vertcat(*old)], [ca.vertcat(*new)]
+                )[0]
+                self.differentiated.append(definition)
                 old.append(s)
-                new.append(self.symbols.at(("charge", len(self.charges) - 1), 1))
+                new.append(self.symbols.at(("differentiated", len(self.differentiated) - 1), 1))
         result = ca.substitute([scalars], [ca.vertcat(*old)], [ca.vertcat(*new)])[0] if old else scalars
         return component_of(Typed(shaped(ca.vertsplit(result), shape(typed.value)), typed.dimension), signal)
 

@@ -1,11 +1,11 @@
 """Where everything stands in the two global vectors the kernels read (`g`) and add to (`out`).
 
-g:   [0 | uniforms | prescribed inputs at levels 0..4 | table values at levels 0..3 (4: zero) | 1 | charts
+g:   [0 | uniforms | prescribed inputs at orders 0..4 | table values at orders 0..3 (4: zero) | 1 | charts
      | places | discretes | the same before the event | truths | x | v | a of kinematic unknowns | y
-     | charge history | what only starts and recovered forces need: higher levels of x, of y, of the charges
-     | frames that follow: x | v | a | charts | places | multipliers that follow]
-out: [row residuals | waste | charges | matrix entries | waste | rows of frames that follow | what else an element of
-several calls keeps]
+     | history of differentiated quantities | what only starts and recovered forces need: higher orders of x, of y, of
+     the differentiated quantities | frames that follow: x | v | a | charts | places | multipliers that follow]
+out: [row residuals | waste | differentiated quantities | matrix entries | waste | rows of frames that follow | what
+else an element of several calls keeps]
 
 A chart is the rotation matrix (by rows) of a rotating node where its step began; the node's x are then the chart's
 coordinates psi (see netsim.core.rotation); places are reference positions. Slot 0 of g is zero for ever: ground, and
@@ -23,7 +23,7 @@ from functools import cached_property
 
 import numpy as np
 
-from netsim.core.problem import KINEMATIC_LEVELS, PRESCRIBED_LEVELS, VALUE_LEVELS
+from netsim.core.problem import KINEMATIC_ORDERS, PRESCRIBED_ORDERS, VALUE_ORDERS
 from netsim.equations.forms.form import UNIFORMS
 from netsim.network.network import GROUND
 
@@ -35,8 +35,9 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Layout:
-    """Sizes: kinematic unknowns come first (nk), then the others (ny); nq charges, nd prescribed inputs, nt tables, nr
-    rotating frames; nf frames and nm multipliers that follow; nz discretes, and truths of relations."""
+    """Sizes: kinematic unknowns come first (nk), then the others (ny); nq differentiated quantities, nd prescribed
+    inputs, nt tables, nr rotating frames; nf frames and nm multipliers that follow; nz discretes, and truths of
+    relations."""
 
     nk: int
     ny: int
@@ -64,12 +65,12 @@ class Layout:
 
     @cached_property
     def tables(self) -> int:
-        return self.prescribed_inputs + PRESCRIBED_LEVELS * self.nd
+        return self.prescribed_inputs + PRESCRIBED_ORDERS * self.nd
 
     @cached_property
     def one(self) -> int:
         """A slot that is 1 for ever: the diagonal of ground's rotation."""
-        return self.tables + PRESCRIBED_LEVELS * self.nt
+        return self.tables + PRESCRIBED_ORDERS * self.nt
 
     @cached_property
     def charts(self) -> int:
@@ -120,7 +121,7 @@ class Layout:
     @cached_property
     def following(self) -> int:
         """Where frames that follow begin: x, v, a, charts, places."""
-        higher = (KINEMATIC_LEVELS - 3) * self.nk + (VALUE_LEVELS - 1) * self.ny + (VALUE_LEVELS - 1) * self.nq
+        higher = (KINEMATIC_ORDERS - 3) * self.nk + (VALUE_ORDERS - 1) * self.ny + (VALUE_ORDERS - 1) * self.nq
         return self.step_size + higher
 
     @cached_property
@@ -132,45 +133,45 @@ class Layout:
     def size(self) -> int:
         return self.multipliers + self.nm
 
-    def unknown(self, unknowns: Array, level: int) -> Array:
-        """Slots of unknowns at a level (0 position or value); negative unknowns are ground."""
+    def unknown(self, unknowns: Array, order: int) -> Array:
+        """Slots of unknowns at an order (0 position or value); negative unknowns are ground."""
         u = np.asarray(unknowns)
-        if level < 3:
-            kinematic = self.x + level * self.nk + u
+        if order < 3:
+            kinematic = self.x + order * self.nk + u
         else:
-            kinematic = self.step_size + (level - 3) * self.nk + u
-        if level == 0:
+            kinematic = self.step_size + (order - 3) * self.nk + u
+        if order == 0:
             other = self.y + u - self.nk
         else:
-            other = self.step_size + (KINEMATIC_LEVELS - 3) * self.nk + (level - 1) * self.ny + u - self.nk
+            other = self.step_size + (KINEMATIC_ORDERS - 3) * self.nk + (order - 1) * self.ny + u - self.nk
         found = np.where(u < 0, 0, np.where(u < self.nk, kinematic, other))
-        return (np.where(u < GROUND, self._follows(u, level), found) if self.nf or self.nm else found).astype(np.int32)
+        return (np.where(u < GROUND, self._follows(u, order), found) if self.nf or self.nm else found).astype(np.int32)
 
-    def _follows(self, unknowns: Array, level: int) -> Array:
-        """Slots of what follows at levels 0 to 2; 0 above."""
+    def _follows(self, unknowns: Array, order: int) -> Array:
+        """Slots of what follows at orders 0 to 2; 0 above."""
         d = unknowns - FOLLOWING
-        if level > 2:
+        if order > 2:
             return np.zeros_like(d)
-        return np.where(d < 6 * self.nf, self.following + 6 * self.nf * level + d, self.multipliers + d - 6 * self.nf)
+        return np.where(d < 6 * self.nf, self.following + 6 * self.nf * order + d, self.multipliers + d - 6 * self.nf)
 
-    def charge(self, charges: Array, level: int) -> Array:
-        """Slots of charges: level 1 is where a step keeps its history."""
-        if level == 1:
-            return (self.history + charges).astype(np.int32)
-        first = self.step_size + (KINEMATIC_LEVELS - 3) * self.nk + (VALUE_LEVELS - 1) * self.ny
-        return (first + max(0, level - 1) * self.nq + charges).astype(np.int32)
+    def differentiated(self, differentiated: Array, order: int) -> Array:
+        """Slots of differentiated quantities: order 1 is where a step keeps its history."""
+        if order == 1:
+            return (self.history + differentiated).astype(np.int32)
+        first = self.step_size + (KINEMATIC_ORDERS - 3) * self.nk + (VALUE_ORDERS - 1) * self.ny
+        return (first + max(0, order - 1) * self.nq + differentiated).astype(np.int32)
 
     def state(self, g: Array) -> Array:
         """[x | v | a | y | q | q'] of a global vector."""
         return np.concatenate(
-            [g[self.x : self.history], g[self.charge(np.arange(self.nq), 0)], g[self.history : self.step_size]]
+            [g[self.x : self.history], g[self.differentiated(np.arange(self.nq), 0)], g[self.history : self.step_size]]
         )
 
-    def prescribed(self, prescribed_inputs: Array, level: int) -> Array:
-        return (self.prescribed_inputs + level * self.nd + prescribed_inputs).astype(np.int32)
+    def prescribed(self, prescribed_inputs: Array, order: int) -> Array:
+        return (self.prescribed_inputs + order * self.nd + prescribed_inputs).astype(np.int32)
 
-    def table(self, tables: Array, level: int) -> Array:
-        return (self.tables + level * self.nt + tables).astype(np.int32)
+    def table(self, tables: Array, order: int) -> Array:
+        return (self.tables + order * self.nt + tables).astype(np.int32)
 
     def chart(self, frames: Array, entry: int) -> Array:
         """Slots of one of the nine entries of frames' charts; ground (negative) has the identity."""
@@ -197,12 +198,13 @@ class Layout:
         return np.where(frames, self.entries + nnz + 1 + u - FOLLOWING, self.row(u)).astype(np.int32)
 
     def equation(self, numbers: Array) -> Array:
-        """Places of equations: rows, then (from n on) definitions of charges; negative ones are thrown away."""
+        """Places of equations: rows, then (from n on) definitions of differentiated quantities; negative ones are
+        thrown away."""
         e = np.asarray(numbers)
         return np.where(e < 0, self.n, e + (e >= self.n)).astype(np.int32)
 
     @cached_property
-    def charge_results(self) -> int:
+    def differentiated_results(self) -> int:
         return self.n + 1
 
     @cached_property

@@ -16,8 +16,8 @@ import numpy as np
 from netsim.core.compiled.bundle import Bundle, bundled
 from netsim.core.compiled.call import ROW_LENGTH, table_row
 from netsim.core.problem import (
-    CHARGES,
     CHARTS,
+    DIFFERENTIATED,
     ENTRIES,
     HISTORY,
     LEAST,
@@ -39,8 +39,8 @@ from netsim.equations.batches import Batch, parameters_of
 from netsim.equations.forms.form import UNIFORMS
 from netsim.equations.history import past_of
 from netsim.equations.kernels import native as machine_code
-from netsim.equations.kernels.beforehand import with_constants
 from netsim.equations.kernels.kernel import Kernel, place_kernel, start_kernel
+from netsim.equations.kernels.precomputation import with_constants
 from netsim.equations.kernels.program import Program
 from netsim.equations.kernels.reference import evaluate, run_reference
 from netsim.equations.prescribed import Prescribed, prescribed_parameters
@@ -181,9 +181,9 @@ def build_machine(
         layout.y,
         layout.history,
     )
-    sizes[[PRESCRIBED, N_PRESCRIBED, TABLES, N_TABLES, ENTRIES, NNZ, CHARGES, CHARTS]] = (
+    sizes[[PRESCRIBED, N_PRESCRIBED, TABLES, N_TABLES, ENTRIES, NNZ, DIFFERENTIATED, CHARTS]] = (
         layout.prescribed_inputs, layout.nd, layout.tables, layout.nt, layout.entries, system.pattern.nnz,
-        layout.charge_results, layout.charts,
+        layout.differentiated_results, layout.charts,
     )  # fmt: skip
     table_calls = (
         {name: call_table(c, uniforms) for name, c in calls.items()}
@@ -267,7 +267,7 @@ def _energy_call(system: System, number: int, batch: Batch, parameters: Mapping[
 
 
 def custom_call(system: System, batch: Batch, kernel: Kernel, parameters: Mapping[int, Array], scatter: Array) -> Call:
-    """A call with its own places in its own out vector (readings, levels, derivatives)."""
+    """A call with its own places in its own out vector (readings, partial derivatives, time derivatives)."""
     return Call(
         kernel.program, batch.n, np.ascontiguousarray(system.gather(batch, kernel).ravel()), parameters[id(batch)],
         np.ascontiguousarray(scatter.ravel().astype(np.int32)),
@@ -276,8 +276,8 @@ def custom_call(system: System, batch: Batch, kernel: Kernel, parameters: Mappin
 
 def _prescribed_call(system: System, prescribed: Prescribed, parameters: Mapping[int, Array]) -> Call:
     n = prescribed.numbers.shape[1]
-    gather = [system.layout.table(prescribed.tables[key], level) for key, level in prescribed.kernel.gather]
-    scatter = [system.layout.prescribed(prescribed.numbers[c], level) for _, c, level in prescribed.kernel.scatter]
+    gather = [system.layout.table(prescribed.tables[key], order) for key, order in prescribed.kernel.gather]
+    scatter = [system.layout.prescribed(prescribed.numbers[c], order) for _, c, order in prescribed.kernel.scatter]
     return Call(
         prescribed.kernel.program, n, np.ascontiguousarray(np.array(gather, np.int32).reshape(len(gather), n).ravel()),
         parameters[id(prescribed)], np.ascontiguousarray(np.array(scatter, np.int32).ravel()),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from netsim.core.problem import PRESCRIBED_LEVELS
+from netsim.core.problem import PRESCRIBED_ORDERS
 from netsim.equations.forms.form import Key, Symbols
 from netsim.equations.inputs import Bound, shape_value
 from netsim.equations.kernels.kernel import Kernel, make_kernel
@@ -94,14 +94,14 @@ def _time_shape() -> Shape:
 
 
 def _prescribed_kernel(shape: Shape, quantity: Quantity | None, sizes: tuple[int, ...]) -> tuple[Kernel, Symbols]:
-    """Value and three derivatives of a function of time: outputs ('prescribed', component, level)."""
+    """Value and three derivatives of a function of time: outputs ('prescribed', component, order)."""
     symbols_ = Symbols()
     result = shape_value(shape, symbols_, lambda j: Typed(0.0), quantity, sizes)
     scalars = ca.vertcat(*map(ca.SX, flatten(result.value)))
     outputs = []
-    for level in range(PRESCRIBED_LEVELS):
-        outputs += [(("prescribed", c, level), s) for c, s in enumerate(ca.vertsplit(scalars))]
-        scalars = symbols_.rate(scalars) if level + 1 < PRESCRIBED_LEVELS else scalars
+    for order in range(PRESCRIBED_ORDERS):
+        outputs += [(("prescribed", c, order), s) for c, s in enumerate(ca.vertsplit(scalars))]
+        scalars = symbols_.rate(scalars) if order + 1 < PRESCRIBED_ORDERS else scalars
     return make_kernel(symbols_, outputs), symbols_
 
 

@@ -1,4 +1,4 @@
-"""Written starts and guesses as rows of the initial problem: value(z) = start, linearised by level."""
+"""Written starts and guesses as rows of the initial problem: value(z) = start, linearised by order."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from netsim.network.signals import NodeSignal, find_signal, picked
 from netsim.network.values import Values
 from netsim.text.columns import counted
 from netsim.text.errors import InputError, Problem, Span, nearest
-from netsim.text.expressions.typed import Typed, flatten, quantity_of
+from netsim.text.expressions.typed import Typed, flatten, quantity_of, shape
 from netsim.text.syntax import Expr, Name, Part
 from netsim.text.units import format_dimension
 
@@ -39,7 +39,7 @@ class Source(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class StartRow:
-    """One scalar equation value - target = 0 with its derivative: entries (variable, level, coefficient) at the present
+    """One scalar equation value - target = 0 with its derivative: entries (variable, order, coefficient) at the present
     point.
 
     `unit` is that of value and target; `placed` is the node where the row speaks of a node's own quantity.
@@ -50,7 +50,7 @@ class StartRow:
     target: float
     span: Span | None
     variables: Array
-    levels: Array
+    orders: Array
     source: Source
     unit: str = ""
     placed: int = GROUND
@@ -91,7 +91,7 @@ def kernel_scalars(machine: Machine, kernel: Kernel, batch: Batch, position: int
     gathered = g[machine.system.gather(batch, kernel)][:, [position]]
     parameters = machine.parameters[id(batch)][:, [position]]
     result = evaluate_program(kernel.program, gathered, g[machine.system.layout.uniforms], parameters)[:, 0]
-    return float(result[0]), result[np.array([place[0] == "level" for place in kernel.scatter])]
+    return float(result[0]), result[np.array([place[0] == "partial" for place in kernel.scatter])]
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,22 +120,22 @@ class Turn:
 
 @lru_cache(maxsize=512)
 def _value_kernel(form: Form, reading: str, index: int) -> Kernel:
-    """A scalar of a reading and its derivatives by (key, level)."""
+    """A scalar of a reading and its derivatives by (key, order)."""
     scalar = ca.SX(flatten(form.readings[reading].value)[index])
     return linear_kernel(form, scalar)
 
 
 @lru_cache(maxsize=512)
-def charge_kernel(form: Form, k: int) -> Kernel:
-    """A charge's definition and its derivatives."""
-    return linear_kernel(form, form.charges[k])
+def differentiated_kernel(form: Form, k: int) -> Kernel:
+    """A differentiated quantity's definition and its derivatives."""
+    return linear_kernel(form, form.differentiated[k])
 
 
 def linear_kernel(form: Form, scalar: Any) -> Kernel:
-    """A scalar and its derivatives by (key, level)."""
+    """A scalar and its derivatives by (key, order)."""
     keys = [key for key in form.symbols.gathered if key[0][0] not in CONSTANT]
     jacobian = forward_jacobian(scalar, ca.vertcat(*(form.symbols.gathered[k] for k in keys)))
-    entries = [(("level", *keys[c]), value) for _, c, value in nonzeros(jacobian)]
+    entries = [(("partial", *keys[c]), value) for _, c, value in nonzeros(jacobian)]
     return make_kernel(form.symbols, [(("value",), scalar), *entries])
 
 
@@ -175,7 +175,7 @@ def written_sizes(machine: Machine) -> Array:
                         )
                     )
                 coefficients = np.abs(row.linearise(machine, machine.g)[1])
-                tested = (row.variables < system.n) & (row.levels <= np.where(row.variables < nk, 1, 0))
+                tested = (row.variables < system.n) & (row.orders <= np.where(row.variables < nk, 1, 0))
                 if not tested.any():
                     hint = (
                         "name a quantity of a node or an unknown of an element (`netsim show --stage system` lists "
@@ -183,9 +183,9 @@ def written_sizes(machine: Machine) -> Array:
                     )
                     message = f"'{said.path}' depends on rates only, which the error test does not contain"
                     raise InputError(Problem("E402", message, said.span, hint=hint))
-                for u, level, share in zip(row.variables[tested], row.levels[tested], coefficients[tested]):
+                for u, order, share in zip(row.variables[tested], row.orders[tested], coefficients[tested]):
                     if u >= 0 and share > 0.0:
-                        at = u + nk if level == 1 or u >= nk else u
+                        at = u + nk if order == 1 or u >= nk else u
                         sizes[at] = min(sizes[at], row.target / share)
         except InputError as error:
             problems.extend(error.problems)
@@ -199,7 +199,7 @@ def relative_rows(system: System, g: Array, written: list[StartRow]) -> list[Sta
     ry)`) with their rates, held where g has them; none of those that written starts speak of."""
     layout, spoken = (
         system.layout,
-        {(int(v), int(level)) for row in written for v, level in zip(row.variables, row.levels)},
+        {(int(v), int(order)) for row in written for v, order in zip(row.variables, row.orders)},
     )
     found: list[StartRow] = []
     for number, node in enumerate(system.network.nodes):
@@ -207,11 +207,11 @@ def relative_rows(system: System, g: Array, written: list[StartRow]) -> list[Sta
             continue
         first, path = int(system.numbering.first[number]), node.name
         for u in range(first, first + len(across_scalars(node.domain))):
-            for level in (level for level in (0, 1) if (u, level) not in spoken):
-                slot = int(layout.unknown(np.array([u]), level)[0])
+            for order in (order for order in (0, 1) if (u, order) not in spoken):
+                slot = int(layout.unknown(np.array([u]), order)[0])
                 found.append(
                     StartRow(
-                        path, "default", float(g[slot]), None, np.array([u]), np.array([level]), Slot(slot), "", number
+                        path, "default", float(g[slot]), None, np.array([u]), np.array([order]), Slot(slot), "", number
                     )
                 )
     for batch in system.batches:
@@ -237,16 +237,16 @@ def _rows(system: System, values: Values, beginning: Beginning, nodes: Any, numb
         )
     scope = values.scope(beginning.frame)
     if isinstance(signal, NodeSignal):
-        if signal.turns and signal.level == 0:
+        if signal.turns and signal.order == 0:
             return _turn_rows(system, signal, beginning, scope)
-        chosen = picked(signal, len(signal.components))
+        chosen = picked(signal, signal.sizes)
         targets = _targets(beginning.value, scope, signal.dimension, len(chosen), beginning)
         unknowns = [int(system.numbering.first[signal.node] + signal.components[c]) for c in chosen]
         unit = getattr(signal.domain, signal.role)[signal.position].unit or ""
         return [
             StartRow(
-                path, beginning.word, target, beginning.span, np.array([u]), np.array([signal.level]),
-                Slot(int(system.layout.unknown(np.array([u]), signal.level)[0])), unit, signal.node,
+                path, beginning.word, target, beginning.span, np.array([u]), np.array([signal.order]),
+                Slot(int(system.layout.unknown(np.array([u]), signal.order)[0])), unit, signal.node,
             )
             for u, target, path in zip(unknowns, targets, _paths(beginning.path,
             signal.sizes if len(chosen) > 1 else ()))
@@ -255,7 +255,7 @@ def _rows(system: System, values: Values, beginning: Beginning, nodes: Any, numb
     if _is_discrete(batch.form, signal.reading):
         return []
     typed: Typed = batch.form.readings[signal.reading]
-    chosen = picked(signal, len(flatten(typed.value)))
+    chosen = picked(signal, shape(typed.value))
     targets = _targets(beginning.value, scope, typed.dimension or dimension(None), len(chosen), beginning)
     paths = _paths(beginning.path, (len(chosen),) if len(chosen) > 1 else ())
     return [
@@ -373,24 +373,24 @@ def kernel_row(
     """A row whose value and derivatives come from a kernel of an instance's form."""
     entries: list[tuple[int, int]] = []
     live: list[int] = []
-    for e, place in enumerate([p for p in kernel.scatter if p[0] == "level"]):
-        key, level = place[1], place[2]
+    for e, place in enumerate([p for p in kernel.scatter if p[0] == "partial"]):
+        key, order = place[1], place[2]
         variable = _variable(system, batch, key, position)
         if variable >= 0:
-            entries.append((variable, level))
+            entries.append((variable, order))
             live.append(e)
     if not entries:
         raise InputError(Problem("E402", f"'{path}' depends on no state: it cannot have a `{word}`", span))
-    variables, levels = zip(*entries)
+    variables, orders = zip(*entries)
     source = Computed(kernel, batch, position, np.array(live))
     return StartRow(
-        path, word, target, span, np.array(variables), np.array(levels), source, unit, GROUND, batch, position
+        path, word, target, span, np.array(variables), np.array(orders), source, unit, GROUND, batch, position
     )
 
 
 def _variable(system: System, batch: Batch, key: Key, position: int) -> int:
-    if key[0] == "charge":
-        return int(system.n + batch.charges(key[1])[position])
+    if key[0] == "differentiated":
+        return int(system.n + batch.differentiated(key[1])[position])
     return int(batch.columns(key)[position])
 
 

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from netsim.equations.batches import Batch, Shares, changing, delays_of, pins
+from netsim.equations.batches import Batch, Indeterminacy, changing, delays_of, pins
 from netsim.equations.elements import batches_of
 from netsim.equations.forms.form import Key
 from netsim.equations.kernels.kernel import Kernel
@@ -49,10 +49,10 @@ class Redundant:
     multipliers: Array
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class System:
-    """The modified nodal system F(t, x, v, a, y, q') = 0 of a network; `room` is what elements of several calls need
-    behind it in `out`."""
+    """The modified nodal system F(t, x, v, a, y, q') = 0 of a network; `room` is what elements of several
+    calls need behind it in `out`."""
 
     network: Network
     numbering: Numbering
@@ -63,6 +63,9 @@ class System:
     positions: Mapping[int, Array] = field(repr=False)
     redundant: Redundant | None = None
     room: int = 0
+
+    def __repr__(self) -> str:
+        return f"<System of {self.n} unknowns, {self.network!r}>"
 
     @cached_property
     def _gathered(self) -> dict[tuple[int, int], tuple[Array, Batch, Kernel]]:
@@ -102,17 +105,17 @@ class System:
     # ------------------------------------------------------------------------------- index arrays of kernels
 
     def gather(self, batch: Batch, kernel: Kernel) -> Array:
-        """Places in g of every (key, level) a kernel reads, for all instances of the batch."""
+        """Places in g of every (key, order) a kernel reads, for all instances of the batch."""
         known = self._gathered.get((id(batch), id(kernel)))
         if known is None:
-            rows = [self._slots(batch, key, level) for key, level in kernel.gather]
+            rows = [self._slots(batch, key, order) for key, order in kernel.gather]
             places = np.ascontiguousarray(np.array(rows, dtype=np.int32).reshape(len(rows), batch.n))
             known = self._gathered[id(batch), id(kernel)] = (places, batch, kernel)  # what has a number keeps it
         return known[0]
 
-    def _slots(self, batch: Batch, key: Key, level: int) -> Array:
-        if key[0] == "charge":
-            return self.layout.charge(batch.charges(key[1]), level)
+    def _slots(self, batch: Batch, key: Key, order: int) -> Array:
+        if key[0] == "differentiated":
+            return self.layout.differentiated(batch.differentiated(key[1]), order)
         if key[0] == "chart":
             return self.layout.chart(*batch.constants[key])
         if key[0] == "place":
@@ -120,10 +123,10 @@ class System:
         if key[0] in ("discrete", "before", "truth"):
             return (getattr(self.layout, f"{key[0]}s") + batch.constants[key][0]).astype(np.int32)
         if key in batch.prescribed_inputs:
-            return self.layout.prescribed(batch.prescribed_inputs[key], level)
+            return self.layout.prescribed(batch.prescribed_inputs[key], order)
         if key in batch.tables:
-            return self.layout.table(batch.tables[key], level)
-        return self.layout.unknown(batch.unknowns[key], level)
+            return self.layout.table(batch.tables[key], order)
+        return self.layout.unknown(batch.unknowns[key], order)
 
     def scatter(self, batch: Batch, kernel: Kernel) -> Array:
         """Places in out of every output of a step kernel."""
@@ -133,8 +136,8 @@ class System:
             match place[0]:
                 case "row":
                     rows.append(self.layout.frame_row(batch.row(place[1]), self.pattern.nnz))
-                case "charge":
-                    rows.append((self.layout.charge_results + batch.charges(place[1])).astype(np.int32))
+                case "differentiated":
+                    rows.append((self.layout.differentiated_results + batch.differentiated(place[1])).astype(np.int32))
                 case "entry":
                     rows.append(self.positions[id(batch)][entry] + self.layout.entries)
                     entry += 1
@@ -154,7 +157,7 @@ def build_system(network: Network, values: Values | None = None) -> System:
         ):  # what a component asserts of its counts says more than that its text then makes no sense
             values.parameters(instance)
         raise
-    nq, nd = sum(b.n_charges * b.n for b in batches), sum(d.n for d in prescribed_inputs) + delays_of(batches)
+    nq, nd = sum(b.n_differentiated * b.n for b in batches), sum(d.n for d in prescribed_inputs) + delays_of(batches)
     nt = sum(a.size for d in prescribed_inputs for a in d.tables.values())
     layout = Layout(
         numbering.nk, numbering.n - numbering.nk, nq, nd, nt, len(numbering.rotations), 0, 0, *changing(batches)
@@ -179,17 +182,17 @@ def with_redundant(system: System) -> System:
     return replace(system, batches=tuple(batches), pattern=pattern, positions=positions, redundant=None)
 
 
-def with_shares(system: System, room: Shares) -> System:
+def with_indeterminacy(system: System, indeterminacy: Indeterminacy) -> System:
     """The same system with these combinations of unknowns in rows, and no others."""
-    batches: list[Batch] = [b for b in system.batches if not isinstance(b, Shares)]
-    batches.insert(len(batches) - (system.redundant is not None), room)
+    batches: list[Batch] = [b for b in system.batches if not isinstance(b, Indeterminacy)]
+    batches.insert(len(batches) - (system.redundant is not None), indeterminacy)
     pattern, positions = _pattern(system.layout, batches)
     return replace(system, batches=tuple(batches), pattern=pattern, positions=positions)
 
 
 def _elements(system: System) -> list[Batch]:
     """All batches but the one that holds multipliers of redundant constraints."""
-    return [b for b in system.batches if b.instances or b.shapes or isinstance(b, Shares)]
+    return [b for b in system.batches if b.instances or b.shapes or isinstance(b, Indeterminacy)]
 
 
 def _pattern(layout: Layout, batches: list[Batch]) -> tuple[Pattern, dict[int, Array]]:

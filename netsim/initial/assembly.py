@@ -20,12 +20,12 @@ from netsim.equations.numbering import across_scalars
 from netsim.equations.starts import StartRow, Turn
 from netsim.equations.system import System
 from netsim.initial.charts import recharted
-from netsim.initial.culprits import irreducible
-from netsim.initial.held import stage_of
+from netsim.initial.conflicts import minimal_conflict
+from netsim.initial.fixed import stage_of
 from netsim.initial.stages import Stages, solve_stage, stage_equations, stage_residuals
 from netsim.library.component import is_kinematic, is_rotation
 from netsim.network.network import GROUND
-from netsim.structure.levels import Offsets, Signature, offsets
+from netsim.structure.orders import Offsets, Signature, offsets
 from netsim.text.errors import InputError, Problem, SimulationError, Span
 
 Array = np.ndarray
@@ -101,17 +101,17 @@ def _depth(found: Signature, o: Offsets, chosen: Array, variable: int, nk: int) 
     """How often what determines a variable can be differentiated before accelerations enter: 2 for positions, 1 for
     velocities, else 0.
 
-    A balance in which charges rest (the heat that a brake gives to a capacity) determines no state: it holds only while
-    nothing moves."""
+    A balance in which differentiated quantities rest (the heat that a brake gives to a capacity) determines no state:
+    it holds only while nothing moves."""
     of_it = found.kept & np.isin(found.equation, np.flatnonzero(o.match == variable))
-    others, levels = found.variable[of_it & chosen], found.level[of_it & chosen]
-    if np.any(levels[others == variable] > 0) or np.any(found.variable[of_it & (found.variable != variable)] >= nk):
+    others, orders = found.variable[of_it & chosen], found.order[of_it & chosen]
+    if np.any(orders[others == variable] > 0) or np.any(found.variable[of_it & (found.variable != variable)] >= nk):
         return 0
     kinematic = others != variable
-    return int(max(0, np.min(2 - levels[kinematic]))) if kinematic.any() else 0
+    return int(max(0, np.min(2 - orders[kinematic]))) if kinematic.any() else 0
 
 
-def turn_far(machine: Machine, g: Array, rows: Sequence[StartRow]) -> None:
+def turn_to_starts(machine: Machine, g: Array, rows: Sequence[StartRow]) -> None:
     """Bodies written nearly half a turn or more from where they are drawn begin where they are written: there Newton's
     way is not unique."""
     for row in rows:
@@ -130,21 +130,21 @@ def near_guesses(stages: Stages, g: Array, starts: Sequence[StartRow], guesses: 
     without them."""
     o, positions = stages.offsets, -int(stages.offsets.d.max(initial=0))
     for k in range(positions, -1):
-        wanted = [row for row in guesses if not row.levels.any() and o.d[row.variables].max() == -k]
+        wanted = [row for row in guesses if not row.orders.any() and o.d[row.variables].max() == -k]
         if not wanted:
             continue
-        held, equations = (
+        fixed, equations = (
             [row for row in starts if speaks_of_positions(row) and stage_of(row, o) == k],
             stage_equations(o, k),
         )
-        spoken = np.concatenate([row.variables for row in (*held, *wanted)])
+        spoken = np.concatenate([row.variables for row in (*fixed, *wanted)])
         joints = ~np.isin(
             o.match[equations], spoken[spoken >= stages.machine.system.layout.nk]
         )  # what defines a spoken coordinate must hold
-        rows, none, one = (*held, *wanted), np.zeros, np.ones
+        rows, none, one = (*fixed, *wanted), np.zeros, np.ones
         closing, opening = (rows, ()), (rows, [*joints.astype(float), *none(len(rows))])
-        nearing = rows, [*none(len(equations) + len(held)), *one(len(wanted))]
-        for ways in ((opening, closing), (closing,), (opening, nearing), (opening, (held, ()))):
+        nearing = rows, [*none(len(equations) + len(fixed)), *one(len(wanted))]
+        for ways in ((opening, closing), (closing,), (opening, nearing), (opening, (fixed, ()))):
             point = g.copy()
             try:
                 for some, soft in ways:
@@ -160,7 +160,7 @@ def near_guesses(stages: Stages, g: Array, starts: Sequence[StartRow], guesses: 
 
 def speaks_of_positions(row: StartRow) -> bool:
     """Whether a start says where something stands, not how fast it moves."""
-    return row.word == "start" and not np.any(row.levels)
+    return row.word == "start" and not np.any(row.orders)
 
 
 def closed(stages: Stages, g: Array, k: int, rows: Sequence[StartRow], sizes: Sizes) -> list[StartRow]:
@@ -210,9 +210,9 @@ def _as_taken(machine: Machine, row: StartRow, missed: float, g: Array) -> Start
 def _apart(stages: Stages, g: Array, k: int, rows: Sequence[StartRow], sizes: Sizes) -> InputError:
     """Starts that contradict the constraints: E411 at a joint of placed bodies, otherwise E410 at the conflicting
     starts."""
-    culprits = irreducible(rows, lambda some: _nearly(stages, g, k, some, sizes))
-    spans = list(dict.fromkeys(row.span for row in culprits if row.span))
-    names = ", ".join(dict.fromkeys(row.path for row in culprits))
+    conflicting = minimal_conflict(rows, lambda some: _nearly(stages, g, k, some, sizes))
+    spans = list(dict.fromkeys(row.span for row in conflicting if row.span))
+    names = ", ".join(dict.fromkeys(row.path for row in conflicting))
     joint = open_joint(stages, g, k, rows, sizes)
     if joint is not None and set(joint.nodes) <= {GROUND, *(row.placed for row in rows)}:
         message = f"the written starts place the points of '{joint.name}' {length(joint.distance)} apart"
@@ -294,7 +294,7 @@ def length(value: float) -> str:
 @dataclass(frozen=True)
 class Change:
     """A default, or a written start, that had to give way: in words, and how far in SI. `kind` is position, velocity or
-    start; far for what begins far from its operating point (see netsim.initial.far_starts)."""
+    start; far for what begins far from its operating point (see netsim.initial.diagnosis.operating_point)."""
 
     text: str
     size: float
@@ -317,7 +317,7 @@ def changes(
     by their way from there."""
     found = [_closed_start(old, new) for old, new in zip(written, taken) if old is not new]
     system, layout = machine.system, machine.system.layout
-    fixed = {(int(v), int(row.levels[0])) for row in taken for v in row.variables if row.placed != GROUND}
+    fixed = {(int(v), int(row.orders[0])) for row in taken for v in row.variables if row.placed != GROUND}
     for node, first in zip(system.network.nodes, system.numbering.first):
         if not is_kinematic(node.domain):
             continue
@@ -332,13 +332,13 @@ def changes(
                 if drawn is None or not moved
                 else _moved(machine, node.name, drawn, after, unknowns, np.array(units), fixed, sizes)
             )
-        for level in (1,) if body else (0, 1):
+        for order in (1,) if body else (0, 1):
             for u, (quantity, suffix) in zip(unknowns, scalars):
-                slot = int(layout.unknown(np.array([u]), level)[0])
+                slot = int(layout.unknown(np.array([u]), order)[0])
                 left = [g[slot] for g in (before, drawn) if g is not None]
-                if (int(u), level) not in fixed and all(abs(after[slot] - x) > 1e-12 * max(1.0, abs(x)) for x in left):
-                    which = node.domain.integral[0].name + suffix if level == 0 else quantity.name + suffix
-                    kind = "velocity" if level else "position"
+                if (int(u), order) not in fixed and all(abs(after[slot] - x) > 1e-12 * max(1.0, abs(x)) for x in left):
+                    which = node.domain.integral[0].name + suffix if order == 0 else quantity.name + suffix
+                    kind = "velocity" if order else "position"
                     found.append(
                         Change(
                             f"{node.name}.{which}: {before[slot]:g} -> {after[slot]:g}",

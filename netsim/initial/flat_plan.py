@@ -36,8 +36,8 @@ def compiled_plan(recovery: Recovery | None) -> Consistent:
     sizes = np.array([[plan.m, plan.n, len(plan.indptr) - 1] for plan in stages])
     flat = np.ascontiguousarray(np.concatenate(numbers).astype(np.int32))
     return Consistent(
-        recovery.levels,
-        recovery.level_values,
+        recovery.partials,
+        recovery.partial_values,
         recovery.sums,
         np.array(where, np.int64),
         sizes,

@@ -15,9 +15,9 @@ import numpy as np
 from netsim.core.history import PAST, begin_past
 from netsim.core.newton import OUTSIDE_TABLE, set_time
 from netsim.equations.machine import Machine
+from netsim.equations.messages import advice, describe_row, fixed_twice, unmet
 from netsim.equations.starts import StartRow, relative_rows, start_rows
 from netsim.equations.system import System
-from netsim.equations.words import advice, fixed_twice, row_words, unmet
 from netsim.initial.assembly import (
     Change,
     Sizes,
@@ -29,14 +29,15 @@ from netsim.initial.assembly import (
     open_joint,
     sizes_of_machine,
     speaks_of_positions,
-    turn_far,
+    turn_to_starts,
 )
-from netsim.initial.culprits import irreducible
-from netsim.initial.far_starts import far_from_rest
-from netsim.initial.held import held_rows, let_go, stage_of
+from netsim.initial.conflicts import minimal_conflict
+from netsim.initial.cut_sets import summed_offsets
+from netsim.initial.diagnosis.operating_point import far_from_rest
+from netsim.initial.fixed import fixed_rows, free_rates, stage_of
 from netsim.initial.stages import Inconsistent, Stages, slots, solve_stage
 from netsim.network.network import Instance
-from netsim.structure.levels import (
+from netsim.structure.orders import (
     Offsets,
     Signature,
     StructurallySingular,
@@ -53,8 +54,7 @@ NO_SIZES = Sizes(np.zeros(0, np.int64), np.zeros(0, np.int64), 1.0)
 
 @dataclass(frozen=True, eq=False)
 class Structure:
-    """Levels of a system: with its dynamics, and of its static solution (charges at rest), whose signature is
-    `at_rest`."""
+    """Differentiation orders of a system: of its dynamics, and of its static solution, whose signature is `at_rest`."""
 
     signature: Signature
     dynamic: Offsets
@@ -65,56 +65,54 @@ class Structure:
 
 
 def structure_of(system: System, constant: Array | None = None, found: Signature | None = None) -> Structure:
-    """The differentiation levels of a system with a signature (`found`, or that of its elements); raises
-    `StructurallySingular` where equations and variables do not match.
-
-    `constant` marks triples whose derivative vanishes at the present parameters (a diode's charge without capacitance):
-    they do not count.
-    """
-    found = found or signature(system)
+    """The differentiation orders of a system with a signature (`found`, or that of its elements); raises
+    `StructurallySingular` where equations and variables do not match. `constant` marks triples whose derivative
+    vanishes at the present parameters (a diode's charge without capacitance): they do not count."""
+    still, given = found or signature(system), found is not None
     if constant is not None and constant.any():
-        found = replace(found, equation=np.where(constant, -1, found.equation))
-    still, found = found, found.moving
-    least, momentum = least_offsets(system, found), _is_momentum(system, found)
-    dynamic = offsets(found, least)
-    standing = (np.arange(found.size + 1) < system.n) | momentum
-    static_triples = still.kept & standing[found.variable] & standing[still.equation]
-    moving = np.zeros(found.size, np.int64)
-    moving[found.variable[found.kept & momentum[found.equation]]] = 2
+        still = replace(still, equation=np.where(constant, -1, still.equation))
+    plain = still.moving
+    least, momentum = least_offsets(system, plain), _is_momentum(system, plain)
+    found, dynamic = (plain, offsets(plain, least)) if given else summed_offsets(system, plain, least)
+    standing = (np.arange(plain.size + 1) < system.n) | momentum
+    static_triples = still.kept & standing[still.variable] & standing[still.equation]
+    moving = np.zeros(plain.size, np.int64)
+    moving[plain.variable[plain.kept & momentum[plain.equation]]] = 2
     try:
         static = offsets(still, np.minimum(least, moving), static_triples)
-    except StructurallySingular:
-        static = dynamic  # no static solution by structure: least changes on the dynamic levels decide
-        static_triples = np.ones(len(found.equation), bool)
+    except StructurallySingular:  # no static solution by structure: least changes on the dynamic orders decide
+        static = dynamic if found is plain else offsets(plain, least)
+        static_triples = np.ones(len(still.equation), bool)
     return Structure(found, dynamic, static, static_triples, structural_index(system, found, dynamic), still)
 
 
 def _is_momentum(system: System, found: Signature) -> Array:
-    """Charges of velocities: what moves is not in equilibrium where it starts, so these keep their rates, and with them
-    what else moves in the same component (the elastic coordinates of a link)."""
+    """Differentiated quantities of velocities: what moves is not in equilibrium where it starts, so these keep their
+    rates, and with them what else moves in the same component (the elastic coordinates of a link)."""
     marks = of_velocities(found, system.n, system.layout.nk)
     for batch in system.batches:
-        own = system.n + np.concatenate([np.zeros(0, np.int64), *(batch.charges(k) for k in range(batch.n_charges))])
+        places = [batch.differentiated(k) for k in range(batch.n_differentiated)]
+        own = system.n + np.concatenate([np.zeros(0, np.int64), *places])
         marks[own] |= marks[own].any()
     return marks
 
 
 def of_velocities(found: Signature, n: int, nk: int) -> Array:
-    """Which equations define charges of velocities (the last entry is for what is grounded)."""
+    """Which equations define differentiated quantities of velocities (the last entry is for what is grounded)."""
     marks = np.zeros(found.size + 1, bool)
-    marks[found.equation[found.kept & (found.equation >= n) & (found.variable < nk) & (found.level > 0)]] = True
+    marks[found.equation[found.kept & (found.equation >= n) & (found.variable < nk) & (found.order > 0)]] = True
     return marks
 
 
 def explain_structure(system: System, singular: StructurallySingular) -> Problem:
-    """E320: the undetermined unknowns, and the equations that are too many."""
-    names = system.names
-    undetermined = [names[v] for v in singular.variables if v < system.n][:6]
-    superfluous = [names[e] for e in singular.equations if e < system.n][:6]
+    """E320: elements that prescribe the same, or the undetermined unknowns and the equations that are too many."""
+    remedy = "remove one of the elements that prescribe or lock this quantity, or make one of them elastic"
+    if twice := fixed_twice(system, np.append(singular.equations, singular.variables)):
+        return Problem("E320", twice[0], twice[1], hint=remedy)
+    undetermined = [system.names[v] for v in singular.variables if v < system.n][:6]
+    superfluous = [system.names[e] for e in singular.equations if e < system.n][:6]
     if (not undetermined or system.redundant is not None) and (owner := _owner(system, singular.equations)):
-        said = owner.component.definition.singular
-        remedy = "remove one of the elements that prescribe or lock this quantity, or make one of them elastic"
-        mark, hint = advice(said or "", remedy)
+        mark, hint = advice(owner.component.definition.singular or "", remedy)
         message = f"'{owner.name}' prescribes a quantity that is already prescribed or locked"
         return Problem("E320", message, owner.span, mark, hint)
     what = f"nothing determines {', '.join(undetermined)}" if undetermined else "the equations contradict one another"
@@ -154,7 +152,7 @@ def consistent_start(
     guesses = [row for row in rows if row.word == "guess"]
     _guess(machine, g, guesses)
     written = [row for row in rows if row.word == "start"]
-    turn_far(machine, g, written)
+    turn_to_starts(machine, g, written)
     sizes = sizes_of_machine(machine)
     weights = 1.0 / np.concatenate([system.nominals, np.ones(system.layout.nq)])
     weights[sizes.lengths] /= sizes.size
@@ -175,9 +173,9 @@ def consistent_start(
         starts, far = _static(machine, structure, g, starts, weights, sizes)
     begin_past(machine.problem.past, g, at_rest)
     set_time(machine.bundle, g, t)
-    set_charges(machine, g)
+    set_differentiated(machine, g)
     starts = _through(stages, g, starts, 0, sizes)
-    set_charges(machine, g)  # of a channel that only its sources open: in the structure such a charge is a constant
+    set_differentiated(machine, g)  # of a channel that only its sources open: it counts as constant in the structure
     return g, [*changes(machine, defaults, g, written, starts, sizes, drawn), *far]
 
 
@@ -280,7 +278,7 @@ def _outside_table(t: float) -> InputError:
 def _guess(machine: Machine, g: Array, guesses: Sequence[StartRow]) -> None:
     for row in guesses:
         miss, coefficients = row.linearise(machine, g)
-        g[slots(machine, row.variables, row.levels)] -= (
+        g[slots(machine, row.variables, row.orders)] -= (
             miss * coefficients / max(float(coefficients @ coefficients), 1e-300)
         )
 
@@ -288,35 +286,35 @@ def _guess(machine: Machine, g: Array, guesses: Sequence[StartRow]) -> None:
 def _static(
     machine: Machine, structure: Structure, g: Array, starts: list[StartRow], weights: Array, sizes: Sizes
 ) -> tuple[list[StartRow], list[Change]]:
-    """The static solution with written starts held: every held quantity frees the rate of one charge behind it.
+    """The static solution with written starts fixed: each frees the rate of one differentiated quantity behind it.
 
     The starts come back, those that were closed with the values they got, and what begins far from where nothing is
     held."""
     o, before = structure.static, g.copy()
-    held, freed = held_rows(machine, structure.at_rest, structure.static, starts)
+    fixed, freed = fixed_rows(machine, structure.at_rest, structure.static, starts)
     stages = Stages(machine, structure.at_rest, o, structure.static_triples, weights, sizes.angles)
     for k in range(-int(o.d.max(initial=0)), 1):
         if k == 0:
-            let_go(stages, g, held, freed)
-        rows = [row for row in starts if row not in held and stage_of(row, o) == k] if k < 0 else []
+            free_rates(stages, g, fixed, freed)
+        rows = [row for row in starts if row not in fixed and stage_of(row, o) == k] if k < 0 else []
         try:
-            starts = _solve(stages, g, k, starts, [*rows, *(held if k == 0 else [])], freed if k == 0 else [], sizes)
+            starts = _solve(stages, g, k, starts, [*rows, *(fixed if k == 0 else [])], freed if k == 0 else [], sizes)
         except SimulationError as wrong:
             more = "`from = rest` starts without the static solution"
             raise SimulationError(
                 [replace(p, hint=f"{p.hint}; {more}") if p.code == "E501" else p for p in wrong.problems]
             ) from None
 
-    def free(rows: list[StartRow], charges: list[int]) -> Array:
+    def free(rows: list[StartRow], differentiated: list[int]) -> Array:
         other = before.copy()
-        solve_stage(stages, other, 0, rows, charges)
+        solve_stage(stages, other, 0, rows, differentiated)
         return other
 
-    return starts, far_from_rest(stages, g, held, freed, free)
+    return starts, far_from_rest(stages, g, fixed, freed, free)
 
 
-def set_charges(machine: Machine, g: Array) -> None:
-    """Charges from their definitions: q - expr = 0 is linear in q."""
+def set_differentiated(machine: Machine, g: Array) -> None:
+    """Differentiated quantities from their definitions: q - expr = 0 is linear in q."""
     from netsim.initial.stages import derivative
 
     system = machine.system
@@ -324,7 +322,7 @@ def set_charges(machine: Machine, g: Array) -> None:
     if not len(every):
         return
     size = system.n + system.layout.nq
-    places = system.layout.charge(every, 0)
+    places = system.layout.differentiated(every, 0)
     g[places] -= derivative(machine, g, 0, size, np.zeros(size, np.int64))[system.n :]
 
 
@@ -360,14 +358,14 @@ def _explained(
     if written:
         written = [
             row
-            for row in irreducible(rows, lambda some: _solved(stages, g, wrong.stage, some, freed) is not None)
+            for row in minimal_conflict(rows, lambda some: _solved(stages, g, wrong.stage, some, freed) is not None)
             if row.word == "start"
         ]
         first, *others = written
         also = tuple((row.span, "and this") for row in others[:5] if row.span)
         if not others:
             equations = [
-                row_words(stages.machine.system, int(e)) for e in wrong.equations if e < stages.machine.system.n
+                describe_row(stages.machine.system, int(e)) for e in wrong.equations if e < stages.machine.system.n
             ][:2]
             hint = f"it violates {' and '.join(equations)}" if equations else "remove it"
             return InputError(

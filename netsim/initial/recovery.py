@@ -21,15 +21,15 @@ from netsim.equations.kernels.program import restricted
 from netsim.equations.machine import Call, Machine, call_table
 from netsim.initial.diagnosis.diagnosis import table_ends
 from netsim.initial.initial import Structure, of_velocities
-from netsim.initial.stages import Stages, derivative_of, level_values, masses, slots, solve_stage, stage_variables
-from netsim.structure.levels import equation_numbers
-from netsim.structure.prescribed import HOLD, holding, prescribed_pairs
+from netsim.initial.stages import Stages, derivative_of, masses, partial_values, slots, solve_stage, stage_variables
+from netsim.structure.orders import equation_numbers
+from netsim.structure.prescribed import HOLD, constrained, holding, prescribed_pairs
 from netsim.text.errors import SimulationError
 
 Array = np.ndarray
 ROUNDS = 2
 CORNER = 1e-13
-RATE = 1e-19
+RATE = 1e-25
 
 
 @dataclass(eq=False)
@@ -64,8 +64,8 @@ class Recovery:
 
     machine: Machine
     structure: Structure
-    levels: Array
-    level_values: Array
+    partials: Array
+    partial_values: Array
     stages: list[tuple[int, StagePlan]]
     sums: Array
     alive: list[list[Call]]
@@ -84,22 +84,27 @@ def plan_recovery(
     with `closing` that one alone.
 
     Changes are least beside the `sizes` of velocities and values (n), their nominal sizes where these are not given.
-    Charges are held as well as the equations allow, momenta (which follow velocities) excepted; without `jumping` they
-    are known where nothing moves (a current of 1e5 A that begins behind a contact must not pull at them). Where no
-    position is among the unknowns their stage is the lowest; where there are some, values that stand in their stage (a
-    signal that a displacement follows) are solved for if `following`: of an explicit method they are not what it found.
+    Differentiated quantities are known where no constraint acts on them, and held as well as the equations allow
+    elsewhere, momenta (which follow velocities) excepted; without `jumping` all are known where nothing moves (a
+    current of 1e5 A that begins behind a contact must not pull at them). Where no position is among the unknowns their
+    stage is the lowest; where there are some, values that stand in their stage (a signal that a displacement follows)
+    are solved for if `following`: of an explicit method they are not what it found.
     """
     system = machine.system
     alive: list[list[Call]] = []
     everything = np.ones(len(structure.signature.equation), bool)
-    values = level_values(machine, g)
+    elements = partial_values(machine, g)
+    values = structure.signature.of(elements)
     sizes = system.nominals if sizes is None else sizes
-    held = charges_held(machine, structure, values)
-    sizes = np.concatenate([sizes, np.where(held[system.n :], _charge_sizes(structure, values, sizes), 1.0), [1.0]])
+    held = differentiated_held(machine, structure, values)
+    sizes = np.concatenate(
+        [sizes, np.where(held[system.n :], _differentiated_sizes(structure, values, sizes), 1.0), [1.0]]
+    )
     lowest = -int(structure.dynamic.d.max(initial=0))
     lowest -= not system.layout.nk
     stages = Stages(machine, structure.signature, structure.dynamic, everything, 1.0 / sizes[:-1])
-    known = np.flatnonzero(held & (not jumping) & (not system.layout.nk))
+    free = constrained(structure.signature, structure.dynamic) & (jumping or bool(system.layout.nk))
+    known = np.flatnonzero(held & ~free)
     plans = [
         (k, _plan(stages, k, values, sizes, held, known, alive))
         for k in ([lowest] if closing else range(lowest + 1, 1))
@@ -107,27 +112,28 @@ def plan_recovery(
     if following and system.layout.nk and not closing:
         others = np.setdiff1d(np.arange(len(structure.dynamic.d)), np.arange(system.layout.nk, system.n))
         plans.insert(0, (lowest, _plan(stages, lowest, values, sizes, held, others, alive, matched=True)))
-    used = np.zeros(len(values), bool)
+    used = np.zeros(len(elements), bool)
     for _, plan in plans:
         used[plan.picks] = used[plan.pairs[:2]] = True
-    levels = levels_table(machine, used, alive)
-    return Recovery(machine, structure, levels, np.zeros(len(values)), plans, np.zeros(system.out_size), alive)
+    partials = partials_table(machine, used, alive)
+    return Recovery(machine, structure, partials, np.zeros(len(elements)), plans, np.zeros(system.out_size), alive)
 
 
-def charges_held(machine: Machine, structure: Structure, values: Array) -> Array:
-    """Which of unknowns and charges keep what they have where others change at once, given derivatives by level."""
+def differentiated_held(machine: Machine, structure: Structure, values: Array) -> Array:
+    """Which of unknowns and differentiated quantities keep what they have where others change at once, given
+    derivatives by order."""
     n, nk = machine.system.n, machine.system.layout.nk
     return np.concatenate([np.zeros(n, bool), ~_momentum(structure, values, n, nk)])
 
 
-def levels_table(machine: Machine, used: Array, alive: list[list[Call]]) -> Array:
-    """The call table of those derivatives by level that are used; what it must keep is added to `alive`."""
+def partials_table(machine: Machine, used: Array, alive: list[list[Call]]) -> Array:
+    """The call table of those derivatives by order that are used; what it must keep is added to `alive`."""
     if machine.element is not None:
-        return machine.element.levels.table(used)
+        return machine.element.partials.table(used)
     calls: list[Call] = []
     first = 0
     for batch in machine.system.batches:
-        kernel = batch.kernels.levels
+        kernel = batch.kernels.partials
         places = first + np.arange(kernel.program.n_outputs * batch.n).reshape(-1, batch.n)
         first += places.size
         wanted = np.asarray(used[places].any(axis=1))
@@ -138,20 +144,21 @@ def levels_table(machine: Machine, used: Array, alive: list[list[Call]]) -> Arra
 
 
 def _momentum(structure: Structure, values: Array, n: int, nk: int) -> Array:
-    """Charges of velocities whose rates are forces, or that nobody reads (the speed at which friction slides): with
-    other rates (prescribed accelerations, controllers, friction that holds) they are known by integration alone."""
+    """Differentiated quantities of velocities whose rates are forces, or that nobody reads (the speed at which friction
+    slides): with other rates (prescribed accelerations, controllers, friction that holds) they are known by integration
+    alone."""
     s = structure.signature
     force = np.zeros(s.size + 1, bool)
     force[s.variable[s.kept & (s.equation < nk)]] = True
     read = np.zeros(s.size + 1, bool)
-    read[s.variable[s.kept & (s.equation < n) & (s.level > 0) & (values != 0.0)]] = True
+    read[s.variable[s.kept & (s.equation < n) & (s.order > 0) & (values != 0.0)]] = True
     return (of_velocities(s, n, nk) & (force | ~read))[n : s.size]
 
 
-def _charge_sizes(structure: Structure, values: Array, sizes: Array) -> Array:
-    """The change of each charge that goes with ordinary changes of its unknowns."""
+def _differentiated_sizes(structure: Structure, values: Array, sizes: Array) -> Array:
+    """The change of each differentiated quantity that goes with ordinary changes of its unknowns."""
     s, n = structure.signature, len(sizes)
-    inside = s.kept & (s.equation >= n) & (s.variable < n) & (s.level == 0)
+    inside = s.kept & (s.equation >= n) & (s.variable < n) & (s.order == 0)
     ordinary = np.zeros(s.size - n)
     np.add.at(ordinary, s.equation[inside] - n, np.abs(values[inside]) * sizes[s.variable[inside]])
     return np.where(ordinary > 0.0, ordinary, 1.0)
@@ -192,7 +199,7 @@ def _plan(
     row_of[equations], column_of[variables] = np.arange(m), np.arange(n)
     top = np.flatnonzero(
         s.kept
-        & (s.level == o.d[s.variable] - o.c[s.equation])
+        & (s.order == o.d[s.variable] - o.c[s.equation])
         & (row_of[s.equation] >= 0)
         & (column_of[s.variable] >= 0)
     )
@@ -209,7 +216,8 @@ def _plan(
         size, row_scale = n, np.ones(m)
     else:
         nk = stages.machine.system.layout.nk
-        rates = held[variables] & (o.d[variables] + k > 0)  # what is held is a charge, not the rate it happens to have
+        # a differentiated quantity is held, not the rate that it happens to have
+        rates = held[variables] & (o.d[variables] + k > 0)
         costs = np.where(held[variables] & ~rates, HOLD, 1.0)
         mass = np.flatnonzero(masses(stages, column_of))
         momenta = _momenta(stages, column_of)
@@ -229,16 +237,13 @@ def _plan(
         rows = np.concatenate([n + i, j, column_of[s.equation[mass]], column_of[ends[0]]])
         columns = np.concatenate([j, n + i, column_of[s.variable[mass]], column_of[ends[1]]])
         picks = np.concatenate([top, top, mass])
+        follows = (variables >= nk) & ~(held[variables] & ~rates)  # has no inertia that would keep what it is
         if len(mass) or pairs.size:
-            following = (variables >= nk) & (
-                o.d[variables] + k > 0
-            )  # rates that must not pull what they are rates of (a link's elastic coordinates)
             own = _own_mass(stages, values, mass, momenta)[variables] * mass_scale * sizes[variables] ** 2
-            light = np.where(
-                own > 0.0, 1e-9 * own, np.where(following, RATE, 1e-9 * costs**2 + CORNER)
-            )  # 1e-9 of the largest may be another mass
+            massless = 1e-9 * np.where(costs > 1.0, costs**2, own[own > 0.0].min(initial=1.0))
+            light = np.where(own > 0.0, 1e-9 * own, np.where(follows, RATE, massless))
         else:
-            light = costs**2 + CORNER
+            light = np.where(follows, CORNER, costs**2)
         row_scale = 1.0 / (_largest(m, i, sized[top]) if nk else _freedom(m, i, sized[top], light[j]))
         by_row = row_scale[i] * sizes[variables[j]]
         scales = np.concatenate([by_row, by_row, mass_scale * sizes[s.equation[mass]] * sizes[s.variable[mass]]])
@@ -252,21 +257,21 @@ def _plan(
     return StagePlan(
         _tables(stages, k, equations, alive), slots(stages.machine, variables, o.d[variables] + k), sizes[variables], m,
         n, indptr,
-        (unique % max(size, 1)).astype(np.int32), base, picks, position[: len(picks)], np.append(scales, shares),
+        (unique % max(size, 1)).astype(np.int32), base, s.raw(picks), position[: len(picks)], np.append(scales, shares),
         row_scale,
-        _largest(m, i, values[top]), np.vstack([pairs, position[len(picks) : len(rows)]]),
+        _largest(m, i, values[top]), np.vstack([s.raw(pairs), position[len(picks) : len(rows)]]),
     )  # fmt: skip
 
 
 def _momenta(stages: Stages, column_of: Array) -> Array:
-    """Pairs of triples whose negative product is mass: a balance's share of a charge's rate, and the charge's
-    definition over a velocity."""
+    """Pairs of triples whose negative product is mass: a balance's share of the rate of a differentiated quantity, and
+    that quantity's definition over a velocity."""
     s, n, nk = stages.signature, stages.machine.system.n, stages.machine.system.layout.nk
     rate = np.flatnonzero(
-        s.kept & (s.level == 1) & (s.equation < nk) & (s.variable >= n) & (column_of[s.equation] >= 0)
+        s.kept & (s.order == 1) & (s.equation < nk) & (s.variable >= n) & (column_of[s.equation] >= 0)
     )
     content = np.flatnonzero(
-        s.kept & (s.level == 1) & (s.equation >= n) & (s.variable < nk) & (column_of[s.variable] >= 0)
+        s.kept & (s.order == 1) & (s.equation >= n) & (s.variable < nk) & (column_of[s.variable] >= 0)
     )
     order = np.argsort(s.equation[content], kind="stable")
     content = content[order]
@@ -307,20 +312,22 @@ def _largest(m: int, i: Array, values: Array) -> Array:
 
 
 def _tables(stages: Stages, k: int, equations: Array, alive: list[list[Call]]) -> list[tuple[Array, Array, Array]]:
-    """(call table, equations' positions in the stage, in what the table writes) for each order of differentiation the
-    stage needs."""
-    machine, o = stages.machine, stages.offsets
-    found = []
-    orders = o.c[equations] + k
-    places = machine.system.layout.equation(equations)
+    """(call table, equations' positions in the stage, in what it writes) by order; a sum of balances has several."""
+    machine, (sums, parts) = stages.machine, stages.signature.sums
+    found, row_of = [], np.full(stages.signature.size, -1)
+    row_of[equations] = np.arange(len(equations))
+    among = row_of[sums] >= 0
+    rows, terms = np.append(row_of[equations], row_of[sums[among]]), np.append(equations, parts[among])
+    orders = stages.offsets.c[equations][rows] + k
+    places = machine.system.layout.equation(terms)
     for order in np.unique(orders):
         at = np.flatnonzero(orders == order)
         if machine.element is not None:
-            found.append((machine.element.levels.equations(int(order)), at, places[at]))
+            found.append((machine.element.partials.equations(int(order)), rows[at], places[at]))
             continue
-        calls = equations_of(machine, equations[at], int(order))
+        calls = equations_of(machine, terms[at], int(order))
         alive.append(calls)
-        found.append((call_table(calls, machine.system.layout.uniforms), at, places[at]))
+        found.append((call_table(calls, machine.system.layout.uniforms), rows[at], places[at]))
     return found
 
 
@@ -332,7 +339,7 @@ def equations_of(machine: Machine, equations: Array, order: int) -> list[Call]:
     wanted[equations] = True
     calls = []
     for batch in system.batches:
-        rows = len(batch.form.rows) + len(batch.form.charges)
+        rows = len(batch.form.rows) + len(batch.form.differentiated)
         numbers = np.array([equation_numbers(system, batch, r) for r in range(rows)]).reshape(rows, batch.n)
         used = wanted[np.where(numbers < 0, size, numbers)] if rows else np.zeros(0, bool)
         if used.any():
@@ -342,7 +349,7 @@ def equations_of(machine: Machine, equations: Array, order: int) -> list[Call]:
 
 
 def recover(recovery: Recovery, g: Array, state: Array, t: float) -> Array:
-    """A global vector consistent at every level near `state` = [x | v | a | y | q | q' | ...] at time t.
+    """A global vector consistent at every order near `state` = [x | v | a | y | q | q' | ...] at time t.
 
     Raises `SimulationError` where a table does not reach t, or a stage has no solution."""
     machine, layout = recovery.machine, recovery.machine.system.layout
@@ -351,7 +358,7 @@ def recover(recovery: Recovery, g: Array, state: Array, t: float) -> Array:
         raise SimulationError(table_ends(t))
     nk, ny, nq = layout.nk, layout.ny, layout.nq
     point[layout.x : layout.history] = state[: 3 * nk + ny]
-    point[layout.charge(np.arange(nq), 0)] = state[3 * nk + ny : 3 * nk + ny + nq]
+    point[layout.differentiated(np.arange(nq), 0)] = state[3 * nk + ny : 3 * nk + ny + nq]
     point[layout.history : layout.step_size] = state[3 * nk + ny + nq : 3 * nk + ny + 2 * nq]
     for k, plan in recovery.stages:
         if not _run(recovery, plan, point):
@@ -372,20 +379,20 @@ def _run(recovery: Recovery, plan: StagePlan, g: Array) -> bool:
     if not plan.m:
         return True
     for _ in range(ROUNDS):
-        recovery.level_values[:] = 0.0
-        run_table(recovery.levels, g, recovery.level_values)
+        recovery.partial_values[:] = 0.0
+        run_table(recovery.partials, g, recovery.partial_values)
         residual = np.zeros(plan.m)
         for table, at, equations in plan.tables:
             recovery.sums[:] = 0.0
             run_table(table, g, recovery.sums)
-            residual[at] = recovery.sums[equations]
+            np.add.at(residual, at, recovery.sums[equations])
         entries = plan.base.copy()
         first, second, target = plan.pairs
-        np.add.at(entries, plan.targets, plan.scales[: len(plan.targets)] * recovery.level_values[plan.picks])
+        np.add.at(entries, plan.targets, plan.scales[: len(plan.targets)] * recovery.partial_values[plan.picks])
         np.add.at(
             entries,
             target,
-            plan.scales[len(plan.targets) :] * recovery.level_values[first] * recovery.level_values[second],
+            plan.scales[len(plan.targets) :] * recovery.partial_values[first] * recovery.partial_values[second],
         )
         rhs = residual if size == plan.n else np.concatenate([np.zeros(plan.n), residual * plan.row_scale])
         if plan.factor is None or refactor(plan.factor, entries) < 1e-8:

@@ -1,5 +1,5 @@
-"""Solving a point level by level: F_i^(c_i + k) = 0 for the variables z_j^(d_j + k), k = -max d .. 0 (see
-netsim.structure.levels).
+"""Solving a point order by order: F_i^(c_i + k) = 0 for the variables z_j^(d_j + k), k = -max d .. 0 (see
+netsim.structure.orders).
 
 Below k = 0 there are more variables than equations: what is free changes least, in the metric of `weights` or of the
 masses. At k = 0 the system is square: accelerations, multipliers, rates and everything algebraic follow. These stages
@@ -18,11 +18,11 @@ from netsim.core.linear.least_change import Pivots, least_change
 from netsim.equations.kernels.kernel import Kernel, derivative_kernel
 from netsim.equations.kernels.reference import evaluate
 from netsim.equations.machine import Machine
+from netsim.equations.messages import unmet
 from netsim.equations.starts import StartRow
-from netsim.equations.words import unmet
 from netsim.initial.charts import recharted
 from netsim.initial.diagnosis.suspects import refuse_infinite, without_derivative
-from netsim.structure.levels import Offsets, Signature, equation_numbers, signature
+from netsim.structure.orders import Offsets, Signature, equation_numbers, signature
 from netsim.structure.prescribed import holding, prescribed_pairs
 from netsim.text.errors import Problem, SimulationError
 
@@ -44,7 +44,7 @@ it may be taken whole: shafts turn by any angle."""
 
 @dataclass(frozen=True, eq=False)
 class Stages:
-    """A machine's equations by level: which triples take part (`chosen`), the offsets, weights of least change,
+    """A machine's equations by order: which triples take part (`chosen`), the offsets, weights of least change,
     unknowns that are angles."""
 
     machine: Machine
@@ -57,29 +57,34 @@ class Stages:
 
 def signature_of(machine: Machine) -> Signature:
     """The signature of a machine's system."""
-    return machine.element.levels.signature if machine.element is not None else signature(machine.system)
+    return machine.element.partials.signature if machine.element is not None else signature(machine.system)
 
 
-def level_values(machine: Machine, g: Array) -> Array:
+def partial_values(machine: Machine, g: Array) -> Array:
     """The derivatives of every triple of the signature at what g holds."""
     if machine.element is not None:
-        return np.asarray(machine.element.levels.values(g))
+        return np.asarray(machine.element.partials.values(g))
     system = machine.system
     found = [np.zeros(0)]
     for batch in system.batches:
-        kernel = batch.kernels.levels
+        kernel = batch.kernels.partials
         if kernel.program.n_outputs:
             found.append(_run(machine, batch, kernel, g).ravel())
     return np.concatenate(found)
 
 
+def partials_in(stages: Stages, g: Array) -> Array:
+    """The same of every triple of the stages' signature, which may have sums of balances."""
+    return stages.signature.of(partial_values(stages.machine, g))
+
+
 def derivative(machine: Machine, g: Array, order: int, size: int, highest: Array) -> Array:
     """F^(order) of all equations that are wanted at least so often (`highest`), others 0."""
     if machine.element is not None:
-        return np.asarray(machine.element.levels.derivative(g, order))
+        return np.asarray(machine.element.partials.derivative(g, order))
     total = np.zeros(size + 1)
     for batch in machine.system.batches:
-        rows = len(batch.form.rows) + len(batch.form.charges)
+        rows = len(batch.form.rows) + len(batch.form.differentiated)
         equations = np.array([equation_numbers(machine.system, batch, r) for r in range(rows)]).reshape(rows, batch.n)
         if rows and np.any(highest[np.where(equations < 0, 0, equations)] >= order):
             values = _run(machine, batch, derivative_of(batch, order), g)
@@ -105,17 +110,17 @@ def _run(machine: Machine, batch: Any, kernel: Kernel, g: Array) -> Array:
     )
 
 
-def slots(machine: Machine, variables: Array, levels: Array) -> Array:
-    """Places in g of variables (unknowns, then charges) at levels."""
+def slots(machine: Machine, variables: Array, orders: Array) -> Array:
+    """Places in g of variables (unknowns, then differentiated quantities) at orders."""
     layout = machine.system.layout
     found = np.zeros(len(variables), np.int64)
-    for level in np.unique(levels):
-        at = levels == level
+    for order in np.unique(orders):
+        at = orders == order
         unknown = variables[at]
         found[at] = np.where(
             unknown < layout.n,
-            layout.unknown(np.minimum(unknown, layout.n - 1), level),
-            layout.charge(np.maximum(unknown - layout.n, 0), level),
+            layout.unknown(np.minimum(unknown, layout.n - 1), order),
+            layout.differentiated(np.maximum(unknown - layout.n, 0), order),
         )
     return found
 
@@ -131,8 +136,8 @@ def solve_stage(
     soft: Sequence[float] = (),
     known: Sequence[int] = (),
 ) -> None:
-    """Make stage k hold in g, in place. `freed` charges have their rate among the unknowns (static solutions); `known`
-    variables keep what they have.
+    """Make stage k hold in g, in place. `freed` differentiated quantities have their rate among the unknowns (static
+    solutions); `known` variables keep what they have.
 
     With `soft` (a size per equation and row, 0 for those that must hold) the others are met in the least-squares sense,
     each divided by its size. Where steps that must not enlarge the residuals find no point, full steps try:
@@ -172,14 +177,15 @@ def _step_by_step(
     active_v = np.setdiff1d(np.union1d(stage_variables(o, k), _spoken_of(o, k, rows)), known)
     if not len(active_v) or not (len(active_e) or rows):
         return
-    levels = o.d[active_v] + k
+    orders = o.d[active_v] + k
     rates = slots(stages.machine, np.array(freed, np.int64), np.ones(len(freed), np.int64))
-    places = np.concatenate([slots(stages.machine, active_v, levels), rates]).astype(np.int64)
-    turns = np.flatnonzero(np.isin(active_v, stages.angles) & (levels == 0))
+    places = np.concatenate([slots(stages.machine, active_v, orders), rates]).astype(np.int64)
+    turns = np.flatnonzero(np.isin(active_v, stages.angles) & (orders == 0))
     square = len(active_e) + len(rows) == len(places) and not len(soft)
     size = np.concatenate([stages.weights[active_v], np.ones(len(freed))])
     least = 1.0 / np.maximum(size, 1e-300) * 1e-6 + 1e-300
-    linear, before = k < 0 and not _nonlinear(stages, k) and not rows, np.inf
+    # differentiated equations are linear in the highest order
+    linear, before = k < 0 and not np.any(o.c + k == 0) and not rows, np.inf
     damping, step, origin, jacobian = 1.0, np.zeros(0), g[places].copy(), None
     floor, pivots = np.zeros(len(places)), Pivots()
     scale, within, stalls = np.ones(len(active_e) + len(rows)), np.inf, 0
@@ -204,15 +210,15 @@ def _step_by_step(
             continue
         if len(turns):
             recharted(stages.machine.system, g)
-        values = level_values(stages.machine, g)
+        values = partials_in(stages, g)
         jacobian = _jacobian(stages, values, k, active_e, active_v, rows, freed, g)
         if not round_ and (bare := without_derivative(jacobian)).any():
             g[places[bare]] += 1.0 / np.maximum(size[bare], 1e-300)  # sqrt(u), 1/u where u begins at 0
             r = stage_residuals(stages, g, k, active_e, rows)
-            norm, values = _norm(r), level_values(stages.machine, g)
+            norm, values = _norm(r), partials_in(stages, g)
             jacobian = _jacobian(stages, values, k, active_e, active_v, rows, freed, g)
         refuse_infinite(stages.machine, g, r, jacobian.data)
-        metric = _metric(stages, values, active_v, levels, size, mass_metric)
+        metric = _metric(stages, values, active_v, orders, size, mass_metric)
         step = least_change(jacobian, r, metric, square, np.asarray(soft), pivots)
         scale = _row_scale(jacobian, size)
         straight = abs(norm - (1.0 - damping) * before) <= STRAIGHT * before < np.inf
@@ -235,7 +241,8 @@ def stage_matrix(stages: Stages, g: Array, k: int) -> tuple[Any, Array, Array]:
     """The matrix of stage k at what g holds, with its equations and variables."""
     o = stages.offsets
     equations, variables = stage_equations(o, k), stage_variables(o, k)
-    return _jacobian(stages, level_values(stages.machine, g), k, equations, variables, (), (), g), equations, variables
+    values = partials_in(stages, g)
+    return _jacobian(stages, values, k, equations, variables, (), (), g), equations, variables
 
 
 def stage_equations(o: Offsets, k: int) -> Array:
@@ -249,29 +256,24 @@ def stage_variables(o: Offsets, k: int) -> Array:
 
 
 def _spoken_of(o: Offsets, k: int, rows: Sequence[StartRow]) -> Array:
-    """Variables that no equation determines (a pressure behind charges that rest) but a row speaks of."""
+    """Variables that no equation determines (a pressure behind a fluid at rest) but a row speaks of."""
     spoken = np.array(
-        [v for row in rows for v, level in zip(row.variables, row.levels) if level == o.d[v] + k], np.int64
+        [v for row in rows for v, order in zip(row.variables, row.orders) if order == o.d[v] + k], np.int64
     )
     return spoken[~np.isin(spoken, o.match)]
 
 
-def _nonlinear(stages: Stages, k: int) -> bool:
-    """Whether some equation of the stage is taken undifferentiated; differentiated ones are linear in the highest
-    level."""
-    return bool(np.any(stages.offsets.c + k == 0))
-
-
 def stage_residuals(stages: Stages, g: Array, k: int, equations: Array, rows: Sequence[StartRow]) -> Array:
     """Residuals of a stage's equations, differentiated as it asks, then of its rows."""
-    o = stages.offsets
-    wanted = o.c[equations] + k
+    o, (sums, parts) = stages.offsets, stages.signature.sums
+    wanted, highest = o.c[equations] + k, np.where(o.match >= 0, o.c + k, -1)
+    highest[parts] = np.maximum(highest[parts], highest[sums])
     found = np.zeros(len(equations))
     for order in np.unique(wanted):
         at = wanted == order
-        found[at] = derivative(
-            stages.machine, g, int(order), stages.signature.size, np.where(o.match >= 0, o.c + k, -1)
-        )[equations[at]]
+        own = derivative(stages.machine, g, int(order), stages.signature.size, highest)
+        np.add.at(own, sums, own[parts])
+        found[at] = own[equations[at]]
     return np.concatenate([found, [row.linearise(stages.machine, g)[0] for row in rows]])
 
 
@@ -310,17 +312,17 @@ def _jacobian(
     top = (
         stages.chosen
         & s.kept
-        & (s.level == o.d[s.variable] - o.c[s.equation])
+        & (s.order == o.d[s.variable] - o.c[s.equation])
         & (row_of[s.equation] >= 0)
         & (column_of[s.variable] >= 0)
     )
     i, j, v = [row_of[s.equation[top]]], [column_of[s.variable[top]]], [values[top]]
-    for f, charge in enumerate(freed):  # the rate of a freed charge, wherever it enters
-        at = s.kept & (s.variable == charge) & (s.level == 1) & (row_of[s.equation] >= 0)
+    for f, quantity in enumerate(freed):  # the rate of a freed differentiated quantity, wherever it enters
+        at = s.kept & (s.variable == quantity) & (s.order == 1) & (row_of[s.equation] >= 0)
         i, j, v = [*i, row_of[s.equation[at]]], [*j, np.full(at.sum(), len(variables) + f)], [*v, values[at]]
     for r, row in enumerate(rows):
         coefficients = row.linearise(stages.machine, g)[1]
-        known = (column_of[row.variables] >= 0) & (row.levels == o.d[row.variables] + k)
+        known = (column_of[row.variables] >= 0) & (row.orders == o.d[row.variables] + k)
         i = [*i, np.full(known.sum(), len(equations) + r)]
         j, v = [*j, column_of[row.variables[known]]], [*v, coefficients[known]]
     shape = (len(equations) + len(rows), len(variables) + len(freed))
@@ -330,11 +332,11 @@ def _jacobian(
 def masses(stages: Stages, column_of: Array) -> Array:
     """Which derivatives are entries of the mass matrix between variables that have a column (-1: none)."""
     s, nk = stages.signature, stages.machine.system.layout.nk
-    motion = s.kept & (s.level == 2) & (s.equation < nk) & (s.variable < nk)
+    motion = s.kept & (s.order == 2) & (s.equation < nk) & (s.variable < nk)
     return motion & (column_of[s.variable] >= 0) & (column_of[s.equation] >= 0)
 
 
-def _metric(stages: Stages, values: Array, variables: Array, levels: Array, size: Array, mass_metric: bool) -> Any:
+def _metric(stages: Stages, values: Array, variables: Array, orders: Array, size: Array, mass_metric: bool) -> Any:
     """W of |dz|_W: the diagonal of weights^2, or the mass matrix where there is one. Rates of what is no node's must
     not pull what they belong to."""
     from scipy.sparse import csc_matrix, diags_array
@@ -342,7 +344,7 @@ def _metric(stages: Stages, values: Array, variables: Array, levels: Array, size
     if not mass_metric:
         return diags_array(size**2, format="csc")
     s, nk = stages.signature, stages.machine.system.layout.nk
-    diagonal = diags_array(size**2 * np.where((variables >= nk) & (levels > 0), 1e-10, 1.0), format="csc")
+    diagonal = diags_array(size**2 * np.where((variables >= nk) & (orders > 0), 1e-10, 1.0), format="csc")
     column_of = np.full(s.size + 1, -1)
     column_of[variables] = np.arange(len(variables))
     at = masses(stages, column_of)
@@ -365,16 +367,13 @@ def _violated(stages: Stages, g: Array, r: Array, k: int, equations: Array, rows
     """Which residuals r of a stage's equations and rows are more than what rounding and Newton's last step leave of
     their terms."""
     s, o = stages.signature, stages.offsets
-    variable, level, equation, values = (
-        array[s.kept] for array in (s.variable, s.level, s.equation, np.abs(level_values(stages.machine, g)))
-    )
+    values = np.abs(partials_in(stages, g))
+    variable, derivative, equation, values = (array[s.kept] for array in (s.variable, s.order, s.equation, values))
     terms, weight, largest = np.zeros((3, s.size + 1))
-    for order in (
-        0,
-        np.maximum(o.c[equation] + k, 0),
-    ):  # as the equations stand, and differentiated as the stage takes them
-        there = level + order <= o.d[variable] + max(k, 0)
-        content = np.abs(g[slots(stages.machine, variable[there], (level + order)[there])])
+    # as the equations stand, and differentiated as the stage takes them
+    for order in (0, np.maximum(o.c[equation] + k, 0)):
+        there = derivative + order <= o.d[variable] + max(k, 0)
+        content = np.abs(g[slots(stages.machine, variable[there], (derivative + order)[there])])
         np.add.at(terms, equation[there], values[there] * content)
         np.add.at(weight, equation[there], values[there])
         np.maximum.at(largest, equation[there], content)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from netsim.equations.batches import Batch
+from netsim.equations.messages import advice, floating, nodes_word, quantity, quoted
 from netsim.equations.numbering import across_scalars
 from netsim.equations.system import System
-from netsim.equations.words import advice, floating, nodes_word, quantity, quoted
 from netsim.library.component import is_kinematic
 from netsim.network.network import Instance
 from netsim.structure.nullspace import null_basis, supports

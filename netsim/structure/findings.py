@@ -11,9 +11,9 @@ from netsim.equations.system import System
 from netsim.library.component import is_kinematic
 from netsim.network.values import Values
 from netsim.structure.causes import Picture, singular
-from netsim.structure.loose import loose_ends
 from netsim.structure.rest import begins_static, resting, unsettled
 from netsim.structure.smoothness import Asked, asked, rough
+from netsim.structure.unconnected import unconnected_terminals
 from netsim.text.errors import Problem
 from netsim.text.parse import without_collector
 
@@ -41,7 +41,9 @@ def _of_structure(system: System) -> tuple[list[Problem], list[Asked]]:
     picture = Picture(system)
     broken = [(problem, unknowns) for problem, unknowns in singular(picture) if not _only_reactions(system, unknowns)]
     explained = frozenset(u for _, unknowns in broken for u in unknowns)
-    problems = [problem for problem, _ in broken] + resting(picture, explained) + loose_ends(picture, explained)
+    problems = (
+        [problem for problem, _ in broken] + resting(picture, explained) + unconnected_terminals(picture, explained)
+    )
     return list(_once(problems)), [] if broken else asked(picture)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ def null_basis(matrix: Any) -> tuple[Array, Array]:
     n = matrix.shape[0]
     balanced, _, scale = equilibrated(matrix)
     rng = np.random.default_rng(1)
-    factor = splu(sp.csc_matrix(balanced + SHIFT * sp.diags(rng.uniform(0.5, 2, n)))) if n else None
+    factor = _shifted(balanced, rng) if n else None
     count = min(4, n)
     while factor is not None:
         block = rng.standard_normal((n, count))
@@ -37,6 +38,15 @@ def null_basis(matrix: Any) -> tuple[Array, Array]:
             return _echelon(found), scale
         count = min(2 * count, n)
     return np.zeros((0, 0)), scale
+
+
+def _shifted(balanced: Any, rng: np.random.Generator) -> Any:
+    """The factor of A + SHIFT*D; anew with a larger shift where rounding makes a pivot exactly zero."""
+    n = balanced.shape[0]
+    for larger in (1.0, 10.0, 100.0):
+        with suppress(RuntimeError):
+            return splu(sp.csc_matrix(balanced + larger * SHIFT * sp.diags(rng.uniform(0.5, 2, n))))
+    raise RuntimeError("no shift makes the matrix regular")
 
 
 def equilibrated(matrix: Any, rounds: int = 6) -> tuple[Any, Array, Array]:

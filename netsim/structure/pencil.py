@@ -34,7 +34,7 @@ PAST = [name for name in UNIFORM if name != "alpha"].index("past")
 
 @dataclass(frozen=True, eq=False)
 class Linearisation:
-    """A form's derivatives: entries (row, key, level), which of them contain alpha, and a function of all symbols
+    """A form's derivatives: entries (row, key, order), which of them contain alpha, and a function of all symbols
     (alpha last) for their values."""
 
     entries: tuple[tuple[int, Key, int], ...]
@@ -46,11 +46,11 @@ class Linearisation:
 
 @lru_cache(maxsize=512)
 def linearisation(kernels: FormKernels) -> Linearisation:
-    """Derivatives of a form's rows by everything it gathers; charges enter as alpha*q."""
+    """Derivatives of a form's rows by everything it gathers; differentiated quantities enter as alpha*q."""
     form = kernels.form
     residuals = ca.vertcat(*step_residuals(form)[0])
     gathered = dict(form.symbols.gathered)
-    keys = [key for key in gathered if key[0][0] != "charge"]
+    keys = [key for key in gathered if key[0][0] != "differentiated"]
     jacobian = forward_jacobian(residuals, ca.vertcat(*(gathered[k] for k in keys)))
     rows, columns = jacobian.sparsity().get_triplet()
     parameters = tuple((name, len(scalars)) for name, scalars in form.symbols.parameters.items())
@@ -164,7 +164,8 @@ def matrices(point: Point, s: float, alpha: Callable[[Batch], float] | None = No
     """(A, B): derivatives of all rows by the unknowns (n, n) and by the functions of time (n, prescribed inputs), d/dt
     replaced by s.
 
-    `alpha` gives what stands for d/dt of a batch's charges (s unless told): zero there is the static solution."""
+    `alpha` gives what stands for d/dt of a batch's differentiated quantities (s unless told): zero there is the static
+    solution."""
     system = point.system
     own: list[tuple[Array, Array, Array]] = []
     driven: list[tuple[Array, Array, Array]] = []
@@ -177,19 +178,20 @@ def matrices(point: Point, s: float, alpha: Callable[[Batch], float] | None = No
         values = _moderate(
             np.where(np.isnan(stand_ins), _values(form, arguments), np.where(resting, 0.0, stand_ins)), form.rates
         )
-        for (row, key, level), value in zip(form.entries, values):
+        for (row, key, order), value in zip(form.entries, values):
             rows = batch.unknowns[batch.form.rows[row]]
             prescribed = batch.prescribed_inputs.get(key)
             if prescribed is None:
-                own.append((rows, batch.columns(key), value * s**level))
+                own.append((rows, batch.columns(key), value * s**order))
             else:
-                driven.append((rows, prescribed, value * s**level))
+                driven.append((rows, prescribed, value * s**order))
     return _assembled(own, (system.n, system.n)), _assembled(driven, (system.n, max(system.layout.nd, 1)))
 
 
 def _moderate(values: Array, rates: Array) -> Array:
-    """Entries that are faint where the charges rest (a blocking diode's conductance) or bright (the polynomial of a
-    measured curve), brought to size one, an element's by one factor: what cancels goes on cancelling."""
+    """Entries that are faint where the differentiated quantities rest (a blocking diode's conductance) or bright (the
+    polynomial of a measured curve), brought to size one, an element's by one factor: what cancels goes on
+    cancelling."""
     size = np.abs(values)
     for odd in ((size < DIM) & (size > 0.0), (size > BRIGHT) & ~rates[:, None]):
         largest = np.max(np.where(odd, size, 0.0), axis=0, initial=0.0)

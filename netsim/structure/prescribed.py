@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from netsim.structure.levels import Offsets, Signature
+from netsim.structure.orders import Offsets, Signature, blocks
 
 Array = np.ndarray
 HOLD = 1e5
@@ -24,7 +24,7 @@ def prescribed_pairs(s: Signature, o: Offsets, n: int, nk: int) -> Array:
     ruled = np.zeros(s.size + 1, bool)
     ruled[s.equation[s.kept & force[s.variable]]] = True
     free = ~ruled[s.equation] & (s.equation >= nk) & (s.equation < n) & (o.c[np.minimum(s.equation, s.size - 1)] == 0)
-    found = np.flatnonzero(s.kept & free & (s.level == 2) & (s.variable < nk))
+    found = np.flatnonzero(s.kept & free & (s.order == 2) & (s.variable < nk))
     found = found[np.argsort(s.equation[found], kind="stable")]
     rows = [np.zeros((2, 0), np.int64)]
     for of_row in np.split(found, np.flatnonzero(np.diff(s.equation[found])) + 1):
@@ -38,3 +38,15 @@ def holding(s: Signature, values: Array, pairs: Array) -> Array:
     same = pairs[0] == pairs[1]
     np.add.at(square, s.equation[pairs[0, same]], values[pairs[0, same]] ** 2)
     return HOLD / np.maximum(square[s.equation[pairs[0]]], 1e-300)
+
+
+def constrained(found: Signature, solved: Offsets) -> Array:
+    """Which variables stand in a block of the highest derivatives (equations that must be solved together) that has a
+    differentiated equation. A differentiated quantity of any other block follows from its own rate, whatever the others
+    do: a filter's output, although a prescribed flux is a function of it."""
+    equations = np.flatnonzero(solved.match >= 0)
+    top = found.kept & (solved.match[np.maximum(found.equation, 0)] >= 0)
+    top[top] = found.order[top] == solved.d[found.variable[top]] - solved.c[found.equation[top]]
+    block, has = blocks(found, solved, top), np.zeros(found.size, bool)
+    has[block[solved.match[equations[solved.c[equations] > 0]]]] = True
+    return has[block]

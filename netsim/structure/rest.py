@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from netsim.equations.batches import Batch
+from netsim.equations.messages import nodes_word, quantity, quoted
 from netsim.equations.starts import StartRow, start_rows
 from netsim.equations.system import System
-from netsim.equations.words import nodes_word, quantity, quoted
 from netsim.library.component import is_kinematic, plain_name
 from netsim.network.network import Network
 from netsim.network.values import Values
@@ -65,8 +65,8 @@ def _written(system: System) -> list[StartRow] | None:
 
 
 def _static_rate(batch: Batch) -> float:
-    """Charges rest; states of signal blocks start at zero and count as known to the rest, so their rates stay
-    generic."""
+    """Differentiated quantities rest; states of signal blocks start at zero and count as known to the rest, so their
+    rates stay generic."""
     blocks = bool(batch.shapes) or any(
         batch.instances[0].component.is_signal(t) for t in batch.instances[0].component.terminals
     )
@@ -92,7 +92,7 @@ def _unstarted(basis: Array, scale: Array, rows: list[StartRow], n: int) -> Arra
     started = np.zeros((len(rows), n))
     for r, row in enumerate(rows):
         for variable in row.variables:
-            if variable < n:  # a start that speaks of a charge's rate says nothing about the state at rest
+            if variable < n:  # a start of the rate of a differentiated quantity says nothing about the state at rest
                 started[r, variable] += rng.uniform(0.5, 2)
     _, sizes, right = np.linalg.svd(started * scale @ basis)
     rank = int((sizes > 1e-9 * max(1.0, sizes.max(initial=0.0))).sum())

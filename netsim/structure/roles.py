@@ -20,7 +20,8 @@ from netsim.text.syntax import DomainDef
 
 # its through answers to its own across (resistor, spring, mass, ideal voltage source: whatever ties its ends)
 CONDUCTS = "conducts"
-# the same, but only through a charge's rate: nothing flows in the static solution (capacitor, heat capacity)
+# the same, but only through the rate of a differentiated quantity: nothing flows in the static solution (capacitor,
+# heat capacity)
 STORES = "stores"
 FEEDS = "feeds"  # its through does not care for its own across (current source, controlled current)
 OPEN = "open"  # no through at all (a meter)
@@ -36,16 +37,16 @@ class Link:
 
 
 def reads(form: Form, expression: Any, rates: bool = True) -> set[tuple[Key, int]]:
-    """The (key, level) pairs an expression depends on, charges replaced by what they are made of (left out without
-    `rates`)."""
+    """The (key, order) pairs an expression depends on, differentiated quantities replaced by what they are made of
+    (left out without `rates`)."""
     symbols = {s.__hash__() for s in ca.symvar(ca.SX(expression))}
     found: set[tuple[Key, int]] = set()
     for key, symbol in form.symbols.gathered.items():
         if symbol.__hash__() in symbols:
-            if key[0][0] != "charge":
+            if key[0][0] != "differentiated":
                 found.add(key)
             elif rates:
-                found |= reads(form, form.charges[key[0][1]])
+                found |= reads(form, form.differentiated[key[0][1]])
     return found
 
 

@@ -103,7 +103,7 @@ def needed_smoothness(picture: Picture, columns: list[int]) -> list[Needed]:
     system = picture.system
     point = generic_point(system, 1)
     slowest, slow, fast = (_growth(point, pair, columns) for pair in RATES)
-    faint = np.where(slow == UNSEEN, slowest, slow)
+    faint = np.where(slow == UNSEEN, np.minimum(slowest, 2), slow)  # accelerations; more has not come to its end there
     growth = np.where(fast == UNSEEN, faint, np.minimum(slow, fast))  # what is faint beside faster growth still follows
     return [_needed(picture, growth[:, j], _pushes(system, column)) for j, column in enumerate(columns)]
 
@@ -128,9 +128,9 @@ def _pushes(system: System, column: int) -> bool:
     for batch in system.batches:
         for key, numbers in batch.prescribed_inputs.items():
             if column in numbers and not batch.shapes:
-                entries = batch.kernels.levels.scatter
+                entries = batch.kernels.partials.scatter
                 return any(
-                    e[0] == "level"
+                    e[0] == "partial"
                     and e[2] == key
                     and e[1] < len(batch.form.rows)
                     and batch.form.rows[e[1]][0] == "node"
@@ -160,7 +160,7 @@ def _needed(picture: Picture, growth: Array, pushes: bool) -> Needed:
 
 def _problem(instance: Instance, name: str, shape: Shape, need: Needed, have: int) -> Problem:
     binding = next(b for b in instance.text.bindings if b.name == name)
-    rough_part = _culprit(binding.value, shape)
+    rough_part = _rough_part(binding.value, shape)
     if not need.mechanical and have >= 0:
         through = need.domain.through[0].doc if need.domain else "through"
         message = f"input '{name}' of '{instance.name}' is not smooth: {WORDS[have]}, so a {through} jumps, too"
@@ -184,13 +184,13 @@ def too_rough(motion: Expr, shape: Shape, derivatives: int, values: Values, stop
     have = continuity(shape, values, stop)
     if have >= (derivatives if derivatives <= 2 else derivatives - 1):
         return None
-    part = _culprit(motion, shape)
+    part = _rough_part(motion, shape)
     contained = f"its {ORDERS[derivatives]}" if derivatives else "the motion itself"
     message = f"is not smooth enough: {WORDS[have]}, but the inputs contain {contained}"
     return Problem("E306", message, part.span, _mark(part), _hint(part))
 
 
-def _culprit(expr: Expr, shape: Shape) -> Expr:
+def _rough_part(expr: Expr, shape: Shape) -> Expr:
     """The innermost call or condition that is as rough as the whole."""
     for part in _calls(expr):
         if isinstance(part, Conditional) or (isinstance(part, Call) and part.function in _ROUGH):

@@ -22,7 +22,7 @@ ALLOWED = 20.0
 
 
 def run(text, **options):
-    (samples,) = load(text).run(options)
+    (samples,) = load(text).samples(options)
     assert samples.finished, samples.message
     return samples
 
@@ -133,7 +133,7 @@ def test_a_pulse_of_a_nanosecond_after_hours(method, rtol):
 
 def test_steps_below_the_distance_of_instants_are_told():
     """Backward differences of low order want steps below 1e-12 s behind the pulse's edge."""
-    (samples,) = load(LATE).run({"method": "bdf", "rtol": 1e-6})
+    (samples,) = load(LATE).samples({"method": "bdf", "rtol": 1e-6})
     assert not samples.finished
     problem = samples.attributes["failure"]
     assert problem.code == "E507"
@@ -145,7 +145,7 @@ def test_a_spike_of_a_table_acts(tmp_path):
     text = 'use translational\nm1 mass (a) m = 1 kg\nf1 force (a) F = table("spike.csv", time, "F")\nrun transient(stop = 4 s)\nsave a.v\n'
     file = tmp_path / "spike.net"
     file.write_text(text)
-    (samples,) = load(file).run({})
+    (samples,) = load(file).samples({})
     assert samples.series("a.v")[-1] == pytest.approx(1.0, abs=0.01)
     assert samples.series("a.v").min() > -1e-3
 
@@ -295,7 +295,7 @@ def test_max_step_bounds_steps_and_excludes_step():
     many = run(text + "run transient(stop = 1 s, max_step = 1 ms)\nsave a.v\n")
     assert few.attributes["steps"] < 100 and many.attributes["steps"] >= 1000
     with pytest.raises(InputError, match="exclude each other"):
-        load(text + "run transient(stop = 1 s, step = 1 ms, max_step = 1 ms)\n").run({})
+        load(text + "run transient(stop = 1 s, step = 1 ms, max_step = 1 ms)\n").samples({})
 
 
 @pytest.mark.parametrize("rtol", [1e-2, 3e-3, 1e-3])
@@ -303,7 +303,7 @@ def test_corrections_beyond_a_knee_are_given_up(rtol):
     """Far up an exponential every correction is as small as its knee: TR-BDF2 found 33 A in place of 1 A, and one correction of a sample by a
     blocking diode's slope went fifty amplitudes away. A sample is solved for, or the run says that it was not."""
     circuit = load(Path(__file__).parents[1] / "reference/spice/diode_bridge.cir")
-    (samples,), (exact,) = circuit.run({"method": "trbdf2", "rtol": rtol}), circuit.run({"rtol": 1e-7})
+    (samples,), (exact,) = circuit.samples({"method": "trbdf2", "rtol": rtol}), circuit.samples({"rtol": 1e-7})
     assert samples.warnings or np.abs(samples.values - exact.values).max() < 20 * rtol * np.ptp(exact.values)
 
 

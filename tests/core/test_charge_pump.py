@@ -71,7 +71,7 @@ CASES = [(m, r) for m in ("radau", "bdf", "trbdf2") for r in (1e-3, 1e-4, 1e-6, 
 
 @pytest.mark.parametrize(("method", "rtol"), CASES)
 def test_node_voltages_inside_the_ramps_of_switches(method, rtol):
-    (samples,) = load(TEXT).run({"method": method, "rtol": rtol})
+    (samples,) = load(TEXT).samples({"method": method, "rtol": rtol})
     assert samples.finished and not samples.broken
     times, rows = reference()
     assert samples.time == pytest.approx(times, abs=1e-12)

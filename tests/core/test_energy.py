@@ -75,7 +75,7 @@ def test_inputs_that_only_dissipate_are_no_sources():
     """A commanded resistor takes power from the capacitor, it supplies none."""
 
     text = "use electrical\nc1 capacitor (a, ground) C = 1 mF, start v = 10 V\nr1 variable_resistor (a, ground) R = 100 Ohm * (1 + time/(1 s))\n"
-    (samples,) = netsim.load(text + "run transient(stop = 1 s, step = 0.1 ms, method = euler)\n").run()
+    (samples,) = netsim.load(text + "run transient(stop = 1 s, step = 0.1 ms, method = euler)\n").samples()
     stored, supplied, dissipated = samples.energy[-1]
     assert supplied == 0.0
     assert dissipated == pytest.approx(samples.energy[0, 0] - stored, rel=2e-3)

@@ -53,7 +53,7 @@ def bare(monkeypatch):
         (OSCILLATOR, "radau", COARSE, (5, 5)), (OSCILLATOR, "rk45", COARSE, (5, 5)), (OSCILLATOR, "trbdf2", FINE, (2, 2)),
         (CIRCUIT, "rk6", (4, 6, 8), (6, 6)),
         (OSCILLATOR, "generalized_alpha", FINE, (2, 2)), (OSCILLATOR, "euler", FINE, (1, 1)),
-        (CIRCUIT, "radau", (4, 8, 16), (5, 5)), (CIRCUIT, "rk45", (8, 16, 32), (5, 5)), (CIRCUIT, "trbdf2", FINE, (2, 2)),
+        (CIRCUIT, "radau", (4, 8, 16), (5, 5)), (CIRCUIT, "trbdf2", FINE, (2, 2)),
         (CIRCUIT, "generalized_alpha", FINE, (2, 2)), (CIRCUIT, "euler", FINE, (1, 1)),
     ],
     ids=lambda value: {id(p): name for name, p in EVERY.items()}.get(id(value), str(value)),
@@ -88,7 +88,7 @@ def test_methods_state_their_orders():
 
 @pytest.mark.parametrize(
     ("known", "method", "counts", "stop", "order"),
-    [(LOOP, "rk45", (32, 64), 6.0, 5), (LOOP, "rk6", (24, 36), 6.0, 6), (LOOP, "rk8", (10, 12), 6.0, 8), (CIRCUIT, "rk8", (5, 7), 2.0, 8)],
+    [(LOOP, "rk45", (32, 64), 6.0, 5), (LOOP, "rk6", (48, 64), 6.0, 6), (LOOP, "rk8", (10, 12), 6.0, 8), (CIRCUIT, "rk8", (5, 7), 2.0, 8)],
 )
 def test_charges_by_explicit_methods(known, method, counts, stop, order):
     """Charges follow their rates with the method's order; the current of a capacitor at a source is C s' at every step."""
@@ -178,7 +178,7 @@ def test_backward_differences_of_every_order(name, order):
     ("known", "method", "counts", "least"),
     [
         (OSCILLATOR, "radau", COARSE, 5), (OSCILLATOR, "rk45", COARSE, 5), (OSCILLATOR, "trbdf2", FINE, 2),
-        (OSCILLATOR, "rk6", COARSE, 6), (OSCILLATOR, "rk8", (1, 3), 8), (CIRCUIT, "rk6", (8, 12, 16), 6), (CIRCUIT, "rk8", (3, 5), 8),
+        (OSCILLATOR, "rk6", COARSE, 6), (OSCILLATOR, "rk8", (1, 3), 8), (CIRCUIT, "rk6", (8, 12, 16), 6), (CIRCUIT, "rk8", (4, 6), 8),
         (PENDULUM, "rk6", COARSE, 6), (PENDULUM, "rk8", (4, 5), 8),
         (OSCILLATOR, "generalized_alpha", FINE, 2), (OSCILLATOR, "euler", FINE, 1),
         (CIRCUIT, "radau", COARSE, 4), (CIRCUIT, "rk45", COARSE, 5), (CIRCUIT, "trbdf2", FINE, 2),

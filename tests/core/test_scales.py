@@ -283,7 +283,7 @@ def test_atol_on_a_run_line_goes_with_written_nominal_sizes():
     text = mass_spring(1e-6)[0].replace(
         "run transient(stop = 0.4 s)", "nominal a.x = 1 um\nnominal a.v = 10 um/s\nrun transient(stop = 0.4 s, atol = 1e-6)"
     )
-    samples = netsim.load(text).run()[0]
+    samples = netsim.load(text).samples()[0]
     x = samples.values[:, [s.name for s in samples.signals].index("a.x")]
     assert np.abs(x - 1e-6 * np.cos(10 * samples.time)).max() < ALLOWED * 1e-12
 

@@ -49,7 +49,7 @@ def test_a_contraction_seen_before_is_not_believed_where_equations_curve():
 def test_the_work_of_a_prescribed_flux_is_in_the_account(flux):
     text = "use magnetic\nuse signal\ns1 signal_source (y) value = sin(1 rad/s*time)\n"
     text += f"r1 reluctance (a, ground) R = 158 H^-1\nf1 prescribed_flux (a, ground) flux = {flux}\nrun transient(stop = 10 s)\nsave a.V\n"
-    (run,) = netsim.load(text).run()
+    (run,) = netsim.load(text).samples()
     stored, supplied, _ = run.energy.T
     assert stored.max() == pytest.approx(158 * 15.8**2 / 2, rel=1e-3)
     assert np.abs(stored - stored[0] - supplied).max() < 20e-6 * run.attributes["turned_over"]

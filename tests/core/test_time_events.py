@@ -158,6 +158,6 @@ save m.v
 @pytest.mark.parametrize("rtol", [1e-4, 1e-6])
 def test_what_hangs_on_a_drive_alone_is_right_between_the_steps_too(method, rtol):
     """No state limits the steps: samples of a divider, and the energy it takes, against the closed forms."""
-    samples = netsim.load(DIVIDER).run({"method": method, "rtol": rtol})[0]
+    samples = netsim.load(DIVIDER).samples({"method": method, "rtol": rtol})[0]
     assert np.abs(samples.series("m.v") - np.sin(2 * np.pi * 1e3 * samples.time)).max() < max(60 * rtol, 1e-12)
     assert samples.energy[-1, 1] == pytest.approx(2.0**2 / 2 / 2e3 * 10e-3, rel=max(100 * rtol, 1e-8))

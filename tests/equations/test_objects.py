@@ -100,5 +100,5 @@ def test_models_that_are_run_when_code_is_built_run(text):
     builder = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(builder)
     for method in builder.METHODS[:3]:
-        (samples,) = netsim.load(getattr(builder, text)).run({"method": method})
+        (samples,) = netsim.load(getattr(builder, text)).samples({"method": method})
         assert samples.finished and bool(samples.attributes.get("event_log")) == (text == "EVENTS")

@@ -50,13 +50,13 @@ def rocker_angle(crank):
 
 
 def first(text, name):
-    samples = netsim.load(text).run()[0]
+    samples = netsim.load(text).samples()[0]
     return float(samples.series(name)[0])
 
 
 def start_of(text):
     """What a run begins with, and what it says of it."""
-    samples = netsim.load(text).run()[0]
+    samples = netsim.load(text).samples()[0]
     return {s.name: float(samples.values[0, j]) for j, s in enumerate(samples.signals)}, samples.attributes
 
 
@@ -142,14 +142,14 @@ save  p.R, p.r, p.w
 def test_a_matrix_that_is_no_rotation_is_refused():
     text = CHAIN + "start upper.R = [[1, 0, 0], [0, 1, 0], [0, 0, -1]]\n"
     with pytest.raises(InputError, match="E413"):
-        netsim.load(text).run()
+        netsim.load(text).samples()
 
 
 def test_four_bar_placed_five_degrees_off_is_closed_and_says_so():
     """The least-squares solution: the crank moves by little where the rocker, with the longer way to go, misses by 5 deg."""
     crank, rocker = np.radians(30.0), rocker_angle(np.radians(30.0)) + np.radians(5.0)
     model = netsim.load(FOUR_BAR + f"start a.phi = {crank} rad\nstart c.phi = {rocker} rad\n")
-    samples = model.run()[0]
+    samples = model.samples()[0]
     found = {s.name: float(samples.values[0, j]) for j, s in enumerate(samples.signals)}
     misses = found["pA.q"] - crank, found["pD.q"] - rocker
     assert found["pD.q"] == pytest.approx(rocker_angle(found["pA.q"]), abs=1e-10)  # closed
@@ -187,11 +187,11 @@ def test_the_chain_in_space_is_closed_too():
 
 def told(text):
     with pytest.raises(InputError) as caught:
-        netsim.load(text).run()
+        netsim.load(text).samples()
     return "\n".join(render(p) for p in caught.value.problems)
 
 
-def test_contradictory_joint_starts_name_the_culprits():
+def test_contradictory_joint_starts_name_the_minimal_conflict():
     text = told(FOUR_BAR + "start pA.q = 30 deg\nstart pD.q = 50 deg\n")
     assert "E410" in text and "network: pA.q, pD.q" in text and "start pA.q = 30 deg" in text and "the points of '" in text and " apart" in text
 
@@ -300,7 +300,7 @@ def test_a_guess_chooses_the_branch(kind, angle, guess):
     """A four-bar closes with its elbow above or below, whichever is nearer to what is guessed; its crank stands where it is written."""
     cx, cy = elbows(0.0)[0]
     starts = f"start crank.q = {angle} rad" + (f"\nguess elbow.q = {guess} deg" if guess is not None else "")
-    first = netsim.load(BRANCHES.format(**kind, cx=cx, cy=cy, starts=starts)).run()[-1].values[0]
+    first = netsim.load(BRANCHES.format(**kind, cx=cx, cy=cy, starts=starts)).samples()[-1].values[0]
     branches = [bent(elbow, angle) - bent(np.array([cx, cy]), 0.0) for elbow in elbows(angle)]
     expected = branches[0 if guess is None or guess > 0 else 1]
     assert abs(first[0] - angle) < 1e-12
@@ -318,4 +318,4 @@ rev revolute (ground, n) at = [0, 0, 0] m, axis = [0, 1, 0], c = 20 N.m/rad
 start rev.q = {angle}
 run transient(stop = 1 ms, from = static)
 """
-    assert netsim.load(text).run()[-1].attributes["start_changes"] == moved
+    assert netsim.load(text).samples()[-1].attributes["start_changes"] == moved

@@ -10,9 +10,9 @@ import pytest
 import netsim
 from netsim.cli import main
 from netsim.equations.starts import StartRow
-from netsim.initial.culprits import irreducible
+from netsim.initial.conflicts import minimal_conflict
 from netsim.output.starts_shown import states
-from netsim.structure.levels import absent_rates, signature
+from netsim.structure.orders import absent_rates, signature
 from netsim.text.errors import InputError
 
 MIXED = """use electrical
@@ -90,9 +90,9 @@ def rows(n: int) -> list[StartRow]:
 @pytest.mark.parametrize("conflict", [(0, 1), (2, 5), (1, 3, 4), (0, 2, 4, 6), (3,)])
 def test_deletion_filter_finds_the_one_contradiction(conflict: tuple[int, ...]):
     every = rows(7)
-    culprits = {every[i].path for i in conflict}
-    found = irreducible(every, lambda some: not culprits <= {row.path for row in some})
-    assert {row.path for row in found} == culprits
+    conflicting = {every[i].path for i in conflict}
+    found = minimal_conflict(every, lambda some: not conflicting <= {row.path for row in some})
+    assert {row.path for row in found} == conflicting
 
 
 def test_deletion_filter_leaves_one_of_several_contradictions_irreducible():
@@ -102,12 +102,12 @@ def test_deletion_filter_leaves_one_of_several_contradictions_irreducible():
     def holds(some: list[StartRow]) -> bool:
         return not any(conflict <= {row.path for row in some} for conflict in conflicts)
 
-    found = irreducible(every, holds)
+    found = minimal_conflict(every, holds)
     assert not holds(found)
     assert all(holds(list(fewer)) for fewer in combinations(found, len(found) - 1))
 
 
-def test_culprits_are_named_and_bystanders_are_not():
+def test_conflicting_starts_are_named_and_bystanders_are_not():
     text = """use planar
 crank   planar_bar       (a)          m = 1 kg, at1 = [0, 0] m, at2 = [1, 0] m
 slide   planar_body      (b)          m = 1 kg, I = 0.1 kg.m2, at = [1, 0] m
@@ -121,7 +121,7 @@ start b.phi = 80 deg
 run transient(stop = 10 ms, step = 1 ms, method = euler)
 """
     with pytest.raises(InputError) as caught:
-        netsim.load(text).run()
+        netsim.load(text).samples()
     (problem,) = caught.value.problems
     assert problem.code == "E410" and "pA.q, b.phi" in problem.message and "c." not in problem.message
     assert problem.span.line == 8 and [span.line for span, _ in problem.also] == [10]
@@ -131,7 +131,7 @@ run transient(stop = 10 ms, step = 1 ms, method = euler)
 
 
 def failure(text: str):
-    samples = netsim.load(text).run()[0]
+    samples = netsim.load(text).samples()[0]
     assert not samples.finished
     return samples, samples.attributes["failure"]
 
@@ -315,5 +315,5 @@ r resistor  (b, ground) R = 1 Ohm
 start a.v = 0.25 V
 run transient(stop = 10 ms, from = {origin})
 """
-    (run,) = netsim.load(text + "save b.v\n").run()
+    (run,) = netsim.load(text + "save b.v\n").samples()
     assert run.finished and run.values[0, 0] == pytest.approx(value, rel=1e-12)

@@ -102,7 +102,7 @@ save a.x, s1.f
 def test_the_force_that_a_mass_needs(text, size, time, mass, rtol):
     """f = m s'' = m (60 u - 180 u^2 + 120 u^3) S/T^2, at every sample."""
     motion = f"{size} m*({text.replace('U', f'min(max(time/({time} s), 0), 1)').replace('T', f'({time} s)')})"
-    data = netsim.load(MOVED.format(motion=motion, m=f"{mass} kg", stop=2 * time, sample=time / 50, rtol=rtol)).run()[0]
+    data = netsim.load(MOVED.format(motion=motion, m=f"{mass} kg", stop=2 * time, sample=time / 50, rtol=rtol)).samples()[0]
     u = np.clip(data.time / time, 0.0, 1.0)
     wanted = mass * size / time**2 * (60 * u - 180 * u**2 + 120 * u**3)
     assert np.abs(np.abs(data.series("s1.f")) - np.abs(wanted)).max() < 20 * rtol * np.abs(wanted).max()
@@ -119,13 +119,13 @@ def test_what_is_rough_by_its_numbers_is_refused_and_again_when_they_change():
     assert [p.code for p in fine.with_params(k=11).check() if not p.is_note] == ["E306"]
     assert [p.code for p in fine.with_params(k=10).check() if not p.is_note] == []
     with pytest.raises(InputError, match="not smooth enough"):
-        fine.with_params(k=11).run()
+        fine.with_params(k=11).samples()
 
 
 @pytest.mark.parametrize("order", ["0", "5", "2.5"])
 def test_the_order_of_a_smooth_step_is_one_to_four(order):
     with pytest.raises(InputError) as wrong:
-        netsim.load(MOVED.format(motion=f"1 m*smooth_step(time/(1 s), {order})", m="1 kg", stop=2, rtol=1e-6, sample=0.1)).run()
+        netsim.load(MOVED.format(motion=f"1 m*smooth_step(time/(1 s), {order})", m="1 kg", stop=2, rtol=1e-6, sample=0.1)).samples()
     assert "order is a whole number from 1 to 4" in wrong.value.problems[0].hint
 
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netsim.equations.batches import form_of
+from netsim.equations.messages import quoted
 from netsim.equations.system import System, build_system
-from netsim.equations.words import quoted
 from netsim.library.files import models_folder, read_program
 from netsim.network.expansion import build_network
 from netsim.structure.causes import Picture
@@ -233,7 +233,7 @@ def test_a_network_without_unknowns_has_no_finding(text: str) -> None:
     assert found(text) == []
 
 
-def test_a_loose_end_is_a_note() -> None:
+def test_an_unconnected_terminal_is_a_note() -> None:
     (problem,) = found("use electrical\nv1 voltage (a, ground) v = 1 V\nr1 resistor (a, b) R = 1 Ohm\n")
     assert problem.code == "N301" and problem.is_note and "only 'r1' is connected to node 'b'" in problem.message
 

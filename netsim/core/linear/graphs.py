@@ -15,6 +15,14 @@ def connected(count: int, a: Ints, b: Ints) -> Ints:
     return connected_components(coo_array((np.ones(len(a)), (a, b)), shape=(count, count)), directed=False)[1]
 
 
+def strongly_connected(count: int, a: Ints, b: Ints) -> Ints:
+    """The number of the strong component of every one of `count` vertices, where arrows lead from a[k] to b[k]."""
+    from scipy.sparse.csgraph import connected_components
+
+    graph = coo_array((np.ones(len(a)), (a, b)), shape=(count, count))
+    return connected_components(graph, directed=True, connection="strong")[1]
+
+
 def members(labels: Ints) -> list[frozenset[int]]:
     """The vertices of each component, in the order of its least one."""
     order = np.argsort(labels, kind="stable")

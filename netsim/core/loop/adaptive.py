@@ -302,8 +302,8 @@ def _pass_time_event(problem, trial, control, plan, readout, h):
 def first_size(problem, trial, stop, order):
     """A first step that moves nothing by more than a small share of its tolerance^(1/order): from v and a at the start.
 
-    What is zero at the start has no size that a step could be short for, and where charges flow their time scale is not
-    known yet: the error test has the word."""
+    What is zero at the start has no size that a step could be short for, and where differentiated quantities flow their
+    time scale is not known yet: the error test has the word."""
     nk = problem.sizes[NK]
     rtol = trial.tolerances[RTOL]
     fastest = 0.0

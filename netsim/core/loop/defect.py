@@ -6,7 +6,9 @@ follows others at once (y = sin(u) of an integrator's ramp), may do anything bet
 into the equations there, and the correction that one Newton step would make is held against the tolerances (Enright,
 Continuous numerical methods for ODEs with defect control, 2000). What every stretch of `SPACING` seconds contains is
 looked at. A shorter step is looked into for its values alone, where any has a limit, with the motion as it is: that is
-as smooth as its masses are heavy, and the rounding of positions over h^2 would say nothing.
+as smooth as its masses are heavy, and the rounding of positions over h^2 would say nothing. Nodes without mass are
+settled first, as they are for samples: values that follow their velocities would be measured by an acceleration that
+no equation knows.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import numpy as np
 from netsim.core.compiled.call import run_table
 from netsim.core.compiled.function import inner
 from netsim.core.contract import REJECTED_ALWAYS, between, set_time, solve
-from netsim.core.loop.control import AT_ONCE, SPACING, WITHIN
+from netsim.core.loop.control import AT_ONCE, LIGHT, SPACING, WITHIN
 from netsim.core.newton import CONVERGED
 from netsim.core.problem import ENTRIES, KV, KX, NK
 from netsim.core.states import motion_between, place
@@ -58,6 +60,8 @@ def correction(method, problem, factor, trial, control, first, t, h, theta):
     between(method, problem, trial, theta, h, trial.middle, trial.whole)
     if set_time(problem, trial, t + theta * h) != CONVERGED:
         return REJECTED_ALWAYS
+    if control.places[LIGHT]:
+        settle_light(problem, factor, trial, control, theta, h)
     return _missed(problem, factor, trial, control, first, h)
 
 

@@ -14,10 +14,10 @@ from netsim.core.compiled.function import compiled
 from netsim.core.consistent import make_consistent
 from netsim.core.loop.turnover import balanced, flowed, met
 from netsim.core.methods import euler, generalized_alpha
+from netsim.core.minimum_norm import least_reactions
 from netsim.core.newton import CONVERGED, TOLERANCE, UNRECOVERED, newton, set_time
-from netsim.core.problem import ALPHA, CHARGES, HISTORY, KINEMATIC_LEVELS, NK, NQ, NY, VALUE_LEVELS, A, V, X, Y
+from netsim.core.problem import ALPHA, DIFFERENTIATED, HISTORY, KINEMATIC_ORDERS, NK, NQ, NY, VALUE_ORDERS, A, V, X, Y
 from netsim.core.rotation import angular_acceleration
-from netsim.core.sharing import share
 from netsim.core.states import DISSIPATED, KINETIC, STORED, SUPPLIED, copy, energies, keep, move_charts, place, sample
 
 ITERATIONS, FACTORISATIONS, FRESH = range(3)
@@ -53,7 +53,7 @@ def attempt(problem, factor, method, counters, g, out, state, extra, history, u,
     counters[FACTORISATIONS] += factorisations
     counters[FRESH] = 1 if fresh else 0
     if status == CONVERGED:
-        _charges_at(problem, g, out)
+        _differentiated_at(problem, g, out)
         if method[0] != EULER:
             _remember(problem, method[1:], g, out, state, extra)
         accept(problem, g, out, state)
@@ -66,18 +66,18 @@ def _remember(problem, coefficients, g, out, state, extra):
     """Algorithmic accelerations and rates of generalized-alpha, rotations' ones in the chart that the step will end
     in."""
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
-    x, v, a, history, charges = (
+    x, v, a, history, differentiated = (
         problem.sizes[X],
         problem.sizes[V],
         problem.sizes[A],
         problem.sizes[HISTORY],
-        problem.sizes[CHARGES],
+        problem.sizes[DIFFERENTIATED],
     )
     for i in range(nk):
         extra[i] = generalized_alpha.averaged(coefficients, state[2 * nk + i], g[a + i], extra[i])
     first = 3 * nk + ny + nq
     for k in range(nq):
-        rate = g[ALPHA] * out[charges + k] + g[history + k]
+        rate = g[ALPHA] * out[differentiated + k] + g[history + k]
         extra[nk + k] = generalized_alpha.averaged(coefficients, state[first + k], rate, extra[nk + k])
     for f in range(problem.rotations.shape[0]):
         i = problem.rotations[f]
@@ -90,14 +90,14 @@ def recovered(problem, plan, g, state, point, spare):
     where it is not found."""
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
     x, y, history = problem.sizes[X], problem.sizes[Y], problem.sizes[HISTORY]
-    charges, at = history + nq + (KINEMATIC_LEVELS - 3) * nk + (VALUE_LEVELS - 1) * ny, 3 * nk + ny
+    differentiated, at = history + nq + (KINEMATIC_ORDERS - 3) * nk + (VALUE_ORDERS - 1) * ny, 3 * nk + ny
     copy(g, 0, point, 0, g.shape[0])
-    copy(state, at, point, charges, nq)
+    copy(state, at, point, differentiated, nq)
     if not make_consistent(plan, point):
         return False
     copy(point, x, spare, 0, 3 * nk)
     copy(point, y, spare, 3 * nk, ny)
-    copy(point, charges, spare, at, nq)
+    copy(point, differentiated, spare, at, nq)
     copy(point, history, spare, at + nq, nq)
     copy(state, at + 2 * nq, spare, at + 2 * nq, spare.shape[0] - at - 2 * nq)
     move_charts(problem, spare)
@@ -168,7 +168,7 @@ def advance(
     every,
     readings,
     selection,
-    sharing,
+    minimum_norm,
     found,
     values,
     account,
@@ -207,7 +207,7 @@ def advance(
             book(account, turnover, power, before, size, old)
             write(account, row, power)
             add_sums(summed, sums, point, size, True)
-            share(sharing, point)
+            least_reactions(minimum_norm, point)
             sample(readings, selection, point, found, values[row])
             continue
         energies(problem, g, power)
@@ -215,16 +215,16 @@ def advance(
         add_sums(summed, sums, g, size, False)
         if sampled:
             write(account, row, power)
-            share(sharing, g)
+            least_reactions(minimum_norm, g)
             sample(readings, selection, g, found, values[row])
     return CONVERGED, last
 
 
 @compiled
-def _charges_at(problem, g, out):
-    """Charges at the converged unknowns (Newton's last residual was one correction earlier)."""
+def _differentiated_at(problem, g, out):
+    """Differentiated quantities at the converged unknowns (Newton's last residual was one correction earlier)."""
     if problem.sizes[NQ]:
-        for i in range(problem.sizes[CHARGES] + problem.sizes[NQ]):
+        for i in range(problem.sizes[DIFFERENTIATED] + problem.sizes[NQ]):
             out[i] = 0.0
         run_table(problem.residual, g, out)
 

@@ -1,9 +1,9 @@
 """Samples on the way: what is read at an instant, and the energy account.
 
 Work is integrated by the method's own quadrature, once per step. Where every sample is a polynomial through what the
-step found, only what is read is evaluated in between: the values and charges in `read`, and the stored energy by the
-polynomial through that at the quadrature's nodes. Integrals over time that nobody reads (`der(work) = power`) are
-summed like work, of the powers at these nodes.
+step found, only what is read is evaluated in between: the values and differentiated quantities in `read`, and the
+stored energy by the polynomial through that at the quadrature's nodes. Integrals over time that nobody reads
+(`der(work) = power`) are summed like work, of the powers at these nodes.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from netsim.core.loop.control import (
 )
 from netsim.core.loop.defect import corrected, settle_light
 from netsim.core.loop.turnover import balanced, flowed, met
+from netsim.core.minimum_norm import least_reactions
 from netsim.core.newton import CONVERGED
 from netsim.core.problem import ALPHA, HISTORY, NK, NQ, NY, Y
-from netsim.core.sharing import share
 from netsim.core.states import (
     DISSIPATED,
     KINETIC,
@@ -54,12 +54,12 @@ class Readout(NamedTuple):
     """Samples: their instants, signals and energy account (stored, supplied, dissipated, kinetic), how to read them,
     how reactions without a unique value are shared.
 
-    read: places behind the motion in a state (values, then charges) that samples need; all of them where energies are
-    read there too. totals: supplied and dissipated energy at the step's beginning and at a sample, then the n integrals
-    that are summed, (2, 2 + n); nodes of the work's quadrature in a step, from 0 to 1, powers, stored energy and rates
-    of these integrals there (s, 3 + n), and integrals (s, s): the share of node k's power in the work up to theta is
-    sum_m integrals[k, m] theta^(m + 1); summed (3, n): places of these integrals and of their rates in g, and 1 where
-    the trace reads them; what was turned over
+    read: places behind the motion in a state (values, then differentiated quantities) that samples need; all of them
+    where energies are read there too. totals: supplied and dissipated energy at the step's beginning and at a sample,
+    then the n integrals that are summed, (2, 2 + n); nodes of the work's quadrature in a step, from 0 to 1, powers,
+    stored energy and rates of these integrals there (s, 3 + n), and integrals (s, s): the share of node k's power in
+    the work up to theta is sum_m integrals[k, m] theta^(m + 1); summed (3, n): places of these integrals and of their
+    rates in g, and 1 where the trace reads them; what was turned over
     (netsim.core.loop.turnover). trace: instant and traced signals at the nodes of every step, one row each, by the
     calls of `tracing` at the places `traces`."""
 
@@ -75,7 +75,7 @@ class Readout(NamedTuple):
     powers: Array
     integrals: Array
     summed: Array
-    sharing: Bundle
+    minimum_norm: Bundle
     read: Array
     tracing: Array
     traces: Array
@@ -234,7 +234,7 @@ def _show_sums(readout, g):
 def _trace(problem, trial, control, readout, instant):
     """A row of the trace from what g holds."""
     row = readout.trace[control.places[TRACED]]
-    share(readout.sharing, trial.g)
+    least_reactions(readout.minimum_norm, trial.g)
     row[0] = instant
     sample(readout.tracing, readout.traces, trial.g, readout.found, row[1:])
     control.places[TRACED] += 1
@@ -290,7 +290,7 @@ def take(problem, trial, readout, row, instant):
     place(problem, trial.g, trial.middle)
     _show_sums(readout, trial.g)
     energies(problem, trial.g, readout.power)
-    share(readout.sharing, trial.g)
+    least_reactions(readout.minimum_norm, trial.g)
     _write(problem, trial, readout, row, instant)
 
 

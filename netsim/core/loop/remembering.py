@@ -137,18 +137,18 @@ def _jumps(problem, trial, control, i, k):
     span = past.spans[i, END] - past.spans[i, BEGIN]
     before = past.spans[i - 1, END] - past.spans[i - 1, BEGIN] if i > 0 else span
     longest, shortest, weight, noise = max(span, before), min(span, before), 1.0, trial.tolerances[NEWTON_SHARE]
-    for level in range(len(LARGE)):
+    for order in range(len(LARGE)):
         left = (
-            slope(past, i - 1, k, 1.0, level) * (2.0 / before) ** level
+            slope(past, i - 1, k, 1.0, order) * (2.0 / before) ** order
             if i > 0
             else past.before[k]
-            if level == 0
+            if order == 0
             else 0.0
         )
-        right = slope(past, i, k, -1.0, level) * (2.0 / span) ** level
-        if abs(right - left) * weight > LARGE[level] * size * (1.0 + noise * (longest / shortest) ** level):
+        right = slope(past, i, k, -1.0, order) * (2.0 / span) ** order
+        if abs(right - left) * weight > LARGE[order] * size * (1.0 + noise * (longest / shortest) ** order):
             return True
-        weight *= longest / (level + 1)
+        weight *= longest / (order + 1)
     return False
 
 

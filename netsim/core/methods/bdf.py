@@ -1,7 +1,7 @@
 """Backward differentiation formulas of order 1 to 5 with variable step and order, in backward differences of
 quasi-constant step.
 
-    sum_{k=1..p} (1/k) D^k z_{n+1} = h z'_{n+1}         z: x, v and the charges; D: backward difference
+    sum_{k=1..p} (1/k) D^k z_{n+1} = h z'_{n+1}         z: x, v and the differentiated quantities; D: differences
 
 With the predictor z0 = sum D^k z_n and g_k = 1 + ... + 1/k the formula is g_p (z - z0) + sum g_k D^k z_n = h z', the
 error d/(p + 1), d = z - z0. A new step size interpolates the differences. Rotations keep their chart until |psi| > 0.5;
@@ -181,7 +181,7 @@ def attempt(method, problem, factor, trial, t, h, last):
     e = method.spread
     if (
         trial.counters[RESTARTED] != 0
-    ):  # rates of values are not known yet: their error follows from those of x, v and charges
+    ):  # rates of values are not known yet: their error follows from those of x, v and differentiated quantities
         copy(e, 2 * nk + ny, e, 2 * nk, nq)
         return CONVERGED, filtered_error(problem, factor, trial, e[: 2 * nk + nq], step, h)
     widen(problem, trial, trial.end, True)
@@ -333,7 +333,7 @@ def _binomial(d, points, nk, i, count, out):
 
 @inner
 def between(method, problem, trial, theta, h, state, wanted):
-    """The polynomial of the formula, for values and charges, and its rate."""
+    """The polynomial of the formula, for values and differentiated quantities, and its rate."""
     _renew(method, problem, trial)
     nk, ny, nq, n = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ], method.renewed
     order, s, share, rate, first = int(method.memory[ORDER_NOW]), theta - 1.0, 1.0, 0.0, 3 * nk

@@ -23,9 +23,9 @@ def begin(problem, g, state, history, h):
         history[i] = state[i]
         history[nk + i] = 0.0
         history[2 * nk + i] = -state[nk + i] / h
-    charges = 3 * nk + ny
+    differentiated = 3 * nk + ny
     for k in range(nq):
-        history[3 * nk + k] = -state[charges + k] / h
+        history[3 * nk + k] = -state[differentiated + k] / h
 
 
 @compiled

@@ -34,6 +34,10 @@ LOBATTO_6 = (0.0, 0.5 - 0.05**0.5, 0.5 + 0.05**0.5, 1.0)
 LOBATTO_8 = (0.0, 0.5 - (3 / 28) ** 0.5, 0.5, 0.5 + (3 / 28) ** 0.5, 1.0)
 """The same of order 6 and 8."""
 
+CAUTION = 0.5
+"""Of Method.caution: no matrix damps the errors of steps, and over a knee of a force the embedded formula sees a part
+of them."""
+
 BEGIN, INSIDE = range(2)
 """Positions in Explicit.memory: the instant where the step begins; whether the rates inside it are there."""
 
@@ -181,8 +185,8 @@ def accepted(method, problem, trial, h, error):
 
 @inner
 def between(method, problem, trial, theta, h, state, wanted):
-    """Charges, and with rates taken inside the step positions and velocities too, by the formula for the step's inside;
-    values on the line (they are recovered, where samples are)."""
+    """Differentiated quantities, and with rates taken inside the step positions and velocities too, by the formula for
+    the step's inside; values on the line (they are recovered, where samples are)."""
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
     at, degree = 3 * nk + ny, method.dense.shape[1]
     straight(problem, trial, theta, h, state, wanted)
@@ -222,7 +226,7 @@ def _look_inside(method, problem, trial, h):
 def _method(name: str, order: int, tableau: Callable[[], Tableau], work: tuple[float, ...], gap: float) -> Method:
     return Method(
         name, Orders(order, order, order), lambda setting: prepare(tableau(), setting), attempt, accepted, between,
-        estimate=order, work=work, explicit=True, single=False, gap=gap,
+        estimate=order, work=work, explicit=True, single=False, caution=CAUTION, gap=gap,
         reason="an explicit method cannot prescribe accelerations",
     )  # fmt: skip
 

@@ -5,9 +5,9 @@
     v+ = v + h (1 - g) z + h g z+,     x+ = x + h v + h^2 (1/2 - b) z + h^2 b z+
     am = (2 rho - 1)/(rho + 1),  af = rho/(rho + 1),  g = 1/2 + af - am,  b = (g + 1/2)^2/4
 
-Balances and constraints hold at the end of the step, with the true accelerations a+. Charges use the same averages with
-q' in place of a. Sources: J. Chung, G. Hulbert, J. Appl. Mech. 60, 1993; M. Arnold, O. Bruels, Multibody Syst. Dyn. 18,
-2007 (constraints, order 2 of the multipliers).
+Balances and constraints hold at the end of the step, with the true accelerations a+. Differentiated quantities use the
+same averages with q' in place of a. Sources: J. Chung, G. Hulbert, J. Appl. Mech. 60, 1993; M. Arnold, O. Bruels,
+Multibody Syst. Dyn. 18, 2007 (constraints, order 2 of the multipliers).
 
 Steps of changing size. z stands for the acceleration s h behind the step's instant, s = am - af: z = a + s h a' +
 (s^2/2 + e) h^2 a''. Where h changes by a factor r it is shifted to the new place, z <- a + r (z - a), which keeps order
@@ -17,7 +17,8 @@ consistent point a little later.
 Error estimate. Put into the formulas, the expansion leaves in a step
 
     x+ - x(t + h) = X h^3 a',  X = s/2 + b - 1/6,         v+ - v(t + h) = V h^3 a'',  V = (s^2 + g (1 + 2 s))/2 - 1/6 +
-    e, e = (1 - af)/2 - (1 - am)(1 + 2 s)/2 - s^2/2          (what z itself is off by; charges are as velocities)
+    e, e = (1 - af)/2 - (1 - am)(1 + 2 s)/2 - s^2/2          (what z itself is off by; differentiated quantities are as
+    velocities)
 
 with h a' = a+ - a and, since z holds what was before, h^2 a'' (1/2 - s/2 - e/s) = (a+ - a) - (z - a)/s. The estimate is
 what these leave in the solution of the step's equations: one residual and one solution with the step's own factor, so
@@ -32,7 +33,7 @@ import numpy as np
 
 from netsim.core.compiled.bundle import Bundle, bundled
 from netsim.core.compiled.function import compiled, inner
-from netsim.core.contract import RESTARTED, cubic_charges, error_norm, held, proposed, set_time, solve, straight
+from netsim.core.contract import RESTARTED, cubic_differentiated, error_norm, held, proposed, set_time, solve, straight
 from netsim.core.method import Method, Orders, Setting
 from netsim.core.methods.single import evaluate, keep_stage, solve_given
 from netsim.core.newton import CONVERGED, set_coefficients
@@ -96,9 +97,9 @@ def begin(problem, coefficients_, g, state, algorithmic, history, h):
         history[i] = x + h * v + h * h * ((0.5 - beta) * z + beta * fixed)
         history[nk + i] = v + h * ((1.0 - gamma) * z + gamma * fixed)
         history[2 * nk + i] = 0.0
-    charges = 3 * nk + ny
+    differentiated = 3 * nk + ny
     for k in range(nq):
-        q, rate, z = state[charges + k], state[charges + nq + k], algorithmic[nk + k]
+        q, rate, z = state[differentiated + k], state[differentiated + nq + k], algorithmic[nk + k]
         fixed = (af * rate - am * z) / (1.0 - am)
         history[3 * nk + k] = -(q + h * ((1.0 - gamma) * z + gamma * fixed)) / (h * gamma * share)
 
@@ -218,9 +219,9 @@ def accepted(method, problem, trial, h, error):
 
 @inner
 def between(method, problem, trial, theta, h, state, wanted):
-    """Values on the line between the ends, charges on the cubic."""
+    """Values on the line between the ends, differentiated quantities on the cubic."""
     straight(problem, trial, theta, h, state, wanted)
-    cubic_charges(problem, trial, theta, h, state, wanted)
+    cubic_differentiated(problem, trial, theta, h, state, wanted)
 
 
 METHOD = Method(

@@ -1,16 +1,17 @@
 """Radau IIA of order 5: three implicit stages, stiffly accurate, for ODEs and DAEs up to index 3.
 
-In a stage x, y and the charges are unknown or follow; rates are those of the collocation polynomial, with W = A^-1 and
-z_i = x_i - x_0:
+In a stage x, y and the differentiated quantities are unknown or follow; rates are those of the collocation polynomial,
+with W = A^-1 and z_i = x_i - x_0:
 
     v_i = (1/h) sum_j W_ij z_j,   a_i = (1/h) sum_j W_ij (v_j - v_0),   q'_i = (1/h) sum_j W_ij (q_j - q_0)
 
 Simplified Newton splits by the eigenvalues of W into one real and one complex system whose matrices are K + l D + l^2 M
-(with A + l B for charges) at l = eigenvalue/h. Entries are quadratic in l, so three evaluations of the kernels give
-them for every l, and a new step size needs none. Order: 5 for ODEs and index 1; 5 and 3 for differential and algebraic
-variables of index 2; 5, 3 and 2 for positions, velocities and multipliers of index 3. Error estimate: one Newton step
-of the implicit formula of order 3 with the real eigenvalue, from the solution of order 5. Source: Hairer, Wanner,
-Solving Ordinary Differential Equations II (1996), sec. IV.8 and VII.7; the text of the method is this program's own.
+(with A + l B for differentiated quantities) at l = eigenvalue/h. Entries are quadratic in l, so three evaluations of
+the kernels give them for every l, and a new step size needs none. Order: 5 for ODEs and index 1; 5 and 3 for
+differential and algebraic variables of index 2; 5, 3 and 2 for positions, velocities and multipliers of index 3. Error
+estimate: one Newton step of the implicit formula of order 3 with the real eigenvalue, from the solution of order 5.
+Source: Hairer, Wanner, Solving Ordinary Differential Equations II (1996), sec. IV.8 and VII.7; the text of the method
+is this program's own.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from netsim.core.compiled.function import inner
 from netsim.core.contract import ACCEPTED, REFUSED, RESTARTED, error_norm, set_time, solve
 from netsim.core.method import Method, Orders, Together
 from netsim.core.newton import CONVERGED, NOT_CONVERGED
-from netsim.core.problem import ALPHA, CHARGES, ENTRIES, HISTORY, KV, KX, NK, NQ, NY, PRESCRIBED, A, V, X, Y
+from netsim.core.problem import ALPHA, DIFFERENTIATED, ENTRIES, HISTORY, KV, KX, NK, NQ, NY, PRESCRIBED, A, V, X, Y
 from netsim.core.radau.arrays import (
     COUNT,
     FACTOR_H,
@@ -38,7 +39,14 @@ from netsim.core.radau.arrays import (
 )
 from netsim.core.radau.coupled import step_together
 from netsim.core.radau.matrix import derivatives, factorise
-from netsim.core.radau.stages import ITERATIONS_MOST, newton, place_stage, stage_charges, start_stages, velocities
+from netsim.core.radau.stages import (
+    ITERATIONS_MOST,
+    newton,
+    place_stage,
+    stage_differentiated,
+    start_stages,
+    velocities,
+)
 from netsim.core.scales import widen
 from netsim.core.states import copy, follow, load
 
@@ -57,7 +65,7 @@ def _finish(method, problem, trial, h):
     """The end of the step from the stages: the last stage, with its rates."""
     nk, ny, nq, g = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ], trial.g
     velocities(method, problem, h)
-    stage_charges(method, problem, trial, h)
+    stage_differentiated(method, problem, trial, h)
     place_stage(method, problem, trial, h, 2)
     copy(g, problem.sizes[X], trial.end, 0, 3 * nk)
     copy(g, problem.sizes[Y], trial.end, 3 * nk, ny)
@@ -72,7 +80,7 @@ def _error(method, problem, factor, trial, h):
     """One Newton step of x' = l (x - c) with l = g/h from the end of the step, c such that the formula has order 3."""
     nk, ny, nq, g, out = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ], trial.g, trial.out
     v, a, history, at = problem.sizes[V], problem.sizes[A], problem.sizes[HISTORY], 3 * nk + ny
-    charges = problem.sizes[CHARGES]
+    differentiated = problem.sizes[DIFFERENTIATED]
     slope, rate = method.slope, method.eigenvalues[0] / h
     dx, dv = method.error[0], method.error[1]
     g[KX], g[KV] = 1.0, rate
@@ -86,11 +94,11 @@ def _error(method, problem, factor, trial, h):
         )
         g[v + k] -= dx[k]
         g[a + k] -= dv[k] + rate * dx[k]
-    if nq and nk:  # charges of velocities follow the velocities' shift
+    if nq and nk:  # differentiated quantities of velocities follow the velocities' shift
         for c in range(nq):
-            out[charges + c] = 0.0
-        run_table(method.charges, g, out)
-        copy(out, charges, method.q[3], 0, nq)
+            out[differentiated + c] = 0.0
+        run_table(method.differentiated, g, out)
+        copy(out, differentiated, method.q[3], 0, nq)
     for c in range(nq):
         q0 = trial.start[at + c]
         bend = slope[0] * (method.q[0, c] - q0) + slope[1] * (method.q[1, c] - q0) + slope[2] * (method.q[2, c] - q0)
@@ -242,8 +250,8 @@ def accepted(method, problem, trial, h, error):
 
 @inner
 def between(method, problem, trial, theta, h, state, wanted):
-    """Values and charges on the cubic through the beginning and the stages, with its rate; values behind an
-    inconsistent time event on that of the stages alone."""
+    """Values and differentiated quantities on the cubic through the beginning and the stages, with its rate; values
+    behind an inconsistent time event on that of the stages alone."""
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
     first, stages = 3 * nk, trial.counters[RESTARTED] == 1
     share, rate = method.share, method.share_rate

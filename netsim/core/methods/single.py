@@ -28,8 +28,8 @@ from netsim.core.newton import (
     NOT_CONVERGED,
     PIVOT_QUALITY,
     SINGULAR,
-    set_charge_history,
     set_coefficients,
+    set_differentiated_history,
     spread,
 )
 from netsim.core.problem import ALPHA, ENTRIES, HISTORY, NK, NNZ, NQ, NY, A, V
@@ -54,7 +54,8 @@ def solve_stage(problem, factor, trial, t, step):
     """Solve the stage whose histories are in trial.history and whose guess is in trial.u: x = hx + step v, a = ha +
     v/step, q' = q/step + hq.
 
-    `step` is the method's coefficient times the step size. Leaves x, v, a, y in g, and charges in out."""
+    `step` is the method's coefficient times the step size. Leaves x, v, a, y in g, and differentiated quantities in
+    out."""
     status = set_time(problem, trial, t)
     if status != CONVERGED:
         return status
@@ -71,7 +72,7 @@ def solve_given(problem, factor, trial):
     counters, tolerances, n = trial.counters, trial.tolerances, trial.u.shape[0]
     if trial.g[ALPHA] != tolerances[FACTOR_ALPHA]:
         counters[FRESH], tolerances[FACTOR_ALPHA] = 0, trial.g[ALPHA]
-    set_charge_history(problem, trial.g, trial.history)
+    set_differentiated_history(problem, trial.g, trial.history)
     status = NOT_CONVERGED
     if (
         problem.sizes[NK] == 0
@@ -200,7 +201,7 @@ def filtered_error(problem, factor, trial, raw, step, h):
 @inner
 def _damped(problem, factor, trial, h):
     """The norm of (1 - step J)^-1 e = e - M^-1 K e for the estimate e in trial.work[0]; M is the step's matrix, K that
-    without rates of charges.
+    without rates of differentiated quantities.
 
     A state beside what fast parts allow goes back there at once, whatever the step (see netsim.core.methods.radau)."""
     nq, g, out, e, r = problem.sizes[NQ], trial.g, trial.out, trial.work[0], trial.work[1]

@@ -1,7 +1,8 @@
 """TR-BDF2: the trapezoidal rule to t + c h, c = 2 - sqrt 2, then the second backward difference; both with one matrix.
 Order 2, L-stable.
 
-    z_c = z + (c h/2) (z' + z_c'),   z+ = (z_c - (1 - c)^2 z)/(c (2 - c)) + (c h/2) z+'        z: x, v and the charges
+    z_c = z + (c h/2) (z' + z_c'),   z+ = (z_c - (1 - c)^2 z)/(c (2 - c)) + (c h/2) z+'        z: x, v and the
+    differentiated quantities
 
 For circuits at moderate accuracy: it damps what the trapezoidal rule lets ring, and loses nothing of slow oscillations.
 Error estimate by the embedded formula of order 3, filtered. Sources: R. Bank et al., Transient simulation of silicon
@@ -17,7 +18,7 @@ import numpy as np
 
 from netsim.core.compiled.bundle import Bundle, bundled
 from netsim.core.compiled.function import inner
-from netsim.core.contract import cubic_charges, held, proposed
+from netsim.core.contract import cubic_differentiated, held, proposed
 from netsim.core.method import Method, Orders, Setting
 from netsim.core.methods.single import begin_stage, filtered_error, keep_stage, solve_stage
 from netsim.core.newton import CONVERGED
@@ -86,14 +87,14 @@ def accepted(method, problem, trial, h, error):
 
 @inner
 def between(method, problem, trial, theta, h, state, wanted):
-    """Values on the parabola through beginning, stage and end; charges on the cubic of both ends."""
+    """Values on the parabola through beginning, stage and end; differentiated quantities on the cubic of both ends."""
     s = theta
     a, b, c = (s - C) * (s - 1.0) / C, s * (s - 1.0) / (C * (C - 1.0)), s * (s - C) / (1.0 - C)
     for m in range(wanted.shape[0]):
         if wanted[m] < problem.sizes[NY]:
             i = 3 * problem.sizes[NK] + wanted[m]
             state[i] = a * trial.start[i] + b * method.inner[i] + c * trial.end[i]
-    cubic_charges(problem, trial, theta, h, state, wanted)
+    cubic_differentiated(problem, trial, theta, h, state, wanted)
 
 
 METHOD = Method(

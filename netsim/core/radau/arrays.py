@@ -37,8 +37,8 @@ REFACTOR_PAIR, SOLVE_PAIR = range(2)
 
 
 class Radau(NamedTuple):
-    """Coefficients, and the memory and work arrays of one run: stages z (3, n), residuals, charges, prescribed inputs
-    at the stages, matrix coefficients, shares of the stages inside the step."""
+    """Coefficients, and the memory and work arrays of one run: stages z (3, n), residuals, differentiated quantities,
+    prescribed inputs at the stages, matrix coefficients, shares of the stages inside the step."""
 
     w: Array
     transform: Array
@@ -58,7 +58,7 @@ class Radau(NamedTuple):
     rhs: Array
     error: Array
     pair: Bundle
-    charges: Array
+    differentiated: Array
     rates: Array
     code: Array
     share: Array
@@ -88,15 +88,18 @@ def complex_factor(factor: Factor) -> Factor:
 
 def prepare(setting: Setting) -> Bundle:
     """The arrays of one run."""
-    n, nk, nq, nnz, charges = setting.n, setting.nk, setting.nq, setting.nnz, setting.charges()
+    n, nk, nq, nnz, differentiated = setting.n, setting.nk, setting.nq, setting.nnz, setting.differentiated()
     w, transform, inverse, eigenvalues, slope = coefficients()
     memory = np.zeros(10)
     memory[FAINT] = 1.0
-    pair, charges = bundled(complex_factor(setting.factor)), np.ascontiguousarray(charges.reshape(-1, ROW_LENGTH))
+    pair, differentiated = (
+        bundled(complex_factor(setting.factor)),
+        np.ascontiguousarray(differentiated.reshape(-1, ROW_LENGTH)),
+    )
     method = Radau(
         w, transform, inverse, eigenvalues, slope, memory, np.zeros((3, n)), np.zeros((3, n - nk)), np.zeros((3, n)),
         np.zeros((3, nk)), np.zeros((4, nq)), np.zeros((3, nq)), np.zeros((3, setting.inputs + 1)), np.zeros((3, nnz)),
-        np.zeros(nnz, complex), np.zeros(n, complex), np.zeros((3, n)), pair, charges, setting.rates(),
+        np.zeros(nnz, complex), np.zeros(n, complex), np.zeros((3, n)), pair, differentiated, setting.rates(),
         np.zeros(2, np.int64), np.zeros(3), np.zeros(3),
     )  # fmt: skip
     kind, vector = method.pair.kind, kinds.array("complex128", 1)

@@ -26,7 +26,7 @@ from netsim.core.compiled.bundle import Bundle
 from netsim.core.compiled.call import run_table
 from netsim.core.contract import Trial
 from netsim.core.newton import CONVERGED, set_time
-from netsim.core.problem import ALPHA, CHARGES, ENTRIES, HISTORY, KA, KV, KX, NK, NNZ, NQ, NY, X
+from netsim.core.problem import ALPHA, DIFFERENTIATED, ENTRIES, HISTORY, KA, KV, KX, NK, NNZ, NQ, NY, X
 from netsim.core.radau.arrays import EPS, SOLVED, C
 from netsim.core.states import load
 
@@ -94,7 +94,7 @@ def _linearised(
 ) -> tuple[Any, Array] | None:
     """Matrix (3 n, 3 n) and residuals (3, n) of the stages; None where they are not finite or a table ends."""
     nk, ny, nq, nnz, entries = (problem.sizes[k] for k in (NK, NY, NQ, NNZ, ENTRIES))
-    n, x, charges, history = nk + ny, problem.sizes[X], problem.sizes[CHARGES], problem.sizes[HISTORY]
+    n, x, differentiated, history = nk + ny, problem.sizes[X], problem.sizes[DIFFERENTIATED], problem.sizes[HISTORY]
     g, out, start, w = trial.g, trial.out, trial.start, method.w
     v = w @ z[:, :nk] / h
     a = w @ (v - start[nk : 2 * nk]) / h
@@ -107,9 +107,9 @@ def _linearised(
 
     for i in range(3 if nq else 0):
         to_stage(i)
-        out[charges : charges + nq] = 0.0
-        run_table(method.charges, g, out)
-        q[i] = out[charges : charges + nq]
+        out[differentiated : differentiated + nq] = 0.0
+        run_table(method.differentiated, g, out)
+        q[i] = out[differentiated : differentiated + nq]
     rate = w @ (q - start[3 * nk + ny : 3 * nk + ny + nq]) / h
     blocks: list[list[Any]] = []
     for i in range(3):

@@ -9,7 +9,7 @@ from netsim.core.compiled.call import run_table
 from netsim.core.compiled.function import inner
 from netsim.core.contract import CURVED, ITERATIONS, REFUSED, RESTARTED, RTOL, error_norm, solve
 from netsim.core.newton import CONVERGED, NOT_CONVERGED, NOT_FINITE
-from netsim.core.problem import ALPHA, CHARGES, ENTRIES, HISTORY, NK, NQ, NY, PRESCRIBED, A, V, X, Y
+from netsim.core.problem import ALPHA, DIFFERENTIATED, ENTRIES, HISTORY, NK, NQ, NY, PRESCRIBED, A, V, X, Y
 from netsim.core.radau.arrays import EPS, FAINT, LAST_H, SHRINK, THETA, C
 from netsim.core.radau.matrix import solve_pair
 from netsim.core.scales import widen
@@ -74,17 +74,17 @@ def velocities(method, problem, h):
 
 
 @inner
-def stage_charges(method, problem, trial, h):
-    """Charges of all stages and their rates."""
-    nq, charges, at = problem.sizes[NQ], problem.sizes[CHARGES], 3 * problem.sizes[NK] + problem.sizes[NY]
+def stage_differentiated(method, problem, trial, h):
+    """Differentiated quantities of all stages and their rates."""
+    nq, differentiated, at = problem.sizes[NQ], problem.sizes[DIFFERENTIATED], 3 * problem.sizes[NK] + problem.sizes[NY]
     if nq == 0:
         return
     for i in range(3):
         place_stage(method, problem, trial, h, i)
         for c in range(nq):
-            trial.out[charges + c] = 0.0
-        run_table(method.charges, trial.g, trial.out)
-        copy(trial.out, charges, method.q[i], 0, nq)
+            trial.out[differentiated + c] = 0.0
+        run_table(method.differentiated, trial.g, trial.out)
+        copy(trial.out, differentiated, method.q[i], 0, nq)
     w, q = method.w, method.q
     for i in range(3):
         for c in range(nq):
@@ -98,7 +98,7 @@ def _residuals(method, problem, trial, h):
     g, out, history = trial.g, trial.out, problem.sizes[HISTORY]
     n = method.z.shape[1]
     velocities(method, problem, h)
-    stage_charges(method, problem, trial, h)
+    stage_differentiated(method, problem, trial, h)
     g[ALPHA] = 0.0
     for i in range(3):
         place_stage(method, problem, trial, h, i)

@@ -40,7 +40,7 @@ def build_form(
 
     With `exact`, the rate of anything that follows from positions and velocities is written with accelerations, momenta
     that turn too, and coordinates y of lagrange(y, ry) are positions, their rates ry the velocities. What stands under
-    der() with an input that is one of `signals` (no function of time) is a charge.
+    der() with an input that is one of `signals` (no function of time) is a differentiated quantity.
     """
     return _Builder(component, counts, exact, signals).build()
 
@@ -54,7 +54,7 @@ class _Builder:
         self.component, self.counts, self.exact = component, counts, exact
         self.table = symbols(component, counts)
         self.symbols = Symbols()
-        self.charges: list[Any] = []
+        self.differentiated: list[Any] = []
         self.slots: dict[Any, tuple[Any, Dimension | None]] = {}
         self.known: dict[str, Typed] = {}
         self.relative: list[int] = []
@@ -138,10 +138,10 @@ class _Builder:
         return self._own(text, symbol)
 
     def _own(self, text: str, symbol: Symbol) -> Typed:
-        first, level = self.own[self.rates.get(text, text)], int(text in self.rates)
+        first, order = self.own[self.rates.get(text, text)], int(text in self.rates)
         return Typed(
             shaped(
-                [self.symbols.at(("own", first + i), level) for i in range(scalar_count(symbol.sizes))], symbol.sizes
+                [self.symbols.at(("own", first + i), order) for i in range(scalar_count(symbol.sizes))], symbol.sizes
             ),
             symbol.dimension,
         )
@@ -163,8 +163,8 @@ class _Builder:
         domain = self.component.domain(terminal)
         if is_rotation(domain, position):
             return self._rotation(terminal, position, symbol)
-        level = 1 if is_kinematic(domain) and symbol.kind == "terminal across" else 0
-        scalars = [self.symbols.at(key, level) for key in self._keys(terminal, position)]
+        order = 1 if is_kinematic(domain) and symbol.kind == "terminal across" else 0
+        scalars = [self.symbols.at(key, order) for key in self._keys(terminal, position)]
         return Typed(shaped(scalars, symbol.sizes), symbol.dimension)
 
     def _keys(self, terminal: str, position: int) -> list[Key]:
@@ -255,21 +255,21 @@ class _Builder:
     def _rate(self, call: Call, index: int, scalar: Any, of: str = "") -> Any:
         expression = ca.SX(scalar)
         read = [at for at, symbol in self.symbols.gathered.items() if ca.depends_on(expression, symbol)]
-        if any(key[0] == "charge" or level > 1 for key, level in read):
+        if any(key[0] == "differentiated" or order > 1 for key, order in read):
             hint = "give the inner derivative a name: `var w : ...` with `w = der(...)`, then der(w)"
             raise InputError(Problem("E214", "der() cannot contain a derivative", call.span, hint=hint))
-        velocities = [self.symbols.at(key, level) for key, level in read if level == 1 and key[0] == "node"]
+        velocities = [self.symbols.at(key, order) for key, order in read if order == 1 and key[0] == "node"]
         exact = all(
             self._is_kinematic(key) or key[0] in CONSTANT or (key[0] == "input" and key[1] not in self.unknown)
             for key, _ in read
         )
-        moving = [self.symbols.at(key, level) for key, level in read if key[0] not in CONSTANT]
+        moving = [self.symbols.at(key, order) for key, order in read if key[0] not in CONSTANT]
         # otherwise a momentum that turns: differences conserve it
         if exact and (self.exact or not velocities or ca.is_linear(expression, ca.vertcat(*moving))):
             return self.symbols.rate(expression)
         if (slot := (call, index, of)) not in self.slots:
-            self.slots[slot] = (self.symbols.at(("charge", len(self.charges)), 1), None)
-            self.charges.append(expression)
+            self.slots[slot] = (self.symbols.at(("differentiated", len(self.differentiated)), 1), None)
+            self.differentiated.append(expression)
         return self.slots[slot][0]
 
     def _is_kinematic(self, key: Key) -> bool:
@@ -296,7 +296,7 @@ class _Builder:
         events = events_of(self.component, self.table, self.flat["discrete"], self.symbols, self.scope)
         return Form(
             self.component.definition.name, self.symbols, tuple(rows), tuple(map(ca.SX, residuals)),
-            tuple(self.charges), self._readings(),
+            tuple(self.differentiated), self._readings(),
             ca.SX(supplied), ca.SX(dissipated), ca.SX(stored), self._own_names(), self._own_sizes()[0],
             len(self.terminals), self._places(), events,
             tuple(self.relative), self.moving, tuple(self.delays.found.values()), self._own_sizes()[1],

@@ -58,8 +58,8 @@ class Delays:
 
     def _key(self, of: Any, scalar: Any) -> Key:
         """The unknown that is remembered."""
-        for (key, level), symbol in self.symbols.gathered.items():
-            if key[0] in ("own", "node") and level == 0 and ca.is_equal(ca.SX(scalar), symbol) and not self.moves(key):
+        for (key, order), symbol in self.symbols.gathered.items():
+            if key[0] in ("own", "node") and order == 0 and ca.is_equal(ca.SX(scalar), symbol) and not self.moves(key):
                 return key
         name = f"'{plain_name(of)}'" if plain_name(of) else "this"
         hint = "give the expression a name: `var w : ...` with `w = ...`, then delayed(w, T)"

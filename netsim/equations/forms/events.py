@@ -41,7 +41,7 @@ def switching(form: Form) -> list[int]:
     """The discretes on which derivatives of the equations depend: switches and modes, not what is held or counted."""
     gathered = form.symbols.gathered.items()
     moving = [s for (key, _), s in gathered if key[0] not in CONSTANT]
-    derivatives = ca.jacobian(ca.vertcat(*form.residuals, *form.charges), ca.vertcat(*moving))
+    derivatives = ca.jacobian(ca.vertcat(*form.residuals, *form.differentiated), ca.vertcat(*moving))
     return sorted(key[1] for (key, _), s in gathered if key[0] == "discrete" and ca.depends_on(derivatives, s))
 
 

@@ -1,20 +1,21 @@
-"""The symbolic form of a component type: its residual rows, charges, outputs and energy in CasADi symbols.
+"""The symbolic form of a component type: its residual rows, differentiated quantities, outputs and energy in CasADi
+symbols.
 
 A form is built once per type and counts, and knows nothing of instances. Its scalar symbols are addressed by keys:
 
     ("node", t, c)   component c of the across of terminal t            ("own", i)    unknown i of the component itself
-    ("input", i)     scalar i of its inputs                             ("charge", k) quantity k that stands under der()
-    ("ref", r)       something another element owns (bound expressions only)
+    ("input", i)     scalar i of its inputs                             ("differentiated", k) quantity k that stands
+    under der() ("ref", r)       something another element owns (bound expressions only)
     ("discrete", i)  scalar i of what changes at events alone     ("before", i)   the same before the event
     ("truth", k)   the truth of relation k while it is frozen: constants too
     ("delayed", k)   what `delayed(...)` number k remembers, a function of time like an input     ("resting", k)   what
     it is of, where all rests ("chart", t, k)  entry k of terminal t's rotation at the beginning of the step
     ("place", t, c)  its reference position: both constants
 
-each at a level: the number of time derivatives taken. Level 0 of a kinematic node is its position, level 1 the across,
-level 2 the acceleration; other nodes have their across at level 0. `der(expr)` of a non-kinematic expression is level 1
-of a charge whose definition is `expr`, so that every method differentiates the charge itself and conserves it; `der` of
-positions, velocities (linear) and functions of time is taken exactly.
+each at an order: the number of time derivatives taken. Order 0 of a kinematic node is its position, order 1 the across,
+order 2 the acceleration; other nodes have their across at order 0. `der(expr)` of a non-kinematic expression is order 1
+of a differentiated quantity whose definition is `expr`, so that every method differentiates the differentiated quantity
+itself and conserves it; `der` of positions, velocities (linear) and functions of time is taken exactly.
 """
 
 from __future__ import annotations
@@ -49,10 +50,10 @@ class Symbols:
     gathered: dict[tuple[Key, int], Any] = field(default_factory=dict)
     parameters: dict[str, list[Any]] = field(default_factory=dict)
 
-    def at(self, key: Key, level: int) -> Any:
-        if (key, level) not in self.gathered:
-            self.gathered[key, level] = ca.SX.sym("_".join(map(str, (*key, level))))
-        return self.gathered[key, level]
+    def at(self, key: Key, order: int) -> Any:
+        if (key, order) not in self.gathered:
+            self.gathered[key, order] = ca.SX.sym("_".join(map(str, (*key, order))))
+        return self.gathered[key, order]
 
     def parameter(self, name: str, size: int) -> list[Any]:
         if name not in self.parameters:
@@ -60,15 +61,15 @@ class Symbols:
         return self.parameters[name]
 
     def rate(self, expression: Any) -> Any:
-        """The total time derivative: every symbol's derivative times the symbol one level higher, plus the explicit
+        """The total time derivative: every symbol's derivative times the symbol one order higher, plus the explicit
         time."""
         read = [(k, s) for k, s in self.gathered.items() if k[0][0] not in CONSTANT]
         inputs = ca.vertcat(UNIFORM["time"], *(s for _, s in read))
-        seeds = ca.vertcat(1, *(self._seed(key, level, expression, symbol) for (key, level), symbol in read))
+        seeds = ca.vertcat(1, *(self._seed(key, order, expression, symbol) for (key, order), symbol in read))
         return ca.jtimes(expression, inputs, seeds)
 
-    def _seed(self, key: Key, level: int, expression: Any, symbol: Any) -> Any:
-        return self.at(key, level + 1) if ca.depends_on(expression, symbol) else 0
+    def _seed(self, key: Key, order: int, expression: Any, symbol: Any) -> Any:
+        return self.at(key, order + 1) if ca.depends_on(expression, symbol) else 0
 
 
 @dataclass(frozen=True)
@@ -137,7 +138,8 @@ class Delay:
 
 @dataclass(frozen=True, eq=False)
 class Form:
-    """Rows (keys) with their residuals, charge definitions, readable quantities, and the energy account.
+    """Rows (keys) with their residuals, definitions of differentiated quantities, readable quantities, and the energy
+    account.
 
     The account: a component that states `dissipates` loses that; a source supplies minus its power; one that stores
     loses nothing; any other loses its power. `relative` are coordinates of its own and their rates, which stay where
@@ -148,7 +150,7 @@ class Form:
     symbols: Symbols
     rows: tuple[Key, ...]
     residuals: tuple[Any, ...]
-    charges: tuple[Any, ...]
+    differentiated: tuple[Any, ...]
     readings: Mapping[str, Typed]
     supplied: Any = 0
     dissipated: Any = 0
@@ -165,8 +167,11 @@ class Form:
 
     @property
     def columns(self) -> list[Key]:
-        """Unknowns the residual or a charge may depend on, each once, in the order of first reading."""
-        return list(dict.fromkeys(key for key, _ in self.symbols.gathered if key[0] not in ("charge", *CONSTANT)))
+        """Unknowns the residual or a differentiated quantity may depend on, each once, in the order of first
+        reading."""
+        return list(
+            dict.fromkeys(key for key, _ in self.symbols.gathered if key[0] not in ("differentiated", *CONSTANT))
+        )
 
 
 def live(terminal: int) -> str:
@@ -176,13 +181,14 @@ def live(terminal: int) -> str:
 
 
 def step_residuals(form: Form) -> tuple[list[Any], list[Any]]:
-    """Residuals and charges of a step, q' = alpha*q + history: the level-1 charge symbols then hold the history."""
-    if not form.charges:
+    """Residuals and differentiated quantities of a step, q' = alpha*q + history: the order-1 differentiated quantity
+    symbols then hold the history."""
+    if not form.differentiated:
         return list(form.residuals), []
-    rates = [form.symbols.at(("charge", k), 1) for k in range(len(form.charges))]
-    stepped = [UNIFORM["alpha"] * q + rate for q, rate in zip(form.charges, rates)]
+    rates = [form.symbols.at(("differentiated", k), 1) for k in range(len(form.differentiated))]
+    stepped = [UNIFORM["alpha"] * q + rate for q, rate in zip(form.differentiated, rates)]
     replaced = ca.substitute([ca.vertcat(*form.residuals)], [ca.vertcat(*rates)], [ca.vertcat(*stepped)])[0]
-    return ca.vertsplit(replaced), list(form.charges)
+    return ca.vertsplit(replaced), list(form.differentiated)
 
 
 def step_jacobian(
@@ -190,24 +196,25 @@ def step_jacobian(
 ) -> list[tuple[int, tuple[Any, ...], Any]]:
     """(row, (column,), d residual / d unknown) of a step: x, v, a of a kinematic unknown move together by kx, kv, ka.
 
-    Keys `apart` come as (column, level) instead, with the derivative by that level alone.
+    Keys `apart` come as (column, order) instead, with the derivative by that order alone.
     """
-    keys = [(key, level) for key, level in form.symbols.gathered if key[0] not in ("charge", *CONSTANT)]
+    keys = [(key, order) for key, order in form.symbols.gathered if key[0] not in ("differentiated", *CONSTANT)]
     jacobian = forward_jacobian(ca.vertcat(*residuals), ca.vertcat(*(form.symbols.gathered[k] for k in keys)))
     factors = (UNIFORM["kx"], UNIFORM["kv"], UNIFORM["ka"])
     entries: dict[tuple[int, tuple[Any, ...]], Any] = {}
     for r, c, value in nonzeros(jacobian):
-        key, level = keys[c]
-        if not kinematic[key] and level > 0:
+        key, order = keys[c]
+        if not kinematic[key] and order > 0:
             continue  # the rate of a prescribed input: no unknown
-        column = (key, level) if key in apart else (key,)
-        term = value * factors[level] if kinematic[key] and key not in apart else value
+        column = (key, order) if key in apart else (key,)
+        term = value * factors[order] if kinematic[key] and key not in apart else value
         entries[r, column] = entries[r, column] + term if (r, column) in entries else term
     return [(r, column, value) for (r, column), value in entries.items()]
 
 
-def level_jacobian(form: Form) -> list[tuple[int, Key, int, Any]]:
-    """(row, key, level, derivative) with rows, then charge definitions q - expr: the matrices K, D, M, G, C apart."""
+def partial_derivatives(form: Form) -> list[tuple[int, Key, int, Any]]:
+    """(row, key, order, derivative) with rows, then definitions of differentiated quantities q - expr: the matrices K,
+    D, M, G, C apart."""
     system = differentiated(form, 0)[0]
     keys = [key for key in form.symbols.gathered if key[0][0] not in CONSTANT]
     jacobian = forward_jacobian(ca.vertcat(*system), ca.vertcat(*(form.symbols.gathered[k] for k in keys)))
@@ -223,9 +230,9 @@ def nonzeros(matrix: Any) -> list[tuple[int, int, Any]]:
 
 
 def differentiated(form: Form, order: int) -> list[list[Any]]:
-    """[F, F', ..., F^(order)] of residuals and charge definitions along any motion (symbols of higher levels
-    appear)."""
-    definitions = [form.symbols.at(("charge", k), 0) - q for k, q in enumerate(form.charges)]
+    """[F, F', ..., F^(order)] of residuals and definitions of differentiated quantities along any motion (symbols of
+    higher orders appear)."""
+    definitions = [form.symbols.at(("differentiated", k), 0) - q for k, q in enumerate(form.differentiated)]
     current = [ca.SX(r) for r in (*form.residuals, *definitions)]
     found = [current]
     for _ in range(order):

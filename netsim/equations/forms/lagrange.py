@@ -8,8 +8,8 @@ B(psi) psi': the moment t, with t . w the power, is
 
     t = dh/dt + B^-T ((dB/dt)' h - dT/dpsi + dV/dpsi),    h = B^-T dT/dpsi',
 
-h being the angular momentum in world axes, which does not know the chart: as a charge it is conserved from step to
-step. Source: L. Meirovitch, Methods of Analytical Dynamics, 1970, sec. 4.11 (quasi-coordinates).
+h being the angular momentum in world axes, which does not know the chart: as a differentiated quantity it is conserved
+from step to step. Source: L. Meirovitch, Methods of Analytical Dynamics, 1970, sec. 4.11 (quasi-coordinates).
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _moment(psi: Any, force: Any) -> Any:
     return force + ca.cross(psi, force) / 2 + psi * ca.dot(psi, force) / 4
 
 
-def _slopes(symbols: Symbols, keys: list[Key], level: int, energy: Any) -> Any:
-    """Derivatives by the symbols of `keys` at a level; zero where the energy does not know them."""
-    found = [symbols.gathered.get((key, level)) for key in keys]
+def _slopes(symbols: Symbols, keys: list[Key], order: int, energy: Any) -> Any:
+    """Derivatives by the symbols of `keys` at an order; zero where the energy does not know them."""
+    found = [symbols.gathered.get((key, order)) for key in keys]
     return ca.vertcat(*(ca.SX(0) if symbol is None else ca.gradient(ca.SX(energy), symbol) for symbol in found))

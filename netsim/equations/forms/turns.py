@@ -25,8 +25,8 @@ def turning(form: Form) -> tuple[tuple[Key, Any], ...]:
         if not _has_atan2(residual):
             continue
         read = [(at, symbol) for at, symbol in form.symbols.gathered.items() if ca.depends_on(residual, symbol)]
-        for (key, level), symbol in read:
-            if level == 0 and key[0] in ("own", "input", "node") and _same_a_turn_on(residual, symbol):
+        for (key, order), symbol in read:
+            if order == 0 and key[0] in ("own", "input", "node") and _same_a_turn_on(residual, symbol):
                 found.append((key, residual))
     return tuple(found)
 

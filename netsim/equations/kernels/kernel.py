@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from netsim.equations.forms.form import (
     Key,
     Symbols,
     differentiated,
-    level_jacobian,
+    partial_derivatives,
     step_jacobian,
     step_residuals,
 )
@@ -23,13 +23,13 @@ from netsim.equations.kernels.program import Program, lower
 from netsim.text.expressions.typed import flatten
 
 Place = tuple[Any, ...]
-"""Where an output goes: ('row', key), ('charge', k), ('entry', row key, column key), ('reading', name, i), ('energy',
-i), ..."""
+"""Where an output goes: ('row', key), ('differentiated', k), ('entry', row key, column key), ('reading', name, i),
+('energy', i), ..."""
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A program with the meaning of its inputs (key, level) and outputs (places)."""
+    """A program with the meaning of its inputs (key, order) and outputs (places)."""
 
     program: Program
     gather: tuple[tuple[Key, int], ...]
@@ -47,32 +47,48 @@ def make_kernel(symbols: Symbols, outputs: Iterable[tuple[Place, Any]]) -> Kerne
     return Kernel(program, tuple(key for key, _ in gather), tuple(place for place, _ in outputs))
 
 
+def _once(form: Form, what: Place, make: Callable[[], Kernel]) -> Kernel:
+    """A kernel that runs ask for, lowered for the first of them."""
+    kept = vars(form).setdefault("of_runs", {})
+    if what not in kept:
+        kept[what] = make()
+    return kept[what]
+
+
 def residual_kernel(form: Form) -> Kernel:
-    """Row residuals and charges of a step."""
-    residuals, charges = step_residuals(form)
-    return make_kernel(form.symbols, _step_outputs(form, residuals, charges))
+    """Row residuals and differentiated quantities of a step."""
+    residuals, differentiated = step_residuals(form)
+    return make_kernel(form.symbols, _step_outputs(form, residuals, differentiated))
 
 
 def rates_kernel(form: Form) -> Kernel:
-    """Row residuals where the charges' rates are known, in the history's places: without the charges themselves."""
-    return make_kernel(form.symbols, [(("row", key), r) for key, r in zip(form.rows, form.residuals)])
+    """Row residuals where their rates are known, in the history's places: without the differentiated quantities
+    themselves."""
+    outputs = [(("row", key), r) for key, r in zip(form.rows, form.residuals)]
+    return _once(form, ("rates",), lambda: make_kernel(form.symbols, outputs))
+
+
+def differentiated_kernel(form: Form) -> Kernel:
+    """Differentiated quantities alone: ('differentiated', k)."""
+    outputs = [(("differentiated", k), q) for k, q in enumerate(form.differentiated)]
+    return _once(form, ("differentiated",), lambda: make_kernel(form.symbols, outputs))
 
 
 def jacobian_kernel(form: Form, kinematic: Mapping[Key, bool], apart: Collection[Key] = ()) -> Kernel:
-    """The same, and the entries of the step matrix: ('entry', row key, column key), and a level behind columns that are
-    `apart`."""
-    residuals, charges = step_residuals(form)
+    """The same, and the entries of the step matrix: ('entry', row key, column key), and an order behind columns that
+    are `apart`."""
+    residuals, differentiated = step_residuals(form)
     entries = [
         (("entry", form.rows[r], *column), value)
         for r, column, value in step_jacobian(form, residuals, kinematic, apart)
     ]
-    return make_kernel(form.symbols, [*_step_outputs(form, residuals, charges), *entries])
+    return make_kernel(form.symbols, [*_step_outputs(form, residuals, differentiated), *entries])
 
 
-def _step_outputs(form: Form, residuals: list[Any], charges: list[Any]) -> list[tuple[Place, Any]]:
+def _step_outputs(form: Form, residuals: list[Any], differentiated: list[Any]) -> list[tuple[Place, Any]]:
     return [
         *((("row", key), r) for key, r in zip(form.rows, residuals)),
-        *((("charge", k), q) for k, q in enumerate(charges)),
+        *((("differentiated", k), q) for k, q in enumerate(differentiated)),
     ]
 
 
@@ -80,8 +96,9 @@ def energy_kernel(form: Form) -> Kernel:
     """Supplied power, dissipated power, stored energy and the kinetic part of it (what vanishes at rest), summed over
     the instances.
 
-    Rates of charges are those in the history's places (alpha = 0), here and in readings: see netsim.core.states."""
-    rates = [symbol for (_, level), symbol in form.symbols.gathered.items() if level]
+    Rates of differentiated quantities are those in the history's places (alpha = 0), here and in readings: see
+    netsim.core.states."""
+    rates = [symbol for (_, order), symbol in form.symbols.gathered.items() if order]
     at_rest = ca.substitute(ca.SX(form.stored), ca.vertcat(*rates), ca.SX.zeros(len(rates))) if rates else form.stored
     account = [form.supplied, form.dissipated, form.stored, form.stored - at_rest]
     return make_kernel(form.symbols, [(("energy", i), e) for i, e in enumerate(account)])
@@ -113,18 +130,20 @@ def place_kernel(form: Form) -> Kernel:
 def reading_kernel(form: Form, wanted: Iterable[tuple[str, int]]) -> Kernel:
     """Scalars of named quantities: (name, index within a vector)."""
     names = list(wanted)
-    values = [flatten(form.readings[name].value)[i] for name, i in names]
-    return make_kernel(form.symbols, [(("reading", name, i), value) for (name, i), value in zip(names, values)])
+    outputs = [(("reading", name, i), flatten(form.readings[name].value)[i]) for name, i in names]
+    return _once(form, ("readings", *names), lambda: make_kernel(form.symbols, outputs))
 
 
-def level_kernel(form: Form) -> Kernel:
-    """F and charge definitions with their derivatives by level: ('level', row index, key, level)."""
-    entries = [(("level", r, key, level), value) for r, key, level, value in level_jacobian(form)]
+def partials_kernel(form: Form) -> Kernel:
+    """F and definitions of differentiated quantities with their derivatives by order: ('partial', row index, key,
+    order)."""
+    entries = [(("partial", r, key, order), value) for r, key, order, value in partial_derivatives(form)]
     return make_kernel(form.symbols, entries)
 
 
 def derivative_kernel(form: Form, order: int) -> Kernel:
-    """The `order`-th total time derivative of rows and charge definitions: ('derivative', row index)."""
+    """The `order`-th total time derivative of rows and definitions of differentiated quantities: ('derivative', row
+    index)."""
     system = differentiated(form, order)[order]
     return make_kernel(form.symbols, [(("derivative", r), value) for r, value in enumerate(system)])
 
@@ -133,10 +152,11 @@ __all__ = [
     "UNIFORMS",
     "Kernel",
     "derivative_kernel",
+    "differentiated_kernel",
     "energy_kernel",
     "jacobian_kernel",
-    "level_kernel",
     "make_kernel",
+    "partials_kernel",
     "rates_kernel",
     "reading_kernel",
     "residual_kernel",

@@ -43,10 +43,23 @@ def evaluate(program: Program, gathered: Array, uniforms: Array, parameters: Arr
     n = gathered.shape[1] if program.n_gather else parameters.shape[1]
     values: list[Any] = [*gathered, *uniforms, *parameters, *map(np.float64, program.constants)]
     with np.errstate(all="ignore"):
-        for step in program.instructions:
-            values.append(_OPERATIONS[step.op](*(values[i] for i in step.operands)))
-    rows = [np.broadcast_to(values[i], (n,)) for i in program.outputs]
-    return np.array(rows) if rows else np.zeros((0, n))
+        for operation, operands in _steps(program):
+            if len(operands) == 2:
+                values.append(operation(values[operands[0]], values[operands[1]]))
+            else:
+                values.append(operation(values[operands[0]]))
+    found = np.empty((program.n_outputs, n), np.result_type(gathered, uniforms, parameters, np.float64))
+    for row, i in zip(found, program.outputs):
+        row[:] = values[i]
+    return found
+
+
+def _steps(program: Program) -> list[tuple[Callable[..., Any], tuple[int, ...]]]:
+    """The instructions with the functions that carry them out, looked up once."""
+    kept = vars(program)
+    if "steps" not in kept:
+        kept["steps"] = [(_OPERATIONS[step.op], step.operands) for step in program.instructions]
+    return kept["steps"]
 
 
 _HIDES = {"mul": 2, "div": 1, "select": 2}

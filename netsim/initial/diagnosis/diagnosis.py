@@ -11,7 +11,7 @@ from netsim.core.linear.factors import SingularMatrix, analyse
 from netsim.core.newton import MAX_ITERATIONS, OUTSIDE_TABLE, SINGULAR, UNRESOLVED, set_time
 from netsim.core.problem import ALPHA, KA, KV, KX
 from netsim.equations.machine import Machine
-from netsim.equations.words import loose, quoted, row_words, sentences, span_of
+from netsim.equations.messages import describe_row, quoted, sentences, span_of, undetermined
 from netsim.initial.diagnosis.suspects import expression_behind, fastest, not_finite
 from netsim.network.network import Instance
 from netsim.text.errors import Problem, Span
@@ -30,7 +30,7 @@ AHEAD = (1e-9, 1e-6, 1e-3)
 def explain_singular(machine: Machine, singular: SingularMatrix, t: float) -> Problem:
     """E502: the undetermined unknowns of a singular matrix, and the equations that depend on one another."""
     system, column = machine.system, singular.null_column
-    message = f"the equations are singular at t = {t:g} s: {loose(system, column)}"
+    message = f"the equations are singular at t = {t:g} s: {undetermined(system, column)}"
     dependent = _named(machine, np.abs(singular.null_row), len(singular.null_row))
     hint = f"{' and '.join(dependent)} {'has no effect' if len(dependent) == 1 else 'depend on one another'}"
     return Problem("E502", message, span_of(system, column), hint="; ".join([hint, *sentences(system, column)]))
@@ -52,7 +52,7 @@ def _named(machine: Machine, sizes: Array, most: int = NAMED) -> list[str]:
     sizes = np.where(np.isfinite(sizes), sizes, np.inf)
     order = np.argsort(-sizes, kind="stable")[: min(most, 4)]
     return [
-        row_words(machine.system, int(i))
+        describe_row(machine.system, int(i))
         for i in order
         if sizes[i] > 0.0 and (sizes[i] > 0.1 * sizes[order[0]] or not np.isfinite(sizes[i]))
     ]
@@ -140,7 +140,7 @@ def _explain_not_finite(
     machine: Machine, stopped: Stopped, broken: list[Instance], residuals: Array, g: Array
 ) -> Problem:
     bad = [int(i) for i in np.flatnonzero(~np.isfinite(residuals))]
-    rows = f", in {', '.join(row_words(machine.system, i) for i in bad[:NAMED])}" if bad else ""
+    rows = f", in {', '.join(describe_row(machine.system, i) for i in bad[:NAMED])}" if bad else ""
     more = f" and {len(broken) - NAMED} more" if len(broken) > NAMED else ""
     message = (
         f"{quoted([i.name for i in broken[:NAMED]])}{more} {'gives' if len(broken) == 1 else 'give'} no finite "

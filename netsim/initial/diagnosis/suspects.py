@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from netsim.core.problem import PRESCRIBED_LEVELS, TIME
+from netsim.core.problem import PRESCRIBED_ORDERS, TIME
 from netsim.equations.machine import Machine, run_calls
+from netsim.equations.messages import node_of, owner_of
 from netsim.equations.numbering import across_scalars
-from netsim.equations.words import node_of, owner_of
 from netsim.library.component import is_kinematic
 from netsim.network.network import Instance
 from netsim.text.errors import Problem, SimulationError
@@ -43,14 +43,14 @@ def expression_behind(machine: Machine, g: Array, broken: list[Instance]) -> str
     Empty where it cannot be told."""
     layout = machine.system.layout
     for prescribed in machine.system.prescribed_inputs if layout.nd else ():
-        for level in range(PRESCRIBED_LEVELS if prescribed.stage else 0):
-            values = g[layout.prescribed(prescribed.numbers, level)]
+        for order in range(PRESCRIBED_ORDERS if prescribed.stage else 0):
+            values = g[layout.prescribed(prescribed.numbers, order)]
             for k in np.flatnonzero(~np.isfinite(values).all(axis=0)):
                 instance, quantity = prescribed.owners[int(k)]
                 written = next(
                     (show_expression(b.value) for b in instance.text.bindings if b.name == quantity), quantity
                 )
-                return f"{RATES[level]}{instance.name}.{quantity} = {written}"
+                return f"{RATES[order]}{instance.name}.{quantity} = {written}"
     equations = broken[0].component.definition.equations if broken else ()
     return (
         "; ".join(f"{show_expression(e.left)} = {show_expression(e.right)}" for e in equations)
@@ -99,7 +99,7 @@ def fastest(machine: Machine, state: Array) -> tuple[str, float, Array]:
     x, v, a = state[:nk], state[nk : 2 * nk], state[2 * nk : 3 * nk]
     q, rate = state[3 * nk + ny : 3 * nk + ny + nq], state[3 * nk + ny + nq : 3 * nk + ny + 2 * nq]
     nominal = system.nominals[:nk]
-    with np.errstate(over="ignore"):  # the rate of a charge that is nothing
+    with np.errstate(over="ignore"):  # the rate of a differentiated quantity that is nothing
         charged = np.abs(rate) / np.maximum(np.abs(q), 1e-300)
     speeds = np.concatenate([np.abs(v) / (np.abs(x) + nominal), np.abs(a) / (np.abs(v) + nominal), charged])
     speeds[~np.isfinite(speeds)] = 0.0
@@ -108,17 +108,17 @@ def fastest(machine: Machine, state: Array) -> tuple[str, float, Array]:
         return "", np.inf, unit
     k = int(np.argmax(speeds))
     if k >= 2 * nk:
-        words = _charge_words(machine, k - 2 * nk, unit)
+        words = _describe_differentiated(machine, k - 2 * nk, unit)
     else:
         unit[k % nk] = 1.0
         words = _motion_words(machine, k % nk, k >= nk)
     return words, float(1.0 / max(speeds[k], 1e-300)), unit
 
 
-def _charge_words(machine: Machine, charge: int, unit: Array) -> str:
+def _describe_differentiated(machine: Machine, quantity: int, unit: Array) -> str:
     for batch in machine.system.batches:
-        for k in range(batch.n_charges):
-            at = np.flatnonzero(batch.charges(k) == charge)
+        for k in range(batch.n_differentiated):
+            at = np.flatnonzero(batch.differentiated(k) == quantity)
             if len(at) and batch.instances:
                 instance = batch.instances[int(at[0])]
                 for key, unknowns in batch.unknowns.items():

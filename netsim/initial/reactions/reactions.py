@@ -1,7 +1,7 @@
 """Reactions of redundant constraints: which of them have no unique value, and in what units they are compared.
 
 The balances B lam = f of bodies in a closed loop leave some reactions free where constraints repeat one another.
-Samples show those of least norm (`netsim.core.sharing`), with forces F and moments M of the joints (sources keep
+Samples show those of least norm (`netsim.core.minimum_norm`), with forces F and moments M of the joints (sources keep
 theirs) weighed by a length L: the root mean square of the arms with which these forces act about the nodes of their
 bodies, as the mechanism is drawn.
 """
@@ -17,10 +17,10 @@ from netsim.equations.layout import FOLLOWING
 from netsim.equations.machine import Machine
 from netsim.equations.numbering import across_scalars
 from netsim.equations.system import System
-from netsim.initial.stages import level_values
+from netsim.initial.stages import partial_values
 from netsim.library.component import dimension, is_kinematic
 from netsim.network.network import GROUND
-from netsim.structure.levels import Signature, signature
+from netsim.structure.orders import Signature, signature
 
 Array = np.ndarray
 
@@ -28,7 +28,7 @@ Array = np.ndarray
 @dataclass(frozen=True, eq=False)
 class Reactions:
     """The loops' reactions: the length L, their `places` in g, their weights (1 for forces, 1/L for moments), and the
-    entries of B: which derivatives by level they are (`picks`), their values as the mechanism is drawn, rows and
+    entries of B: which derivatives by order they are (`picks`), their values as the mechanism is drawn, rows and
     columns."""
 
     length: float
@@ -65,9 +65,9 @@ def multipliers_of(machine: Machine, found: Signature, owned: Array, values: Arr
     live = found.kept & (values != 0) & is_force(system, found.variable)
     pinned = system.redundant.rows if system.redundant else np.zeros(0, np.int64)
     balances = is_balance(system, found.equation)
-    in_balances = live & balances & (found.level == 0)
+    in_balances = live & balances & (found.order == 0)
     if machine.element is not None:  # the force of a prescribed motion stands where its coordinate's balance would
-        pinned = np.append(pinned, np.flatnonzero(machine.element.levels.balances))
+        pinned = np.append(pinned, np.flatnonzero(machine.element.partials.balances))
     in_rows = found.kept & ~balances & ~np.isin(found.equation, pinned)
     return np.setdiff1d(np.intersect1d(found.variable[in_balances], owned), found.variable[in_rows])
 
@@ -78,7 +78,7 @@ def is_balance(system: System, equations: Array) -> Array:
 
 
 def is_force(system: System, variables: Array) -> Array:
-    """Which unknowns are neither positions nor charges."""
+    """Which unknowns are neither positions nor differentiated quantities."""
     return ((variables >= system.layout.nk) & (variables < system.n)) | (variables >= system.n + system.layout.nq)
 
 
@@ -86,30 +86,34 @@ def loads(machine: Machine) -> tuple[Signature, Array]:
     """The signature of what elements do to one another, and its values as the mechanism is drawn.
 
     In joint coordinates bodies and joints' multipliers follow, and kernels still say what the ones do to the others:
-    their numbers come behind those of charges."""
+    their numbers come behind those of differentiated quantities."""
     system, plain, g = machine.system, replace(machine, element=None), machine.g.copy()
     if machine.element is not None:
         run_table(machine.element.observed, g, np.zeros(1))
-    values = level_values(plain, g)
+    values = partial_values(plain, g)
     if machine.element is None:
         return signature(system), values
-    equations, variables, levels = [], [], []
+    equations, variables, orders = [], [], []
     for batch in system.batches:
-        for _, row, key, level in batch.kernels.levels.scatter:
-            at = batch.form.rows[row] if row < len(batch.form.rows) else ("charge", row - len(batch.form.rows))
+        for _, row, key, order in batch.kernels.partials.scatter:
+            at = batch.form.rows[row] if row < len(batch.form.rows) else ("differentiated", row - len(batch.form.rows))
             known = np.full(batch.n, GROUND) if at[0] == "own" and np.any(batch.columns(at) < 0) else batch.columns(at)
-            equations.append(system.n + batch.charges(at[1]) if at[0] == "charge" else behind(system, known))
-            variables.append(
-                system.n + batch.charges(key[1]) if key[0] == "charge" else behind(system, batch.columns(key))
+            equations.append(
+                system.n + batch.differentiated(at[1]) if at[0] == "differentiated" else behind(system, known)
             )
-            levels.append(np.full(batch.n, level))
+            variables.append(
+                system.n + batch.differentiated(key[1])
+                if key[0] == "differentiated"
+                else behind(system, batch.columns(key))
+            )
+            orders.append(np.full(batch.n, order))
     size = system.n + system.layout.nq + 6 * system.layout.nf + system.layout.nm
-    equation, variable, level = map(np.concatenate, (equations, variables, levels))
-    return Signature(equation, variable, level, size, np.zeros(len(equation), bool)), values
+    equation, variable, order = map(np.concatenate, (equations, variables, orders))
+    return Signature(equation, variable, order, size, np.zeros(len(equation), bool)), values
 
 
 def behind(system: System, numbers: Array) -> Array:
-    """Numbers of what follows, behind those of unknowns and charges; others stay."""
+    """Numbers of what follows, behind those of unknowns and differentiated quantities; others stay."""
     return np.where(numbers < GROUND, numbers - FOLLOWING + system.n + system.layout.nq, numbers)
 
 
@@ -162,7 +166,7 @@ def find_reactions(machine: Machine) -> Reactions | None:
     found, values = loads(machine)
     multipliers = multipliers_of(machine, found, behind(system, np.setdiff1d(*constraint_owners(system))), values)
     at = np.flatnonzero(
-        found.kept & (found.level == 0) & is_balance(system, found.equation) & np.isin(found.variable, multipliers)
+        found.kept & (found.order == 0) & is_balance(system, found.equation) & np.isin(found.variable, multipliers)
     )
     core = in_loops(found.variable[at], found.equation[at], values[at], bodies_of(system, found.equation[at]))
     at = at[np.isin(found.variable[at], core)]

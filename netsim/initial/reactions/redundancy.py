@@ -20,10 +20,10 @@ from netsim.equations.machine import Machine, build_machine, rebuilt, with_past
 from netsim.equations.system import Redundant, System, with_redundant, without_redundant
 from netsim.initial.initial import Structure, explain_structure, structure_of
 from netsim.initial.reactions.reactions import bodies_of, constraint_owners, in_loops, multipliers_of
-from netsim.initial.stages import level_values, signature_of
+from netsim.initial.stages import partial_values, signature_of
 from netsim.network.network import GROUND
 from netsim.network.values import Values
-from netsim.structure.levels import Signature, StructurallySingular
+from netsim.structure.orders import Signature, StructurallySingular
 from netsim.text.errors import InputError
 
 Array = np.ndarray
@@ -34,7 +34,7 @@ RANK_TOLERANCE = 1e-9
 
 
 def solvable(system: System, values: Values, constant: Array | None = None) -> tuple[System, Structure]:
-    """The system and its levels, without constraints that repeat one another where the mechanism is drawn, if it is
+    """The system and its orders, without constraints that repeat one another where the mechanism is drawn, if it is
     singular by structure.
 
     Raises `InputError` where that is not the reason."""
@@ -53,7 +53,7 @@ def solvable(system: System, values: Values, constant: Array | None = None) -> t
 
 
 def _with_pins(reduced: System, constant: Array | None) -> Array | None:
-    """The marks of constant charges for the reduced system, whose last batch holds multipliers."""
+    """The marks of constant differentiated quantities for the reduced system, whose last batch holds multipliers."""
     return None if constant is None else np.append(constant, np.zeros(reduced.batches[-1].n, bool))
 
 
@@ -87,11 +87,11 @@ def _loops(machine: Machine, g: Array) -> tuple[Parts, Parts]:
     (numbers, matrix of forces)."""
     system = machine.system
     found = signature_of(machine)
-    values = level_values(machine, g)
+    values = partial_values(machine, g)
     joints, sources = constraint_owners(system)
     live = (values != 0) | (machine.element is not None)  # in joint coordinates a row of a loop may say nothing at all
-    kept = found.kept & (found.level == 0) & live
-    moving = found.kept & ((found.level > 0) | (found.variable >= system.n))
+    kept = found.kept & (found.order == 0) & live
+    moving = found.kept & ((found.order > 0) | (found.variable >= system.n))
     candidates = np.setdiff1d(joints, found.equation[moving])
     position = kept & np.isin(found.equation, candidates) & (found.variable < system.n)
     multipliers = multipliers_of(machine, found, joints, live)

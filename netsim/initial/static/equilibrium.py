@@ -16,7 +16,7 @@ import numpy as np
 from netsim.core.linear.factors import SingularMatrix, analyse
 from netsim.core.linear.symbolic import equilibrate
 from netsim.equations.machine import Machine
-from netsim.equations.words import loose, row_words, sentences, span_of
+from netsim.equations.messages import describe_row, sentences, span_of, undetermined
 from netsim.initial.assembly import Sizes
 from netsim.initial.charts import recharted
 from netsim.initial.static.homotopy import RUNGS, Search, climb, newton, pseudo_transient, search_of
@@ -90,7 +90,9 @@ def _free(search: Search) -> str:
     """What nothing resists at the state found."""
     singular = _null(search)
     return (
-        "; ".join(dict.fromkeys(loose(search.rest.machine.system, column) for column in singular.null_columns.T[:3]))
+        "; ".join(
+            dict.fromkeys(undetermined(search.rest.machine.system, column) for column in singular.null_columns.T[:3])
+        )
         if singular
         else ""
     )
@@ -177,14 +179,14 @@ def _none_found(search: Search) -> SimulationError:
         pushed = max(singular.null_rows.T, key=lambda row: abs(row @ residual))
         free = max(singular.null_columns.T, key=lambda column: abs(column @ pushed))
         hint = "; ".join([*sentences(system, free), "hold it with a spring or a joint, or connect it to ground", tried])
-        message = f"{loose(system, free)}, and it is loaded: there is no equilibrium"
+        message = f"{undetermined(system, free)}, and it is loaded: there is no equilibrium"
         return SimulationError(Problem("E440", message, span_of(system, free), hint=hint))
     matrix = search.rest.evaluate(search.g)[1]
     scaled = np.abs(residual) / np.maximum(np.asarray(abs(matrix) @ search.rest.weight).ravel(), 1e-300)
     scaled = np.where(np.isfinite(scaled), scaled, np.inf)
     worst = [int(i) for i in np.argsort(-scaled)[:2] if scaled[i] > 0.0]
     message = (
-        f"no equilibrium was found; largest residuals: {', '.join(row_words(system, i) for i in worst) or 'unknown'}"
+        f"no equilibrium was found; largest residuals: {', '.join(describe_row(system, i) for i in worst) or 'unknown'}"
     )
     unit = np.zeros(search.rest.n)
     unit[worst] = 1.0

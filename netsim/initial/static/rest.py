@@ -2,8 +2,8 @@
 
 They are the step equations with d(x, v, a)/du = (1, 0, 0) and d(q')/dq = 0, so the step's kernels serve. An equation
 that speaks of rates only has nothing to say at rest: v = 0 at every place, der(work) = force v for any work. Its
-integral takes its place: displacements from where the search began stay in the ratio of the velocities, and charges
-keep their values.
+integral takes its place: displacements from where the search began stay in the ratio of the velocities, and
+differentiated quantities keep their values.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from netsim.core.compiled.call import run_table
 from netsim.core.newton import at_round_off, set_coefficients
-from netsim.core.problem import PRESCRIBED_LEVELS
+from netsim.core.problem import PRESCRIBED_ORDERS
 from netsim.equations.machine import Machine
 from netsim.equations.numbering import across_scalars, nominal
 from netsim.text.errors import Problem, SimulationError
@@ -36,7 +36,7 @@ class Rest:
 
     machine: Machine
     origin: Array
-    by_charge: Array
+    by_differentiated: Array
     by_velocity: Array
     weight: Array
     carried: Array
@@ -71,7 +71,7 @@ class Rest:
 
         pattern = self.machine.system.pattern
         residual, entries = step_matrix(self.machine, g, 1.0, 0.0, 0.0)
-        for rows, coefficients in ((self.by_charge, (0.0, 0.0, 1.0)), (self.by_velocity, (0.0, 1.0, 0.0))):
+        for rows, coefficients in ((self.by_differentiated, (0.0, 0.0, 1.0)), (self.by_velocity, (0.0, 1.0, 0.0))):
             if rows.any():
                 other = step_matrix(self.machine, g, *coefficients)[1]
                 at = rows[pattern.indices]
@@ -97,7 +97,7 @@ class Rest:
 
     def residual(self, g: Array) -> Array:
         """Residuals alone."""
-        if self.by_charge.any() or self.by_velocity.any():
+        if self.by_differentiated.any() or self.by_velocity.any():
             return self.evaluate(g)[0]
         out = np.zeros(self.machine.system.out_size)
         set_coefficients(g, 1.0, 0.0, 0.0, 0.0)
@@ -141,17 +141,17 @@ def at_rest(machine: Machine, g: Array, size: float) -> Rest:
     """
     system, layout = machine.system, machine.system.layout
     g[layout.v : layout.y] = 0.0
-    for level in range(1, PRESCRIBED_LEVELS):  # what is prescribed stands still too
-        g[layout.prescribed(np.arange(layout.nd), level)] = 0.0
+    for order in range(1, PRESCRIBED_ORDERS):  # what is prescribed stands still too
+        g[layout.prescribed(np.arange(layout.nd), order)] = 0.0
     g[layout.history : layout.step_size] = 0.0
     silent = _silent(machine, g, (1.0, 0.0, 0.0))
-    by_charge = silent & ~_silent(machine, g, (0.0, 0.0, 1.0))
-    by_velocity = silent & ~by_charge & ~_silent(machine, g, (0.0, 1.0, 0.0))
+    by_differentiated = silent & ~_silent(machine, g, (0.0, 0.0, 1.0))
+    by_velocity = silent & ~by_differentiated & ~_silent(machine, g, (0.0, 1.0, 0.0))
     weight = np.array(system.nominals)
     weight[: layout.nk] = _position_sizes(machine, size)
     carried, unit = carried_by(machine, weight)
     places = np.concatenate([layout.x + np.arange(layout.nk), layout.y + np.arange(layout.ny)])
-    rest = Rest(machine, g[places].copy(), by_charge, by_velocity, weight, carried, unit)
+    rest = Rest(machine, g[places].copy(), by_differentiated, by_velocity, weight, carried, unit)
     moving = np.flatnonzero(by_velocity & (np.abs(step_matrix(machine, g, 1.0, 0.0, 0.0)[0]) > 1e-12))
     if len(moving):
         raise _prescribes_speed(machine, int(moving[0]))

@@ -1,4 +1,4 @@
-"""The arrays by which a closed loop shares its loads (netsim.core.sharing)."""
+"""The arrays by which a closed loop shares its loads (netsim.core.minimum_norm)."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 from netsim.core.compiled.bundle import Bundle, bundled
 from netsim.core.compiled.call import ROW_LENGTH
 from netsim.core.linear.factors import analyse_definite
-from netsim.core.sharing import FAINT
+from netsim.core.minimum_norm import FAINT
 from netsim.equations.machine import Call, Machine
 from netsim.initial.reactions.reactions import Reactions
-from netsim.initial.recovery import levels_table
+from netsim.initial.recovery import partials_table
 
 Array = np.ndarray
 
 
-def plan_sharing(machine: Machine, reactions: Reactions | None) -> tuple[Bundle, list[list[Call]]]:
+def plan_minimum_norm(machine: Machine, reactions: Reactions | None) -> tuple[Bundle, list[list[Call]]]:
     """What `share` works on, and what keeps its tables alive; without reactions to share, nothing to do."""
     alive: list[list[Call]] = []
     none = np.zeros(0, np.int64)
@@ -25,11 +25,11 @@ def plan_sharing(machine: Machine, reactions: Reactions | None) -> tuple[Bundle,
     (m, n), rows, columns = found.shape, found.rows, found.columns
     completed = machine.element.observed if machine.element is not None else np.zeros((0, ROW_LENGTH), np.int64)
     machine = replace(machine, element=None)  # what joints do to bodies is wanted, not what that is along coordinates
-    used = np.zeros(sum(b.kernels.levels.program.n_outputs * b.n for b in machine.system.batches), bool)
+    used = np.zeros(sum(b.kernels.partials.program.n_outputs * b.n for b in machine.system.batches), bool)
     used[found.picks] = True
     size = np.sqrt(np.bincount(rows, (found.drawn / found.weights[columns]) ** 2, m))
     scales = 1.0 / (np.where(size > 0.0, size, 1.0)[rows] * found.weights[columns])
-    first, second = _sharing_a_column(columns)
+    first, second = _pairs_of_a_column(columns)
     codes = np.concatenate([rows[second] * m + rows[first], np.arange(m) * (m + 1)])
     unique, target = np.unique(codes, return_inverse=True)
     a = found.drawn * scales
@@ -37,7 +37,7 @@ def plan_sharing(machine: Machine, reactions: Reactions | None) -> tuple[Bundle,
     factor = analyse_definite(m, np.searchsorted(unique, np.arange(m + 1) * m), unique % max(m, 1), matrix)
     plan = Bundle(
         "Sharing", completed=completed,
-        levels=levels_table(machine, used, alive), level_values=np.zeros(len(used)), places=found.places,
+        partials=partials_table(machine, used, alive), partial_values=np.zeros(len(used)), places=found.places,
         weights=found.weights,
         picks=found.picks, rows=rows, columns=columns, scales=scales, entries=a, first=first, second=second,
         target=target[: len(first)],
@@ -47,7 +47,7 @@ def plan_sharing(machine: Machine, reactions: Reactions | None) -> tuple[Bundle,
     return plan, alive
 
 
-def _sharing_a_column(columns: Array) -> tuple[Array, Array]:
+def _pairs_of_a_column(columns: Array) -> tuple[Array, Array]:
     """All pairs of entries in one column, as two lists."""
     order = np.argsort(columns, kind="stable")
     low, high = (np.searchsorted(columns[order], columns, side) for side in ("left", "right"))

@@ -8,7 +8,7 @@ from netsim.structure.roles import CONDUCTS, links
 from netsim.text.errors import Problem, nearest
 
 
-def loose_ends(picture: Picture, explained: frozenset[int]) -> list[Problem]:
+def unconnected_terminals(picture: Picture, explained: frozenset[int]) -> list[Problem]:
     """A note for every element with a branch to an unconnected terminal, the only one at its node."""
     network = picture.system.network
     uses = [0] * len(network.nodes)

@@ -1,5 +1,5 @@
-"""Change points: placements at which constraints depend on one another although they do not nearby, where bodies stand
-in line.
+"""Singular configurations: placements at which constraints depend on one another although they do not nearby, where
+bodies stand in line.
 
 A constraint may be dropped if it repeats others wherever the mechanism moves. So the mechanism is moved a little along
 what the other constraints leave free, closed again, and asked once more: what then says something of its own was no
@@ -14,7 +14,7 @@ from netsim.equations.machine import Machine
 from netsim.equations.system import Redundant, without_redundant
 from netsim.initial.assembly import sizes_of_machine
 from netsim.initial.initial import Structure
-from netsim.initial.reach import POSITIONS
+from netsim.initial.reachability import POSITIONS
 from netsim.initial.reactions.redundancy import describe, repeated
 from netsim.initial.stages import Stages, slots, solve_stage, stage_matrix
 from netsim.text.errors import InputError, Problem, SimulationError
@@ -27,7 +27,7 @@ MOST = 1500
 """Kinematic unknowns up to which the free directions are looked for, by a dense decomposition."""
 
 
-def check_drawn_apart(full: Machine, found: Redundant, reduced: Machine, structure: Structure, g: Array) -> None:
+def check_regular(full: Machine, found: Redundant, reduced: Machine, structure: Structure, g: Array) -> None:
     """Raises `InputError` (E415) where the constraints `found` at g depend on the others at this placement only.
 
     full: the machine with these constraints; reduced, structure: without them; g: the start of the latter."""

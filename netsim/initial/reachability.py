@@ -1,5 +1,5 @@
-"""Prescribed motions that a mechanism cannot follow: dead points, where bodies stand in line, and lengths that do not
-reach.
+"""Prescribed motions that a mechanism cannot follow: singular configurations, where bodies stand in line, and lengths
+that do not reach.
 
 Where Newton's method fails in a step, the positions at its end are solved by themselves, from those before it. If the
 constraints stay open although they are met as well as they can be, no smaller step and no better guess would help, and
@@ -15,7 +15,7 @@ from netsim.equations.machine import Machine
 from netsim.initial.assembly import length, open_joint, sizes_of_machine
 from netsim.initial.initial import structure_of
 from netsim.initial.stages import Inconsistent, Stages, solve_stage
-from netsim.structure.levels import StructurallySingular
+from netsim.structure.orders import StructurallySingular
 from netsim.text.errors import Problem, SimulationError
 
 Array = np.ndarray
@@ -23,7 +23,7 @@ POSITIONS = -2
 """The stage of positions; what lies below follows from functions of time alone."""
 
 
-def out_of_reach(machine: Machine, g: Array, before: float, t: float) -> Problem | None:
+def unreachable(machine: Machine, g: Array, before: float, t: float) -> Problem | None:
     """E506 if a mechanism with the positions g of time `before` cannot be assembled at t; None if it can.
 
     Not for joint coordinates, which meet the constraints of tree joints by themselves."""

@@ -55,7 +55,7 @@ def owner_of(system: System, unknown: int) -> tuple[Instance, str] | None:
     return None
 
 
-def loose(system: System, null: Array) -> str:
+def undetermined(system: System, null: Array) -> str:
     """A sentence on a null vector, a direction that no equation resists: `nothing resists rotation of 'shaft2'`."""
     named = _large(null)
     kinds: dict[str, list[str]] = {}
@@ -87,25 +87,31 @@ def repeated(system: System, owners: list[Instance]) -> str:
     ends = [
         [system.network.nodes[n].name if n != GROUND else "ground" for n in instance.nodes[:2]] for instance in owners
     ]
-    what = _fixed(owners[0])
+    what = "rotation" if "rotation" in map(_fixed, owners) else _fixed(owners[0])
+    where = f"between {quoted(ends[0])}" if len(ends[0]) > 1 else f"of {quoted(ends[0])}"
     names = [instance.name for instance in owners]
     if len(owners) == 1:
-        return f"'{names[0]}' fixes the {what} between {quoted(ends[0])}, which is already fixed"
+        return f"'{names[0]}' fixes the {what} {where}, which is already fixed"
     if all(set(pair) == set(ends[0]) for pair in ends):
-        return f"{quoted(names)} {'both' if len(names) == 2 else 'all'} fix the {what} between {quoted(ends[0])}"
+        return f"{quoted(names)} {'both' if len(names) == 2 else 'all'} fix the {what} {where}"
     return f"{quoted(names)} fix the same {what} more than once"
 
 
-def fixed_twice(system: System, equations: Array) -> tuple[str, Span | None] | None:
-    """Elements behind these rows that fix the same between the same nodes: the sentence and the second one's place;
-    None where there are none."""
+def fixed_twice(system: System, rows: Array) -> tuple[str, Span | None] | None:
+    """Elements behind these rows that fix what another one fixes at the same nodes: the sentence and the second one's
+    place; None where there are none. Those that fix the same kind of motion come first."""
     unit = np.zeros(system.n)
-    unit[[int(e) for e in equations if e < system.n]] = 1.0
-    owners = [owner for owner in _owners(system, _large(unit)) if len(owner.nodes) == 2]
-    for i, second in enumerate(owners):
-        for first in owners[:i]:
-            if set(first.nodes) == set(second.nodes) and _fixed(first) == _fixed(second):
-                return repeated(system, [first, second]), second.span
+    unit[[int(e) for e in rows if e < system.n]] = 1.0
+    owners = [owner for owner in _owners(system, _large(unit)) if len(owner.nodes) in (1, 2)]
+    locking = [instance for instance in system.network.instances if instance.component.definition.singular]
+    for others in (owners, locking):
+        for one in owners:
+            alike = [i for i in others if i is not one and set(i.nodes) == set(one.nodes)]
+            if pair := min(alike, key=lambda i: _fixed(i) != _fixed(one), default=None):
+                sources = others is locking and (one.component.is_source or pair.component.is_source)
+                if sources or (others is owners and _fixed(pair) == _fixed(one)):
+                    first, second = sorted((one, pair), key=lambda i: (i.span.line, i.span.column))
+                    return repeated(system, [first, second]), second.span
     return None
 
 
@@ -149,7 +155,7 @@ def span_of(system: System, vector: Array) -> Span | None:
 # ---------------------------------------------------------------------------------------------------------------- rows
 
 
-def row_words(system: System, row: int) -> str:
+def describe_row(system: System, row: int) -> str:
     """An equation: `the forces at 'a' (m1, c1)`, `'s1' (prescribed relative position)`."""
     place = node_of(system, row)
     if place is not None:
@@ -170,8 +176,10 @@ def row_words(system: System, row: int) -> str:
 def unmet(system: System, stage: int, equations: Iterable[int]) -> str:
     """The unsatisfied equations of a stage: `accelerations and forces do not satisfy the force balance at 'k' (s1,
     s2)`."""
-    what = {0: "accelerations and forces", -1: "velocities and charges", -2: "positions"}.get(stage, "starting values")
-    where = list(dict.fromkeys(row_words(system, int(e)) for e in equations if e < system.n))[:SHOWN]
+    what = {0: "accelerations and forces", -1: "velocities and differentiated quantities", -2: "positions"}.get(
+        stage, "starting values"
+    )
+    where = list(dict.fromkeys(describe_row(system, int(e)) for e in equations if e < system.n))[:SHOWN]
     return f"{what} do not satisfy {', '.join(where) or 'the constraints'}"
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import netsim
-from netsim.equations.kernels.beforehand import separated, with_constants
+from netsim.equations.kernels.precomputation import separated, with_constants
 from netsim.equations.kernels.program import Instruction, Program
 from netsim.equations.kernels.reference import evaluate
 from netsim.equations.system import build_system
@@ -17,7 +17,7 @@ def programs(name):
     """Programs of all batches of a model."""
     path = models_folder() / (name if name.endswith(".cir") else f"{name}.net")
     for batch in build_system(netsim.load(path).network).batches:
-        yield from (getattr(batch.kernels, kind).program for kind in ("residual", "jacobian", "energy", "levels"))
+        yield from (getattr(batch.kernels, kind).program for kind in ("residual", "jacobian", "energy", "partials"))
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -1,4 +1,4 @@
-"""Motions beyond a dead point: told with place and time, which the law of cosines gives; motions that stop short of it run."""
+"""Motions beyond a singular configuration: told with place and time, which the law of cosines gives; motions that stop short of it run."""
 
 import re
 
@@ -22,7 +22,7 @@ def at_the_rocker(swing: str, steps: str = "step = 1 ms") -> netsim.Model:
 def test_a_dead_point_is_told_where_it_is(method):
     """Crank and coupler in line: 0.4^2 = 0.3^2 + 0.2^2 + 2*0.3*0.2 cos(phi), from cos(phi) = 1/8 as drawn."""
     adaptive = method in ("radau", "bdf")
-    (samples,) = at_the_rocker("15 deg", "rtol = 1e-6" if adaptive else "step = 1 ms").run({"method": method})
+    (samples,) = at_the_rocker("15 deg", "rtol = 1e-6" if adaptive else "step = 1 ms").samples({"method": method})
     way = np.arccos(0.125) - np.arccos(0.25)
     when = 1 - 0.3 * np.sqrt(-np.log(way / np.deg2rad(15)))
     assert not samples.finished and re.search("'p[ABC]' stay", samples.message)
@@ -33,7 +33,7 @@ def test_a_dead_point_is_told_where_it_is(method):
 
 
 def test_short_of_the_dead_point_the_motion_runs():
-    samples = at_the_rocker("7.2 deg").run()[0]
+    samples = at_the_rocker("7.2 deg").samples()[0]
     assert samples.finished
     crank = samples.series("pA.q")
     assert 0.05 < np.abs(crank).max() < np.pi  # the crank comes near the line and goes back

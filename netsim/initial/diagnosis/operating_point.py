@@ -14,35 +14,36 @@ from netsim.equations.starts import StartRow
 from netsim.equations.system import System
 from netsim.initial.assembly import Change
 from netsim.initial.stages import Stages, slots
-from netsim.structure.levels import Signature
+from netsim.structure.orders import Signature
 from netsim.text.errors import InputError, SimulationError
 
 Array = np.ndarray
 LARGE, RATIO = 1e6, 100.0
 """What is looked at: quantities of so many times their nominal value (1 kA of a coil), so many times what they are with
-nothing held."""
+nothing fixed."""
 
 
 def far_from_rest(
     stages: Stages,
     g: Array,
-    held: Sequence[StartRow],
+    fixed: Sequence[StartRow],
     freed: Sequence[int],
     free: Callable[[list[StartRow], list[int]], Array],
 ) -> list[Change]:
-    """A change for each quantity behind a charge that rests at g and would rest elsewhere without the written starts.
+    """A change for each quantity behind a differentiated quantity that rests at g and would rest elsewhere without the
+    written starts.
 
-    `free(rows, charges)` is the static solution with these alone held."""
+    `free(rows, differentiated quantities)` is the static solution with these alone fixed."""
     system, found = stages.machine.system, stages.signature
-    written = [row for row in held if row.word == "start"]
+    written = [row for row in fixed if row.word == "start"]
     variables = _behind(system, found, freed) if written else np.zeros(0, np.int64)
     values = g[slots(stages.machine, variables, np.zeros(len(variables), np.int64))]
     variables = variables[np.abs(values) > LARGE * system.nominals[variables]]
     if not len(variables):
         return []
-    kept = [(row, charge) for row, charge in zip(held, freed) if row.word != "start"]
+    kept = [(row, quantity) for row, quantity in zip(fixed, freed) if row.word != "start"]
     try:
-        other = free([row for row, _ in kept], [charge for _, charge in kept])
+        other = free([row for row, _ in kept], [quantity for _, quantity in kept])
     except (SimulationError, InputError):
         return []
     places = slots(stages.machine, variables, np.zeros(len(variables), np.int64))
@@ -61,7 +62,7 @@ def far_from_rest(
 
 
 def _behind(system: System, found: Signature, freed: Sequence[int]) -> Array:
-    """Unknowns of elements themselves that charges which are not freed are defined by."""
+    """Unknowns of elements themselves that differentiated quantities which are not freed are defined by."""
     resting = (
         found.kept
         & (found.equation >= system.n)

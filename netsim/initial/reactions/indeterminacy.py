@@ -24,16 +24,16 @@ from scipy.sparse import csc_matrix, diags_array
 
 from netsim.core.linear.factors import SingularMatrix, analyse, condition_estimate
 from netsim.core.linear.symbolic import RANK_TOLERANCE, equilibrate, null_spaces, pivots
-from netsim.equations.batches import Batch, Shares, shares_for, shares_of
+from netsim.equations.batches import Batch, Indeterminacy, indeterminacy_for, indeterminacy_of
 from netsim.equations.forms.events import switching
 from netsim.equations.forms.form import CONSTANT, Form, Key
 from netsim.equations.layout import Layout
 from netsim.equations.machine import Machine, rebuilt, with_past
-from netsim.equations.system import System, with_shares
+from netsim.equations.system import System, with_indeterminacy
 from netsim.initial.initial import Structure, structure_of
 from netsim.initial.stages import Stages, stage_matrix
 from netsim.network.network import GROUND
-from netsim.structure.levels import Signature, signature
+from netsim.structure.orders import Signature, signature
 
 Array = np.ndarray
 FAINT = 1e-7
@@ -41,11 +41,11 @@ FAINT = 1e-7
 INDEPENDENT = 1e-6
 """Null vectors, scaled to 1, whose pivots are larger are independent."""
 ALONE = 1e-6
-"""Where one element alone cannot hold (a prescribed motion, a dead point), this times its force is the acceleration
-that it cannot stop: where there is any it slides at once."""
+"""Where one element alone cannot hold (a prescribed motion, a singular configuration), this times its force is the
+acceleration that it cannot stop: where there is any it slides at once."""
 NEARLY, REGULAR = 1e-9, 1e8
-"""A mechanism that stands this near to a dead point (where a joint cannot stop what moves) counts as standing there;
-matrices of a condition below `REGULAR` are not looked at."""
+"""A mechanism that stands this near to a singular configuration (where a joint cannot stop what moves) counts as
+standing there; matrices of a condition below `REGULAR` are not looked at."""
 
 
 class Crowded(Exception):
@@ -56,10 +56,10 @@ class Crowded(Exception):
         self.machine, self.structure = machine, structure
 
 
-def set_shares(machine: Machine, structure: Structure, g: Array, mode: bytes) -> None:
+def set_indeterminacy(machine: Machine, structure: Structure, g: Array, mode: bytes) -> None:
     """Coefficients for the mode in g, found anew where they may depend on the position. Raises `Crowded` where the
     machine lacks places for them."""
-    shares = shares_of(machine.system.batches)
+    shares = indeterminacy_of(machine.system.batches)
     if shares is not None:
         shares.use(mode)
         if mode in shares.known and not machine.system.layout.nk:
@@ -72,15 +72,17 @@ def set_shares(machine: Machine, structure: Structure, g: Array, mode: bytes) ->
         shares.known[mode] = np.array([found.get(pair, 0.0) for pair in shares.pairs])
         shares.use(mode)
         return
-    raise Crowded(*with_room(machine, structure, shares_for(machine.system.batches, found)))
+    raise Crowded(*with_combinations(machine, structure, indeterminacy_for(machine.system.batches, found)))
 
 
-def with_room(machine: Machine, structure: Structure, room: Shares) -> tuple[Machine, Structure]:
-    """The same machine and its levels with these combinations of forces."""
+def with_combinations(
+    machine: Machine, structure: Structure, indeterminacy: Indeterminacy
+) -> tuple[Machine, Structure]:
+    """The same machine and its orders with these combinations of forces."""
     if machine.element is not None:
-        enlarged = with_past(machine.element.sharing(machine, room), machine.problem.past)
-        return replace(enlarged, g=machine.g), structure_of(enlarged.system, found=enlarged.element.levels.signature)
-    system = with_shares(machine.system, room)
+        enlarged = with_past(machine.element.with_indeterminacy(machine, indeterminacy), machine.problem.past)
+        return replace(enlarged, g=machine.g), structure_of(enlarged.system, found=enlarged.element.partials.signature)
+    system = with_indeterminacy(machine.system, indeterminacy)
     return replace(rebuilt(machine, system), g=machine.g), structure_of(
         system, found=_signature(machine.system, structure.at_rest, system)
     )
@@ -92,12 +94,12 @@ def _signature(before: System, known: Signature, system: System) -> Signature:
     found, first = signature(system), 0
     marks: dict[int, Array] = {}
     for batch in before.batches:
-        size = batch.kernels.levels.program.n_outputs * batch.n
+        size = batch.kernels.partials.program.n_outputs * batch.n
         marks[id(batch)] = known.equation[first : first + size]
         first += size
     equation, first = found.equation.copy(), 0
     for batch in system.batches:
-        size = batch.kernels.levels.program.n_outputs * batch.n
+        size = batch.kernels.partials.program.n_outputs * batch.n
         equation[first : first + size] = marks.get(id(batch), equation[first : first + size])
         first += size
     return replace(found, equation=equation)
@@ -167,12 +169,13 @@ def _null_spaces(matrix: Any, tolerance: float) -> tuple[Array, Array]:
 def _senses(matrix: Any, equations: Array, variables: Array, layout: Layout, rows: Array, forces: Array) -> Array:
     """-1 where a force that resists the motion its row speaks of enters the balances against the row's own sign: beside
     a prescribed motion the row then gives a force that resists it, so that what held begins to slide the right way.
-    Rows may speak through a charge (the speed of a hinge)."""
+    Rows may speak through a differentiated quantity (the speed of a hinge)."""
     balances, moving = _paired(equations, variables, 0, layout.nk)
-    definitions, charges = _paired(equations, variables, layout.n, layout.n + layout.nq)
+    definitions, differentiated = _paired(equations, variables, layout.n, layout.n + layout.nq)
     whole = matrix.tocsr()
     speaks = (
-        whole[rows][:, moving].toarray() - whole[rows][:, charges].toarray() @ whole[definitions][:, moving].toarray()
+        whole[rows][:, moving].toarray()
+        - whole[rows][:, differentiated].toarray() @ whole[definitions][:, moving].toarray()
     )
     return np.where((speaks * whole[balances][:, forces].toarray().T).sum(axis=1) < 0.0, -1.0, 1.0)
 
@@ -220,8 +223,8 @@ def _rows_of(batch: Batch) -> list[tuple[int, list[Key]]]:
                         r,
                         [
                             key
-                            for (key, level), s in moving.items()
-                            if level == 0 and key[0] != "charge" and ca.depends_on(residual, s)
+                            for (key, order), s in moving.items()
+                            if order == 0 and key[0] != "differentiated" and ca.depends_on(residual, s)
                         ],
                     )
                 )

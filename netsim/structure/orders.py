@@ -1,21 +1,22 @@
-"""Differentiation levels by the signature-matrix method: how often each equation must be differentiated, and each
+"""Differentiation orders by the signature-matrix method: how often each equation must be differentiated, and each
 variable is.
 
-Variables are the unknowns (a kinematic one counts by its position: level 0, 1, 2 = x, v, a) and the charges under
-der(); equations are their rows and the charges' definitions. sigma_ij is the highest level of variable j in equation i.
-A transversal of largest total sigma and the smallest offsets with d_j - c_i >= sigma_ij (equality on it) give c_i and
-d_j (J. Pryce, BIT 41, 2001). Solving in stages k = -max d .. 0 the equations F_i^(c_i + k) = 0 for the variables
-z_j^(d_j + k) makes every level of a point consistent.
+Variables are the unknowns (a kinematic one counts by its position: order 0, 1, 2 = x, v, a) and the differentiated
+quantities under der(); equations are their rows and their definitions. sigma_ij is the highest order of variable j in
+equation i. A transversal of largest total sigma and the smallest offsets with d_j - c_i >= sigma_ij (equality on it)
+give c_i and d_j (J. Pryce, BIT 41, 2001). Solving in stages k = -max d .. 0 the equations F_i^(c_i + k) = 0 for the
+variables z_j^(d_j + k) makes every order of a point consistent.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from netsim.core.linear.graphs import strongly_connected
 from netsim.equations.batches import Batch, parameters_of
 from netsim.equations.kernels.reference import zeros
 from netsim.equations.system import System
@@ -27,14 +28,19 @@ Array = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class Signature:
-    """All (equation, variable, level) triples, batch by batch in the order of the level kernels' outputs; ground is -1.
-    Those in `resting` count where all rests: in a run, what is delayed follows from the past."""
+    """All (equation, variable, order) triples, batch by batch in the order of the order kernels' outputs; ground is -1.
+    Those in `resting` count where all rests: in a run, what is delayed follows from the past.
+
+    Where balances of a cut set are summed (netsim.structure.cut_sets), equation sums[0, i] has the terms of sums[1, i]
+    besides its own, and triple i the derivative of triple source[i]."""
 
     equation: Array
     variable: Array
-    level: Array
+    order: Array
     size: int
     resting: Array
+    source: Array | None = None
+    sums: Array = field(default_factory=lambda: np.zeros((2, 0), np.int64))
 
     @cached_property
     def moving(self) -> Signature:
@@ -45,6 +51,14 @@ class Signature:
     def kept(self) -> Array:
         return (self.equation >= 0) & (self.variable >= 0)
 
+    def of(self, derivatives: Array) -> Array:
+        """The derivative of every triple, from those of the elements' own."""
+        return derivatives if self.source is None else derivatives[self.source]
+
+    def raw(self, triples: Array) -> Array:
+        """Where the derivatives of these triples stand among the elements' own."""
+        return triples if self.source is None else self.source[triples]
+
 
 @dataclass(frozen=True, eq=False)
 class Offsets:
@@ -53,6 +67,11 @@ class Offsets:
     c: Array
     d: Array
     match: Array
+
+    @property
+    def freedom(self) -> int:
+        """Degrees of freedom, sum d - sum c."""
+        return int(self.d.sum() - self.c.sum())
 
 
 class StructurallySingular(Exception):
@@ -65,32 +84,34 @@ class StructurallySingular(Exception):
 
 
 def equation_numbers(system: System, batch: Batch, row: int) -> Array:
-    """The equations that row `row` of a batch's form adds to: node and own rows, then definitions of charges."""
+    """The equations that row `row` of a batch's form adds to: node and own rows, then definitions of differentiated
+    quantities."""
     if row < len(batch.form.rows):
         return batch.row(batch.form.rows[row])
-    return system.n + batch.charges(row - len(batch.form.rows))
+    return system.n + batch.differentiated(row - len(batch.form.rows))
 
 
 def signature(system: System) -> Signature:
     """The signature of a system, from the sparsity of its component types alone."""
-    equations, variables, levels, resting = (
+    equations, variables, orders, resting = (
         [np.zeros(0, np.int64)],
         [np.zeros(0, np.int64)],
         [np.zeros(0, np.int64)],
         [np.zeros(0, bool)],
     )
     for batch in system.batches:
-        for _, row, key, level in batch.kernels.levels.scatter:
+        for _, row, key, order in batch.kernels.partials.scatter:
             resting.append(np.full(batch.n, key[0] == "resting"))
             equations.append(equation_numbers(system, batch, row))
-            variables.append(_variables(system, batch, key))
-            levels.append(np.full(batch.n, level))
-    equation, variable, level = map(np.concatenate, (equations, variables, levels))
-    return Signature(equation, variable, level, system.n + system.layout.nq, np.concatenate(resting))
+            variables.append(variables_of(system, batch, key))
+            orders.append(np.full(batch.n, order))
+    equation, variable, order = map(np.concatenate, (equations, variables, orders))
+    return Signature(equation, variable, order, system.n + system.layout.nq, np.concatenate(resting))
 
 
-def _variables(system: System, batch: Batch, key: Any) -> Array:
-    return system.n + batch.charges(key[1]) if key[0] == "charge" else batch.columns(key)
+def variables_of(system: System, batch: Batch, key: Any) -> Array:
+    """The variables that a key of a batch's form stands for, unknowns or differentiated quantities; -1 for ground."""
+    return system.n + batch.differentiated(key[1]) if key[0] == "differentiated" else batch.columns(key)
 
 
 def offsets(found: Signature, least: Array, chosen: Array | None = None, match: Array | None = None) -> Offsets:
@@ -100,9 +121,9 @@ def offsets(found: Signature, least: Array, chosen: Array | None = None, match: 
     Raises `StructurallySingular` where equations cannot be matched to variables.
     """
     kept = found.kept if chosen is None else found.kept & chosen
-    equation, variable, level = found.equation[kept], found.variable[kept], found.level[kept]
+    equation, variable, order = found.equation[kept], found.variable[kept], found.order[kept]
     rows, columns = np.unique(equation), np.unique(variable)
-    i, j, sigma = _highest(np.searchsorted(rows, equation), np.searchsorted(columns, variable), level, len(columns))
+    i, j, sigma = _highest(np.searchsorted(rows, equation), np.searchsorted(columns, variable), order, len(columns))
     if match is None:
         try:
             transversal = _transversal(i, j, sigma, len(rows), len(columns), rows, columns)
@@ -122,7 +143,7 @@ def offsets(found: Signature, least: Array, chosen: Array | None = None, match: 
 
 
 def _highest(i: Array, j: Array, sigma: Array, width: int) -> tuple[Array, Array, Array]:
-    """One triple per (i, j): the largest level."""
+    """One triple per (i, j): the largest order."""
     order = np.lexsort((-sigma, j, i))
     code = (i * width + j)[order]
     first = np.append(True, code[1:] != code[:-1]) if len(code) else np.zeros(0, bool)
@@ -170,16 +191,17 @@ def _smallest(i: Array, j: Array, sigma: Array, match: Array, least: Array) -> t
 
 @without_collector()
 def absent_rates(system: System, values: Values) -> Array:
-    """Which triples of rates and charges vanish at the present parameters, whatever the state: of a definition (that
-    charge is then a constant), of a charge's rate that a factor 0 hides (the resistance of a transistor's lead), of a
-    velocity (a spring without damping), of an acceleration."""
+    """Which triples of rates and differentiated quantities vanish at the present parameters, whatever the state: of a
+    definition (that differentiated quantity is then a constant), of the rate of a differentiated quantity that a factor
+    0 hides (the resistance of a transistor's lead), of a velocity (a spring without damping), of an acceleration."""
     found = [np.zeros(0, bool)]
     for batch in system.batches:
-        kernel = batch.kernels.levels
+        kernel = batch.kernels.partials
         if not kernel.program.n_outputs:
             continue
         asked = [
-            (row >= len(batch.form.rows)) != (key[0] == "charge") or level > 0 for _, row, key, level in kernel.scatter
+            (row >= len(batch.form.rows)) != (key[0] == "differentiated") or order > 0
+            for _, row, key, order in kernel.scatter
         ]
         absent = np.zeros((len(asked), batch.n), bool)
         if any(asked):
@@ -192,7 +214,7 @@ def structural_index(system: System, found: Signature, solved: Offsets) -> int:
     """How often something must be differentiated to give an ODE (Pryce): max c, and one more where a variable is
     algebraic.
 
-    The definitions of charges do not count: they only name what stands under der().
+    The definitions of differentiated quantities do not count: they only name what stands under der().
     """
     natural = offsets(found, np.zeros(found.size, np.int64), match=solved.match)
     rows, unknowns = natural.c[: system.n], natural.d[: system.n]
@@ -202,9 +224,14 @@ def structural_index(system: System, found: Signature, solved: Offsets) -> int:
 
 def least_offsets(system: System, found: Signature) -> Array:
     """What a consistent point must know: positions, velocities and accelerations of kinematic nodes, and the rates of
-    what charges are made of."""
+    what differentiated quantities are made of."""
     least = np.zeros(found.size, np.int64)
     least[: system.layout.nk] = 2
     in_definition = found.kept & (found.equation >= system.n)
     least[found.variable[in_definition]] = np.maximum(least[found.variable[in_definition]], 1)
     return least
+
+
+def blocks(found: Signature, solved: Offsets, triples: Array) -> Array:
+    """The number of every variable's block: of equations that must be solved together where these triples join them."""
+    return strongly_connected(found.size, solved.match[found.equation[triples]], found.variable[triples])

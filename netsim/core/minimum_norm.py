@@ -23,7 +23,7 @@ ROUNDS = 4
 
 
 @lean
-def share(plan, g):
+def least_reactions(plan, g):
     """Replace the loops' reactions in g, at what g holds, by the balancing ones of least norm."""
     places, entries, z, y, rest = plan.places, plan.entries, plan.z, plan.y, plan.rest
     if places.shape[0] == 0:
@@ -51,10 +51,10 @@ def share(plan, g):
 @lean
 def _balances(plan, g):
     """A and A A' at what g holds."""
-    values, entries, matrix = plan.level_values, plan.entries, plan.matrix
+    values, entries, matrix = plan.partial_values, plan.entries, plan.matrix
     for i in range(values.shape[0]):
         values[i] = 0.0
-    run_table(plan.levels, g, values)
+    run_table(plan.partials, g, values)
     for e in range(entries.shape[0]):
         entries[e] = values[plan.picks[e]] * plan.scales[e]
     for p in range(matrix.shape[0]):

@@ -24,7 +24,8 @@ Array = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class Within(Rest):
-    """The equations of a step of implicit Euler of size 1/alpha; the histories of charges stand in g."""
+    """The equations of a step of implicit Euler of size 1/alpha; the histories of differentiated quantities stand in
+    g."""
 
     alpha: float = 0.0
 
@@ -39,14 +40,14 @@ class Within(Rest):
         return False
 
 
-def snapped(machine: Machine, g: Array, charges: Array, h: float) -> tuple[Array, Array, Array] | None:
-    """Values, charges and their rates h behind the point in g, which has the time and the prescribed inputs of there
-    and the values to start from.
+def reinitialised(machine: Machine, g: Array, differentiated: Array, h: float) -> tuple[Array, Array, Array] | None:
+    """Values, differentiated quantities and their rates h behind the point in g, which has the time and the prescribed
+    inputs of there and the values to start from.
 
     None where none are found. Only for networks in which nothing moves."""
     layout, problem = machine.system.layout, machine.problem
     g = g.copy()
-    g[layout.history : layout.history + layout.nq] = -charges / h
+    g[layout.history : layout.history + layout.nq] = -differentiated / h
     weight = np.array(machine.system.nominals)
     nothing = np.zeros(machine.system.n, bool)
     carried, unit = carried_by(machine, weight)
@@ -57,5 +58,5 @@ def snapped(machine: Machine, g: Array, charges: Array, h: float) -> tuple[Array
     out = np.zeros(machine.system.out_size)
     set_coefficients(g, 1.0, 0.0, 0.0, 1.0 / h)
     run_table(problem.residual, g, out)
-    found = out[layout.charge_results : layout.charge_results + layout.nq]
-    return g[layout.y : layout.y + layout.ny], found, (found - charges) / h
+    found = out[layout.differentiated_results : layout.differentiated_results + layout.nq]
+    return g[layout.y : layout.y + layout.ny], found, (found - differentiated) / h

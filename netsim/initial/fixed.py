@@ -1,0 +1,180 @@
+"""What is fixed in the static solution of a start: written starts and states with a default, each in the place of one
+differentiated quantity that would rest.
+
+A fixed quantity frees the rate of a differentiated quantity behind it: a capacitor whose voltage is written may be
+charged by a current from the first instant on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+
+import numpy as np
+
+from netsim.equations.batches import Batch
+from netsim.equations.machine import Machine
+from netsim.equations.starts import StartRow, differentiated_kernel, kernel_row
+from netsim.equations.system import System
+from netsim.initial.stages import Inconsistent, Stages, solve_stage
+from netsim.library.component import is_kinematic
+from netsim.network.network import GROUND
+from netsim.structure.orders import Offsets, Signature
+from netsim.text.errors import InputError, Problem, SimulationError
+
+Array = np.ndarray
+MET = 1e-9
+"""A written start that misses what the others give it by no more than this part of it repeats them."""
+
+
+def fixed_rows(
+    machine: Machine, found: Signature, static: Offsets, starts: list[StartRow]
+) -> tuple[list[StartRow], list[int]]:
+    """Rows of the static problem and the differentiated quantities whose rates they free; signal states are held at
+    zero unless written."""
+    system = machine.system
+    free_at = {
+        int(v): batch
+        for batch in system.batches
+        for k in range(batch.n_differentiated)
+        for v in system.n + batch.differentiated(k)
+    }
+    taken: dict[int, StartRow] = {}
+    for row in starts:
+        if np.any(row.variables < system.layout.nk) or stage_of(row, static) < 0:
+            continue  # a position or what follows from positions: fixed by its own stage
+        seen: set[int] = set()
+        if not _take(row, taken, lambda each: _differentiated_behind(found, each, system), seen):
+            raise _without_state(row, [taken[c] for c in seen])
+    for quantity, batch in free_at.items():
+        if quantity not in taken and not _has_static_default(batch):
+            position = (quantity - system.n - batch.first.differentiated) % batch.n
+            if set(batch.instances[position].nodes) == {GROUND}:
+                continue  # a body on the ground: its differentiated quantities are constant
+            default = _default_row(machine, quantity)
+            if default is not None and stage_of(default, static) == 0:
+                taken[quantity] = default
+    return list(taken.values()), list(taken)
+
+
+def _take(row: StartRow, taken: dict[int, StartRow], behind: Callable[[StartRow], list[int]], seen: set[int]) -> bool:
+    """Give the row a differentiated quantity of its own, others moving to others of theirs where that makes room (an
+    augmenting path; `seen`: differentiated quantities on it)."""
+    for quantity in behind(row):
+        if quantity not in seen:
+            seen.add(quantity)
+            if quantity not in taken or _take(taken[quantity], taken, behind, seen):
+                taken[quantity] = row
+                return True
+    return False
+
+
+def free_rates(stages: Stages, g: Array, fixed: list[StartRow], freed: list[int]) -> None:
+    """Add differentiated quantities that cannot rest under the written starts (an inductor across which a voltage is
+    written) to those that are fixed and freed, and leave out written starts that follow from the others.
+
+    What is written beats what begins by default: such a differentiated quantity begins as with `from = rest`."""
+    machine, s, before = stages.machine, stages.signature, len(fixed)
+    for _ in range(machine.system.layout.nq if any(row.word == "start" for row in fixed) else 0):
+        try:
+            solve_stage(stages, g.copy(), 0, fixed, freed)
+            return
+        except Inconsistent as wrong:
+            rates = s.kept & (s.order == 1) & (s.variable >= machine.system.n) & np.isin(s.equation, wrong.equations)
+            quantity = next((int(c) for c in np.unique(s.variable[rates]) if c not in freed), None)
+        except SimulationError:
+            break
+        found = None if quantity is None else _default_row(machine, quantity)
+        if quantity is None or found is None:
+            break
+        fixed.append(found)
+        freed.append(quantity)
+    _leave_out_implied(stages, g, fixed, freed, before)
+
+
+def _leave_out_implied(stages: Stages, g: Array, fixed: list[StartRow], freed: list[int], count: int) -> None:
+    """Leave out those of the first `count` rows that hold by themselves where the others do: the pressures of two
+    volumes that nothing separates are one, and may be written twice."""
+    rows, quantities = fixed[:count], freed[:count]
+    kept, point = [i for i, row in enumerate(rows) if row.word != "start"], g
+    for i in (i for i, row in enumerate(rows) if row.word == "start"):
+        trial, more = g.copy(), [*kept, i]
+        with suppress(SimulationError):
+            solve_stage(stages, trial, 0, [rows[j] for j in more], [quantities[j] for j in more])
+            kept, point = more, trial
+    spare = [row for i, row in enumerate(rows) if i not in kept]
+    if spare and all(abs(row.linearise(stages.machine, point)[0]) <= MET * abs(row.target) for row in spare):
+        fixed[:], freed[:] = [rows[i] for i in kept], [quantities[i] for i in kept]
+
+
+def _default_row(machine: Machine, quantity: int) -> StartRow | None:
+    """The row that holds a differentiated quantity where it begins by default; None where the elements of several calls
+    share it."""
+    system = machine.system
+    for batch in system.batches:
+        if (
+            batch.instances
+            and batch.n_differentiated
+            and 0 <= quantity - system.n - batch.first.differentiated < batch.n_differentiated * batch.n
+        ):
+            k, position = divmod(quantity - system.n - batch.first.differentiated, batch.n)
+            return kernel_row(
+                system,
+                batch,
+                position,
+                differentiated_kernel(batch.form, k),
+                batch.labels[position],
+                "default",
+                _begins_at(machine, quantity),
+                None,
+            )
+    return None
+
+
+def _begins_at(machine: Machine, quantity: int) -> float:
+    """Where the state behind a differentiated quantity begins unless it is written: at zero, or in the equilibrium the
+    machine was given."""
+    layout = machine.system.layout
+    return float(machine.g[layout.differentiated(np.array([quantity - layout.n]), 0)[0]])
+
+
+def _differentiated_behind(found: Signature, row: StartRow, system: System) -> list[int]:
+    """Differentiated quantities of the row's own instance first (before others of it those whose definitions read the
+    row's unknowns), then any whose definition reads them, those first that read little else: what flows into a
+    capacitor that joins a node to the ground reaches no other node."""
+    own = (
+        [int(system.n + row.batch.differentiated(k)[row.position]) for k in range(row.batch.n_differentiated)]
+        if row.batch is not None
+        else []
+    )
+    reads = found.kept & (found.equation >= system.n) & np.isin(found.variable, row.variables)
+    flows = found.variable[found.kept & (found.order == 1) & (found.equation >= 0) & (found.equation < system.n)]
+    others = np.intersect1d(found.equation[reads], flows)
+    read = np.bincount(found.equation[found.kept & (found.variable < system.n)], minlength=found.size + 1)
+    own.sort(key=lambda quantity: quantity not in found.equation[reads])
+    return [*own, *map(int, others[np.argsort(read[others], kind="stable")])]
+
+
+def _has_static_default(batch: Batch) -> bool:
+    """Circuits, heat and fluids rest in their static solution; blocks of signals begin at zero."""
+    if batch.shapes:
+        return True
+    component = batch.instances[0].component
+    domains = [component.domain(t) for t in component.terminals]
+    return any(d.name != "signal" and not is_kinematic(d) for d in domains)
+
+
+def stage_of(row: StartRow, o: Offsets) -> int:
+    """The stage in which a start is met: that of the highest order it speaks of."""
+    return int(np.max(row.orders - o.d[row.variables]))
+
+
+def _without_state(row: StartRow, others: list[StartRow]) -> InputError:
+    """E402: a start of no independent state; `others` are the starts of the same differentiated quantities."""
+    if others:
+        also = tuple((other.span, "the other start") for other in others[:1] if other.span)
+        message = f"'{row.path}' and '{others[0].path}' are starts of the same state"
+        hint = "remove one of them: the network determines its value from the other"
+        return InputError(Problem("E402", message, row.span, also=also, hint=hint))
+    hint = "only a state can have a `start`; write `guess` to tell Newton's method where to begin"
+    return InputError(Problem("E402", f"'{row.path}' is not an independent state", row.span, hint=hint))
