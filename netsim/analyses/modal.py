@@ -1,10 +1,10 @@
 """Modal analysis: what a network does by itself near a state: frequencies, damping and shapes of its motions.
 
-Around a state at rest F(x, v, a, y, q') = 0 becomes P(s) u = (K + s D + s^2 M) u = 0 for motions u e^(s t), charges'
-rates being in D. The matrices come from three evaluations of the step's kernels; singular M, multipliers and
-constraints of any index are welcome: only 1/(s - shift) is computed, which is zero where s is infinite. How many finite
-ones there are is known: the states of the structure, sum d - sum c (J. Pryce, A simple structural analysis method for
-DAEs, BIT 41, 2001). Integrals over time that no equation reads (`work`) are no motions.
+Around a state at rest F(x, v, a, y, q') = 0 becomes P(s) u = (K + s D + s^2 M) u = 0 for motions u e^(s t), the
+rates of differentiated quantities being in D. The matrices come from three evaluations of the step's kernels; singular
+M, multipliers and constraints of any index are welcome: only 1/(s - shift) is computed, which is zero where s is
+infinite. How many finite ones there are is known: the states of the structure, sum d - sum c (J. Pryce, A simple
+structural analysis method for DAEs, BIT 41, 2001). Integrals over time that no equation reads (`work`) are no motions.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def modal(
 
 def states(structure: Structure) -> int:
     """How many finite s there are: sum d - sum c of the signature method."""
-    return int(structure.dynamic.d.sum() - structure.dynamic.c.sum())
+    return structure.dynamic.freedom
 
 
 def speeds(structure: Structure) -> int:
@@ -212,8 +212,8 @@ def _without_rounding(rates: Array, shapes: Array, stiffness: Any) -> Array:
     """Rates whose real or imaginary part is rounding without it; those of shapes that meet no stiffness are 0 (a double
     one comes apart by more)."""
     met, terms = np.abs(stiffness @ shapes), abs(stiffness) @ np.abs(shapes)
-    loose = np.all(met <= UNRESISTED * np.maximum(terms, np.finfo(float).tiny), axis=0)
-    rates = np.where(loose, 0.0, rates)
+    unresisted = np.all(met <= UNRESISTED * np.maximum(terms, np.finfo(float).tiny), axis=0)
+    rates = np.where(unresisted, 0.0, rates)
     real = np.where(np.abs(rates.real) < UNDAMPED * np.abs(rates), 0.0, rates.real)
     return real + 1j * np.where(np.abs(rates.imag) < REAL * np.abs(rates), 0.0, rates.imag)
 

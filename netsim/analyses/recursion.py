@@ -24,7 +24,7 @@ from netsim.equations.history import refuse_delays
 from netsim.equations.machine import Machine, power_room
 from netsim.equations.starts import start_rows
 from netsim.initial.assembly import Change, changes, sizes_of_machine
-from netsim.initial.charges import ChargePlan, plan_charges, set_planned_charges
+from netsim.initial.differentiated import DifferentiatedPlan, plan_differentiated, set_planned_differentiated
 from netsim.initial.initial import Structure
 from netsim.initial.recovery import Recovery, plan_recovery, recover
 from netsim.multibody.recursion.bodies import NetworkTree, network_tree
@@ -78,13 +78,13 @@ def recursion(
         failure = _weightless(found, q) or failure
         tame = np.append(np.abs(np.hstack([qs, vs])).max(axis=1) < WILD, False)
         time = time[: max(1, int(np.argmin(tame)))]
-    recovery, charges = plan_recovery(machine, structure, g), plan_charges(machine)
+    recovery, differentiated = plan_recovery(machine, structure, g), plan_differentiated(machine)
     work = integrals_of(machine)
     values, account = np.full((len(time), len(selection.entries)), np.nan), np.zeros((len(time) + 1, 4))
     power, before, room, totals = power_room(machine.system), np.zeros(4), np.zeros(reader.size), None
     for i, t in enumerate(time):
         try:
-            point = _complete(machine, recovery, charges, moved, g, t, qs[i], vs[i])
+            point = _complete(machine, recovery, differentiated, moved, g, t, qs[i], vs[i])
         except SimulationError as wrong:  # what diverges has no accelerations to sample any more
             failure = failure or wrong.problems[0]
             time, values = time[:i], values[:i]
@@ -172,13 +172,20 @@ def _beginning(
 
 
 def _complete(
-    machine: Machine, recovery: Recovery, charges: ChargePlan, moved: Any, g: Array, t: float, q: Array, v: Array
+    machine: Machine,
+    recovery: Recovery,
+    differentiated: DifferentiatedPlan,
+    moved: Any,
+    g: Array,
+    t: float,
+    q: Array,
+    v: Array,
 ) -> Array:
     """The network's point at positions and velocities of the tree: accelerations and forces from its own equations."""
     point = g.copy()
     set_time(machine.problem, point, t)
     fill(machine, moved, q, v, point)
-    set_planned_charges(charges, point)
+    set_planned_differentiated(differentiated, point)
     point = recover(recovery, point, machine.system.layout.state(point), t)
     point[moved.coordinates[0]] = q[moved.coordinates[1]]  # exactly, not as frames say to rounding
     return point
@@ -254,12 +261,12 @@ def _newmark(
         return values
 
     def moves(times: Array) -> tuple[Array, Array, Array]:
-        levels = np.zeros((3, len(times), tree.nv))
+        derivatives = np.zeros((3, len(times), tree.nv))
         values, known = np.moveaxis(prescribed_inputs(times), 2, 0), given.what == POSITION
-        levels[:, :, given.coordinate[known]] = values[:, :, known]
+        derivatives[:, :, given.coordinate[known]] = values[:, :, known]
         known = given.what == SPEED
-        levels[1:, :, given.coordinate[known]] = values[:2, :, known]
-        return levels[0], levels[1], levels[2]
+        derivatives[1:, :, given.coordinate[known]] = values[:2, :, known]
+        return derivatives[0], derivatives[1], derivatives[2]
 
     def forces(times: Array) -> Array:
         total, values = np.zeros((len(times), tree.nv)), prescribed_inputs(times)[:, :, 0]

@@ -12,16 +12,16 @@ import numpy as np
 from netsim.analyses.analysis import Analysis
 from netsim.analyses.given import SECOND, WORD, Kind
 from netsim.core.loop.fixed import STORED, energies, sample
-from netsim.core.sharing import share
+from netsim.core.minimum_norm import least_reactions
 from netsim.equations.machine import Machine, power_room
-from netsim.initial.initial import Structure, set_charges
+from netsim.initial.initial import Structure, set_differentiated
+from netsim.initial.reactions.minimum_norm import plan_minimum_norm
 from netsim.initial.reactions.reactions import find_reactions
 from netsim.initial.reactions.redundancy import describe
-from netsim.initial.reactions.sharing_plan import plan_sharing
 from netsim.initial.static.equilibrium import Equilibrium
 from netsim.results.samples import Samples
 from netsim.results.selection import Sampler, Selection, add_unseen, sampler, select
-from netsim.simulate.options import unknown_options, unknown_words
+from netsim.simulate.options import unknown_options, unknown_values
 from netsim.simulate.setup.beginning import settled
 from netsim.simulate.setup.choice import observing
 from netsim.text.errors import InputError
@@ -43,7 +43,7 @@ class StaticOptions:
 
 def static_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> StaticOptions:
     """Options of a run line or call, checked; raises `InputError`."""
-    wrong = [*unknown_options("static", NAMES, options, spans), *unknown_words(options, spans)]
+    wrong = [*unknown_options("static", NAMES, options, spans), *unknown_values(options, spans)]
     if wrong:
         raise InputError(wrong)
     return StaticOptions(float(options.get("at", 0.0)), formulation=options.get("formulation", "absolute"))
@@ -66,8 +66,8 @@ def static(
     selection = select(machine, saves, plots)
     unseen = add_unseen(machine, selection, beside)
     reader = observing(machine, sampler(machine, selection))
-    plan, _alive = plan_sharing(machine, find_reactions(machine))
-    share(plan, g)
+    plan, _alive = plan_minimum_norm(machine, find_reactions(machine))
+    least_reactions(plan, g)
     values, power = np.full((1, len(selection.entries)), np.nan), power_room(machine.system)
     sample(reader.table, reader.places, g, np.zeros(reader.size), values[0])
     energies(machine.problem, g, power)
@@ -104,7 +104,7 @@ def _reading(machine: Machine, reader: Sampler, selection: Selection, g: Array) 
     """The first signals at another equilibrium, in words."""
     row = np.full(len(selection.entries), np.nan)
     place = g.copy()
-    set_charges(machine, place)
+    set_differentiated(machine, place)
     sample(reader.table, reader.places, place, np.zeros(reader.size), row)
     found = [
         f"{name} = {row[j]:.5g} {entry.signal.unit}".rstrip()

@@ -1,5 +1,4 @@
-"""Expanding a program into a network: hierarchy and repetition unrolled, nodes and instances named, mistakes
-collected."""
+"""Expanding a program into a network: hierarchy and repetition unrolled, elements named, mistakes collected."""
 
 from __future__ import annotations
 
@@ -22,7 +21,7 @@ from netsim.network.network import (
     integer,
     name_text,
 )
-from netsim.network.repetition import unrolled, written_out
+from netsim.network.repetition import resolved, unrolled, written_out
 from netsim.text.errors import InputError, Problem, Span, nearest, source_line
 from netsim.text.parse import without_collector
 from netsim.text.syntax import (
@@ -384,7 +383,8 @@ class _Expander:
             raise InputError(self.problems)
 
         def of(kind: type) -> tuple:
-            return tuple(written_out(s, {}, top) for s in (*statements, *self.readings) if isinstance(s, kind))
+            found = (written_out(s, {}, top) for s in (*statements, *self.readings) if isinstance(s, kind))
+            return tuple(resolved(s, top) for s in found)
 
         asked = (of(World), of(Run), of(Save), of(Plot), of(Measure), of(Assert))
         return Network(

@@ -98,7 +98,7 @@ class Beginning:
     span: Span
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Network:
     """Nodes, instances and what the netlist asks to be done with them."""
 
@@ -117,6 +117,9 @@ class Network:
     text: str = ""
     notes: tuple[Problem, ...] = ()
     nominals: tuple[Beginning, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Network {self.file}: {len(self.instances)} elements, {len(self.nodes)} nodes>"
 
     def node_numbers(self) -> dict[str, int]:
         return self._numbers

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from netsim.network.network import Frame, integer
+from netsim.text.errors import InputError
 from netsim.text.syntax import Let, Measure, Name, Number, Part, Repeated, Statement
 
 
@@ -38,4 +40,18 @@ def written_out(tree: Any, values: Mapping[str, int], frame: Frame) -> Any:
         return replace(tree, **inner)  # type: ignore[type-var]
     if isinstance(tree, tuple):
         return tuple(written_out(item, values, frame) for item in tree)
+    return tree
+
+
+def resolved(tree: Any, frame: Frame) -> Any:
+    """A piece of syntax with the indices that counts give as numbers: `hook[n + 1].v` -> `hook[7].v`."""
+    if isinstance(tree, Part) and tree.indices:
+        with suppress(InputError):  # told where the name is looked up
+            indices = tuple(Number(float(integer(i, frame)), "", span=i.span) for i in tree.indices)
+            return replace(tree, indices=indices)
+    if is_dataclass(tree):
+        inner = {f.name: resolved(getattr(tree, f.name), frame) for f in fields(tree) if f.name != "span"}
+        return replace(tree, **inner)  # type: ignore[type-var]
+    if isinstance(tree, tuple):
+        return tuple(resolved(item, frame) for item in tree)
     return tree

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 from netsim.library.component import dimension, is_kinematic, is_rotation, pick, scalar_count, sizes_of
@@ -16,11 +17,11 @@ from netsim.text.units import Dimension
 
 @dataclass(frozen=True)
 class NodeSignal:
-    """`a.x`, `out.v`, `y`: a node's quantity at a level (0 integral or value, 1 across of kinematic nodes)."""
+    """`a.x`, `out.v`, `y`: a node's quantity at an order (0 integral or value, 1 across of kinematic nodes)."""
 
     node: int
     domain: DomainDef
-    level: int
+    order: int
     components: tuple[int, ...]
     role: str
     position: int
@@ -40,7 +41,7 @@ class NodeSignal:
             "node",
             self.domain.name,
             self.role,
-            self.level,
+            self.order,
             self.components,
             *_picks(self),
         )
@@ -130,9 +131,9 @@ def _node_signal(name: Name, used: int, node: int, network: Network) -> NodeSign
     quantity = getattr(domain, role)[position]
     sizes = sizes_of(quantity.size, {})
     first = sum(scalar_count(sizes_of(q.size, {})) for q in domain.across[:position])
-    level = 1 if role == "across" and is_kinematic(domain) else 0
+    order = 1 if role == "across" and is_kinematic(domain) else 0
     components = tuple(range(first, first + scalar_count(sizes_of(domain.across[position].size, {}))))
-    return NodeSignal(node, domain, level, components, role, position, sizes, dimension(quantity.unit), name, used + 1)
+    return NodeSignal(node, domain, order, components, role, position, sizes, dimension(quantity.unit), name, used + 1)
 
 
 def _of_its_node(instance: Instance, asked: str, network: Network) -> str:
@@ -170,12 +171,12 @@ def _reading(name: Name, used: int, number: int, network: Network, form_of: Call
     )
 
 
-def picked(found: NodeSignal | Reading, size: int) -> list[int]:
-    """Indices of the scalars a name with .x, .y, [k] picks of a vector or matrix."""
+def picked(found: NodeSignal | Reading, sizes: tuple[int, ...]) -> list[int]:
+    """Indices of the scalars that a name with .x, [k] or [i, j] picks of a quantity of these sizes."""
+    numbers = range(prod(sizes))
     if found.used == len(found.name.parts) and not found.name.parts[-1].indices:
-        return list(range(size))
-    sizes = found.sizes if isinstance(found, NodeSignal) else None
-    value = shaped([float(i) for i in range(size)], sizes if sizes is not None else ((size,) if size > 1 else ()))
+        return list(numbers)
+    value = shaped([float(i) for i in numbers], sizes)
     return [int(x) for x in flatten(component_of(Typed(value), found).value)]
 
 

@@ -27,14 +27,14 @@ from netsim.core.newton import SINGULAR, set_time
 from netsim.core.states import load, project
 from netsim.equations.machine import Machine, with_sizes
 from netsim.initial.initial import Structure
-from netsim.initial.reactions.load_shares import Crowded, set_shares
+from netsim.initial.reactions.indeterminacy import Crowded, set_indeterminacy
+from netsim.initial.reactions.minimum_norm import plan_minimum_norm
 from netsim.initial.reactions.reactions import find_reactions
 from netsim.initial.reactions.redundancy import badly_chosen, chosen_anew, without
-from netsim.initial.reactions.sharing_plan import plan_sharing
 from netsim.results.selection import Sampler, Selection, sampler
 from netsim.simulate.events.events import Settling, begin_truths, moved_to, settling
 from netsim.simulate.events.passing import pass_event
-from netsim.simulate.failing import failure_of, goes_on, jumped, stuck
+from netsim.simulate.failing import failure_of, goes_on, run_reinitialised, stuck
 from netsim.simulate.methods import METHODS, prepared
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.pivots import pivots_of
@@ -97,7 +97,7 @@ def _begin(
     set_rounding(machine, trial, size, 0.0)
     events = settling(machine, structure, method.explicit)
     if events:
-        set_shares(machine, structure, g, events.mode(g))
+        set_indeterminacy(machine, structure, g, events.mode(g))
     problem, factor = machine.bundle, first_factor(machine, trial, size, 0.0)
     watched = _watched(machine, reader, events)
     looked = defect_limits(machine, structure, options, method, trial, watched)
@@ -108,8 +108,8 @@ def _begin(
     if events and len(plan.sizes):  # values that switch have no polynomial worth a sample where nothing else moves
         control.places[RECOVERING] = 1
     reactions = find_reactions(machine)
-    shares, tables = plan_sharing(machine, reactions)
-    readout = first_readout(machine, reader, tracer, shares, method, control)
+    minimum_norm, tables = plan_minimum_norm(machine, reactions)
+    readout = first_readout(machine, reader, tracer, minimum_norm, method, control)
     if events:
         events.watch.spacing[0] = options.stop / FEATURES
     watch = bundled(events.watch if events else nothing_to_watch())
@@ -162,7 +162,7 @@ def _go_on(run: Running, machine: Machine, structure: Structure, stands: Array) 
     now, machine = run.now, with_sizes(machine)
     if run.events:
         try:
-            set_shares(machine, structure, stands, run.events.mode(stands))
+            set_indeterminacy(machine, structure, stands, run.events.mode(stands))
         except Crowded as crowded:
             return _go_on(run, crowded.machine, crowded.structure, stands)
     run.alive.append(run.machine)  # the table of readings may point into it
@@ -180,8 +180,8 @@ def _go_on(run: Running, machine: Machine, structure: Structure, stands: Array) 
     run.closing, closed = closing_plan(machine, structure, run.method, run.trial, now)
     run.arrays, alive = prepared(run.method, machine, run.factor, run.plan, run.closing)
     run.reactions = find_reactions(machine)
-    shares, tables = plan_sharing(machine, run.reactions)
-    run.readout = run.readout._replace(sharing=shares)
+    minimum_norm, tables = plan_minimum_norm(machine, run.reactions)
+    run.readout = run.readout._replace(minimum_norm=minimum_norm)
     if run.events:
         run.events, run.served = moved_to(run.events, machine, structure), {}
         run.watch = bundled(run.events.watch)
@@ -262,9 +262,9 @@ def integrate_adaptive(run: Running, progress: Any) -> Problem | None:  # noqa: 
             block = max(4, min(10 * block, int(block * BLOCK_SECONDS / max(spent, 1e-4)))) if status == GOING else block
         elif status == SINGULAR and broken.get(run.steps, 0) < NEW_PIVOTS:
             broken[run.steps] = broken.get(run.steps, 0) + 1
-            if (hopeless := _new_pivots(run)) and not jumped(run):
+            if (hopeless := _new_pivots(run)) and not run_reinitialised(run):
                 return hopeless
-        elif status != SINGULAR or not jumped(run):
+        elif status != SINGULAR or not run_reinitialised(run):
             return failure_of(run, int(status))
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from netsim.core.compiled.bundle import bundled
-from netsim.core.contract import FAILED, JUMPED, REFUSED, REJECTED, RESTARTED, UNSOLVED
+from netsim.core.contract import FAILED, REFUSED, REINITIALISED, REJECTED, RESTARTED, UNSOLVED
 from netsim.core.loop.adaptive import CALLS, target_of, too_short
 from netsim.core.loop.control import (
     BY_ERROR,
@@ -33,9 +33,9 @@ from netsim.core.newton import CONVERGED, NOT_CONVERGED, NOT_FINITE, OUTSIDE_TAB
 from netsim.core.states import DISSIPATED, STORED, energies, load, place
 from netsim.initial.diagnosis.diagnosis import AHEAD, Stopped, explain_chatter, explain_failure, explain_unstable
 from netsim.initial.diagnosis.suspects import not_finite
-from netsim.initial.reach import out_of_reach
+from netsim.initial.reachability import unreachable
 from netsim.initial.recovery import plan_recovery, recover
-from netsim.initial.static.snap import snapped
+from netsim.initial.static.reinitialisation import reinitialised
 from netsim.simulate.events.passing import forget
 from netsim.simulate.running import Running
 from netsim.text.errors import Problem, SimulationError
@@ -49,7 +49,7 @@ SMALL = 0.1
 """Solving stages together costs as much as a hundred steps: a step is tried this way when it is this small beside those
 before."""
 BEHIND = 1e-9
-"""How far behind a jump a circuit goes on, as a share of the run."""
+"""How far behind a discontinuity a circuit goes on, as a share of the run."""
 FINEST = 1e-11
 """The smallest rtol that double precision leaves room for on most networks."""
 ROUNDED = 4
@@ -88,12 +88,12 @@ def goes_on(run: Running, status: int) -> bool:
         reaches = (1.0,) if given else REACHES if failures <= CALLS else AGAIN
         if _solved_together(run, [reach * failed for reach in reaches]):
             return True
-    return not given and (not shortest or jumped(run))
+    return not given and (not shortest or run_reinitialised(run))
 
 
-def jumped(run: Running) -> bool:
-    """Whether the run goes on behind a jump of a circuit's values at the present instant
-    (netsim.initial.static.snap)."""
+def run_reinitialised(run: Running) -> bool:
+    """Whether the run goes on behind a discontinuity of a circuit's values at the present instant
+    (netsim.initial.static.reinitialisation)."""
     control, trial, layout = run.control, run.trial, run.machine.system.layout
     t, at = float(control.numbers[NOW]), 3 * layout.nk + layout.ny
     if layout.nk or run.machine.element is not None or not _may_try(run, run.jumps, t):
@@ -105,7 +105,7 @@ def jumped(run: Running) -> bool:
     load(run.machine.bundle, g, trial.start)
     if set_time(run.machine.bundle, g, t + h) != CONVERGED:
         return False
-    found = snapped(run.machine, g, trial.start[at : at + layout.nq], h)
+    found = reinitialised(run.machine, g, trial.start[at : at + layout.nq], h)
     if found is None:
         return False
     before = _stored(run)
@@ -113,7 +113,7 @@ def jumped(run: Running) -> bool:
     lost = before - _stored(run)  # as an impulse
     run.readout.totals[:, DISSIPATED] += lost
     flowed(run.readout.turnover, 0.0, lost)
-    trial.counters[JUMPED] += 1
+    trial.counters[REINITIALISED] += 1
     control.numbers[NOW], control.numbers[SIZE], control.places[FAILURES] = t + h, h, 0
     trial.counters[[RESTARTED, REFUSED, UNSOLVED]] = 1, 0, 0
     forget(run)
@@ -175,7 +175,7 @@ def failure_of(run: Running, status: int) -> Problem:
     place(machine.bundle, stands, run.trial.start)
     if status not in (OUTSIDE_TABLE, NOT_FINITE):
         looks = [given] if given else [share * run.options.stop for share in AHEAD]
-        found = [problem for ahead in looks if (problem := out_of_reach(machine, stands, before, before + ahead))]
+        found = [problem for ahead in looks if (problem := unreachable(machine, stands, before, before + ahead))]
         if found:
             return found[-1]
     many = run.method.explicit and run.steps * run.options.stop > STIFF * before

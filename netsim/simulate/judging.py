@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from netsim.core.contract import ACCEPTED, ASTRAY, JUMPED, ROUGH, UNTESTED
+from netsim.core.contract import ACCEPTED, ASTRAY, REINITIALISED, ROUGH, UNTESTED
 from netsim.core.loop.control import BY_FAR, WORST
 from netsim.core.loop.turnover import FLOWS, MISSED, level, turned_over
 from netsim.core.method import Method
@@ -106,7 +106,7 @@ def step_verdicts(options: TransientOptions, counters: Any, numbers: Any) -> lis
         f"{counted(int(counters[k]), word)} {how}"
         for k, word, how in (
             (UNTESTED, "step", "of the shortest possible length failed the error test"),
-            (JUMPED, "jump", "in a circuit had to be passed over"),
+            (REINITIALISED, "jump", "in a circuit had to be passed over"),
         )
         if counters[k]
     ]

@@ -75,7 +75,7 @@ def check_options(name: str, options: Mapping[str, Any], spans: Mapping[str, Any
     problems = [
         *unknown_options(name, NAMES, options, spans),
         *_times(name, options, spans),
-        *unknown_words(options, spans),
+        *unknown_values(options, spans),
         *_together(options, spans),
     ]
     every = options.get("every", 1)
@@ -132,7 +132,7 @@ def _times(name: str, options: Mapping[str, Any], spans: Mapping[str, Any]) -> I
             yield Problem("E423", f"'{option}' must be positive", spans.get(option))
 
 
-def unknown_words(options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[Problem]:
+def unknown_values(options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[Problem]:
     """Options with a word that is not allowed (E424)."""
     for option, allowed in WORDS.items():
         word = options.get(option)

@@ -28,7 +28,7 @@ def reference_run(machine: Machine, start: Array, times: Array) -> tuple[Array, 
     layout, g = machine.system.layout, start.copy()
     nk = layout.nk
     x, u = g[layout.x : layout.v].copy(), np.concatenate([g[layout.v : layout.a], g[layout.y : layout.history]])
-    q = g[layout.charge(np.arange(layout.nq), 0)].copy()
+    q = g[layout.differentiated(np.arange(layout.nq), 0)].copy()
     positions, unknowns = [x.copy()], [u.copy()]
     for before, now in pairwise(times):
         h = now - before
@@ -43,7 +43,7 @@ def reference_run(machine: Machine, start: Array, times: Array) -> tuple[Array, 
 
 
 def _newton(machine: Machine, g: Array, x: Array, before: Array, h: float) -> tuple[Array, Array]:
-    """The unknowns of one step and the charges there."""
+    """The unknowns of one step and the differentiated quantities there."""
     layout, nk = machine.system.layout, machine.system.layout.nk
     u, best = before.copy(), np.inf
     for _ in range(ITERATIONS):
@@ -51,24 +51,28 @@ def _newton(machine: Machine, g: Array, x: Array, before: Array, h: float) -> tu
         g[layout.v : layout.a] = u[:nk]
         g[layout.a : layout.y] = (u[:nk] - before[:nk]) / h
         g[layout.y : layout.history] = u[nk:]
-        residual, charges, matrix = _evaluate(machine, g)
+        residual, differentiated, matrix = _evaluate(machine, g)
         if best == 0.0:
-            return u, charges
+            return u, differentiated
         step = np.linalg.solve(matrix, residual)
         size = np.max(np.abs(step) / np.maximum(np.abs(u), 1e-3 * machine.system.nominals), initial=0.0)
         u = u - step
         if size < 1e-14 or (size >= best and size < 1e-8):
-            size = 0.0  # once more for the charges at the accepted point
+            size = 0.0  # once more for the differentiated quantities at the accepted point
         best = size
     raise ArithmeticError("Newton does not converge")
 
 
 def _evaluate(machine: Machine, g: Array) -> tuple[Array, Array, Array]:
-    """Residual, charges and dense matrix at what g holds."""
+    """Residual, differentiated quantities and dense matrix at what g holds."""
     system, layout = machine.system, machine.system.layout
     out = np.zeros(system.out_size)
     run_calls(machine.calls["jacobian"], layout.uniforms, g, out)
     matrix = np.zeros((system.n, system.n))
     columns = np.repeat(np.arange(system.n), np.diff(system.pattern.indptr))
     matrix[system.pattern.indices, columns] = out[layout.entries : layout.entries + system.pattern.nnz]
-    return out[: system.n], out[layout.charge_results : layout.charge_results + layout.nq].copy(), matrix
+    return (
+        out[: system.n],
+        out[layout.differentiated_results : layout.differentiated_results + layout.nq].copy(),
+        matrix,
+    )

@@ -9,7 +9,7 @@ import numpy as np
 
 from netsim.core.compiled.bundle import Bundle, bundled
 from netsim.core.consistent import Consistent
-from netsim.core.contract import ACCEPTED, ASTRAY, EVENTS, FAILED, JUMPED, REJECTED, ROUGH, UNTESTED, Trial
+from netsim.core.contract import ACCEPTED, ASTRAY, EVENTS, FAILED, REINITIALISED, REJECTED, ROUGH, UNTESTED, Trial
 from netsim.core.linear.factors import Factor
 from netsim.core.loop.control import NOW, ROW, TRACED, Control
 from netsim.core.loop.readout import Readout
@@ -24,7 +24,7 @@ Array = np.ndarray
 
 EFFORT = (
     *(("rejected", REJECTED), ("failed", FAILED), ("time_events", EVENTS)),
-    *(("rough_steps", ROUGH), ("untested_steps", UNTESTED), ("jumps", JUMPED), ("inconsistent_points", ASTRAY)),
+    *(("rough_steps", ROUGH), ("untested_steps", UNTESTED), ("jumps", REINITIALISED), ("inconsistent_points", ASTRAY)),
 )
 """Attributes of a result, and the counters that they show."""
 

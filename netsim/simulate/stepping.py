@@ -15,16 +15,24 @@ from netsim.core.linear.factors import Factor
 from netsim.core.loop.fixed import EULER, FACTORISATIONS, FRESH, add_sums, advance, book, instants, recovered, write
 from netsim.core.loop.turnover import nothing_turned
 from netsim.core.methods import euler, generalized_alpha
-from netsim.core.newton import CONVERGED, NOT_CONVERGED, SINGULAR, UNRECOVERED, set_charge_history, set_time, spread
-from netsim.core.sharing import share
+from netsim.core.minimum_norm import least_reactions
+from netsim.core.newton import (
+    CONVERGED,
+    NOT_CONVERGED,
+    SINGULAR,
+    UNRECOVERED,
+    set_differentiated_history,
+    set_time,
+    spread,
+)
 from netsim.core.states import KINETIC, STORED, TYPES, energies, move_charts, place, sample
 from netsim.equations.machine import Call, Machine, power_room
 from netsim.initial.charts import quaternions
 from netsim.initial.diagnosis.diagnosis import Stopped, explain_failure
 from netsim.initial.flat_plan import compiled_plan, is_ready
-from netsim.initial.reach import out_of_reach
+from netsim.initial.reachability import unreachable
+from netsim.initial.reactions.minimum_norm import plan_minimum_norm
 from netsim.initial.reactions.reactions import Reactions, find_reactions
-from netsim.initial.reactions.sharing_plan import plan_sharing
 from netsim.initial.recovery import Recovery, recover
 from netsim.results.selection import Sampler, Selection
 from netsim.simulate.methods import METHODS
@@ -62,7 +70,7 @@ class Stepping:
     recovery: Recovery | None
     power_before: Array
     reactions: Reactions | None
-    sharing: tuple[Bundle, list[list[Call]]]
+    minimum_norm: tuple[Bundle, list[list[Call]]]
     plan: Consistent
     point: Array
     spare: Array
@@ -117,7 +125,7 @@ def begin_run(
         np.zeros(3, np.int64), np.full((rows, len(selection.entries)), np.nan), np.zeros((rows + 1, 4)),
         power_room(machine.system),
         np.zeros(reader.size), _first_averages(machine, options, g, state, recovery), recovery, np.zeros(4), reactions,
-        plan_sharing(machine, reactions), compiled_plan(None), g.copy(), state.copy(),
+        plan_minimum_norm(machine, reactions), compiled_plan(None), g.copy(), state.copy(),
         nothing_turned(power_room(machine.system)), summed, np.stack([g[summed[0]], g[summed[1]]]),
     )  # fmt: skip
     if recovery is not None:
@@ -173,7 +181,7 @@ def _sample_state(run: Stepping, reader: Sampler, row: int) -> None:
 
 def _sample(run: Stepping, reader: Sampler, g: Array, row: int) -> None:
     """Sample g, reactions without a unique value as those of least norm."""
-    share(run.sharing[0], g)
+    least_reactions(run.minimum_norm[0], g)
     sample(reader.table, reader.places, g, run.found, run.values[row])
 
 
@@ -235,7 +243,7 @@ def _failure(run: Stepping, status: int) -> Problem:
     before, t = float(run.times[run.done]), float(run.times[run.done + 1])
     stands = run.g.copy()
     place(run.machine.problem, stands, run.state)
-    if status == NOT_CONVERGED and (problem := out_of_reach(run.machine, stands, before, t)):
+    if status == NOT_CONVERGED and (problem := unreachable(run.machine, stands, before, t)):
         return problem
     return explain_failure(run.machine, Stopped(status, before, t - before), stands, run.state, (run.g, run.out, run.u))
 
@@ -251,8 +259,8 @@ def _advance(run: Stepping, reader: Sampler, last: int, recovering: int) -> tupl
         run.machine.problem, run.factor, run.method, run.counters, run.g, run.out, run.state, run.extra,
         run.history,
         run.u, run.work, run.times, run.options.step, run.done, last,
-        run.options.every, reader.table, reader.places, run.sharing[0], run.found, run.values, run.account, run.power,
-        recovering, run.plan, run.point, run.spare, run.power_before, run.turnover, run.summed, run.sums,
+        run.options.every, reader.table, reader.places, run.minimum_norm[0], run.found, run.values, run.account,
+        run.power, recovering, run.plan, run.point, run.spare, run.power_before, run.turnover, run.summed, run.sums,
     )  # fmt: skip
 
 
@@ -267,7 +275,7 @@ def _refactor(run: Stepping, t: float) -> Problem | None:
     else:
         generalized_alpha.begin(problem, run.method[1:], g, run.state, run.extra, run.history, run.options.step)
         generalized_alpha.guess(problem, run.state, run.u)
-    set_charge_history(problem, g, run.history)
+    set_differentiated_history(problem, g, run.history)
     spread(problem, g, run.history, run.u)
     run.out[:] = 0.0
     run_table(problem.jacobian, g, run.out)

@@ -51,7 +51,7 @@ def derivatives(expression, times, order):
 
 def test_voltage_behind_an_inductance():
     """v = R i + L i' + k w with i = (J w' + d w)/k: three derivatives of the angle."""
-    data = netsim.load(MODELS / "motor_angle.net").run()[0]
+    data = netsim.load(MODELS / "motor_angle.net").samples()[0]
     _, w, dw, ddw = derivatives(2 * ne.bell(1, 0.2), data.time, 3)
     i, di = (1e-4 * dw + 1e-5 * w) / 0.05, (1e-4 * ddw + 1e-5 * dw) / 0.05
     assert off(data.series("src.v"), i + 0.5e-3 * di + 0.05 * w) < 1e-13
@@ -70,7 +70,8 @@ def test_force_behind_a_spring():
 @pytest.mark.parametrize("rtol", [1e-4, 1e-8])
 def test_steps_may_be_chosen_by_the_error(rtol):
     """Without a step Radau goes by tolerance, through index 4 and 6 too, and the forward run stays as near."""
-    motor = netsim.load((MODELS / "motor_angle.net").read_text(encoding="utf-8").replace("step = 1 ms", f"rtol = {rtol}, sample = 10 ms")).run()[0]
+    text = (MODELS / "motor_angle.net").read_text(encoding="utf-8")
+    (motor,) = netsim.load(text.replace("step = 1 ms", f"rtol = {rtol}, sample = 10 ms")).samples()
     _, w, dw, ddw = derivatives(2 * ne.bell(1, 0.2), motor.time, 3)
     i, di = (1e-4 * dw + 1e-5 * w) / 0.05, (1e-4 * ddw + 1e-5 * dw) / 0.05
     assert off(motor.series("src.v"), i + 0.5e-3 * di + 0.05 * w) < 1e-13
@@ -126,7 +127,7 @@ def stewart(time):
 @cache
 def solved(model, step):
     """The forces of a model's own run, in one pass, with another step."""
-    return netsim.load(MODELS / model).run({"step": step})[0]
+    return netsim.load(MODELS / model).samples({"step": step})[0]
 
 
 def test_stewart_platform():
@@ -178,7 +179,7 @@ def test_five_bar():
 @pytest.mark.parametrize(("model", "step"), [("mechanisms/five_bar_inverse.net", 0.01), ("mechanisms/stewart_platform.net", 0.02)])
 def test_one_pass_and_two_agree(model, step):
     text = (MODELS / model).read_text(encoding="utf-8")
-    one, two = solved(model, step), netsim.load(text.replace("run  inverse(", "run  inverse(passes = 2, ")).run({"step": step})[0]
+    one, two = solved(model, step), netsim.load(text.replace("run  inverse(", "run  inverse(passes = 2, ")).samples({"step": step})[0]
     for signal in one.signals:
         if signal.name.endswith((".F", ".T")):
             assert off(two.series(signal.name), one.series(signal.name)) < 1e-9
@@ -188,7 +189,7 @@ def test_one_pass_and_two_agree(model, step):
 def test_the_tripod_at_once_and_in_stages():
     """One pass from the marker's path equals the paper's second and third stage, forces and elongations."""
     overrides = {"stop": "20 s", "h": "50 ms"}
-    once, stages = (netsim.load(MODELS / f"tripod/{name}.net").with_params(**overrides).run()[0] for name in ("inverse", "stage3"))
+    once, stages = (netsim.load(MODELS / f"tripod/{name}.net").with_params(**overrides).samples()[0] for name in ("inverse", "stage3"))
     for rod in "ABC":
         assert off(once.series(f"{rod}.F"), stages.series(f"{rod}.F")) < 1e-9
         assert off(once.series(f"{rod}.k"), stages.series(f"{rod}.k")) < 1e-12
@@ -196,7 +197,7 @@ def test_the_tripod_at_once_and_in_stages():
 
 def test_tables_of_samples_keep_five_digits(tmp_path):
     """The tripod's forces from the marker's path through cubic tables of samples every 10 ms; through the run's own rates they keep all digits."""
-    path = netsim.load(MODELS / "tripod/stage1.net").run()[0]
+    path = netsim.load(MODELS / "tripod/stage1.net").samples()[0]
     marker = [path.series(f"M.{c}").tolist() for c in "xyz"]
     rows = "".join(",".join(map(repr, row)) + "\n" for row in zip(path.time.tolist(), *marker))
     (tmp_path / "path.csv").write_text("time [s],x [m],y [m],z [m]\n" + rows)
@@ -277,7 +278,7 @@ def test_an_effort_beyond_the_machine_s_scale_ends_the_run(force):
     text = arm(force=force)[0]
     track = "0.01 m*bell(time, at = 0.3 s, width = 0.1 s)"
     line = f"run inverse(track = [tip.r.y = {track}], actuators = [T.T], stop = 1 s, growth = 1e60)\n"
-    run = netsim.load(text + line).run()[0]
+    run = netsim.load(text + line).samples()[0]
     assert not run.finished
     assert run.attributes["failure"].code == "E518"
     torque = np.abs(run.series("T.T"))
@@ -438,7 +439,7 @@ def redundant_platform(time, weights):
 @pytest.mark.parametrize("weights", [(1, 1, 1, 1), (1, 3, 0.5, 1)])
 def test_redundant_platform(weights):
     text = (MODELS / "mechanisms/redundant_platform.net").read_text(encoding="utf-8")
-    data = netsim.load(text.replace("run  inverse(", f"run  inverse(weights = {list(weights)}, ")).run({"step": 0.02})[0]
+    data = netsim.load(text.replace("run  inverse(", f"run  inverse(weights = {list(weights)}, ")).samples({"step": 0.02})[0]
     wanted = redundant_platform(data.time, weights)
     for letter in "ABCD":
         assert off(data.series(f"leg{letter}.drive.F"), wanted[f"leg{letter}.drive.F"]) < 1e-8
@@ -489,4 +490,4 @@ def test_options_are_checked(option, words):
     if option.startswith("track"):
         text = text.replace(f"track = [b.x = {BELL}], ", "")
     with pytest.raises(InputError, match=words):
-        netsim.load(text).run()
+        netsim.load(text).samples()

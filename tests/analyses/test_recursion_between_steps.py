@@ -20,7 +20,7 @@ save n.w.z
 
 
 def run(torque: str, rtol: float = 1e-6, J: float = 1.0, more: str = ""):
-    samples = netsim.load(WHEEL.format(torque=torque, J=J, more=more if "step = 0.1" in more else f"{more}, rtol = {rtol}")).run()[-1]
+    samples = netsim.load(WHEEL.format(torque=torque, J=J, more=more if "step = 0.1" in more else f"{more}, rtol = {rtol}")).samples()[-1]
     assert samples.finished, samples.message
     return samples
 

@@ -21,7 +21,7 @@ save u.q2
 
 
 def final(text: str, *names: str) -> list[float]:
-    samples = netsim.load(text).run()[-1]
+    samples = netsim.load(text).samples()[-1]
     assert samples.finished, samples.message
     values = dict(zip([s.name for s in samples.signals], samples.values.T))
     return [float(values[name][-1]) for name in names]
@@ -90,13 +90,13 @@ def test_a_motion_that_is_no_coordinate_is_refused(source):
     """What such a source moves depends on the other angle."""
     text = f"{BODY}u universal (ground, n) at = [0, 0, 0] m\ns {source}\nrun recursion(stop = 1 s)\nsave u.q1\n"
     with pytest.raises(InputError, match=r"E450.*'s' prescribes no coordinate of 'u'"):
-        netsim.load(text).run()
+        netsim.load(text).samples()
 
 
 def test_newmark_refuses_what_acts_on_several_coordinates():
     text = CARDAN.format(J=1, rtol=1e-8, ends="(ground, n) axis = [0, 1, 0]").replace("sample = 0.1 s, rtol = 1e-08", "step = 10 ms")
     with pytest.raises(InputError, match=r"E450.*'s2' belongs to no coordinate"):
-        netsim.load(text).run()
+        netsim.load(text).samples()
 
 
 @pytest.mark.parametrize("J", [1e-9, 1.0, 1e6])
@@ -133,7 +133,7 @@ save u.q1, u.q2, j.q, u.v1, u.v2, j.rate
     ],
 )
 def test_coordinates_without_a_start_begin_at_exactly_zero(starts, expected):
-    samples = netsim.load(CHAIN.format(starts)).run()[-1]
+    samples = netsim.load(CHAIN.format(starts)).samples()[-1]
     first = dict(zip([s.name for s in samples.signals], samples.values[0].tolist()))
     for name, value in first.items():
         bound = 0.0 if name in ("u.q1", "u.q2", "j.q") and name not in expected else 1e-15 + 1e-14 * abs(expected.get(name, 0.0))
@@ -143,6 +143,6 @@ def test_coordinates_without_a_start_begin_at_exactly_zero(starts, expected):
 
 def test_what_moved_to_close_a_start_is_told():
     """A turn of 0.3 rad about the first axis, and what it carries."""
-    samples = netsim.load(CHAIN.format("start u.q1 = 0.3 rad")).run()[-1]
+    samples = netsim.load(CHAIN.format("start u.q1 = 0.3 rad")).samples()[-1]
     assert "n moved" in samples.attributes["start_moves"] and "m moved" in samples.attributes["start_moves"]
     assert samples.attributes["start_moves"].count("turned 17.2 deg") == 2

@@ -306,7 +306,7 @@ start b.x = 0.5 m
 run transient(stop = 10 ms, step = 1 ms, from = static, method = euler)
 save a.x, b.x
 """
-    samples = netsim.load(text).run()[0]
+    samples = netsim.load(text).samples()[0]
     assert samples.series("a.x")[0] == pytest.approx(0.2) and samples.series("b.x")[0] == pytest.approx(0.5)
 
 
@@ -332,7 +332,7 @@ save a.x, u
 
 def test_run_line_gives_one_row_and_a_summary():
     model = netsim.load(SNAP.format(-6) + "run point = static()\nsave a.x\n")
-    (samples,) = model.run()
+    (samples,) = model.samples()
     assert samples.name == "point" and samples.values.shape == (1, 1) and samples.finished
     text = summary(model, [samples], [])
     assert "point = static()" in text and "a stable equilibrium" in text and "a.x" in text

@@ -367,7 +367,7 @@ save b1.r, b2.r
 def recursive(functions: int, EI: float = 1000.0, short: int = 0) -> np.ndarray:
     """The same chords, links by shape functions through the recursion: neither elements nor multipliers."""
     text = RECURSIVE.format(EI=EI, n=functions, short=short, end=f"[0.5, {-1 - np.sqrt(0.75)}, 0] m")
-    found = netsim.load(text).run()[0]
+    found = netsim.load(text).samples()[0]
     x1, y1, x2, y2 = (found.series(f"{b}.r.{c}") for b in ("b1", "b2") for c in "xy")
     return np.array([np.arctan2(y1, x1), np.arctan2(y2 - y1, x2 - x1)])
 

@@ -156,7 +156,7 @@ def test_a_blade_stiffens_in_both_planes():
     errors = []
     for n in (2, 4):
         pluck = pluck_of(n, "start blade.q[{k}].u = [{u}, {u}] m\nstart blade.q[{k}].s = [{s}, {s}]")
-        found = netsim.load(BLADE.format(n=n, pluck=pluck)).run()[0]
+        found = netsim.load(BLADE.format(n=n, pluck=pluck)).samples()[0]
         ends = [found.series(f"blade.q[{n}].u.{c}") for c in "xy"]
         errors.append([slowest_rate(found.time, seen, known) / known[0] - 1 for seen, known in zip(ends, (lag, flap))])
     assert np.abs(errors[1]).max() < 0.011
@@ -179,7 +179,7 @@ def test_links_that_draw_back_come_near_the_corotational_beam():
     least three times nearer to the beam for large displacements."""
 
     def chord(kind: str, more: str, run: str = "recursion", rtol: str = "1e-8") -> np.ndarray:
-        found = netsim.load(PENDULUM.format(kind=kind, more=more, run=run, rtol=rtol)).run()[0]
+        found = netsim.load(PENDULUM.format(kind=kind, more=more, run=run, rtol=rtol)).samples()[0]
         r = np.array([found.series(f"end_.r.{c}") for c in "xyz"])
         return r / np.linalg.norm(r, axis=0)
 

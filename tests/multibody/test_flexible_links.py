@@ -103,21 +103,21 @@ def test_its_energy_is_the_beam_s(link):
     node = [q[:3], turned @ v[:3], np.zeros(3)], [np.zeros(3), turned @ v[3:6], np.zeros(3)]
     places = {0: beam.start, 1: beam.end}
 
-    def number(key, level):
+    def number(key, order):
         match key:
             case ("chart", 0, k):
                 return (turned @ beam.axes.T).ravel()[k]
             case ("place", t, c):
                 return places[t][c]
             case ("node", 0, c):
-                return node[c // 3][level][c % 3]
+                return node[c // 3][order][c % 3]
             case ("own", i):
                 name, _, index = form.own[i].partition(".") if "." in form.own[i] else form.own[i].rstrip("]").partition("[")
                 return own[name]["xyz".index(index) if index in "xyz" else int(index) - 1] if name in own else 0.0
         return 0.0
 
     parameters = model.values.parameters(instance)
-    numbers = {s: number(key, level) for (key, level), s in form.symbols.gathered.items()}
+    numbers = {s: number(key, order) for (key, order), s in form.symbols.gathered.items()}
     numbers |= {
         s: x for name, all_ in form.symbols.parameters.items() for s, x in zip(all_, flatten(parameters[name].value) if name in parameters else [1.0])
     }
@@ -128,13 +128,13 @@ def test_its_energy_is_the_beam_s(link):
 
 def test_energy_is_kept_by_more_functions_than_constraints():
     """Three functions in each plane: nothing pulls the rates of elastic coordinates where samples and steps are made consistent."""
-    run = network("n = 3, ").run()[0]
+    run = network("n = 3, ").samples()[0]
     assert run.finished and np.ptp(run.energy[:, 0]) < 1e-8 * run.energy[0, 0]
 
 
 def test_a_link_begins_straight_and_at_rest():
     """Written velocities of its root move the whole link as one body; its end may be any point of the body there."""
-    run = network("n = 3, ", "1 ms", "[1.3, 0.2, 1.1] m").run()[0]
+    run = network("n = 3, ", "1 ms", "[1.3, 0.2, 1.1] m").samples()[0]
     assert [np.abs(run.series(f"rod.{q}.{c}")[0]) < 1e-9 for q in ("ry", "rz") for c in "xyz"] == [True] * 6
     assert np.abs(run.series("rod.tip.x")[0]) < 1e-12
 
@@ -168,7 +168,7 @@ def test_it_is_drawn_bent(link):
 )
 def test_mistakes_are_told(link, code, words):
     with pytest.raises(InputError) as caught:
-        network(link).run()
+        network(link).samples()
     problem = caught.value.problems[0]
     assert problem.code == code and words in problem.message
 

@@ -9,7 +9,7 @@ import pytest
 import netsim
 from beam_oracle import Chain
 from netsim.analyses.recursion import _complete
-from netsim.initial.charges import plan_charges
+from netsim.initial.differentiated import plan_differentiated
 from netsim.initial.recovery import plan_recovery
 from netsim.library.files import models_folder
 from netsim.multibody.recursion.bodies import network_tree
@@ -85,7 +85,7 @@ def test_the_tree_has_the_network_s_accelerations(name):
     moved = translation(machine, found)
     q, v = coordinates(machine, moved, g)
     a, _ = mixed(found.tree, q, v, np.zeros(found.tree.nv), found.motion)
-    point = _complete(machine, plan_recovery(machine, structure, g), plan_charges(machine), moved, g, 0.0, q, v)
+    point = _complete(machine, plan_recovery(machine, structure, g), plan_differentiated(machine), moved, g, 0.0, q, v)
     layout = machine.system.layout
     state = slice(layout.x, layout.a)
     assert np.abs(point[state] - g[state]).max() < 1e-12 * np.abs(g[state]).max()
@@ -132,12 +132,12 @@ def test_kozlowski_s_pendulums(links, starts):
     times = np.linspace(0, 0.1, 5)
     expected, _ = Chain(links).motion(np.deg2rad(starts), times, rtol=1e-9)
     text = (models_folder() / "manipulators" / f"flexible_pendulum_{links}.net").read_text()
-    plane = netsim.load(re.sub("run .*", RUN, text)).run()[0]
+    plane = netsim.load(re.sub("run .*", RUN, text)).samples()[0]
     names = ["theta1", "u3", "u4", "u5", "u6", "theta2", "w3", "w4", "w5", "w6"][: 5 * links]
     for k, name in enumerate(names):
         assert np.abs(plane.series(name) - expected[:, k]).max() < 1e-6 * np.ptp(expected[:, k]), name
     second = SECOND if links == 2 else ""
-    space = netsim.load(IN_SPACE.format(second=second, start=starts[0]).replace("RUN", RUN)).run()[0]
+    space = netsim.load(IN_SPACE.format(second=second, start=starts[0]).replace("RUN", RUN)).samples()[0]
     for k, name in ((0, "theta1"), (1, "l1.q[1].u.x"), (4, "l1.q[2].s.x")):
         assert np.abs(space.series(name) - expected[:, k]).max() < 1e-6 * np.ptp(expected[:, k]), name
 
@@ -153,7 +153,7 @@ start j1.q = -1 rad
 run recursion(stop = 0.1 s, rtol = 1e-10, from = rest, sample = 25 ms)
 save j1.q, l1.y
 """
-    found = netsim.load(text).run()[0]
+    found = netsim.load(text).samples()[0]
     expected, _ = Chain(1, EI=50.0, shortened=True).motion([-1.0], np.linspace(0, 0.1, 5), rtol=1e-9)
     # slopes with respect to x = 0 .. 1 are those with respect to metres, the link being 1 m long
     for k, name in enumerate(["j1.q", *(s.name for s in found.signals if s.name.startswith("l1.y"))]):
@@ -165,7 +165,7 @@ def test_energy_of_kozlowski_s_pendulums(links):
     """From the paper's start; in 5 s, at the same tolerance, 7e-13 and 5e-12 J are lost."""
     text = (models_folder() / "manipulators" / f"flexible_pendulum_{links}.net").read_text()
     model = netsim.load(re.sub("run .*", "run recursion(stop = 0.5 s, from = rest, sample = 10 ms)", text))
-    stored = {rtol: model.run({"rtol": rtol})[0].energy[:, 0] for rtol in (1e-8, 1e-10)}
+    stored = {rtol: model.samples({"rtol": rtol})[0].energy[:, 0] for rtol in (1e-8, 1e-10)}
     rough, tight = (np.abs(each - each[0]).max() for each in stored.values())
     assert tight < 1e-11 and tight < rough / 5
 
@@ -182,7 +182,7 @@ def test_truncated_equations(links, starts):
     run = "run recursion(stop = 0.1 s, rtol = 1e-11, from = rest, sample = 50 ms, equations = truncated)"
     model = netsim.load(re.sub("run .*", run, text)).with_params(EI=300.0)
     for method in ("rk8", "rk6"):
-        found = model.run({"method": method})[0]
+        found = model.samples({"method": method})[0]
         for k, name in enumerate(["theta1", "u3", "u4", "u5", "u6", "theta2", "w3", "w4", "w5", "w6"][: 5 * links]):
             assert np.abs(found.series(name) - motions[True][:, k]).max() < 1e-6 * np.ptp(motions[True][:, k]), name
     assert apart > (1e-4 if links == 2 else 1e-6)
@@ -204,8 +204,8 @@ save j1.q
 
 def test_a_chain_may_have_elements_of_different_length_and_no_end():
     text = OWN.format(begin="0.5 m", EI="10 N.m2", load="", end="")
-    tree = netsim.load(text).run()[0].series("j1.q")
-    network = netsim.load(re.sub("run .*", "run transient(stop = 0.1 s, rtol = 1e-9, from = rest)", text)).run()[0]
+    tree = netsim.load(text).samples()[0].series("j1.q")
+    network = netsim.load(re.sub("run .*", "run transient(stop = 0.1 s, rtol = 1e-9, from = rest)", text)).samples()[0]
     assert np.abs(tree[-1] - network.series("j1.q")[-1]) < 1e-8 * np.abs(tree[-1])
 
 
@@ -222,6 +222,6 @@ def test_a_chain_may_have_elements_of_different_length_and_no_end():
 def test_what_is_no_link_of_a_tree_is_told(change, words):
     given = {"begin": "0.5 m", "EI": "10 N.m2", "load": "", "end": ""} | change
     with pytest.raises(InputError) as caught:
-        netsim.load(OWN.format(**given)).run()
+        netsim.load(OWN.format(**given)).samples()
     if words:
         assert caught.value.problems[0].code == "E450" and words in caught.value.problems[0].message

@@ -28,7 +28,7 @@ def samples(line="recursion(stop = T, rtol = 1e-11, sample = 0.05 s)", **counts)
     text = NETLIST.read_text()
     first = text.index("\nrun ")
     text = text[:first] + f"\nrun {line}" + text[text.index("\n", first + 1) :]
-    found = netsim.load(text, counts=counts).run()[0]
+    found = netsim.load(text, counts=counts).samples()[0]
     return found, np.column_stack([found.series(n) for n in SIGNALS])
 
 
@@ -78,12 +78,12 @@ def test_the_papers_explicit_member_is_told_to_diverge():
 def test_parameters_are_the_user_s():
     """Joint 4 about the link's own axis: its torque is that of a turned cylinder and the payload, a point, on that axis."""
     model = netsim.load(NETLIST)
-    found = model.with_params(axis4="[1, 0, 0]", T="2 s").run()[0]
+    found = model.with_params(axis4="[1, 0, 0]", T="2 s").samples()[0]
     assert np.abs(found.series("G4")).max() < 1e-2
     assert np.abs(found.series("dY")).max() > 1e-3
-    assert model.with_params(payload="0 kg", T="0.2 s").run()[0].finished
-    heavier = model.with_params(payload="400 kg", T="2 s").run()[0]
-    lighter = model.with_params(T="2 s").run()[0]
+    assert model.with_params(payload="0 kg", T="0.2 s").samples()[0].finished
+    heavier = model.with_params(payload="400 kg", T="2 s").samples()[0]
+    lighter = model.with_params(T="2 s").samples()[0]
     assert np.abs(heavier.series("G1")).max() > 1.5 * np.abs(lighter.series("G1")).max()
 
 
@@ -122,7 +122,7 @@ def test_any_tree_agrees_with_the_network(link, formulation):
     """A free body with a ball joint, a universal joint, a slide from its far side with friction and a force, and a flexible mast with a disc."""
 
     def found(line):
-        return netsim.load(MIXED.replace("{line}", line).replace("{link}", f"{link}, ")).run()[0]
+        return netsim.load(MIXED.replace("{line}", line).replace("{link}", f"{link}, ")).samples()[0]
 
     network = found(f"transient(stop = 0.3 s, rtol = 1e-9, sample = 1 ms, formulation = {formulation})")
     tree = found("recursion(stop = 0.3 s, rtol = 1e-11, sample = 1 ms)")
@@ -139,7 +139,7 @@ def test_methods_agree_inside_their_steps():
     runs = {}
     for options in ("rtol = 1e-11", "method = rk8, rtol = 1e-8", "method = rk6, rtol = 1e-8", "method = rk45, rtol = 1e-8"):
         line = f"recursion(stop = 0.1 s, {options}, sample = 1 ms)"
-        runs[options] = netsim.load(MIXED.replace("{line}", line).replace("{link}", f"{GIVEN}, ")).run()[0]
+        runs[options] = netsim.load(MIXED.replace("{line}", line).replace("{link}", f"{GIVEN}, ")).samples()[0]
     exact, *others = runs.values()
     assert [found.attributes["method"] for found in others] == ["rk8", "rk6", "rk45"] and others[0].attributes["steps"] < 100
     for found in others:
@@ -163,7 +163,7 @@ j  revolute (ground, a) at = [0, 0, 0] m, axis = [1, 0, 0]
 run recursion(stop = 1 s)
 """
     with pytest.raises(InputError) as caught:
-        netsim.load(text).run()
+        netsim.load(text).samples()
     assert words in caught.value.problems[0].message and caught.value.problems[0].code == "E450"
 
 
@@ -178,7 +178,7 @@ world gravity = [0, 0, -9.81] m/s2
 run recursion(stop = 0.1 s, {line}, from = rest)
 save hand.r
 """
-    samples = netsim.load(text.replace("{line}", line)).run()[0]
+    samples = netsim.load(text.replace("{line}", line)).samples()[0]
     assert not samples.finished
     problem = samples.attributes["failure"]
     assert problem.code == "E502" and problem.message == "no mass resists a motion of 'k' and 'j'"
@@ -196,7 +196,7 @@ def test_options_are_checked():
         ("recursion(stop = 1 s, method = rk45, step = 0.1 s)", "E423"),
     ):
         with pytest.raises(InputError) as caught:
-            Model(netsim.load(f"{base}run {line}\n").network).run()
+            Model(netsim.load(f"{base}run {line}\n").network).samples()
         assert caught.value.problems[0].code == code
     assert parse(f"{base}run recursion(stop = 1 s)\n", "<text>")
 
@@ -221,7 +221,7 @@ save turn.q, reach.q, hang.q, w.T, v.F, hang.force
 def test_sources_of_speed_make_the_motion_known():
     """chi = 1 by a prescribed speed: the position is the integral, the force what it takes; the network's own equations agree."""
     runs = [
-        netsim.load(SPEEDS.replace("{line}", line)).run()[0]
+        netsim.load(SPEEDS.replace("{line}", line)).samples()[0]
         for line in (
             "recursion(stop = 1 s, rtol = 1e-11, sample = 10 ms)",
             "transient(stop = 1 s, rtol = 1e-9, sample = 10 ms)",
@@ -244,7 +244,7 @@ def test_sources_of_speed_make_the_motion_known():
 def test_superelements_change_no_numbers():
     """Condensed by two or all together, the same run: every signal to rounding, as far as the error test lets it."""
     text = (FOLDER / "gevorkyan2017.net").read_text()
-    runs = [netsim.load(text.replace("rtol = 1e-9", f"rtol = 1e-12, superelement = {size}")).run()[0] for size in (1, 2, 50)]
+    runs = [netsim.load(text.replace("rtol = 1e-9", f"rtol = 1e-12, superelement = {size}")).samples()[0] for size in (1, 2, 50)]
     for run in runs[1:]:
         assert run.finished and np.abs(run.values - runs[0].values).max() < 1e-9
 
@@ -271,7 +271,7 @@ def test_the_arm_of_the_benchmark_is_the_netlist():
 def test_a_diverging_recursion_tells_the_instant_up_to_which_its_samples_stand():
     text = (models_folder() / "manipulators/flexible_pendulum_2.net").read_text(encoding="utf-8")
     text = re.sub(r"(?m)^run .*$", "run recursion(stop = 5 s, step = 0.02 s, beta = 0)", text)
-    (samples,) = netsim.load(text).run()
+    (samples,) = netsim.load(text).samples()
     assert not samples.finished
     assert samples.message == f"Newmark's method diverges: coordinates or speeds are beyond 1e+06 after t = {samples.time[-1]:g} s"
     assert np.isfinite(samples.values).all()

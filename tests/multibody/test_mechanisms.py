@@ -43,7 +43,7 @@ def changed(name: str, *edits: tuple[str, str]) -> netsim.Model:
 
 
 def run(model: netsim.Model, **options: object):
-    samples = model.run(options)[0]
+    samples = model.samples(options)[0]
     assert samples.finished, samples.message
     return samples
 
@@ -415,7 +415,7 @@ def test_redundant_reactions_are_those_of_least_norm(options: dict):
     if "adaptive" in options:
         text = text.replace("step = 1 ms, every = 50, method = euler, forces = recovered", f"sample = 50 ms, method = {options['adaptive']}")
         options = {}
-    samples = netsim.load(text).run(options)[0]
+    samples = netsim.load(text).samples(options)[0]
     length = samples.attributes["characteristic_length"]
     B0 = balance(samples, 0)
     forces = np.concatenate([np.arange(5 * j, 5 * j + 3) for j in range(4)])
@@ -437,7 +437,7 @@ def test_redundant_reactions_balance_the_loads():
     """At rest under weight and push: equilibrium of every body, and the motor's torque by virtual work."""
     still = re.sub(r"q = .*", "q = 0.5 rad", PARALLELOGRAM)
     for text in (still, still.replace("forces = recovered", "forces = method")):
-        samples = netsim.load(text).run()[0]
+        samples = netsim.load(text).samples()[0]
         k = len(samples.time) - 1
         g = np.array([0.5, -9.81, 3])
         B = balance(samples, k)
@@ -467,7 +467,7 @@ run transient(stop = 0.1 s)
 """
 
 
-def test_what_repeats_wherever_it_moves_is_no_change_point():
+def test_what_repeats_wherever_it_moves_is_no_singular_configuration():
     """A coupler on three parallel cranks keeps its freedom; the same machine with its cranks lying flat is drawn where more depends than repeats."""
     from netsim.simulate.setup.beginning import begun
     from netsim.text.errors import InputError

@@ -149,7 +149,7 @@ def test_driven_planar_joints_carry_their_flange():
         "j2 planar_prismatic_driven (ground, s, x) axis = [3, 4]\nm1 mass (x) m = 1\nF1 force (x) F = 8 N\n"
         "run transient(stop = 3, step = 1 ms, method = euler)\nsave p.phi, s.r\n"
     )
-    samples = model.run()[0]
+    samples = model.samples()[0]
     n = np.arange(3001)
     square = 1e-6 * n * (n + 1) / 2
     assert np.abs(samples.series("p.phi") - 2 * square).max() < 1e-9
@@ -163,7 +163,7 @@ def test_planar_particle_may_be_welded_to_what_turns():
         "run transient(stop = 0.4, step = 0.25 ms, method = generalized_alpha)\nsave j1.q, j1.force\n"
     )
     ours = [
-        netsim.load("use planar\n" + kind + common).run()[0].values
+        netsim.load("use planar\n" + kind + common).samples()[0].values
         for kind in (
             "x planar_particle (p) m = 2, at = [0.7, 0.1] m\nw1 planar_weld (arm, p)\n",
             "x planar_point_mass (arm) m = 2, at = [0.7, 0.1] m\n",
@@ -182,7 +182,7 @@ def test_planar_marker_speed_and_the_sensors_that_see_it():
         "s1 planar_marker_sensor (p, x, y) at = [1, 0] m\ns2 planar_marker_velocity_sensor (p, vx, vy) at = [1, 0] m\n"
         "s3 planar_line_sensor (ground, p, l) at1 = [0, 2] m, at2 = [1, 0] m\ns4 planar_hinge_speed_sensor (ground, p, w)\n"
         "run transient(stop = 1, step = 0.5 ms, method = generalized_alpha)\nsave x, y, vx, vy, l, w, m1.F, m2.F, m1.power, m1.work\n"
-    ).run()[0]
+    ).samples()[0]
     c, s = np.cos(3 * samples.time), np.sin(3 * samples.time)
     exact = {
         "x": c,

@@ -60,7 +60,7 @@ def mechanisms(draw: st.DrawFn, springs: bool) -> tuple[str, list[str]]:
 
 
 def ran(text: str, saved: list[str], line: str) -> Samples:
-    samples = netsim.load(f"{text}\nrun {line}\nsave {', '.join(saved)}\n").run()[-1]
+    samples = netsim.load(f"{text}\nrun {line}\nsave {', '.join(saved)}\n").samples()[-1]
     assert samples.finished, f"{samples.message}\n{text}"
     return samples
 

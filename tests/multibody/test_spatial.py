@@ -173,7 +173,7 @@ def test_source_delivers_what_the_network_gets(name: str):
 
 
 def run(text: str, **options: object):
-    (samples,) = netsim.load("use spatial\nworld gravity = [0, 0, 0] m/s2\n" + text).run(options)
+    (samples,) = netsim.load("use spatial\nworld gravity = [0, 0, 0] m/s2\n" + text).samples(options)
     assert samples.finished, samples.message
     return samples
 
@@ -385,7 +385,7 @@ def test_particle_may_be_welded_to_what_turns():
         "save j1.q, j1.force, j1.moment\n"
     )
     ours = [
-        netsim.load("use spatial\n" + kind + common).run()[0].values
+        netsim.load("use spatial\n" + kind + common).samples()[0].values
         for kind in (
             "x particle (p) m = 2, at = [0.7, 0.1, 0] m\nw1 spatial_weld (arm, p) at = [0.7, 0.1, 0] m\n",
             "x point_mass (arm) m = 2, at = [0.7, 0.1, 0] m\n",
@@ -444,7 +444,7 @@ def test_bodies_tell_energy_and_angular_momentum():
         "run transient(stop = 0.5, step = 0.5 ms, method = generalized_alpha)\n"
         "save b1.kinetic, b1.potential, x.kinetic, x.potential, b1.angular, x.angular, p.r\n"
         "k marker (p) at = [0.5, 1.3, 0.2] m\nsave b1.momentum, x.momentum, k.r\n"
-    ).run()[0]
+    ).samples()[0]
     total = sum(samples.series(f"{b}.{e}") for b in ("b1", "x") for e in ("kinetic", "potential"))
     assert np.abs(total - total[0]).max() < 1e-5 * abs(total[0])
     t = samples.time

@@ -54,7 +54,7 @@ def run(number, method_forces=False, **params):
             text = file.read_text(encoding="utf-8")
             Path(folder, file.name).write_text(text.replace("forces = recovered", "forces = method") if method_forces else text, encoding="utf-8")
         model = netsim.load(Path(folder, f"stage{number}.net")).with_overrides(params)
-        (last,) = model.run()
+        (last,) = model.samples()
         others = {int(path[-5]): samples for (path, _), samples in model.shared.get("others", {}).items()}
     assert last.finished and all(samples.finished for samples in others.values())
     return others | {number: last}

@@ -31,14 +31,14 @@ def by_hand():
 
 
 def test_frames_give_the_machine_that_coordinates_give():
-    framed, plain = (netsim.load(ARM.format(**given)).run()[0] for given in (FRAMES, by_hand()))
+    framed, plain = (netsim.load(ARM.format(**given)).samples()[0] for given in (FRAMES, by_hand()))
     np.testing.assert_allclose(framed.values, plain.values, rtol=0, atol=1e-12 * np.abs(plain.values).max())
 
 
 def test_a_body_moves_with_what_is_placed_on_it():
     """A parameter turns the first body and all that is given in its frame, joints and the second body included."""
     model = netsim.load(ARM.format(**FRAMES))
-    start = model.with_params(tilt=0.0).run()[0]
+    start = model.with_params(tilt=0.0).samples()[0]
     assert start.series("q.r.x")[0] == pytest.approx(1.2) and start.series("q.r.y")[0] == pytest.approx(0.1)
 
 
@@ -51,7 +51,7 @@ m  planar_marker    (p)          at = on(p, [0.5, 0] m)
 run transient(stop = 1 ms, step = 1 ms, method = euler)
 save m.r
 """
-    assert netsim.load(text).run()[0].series("m.r.x")[0] == pytest.approx(1.0)
+    assert netsim.load(text).samples()[0].series("m.r.x")[0] == pytest.approx(1.0)
 
 
 WRONG = [
@@ -75,5 +75,5 @@ w   spherical  (loose, p)    at = [0, 0, 0] m
 run transient(stop = 1 ms, step = 1 ms, method = euler)
 """
     with pytest.raises(InputError) as wrong:
-        netsim.load(text).run()
+        netsim.load(text).samples()
     assert any(p.code == code and words in p.message for p in wrong.value.problems)

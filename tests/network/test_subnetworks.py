@@ -11,6 +11,7 @@ from netsim.initial.static.rest import step_matrix
 from netsim.library.files import models_folder
 from netsim.multibody.superelements import parts_of
 from netsim.output.show import show_stage
+from netsim.results.plots import panels
 from netsim.simulate.setup.beginning import begun
 from netsim.text.errors import InputError
 
@@ -126,7 +127,7 @@ def test_the_decomposition_is_drawn():
 
 def test_what_is_no_subnetwork_is_refused():
     with pytest.raises(InputError) as caught:
-        netsim.load(CIRCUIT.replace("[stage, stage[2].one]", "[stage, lod]")).run()
+        netsim.load(CIRCUIT.replace("[stage, stage[2].one]", "[stage, lod]")).samples()
     (problem,) = caught.value.problems
     assert problem.code == "E424" and "lod" in problem.message and problem.span.line == CIRCUIT[: CIRCUIT.index("run ")].count("\n") + 1
     with pytest.raises(InputError, match="E424"):
@@ -155,7 +156,7 @@ let  wave  = 1 V*cos(time/(1 s))
 run  transient(stop = 2 s, sample = 0.1 s, rtol = 1e-9)
 save x.v, y.v, z.v, x.x, wave
 """
-    ).run()[0]
+    ).samples()[0]
     t = samples.time
     wanted = (np.sin(t) - np.cos(t) + np.exp(-t)) / 2
     assert np.abs(samples.series("x.v") - 3 * wanted).max() < 1e-7
@@ -180,4 +181,25 @@ param R2[2] : Ohm = [1, 10] Ohm
 run  static()
 save x[2].r[1].i, x[2].r[3].i, a[1].v
 """
-    assert netsim.load(text).run()[0].values[0] == pytest.approx([7 / 80, 7 / 20, 5.0])
+    assert netsim.load(text).samples()[0].values[0] == pytest.approx([7 / 80, 7 / 20, 5.0])
+
+
+def test_names_of_results_and_legends_have_numbers_for_counts():
+    """`tap[n + 1].v` is shown as `tap[4].v`, alone and inside of an expression; a parameter beside it keeps its name."""
+    text = """use electrical
+count n = 3
+param k = 2
+s voltage (tap[1], ground) v = 1 V
+r[i] resistor (tap[i], tap[i+1]) R = 1 Ohm for i in 1..n
+e resistor (tap[n+1], ground) R = 1 Ohm
+run static()
+save tap[n+1].v, k*tap[n].v - tap[n + 1].v
+plot tap[n+1].v, k*tap[n].v
+"""
+    model = netsim.load(text)
+    (samples,) = model.samples()
+    assert [s.name for s in samples.signals] == ["tap[4].v", "tap[3].v", "k*tap[3].v - tap[4].v"]
+    (panel,) = panels([samples], model.network.plots, model.values.scope(model.network.top))
+    assert [(line.label, line.values[0]) for line in panel.lines] == [("tap[4].v", 0.25), ("k*tap[3].v", 1.0)]
+    (wider,) = netsim.load(text, counts={"n": 5}).samples()
+    assert wider.series("tap[6].v")[0] == pytest.approx(1 / 6)

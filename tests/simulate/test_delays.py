@@ -123,7 +123,7 @@ def test_the_operating_point_of_a_line_is_a_wire():
     samples = run(text, "a.v", "b.v", "t.i1", "rl.i")
     for name, value in (("a.v", 4.0), ("b.v", 4.0), ("t.i1", 0.05), ("rl.i", 0.05)):
         assert samples.series(name) == pytest.approx(np.full(len(samples.time), value), rel=1e-12)
-    (static,) = netsim.load(text.replace("transient(stop = 100 ns, sample = 0.73 ns)", "static()")).run({})
+    (static,) = netsim.load(text.replace("transient(stop = 100 ns, sample = 0.73 ns)", "static()")).samples({})
     assert static.series("b.v")[0] == pytest.approx(4.0) and static.series("rs.loss")[0] == pytest.approx(0.05)
 
 
@@ -236,11 +236,11 @@ def test_a_smith_predictor_shifts_the_loop_it_was_tuned_for():
 
 def test_another_delay_compiles_nothing(monkeypatch):
     model = netsim.load(LINE.format(source=20, load=200))
-    model.run({})
+    model.samples({})
     counted = []
     original = native.compile
     monkeypatch.setattr(native, "compile", lambda programs: counted.extend(programs) or original(programs))
-    (samples,) = model.with_overrides({"t.T": "7 ns"}).run({})
+    (samples,) = model.with_overrides({"t.T": "7 ns"}).samples({})
     assert counted == []
     assert samples.series("b.v") == pytest.approx(bounces(samples.time, 20, 200, delay=7e-9)[1], abs=1e-11)
 
@@ -250,7 +250,7 @@ def test_runs_of_one_model_do_not_disturb_one_another():
     results = [None] * 4
 
     def one(i):
-        (samples,) = model.run({"stop": 5.0 + i % 2})
+        (samples,) = model.samples({"stop": 5.0 + i % 2})
         results[i] = samples.values
 
     one(0), one(1)
@@ -294,6 +294,6 @@ def test_many_steps_within_a_delay_find_room():
 def test_what_knows_no_delays_says_so(line, code, words):
     text = LAG.format(before="").replace("run transient(stop = 5 s)", line)
     with pytest.raises(InputError) as caught:
-        netsim.load(text).run({})
+        netsim.load(text).samples({})
     (problem,) = caught.value.problems
     assert problem.code == code and words in problem.message and problem.span.line == 7

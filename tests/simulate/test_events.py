@@ -55,7 +55,7 @@ def test_energy_of_impacts_is_dissipated():
 
 
 def test_bounces_without_end_are_refused():
-    samples = loaded("bouncing_ball").run({"stop": 4.0})[0]
+    samples = loaded("bouncing_ball").samples({"stop": 4.0})[0]
     assert not samples.finished
     assert "'b' switches without end at t = 2.55" in samples.message
     assert "x < 0" in samples.message
@@ -123,10 +123,10 @@ def test_stick_slip_has_its_exact_period(method):
 BRIDGE = """
 use electrical
 v1 voltage (a, b) v = sine(time, 10 V, 50 Hz)
-d1 ideal_diode (a, p) ron = 1 mOhm, goff = 1e-9 S
-d2 ideal_diode (b, p) ron = 1 mOhm, goff = 1e-9 S
-d3 ideal_diode (ground, a) ron = 1 mOhm, goff = 1e-9 S
-d4 ideal_diode (ground, b) ron = 1 mOhm, goff = 1e-9 S
+d1 ideal_diode (a, p) Ron = 1 mOhm, Goff = 1e-9 S
+d2 ideal_diode (b, p) Ron = 1 mOhm, Goff = 1e-9 S
+d3 ideal_diode (ground, a) Ron = 1 mOhm, Goff = 1e-9 S
+d4 ideal_diode (ground, b) Ron = 1 mOhm, Goff = 1e-9 S
 load resistor (p, ground) R = 10 Ohm
 run transient(stop = 60 ms)
 """
@@ -234,7 +234,7 @@ def test_two_stuck_clutches_are_released_together():
 def test_thresholds_that_coincide_are_refused():
     """A relay without hysteresis slides: it switches without end, and says so."""
     text = RELAY.replace("h hysteresis (y, u) low = -0.5, high = 0.5", "level constant (z) value = 0.5\nh above (y, z, u)")
-    samples = netsim.load(text).run()[0]
+    samples = netsim.load(text).samples()[0]
     assert not samples.finished
     assert "'h' switches without end" in samples.message
 
@@ -298,7 +298,7 @@ def test_wrong_texts(lines, code):
     body = "\n".join(f"  {line}" for line in lines)
     text = f"use translational\ncomponent wrong (p : translational)\n  branch p -> ground : x, v, f\n{body}\n  f = 0\nend\nm mass (a) m = 1 kg\nw wrong (a)\nrun transient(stop = 1 s)\n"
     with pytest.raises(InputError) as caught:
-        netsim.load(text).run()
+        netsim.load(text).samples()
     assert code in {problem.code for problem in caught.value.problems}
 
 
@@ -375,7 +375,7 @@ def test_friction_beside_a_prescribed_speed():
 def test_triac_fired_late_in_every_half_wave():
     text = (
         "use electrical\nuse signal\ns voltage (a, ground) v = sine(time, 100 V, 50 Hz)\ng boolean_pulse (fire) first = 3 ms, period = 10 ms, share = 0.05\n"
-        "k ideal_triac (a, b, fire) ron = 1 mOhm, goff = 1e-9 S\nr resistor (b, ground) R = 10 Ohm\nrun transient(stop = 40 ms)\n"
+        "k ideal_triac (a, b, fire) Ron = 1 mOhm, Goff = 1e-9 S\nr resistor (b, ground) R = 10 Ohm\nrun transient(stop = 40 ms)\n"
     )
     samples = run(text, ("b.v",))
     t, phase = samples.time, samples.time % 10e-3
@@ -398,22 +398,22 @@ save y, o.on
 
 def test_a_value_that_is_hardly_faster_than_its_threshold_passes_it():
     """Time runs on by rounding behind an instant, and the threshold with it, while the state stays."""
-    (samples,) = netsim.load(CHASE.format(threshold="time/(1 s)", rate=1.02, y=-0.01, stop=1)).run()
+    (samples,) = netsim.load(CHASE.format(threshold="time/(1 s)", rate=1.02, y=-0.01, stop=1)).samples()
     (event,) = samples.attributes["event_log"].splitlines()
     assert float(event.split("\t")[0]) == pytest.approx(0.5, abs=1e-9)
     rate = "1.001*2*pi*2000*cos(2*pi*2 kHz*time)"
-    (samples,) = netsim.load(CHASE.format(threshold="sin(2*pi*2 kHz*time)", rate=rate, y=-0.0005, stop=0.06)).run()
+    (samples,) = netsim.load(CHASE.format(threshold="sin(2*pi*2 kHz*time)", rate=rate, y=-0.0005, stop=0.06)).samples()
     assert samples.finished and len(samples.attributes["event_log"].splitlines()) == 240
 
 
 def test_conditions_that_do_not_agree_are_named(monkeypatch):
     odd = CHASE.replace("der(y)*1 s", "y").format(threshold="0.5", rate="if on then 0 else 1", y=0, stop=1).replace(" start y = 0", "")
     with pytest.raises(netsim.NetsimError) as caught:
-        netsim.load(odd).run()
+        netsim.load(odd).samples()
     assert "E509 at the start" in str(caught.value) and "'o' (y > 0.5)" in str(caught.value) and ":4:8:" in str(caught.value)
     monkeypatch.setattr(netsim.simulate.events.passing, "IDLE", -1)
     with pytest.raises(netsim.NetsimError) as caught:
-        netsim.load(CHASE.format(threshold="0.5", rate=1, y=0, stop=1)).run()
+        netsim.load(CHASE.format(threshold="0.5", rate=1, y=0, stop=1)).samples()
     assert "within rounding errors: 'o' (y > 0.5)" in str(caught.value) and ":4:8:" in str(caught.value)
 
 

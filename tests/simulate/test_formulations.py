@@ -10,7 +10,7 @@ import netsim
 from joint_states import JOINTS, difference_at_a_state, random_tree
 from netsim.analyses import transient as analysis
 from netsim.core.compiled.call import run_table
-from netsim.core.newton import set_charge_history, set_coefficients, spread
+from netsim.core.newton import set_coefficients, set_differentiated_history, spread
 from netsim.library.files import models_folder
 from netsim.multibody.tree.algorithms.composite import crba
 from netsim.multibody.tree.algorithms.forward import mixed
@@ -281,7 +281,7 @@ def test_the_step_matrix_is_the_derivative_of_the_residual(name):
     rng = np.random.default_rng(0)
     history = np.concatenate([g[layout.x : layout.a] + 0.5 * rng.normal(size=2 * nk), rng.normal(size=nk), g[layout.history : layout.step_size]])
     set_coefficients(g, 0.3, 0.7, 1.3, 0.9)
-    set_charge_history(machine.problem, g, history)
+    set_differentiated_history(machine.problem, g, history)
 
     def residual(u, table):
         spread(machine.problem, g, history, u)

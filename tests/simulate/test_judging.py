@@ -45,7 +45,7 @@ def codes(samples):
 @pytest.mark.parametrize("build", [oscillator, circuit])
 def test_what_implicit_euler_dissipates_is_told(build, scale):
     """Amplitude (1 + (w h)^2)^(-n/2): after 1000 steps of T/100 0.14, 98 % of the energy are gone, and nothing else is turned over."""
-    (samples,) = build(scale).run({"step": 0.01, "method": "euler"})
+    (samples,) = build(scale).samples({"step": 0.01, "method": "euler"})
     assert codes(samples) == (["W501"], [])
     assert "implicit Euler in steps of 0.01 s dissipated 100 %" in samples.warnings[0].message and "method = radau" in samples.warnings[0].hint
     missed = samples.energy[0, 0] - samples.energy[-1, 0]
@@ -111,7 +111,7 @@ QUIET = {
 
 @pytest.mark.parametrize("what", QUIET)
 def test_no_alarm(what):
-    (samples,) = netsim.load(QUIET[what] + "\n").run()
+    (samples,) = netsim.load(QUIET[what] + "\n").samples()
     assert codes(samples) == ([], [])
 
 
@@ -130,7 +130,7 @@ run transient(stop = 5 s)
 
 
 def test_statements_of_one_s_own_are_named_and_do_not_fail():
-    (samples,) = netsim.load(FORGETFUL).run()
+    (samples,) = netsim.load(FORGETFUL).samples()
     assert codes(samples) == (["W501"], []) and "`stores` and `dissipates` of 'sticky_mass'" in samples.warnings[0].hint
 
 
@@ -139,7 +139,7 @@ def test_energies_of_a_domain_without_power_are_not_judged():
         ": translational", ": way"
     )
     text = text.replace("c1 spring (a, ground) c = 40 N/m\nstart a.x = 1 m", "start a.v = 1 m/s")
-    (samples,) = netsim.load(text).run()
+    (samples,) = netsim.load(text).samples()
     assert codes(samples) == ([], []) and samples.energy[-1, 0] < 0.1 * samples.energy[0, 0]
 
 
@@ -158,7 +158,7 @@ def test_the_summary_shows_rounding_as_nothing(tmp_path, capsys):
 
 def test_a_given_step_that_is_too_long_is_told():
     model = oscillator(1.0)
-    (long,), (fine,) = model.run({"step": 0.1}), model.run({"step": 0.1, "rtol": 1e-2})
+    (long,), (fine,) = model.samples({"step": 0.1}), model.samples({"step": 0.1, "rtol": 1e-2})
     assert codes(long) == (["W502"], []) and "in 100 of 100 steps" in long.warnings[0].message
     assert long.attributes["rough_steps"] == 100 and codes(fine) == ([], [])
 
@@ -184,7 +184,7 @@ run transient(stop = 1 s)
 @pytest.mark.parametrize("method", ["radau", "bdf"])
 def test_a_law_that_jumps_is_crossed_and_told(method):
     """A force of 5 N changes its side at 1/3 s: x = 5/3 m ((2 - 1/e) exp(-3 (t - 1/3 s)) - 1). BDF crosses it untested."""
-    (samples,) = netsim.load(SIDES).run({"method": method})
+    (samples,) = netsim.load(SIDES).samples({"method": method})
     assert samples.series("b.x")[-1] == pytest.approx(5 / 3 * ((2 - np.exp(-1)) * np.exp(-2) - 1), rel=1e-4)
     crossed = samples.attributes["untested_steps"]
     assert (crossed > 0) == (method == "bdf") and codes(samples) == (["W503"] if crossed else [], [])
@@ -192,7 +192,7 @@ def test_a_law_that_jumps_is_crossed_and_told(method):
 
 
 def test_every_count_is_an_attribute():
-    result = dataset(oscillator(1.0).run()[0])
+    result = dataset(oscillator(1.0).samples()[0])
     for name in ("rough_steps", "untested_steps", "jumps", "inconsistent_points"):
         assert result.attrs[name] == 0
 
@@ -201,7 +201,7 @@ def test_every_count_is_an_attribute():
 def test_a_flyback_that_runs_away_ends_as_a_failure(rtol):
     """Types that netsim makes for coupled inductors are its own: where their account misses all, the run has failed, and keeps its result."""
     model = netsim.load(Path(__file__).parents[1] / "reference" / "spice" / "transformer_flyback_k.cir")
-    (samples,) = model.run({"method": "radau", "rtol": rtol})
+    (samples,) = model.samples({"method": "radau", "rtol": rtol})
     assert [problem.code for problem in samples.broken] == ["E515"] and len(samples.time) > 100
-    (fine,) = model.run({"method": "radau", "rtol": 1e-4})
+    (fine,) = model.samples({"method": "radau", "rtol": 1e-4})
     assert fine.finished and not fine.broken

@@ -54,7 +54,7 @@ def test_measures_see_the_same_work():
         "f hinge_friction (ground, x) T = 5 N.m\nh revolute (ground, x) at = [1, 0, 0] m\no hinge_torque (ground, x) T = 20 N.m*sin(8 rad/s*time)\n"
     )
     text = "measure last = final(o.work)\nmeasure most = max(o.work)\nrun transient(stop = 1 s)\n"
-    (samples,) = netsim.load(BODY + friction + "save o.work\n" + text).run({"rtol": 1e-8})
+    (samples,) = netsim.load(BODY + friction + "save o.work\n" + text).samples({"rtol": 1e-8})
     figures = {figure.name: figure.value for figure in samples.figures}
     assert "f.mode" in samples.attributes["event_log"] or "mode" in samples.attributes["event_log"]
     assert difference(samples) < 1e-9

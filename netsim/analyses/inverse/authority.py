@@ -17,7 +17,7 @@ from netsim.core.compiled.call import run_table
 from netsim.core.linear.factors import SingularMatrix, analyse, solve
 from netsim.core.linear.symbolic import pivots
 from netsim.core.newton import set_coefficients
-from netsim.core.problem import PRESCRIBED_LEVELS
+from netsim.core.problem import PRESCRIBED_ORDERS
 from netsim.equations.machine import Machine, build_machine
 from netsim.equations.system import System
 from netsim.initial.initial import Structure
@@ -25,7 +25,7 @@ from netsim.network.bindings import lift
 from netsim.network.values import Values
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.setup.beginning import begun
-from netsim.structure.levels import offsets
+from netsim.structure.orders import offsets
 from netsim.structure.smoothness import too_rough
 from netsim.text.errors import InputError, Problem
 
@@ -114,7 +114,7 @@ def _check_rank(scaled: Array, motions: Sequence[Motion], actuators: Sequence[Ac
 def derivatives(
     prepared: tuple[Values, System, Structure], motions: Sequence[Motion], actuators: Sequence[Actuator], stop: float
 ) -> list[int]:
-    """How often each motion is differentiated on the way to the inputs: the differentiation level of its row (signature
+    """How often each motion is differentiated on the way to the inputs: the differentiation order of its row (signature
     method).
 
     Raises `InputError` where that is more than functions of time can give, or more than the motion's own smoothness
@@ -124,10 +124,10 @@ def derivatives(
     found = [int(natural.c[system.names.index(f"{a.element(system.network)}.u")]) for a in actuators[: len(motions)]]
     problems = []
     for motion, n in zip(motions, found):
-        if n >= PRESCRIBED_LEVELS:
+        if n >= PRESCRIBED_ORDERS:
             message = (
                 f"the inputs would contain the {n}th derivative of {motion.name}, at most the "
-                f"{PRESCRIBED_LEVELS - 1}th is possible"
+                f"{PRESCRIBED_ORDERS - 1}th is possible"
             )
             hint = "remove an elasticity or inductance between the actuators and the signal"
             problems.append(Problem("E434", message, motion.motion.span, hint=hint))

@@ -18,7 +18,7 @@ import numpy as np
 
 from netsim.analyses.inverse.runs import FOUND, Array, Prepared, Task, evenly, run, signal_name, spline
 from netsim.equations.machine import Machine
-from netsim.equations.words import node_of, owner_of
+from netsim.equations.messages import node_of, owner_of
 from netsim.initial.initial import Structure
 from netsim.library.component import is_kinematic
 from netsim.network.values import parse_expression

@@ -13,10 +13,10 @@ from netsim.analyses.modal import matrices
 from netsim.core.compiled.call import run_table
 from netsim.core.linear.symbolic import equilibrate
 from netsim.core.newton import set_coefficients, set_time
-from netsim.core.problem import PRESCRIBED_LEVELS
+from netsim.core.problem import PRESCRIBED_ORDERS
 from netsim.equations.machine import Machine
+from netsim.equations.messages import node_of, quoted
 from netsim.equations.numbering import across_scalars
-from netsim.equations.words import node_of, quoted
 from netsim.initial.assembly import sizes_of_machine
 from netsim.initial.initial import Structure
 from netsim.results.samples import Samples
@@ -108,18 +108,18 @@ def _asked(machine: Machine, g: Array, stop: float) -> list[tuple[Array, float]]
     layout, problem, trial = machine.system.layout, machine.bundle, g.copy()
     slots = layout.prescribed(np.arange(layout.nd), 0)
     times = np.union1d(np.linspace(0.0, stop, INSTANTS + 1), features_of(machine, stop, time_events_of(machine, stop)))
-    levels = np.zeros((len(times), PRESCRIBED_LEVELS, layout.nd))
+    derivatives = np.zeros((len(times), PRESCRIBED_ORDERS, layout.nd))
     for i, t in enumerate(times):
         set_time(problem, trial, t)
-        levels[i] = trial[layout.prescribed_inputs : layout.prescribed_inputs + PRESCRIBED_LEVELS * layout.nd].reshape(
-            PRESCRIBED_LEVELS, layout.nd
-        )
-    spread = np.ptp(levels[:, 0], axis=0)
-    peaks = np.abs(levels[:, 1:]).max(axis=0)
+        derivatives[i] = trial[
+            layout.prescribed_inputs : layout.prescribed_inputs + PRESCRIBED_ORDERS * layout.nd
+        ].reshape(PRESCRIBED_ORDERS, layout.nd)
+    spread = np.ptp(derivatives[:, 0], axis=0)
+    peaks = np.abs(derivatives[:, 1:]).max(axis=0)
     trial, rest = g.copy(), _residual(machine, g.copy())
     found = []
     for j in np.flatnonzero((spread > 0.0) & np.isfinite(peaks).all(axis=0)):
-        rates = (peaks[:, j] / spread[j]) ** (1.0 / np.arange(1, PRESCRIBED_LEVELS))
+        rates = (peaks[:, j] / spread[j]) ** (1.0 / np.arange(1, PRESCRIBED_ORDERS))
         trial[slots[j]] += spread[j]
         found.append((_residual(machine, trial) - rest, float(max(rates.max(), 1.0 / stop))))
         trial[slots[j]] = g[slots[j]]

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from netsim.analyses.analysis import Line
-from netsim.analyses.given import EXPRESSION, Kind
+from netsim.analyses.given import EXPRESSION, Kind, listed_option
 from netsim.analyses.transient import OPTIONS, transient_options
 from netsim.library.component import dimension
+from netsim.network.values import parse_expression
 from netsim.simulate.options import DEFAULT_METHOD, TransientOptions
 from netsim.text.errors import InputError, Problem
 from netsim.text.expressions.typed import flatten, quantity_of
-from netsim.text.syntax import Binary, Expr, Name, Run, Vector
+from netsim.text.syntax import Binary, Binding, Expr, Name, Run, Vector
 
 OWN = ("track", "actuators", "passes", "weights", "coordinates", "growth")
 NAMES: dict[str, Kind] = {**OPTIONS, **dict.fromkeys(OWN, EXPRESSION)}
@@ -66,6 +67,13 @@ def inverse_options(options: Mapping[str, Any], line: Line) -> InverseOptions:
     pairs = tuple((item.left, item.right) for item in track if isinstance(item, Binary))
     passes, weights, growth = numbers.get("passes", [1.0]), numbers.get("weights", []), numbers.get("growth", [GROWTH])
     return InverseOptions(pairs, actuators, transient, int(passes[0]), tuple(weights), coordinates, growth[0])
+
+
+def line_from(track: Mapping[str, str], lists: Mapping[str, Any]) -> Run:
+    """The run line of an inverse problem from Python: signals with their motions as texts, and the options of `OWN`."""
+    pairs = tuple(Binary("=", parse_expression(s, "track"), parse_expression(m, "track")) for s, m in track.items())
+    given = (Binding(name, listed_option(value, name)) for name, value in lists.items())
+    return Run("inverse", (Binding("track", Vector(pairs)), *given))
 
 
 def motions_in(run: Run) -> list[Expr]:

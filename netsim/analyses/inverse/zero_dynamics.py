@@ -3,7 +3,7 @@ index.
 
 Of an inverse problem these are the zeros between the actuators and the followed signals: with the motions prescribed,
 what is left free moves as e^(s t) (zero dynamics; A. Isidori, Nonlinear Control Systems, chapter 4). P has many
-infinite s there, which rounding brings near the finite ones. So the levels of the signature method (J. Pryce, BIT 41,
+infinite s there, which rounding brings near the finite ones. So the orders of the signature method (J. Pryce, BIT 41,
 2001), found for the entries of P, turn it into an ODE on a subspace first: with z = (x_j^(l)), l < d_j, the equations
 differentiated c_i times give z' = A z, those differentiated less often C z = 0; A leaves that subspace as it is, and
 the poles are the eigenvalues of A in an orthonormal basis of it: sum d - sum c of them.
@@ -18,13 +18,13 @@ import numpy as np
 from netsim.analyses.modal import matrices
 from netsim.core.linear.symbolic import equilibrate
 from netsim.equations.machine import Machine
-from netsim.structure.levels import Offsets, Signature, StructurallySingular, offsets
+from netsim.structure.orders import Offsets, Signature, StructurallySingular, offsets
 
 Array = np.ndarray
 FAINT = 1e-13
 """Entries below this share of the largest in their row and in their column, both scaled, are rounding."""
 LARGEST = 3000
-"""Levels of unknowns beyond which eigenvalues are not computed: half a minute."""
+"""Orders of unknowns beyond which eigenvalues are not computed: half a minute."""
 SINGULAR = 1e-13
 ON_AXIS = 1e-12
 """A pole is on the imaginary axis where moving it there leaves residuals below this share of their terms."""
@@ -41,7 +41,7 @@ class Poles:
 def poles(machine: Machine, g: Array, time: float) -> Poles | None:
     """The poles at the point g; `time` (s) is what scales them at first.
 
-    None where the point is singular (no levels exist) or the network too large."""
+    None where the point is singular (no orders exist) or the network too large."""
     parts = [part.tocoo() for part in matrices(machine, g.copy())]
     dense = [part.toarray() for part in parts] if parts[0].shape[0] <= LARGEST else None
     if dense is None:
@@ -64,10 +64,10 @@ def _poles(dense: list[Array], time: float) -> Poles | None:
     rows, columns = equilibrate(csc_matrix(sum(np.abs(part) for part in scaled)))
     scaled = [rows[:, None] * part * columns for part in scaled]
     scaled = [np.where(np.abs(part) > FAINT, part, 0.0) for part in scaled]
-    levels = _levels(scaled)
-    if levels is None:
+    orders = _orders(scaled)
+    if orders is None:
         return None
-    c, d = levels.c, levels.d
+    c, d = orders.c, orders.d
     if d.sum() > LARGEST:
         return None
     n, first = len(d), np.concatenate([[0], np.cumsum(d)])
@@ -106,15 +106,15 @@ def _differentiated(scaled: list[Array], c: Array, d: Array) -> tuple[Array, Arr
     return top, lower, constraints
 
 
-def _levels(scaled: list[Array]) -> Offsets | None:
-    equation, variable, level = (
+def _orders(scaled: list[Array]) -> Offsets | None:
+    equation, variable, order = (
         np.concatenate(x)
         for x in zip(*((*np.nonzero(part), np.full(np.count_nonzero(part), p)) for p, part in enumerate(scaled)))
     )
     size = len(scaled[0])
     try:
         return offsets(
-            Signature(equation, variable, level, size, np.zeros(len(equation), bool)), np.zeros(size, np.int64)
+            Signature(equation, variable, order, size, np.zeros(len(equation), bool)), np.zeros(size, np.int64)
         )
     except StructurallySingular:
         return None

@@ -33,8 +33,8 @@ from netsim.multibody.jointspace.compiled.plan import (
 )
 from netsim.multibody.jointspace.compiled.recursion import balances, inward, outward
 
-BEFORE_RESIDUAL, BEFORE_MATRIX, AFTER_RESIDUAL, AFTER_MATRIX, FRAMES_ONLY, OBSERVE, BEFORE_LEVEL = range(7)
-AFTER_LEVEL = BEFORE_LEVEL + 3
+BEFORE_RESIDUAL, BEFORE_MATRIX, AFTER_RESIDUAL, AFTER_MATRIX, FRAMES_ONLY, OBSERVE, BEFORE_PARTIAL = range(7)
+AFTER_PARTIAL = BEFORE_PARTIAL + 3
 """Operations; the last two, and two more behind each, are around a matrix by x, by v, by a alone, which is kept behind
 `out`."""
 KX, KV, KA, ALPHA = (1 + UNIFORMS.index(name) for name in ("kx", "kv", "ka", "alpha"))
@@ -90,8 +90,8 @@ def element(operation, d, g_pointer, out_pointer):
         _matrix(d, 40),
     )  # fmt: skip
     g = carray(g_pointer, (p.sizes[N_G],), np.float64)
-    if operation >= BEFORE_LEVEL:
-        _level(operation, p, m, g, out_pointer)
+    if operation >= BEFORE_PARTIAL:
+        _partials(operation, p, m, g, out_pointer)
         return
     if operation in (AFTER_RESIDUAL, AFTER_MATRIX):
         out = carray(out_pointer, (p.sizes[N_OUT],), np.float64)
@@ -116,13 +116,13 @@ def element(operation, d, g_pointer, out_pointer):
 
 
 @compiled
-def _level(operation, p, m, g, out_pointer):
+def _partials(operation, p, m, g, out_pointer):
     """Before and after a matrix of derivatives by x, v or a alone."""
     nnz = p.sizes[ROWS] - p.sizes[ENTRIES] - 1
     out = carray(out_pointer, (p.sizes[N_OUT] + 3 * nnz,), np.float64)
-    if operation < AFTER_LEVEL:
+    if operation < AFTER_PARTIAL:
         g[KX], g[KV], g[KA], g[ALPHA] = 0.0, 0.0, 0.0, 0.0
-        g[KX + operation - BEFORE_LEVEL] = 1.0
+        g[KX + operation - BEFORE_PARTIAL] = 1.0
         for i in range(p.sizes[N_MULTIPLIERS]):
             g[p.sizes[MULTIPLIERS] + i] = 0.0
         outward(p, m, g)
@@ -132,7 +132,7 @@ def _level(operation, p, m, g, out_pointer):
     inward(p, m, out)
     answers(p, m, g[KX], g[KV], g[KA])
     spread_entries(p, m, g, out)
-    first = p.sizes[N_OUT] + (operation - AFTER_LEVEL) * nnz
+    first = p.sizes[N_OUT] + (operation - AFTER_PARTIAL) * nnz
     for i in range(nnz):
         out[first + i] = out[p.sizes[ENTRIES] + i]
 

@@ -31,7 +31,7 @@ def deflections(instance: Instance, keys: list[Key], held: list[int], values: Va
     residual = ca.vertcat(*(rows["own", k] for k in held))
     parameters = ca.vertcat(*(s for scalars in form.symbols.parameters.values() for s in scalars))
     moving = ca.vertcat(*(form.symbols.at(key, 0) for key in keys))
-    rest = [(key, level) for key, level in form.symbols.gathered if (key, level) not in {(k, 0) for k in keys}]
+    rest = [(key, order) for key, order in form.symbols.gathered if (key, order) not in {(k, 0) for k in keys}]
     place = ca.vertcat(*(form.symbols.gathered[each] for each in rest))
     standing = [float(key[0] == "chart" and key[2] in (0, 4, 8)) for key, _ in rest]
     slopes = ca.jacobian(residual, moving)

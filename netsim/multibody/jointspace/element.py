@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from netsim.equations.batches import Batch, Shares, form_of, pins, shares_of
+from netsim.equations.batches import Batch, Indeterminacy, form_of, indeterminacy_of, pins
 from netsim.equations.forms.form import Form, Key
 from netsim.equations.kernels.kernel import Kernel, make_kernel
 from netsim.equations.layout import FOLLOWING
@@ -19,39 +19,41 @@ from netsim.multibody.jointspace import calls
 from netsim.multibody.jointspace.compiled.plan import Motion, Plan
 from netsim.multibody.jointspace.deflections import deflections
 from netsim.multibody.jointspace.joints import BENT, PRISMATIC, SPHERICAL, Step
-from netsim.multibody.jointspace.levels import Levels, find_levels
 from netsim.multibody.jointspace.numbering import Elements, number
+from netsim.multibody.jointspace.partials import Partials, find_partials
 from netsim.multibody.jointspace.pattern import Places, find_places
 from netsim.multibody.jointspace.spanning import Coordinate, Mechanism, axis_of, mechanism, point, takes_frames
 from netsim.network.network import GROUND, Instance, Network
 from netsim.network.values import Values
-from netsim.structure.levels import absent_rates
+from netsim.structure.orders import absent_rates
 
 Array = np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
 class TreeElement:
-    """The tree of a machine: `levels` are its derivatives by level, `observed` is the call that completes a sampled
+    """The tree of a machine: `partials` are its derivatives by order, `observed` is the call that completes a sampled
     point with the joints' forces; the rest is what calls point to."""
 
     tree: Mechanism
     elements: Elements
     plan: Plan
     motion: Motion
-    levels: Levels
+    partials: Partials
     observed: Array
     alive: list[Any] = field(repr=False)
 
     def without(self, machine: Machine, found: Redundant | None) -> Machine:
         """The machine without these constraints of its loops (None: with all)."""
         return joint_machine(
-            machine.system.network, machine.values, machine.earlier, found, shares_of(machine.system.batches)
+            machine.system.network, machine.values, machine.earlier, found, indeterminacy_of(machine.system.batches)
         )
 
-    def sharing(self, machine: Machine, room: Shares) -> Machine:
+    def with_indeterminacy(self, machine: Machine, indeterminacy: Indeterminacy) -> Machine:
         """The machine with these combinations of forces."""
-        return joint_machine(machine.system.network, machine.values, machine.earlier, machine.system.redundant, room)
+        return joint_machine(
+            machine.system.network, machine.values, machine.earlier, machine.system.redundant, indeterminacy
+        )
 
 
 def joint_machine(
@@ -59,14 +61,14 @@ def joint_machine(
     values: Values,
     earlier: Callable[[Any, str], Any] | None = None,
     redundant: Redundant | None = None,
-    shares: Shares | None = None,
+    indeterminacy: Indeterminacy | None = None,
 ) -> Machine:
     """A machine whose bodies move with the coordinates of their joints, without the constraints in `redundant`, with
     these combinations of forces; raises as `build_machine` does."""
     tree = mechanism(network, values)
     elements = number(network, values, tree)
-    if shares is not None:
-        elements = replace(elements, batches=[*elements.batches, shares])
+    if indeterminacy is not None:
+        elements = replace(elements, batches=[*elements.batches, indeterminacy])
     if redundant is not None:
         dropped = frozenset(map(int, redundant.rows))
         kept = [replace(batch, dropped=batch.dropped | dropped) for batch in elements.batches]
@@ -100,9 +102,9 @@ def with_element(machine: Machine, tree: Mechanism, elements: Elements, places: 
         energy=around(problem.energy, calls.FRAMES_ONLY),
         reach=_reach(machine, tree, elements, plan),
     )
-    levels = find_levels(machine, elements, tree, places, directory, constant)
+    partials = find_partials(machine, elements, tree, places, directory, constant)
     element = TreeElement(
-        tree, elements, plan, motion, levels, calls.row(calls.OBSERVE, directory), [arrays, directory, side_calls]
+        tree, elements, plan, motion, partials, calls.row(calls.OBSERVE, directory), [arrays, directory, side_calls]
     )
     return replace(machine, problem=problem, element=element)
 
@@ -133,26 +135,26 @@ def _plan(machine: Machine, tree: Mechanism, elements: Elements, places: Places)
         -1, 5
     )
     lists = {name: np.ascontiguousarray(array, np.int64) for name, array in places.lists.items()}
-    bend_first, lean, draw = _bends(machine, tree, elements)
+    flexible_first, lean, foreshortening = _flexible_joints(machine, tree, elements)
     return Plan(
         sizes=sizes,
         links=links,
         coordinates=coordinates,
         joints=joints,
         geometry=geometry,
-        bend_first=bend_first,
+        flexible_first=flexible_first,
         lean=lean,
-        draw=draw,
+        foreshortening=foreshortening,
         **lists,
     )
 
 
-def _bends(machine: Machine, tree: Mechanism, elements: Elements) -> tuple[Array, Array, Array]:
+def _flexible_joints(machine: Machine, tree: Mechanism, elements: Elements) -> tuple[Array, Array, Array]:
     """Of joints with several coordinates: where each coordinate's rows begin, what it does at first order, and what
     pairs do at second order."""
     counts = [tree.links[c.link].freedom if tree.links[c.link].freedom > 1 else 0 for c in tree.coordinates]
     first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    lean, draw = np.zeros((len(counts), 6)), np.zeros((first[-1], 3))
+    lean, foreshortening = np.zeros((len(counts), 6)), np.zeros((first[-1], 3))
     for link in tree.links:
         own = slice(link.first, link.first + link.freedom)
         if link.kind == SPHERICAL:
@@ -165,8 +167,8 @@ def _bends(machine: Machine, tree: Mechanism, elements: Elements) -> tuple[Array
             keys = [_key(instance, form, c, link.step) for c in tree.coordinates[own]]
             held = [k for k in range(len(form.own)) if ("own", k) not in keys]
             lean[own], second = deflections(instance, keys, held, machine.values)
-            draw[first[link.first] : first[link.first] + link.freedom**2] = second.reshape(-1, 3)
-    return first, lean, draw
+            foreshortening[first[link.first] : first[link.first] + link.freedom**2] = second.reshape(-1, 3)
+    return first, lean, foreshortening
 
 
 def _key(instance: Instance, form: Form, coordinate: Coordinate, step: Step) -> Key:
@@ -199,9 +201,9 @@ def _coordinate(elements: Elements, tree: Mechanism, k: int) -> tuple[int, ...]:
     """Slots of x, v, a, the row and the link of a coordinate."""
     layout, row = elements.layout, int(elements.row[k])
     if elements.prescribed[k] >= 0:
-        slots = [int(layout.prescribed(elements.prescribed[k], level)) for level in range(3)]
+        slots = [int(layout.prescribed(elements.prescribed[k], order)) for order in range(3)]
     else:
-        slots = [int(layout.unknown(elements.unknown[k], level)) for level in range(3)]
+        slots = [int(layout.unknown(elements.unknown[k], order)) for order in range(3)]
     return (*slots, row if row >= 0 else layout.n, tree.coordinates[k].link)
 
 
@@ -232,7 +234,7 @@ def _room(plan: Plan) -> Motion:
     motion = Motion(
         zeros(links, 3), zeros(links, 9), zeros(links, 6), zeros(links, 6), zeros(links, 6), zeros(links, 1),
         zeros(coordinates, 6),
-        zeros(coordinates, 6), zeros(coordinates, 6), zeros(coordinates, 6), zeros(len(plan.draw), 6),
+        zeros(coordinates, 6), zeros(coordinates, 6), zeros(coordinates, 6), zeros(len(plan.foreshortening), 6),
         zeros(len(plan.path), 18),
         zeros(len(plan.columns), 6), zeros(coordinates, 18), zeros(coordinates, 6), zeros(links, 108),
         zeros(len(plan.pulls), 6),

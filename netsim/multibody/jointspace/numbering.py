@@ -70,7 +70,7 @@ def number(network: Network, values: Values, tree: Mechanism) -> Elements:
             int(u) for u in unknown if u >= 0 and u not in balanced
         )
     batches = [replace(batch, dropped=frozenset(dropped.get(b, ()))) for b, batch in enumerate(batches)]
-    nq, nd = sum(b.n_charges * b.n for b in batches), sum(d.n for d in prescribed_inputs) + delays_of(batches)
+    nq, nd = sum(b.n_differentiated * b.n for b in batches), sum(d.n for d in prescribed_inputs) + delays_of(batches)
     nt = sum(a.size for d in prescribed_inputs for a in d.tables.values())
     nm = sum(len(m) for m in multipliers.values())
     layout = Layout(
@@ -165,7 +165,7 @@ def _known(network: Network, tree: Mechanism, number: int, unknown: Array, multi
 
 
 def _kernels(network: Network, known: dict[int, Known]) -> Callable[[Instance, tuple[str, ...]], FormKernels]:
-    """Forms with exact rates, whose matrix entries by frames come level by level; coordinates of the tree's joints are
+    """Forms with exact rates, whose matrix entries by frames come order by order; coordinates of the tree's joints are
     kinematic."""
     coordinates = {
         network.instances[i].name: tuple(k for k, u in item.unknowns.items() if u >= 0) for i, item in known.items()

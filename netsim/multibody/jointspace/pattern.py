@@ -1,6 +1,6 @@
 """Where the matrix entries of frames go: each entry by or of a frame is one of every coordinate that moves the frame.
 
-Kernels leave such entries level by level in a buffer; lists of integers, made once, say where the recursion takes them.
+Kernels leave such entries order by order in a buffer; lists of integers, made once, say where the recursion takes them.
 """
 
 from __future__ import annotations
@@ -94,13 +94,13 @@ def _sorted(batch: Batch, layout: Layout, entries: _Entries, elements: Elements,
     direct = np.full(shape_, -1)
     for e, place in enumerate(wanted):
         rows, columns = batch.row(place[1]), batch.columns(place[2])
-        level = place[3] if len(place) == 4 else -1
+        order = place[3] if len(place) == 4 else -1
         row_frames, column_frames = is_frame(rows, layout.nf), is_frame(columns, layout.nf)
-        plain = (rows >= 0) & (columns >= 0) & (level < 0)
+        plain = (rows >= 0) & (columns >= 0) & (order < 0)
         direct[e, plain] = columns[plain] * layout.n + rows[plain]
         for k in np.flatnonzero((row_frames | (rows >= 0)) & (column_frames | (columns >= 0)) & ~plain):
             buffered[e, k] = entries.count
-            _note(entries, elements, tree, int(rows[k]), int(columns[k]), level)
+            _note(entries, elements, tree, int(rows[k]), int(columns[k]), order)
             entries.count += 1
     entries.direct.append(direct.ravel())
     return buffered
@@ -111,27 +111,27 @@ def is_frame(numbers: Array, frames: int) -> Array:
     return (numbers < GROUND) & (numbers < FOLLOWING + 6 * frames)
 
 
-def _note(entries: _Entries, elements: Elements, tree: Mechanism, row: int, column: int, level: int) -> None:
+def _note(entries: _Entries, elements: Elements, tree: Mechanism, row: int, column: int, order: int) -> None:
     """One buffered entry."""
     b, body_links, paths = entries.count, tree.body_links, tree.body_paths
     if row >= 0 and column >= 0:
-        entries.alone.append((b, entries.code(row, column), level))
+        entries.alone.append((b, entries.code(row, column), order))
     elif row >= 0:
         body, component = _component(tree, column)
         targets = [entries.code(row, int(elements.unknown[k])) for k in paths[body]]
-        entries.by_rows.append((b, 6 * level + component, body, targets))
+        entries.by_rows.append((b, 6 * order + component, body, targets))
     elif column >= 0:
         body, component = _component(tree, row)
         pull = body_links[body], column
         if pull not in entries.pulls:
             entries.pulls[pull] = len(entries.pulls), [entries.code(int(elements.row[k]), column) for k in paths[body]]
-        entries.by_columns.append((b, level, entries.pulls[pull][0], component))
+        entries.by_columns.append((b, order, entries.pulls[pull][0], component))
     else:
         (body, component), (other, by) = _component(tree, row), _component(tree, column)
         if body == other:
-            entries.own.append((b, body_links[body], component, 6 * level + by))
+            entries.own.append((b, body_links[body], component, 6 * order + by))
         else:
-            entries.pairs.append((b, body_links[body], component, other, 6 * level + by))
+            entries.pairs.append((b, body_links[body], component, other, 6 * order + by))
 
 
 def _component(tree: Mechanism, number: int) -> tuple[int, int]:
@@ -188,7 +188,7 @@ def _lists(tree, entries, columns, targets, paths, body_links, place) -> dict[st
         "up": np.array(up),
         "target_first": np.concatenate([[0], np.cumsum([len(t) for t in targets])]),
         "target": place([c for t in targets for c in t]),
-        "alone": np.array([(b, place(code), level) for b, code, level in entries.alone]).reshape(-1, 3),
+        "alone": np.array([(b, place(code), order) for b, code, order in entries.alone]).reshape(-1, 3),
         "by_rows": np.array(by_rows).reshape(-1, 4),
         "by_columns": np.array(entries.by_columns).reshape(-1, 4),
         "pulls": np.array(pulls).reshape(-1, 2),

@@ -25,7 +25,7 @@ Array = np.ndarray
 def frames_first(machine: Machine) -> Array:
     """The call after which g holds the frames of all bodies where the coordinates take them."""
     element: TreeElement = machine.element
-    return calls.row(calls.FRAMES_ONLY, element.levels.directory)
+    return calls.row(calls.FRAMES_ONLY, element.partials.directory)
 
 
 def coordinate_row(
@@ -37,24 +37,24 @@ def coordinate_row(
     frames, unknown = len(element.tree.frames), element.elements.unknown
     found: dict[tuple[int, int], int] = {}
     parts: list[tuple[int, int, int, int]] = []
-    for e, (_, key, level) in enumerate(p for p in kernel.scatter if p[0] == "level"):
-        number = GROUND if key[0] == "charge" else int(batch.columns(key)[position])
+    for e, (_, key, order) in enumerate(p for p in kernel.scatter if p[0] == "partial"):
+        number = GROUND if key[0] == "differentiated" else int(batch.columns(key)[position])
         if is_frame(np.array(number), frames):
             frame, at = divmod(number - FOLLOWING, 6)
             component = element.tree.component(frame, at)
             for k in element.tree.body_paths[frame]:
                 if unknown[k] >= 0:
-                    parts.append((e, found.setdefault((int(unknown[k]), level), len(found)), 6 * frame + component, k))
+                    parts.append((e, found.setdefault((int(unknown[k]), order), len(found)), 6 * frame + component, k))
         elif number >= 0:
-            parts.append((e, found.setdefault((number, level), len(found)), GROUND, GROUND))
-    variables, levels = np.array(list(found), np.int64).reshape(-1, 2).T
+            parts.append((e, found.setdefault((number, order), len(found)), GROUND, GROUND))
+    variables, orders = np.array(list(found), np.int64).reshape(-1, 2).T
     return StartRow(
         path,
         "value",
         target,
         span,
         variables,
-        levels,
+        orders,
         _ByCoordinates(kernel, batch, position, parts, len(found)),
         "",
         GROUND,

@@ -11,7 +11,7 @@ from netsim.equations.forms.form import Key
 from netsim.equations.machine import Machine
 from netsim.equations.numbering import across_scalars
 from netsim.initial.charts import recharted
-from netsim.initial.initial import set_charges
+from netsim.initial.initial import set_differentiated
 from netsim.library.component import is_kinematic
 from netsim.multibody.jointspace.compiled.recursion import outward
 from netsim.multibody.jointspace.element import TreeElement
@@ -31,35 +31,35 @@ def in_joint_coordinates(absolute: Machine, point: Array, machine: Machine) -> A
     for ours, theirs in (*shared(machine, absolute), *_discretes(machine, absolute)):
         g[ours] = point[theirs]
     _place_coordinates(absolute, point, machine, g, element)
-    set_charges(machine, g)
+    set_differentiated(machine, g)
     return g
 
 
 def shared(machine: Machine, absolute: Machine) -> Iterator[tuple[Array, Array]]:
     """Slots that both machines have: of nodes without frames, of what components own (of elastic coordinates with their
-    rates), of inputs that read signals, of charges' rates."""
+    rates), of inputs that read signals, of rates of differentiated quantities."""
     ours, theirs = machine.system, absolute.system
     for i, node in enumerate(ours.network.nodes):
         if ours.numbering.first[i] >= 0:
             size = np.arange(len(across_scalars(node.domain)))
-            for level in range(3 if is_kinematic(node.domain) else 1):
+            for order in range(3 if is_kinematic(node.domain) else 1):
                 yield (
-                    ours.layout.unknown(ours.numbering.first[i] + size, level),
-                    theirs.layout.unknown(theirs.numbering.first[i] + size, level),
+                    ours.layout.unknown(ours.numbering.first[i] + size, order),
+                    theirs.layout.unknown(theirs.numbering.first[i] + size, order),
                 )
     for batch in ours.batches:
         for k, instance in enumerate(batch.instances if not batch.shapes else ()):
             other, position = absolute.system.home[instance.name]
-            for mine, level, wanted in _owned(batch, other, ours.layout.nk, k):
+            for mine, order, wanted in _owned(batch, other, ours.layout.nk, k):
                 yield (
-                    ours.layout.unknown(mine[k : k + 1], level),
+                    ours.layout.unknown(mine[k : k + 1], order),
                     theirs.layout.unknown(wanted[position : position + 1], 0),
                 )
-            if batch.n_charges == other.n_charges:
-                for c in range(batch.n_charges):
+            if batch.n_differentiated == other.n_differentiated:
+                for c in range(batch.n_differentiated):
                     yield (
-                        ours.layout.charge(batch.charges(c)[k : k + 1], 1),
-                        theirs.layout.charge(other.charges(c)[position : position + 1], 1),
+                        ours.layout.differentiated(batch.differentiated(c)[k : k + 1], 1),
+                        theirs.layout.differentiated(other.differentiated(c)[position : position + 1], 1),
                     )
 
 
@@ -78,7 +78,7 @@ def _discretes(machine: Machine, absolute: Machine) -> Iterator[tuple[Array, Arr
 
 
 def _owned(batch: Batch, other: Batch, nk: int, k: int) -> Iterator[tuple[Array, int, Array]]:
-    """Unknowns of element k that no node has, a level, and what they are at this level in the other formulation."""
+    """Unknowns of element k that no node has, an order, and what they are at this order in the other formulation."""
     for key, numbers in batch.unknowns.items():
         if key[0] in ("own", "input") and (numbers[k] >= nk or key[1] in batch.form.coordinates):
             yield numbers, 0, same(batch, other, key)
@@ -142,16 +142,16 @@ def _position(absolute: Machine, point: Array, element: TreeElement, k: int) -> 
 def _place_rates(absolute: Machine, point: Array, element: TreeElement, g: Array) -> None:
     """Rates and second rates of the coordinates, joint by joint, from the twists of bodies."""
     tree, plan, motion = element.tree, element.plan, element.motion
-    for level in (1, 2):
+    for order in (1, 2):
         outward(plan, motion, g)
-        before = motion.V if level == 1 else motion.A
+        before = motion.V if order == 1 else motion.A
         for i, link in enumerate(tree.links):
             if link.body >= 0:
                 chain = _chain(tree, i)
                 own = [c for j in chain for c in range(tree.links[j].first, tree.links[j].first + plan.links[j, 3])]
                 start = tree.links[chain[0]].parent
-                wanted = _spatial(absolute, point, link.body, level) - _spatial(
-                    absolute, point, tree.links[start].body, level
+                wanted = _spatial(absolute, point, link.body, order) - _spatial(
+                    absolute, point, tree.links[start].body, order
                 )
                 wanted = wanted - (before[i] - before[start])
                 free = [
@@ -161,7 +161,7 @@ def _place_rates(absolute: Machine, point: Array, element: TreeElement, g: Array
                 ]
                 unknown = [c for c in free if element.elements.unknown[c] >= 0]
                 if unknown:
-                    g[plan.coordinates[unknown, level]] += np.linalg.lstsq(motion.S[unknown].T, wanted, rcond=None)[0]
+                    g[plan.coordinates[unknown, order]] += np.linalg.lstsq(motion.S[unknown].T, wanted, rcond=None)[0]
     outward(plan, motion, g)
 
 
@@ -190,24 +190,24 @@ def _motion(absolute: Machine, point: Array, node: int) -> tuple[Array, ...]:
     system = absolute.system
     if is_planar(system.network, node):
         x, v, a = (
-            point[system.layout.unknown(int(system.numbering.first[node]) + np.arange(3), level)] for level in range(3)
+            point[system.layout.unknown(int(system.numbering.first[node]) + np.arange(3), order)] for order in range(3)
         )
         c, s = np.cos(x[2]), np.sin(x[2])
         turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
         flat, normal = np.array([1.0, 1.0, 0.0]), np.array([0.0, 0.0, 1.0])
         return flat * x, turn, flat * v, normal * v, flat * a, normal * a
     first = int(system.numbering.first[node]) + np.arange(6)
-    x, v, a = (point[system.layout.unknown(first, level)] for level in range(3))
+    x, v, a = (point[system.layout.unknown(first, order)] for order in range(3))
     chart = system.layout.charts + 9 * int(system.numbering.frame[node])
     return x[:3], point[chart : chart + 9].reshape(3, 3), v[:3], v[3:], a[:3], a[3:]
 
 
-def _spatial(absolute: Machine, point: Array, node: int, level: int) -> Array:
-    """The twist (level 1) of a node about the world's origin, or its rate (level 2); of the ground zero."""
+def _spatial(absolute: Machine, point: Array, node: int, order: int) -> Array:
+    """The twist (order 1) of a node about the world's origin, or its rate (order 2); of the ground zero."""
     if node < 0:
         return np.zeros(6)
     r, _, v, w, a, alpha = _motion(absolute, point, node)
-    if level == 1:
+    if order == 1:
         return np.concatenate([v - np.cross(w, r), w])
     return np.concatenate([a - np.cross(alpha, r) - np.cross(w, v), alpha])
 

@@ -337,8 +337,8 @@ class _Growing:
                 ):
                     coordinates.append((own_slots(self.machine, instance, step.coordinate), tree.joint[body]))
         for node, body in self.flanges.items():
-            for level, listed in enumerate((coordinates, rates)):
-                listed.append((layout.unknown(first[node : node + 1], level), tree.joint[body]))
+            for order, listed in enumerate((coordinates, rates)):
+                listed.append((layout.unknown(first[node : node + 1], order), tree.joint[body]))
         for link, body in self.links:
             coordinates.append((link.coordinates, tree.elastic[body]))
             rates.append((link.rates, tree.elastic[body]))

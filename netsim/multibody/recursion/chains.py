@@ -131,7 +131,9 @@ def _placed(machine: Machine, elements: list[Instance], end: Instance | None, ta
     )
     back = []
     for k, element in enumerate(elements if drawn else ()):
-        slots = [int(layout.unknown(first[element.nodes[4] : element.nodes[4] + 1], level)[0]) for level in (0, 1)]
+        slots = [
+            int(layout.unknown(first[element.nodes[4] : element.nodes[4] + 1], derivative)[0]) for derivative in (0, 1)
+        ]
         back.append(
             Drawn(
                 slots[0], slots[1], beam.shortening(float(lengths[: k + 1].sum()) if k + 1 < len(lengths) else length)

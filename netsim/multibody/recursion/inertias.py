@@ -76,7 +76,7 @@ def _may_be_a_body(batch: Batch) -> bool:
         or component.definition.stores is None
     ):
         return False
-    moving = [s for (key, level), s in batch.form.symbols.gathered.items() if key[0] == "node" and level == 1]
+    moving = [s for (key, order), s in batch.form.symbols.gathered.items() if key[0] == "node" and order == 1]
     return any(ca.depends_on(ca.SX(batch.form.stored), s) for s in moving)
 
 
@@ -105,10 +105,10 @@ def _kernel(batch: Batch) -> Kernel:
     form = batch.form
     energy = ca.SX(form.stored)
 
-    def symbols(level: int) -> ca.SX:
+    def symbols(order: int) -> ca.SX:
         found: list[Any] = [None] * 6
         for c, part in enumerate(_parts(batch)):
-            found[part] = form.symbols.gathered.get((("node", 0, c), level))
+            found[part] = form.symbols.gathered.get((("node", 0, c), order))
         return ca.vertcat(*(ca.SX.sym("unread") if s is None else s for s in found))
 
     hessian = ca.densify(ca.hessian(energy, symbols(1))[0])

@@ -13,33 +13,37 @@ Integrals = tuple[Array, Array, Array]
 
 
 def integrals_of(machine: Machine) -> Integrals:
-    """Slots of the unknowns, of their charges, and of the charges' rates."""
-    layout, (unknowns, charges) = machine.system.layout, integrated(machine)
-    return layout.unknown(unknowns, 0), layout.charge(charges, 0), layout.charge(charges, 1)
+    """Slots of the unknowns, of their differentiated quantities, and of their rates."""
+    layout, (unknowns, differentiated) = machine.system.layout, integrated(machine)
+    return (
+        layout.unknown(unknowns, 0),
+        layout.differentiated(differentiated, 0),
+        layout.differentiated(differentiated, 1),
+    )
 
 
 def integrated(machine: Machine) -> tuple[Array, Array]:
-    """Unknowns that are integrals over time which no other equation reads, and their charges."""
-    unknowns, charges = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    """Unknowns that are integrals over time which no other equation reads, and their differentiated quantities."""
+    unknowns, differentiated = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for batch in machine.system.batches:
         form = batch.form
-        for k, charge in enumerate(form.charges):
+        for k, quantity in enumerate(form.differentiated):
             keys = [
                 key
-                for (key, level), s in form.symbols.gathered.items()
-                if key[0] == "own" and level == 0 and ca.is_equal(ca.SX(charge), s)
+                for (key, order), s in form.symbols.gathered.items()
+                if key[0] == "own" and order == 0 and ca.is_equal(ca.SX(quantity), s)
             ]
             if keys and not ca.depends_on(ca.vertcat(*form.residuals), form.symbols.at(keys[0], 0)):
                 unknowns.append(batch.unknowns[keys[0]])
-                charges.append(batch.charges(k))
-    return np.concatenate(unknowns), np.concatenate(charges)
+                differentiated.append(batch.differentiated(k))
+    return np.concatenate(unknowns), np.concatenate(differentiated)
 
 
 def summed(integrals: Integrals, point: Array, before: tuple[Array, Array] | None, span: float) -> tuple[Array, Array]:
     """Put the integrals at a sample into its point, by the trapezoid from the sample before (values, rates); the same
     of this one."""
-    unknowns, charges, rates = integrals
+    unknowns, differentiated, rates = integrals
     rate = point[rates].copy()
     value = point[unknowns].copy() if before is None else before[0] + 0.5 * span * (before[1] + rate)
-    point[unknowns] = point[charges] = value
+    point[unknowns] = point[differentiated] = value
     return value, rate

@@ -379,7 +379,7 @@ def _integrate(t, given, problem, g, y, nq, stops, times, rtol, nominal, longest
 def given_of(found: NetworkTree, layout: Any, cut: Cut, truncated: bool = False) -> Given:
     """The arrays of what is known."""
     sources, pushes = found.sources, found.pushes
-    slots = [layout.prescribed(np.array([s.prescribed for s in sources], np.int64), level) for level in range(3)]
+    slots = [layout.prescribed(np.array([s.prescribed for s in sources], np.int64), order) for order in range(3)]
     frames = [(found.frames[p.source.nodes[0]], found.frames[p.source.nodes[1]]) for p in pushes]
     return Given(
         found.motion,

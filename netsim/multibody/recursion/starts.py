@@ -36,7 +36,7 @@ def placed(machine: Machine, t: Translation) -> tuple[Machine, Array, Array] | N
     found."""
     written = [row for row in start_rows(machine.system, machine.values) if row.word == "start"]
     moving = [
-        bool(np.any(row.levels == 1) or np.isin(slots(machine, row.variables, row.levels), t.rates[0]).any())
+        bool(np.any(row.orders == 1) or np.isin(slots(machine, row.variables, row.orders), t.rates[0]).any())
         for row in written
     ]
     positions, velocities = (
@@ -44,12 +44,12 @@ def placed(machine: Machine, t: Translation) -> tuple[Machine, Array, Array] | N
     )
     point = machine.g.copy()
     q, v = _prescribed(machine, t, point)
-    for level, rows in enumerate((positions, velocities)):
+    for derivative, rows in enumerate((positions, velocities)):
         before = np.inf
         for _ in range(ROUNDS if rows else 0):
-            change, missed = _change(machine, t, point, q, v, rows, level)
+            change, missed = _change(machine, t, point, q, v, rows, derivative)
             longest = float(np.abs(change).max(initial=0.0))
-            if level == 0:
+            if derivative == 0:
                 q = move(t.network_tree.tree, q, change * min(1.0, LARGEST / max(longest, 1e-300)))
             else:
                 v = v + change
@@ -69,8 +69,8 @@ def _prescribed(machine: Machine, t: Translation, g: Array) -> tuple[Array, Arra
     set_time(machine.problem, g, 0.0)
     for source in found.sources:
         value, rate = (
-            source.share * g[machine.system.layout.prescribed(np.array([source.prescribed]), level)[0]]
-            for level in (0, 1)
+            source.share * g[machine.system.layout.prescribed(np.array([source.prescribed]), derivative)[0]]
+            for derivative in (0, 1)
         )
         if source.what == POSITION:
             q[of_q[source.coordinate]], v[source.coordinate] = value, rate
@@ -80,28 +80,28 @@ def _prescribed(machine: Machine, t: Translation, g: Array) -> tuple[Array, Arra
 
 
 def _change(
-    machine: Machine, t: Translation, g: Array, q: Array, v: Array, rows: Sequence[StartRow], level: int
+    machine: Machine, t: Translation, g: Array, q: Array, v: Array, rows: Sequence[StartRow], derivative: int
 ) -> tuple[Array, Array]:
     """The change of q (v) of least norm that meets the rows, linearised, and by how much they are missed; coordinates
     that none reads stay."""
     found, layout = t.network_tree, machine.system.layout
     fill(machine, t, q, v, g)
-    lines = [(row, slots(machine, row.variables, row.levels).tolist(), *row.linearise(machine, g)) for row in rows]
+    lines = [(row, slots(machine, row.variables, row.orders).tolist(), *row.linearise(machine, g)) for row in rows]
     at = {
         slot: k
-        for own, here in (found.rates if level else found.coordinates)
+        for own, here in (found.rates if derivative else found.coordinates)
         for slot, k in zip(own.tolist(), range(here.start, here.stop))
     }
     matrix, unit, point = np.zeros((len(rows), found.tree.nv)), np.zeros(found.tree.nv), g.copy()
-    for k in np.flatnonzero(~found.motion | (found.speeds & (level == 0))):
+    for k in np.flatnonzero(~found.motion | (found.speeds & (derivative == 0))):
         unit[k] = 1.0
         fill(machine, t, q, unit, point)  # what moves per unit of the coordinate's rate
         unit[k] = 0.0
         for r, (row, places_, _, factors) in enumerate(lines):
-            for variable, order, slot, factor in zip(row.variables, row.levels, places_, factors):
+            for variable, order, slot, factor in zip(row.variables, row.orders, places_, factors):
                 if slot in at:
                     matrix[r, k] += factor * (at[slot] == k)
-                elif order == level and variable < layout.nk:
+                elif order == derivative and variable < layout.nk:
                     matrix[r, k] += factor * point[layout.unknown(np.array([variable]), 1)[0]]
     missed = np.array([value for _, _, value, _ in lines])
     spoken, change = np.flatnonzero(np.abs(matrix).max(axis=0, initial=0.0) > 0.0), np.zeros(found.tree.nv)

@@ -2,9 +2,9 @@
 where states are set anew.
 
 A round takes the truths that its point gives, from them the next discretes, applies what `when` says, and solves the
-point again with positions, velocities and charges held. It ends where nothing changes any more. Velocities that
-`reinit` sets are an impulse: of all velocities that obey the constraints and take the wanted values the one nearest to
-those before, in the metric of kinetic energy, so that momentum is kept along everything that is free.
+point again with positions, velocities and differentiated quantities held. It ends where nothing changes any more.
+Velocities that `reinit` sets are an impulse: of all velocities that obey the constraints and take the wanted values the
+one nearest to those before, in the metric of kinetic energy, so that momentum is kept along everything that is free.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from netsim.core.loop.settling import (
     rounds,
 )
 from netsim.core.problem import TIME
-from netsim.equations.batches import Batch, shares_of
+from netsim.equations.batches import Batch, indeterminacy_of
 from netsim.equations.forms.events import switching
 from netsim.equations.machine import Call, Machine, call_table
 from netsim.equations.starts import StartRow, kernel_row, linear_kernel
 from netsim.initial.flat_plan import compiled_plan
 from netsim.initial.initial import Structure
-from netsim.initial.reactions.load_shares import set_shares
-from netsim.initial.recovery import Recovery, charges_held, plan_recovery, recover
-from netsim.initial.stages import Stages, level_values, solve_stage
+from netsim.initial.reactions.indeterminacy import set_indeterminacy
+from netsim.initial.recovery import Recovery, differentiated_held, plan_recovery, recover
+from netsim.initial.stages import Stages, partials_in, solve_stage
 from netsim.simulate.events.event_log import Event, Placed, events_of
 from netsim.text.errors import Problem, SimulationError
 
@@ -228,9 +228,9 @@ def settle(s: Settling, g: Array, t: float) -> bool:
             hint = "use pre(), the value before the event, where a discrete variable depends on itself"
             raise SimulationError(Problem("E509", message, hint=hint))
         if answer == RESETS:
-            jumped = _jump(s, g)
+            jumped = _reinitialised(s, g)
         elif answer == SETTLED and jumped is not None:
-            _truths_behind_jump(s, g, jumped)
+            _truths_behind_reinit(s, g, jumped)
             jumped = None
         if answer != LOST:
             plan, bundle = plan_for(s, g, t)
@@ -254,7 +254,7 @@ def _never_ending(t: float, changed: list[Placed]) -> SimulationError:
     return SimulationError(Problem("E509", message, changed[-1].of.span, hint=hint))
 
 
-def _jump(s: Settling, g: Array) -> Array:
+def _reinitialised(s: Settling, g: Array) -> Array:
     """Set states as whens say that happen; the indicators before."""
     n, m = len(s.relations), len(s.relations) + len(s.discretes)
     targets, fired = s.watch.found[m + len(s.whens) :].copy(), s.watch.found[m : m + len(s.whens)] > 0.5
@@ -264,7 +264,7 @@ def _jump(s: Settling, g: Array) -> Array:
     return indicators
 
 
-def _truths_behind_jump(s: Settling, g: Array, before: Array) -> None:
+def _truths_behind_reinit(s: Settling, g: Array, before: Array) -> None:
     """Truths of indicators that an impulse has changed: a mass that a stop has taken all speed from moves neither
     way."""
     look(s.looking, g)
@@ -275,8 +275,8 @@ def _truths_behind_jump(s: Settling, g: Array, before: Array) -> None:
 
 
 def _set_states(s: Settling, g: Array, wanted: list[tuple[Placed, float]]) -> None:
-    """The impulse (or the new charges) that gives states the values wanted, everything else as near to before as the
-    equations allow."""
+    """The impulse (or the new differentiated quantities) that gives states the values wanted, everything else as near
+    to before as the equations allow."""
     machine, o = s.machine, s.structure.dynamic
     rows: dict[int, list[StartRow]] = {}
     for place, target in wanted:
@@ -288,7 +288,7 @@ def _set_states(s: Settling, g: Array, wanted: list[tuple[Placed, float]]) -> No
             from netsim.multibody.jointspace.rows import coordinate_row
 
             row = coordinate_row(machine, place.batch, place.position, kernel, path, target, reset.span)
-        stage = int(np.max(row.levels - o.d[row.variables]))
+        stage = int(np.max(row.orders - o.d[row.variables]))
         if stage >= 0:
             hint = "reinit sets velocities and quantities under der()"
             message = f"'{label}' sets a quantity that is not a state: {reset.text}"
@@ -311,8 +311,8 @@ def _stages(s: Settling) -> Stages:
 
 
 def make_whole(s: Settling, g: Array, t: float) -> None:
-    """Accelerations, forces, rates and values for the discretes in g; positions, velocities and charges stay (time is
-    in g)."""
+    """Accelerations, forces, rates and values for the discretes in g; positions, velocities and differentiated
+    quantities stay (time is in g)."""
     before = g.copy()
     for _ in range(2):
         plan, bundle = plan_for(s, g, t)
@@ -321,7 +321,7 @@ def make_whole(s: Settling, g: Array, t: float) -> None:
         g[:] = before
         s.plans.pop(s.mode(g), None)
     stages, d = _stages(s), s.structure.dynamic.d
-    held = np.flatnonzero(charges_held(s.machine, s.structure, level_values(s.machine, g)))
+    held = np.flatnonzero(differentiated_held(s.machine, s.structure, partials_in(stages, g)))
     for k in range(1 - int(d.max(initial=0)), 1):
         before = g.copy()
         try:
@@ -341,10 +341,10 @@ def plan_for(s: Settling, g: Array, t: float) -> tuple[Consistent, Bundle]:
     """The plan of consistent points for the discretes in g, laid out with pivots at g where it is new; and the same for
     compiled functions.
 
-    Raises `Crowded` where elements come to hold the same thing (netsim.initial.reactions.load_shares)."""
+    Raises `Crowded` where elements come to hold the same thing (netsim.initial.reactions.indeterminacy)."""
     key = s.mode(g)
-    if key not in s.plans or s.positions or shares_of(s.machine.system.batches):
-        set_shares(s.machine, s.structure, g, key)
+    if key not in s.plans or s.positions or indeterminacy_of(s.machine.system.batches):
+        set_indeterminacy(s.machine, s.structure, g, key)
     if key not in s.plans:
         recovery, plan = plan_recovery(s.machine, s.structure, g, jumping=False), nothing_to_recover()
         with suppress(SimulationError):

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 
 from netsim.core.history import begin_past
-from netsim.equations.batches import shares_of
+from netsim.equations.batches import indeterminacy_of
 from netsim.equations.machine import Machine, rebuilt, with_past
 from netsim.equations.starts import start_rows, with_written_discretes
 from netsim.equations.system import without_redundant
 from netsim.initial.assembly import sizes_of_machine, speaks_of_positions
-from netsim.initial.change_point import check_drawn_apart
 from netsim.initial.charts import recharted
 from netsim.initial.initial import (
     Change,
@@ -23,15 +22,18 @@ from netsim.initial.initial import (
     consistent_start,
     resumed_start,
     search_start,
-    set_charges,
+    set_differentiated,
     structure_of,
 )
-from netsim.initial.reactions.load_shares import Crowded, set_shares, with_room
+from netsim.initial.reactions.indeterminacy import Crowded, set_indeterminacy, with_combinations
 from netsim.initial.reactions.redundancy import joined, repeated
+from netsim.initial.singular_configuration import check_regular
 from netsim.initial.static.equilibrium import Equilibrium, equilibrium
 from netsim.library.component import is_body
 from netsim.simulate.events.events import ROUNDS, has_events, settling, starts_otherwise
 from netsim.simulate.setup.choice import formulated
+from netsim.simulate.setup.plane_turns import begun_at_plane_turns
+from netsim.simulate.setup.sliders import with_still_sliders
 from netsim.simulate.setup.turns import begun_at_written_turns, counted_turns
 from netsim.text.errors import InputError, Problem, SimulationError
 
@@ -64,12 +66,12 @@ def _agreeing(machine: Machine, structure: Structure, origin: Array | None, find
         if events is None or not starts_otherwise(events, g):
             return found
         try:
-            set_shares(found[0], found[1], g, events.mode(g))
+            set_indeterminacy(found[0], found[1], g, events.mode(g))
         except Crowded as crowded:  # elements that hold the same thing
-            set_shares(crowded.machine, crowded.structure, g, events.mode(g))
-            room = shares_of(crowded.machine.system.batches)
+            set_indeterminacy(crowded.machine, crowded.structure, g, events.mode(g))
+            room = indeterminacy_of(crowded.machine.system.batches)
             assert room is not None
-            machine, structure = with_room(machine, structure, room)
+            machine, structure = with_combinations(machine, structure, room)
         changed, was, now = machine.g.copy(), machine.g[events.values], g[events.values]
         undecided = {p.key: p for p, old, new in zip(events.discretes, was, now) if p.of and old != new}
         conditions = [p for p in events.relations if p.key in undecided]
@@ -98,11 +100,20 @@ def _begun(
     if start != "static" and not stands:
         machine = placed(machine)
     if start == "rest":
-        return _reduced(machine, structure, lambda m, s: consistent_start(m, s, at_rest=True, unplaced=drawn))
+        return _reduced(
+            machine, structure, lambda m, s: _still(m, s, lambda m: consistent_start(m, s, 0.0, True, None, drawn))
+        )
     if start == "static":
         machine, structure, found = settled(machine, structure)
         return machine, structure, *consistent_start(replace(machine, g=found.g), structure, drawn=machine.g)
-    return _reduced(machine, structure, lambda m, s: _drawn(m, s, drawn))
+    return _reduced(machine, structure, lambda m, s: _still(m, s, lambda m: _drawn(m, s, drawn)))
+
+
+def _still(machine: Machine, structure: Structure, start: Callable[[Machine], Start]) -> Start:
+    """A start, begun anew where the sliders of closed loops stay as they are drawn, if it moves them."""
+    g, changes = start(machine)
+    nearer = with_still_sliders(machine, structure, g) if machine.system.layout.nk else None
+    return (g, changes) if nearer is None else start(nearer)
 
 
 def placed(machine: Machine) -> Machine:
@@ -140,7 +151,7 @@ def _settled(
     machine, structure, g, _ = formulated(machine, structure, g, formulation)
     found = equilibrium(machine, g, sizes_of_machine(machine))
     recharted(machine.system, found.g, all_of_them=True)  # signals read R itself
-    set_charges(machine, found.g)
+    set_differentiated(machine, found.g)
     return machine, structure, found
 
 
@@ -169,7 +180,7 @@ def _reduced(
 ) -> tuple[Machine, Structure, Array, list[Change]]:
     """A start whose coordinates count turns alike; where constraints turn out to repeat one another there, that of the
     machine without them."""
-    machine = begun_at_written_turns(machine)
+    machine = begun_at_plane_turns(begun_at_written_turns(machine), structure.at_rest.moving)
     g, changes = start(machine, structure)
     if (turned := counted_turns(machine, g)) is not None:
         machine = replace(machine, g=turned)
@@ -180,7 +191,7 @@ def _reduced(
     system = without_redundant(machine.system, joined(machine.system.redundant, found))
     reduced, structure = rebuilt(machine, system), structure_of(system)
     g, changes = start(reduced, structure)
-    check_drawn_apart(machine, found, reduced, structure, g)
+    check_regular(machine, found, reduced, structure, g)
     return reduced, structure, g, changes
 
 

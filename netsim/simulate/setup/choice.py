@@ -13,7 +13,7 @@ from netsim.initial.reactions.redundancy import repeated, without
 from netsim.initial.recovery import plan_recovery, recover
 from netsim.library.component import is_body
 from netsim.results.selection import Sampler
-from netsim.structure.levels import StructurallySingular
+from netsim.structure.orders import StructurallySingular
 from netsim.text.columns import counted
 from netsim.text.errors import InputError, Problem
 
@@ -23,20 +23,25 @@ Array = np.ndarray
 def formulated(
     machine: Machine, structure: Structure, g: Array, formulation: str
 ) -> tuple[Machine, Structure, Array, str]:
-    """The machine that is run, its levels, its consistent point, from those of the absolute formulation; and what was
-    chosen, in words.
+    """The machine that is run, its structure, its consistent point, from those of the absolute formulation; and what
+    was chosen, in words.
 
     Raises `InputError` where `tree` is asked for and cannot serve; `auto` then stays with the coordinates of all
     bodies."""
     if formulation == "absolute":
         return machine, structure, g, ""
     try:
-        tree, levels, point = _in_joint_coordinates(machine, g)
+        tree, structure, point = _in_joint_coordinates(machine, g)
     except InputError as refused:
         if formulation == "tree":
             raise
         return machine, structure, g, f"absolute coordinates: {refused.problems[0].message}"
-    return tree, levels, point, f"joint coordinates: {counted(tree.system.n, 'unknown')} instead of {machine.system.n}"
+    return (
+        tree,
+        structure,
+        point,
+        f"joint coordinates: {counted(tree.system.n, 'unknown')} instead of {machine.system.n}",
+    )
 
 
 def _in_joint_coordinates(machine: Machine, g: Array) -> tuple[Machine, Structure, Array]:
@@ -53,13 +58,13 @@ def _in_joint_coordinates(machine: Machine, g: Array) -> tuple[Machine, Structur
     repeats = repeated(tree, point) if machine.system.redundant is not None else None
     if repeats is not None:
         tree = without(tree, repeats)
-    levels = tree.element.levels
+    partials = tree.element.partials
     try:
-        structure = structure_of(tree.system, found=levels.signature)
+        structure = structure_of(tree.system, found=partials.signature)
     except StructurallySingular:
         message = "formulation = tree cannot solve this network for its joint coordinates"
         raise InputError(Problem("E439", message, hint="use formulation = absolute")) from None
-    levels.check(structure.dynamic)
+    partials.check(structure.dynamic)
     bent = any(batch.form.coordinates for batch in tree.system.batches)
     if (
         repeats is not None or bent

@@ -131,7 +131,7 @@ def first_control(
     elif not fixed:
         grid = np.append(np.arange(1, FILL) * (stop / FILL), stop)
     every = 0 if options.sample else options.every
-    memoryless = structure.dynamic.c.sum() == structure.dynamic.d.sum()  # no step's error tells how its values bend
+    memoryless = structure.dynamic.freedom == 0  # no step's error tells how its values bend
     recovering = int(
         len(plan.sizes) > 0
         and (method.explicit or (options.recovers and (kinematic or structure.index > 1 or memoryless)))
@@ -204,7 +204,7 @@ def defect_limits(
 
 def massless(structure: Structure, nk: int) -> Array:
     """Positions whose accelerations are in no equation."""
-    return np.setdiff1d(np.arange(nk), structure.signature.variable[structure.signature.level == 2])
+    return np.setdiff1d(np.arange(nk), structure.signature.variable[structure.signature.order == 2])
 
 
 def first_readout(
@@ -262,14 +262,15 @@ def consistent_plan(
 
 
 def _sizes(machine: Machine, structure: Structure, trial: Trial) -> Array:
-    """How large velocities and values are: their nominal sizes, but for values of the kinds that charges are made of
-    the sizes that the run knows.
+    """How large velocities and values are: their nominal sizes, but for values of the kinds that differentiated
+    quantities are made of the sizes that the run knows.
 
-    Others have no business with charges, and may be nothing but rounding yet (a force that is zero by symmetry)."""
+    Others have no business with differentiated quantities, and may be nothing but rounding yet (a force that is zero by
+    symmetry)."""
     nk, n, s = machine.system.layout.nk, machine.system.n, structure.signature
-    of_charges = s.kept & (s.equation >= n) & (s.variable >= nk) & (s.variable < n) & (s.level == 0)
+    of_differentiated = s.kept & (s.equation >= n) & (s.variable >= nk) & (s.variable < n) & (s.order == 0)
     kind, nominal, known = trial.kind[nk:], trial.nominal[nk:], trial.scale[nk:] / trial.tolerances[RTOL]
-    wanted = np.isin(kind, kind[s.variable[of_charges]]) & (known > 1e3 * NOTHING * nominal)
+    wanted = np.isin(kind, kind[s.variable[of_differentiated]]) & (known > 1e3 * NOTHING * nominal)
     return np.where(wanted, known, nominal)
 
 

@@ -118,7 +118,7 @@ def _left(machine: Machine, trial: Trial, h: float, t: float) -> Array | None:
     h."""
     system, layout, state = machine.system, machine.system.layout, trial.start
     nk, n = layout.nk, system.n
-    levels = [
+    orders = [
         np.maximum(np.abs(state[:nk]), machine.problem.reach),
         np.abs(state[nk : 2 * nk]),
         np.abs(state[2 * nk : 3 * nk]),
@@ -126,9 +126,9 @@ def _left(machine: Machine, trial: Trial, h: float, t: float) -> Array | None:
     values = np.abs(state[3 * nk : 3 * nk + layout.ny])
     terms, stands, pattern = np.zeros(n), _stands(machine, trial, t), system.pattern
     columns = np.repeat(np.arange(n), np.diff(pattern.indptr))
-    for level in range(3 if nk else 1):
-        sizes = np.concatenate([levels[level], values if level == 0 else np.zeros(layout.ny)])
-        kx, kv, ka = np.eye(3)[level]
+    for order in range(3 if nk else 1):
+        sizes = np.concatenate([orders[order], values if order == 0 else np.zeros(layout.ny)])
+        kx, kv, ka = np.eye(3)[order]
         np.add.at(terms, pattern.indices, np.abs(_entries(machine, stands, kx, kv, ka, 1.0 / h)) * sizes[columns])
     signs = np.random.default_rng(0).choice([-1.0, 1.0], (n, 2))
     change = _solved(

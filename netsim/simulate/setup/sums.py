@@ -21,10 +21,13 @@ NO_SUMS = np.zeros((3, 0), np.int64)
 def summed_places(machine: Machine, tracer: Sampler | None = None) -> Array:
     """(3, n): places in g of integrals that no equation and no condition reads, places of their rates, and 1 where a
     trace reads them."""
-    layout, (unknowns, charges) = machine.system.layout, integrated(machine)
+    layout, (unknowns, differentiated) = machine.system.layout, integrated(machine)
     if not len(unknowns):
         return NO_SUMS
-    places, rates = layout.unknown(unknowns, 0).astype(np.int64), layout.charge(charges, 1).astype(np.int64)
+    places, rates = (
+        layout.unknown(unknowns, 0).astype(np.int64),
+        layout.differentiated(differentiated, 1).astype(np.int64),
+    )
     alone = _readers(machine)[places] == 1
     traced = np.isin(places, tracer.reads(layout.y, layout.history)) if tracer else np.zeros(len(places), bool)
     return np.ascontiguousarray(np.array([places, rates, traced])[:, alone], np.int64)

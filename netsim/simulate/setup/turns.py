@@ -53,7 +53,7 @@ class Angle:
     @property
     def bodies(self) -> tuple[int, ...]:
         """The unknowns of nodes that its equation reads, in order."""
-        keys = {key for key, level in self.equation.gather if level == 0 and key[0] == "node" and key != self.key}
+        keys = {key for key, order in self.equation.gather if order == 0 and key[0] == "node" and key != self.key}
         return tuple(sorted(int(self.batch.columns(key)[self.position]) for key in keys))
 
     @cached_property
@@ -121,7 +121,7 @@ def begun_at_written_turns(machine: Machine) -> Machine:
 def _written(machine: Machine) -> dict[int, float]:
     """Unknowns whose values are written, with these."""
     rows = start_rows(machine.system, machine.values)
-    alone = (row for row in rows if row.word == "start" and len(row.variables) == 1 and row.levels[0] == 0)
+    alone = (row for row in rows if row.word == "start" and len(row.variables) == 1 and row.orders[0] == 0)
     return {int(row.variables[0]): row.target for row in alone}
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from netsim.equations.system import System
 from netsim.initial.initial import Structure
-from netsim.structure.levels import offsets
+from netsim.structure.orders import blocks, offsets
 
 Array = np.ndarray
 
@@ -36,7 +36,7 @@ def exponents(system: System, structure: Structure) -> Array:
     highest[o.match[matched & alone]] = 0
     kept = s.kept & matched[np.maximum(s.equation, 0)]
     target, source = o.match[s.equation[kept]], s.variable[kept]
-    shift = s.level[kept] + o.c[s.equation[kept]] - o.d[source]
+    shift = s.order[kept] + o.c[s.equation[kept]] - o.d[source]
     for _ in range(s.size):
         updated = highest.copy()
         np.maximum.at(updated, target, highest[source] + shift)
@@ -57,9 +57,9 @@ def _of_accelerations(structure: Structure, nk: int, n: int) -> Array:
     """Which values (of nk .. n) follow accelerations at once, directly or through other values."""
     o, s = structure.dynamic, structure.signature
     kept = s.kept & (o.match[np.maximum(s.equation, 0)] >= 0)
-    target, source, level = o.match[s.equation[kept]], s.variable[kept], s.level[kept]
+    target, source, order = o.match[s.equation[kept]], s.variable[kept], s.order[kept]
     follows = np.zeros(s.size + 1, bool)
-    follows[target[(source < nk) & (level == 2)]] = True
+    follows[target[(source < nk) & (order == 2)]] = True
     follows[:nk] = follows[n:] = False
     between = (target >= nk) & (target < n) & (source >= nk) & (source < n)
     while not follows[reached := target[between & follows[source]]].all():
@@ -71,15 +71,9 @@ def _with_states(structure: Structure) -> Array:
     """Which variables belong to a block that has states of its own: to equations that must be solved together and leave
     sum d - sum c > 0 free. What relaxes (behind a damper whose end is prescribed) is a state, although it follows
     derivatives of constraints."""
-    from scipy.sparse import csr_matrix
-    from scipy.sparse.csgraph import connected_components
-
     s = structure.signature
     o = offsets(s, np.zeros(s.size, np.int64), match=structure.dynamic.match)
-    kept = s.kept & (o.match[np.maximum(s.equation, 0)] >= 0)
-    target, source = o.match[s.equation[kept]], s.variable[kept]
-    graph = csr_matrix((np.ones(len(target)), (target, source)), shape=(s.size, s.size))
-    block = connected_components(graph, directed=True, connection="strong")[1]
+    block = blocks(s, o, s.kept & (o.match[np.maximum(s.equation, 0)] >= 0))
     free = np.bincount(block, weights=o.d, minlength=s.size)
     matched = np.flatnonzero(o.match >= 0)
     free -= np.bincount(block[o.match[matched]], weights=o.c[matched], minlength=len(free))

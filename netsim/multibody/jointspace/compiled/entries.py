@@ -203,7 +203,7 @@ def _row(p, m, out, i, k, pairs, kx, row):  # noqa: C901  (columns of three kind
             if p.links[i, FREEDOM] > 1:
                 turn = 0.0
                 for c in range(6):
-                    turn += m.bend[p.bend_first[k] + j - p.links[i, FIRST], c] * m.wrench[i, c]
+                    turn += m.bend[p.flexible_first[k] + j - p.links[i, FIRST], c] * m.wrench[i, c]
                 value += kx * turn
         if pairs:
             for c in range(6):
@@ -273,7 +273,7 @@ def _shift_body(p, m, out, i, v, y, g):
 
 @compiled
 def _alone(p, m, g, out):
-    """Entries that came level by level although no frame is concerned, and rows of other equations."""
+    """Entries that came order by order although no frame is concerned, and rows of other equations."""
     entries, buffer = p.sizes[ENTRIES], p.sizes[BUFFER]
     for e in range(p.alone.shape[0]):
         out[entries + p.alone[e, 1]] += out[buffer + p.alone[e, 0]] * g[KX + p.alone[e, 2]]
@@ -292,8 +292,8 @@ def _by_columns(p, m, g, out):
     entries, buffer = p.sizes[ENTRIES], p.sizes[BUFFER]
     m.pull[:] = 0.0
     for e in range(p.by_columns.shape[0]):
-        value, level = out[buffer + p.by_columns[e, 0]], p.by_columns[e, 1]
-        m.pull[p.by_columns[e, 2], p.by_columns[e, 3]] += value * g[KX + level] if level >= 0 else value
+        value, order = out[buffer + p.by_columns[e, 0]], p.by_columns[e, 1]
+        m.pull[p.by_columns[e, 2], p.by_columns[e, 3]] += value * g[KX + order] if order >= 0 else value
     for u in range(p.pulls.shape[0]):
         link, first, w = p.pulls[u, 0], p.pulls[u, 1], m.pull[u]
         _add_cross(m.r[link], 0, w, 0, 1.0, w, 3)

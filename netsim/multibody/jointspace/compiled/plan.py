@@ -33,14 +33,14 @@ class Plan(NamedTuple):
 
     path_first, path: coordinates before the link of every body. columns_first, columns, up: the coordinates that act on
     what a link carries, and where each stands in its parent's list. target: matrix entries of (coordinate k, column),
-    from target_first[k] on; -1 without an unknown. Entries in the buffer: alone (b, target, level), rows (b, component,
-    body, first target), columns (b, level, pull, component), pairs (b, body, component, body, component, first place in
+    from target_first[k] on; -1 without an unknown. Entries in the buffer: alone (b, target, order), rows (b, component,
+    body, first target), columns (b, order, pull, component), pairs (b, body, component, body, component, first place in
     columns); `places` has the lists they point to. own (b, link, component, component): of a body by itself. side: how
     every column of a link stands to it. read: bodies that entries in `rows` and `pairs` speak of. pulls (link, first
     target): what one unknown does to one body. joints (J, 5): link, body, first multiplier, how many, first of its
     columns in the wrench matrix. geometry (L, 9): axis, from the body before to the joint, from the joint to the body.
-    Of joints with several coordinates (netsim.multibody.jointspace.compiled.bends) lean (K, 6): U and D of each; draw
-    (B, 3): H of coordinate k from bend_first[k] on.
+    Of joints with several coordinates (netsim.multibody.jointspace.compiled.flexible) lean (K, 6): U and D of each;
+    foreshortening (B, 3): H of coordinate k from flexible_first[k] on.
     """
 
     sizes: np.ndarray
@@ -64,9 +64,9 @@ class Plan(NamedTuple):
     side: np.ndarray
     read: np.ndarray
     pulls: np.ndarray
-    bend_first: np.ndarray
+    flexible_first: np.ndarray
     lean: np.ndarray
-    draw: np.ndarray
+    foreshortening: np.ndarray
 
 
 class Motion(NamedTuple):

@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from netsim.core.compiled.function import compiled
-from netsim.multibody.jointspace.compiled.bends import bent
+from netsim.multibody.jointspace.compiled.flexible import bent
 from netsim.multibody.jointspace.compiled.plan import (  # fmt: skip
     AFTER,
     AXIS,

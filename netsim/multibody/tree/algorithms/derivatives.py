@@ -69,18 +69,6 @@ from netsim.multibody.tree.model import (
     Array,
     Tree,
 )
-from netsim.multibody.tree.slopes import (
-    Slopes,
-    elastic_slopes,
-    flexible_gyroscopic,
-    force_slopes,
-    gyroscopic_times,
-    make_slopes,
-    own_gyroscopic,
-    set_products,
-    transposed_times,
-    wrench_slopes,
-)
 from netsim.multibody.tree.spatial import (
     add,
     add_columns_dot,
@@ -94,6 +82,18 @@ from netsim.multibody.tree.spatial import (
     row,
     scaled,
     wrench_to_parent,
+)
+from netsim.multibody.tree.wrench_derivatives import (
+    Slopes,
+    elastic_slopes,
+    flexible_gyroscopic,
+    force_slopes,
+    gyroscopic_times,
+    make_slopes,
+    own_gyroscopic,
+    set_products,
+    transposed_times,
+    wrench_slopes,
 )
 
 SHORT = 4

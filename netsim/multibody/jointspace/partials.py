@@ -1,10 +1,10 @@
-"""Derivatives by level in joint coordinates: what the index, consistent points and error tests go by
-(netsim.structure.levels, netsim.initial.stages).
+"""Derivatives by order in joint coordinates: what the index, consistent points and error tests go by
+(netsim.structure.orders, netsim.initial.stages).
 
 With (kx, kv, ka) = (1, 0, 0), (0, 1, 0), (0, 0, 1) and alpha = 0 the step matrix is dF/dx, dF/dv, dF/da: the machine's
-own calls give every derivative by a coordinate, whatever frames lie between. What charges are made of comes from the
-kernels' derivatives by level. All stand in one vector: [out | dF/dx | dF/dv | dF/da, each as the matrix's entries |
-derivatives that charges take part in].
+own calls give every derivative by a coordinate, whatever frames lie between. What differentiated quantities are made of
+comes from the kernels' derivatives by order. All stand in one vector: [out | dF/dx | dF/dv | dF/da, each as the
+matrix's entries | derivatives that differentiated quantities take part in].
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ from netsim.multibody.jointspace.numbering import Elements
 from netsim.multibody.jointspace.pattern import Places, is_frame
 from netsim.multibody.jointspace.spanning import Mechanism
 from netsim.network.network import GROUND
-from netsim.structure.levels import Offsets, Signature
+from netsim.structure.orders import Offsets, Signature
 from netsim.text.errors import InputError, Problem
 
 Array = np.ndarray
-LEVELS = 3
+ORDERS = 3
 """Positions, velocities and accelerations: frames have no more."""
 
 
 @dataclass(frozen=True, eq=False)
-class Levels:
+class Partials:
     """The signature of a machine in joint coordinates and the calls behind its values: `matrix` those of the step
-    matrix without the tree's, `charges` every batch's call of derivatives by level with the places of its charges'
-    triples, `read` (n + nq) the highest level of a frame that an equation reads (-1: none), `balances` which equations
+    matrix without the tree's, `differentiated` every batch's call of derivatives by order with the places of their
+    triples, `read` (n + nq) the highest order of a frame that an equation reads (-1: none), `balances` which equations
     are balances along coordinates."""
 
     machine: Machine
     signature: Signature
     directory: Array
     matrix: Array
-    charges: Array
+    differentiated: Array
     read: Array
     balances: Array
     alive: list[list[Call]]
@@ -53,17 +53,17 @@ class Levels:
         """The call table that gives the derivatives marked in `used`."""
         first, nnz = self.machine.system.out_size, self.machine.system.pattern.nnz
         parts = []
-        for level in range(LEVELS):
-            if used[first + level * nnz : first + (level + 1) * nnz].any():
-                before, after = calls.BEFORE_LEVEL + level, calls.AFTER_LEVEL + level
+        for order in range(ORDERS):
+            if used[first + order * nnz : first + (order + 1) * nnz].any():
+                before, after = calls.BEFORE_PARTIAL + order, calls.AFTER_PARTIAL + order
                 parts += [calls.row(before, self.directory), self.matrix, calls.row(after, self.directory)]
-        if used[first + LEVELS * nnz :].any():
-            parts.append(self.charges)
+        if used[first + ORDERS * nnz :].any():
+            parts.append(self.differentiated)
         return np.concatenate([np.zeros((0, ROW_LENGTH), np.int64), *parts])
 
     def values(self, g: Array) -> Array:
         """The derivatives of every triple at what g holds."""
-        point, found = g.copy(), np.zeros(len(self.signature.level))
+        point, found = g.copy(), np.zeros(len(self.signature.order))
         run_table(self.table(self.signature.kept), point, found)
         return found
 
@@ -74,7 +74,7 @@ class Levels:
         for batch in system.batches:
             kernel = derivative_of(batch, order)
             rows = [system.layout.frame_row(batch.row(key), system.pattern.nnz) for key in batch.form.rows]
-            rows += [system.layout.equation(system.n + batch.charges(k)) for k in range(batch.n_charges)]
+            rows += [system.layout.equation(system.n + batch.differentiated(k)) for k in range(batch.n_differentiated)]
             if rows:
                 found.append(custom_call(system, batch, kernel, self.machine.parameters, np.array(rows)))
         self.alive.append(found)
@@ -86,7 +86,7 @@ class Levels:
         )
 
     def derivative(self, g: Array, order: int) -> Array:
-        """F^(order) at what g holds: rows, then definitions of charges."""
+        """F^(order) at what g holds: rows, then definitions of differentiated quantities."""
         layout, point, out = self.machine.system.layout, g.copy(), np.zeros(self.machine.system.out_size)
         run_table(self.equations(order), point, out)
         return out[layout.equation(np.arange(layout.n + layout.nq))]
@@ -101,23 +101,23 @@ class Levels:
             raise InputError(Problem("E439", message, hint=hint))
 
 
-def find_levels(
+def find_partials(
     machine: Machine, elements: Elements, tree: Mechanism, places: Places, directory: Array, constant: Array
-) -> Levels:
-    """The levels of a machine in joint coordinates; triples marked in `constant` (as the kernels have them) do not
+) -> Partials:
+    """The orders of a machine in joint coordinates; triples marked in `constant` (as the kernels have them) do not
     count.
 
-    Raises `InputError` where a charge reads a frame, or an equation the reaction of a joint."""
+    Raises `InputError` where a differentiated quantity reads a frame, or an equation the reaction of a joint."""
     system = machine.system
     n = system.n
     noted = _Noted(elements, tree, places)
     charged: list[tuple[Array, Array, Array]] = []
     found: list[Call] = []
-    at, count = 0, system.out_size + LEVELS * system.pattern.nnz
+    at, count = 0, system.out_size + ORDERS * system.pattern.nnz
     for batch in system.batches:
-        kernel = batch.kernels.levels
+        kernel = batch.kernels.partials
         scatter = np.full((len(kernel.scatter), batch.n), -1)
-        for e, (_, row, key, level) in enumerate(kernel.scatter):
+        for e, (_, row, key, order) in enumerate(kernel.scatter):
             left = ~constant[at : at + batch.n]
             at += batch.n
             if key[0] == "resting":
@@ -125,19 +125,19 @@ def find_levels(
             rows = (
                 batch.row(batch.form.rows[row])
                 if row < len(batch.form.rows)
-                else n + batch.charges(row - len(batch.form.rows))
+                else n + batch.differentiated(row - len(batch.form.rows))
             )
-            columns = n + batch.charges(key[1]) if key[0] == "charge" else batch.columns(key)
+            columns = n + batch.differentiated(key[1]) if key[0] == "differentiated" else batch.columns(key)
             if batch.shapes:  # an expression of signals; a link's own rows are the tree's
                 _refuse_reactions(batch, rows, columns, system.layout.nf)
-            if row < len(batch.form.rows) and key[0] != "charge":
-                noted.note(rows, columns, level)
+            if row < len(batch.form.rows) and key[0] != "differentiated":
+                noted.note(rows, columns, order)
                 continue
             _refuse_frames(batch, rows, columns, system.layout.nf)
             kept = left & (rows >= 0) & (columns >= 0)
             scatter[e, kept] = count + np.arange(kept.sum())
             count += int(kept.sum())
-            charged.append((rows[kept], columns[kept], np.full(kept.sum(), level)))
+            charged.append((rows[kept], columns[kept], np.full(kept.sum(), order)))
         wanted = np.flatnonzero((scatter >= 0).any(axis=1))
         if len(wanted):
             call = custom_call(system, batch, kernel, machine.parameters, np.where(scatter < 0, n, scatter)[wanted])
@@ -147,21 +147,23 @@ def find_levels(
     signature = _joined(system, noted.highest(), charged)
     balances = np.zeros(signature.size, bool)
     balances[elements.row[elements.row >= 0]] = True
-    charges = call_table(found, system.layout.uniforms)
-    return Levels(machine, signature, directory, machine.problem.jacobian, charges, noted.read, balances, [found])
+    differentiated = call_table(found, system.layout.uniforms)
+    return Partials(
+        machine, signature, directory, machine.problem.jacobian, differentiated, noted.read, balances, [found]
+    )
 
 
 def _joined(system: System, highest: Array, charged: list[tuple[Array, Array, Array]]) -> Signature:
-    """The triples in the vector's order: a matrix entry counts at its highest level, those of values among the
+    """The triples in the vector's order: a matrix entry counts at its highest order, those of values among the
     derivatives by accelerations."""
     first, nnz, nk = system.out_size, system.pattern.nnz, system.layout.nk
     columns = np.repeat(np.arange(system.n), np.diff(system.pattern.indptr))
-    equation, variable, level = (np.full(first + LEVELS * nnz, -1) for _ in range(3))
+    equation, variable, order = (np.full(first + ORDERS * nnz, -1) for _ in range(3))
     at = np.flatnonzero(highest >= 0)
-    place = first + np.where(columns[at] < nk, highest[at], LEVELS - 1) * nnz + at
-    equation[place], variable[place], level[place] = system.pattern.indices[at], columns[at], highest[at]
+    place = first + np.where(columns[at] < nk, highest[at], ORDERS - 1) * nnz + at
+    equation[place], variable[place], order[place] = system.pattern.indices[at], columns[at], highest[at]
     whole = [
-        np.concatenate([entries, *(c[k] for c in charged)]) for k, entries in enumerate((equation, variable, level))
+        np.concatenate([entries, *(c[k] for c in charged)]) for k, entries in enumerate((equation, variable, order))
     ]
     return Signature(whole[0], whole[1], whole[2], system.n + system.layout.nq, np.zeros(len(whole[0]), bool))
 
@@ -185,7 +187,7 @@ def _refuse_reactions(batch: Batch, rows: Array, columns: Array, frames: int) ->
 
 
 class _Noted:
-    """The highest level at which every matrix entry stands, gathered from triples of kernels: those of frames are of
+    """The highest order at which every matrix entry stands, gathered from triples of kernels: those of frames are of
     all that moves the frame."""
 
     def __init__(self, elements: Elements, tree: Mechanism, places: Places):
@@ -198,44 +200,44 @@ class _Noted:
         self.read = np.full(elements.layout.n + elements.layout.nq, -1)
         self.pairs: dict[tuple[int, int], int] = {}
 
-    def note(self, rows: Array, columns: Array, level: int) -> None:
+    def note(self, rows: Array, columns: Array, order: int) -> None:
         """One triple of a batch, of every element."""
         row_frames, column_frames = is_frame(rows, self.frames), is_frame(columns, self.frames)
         plain = (rows >= 0) & (columns >= 0)
-        self._mark(rows[plain], columns[plain], level)
+        self._mark(rows[plain], columns[plain], order)
         bodies, others = (rows - FOLLOWING) // 6, (columns - FOLLOWING) // 6
         for k in np.flatnonzero((rows >= 0) & column_frames):
-            self.read[rows[k]] = max(self.read[rows[k]], level)
-            self._mark(rows[k], self.elements.unknown[self.paths[others[k]]], level)
+            self.read[rows[k]] = max(self.read[rows[k]], order)
+            self._mark(rows[k], self.elements.unknown[self.paths[others[k]]], order)
         for k in np.flatnonzero(row_frames & (columns >= 0)):
-            self._mark(self.elements.row[self.paths[bodies[k]]], columns[k], level)
+            self._mark(self.elements.row[self.paths[bodies[k]]], columns[k], order)
         for k in np.flatnonzero(row_frames & column_frames):
             pair = self.tree.body_links[int(bodies[k])], int(others[k])
-            self.pairs[pair] = max(self.pairs.get(pair, -1), level)
+            self.pairs[pair] = max(self.pairs.get(pair, -1), order)
 
     def highest(self) -> Array:
-        """The level of every entry of the pattern (-1: only steps have it)."""
+        """The order of every entry of the pattern (-1: only steps have it)."""
         acting: list[dict[int, int]] = [dict.fromkeys(self.tree.path(i), 0) for i in range(len(self.tree.links))]
-        for (link, body), level in self.pairs.items():
-            _raise(acting[link], dict.fromkeys(self.paths[body].tolist(), level))
+        for (link, body), order in self.pairs.items():
+            _raise(acting[link], dict.fromkeys(self.paths[body].tolist(), order))
         for i in range(len(self.tree.links) - 1, 0, -1):
             if self.tree.links[i].parent > 0:
                 _raise(acting[self.tree.links[i].parent], acting[i])
         for k, coordinate in enumerate(self.tree.coordinates):
-            by, levels = (
+            by, orders = (
                 np.array(list(part), np.int64) for part in (acting[coordinate.link], acting[coordinate.link].values())
             )
-            for level in range(LEVELS):
-                self._mark(self.elements.row[k], self.elements.unknown[by[levels == level]], level)
+            for order in range(ORDERS):
+                self._mark(self.elements.row[k], self.elements.unknown[by[orders == order]], order)
         return self.found
 
-    def _mark(self, rows: Array, columns: Array, level: int) -> None:
+    def _mark(self, rows: Array, columns: Array, order: int) -> None:
         rows, columns = np.broadcast_arrays(rows, columns)
         codes = (columns * self.n + rows)[(rows >= 0) & (columns >= 0)]
         at = np.searchsorted(self.codes, codes)
-        self.found[at] = np.maximum(self.found[at], level)
+        self.found[at] = np.maximum(self.found[at], order)
 
 
-def _raise(levels: dict[int, int], others: dict[int, int]) -> None:
-    for k, level in others.items():
-        levels[k] = max(levels.get(k, -1), level)
+def _raise(orders: dict[int, int], others: dict[int, int]) -> None:
+    for k, order in others.items():
+        orders[k] = max(orders.get(k, -1), order)

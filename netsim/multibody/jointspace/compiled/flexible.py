@@ -74,7 +74,7 @@ def _placed(p, g, first, count, psi, c, u, s):
             psi[1, r] += p.lean[row, 3 + r] * v
             psi[2, r] += p.lean[row, 3 + r] * a
             for j in range(count):
-                h, by = p.draw[p.bend_first[row] + j, r], p.coordinates[first + j]
+                h, by = p.foreshortening[p.flexible_first[row] + j, r], p.coordinates[first + j]
                 u[k, 0, r] += h * g[by[SLOT_X]]
                 u[k, 1, r] += h * g[by[SLOT_V]]
                 u[k, 2, r] += h * g[by[SLOT_A]]
@@ -96,17 +96,17 @@ def _placed(p, g, first, count, psi, c, u, s):
 def _twist(lean, psi, c, u, s, out):
     """s_k with its first and second rates, rows of out (3, 6)."""
     d, t, part = lean[3:], np.empty((3, 3)), np.empty((3, 3))
-    for level in range(3):
-        cross(psi[level], 0, d, 0, part[level], 0)
+    for order in range(3):
+        cross(psi[order], 0, d, 0, part[order], 0)
     for r in range(3):
         whole = d[r] + part[0, r] / 2.0
         t[0, r] = s[0] * whole
         t[1, r] = s[1] * whole + s[0] * part[1, r] / 2.0
         t[2, r] = s[2] * whole + s[1] * part[1, r] + s[0] * part[2, r] / 2.0
-    for level in range(3):
+    for order in range(3):
         for r in range(3):
-            out[level, r], out[level, 3 + r] = u[level, r], t[level, r]
-    for level, i, j, times in (
+            out[order, r], out[order, 3 + r] = u[order, r], t[order, r]
+    for order, i, j, times in (
         (0, 0, 0, 1.0),
         (1, 1, 0, 1.0),
         (1, 0, 1, 1.0),
@@ -116,7 +116,7 @@ def _twist(lean, psi, c, u, s, out):
     ):
         cross(c[i], 0, t[j], 0, part[0], 0)
         for r in range(3):
-            out[level, r] += times * part[0, r]
+            out[order, r] += times * part[0, r]
 
 
 @compiled
@@ -157,7 +157,7 @@ def _bending(p, m, i, R, o, scale, psi, c, u, s, twist):
     for k in range(count):
         d, t = p.lean[first + k, 3:], twist[k, 0, 3:]
         for j in range(count):
-            by, at = p.lean[first + j, 3:], p.bend_first[first + k] + j
+            by, at = p.lean[first + j, 3:], p.flexible_first[first + k] + j
             slope = -(s**2) * (psi[0] * by[0] + psi[1] * by[1] + psi[2] * by[2]) / 2.0
             cross(psi, 0, d, 0, part, 0)
             cross(by, 0, d, 0, turn, 0)
@@ -166,7 +166,7 @@ def _bending(p, m, i, R, o, scale, psi, c, u, s, twist):
             cross(u[j, 0], 0, t, 0, part, 0)
             cross(c, 0, found, 3, turn, 0)
             for r in range(3):
-                found[r] = p.draw[at, r] + part[r] + turn[r]
+                found[r] = p.foreshortening[at, r] + part[r] + turn[r]
             in_world(R, o, found, scale, m.bend[at])
             if scale < 0.0:
                 bracket(m.S[first + j], m.S[first + k], m.bend[at])

@@ -1,0 +1,38 @@
+"""A source -> a network: a netlist, its text, or a file of another format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from netsim.library.files import library_types
+from netsim.library.formats import format_of
+from netsim.network.expansion import build_network
+from netsim.network.network import Network
+from netsim.text.errors import InputError, Problem, nearest
+from netsim.text.parse import parse
+from netsim.text.show import show
+
+
+def read_network(source: str | Path, counts: Mapping[str, int] | None = None) -> Network:
+    """The network of a file, or of the text of a netlist (anything with a line break). Raises `InputError` with every
+    mistake in it (E100 where a file cannot be read)."""
+    if isinstance(source, str) and "\n" in source:
+        return build_network(parse(source, "<text>"), counts, source)
+    path = Path(source)
+    text = _text_of(path)
+    if (found := format_of(path)) and found.program:
+        program = found.program(path, True, library_types)
+        return build_network(program, counts, show(program))
+    return build_network(parse(text, str(path)), counts, text)
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        near = nearest(path.name, [p.name for p in path.parent.glob("*.net")]) if path.parent.is_dir() else ""
+        raise InputError(Problem("E100", f"there is no file '{path}'", hint=near)) from None
+    except (OSError, UnicodeDecodeError) as wrong:
+        reason = wrong.strerror if isinstance(wrong, OSError) else "it is not UTF-8 text"
+        raise InputError(Problem("E100", f"'{path}' cannot be read: {reason}")) from None
