@@ -1,5 +1,4 @@
-"""The component library described: domains, components and models of a domain, one of them, and all of it as
-Markdown."""
+"""The component library described: domains, components and models of a domain, and one of them."""
 
 from __future__ import annotations
 
@@ -9,15 +8,16 @@ from typing import Any
 from netsim.library.files import Library, collect, library_names
 from netsim.library.search import search
 from netsim.text.columns import columns, counted
-from netsim.text.errors import InputError, Problem, nearest
+from netsim.text.errors import InputError, Problem, Span, nearest
 from netsim.text.show import show_statement
 from netsim.text.show_terms import show_expression
-from netsim.text.syntax import ComponentDef, Count, FunctionDef, ModelDef, Param, Program, Use
+from netsim.text.syntax import ComponentDef, Count, ModelDef, Param, Program, Use
 
 
-def whole_library() -> Library:
-    """Everything the shipped library defines."""
-    return collect(Program(tuple(Use(name, False) for name in library_names()), "library"))
+def whole_library(files: Sequence[str] = ()) -> Library:
+    """Everything that `use` can name, and what these files define. Raises `InputError` for a file that is not there."""
+    own = (Use(file, True, span=Span("--use", 1, 1, 1, 1)) for file in files)
+    return collect(Program((*(Use(name, False) for name in library_names()), *own), "library"))
 
 
 Definition = ComponentDef | ModelDef
@@ -153,62 +153,5 @@ def _size(size: Sequence[Any]) -> str:
     return f"[{', '.join(map(show_expression, size))}]" if size else ""
 
 
-# -------------------------------------------------------------------------------------------------- markdown
-
-
-def markdown(library: Library) -> str:
-    """The reference of the whole library, a chapter per domain; a component that joins domains stands in the last
-    chapter."""
-    parts = [
-        "# Components",
-        "Generated from the library by `netsim list --markdown`: change the component texts, not this file.",
-    ]
-    for name, domain in library.domains.items():
-        rows = [
-            (role, q.name, q.unit, q.doc) for role in ("across", "through", "integral") for q in getattr(domain, role)
-        ]
-        parts += [
-            f"## {name}",
-            *([_sentence(domain.doc)] if domain.doc else []),
-            _table(("role", "quantity", "unit", "meaning"), rows),
-        ]
-        parts += [_markdown(d) for d in definitions_of(library, name) if _domains(d) == {name}]
-    between = [d for d in definitions(library) if len(_domains(d)) > 1]
-    parts += ["## Between domains", *map(_markdown, between)] if between else []
-    functions = library.functions.definitions.values()
-    parts += ["## Functions of the library", *map(_function, functions)] if functions else []
-    return "\n\n".join(parts) + "\n"
-
-
-def _function(function: FunctionDef) -> str:
-    return "\n\n".join(
-        [
-            f"### {function.name}",
-            *([_sentence(function.doc)] if function.doc else []),
-            f"```text\n{show_statement(function)}\n```",
-        ]
-    )
-
-
-def _sentence(doc: str) -> str:
-    """A doc string as a sentence; one that begins with a formula keeps its first letter."""
-    return (doc[:1].upper() + doc[1:] if doc[:2].isalpha() or doc[:2] == "a " else doc) + "."
-
-
 def _domains(d: Definition) -> set[str]:
     return {t.domain for t in d.terminals}
-
-
-def _markdown(d: Definition) -> str:
-    heads = {
-        "terminals": ("terminal", "domain"), "parameters": ("parameter", "unit", "bounds", "default", "meaning"),
-        "inputs": ("input", "unit", "meaning"), "outputs": ("output", "unit", "meaning"),
-    }  # fmt: skip
-    tables = [_table(heads[title], rows) for title, rows in component_tables(d) if rows]
-    text = "```text\n" + show_statement(d) + "\n```"
-    return "\n\n".join([f"### {d.name}", *([_sentence(d.doc)] if d.doc else []), *tables, text])
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)

@@ -1,5 +1,5 @@
-"""Reading library texts: `use translational` finds `library/translational.lib` or all of `library/translational/`, `use
-"robot.urdf"` a robot."""
+"""Reading library texts: `use translational` finds `library/translational.lib` or all of `library/translational/`, or
+a library of your own (netsim.library.places), `use "robot.urdf"` a robot."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 
 from netsim.library.checks import check
@@ -14,9 +15,14 @@ from netsim.library.component import SIGNAL, Component
 from netsim.library.extension import extended
 from netsim.library.formats import format_of
 from netsim.library.functions import Functions, check_functions
+from netsim.library.places import names_in, own_folders, texts_in
+from netsim.library.shadowing import Type, chosen, told
 from netsim.text.errors import InputError, Problem, nearest
+from netsim.text.parse import parse
 from netsim.text.parsed import parsed
 from netsim.text.syntax import ComponentDef, DomainDef, FunctionDef, Include, ModelDef, Program, Statement, Use
+
+DEFINITIONS = ComponentDef | DomainDef | FunctionDef | ModelDef
 
 
 class Components(Mapping[str, Component]):
@@ -43,7 +49,7 @@ class Components(Mapping[str, Component]):
         return len(self._definitions)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Library:
     """Domains, components and subnetwork models by name, as seen by one program."""
 
@@ -53,6 +59,9 @@ class Library:
     notes: tuple[Problem, ...] = ()
     functions: Functions = field(default_factory=lambda: Functions({}))
     partials: Mapping[str, ComponentDef] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<Library of {len(self.types())} types in {len(self.domains)} domains>"
 
     def types(self) -> list[str]:
         return [*self.components, *self.models]
@@ -87,7 +96,7 @@ def _shipped(installed: str, checkout: str) -> Path:
 
 def library_names() -> list[str]:
     """Everything `use` can name."""
-    return sorted({path.stem for path in library_folder().iterdir() if path.suffix == ".lib" or path.is_dir()})
+    return sorted({name for folder in (library_folder(), *own_folders()) for name in names_in(folder)})
 
 
 def homes(name: str) -> str:
@@ -108,19 +117,12 @@ def library_files(use: Use) -> list[Path]:
         if not path.is_file():
             raise InputError(Problem("E220", f"cannot read '{use.target}'", use.span, hint=f"looked for {path}"))
         return [path]
-    folder = library_folder()
-    single = folder / f"{use.target}.lib"
-    files = [single] if single.is_file() else sorted((folder / use.target).glob("*.lib"))
-    if not files:
-        raise InputError(
-            Problem(
-                "E220",
-                f"no library '{use.target}'",
-                use.span,
-                hint=nearest(use.target, library_names()) or f"there are {', '.join(library_names())}",
-            )
-        )
-    return files
+    for folder in chain([library_folder()], own_folders()):
+        if files := texts_in(folder, use.target):
+            return files
+    names = library_names()
+    hint = nearest(use.target, names) or f"there are {', '.join(names)}"
+    raise InputError(Problem("E220", f"no library '{use.target}'", use.span, hint=hint))
 
 
 @lru_cache(maxsize=256)
@@ -146,7 +148,7 @@ def collect(program: Program) -> Library:
     """The definitions of a program and of all it uses; a name defined twice shows both places.
 
     What programs without definitions use is collected once, as long as its files stay as they are."""
-    own = [s for s in program.statements if isinstance(s, ComponentDef | DomainDef | FunctionDef | ModelDef)]
+    own = [s for s in program.statements if isinstance(s, DEFINITIONS)]
     if own:
         library = _collected(program)
         for statement in own:  # a mistake in what is written here is told, also where nothing uses it
@@ -156,11 +158,37 @@ def collect(program: Program) -> Library:
         files = tuple(_used(program.statements, set()))
     except InputError:  # told with all other mistakes
         return _collected(program)
+    files = (*files, *((name, id(statements)) for name, statements in given.items()))
     if files not in _libraries:
         if len(_libraries) == MOST_LIBRARIES:
             _libraries.clear()
         _libraries[files] = _collected(program)
     return _libraries[files]
+
+
+given: dict[str, tuple[Statement, ...]] = {}
+"""Definitions from Python by the name that they define, each with the `use` lines before it; every program has them."""
+
+
+def define(text: str) -> list[str]:
+    """Components, models, functions or domains from a text, for all netlists that are loaded in this process from now
+    on; their names come back. What was given under such a name before is replaced.
+
+    Raises `InputError` with every mistake in the text."""
+    program = parse(text if text.endswith("\n") else f"{text}\n", "<component>")
+    uses = tuple(s for s in program.statements if isinstance(s, Use))
+    made = {s.name: (*uses, s) for s in program.statements if isinstance(s, DEFINITIONS)}
+    before = dict(given)
+    given.update(made)
+    try:
+        library = collect(Program(()))
+        if wrong := check_library(library, [name for name in made if name in library.components]):
+            raise InputError(wrong)
+    except InputError:
+        given.clear()
+        given.update(before)
+        raise
+    return list(made)
 
 
 def _used(statements: Iterable[object], seen: set[Path]) -> Iterator[tuple[str, int]]:
@@ -186,6 +214,7 @@ def _collected(program: Program) -> Library:  # noqa: C901  (one case per kind o
     problems: list[Problem] = []
     notes: list[Problem] = []
     seen: set[str] = set()
+    shadows: list[tuple[Type, Type]] = []
 
     def visit(statements: Iterable[object]) -> None:
         for statement in statements:
@@ -204,13 +233,16 @@ def _collected(program: Program) -> Library:  # noqa: C901  (one case per kind o
                 case DomainDef():
                     _define(domains, statement, "domain", problems)
                 case ComponentDef():
-                    _define(components, statement, "type", problems, models)
+                    _define_type(components, models, statement, problems, shadows)
                 case ModelDef():
-                    _define(models, statement, "type", problems, components)
+                    _define_type(models, components, statement, problems, shadows)
                 case FunctionDef():
                     _define(functions, statement, "function", problems)
 
     visit(program.statements)
+    visit(statement for each in given.values() for statement in each)
+    for problem in told(shadows, (*components.values(), *models.values()), library_folder()):
+        (notes if problem.is_note else problems).append(problem)
     known = Functions(functions)
     whole = extended(components, problems, models, homes)
     problems += check_functions(known)
@@ -226,14 +258,24 @@ def _collected(program: Program) -> Library:  # noqa: C901  (one case per kind o
     )
 
 
-def _define(table: dict, item, word: str, problems: list[Problem], other: Mapping = {}) -> None:
+def _define(table: dict, item: DomainDef | FunctionDef | Type, word: str, problems: list[Problem]) -> None:
+    if (before := table.setdefault(item.name, item)) is not item:
+        also = ((before.span, "the first one"),)
+        problems.append(Problem("E221", f"{word} '{item.name}' is defined twice", item.span, also=also))
+
+
+def _define_type(
+    table: dict, other: dict, item: Type, problems: list[Problem], shadows: list[tuple[Type, Type]]
+) -> None:
     before = table.get(item.name) or other.get(item.name)
-    if before is not None:
-        problems.append(
-            Problem("E221", f"{word} '{item.name}' is defined twice", item.span, also=((before.span, "the first one"),))
-        )
+    pair = chosen(before, item, library_folder()) if before is not None else None
+    if pair is None:
+        _define(table if before is None or item.name in table else other, item, "type", problems)
         return
-    table[item.name] = item
+    shadows.append(pair)
+    if pair[0] is item:
+        other.pop(item.name, None)
+        table[item.name] = item
 
 
 def check_library(library: Library, names: Iterable[str] | None = None) -> list[Problem]:

@@ -2,7 +2,8 @@
 
 A unit text is a chain of known names joined by `.` (times) and `/` (divided by the next name only). A power follows a
 name directly (`m2`, `s2`) or behind `^` (`m^2`, `s^-1`, `Hz^0.5`). `1` stands for no dimension (`1`, `1/s`). Angles
-have no dimension: rad = 1, deg = pi/180, rev = 2 pi. An offset (degC) counts only where the name stands alone;
+have no dimension: rad = 1, deg = pi/180, rev = 2 pi. They are remembered as angles only to be shown in rad, and angular
+velocities in rad/s. An offset (degC) counts only where the name stands alone;
 in a chain it is a temperature difference.
 """
 
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 
@@ -21,24 +22,28 @@ Exponent = int | Fraction
 
 @dataclass(frozen=True)
 class Dimension:
-    """Exponents of m, kg, s, A, K, mol, cd; whole ones are `int`, others `Fraction`."""
+    """Exponents of m, kg, s, A, K, mol, cd; whole ones are `int`, others `Fraction`. `is_angle`: an angle or a rate of
+    one, which is equal to a number or to a frequency and only shown in another way."""
 
     exponents: tuple[Exponent, ...] = (0, 0, 0, 0, 0, 0, 0)
+    is_angle: bool = field(default=False, compare=False)
 
     def __mul__(self, other: Dimension) -> Dimension:
-        return Dimension(tuple(_whole(a + b) for a, b in zip(self.exponents, other.exponents)))
+        found = tuple(_whole(a + b) for a, b in zip(self.exponents, other.exponents))
+        return Dimension(found, self.is_angle != other.is_angle and _only_time(found))
 
     def __truediv__(self, other: Dimension) -> Dimension:
-        return Dimension(tuple(_whole(a - b) for a, b in zip(self.exponents, other.exponents)))
+        found = tuple(_whole(a - b) for a, b in zip(self.exponents, other.exponents))
+        return Dimension(found, self.is_angle and not other.is_angle and _only_time(found))
 
     def __pow__(self, power: float | Fraction) -> Dimension:
         exact = Fraction(power).limit_denominator(1000)
-        return Dimension(tuple(_whole(a * exact) for a in self.exponents))
+        return Dimension(tuple(_whole(a * exact) for a in self.exponents), self.is_angle and exact == 1)
 
     @property
     def is_none(self) -> bool:
-        """True for a pure number."""
-        return not any(self.exponents)
+        """True for a pure number, False for an angle."""
+        return not any(self.exponents) and not self.is_angle
 
     def __str__(self) -> str:
         return format_dimension(self)
@@ -67,7 +72,7 @@ class UnknownUnit(ValueError):
         super().__init__(f"'{name}' is not a known unit" + (f" (in '{text}')" if name != text else ""))
 
 
-NO_DIMENSION = Dimension()
+NO_DIMENSION, ANGLE = Dimension(), Dimension(is_angle=True)
 
 _PREFIXES = {
     "T": 12,
@@ -93,6 +98,10 @@ def _whole(exponent: Exponent) -> Exponent:
     return int(exponent) if exponent == int(exponent) else exponent
 
 
+def _only_time(exponents: tuple[Exponent, ...]) -> bool:
+    return not any(exponents[:2]) and not any(exponents[3:])
+
+
 def _dimension(m: int = 0, kg: int = 0, s: int = 0, A: int = 0, K: int = 0, mol: int = 0, cd: int = 0) -> Dimension:
     return Dimension((m, kg, s, A, K, mol, cd))
 
@@ -107,7 +116,7 @@ def _prefixable() -> dict[str, tuple[float, Dimension]]:
         "K": (1.0, _dimension(K=1)),
         "mol": (1.0, _dimension(mol=1)),
         "cd": (1.0, _dimension(cd=1)),
-        "rad": (1.0, NO_DIMENSION),
+        "rad": (1.0, ANGLE),
         "Hz": (1.0, _dimension(s=-1)),
         "N": (1.0, _dimension(m=1, kg=1, s=-2)),
         "Pa": (1.0, _dimension(m=-1, kg=1, s=-2)),
@@ -131,9 +140,9 @@ def _prefixable() -> dict[str, tuple[float, Dimension]]:
 def _plain() -> dict[str, Unit]:
     time = _dimension(s=1)
     return {
-        "deg": Unit(math.pi / 180, 0.0, NO_DIMENSION),
-        "rev": Unit(2 * math.pi, 0.0, NO_DIMENSION),
-        "rpm": Unit(2 * math.pi / 60, 0.0, _dimension(s=-1)),
+        "deg": Unit(math.pi / 180, 0.0, ANGLE),
+        "rev": Unit(2 * math.pi, 0.0, ANGLE),
+        "rpm": Unit(2 * math.pi / 60, 0.0, ANGLE / _dimension(s=1)),
         "percent": Unit(0.01, 0.0, NO_DIMENSION),
         "min": Unit(60.0, 0.0, time),
         "h": Unit(3600.0, 0.0, time),
@@ -220,14 +229,20 @@ def _common_names() -> dict[Dimension, str]:
 
 
 def format_dimension(dimension: Dimension) -> str:
-    """A unit text of that dimension in SI: a common name (`N.s/m`, `Pa`, `V`, `1/V`) or a chain of base units; '1' for
-    none."""
+    """A unit text of that dimension in SI: a common name (`N.s/m`, `Pa`, `V`, `1/V`), `rad`, `rad/s` ... for angles and
+    their rates, or a chain of base units; '1' for none."""
+    if dimension.is_angle:
+        return _chain((*dimension.exponents, 1), (*BASE_NAMES, "rad"))
     if dimension.is_none:
         return "1"
     if (common := _common_names().get(dimension)) is not None:
         return common
-    above = [_powered(name, power) for name, power in zip(BASE_NAMES, dimension.exponents) if power > 0]
-    below = [_powered(name, -power) for name, power in zip(BASE_NAMES, dimension.exponents) if power < 0]
+    return _chain(dimension.exponents, BASE_NAMES)
+
+
+def _chain(exponents: tuple[Exponent, ...], names: tuple[str, ...]) -> str:
+    above = [_powered(name, power) for name, power in zip(names, exponents) if power > 0]
+    below = [_powered(name, -power) for name, power in zip(names, exponents) if power < 0]
     return "/".join([".".join(above) or "1", *below])
 
 

@@ -82,7 +82,7 @@ def states(name, form, gather, seed=1):
     """(len(gather), POINTS) random values: signed, but inputs positive (a resistance is one of them), and temperatures those of a room or a fire."""
     random, terminals = np.random.default_rng(seed), list(LIBRARY.components[name].terminals)
     found = np.array([random.normal(size=POINTS) * nominal(name, form, key) for key, _ in gather]).reshape(len(gather), POINTS)
-    positive = np.array([key[0] == "input" and level == 0 for key, level in gather], bool)
+    positive = np.array([key[0] == "input" and order == 0 for key, order in gather], bool)
     found[positive] = 0.1 + np.abs(found[positive])
     warm = np.array([k[0] == "node" and n == 0 and LIBRARY.components[name].domain(terminals[k[1]]).name == "thermal" for k, n in gather], bool)
     found[warm] = 350.0 + 100.0 * np.abs(random.normal(size=found[warm].shape))
@@ -122,8 +122,8 @@ def test_step_jacobian(name):
     entries = {(place[1], place[2]): value for place, value in zip(kernel.scatter, values) if place[0] == "entry"}
     size = {row: max(np.max(np.abs(v)) for (r, _), v in entries.items() if r == row) for row, _ in entries}
     for key in form.columns:
-        factors = [UNIFORM_VALUES[1 + level] if kernels.kinematic[key] else float(level == 0) for level in range(5)]
-        direction = np.array([[factors[level] if k == key else 0.0] * POINTS for k, level in residual.gather]).reshape(-1, POINTS)
+        factors = [UNIFORM_VALUES[1 + order] if kernels.kinematic[key] else float(order == 0) for order in range(5)]
+        direction = np.array([[factors[order] if k == key else 0.0] * POINTS for k, order in residual.gather]).reshape(-1, POINTS)
         wanted = along(residual, here, direction, form, name)
         for place, column in zip(residual.scatter, wanted):
             if place[0] == "row":
@@ -132,28 +132,28 @@ def test_step_jacobian(name):
 
 
 @each
-def test_level_jacobian_and_time_derivative(name):
-    """Derivatives by every level, and F' along a motion, against complex steps of F."""
+def test_partial_derivatives_and_time_derivative(name):
+    """Derivatives by every order, and F' along a motion, against complex steps of F."""
     kernels = kernels_of(name)
-    form, levels = kernels.form, kernels.levels
+    form, partials = kernels.form, kernels.partials
     system, rate = derivative_kernel(form, 0), derivative_kernel(form, 1)
-    slots = list(dict.fromkeys([*rate.gather, *system.gather, *levels.gather]))
+    slots = list(dict.fromkeys([*rate.gather, *system.gather, *partials.gather]))
     values = dict(zip(slots, states(name, form, slots)))
 
     def at(kernel):
         return np.array([values[slot] for slot in kernel.gather]).reshape(-1, POINTS)
 
-    found = {place[1:]: v for place, v in zip(levels.scatter, run(levels, at(levels), form, name))}
+    found = {place[1:]: v for place, v in zip(partials.scatter, run(partials, at(partials), form, name))}
     size = {r: max(np.max(np.abs(v)) for place, v in found.items() if place[0] == r) for r, _, _ in found}
-    for i, (key, level) in enumerate(system.gather):
+    for i, (key, order) in enumerate(system.gather):
         if key[0] in CONSTANT:  # charts, places and discretes have no rates: no matrix asks for their columns
             continue
         direction = np.zeros((len(system.gather), POINTS))
         direction[i] = 1.0
         wanted = along(system, at(system), direction, form, name)
         for r, column in enumerate(wanted):
-            same(found.get((r, key, level), np.zeros(POINTS)), column, np.abs(column) + 1e-9 * size.get(r, 0.0), 1e-11)
-    motion = np.array([values.get((key, level + 1), np.zeros(POINTS)) for key, level in system.gather]).reshape(-1, POINTS)
+            same(found.get((r, key, order), np.zeros(POINTS)), column, np.abs(column) + 1e-9 * size.get(r, 0.0), 1e-11)
+    motion = np.array([values.get((key, order + 1), np.zeros(POINTS)) for key, order in system.gather]).reshape(-1, POINTS)
     wanted = along(system, at(system), motion, form, name, time=1.0)
     terms = [along(system, at(system), np.where(np.arange(len(motion))[:, None] == i, motion, 0), form, name) for i in range(len(motion))]
     same(run(rate, at(rate), form, name), wanted, sum(map(np.abs, terms), np.abs(wanted)), 1e-11)
@@ -171,7 +171,7 @@ def test_both_targets_agree(name):
         "residual": kernels.residual,
         "jacobian": kernels.jacobian,
         "energy": kernels.energy,
-        "levels": kernels.levels,
+        "partials": kernels.partials,
         "rate": derivative_kernel(form, 1),
     }
     native = compile({word: kernel.program for word, kernel in every.items()})
@@ -196,9 +196,9 @@ def consistent(name, form, extra):
     definitions of its charges hold: a motion the component can make."""
     symbols = form.symbols
     rows = ca.vertcat(0, *(r for key, r in zip(form.rows, form.residuals) if key[0] == "own" or is_signal_row(name, key)))
-    definitions = [symbols.at(("charge", k), 1) - symbols.rate(q) for k, q in enumerate(form.charges)]
+    definitions = [symbols.at(("differentiated", k), 1) - symbols.rate(q) for k, q in enumerate(form.differentiated)]
     once = symbols.rate(rows)
-    twice = [symbols.at(("charge", k), 2) - symbols.rate(symbols.rate(q)) for k, q in enumerate(form.charges)]
+    twice = [symbols.at(("differentiated", k), 2) - symbols.rate(symbols.rate(q)) for k, q in enumerate(form.differentiated)]
     outputs = [ca.SX(e) for e in extra()]
     slots = list(symbols.gathered)
     z = ca.vertcat(*(symbols.gathered[slot] for slot in slots)) if slots else ca.SX(0, 1)
@@ -239,12 +239,12 @@ def power_terms(name, form):
         domain = component.domain(terminal)
         if component.is_signal(terminal) or domain.power is None:
             continue
-        level = 1 if is_kinematic(domain) else 0
+        order = 1 if is_kinematic(domain) else 0
 
-        def value(quantity, t=t, terminal=terminal, domain=domain, level=level):
+        def value(quantity, t=t, terminal=terminal, domain=domain, order=order):
             word = quantity.parts[0].text
             if word == domain.across[0].name:
-                return Typed(form.symbols.at(("node", t, 0), level))
+                return Typed(form.symbols.at(("node", t, 0), order))
             return Typed(form.readings[f"{terminal}.{word}"].value)
 
         def rate(call, scope):

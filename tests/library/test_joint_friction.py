@@ -151,7 +151,7 @@ def fourbar(formulation):
 
 
 def test_a_fourbar_with_friction_in_all_joints():
-    """All four hold at rest (three more than there is freedom), break loose, and pass dead points; rounded friction tends to it."""
+    """All four hold at rest (three more than there is freedom), break loose, and pass singular configurations; rounded friction tends to it."""
     samples = fourbar("absolute")
     rounded = sampled(netsim.load(FOURBAR.format(round=", ws = 1e-4 rad/s")), ("j1.q", "j4.q"), rtol=1e-6)
     assert samples.finished and len({name for _, name, _, _ in log(samples)}) == 4
@@ -213,10 +213,10 @@ def test_what_friction_that_holds_needs():
     """Recursions know no modes: they say so, at the joint, with what helps."""
     text = SWING["space"]
     with pytest.raises(InputError) as caught:
-        netsim.load(f"{text}run recursion(stop = 1 s)\nsave j.q\n").run()
+        netsim.load(f"{text}run recursion(stop = 1 s)\nsave j.q\n").samples()
     assert caught.value.problems[0].code == "E450" and "`ws`" in caught.value.problems[0].hint
     assert caught.value.problems[0].span.line == 5
-    netsim.load(f"{text.replace('0.05 N.m', '0.05 N.m, ws = 0.1 rad/s')}run recursion(stop = 1 s)\nsave j.q\n").run()
+    netsim.load(f"{text.replace('0.05 N.m', '0.05 N.m, ws = 0.1 rad/s')}run recursion(stop = 1 s)\nsave j.q\n").samples()
 
 
 THROWN = (

@@ -19,7 +19,7 @@ def run(text, *signals, **options):
 
 def notes(text):
     """What a run of some lines notes."""
-    return netsim.load(LIBRARIES + text + "\n").run()[0].attributes.get("notes", "")
+    return netsim.load(LIBRARIES + text + "\n").samples()[0].attributes.get("notes", "")
 
 
 # ------------------------------------------------------------------------------------------------ pipes

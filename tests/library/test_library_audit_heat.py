@@ -23,7 +23,7 @@ def run(text, *signals, **options):
 
 def notes(text):
     """What a run of some lines notes."""
-    return network(text).run()[0].attributes.get("notes", "")
+    return network(text).samples()[0].attributes.get("notes", "")
 
 
 # ------------------------------------------------------------------------------------------------ magnetic circuits

@@ -3,6 +3,7 @@
 
 import numpy as np
 import pytest
+from hosts import netlist
 
 import netsim
 from conftest import sampled
@@ -109,7 +110,7 @@ def test_planar_glide_without_force_is_free(force):
 def test_a_bound_of_a_plain_number_has_no_unit():
     text = "use gas\nn gas_nozzle (a, ground) opening = 1, A = 1 cm2, k = 1\nv gas_volume (a) V = 1 m3\nrun transient(stop = 1 s)\n"
     with pytest.raises(netsim.InputError, match=r"'n.k' is 1, but must be > 1\n"):
-        netsim.load(text).run()
+        netsim.load(text).samples()
 
 
 # ------------------------------------------------------------------------------------------------ contacts that end to damp
@@ -160,5 +161,24 @@ def test_contact_follows_its_closed_form():
 def test_rotations_prescribed_twice_are_called_rotations():
     text = "b2 body (z) m = 1 kg, I = diag(1, 2, 3) kg.m2\nq2 hinge_angle (x, z) q = 1 rad\nq3 hinge_angle (ground, z) q = 2 rad\nq4 hinge_angle (ground, x) q = 1 rad\n"
     with pytest.raises((netsim.InputError, netsim.SimulationError), match="fix the same rotation") as told:
-        netsim.load(BODY + text + "run transient(stop = 1 s)\n").run()
+        netsim.load(BODY + text + "run transient(stop = 1 s)\n").samples()
     assert "distance" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["orientation", "spin", "hinge_angle", "marker_displacement", "marker_coordinate", "slide_velocity", "planar_marker_displacement", "planar_hinge_angle", "displacement", "rolling_wheel"],
+)  # fmt: skip
+def test_what_is_prescribed_twice_is_told_by_both_names(name):
+    text = netlist(name, run="run transient(stop = 1 us, step = 1 us)")
+    line = next(each for each in text.splitlines() if each.startswith("x "))
+    with pytest.raises((netsim.InputError, netsim.SimulationError), match=r"'[xz]' and '[xz]'") as told:
+        netsim.load(text.replace(line, f"{line}\nz{line[1:]}")).run()
+    assert {problem.code for problem in told.value.problems} <= {"E304", "E320", "E502"}
+    assert all(problem.hint and problem.span is not None for problem in told.value.problems)
+
+
+@pytest.mark.parametrize("other", ["revolute (ground, x) at = [0, 0, 0] m", "spatial_weld (ground, x)", "spin (ground, x) w = [0, 0, 0] rad/s"])
+def test_a_rotation_that_something_else_fixes_too_is_told(other):
+    with pytest.raises(netsim.InputError, match="E320 'o' and 'z' both fix the rotation between 'ground' and 'x'"):
+        netsim.load(f"{BODY}o orientation (ground, x) phi = [0, 0, 0]\nz {other}\nrun transient(stop = 1 s)\n").run()

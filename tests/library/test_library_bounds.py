@@ -5,9 +5,9 @@ import warnings
 
 import numpy as np
 import pytest
+from hosts import LIBRARY, hosted, netlist
 
 import netsim
-from host_networks import LIBRARY, hosted, netlist
 from netsim.text.expressions.typed import evaluate
 from operating_points import UNIFORM_VALUES, Element, number_scope, usual_parameters
 
@@ -85,7 +85,7 @@ def test_extreme_parameters_run_or_are_told(name, scale):
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)
-            (samples,) = netsim.load(text).run()
+            (samples,) = netsim.load(text).samples()
     except (netsim.InputError, netsim.SimulationError) as told:
         assert all(p.code and (p.span is not None or "'" in p.message or "(x" in p.message or ", x)" in p.message) for p in told.problems), str(told)
     else:

@@ -68,7 +68,7 @@ run   transient(stop = 1 us, step = 1 ns, method = euler)
 
 def test_charge_of_the_drain_returns_over_a_cycle():
     """The charge that has gone from gate to drain after a whole cycle: none, but for Meyer's capacitances, of which only the gate's sum is a charge."""
-    kept, meyer = (netsim.load(GATE.replace("{kind}", kind)).run()[0].series("charge") for kind in ("mosfet", "meyer_mosfet"))
+    kept, meyer = (netsim.load(GATE.replace("{kind}", kind)).samples()[0].series("charge") for kind in ("mosfet", "meyer_mosfet"))
     swing = np.max(np.abs(kept))
     assert abs(kept[-1]) < 2e-4 * swing
     assert abs(meyer[-1]) > 5e-3 * swing

@@ -10,7 +10,7 @@ import netsim
 
 
 def run(text):
-    (samples,) = netsim.load("use signal\nuse electrical\nuse rotational\nuse couplings\n" + text).run()
+    (samples,) = netsim.load("use signal\nuse electrical\nuse rotational\nuse couplings\n" + text).samples()
     assert samples.finished, samples.message
     return samples
 

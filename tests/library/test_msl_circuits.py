@@ -10,7 +10,7 @@ import netsim
 
 
 def run(text):
-    (samples,) = netsim.load("use electrical\nuse signal\n" + text).run()
+    (samples,) = netsim.load("use electrical\nuse signal\n" + text).samples()
     assert samples.finished, samples.message
     return samples
 
@@ -188,7 +188,7 @@ def test_ideal_diodes():
     """CharacteristicIdealDiodes: on their two straight branches at every instant."""
     rows = [(1e-5, 1e-5, 0.0), (0.1, 0.1, 0.0), (0.1, 0.1, 5.0)]
     lines = [
-        f"d{k} ideal_diode (a, b{k}) ron = {ron} Ohm, goff = {g} S, knee = {v} V\nr{k} resistor (b{k}, ground) R = 1 mOhm"
+        f"d{k} ideal_diode (a, b{k}) Ron = {ron} Ohm, Goff = {g} S, knee = {v} V\nr{k} resistor (b{k}, ground) R = 1 mOhm"
         for k, (ron, g, v) in enumerate(rows)
     ]
     samples = run(

@@ -18,7 +18,7 @@ T0 = 293.15
 
 def run(text):
     """The samples of a netlist of these domains; M stands for the medium."""
-    (samples,) = netsim.load(COOLING + text.replace("M\n", MEDIUM + "\n").replace("M,", MEDIUM + ",")).run()
+    (samples,) = netsim.load(COOLING + text.replace("M\n", MEDIUM + "\n").replace("M,", MEDIUM + ",")).samples()
     assert samples.finished, samples.message
     return samples
 

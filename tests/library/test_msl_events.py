@@ -23,7 +23,7 @@ def compared(name):
     head = file.read_text(encoding="utf-8").splitlines()[0].split(",")
     table = np.genfromtxt(file, delimiter=",", skip_header=1)
     reference = {column: table[:, i] for i, column in enumerate(head)}
-    samples = netsim.load(models_folder() / "msl" / f"{name}.net").run()[0]
+    samples = netsim.load(models_folder() / "msl" / f"{name}.net").samples()[0]
     assert samples.finished, samples.message
     return samples, reference
 

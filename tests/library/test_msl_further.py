@@ -12,7 +12,7 @@ FOLDER = models_folder() / "msl"
 
 
 def run(name, **options):
-    (samples,) = netsim.load(FOLDER / f"{name}.net").run(options)
+    (samples,) = netsim.load(FOLDER / f"{name}.net").samples(options)
     assert samples.finished, samples.message
     return samples
 
@@ -61,7 +61,7 @@ def test_rolling_wheel_of_multibody():
 def test_wheel_that_rolls_down_a_slope():
     text = "use spatial\nworld gravity = [2, 0, -9.81] m/s2\nd body (w) m = 2 kg, I = diag(0.02, 0.04, 0.02) kg.m2, at = [0, 0, 0.2] m\n"
     text += "g rolling_wheel (w) r = 0.2 m\nrun transient(stop = 2 s)\nsave w.r, g.load\n"
-    (samples,) = netsim.load(text).run()
+    (samples,) = netsim.load(text).samples()
     rate = 2 / (1 + 0.04 / (2 * 0.2**2))
     assert samples.series("w.r.x")[-1] == pytest.approx(rate * 2**2 / 2, rel=1e-6)
     assert samples.series("g.load") == pytest.approx(np.full(len(samples.time), 2 * 9.81), rel=1e-9)
@@ -81,7 +81,7 @@ start a.w = [0, 0, 0] rad/s
 run   transient(stop = 2 s, rtol = 1e-8, sample = 20 ms)
 save  a.r, hinge.rate
 """
-    (theirs,) = netsim.load(text).run()
+    (theirs,) = netsim.load(text).samples()
     for c in "xyz":
         assert close(ours.series(f"a.r.{c}"), theirs.series(f"a.r.{c}"), 1e-5)
     assert ours.series("shaft.w") == pytest.approx(theirs.series("hinge.rate"), rel=1e-6)
@@ -90,7 +90,7 @@ save  a.r, hinge.rate
 def test_what_drives_a_rotor_pushes_off_from_its_body():
     text = "use spatial\nuse rotational\nworld gravity = [0, 0, 0] m/s2\ns body (a) m = 10 kg, I = diag(1, 1, 1) kg.m2\n"
     text += "w rotor (a, shaft) J = 0.1 kg.m2\nd torque (shaft) T = 1 N.m\nrun transient(stop = 2 s)\nsave a.w, shaft.w\n"
-    (samples,) = netsim.load(text).run()
+    (samples,) = netsim.load(text).samples()
     assert samples.series("a.w.z")[-1] == pytest.approx(-2.0, rel=1e-6)
     assert samples.series("shaft.w")[-1] == pytest.approx(22.0, rel=1e-6)
 
@@ -236,7 +236,7 @@ save  hinge.q
 @pytest.mark.parametrize("latitude, wanted", [(0, -2.39), (90, -2.42)])
 def test_user_defined_gravity_field(latitude, wanted):
     """The pendulum's angle after 10 s at the equator and at a pole, as the example's documentation has it; the field is a let of a signal."""
-    (samples,) = netsim.load(WGS84).with_params(latitude=np.radians(latitude)).run()
+    (samples,) = netsim.load(WGS84).with_params(latitude=np.radians(latitude)).samples()
     assert samples.series("hinge.q")[-1] == pytest.approx(wanted, abs=0.005)
 
 
@@ -279,7 +279,7 @@ save o5.v
 
 def test_cauer_filter_of_amplifiers_is_that_of_coils():
     """CauerLowPassOPV against CauerLowPassAnalog: integrators and negative resistances in the place of the ladder."""
-    (samples,) = netsim.load(OPV).run()
+    (samples,) = netsim.load(OPV).samples()
     ladder = run("Electrical_Analog_CauerLowPassAnalog", sample=0.5, rtol=1e-8)
     assert np.abs(samples.series("o5.v") - ladder.series("n3.v")).max() < 1e-5
 
@@ -295,7 +295,7 @@ amp  clipping_opamp  (ground, minus, out)
 run  transient(stop = 0.2 s)
 save out.v
 """
-    (samples,) = netsim.load(text).run()
+    (samples,) = netsim.load(text).samples()
     assert samples.finished
     at = np.interp([0.025, 0.06, 0.075, 0.114, 0.125, 0.16], samples.time, samples.series("out.v"))
     assert at == pytest.approx([15, 0, -15, 0, 15, 0], abs=1e-3)

@@ -12,7 +12,7 @@ MAGNETIC = "use electrical\nuse magnetic\nuse translational\nuse couplings\npara
 
 
 def run(text):
-    (samples,) = netsim.load(MAGNETIC + text).run()
+    (samples,) = netsim.load(MAGNETIC + text).samples()
     assert samples.finished, samples.message
     return samples
 

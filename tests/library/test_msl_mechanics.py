@@ -12,7 +12,7 @@ SPACE = "use spatial\nworld gravity = [0, -9.80665, 0] m/s2\n"
 
 
 def run(text, **options):
-    (samples,) = netsim.load(text).run(options)
+    (samples,) = netsim.load(text).samples(options)
     assert samples.finished, samples.message
     return samples
 
@@ -23,14 +23,14 @@ def vector(samples, name, size=3):
 
 def refused(text):
     with pytest.raises(netsim.NetsimError) as caught:
-        netsim.load(text).run()
+        netsim.load(text).samples()
     return str(caught.value)
 
 
 # ------------------------------------------------------------------------------------------------ springs and lines
 
 
-def test_knots_hang_between_springs_only():
+def test_massless_nodes_hang_between_springs_only():
     """In the plane and in space, two of them in a row; everywhere the forces at a knot balance, and energy stays."""
     springs = [("ground", "k1", (0, 0), 100), ("ground", "k1", (-0.3, 0), 100), ("ground", "k2", (1, 0), 100), ("ground", "k2", (1.3, 0), 100)]
     drawn = {"k1": (0, -0.5), "k2": (1, -0.5), "b": (0.5, -1)}
@@ -65,7 +65,7 @@ def test_knots_hang_between_springs_only():
         assert courses[1][name] == pytest.approx(courses[0][name], abs=1e-6)
 
 
-def test_a_knot_is_no_part_of_a_tree():
+def test_a_massless_node_is_no_part_of_a_tree():
     text = SPACE + "ball particle (b) m = 1 kg, at = [0, -2, 0] m\nmiddle knot (k) at = [0, -1, 0] m\n"
     text += "s1 line_spring (ground, k) at1 = [0, 0, 0] m, at2 = [0, -1, 0] m, c = 100 N/m\ns2 line_spring (k, b) at1 = [0, -1, 0] m, at2 = [0, -2, 0] m, c = 100 N/m\n"
     message = refused(text + "run transient(stop = 0.1 s, formulation = tree)\n")

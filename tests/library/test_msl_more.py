@@ -16,7 +16,7 @@ FOLDER = models_folder() / "msl"
 
 
 def last(text):
-    (samples,) = netsim.load(text).run()
+    (samples,) = netsim.load(text).samples()
     assert samples.finished, samples.message
     return lambda name: samples.series(name)[-1]
 
@@ -88,7 +88,7 @@ f4 bandstop_filter  (u, y4)  n = {n}, family = {family}, lower = 1.6 Hz, upper =
 run transient(stop = 1.1 s, sample = 50 ms)
 save y1, y2, y3, y4
 """
-    (samples,) = netsim.load(text).run()
+    (samples,) = netsim.load(text).samples()
     late = samples.time > 0.1001
     times, w = samples.time[late] - 0.1, 2 * np.pi
     zpk = np.zeros(0), prototype(family, n), np.prod(-prototype(family, n)).real
@@ -106,14 +106,14 @@ def test_filters_begin_where_nothing_changes():
     text = "use signal\ns signal_source (u) value = 0.1 + step(time, at = 0.5 s)\n"
     text += "a lowpass_filter (u, y) n = 5, family = bessel, f = 2 Hz\nb bandstop_filter (u, z) n = 2, lower = 1 Hz, upper = 2 Hz\n"
     text += "c highpass_filter (u, v) f = 1 Hz\nrun transient(stop = 0.4 s, from = static)\nsave y, z, v\n"
-    (samples,) = netsim.load(text).run()
+    (samples,) = netsim.load(text).samples()
     assert samples.series("y") == pytest.approx(0.1) and samples.series("z") == pytest.approx(0.1)
     assert np.abs(samples.series("v")).max() < 1e-9
 
 
 def test_a_filter_of_no_order_is_refused():
     with pytest.raises(InputError, match=r"E235.*order n of a filter goes from 1 to 12"):
-        netsim.load("use signal\ns constant (u) value = 1\na lowpass_filter (u, y) n = 13, f = 2 Hz\nrun static()\nsave y\n").run()
+        netsim.load("use signal\ns constant (u) value = 1\na lowpass_filter (u, y) n = 13, f = 2 Hz\nrun static()\nsave y\n").samples()
 
 
 # ------------------------------------------------------------------------------------------------ blocks
@@ -122,7 +122,7 @@ def test_a_filter_of_no_order_is_refused():
 def test_derivatives_of_a_filter_up_to_its_order():
     text = "use signal\ns signal_source (u) value = step(time, at = 0.1 s)\nf lowpass_filter (u, y) n = 3, family = bessel, f = 2 Hz\n"
     text += "a rate_of (y, y1)\nb rate_of (y1, y2)\nc rate_of (y2, y3)\nrun transient(stop = 0.9 s, sample = 50 ms)\nsave y1, y2, y3\n"
-    (samples,) = netsim.load(text).run()
+    (samples,) = netsim.load(text).samples()
     late = samples.time > 0.1001
     poles = prototype("bessel", 3) * 4 * np.pi
     for order in (1, 2, 3):
@@ -142,7 +142,7 @@ lag2 first_order      (x, yo)        T = 0.3 s
 run  transient(stop = 1 s, from = static, sample = 20 ms)
 save v, x, yo, yi
 """
-    (samples,) = netsim.load(text).run()
+    (samples,) = netsim.load(text).samples()
     t, w, lag = np.maximum(samples.time - 0.2, 0), 4 * np.pi, 1 / (200 * np.pi)
     decay = w * lag * np.exp(-t / lag)
     filtered = 1 + (np.sin(w * t) - w * lag * np.cos(w * t) + decay) / (1 + (w * lag) ** 2)
@@ -165,7 +165,7 @@ m1 logic_memory  (w, before)
 run transient(stop = 10.5 s, sample = 0.5 s)
 save w, before
 """
-    (samples,) = netsim.load(text).run()
+    (samples,) = netsim.load(text).samples()
     t, wanted = samples.time, np.zeros(len(samples.time))
     for rise, fall in ((2, 5), (6, 9), (10, 11)):
         wanted[(t > rise) & (t < fall)] = 1
@@ -211,7 +211,7 @@ def test_heated_field_effect_transistor(vc):
 def test_nor_gate_heats_what_it_stands_on():
     """HeatingNPN_OrGate: the heat is what flows into both transistors; a conducting one pulls the output down."""
     text = (FOLDER / "Electrical_Analog_HeatingNPN_OrGate.net").read_text()
-    (samples,) = netsim.load(text.replace("stop = 200 s", "stop = 200 s, sample = 0.1 s")).run()
+    (samples,) = netsim.load(text.replace("stop = 200 s", "stop = 200 s, sample = 0.1 s")).samples()
     t, out = samples.time, samples.series("c.v")
     assert np.all(out[(t > 62) & (t < 84)] < 0.2) and np.all(out[(t > 95) & (t < 104)] > 5.99)
     gained = 0.1 * (samples.series("h.T")[-1] - 293.15)
@@ -249,7 +249,7 @@ save    middle.r, middle.v, left.phi, right.phi
 
 def test_three_springs():
     """Elementary.ThreeSprings: the point without mass from its balance at every instant, the body by Newton and Euler."""
-    (samples,) = netsim.load(THREE_SPRINGS).run()
+    (samples,) = netsim.load(THREE_SPRINGS).samples()
     point, ends = np.array([0.1, -0.2, 0.2]), (np.array([0.3, 0, 0]), np.array([0, 0, 0.3]))
 
     def pull(c, gap):
@@ -277,7 +277,7 @@ def test_three_springs():
 
 def test_wheel_set():
     """Elementary.RollingWheelSetDriving, its load in the middle: (m + 2 I/r^2) v' = (T1 + T2)/r and (J + (b/2)^2 2 I/r^2) w' = (T2 - T1) b/(2 r)."""
-    (samples,) = netsim.load(WHEELS).run()
+    (samples,) = netsim.load(WHEELS).samples()
     w = 2 * np.pi
     t = samples.time
     forward, turning = 1.01 + 2, 2 * (0.02 + 0.5 * 0.25**2) + 2 * 0.25**2

@@ -71,7 +71,7 @@ def test_bushing_answers_large_turns_and_keeps_energy():
 def test_planar_bushing(angle):
     """A static load: c along each of its axes, turned by an angle, and ct about the normal."""
     text = f"world gravity = [0, 0, 0] m/s2\nb planar_body (p) m = 1 kg, I = 1 kg.m2\nk planar_bushing (ground, p) at = [0, 0] m, c = [100, 400] N/m, ct = 50 N.m/rad, angle = {angle} deg, d = [1, 1] N.s/m, dt = 1 N.m.s/rad\nf planar_force (p) F = [3, 8] N, at = [0, 0] m\nm planar_moment (p) M = 2 N.m\nrun static()\nsave p.r.x, p.r.y, p.phi, k.force.x, k.moment\n"
-    (samples,) = netsim.load("use planar\n" + text).run()
+    (samples,) = netsim.load("use planar\n" + text).samples()
     a = np.radians(angle)
     S = np.array([[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]])
     wanted = S @ (S.T @ [3, 8] / [100, 400])
@@ -319,12 +319,12 @@ def test_forces_of_rods_and_sources_are_default_results():
         SPACE
         + "b body (p) m = 2 kg, I = diag(1, 1, 1) kg.m2\ns prismatic (ground, p)\nd slide_displacement (ground, p) s = 1.5 m/s2*time^2\nh point_mass (q) m = 2 kg, at = [3, 0, -1] m\nf body (q) m = 1 mg, I = diag(1, 1, 1) kg.mm2, at = [3, 0, -1] m\nr rod (ground, q) at1 = [3, 0, 0] m, at2 = [3, 0, -1] m\nrun transient(stop = 10 ms)"
     )
-    (samples,) = netsim.load(text + "\n").run()
+    (samples,) = netsim.load(text + "\n").samples()
     assert samples.series("d.F")[-1] == pytest.approx(2 * (9.81 + 3)) and samples.series("r.tension")[0] == pytest.approx(2 * 9.81, rel=1e-5)
     flat = (
         PLANE
         + "b planar_body (p) m = 2 kg, I = 3 kg.m2, at = [1, 0] m\nj planar_revolute (ground, p) at = [1, 0] m\nd planar_hinge_angle (ground, p) q = 2 rad/s2*time^2\nf planar_particle (q) m = 2 kg, at = [3, -1] m\nr planar_rod (ground, q) at1 = [3, 0] m, at2 = [3, -1] m\nrun transient(stop = 10 ms)"
     )
-    (samples,) = netsim.load(flat + "\n").run()
+    (samples,) = netsim.load(flat + "\n").samples()
     assert samples.series("d.T")[-1] == pytest.approx(12.0) and samples.series("r.tension")[0] == pytest.approx(2 * 9.81, rel=1e-9)
     assert not any(s.name.startswith("j.lam") for s in samples.signals)

@@ -193,7 +193,7 @@ def test_peltier_element(n):
 
 CHOPPER = """supply voltage (p, ground) v = {V} V
 load current (ground, x) I = {I} A
-free ideal_diode (ground, x) ron = 1e-6 Ohm, goff = 1e-9 S
+free ideal_diode (ground, x) Ron = 1e-6 Ohm, Goff = 1e-9 S
 c pulse_width (g, w) period = {T} s
 d constant (g) value = 0.4
 {device}
@@ -210,7 +210,7 @@ def test_losses_of_a_chopper(kind, V, amps, T):
     """Duty 0.4: 0.4 v I of conduction and (Eon + Eoff) in each period, in proportion to voltage and current."""
     energies = f"Eon = {2e-4 * V * amps * T} J, Eoff = {3e-4 * V * amps * T} J, Vref = {V / 2} V, Iref = {amps / 2} A, tau = {T / 1000} s"
     law = f"Vce0 = 0.8 V, Rce = {0.5 / amps} Ohm" if kind == "igbt" else f"Ron = {1.3 / amps} Ohm"
-    device = f"q {kind} (p, x, h, w) {energies}, {law}, goff = {1e-9 * amps / V} S"
+    device = f"q {kind} (p, x, h, w) {energies}, {law}, Goff = {1e-9 * amps / V} S"
     samples = circuit(CHOPPER.format(V=V, I=amps, T=T, device=device, stop=20 * T))
     conduction, switching = 0.4 * 1.3 * amps, 5e-4 * V * amps * 4
     assert samples.series("heat")[-1] / (20 * T) == pytest.approx(conduction + switching, rel=2e-3)

@@ -128,7 +128,7 @@ def test_rough_pipe_is_laminar_below_2300(Re):
 def test_heights_balance_columns(h):
     """A tank stands h above another one: at rest its level is lower by h; a pump lifts q*rho*g*h."""
     text = f"world oil_density = 1000 kg/m3\na pressure (x, ground) p = {abs(h) + 10} m*1000 kg/m3*9.80665 m/s2\nup elevation (x, y) h = {h} m\nlow open_tank (y) A = 1 m2\nr pipe (y, y2) R = 1 Pa.s/m3\nv volume (y2) V = 1 l\nrun static()"
-    (samples,) = netsim.load("use hydraulic\n" + text + "\nsave low.level\n").run()
+    (samples,) = netsim.load("use hydraulic\n" + text + "\nsave low.level\n").samples()
     assert samples.series("low.level")[0] == pytest.approx(abs(h) + 10 - h, rel=1e-6)
     lift = f"s flow (a, ground) Q = 2 l/s\nup elevation (a, b) h = {h} m, rho = 1000 kg/m3\nr pipe (b, ground) R = 1 Pa.s/m3"
     power, gravity = settled(lift, "s.power", "up.power")

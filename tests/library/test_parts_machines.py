@@ -35,7 +35,7 @@ def test_star_and_delta_take_the_power_of_a_phasor(V, f, R, L):
 
 def test_rectifier_of_three_phases():
     """The mean of six pulses: 3/pi times the amplitude between two phases."""
-    text = "s three_phase_voltage (a, b, c, ground) V = 325 V, f = 50 Hz\nbridge three_phase_rectifier (a, b, c, p, n) goff = 1e-9 S\nr resistor (p, n) R = 100 Ohm\nlet area = integral(p.v - n.v)\nrun transient(stop = 40 ms, rtol = 1e-8)\nsave area"
+    text = "s three_phase_voltage (a, b, c, ground) V = 325 V, f = 50 Hz\nbridge three_phase_rectifier (a, b, c, p, n) Goff = 1e-9 S\nr resistor (p, n) R = 100 Ohm\nlet area = integral(p.v - n.v)\nrun transient(stop = 40 ms, rtol = 1e-8)\nsave area"
     samples = network(text)
     assert samples.series("area")[-1] / 40e-3 == pytest.approx(3 / np.pi * np.sqrt(3) * 325, rel=1e-5)
 

@@ -48,7 +48,7 @@ def test_a_table_that_drives_is_told():
     model = netsim.load(
         "use translational\ns velocity (a, ground) v = 1 m/s\nd table_damper (a, ground) us = [0, 1] m/s, fs = [0, -5] N\nrun transient(stop = 1 ms)\nsave d.f\n"
     )
-    (samples,) = model.run()
+    (samples,) = model.samples()
     assert any("drives" in str(broken) for broken in samples.broken) or "drives" in str(samples.attributes)
 
 

@@ -125,3 +125,13 @@ def test_direction(name):
     samples = sampled(model, tuple(wanted))
     found = {signal: float(samples.series(signal)[-1]) for signal in wanted}
     assert found == pytest.approx(wanted, rel=1e-6)
+
+
+def test_names_of_parameters_follow_one_rule():
+    """`Ron`, `Roff`, `Gon`, `Goff` of what is on or off; `Vt` is a thermal voltage and `Vto` a threshold or pinch-off."""
+    library = collect(parse("\n".join(f"use {name}" for name in library_names()), "<all>"))
+    for name, component in library.components.items():
+        for parameter in component.definition.params:
+            assert parameter.name not in ("ron", "roff", "gon", "goff", "Vth", "VT"), name
+            if parameter.name in ("Vt", "Vto"):
+                assert ("thermal" in parameter.doc) == (parameter.name == "Vt"), name

@@ -23,13 +23,13 @@ FALL = "use translational\nm1 mass (a) m = 1 kg\nrun transient(stop = 1 s, step 
 
 def force(value, before=""):
     """The force that an expression gives, by the speed of 1 kg after 1 s."""
-    run = netsim.load(f"{FALL}{FUNCTION_LINES}{before}\nf1 force (a) F = {value}\n").run()[0]
+    run = netsim.load(f"{FALL}{FUNCTION_LINES}{before}\nf1 force (a) F = {value}\n").samples()[0]
     return run.series("a.v")[-1]
 
 
 def problems(text):
     with pytest.raises(InputError) as error:
-        netsim.load(FALL + FUNCTION_LINES + text).run()
+        netsim.load(FALL + FUNCTION_LINES + text).samples()
     return error.value.problems
 
 
@@ -68,7 +68,7 @@ def test_in_params_lets_and_models():
 
 
 def test_in_saves_and_measures():
-    run = netsim.load(FALL + FUNCTION_LINES + "f1 force (a) F = 3 N\nmeasure m = twice(final(f1.F))\nsave scaled(2, f1.F)\n").run()[0]
+    run = netsim.load(FALL + FUNCTION_LINES + "f1 force (a) F = 3 N\nmeasure m = twice(final(f1.F))\nsave scaled(2, f1.F)\n").samples()[0]
     assert run.figures[0].value == pytest.approx(6)
 
 
@@ -91,7 +91,7 @@ def test_relations_in_functions_are_events():
     run transient(stop = 3 s)
     save c1.side, a.v
     """
-    run = netsim.load(text).run()[0]
+    run = netsim.load(text).samples()[0]
     flips = [time for time, before, after in zip(run.time[1:], run.series("c1.side"), run.series("c1.side")[1:], strict=False) if before != after]
     assert any(abs(time - 1.5707963) < 1e-6 for time in flips)
 

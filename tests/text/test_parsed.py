@@ -58,7 +58,7 @@ def test_a_library_that_was_edited_is_read_again(file, tmp_path):
     (tmp_path / "own.net").write_text(text)
 
     def force():
-        (samples,) = netsim.load(tmp_path / "own.net").run()
+        (samples,) = netsim.load(tmp_path / "own.net").samples()
         return samples.values[0, 0]
 
     assert force() == pytest.approx(1.0) and force() == pytest.approx(1.0)

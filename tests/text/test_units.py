@@ -113,3 +113,25 @@ def test_no_cache_folder_where_none_can_be_made(tmp_path, monkeypatch):
     monkeypatch.setenv("NETSIM_CACHE", str(tmp_path / "file"))
     assert cache_folder("objects") is None
     assert not write_atomically(tmp_path / "nowhere" / "x", b"abc")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        *(("rad", "rad"), ("deg", "rad"), ("rad/s", "rad/s"), ("rpm", "rad/s"), ("rev/min", "rad/s"), ("rad/s2", "rad/s2")),
+        *(("1/s", "1/s"), ("Hz", "1/s"), ("percent", "1"), ("rad/rad", "1"), ("rad2", "1"), ("N.m/rad", "N.m"), ("m/rad", "m"), ("rad.s", "s.rad")),
+    ],
+)
+def test_angles_are_shown_as_angles(text, shown):
+    """They are numbers: only what is printed differs, and it can be typed back."""
+    dimension = parse_unit(text).dimension
+    assert format_dimension(dimension) == shown and parse_unit(shown).dimension == dimension
+
+
+def test_an_angle_stays_one_where_it_is_scaled_or_goes_through_time():
+    angle, rate, second, metre = (parse_unit(text).dimension for text in ("rad", "rad/s", "s", "m"))
+    kept = [NO_DIMENSION * angle, rate * second, angle / second, rate / NO_DIMENSION]
+    assert [format_dimension(d) for d in kept] == ["rad", "rad", "rad/s", "rad/s"]
+    lost = [angle * angle, rate / rate, rate * metre, rate**2, NO_DIMENSION / angle]
+    assert [format_dimension(d) for d in lost] == ["1", "1", "m/s", "1/s2", "1"]
+    assert angle == NO_DIMENSION and hash(angle) == hash(NO_DIMENSION) and angle.is_none is False

@@ -79,7 +79,7 @@ def quantity_of(expr: Expr, scope: Scope, dimension: Dimension) -> Typed:
 
 
 def _in_words(dimension: Dimension) -> str:
-    return "a number without unit" if dimension == NO_DIMENSION else f"in {format_dimension(dimension)}"
+    return "a number without unit" if dimension.is_none else f"in {format_dimension(dimension)}"
 
 
 def is_bare(expr: Expr) -> bool:
