@@ -57,7 +57,7 @@ def ours(urdf: Path, line: str, rtol: float, repeats: int = 1) -> tuple[list[flo
 
     model, seconds = netsim.load(netlist(urdf, f"{line}, stop = {STOP} s, sample = {STOP} s, rtol = {rtol})")), []
     for _ in range(repeats):
-        samples = model.run()[0]
+        samples = model.samples()[0]
         seconds.append(samples.attributes.get("loop_seconds", samples.attributes.get("loop_cpu_seconds")))
     return [float(samples.series(name)[-1]) for name in SAVED], min(seconds)
 

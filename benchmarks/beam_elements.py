@@ -102,7 +102,7 @@ def recursive(
     end = f"[{np.cos(angle):.16f}, {np.sin(angle) - 1:.16f}, 0] m"
     first, second = (f"n = {functions}, planes = 1, shapes = {family}{link}" for family in shapes)
     text = LINKS.format(middle="[0, -1, 0] m", end=end, EI=EI, first=first, second=second, sample=EVERY)
-    run = _loaded(text).run({"stop": stop, **options})[0]
+    run = _loaded(text).samples({"stop": stop, **options})[0]
     places = [run.series(f"{b}.r.{c}") for b in ("b1", "b2") for c in "xy"]
     return run.attributes["loop_seconds"], chords(np.column_stack(places))
 

@@ -26,7 +26,7 @@ def stages(text: str) -> dict[str, float]:
     from netsim.network.expansion import build_network
     from netsim.network.values import Values
     from netsim.structure.findings import findings
-    from netsim.structure.levels import absent_rates
+    from netsim.structure.orders import absent_rates
     from netsim.text.parse import parse
 
     seconds: dict[str, float] = {}
@@ -43,7 +43,7 @@ def stages(text: str) -> dict[str, float]:
     system = timed("system", lambda: build_system(network, values))
     timed("findings", lambda: findings(system))
     absent = timed("parameter values", lambda: absent_rates(system, values))
-    system, structure = timed("levels", lambda: solvable(system, values, absent))
+    system, structure = timed("orders", lambda: solvable(system, values, absent))
     machine = timed("machine", lambda: build_machine(system, values))
     seconds["text to machine"] = sum(seconds.values())
     timed("consistent start", lambda: consistent_start(machine, structure))
@@ -55,7 +55,7 @@ def report(sections: int = SECTIONS, repeats: int = REPEATS) -> None:
     """The best of some runs, stage by stage."""
     import netsim
 
-    netsim.load(ladder(3)).run()
+    netsim.load(ladder(3)).samples()
     text = ladder(sections)
     runs = [stages(text) for _ in range(repeats)]
     print(f"Building {2 * sections:,} flat lines, wall seconds (best of {repeats})")

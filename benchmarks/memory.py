@@ -18,7 +18,7 @@ from netlists import ladder
 def peak():  # of this program alone: ru_maxrss counts what its parent had before
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
-netsim.load(ladder(3)).run()
+netsim.load(ladder(3)).samples()
 imported = peak()
 n, steps = map(int, sys.argv[1:])
 model = netsim.load(ladder(n))

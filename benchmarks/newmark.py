@@ -34,7 +34,7 @@ def run(line: str) -> Any:
     text = NETLIST.read_text()
     first = text.index("\nrun ")
     text = text[:first] + f"\nrun {line}" + text[text.index("\n", first + 1) :]
-    return netsim.load(text).run()[0]
+    return netsim.load(text).samples()[0]
 
 
 def exudyn_tree(step: float) -> float | None:

@@ -16,6 +16,7 @@ import ladder
 import memory
 import newmark
 import recursion
+import repeat
 import spice
 import startup
 import superelements
@@ -23,6 +24,7 @@ import tripod
 
 TOPICS = (
     startup,
+    repeat,
     building,
     memory,
     ladder,

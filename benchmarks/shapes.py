@@ -60,7 +60,7 @@ def report(figure: str = "", choices: tuple[tuple[str, int], ...] = CHOICES) -> 
     runs = {}
     for choice in choices:
         model = manipulator(*choice)
-        run = runs[choice] = model.run()[0]
+        run = runs[choice] = model.samples()[0]
         peaks = [np.abs(run.series(name)).max() for name in ("dX", "dY", "dZ", "G1")]
         print(
             f"| {choice[0]} | {choice[1]} | {frequency(model):.4f} | {peaks[0]:.5f} | {peaks[1]:.5f} | {peaks[2]:.5f} "

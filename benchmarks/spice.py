@@ -61,7 +61,7 @@ def off_the_waveform(name: str, model: object) -> float:
 
 def one_run(model: object, **options: object) -> object:
     """The samples of the circuit's only analysis."""
-    (samples,) = model.run(options)  # type: ignore[attr-defined]
+    (samples,) = model.samples(options)  # type: ignore[attr-defined]
     return samples
 
 

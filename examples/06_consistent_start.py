@@ -20,19 +20,19 @@ save  a.x, b.x, b.v, link.f
 
 
 def compute():
-    samples = netsim.load(LINK).run()[0]
-    at_start = {name: samples.series(name)[0] for name in ("a.x", "b.x", "b.v", "link.f")}
+    result = netsim.load(LINK).run()
+    at_start = {name: float(result[name][0]) for name in ("a.x", "b.x", "b.v", "link.f")}
     assert abs(at_start["a.x"] - 0.15) < 1e-12, "what is written holds"
     assert abs(at_start["b.x"] - 0.05) < 1e-12, "the default of b gave way to the link"
     assert abs(at_start["b.v"] - 0.2) < 1e-12, "so did its velocity"
     # the spring pulls both masses with c*b.x; the link carries what accelerates a, half of it, as compression
     assert abs(at_start["link.f"] - 100 * 0.05 / 2) < 1e-9
-    assert "b.v: 0 -> 0.2" in samples.attributes["start_changes"]
-    return samples
+    assert "b.v: 0 -> 0.2" in result.attrs["start_changes"]
+    return result
 
 
-def draw(samples):
-    print(samples.attributes["start_changes"].replace("; ", "\n"))
+def draw(result):
+    print(result.attrs["start_changes"].replace("; ", "\n"))
 
 
 if __name__ == "__main__":

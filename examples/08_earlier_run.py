@@ -27,10 +27,10 @@ save a.x, b.x, same.push, push.F
 
 
 def compute():
-    throw, repeat = netsim.load(TWINS).run()
-    assert (throw.name, repeat.name) == ("throw", "repeat")
-    assert np.abs(repeat.series("b.x") - throw.series("a.x")).max() < 1e-12
-    force, thrown_by = repeat.series("same.push"), throw.series("push.F")
+    runs = netsim.load(TWINS).run()  # two run lines: a data set for each, by its name
+    throw, repeat = runs["throw"], runs["repeat"]
+    assert np.abs(repeat["b.x"] - throw["a.x"]).max() < 1e-12
+    force, thrown_by = repeat["same.push"], throw["push.F"]
     assert np.abs(force - thrown_by).max() < 1e-9 * np.abs(thrown_by).max(), "the same steps, the same force"
     return throw, repeat
 
@@ -39,8 +39,8 @@ def draw(runs):
     from matplotlib import pyplot
 
     throw, repeat = runs
-    pyplot.plot(throw.time, throw.series("push.F"), label="push.F of run throw")
-    pyplot.plot(repeat.time, repeat.series("same.push"), "--", label="same.push of run repeat")
+    pyplot.plot(throw["time"], throw["push.F"], label="push.F of run throw")
+    pyplot.plot(repeat["time"], repeat["same.push"], "--", label="same.push of run repeat")
     pyplot.legend()
     pyplot.show()
 

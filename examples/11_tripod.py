@@ -23,10 +23,10 @@ def compute(steps=STEPS):
     for h in steps:
         stage1 = first.with_params(h=h).transient(stop=30.0, step=h, method="euler", forces="recovered")
         method = first.with_params(h=h).transient(stop=30.0, step=h, method="euler", forces="method")
-        (stage4,) = last.with_params(h=h).run()
+        stage4 = last.with_params(h=h).run()
         exact, late = (np.array([run[f"{rod}.F"].values for rod in "ABC"]) for run in (stage1, method))
-        rods = np.array([stage4.series(f"k2.{rod}") - stage4.series(f"k1.{rod}") for rod in "ABC"])
-        back = np.array([stage4.series(f"dev_{axis}") for axis in "xyz"])
+        rods = np.array([(stage4[f"k2.{rod}"] - stage4[f"k1.{rod}"]).values for rod in "ABC"])
+        back = np.array([stage4[f"dev_{axis}"].values for axis in "xyz"])
         found[h] = {
             "works": [float(stage1[name].values[-1]) for name in WORKS],
             "peak": float(np.abs(exact).max()),

@@ -15,13 +15,13 @@ MODEL = models_folder() / "mechanisms" / "five_bar_inverse.net"
 
 def compute():
     model = netsim.load(MODEL)
-    result = model.run({"step": 5e-3})[0]
-    x, y = result.series("tip.r.x"), result.series("tip.r.y")
+    result = model.run(step=5e-3)
+    x, y = result["tip.r.x"].values, result["tip.r.y"].values
     ellipse = (x / 0.03) ** 2 + ((y + 0.38) / 0.02) ** 2
     assert np.abs(ellipse - 1).max() < 1e-9, "the tip stays on the ellipse"
     deviations = [
         float(note.split("deviates by ")[1].split()[0])
-        for note in result.attributes["notes"].split("; ")
+        for note in result.attrs["notes"].split("; ")
         if "deviates by" in note
     ]
     assert max(deviations) < 1e-4, "and so it does when the torques drive it"
@@ -30,8 +30,8 @@ def compute():
 
 def draw(result):
     for name in ("mA.T", "mB.T"):
-        print(f"{name}: at most {np.abs(result.series(name)).max() * 1e3:.1f} mN.m")
-    print(result.attributes["notes"].replace("; ", "\n"))
+        print(f"{name}: at most {np.abs(result[name].values).max() * 1e3:.1f} mN.m")
+    print(result.attrs["notes"].replace("; ", "\n"))
 
 
 if __name__ == "__main__":

@@ -12,11 +12,15 @@ from typing import Any
 from netsim.text.errors import InputError, NetsimError, Problem, SimulationError, Span
 
 __version__ = "0.1.0"
-__all__ = ["InputError", "Model", "NetsimError", "Problem", "SimulationError", "Span", "load", "register"]
+__all__ = ["InputError", "Model", "NetsimError", "Problem", "SimulationError", "Span", "component", "load", "register"]
 
 
 def __getattr__(name: str) -> Any:
     """`load`, `Model` and `register` are imported when first used: `netsim --help` needs neither CasADi nor numba."""
+    if name == "component":
+        from netsim.library.files import define
+
+        return define
     if name in ("load", "Model", "register"):
         from netsim import api as model
 

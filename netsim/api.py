@@ -12,8 +12,9 @@ import numpy as np
 
 from netsim import analyses
 from netsim.analyses.analysis import Analysis, Line, Task
-from netsim.analyses.given import EXPRESSION, NUMBER, listed_option, plain_option, written_option
-from netsim.analyses.inverse.options import OWN, motions_in
+from netsim.analyses.earlier_runs import refuse_unknown_runs, table_calls
+from netsim.analyses.given import EXPRESSION, NUMBER, plain_option, written_option
+from netsim.analyses.inverse.options import OWN, line_from
 from netsim.analyses.refusals import refuse_signals
 from netsim.core.method import Method
 from netsim.equations.machine import Machine, build_machine
@@ -21,25 +22,27 @@ from netsim.equations.system import System, build_system
 from netsim.formats.format import Format
 from netsim.initial.initial import Structure
 from netsim.initial.reactions.redundancy import solvable
-from netsim.library.files import library_types
-from netsim.library.formats import FORMATS, format_of
-from netsim.network.bindings import TableCall, lift
-from netsim.network.expansion import build_network
+from netsim.library.formats import FORMATS
+from netsim.network.bindings import TableCall
 from netsim.network.network import Network
+from netsim.network.reading import read_network
 from netsim.network.values import Values, as_expressions, parameter_names, parse_expression
-from netsim.results.claims import signals_judged, with_claims
+from netsim.results import listing
+from netsim.results.claims import judged, signals_judged
 from netsim.results.earlier import series_of_run
-from netsim.results.measures import check_measures, measured
+from netsim.results.files import named_runs, samples_in, shown
+from netsim.results.measures import check_measures
+from netsim.results.plots import Picture, pictured
+from netsim.results.progress import watched
 from netsim.results.samples import Samples
 from netsim.simulate.methods import METHODS
 from netsim.simulate.stepping import Progress
 from netsim.structure.findings import at_rest, findings
-from netsim.structure.levels import absent_rates
-from netsim.text.errors import InputError, NetsimError, Problem, SimulationError, nearest
-from netsim.text.parse import parse
+from netsim.structure.orders import absent_rates
+from netsim.text.columns import counted
+from netsim.text.errors import InputError, NetsimError, Problem, nearest
 from netsim.text.registry import Registry
-from netsim.text.show import show
-from netsim.text.syntax import Binary, Binding, Expr, Name, Run, Vector
+from netsim.text.syntax import Expr, Name, Plot, Run
 
 ANALYSES = Registry(analyses, Analysis)
 
@@ -63,7 +66,7 @@ class Model:
     @cached_property
     def prepared(self) -> tuple[System, Structure]:
         """The system that is solved (without constraints that are redundant by structure) and its differentiation
-        levels.
+        orders.
 
         Raises `InputError` for a structurally singular network."""
         found = findings(self.system, self.values, self.shared)
@@ -77,7 +80,7 @@ class Model:
 
     @property
     def structure(self) -> Structure:
-        """Differentiation levels of the system."""
+        """Differentiation orders of the system."""
         return self.prepared[1]
 
     @cached_property
@@ -97,13 +100,43 @@ class Model:
         if self.shared["at rest", for_static]:
             raise InputError(self.shared["at rest", for_static])
 
-    def with_params(self, **values: Any) -> Model:
-        """The same network with other parameter values (numbers in SI, or texts with units); nothing is rebuilt or
-        recompiled."""
-        return self.with_overrides(as_expressions(values))
+    def __repr__(self) -> str:
+        network = self.network
+        sizes = f"{counted(len(network.instances), 'element')}, {counted(len(network.nodes), 'node')}"
+        return f"<Model {network.file}: {sizes}{', changed ' * bool(self.overrides)}{', '.join(self.overrides)}>"
+
+    def _repr_html_(self) -> str:
+        return listing.about(self.network, list(self.overrides))._repr_html_()
+
+    def __reduce__(self) -> Any:
+        """What is derived holds addresses in this process: another one derives it again."""
+        return Model, (self.network, dict(self.overrides))
+
+    def __deepcopy__(self, known: Any) -> Model:
+        return self  # nothing of it changes
+
+    @property
+    def parameters(self) -> listing.Listing:
+        """Every parameter with its value, unit and sentence, as a table."""
+        return listing.parameters(self.network, self.values)
+
+    @property
+    def signals(self) -> listing.Listing:
+        """Every signal that can be saved, with its SI unit, as a table."""
+        return listing.signals(self.machine)
+
+    @property
+    def elements(self) -> listing.Listing:
+        """Every element with its type, nodes and parameters, as a table."""
+        return listing.elements(self.network, self.values)
+
+    def with_params(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> Model:
+        """The same network with other parameter values (numbers in SI, or texts with units), by name or in a mapping,
+        which takes dotted names too: {"m1.m": "3 kg"}. Nothing is rebuilt or recompiled."""
+        return self.with_overrides({**(values or {}), **more})
 
     def with_overrides(self, values: Mapping[str, Expr | str | float]) -> Model:
-        """As `with_params`, for dotted names such as 'm1.m' too."""
+        """As `with_params`, for parsed expressions too."""
         plain = as_expressions({n: v for n, v in values.items() if isinstance(v, str | int | float)})
         given = {n: v for n, v in values.items() if not isinstance(v, str | int | float)}
         return replace(self, overrides={**self.overrides, **plain, **given})
@@ -118,7 +151,7 @@ class Model:
         try:
             refuse_signals(machine, self._saves(), self._plots())
             check_measures(machine, self.network)
-            self._check_tables()
+            refuse_unknown_runs(self.system, self.values)
             runs = [(ANALYSES[run.analysis], o) for run, o in zip(self.network.runs, self.run_options())]
             for analysis, options in runs:
                 analysis.refuse(self._task(), options)
@@ -133,16 +166,32 @@ class Model:
         """The options of every run line, checked."""
         return [self._options(run, {}) for run in self.network.runs]
 
-    def run(
+    def run(self, progress: Progress | None = None, **options: Any) -> Any:
+        """Every `run` line in order: an xarray.Dataset, or where there are several a dict of them by name. Options
+        (stop, step, method ...) take the place of those in the lines.
+
+        Raises `SimulationError` as `transient` does."""
+        with watched(progress) as report:
+            done = self.samples({name.rstrip("_"): value for name, value in options.items()}, report)
+        found = list(map(shown, done))  # no frame between: warnings name the line of the user
+        return found[0] if len(found) == 1 else named_runs(found)
+
+    def plot(self, *signals: str, result: Any = None) -> Picture:
+        """A picture of signals, or of expressions of them; without any, of the plot lines. `result`: of a run that was
+        done; else the netlist is run."""
+        runs = self.samples() if result is None else samples_in(result)
+        lines = (Plot(tuple(parse_expression(text, "plot") for text in signals)),) if signals else self.network.plots
+        return pictured(runs, lines, self.values.scope(self.network.top))
+
+    def samples(
         self, options: Mapping[str, Any] | None = None, progress: Progress | None = None, beside: Sequence[Name] = ()
     ) -> list[Samples]:
-        """Every `run` line in order; `options` (stop, step, method ...) override what the lines say; signals `beside`
-        are sampled unseen."""
+        """As `run`, a list of `Samples`, also of runs that failed; signals `beside` are sampled unseen."""
         if not self.network.runs:
             raise InputError(
                 Problem("E420", "the netlist has no `run` line", hint="add: run transient(stop = 1 s, step = 1 ms)")
             )
-        self._check_tables()
+        refuse_unknown_runs(self.system, self.values)
         chosen = [self._options(run, self._over_time(run, options or {})) for run in self.network.runs]
         beside = (*beside, *signals_judged(self.network))
         check_measures(self.machine, self.network)
@@ -158,7 +207,7 @@ class Model:
                     done[-1], finished=False, message=f"interrupted before run '{run.name or run.analysis}'"
                 )
                 break
-            done.append(self._measured(replace(samples, name=run.name)))
+            done.append(self._judged(replace(samples, name=run.name)))
             if not samples.finished:
                 break
         return done
@@ -167,14 +216,8 @@ class Model:
         """Options from outside, which are those of runs over time: none for other analyses."""
         return options if run.analysis not in ANALYSES or ANALYSES[run.analysis].over_time else {}
 
-    def _measured(self, samples: Samples) -> Samples:
-        """With what `measure` and `assert` say of it: of runs over time; of equilibria only where the netlist has no
-        other run."""
-        static_ = len(samples.time) == 1 and any(ANALYSES[run.analysis].over_time for run in self.network.runs)
-        if not (samples := with_claims(self.machine, samples)).finished or samples.axis != "time" or static_:
-            return samples
-        figures, broken = measured(self.machine, samples)
-        return replace(samples, figures=figures, broken=(*samples.broken, *broken))
+    def _judged(self, samples: Samples) -> Samples:
+        return judged(self.machine, samples, any(ANALYSES[run.analysis].over_time for run in self.network.runs))
 
     def _task(
         self,
@@ -195,9 +238,8 @@ class Model:
         def under(values: Mapping[str, float]) -> Task:
             return self.with_overrides(values)._task(save, progress, beside, rated, done)
 
-        shown = self._saves(save), self._plots()
         given = self.network, self.values, build, earlier, self._rewired, under
-        return Task(*given, *shown, progress, beside, rated)
+        return Task(*given, self._saves(save), self._plots(), progress, beside, rated)
 
     def _rewired(self, network: Network) -> tuple[Values, System, Structure]:
         """Another network of the same parameters, ready to be run."""
@@ -217,43 +259,43 @@ class Model:
 
         Options: those of `transient`, passes, weights, coordinates (see the language reference).
         """
-        lists = {"actuators": actuators, **{n: options.pop(n) for n in OWN if n in options}}
-        pairs = tuple(Binary("=", parse_expression(s, "track"), parse_expression(m, "track")) for s, m in track.items())
-        bindings = [Binding("track", Vector(pairs)), *(Binding(n, listed_option(v, n)) for n, v in lists.items())]
-        line = Run("inverse", tuple(bindings))
+        line = line_from(track, {"actuators": actuators, **{n: options.pop(n) for n in OWN if n in options}})
         model = replace(self, network=replace(self.network, runs=(line,)))  # its motions may read tables over runs
-        return _shown(model._alone(line, save, progress, options))
+        return shown(model._alone(line, save, progress, options))
 
     def transient(self, progress: Progress | None = None, save: list[str] | None = None, **options: Any) -> Any:
         """A transient run as an xarray.Dataset. Options: stop, step, method, rtol, forces, every, sample, from_,
-        formulation, superelements.
+        formulation, superelements. Without `stop` they take the place of those in the netlist's first transient line;
+        with it, that line is not read.
 
         Raises `SimulationError` where it fails or an assertion does not hold; its `samples` hold the result up to
         there.
         """
-        if "rest" not in (options.get("from_"), options.get("from")):
+        line = next((run for run in self.network.runs if run.analysis == "transient" and "stop" not in options), None)
+        if not line and "rest" not in (options.get("from_"), options.get("from")):
             self._settled()
-        samples = self._alone(Run("transient", ()), save, progress, options, signals_judged(self.network))
-        return _shown(self._measured(samples))
+        line = line or Run("transient", ())
+        samples = self._alone(line, save, progress, options, signals_judged(self.network))
+        return shown(self._judged(samples))
 
     def static(self, save: list[str] | None = None, **options: Any) -> Any:
         """The equilibrium or operating point as an xarray.Dataset of one row. Options: at (s), formulation.
         Raises `SimulationError` where there is none or none is found."""
         self._settled(for_static=True)
-        return _shown(self._alone(Run("static", ()), save, None, options))
+        return shown(self._alone(Run("static", ()), save, None, options))
 
     def modal(self, save: list[str] | None = None, **options: Any) -> Any:
         """Frequencies, damping and shapes as an xarray.Dataset over `mode`. Options: modes (10), at (s), from_
         ("static" or "rest").
 
         Raises what `static` raises, and `InputError` for wrong options."""
-        return _shown(self._alone(Run("modal", ()), save, None, options))
+        return shown(self._alone(Run("modal", ()), save, None, options))
 
     def analyse(
         self, analysis: str, progress: Progress | None = None, save: list[str] | None = None, **options: Any
     ) -> Any:
         """Any analysis by its name, registered ones too, as an xarray.Dataset."""
-        return _shown(self._alone(Run(analysis, ()), save, progress, options))
+        return shown(self._alone(Run(analysis, ()), save, progress, options))
 
     def _alone(
         self,
@@ -265,7 +307,8 @@ class Model:
     ) -> Samples:
         """One analysis that no run line asks for."""
         chosen = self._options(line, {name.rstrip("_"): value for name, value in options.items()})
-        return ANALYSES[line.analysis].run(self._task(save, progress, beside), chosen)
+        with watched(progress) as report:
+            return ANALYSES[line.analysis].run(self._task(save, report, beside), chosen)
 
     def _saves(self, given: Sequence[str] | None = None) -> list[Expr]:
         return (
@@ -300,7 +343,7 @@ class Model:
             shared = {n: v for n, v in self.overrides.items() if n in known}
             wanted = [c.signal for c in self._table_calls() if c.run == path]
             other = replace(other, overrides=shared, shared={"rated": wanted, "others": others})
-            last = other.run()[-1]
+            last = other.samples()[-1]
             if not last.finished:
                 raise InputError(
                     Problem("E247", f"the run of '{Path(path).name}' did not finish: {last.message}", call.call.span)
@@ -310,26 +353,7 @@ class Model:
 
     def _table_calls(self) -> list[TableCall]:
         """Every table that inputs, or motions in run lines, read."""
-        motions = [m for run in self.network.runs for m in motions_in(run)]
-        shapes = [lift(m, self.network.top, self.values, lambda name, frame: None) for m in motions]
-        return [call for p in self.system.prescribed_inputs for _, call in p.calls] + [
-            call for shape in shapes for call in shape.tables
-        ]
-
-    def _check_tables(self) -> None:
-        """Tables over runs must name one (until it is done they show zero)."""
-        names = [run.name for run in self.network.runs if run.name]
-        calls = [
-            call for call in self._table_calls() if call.run and call.run not in names and not call.run.endswith(".net")
-        ]
-        if calls:
-            hints = [nearest(call.run, names) or "name the earlier run: run first = transient(...)" for call in calls]
-            raise InputError(
-                [
-                    Problem("E244", f"there is no run '{call.run}'", call.call.span, hint=hint)
-                    for call, hint in zip(calls, hints)
-                ]
-            )
+        return table_calls(self.system, self.values)
 
     def _options(self, run: Run, given: Mapping[str, Any]) -> Any:
         if run.analysis not in ANALYSES:
@@ -342,17 +366,6 @@ class Model:
         return analysis.check(options, Line(run, frozenset(given), self.network, scope))
 
 
-def _shown(samples: Samples) -> Any:
-    """The samples as a data set; raises `SimulationError`, with the samples, where the analysis failed."""
-    from netsim.results.files import dataset
-
-    if "failure" in samples.attributes or samples.broken:
-        error = SimulationError(samples.broken or samples.attributes["failure"])
-        error.samples = samples  # type: ignore[attr-defined]
-        raise error
-    return dataset(samples, aloud=True)
-
-
 def load(source: str | Path, counts: Mapping[str, int] | None = None) -> Model:
     """A model from a netlist file, or from the text of one (anything with a line break); from a URDF file that robot,
     standing on the ground; from a SPICE circuit (.cir, .ckt, .sp, .spice, .spi), or a file of a registered format, the
@@ -360,21 +373,7 @@ def load(source: str | Path, counts: Mapping[str, int] | None = None) -> Model:
 
     Raises `InputError` with every mistake in the text; structure and values are looked at when first needed.
     """
-    if isinstance(source, str) and "\n" in source:
-        return Model(build_network(parse(source, "<text>"), counts, source))
-    path = Path(source)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        near = nearest(path.name, [p.name for p in path.parent.glob("*.net")]) if path.parent.is_dir() else ""
-        raise InputError(Problem("E100", f"there is no file '{path}'", hint=near)) from None
-    except (OSError, UnicodeDecodeError) as wrong:
-        reason = wrong.strerror if isinstance(wrong, OSError) else "it is not UTF-8 text"
-        raise InputError(Problem("E100", f"'{path}' cannot be read: {reason}")) from None
-    if (found := format_of(path)) and found.program:
-        program = found.program(path, True, library_types)
-        return Model(build_network(program, counts, show(program)))
-    return Model(build_network(parse(text, str(path)), counts, text))
+    return Model(read_network(source, counts))
 
 
 def register(*records: Method | Analysis[Any] | Format) -> None:

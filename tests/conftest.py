@@ -43,7 +43,7 @@ def ran(name: str, save: tuple[str, ...] = (), **options: object) -> Samples:
 def sampled(model: netsim.Model, save: tuple[str, ...] = (), **options: object) -> Samples:
     """The samples of any model's own run, as `ran`; fails where the run does."""
     if not save:
-        (samples,) = model.run(options)
+        (samples,) = model.samples(options)
     else:
         (run,) = model.network.runs
         given = line_options(model, run) | options

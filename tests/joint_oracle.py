@@ -25,7 +25,7 @@ def form_of(lib: Library, name: str) -> Form:
 
 @dataclass
 class Point:
-    """Values for every symbol of a form: levels 0..2 of keys, and parameters."""
+    """Values for every symbol of a form: orders 0..2 of keys, and parameters."""
 
     form: Form
     values: dict[tuple[Key, int], float]

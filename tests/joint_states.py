@@ -3,10 +3,10 @@
 import numpy as np
 
 from netsim.core.compiled.call import run_table
-from netsim.core.sharing import share
-from netsim.initial.initial import set_charges
+from netsim.core.minimum_norm import least_reactions
+from netsim.initial.initial import set_differentiated
+from netsim.initial.reactions.minimum_norm import plan_minimum_norm
 from netsim.initial.reactions.reactions import find_reactions
-from netsim.initial.reactions.sharing_plan import plan_sharing
 from netsim.initial.recovery import plan_recovery, recover
 from netsim.multibody.jointspace.spanning import is_planar
 from netsim.multibody.jointspace.start import same, shared
@@ -62,11 +62,11 @@ def counterparts(machine, absolute):
     for i in machine.element.tree.frames:
         flat = is_planar(ours.network, i)
         size = np.arange(3 if flat else 6)
-        for level in range(3):
+        for order in range(3):
             yield (
-                f"frames {level}",
-                ours.layout.unknown(ours.numbering.first[i] + size, level),
-                theirs.layout.unknown(theirs.numbering.first[i] + size, level),
+                f"frames {order}",
+                ours.layout.unknown(ours.numbering.first[i] + size, order),
+                theirs.layout.unknown(theirs.numbering.first[i] + size, order),
             )
         for entry in range(0 if flat else 9):
             frames = ours.numbering.frame[i : i + 1], theirs.numbering.frame[i : i + 1]
@@ -98,11 +98,11 @@ def difference_at_a_state(model, seed: int = 0) -> dict[str, float]:
     other = absolute.g.copy()
     for what, mine, slots in pairs:
         other[slots] = 0.0 if what in ("frames 2", "forces") else point[mine]
-    set_charges(absolute, other)
+    set_differentiated(absolute, other)
     found = recover(plan_recovery(absolute, structure, start), other, theirs.state(other), 0.0)
     for each, at in ((machine, point), (absolute, found)):  # of reactions without a unique value, those of least norm
-        plan, _alive = plan_sharing(each, find_reactions(each))
-        share(plan, at)
+        plan, _alive = plan_minimum_norm(each, find_reactions(each))
+        least_reactions(plan, at)
     worst = {}
     for kind in ("frames 1", "frames 2", "forces"):
         mine, slots = (np.concatenate([np.zeros(0, int), *(pair[k] for pair in pairs if pair[0] == kind)]) for k in (1, 2))

@@ -135,11 +135,11 @@ class Element:
         return found
 
     def _scope(self, t, terminal, domain):
-        level, first, across = (1 if is_kinematic(domain) else 0), 0, {}
+        order, first, across = (1 if is_kinematic(domain) else 0), 0, {}
         for position, quantity in enumerate(domain.across):
             size = sizes_of(quantity.size, {})
             count = int(np.prod(size)) if size else 1
-            at = [[self.form.symbols.at(("node", t, first + c), n) for c in range(count)] for n in (0, level)]
+            at = [[self.form.symbols.at(("node", t, first + c), n) for c in range(count)] for n in (0, order)]
             across[quantity.name] = shaped(list(cayley_rate(*at)) if is_rotation(domain, position) else at[1], size)
             first += count
 
@@ -159,8 +159,8 @@ class Element:
         own = [r for key, r in zip(form.rows, form.residuals) if key[0] == "own" or self.component.is_signal(self.terminals[key[1]])]
         rows, terms = ca.vertcat(0, *own), self.powers
         stored = symbols.rate(ca.SX(form.stored))
-        definitions = [symbols.at(("charge", k), 1) - symbols.rate(q) for k, q in enumerate(form.charges)]
-        twice = [symbols.at(("charge", k), 2) - symbols.rate(symbols.rate(q)) for k, q in enumerate(form.charges)]
+        definitions = [symbols.at(("differentiated", k), 1) - symbols.rate(q) for k, q in enumerate(form.differentiated)]
+        twice = [symbols.at(("differentiated", k), 2) - symbols.rate(symbols.rate(q)) for k, q in enumerate(form.differentiated)]
         constraint = ca.vertcat(rows, symbols.rate(rows), *definitions, *twice)
         events = form.events
         outputs = [ca.SX(x) for x in (stored, form.supplied, form.dissipated, *terms)]
@@ -191,18 +191,18 @@ class Element:
         size = np.array([self.nominal(key) for key, _ in slots])
         found = random.normal(size=len(slots)) * size
         charts = {}
-        for i, (key, level) in enumerate(slots):
-            if key[0] == "input" and level == 0:
+        for i, (key, order) in enumerate(slots):
+            if key[0] == "input" and order == 0:
                 found[i] = 0.1 + abs(found[i])
             elif (
                 key[0] == "node"
-                and level == 0
+                and order == 0
                 and (self.domain(key).name == "thermal" or (self.domain(key).name in ("gas", "coolant") and key[2] == 1))
             ):
                 found[i] = 350.0 + 100.0 * abs(random.normal())
-            elif key[0] == "node" and level == 0 and self.domain(key).name == "gas":
+            elif key[0] == "node" and order == 0 and self.domain(key).name == "gas":
                 found[i] = abs(found[i]) + 0.3 * size[i]
-            elif key[0] == "node" and level == 0 and is_kinematic(self.domain(key)) and is_rotation(self.domain(key), 1 if key[2] >= 3 else 0):
+            elif key[0] == "node" and order == 0 and is_kinematic(self.domain(key)) and is_rotation(self.domain(key), 1 if key[2] >= 3 else 0):
                 found[i] *= 0.0 if self.component.is_lagrangian else 0.2
             elif key[0] == "node" and self.domain(key).is_relative:
                 found[i] *= 0.1

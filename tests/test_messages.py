@@ -23,7 +23,7 @@ def problems_of(path: Path) -> list[Problem]:
         model = load(path)
         problems = model.check()
         if not errors(problems) and model.network.runs:
-            runs = model.run()
+            runs = model.samples()
             problems += [s.attributes["failure"] for s in runs if "failure" in s.attributes] + [p for s in runs for p in s.broken]
         return problems
     except NetsimError as error:

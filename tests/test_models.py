@@ -344,7 +344,7 @@ def test_heated_wall():
 def test_a_current_step_into_a_bare_diode():
     """From nothing to an ampere in one step, with no charge that would soften it: Newton comes back from far up the exponential."""
     lines = ["use electrical", "s current (a, ground) I = 1 A * step(time - 0.5 s)", "k diode (a, ground) Gmin = 0 S", "save a.v"]
-    (samples,) = netsim.load("\n".join([*lines, "run transient(stop = 1 s, step = 0.1 s, method = euler)", ""])).run()
+    (samples,) = netsim.load("\n".join([*lines, "run transient(stop = 1 s, step = 0.1 s, method = euler)", ""])).samples()
     assert samples.finished, samples.message
     assert samples.series("a.v")[-1] == pytest.approx(1.380649e-23 * 300.15 / 1.602176634e-19 * np.log(1e14), rel=1e-9)
 

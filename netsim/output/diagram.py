@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netsim.network.network import GROUND, Instance, Network
-from netsim.output.plots import check_picture
 from netsim.results.files import written
+from netsim.results.plots import check_picture
 
 if TYPE_CHECKING:
     from netsim.api import Model

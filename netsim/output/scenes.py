@@ -16,8 +16,8 @@ from netsim.api import Model
 from netsim.library.component import is_body, is_kinematic, is_rotation
 from netsim.network.network import GROUND, Instance, Node
 from netsim.output.bending import CHORDED, coordinates_of_links, curves_of
-from netsim.output.looks import arms, body_shapes, joint_shapes, space, support
 from netsim.output.scene import Arrow, Frame, Link, Scene, Shape, Trace, box
+from netsim.output.visual_shapes import arms, body_shapes, joint_shapes, space, support
 from netsim.results.samples import Samples
 from netsim.text.errors import InputError, NetsimError, Problem
 from netsim.text.expressions.typed import flatten

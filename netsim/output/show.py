@@ -17,7 +17,7 @@ from netsim.text.expressions.typed import Typed, flatten
 from netsim.text.parse import parse
 from netsim.text.show import show, show_statement
 from netsim.text.show_terms import show_expression
-from netsim.text.units import NO_DIMENSION, format_dimension, parse_unit
+from netsim.text.units import format_dimension, parse_unit
 
 if TYPE_CHECKING:
     from netsim.api import Model
@@ -84,8 +84,8 @@ def quantity(value: Typed, unit: str | None) -> str:
     text = f"[{', '.join(scalars)}]" if isinstance(value.value, tuple) else scalars[0]
     unit = (
         unit
-        if unit is not None or value.dimension in (None, NO_DIMENSION)
-        else format_dimension(value.dimension or NO_DIMENSION)
+        if unit is not None or value.dimension is None or value.dimension.is_none
+        else format_dimension(value.dimension)
     )
     return text if unit in (None, "", "1") else f"{text} {unit}"
 
@@ -99,7 +99,7 @@ def show_structure(model: Model) -> str:
     kinds = {
         "kinematic (x, v, a)": layout.nk,
         "other": layout.ny,
-        "charges": layout.nq,
+        "differentiated": layout.nq,
         "functions of time": layout.nd,
         "tables": layout.nt,
     }
@@ -111,9 +111,9 @@ def show_structure(model: Model) -> str:
         structure = model.structure
     except InputError as error:
         return "\n".join([*lines, "", "structurally singular:", str(error)])
-    levels = [(name, str(int(d))) for name, d in zip(system.names, structure.dynamic.d)]
+    orders = [(name, str(int(d))) for name, d in zip(system.names, structure.dynamic.d)]
     return "\n".join(
-        [*lines, "", f"index {structure.index}", "", "highest derivative needed, by unknown", *columns(levels)]
+        [*lines, "", f"index {structure.index}", "", "highest derivative needed, by unknown", *columns(orders)]
     )
 
 

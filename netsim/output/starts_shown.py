@@ -55,22 +55,22 @@ def table(model: Model) -> str:
 
 
 def states(model: Model) -> list[State]:
-    """Positions and velocities of nodes, quantities of charges, other written starts (joint coordinates, voltages of
-    nodes).
+    """Positions and velocities of nodes, differentiated quantities, other written starts (joint coordinates, voltages
+    of nodes).
 
     Raises the errors of the start of the first run."""
     start = next((getattr(option, "start", "") for option in model.run_options()), "")
     machine, _, g, _ = begun(model.machine, model.structure, start)
     written = [row for row in start_rows(machine.system, machine.values) if row.word == "start"]
     of_slots = {
-        (int(row.variables[0]), int(row.levels[0])): row
+        (int(row.variables[0]), int(row.orders[0])): row
         for row in written
         if row.placed >= 0 and not isinstance(row.source, Turn)
     }
     of_elements = {row.path: row for row in written if row.placed < 0}
     found = [
         *_nodes(machine, g, of_slots, written),
-        *_charges(machine, g, of_elements, 0.0 if start == "rest" else None),
+        *_differentiated(machine, g, of_elements, 0.0 if start == "rest" else None),
     ]
     shown = {state.name for state in found}
     return found + [
@@ -90,20 +90,20 @@ def _nodes(
         if not is_kinematic(node.domain):
             continue
         frame = int(system.numbering.frame[i])
-        for level, quantities in ((0, node.domain.integral), (1, node.domain.across)):
+        for order, quantities in ((0, node.domain.integral), (1, node.domain.across)):
             names = [q.name for q in quantities for _ in range(len(across_scalars(node.domain)))]
             for c, (across, suffix) in enumerate(across_scalars(node.domain)):
-                if level == 0 and frame >= 0 and across.unit == "rad/s":
+                if order == 0 and frame >= 0 and across.unit == "rad/s":
                     continue
                 unknown = int(first) + c
-                slot = int(layout.unknown(np.array([unknown]), level)[0])
+                slot = int(layout.unknown(np.array([unknown]), order)[0])
                 quantity = (
                     quantities[list(node.domain.across).index(across)]
                     if len(quantities) == len(node.domain.across)
                     else None
                 )
                 name = f"{node.name}.{quantity.name if quantity else names[0]}{suffix}"
-                row = written.get((unknown, level))
+                row = written.get((unknown, order))
                 default = float(machine.g[slot])
                 yield State(
                     name,
@@ -112,7 +112,7 @@ def _nodes(
                     default,
                     float(g[slot]),
                 )
-            if level == 0 and frame >= 0:
+            if order == 0 and frame >= 0:
                 yield _turn(machine, node.name, frame, g, rows)
 
 
@@ -132,11 +132,11 @@ def _turn(machine: Machine, name: str, frame: int, g: Array, rows: list[StartRow
     )
 
 
-def _charges(machine: Machine, g: Array, written: dict[str, StartRow], default: float | None) -> Iterator[State]:
+def _differentiated(machine: Machine, g: Array, written: dict[str, StartRow], default: float | None) -> Iterator[State]:
     """What stands under der(), as what it is a function of: a capacitor's voltage, an inductor's current, a gate's
     three voltages."""
     for batch in machine.system.batches:
-        found = [name for k in range(batch.n_charges if batch.instances else 0) for name in behind(batch, k)]
+        found = [name for k in range(batch.n_differentiated if batch.instances else 0) for name in behind(batch, k)]
         for quantity in () if found and _kinematic(batch) else dict.fromkeys(found):
             for position, label in enumerate(batch.labels):
                 try:
@@ -149,10 +149,10 @@ def _charges(machine: Machine, g: Array, written: dict[str, StartRow], default: 
 
 
 def behind(batch: Batch, k: int) -> list[str]:
-    """The scalar reading of a form that charge k is a function of; else the voltages and own unknowns that it depends
-    on."""
+    """The scalar reading of a form that differentiated quantity k is a function of; else the voltages and own unknowns
+    that it depends on."""
     form = batch.form
-    wanted = _symbols(form, form.charges[k])
+    wanted = _symbols(form, form.differentiated[k])
     scalars = {
         n: flatten(typed.value)[0]
         for n, typed in form.readings.items()
@@ -161,7 +161,7 @@ def behind(batch: Batch, k: int) -> list[str]:
     whole = [
         n
         for n, value in scalars.items()
-        if wanted and _symbols(form, value) == wanted and _function_of(form, form.charges[k], value)
+        if wanted and _symbols(form, value) == wanted and _function_of(form, form.differentiated[k], value)
     ]
     if whole or not wanted:
         return whole[:1]
@@ -170,9 +170,10 @@ def behind(batch: Batch, k: int) -> list[str]:
     return [n for n, value in scalars.items() if n in own and _symbols(form, value) and _symbols(form, value) <= wanted]
 
 
-def _function_of(form: Form, charge: Any, reading: Any) -> bool:
-    """Whether a charge changes where a reading does and only there: their gradients are parallel wherever one looks."""
-    both = ca.vertcat(ca.SX(charge), ca.SX(reading))
+def _function_of(form: Form, quantity: Any, reading: Any) -> bool:
+    """Whether a differentiated quantity changes where a reading does and only there: their gradients are parallel
+    wherever one looks."""
+    both = ca.vertcat(ca.SX(quantity), ca.SX(reading))
     moving = [symbol for key, symbol in form.symbols.gathered.items() if key[0][0] not in CONSTANT]
     every = ca.symvar(both)
     gradients = ca.Function("gradients", every, [ca.jacobian(both, ca.vertcat(*moving))])

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netsim.output.plots import pretty, scale
 from netsim.results.files import energy_balance
+from netsim.results.plots import pretty, scale
 from netsim.results.samples import Figure, Samples
 from netsim.text.columns import columns, counted
 

@@ -15,7 +15,7 @@ from netsim.equations.machine import Machine
 from netsim.library.component import CONSTANTS, WORLD, plain_name
 from netsim.network.network import GROUND, Instance, Network
 from netsim.network.values import parse_expression
-from netsim.results.measures import signals_measured
+from netsim.results.measures import measured, signals_measured
 from netsim.results.samples import Samples
 from netsim.results.selection import Finder
 from netsim.text.expressions.typed import Scope, Typed, evaluate
@@ -65,6 +65,16 @@ def signals_judged(network: Network) -> list[Name]:
         *signals_measured(network),
         *(signal for claim in claims(network) for signal in claim.signals.values() if signal is not None),
     ]
+
+
+def judged(machine: Machine, samples: Samples, has_runs: bool) -> Samples:
+    """With what `measure` and `assert` say of samples: of runs over time, and of equilibria only where the netlist has
+    no such run."""
+    samples = with_claims(machine, samples)
+    if not samples.finished or samples.axis != "time" or (len(samples.time) == 1 and has_runs):
+        return samples
+    figures, broken = measured(machine, samples)
+    return replace(samples, figures=figures, broken=(*samples.broken, *broken))
 
 
 def with_claims(machine: Machine, samples: Samples) -> Samples:

@@ -19,7 +19,7 @@ import numpy as np
 from netsim.formats.format import ENERGIES, KINETIC, Table, Variable, as_xarray
 from netsim.library.formats import format_of, result_suffixes
 from netsim.results.samples import Samples, Signal
-from netsim.text.errors import InputError, Problem, nearest
+from netsim.text.errors import InputError, Problem, SimulationError, nearest
 
 _DOCS = ("energy stored in the network", "energy supplied since the start", "energy dissipated since the start")
 
@@ -30,6 +30,16 @@ def dataset(samples: Samples, aloud: bool = False) -> Any:
     for line in found.attrs["warnings"].splitlines() if aloud else ():
         warnings.warn(line, RuntimeWarning, stacklevel=4)
     return as_xarray(found)
+
+
+def shown(samples: Samples) -> Any:
+    """The samples as a data set, with a warning for each of theirs; raises `SimulationError`, with the samples, where
+    the analysis failed or an assertion does not hold."""
+    if "failure" in samples.attributes or samples.broken:
+        error = SimulationError(samples.broken or samples.attributes["failure"])
+        error.samples = samples  # type: ignore[attr-defined]
+        raise error
+    return dataset(samples, aloud=True)
 
 
 def table(samples: Samples) -> Table:
@@ -188,8 +198,14 @@ def read(path: Path | str) -> Any:
 def samples_of(path: Path | str) -> list[Samples]:
     """The runs over time of a written result, to be drawn; raises `InputError` as `read` does, and where there are none
     (E432)."""
-    found = read(path)
-    runs = [
+    if not (runs := samples_in(read(path))):
+        raise InputError(Problem("E432", f"'{path}' has no run over time"))
+    return runs
+
+
+def samples_in(found: Any) -> list[Samples]:
+    """The runs over time in a data set, or in a dict of them by name."""
+    return [
         Samples(
             name,
             data["time"].values,
@@ -200,9 +216,6 @@ def samples_of(path: Path | str) -> list[Samples]:
         for name, data in (found.items() if isinstance(found, dict) else [("", found)])
         if "time" in data.coords and data.data_vars
     ]
-    if not runs:
-        raise InputError(Problem("E432", f"'{path}' has no run over time"))
-    return runs
 
 
 def _si(unit: str) -> str:

@@ -1,12 +1,16 @@
-"""How far a run is, on a terminal: a bar with speed and time left. In a pipe there is nothing to see."""
+"""How far a run is, on a terminal or in a notebook, with speed and time left. In a pipe there is nothing to see."""
 
 from __future__ import annotations
 
+import sys
+import time as clock
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO
 
 Report = Callable[[float, float, int], None]
+EVERY = 0.2
+"""Seconds between two looks at a line in a notebook."""
 
 
 @contextmanager
@@ -61,3 +65,48 @@ def _reporter(bar: Any, first: Any) -> Report:
         )
 
     return report
+
+
+@contextmanager
+def watched(progress: Report | None) -> Iterator[Report | None]:
+    """The callback that was given; in a notebook, where none was, one that shows a line with the time left while the
+    block lasts."""
+    shell = sys.modules["IPython"].get_ipython() if progress is None and "IPython" in sys.modules else None
+    if not hasattr(shell, "kernel"):
+        yield progress
+        return
+    from IPython.display import HTML, display
+
+    def shown(text: str) -> Any:
+        return HTML(f"<div style='color: #5b6770'>{text}</div>")
+
+    line = display(shown(""), display_id=True)
+    try:
+        yield _teller(lambda text: line.update(shown(text)))
+    finally:
+        line.update(HTML(""))
+
+
+def _teller(show: Callable[[str], None]) -> Report:
+    """Shows, now and then, how far a run is and how long it will last."""
+    begun = last = clock.monotonic()
+
+    def report(fraction: float, time: float, steps: int) -> None:
+        nonlocal begun, last
+        now = clock.monotonic()
+        if steps <= 1 or fraction <= 0.0:
+            begun = now  # the next run
+        elif now - last > EVERY:
+            last, spent = now, now - begun
+            left = spent * (1.0 - fraction) / fraction
+            speed = f", {steps / spent:,.0f} steps/s" if spent > 0.0 else ""
+            show(f"{fraction:.0%} &middot; t = {time:.4g} s{speed} &middot; {_duration(left)} left")
+
+    return report
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes >= 60:
+        return f"{minutes // 60} h {minutes % 60} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -29,7 +29,7 @@ def _own_unknown(entry: Entry) -> int | None:
         return None
     scalar = ca.SX(flatten(entry.batch.form.readings[entry.reading[0]].value)[entry.reading[1]])
     gathered = entry.batch.form.symbols.gathered.items()
-    keys = [key for (key, level), symbol in gathered if key[0] == "own" and level == 0 and ca.is_equal(scalar, symbol)]
+    keys = [key for (key, order), symbol in gathered if key[0] == "own" and order == 0 and ca.is_equal(scalar, symbol)]
     return int(entry.batch.columns(keys[0])[entry.position]) if keys else None
 
 
@@ -78,12 +78,12 @@ def _add_reading_rates(batch: Batch, reading: str, index: int) -> bool:
         return True
     scalars = [ca.SX(s) for s in flatten(form.readings[reading].value)]
     read = [
-        (key, level)
-        for (key, level), symbol in form.symbols.gathered.items()
+        (key, order)
+        for (key, order), symbol in form.symbols.gathered.items()
         if any(ca.depends_on(s, symbol) for s in scalars)
     ]
     if any(
-        key[0] not in CONSTANT and not (batch.kernels.kinematic.get(key, False) and level == 0) for key, level in read
+        key[0] not in CONSTANT and not (batch.kernels.kinematic.get(key, False) and order == 0) for key, order in read
     ):
         return False
     first = [form.symbols.rate(s) for s in scalars]

@@ -10,6 +10,9 @@ import numpy as np
 
 from netsim.text.errors import Problem
 
+MOST_NAMED = 6
+"""Signals that a result is shown with."""
+
 
 @dataclass(frozen=True)
 class Signal:
@@ -73,6 +76,13 @@ class Samples:
     close."""
     warnings: tuple[Problem, ...] = ()
     """Why the result may be less right than the run was asked for (netsim.simulate.judging)."""
+
+    def __repr__(self) -> str:
+        ended = "" if self.finished else f", {self.message}"
+        names = ", ".join(signal.name for signal in self.signals[:MOST_NAMED])
+        more = f" and {len(self.signals) - MOST_NAMED} more" if len(self.signals) > MOST_NAMED else ""
+        about = f"{self.name or self.attributes.get('analysis', 'run')}: {len(self.time)} samples of {names}{more}"
+        return f"<Samples {about}{ended}>"
 
     def series(self, name: str) -> np.ndarray:
         """One signal over time; KeyError where it was not saved."""

@@ -19,7 +19,7 @@ from netsim.network.signals import NodeSignal, Reading, find_signal, node_quanti
 from netsim.results.samples import Signal, Trace
 from netsim.results.series import computed, unit_of
 from netsim.text.errors import InputError, Problem, nearest
-from netsim.text.expressions.typed import Scope, shape
+from netsim.text.expressions.typed import Scope, Typed, shape
 from netsim.text.show_terms import show_expression
 from netsim.text.syntax import Call, Expr, Name, Part
 from netsim.text.units import NO_DIMENSION, Dimension
@@ -89,7 +89,8 @@ class Finder:
             hint = nearest(path, known) or nearest(texts[0], known)
             raise InputError(Problem("E206", f"nothing is called '{path}' here", name.span, hint=hint))
         whole = self.node(found) if isinstance(found, NodeSignal) else self.reading(found)
-        return [whole[i] for i in picked(found, len(whole))]
+        sizes = found.sizes if isinstance(found, NodeSignal) else shape(self._reads(found).value)
+        return [whole[i] for i in picked(found, sizes)]
 
     def node(self, signal: NodeSignal) -> list[tuple[Entry, Dimension]]:
         parts = signal.name.parts[: signal.used]
@@ -105,14 +106,18 @@ class Finder:
             ]
         for c, suffix in zip(signal.components, suffixes(signal.sizes)):
             unknown = GROUND if signal.node == GROUND else int(self.system.numbering.first[signal.node] + c)
-            slot = int(layout.unknown(np.array([unknown]), signal.level)[0])
+            slot = int(layout.unknown(np.array([unknown]), signal.order)[0])
             found.append((Entry(Signal(base + suffix, unit_of(signal.dimension)), slot), signal.dimension))
         return found
+
+    def _reads(self, signal: Reading) -> Typed:
+        instance = self.network.instances[signal.instance]
+        return self.system.home[instance.name][0].form.readings[signal.reading]
 
     def reading(self, signal: Reading) -> list[tuple[Entry, Dimension]]:
         instance = self.network.instances[signal.instance]
         batch, position = self.system.home[instance.name]
-        typed = batch.form.readings[signal.reading]
+        typed = self._reads(signal)
         doc = next((o.doc for o in instance.component.definition.outputs if o.name == signal.reading), "")
         dimension_ = typed.dimension or NO_DIMENSION
         names = [f"{instance.name}.{signal.reading}{suffix}" for suffix in suffixes(shape(typed.value))]

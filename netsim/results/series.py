@@ -22,7 +22,7 @@ from netsim.structure.time_events import inside
 from netsim.text.errors import InputError, Problem
 from netsim.text.expressions.typed import Scope, Typed, evaluate, flatten, shape
 from netsim.text.syntax import Call, Expr, Name
-from netsim.text.units import NO_DIMENSION, Dimension, format_dimension
+from netsim.text.units import Dimension, format_dimension
 
 Array = np.ndarray
 REFINED = 8
@@ -32,7 +32,7 @@ BESIDE = 0.2
 
 def unit_of(dimension_: Dimension) -> str:
     """'' for a number, else the SI unit."""
-    return "" if dimension_ == NO_DIMENSION else format_dimension(dimension_)
+    return "" if dimension_.is_none else format_dimension(dimension_)
 
 
 # -------------------------------------------------------------------------------------------- between samples

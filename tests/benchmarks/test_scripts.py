@@ -26,6 +26,7 @@ SMALL = {
     "memory": {"sections": 10, "steps": 20},
     "newmark": {"steps": (0.1,), "repeats": 1, "peer_step": 0.05, "finest": 1e-4},
     "recursion": {"sizes": (4, 16, 32), "budget": 1e-4, "turn": 100},
+    "repeat": {"repeats": 1, "count": 2, "stops": (6e-3,)},
     "shapes": {"choices": (("guided", 1),)},
     "spice": {"names": ("rc_ladder_10",), "ours": {"radau": (1e-2, 1e-3)}, "theirs": {"": (1e-2, 1e-3)}, "repeats": 1},
     "startup": {"repeats": 1, "cache": str(cache_folder("machine_code").parent)},

@@ -12,7 +12,7 @@ import numpy as np
 
 from netsim.core.compiled.bundle import bundled
 from netsim.core.compiled.function import inner
-from netsim.core.contract import cubic_charges, earlier, straight
+from netsim.core.contract import cubic_differentiated, earlier, straight
 from netsim.core.method import Method, Orders
 from netsim.core.methods.single import begin_stage, keep_stage, solve_stage
 from netsim.core.newton import CONVERGED
@@ -63,7 +63,7 @@ def accepted(method, problem, trial, h, error):
 def between(method, problem, trial, theta, h, state, wanted):
     """Values on the line between the ends, differentiated quantities on the cubic."""
     straight(problem, trial, theta, h, state, wanted)
-    cubic_charges(problem, trial, theta, h, state, wanted)
+    cubic_differentiated(problem, trial, theta, h, state, wanted)
 
 
 METHOD = Method("bdf2", Orders(2, 2, 2), prepare, attempt, accepted, between, earlier=1)

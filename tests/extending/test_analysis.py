@@ -31,7 +31,7 @@ def registered():
 
 def test_a_run_line_names_it():
     """b.v = 5 V (1 - exp(-t/RC)), so that R d(b.v)/dR = C d(b.v)/dC = -5 V t/RC exp(-t/RC)."""
-    (found,) = netsim.load(TEXT.format(more="")).run()
+    (found,) = netsim.load(TEXT.format(more="")).samples()
     s = found.time / 1e-3
     for name, unit, size in (("R", "V/Ohm", 1e3), ("C", "V/F", 1e-6)):
         assert np.abs(found.series(f"d b.v/d {name}") * size + 5 * s * np.exp(-s)).max() < 1e-5

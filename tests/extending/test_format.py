@@ -37,7 +37,7 @@ def registered():
 def test_a_network_is_loaded(tmp_path):
     path = tmp_path / "divider.toml"
     path.write_text(DIVIDER)
-    (found,) = netsim.load(path).run()
+    (found,) = netsim.load(path).samples()
     assert found.series("b.v")[0] == pytest.approx(4.0)
 
 

@@ -52,7 +52,7 @@ def ngspice_point(path, signals):
 def test_hard_points_against_ngspice(name, tmp_path):
     models, signals, cards = HARD[name]
     path = written(tmp_path, models, signals, cards.split("; "))
-    (found,) = netsim.load(path).run()
+    (found,) = netsim.load(path).samples()
     assert found.values[0] == pytest.approx(ngspice_point(path, signals), rel=1e-6, abs=1e-9)
 
 

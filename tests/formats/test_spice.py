@@ -31,7 +31,7 @@ ACCURACY = {
 
 
 def run(path, **options):
-    (samples,) = netsim.load(path).run(options)
+    (samples,) = netsim.load(path).samples(options)
     assert samples.finished, samples.message
     return samples
 
@@ -322,7 +322,7 @@ def test_circuits_without_any_capacitance_keep_their_error_test(method, tmp_path
     from scipy.optimize import brentq
 
     lines = ("V1 a 0 SIN(0 10 1k)", "R1 a b 1k", "D1 b 0 dz", ".model dz d(is=1e-14)", ".tran 5u 1m", ".save v(b)")
-    (samples,) = netsim.load(circuit(tmp_path, *lines)).run({"method": method, "rtol": 1e-5})
+    (samples,) = netsim.load(circuit(tmp_path, *lines)).samples({"method": method, "rtol": 1e-5})
     thermal = 300.15 * 1.380649e-23 / 1.602176634e-19
     volts = 10 * np.sin(2e3 * np.pi * samples.time)
     wanted = [brentq(lambda v, s=s: (s - v) / 1e3 - 1e-14 * np.expm1(v / thermal) - 1e-12 * v, -11, 1) for s in volts]
@@ -340,12 +340,12 @@ BRIDGE = (
 def test_bridges_without_capacitance_jump(coil, tmp_path):
     """A transistor that can no longer carry the coil's current lets its node jump; methods that pass the instant differently agree behind it."""
     path = circuit(tmp_path, *coil, *BRIDGE)
-    found = [netsim.load(path).run({"method": method})[0] for method in ("radau", "trbdf2", "bdf")]
+    found = [netsim.load(path).samples({"method": method})[0] for method in ("radau", "trbdf2", "bdf")]
     assert all(samples.finished for samples in found)
     assert found[0].attributes["jumps"] >= 4
-    for samples in found:  # TR-BDF2 finds its way across most of them
+    for samples in found:  # TR-BDF2 finds its way across most of them, or all
         jumps = samples.attributes["jumps"]
-        assert jumps and f"{jumps} jump{'s' * (jumps > 1)} in a circuit had to be passed over" in samples.warnings[0].message
+        assert not jumps or f"{jumps} jump{'s' * (jumps > 1)} in a circuit had to be passed over" in samples.warnings[0].message
     current = np.array([samples.values[:, 0] for samples in found])
     assert np.ptp(current[0]) > 0.1
     assert np.allclose(current, current[0], atol=1e-4)

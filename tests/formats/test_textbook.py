@@ -44,7 +44,7 @@ def test_textbook_circuits_against_ngspice(name, tmp_path):
     (tmp_path / "n.cir").write_text("\n".join(["a title", *fine, commands]))
     subprocess.run(["ngspice", "-b", "n.cir"], cwd=tmp_path, capture_output=True, check=False)
     data = np.loadtxt(tmp_path / "out.txt")
-    (samples,) = netsim.load(path).run({"sample": step / 5})
+    (samples,) = netsim.load(path).samples({"sample": step / 5})
     found = np.column_stack([np.interp(data[:, 0], samples.time, column) for column in samples.values.T])
     wrong = np.sqrt(np.mean((found - data[:, 1:]) ** 2, axis=0)) / np.ptp(data[:, 1:], axis=0)
     assert np.all(wrong < 3e-3), dict(zip(signals, wrong))

@@ -191,7 +191,7 @@ def test_free_motion_converges_to_that_of_the_recursions(path, name, joints, q, 
 
 def recursion(lines, stop, *saved, path=PUMA, rtol=1e-11):
     text = f'use "{path}"\nworld gravity = [0, 0, -9.81] m/s2\narm puma (ground)\n{lines}\n'
-    run = netsim.load(f"{text}run recursion(stop = {stop}, sample = {stop / 10}, rtol = {rtol})\nsave {', '.join(saved)}\n").run()[0]
+    run = netsim.load(f"{text}run recursion(stop = {stop}, sample = {stop / 10}, rtol = {rtol})\nsave {', '.join(saved)}\n").samples()[0]
     return run.time, np.column_stack([run.series(name) for name in saved])
 
 
@@ -227,7 +227,7 @@ def test_motions_of_flanges_through_the_recursion():
     text = text[: text.index("run ")].replace('use "puma.urdf"', f'use "{PUMA}"')
     text = text.replace("angle  (arm.elbow_flange, ground)           phi = 1.5", "angle  (ground, arm.elbow_flange)  phi = -1.5")
     names = [f"{n}.drive" for n in JOINTS]
-    run = netsim.load(f"{text}run recursion(stop = 2 s, sample = 0.2 s)\nsave {', '.join(names)}, arm.hand_roll_flange.w\n").run()[0]
+    run = netsim.load(f"{text}run recursion(stop = 2 s, sample = 0.2 s)\nsave {', '.join(names)}, arm.hand_roll_flange.w\n").samples()[0]
     tree, signs = robot_tree(PUMA, (0, 0, -G)).tree, np.array([1, 1, -1, 1, 1, 1])
     w = np.pi
     for t, row in zip(run.time, np.column_stack([run.series(n) for n in names])):

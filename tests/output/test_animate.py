@@ -220,7 +220,7 @@ def yard():
     from netsim.output.scenes import moving_signals, scene_of
 
     model = load(YARD)
-    samples = model.run(beside=moving_signals(model))[0]
+    samples = model.samples(beside=moving_signals(model))[0]
     return scene_of(model, samples), samples
 
 
@@ -256,7 +256,7 @@ def test_arrows_are_the_forces_on_bodies(yard):
 
 def test_a_body_by_inertia_is_its_cuboid():
     """m = 1 kg, I = diag(1, 2, 3): edges sqrt(24), sqrt(12), 0."""
-    from netsim.output.looks import body_shapes
+    from netsim.output.visual_shapes import body_shapes
 
     given = {"m": np.ones(1), "I": np.diag([1.0, 2, 3]).ravel(), "axes": np.eye(3).ravel()}
     (shape,) = body_shapes(given, np.zeros(3), 0.0, np.inf)
@@ -270,11 +270,11 @@ def test_nodes_on_a_line_have_lanes_and_circuits_have_nothing_to_show():
     from netsim.output.scenes import moving_signals, scene_of
 
     model = load("use translational\nm1 mass (a) m = 1 kg\nm2 mass (b) m = 1 kg\nstart a.v = 1 m/s\nrun transient(stop = 1 s, step = 0.1 s)\n")
-    a, b = scene_of(model, model.run(beside=moving_signals(model))[0]).frames
+    a, b = scene_of(model, model.samples(beside=moving_signals(model))[0]).frames
     assert a.position[-1, 0] == pytest.approx(1.0) and b.position[0, 1] < a.position[0, 1]
     model = load("use electrical\nr resistor (a, ground) R = 1 Ohm\nv voltage (a, ground) v = 1 V\nrun transient(stop = 1 s, step = 0.1 s)\n")
     with pytest.raises(InputError, match="no positions to animate"):
-        scene_of(model, model.run(beside=moving_signals(model))[0])
+        scene_of(model, model.samples(beside=moving_signals(model))[0])
 
 
 # --------------------------------------------------------------------------------------------------- what a browser shows

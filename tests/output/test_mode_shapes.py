@@ -26,7 +26,7 @@ run modal(modes = 1)
 
 def scene(text):
     model = netsim.load(text)
-    return scene_of_modes(model, model.run(beside=moving_signals(model))[-1])
+    return scene_of_modes(model, model.samples(beside=moving_signals(model))[-1])
 
 
 def test_modes_of_a_cantilever():
@@ -67,4 +67,4 @@ def test_what_turns_in_space_stays_a_rotation():
 def test_circuits_have_no_picture():
     model = netsim.load("use electrical\nc capacitor (a, ground) C = 1 uF\nl inductor (a, ground) L = 1 mH\nrun modal(modes = 1)")
     with pytest.raises(InputError):
-        scene_of_modes(model, model.run(beside=moving_signals(model))[-1])
+        scene_of_modes(model, model.samples(beside=moving_signals(model))[-1])

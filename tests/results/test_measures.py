@@ -31,7 +31,7 @@ TAU = 1e-3
 
 def figures(text, lines, **parameters):
     model = netsim.load(text + lines)
-    (samples,) = (model.with_params(**parameters) if parameters else model).run()
+    (samples,) = (model.with_params(**parameters) if parameters else model).samples()
     return {figure.name: figure for figure in samples.figures}, samples
 
 
@@ -116,9 +116,9 @@ def test_python_raises_with_the_samples():
 
 def test_equilibria_are_measured_where_there_is_no_other_run():
     text = CHARGING.replace("run  transient(stop = 8 ms, rtol = 1e-9)", "{}") + "measure it = final(out.v)\nassert out.v > 0.9 V\n"
-    (alone,) = netsim.load(text.format("run static()")).run()
+    (alone,) = netsim.load(text.format("run static()")).samples()
     assert alone.figures[0].value == pytest.approx(1.0) and not alone.broken
-    first, second = netsim.load(text.format("run static()\nrun transient(stop = 9 ms, from = static)")).run()
+    first, second = netsim.load(text.format("run static()\nrun transient(stop = 9 ms, from = static)")).samples()
     assert not first.figures and second.figures
 
 
@@ -146,7 +146,7 @@ def test_mistakes_are_found_before_the_run(line, message):
 
 def test_measures_repeat():
     text = CHARGING + "count n = 3\nmeasure t{k} = when(out.v > k/4*1 V) for k in 1..n\nassert t{k} < 2 ms for k in 1..n\n"
-    (samples,) = netsim.load(text).run()
+    (samples,) = netsim.load(text).samples()
     assert [f.name for f in samples.figures] == ["t1", "t2", "t3"] and not samples.broken
     assert [f.value for f in samples.figures] == pytest.approx([TAU * np.log(4 / (4 - k)) for k in (1, 2, 3)], rel=1e-6)
 
@@ -160,9 +160,9 @@ def test_pi_is_known_and_yields_to_names():
     text = (
         "use electrical\nparam pi = 3\nsrc voltage (a, ground) v = pi*1 V\nr1 resistor (a, ground) R = 1 Ohm\nrun transient(stop = 1 s)\nsave a.v\n"
     )
-    assert netsim.load(text).run()[0].series("a.v")[-1] == 3.0
+    assert netsim.load(text).samples()[0].series("a.v")[-1] == 3.0
     text = text.replace("param pi = 3\n", "let twice = 2*pi*a.v\nparam full = 2*pi\n").replace("save a.v", "save twice, a.v/full")
-    series = netsim.load(text).run()[0]
+    series = netsim.load(text).samples()[0]
     assert series.series("twice")[-1] == pytest.approx(2 * np.pi**2) and series.series("a.v/full")[-1] == pytest.approx(0.5)
 
 
@@ -171,7 +171,7 @@ def test_lets_of_signals_take_indices_by_counts():
         CHARGING
         + "count n = 1\nlet x = tap[n].v\nlet y = 2*tap[n+1].v\nrx resistor (out, tap[1]) R = 1 Ohm\nry resistor (tap[1], tap[2]) R = 1 Ohm\n"
     )
-    samples = netsim.load(text.replace("save out.v", "save x, y") + "rz resistor (tap[2], ground) R = 1 MOhm\n").run()[0]
+    samples = netsim.load(text.replace("save out.v", "save x, y") + "rz resistor (tap[2], ground) R = 1 MOhm\n").samples()[0]
     assert samples.series("y")[-1] == pytest.approx(2 * samples.series("x")[-1], rel=1e-5)
 
 

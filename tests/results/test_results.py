@@ -146,7 +146,7 @@ y[k]      constant   (written[k])          value = k*k  for k in 1..4
 run transient(stop = 2 ms, step = 1 ms, method = euler)
 save link[4].r.x, link[4].r[2], link[3].R[1, 1], bar[4].momentum.z, hinge[4].force.z, written[3]
 """)
-    data = results.dataset(chain.run()[0])
+    data = results.dataset(chain.samples()[0])
     wanted = ["link[4].r.x", "link[4].r.y", "link[3].R[1,1]", "bar[4].momentum.z", "hinge[4].force.z", "written[3]"]
     assert [name for name in data.data_vars if not name.startswith("energy")] == wanted
     assert [float(data[name][0]) for name in wanted[:4]] == pytest.approx([3.5, 0.0, 1.0, 0.0])

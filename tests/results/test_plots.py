@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from netsim.output import plots
+from netsim.results import plots
 from netsim.results.samples import Samples, Signal
 from netsim.text.errors import InputError
 from netsim.text.parse import parse

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,32 @@ def plot(
     """
     path = check_picture(path)
     runs = [samples for samples in ([runs] if isinstance(runs, Samples) else runs) if samples.axis == "time"]
-    return written(path, lambda place: _draw(panels(runs, plots, parameters), title or _title(runs), place))
+    return written(path, lambda place: _save(_drawn(panels(runs, plots, parameters), title or _title(runs)), place))
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """A drawn figure, which a notebook shows: `figure` is matplotlib's, to be changed at will."""
+
+    figure: Any
+
+    def save(self, path: Path | str) -> Path:
+        """Write a .png or .svg file and return its path; raises `InputError` where that cannot be done."""
+        return written(check_picture(path), lambda place: _save(self.figure, place))
+
+    def _repr_png_(self) -> bytes:
+        file = BytesIO()
+        self.figure.savefig(file, format="png", dpi=100)
+        return file.getvalue()
+
+    def __repr__(self) -> str:
+        return f"<Picture of {', '.join(line.get_label() for axes in self.figure.axes for line in axes.get_lines())}>"
+
+
+def pictured(runs: Sequence[Samples], plots: Iterable[Plot], parameters: Scope | None = None) -> Picture:
+    """The same as `plot` draws, to be shown or changed."""
+    runs = [samples for samples in runs if samples.axis == "time"]
+    return Picture(_drawn(panels(runs, plots, parameters), _title(runs)))
 
 
 def check_picture(path: Path | str) -> Path:
@@ -206,7 +232,7 @@ class _Integers(dict):
 # --------------------------------------------------------------------------------------------------- drawing
 
 
-def _draw(panels_: Sequence[Panel], title: str, path: Path) -> None:
+def _drawn(panels_: Sequence[Panel], title: str) -> Any:
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -224,7 +250,14 @@ def _draw(panels_: Sequence[Panel], title: str, path: Path) -> None:
         figure.align_ylabels(axes)
         if title:
             figure.suptitle(title, fontsize=10, color="#b3261e")
-        stamp: dict[str, Any] = {"metadata": {"Date": None}} if path.suffix.lower() == ".svg" else {"dpi": 150}
+        return figure
+
+
+def _save(figure: Any, path: Path) -> None:
+    import matplotlib
+
+    stamp: dict[str, Any] = {"metadata": {"Date": None}} if path.suffix.lower() == ".svg" else {"dpi": 150}
+    with matplotlib.rc_context(_STYLE):
         figure.savefig(path, **stamp)
 
 

@@ -1,0 +1,70 @@
+"""`netsim plot`, `new` and `completion`: what is written without a run."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from netsim.commands.telling import FINE
+from netsim.text.errors import InputError, Problem
+
+if TYPE_CHECKING:
+    from netsim.text.syntax import Plot
+
+SHELLS = {
+    "bash": """_netsim() {
+  local IFS=$'\\n' found
+  found=$(netsim complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+  COMPREPLY=($(compgen -W "$found" -- "${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -o default -F _netsim netsim
+""",
+    "zsh": """#compdef netsim
+_netsim() {
+  local -a found
+  found=("${(@f)$(netsim complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  compadd -a found
+  _files
+}
+compdef _netsim netsim
+""",
+    "fish": """complete -c netsim -a '(netsim complete -- (commandline -opc)[2..-1] (commandline -ct))'
+""",
+}
+"""What a shell reads once; it asks `netsim complete` for words, and adds files itself."""
+
+
+def plot_command(chosen: argparse.Namespace) -> int:
+    """`netsim plot`: each signal that is named is a curve of one diagram."""
+    from netsim.results.files import samples_of
+    from netsim.results.plots import plot
+    from netsim.text.parse import parse
+
+    runs = samples_of(chosen.result)
+    lines = parse(f"plot {', '.join(chosen.signal)}", "SIGNAL").statements if chosen.signal else ()
+    picture = chosen.output or Path(chosen.result).with_suffix(".png")
+    print(f"wrote {plot(runs, cast('tuple[Plot, ...]', lines), picture)}")
+    return FINE
+
+
+def new_command(chosen: argparse.Namespace) -> int:
+    """`netsim new`: the netlist that the README begins with."""
+    from netsim.library.files import models_folder
+
+    path = Path(chosen.name).with_suffix(".net")
+    if path.exists():
+        raise InputError(Problem("E431", f"'{path}' is there already", hint="choose another name"))
+    text = (models_folder() / "two_masses.net").read_text(encoding="utf-8")
+    try:
+        path.write_text(text.replace("models/two_masses.net", str(path), 1), encoding="utf-8")
+    except OSError as wrong:
+        raise InputError(Problem("E431", f"'{path}' cannot be written: {wrong.strerror}")) from None
+    print(f"wrote {path}: run it with netsim run {path}")
+    return FINE
+
+
+def completion_command(chosen: argparse.Namespace) -> int:
+    """`netsim completion SHELL`."""
+    print(SHELLS[chosen.shell], end="")
+    return FINE

@@ -1,0 +1,128 @@
+"""`netsim run` and `netsim inverse`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from netsim.commands.telling import FAILED, FINE, INTERRUPTED, complain, say
+from netsim.text.errors import InputError, Problem
+
+if TYPE_CHECKING:
+    from netsim.api import Model
+    from netsim.results.samples import Samples
+    from netsim.text.syntax import Run
+
+STDIN = "-"
+SHORT = ("stop", "step", "max_step", "method", "rtol", "atol")
+"""Options of runs over time that have an option of the same name here."""
+PICTURE_WORDS = ("png", "svg")
+
+
+def load_model(file: Path, values: Sequence[str]) -> Model:
+    """The model with `-p name=value` applied: a name that is a top-level count shapes the network, the others are
+    parameters."""
+    from netsim.api import load
+    from netsim.network.given import counts_and_values
+
+    source = f"{sys.stdin.read()}\n" if str(file) == STDIN else file
+    if not values:
+        return load(source)
+    counts, overrides = counts_and_values(source, values)
+    return load(source, counts).with_overrides(overrides)
+
+
+def run_command(chosen: argparse.Namespace, line: Run | None = None) -> int:
+    """`netsim run`: everything that can be refused is refused before the time loop."""
+    from netsim.analyses.analysis import with_options
+    from netsim.api import ANALYSES
+    from netsim.library.files import find_netlist
+    from netsim.output.summary import summary, summary_json
+    from netsim.results.files import check_target, write
+    from netsim.results.progress import progress_on
+
+    file = find_netlist(chosen.file)
+    name = "stdin" if chosen.file == STDIN else file.stem
+    target = check_target(Path(chosen.output) if chosen.output else Path("results") / f"{name}.csv")
+    model = load_model(file, chosen.values)
+    complain([] if chosen.quiet else model.network.notes)
+    lines = with_options((line,) if line else model.network.runs, _given(chosen), ANALYSES)
+    model = replace(model, network=replace(model.network, runs=lines))
+    picture = _picture(chosen.plot, target, draws=chosen.output is None and bool(model.network.plots))
+    beside = list[Any]()
+    if chosen.animate:
+        from netsim.output.scenes import moving_signals
+
+        beside = moving_signals(model)
+    with nullcontext() if chosen.quiet else progress_on(sys.stderr) as progress:
+        runs = model.samples({}, progress, beside)
+    files = write(runs, target)
+    if chosen.animate:
+        from netsim.output.mode_shapes import page_of_run
+
+        files.append(page_of_run(model, runs[-1], Path(chosen.animate)))
+    files += _draw(model, runs, picture) if picture else []
+    if not chosen.quiet:
+        print((summary_json if chosen.json else summary)(model, runs, files), end="")
+    return _verdict(runs)
+
+
+def inverse_command(chosen: argparse.Namespace) -> int:
+    """`netsim inverse`: as `run`, with the run line that the options make."""
+    from netsim.text.parse import parse
+
+    parts = [f"track = [{', '.join(chosen.track)}]", f"actuators = [{chosen.actuators}]"]
+    parts += [f"passes = {chosen.passes}"] if chosen.passes else []
+    parts += [f"weights = [{chosen.weights}]"] if chosen.weights else []
+    (line,) = parse(f"run inverse({', '.join(parts)})", "<options>").statements
+    return run_command(chosen, cast("Run", line))
+
+
+def _given(chosen: argparse.Namespace) -> list[tuple[str, str, str]]:
+    """Options of run lines as they are given here: (where, NAME.option, value as text)."""
+    short = [(f"--{name.replace('_', '-')}", f"run.{name}", getattr(chosen, name)) for name in SHORT]
+    found = [each for each in short if each[2] is not None]
+    for text in chosen.set:
+        path, _, value = (part.strip() for part in text.partition("="))
+        if not value:
+            hint = "for example: --set run.rtol=1e-8"
+            raise InputError(Problem("E237", f"'--set {text}' does not have the form run.option=value", hint=hint))
+        found.append((f"--set {path}", path, value))
+    return found
+
+
+def _picture(wanted: str | None, target: Path, draws: bool) -> Path | None:
+    if wanted is None and not draws:
+        return None
+    from netsim.results.plots import check_picture
+
+    suffix = (wanted or "png").lower()
+    picture = target.with_suffix(f".{suffix}") if suffix in PICTURE_WORDS else Path(wanted or "")
+    check_picture(picture)
+    return picture
+
+
+def _draw(model: Model, runs: list[Samples], picture: Path) -> list[Path]:
+    from netsim.results.plots import plot
+
+    over_time = any(r.axis == "time" for r in runs)
+    return [plot(runs, model.network.plots, picture, model.values.scope(model.network.top))] if over_time else []
+
+
+def _verdict(runs: Sequence[Samples]) -> int:
+    """The exit status: fine, failed or interrupted; prints warnings, broken assertions and the failure of the last
+    run."""
+    last = runs[-1]
+    complain([problem for run in runs for problem in (*run.warnings, *run.broken)])
+    if last.finished:
+        return FAILED if any(run.broken for run in runs) else FINE
+    failure = last.attributes.get("failure")
+    if failure is not None:
+        complain([failure])
+    say(("" if failure else f"{last.message}: ") + "the result files contain the samples up to this time")
+    return FAILED if failure else INTERRUPTED

@@ -1,0 +1,31 @@
+"""How a command ends, and what it says beside its result: on stderr."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+
+from netsim.text.errors import Problem, coloured, render
+
+FINE, FAILED, MISTAKE, INTERRUPTED = 0, 1, 2, 130
+"""Exit statuses."""
+
+
+def say(text: str) -> None:
+    """Print a line on stderr."""
+    print(text, file=sys.stderr)
+
+
+def complain(problems: Sequence[Problem]) -> None:
+    """Print problems with their places and hints, coloured on a terminal."""
+    for problem in map(_on_command_line, problems):
+        say(coloured(render(problem)) if sys.stderr.isatty() and "NO_COLOR" not in os.environ else render(problem))
+
+
+def _on_command_line(problem: Problem) -> Problem:
+    """A mistake in an option is shown with the option, not with a line of a file that does not exist."""
+    if problem.span is None or not problem.span.file.startswith("-"):
+        return problem
+    return replace(problem, message=f"{problem.message} (in '{problem.span.file}')", span=None)

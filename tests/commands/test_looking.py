@@ -1,0 +1,59 @@
+"""`netsim info` and `netsim list` of libraries of one's own."""
+
+import numpy
+import pytest
+
+from netsim import __version__, cli
+from netsim.core.compiled import store
+from netsim.library.places import VARIABLE
+
+LIB = """use translational
+component gap_spring (p, n : translational) "spring behind a gap"
+  param  c : N/m > 0  "stiffness"
+  param  g : m >= 0   "gap"
+  branch p -> n : x, v, f
+  f = c*max(x - g, 0 m)
+end
+"""
+
+
+def run(capsys, *arguments):
+    status = cli.main(list(arguments))
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+def test_info_says_what_is_installed(capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("NETSIM_CACHE", str(tmp_path))
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    (tmp_path / "objects").mkdir()
+    (tmp_path / "objects" / "a").write_bytes(bytes(2_000_000))
+    status, out, err = run(capsys, "info")
+    rows = dict(line.split(maxsplit=1) for line in out.splitlines() if line.startswith("  "))
+    assert (status, err) == (0, "")
+    assert rows["numpy"] == numpy.__version__ and rows["netsim"].startswith(__version__)
+    assert rows["objects"] == "1 files, 2.0 MB" and rows[VARIABLE] == str(tmp_path) and f"cache: {tmp_path}" in out
+
+
+@pytest.mark.parametrize("built", [True, False])
+def test_info_says_whether_machine_code_is_built_in(capsys, tmp_path, monkeypatch, built):
+    monkeypatch.setattr(store, "BUILT", tmp_path if built else tmp_path / "none")
+    (tmp_path / "code").write_bytes(bytes(100_000))
+    assert ("built in         1 files, 0.1 MB" in run(capsys, "info")[1]) is built
+
+
+def test_own_files_are_listed(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my.lib").write_text(LIB)
+    status, out, _ = run(capsys, "list", "--use", "my.lib", "gap_spring")
+    assert status == 0 and out.startswith("gap_spring: spring behind a gap") and "stiffness" in out
+    assert "gap_spring" in run(capsys, "list", "--use", "my.lib", "gap")[1]  # found by a word too
+    status, _, err = run(capsys, "list", "--use", "none.lib", "gap_spring")
+    assert status == 2 and err.startswith("E220 cannot read 'none.lib' (in '--use')")
+
+
+def test_libraries_of_the_search_path_are_listed(capsys, tmp_path, monkeypatch):
+    (tmp_path / "my.lib").write_text(LIB)
+    assert not run(capsys, "list", "gap_spring")[1].startswith("gap_spring: ")
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    assert run(capsys, "list", "gap_spring")[1].startswith("gap_spring: spring behind a gap")
