@@ -33,10 +33,10 @@ lint: $(READY)
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py
 
-docs: $(READY)
-	mkdir -p docs
-	$(BIN)/netsim list --markdown > docs/components.md.new
-	mv docs/components.md.new docs/components.md
+# the site in build/site; the first time it runs every model for the gallery
+docs: $(CORE)
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	$(BIN)/mkdocs build
 
 # with the machine code of the core inside: it runs on a machine without a compiler, and its first run takes no longer
 wheel: $(CORE)

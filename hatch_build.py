@@ -4,7 +4,7 @@
                                       family, in netsim/core/compiled/built (`make core` and `make wheel` do it)
 
 hatchling asks `CustomBuildHook` when it packs a wheel: with machine code inside, the wheel is one for this platform and
-this version of Python.
+this version of Python. The models are packed too, but for those of the tests (`models/broken`).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parent
 BUILT = ROOT / "netsim/core/compiled/built"
@@ -49,9 +50,15 @@ def work() -> Iterator[tuple[str, str, dict[str, object]]]:
     for method in METHODS[:3]:
         yield f"a circuit by {method}", CIRCUIT, {"method": method}
         yield f"friction by {method}", EVENTS, {"method": method}
-    for path in sorted((ROOT / "models").rglob("*.net")):
-        if "broken" not in path.parts:
+    for path in models():
+        if path.suffix == ".net":
             yield path.relative_to(ROOT).as_posix(), str(path), {}
+
+
+def models() -> list[Path]:
+    """The files of the models that a user is given, with the tables and texts they include."""
+    files = (path for path in sorted((ROOT / "models").rglob("*")) if path.is_file())
+    return [path for path in files if "broken" not in path.relative_to(ROOT).parts]
 
 
 def build(folder: Path = BUILT, workers: int = 2) -> None:
@@ -89,7 +96,7 @@ def ran(job: tuple[str, str, dict[str, object]], folder: Path) -> int:
         for line in model.network.runs:
             alone = replace(model, network=replace(model.network, runs=(line,)))
             with contextlib.suppress(NetsimError, Enough):
-                alone.run(job[2], watch())
+                alone.samples(job[2], watch())
     objects.translating.remove(told.append)
     return len(told)
 
@@ -113,10 +120,13 @@ except ImportError:  # the script, where nothing is packed
 
 
 class CustomBuildHook(BuildHookInterface):  # type: ignore[misc, type-arg]
-    """Tags a wheel that holds machine code."""
+    """Tags a wheel that holds machine code, and adds the models."""
 
-    def initialize(self, version: str, build_data: dict[str, object]) -> None:
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """See hatchling."""
+        if version == "standard":
+            placed = {str(path): f"netsim/model_files/{path.relative_to(ROOT / 'models')}" for path in models()}
+            build_data["force_include"] |= placed
         if version == "standard" and BUILT.is_dir() and any(BUILT.iterdir()):
             build_data["pure_python"], build_data["infer_tag"] = False, True
 
