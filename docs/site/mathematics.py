@@ -103,6 +103,8 @@ def _call(call: Call, vectors: Collection[str]) -> tuple[str, int]:
             return f"<msqrt><mrow>{inside}</mrow></msqrt>", POWER
         case "exp", [inside]:
             return f"<msup><mi>e</mi><mrow>{inside}</mrow></msup>", QUOTIENT
+        case "expm1", [inside]:
+            return f"<msup><mi>e</mi><mrow>{inside}</mrow></msup>{_sign('-')}<mn>1</mn>", LEVELS["-"]
         case ("abs" | "norm") as function, [inside]:
             return _fenced(AROUND[function], inside, AROUND[function]), POWER
         case ("cross" | "dot") as function, [_, _]:

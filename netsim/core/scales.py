@@ -8,9 +8,9 @@ than a nominal size; one that was large itself is measured by that. What a step 
 Newton's method tries on the way up to the nominal size only, since corrections beside absurd values look small. A
 rotation counts as the angle from its reference, as 1 rad at most.
 
-A kind of which nothing is known yet, since it was zero until a kink (the output of `max(u, 0)`), would be measured by
-what has grown since then, and no step is short enough for that. A step refused there tells the size, also beyond the
-nominal one, until the end of that step is passed.
+A kind that has not moved yet, since it was zero until a kink (the output of `max(u, 0)`), would be measured by what has
+grown since then, or by a guess, and no step is short enough for that. A step refused there tells the size, also beyond
+the nominal one, until the end of that step is passed.
 
 r_k is what rounding leaves of quantities that are zero but for it (netsim.simulate.setup.sizes). A size that somebody
 has written takes the place of all this: scale_i = rtol (c |z_i| + fixed_i), c = 0 for `nominal SIGNAL = VALUE` and 1
@@ -89,12 +89,18 @@ def widen(problem, trial, state, solved):
 
 @inner
 def count_refused(problem, trial, end):
-    """Let the values at the `end` of a step that was refused count until then where nothing else is known."""
+    """Let the values at the `end` of a step that was refused count until then in kinds that have not moved yet."""
     nk, ny = problem.sizes[NK], problem.sizes[NY]
     trial.tolerances[UNTIL] = max(trial.tolerances[UNTIL], end)
+    seen = trial.sizes[TRIED]
+    for k in range(seen.shape[0]):
+        seen[k] = 0.0
     for i in range(2 * nk + ny):
         k = trial.kind[i]
-        if trial.sizes[SO_FAR, k] <= UNKNOWN * trial.nominal[i]:
+        seen[k] = max(seen[k], trial.largest[i] / trial.nominal[i])
+    for i in range(2 * nk + ny):
+        k = trial.kind[i]
+        if seen[k] <= UNKNOWN:
             trial.sizes[REFUSED, k] = max(trial.sizes[REFUSED, k], abs(trial.end[i if i < 2 * nk else i + nk]))
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from netsim.core.compiled.bundle import bundled
-from netsim.core.contract import FAILED, REFUSED, REINITIALISED, REJECTED, RESTARTED, UNSOLVED
+from netsim.core.contract import FAILED, REFUSED, REINITIALISED, REJECTED, RESTARTED, UNSOLVED, UNTESTED
 from netsim.core.loop.adaptive import CALLS, target_of, too_short
 from netsim.core.loop.control import (
     BY_ERROR,
@@ -158,9 +158,9 @@ def _solved_together(run: Running, sizes: list[float]) -> bool:
 
 
 def stuck(run: Running, mark: list[float]) -> Problem | None:
-    """E508 of a run whose steps fail while it hardly advances; `mark`: the time of its last advance, and the failures
-    up to it."""
-    failed = int(run.counters[FAILED] + run.counters[REJECTED])
+    """E508 of a run whose steps fail, or pass only because none is shorter, while it hardly advances; `mark`: the time
+    of its last advance, and the failures up to it."""
+    failed = int(run.counters[FAILED] + run.counters[REJECTED] + run.counters[UNTESTED])
     if run.now > mark[0] + HARDLY * run.options.stop:
         mark[:] = run.now, failed
     if failed - mark[1] < HOPELESS:

@@ -96,10 +96,11 @@ def test_scales_count_what_a_step_tries_beyond_three_times_what_was_known(plain,
     assert trial.scale[0] == pytest.approx(1e-6 * (times if widened else 1.0))
 
 
-@pytest.mark.parametrize(("so_far", "size"), [(0.9e-15, 7.0), (1.1e-15, 1.1e-15)])
-def test_refused_steps_tell_the_size_of_what_has_none_until_they_are_passed(plain, so_far, size):
-    problem, trial = motion(so_far)
-    trial.start[:] = 0.0
+@pytest.mark.parametrize(("moved", "size"), [(0.9e-15, 7.0), (1.1e-15, 0.2)])
+def test_refused_steps_tell_the_size_of_what_has_not_moved_until_they_are_passed(plain, moved, size):
+    """Also where a linearised step before the run had told one (0.2)."""
+    problem, trial = motion(0.2)
+    trial.start[:], trial.largest[:] = 0.0, moved
     trial.end = np.array([7.0, 0.0, 0.0])
     plain(scales).count_refused(problem, trial, 0.5)
     plain(scales)._fill(problem, trial, trial.sizes[0], trial.start, 0.0)

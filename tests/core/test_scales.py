@@ -391,3 +391,28 @@ def test_velocities_of_masses_are_not_measured_by_those_of_light_ends(method):
         exact = solve_ivp(rates, (0, 0.035), [0, 0, 0], t_eval=run.time, method="Radau", rtol=1e-12, atol=1e-20).y
         assert np.abs(run["e.v"]).max() > 100 * np.abs(run["a.v"]).max()
         assert np.abs(run["a.x"] - exact[0]).max() <= ALLOWED * rtol * np.abs(exact[0]).max()
+
+
+@pytest.mark.parametrize("method", ["radau", "bdf", "trbdf2"])
+@pytest.mark.parametrize(("F", "rtol"), [(91.2, 1e-9), (91.2, 1e-6), (1e-7, 1e-8)])
+def test_what_follows_from_a_product_has_a_size_from_the_start(F, rtol, method):
+    """The derivatives of y0^2 are zero at the start, which leaves the node without mass no size in a linearised step. Its
+    force, 1e-22 of its later value and known to 1e-5 of that, then kept steps at 1e-22 s."""
+    model = netsim.load(f"""
+use signal
+use translational
+ramp  signal_source  (y0)      value = 1 - exp(-time/(10 us))
+twice product        (y0, y0, y1)
+push  relative_force (a, ground)  F = {F} N*y1
+hold  spring_damper  (a, ground)  c = 2.51e9 N/m, d = 2.29e5 N.s/m
+run transient(stop = 220 us, method = {method}, rtol = {rtol}, sample = 1 us)
+save y1, a.x, a.v
+""")
+    (run,) = model.samples()
+    assert run.finished and run.attributes["steps"] < 20 * rtol ** (-1 / 3)
+    t, k, u = run.time, 2.51e9 / 2.29e5, 1e5
+    parts = [(0.0, 1.0), (u, -2.0), (2 * u, 1.0)]
+    x = F / 2.29e5 * sum(c * (np.exp(-r * t) - np.exp(-k * t)) / (k - r) for r, c in parts)
+    v = F / 2.29e5 * sum(c * (k * np.exp(-k * t) - r * np.exp(-r * t)) / (k - r) for r, c in parts)
+    for found, right in zip(run.values.T, ((1 - np.exp(-u * t)) ** 2, x, v)):
+        assert np.abs(found - right).max() < ALLOWED * rtol * np.abs(right).max()

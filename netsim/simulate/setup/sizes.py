@@ -9,7 +9,8 @@ linearised, with a = 0 and q' = 0 held against what prescribed inputs and the st
 gives the static answer where h is long, F h^2/m of a free mass, and the velocity x/T of an oscillator where h is near
 T. So the largest dz over steps from the whole run down to a thousand-millionth of it says how far things go. A
 prescribed input counts with its largest mean over a time h. An answer too large does no harm: no quantity is measured
-by more than its nominal size for the sake of others (netsim.core.scales).
+by more than its nominal size for the sake of others (netsim.core.scales). A kind that still stands at zero then may
+follow from a product of what moves: such kinds are asked for again at the end of those steps.
 
 On the way. The terms of equation i are known to eps T_i, T_i = sum |dF_i/dz_j| |z_j|; J^-1 of that (signs at random,
 twice) is what rounding makes of the unknowns, of a pendulum at rest or the current of a balanced bridge. An error test
@@ -19,6 +20,8 @@ that asked for less would shorten steps for ever.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csc_array
@@ -27,12 +30,13 @@ from scipy.sparse.linalg import splu
 from netsim.core.compiled.call import run_table
 from netsim.core.contract import RTOL, Trial
 from netsim.core.newton import set_time
-from netsim.core.problem import ALPHA, KA, KV, KX, A
-from netsim.core.scales import ROUNDED, SO_FAR
+from netsim.core.problem import ALPHA, DIFFERENTIATED, KA, KV, KX, A
+from netsim.core.scales import ROUNDED, SO_FAR, UNKNOWN
 from netsim.core.states import load
 from netsim.equations.machine import Machine
 
 Array = np.ndarray
+Solve = Callable[[Array], Array | None]
 
 SMALL = 1e-3
 """The share of its nominal size below which a kind's largest value may be rounding."""
@@ -56,22 +60,74 @@ def set_answers(
     nominal = _nominal(trial)
     if not (trial.sizes[SO_FAR] < nominal).any():
         return
-    layout, nk = machine.system.layout, machine.system.layout.nk
+    layout = machine.system.layout
     moved = prescribed_inputs - prescribed_inputs[:1]
     areas = np.diff(times)[:, None] * (moved[1:] + moved[:-1]) / 2
     sums = np.concatenate([np.zeros_like(moved[:1]), np.cumsum(areas, axis=0)])
-    acting = [_forces(machine, _stands(machine, trial, t)) for t in ends[:: max(1, len(ends) // INSTANTS)]]
-    stands = _stands(machine, trial, 0.0)
-    for share in LADDER:
-        h, g = share * stop, stands.copy()
+    acting = [_stands(machine, trial, t) for t in ends[:: max(1, len(ends) // INSTANTS)]]
+    stands, answers = _stands(machine, trial, 0.0), []
+    for h in LADDER * stop:
+        g = stands.copy()
         g[layout.prescribed_inputs : layout.prescribed_inputs + layout.nd] = prescribed_inputs[0] + [
             _largest_mean(times, each, h) for each in sums.T
         ]
-        forces = np.column_stack([_forces(machine, g), *acting])
-        change = _solved(machine, _entries(machine, stands, 1.0, 1.0 / h, 1.0 / h**2, 1.0 / h), forces)
-        if change is not None:
-            found = np.concatenate([change[:nk], change[:nk] / h, change[nk:]])
-            np.maximum.at(trial.sizes[SO_FAR], trial.kind, np.minimum(found, trial.nominal))
+        loaded = [g, *acting]
+        solve = _solver(machine, _entries(machine, stands, 1.0, 1.0 / h, 1.0 / h**2, 1.0 / h))
+        change = solve(np.column_stack([_forces(machine, each) for each in loaded])) if solve else None
+        if solve is not None and change is not None:
+            answers.append(Answer(h, loaded, solve, change))
+            _count(trial, h, change, trial.sizes[SO_FAR] < np.inf)
+    unknown = trial.sizes[SO_FAR] <= UNKNOWN * nominal
+    for answer in answers if unknown.any() else ():
+        _count_products(machine, trial, unknown, answer)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The changes (n, forces) of a linearised step of size h under `loaded` global vectors, and what solves with its
+    matrix."""
+
+    h: float
+    loaded: list[Array]
+    solve: Solve
+    change: Array
+
+
+def _count(trial: Trial, h: float, change: Array, kinds: Array) -> None:
+    """Let changes of the unknowns in a step of size h count for these kinds."""
+    nk, most = len(trial.nominal) - len(change), np.abs(change).max(axis=1)
+    found = np.concatenate([most[:nk], most[:nk] / h, most[nk:]])
+    np.maximum.at(trial.sizes[SO_FAR], trial.kind, np.where(kinds[trial.kind], np.minimum(found, trial.nominal), 0.0))
+
+
+def _count_products(machine: Machine, trial: Trial, unknown: Array, answer: Answer) -> None:
+    """Let `unknown` kinds count with what follows from what others have moved by, while that makes further ones known:
+    corrections of the implicit step by the same matrix."""
+    change, known = answer.change, -1
+    while np.count_nonzero(trial.sizes[SO_FAR]) > known:
+        known = int(np.count_nonzero(trial.sizes[SO_FAR]))
+        missed = [_missed(machine, g, dz, answer.h) for g, dz in zip(answer.loaded, change.T)]
+        more = answer.solve(np.column_stack(missed))
+        if more is None:
+            return
+        change = change + more
+        _count(trial, answer.h, change, unknown)
+
+
+def _missed(machine: Machine, stands: Array, change: Array, h: float) -> Array:
+    """F at the end of a step of size h from rest in which the unknowns change by -`change`."""
+    layout, g, out = machine.system.layout, stands.copy(), np.zeros(machine.system.out_size)
+    nk, q = layout.nk, machine.problem.sizes[DIFFERENTIATED]
+    g[ALPHA] = 1.0 / h
+    g[layout.a : layout.a + nk] = g[layout.history : layout.step_size] = 0.0
+    run_table(machine.problem.residual, g, out)
+    g[layout.history : layout.step_size] = -out[q : q + layout.nq] / h
+    for first, rate in ((layout.x, 1.0), (layout.v, 1.0 / h), (layout.a, 1.0 / h**2)):
+        g[first : first + nk] -= rate * change[:nk]
+    g[layout.y : layout.y + layout.ny] -= change[nk:]
+    out[:] = 0.0
+    run_table(machine.problem.residual, g, out)
+    return out[: machine.system.n]
 
 
 def _forces(machine: Machine, g: Array) -> Array:
@@ -131,10 +187,12 @@ def _left(machine: Machine, trial: Trial, h: float, t: float) -> Array | None:
         kx, kv, ka = np.eye(3)[order]
         np.add.at(terms, pattern.indices, np.abs(_entries(machine, stands, kx, kv, ka, 1.0 / h)) * sizes[columns])
     signs = np.random.default_rng(0).choice([-1.0, 1.0], (n, 2))
-    change = _solved(
-        machine, _entries(machine, stands, 1.0, 1.0 / h, 1.0 / h**2, 1.0 / h), EPS * terms[:, None] * signs
-    )
-    return None if change is None else np.concatenate([change[:nk], change[:nk] / h, change[nk:]])
+    solve = _solver(machine, _entries(machine, stands, 1.0, 1.0 / h, 1.0 / h**2, 1.0 / h))
+    change = solve(EPS * terms[:, None] * signs) if solve else None
+    if change is None:
+        return None
+    most = np.abs(change).max(axis=1)
+    return np.concatenate([most[:nk], most[:nk] / h, most[nk:]])
 
 
 def _stands(machine: Machine, trial: Trial, t: float) -> Array:
@@ -154,10 +212,10 @@ def _entries(machine: Machine, g: Array, kx: float, kv: float, ka: float, alpha:
     return out[system.layout.entries : system.layout.entries + system.pattern.nnz]
 
 
-def _solved(machine: Machine, entries: Array, right: Array) -> Array | None:
-    """The largest |matrix^-1 right| of each unknown over the columns, equilibrated; None where the matrix is singular
-    or not finite."""
-    if not (np.isfinite(entries).all() and np.isfinite(right).all()):
+def _solver(machine: Machine, entries: Array) -> Solve | None:
+    """matrix^-1 of right sides (n, columns), equilibrated, which is None where they or the answer are not finite; None
+    where the matrix is not finite or singular."""
+    if not np.isfinite(entries).all():
         return None
     pattern, n, size = machine.system.pattern, machine.system.n, np.abs(entries)
     columns, rows = np.repeat(np.arange(n), np.diff(pattern.indptr)), np.full(n, 1e-300)
@@ -168,8 +226,14 @@ def _solved(machine: Machine, entries: Array, right: Array) -> Array | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            change = splu(scaled).solve(right / rows[:, None])
+            factors = splu(scaled)
     except RuntimeError:
         return None
-    change = (np.abs(change) / each[:, None]).max(axis=1)
-    return change if np.isfinite(change).all() else None
+
+    def solve(right: Array) -> Array | None:
+        if not np.isfinite(right).all():
+            return None
+        change = factors.solve(right / rows[:, None]) / each[:, None]
+        return change if np.isfinite(change).all() else None
+
+    return solve

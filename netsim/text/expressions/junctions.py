@@ -25,23 +25,23 @@ def junction(v: Any, I: Any, V: Any, limit: Any) -> Any:  # noqa: E741  (the cur
     """I (exp(v/V) - 1), continued linearly with its slope beyond the current `limit`: it never overflows, nor
     underflows, which takes long."""
     turn = V * apply("log", 1.0 + limit / I)
-    return I * (
-        apply("exp", apply("max", apply("min", v, turn) / V, LOWEST)) * (1.0 + apply("max", v - turn, 0.0) / V) - 1.0
-    )
+    beyond = apply("max", v - turn, 0.0) / V
+    return I * (apply("expm1", apply("max", apply("min", v, turn) / V, LOWEST)) * (1.0 + beyond) + beyond)
 
 
 def junction_energy(v: Any, I: Any, V: Any, limit: Any) -> Any:  # noqa: E741
     """The integral of v dI(v) of `junction`, from 0: times a transit time, the energy of a diffusion charge."""
     turn = V * apply("log", 1.0 + limit / I)
     low, beyond = apply("min", v, turn), apply("max", v - turn, 0.0)
-    return I * (apply("exp", apply("max", low / V, LOWEST)) * (low - V + beyond * (v + turn) / (2.0 * V)) + V)
+    more = low + beyond * (v + turn) / (2.0 * V)
+    return I * (apply("expm1", apply("max", low / V, LOWEST)) * (more - V) + more)
 
 
 def depletion(v: Any, C: Any, V: Any, M: Any, fc: Any) -> Any:
     """Charge of a depletion layer of capacitance C (1 - v/V)^-M, the capacitance continued linearly beyond fc V."""
     edge, slope, start = fc * V, C / apply("^", 1.0 - fc, 1.0 + M), 1.0 - fc * (1.0 + M)
     low, beyond = apply("min", v, edge), apply("max", v - edge, 0.0)
-    below = C * V / (1.0 - M) * (1.0 - _power(1.0 - low / V, 1.0 - M))
+    below = C * V / (1.0 - M) * _lost(low / V, 1.0 - M)
     return below + slope * beyond * (start + M * (beyond + 2.0 * edge) / (2.0 * V))
 
 
@@ -49,15 +49,14 @@ def depletion_energy(v: Any, C: Any, V: Any, M: Any, fc: Any) -> Any:
     """The integral of v dq of `depletion`, from 0."""
     edge, slope, start = fc * V, C / apply("^", 1.0 - fc, 1.0 + M), 1.0 - fc * (1.0 + M)
     low, beyond = apply("min", v, edge), apply("max", v - edge, 0.0)
-    rest = 1.0 - low / V
-    power = _power(rest, 1.0 - M)
-    below = C * V * V * ((1.0 - power) / (1.0 - M) - (1.0 - rest * power) / (2.0 - M))
+    x, lost = low / V, _lost(low / V, 1.0 - M)
+    below = C * V * V * (lost / (1.0 - M) - (lost + x * (1.0 - lost)) / (2.0 - M))
     return below + slope * beyond * (start * (v + edge) / 2.0 + M * (v * v + v * edge + edge * edge) / (3.0 * V))
 
 
-def _power(x: Any, n: Any) -> Any:
-    """x^n of x > 0, whose derivative n x^n/x needs no second power."""
-    return apply("exp", n * apply("log", x))
+def _lost(x: Any, n: Any) -> Any:
+    """1 - (1 - x)^n, to all digits of a small x: a charge that is known to a rounding of C V is a current's noise."""
+    return -apply("expm1", n * apply("log1p", -x))
 
 
 def silicon_gap(T: Any) -> Any:
