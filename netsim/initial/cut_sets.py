@@ -3,11 +3,13 @@
 Between a current source and an inductor lies a resistor. The balances of its two ends, i(t) = (a - b)/R and (a - b)/R =
 j, hold a and b by their difference only. Differentiated for a', b' and j' they contradict one another or say nothing
 about a, which the signature method cannot see: it knows which variables are in an equation, not that they cancel. The
-sum of both, i(t) = j, is what constrains j. So where nodes are joined by elements whose flows follow from potentials,
-and no such element leads from them to ground, one of their balances becomes the sum of all (a cut set of inductors and
-current sources in a circuit: C. Tischendorf, Topological index calculation of DAEs in circuit simulation, Surveys Math.
-Ind. 8, 1999; the linear-combination method for any DAE: G. Tan, N. Nedialkov, J. Pryce, Conversion methods for
-improving structural analysis of DAEs, BIT 57, 2017). Solutions are the same; a step's matrix does not know of it.
+sum of both, i(t) = j, is what constrains j. So where nodes are joined by elements whose flows follow from potentials or
+are stored, and no such element leads from them to ground, one of their balances becomes the sum of all. The same holds
+for nodes joined by what stores alone: of a resistor's node and one behind a capacitor, which nothing else reaches, the
+sum is Ohm's law and has no rate of a charge (a cut set of inductors and current sources in a circuit: C. Tischendorf,
+Topological index calculation of DAEs in circuit simulation, Surveys Math. Ind. 8, 1999; the linear-combination method
+for any DAE: G. Tan, N. Nedialkov, J. Pryce, Conversion methods for improving structural analysis of DAEs, BIT 57,
+2017). Solutions are the same; a step's matrix does not know of it.
 """
 
 from __future__ import annotations
@@ -46,6 +48,7 @@ class Terms:
     variable: Array
     values: Array
     joins: bool
+    stores: bool
 
     def cancel(self, rows: Array) -> bool:
         """Whether these rows' derivatives sum to zero."""
@@ -54,55 +57,64 @@ class Terms:
 
 
 def summed_offsets(system: System, found: Signature, least: Array) -> tuple[Signature, Offsets]:
-    """The signature of a run and its offsets, with sums over cut sets where they leave fewer degrees of freedom than
-    the plain one, which then counts what cancels. Raises `StructurallySingular` without a transversal."""
-    plain, summed = offsets(found, least), with_cut_sets(system, found)
-    if summed is not found:
+    """The signature and its offsets in a run, with sums over cut sets unless they leave more degrees of freedom than
+    the plain one, which may count what cancels. Raises `StructurallySingular` without a transversal."""
+    terms, best = list(_terms(system)), (found, offsets(found.moving, least))
+    joined = _islands(system, [each for each in terms if each.joins])
+    stored = _islands(system, [each for each in terms if each.stores])
+    for islands in ([joined],) if np.array_equal(stored, joined) else ([stored], [joined], [stored, joined]):
+        if not all(each.any() for each in islands):
+            continue
+        summed = with_cut_sets(found, terms, islands)
         try:
-            better = offsets(summed, least)
+            better = offsets(summed.moving, least)
         except StructurallySingular:  # elements say what is wrong there
-            return found, plain
-        if better.freedom < plain.freedom:
-            return summed, better
-    return found, plain
+            continue
+        if better.freedom <= best[1].freedom:
+            best = summed, better
+    return best
 
 
-def with_cut_sets(system: System, found: Signature) -> Signature:
-    """The signature with one balance of every such cut set replaced by the sum of all of its balances."""
-    terms = list(_terms(system))
-    label = _joined(system, terms)
-    count = np.bincount(label)
-    within = (count[label] > 1) & (label != label[-1])
-    if not within.any():
-        return found
-    first = np.full(len(count), -1)
-    first[label[::-1]] = np.arange(len(label))[::-1]
-    parts = np.flatnonzero(within & (first[label] != np.arange(len(label))))
-    equation = found.equation.copy()
-    added: list[int] = []
-    sources: list[int] = []
-    for each in terms:
-        inside = (each.equations >= 0) & within[each.equations] & (found.equation[each.triples] >= 0)
-        for instance in np.flatnonzero(inside.any(axis=0) & (each.variable >= 0)):
-            of = label[each.equations[:, instance]]
-            for cut in np.unique(of[inside[:, instance]]):
-                rows = np.flatnonzero(inside[:, instance] & (of == cut))
-                triples, own = each.triples[rows, instance], each.equations[rows, instance] == first[cut]
-                if each.cancel(rows):
-                    equation[triples[own]] = -1
-                else:
-                    sources.extend(triples[~own])
-                    added.extend([first[cut]] * int(np.sum(~own)))
-    copied = np.array(sources, np.int64)
+def with_cut_sets(found: Signature, terms: list[Terms], islands: list[Array]) -> Signature:
+    """The signature with one balance of every island (labels of balances from 1, 0 for none) replaced by the sum of all
+    of its balances. An island that contains others has its sum at a balance of none of them, if there is one."""
+    equation, taken = found.equation.copy(), np.zeros(len(islands[0]), bool)
+    added, sources, sums = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros((2, 0), np.int64)]
+    for label in islands:
+        first = _places(label, taken)
+        taken |= label > 0
+        parts = np.flatnonzero((label > 0) & (first[label] != np.arange(len(label))))
+        sums.append(np.stack([first[label[parts]], parts]))
+        for each in terms:
+            of = np.where(each.equations >= 0, label[each.equations], 0)
+            of[(found.equation[each.triples] < 0) | (each.variable < 0)] = 0
+            for instance in np.flatnonzero(of.any(axis=0)):
+                for island in np.unique(of[of[:, instance] > 0, instance]):
+                    rows = np.flatnonzero(of[:, instance] == island)
+                    triples, own = each.triples[rows, instance], each.equations[rows, instance] == first[island]
+                    if each.cancel(rows):
+                        equation[triples[own]] = -1
+                    else:
+                        sources.append(triples[~own])
+                        added.append(np.full(np.sum(~own), first[island]))
+    copied = np.concatenate(sources)
     return replace(
         found,
-        equation=np.append(equation, np.array(added, np.int64)),
+        equation=np.append(equation, np.concatenate(added)),
         variable=np.append(found.variable, found.variable[copied]),
         order=np.append(found.order, found.order[copied]),
         resting=np.append(found.resting, found.resting[copied]),
         source=np.append(np.arange(len(equation)), copied),
-        sums=np.stack([first[label[parts]], parts]),
+        sums=np.hstack(sums),
     )
+
+
+def _places(label: Array, taken: Array) -> Array:
+    """The balance of every island that becomes its sum: the first that is not taken, or else the first."""
+    places = np.full(label.max() + 1, -1)
+    for balances in (np.arange(len(label)), np.flatnonzero(~taken)):
+        places[label[balances[::-1]]] = balances[::-1]
+    return places
 
 
 def _terms(system: System) -> Iterator[Terms]:
@@ -115,13 +127,14 @@ def _terms(system: System) -> Iterator[Terms]:
             if row < len(batch.form.rows) and batch.form.rows[row][0] == "node" and key[0] != "resting":
                 groups.setdefault((key, order), []).append(place)
         values = _anywhere(batch) if groups else np.zeros((0, 2))
-        for (key, _), places in groups.items():
+        for (key, order), places in groups.items():
             yield Terms(
                 first + np.array(places)[:, None] * batch.n + np.arange(batch.n),
                 np.stack([equation_numbers(system, batch, scatter[place][1]) for place in places]),
                 variables_of(system, batch, key),
                 values[places],
                 key[0] in ("node", "differentiated"),
+                key[0] == "differentiated" or order == 2,
             )
         first += len(scatter) * batch.n
 
@@ -135,17 +148,19 @@ def _anywhere(batch: Batch) -> Array:
     return np.asarray(evaluate(program, inputs, uniforms, parameters))
 
 
-def _joined(system: System, terms: list[Terms]) -> Array:
-    """A label for every node's balance, and ground's at the end: the same where flows that follow from potentials, or
-    are stored, join them. What does not flow from one into the other flows to ground."""
+def _islands(system: System, terms: list[Terms]) -> Array:
+    """A label for every balance, from 1: the same where these terms join nodes, 0 where they join none, or lead from
+    them to ground. What does not flow from one node into the other flows to ground."""
     ground = system.n
     pairs = [np.zeros((2, 0), np.int64)]
     for each in terms:
-        if not each.joins:
-            continue
         ends = np.where(each.equations >= 0, each.equations, ground)[:, each.variable >= 0]
         if not each.cancel(np.arange(len(ends))):
             ends = np.vstack([ends, np.full(ends.shape[1], ground)])
         pairs += [np.stack([ends[0], end]) for end in ends[1:]]
     a, b = np.hstack(pairs)
-    return connected(ground + 1, a, b)
+    label = connected(ground + 1, a, b)
+    apart = (np.bincount(label)[label] > 1) & (label != label[-1])
+    return (
+        np.unique(np.where(apart, label + 1, 0)[:-1], return_inverse=True)[1] if apart.any() else np.zeros(ground, int)
+    )

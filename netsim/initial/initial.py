@@ -73,7 +73,7 @@ def structure_of(system: System, constant: Array | None = None, found: Signature
         still = replace(still, equation=np.where(constant, -1, still.equation))
     plain = still.moving
     least, momentum = least_offsets(system, plain), _is_momentum(system, plain)
-    found, dynamic = (plain, offsets(plain, least)) if given else summed_offsets(system, plain, least)
+    summed, dynamic = (still, offsets(plain, least)) if given else summed_offsets(system, still, least)
     standing = (np.arange(plain.size + 1) < system.n) | momentum
     static_triples = still.kept & standing[still.variable] & standing[still.equation]
     moving = np.zeros(plain.size, np.int64)
@@ -81,9 +81,9 @@ def structure_of(system: System, constant: Array | None = None, found: Signature
     try:
         static = offsets(still, np.minimum(least, moving), static_triples)
     except StructurallySingular:  # no static solution by structure: least changes on the dynamic orders decide
-        static = dynamic if found is plain else offsets(plain, least)
-        static_triples = np.ones(len(still.equation), bool)
-    return Structure(found, dynamic, static, static_triples, structural_index(system, found, dynamic), still)
+        still, static, static_triples = summed, dynamic, np.ones(len(summed.equation), bool)
+    index = structural_index(system, summed.moving, dynamic)
+    return Structure(summed.moving, dynamic, static, static_triples, index, still)
 
 
 def _is_momentum(system: System, found: Signature) -> Array:

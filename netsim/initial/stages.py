@@ -267,7 +267,7 @@ def stage_residuals(stages: Stages, g: Array, k: int, equations: Array, rows: Se
     """Residuals of a stage's equations, differentiated as it asks, then of its rows."""
     o, (sums, parts) = stages.offsets, stages.signature.sums
     wanted, highest = o.c[equations] + k, np.where(o.match >= 0, o.c + k, -1)
-    highest[parts] = np.maximum(highest[parts], highest[sums])
+    np.maximum.at(highest, parts, highest[sums])
     found = np.zeros(len(equations))
     for order in np.unique(wanted):
         at = wanted == order
