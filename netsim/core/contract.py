@@ -45,6 +45,9 @@ class Trial(NamedTuple):
     size that somebody has written for it, else 0. Of kinds: sizes, (largest value so far, the same with what a step
     tries; what rounding leaves); tolerances: rtol, Newton's share of it, power of the step that errors go with, alpha
     of the factor, contraction; work: (6, n); code: addresses of compiled functions; whole: 0 .. ny + nq - 1.
+
+    Differences of values that no test weighs by themselves: row k is the sum of weight[p] y[value[p]], p from first[k]
+    up to first[k + 1].
     """
 
     g: Array
@@ -68,6 +71,9 @@ class Trial(NamedTuple):
     whole: Array
     earlier: Array
     spans: Array
+    first: Array
+    value: Array
+    weight: Array
 
 
 FOLLOWING = 1e-4
@@ -157,8 +163,8 @@ def earlier(trial):
 @inner
 def error_norm(problem, trial, dx, dv, dy, h):
     """max |error|/scale; velocities of index 2 count as the change of position they make in the step, multipliers not
-    at all, and positions that follow from derivatives of constraints (behind a spring whose end is prescribed, index 4
-    and more) no more than FOLLOWING asks for.
+    at all (but differences of them that are states), and positions that follow from derivatives of constraints (behind
+    a spring whose end is prescribed, index 4 and more) no more than FOLLOWING asks for.
 
     Empty dx and dv leave motion out."""
     nk, ny = problem.sizes[NK], problem.sizes[NY]
@@ -179,6 +185,14 @@ def error_norm(problem, trial, dx, dv, dy, h):
             if not np.isfinite(size):
                 return REJECTED_ALWAYS
             norm = max(norm, size)
+    for k in range(trial.first.shape[0] - 1):
+        missed, scale = 0.0, 0.0
+        for p in range(trial.first[k], trial.first[k + 1]):
+            missed += trial.weight[p] * dy[trial.value[p]]
+            scale = max(scale, trial.scale[2 * nk + trial.value[p]])
+        if not np.isfinite(missed):
+            return REJECTED_ALWAYS
+        norm = max(norm, abs(missed) / scale)
     return norm
 
 

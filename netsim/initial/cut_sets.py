@@ -62,7 +62,7 @@ def summed_offsets(system: System, found: Signature, least: Array) -> tuple[Sign
     terms, best = list(_terms(system)), (found, offsets(found.moving, least))
     joined = _islands(system, [each for each in terms if each.joins])
     stored = _islands(system, [each for each in terms if each.stores])
-    for islands in ([joined],) if np.array_equal(stored, joined) else ([stored], [joined], [stored, joined]):
+    for islands in ([stored], [joined], [_beside(stored, joined), joined]):
         if not all(each.any() for each in islands):
             continue
         summed = with_cut_sets(found, terms, islands)
@@ -75,9 +75,15 @@ def summed_offsets(system: System, found: Signature, least: Array) -> tuple[Sign
     return best
 
 
+def _beside(stored: Array, joined: Array) -> Array:
+    """The islands of what is stored, without those at a balance of which a `joined` island around them has its sum."""
+    places = _places(joined, stored > 0)[1:]
+    return np.where(np.isin(stored, stored[places]), 0, stored)
+
+
 def with_cut_sets(found: Signature, terms: list[Terms], islands: list[Array]) -> Signature:
     """The signature with one balance of every island (labels of balances from 1, 0 for none) replaced by the sum of all
-    of its balances. An island that contains others has its sum at a balance of none of them, if there is one."""
+    of its balances. An island that contains others has its sum at a balance of none of them."""
     equation, taken = found.equation.copy(), np.zeros(len(islands[0]), bool)
     added, sources, sums = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros((2, 0), np.int64)]
     for label in islands:

@@ -37,7 +37,7 @@ from netsim.simulate.setup.features import sampled
 from netsim.simulate.setup.kinds import kinds_of
 from netsim.simulate.setup.sizes import set_answers
 from netsim.simulate.setup.sums import NO_SUMS, summed_places
-from netsim.simulate.setup.weights import exponents
+from netsim.simulate.setup.weights import exponents, untested_differences
 from netsim.structure.time_events import time_texts
 from netsim.text.errors import Problem, SimulationError
 
@@ -77,12 +77,14 @@ def first_trial(
     counters[RESTARTED] = 2
     counters[CURVED] = int(curved(machine))
     counters[UNSOLVED] = 1 if options.step else 0
+    exponent = exponents(system, structure)
     trial = Trial(
         g, np.zeros(system.out_size), state, state.copy(), state.copy(), np.zeros(3 * nk + layout.nq), np.zeros(n),
         np.zeros((6, n)),
-        np.zeros(nk + n), exponents(system, structure), nominal, kinds.of, np.zeros(nk + n), fixed,
+        np.zeros(nk + n), exponent, nominal, kinds.of, np.zeros(nk + n), fixed,
         first_kinds(kinds.count, kinds.given), tolerances, counters, np.zeros(9, np.int64),
         np.arange(layout.ny + layout.nq), np.zeros((method.earlier, len(state))), np.zeros(method.earlier),
+        *untested_differences(machine, structure, exponent, g),
     )  # fmt: skip
     set_scales(machine.bundle, bundled(trial))
     set_answers(

@@ -17,8 +17,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from netsim.equations.machine import Machine
 from netsim.equations.system import System
 from netsim.initial.initial import Structure
+from netsim.initial.stages import partial_values
 from netsim.structure.orders import blocks, offsets
 
 Array = np.ndarray
@@ -51,6 +53,34 @@ def exponents(system: System, structure: Structure) -> Array:
         found[:nk][_with_states(structure)[:nk]] = 0
     found[2 * nk :] = np.maximum(found[2 * nk :], _of_accelerations(structure, nk, layout.n))
     return found
+
+
+def untested_differences(
+    machine: Machine, structure: Structure, exponent: Array, g: Array
+) -> tuple[Array, Array, Array]:
+    """What differentiated quantities are made of that no tested value knows of: rows of value numbers and their
+    weights, at most 1 (first entries, numbers, weights).
+
+    The potentials of a network that hangs from an inductor follow the rate of its current, all together, and no test
+    weighs them. Their differences are states: the charge between them errs by C (e_a - e_b)."""
+    s, nk, n = structure.signature, machine.system.layout.nk, machine.system.layout.n
+    untested = np.append(exponent[2 * nk :] > 0, False)
+    of = np.flatnonzero(s.kept & (s.order == 0) & (s.equation >= n) & (s.variable >= nk) & (s.variable < n))
+    tested = np.zeros(s.size, bool)
+    tested[s.equation[of[~untested[s.variable[of] - nk]]]] = True
+    of = of[~tested[s.equation[of]]]
+    if not len(of):
+        return np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0)
+    states = np.zeros(s.size, bool)
+    states[s.equation[of[_with_states(structure)[s.variable[of]]]]] = True
+    of = of[states[s.equation[of]]]
+    weight = s.of(partial_values(machine, g))[of]
+    largest = np.zeros(s.size)
+    np.maximum.at(largest, s.equation[of], np.abs(weight))
+    of, weight = of[weight != 0.0], weight[weight != 0.0]
+    order = np.argsort(s.equation[of], kind="stable")
+    _, counts = np.unique(s.equation[of], return_counts=True)
+    return np.append(0, np.cumsum(counts)), s.variable[of][order] - nk, (weight / largest[s.equation[of]])[order]
 
 
 def _of_accelerations(structure: Structure, nk: int, n: int) -> Array:
