@@ -6,16 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from netsim import analyses
 from netsim.analyses.analysis import Analysis, Line, Task
-from netsim.analyses.earlier_runs import refuse_unknown_runs, table_calls
+from netsim.analyses.earlier_runs import other_run, refuse_unknown_runs, table_calls
 from netsim.analyses.given import EXPRESSION, NUMBER, plain_option, written_option
 from netsim.analyses.inverse.options import OWN, line_from
 from netsim.analyses.refusals import refuse_signals
+from netsim.analyses.transient import stepped, stepped_options
 from netsim.core.method import Method
 from netsim.equations.machine import Machine, build_machine
 from netsim.equations.system import System, build_system
@@ -26,7 +27,7 @@ from netsim.library.formats import FORMATS
 from netsim.network.bindings import TableCall
 from netsim.network.network import Network
 from netsim.network.reading import read_network
-from netsim.network.values import Values, as_expressions, parameter_names, parse_expression
+from netsim.network.values import Values, as_expressions, parse_expression
 from netsim.results import listing
 from netsim.results.claims import judged, signals_judged
 from netsim.results.earlier import series_of_run
@@ -43,6 +44,9 @@ from netsim.text.columns import counted
 from netsim.text.errors import InputError, NetsimError, Problem, nearest
 from netsim.text.registry import Registry
 from netsim.text.syntax import Expr, Name, Plot, Run
+
+if TYPE_CHECKING:
+    from netsim.simulate.stepped.simulator import Simulator
 
 ANALYSES = Registry(analyses, Analysis)
 
@@ -192,7 +196,9 @@ class Model:
                 Problem("E420", "the netlist has no `run` line", hint="add: run transient(stop = 1 s, step = 1 ms)")
             )
         refuse_unknown_runs(self.system, self.values)
-        chosen = [self._options(run, self._over_time(run, options or {})) for run in self.network.runs]
+        over_time = [run.analysis in ANALYSES and ANALYSES[run.analysis].over_time for run in self.network.runs]
+        given = [options or {} if over else {} for over in over_time]
+        chosen = list(map(self._options, self.network.runs, given))
         beside = (*beside, *signals_judged(self.network))
         check_measures(self.machine, self.network)
         done: list[Samples] = []
@@ -211,10 +217,6 @@ class Model:
             if not samples.finished:
                 break
         return done
-
-    def _over_time(self, run: Run, options: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Options from outside, which are those of runs over time: none for other analyses."""
-        return options if run.analysis not in ANALYSES or ANALYSES[run.analysis].over_time else {}
 
     def _judged(self, samples: Samples) -> Samples:
         return judged(self.machine, samples, any(ANALYSES[run.analysis].over_time for run in self.network.runs))
@@ -271,12 +273,26 @@ class Model:
         Raises `SimulationError` where it fails or an assertion does not hold; its `samples` hold the result up to
         there.
         """
+        line = self._transient_line(options)
+        samples = self._alone(line, save, progress, options, signals_judged(self.network))
+        return shown(self._judged(samples))
+
+    def _transient_line(self, options: Mapping[str, Any]) -> Run:
+        """The netlist's first transient line, or an empty one where the options have a `stop`."""
         line = next((run for run in self.network.runs if run.analysis == "transient" and "stop" not in options), None)
         if not line and "rest" not in (options.get("from_"), options.get("from")):
             self._settled()
-        line = line or Run("transient", ())
-        samples = self._alone(line, save, progress, options, signals_judged(self.network))
-        return shown(self._judged(samples))
+        return line or Run("transient", ())
+
+    def simulator(self, save: Sequence[str] | None = None, inputs: Sequence[str] = (), **options: Any) -> Simulator:
+        """A transient run that is stepped from Python: `step`, `advance`, signals and inputs by name or index, `state`,
+        `fork`. `inputs`: parameters that sources read, to be set between steps. Options: those of `transient` but
+        `every` and `sample`; the run goes on beyond `stop`, by which steps are scaled (1 s where nothing says it).
+
+        Raises what `transient` raises, and `InputError` for what cannot be an input."""
+        line = self._transient_line(options)
+        task = self._task(save, beside=signals_judged(self.network))
+        return stepped(task, self._options(line, stepped_options(line, options)), inputs)
 
     def static(self, save: list[str] | None = None, **options: Any) -> Any:
         """The equilibrium or operating point as an xarray.Dataset of one row. Options: at (s), formulation.
@@ -330,26 +346,8 @@ class Model:
         run is not done yet."""
         if not name.endswith(".net"):
             return series_of_run(call, next((s for s in done if s.name == name), None))
-        return series_of_run(call, self._other(name, call))
-
-    def _other(self, path: str, call: Any) -> Samples:
-        """The last run of another netlist under the same parameter values; each is done once, and knows which rates are
-        wanted of it."""
-        key = (path, tuple(sorted((n, repr(v)) for n, v in self.overrides.items())))
-        others = self.shared.setdefault("others", {})
-        if key not in others:
-            other = load(path)
-            known = set(parameter_names(other.network))
-            shared = {n: v for n, v in self.overrides.items() if n in known}
-            wanted = [c.signal for c in self._table_calls() if c.run == path]
-            other = replace(other, overrides=shared, shared={"rated": wanted, "others": others})
-            last = other.samples()[-1]
-            if not last.finished:
-                raise InputError(
-                    Problem("E247", f"the run of '{Path(path).name}' did not finish: {last.message}", call.call.span)
-                )
-            others[key] = last
-        return others[key]
+        calls = self._table_calls()
+        return series_of_run(call, other_run(name, call, self.overrides, self.shared, calls, load))
 
     def _table_calls(self) -> list[TableCall]:
         """Every table that inputs, or motions in run lines, read."""

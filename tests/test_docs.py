@@ -126,7 +126,7 @@ CARRY_OUT = {"netlist": netlist, "component": component, "python": python, "cons
 def test_blocks(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(files, "given", {})  # what a page defines is for that page
-    if page.name in ("README.md", "tripod.md", "python.md"):  # their readers stand in the checkout
+    if page.name in ("README.md", "tripod.md", "python.md", "stepping.md"):  # their readers stand in the checkout
         (tmp_path / "models").symlink_to(ROOT / "models")
     space = {"__name__": "page"}
     for block in blocks(page):

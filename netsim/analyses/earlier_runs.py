@@ -1,12 +1,19 @@
-"""Tables over earlier runs: who reads them, and whether there are the runs that they name."""
+"""Tables over earlier runs: who reads them, whether there are the runs that they name, and runs of other netlists."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 from netsim.analyses.inverse.options import motions_in
 from netsim.equations.system import System
 from netsim.network.bindings import TableCall, lift
-from netsim.network.values import Values
+from netsim.network.values import Values, parameter_names
+from netsim.results.samples import Samples
 from netsim.text.errors import InputError, Problem, nearest
+from netsim.text.syntax import Expr
 
 
 def table_calls(system: System, values: Values) -> list[TableCall]:
@@ -30,3 +37,28 @@ def refuse_unknown_runs(system: System, values: Values) -> None:
     ]
     if wrong:
         raise InputError(wrong)
+
+
+def other_run(
+    path: str,
+    call: Any,
+    overrides: Mapping[str, Expr],
+    shared: dict[Any, Any],
+    calls: Sequence[TableCall],
+    load: Callable[[str], Any],
+) -> Samples:
+    """The last run of another netlist under the same parameter values, for a table among `calls`; each is done once (in
+    `shared`), and knows which rates are wanted of it. Raises `InputError` (E247) where it does not finish."""
+    key = (path, tuple(sorted((n, repr(v)) for n, v in overrides.items())))
+    others = shared.setdefault("others", {})
+    if key not in others:
+        other = load(path)
+        known = set(parameter_names(other.network))
+        own = {n: v for n, v in overrides.items() if n in known}
+        wanted = [c.signal for c in calls if c.run == path]
+        last = replace(other, overrides=own, shared={"rated": wanted, "others": others}).samples()[-1]
+        if not last.finished:
+            message = f"the run of '{Path(path).name}' did not finish: {last.message}"
+            raise InputError(Problem("E247", message, call.call.span))
+        others[key] = last
+    return others[key]

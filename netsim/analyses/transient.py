@@ -5,19 +5,19 @@ from __future__ import annotations
 import time as clock
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from netsim.analyses.analysis import Analysis, Line, Task
 from netsim.analyses.given import NAMES as PARTS
-from netsim.analyses.given import NUMBER, SECOND, WORD, Kind
+from netsim.analyses.given import NUMBER, SECOND, WORD, Kind, plain_option
 from netsim.core.loop.fixed import FACTORISATIONS, ITERATIONS
 from netsim.core.loop.turnover import turned_over
 from netsim.equations.history import check_step
-from netsim.equations.machine import Machine
+from netsim.equations.machine import Machine, build_machine
 from netsim.initial.initial import Change, Structure, resumed_start, with_coordinates
-from netsim.initial.reactions.redundancy import describe
+from netsim.initial.reactions.redundancy import describe, solvable
 from netsim.initial.recovery import plan_recovery
 from netsim.multibody.superelements import check_names, parts_of
 from netsim.network.lets import signals_in
@@ -36,12 +36,18 @@ from netsim.simulate.options import NAMES, TIMES, WORDS, TransientOptions, check
 from netsim.simulate.setup.beginning import begun, listed, told
 from netsim.simulate.setup.choice import formulated, observing
 from netsim.simulate.stepping import Progress, Stepping, begin_run, integrate, keep_last
+from netsim.structure.orders import absent_rates
 from netsim.structure.time_events import time_events_of
-from netsim.text.errors import Problem
-from netsim.text.syntax import Expr, Name
+from netsim.text.errors import InputError, Problem
+from netsim.text.syntax import Expr, Name, Run
+
+if TYPE_CHECKING:
+    from netsim.simulate.stepped.simulator import Simulator
 
 Array = np.ndarray
 
+SCALE = 1.0
+"""The `stop` (s) of a run that is stepped from Python where nothing says it: its steps are scaled by it."""
 
 OPTIONS: dict[str, Kind] = {
     **dict.fromkeys(NAMES, NUMBER),
@@ -83,14 +89,9 @@ def transient(
     Raises `InputError` for wrong options or starts, `SimulationError` where no consistent start exists.
     """
     began, cpu = clock.perf_counter(), clock.process_time()
-    check_step(machine.system, machine.problem.past, options.step)
-    machine, structure, g, changes = begun(machine, structure, options.start, origin)
-    point = g.copy()
+    at = _placed(machine, structure, options, origin)
+    machine, structure, g, time_events = at.machine, at.structure, at.g, at.time_events
     switching = has_events(machine)
-    whole = options.plain and not switching and METHODS[options.method].order == 1  # steps that no time event cuts
-    time_events = np.zeros(0) if whole else time_events_of(machine, options.stop)
-    machine, structure, g, coordinates = formulated(machine, structure, g, options.formulation)
-    machine = replace(machine, parts=tuple(part.own for part in parts_of(machine.system, options.superelements)))
     selection = select(machine, saves, plots)
     own = np.array(own_unknowns(machine, rated) if options.recovers else [], np.int64)
     if len(own) and machine.element is None:  # points are recovered with the rates of these coordinates
@@ -132,10 +133,76 @@ def transient(
         failure, message, clock.perf_counter() - began, clock.process_time() - cpu, clock.process_time() - loop
     )
     trace = _trace(run, list(followed.entries)) if traced else None
-    samples = _samples(run, selection, rates, structure, changes, ending, coordinates, trace)
+    samples = _samples(run, selection, rates, structure, at.changes, ending, at.coordinates, trace)
     warnings, broken = _verdicts(run, samples.finished)
     seen = {name: run.sampled[1][:, list(selection.entries).index(name)] for name in unseen}
-    return replace(samples, origin=point, trace=trace, warnings=warnings, broken=broken, unseen=seen)
+    return replace(samples, origin=at.point, trace=trace, warnings=warnings, broken=broken, unseen=seen)
+
+
+@dataclass(frozen=True, eq=False)
+class _Placed:
+    """A machine at its start, in the coordinates of its run and (`absolute`, `point`) in those of all bodies; time
+    events, what the start changed, and which coordinates were chosen."""
+
+    machine: Machine
+    structure: Structure
+    g: Array
+    absolute: Machine
+    point: Array
+    time_events: Array
+    changes: Sequence[Change]
+    coordinates: str
+
+
+def _placed(machine: Machine, structure: Structure, options: TransientOptions, origin: Array | None = None) -> _Placed:
+    check_step(machine.system, machine.problem.past, options.step)
+    absolute, structure, g, changes = begun(machine, structure, options.start, origin)
+    point = g.copy()
+    # steps that no time event cuts
+    whole = options.plain and not has_events(absolute) and METHODS[options.method].order == 1
+    time_events = np.zeros(0) if whole else time_events_of(absolute, options.stop)
+    machine, structure, g, coordinates = formulated(absolute, structure, g, options.formulation)
+    machine = replace(machine, parts=tuple(part.own for part in parts_of(machine.system, options.superelements)))
+    return _Placed(machine, structure, g, absolute, point, time_events, changes, coordinates)
+
+
+def stepped(task: Task, options: TransientOptions, inputs: Sequence[str]) -> Simulator:
+    """The run of a task, to be stepped from Python, with parameters that are its inputs (netsim.simulate.stepped).
+
+    Raises as `transient` does, and `InputError` (E429) for what cannot be an input."""
+    from netsim.simulate.stepped.going import begin
+    from netsim.simulate.stepped.inputs import inputs_of
+    from netsim.simulate.stepped.simulator import Simulator
+
+    known = inputs_of(task.machine.system, task.values, inputs)
+    machine, structure = task.machine, task.structure
+    if inputs:
+        system, absent = machine.system, absent_rates(machine.system, known.values)
+        if not np.array_equal(absent, absent_rates(system, task.values)):
+            system, structure = solvable(system, known.values, absent)
+        machine = build_machine(system, known.values, task.earlier)
+    options = replace(options, sample=options.stop, every=1, jumping=bool(inputs))
+    at = _placed(machine, structure, options)
+    selection = select(at.machine, task.saves, task.plots)
+    add_unseen(at.machine, selection, task.beside)
+    reader = observing(at.machine, sampler(at.machine, selection))
+    run = begin_adaptive(at.machine, at.structure, options, at.g, reader, at.time_events)
+    return Simulator(begin(run, at.absolute, known, at.time_events), list(selection.entries), selection.expressions)
+
+
+def stepped_options(line: Run, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of a run that is stepped from Python: those beside a transient line, with a `stop` where nothing says it.
+
+    Raises `InputError` for `every` and `sample`."""
+    for name in ("every", "sample"):
+        if name in options:
+            hint = "samples are where `step` and `advance` end"
+            raise InputError(Problem("E421", f"simulator() has no option '{name}'", hint=hint))
+    given = {name.rstrip("_"): value for name, value in options.items()}
+    if line.options or "stop" in given:
+        return given
+    step = float(plain_option("step", given.get("step", 0.0), SECOND))
+    return {**given, "stop": step * max(1000, np.ceil(SCALE / step)) if step > 0.0 else SCALE}
 
 
 def _verdicts(run: Stepping | Running, finished: bool) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:

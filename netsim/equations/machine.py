@@ -40,10 +40,10 @@ from netsim.equations.forms.form import UNIFORMS
 from netsim.equations.history import past_of
 from netsim.equations.kernels import native as machine_code
 from netsim.equations.kernels.kernel import Kernel, place_kernel, start_kernel
-from netsim.equations.kernels.precomputation import with_constants
+from netsim.equations.kernels.precomputation import Changing, with_constants
 from netsim.equations.kernels.program import Program
 from netsim.equations.kernels.reference import evaluate, run_reference
-from netsim.equations.prescribed import Prescribed, prescribed_parameters
+from netsim.equations.prescribed import Prescribed, prescribed_parameters, read_inputs
 from netsim.equations.system import System
 from netsim.library.component import WORLD, scalar_count
 from netsim.network.network import GROUND
@@ -140,6 +140,8 @@ def build_machine(
         try:
             found = parameters_of(item, values) if isinstance(item, Batch) else prescribed_parameters(item, values)
             parameters[id(item)] = np.ascontiguousarray(found)
+            if values.inputs and any(read_inputs(shape, values) for shape in item.shapes):
+                parameters[id(item)] = parameters[id(item)].view(Changing)
         except InputError as error:
             problems.extend(error.problems)
     problems.extend(values.unknown_overrides())

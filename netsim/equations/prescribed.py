@@ -109,3 +109,10 @@ def prescribed_parameters(prescribed: Prescribed, values: Values) -> Array:
     """The numbers of every function of the prescribed input: (parameters, n)."""
     rows = [leaf_values(shape, values) for shape in prescribed.shapes]
     return np.ascontiguousarray(np.array(rows, dtype=float).reshape(len(rows), -1).T)
+
+
+def read_inputs(shape_: Shape, values: Values) -> frozenset[str]:
+    """The inputs (`Values.inputs`) that a shape's numbers depend on."""
+    known = Values(values.network, values.overrides)
+    leaf_values(shape_, known)
+    return values.inputs & known.used

@@ -37,7 +37,8 @@ COMMAND_LINE = "-p"
 
 @dataclass
 class Values:
-    """Memoised values of one network under one set of overrides (full dotted parameter name -> expression)."""
+    """Memoised values of one network under one set of overrides (full dotted parameter name -> expression). `inputs`:
+    those of them that Python sets while a run goes on."""
 
     network: Network
     overrides: Mapping[str, Expr] = field(default_factory=dict)
@@ -47,6 +48,13 @@ class Values:
     literal_defaults: dict[int, Typed] = field(default_factory=dict)
     of_instances: dict[str, dict[str, Typed]] = field(default_factory=dict)
     placing: set[str] = field(default_factory=set)
+    inputs: frozenset[str] = frozenset()
+
+    def forget(self) -> None:
+        """Overrides have changed: everything is evaluated anew when it is asked for."""
+        self.known.clear()
+        self.used.clear()
+        self.of_instances.clear()
 
     def scope(self, frame: Frame) -> Scope:
         """Names of a frame: params, lets, counts, loop variables, world values."""

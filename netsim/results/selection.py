@@ -134,7 +134,7 @@ class Finder:
             names = [()] if domain.name == "signal" else [(Part(q),) for q in node_quantities(domain)]
         elif path in self.instances:
             readings = self.system.home[path][0].form.readings
-            names = [(Part(r),) for r in readings if "." not in r]
+            names = [(Part(r),) for r in readings if "." not in r and " " not in r]  # nor rates that tables asked for
         else:
             inner = [
                 n for n in (*self.nodes, *self.instances) if n.startswith(path + ".") and "." not in n[len(path) + 1 :]

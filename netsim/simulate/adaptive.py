@@ -10,12 +10,7 @@ import numpy as np
 from netsim.core.compiled import kinds
 from netsim.core.compiled.bundle import bundled
 from netsim.core.compiled.function import address_of
-from netsim.core.contract import (
-    FACTORISATIONS,
-    FAILED,
-    FIRST_EVENT,
-    RESTARTED,
-)
+from netsim.core.contract import ACCEPTED, FACTORISATIONS, FAILED, FIRST_EVENT, REJECTED, RESTARTED
 from netsim.core.history import PIECES, more_pieces
 from netsim.core.loop.adaptive import DONE, EVENT, FULL, GOING, advance
 from netsim.core.loop.control import FAILURES, RECOVERING, ROW, SIZE, TRACED
@@ -58,8 +53,10 @@ Array = np.ndarray
 BLOCK_SECONDS = 0.15
 NEW_PIVOTS = 6
 LOOK, HARD = 10, 3
-"""Where constraints repeat one another: steps after which it is asked whether others should be left out, and how many
-failures ask for it."""
+"""Where constraints repeat one another: attempts after which it is asked whether others should be left out, and how
+many failures ask for it."""
+SELDOM = 1024
+"""At most so many attempts after which it is asked what rounding leaves."""
 
 
 def begin_adaptive(
@@ -112,7 +109,8 @@ def _begin(
     readout = first_readout(machine, reader, tracer, minimum_norm, method, control)
     if events:
         events.watch.spacing[0] = options.stop / FEATURES
-    watch = bundled(events.watch if events else nothing_to_watch())
+    nothing = nothing_to_watch()._replace(room=np.zeros(machine.system.layout.size))
+    watch = bundled(events.watch if events else nothing)
     held = [alive, recovery, closed, tables, reader, tracer]
     parts = method, trial, control, readout, plan, closing, factor, arrays, reactions, watch
     run = Running(machine, structure, options, *parts, held, events, watched=watched)
@@ -190,17 +188,18 @@ def _go_on(run: Running, machine: Machine, structure: Structure, stands: Array) 
     _fill(run)
 
 
-def _pass_event(run: Running) -> None:
-    """What happens at the present instant, on a machine with more room where elements come to hold the same thing."""
+def pass_events(run: Running, jumped: bool = False) -> None:
+    """What happens at the present instant, on a machine with more room where elements come to hold the same thing;
+    `jumped`: inputs have."""
     stands = run.trial.g.copy()
     try:
-        pass_event(run)
+        pass_event(run, jumped)
     except Crowded as crowded:
         run.trial.g[:] = stands
         set_time(run.machine.bundle, stands, run.now)
         load(run.machine.bundle, stands, run.trial.start)
         _go_on(run, crowded.machine, crowded.structure, stands)
-        _pass_event(run)
+        pass_events(run, jumped)
 
 
 def _fill(run: Running) -> None:
@@ -219,63 +218,83 @@ def _fill(run: Running) -> None:
         run.trial.code[FIRST_EVENT] = address_of(first_event, real, kinds.WHOLE, *watched, real, real, real)
 
 
-def integrate_adaptive(run: Running, progress: Any) -> Problem | None:  # noqa: C901  (one case per answer of the loop)
+def integrate_adaptive(run: Running, progress: Any) -> Problem | None:
     """Blocks of steps until the end, a failure (returned) or an interruption (raised)."""
-    block, broken, mark, failed = 16, {}, [run.now, 0.0], [0]  # type: int, dict[int, int], list[float], list[int]
+    block = 16
     while True:
-        problem, (trial, control, plan, factor) = (
-            run.machine.bundle,
-            map(run.bundle, ("trial", "control", "plan", "factor")),
-        )
-        most = LOOK if run.machine.system.redundant else block
         started = clock.perf_counter()
-        status = advance(
-            run.arrays.address,
-            problem,
-            factor,
-            trial,
-            control,
-            plan,
-            run.bundle("readout"),
-            run.watch,
-            min(block, most),
-        )
+        status = attempts(run, block)
         spent = clock.perf_counter() - started
         if progress:
             progress(min(1.0, run.now / run.options.stop), run.now, run.steps)
         if status == DONE:
             return None
-        if status not in (FULL, EVENT):
-            set_rounding(run.machine, run.trial, float(run.control.numbers[SIZE]), run.now)
-        if status == FULL:
-            _grow(run)
-        elif status == EVENT:
-            try:
-                _pass_event(run)
-            except SimulationError as error:
-                return error.problems[0]
-        elif _chosen_anew(run, _worn(run, status, failed)):
-            continue
-        elif status == GOING or goes_on(run, status):
-            if chatter := stuck(run, mark):
-                return chatter
-            block = max(4, min(10 * block, int(block * BLOCK_SECONDS / max(spent, 1e-4)))) if status == GOING else block
-        elif status == SINGULAR and broken.get(run.steps, 0) < NEW_PIVOTS:
-            broken[run.steps] = broken.get(run.steps, 0) + 1
-            if (hopeless := _new_pivots(run)) and not run_reinitialised(run):
-                return hopeless
-        elif status != SINGULAR or not run_reinitialised(run):
-            return failure_of(run, int(status))
+        if problem := answered(run, status):
+            return problem
+        if status == GOING:
+            block = max(4, min(10 * block, int(block * BLOCK_SECONDS / max(spent, 1e-4))))
+
+
+def attempts(run: Running, most: int) -> int:
+    """At most so many attempts, none beyond the next look, with room for their traces; what the loop answers."""
+    most = min(most, max(1, run.pace.due - _tried(run)))
+    readout = run.readout
+    while len(readout.traces) and len(readout.trace) - run.control.places[TRACED] <= most * len(readout.nodes):
+        run.bundles.pop(id(readout), None)
+        readout = run.readout = longer_trace(readout)
+    problem, (trial, control, plan, factor) = (
+        run.machine.bundle,
+        map(run.bundle, ("trial", "control", "plan", "factor")),
+    )
+    return int(
+        advance(
+            run.arrays.address, problem, factor, trial, control, plan, run.bundle("readout"), run.watch, most
+        )
+    )  # fmt: skip
+
+
+def _tried(run: Running) -> int:
+    return int(run.counters[ACCEPTED] + run.counters[REJECTED] + run.counters[FAILED])
+
+
+def answered(run: Running, status: int) -> Problem | None:  # noqa: C901  (one case per answer of the loop)
+    """What Python does where the loop stopped, so that it can go on; the problem where it cannot.
+
+    A run that goes on is looked at behind so many attempts, not after some time: its bits are the same every time."""
+    pace = run.pace
+    if status == GOING and _tried(run) < pace.due:
+        return stuck(run, pace.mark)
+    if status not in (FULL, EVENT):
+        set_rounding(run.machine, run.trial, float(run.control.numbers[SIZE]), run.now)
+        pace.span = LOOK if run.machine.system.redundant else min(2 * pace.span, SELDOM)
+        pace.due = _tried(run) + pace.span
+    if status == FULL:
+        _grow(run)
+    elif status == EVENT:
+        try:
+            pass_events(run)
+        except SimulationError as error:
+            return error.problems[0]
+    elif _chosen_anew(run, _worn(run, status)):
+        pass
+    elif status == GOING or goes_on(run, status):
+        return stuck(run, pace.mark)
+    elif status == SINGULAR and pace.broken.get(run.steps, 0) < NEW_PIVOTS:
+        pace.broken[run.steps] = pace.broken.get(run.steps, 0) + 1
+        if (hopeless := _new_pivots(run)) and not run_reinitialised(run):
+            return hopeless
+    elif status != SINGULAR or not run_reinitialised(run):
+        return failure_of(run, int(status))
+    return None
 
 
 def _grow(run: Running) -> None:
-    """More room for what the run remembers, for its trace, or else for samples."""
+    """More room for what the run remembers, or else for samples."""
     past, readout = run.machine.problem.past, run.readout
     if past.numbers[PIECES] == len(past.spans):
         return more_pieces(past)
     run.bundles.pop(id(readout))
-    full = len(readout.traces) and len(readout.trace) - run.control.places[TRACED] < len(readout.nodes)
-    run.readout = longer_trace(readout) if full else longer(readout)
+    run.readout = longer(readout)
 
 
 def _new_pivots(run: Running) -> Problem | None:
@@ -292,10 +311,10 @@ def _new_pivots(run: Running) -> Problem | None:
     return None
 
 
-def _worn(run: Running, status: int, failed: list[int]) -> bool:
-    """Whether steps fail where constraints repeat one another, so that the choice of those left out may be to blame;
-    `failed`: at the last look."""
-    if run.machine.system.redundant is None or (status == GOING and run.counters[FAILED] <= failed[0] + HARD):
+def _worn(run: Running, status: int) -> bool:
+    """Whether steps fail where constraints repeat one another, so that the choice of those left out may be to blame."""
+    failed = int(run.counters[FAILED])
+    if run.machine.system.redundant is None or (status == GOING and failed <= run.pace.failed + HARD):
         return False
-    failed[0] = int(run.counters[FAILED])
+    run.pace.failed = failed
     return True

@@ -44,7 +44,7 @@ class TransientOptions:
     are judged too; atol: the absolute part of that test beside nominal sizes, 0: rtol times the sizes that the run
     finds; forces 'method' (as the integrator gives them) or 'recovered'; every = steps between samples; sample = time
     between samples, 0: at steps; subnetworks whose unknowns are eliminated first; max_step in s, 0: what the features
-    of the run allow."""
+    of the run allow; `jumping`: inputs may jump at any instant (netsim.simulate.stepped)."""
 
     stop: float
     step: float = 0.0
@@ -58,6 +58,7 @@ class TransientOptions:
     superelements: tuple[str, ...] = ()
     max_step: float = 0.0
     atol: float = 0.0
+    jumping: bool = False
 
     @property
     def recovers(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -32,11 +32,28 @@ FORMER = {"corners": "time_events"}
 """Former names of attributes, which a result still has for one version."""
 
 
+@dataclass
+class Pace:
+    """What the caller of the loop remembers: at how many attempts it looks again, and behind how many it did last, the
+    last advance with the failures up to it, how often pivots were chosen anew at a step, failures at the last look at
+    constraints."""
+
+    due: int = 16
+    span: int = 16
+    mark: list[float] = field(default_factory=lambda: [0.0, 0.0])
+    broken: dict[int, int] = field(default_factory=dict)
+    failed: int = 0
+
+    def copied(self) -> Pace:
+        """The same, to be kept."""
+        return replace(self, mark=list(self.mark), broken=dict(self.broken))
+
+
 @dataclass(eq=False)
 class Running:
     """The variable part of one run: nothing of it is kept on system, machine or method. `whole`: the machine of all
     constraints, where some are left out; `watched`: values that somebody looks at; `tried`, `jumps`: see
-    netsim.simulate.failing."""
+    netsim.simulate.failing; `pace`: see netsim.simulate.adaptive."""
 
     machine: Machine
     structure: Structure
@@ -61,6 +78,7 @@ class Running:
     whole: Machine | None = None
     tried: list[float] = field(default_factory=lambda: [0, 0.0])
     jumps: list[float] = field(default_factory=lambda: [0, 0.0])
+    pace: Pace = field(default_factory=Pace)
 
     def bundle(self, name: str) -> Bundle:
         """One of its parts behind one address; parts that events exchange are kept."""

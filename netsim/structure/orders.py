@@ -10,6 +10,7 @@ variables z_j^(d_j + k) makes every order of a point consistent.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -21,9 +22,13 @@ from netsim.equations.batches import Batch, parameters_of
 from netsim.equations.kernels.reference import zeros
 from netsim.equations.system import System
 from netsim.network.values import Values
+from netsim.text.errors import InputError
 from netsim.text.parse import without_collector
+from netsim.text.syntax import Number
 
 Array = np.ndarray
+USUAL = 0.6180339887
+"""So far from their present values, as a share of them or of 1, inputs have no special value such as 0 or 1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,9 +210,21 @@ def absent_rates(system: System, values: Values) -> Array:
         ]
         absent = np.zeros((len(asked), batch.n), bool)
         if any(asked):
-            absent = zeros(kernel.program, parameters_of(batch, values)) & np.array(asked)[:, None]
+            absent = zeros(kernel.program, _usual_parameters(batch, values)) & np.array(asked)[:, None]
         found.append(absent.ravel())
     return np.concatenate(found)
+
+
+def _usual_parameters(batch: Batch, values: Values) -> Array:
+    """A batch's parameters, where inputs (`Values.inputs`) have values that are nothing special: they may come."""
+    if not values.inputs or not batch.shapes:
+        return parameters_of(batch, values)
+    present = {name: number.value for name, number in values.overrides.items() if name in values.inputs}  # type: ignore[union-attr]
+    for share in (USUAL, -USUAL):
+        moved = {name: Number(value + share * max(1.0, abs(value))) for name, value in present.items()}
+        with suppress(InputError):  # out of bounds
+            return parameters_of(batch, Values(values.network, {**values.overrides, **moved}))
+    return parameters_of(batch, values)
 
 
 def structural_index(system: System, found: Signature, solved: Offsets) -> int:

@@ -31,6 +31,7 @@ SMALL = {
     "spice": {"names": ("rc_ladder_10",), "ours": {"radau": (1e-2, 1e-3)}, "theirs": {"": (1e-2, 1e-3)}, "repeats": 1},
     "startup": {"repeats": 1, "cache": str(cache_folder("machine_code").parent)},
     "superelements": {"sizes": (2, 64, 96), "budget": 1e-4},
+    "stepping": {"steps": 30},
     "tripod": {"steps": 150, "repeats": 1},
     "work_precision": {"names": ("transistor_amplifier",), "methods": ("radau",), "tolerances": (1e-3,)},
 }

@@ -22,6 +22,10 @@ CHEAP = {"add", "sub", "mul", "neg", "fabs", "select", "fmin", "fmax"}
 _known: dict[str, tuple[Program | None, Program]] = {}
 
 
+class Changing(np.ndarray):
+    """Parameters that change while a run goes on (netsim.simulate.stepped): nothing is computed of them beforehand."""
+
+
 def separated(program: Program) -> tuple[Program | None, Program]:
     """(before, rest): `before` computes further parameters from the parameters, `rest` is the program that reads them;
     (None, program) where nothing is worth it."""
@@ -34,7 +38,7 @@ def with_constants(program: Program, n: int, parameters: Array) -> tuple[Program
     """The program that computes per step, and its parameters (n_parameters*n): those given, and what follows from
     them."""
     before, rest = separated(program)
-    if before is None:
+    if before is None or isinstance(parameters, Changing):
         return program, parameters
     given = np.reshape(parameters, (program.n_parameters, n))
     found = evaluate(before, np.zeros((0, n)), np.zeros(0), given)

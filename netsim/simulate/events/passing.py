@@ -8,12 +8,15 @@ from dataclasses import replace
 
 import numpy as np
 
+from netsim.core.consistent import make_consistent
 from netsim.core.contract import FRESH
 from netsim.core.loop.control import DUE, EVERY, NOW, ROW, SIZE
 from netsim.core.loop.instants import BESIDE, before, behind, next_due
 from netsim.core.loop.readout import longer
 from netsim.core.newton import CONVERGED
+from netsim.core.states import load, move_charts
 from netsim.initial.diagnosis.diagnosis import table_ends
+from netsim.initial.recovery import plan_recovery, recover
 from netsim.initial.stages import Inconsistent
 from netsim.simulate.events.event_log import crowded
 from netsim.simulate.events.events import Settling, plan_for, settle
@@ -32,8 +35,30 @@ AHEAD = 1e-9
 """The share of a run that is looked ahead to see which way indicators at zero go."""
 
 
-def pass_event(run: Running) -> None:
-    """Settle the discretes at the present instant and begin anew behind it.
+def pass_jump(run: Running) -> None:
+    """Begin anew at the present instant, at which inputs have jumped: positions, velocities and differentiated
+    quantities stay, all else follows. Of a network without events; raises `SimulationError` where nothing consistent
+    follows."""
+    t, size = run.now, run.options.stop
+    problem, bundle, readout = run.machine.bundle, run.bundle("trial"), run.bundle("readout")
+    move_charts(problem, run.trial.start)
+    if before(problem, bundle, readout, t, BESIDE * abs(t)) != CONVERGED:
+        raise SimulationError(table_ends(t))
+    _made_consistent(run)
+    behind(problem, bundle, readout, run.watch, 0, t, size, run.method.estimate, AHEAD * size)
+
+
+def _made_consistent(run: Running) -> None:
+    """What follows from positions, velocities and differentiated quantities in g, and from the inputs there."""
+    g, (problem, t) = run.trial.g, (run.machine.bundle, run.now)
+    if len(run.plan.sizes) and make_consistent(run.bundle("plan"), g):
+        return
+    load(problem, g, run.trial.start)
+    g[:] = recover(plan_recovery(run.machine, run.structure, g), g, run.trial.start, t)
+
+
+def pass_event(run: Running, jumped: bool = False) -> None:
+    """Settle the discretes at the present instant, at which inputs may have `jumped`, and begin anew behind it.
 
     Energy that an impulse takes counts as dissipated. `run` is the `Running` of the loop.
     Raises `SimulationError` where discretes never agree, or conditions switch without end."""
@@ -44,10 +69,14 @@ def pass_event(run: Running) -> None:
         run.bundles.pop(id(run.readout), None)
         run.readout = longer(run.readout)
     bundle, readout, known = run.bundle("trial"), run.bundle("readout"), len(s.log)
+    if jumped:
+        move_charts(problem, trial.start)
     if before(problem, bundle, readout, t, 0.0 if run.idle else BESIDE * abs(t)) != CONVERGED:
         raise SimulationError(table_ends(t))
+    if jumped:
+        _made_consistent(run)
     try:
-        settled = settle(s, trial.g, t)
+        settled = settle(s, trial.g, t) or jumped
     except Inconsistent as lost:
         raise SimulationError([replace(p, message=f"at t = {t:.9g} s {p.message}") for p in lost.problems]) from None
     run.idle = 0 if settled or t > run.last + BESIDE * abs(t) else run.idle + 1

@@ -51,6 +51,9 @@ GROSS, FINE = 100.0, 3.0
 """How many tolerances the defect may move what the error test sees at the ends of steps, and what follows at once and
 has no other test. Values that are differentiated may be moved by one: where they are stiff, estimates that the matrix
 filters see nothing of them (BDF's is not filtered)."""
+ROOM = 4
+"""Rows beside those of requested instants: a step that finds no room for its samples is tried again, with other
+rounding."""
 GIVEN_STEP = 1e-9
 """The tolerance that Newton's method goes by where steps are given: small beside what any method leaves."""
 
@@ -214,7 +217,7 @@ def first_readout(
 ) -> Readout:
     """Room for samples, and the method's quadrature of work. Where nothing moves samples are polynomials: only what is
     read is evaluated then."""
-    layout, rows = machine.system.layout, len(control.grid) - 1 + (1000 if control.places[EVERY] else 2)
+    layout, rows = machine.system.layout, len(control.grid) - 1 + (1000 if control.places[EVERY] else ROOM)
     whole = np.arange(layout.ny + layout.nq)
     rough = len(method.work) < min(
         method.order, 4
@@ -249,8 +252,8 @@ def consistent_plan(
 ) -> tuple[Consistent, Any]:
     """Consistent points for recovered samples, projections, time events, state events, explicit methods; factors taken
     at t; and what keeps them alive."""
-    delayed = len(machine.problem.past.length) > 0
-    if not (options.recovers or method.needs_rates or len(time_events) or structure.index > 1 or switching or delayed):
+    jumps = options.jumping or switching or len(time_events) > 0 or len(machine.problem.past.length) > 0
+    if not (options.recovers or method.needs_rates or structure.index > 1 or jumps):
         return compiled_plan(None), None
     recovery = plan_recovery(
         machine, structure, trial.g, sizes=_sizes(machine, structure, trial), following=method.explicit

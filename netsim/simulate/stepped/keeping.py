@@ -1,0 +1,175 @@
+"""The variable part of a run, kept and restored bit for bit, and copied.
+
+All that a run changes stands in arrays that its parts hold: what a step left, matrices and their factors, histories of
+delays, plans of consistent points. `keep` copies these arrays and remembers which parts there are; `restore` writes
+them back. `duplicate` makes another run with arrays of its own: call tables and directories contain addresses of
+arrays, and those of copied arrays are exchanged.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from copy import copy
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from netsim.core.compiled.bundle import Bundle
+from netsim.core.consistent import Consistent
+from netsim.core.linear.factors import Factor
+from netsim.core.loop.readout import Readout
+from netsim.equations.batches import indeterminacy_of
+from netsim.equations.kernels.precomputation import Changing
+from netsim.equations.machine import Call, Machine
+from netsim.initial.recovery import Recovery, StagePlan
+from netsim.multibody.jointspace.element import TreeElement
+from netsim.multibody.jointspace.partials import Partials
+from netsim.network.values import Values
+from netsim.simulate.events.events import Settling
+from netsim.simulate.running import Pace, Running
+
+Array = np.ndarray
+
+SAME = {
+    Factor: {"row_order", "column_order", "start", "source", "row", "l_start", "l_row", "u_start", "u_row"},
+    Consistent: {"partials", "where", "sizes", "numbers", "calls"},
+    Readout: {"readings", "selection", "nodes", "integrals", "summed", "minimum_norm", "read", "tracing", "traces"},
+}
+"""Fields that a run leaves as they are."""
+PARTS = ("trial", "control", "readout", "plan", "closing", "factor", "arrays", "served")
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """A run at an instant: its parts, what its lists and dictionaries held, its arrays and copies of them."""
+
+    parts: dict[str, Any]
+    held: list[tuple[Any, Any]]
+    histories: dict[str, Array]
+    arrays: list[tuple[Array, Array]]
+
+
+def keep(run: Running) -> Kept:
+    """The run as it is now."""
+    parts = {field.name: getattr(run, field.name) for field in fields(run) if field.name != "bundles"}
+    parts["pace"] = run.pace.copied()
+    changing: list[Any] = [run.alive, run.served, run.tried, run.jumps]
+    if run.events:
+        changing += [run.events.plans, run.events.log]
+        changing += [run.events.recent, *run.events.recent.values()]
+    past = run.machine.problem.past
+    found: dict[int, Array] = {}
+    for part in (*(getattr(run, name) for name in PARTS), past, run.machine.problem.least):
+        _arrays(part, found)
+    if run.events:
+        _arrays(run.events.watch, found)
+        for _, plan, _ in run.events.plans.values():
+            _arrays(plan, found)
+    shares = indeterminacy_of(run.machine.system.batches)
+    if shares is not None:
+        _arrays(shares.coefficients, found)
+    histories = {"spans": past.spans, "pieces": past.pieces}
+    return Kept(parts, [(c, copy(c)) for c in changing], histories, [(a, a.copy()) for a in found.values()])
+
+
+def restore(run: Running, kept: Kept) -> None:
+    """The run as it was when it was kept."""
+    for name, value in kept.parts.items():
+        setattr(run, name, value)
+    run.pace = run.pace.copied()
+    for present, former in kept.held:
+        present.clear()
+        (present.update if isinstance(present, dict) else present.extend)(former)
+    past = run.machine.problem.past
+    if past.spans is not kept.histories["spans"]:
+        past.exchange(**kept.histories)
+    for array, values in kept.arrays:
+        array[...] = values
+
+
+def _arrays(part: Any, found: dict[int, Array]) -> None:
+    """The arrays of a part that may change."""
+    if isinstance(part, np.ndarray):
+        if part.size:
+            found[id(part)] = part
+    elif isinstance(part, Bundle):
+        for value in part._fields.values():
+            _arrays(value, found)
+    elif isinstance(part, dict):
+        for value in part.values():
+            _arrays(value, found)
+    elif isinstance(part, tuple):
+        same = SAME.get(type(part), set())
+        for name, value in zip(getattr(part, "_fields", range(len(part))), part):
+            if name not in same:
+                _arrays(value, found)
+
+
+# ------------------------------------------------------------------------------------------------ copies
+
+COPIED = (Running, Settling, Machine, Recovery, StagePlan, TreeElement, Partials, Kept)
+"""Records that hold arrays of a run; what else is no array, bundle or container is shared."""
+
+
+def duplicate(root: Any, values: Values) -> Any:
+    """Another one of whatever holds parts of runs, with arrays of its own, and parameters that have these values."""
+    known: dict[int, Any] = {}
+    pairs: list[tuple[Array, Array]] = []
+    found = _copied(root, known, pairs, values)
+    _exchange_addresses(pairs)
+    return found
+
+
+def _copied(part: Any, known: dict[int, Any], pairs: list[tuple[Array, Array]], values: Values) -> Any:  # noqa: C901  (one case per kind of part)
+    def again(other: Any) -> Any:
+        return _copied(other, known, pairs, values)
+
+    if id(part) in known:
+        return known[id(part)]
+    found: Any = part
+    match part:
+        case np.ndarray():
+            found = part.copy()
+            pairs.append((part, found))
+        case Bundle():
+            found = Bundle(part.word, **{name: again(value) for name, value in part._fields.items()})
+        case Pace():
+            found = part.copied()
+        case list() | deque() | dict():
+            found = known[id(part)] = type(part)() if not isinstance(part, deque) else deque(maxlen=part.maxlen)
+            if isinstance(part, dict):
+                found.update({name: again(value) for name, value in part.items()})
+            else:
+                found.extend(map(again, part))
+        case tuple():
+            inside = map(again, part)
+            found = type(part)(*inside) if hasattr(part, "_fields") else tuple(inside)
+        case Values():
+            found = values
+        case Call():
+            live = isinstance(part.parameters, Changing)
+            found = replace(part, parameters=again(part.parameters)) if live else part
+        case Machine():
+            own = {
+                key: again(array) if isinstance(array, Changing) else array for key, array in part.parameters.items()
+            }
+            rest = {name: again(getattr(part, name)) for name in ("problem", "g", "calls", "element")}
+            found = replace(part, values=values, parameters=own, alive=[*part.alive, part], **rest)
+        case _ if type(part) in COPIED:
+            found = replace(part, **{f.name: again(getattr(part, f.name)) for f in fields(part) if f.name != "bundles"})
+            if isinstance(found, Running):
+                found.bundles = {}  # by identity of what was copied
+    known[id(part)] = found
+    return found
+
+
+def _exchange_addresses(pairs: list[tuple[Array, Array]]) -> None:
+    """Addresses of arrays in tables that were copied, where the arrays were, too."""
+    moved = {old.ctypes.data: new.ctypes.data for old, new in pairs if old.size}
+    olds = np.array(sorted(moved), np.int64)
+    news = np.array([moved[int(old)] for old in olds], np.int64)
+    for _, table in pairs:
+        if table.dtype == np.int64 and table.size and len(olds):
+            at = np.minimum(np.searchsorted(olds, table), len(olds) - 1)
+            table[...] = np.where(olds[at] == table, news[at], table)
