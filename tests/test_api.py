@@ -108,6 +108,16 @@ def test_every_signal_of_the_table_can_be_saved_and_every_parameter_set(name):
     assert [row[:2] for row in same.parameters.rows] == [row[:2] for row in parameters.rows] and same.values.unknown_overrides() == []
 
 
+def test_rates_that_a_run_samples_are_no_signals_of_the_next_model():
+    """Definitions of components are shared by all models of a process."""
+    model = loaded("tripod/stage1")
+    before = list(model.signals)
+    marker = netsim.network.values.parse_expression("M.x", "save")
+    selection = netsim.results.selection.select(model.machine, [marker])
+    assert netsim.results.rates.add_rates(model.machine, selection, [marker]) == {"M.x": ("M.x rate 1", "M.x rate 2")}
+    assert list(netsim.load(netsim.library.files.models_folder() / "tripod/stage1.net").signals) == before
+
+
 def _typed(row):
     def text(value):
         return f"[{', '.join(map(text, value))}]" if isinstance(value, tuple) else repr(value)

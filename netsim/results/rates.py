@@ -13,7 +13,7 @@ from netsim.equations.forms.form import CONSTANT
 from netsim.equations.machine import Machine
 from netsim.results.samples import Signal
 from netsim.results.selection import Entry, Finder, Selection
-from netsim.text.expressions.typed import Typed, flatten
+from netsim.text.expressions.typed import flatten
 from netsim.text.syntax import Name
 
 
@@ -61,33 +61,20 @@ def _rate_entries(machine: Machine, entry: Entry, solved: Container[int]) -> lis
     unknown = _own_unknown(entry)
     if unknown is not None and unknown in solved:
         return [Entry(Signal(name), int(layout.unknown(np.array([unknown]), k + 1)[0])) for k, name in enumerate(names)]
-    if entry.batch is None or not _add_reading_rates(entry.batch, *entry.reading):
+    if entry.batch is None or not _has_exact_rates(entry.batch, entry.reading[0]):
         return []
-    reading, index = entry.reading
+    reading, index, _ = entry.reading
     return [
-        Entry(Signal(name), -1, entry.batch, entry.position, (f"{reading} rate {k + 1}", index))
-        for k, name in enumerate(names)
+        Entry(Signal(name), -1, entry.batch, entry.position, (reading, index, k)) for k, name in enumerate(names, 1)
     ]
 
 
-def _add_reading_rates(batch: Batch, reading: str, index: int) -> bool:
-    """Give the form readings `NAME rate 1` and `NAME rate 2`; False where the reading depends on more than positions,
-    parameters and time."""
+def _has_exact_rates(batch: Batch, reading: str) -> bool:
+    """Whether the reading depends on positions, parameters and time alone."""
     form = batch.form
-    if f"{reading} rate 1" in form.readings:
-        return True
     scalars = [ca.SX(s) for s in flatten(form.readings[reading].value)]
-    read = [
-        (key, order)
+    return all(
+        key[0] in CONSTANT or (batch.kernels.kinematic.get(key, False) and order == 0)
         for (key, order), symbol in form.symbols.gathered.items()
         if any(ca.depends_on(s, symbol) for s in scalars)
-    ]
-    if any(
-        key[0] not in CONSTANT and not (batch.kernels.kinematic.get(key, False) and order == 0) for key, order in read
-    ):
-        return False
-    first = [form.symbols.rate(s) for s in scalars]
-    second = [form.symbols.rate(s) for s in first]
-    for k, rates in enumerate((first, second)):
-        form.readings[f"{reading} rate {k + 1}"] = Typed(tuple(rates) if len(rates) > 1 else rates[0])  # type: ignore[index]
-    return True
+    )

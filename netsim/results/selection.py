@@ -29,13 +29,14 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Entry:
-    """One saved scalar: a place in g, or reading `index` of an instance at a position of a batch."""
+    """One saved scalar: a place in g, or a scalar of a reading of an instance at a position of a batch: name, index
+    and order of the rate."""
 
     signal: Signal
     slot: int = -1
     batch: Batch | None = None
     position: int = 0
-    reading: tuple[str, int] = ("", 0)
+    reading: tuple[str, int, int] = ("", 0, 0)
 
 
 @dataclass
@@ -123,7 +124,8 @@ class Finder:
         names = [f"{instance.name}.{signal.reading}{suffix}" for suffix in suffixes(shape(typed.value))]
         unit, own = unit_of(dimension_), signal.reading
         return [
-            (Entry(Signal(name, unit, doc), -1, batch, position, (own, i)), dimension_) for i, name in enumerate(names)
+            (Entry(Signal(name, unit, doc), -1, batch, position, (own, i, 0)), dimension_)
+            for i, name in enumerate(names)
         ]
 
     def every(self, name: Name) -> list[tuple[Entry, Dimension]]:
@@ -254,14 +256,14 @@ class Sampler:
 def sampler(machine: Machine, selection: Selection) -> Sampler:
     """Group wanted readings by batch and by set of readings, one kernel call each, on the wanted instances only."""
     system = machine.system
-    wanted: dict[int, dict[int, list[tuple[str, int]]]] = {}
+    wanted: dict[int, dict[int, list[tuple[str, int, int]]]] = {}
     batches: dict[int, Batch] = {}
     for entry in selection.entries.values():
         if entry.batch is not None:
             batches[id(entry.batch)] = entry.batch
             wanted.setdefault(id(entry.batch), {}).setdefault(entry.position, []).append(entry.reading)
     calls: list[KernelCall] = []
-    place: dict[tuple[int, int, tuple[str, int]], int] = {}
+    place: dict[tuple[int, int, tuple[str, int, int]], int] = {}
     size = 0
     for key, positions in wanted.items():
         batch = batches[key]

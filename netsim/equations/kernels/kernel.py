@@ -127,11 +127,21 @@ def place_kernel(form: Form) -> Kernel:
     return make_kernel(form.symbols, form.places)
 
 
-def reading_kernel(form: Form, wanted: Iterable[tuple[str, int]]) -> Kernel:
-    """Scalars of named quantities: (name, index within a vector)."""
+def reading_kernel(form: Form, wanted: Iterable[tuple[str, int, int]]) -> Kernel:
+    """Scalars of named quantities and total time derivatives of them: (name, index within a vector, order)."""
     names = list(wanted)
-    outputs = [(("reading", name, i), flatten(form.readings[name].value)[i]) for name, i in names]
-    return _once(form, ("readings", *names), lambda: make_kernel(form.symbols, outputs))
+
+    def make() -> Kernel:
+        return make_kernel(form.symbols, [(("reading", *each), _reading(form, *each)) for each in names])
+
+    return _once(form, ("readings", *names), make)
+
+
+def _reading(form: Form, name: str, index: int, order: int) -> Any:
+    found = ca.SX(flatten(form.readings[name].value)[index])
+    for _ in range(order):
+        found = form.symbols.rate(found)
+    return found
 
 
 def partials_kernel(form: Form) -> Kernel:

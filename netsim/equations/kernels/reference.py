@@ -58,7 +58,7 @@ def _steps(program: Program) -> list[tuple[Callable[..., Any], tuple[int, ...]]]
     """The instructions with the functions that carry them out, looked up once."""
     kept = vars(program)
     if "steps" not in kept:
-        kept["steps"] = [(_OPERATIONS[step.op], step.operands) for step in program.instructions]
+        kept["steps"] = [(OPERATIONS[step.op], step.operands) for step in program.instructions]
     return kept["steps"]
 
 
@@ -83,7 +83,7 @@ def zeros(program: Program, parameters: Array) -> Array:
                 values.append(np.where(hidden, 0.0, np.nan) if hidden.any() else None)
             else:
                 unsure = np.any(np.broadcast_arrays(*map(np.isnan, known)), axis=0)
-                values.append(np.where(hidden, 0.0, np.where(unsure, np.nan, _OPERATIONS[step.op](*known))))
+                values.append(np.where(hidden, 0.0, np.where(unsure, np.nan, OPERATIONS[step.op](*known))))
     return np.array([np.broadcast_to(values[i] == 0.0, (n,)) for i in program.outputs])
 
 
@@ -120,7 +120,7 @@ def _remainder(x: Any, y: Any) -> Any:
     return np.where(np.isfinite(x) & ~np.isnan(y), result, np.nan)
 
 
-_OPERATIONS: dict[str, Callable[..., Any]] = {
+OPERATIONS: dict[str, Callable[..., Any]] = {
     "add": np.add,
     "sub": np.subtract,
     "mul": np.multiply,
