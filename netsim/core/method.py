@@ -128,9 +128,9 @@ class Between(Protocol):
 @dataclass(frozen=True)
 class Together:
     """Stages of a step found all at once, where the method's own iteration fails: solve(problem, arrays, trial, t, h,
-    last) tells whether they were, and size_that_failed(arrays, size) the step in which it last failed."""
+    last, given) tells whether they were, and size_that_failed(arrays, size) the step in which it last failed."""
 
-    solve: Callable[[Bundle, Bundle, Trial, float, float, float], bool]
+    solve: Callable[[Bundle, Bundle, Trial, float, float, float, bool], bool]
     size_that_failed: Callable[[Bundle, float], float]
 
 

@@ -55,6 +55,8 @@ NEAR = 1e-7
 """A correction this small by the present matrix leaves its square: where it is no smaller than the one before, both are
 rounding."""
 EPS = 2.220446049250313e-16
+ROUNDED = 32 * EPS
+"""A residual this small beside the terms of its row is rounding."""
 PIVOT_QUALITY = 1e-7
 
 
@@ -220,7 +222,7 @@ def at_round_off(problem, history, g, u, out, size, magnitude):
                 magnitude[problem.indices[p]] += abs(out[entries + p]) * size[j]
     g[KX], g[KV], g[KA] = kept
     for i in range(n):
-        if not abs(out[i]) <= 32 * EPS * magnitude[i]:
+        if not abs(out[i]) <= ROUNDED * magnitude[i]:
             return False
     return True
 

@@ -150,7 +150,7 @@ def _solved_together(run: Running, sizes: list[float]) -> bool:
         h = target - t
         last = target - EDGE * max(abs(target), abs(h)) if at_time_event else target
         if not too_short(control.numbers, h) and run.method.together.solve(
-            run.machine.bundle, run.arrays, run.trial, t, h, last
+            run.machine.bundle, run.arrays, run.trial, t, h, last, control.numbers[FIXED] > 0.0
         ):
             return True
     control.numbers[SIZE] = size

@@ -25,8 +25,8 @@ from scipy.sparse.linalg import MatrixRankWarning, splu
 from netsim.core.compiled.bundle import Bundle
 from netsim.core.compiled.call import run_table
 from netsim.core.contract import Trial
-from netsim.core.newton import CONVERGED, set_time
-from netsim.core.problem import ALPHA, DIFFERENTIATED, ENTRIES, HISTORY, KA, KV, KX, NK, NNZ, NQ, NY, X
+from netsim.core.newton import CONVERGED, ROUNDED, at_round_off, set_time
+from netsim.core.problem import ALPHA, DIFFERENTIATED, ENTRIES, HISTORY, KA, KV, KX, NK, NNZ, NQ, NY, A, V, X, Y
 from netsim.core.radau.arrays import EPS, SOLVED, C
 from netsim.core.states import load
 
@@ -38,19 +38,20 @@ ROUNDING = 30.0
 the distance."""
 
 
-def step_together(problem: Bundle, method: Bundle, trial: Trial, t: float, h: float, last: float) -> bool:
+def step_together(problem: Bundle, method: Bundle, trial: Trial, t: float, h: float, last: float, given: bool) -> bool:
     """`solve_stages`, and the method's next attempt takes what was found."""
-    if not solve_stages(problem, method, trial, t, h, last):
+    if not solve_stages(problem, method, trial, t, h, last, given):
         return False
     method.memory[SOLVED] = h
     return True
 
 
-def solve_stages(problem: Bundle, method: Bundle, trial: Trial, t: float, h: float, last: float) -> bool:
+def solve_stages(problem: Bundle, method: Bundle, trial: Trial, t: float, h: float, last: float, given: bool) -> bool:
     """Find the stages of the step from t to t + h into method.z; False where Newton's method does not converge from the
     predicted ones.
 
-    `last` is the instant at which prescribed inputs are looked at for the step's end."""
+    `last` is the instant at which prescribed inputs are looked at for the step's end. Where the step is `given`, no
+    other can be tried, and corrections that rounding explains end the iteration however large they are."""
     g, start, nk, ny = trial.g, trial.start, problem.sizes[NK], problem.sizes[NY]
     load(problem, g, start)
     instants = [t + C[0] * h, t + C[1] * h, last]
@@ -60,7 +61,7 @@ def solve_stages(problem: Bundle, method: Bundle, trial: Trial, t: float, h: flo
     for iteration in range(MOST):
         found = _linearised(problem, method, trial, z, h, instants)
         change = None if found is None else _solved(*found)
-        if change is None:
+        if found is None or change is None:
             return False
         z -= change
         size = _size(trial, nk, change, method.eigenvalues[0] / h)
@@ -68,9 +69,32 @@ def solve_stages(problem: Bundle, method: Bundle, trial: Trial, t: float, h: flo
             method.z[:] = z
             return True
         if not size < (1e12 if iteration < PATIENCE else before):
-            return False
+            if not given or not _is_rounding(problem, method, trial, *found, h, tolerance):
+                return False
+            method.z[:] = z
+            return True
         before = size
     return False
+
+
+def _is_rounding(
+    problem: Bundle, method: Bundle, trial: Trial, matrix: Any, residuals: Array, h: float, tolerance: float
+) -> bool:
+    """Whether corrections that do not shrink follow from the rounding of the residuals' terms: those for the rest of
+    the residuals are within the tolerance.
+
+    A constraint may sum lengths far beyond the position that it gives, and what rounding leaves of it is forces over
+    the square of the step. `trial.g` holds the end of the step."""
+    g, nk, ny = trial.g, problem.sizes[NK], problem.sizes[NY]
+    rate = method.eigenvalues[0] / h
+    g[[KX, KV, KA]] = 1.0 / rate, 1.0, rate
+    x, v, a, y = (problem.sizes[k] for k in (X, V, A, Y))
+    moving = np.concatenate([g[x : x + nk], g[v : v + nk], g[a : a + nk], np.zeros(problem.sizes[NQ])])
+    size, terms = np.zeros((2, nk + ny))
+    at_round_off(problem, moving, g, np.append(g[v : v + nk], g[y : y + ny]), trial.out, size, terms)
+    explained = np.clip(residuals, -ROUNDED * terms, ROUNDED * terms)
+    change = _solved(matrix, residuals - explained)
+    return change is not None and _size(trial, nk, change, rate) <= tolerance
 
 
 def _predicted(nk: int, ny: int, start: Array, h: float) -> Array:
