@@ -7,6 +7,10 @@ from netsim.structure.causes import Picture
 from netsim.structure.roles import CONDUCTS, links
 from netsim.text.errors import Problem, nearest
 
+HINTED = 20
+"""So many notes compare the node's name with those of all others: more unconnected terminals are no slips of spelling,
+and the comparison grows with the square of their number."""
+
 
 def unconnected_terminals(picture: Picture, explained: frozenset[int]) -> list[Problem]:
     """A note for every element with a branch to an unconnected terminal, the only one at its node."""
@@ -32,7 +36,8 @@ def unconnected_terminals(picture: Picture, explained: frozenset[int]) -> list[P
                 and int(picture.system.numbering.first[node]) not in explained
             ):
                 where = network.nodes[node]
-                others = [n.name for n in network.nodes if n is not where and n.domain is where.domain]
+                hinted = len(found) < HINTED
+                others = [n.name for n in network.nodes if n is not where and n.domain is where.domain] if hinted else []
                 what = where.domain.through[0].doc or where.domain.through[0].name
                 found.append(
                     Problem(
