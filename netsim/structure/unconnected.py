@@ -37,7 +37,9 @@ def unconnected_terminals(picture: Picture, explained: frozenset[int]) -> list[P
             ):
                 where = network.nodes[node]
                 hinted = len(found) < HINTED
-                others = [n.name for n in network.nodes if n is not where and n.domain is where.domain] if hinted else []
+                others = (
+                    [n.name for n in network.nodes if n is not where and n.domain is where.domain] if hinted else []
+                )
                 what = where.domain.through[0].doc or where.domain.through[0].name
                 found.append(
                     Problem(

@@ -54,22 +54,22 @@ def test_double_flexible_pendulum():
     assert np.allclose(rates[:5], (2.6800, 7.1861, 162.75, 282.83, 670.95), rtol=5e-5)  # published with the reference motion
 
 
-AMPLITUDES = {"theta1": 0.0487906, "theta2": 0.0867067}
+AMPLITUDES = {"theta1": 0.0393231513, "theta2": 0.0798047761}
 LARGEST = {
-    "u3": 5.06318e-05,
-    "u4": 0.000237066,
-    "u5": 0.000226198,
-    "u6": 0.000411272,
-    "w3": 6.46206e-05,
-    "w4": 0.000326591,
-    "w5": 0.000274546,
-    "w6": 0.000467563,
+    "u3": 3.69484045e-05,
+    "u4": 0.000185884734,
+    "u5": 0.000187424364,
+    "u6": 0.000389902916,
+    "w3": 6.19247146e-05,
+    "w4": 0.000302912458,
+    "w5": 0.000255457533,
+    "w6": 0.000423353293,
 }
-"""Half the range of the angles (rad) and largest size of deflections (m) and slopes at 0, 0.01 ... 5 s: Chain(2) at rtol 1e-10, drift 4e-13 J."""
+"""Half the range of the angles (rad) and largest size of deflections (m) and slopes at 0, 0.01 ... 1 s: Chain(2) at rtol 1e-10, drift 3e-13 J."""
 
 
 def test_amplitudes_of_the_double_pendulum():
-    result = netsim.load(DOUBLE).transient(stop=5.0, rtol=1e-9, sample=0.01, method="rk8", formulation="tree")
+    result = netsim.load(DOUBLE).transient(stop=1.0, rtol=1e-8, sample=0.01, method="rk8", formulation="tree")
     for name, wanted in AMPLITUDES.items():
         assert abs(np.ptp(result[name].values) / 2 / wanted - 1) < 5e-5
     for name, wanted in LARGEST.items():
@@ -397,12 +397,12 @@ def test_truncated_equations_lose_energy():
 
 
 def test_an_explicit_method_says_that_stability_binds_its_steps():
-    """A hundred elements vibrate within microseconds: rk8 ends, says so, and names what serves; with so many it ends at once."""
-    model = netsim.load(PENDULUM, counts={"elements": 100})
+    """Sixty elements vibrate within microseconds: rk6 ends, says so, and names what serves; at so coarse a tolerance it ends at once."""
+    model = netsim.load(PENDULUM, counts={"elements": 60})
     with pytest.raises(SimulationError) as caught:
-        model.transient(stop=0.01, sample=0.01, method="rk8", rtol=1e-3, save=["theta1"])
+        model.transient(stop=10.0, sample=10.0, method="rk6", rtol=0.1, save=["theta1"])
     problem = caught.value.problems[0]
-    assert problem.code == "E505" and problem.message.startswith("rk8 stops at t = ")
+    assert problem.code == "E505" and problem.message.startswith("rk6 stops at t = ")
     assert "stability limits the steps of an explicit method" in problem.hint and "radau or bdf" in problem.hint
 
 
