@@ -20,7 +20,7 @@ def unconnected_terminals(picture: Picture, explained: frozenset[int]) -> list[P
         for node in instance.nodes:
             if node >= 0:
                 uses[node] += 1
-    found = []
+    found: list[Problem] = []
     for instance in network.instances:
         through = [
             link
