@@ -13,7 +13,7 @@ import numpy as np
 from netsim import analyses
 from netsim.analyses.analysis import Analysis, Line, Task
 from netsim.analyses.earlier_runs import other_run, refuse_unknown_runs, table_calls
-from netsim.analyses.given import EXPRESSION, NUMBER, plain_option, written_option
+from netsim.analyses.given import EXPRESSION, plain_option, written_option
 from netsim.analyses.inverse.options import OWN, line_from
 from netsim.analyses.refusals import refuse_signals
 from netsim.analyses.transient import stepped, stepped_options
@@ -292,7 +292,8 @@ class Model:
         Raises what `transient` raises, and `InputError` for what cannot be an input."""
         line = self._transient_line(options)
         task = self._task(save, beside=signals_judged(self.network))
-        return stepped(task, self._options(line, stepped_options(line, options)), inputs)
+        names = (inputs,) if isinstance(inputs, str) else inputs
+        return stepped(task, self._options(line, stepped_options(line, options)), names)
 
     def static(self, save: list[str] | None = None, **options: Any) -> Any:
         """The equilibrium or operating point as an xarray.Dataset of one row. Options: at (s), formulation.
@@ -326,12 +327,10 @@ class Model:
         with watched(progress) as report:
             return ANALYSES[line.analysis].run(self._task(save, report, beside), chosen)
 
-    def _saves(self, given: Sequence[str] | None = None) -> list[Expr]:
-        return (
-            [signal for save in self.network.saves for signal in save.signals]
-            if given is None
-            else [parse_expression(t, "save") for t in given]
-        )
+    def _saves(self, given: str | Sequence[str] | None = None) -> list[Expr]:
+        if given is None:
+            return [signal for save in self.network.saves for signal in save.signals]
+        return [parse_expression(text, "save") for text in ([given] if isinstance(given, str) else given)]
 
     def _plots(self) -> list[Expr]:
         return [signal for plot in self.network.plots for signal in plot.signals]
@@ -360,7 +359,7 @@ class Model:
         analysis, scope = ANALYSES[run.analysis], self.values.scope(self.network.top)
         kinds = analysis.options
         options = {b.name: written_option(b, scope, kinds.get(b.name, EXPRESSION)) for b in run.options}
-        options |= {n: plain_option(n, v, kinds.get(n, NUMBER)) for n, v in given.items()}
+        options |= {n: plain_option(n, v, kinds[n]) if n in kinds else v for n, v in given.items()}
         return analysis.check(options, Line(run, frozenset(given), self.network, scope))
 
 

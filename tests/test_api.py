@@ -236,3 +236,22 @@ def test_a_notebook_shows_the_time_left(monkeypatch):
     told = []
     netsim.load(SWING).transient(lambda *report: told.append(report))  # a callback of one's own is used instead
     assert told and shown == []
+
+
+# ------------------------------------------------------------------------------------------------------- slips
+
+
+@pytest.mark.parametrize("call", ["transient", "simulator"])
+@pytest.mark.parametrize("value", ["bdf", 3])
+def test_an_option_that_is_not_there_is_told_with_one_that_is(call, value):
+    with pytest.raises(netsim.InputError, match="has no option 'metod'") as wrong:
+        getattr(netsim.load(SWING), call)(metod=value)
+    assert "method" in wrong.value.problems[0].hint
+
+
+def test_one_signal_or_input_needs_no_list():
+    model = netsim.load(SWING)
+    assert "a.x" in model.transient(save="a.x", stop=0.01, step=0.01).data_vars
+    assert model.simulator(save="a.x").signals == ("a.x",)
+    driven = netsim.load("use translational\nparam F = 1 N\nm mass (a) m = 1 kg\np force (a) F = F\nsave a.x\n")
+    assert driven.simulator(inputs="F").inputs == ("F",)
