@@ -222,7 +222,7 @@ def integrate_adaptive(run: Running, progress: Any) -> Problem | None:
     """Blocks of steps until the end, a failure (returned) or an interruption (raised)."""
     block = 16
     while True:
-        started = clock.perf_counter()
+        started, tried = clock.perf_counter(), _tried(run)
         status = attempts(run, block)
         spent = clock.perf_counter() - started
         if progress:
@@ -232,7 +232,7 @@ def integrate_adaptive(run: Running, progress: Any) -> Problem | None:
         if problem := answered(run, status):
             return problem
         if status == GOING:
-            block = max(4, min(10 * block, int(block * BLOCK_SECONDS / max(spent, 1e-4))))
+            block = max(4, min(10 * block, int((_tried(run) - tried) * BLOCK_SECONDS / max(spent, 1e-4))))
 
 
 def attempts(run: Running, most: int) -> int:
