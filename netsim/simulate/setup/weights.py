@@ -24,6 +24,8 @@ from netsim.initial.stages import partial_values
 from netsim.structure.orders import blocks, offsets
 
 Array = np.ndarray
+CANCELS = 1e-9
+"""Weights whose sum is below this share of the largest cancel."""
 
 
 def exponents(system: System, structure: Structure) -> Array:
@@ -62,7 +64,8 @@ def untested_differences(
     weights, at most 1 (first entries, numbers, weights).
 
     The potentials of a network that hangs from an inductor follow the rate of its current, all together, and no test
-    weighs them. Their differences are states: the charge between them errs by C (e_a - e_b)."""
+    weighs them. Their differences are states: the charge between them errs by C (e_a - e_b). What does not stay where
+    all values move alike is none of these (the momentum of a link's constrained rates)."""
     s, nk, n = structure.signature, machine.system.layout.nk, machine.system.layout.n
     untested = np.append(exponent[2 * nk :] > 0, False)
     of = np.flatnonzero(s.kept & (s.order == 0) & (s.equation >= n) & (s.variable >= nk) & (s.variable < n))
@@ -77,7 +80,8 @@ def untested_differences(
     weight = s.of(partial_values(machine, g))[of]
     largest = np.zeros(s.size)
     np.maximum.at(largest, s.equation[of], np.abs(weight))
-    of, weight = of[weight != 0.0], weight[weight != 0.0]
+    common = np.abs(np.bincount(s.equation[of], weight, s.size)) > CANCELS * largest
+    of, weight = of[counted := (weight != 0.0) & ~common[s.equation[of]]], weight[counted]
     order = np.argsort(s.equation[of], kind="stable")
     _, counts = np.unique(s.equation[of], return_counts=True)
     return np.append(0, np.cumsum(counts)), s.variable[of][order] - nk, (weight / largest[s.equation[of]])[order]
