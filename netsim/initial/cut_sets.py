@@ -62,7 +62,8 @@ def summed_offsets(system: System, found: Signature, least: Array) -> tuple[Sign
     terms, best = list(_terms(system)), (found, offsets(found.moving, least))
     joined = _islands(system, [each for each in terms if each.joins])
     stored = _islands(system, [each for each in terms if each.stores])
-    for islands in ([stored], [joined], [_beside(stored, joined), joined]):
+    several = [[stored], [joined], [_beside(stored, joined), joined]]
+    for islands in [[joined]] if np.array_equal(stored, joined) else several:
         if not all(each.any() for each in islands):
             continue
         summed = with_cut_sets(found, terms, islands)

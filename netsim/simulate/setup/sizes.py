@@ -30,7 +30,7 @@ from scipy.sparse.linalg import splu
 from netsim.core.compiled.call import run_table
 from netsim.core.contract import RTOL, Trial
 from netsim.core.newton import set_time
-from netsim.core.problem import ALPHA, DIFFERENTIATED, KA, KV, KX, A
+from netsim.core.problem import ALPHA, DIFFERENTIATED, KA, KV, KX
 from netsim.core.scales import ROUNDED, SO_FAR, UNKNOWN
 from netsim.core.states import load
 from netsim.equations.machine import Machine
@@ -60,7 +60,7 @@ def set_answers(
     nominal = _nominal(trial)
     if not (trial.sizes[SO_FAR] < nominal).any():
         return
-    layout = machine.system.layout
+    layout, n = machine.system.layout, machine.system.n
     moved = prescribed_inputs - prescribed_inputs[:1]
     areas = np.diff(times)[:, None] * (moved[1:] + moved[:-1]) / 2
     sums = np.concatenate([np.zeros_like(moved[:1]), np.cumsum(areas, axis=0)])
@@ -73,10 +73,10 @@ def set_answers(
         ]
         loaded = [g, *acting]
         solve = _solver(machine, _entries(machine, stands, 1.0, 1.0 / h, 1.0 / h**2, 1.0 / h))
-        change = solve(np.column_stack([_forces(machine, each) for each in loaded])) if solve else None
+        change = solve(np.column_stack([_held_still(machine, each)[:n] for each in loaded])) if solve else None
         if solve is not None and change is not None:
             answers.append(Answer(h, loaded, solve, change))
-            _count(trial, h, change, trial.sizes[SO_FAR] < np.inf)
+            _count(trial, h, change, np.ones(len(nominal), bool))
     unknown = trial.sizes[SO_FAR] <= UNKNOWN * nominal
     for answer in answers if unknown.any() else ():
         _count_products(machine, trial, unknown, answer)
@@ -95,9 +95,14 @@ class Answer:
 
 def _count(trial: Trial, h: float, change: Array, kinds: Array) -> None:
     """Let changes of the unknowns in a step of size h count for these kinds."""
-    nk, most = len(trial.nominal) - len(change), np.abs(change).max(axis=1)
-    found = np.concatenate([most[:nk], most[:nk] / h, most[nk:]])
-    np.maximum.at(trial.sizes[SO_FAR], trial.kind, np.where(kinds[trial.kind], np.minimum(found, trial.nominal), 0.0))
+    found = np.minimum(_largest(change, len(trial.nominal) - len(change), h), trial.nominal)
+    np.maximum.at(trial.sizes[SO_FAR], trial.kind, np.where(kinds[trial.kind], found, 0.0))
+
+
+def _largest(change: Array, nk: int, h: float) -> Array:
+    """The largest of the changes (n, columns) in a step of size h: of positions, velocities and values (2 nk + ny)."""
+    most = np.abs(change).max(axis=1)
+    return np.concatenate([most[:nk], most[:nk] / h, most[nk:]])
 
 
 def _count_products(machine: Machine, trial: Trial, unknown: Array, answer: Answer) -> None:
@@ -116,11 +121,9 @@ def _count_products(machine: Machine, trial: Trial, unknown: Array, answer: Answ
 
 def _missed(machine: Machine, stands: Array, change: Array, h: float) -> Array:
     """F at the end of a step of size h from rest in which the unknowns change by -`change`."""
-    layout, g, out = machine.system.layout, stands.copy(), np.zeros(machine.system.out_size)
-    nk, q = layout.nk, machine.problem.sizes[DIFFERENTIATED]
+    layout, g = machine.system.layout, stands.copy()
+    nk, q, out = layout.nk, machine.problem.sizes[DIFFERENTIATED], _held_still(machine, g)
     g[ALPHA] = 1.0 / h
-    g[layout.a : layout.a + nk] = g[layout.history : layout.step_size] = 0.0
-    run_table(machine.problem.residual, g, out)
     g[layout.history : layout.step_size] = -out[q : q + layout.nq] / h
     for first, rate in ((layout.x, 1.0), (layout.v, 1.0 / h), (layout.a, 1.0 / h**2)):
         g[first : first + nk] -= rate * change[:nk]
@@ -130,14 +133,15 @@ def _missed(machine: Machine, stands: Array, change: Array, h: float) -> Array:
     return out[: machine.system.n]
 
 
-def _forces(machine: Machine, g: Array) -> Array:
-    """F at the start held still, with the time and the prescribed inputs of g, in place."""
-    layout, first, out = machine.system.layout, machine.problem.sizes[A], np.zeros(machine.system.out_size)
-    g[first : first + layout.nk] = 0.0
+def _held_still(machine: Machine, g: Array) -> Array:
+    """F, then the rest of what the residual's kernels write, at the start held still (in g), with the time and the
+    prescribed inputs of g."""
+    layout, out = machine.system.layout, np.zeros(machine.system.out_size)
+    g[layout.a : layout.a + layout.nk] = 0.0
     g[layout.history : layout.step_size] = 0.0
     g[ALPHA] = 0.0
     run_table(machine.problem.residual, g, out)
-    return out[: machine.system.n]
+    return out
 
 
 def _largest_mean(times: Array, sums: Array, h: float) -> float:
@@ -189,10 +193,7 @@ def _left(machine: Machine, trial: Trial, h: float, t: float) -> Array | None:
     signs = np.random.default_rng(0).choice([-1.0, 1.0], (n, 2))
     solve = _solver(machine, _entries(machine, stands, 1.0, 1.0 / h, 1.0 / h**2, 1.0 / h))
     change = solve(EPS * terms[:, None] * signs) if solve else None
-    if change is None:
-        return None
-    most = np.abs(change).max(axis=1)
-    return np.concatenate([most[:nk], most[:nk] / h, most[nk:]])
+    return None if change is None else _largest(change, nk, h)
 
 
 def _stands(machine: Machine, trial: Trial, t: float) -> Array:

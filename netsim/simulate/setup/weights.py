@@ -19,13 +19,12 @@ import numpy as np
 
 from netsim.equations.machine import Machine
 from netsim.equations.system import System
+from netsim.initial.cut_sets import CANCELS
 from netsim.initial.initial import Structure
 from netsim.initial.stages import partial_values
 from netsim.structure.orders import blocks, offsets
 
 Array = np.ndarray
-CANCELS = 1e-9
-"""Weights whose sum is below this share of the largest cancel."""
 
 
 def exponents(system: System, structure: Structure) -> Array:
