@@ -53,7 +53,7 @@ ROOMS = {
     "results": "progress samples earlier files series courses selection measures claims rates listing plots",
     "simulate": "reference methods options judging pivots events.event_log events.events running setup.choice setup.turns setup.plane_turns "
     "setup.sliders setup.beginning setup.kinds setup.features setup.sizes setup.sums setup.weights setup.run_arrays events.passing failing "
-    "adaptive stepping stepped.keeping stepped.inputs stepped.going stepped.simulator",
+    "keeping retreat adaptive stepping stepped.inputs stepped.going stepped.simulator",
     "analyses": "given analysis modal recursion_options recursion refusals static transient inverse.options earlier_runs inverse.tracking "
     "inverse.authority inverse.zero_dynamics inverse.runs inverse.check inverse.growth inverse.inverse *",
     "api": "",

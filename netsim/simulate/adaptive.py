@@ -33,6 +33,7 @@ from netsim.simulate.failing import failure_of, goes_on, run_reinitialised, stuc
 from netsim.simulate.methods import METHODS, prepared
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.pivots import pivots_of
+from netsim.simulate.retreat import Retreat
 from netsim.simulate.running import Running
 from netsim.simulate.setup.features import ends_of
 from netsim.simulate.setup.run_arrays import (
@@ -220,17 +221,20 @@ def _fill(run: Running) -> None:
 
 def integrate_adaptive(run: Running, progress: Any) -> Problem | None:
     """Blocks of steps until the end, a failure (returned) or an interruption (raised)."""
-    block = 16
+    block, retreat = 16, Retreat()
     while True:
-        started, tried = clock.perf_counter(), _tried(run)
-        status = attempts(run, block)
+        started, tried, due = clock.perf_counter(), _tried(run), run.pace.due
+        status = attempts(run, 1 if retreat.on_the_way(run) else block)
         spent = clock.perf_counter() - started
         if progress:
             progress(min(1.0, run.now / run.options.stop), run.now, run.steps)
         if status == DONE:
             return None
         if problem := answered(run, status):
-            return problem
+            if not retreat.begin(run, problem):
+                return problem
+        elif status == GOING and run.pace.due != due:
+            retreat.remember(run)
         if status == GOING:
             block = max(4, min(10 * block, int((_tried(run) - tried) * BLOCK_SECONDS / max(spent, 1e-4))))
 

@@ -17,6 +17,7 @@ PARTS = {"netlists", "peers", "run"}
 
 SMALL = {
     "arm": {"rtols": (1e-3, 1e-4), "wanted_errors": (1e-3,), "repeats": 1},
+    "beside": {"other": FOLDER.parent, "netlists": [FOLDER.parent / "models" / "rc.net"], "repeats": 1},
     "buck": {"periods": 20, "tolerances": (1e-4,)},
     "building": {"sections": 20, "repeats": 1},
     "chain": {"sizes": {2: 40, 4: 40}, "compared": (2,), "steps_compared": 40},

@@ -40,10 +40,10 @@ from netsim.equations.machine import Machine
 from netsim.simulate.adaptive import answered, attempts, pass_events
 from netsim.simulate.events.passing import pass_jump
 from netsim.simulate.failing import keep_last_step
+from netsim.simulate.keeping import Kept, duplicate, keep, restore
 from netsim.simulate.running import Running
 from netsim.simulate.setup.features import ends_of
 from netsim.simulate.stepped.inputs import Inputs
-from netsim.simulate.stepped.keeping import Kept, duplicate, keep, restore
 from netsim.structure.time_events import time_events_of
 from netsim.text.errors import Problem, SimulationError
 

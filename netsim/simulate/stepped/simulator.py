@@ -11,8 +11,8 @@ import numpy as np
 
 from netsim.core.loop.control import ROW
 from netsim.simulate.events.event_log import Event
+from netsim.simulate.keeping import Kept
 from netsim.simulate.stepped.going import Going, forked, jump, kept, put_back, reach, stop
-from netsim.simulate.stepped.keeping import Kept
 from netsim.text.errors import InputError, Problem, SimulationError, nearest
 
 Array = np.ndarray

@@ -38,6 +38,8 @@ SAME = {
 }
 """Fields that a run leaves as they are."""
 PARTS = ("trial", "control", "readout", "plan", "closing", "factor", "arrays", "served")
+ROWS = ("times", "values", "account", "trace")
+"""Of a readout, what grows by a row with every sample or step."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +52,8 @@ class Kept:
     arrays: list[tuple[Array, Array]]
 
 
-def keep(run: Running) -> Kept:
-    """The run as it is now."""
+def keep(run: Running, with_rows: bool = True) -> Kept:
+    """The run as it is now; without the rows of samples, which stay as they are where it only goes on."""
     parts = {field.name: getattr(run, field.name) for field in fields(run) if field.name != "bundles"}
     parts["pace"] = run.pace.copied()
     changing: list[Any] = [run.alive, run.served, run.tried, run.jumps]
@@ -69,6 +71,9 @@ def keep(run: Running) -> Kept:
     shares = indeterminacy_of(run.machine.system.batches)
     if shares is not None:
         _arrays(shares.coefficients, found)
+    if not with_rows:
+        for name in ROWS:
+            found.pop(id(getattr(run.readout, name)), None)
     histories = {"spans": past.spans, "pieces": past.pieces}
     return Kept(parts, [(c, copy(c)) for c in changing], histories, [(a, a.copy()) for a in found.values()])
 
