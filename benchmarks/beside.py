@@ -54,7 +54,7 @@ class Effort(NamedTuple):
 def efforts(checkout: Path, netlist: Path, repeats: int) -> list[Effort] | str:
     """The transient runs of a netlist in a fresh process of a checkout, or what ended the process."""
     environment = {**os.environ, "PYTHONPATH": str(checkout)}
-    command = [sys.executable, "-c", CHILD, str(netlist), str(repeats)]
+    command = [sys.executable, "-P", "-c", CHILD, str(netlist), str(repeats)]
     try:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=LIMIT, check=False)
     except subprocess.TimeoutExpired:
