@@ -23,6 +23,9 @@ ROUNDING = 1e-7
 """Corrections this small that shrink no more are rounding, or a stage's own share where its matrix has a worse
 condition."""
 SLOW = 0.1
+STAYS = 2
+"""So many corrections in a row that do not shrink, with derivatives taken anew, are rounding where they are that small
+beside the sizes of what they correct: a value near 0 in a sum of large ones moves to and fro by their rounding."""
 LEAST = 1e-3
 """Corrections of values that are smaller than this share of their size are measured by that."""
 FAR = 0.5
@@ -123,16 +126,17 @@ def _fill(plan, where, entries):
 
 @inner
 def _correct(g, places, step, sizes):
-    """Subtract a step, in multiples of sizes; its largest entry beside what it corrects and what comes of it, infinite
-    where one is not finite."""
-    moved = 0.0
+    """Subtract a step, in multiples of sizes; its largest entry beside what it corrects and what comes of it, and beside
+    that and its size; infinite where one is not finite."""
+    moved, share = 0.0, 0.0
     for i in range(sizes.shape[0]):
         if not np.isfinite(step[i]):
-            return np.inf
+            return np.inf, np.inf
         before, change = abs(g[places[i]]), sizes[i] * step[i]
         g[places[i]] -= change
-        moved = max(moved, abs(change) / (max(before, abs(g[places[i]])) + LEAST * sizes[i]))
-    return moved
+        value, change = max(before, abs(g[places[i]])), abs(change)
+        moved, share = max(moved, change / (value + LEAST * sizes[i])), max(share, change / (value + sizes[i]))
+    return moved, share
 
 
 @inner
@@ -161,7 +165,7 @@ def _solve(plan, where, sizes, g):
     places, row_scale, entries = w[where[13] : where[14]], r[f[9] : f[10]], r[f[10] : f[11]]
     step, residual, rounding = r[f[11] : f[11] + size], r[f[11] + size : f[12]], r[f[12]]
     shift = n if size > n else 0
-    before, fresh = np.inf, False
+    before, fresh, stays = np.inf, False, 0
     for iteration in range(ROUNDS):
         if not fresh:
             _fill(plan, where, entries)
@@ -174,12 +178,15 @@ def _solve(plan, where, sizes, g):
         for i in range(m):
             step[shift + i] = residual[i] * (row_scale[i] if shift else 1.0)
         solve(factor, step, step)
-        moved = _correct(g, places, step, r[f[14] : f[15]])
+        moved, share = _correct(g, places, step, r[f[14] : f[15]])
         if not np.isfinite(moved):
             return False
         contraction = moved / before if iteration else 1.0
-        if moved * min(1.0, contraction) < CLOSE or (
-            moved < (rounding if iteration else ROUNDING) and contraction > SLOW
+        stays = stays + 1 if iteration and contraction > SLOW else 0
+        if (
+            moved * min(1.0, contraction) < CLOSE
+            or (moved < (rounding if iteration else ROUNDING) and contraction > SLOW)
+            or (stays >= STAYS and share < ROUNDING)
         ):
             return m <= n or _hold(residual, r[f[13] : f[14]])
         if moved > FAR or (iteration and contraction > SLOW):
