@@ -53,9 +53,9 @@ Array = np.ndarray
 
 BLOCK_SECONDS = 0.15
 NEW_PIVOTS = 6
-LOOK, HARD = 10, 3
-"""Where constraints repeat one another: attempts after which it is asked whether others should be left out, and how
-many failures ask for it."""
+LOOK, LOOKS, HARD = 10, 40, 3
+"""Where constraints repeat one another: attempts after which it is asked whether others should be left out, at first
+and at most, and how many failures ask for it."""
 SELDOM = 1024
 """At most so many attempts after which it is asked what rounding leaves."""
 
@@ -270,7 +270,7 @@ def answered(run: Running, status: int) -> Problem | None:  # noqa: C901  (one c
         return stuck(run, pace.mark)
     if status not in (FULL, EVENT):
         set_rounding(run.machine, run.trial, float(run.control.numbers[SIZE]), run.now)
-        pace.span = LOOK if run.machine.system.redundant else min(2 * pace.span, SELDOM)
+        pace.span = min(2 * pace.span, LOOKS if run.machine.system.redundant else SELDOM)
         pace.due = _tried(run) + pace.span
     if status == FULL:
         _grow(run)
@@ -280,7 +280,7 @@ def answered(run: Running, status: int) -> Problem | None:  # noqa: C901  (one c
         except SimulationError as error:
             return error.problems[0]
     elif _chosen_anew(run, _worn(run, status)):
-        pass
+        pace.span, pace.due = LOOK, _tried(run) + LOOK
     elif status == GOING or goes_on(run, status):
         return stuck(run, pace.mark)
     elif status == SINGULAR and pace.broken.get(run.steps, 0) < NEW_PIVOTS:
