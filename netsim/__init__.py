@@ -10,9 +10,21 @@ from __future__ import annotations
 from typing import Any
 
 from netsim.text.errors import InputError, NetsimError, Problem, SimulationError, Span
+from netsim.text.limits import limits
 
 __version__ = "0.1.0"
-__all__ = ["InputError", "Model", "NetsimError", "Problem", "SimulationError", "Span", "component", "load", "register"]
+__all__ = [
+    "InputError",
+    "Model",
+    "NetsimError",
+    "Problem",
+    "SimulationError",
+    "Span",
+    "component",
+    "limits",
+    "load",
+    "register",
+]
 
 
 def __getattr__(name: str) -> Any:

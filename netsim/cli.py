@@ -20,13 +20,15 @@ from netsim.commands.making import SHELLS, completion_command, new_command, plot
 from netsim.commands.running import inverse_command, run_command
 from netsim.commands.telling import FAILED, FINE, INTERRUPTED, MISTAKE, complain, say
 from netsim.text.errors import NetsimError, nearest
+from netsim.text.limits import LIMITS, limits, raised
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status; everything that is not the result goes to stderr."""
     try:
         chosen = _parser().parse_args(arguments)
-        status = chosen.command(chosen)
+        with limits(**raised(getattr(chosen, "limit", []))):
+            status = chosen.command(chosen)
         sys.stdout.flush()
         return status
     except NetsimError as error:
@@ -137,6 +139,13 @@ def _command(commands: Any, name: str, action: Any, about: str) -> argparse.Argu
 
 def _add_file(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a netlist; the name of a shipped model works too; -: from stdin")
+    parser.add_argument(
+        "--limit",
+        action="append",
+        default=[],
+        metavar="NAME=NUMBER",
+        help=f"raise a bound on what is built: {', '.join(LIMITS)}",
+    )
     parser.add_argument(
         "-p",
         dest="values",

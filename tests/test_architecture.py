@@ -19,7 +19,7 @@ PACKAGE = Path(netsim.__file__).parent
 
 ROOMS = {
     "text": "registry cache columns "
-    "errors units terms syntax show_terms show spelling expressions.operations expressions.filters expressions.junctions "
+    "errors limits units terms syntax expressions.show show spelling expressions.operations expressions.filters expressions.junctions "
     "expressions.shapes expressions.beams expressions.functions expressions.typed grammar.scan grammar.build grammar.flat grammar.grammar "
     "grammar.explain parse parsed",
     "formats": "format csv netcdf "

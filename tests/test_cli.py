@@ -272,7 +272,8 @@ ours = sorted(name for name in new if name.startswith("netsim.") and ".commands"
 print(sorted({name.partition(".")[0] for name in new} - sys.stdlib_module_names), ours)
 """
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert "usage: netsim" in shown and shown.splitlines()[-1] == "['netsim'] ['netsim.cli', 'netsim.text', 'netsim.text.errors']"
+    assert "usage: netsim" in shown
+    assert shown.splitlines()[-1] == "['netsim'] ['netsim.cli', 'netsim.text', 'netsim.text.errors', 'netsim.text.limits']"
 
 
 def test_ctrl_c_keeps_the_part_and_says_so(netlist):

@@ -157,7 +157,7 @@ def _name(name: Name, vectors: Collection[str]) -> str:
 
 
 def _indices(part: Part) -> list[str]:
-    from netsim.text.show_terms import show_expression
+    from netsim.text.expressions.show import show_expression
 
     return [escape(show_expression(index)) for index in part.indices]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from netsim.network.values import parse_expression
 from netsim.text.errors import InputError, Problem
+from netsim.text.expressions.show import show_expression
 from netsim.text.expressions.typed import Scope, Typed, quantity_of
-from netsim.text.show_terms import show_expression
 from netsim.text.syntax import Binding, Expr, Name, Number, String, Vector
 from netsim.text.units import NO_DIMENSION, Dimension, parse_unit
 

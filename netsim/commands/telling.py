@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
-from netsim.text.errors import Problem, coloured, render
+from netsim.text.errors import SHOWN, Problem, coloured, more, render
 
 FINE, FAILED, MISTAKE, INTERRUPTED = 0, 1, 2, 130
 """Exit statuses."""
@@ -20,8 +20,10 @@ def say(text: str) -> None:
 
 def complain(problems: Sequence[Problem]) -> None:
     """Print problems with their places and hints, coloured on a terminal."""
-    for problem in map(_on_command_line, problems):
+    for problem in map(_on_command_line, problems[:SHOWN]):
         say(coloured(render(problem)) if sys.stderr.isatty() and "NO_COLOR" not in os.environ else render(problem))
+    for line in more(problems):
+        say(line)
 
 
 def _on_command_line(problem: Problem) -> Problem:

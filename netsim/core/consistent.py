@@ -126,8 +126,8 @@ def _fill(plan, where, entries):
 
 @inner
 def _correct(g, places, step, sizes):
-    """Subtract a step, in multiples of sizes; its largest entry beside what it corrects and what comes of it, and beside
-    that and its size; infinite where one is not finite."""
+    """Subtract a step, in multiples of sizes; its largest entry beside what it corrects and what comes of it, and
+    beside that and its size; infinite where one is not finite."""
     moved, share = 0.0, 0.0
     for i in range(sizes.shape[0]):
         if not np.isfinite(step[i]):

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -21,7 +20,6 @@ from netsim.equations.kernels.reference import evaluate
 from netsim.equations.machine import Machine
 from netsim.equations.messages import unmet
 from netsim.equations.starts import StartRow
-from netsim.equations.system import System
 from netsim.initial.charts import recharted
 from netsim.initial.diagnosis.suspects import refuse_infinite, without_derivative
 from netsim.structure.orders import Offsets, Signature, equation_numbers, signature
@@ -57,16 +55,9 @@ class Stages:
     angles: Array = field(default_factory=lambda: np.zeros(0, np.int64))
 
 
-_signatures: WeakKeyDictionary[System, Signature] = WeakKeyDictionary()
-
-
 def signature_of(machine: Machine) -> Signature:
-    """The signature of a machine's system, found once."""
-    if machine.element is not None:
-        return machine.element.partials.signature
-    if machine.system not in _signatures:
-        _signatures[machine.system] = signature(machine.system)
-    return _signatures[machine.system]
+    """The signature of a machine's system."""
+    return machine.element.partials.signature if machine.element is not None else signature(machine.system)
 
 
 def partial_values(machine: Machine, g: Array) -> Array:

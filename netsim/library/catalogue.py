@@ -9,8 +9,8 @@ from netsim.library.files import Library, collect, library_names
 from netsim.library.search import search
 from netsim.text.columns import columns, counted
 from netsim.text.errors import InputError, Problem, Span, nearest
+from netsim.text.expressions.show import show_expression
 from netsim.text.show import show_statement
-from netsim.text.show_terms import show_expression
 from netsim.text.syntax import ComponentDef, Count, ModelDef, Param, Program, Use
 
 

@@ -15,9 +15,10 @@ from netsim.library.component import SIGNAL, Component
 from netsim.library.extension import extended
 from netsim.library.formats import format_of
 from netsim.library.functions import Functions, check_functions
-from netsim.library.places import names_in, own_folders, texts_in
+from netsim.library.places import is_file, names_in, own_folders, texts_in
 from netsim.library.shadowing import Type, chosen, told
 from netsim.text.errors import InputError, Problem, nearest
+from netsim.text.limits import check_limit
 from netsim.text.parse import parse
 from netsim.text.parsed import parsed
 from netsim.text.syntax import ComponentDef, DomainDef, FunctionDef, Include, ModelDef, Program, Statement, Use
@@ -84,7 +85,7 @@ def find_netlist(name: str) -> Path:
     if not path.exists() and not path.is_absolute():
         below = path.parts[1:] if path.parts[:1] == ("models",) else path.parts
         shipped = models_folder().joinpath(*below).with_suffix(".net")
-        if below and shipped.is_file():
+        if below and is_file(shipped):
             return shipped
     return path
 
@@ -114,7 +115,7 @@ def library_files(use: Use) -> list[Path]:
     """The files behind one `use`, or the complaint that there are none."""
     if use.is_path:
         path = Path(use.span.file).parent / use.target
-        if not path.is_file():
+        if not is_file(path):
             raise InputError(Problem("E220", f"cannot read '{use.target}'", use.span, hint=f"looked for {path}"))
         return [path]
     for folder in chain([library_folder()], own_folders()):
@@ -307,16 +308,21 @@ def _checked(component: Component) -> list[Problem]:
     return list(kept["mistakes"])
 
 
-def included(program: Program) -> Iterator[Statement]:
+def included(program: Program, above: tuple[Path, ...] = ()) -> Iterator[Statement]:
     """The statements of a program with those of the files it includes in their places; raises `InputError` (E220) for a
-    file that is not there."""
+    file that is not there, or that includes itself. `above`: the files that include this one."""
+    above = (*above, Path(program.file).resolve())
     for statement in program.statements:
         if not isinstance(statement, Include):
             yield statement
             continue
         path = Path(program.file).parent / statement.path
-        if not path.is_file():
+        if not is_file(path):
             raise InputError(
                 Problem("E220", f"cannot read '{statement.path}'", statement.span, hint=f"looked for {path}")
             )
-        yield from included(read_program(path))
+        if path.resolve() in above:
+            message = f"'{statement.path}' includes itself: {' -> '.join(each.name for each in (*above, path))}"
+            raise InputError(Problem("E220", message, statement.span))
+        check_limit("files", len(above), f"{len(above)} files include one another", statement.span)
+        yield from included(read_program(path), above)

@@ -48,3 +48,11 @@ def names_in(folder: Path) -> set[str]:
     """The libraries in a folder."""
     files = {path.stem for path in folder.glob("*.lib")}
     return files | {path.parent.name for path in folder.glob("*/*.lib")}
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is an ordinary file: False also for a pipe, a device, and a name that no file can have."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Sequence
 
 from netsim.library.component import CONSTANTS
+from netsim.library.files import Library
 from netsim.network.network import GROUND, Frame, Instance, Node
 from netsim.text.errors import Problem, Span, nearest
+from netsim.text.syntax import ComponentDef, Statement
+from netsim.text.syntax import Instance as InstanceText
 
 
 def wrong_names(nodes: Sequence[Node], top: Frame) -> Iterator[Problem]:
@@ -73,3 +76,16 @@ def wrong_signals(nodes: Sequence[Node], instances: Sequence[Instance]) -> Itera
         if unwritten.domain.name == "signal" and number not in writers:
             hint = "connect a sensor or block whose output is this node"
             yield Problem("E312", f"nothing writes signal '{unwritten.name}'", unwritten.span, hint=hint)
+
+
+def types_used(statements: tuple[Statement, ...], library: Library) -> list[str]:
+    """Component types the program uses (in its models too) or defines itself."""
+    every = [*statements, *(line for model in library.models.values() for line in model.body)]
+    types = {s.type for s in every if isinstance(s, InstanceText)}
+    types |= {
+        c.instance.type
+        for name in types & library.components.keys()
+        for c in library.components[name].definition.company
+    }
+    types |= {s.name for s in statements if isinstance(s, ComponentDef)}
+    return [name for name in library.components if name in types]

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from netsim.library.component import WORLD, Component
 from netsim.library.files import Library, check_library, collect, homes, included
-from netsim.network.checks import wrong_names, wrong_paths, wrong_signals
+from netsim.network.checks import types_used, wrong_names, wrong_paths, wrong_signals
 from netsim.network.network import (
     GROUND,
     Beginning,
@@ -20,9 +20,11 @@ from netsim.network.network import (
     check_count,
     integer,
     name_text,
+    spans_of,
 )
 from netsim.network.repetition import resolved, unrolled, written_out
 from netsim.text.errors import InputError, Problem, Span, nearest, source_line
+from netsim.text.limits import TOO_LARGE, check_limit
 from netsim.text.parse import without_collector
 from netsim.text.syntax import (
     Assert,
@@ -57,26 +59,13 @@ def build_network(program: Program, counts: Mapping[str, int] | None = None, tex
     statements = tuple(included(program))
     library = collect(Program(statements, program.file))
     statements = library.functions.written_out(statements)
-    wrong = check_library(library, _wanted(statements, library))
+    wrong = check_library(library, types_used(statements, library))
     if wrong:
         raise InputError(wrong)
     expander = _Expander(library, dict(counts or {}))
     top = Frame("")
     expander.expand(statements, top)
     return replace(expander.finish(program.file, top, statements, text), notes=(*program.notes, *library.notes))
-
-
-def _wanted(statements: tuple[Statement, ...], library: Library) -> list[str]:
-    """Component types the program uses (in its models too) or defines itself."""
-    every = [*statements, *(line for model in library.models.values() for line in model.body)]
-    types = {s.type for s in every if isinstance(s, InstanceText)}
-    types |= {
-        c.instance.type
-        for name in types & library.components.keys()
-        for c in library.components[name].definition.company
-    }
-    types |= {s.name for s in statements if isinstance(s, ComponentDef)}
-    return [name for name in library.components if name in types]
 
 
 class _Expander:
@@ -94,7 +83,7 @@ class _Expander:
         self.nominals: list[Beginning] = []
         self.readings: list[Statement] = []
         self.problems: list[Problem] = []
-        self.depth = 0
+        self.depth = self.built = 0
 
     # ------------------------------------------------------------------------------------------- frames
 
@@ -145,6 +134,8 @@ class _Expander:
         try:
             action(statement, frame)
         except InputError as error:
+            if error.problems[0].code == TOO_LARGE:
+                raise
             self.problems.extend(error.problems)
 
     def _declare(self, name: str, span: Span, frame: Frame) -> None:
@@ -178,11 +169,13 @@ class _Expander:
     def _instances(self, text: InstanceText, frame: Frame) -> None:
         if not text.ranges:
             return self._instance(text, frame)
-        spans = [range(integer(r.first, frame), integer(r.last, frame) + 1) for r in text.ranges]
+        spans = spans_of(text.ranges, frame, len(self.instances), text.span)
         for values in itertools.product(*spans):
             self._instance(text, frame.with_integers({r.variable: v for r, v in zip(text.ranges, values)}))
 
     def _instance(self, text: InstanceText, frame: Frame) -> None:
+        self.built += 1
+        check_limit("elements", self.built, f"this is element {self.built}", text.span)
         local = name_text(text.name, frame)
         self._declare(local, text.name.span, frame)
         component = self.library.components.get(text.type)

@@ -6,15 +6,17 @@ that a parameter can change without expanding anything again. Counts shape the n
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import isfinite, prod
 
 from netsim.library.component import CONSTANTS, Component, plain_name
 from netsim.library.files import Library
 from netsim.text.errors import InputError, Problem, Span, nearest
 from netsim.text.expressions.operations import apply
 from netsim.text.expressions.typed import Scope, Typed, evaluate
+from netsim.text.limits import check_limit
 from netsim.text.syntax import (
     Assert,
     Count,
@@ -27,6 +29,7 @@ from netsim.text.syntax import (
     Part,
     Place,
     Plot,
+    Range,
     Run,
     Save,
     Table,
@@ -56,10 +59,11 @@ class Frame:
     nodes: dict[str, int] = field(default_factory=dict)
     members: dict[str, Span] = field(default_factory=dict)
     tables: dict[str, Table] = field(default_factory=dict)
+    terms: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def with_integers(self, values: Mapping[str, int]) -> Frame:
         """The same scope with loop variables set."""
-        return Frame(self.prefix, self.definitions, {**self.integers, **values}, self.nodes, self.members, self.tables)
+        return replace(self, integers={**self.integers, **values})
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,13 +162,23 @@ def integer(expr: Expr, frame: Frame) -> int:
         raise InputError(Problem("E208", f"'{text}' {what}", name.span, hint=hint))
 
     value = evaluate(expr, Scope(resolve)).value
-    if abs(value - round(value)) > 1e-9:
+    if not isfinite(value) or abs(value - round(value)) > 1e-9:
         raise InputError(Problem("E208", f"a whole number is wanted, this is {value:g}", expr.span))
     return round(value)
 
 
+def spans_of(ranges: Sequence[Range], frame: Frame, before: int, span: Span) -> list[range]:
+    """The values of every loop variable; raises `InputError` where they are more, beside what was there before, than a
+    network may have."""
+    found = [range(integer(r.first, frame), integer(r.last, frame) + 1) for r in ranges]
+    wanted = before + prod(max(0, each.stop - each.start) for each in found)
+    check_limit("elements", wanted, f"{wanted:.6g} of these with the elements before", span)
+    return found
+
+
 def check_count(count: Count, value: int, frame: Frame, span: Span) -> None:
-    """Raise where a count breaks its declared bounds."""
+    """Raise where a count breaks its declared bounds, or is larger than any network."""
+    check_limit("elements", value, f"'{count.name}' is {value:.6g}", span)
     for bound in count.bounds:
         limit = integer(bound.value, frame)
         if not apply(bound.op, value, limit):

@@ -19,7 +19,13 @@ def read_network(source: str | Path, counts: Mapping[str, int] | None = None) ->
     mistake in it (E100 where a file cannot be read)."""
     if isinstance(source, str) and "\n" in source:
         return build_network(parse(source, "<text>"), counts, source)
-    path = Path(source)
+    try:
+        return _network_of(Path(source), counts)
+    except RecursionError:
+        raise InputError(Problem("E261", f"something in '{source}' is nested too deeply to be read")) from None
+
+
+def _network_of(path: Path, counts: Mapping[str, int] | None) -> Network:
     text = _text_of(path)
     if (found := format_of(path)) and found.program:
         program = found.program(path, True, library_types)
@@ -29,10 +35,13 @@ def read_network(source: str | Path, counts: Mapping[str, int] | None = None) ->
 
 def _text_of(path: Path) -> str:
     try:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise InputError(Problem("E100", f"'{path}' cannot be read: it is a pipe or a device"))
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
         near = nearest(path.name, [p.name for p in path.parent.glob("*.net")]) if path.parent.is_dir() else ""
         raise InputError(Problem("E100", f"there is no file '{path}'", hint=near)) from None
-    except (OSError, UnicodeDecodeError) as wrong:
-        reason = wrong.strerror if isinstance(wrong, OSError) else "it is not UTF-8 text"
-        raise InputError(Problem("E100", f"'{path}' cannot be read: {reason}")) from None
+    except (OSError, ValueError) as wrong:
+        reason = {OSError: getattr(wrong, "strerror", ""), UnicodeDecodeError: "it is not UTF-8 text"}
+        why = next((words for kind, words in reason.items() if isinstance(wrong, kind)), "no file can have this name")
+        raise InputError(Problem("E100", f"'{path}' cannot be read: {why}")) from None

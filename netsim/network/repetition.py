@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from netsim.network.network import Frame, integer
+from netsim.network.network import Frame, integer, spans_of
 from netsim.text.errors import InputError
 from netsim.text.syntax import Let, Measure, Name, Number, Part, Repeated, Statement
 
@@ -21,8 +21,7 @@ from netsim.text.syntax import Let, Measure, Name, Number, Part, Repeated, State
 def unrolled(statement: Repeated, frame: Frame) -> Iterator[Statement]:
     """The statements it stands for; raises `InputError` where a range or a number in braces is no whole number known
     from counts."""
-    spans = [range(integer(r.first, frame), integer(r.last, frame) + 1) for r in statement.ranges]
-    for values in itertools.product(*spans):
+    for values in itertools.product(*spans_of(statement.ranges, frame, 0, statement.span)):
         yield written_out(statement.statement, {r.variable: v for r, v in zip(statement.ranges, values)}, frame)
 
 

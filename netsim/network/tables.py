@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from netsim.library.places import is_file
 from netsim.text.errors import InputError, Problem, Span, nearest
 from netsim.text.units import Dimension, UnknownUnit, parse_unit
 
@@ -47,24 +48,25 @@ class Polynomials:
 
 def read_column(path: Path, column: str | int | None, span: Span) -> Column:
     """A column of a CSV file by header name or number (1 = the argument); headers read `name [unit]`."""
+    if not is_file(path):
+        raise InputError(Problem("E240", f"cannot read table '{path.name}'", span, hint=f"looked for {path}"))
     try:
         with path.open(newline="", encoding="utf-8") as stream:
-            rows = [row for row in csv.reader(stream) if row and not row[0].lstrip().startswith("#")]
-    except (OSError, UnicodeDecodeError):
+            found = csv.reader(stream)
+            numbered = [(found.line_num, row) for row in found if row and not row[0].lstrip().startswith("#")]
+    except (OSError, UnicodeDecodeError, csv.Error):
         raise InputError(Problem("E240", f"cannot read table '{path.name}'", span, hint=f"looked for {path}")) from None
+    lines, rows = [line for line, _ in numbered], [row for _, row in numbered]
     if len(rows) < 3:
         raise InputError(Problem("E240", f"table '{path.name}' needs a header and at least two rows", span))
     names, units = zip(*(_header(cell, path, span) for cell in rows[0]))
     number = _column_number(column, names, path, span)
-    try:
-        numbers = np.array([[float(row[0]), float(row[number])] for row in rows[1:]])
-    except (ValueError, IndexError):
-        raise InputError(Problem("E240", f"table '{path.name}' has a row that is no list of numbers", span)) from None
+    numbers = np.array(
+        [[_cell(row, k, path, line, span) for k in (0, number)] for line, row in zip(lines[1:], rows[1:])]
+    )
     argument = numbers[:, 0] * units[0].factor + units[0].offset
-    if not np.all(np.isfinite(numbers)):
-        raise InputError(Problem("E240", f"table '{path.name}' holds a value that is not finite", span))
     if np.any(np.diff(argument) <= 0):
-        row = int(np.argmax(np.diff(argument) <= 0)) + 3
+        row = lines[int(np.argmax(np.diff(argument) <= 0)) + 2]
         raise InputError(
             Problem("E241", f"the first column of '{path.name}' must increase; it does not at line {row}", span)
         )
@@ -74,6 +76,22 @@ def read_column(path: Path, column: str | int | None, span: Span) -> Column:
         units[0].dimension,
         units[number].dimension,
     )
+
+
+def _cell(row: list[str], column: int, path: Path, line: int, span: Span) -> float:
+    """A finite number in a row; raises `InputError` (E240) with its line and column."""
+    where = f"line {line} of table '{path.name}'"
+    if column >= len(row):
+        message = f"{where} has no column {column + 1}: it has {len(row)}"
+        raise InputError(Problem("E240", message, span))
+    try:
+        value = float(row[column])
+    except ValueError:
+        message = f"'{row[column].strip()}' in column {column + 1} of {where} is no number"
+        raise InputError(Problem("E240", message, span)) from None
+    if not np.isfinite(value):
+        raise InputError(Problem("E240", f"column {column + 1} of {where} is not finite: {row[column].strip()}", span))
+    return value
 
 
 def _header(cell: str, path: Path, span: Span):

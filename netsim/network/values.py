@@ -6,13 +6,14 @@ Nothing here touches the structure: `parameter_values(network, {"stiffness": 300
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from netsim.library.component import WORLD, Component, dimension, resolve_name, sizes_of
+from netsim.library.component import WORLD, Component, dimension, names_in, plain_name, resolve_name, sizes_of
 from netsim.network.network import Definition, Frame, Instance, Network
 from netsim.network.placement import placed
 from netsim.text.errors import InputError, Problem, Span, nearest
@@ -76,6 +77,9 @@ class Values:
         key = (id(definition.statement), path)
         if key not in self.known:
             self.known[key] = Typed(math.nan, None)
+            for before in self._deepest_first(path, definition):
+                with suppress(InputError):  # told when it is asked for
+                    self.defined(*before)
             try:
                 self.known[key] = self._evaluate(path, definition)
             except InputError:
@@ -84,6 +88,28 @@ class Values:
         elif isinstance(self.known[key].value, float) and math.isnan(self.known[key].value):
             raise InputError(Problem("E233", f"'{path}' depends on itself", definition.statement.span))
         return self.known[key]
+
+    def _deepest_first(self, path: str, definition: Definition) -> Iterator[tuple[str, Definition]]:
+        """Params and lets that this one stands on and that have no value yet, in any depth, each behind what it stands
+        on itself; nothing where it stands on known ones alone."""
+        waiting, seen = [(path, definition, False)], set[tuple[int, str]]()
+        while waiting:
+            where, each, ready = waiting.pop()
+            if ready:
+                yield where, each
+                continue
+            seen.add((id(each.statement), where))
+            frame, inside = each.frame, list[tuple[str, Definition, bool]]()
+            for name in names_in(each.value) if each.value is not None else ():
+                head = plain_name(name) or ""
+                if head in frame.definitions and head not in frame.integers:
+                    below = frame.definitions[head]
+                    key = (id(below.statement), frame.prefix + head)
+                    if key not in seen and key not in self.known:
+                        inside.append((frame.prefix + head, below, False))
+            if where != path or each is not definition:
+                waiting.append((where, each, True))
+            waiting += inside
 
     def _evaluate(self, path: str, definition: Definition) -> Typed:
         statement, value = definition.statement, definition.value

@@ -13,10 +13,10 @@ from netsim.network.network import GROUND, Instance
 from netsim.simulate.options import TransientOptions
 from netsim.text.columns import columns, counted
 from netsim.text.errors import InputError
+from netsim.text.expressions.show import show_expression
 from netsim.text.expressions.typed import Typed, flatten
 from netsim.text.parse import parse
 from netsim.text.show import show, show_statement
-from netsim.text.show_terms import show_expression
 from netsim.text.units import format_dimension, parse_unit
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from netsim.text.errors import InputError, Problem, nearest
 
 def series_of_run(call: Any, samples: Samples | None) -> Any:
     """Time, value and two rates of a run's signal; rates by a cubic spline where they were not sampled."""
-    from netsim.text.show_terms import show_expression
+    from netsim.text.expressions.show import show_expression
 
     if samples is None:
         return None

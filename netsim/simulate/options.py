@@ -34,6 +34,10 @@ WORDS: dict[str, Collection[str]] = {
 }
 
 
+SHORTEST, LONGEST = 1e-60, 1e60
+"""Bounds of every time, in s: their squares and inverses are numbers."""
+RESOLVED = 1e-15
+"""The shortest time beside `stop` that the clock of a run can tell."""
 DEFAULT_RTOL = 1e-6
 DEFAULT_METHOD = "radau"
 
@@ -129,8 +133,16 @@ def _times(name: str, options: Mapping[str, Any], spans: Mapping[str, Any]) -> I
     if "stop" not in options:
         yield Problem("E422", f"{name}() needs 'stop'", spans.get(""), hint=f"{name}(stop = 1 s)")
     for option in TIMES:
-        if option in options and not options[option] > 0:
+        if option not in options:
+            continue
+        value, stop = options[option], options.get("stop", 0.0)
+        if not value > 0:
             yield Problem("E423", f"'{option}' must be positive", spans.get(option))
+        elif not SHORTEST <= value <= LONGEST:
+            message = f"'{option}' must be between {SHORTEST:g} s and {LONGEST:g} s"
+            yield Problem("E423", message, spans.get(option))
+        elif value < RESOLVED * stop <= RESOLVED * LONGEST:
+            yield Problem("E423", f"'{option}' is lost in the rounding of 'stop'", spans.get(option))
 
 
 def unknown_values(options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[Problem]:

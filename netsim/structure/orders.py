@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -96,8 +97,17 @@ def equation_numbers(system: System, batch: Batch, row: int) -> Array:
     return system.n + batch.differentiated(row - len(batch.form.rows))
 
 
+_signatures: WeakKeyDictionary[System, Signature] = WeakKeyDictionary()
+
+
 def signature(system: System) -> Signature:
-    """The signature of a system, from the sparsity of its component types alone."""
+    """The signature of a system, from the sparsity of its component types alone; found once."""
+    if system not in _signatures:
+        _signatures[system] = _signature(system)
+    return _signatures[system]
+
+
+def _signature(system: System) -> Signature:
     equations, variables, orders, resting = (
         [np.zeros(0, np.int64)],
         [np.zeros(0, np.int64)],

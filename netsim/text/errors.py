@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,7 +54,7 @@ class NetsimError(Exception):
         super().__init__(self.problems)
 
     def __str__(self) -> str:
-        return "\n".join(render(problem) for problem in self.problems)
+        return "\n".join([*map(render, self.problems[:SHOWN]), *more(self.problems)])
 
 
 class InputError(NetsimError):
@@ -67,16 +67,27 @@ class SimulationError(NetsimError):
     exit_status = 1
 
 
+SHOWN = 50
+"""Problems that are shown; of the others it is told how many there are."""
+WIDE, AROUND = 160, 60
+"""The longest word and line that are shown whole; of a longer line so much on both sides of the caret's ends."""
+
+
+def more(problems: Sequence[Problem]) -> list[str]:
+    """What is said of problems that are not shown."""
+    return [f"and {len(problems) - SHOWN} more"] if len(problems) > SHOWN else []
+
+
 def render(problem: Problem) -> str:
     """The problem as text: place, code and message, the line itself with a caret, the hint."""
-    head = f"{problem.code} {problem.message}"
+    head = _shortened(f"{problem.code} {problem.message}")
     lines = (
         [head] if problem.span is None else [f"{_place(problem.span)}: {head}", *_excerpt(problem.span, problem.mark)]
     )
     for span, words in problem.also:
         lines += [f"  {_place(span)}: {words}", *_excerpt(span, "")]
     if problem.hint:
-        lines.append(f"      = hint: {problem.hint}")
+        lines.append(_shortened(f"      = hint: {problem.hint}"))
     return "\n".join(lines)
 
 
@@ -94,10 +105,21 @@ def _excerpt(span: Span, mark: str) -> list[str]:
     text = source_line(span.file, span.line)
     if text is None:
         return [f"      | {mark}"] if mark else []
-    width = (span.end_column if span.end_line == span.line else len(text) + 1) - span.column
-    gap = "".join("\t" if letter == "\t" else " " for letter in text[: span.column - 1])
-    caret = f"      | {gap}{'^' * max(1, width)} {mark}".rstrip()
-    return [f"{span.line:5d} | {text}", caret]
+    end = span.end_column if span.end_line == span.line else len(text) + 1
+    first, last, before, after = span.column - 1, max(span.column, end - 1), "", ""
+    if len(text) > WIDE:
+        last = min(last, first + AROUND)
+        cut = max(0, first - AROUND)
+        before, after = "..." * (cut > 0), "..." * (last + AROUND < len(text))
+        text, first, last = text[cut : last + AROUND], first - cut, last - cut
+    gap = " " * len(before) + "".join("\t" if letter == "\t" else " " for letter in text[:first])
+    caret = f"      | {gap}{'^' * (last - first)} {mark}".rstrip()
+    return [f"{span.line:5d} | {before}{text}{after}", caret]
+
+
+def _shortened(text: str) -> str:
+    """A sentence with words of more than WIDE letters cut."""
+    return re.sub(rf"\S{{{WIDE},}}", lambda word: f"{word[0][: WIDE // 2]}... ({len(word[0])} letters)", text)
 
 
 _texts: dict[str, list[str]] = {}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import singledispatch
 from typing import Any
 
-from netsim.text.show_terms import SUM, braced, listed, quoted, show_expression, show_name, sized
+from netsim.text.expressions.show import SUM, braced, listed, quoted, show_expression, show_name, sized
 from netsim.text.syntax import (
     Assert,
     Binding,

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from netsim.text import syntax as s
 from netsim.text.errors import InputError
+from netsim.text.expressions.show import show_expression
 from netsim.text.grammar import grammar
 from netsim.text.grammar.scan import Scanner
 from netsim.text.parse import parse
 from netsim.text.show import show
-from netsim.text.show_terms import show_expression
 
 NETLIST = """
 # two carts held apart

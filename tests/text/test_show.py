@@ -5,10 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netsim.text import syntax as s
+from netsim.text.expressions.show import show_expression
 from netsim.text.grammar.scan import LINE_WORDS, RESERVED
 from netsim.text.parse import parse
 from netsim.text.show import show
-from netsim.text.show_terms import show_expression
 
 WORD = st.from_regex(r"[A-Za-z_][A-Za-z_0-9]{0,4}", fullmatch=True) | st.sampled_from(["m", "kg", "N", "h", "e3", "nominal", "out1", "x", "deg"])
 NAME = WORD.filter(lambda word: word not in RESERVED and not any(word in words for words in LINE_WORDS.values()))

@@ -21,7 +21,7 @@ from netsim.network.values import Values
 from netsim.results.samples import Samples
 from netsim.simulate.stepping import Progress
 from netsim.text.errors import InputError, Problem, SimulationError
-from netsim.text.show_terms import show_expression
+from netsim.text.expressions.show import show_expression
 from netsim.text.syntax import Binding, Expr, Name, Part, Run
 
 Array = np.ndarray

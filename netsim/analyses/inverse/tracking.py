@@ -22,9 +22,9 @@ from netsim.network.network import Network, name_text
 from netsim.network.signals import NodeSignal, Reading, find_signal
 from netsim.network.values import Values
 from netsim.text.errors import InputError, Problem, nearest
+from netsim.text.expressions.show import show_expression
 from netsim.text.expressions.typed import Typed, shape, shaped
 from netsim.text.parse import parse
-from netsim.text.show_terms import show_expression
 from netsim.text.syntax import Binding, Call, ComponentDef, Expr, Instance, Name, Number, Part, Vector
 from netsim.text.units import Dimension, format_dimension
 

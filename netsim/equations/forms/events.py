@@ -19,8 +19,8 @@ import casadi as ca
 from netsim.equations.forms.form import CONSTANT, NO_EVENTS, UNIFORM, Events, Form, Happening, Relation, Reset, Symbols
 from netsim.library.component import SECOND, Component, Symbol, plain_name, resolve_name, scalar_count
 from netsim.text.errors import InputError, Problem, Span
+from netsim.text.expressions.show import show_expression
 from netsim.text.expressions.typed import Scope, Typed, evaluate, flatten, quantity_of, shape, shaped
-from netsim.text.show_terms import show_expression
 from netsim.text.syntax import Action, Binary, Call, Expr, Name, Number, When
 from netsim.text.units import NO_DIMENSION
 
