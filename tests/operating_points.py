@@ -18,6 +18,7 @@ from netsim.library.catalogue import whole_library
 from netsim.library.component import WORLD, default_counts, dimension, is_kinematic, is_rotation, plain_name, resolve_name, sizes_of
 from netsim.text.errors import InputError
 from netsim.text.expressions.typed import Scope, Typed, evaluate, flatten, shaped
+from netsim.text.syntax import Name, Part
 from netsim.text.units import NO_DIMENSION
 
 LIBRARY = whole_library()
@@ -175,6 +176,42 @@ class Element:
         account = ca.Function("e", [z, p, u], [ca.vertcat(*outputs), ca.vertcat(0, *logic)])
         return slots, np.array(free, int), solve, account
 
+    @cached_property
+    def claims(self):
+        """Whether a point is one that the component's asserts allow, as a function of symbols, parameters and uniforms."""
+        form, slots = self.form, self.functions[0]
+        lets = {let.name: let.value for let in self.component.definition.lets}
+        sizes = {p.name: sizes_of(p.size, self.counts) for p in self.component.definition.params}
+        units = {p.name: dimension(p.unit) for p in self.component.definition.params}
+        across = {f"{name}.{q.name}": (t, name) for t, name in enumerate(self.terminals) for q in self.component.domain(name).across}
+        known = dict.fromkeys((*form.readings, *across, *lets, *sizes, *self.counts, *WORLD))
+
+        def whole(text):
+            if text in across:
+                t, terminal = across[text]
+                return self._scope(t, terminal, self.component.domain(terminal)).resolve(Name((Part(text.partition(".")[2]),)))
+            if text in form.readings:
+                return form.readings[text]
+            if text in lets:
+                return evaluate(lets[text], scope)
+            if text in self.counts:
+                return Typed(float(self.counts[text]))
+            if text in WORLD:
+                return Typed(WORLD[text][2], dimension(WORLD[text][0]))
+            if text in sizes:
+                return Typed(shaped(list(form.symbols.parameters[text]), sizes[text]), units[text])
+            return None
+
+        scope = Scope(lambda name: resolve_name(name, whole, known))
+        found = [evaluate(claim.condition, scope).value for claim in self.component.claims]
+        z = ca.vertcat(*(form.symbols.gathered[slot] for slot in slots)) if slots else ca.SX(0, 1)
+        p = ca.vertcat(*(s for scalars in form.symbols.parameters.values() for s in scalars))
+        return ca.Function("a", [z, p, ca.vertcat(*UNIFORM.values())], [ca.vertcat(1, *found)])
+
+    def allows(self, given, z):
+        """Whether no assert of the component speaks at a point."""
+        return bool(np.array(self.claims(z, given, UNIFORM_VALUES)).all())
+
     def given(self, values):
         """Parameters as the form's functions want them, all terminals alive."""
         rows = [np.ravel(flatten(values[name])) if name in values else np.ones(len(s)) for name, s in self.form.symbols.parameters.items()]
@@ -212,7 +249,7 @@ class Element:
         return found, size
 
     def motion(self, random, rounds=8):
-        """(parameters, symbols) at which the component moves as it can, its discretes settled; None where none was found."""
+        """(parameters, symbols) at which the component moves as it can, its discretes settled; None where none was found or an assert speaks."""
         slots, free, solve, account = self.functions
         given = self.given(parameters_of(self.component, self.counts, random))
         z, size = self.state(slots, random)
@@ -227,7 +264,7 @@ class Element:
                 return None
             z = found
             if not self.settle(account, z, given, places):
-                return given, z
+                return (given, z) if self.allows(given, z) else None
         return None
 
     def settle(self, account, z, given, places):

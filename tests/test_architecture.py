@@ -26,7 +26,7 @@ ROOMS = {
     "spice.cards spice.blocks spice.numbers spice.expressions spice.scopes spice.elements.parameters spice.elements.sources "
     "spice.elements.devices spice.elements.switches spice.elements.transistors spice.elements.semiconductors spice.elements.windings "
     "spice.measures spice.control spice.netlist urdf.elements urdf.robot urdf.netlist *",
-    "library": "formats component functions extension shadowing checks places files search catalogue",
+    "library": "formats component functions extension shadowing checks domains places files search catalogue",
     "network": "network checks lets placement repetition expansion signals tables values bindings given reading",
     "core": "compiled.kinds compiled.bundle compiled.digests compiled.sources compiled.translation compiled.linking "
     "compiled.entries compiled.store compiled.objects compiled.function compiled.call linear.graphs linear.symbolic linear.nesting linear.factors "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -75,7 +76,7 @@ def undetermined(system: System, null: Array) -> str:
 def _kind(domain: DomainDef, component: int) -> str:
     quantity, suffix = across_scalars(domain)[component]
     if not is_kinematic(domain):
-        return f"determines the {quantity.doc.partition(' ')[0] or quantity.name}"
+        return f"determines the {re.split(' above | of | [(]', quantity.doc)[0] or quantity.name}"
     motion = "rotation" if quantity.unit == "rad/s" else "motion"
     if not suffix:
         return f"resists {motion}"

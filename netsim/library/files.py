@@ -12,6 +12,7 @@ from pathlib import Path
 
 from netsim.library.checks import check
 from netsim.library.component import SIGNAL, Component
+from netsim.library.domains import check_domain
 from netsim.library.extension import extended
 from netsim.library.formats import format_of
 from netsim.library.functions import Functions, check_functions
@@ -233,6 +234,7 @@ def _collected(program: Program) -> Library:  # noqa: C901  (one case per kind o
                         visit(read.statements)
                 case DomainDef():
                     _define(domains, statement, "domain", problems)
+                    problems.extend(check_domain(statement))
                 case ComponentDef():
                     _define_type(components, models, statement, problems, shadows)
                 case ModelDef():

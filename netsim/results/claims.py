@@ -1,5 +1,5 @@
-"""What components assert of their quantities (`assert level >= 0 m "the tank is empty"`): judged at the samples of a
-run, told among its notes.
+"""What components assert of their quantities (`assert level >= 0 m "the tank is empty"`), and domains of their nodes:
+judged at the samples of a run, told among its notes.
 
 Asserts that read parameters alone are judged before the run (netsim.network.values).
 """
@@ -13,13 +13,14 @@ import numpy as np
 
 from netsim.equations.machine import Machine
 from netsim.library.component import CONSTANTS, WORLD, plain_name
+from netsim.library.domains import read_in
 from netsim.network.network import GROUND, Instance, Network
 from netsim.network.values import parse_expression
 from netsim.results.measures import measured, signals_measured
 from netsim.results.samples import Samples
 from netsim.results.selection import Finder
 from netsim.text.expressions.typed import Scope, Typed, evaluate
-from netsim.text.syntax import Assert, Name
+from netsim.text.syntax import Assert, Name, Part
 
 MOST_TOLD = 6
 """Elements named in the notes of a run."""
@@ -27,36 +28,48 @@ MOST_TOLD = 6
 
 @dataclass(frozen=True)
 class Claim:
-    """An assert of one instance, and the signals behind the names of quantities that it reads."""
+    """An assert of one instance, or of a node (`instance` is None), and the signals behind the names of quantities that
+    it reads."""
 
-    instance: Instance
+    owner: str
     text: Assert
     signals: Mapping[str, Name | None]
+    instance: Instance | None = None
 
 
 def claims(network: Network) -> Iterator[Claim]:
-    """All asserts of quantities, instance by instance."""
+    """All asserts of quantities, instance by instance, then node by node."""
     for instance in network.instances:
         for claim in instance.component.claims:
             read = instance.component.quantities_in(claim.condition)
-            yield Claim(instance, claim, {str(plain_name(name)): _signal(network, instance, name) for name in read})
+            signals = {str(plain_name(name)): _signal(network, instance, name) for name in read}
+            yield Claim(f"{instance.component.name} '{instance.name}'", claim, signals, instance)
+    for node in network.nodes:
+        for claim in node.domain.asserts:
+            read = read_in(claim.condition)
+            signals = {str(plain_name(name)): _of(node.name, name.parts, name) for name in read}
+            yield Claim(f"node '{node.name}'", claim, signals)
+
+
+def _of(owner: str, parts: tuple[Part, ...], name: Name) -> Name:
+    """The signal of an element or a node by its written name: line[2].c.v."""
+    parsed = parse_expression(owner, "assert")
+    assert isinstance(parsed, Name)
+    return Name((*parsed.parts, *parts), span=name.span)
 
 
 def _signal(network: Network, instance: Instance, name: Name) -> Name | None:
     """The signal behind a name in a component's text: of a terminal's node, or of the instance; None for what is zero
     at the ground."""
     first, *rest = (part.text for part in name.parts)
-    owner = instance.name
     if first in instance.component.terminals:
         domain = instance.component.domain(first)
         if rest and rest[0] in {q.name for q in (*domain.across, *domain.integral)}:
             node = instance.nodes[list(instance.component.terminals).index(first)]
             if node == GROUND:
                 return None
-            owner, name = network.nodes[node].name, Name(name.parts[1:], span=name.span)
-    parsed = parse_expression(owner, "assert")
-    assert isinstance(parsed, Name)
-    return Name((*parsed.parts, *name.parts), span=name.span)
+            return _of(network.nodes[node].name, name.parts[1:], name)
+    return _of(instance.name, name.parts, name)
 
 
 def signals_judged(network: Network) -> list[Name]:
@@ -95,9 +108,7 @@ def broken_claims(machine: Machine, samples: Samples) -> list[str]:
         holds = np.asarray(evaluate(claim.text.condition, _scope(claim, finder, values)).value, bool)
         if not holds.all():
             first = samples.time[int(np.argmin(holds))]
-            told.append(
-                f"{claim.instance.component.name} '{claim.instance.name}' at t = {first:.6g} s: {claim.text.sentence}"
-            )
+            told.append(f"{claim.owner} at t = {first:.6g} s: {claim.text.sentence}")
     more = len(told) - MOST_TOLD
     return [*told[:MOST_TOLD], f"and {more} more elements"] if more > 1 else told
 
@@ -105,9 +116,9 @@ def broken_claims(machine: Machine, samples: Samples) -> list[str]:
 def _scope(claim: Claim, finder: Finder, values: Mapping[str, np.ndarray]) -> Scope:
     """Parameters as numbers, quantities as series, lets by what they stand for."""
     instance = claim.instance
-    lets = {let.name: let.value for let in instance.component.definition.lets}
-    known = {**CONSTANTS, **dict(instance.counts)}
-    parameters = finder.machine.values.parameters(instance)
+    lets = {let.name: let.value for let in instance.component.definition.lets} if instance else {}
+    known = {**CONSTANTS, **dict(instance.counts if instance else ())}
+    parameters = finder.machine.values.parameters(instance) if instance else {}
 
     def value(name: Name) -> Typed:
         text = str(plain_name(name))

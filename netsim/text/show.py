@@ -231,6 +231,7 @@ def _domain_lines(domain: DomainDef) -> Iterator[str]:
         yield f"floating {quoted(domain.floating)}"
     if domain.is_relative:
         yield "relative"
+    yield from (f"assert {show_expression(each.condition)} {quoted(each.sentence)}" for each in domain.asserts)
 
 
 @show_statement.register

@@ -218,8 +218,8 @@ class Quantity(Spanned):
 
 @dataclass(frozen=True)
 class DomainDef(Spanned):
-    """A domain: across, through and integral quantities in one order, the power, what `floating` says, and whether
-    coordinates are relative."""
+    """A domain: across, through and integral quantities in one order, the power, what `floating` says, whether
+    coordinates are relative, and what is asserted of every node."""
 
     name: str
     across: tuple[Quantity, ...] = ()
@@ -229,6 +229,7 @@ class DomainDef(Spanned):
     floating: str = ""
     doc: str = ""
     is_relative: bool = False
+    asserts: tuple[Assert, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -362,8 +363,7 @@ class ModelDef(Spanned):
 
 @dataclass(frozen=True)
 class FunctionDef(Spanned):
-    """`function area(r : m) : m2 = pi*r^2 "of a circle"`: parameters with units and sizes (a name leaves a size open),
-    the unit of the value."""
+    """`function area(r : m) : m2 = pi*r^2 "of a circle"`; a name for a size leaves it open; `unit` is the value's."""
 
     name: str
     parameters: tuple[Quantity, ...]

@@ -43,6 +43,23 @@ def test_saturated_core_ends_in_the_slope_of_air(H):
     assert (B[-1] - B[0]) / (samples.series("k.H")[-1] - samples.series("k.H")[0]) > MU0
 
 
+@pytest.mark.parametrize("given", ["", ", mu_i = 1210, Bm = 1.16 T, ca = 24630, cb = 2.44, m = 14"])
+@pytest.mark.parametrize("H", [10.0, 1e4, 1e5, 3e5, 1e6, 1e9])
+def test_roschkes_core_never_falls_below_the_slope_of_air(H, given):
+    """Its law up to the largest polarisation that this has (searched here on a grid), mu0 from there on."""
+    rate = f"s magnetomotive_force (a, ground) theta = {H} A*(1 + 1e-3*time/(1 s))\nk core (a, ground) l = 1 m, A = 1 m2{given}"
+    samples = run(rate + "\nrun transient(stop = 1 s, step = 1 s)", "k.B", "k.H", "k.mu_r")
+    mu_i, Bm, ca, cb, m = (1210, 1.16, 24630, 2.44, 14) if given else (735, 1.4, 1000, 0.5, 12)
+    b = np.linspace(1e-6, 3, 3_000_001)
+    mu = 1 + (mu_i - 1 + ca * b) / (1 + cb * b + b**m)
+    J = Bm * b * (1 - 1 / mu)
+    top = int(np.argmax(J))
+    B = samples.series("k.B")
+    wanted = np.interp(H, (Bm * b / mu / MU0)[: top + 1], (Bm * b)[: top + 1]) if Bm * b[top] / mu[top] / MU0 > H else J[top] + MU0 * H
+    assert B[0] == pytest.approx(wanted, rel=1e-6) and samples.series("k.mu_r")[0] == pytest.approx(B[0] / (MU0 * H), rel=1e-9)
+    assert (B[-1] - B[0]) / (samples.series("k.H")[-1] - samples.series("k.H")[0]) >= MU0 * (1 - 1e-6)
+
+
 def test_flux_leaves_a_magnet_at_p():
     samples = run(
         "k permanent_magnet (p, n) l = 10 mm, A = 1 cm2\nr reluctance (p, n) R = 1e6 H^-1\ng reluctance (n, ground) R = 1 H^-1\nrun transient(stop = 1 s, step = 1 s)",
@@ -105,9 +122,22 @@ def test_cold_brake_still_brakes(kind):
 
 
 def test_a_temperature_below_zero_is_told():
-    text = "c heat_capacity (h) C = 1 J/K, start T = 10 K\nq heat_flow (h) Q = -1 W\nrun transient(stop = {} s)"
-    assert "heat_capacity 'c' at t = 10" in notes(text.format(20)) and "absolute zero" in notes(text.format(20))
+    text = "c heat_capacity (a) C = 1 J/K, start T = 10 K\nq heat_flow (a) Q = -1 W\nrun transient(stop = {} s)"
+    assert "node 'a' at t = 10" in notes(text.format(20)) and "absolute zero" in notes(text.format(20))
     assert notes(text.format(9)) == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "q heat_flow (a) Q = -30 W\nr thermal_resistor (a, b) R = 1 K/W\nt temperature (b) T = 3 K",
+        "t temperature (a) T = -1 K\nr thermal_resistor (a, ground) R = 1 K/W",
+        "q heat_flow (a) Q = -10 kW\nk heated_pipe (c, d, a) V = 1e-6 m3\nr coolant_reservoir (c) p = 1 bar, T = 20 K\ns coolant_reservoir (d) p = 0.999 bar, T = 20 K",
+    ],
+)
+def test_a_temperature_below_zero_is_told_wherever_it_is(text):
+    """What has no heat capacity falls there too: a source, a node between resistances."""
+    assert "node 'a' at t = 0 s: the temperature falls below absolute zero" in notes(text + "\nrun transient(stop = 1 s)")
 
 
 # ------------------------------------------------------------------------------------------------ starts

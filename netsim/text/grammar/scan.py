@@ -40,7 +40,7 @@ RESERVED = frozenset(
 LINE_WORDS = {
     "netlist": frozenset(["measure", "assert", "nominal"]),
     "model": frozenset(["measure", "assert", "nominal"]),
-    "domain": frozenset(["across", "through", "integral", "power", "floating", "relative"]),
+    "domain": frozenset(["across", "through", "integral", "power", "floating", "relative", "assert"]),
     "component": frozenset(
         [
             *[
