@@ -293,7 +293,7 @@ class _Expander:
     def _model(self, model: ModelDef, name: str, nodes: tuple[int, ...], text: InstanceText, frame: Frame) -> None:
         if self.depth > 40:
             raise InputError(Problem("E230", f"model '{model.name}' contains itself", text.span))
-        inner = Frame(name + ".")
+        inner = Frame(name + ".", place=text.span)
         for terminal, node, where in zip(model.terminals, nodes, text.nodes):
             domain = self.library.domains.get(terminal.domain)
             if domain is None:
@@ -314,7 +314,7 @@ class _Expander:
                     Problem("E227", f"model {model.name} has no parameter '{binding.name}'", binding.span, hint=hint)
                 )
             elif isinstance(target, Count):
-                inner.integers[binding.name] = integer(binding.value, frame)
+                inner.integers[binding.name] = check_count(target, integer(binding.value, frame), inner, binding.span)
             else:
                 inner.definitions[binding.name] = Definition(target, binding.value, frame)
         for s in text.starts:

@@ -51,7 +51,7 @@ class Definition:
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """One lexical scope: the top level, or the inside of one model instance."""
+    """One lexical scope: the top level, or the inside of one model instance, whose line stands at `place`."""
 
     prefix: str
     definitions: dict[str, Definition] = field(default_factory=dict)
@@ -60,6 +60,7 @@ class Frame:
     members: dict[str, Span] = field(default_factory=dict)
     tables: dict[str, Table] = field(default_factory=dict)
     terms: dict[str, tuple[int, int]] = field(default_factory=dict)
+    place: Span | None = None
 
     def with_integers(self, values: Mapping[str, int]) -> Frame:
         """The same scope with loop variables set."""
@@ -176,13 +177,14 @@ def spans_of(ranges: Sequence[Range], frame: Frame, before: int, span: Span) -> 
     return found
 
 
-def check_count(count: Count, value: int, frame: Frame, span: Span) -> None:
-    """Raise where a count breaks its declared bounds, or is larger than any network."""
+def check_count(count: Count, value: int, frame: Frame, span: Span) -> int:
+    """The value of a count; raises `InputError` where it breaks its declared bounds, or is larger than any network."""
     check_limit("elements", value, f"'{count.name}' is {value:.6g}", span)
     for bound in count.bounds:
         limit = integer(bound.value, frame)
         if not apply(bound.op, value, limit):
             raise InputError(Problem("E234", f"'{count.name}' is {value}, but must be {bound.op} {limit}", span))
+    return value
 
 
 def _number(part: Part, frame: Frame) -> str:

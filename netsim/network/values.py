@@ -126,13 +126,12 @@ class Values:
         else:
             result = evaluate(value, self.scope(definition.frame))
         source = self.overrides.get(path, value)
-        check_bounds(
-            path,
-            result,
-            statement,
-            self.scope(definition.frame),
-            span_of(source) if source is not None else statement.span,
-        )
+        place = span_of(source) if source is not None else statement.span
+        also: tuple[tuple[Span, str], ...] = ()
+        if source is statement.default and definition.frame.place and type(source) is not Number:  # a formula
+            also = ((place, f"what '{statement.name}' is unless it is given"),)
+            place = definition.frame.place
+        check_bounds(path, result, statement, self.scope(definition.frame), place, also)
         return result
 
     def _own_dimension(self, definition: Definition) -> Dimension:
@@ -244,9 +243,13 @@ class Values:
             )
         sizes = sizes_of(p.size, counts)
         if shape(result.value) != sizes:
+            have, place = describe_sizes(shape(result.value)), span_of(source)
             hint = f"the counts of '{instance.name}' leave no room for it" if sizes == (0,) else ""
-            message = f"'{p.name}' is {describe_sizes(sizes)}, and this is {describe_sizes(shape(result.value))}"
-            raise InputError(Problem("E204", message, span_of(source), hint=hint))
+            message = f"'{p.name}' is {describe_sizes(sizes)}, and this is {have}"
+            if source is p.default:  # a count was given, and not what goes with it
+                message = f"'{path}' is {describe_sizes(sizes)}, and what it is unless it is given is {have}"
+                place, hint = instance.span, f"give {p.name} = [...]"
+            raise InputError(Problem("E204", message, place, hint=hint))
         if source is p.default and not _is_literal(p):  # a formula of what the instance was given
             check_bounds(
                 path, result, p, inner, instance.span, ((span_of(source), f"what '{p.name}' is unless it is given"),)
