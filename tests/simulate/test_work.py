@@ -29,6 +29,11 @@ def difference(samples, name="o.work"):
         {"rtol": 1e-8},
         {"rtol": 1e-6, "method": "generalized_alpha"},
         {"rtol": 1e-6, "method": "bdf"},
+        {"rtol": 1e-6, "method": "rk45"},
+        {"rtol": 1e-8, "method": "rk8"},
+        {"rtol": 1e-4, "method": "euler", "forces": "recovered"},
+        {"step": 1e-3, "method": "bdf"},
+        {"step": 1e-3, "method": "rk45"},
         {"step": 1e-3, "method": "generalized_alpha", "every": 7},
         {"step": 1e-3, "sample": 0.01},
     ],
@@ -37,6 +42,35 @@ def difference(samples, name="o.work"):
 def test_work_is_the_energy_supplied(name, options):
     samples = sampled(netsim.load(f"{BODY}{SOURCES[name]}\nrun transient(stop = 0.3 s)\n"), ("o.work",), **options)
     assert difference(samples) < 1e-9
+
+
+@pytest.mark.parametrize("options", [{"rtol": 1e-6}, {"step": 1e-3}], ids=str)
+def test_work_by_trbdf2_too(options):
+    """A force on a body on a spring: the index is low enough for it."""
+    text = "l line_spring (ground, x) at1 = [0, 0, 1] m, at2 = [0, 0, 0.5] m, c = 50 N/m, d = 3 N.s/m\no world_force (x) F = [3 N*sin(9 rad/s*time), 2 N, 0], at = [0.1, 0.2, 0.3] m\n"
+    samples = sampled(netsim.load(f"{BODY}{text}run transient(stop = 1 s)\n"), ("o.work",), method="trbdf2", **options)
+    assert difference(samples) < 1e-9
+
+
+HINGE = "world gravity = [0, 0, 0] m/s2\nuse planar\n" + BODY + "h revolute (ground, x) at = [0, 0, 0] m, c = 12 N.m/rad\n"
+LOADS = {
+    "none": "",
+    "force": "o world_force (x) F = [1 N, 0, 0]",
+    "force in the body": "o body_force (x) F = [1 N, 0, 0]",
+    "moments": "o body_moment (x) M = [0, 0, 1 N.m]\np world_moment (x) M = [0, 0, 1 N.m]\nq relative_moment (ground, x) M = [0, 0, 0] N.m",
+    "torque": "o hinge_torque (ground, x) T = 2 N.m",
+    "slide and line": "o slide_force (ground, x) F = 0 N\np line_force (ground, x) at1 = [2, 0, 0] m, at2 = [1, 0, 0] m, F = 0 N",
+    "held": "k revolute (x, z) at = [1, 0, 0] m\nc body (z) m = 1 kg, I = diag(1, 1, 1) kg.m2\no hinge_angle (x, z) q = 0",
+    "plane": "r planar_body (z) m = 1 kg, I = 1 kg.m2\ns planar_hinge_angle (ground, z) q = 0\nu planar_marker_displacement (z) at = [0, 0] m, s = [0, 0]",
+}
+
+
+@pytest.mark.parametrize("name", LOADS)
+def test_sources_bring_no_modes(name):
+    """3 kg.m2 on 12 N.m/rad: one mode at 2 rad/s (4 kg.m2 with the other body held to it), and none at 0 Hz for the work that a source keeps."""
+    (samples,) = netsim.load(f"{HINGE}{LOADS[name]}\nrun modal()\n").samples()
+    inertia = 4 if name == "held" else 3
+    assert samples.series("frequency") == pytest.approx([np.sqrt(12 / inertia) / (2 * np.pi)], rel=1e-9)
 
 
 def test_work_of_a_spun_up_wheel_is_its_energy():
