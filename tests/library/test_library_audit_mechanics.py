@@ -138,6 +138,25 @@ def test_energy_account_closes_where_a_damper_gives_all_it_may(line, start):
     assert np.abs(supplied - lost - stored + stored[0]).max() < 1e-6 * turned_over and lost[-1] > 0.1 * stored[0]
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "use planar\nb planar_body (x) m = 1 kg, I = 1 kg.m2, at = [0, 1] m\nk planar_line_contact (ground, x) at = [0.2, 0.9] m, r = 0.1 m, c = 1e4 N/m, lambda = 4 s/m, mu = {}\nstart x.v = [1, -3] m/s",
+        "use spatial\nb body (x) m = 1 kg, I = diag(1, 1, 1) kg.m2, at = [0, 0, 1] m\nk plane_contact (ground, x) at = [0.2, 0, 0.9] m, r = 0.1 m, c = 1e4 N/m, lambda = 4 s/m, mu = {}\nstart x.v = [1, 0, -3] m/s",
+    ],
+    ids=["plane", "space"],
+)
+@pytest.mark.parametrize("mu", [0.0, 0.3])
+def test_energy_account_closes_where_a_contact_parts_faster_than_it_pushes(lines, mu):
+    """The body turns away from the plane beyond 1/lambda: what is left in the spring is lost, and that it ends is an event."""
+    samples = sampled(
+        netsim.load(f"world gravity = [0, 0, 0] m/s2\n{lines.format(mu)}\nrun transient(stop = 1 s)\n"), ("k.normal", "k.distance"), rtol=1e-8
+    )
+    stored, supplied, lost = samples.energy.T
+    assert np.abs(supplied - lost - stored + stored[0]).max() < 1e-7 * stored[0]
+    assert np.any((samples.series("k.normal") == 0) & (samples.series("k.distance") < -1e-5)) and lost[-1] > 0.5 * stored[0]
+
+
 def test_contact_follows_its_closed_form():
     """Twice the spring's force until it exceeds the damper's, then both, then none from where they are alike: 1 kg, 1 m/s."""
     samples = sampled(
