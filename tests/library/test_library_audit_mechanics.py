@@ -157,6 +157,24 @@ def test_energy_account_closes_where_a_contact_parts_faster_than_it_pushes(lines
     assert np.any((samples.series("k.normal") == 0) & (samples.series("k.distance") < -1e-5)) and lost[-1] > 0.5 * stored[0]
 
 
+PULLED = "start a.x = 5 mm\nstart a.v = -3 m/s\nm mass (a) m = 2 kg\nw force (a) F = 3 kN*smooth_step((time - 10 ms)/(1 ms), 2)\nrun transient(stop = 0.05 s)\n"
+STOPS = {
+    "bumper": f"use translational\nk bumper (a, ground) c = 3e4 N/m, lambda = 3 s/m\n{PULLED}",
+    "stop": f"use translational\nk stop (a, ground) c = 3e4 N/m, lambda = 3 s/m, lower = 0 m, upper = 20 m\n{PULLED}",
+    "single_acting_cylinder": f"use couplings\nk single_acting_cylinder (p, a, ground) A = 1 cm2, stroke = 1 m, lambda = 3 s/m, cs = 3e4 N/m\nr pipe (p, ground) R = 1e8 Pa.s/m3\n{PULLED}",
+    "limited_revolute": "use spatial\nb body (x) m = 1 kg, I = diag(1, 1, 1) kg.m2\nk limited_revolute (ground, x) at = [0, 0, 0] m, lower = -0.2 rad, upper = 0.3 rad, cs = 5e3 N.m/rad, lambda = 3 s/rad\nm world_moment (x) M = [0, 0, -2e3 N.m*smooth_step((time - 80 ms)/(1 ms), 2)]\nstart x.w = [0, 0, 4] rad/s\nrun transient(stop = 0.11 s)\n",
+    "planar_limited_prismatic": "use planar\nb planar_body (x) m = 1 kg, I = 1 kg.m2\nk planar_limited_prismatic (ground, x) lower = -0.2 m, upper = 0.3 m, cs = 5e3 N/m, lambda = 3 s/m\nf planar_force (x) F = [-2e3 N*smooth_step((time - 80 ms)/(1 ms), 2), 0]\nstart x.v = [4, 0] m/s\nrun transient(stop = 0.11 s)\n",
+}
+
+
+@pytest.mark.parametrize("name", STOPS)
+def test_energy_account_closes_where_a_stop_is_left_faster_than_it_pushes(name):
+    """Pulled away from the stop: it ends to push at the speed 1/lambda, what its spring still holds is lost."""
+    samples = sampled(netsim.load(STOPS[name]), ("k.spent",), rtol=1e-9)
+    stored, supplied, lost = samples.energy.T
+    assert np.abs(supplied - lost - stored + stored[0]).max() < 1e-8 * lost[-1] and samples.series("k.spent").max() == 1.0
+
+
 def test_contact_follows_its_closed_form():
     """Twice the spring's force until it exceeds the damper's, then both, then none from where they are alike: 1 kg, 1 m/s."""
     samples = sampled(
