@@ -170,7 +170,7 @@ def describe_row(system: System, row: int) -> str:
     owner = owner_of(system, row)
     if owner is None:
         return system.names[row]
-    doc = owner[0].component.definition.doc.partition(";")[0].partition(",")[0]
+    doc = re.split("[;,:]", owner[0].component.definition.doc)[0]
     return f"'{owner[0].name}' ({doc})" if doc else f"'{owner[0].name}'"
 
 
