@@ -15,7 +15,8 @@ from typing import Any
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
+PLACES = [str(ROOT), str(Path(__file__).parent)]
+sys.path[:0] = PLACES
 
 import catalogue  # noqa: E402
 import gallery  # noqa: E402
@@ -38,6 +39,7 @@ def made(part: str) -> tuple[Page, ...]:
 
 def on_config(config: Any) -> Any:
     """Puts the generated pages into the navigation."""
+    sys.path[:0] = PLACES  # MkDocs forgets the ones above; the gallery's processes find their modules by them
     highlight.register()
     config["nav"] = [_filled(item) for item in config["nav"]]
     return config

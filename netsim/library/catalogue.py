@@ -89,7 +89,7 @@ def show_domain(library: Library, name: str) -> str:
 
 def definitions(library: Library) -> list[Definition]:
     """Components and the models made of them."""
-    return [*(c.text or c.definition for c in library.components.values()), *library.models.values()]
+    return [*library.components.texts(), *library.models.values()]
 
 
 def definitions_of(library: Library, domain: str) -> list[Definition]:

@@ -41,6 +41,10 @@ class Components(Mapping[str, Component]):
             self._made[name] = Component(written, self._domains, replace(definition, bases=()))
         return self._made[name]
 
+    def texts(self) -> list[ComponentDef]:
+        """The definitions with the lines of their bases, calls of functions as they are written."""
+        return [replace(d, bases=()) if d.bases else d for d in self._definitions.values()]
+
     def __contains__(self, name: object) -> bool:
         return name in self._definitions
 
@@ -56,7 +60,7 @@ class Library:
     """Domains, components and subnetwork models by name, as seen by one program."""
 
     domains: Mapping[str, DomainDef] = field(default_factory=dict)
-    components: Mapping[str, Component] = field(default_factory=dict)
+    components: Components = field(default_factory=lambda: Components({}, Functions({}), {}))
     models: Mapping[str, ModelDef] = field(default_factory=dict)
     notes: tuple[Problem, ...] = ()
     functions: Functions = field(default_factory=lambda: Functions({}))
