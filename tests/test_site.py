@@ -92,6 +92,26 @@ def test_only_parts_of_models_have_no_example():
     assert all("Part of [" in BY_PATH[page] for page in BY_PATH if Path(page).stem in without)
 
 
+@pytest.mark.parametrize(
+    ("name", "lines", "words"),
+    [
+        ("spring", 8, {"spring", "spring1", "a"}),  # six elements of one or two terminals, in one of the shipped models
+        ("transmission_line", None, {"transmission_line", "a", "b"}),  # its example has too many elements to be told apart
+        ("spatial_floating_end", None, {"spatial_floating_end"}),  # part of a model
+    ],
+)
+def test_a_page_has_a_picture_of_a_network(name, lines, words):
+    """A line per terminal, and the names of elements, types and nodes; the element of the page has a stronger frame."""
+    page = catalogue.with_picture(BY_PATH[next(path for path in BY_PATH if Path(path).stem == name)])
+    (svg,) = re.findall(r"<svg class=.network.*?</svg>", page, re.DOTALL)
+    tree = ElementTree.fromstring(svg)
+    assert words <= {text.text for text in tree.iter("text")}
+    assert tree.findall("rect[@stroke-width='3']")
+    drawn = len([path for path in tree.iter("path") if path.get("stroke") != "currentColor"])
+    terminals = {d.name: len(d.terminals) for d in catalogue.definitions(LIBRARY)}
+    assert drawn == (lines or terminals[name])
+
+
 @pytest.mark.parametrize("name", sorted(LIBRARY.models))
 def test_examples_of_models_are_fine(name):
     """Those of components run in library/test_library_starts.py."""

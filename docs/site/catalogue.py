@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
 
 from mathematics import equation, inline, line, markup, symbol
+from networks import alone, drawn
 from pages import Page, code, plain, sentence, table
 from shown_netlists import example, users
 
@@ -132,6 +134,7 @@ def _function(function: FunctionDef) -> str:
 def component_page(d: Definition) -> str:
     """The page of one component or model."""
     parts = [f"# {d.name}", *([sentence(d.doc)] if d.doc else []), _origin(d)]
+    parts += [f"<!-- picture of {d.name} -->"]
     shown = "" if isinstance(d, ModelDef) else mathematics(d)
     parts += ["## Equations", shown] if shown else []
     for title, rows in component_tables(d):
@@ -141,6 +144,20 @@ def component_page(d: Definition) -> str:
     parts += _example(d.name)
     parts += ["## Text", code(show_statement(d), "component")]
     return "\n\n".join(parts)
+
+
+def with_picture(text: str) -> str:
+    """A page with its picture in place of the comment that asks for it; pictures are made for pages that are built."""
+    return re.sub(r"<!-- picture of (\w+) -->", lambda match: picture(match[1]), text)
+
+
+def picture(name: str) -> str:
+    """The network of a type's example; the type alone where there is none that a reader could take in."""
+    found = example(name)
+    if shown := drawn(found.text, name) if found else "":
+        return shown
+    d = next(d for d in definitions(LIBRARY) if d.name == name)
+    return alone(name, [(t.name, t.domain) for t in d.terminals])
 
 
 def _origin(d: Definition) -> str:

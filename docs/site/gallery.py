@@ -26,6 +26,10 @@ CHAPTERS = {
     "manipulators": "Flexible manipulators", "benchmarks": "Published problems",
     "msl": "Examples of the Modelica Standard Library",
 }  # fmt: skip
+LONGEST_TITLE = 150
+"""Letters of a title; of a longer one the source stands below."""
+ABBREVIATED = re.compile(r"(?<=[ (])([A-Z]|et al|figs?|no|secs?|ch|Proc)\. ")
+"""Behind these a full stop ends no sentence."""
 
 
 def pages() -> Iterator[Page]:
@@ -79,12 +83,15 @@ def run(name: str) -> str:
     place = RESULTS / name
     place.parent.mkdir(parents=True, exist_ok=True)
     options = ["-o", str(place.with_name(f"{place.name}.csv"))]
-    options += ["--plot", f"{place}.svg"] if re.search(r"^plot ", netlist(name), re.MULTILINE) else []
+    plots = re.search(r"^plot ", netlist(name), re.MULTILINE)
+    options += ["--plot", f"{place}.svg"] if plots else []
     scene = place.with_name(f"{place.name}.scene.html")
     options += ["--animate", str(scene)] if has_scene(name) else []
     printed, warned = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(warned):
         status = main(["run", f"models/{name}.net", *options])
+        if not plots and not scene.is_file():  # what it saves
+            main(["plot", f"{place}.csv", "-o", f"{place}.svg"])
     if scene.is_file():
         still(scene, place.with_name(f"{place.name}.png"))
     kept = [line for line in printed.getvalue().splitlines() if not line.startswith("wrote ")]
@@ -129,9 +136,13 @@ def about(name: str) -> tuple[str, str]:
         if not line.startswith("#"):
             break
         lines.append(line.removeprefix("#").strip())
-    first, _, rest = " ".join(lines).partition(". ")
+    words = re.sub(r"^(models/\S+ -- |Modelica\.[\w.]+: )", "", " ".join(lines))
+    first, _, rest = ABBREVIATED.sub("\\1.\N{NO-BREAK SPACE}", words).partition(". ")
     title, _, more = first.partition(": ")
-    return title.rstrip("."), ". ".join(part for part in (more, rest) if part)
+    if len(title) > LONGEST_TITLE and " (" in title:
+        title, _, source = title.partition(" (")
+        more = f"({source}. {more}".rstrip(". ")
+    return title[:1].upper() + title[1:].rstrip("."), ". ".join(part for part in (more, rest) if part)
 
 
 def overview() -> str:

@@ -66,10 +66,11 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
-    """Leads links out of docs/ to the pages of the site, and drops what a block's first line says to its test."""
+    """Leads links out of docs/ to the pages of the site, and drops what a block's first line says to its test. Pictures
+    of networks are put in."""
     markdown = re.sub(r"^```(netlist|component) [A-Z0-9 ]+$", r"```\1", markdown, flags=re.MULTILINE)
     markdown = re.sub(r"^```output$", "```text", markdown, flags=re.MULTILINE)
-    return rewritten(markdown, page.file.src_uri)
+    return catalogue.with_picture(rewritten(markdown, page.file.src_uri))
 
 
 def on_post_build(config: Any) -> None:

@@ -49,9 +49,6 @@ class Component:
 
     definition: ComponentDef
     domains: Mapping[str, DomainDef] = field(repr=False)
-    text: ComponentDef | None = field(default=None, repr=False)
-    """What a reader is shown: with the lines of its bases, and with the calls of functions that `definition` has
-    written out."""
 
     @property
     def name(self) -> str:

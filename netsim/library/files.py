@@ -38,7 +38,7 @@ class Components(Mapping[str, Component]):
         if name not in self._made:
             definition = self._definitions[name]
             written = self._functions.written_out(definition)
-            self._made[name] = Component(written, self._domains, replace(definition, bases=()))
+            self._made[name] = Component(written, self._domains)
         return self._made[name]
 
     def texts(self) -> list[ComponentDef]:
