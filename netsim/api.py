@@ -23,6 +23,7 @@ from netsim.equations.system import System, build_system
 from netsim.formats.format import Format
 from netsim.initial.initial import Structure
 from netsim.initial.reactions.redundancy import solvable
+from netsim.library.files import shown_path
 from netsim.library.formats import FORMATS
 from netsim.network.bindings import TableCall
 from netsim.network.network import Network
@@ -107,7 +108,7 @@ class Model:
     def __repr__(self) -> str:
         network = self.network
         sizes = f"{counted(len(network.instances), 'element')}, {counted(len(network.nodes), 'node')}"
-        return f"<Model {network.file}: {sizes}{', changed ' * bool(self.overrides)}{', '.join(self.overrides)}>"
+        return f"<Model {shown_path(network.file)}: {sizes}{', changed ' * bool(self.overrides)}{', '.join(self.overrides)}>"
 
     def _repr_html_(self) -> str:
         return listing.about(self.network, list(self.overrides))._repr_html_()
@@ -364,9 +365,9 @@ class Model:
 
 
 def load(source: str | Path, counts: Mapping[str, int] | None = None) -> Model:
-    """A model from a netlist file, or from the text of one (anything with a line break); from a URDF file that robot,
-    standing on the ground; from a SPICE circuit (.cir, .ckt, .sp, .spice, .spi), or a file of a registered format, the
-    network it describes.
+    """A model from a netlist file, from a shipped model by its name ("two_masses", "tripod/stage4"), or from the text
+    of a netlist (anything with a line break); from a URDF file that robot, standing on the ground; from a SPICE circuit
+    (.cir, .ckt, .sp, .spice, .spi), or a file of a registered format, the network it describes.
 
     Raises `InputError` with every mistake in the text; structure and values are looked at when first needed.
     """

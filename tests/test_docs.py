@@ -126,8 +126,6 @@ CARRY_OUT = {"netlist": netlist, "component": component, "python": python, "cons
 def test_blocks(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(files, "given", {})  # what a page defines is for that page
-    if page.name in ("README.md", "tripod.md", "python.md", "stepping.md"):  # their readers stand in the checkout
-        (tmp_path / "models").symlink_to(ROOT / "models")
     space = {"__name__": "page"}
     for block in blocks(page):
         assert block.language in (*CARRY_OUT, "text"), f"{page.name}:{block.line}: no such kind of block: '{block.language}'"

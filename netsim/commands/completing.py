@@ -48,7 +48,9 @@ def _values(what: str, before: Sequence[str]) -> Iterable[str]:
     """The values of an argument, by its name."""
     match what:
         case "file":
-            return _models()
+            from netsim.library.files import shipped_models
+
+            return shipped_models()
         case "name":
             return _defined()
         case "method":
@@ -62,15 +64,6 @@ def _values(what: str, before: Sequence[str]) -> Iterable[str]:
 
             return [f"run.{name}=" for name in OPTIONS]
     return []
-
-
-def _models() -> list[str]:
-    """The shipped models by the names that `netsim run` takes."""
-    from netsim.library.files import models_folder
-
-    folder = models_folder()
-    found = (path.relative_to(folder).with_suffix("") for path in folder.rglob("*.net"))
-    return [path.as_posix() for path in found if path.parts[0] != "broken"]
 
 
 def _defined() -> list[str]:

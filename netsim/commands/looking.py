@@ -17,7 +17,7 @@ PACKAGES = ("numpy", "scipy", "casadi", "llvmlite", "numba", "lark", "xarray", "
 
 def check_command(chosen: argparse.Namespace) -> int:
     """`netsim check`: problems on stderr; one line on stdout where all is well."""
-    from netsim.library.files import find_netlist
+    from netsim.library.files import find_netlist, shown_path
     from netsim.text.columns import counted
 
     file = find_netlist(chosen.file)
@@ -33,7 +33,7 @@ def check_command(chosen: argparse.Namespace) -> int:
         from netsim.output.starts_shown import table
 
         print(table(model), end="")
-    print(f"{file}: fine ({', '.join(counted(*size) for size in sizes)}, index {model.structure.index})")
+    print(f"{shown_path(file)}: fine ({', '.join(counted(*size) for size in sizes)}, index {model.structure.index})")
     return FINE
 
 

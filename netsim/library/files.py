@@ -95,6 +95,21 @@ def find_netlist(name: str) -> Path:
     return path
 
 
+def shipped_models() -> list[str]:
+    """The example netlists by the names that `find_netlist` takes."""
+    folder = models_folder()
+    found = (path.relative_to(folder).with_suffix("") for path in sorted(folder.rglob("*.net")))
+    return [path.as_posix() for path in found if path.parts[0] != "broken"]
+
+
+def shown_path(file: str | Path) -> str:
+    """A file as it is named to the user: a shipped model as `models/two_masses.net`, wherever it lies."""
+    path, folder = Path(file), models_folder()
+    if path.is_absolute() and path.is_relative_to(folder):
+        return f"models/{path.relative_to(folder).as_posix()}"
+    return str(file)
+
+
 def _shipped(installed: str, checkout: str) -> Path:
     here = Path(__file__).parents[1]
     return here / installed if (here / installed).is_dir() else here.parent / checkout

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from netsim.library.files import library_types
+from netsim.library.files import find_netlist, library_types, shipped_models
 from netsim.library.formats import format_of
 from netsim.network.expansion import build_network
 from netsim.network.network import Network
@@ -15,12 +15,12 @@ from netsim.text.show import show
 
 
 def read_network(source: str | Path, counts: Mapping[str, int] | None = None) -> Network:
-    """The network of a file, or of the text of a netlist (anything with a line break). Raises `InputError` with every
-    mistake in it (E100 where a file cannot be read)."""
+    """The network of a file or a shipped model, or of the text of a netlist (anything with a line break). Raises
+    `InputError` with every mistake in it (E100 where a file cannot be read)."""
     if isinstance(source, str) and "\n" in source:
         return build_network(parse(source, "<text>"), counts, source)
     try:
-        return _network_of(Path(source), counts)
+        return _network_of(find_netlist(str(source)), counts)
     except RecursionError:
         raise InputError(Problem("E261", f"something in '{source}' is nested too deeply to be read")) from None
 
@@ -39,7 +39,8 @@ def _text_of(path: Path) -> str:
             raise InputError(Problem("E100", f"'{path}' cannot be read: it is a pipe or a device"))
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        near = nearest(path.name, [p.name for p in path.parent.glob("*.net")]) if path.parent.is_dir() else ""
+        beside = [p.name for p in path.parent.glob("*.net")] if path.parent.is_dir() else []
+        near = nearest(path.name, beside) or nearest(path.with_suffix("").as_posix(), shipped_models())
         raise InputError(Problem("E100", f"there is no file '{path}'", hint=near)) from None
     except (OSError, ValueError) as wrong:
         reason = {OSError: getattr(wrong, "strerror", ""), UnicodeDecodeError: "it is not UTF-8 text"}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netsim.library.files import shown_path
 from netsim.results.files import energy_balance
 from netsim.results.plots import pretty, scale
 from netsim.results.samples import Figure, Samples
@@ -28,7 +29,7 @@ def summary(model: Model, runs: Sequence[Samples], files: Sequence[Path]) -> str
     """The text of it, ending with a newline."""
     network, system = model.network, model.system
     parts = [
-        f"{network.file}: {counted(len(network.instances), 'element')}, {counted(len(network.nodes), 'node')}, "
+        f"{shown_path(network.file)}: {counted(len(network.instances), 'element')}, {counted(len(network.nodes), 'node')}, "
         f"{counted(system.n, 'unknown')}"
     ]
     for samples in runs:
@@ -41,7 +42,7 @@ def summary_json(model: Model, runs: Sequence[Samples], files: Sequence[Path]) -
     last values, measures, energy and what was warned of; the files."""
     network = model.network
     about = {
-        "netlist": str(network.file),
+        "netlist": shown_path(network.file),
         "elements": len(network.instances),
         "nodes": len(network.nodes),
         "unknowns": model.system.n,

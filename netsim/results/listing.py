@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from netsim.equations.machine import Machine
 from netsim.library.component import Component
+from netsim.library.files import shown_path
 from netsim.network.network import GROUND, Frame, Network
 from netsim.network.values import Values, parse_expression
 from netsim.results.selection import Finder
@@ -126,7 +127,7 @@ def _bound(component: Component, known: dict[str, Typed]) -> str:
 
 def about(network: Network, changed: Sequence[str]) -> Listing:
     """A model in a few lines: what it is of, what it asks for, which parameters were changed."""
-    rows = [("netlist", str(network.file)), ("elements", len(network.instances)), ("nodes", len(network.nodes))]
+    rows = [("netlist", shown_path(network.file)), ("elements", len(network.instances)), ("nodes", len(network.nodes))]
     rows += [("run", show_statement(run).removeprefix("run").strip()) for run in network.runs]
     rows += [("changed", ", ".join(changed))] if changed else []
     return Listing(("model", ""), tuple(rows))

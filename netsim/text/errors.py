@@ -93,7 +93,7 @@ def render(problem: Problem) -> str:
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """A hint such as "did you mean 'spring'?" or an empty string where nothing is close."""
-    close = difflib.get_close_matches(name, list(known), n=2, cutoff=0.6)
+    close = difflib.get_close_matches(name, list(dict.fromkeys(known)), n=2, cutoff=0.6)
     return "did you mean " + " or ".join(f"'{word}'" for word in close) + "?" if close else ""
 
 
