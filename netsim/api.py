@@ -108,7 +108,8 @@ class Model:
     def __repr__(self) -> str:
         network = self.network
         sizes = f"{counted(len(network.instances), 'element')}, {counted(len(network.nodes), 'node')}"
-        return f"<Model {shown_path(network.file)}: {sizes}{', changed ' * bool(self.overrides)}{', '.join(self.overrides)}>"
+        changed = f"{', changed ' * bool(self.overrides)}{', '.join(self.overrides)}"
+        return f"<Model {shown_path(network.file)}: {sizes}{changed}>"
 
     def _repr_html_(self) -> str:
         return listing.about(self.network, list(self.overrides))._repr_html_()

@@ -122,10 +122,8 @@ def console(block, space):
 CARRY_OUT = {"netlist": netlist, "component": component, "python": python, "console": console}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_blocks(page, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(files, "given", {})  # what a page defines is for that page
+def carry_out(page):
+    """All blocks of a page in the present folder; raises AssertionError at the first one that is wrong."""
     space = {"__name__": "page"}
     for block in blocks(page):
         assert block.language in (*CARRY_OUT, "text"), f"{page.name}:{block.line}: no such kind of block: '{block.language}'"
@@ -134,6 +132,13 @@ def test_blocks(page, tmp_path, monkeypatch):
                 CARRY_OUT[block.language](block, space)
             except (Exception, SystemExit) as wrong:
                 raise AssertionError(f"{page.name}:{block.line}: {wrong}") from wrong
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_blocks(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(files, "given", {})  # what a page defines is for that page
+    carry_out(page)
 
 
 def test_shown_output_is_compared():

@@ -1,5 +1,7 @@
-"""What is packed into a wheel."""
+"""What is packed into a wheel, and that its user can do what the pages for beginners say."""
 
+import os
+import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -9,18 +11,43 @@ import pytest
 import netsim
 
 ROOT = Path(netsim.__file__).parents[1]
+FOLLOWED = """
+import sys
+from pathlib import Path
+import netsim, test_docs
+assert netsim.__file__.startswith(sys.argv[1]), netsim.__file__
+test_docs.carry_out(Path(sys.argv[2]))
+"""
 
 
-def test_a_wheel_has_the_models_and_libraries_but_not_the_netlists_of_tests(tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
     """Built by the build backend, from this checkout."""
     builder = pytest.importorskip("hatchling.builders.wheel").WheelBuilder(str(ROOT))
-    monkeypatch.syspath_prepend(str(ROOT))
-    (wheel,) = builder.build(directory=str(tmp_path), versions=["standard"])
-    packed = {name.removeprefix("netsim/") for name in zipfile.ZipFile(wheel).namelist() if name.startswith("netsim/")}
+    sys.path.insert(0, str(ROOT))
+    (found,) = builder.build(directory=str(tmp_path_factory.mktemp("wheel")), versions=["standard"])
+    sys.path.remove(str(ROOT))
+    sys.modules.pop("hatch_build", None)
+    return zipfile.ZipFile(found)
+
+
+def test_a_wheel_has_the_models_and_libraries_but_not_the_netlists_of_tests(wheel):
+    packed = {name.removeprefix("netsim/") for name in wheel.namelist() if name.startswith("netsim/")}
     models = {path.relative_to(ROOT / "models").as_posix() for path in (ROOT / "models").rglob("*") if path.is_file()}
     assert {name.removeprefix("model_files/") for name in packed if name.startswith("model_files/")} == {
         name for name in models if not name.startswith("broken/")
     }
     assert {"api.py", "library_files/words.txt", "library_files/electrical/elements.lib"} <= packed
     assert "model_files/tripod/stage4.net" in packed and any(name.startswith("broken/") for name in models)
-    sys.modules.pop("hatch_build", None)
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md"])
+def test_a_wheel_does_what_its_pages_say(wheel, page, tmp_path):
+    """Unpacked, in an empty folder: every command and block, with what it prints."""
+    site, folder = tmp_path / "site", tmp_path / "empty"
+    wheel.extractall(site)
+    folder.mkdir()
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(site), str(ROOT / "tests")])}
+    command = [sys.executable, "-c", FOLLOWED, str(site), str(ROOT / page)]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]

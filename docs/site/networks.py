@@ -60,7 +60,8 @@ def alone(kind: str, terminals: Sequence[tuple[str, str]]) -> str:
 
 def _svg(parts: Sequence[str], width: float, height: float, words: str) -> str:
     size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
-    return f'<svg class="network" role="img" data-search-exclude="" aria-label="{escape(words)}" {size}>{"".join(parts)}</svg>'
+    about = f'class="network" role="img" aria-label="{escape(words)}" data-search-exclude=""'
+    return f"<svg {about} {size}>{''.join(parts)}</svg>"
 
 
 def _colour(domain: str) -> str:

@@ -29,8 +29,8 @@ def summary(model: Model, runs: Sequence[Samples], files: Sequence[Path]) -> str
     """The text of it, ending with a newline."""
     network, system = model.network, model.system
     parts = [
-        f"{shown_path(network.file)}: {counted(len(network.instances), 'element')}, {counted(len(network.nodes), 'node')}, "
-        f"{counted(system.n, 'unknown')}"
+        f"{shown_path(network.file)}: {counted(len(network.instances), 'element')}, "
+        f"{counted(len(network.nodes), 'node')}, {counted(system.n, 'unknown')}"
     ]
     for samples in runs:
         parts += _run(samples)
