@@ -69,16 +69,18 @@ def _take(row: StartRow, taken: dict[int, StartRow], behind: Callable[[StartRow]
     return False
 
 
-def free_rates(stages: Stages, g: Array, fixed: list[StartRow], freed: list[int]) -> None:
-    """Add differentiated quantities that cannot rest under the written starts (an inductor across which a voltage is
-    written) to those that are fixed and freed, and leave out written starts that follow from the others.
+def free_rates(stages: Stages, g: Array, fixed: list[StartRow], freed: list[int]) -> Array | None:
+    """The static solution from g under the written starts; None where it is still to be found.
 
-    What is written beats what begins by default: such a differentiated quantity begins as with `from = rest`."""
+    Before, differentiated quantities that cannot rest under the written starts (an inductor across which a voltage is
+    written) are added to those that are fixed and freed, and written starts that follow from the others left out. What
+    is written beats what begins by default: such a differentiated quantity begins as with `from = rest`."""
     machine, s, before = stages.machine, stages.signature, len(fixed)
     for _ in range(machine.system.layout.nq if any(row.word == "start" for row in fixed) else 0):
         try:
-            solve_stage(stages, g.copy(), 0, fixed, freed)
-            return
+            point = g.copy()
+            solve_stage(stages, point, 0, fixed, freed)
+            return point
         except Inconsistent as wrong:
             rates = s.kept & (s.order == 1) & (s.variable >= machine.system.n) & np.isin(s.equation, wrong.equations)
             quantity = next((int(c) for c in np.unique(s.variable[rates]) if c not in freed), None)
@@ -90,6 +92,7 @@ def free_rates(stages: Stages, g: Array, fixed: list[StartRow], freed: list[int]
         fixed.append(found)
         freed.append(quantity)
     _leave_out_implied(stages, g, fixed, freed, before)
+    return None
 
 
 def _leave_out_implied(stages: Stages, g: Array, fixed: list[StartRow], freed: list[int], count: int) -> None:

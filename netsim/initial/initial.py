@@ -294,8 +294,9 @@ def _static(
     fixed, freed = fixed_rows(machine, structure.at_rest, structure.static, starts)
     stages = Stages(machine, structure.at_rest, o, structure.static_triples, weights, sizes.angles)
     for k in range(-int(o.d.max(initial=0)), 1):
-        if k == 0:
-            free_rates(stages, g, fixed, freed)
+        if k == 0 and (solved := free_rates(stages, g, fixed, freed)) is not None:
+            g[:] = solved
+            continue
         rows = [row for row in starts if row not in fixed and stage_of(row, o) == k] if k < 0 else []
         try:
             starts = _solve(stages, g, k, starts, [*rows, *(fixed if k == 0 else [])], freed if k == 0 else [], sizes)

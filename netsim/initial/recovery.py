@@ -22,7 +22,7 @@ from netsim.equations.machine import Call, Machine, call_table
 from netsim.initial.diagnosis.diagnosis import table_ends
 from netsim.initial.initial import Structure, of_velocities
 from netsim.initial.stages import Stages, derivative_of, masses, partial_values, slots, solve_stage, stage_variables
-from netsim.structure.orders import equation_numbers
+from netsim.structure.orders import all_equation_numbers
 from netsim.structure.prescribed import HOLD, constrained, holding, prescribed_pairs
 from netsim.text.errors import SimulationError
 
@@ -339,9 +339,8 @@ def equations_of(machine: Machine, equations: Array, order: int) -> list[Call]:
     wanted[equations] = True
     calls = []
     for batch in system.batches:
-        rows = len(batch.form.rows) + len(batch.form.differentiated)
-        numbers = np.array([equation_numbers(system, batch, r) for r in range(rows)]).reshape(rows, batch.n)
-        used = wanted[np.where(numbers < 0, size, numbers)] if rows else np.zeros(0, bool)
+        numbers = all_equation_numbers(system, batch)
+        used = wanted[np.where(numbers < 0, size, numbers)]
         if used.any():
             scatter = system.layout.equation(numbers)
             calls.append(_call(machine, batch, derivative_of(batch, order), scatter, np.asarray(used.any(axis=1))))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from netsim.equations.messages import unmet
 from netsim.equations.starts import StartRow
 from netsim.initial.charts import recharted
 from netsim.initial.diagnosis.suspects import refuse_infinite, without_derivative
-from netsim.structure.orders import Offsets, Signature, equation_numbers, signature
+from netsim.structure.orders import Offsets, Signature, all_equation_numbers, signature
 from netsim.structure.prescribed import holding, prescribed_pairs
 from netsim.text.errors import Problem, SimulationError
 
@@ -84,9 +85,8 @@ def derivative(machine: Machine, g: Array, order: int, size: int, highest: Array
         return np.asarray(machine.element.partials.derivative(g, order))
     total = np.zeros(size + 1)
     for batch in machine.system.batches:
-        rows = len(batch.form.rows) + len(batch.form.differentiated)
-        equations = np.array([equation_numbers(machine.system, batch, r) for r in range(rows)]).reshape(rows, batch.n)
-        if rows and np.any(highest[np.where(equations < 0, 0, equations)] >= order):
+        equations = all_equation_numbers(machine.system, batch)
+        if len(equations) and np.any(highest[np.where(equations < 0, 0, equations)] >= order):
             values = _run(machine, batch, derivative_of(batch, order), g)
             np.add.at(total, np.where(equations < 0, size, equations), values)
     return total[:size]
@@ -218,7 +218,7 @@ def _step_by_step(
             norm, values = _norm(r), partials_in(stages, g)
             jacobian = _jacobian(stages, values, k, active_e, active_v, rows, freed, g)
         refuse_infinite(stages.machine, g, r, jacobian.data)
-        metric = _metric(stages, values, active_v, orders, size, mass_metric)
+        metric = partial(_metric, stages, values, active_v, orders, size, mass_metric)
         step = least_change(jacobian, r, metric, square, np.asarray(soft), pivots)
         scale = _row_scale(jacobian, size)
         straight = abs(norm - (1.0 - damping) * before) <= STRAIGHT * before < np.inf

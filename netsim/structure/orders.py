@@ -53,7 +53,7 @@ class Signature:
         """The signature of a run."""
         return replace(self, equation=np.where(self.resting, -1, self.equation)) if self.resting.any() else self
 
-    @property
+    @cached_property
     def kept(self) -> Array:
         return (self.equation >= 0) & (self.variable >= 0)
 
@@ -95,6 +95,15 @@ def equation_numbers(system: System, batch: Batch, row: int) -> Array:
     if row < len(batch.form.rows):
         return batch.row(batch.form.rows[row])
     return system.n + batch.differentiated(row - len(batch.form.rows))
+
+
+def all_equation_numbers(system: System, batch: Batch) -> Array:
+    """The same of all rows, (rows, n), found once."""
+    kept = vars(batch).setdefault("numbers", {})
+    if system.n not in kept:
+        rows = len(batch.form.rows) + len(batch.form.differentiated)
+        kept[system.n] = np.array([equation_numbers(system, batch, r) for r in range(rows)], np.int64)
+    return kept[system.n].reshape(-1, batch.n)
 
 
 _signatures: WeakKeyDictionary[System, Signature] = WeakKeyDictionary()
@@ -220,9 +229,18 @@ def absent_rates(system: System, values: Values) -> Array:
         ]
         absent = np.zeros((len(asked), batch.n), bool)
         if any(asked):
-            absent = zeros(kernel.program, _usual_parameters(batch, values)) & np.array(asked)[:, None]
+            absent = _zeros(batch, _usual_parameters(batch, values)) & np.array(asked)[:, None]
         found.append(absent.ravel())
     return np.concatenate(found)
+
+
+def _zeros(batch: Batch, parameters: Array) -> Array:
+    """`zeros` of a batch's derivatives by order; what the parameters of last time gave is kept."""
+    before, found = vars(batch).get("zeros", (None, None))
+    if before is None or not np.array_equal(before, parameters, equal_nan=True):
+        found = zeros(batch.kernels.partials.program, parameters)
+        vars(batch)["zeros"] = (parameters, found)
+    return found
 
 
 def _usual_parameters(batch: Batch, values: Values) -> Array:

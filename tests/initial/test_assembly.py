@@ -232,7 +232,7 @@ def test_singular_starts_cost_no_diagnosis(monkeypatch):
     pivots = stages.Pivots()
     with pytest.raises(linear.SingularMatrix):
         pivots.of(matrix)
-    step = stages.least_change(matrix, np.array([2.0, 2.0, 6.0]), eye_array(3, format="csc"), True, np.zeros(0), pivots)
+    step = stages.least_change(matrix, np.array([2.0, 2.0, 6.0]), lambda: eye_array(3, format="csc"), True, np.zeros(0), pivots)
     assert step == pytest.approx([1.0, 1.0, 3.0], abs=1e-9)
 
 

@@ -3,6 +3,7 @@ equations hold."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -35,8 +36,10 @@ class Pivots:
         return self.factor
 
 
-def least_change(jacobian: Any, r: Array, metric: Any, square: bool, soft: Array, pivots: Pivots) -> Array:
-    """The step J dz = r of least |dz|_W; for a regular square J simply its solution."""
+def least_change(
+    jacobian: Any, r: Array, metric: Callable[[], Any], square: bool, soft: Array, pivots: Pivots
+) -> Array:
+    """The step J dz = r of least |dz|_W, W = metric(); for a regular square J simply its solution."""
     from netsim.core.linear.factors import SingularMatrix, solve
 
     if square and np.all(np.isfinite(jacobian.data)):
@@ -47,7 +50,7 @@ def least_change(jacobian: Any, r: Array, metric: Any, square: bool, soft: Array
     return _saddle_point(jacobian, r, metric, soft)
 
 
-def _saddle_point(jacobian: Any, r: Array, metric: Any, soft: Array) -> Array:
+def _saddle_point(jacobian: Any, r: Array, metric: Callable[[], Any], soft: Array) -> Array:
     """[W J'; J -eps] with rows of J scaled to 1; the small corner lets dependent (but consistent) rows pass, a larger
     one is a soft row's square."""
     from scipy.sparse import block_array, diags_array
@@ -59,7 +62,8 @@ def _saddle_point(jacobian: Any, r: Array, metric: Any, soft: Array) -> Array:
     largest = abs(jacobian).max(axis=1).toarray().ravel()
     scale = 1.0 / np.where(largest > 1e-300, largest, 1.0)  # a row of zeros says nothing, however small its residual
     j = (diags_array(scale) @ jacobian).tocsc()
-    w = metric * (1.0 / max(float(abs(metric).max()), 1e-300)) + diags_array(np.full(n, 1e-13))
+    own = metric()
+    w = own * (1.0 / max(float(abs(own).max()), 1e-300)) + diags_array(np.full(n, 1e-13))
     yielding = 1e-6 * (scale * soft) ** 2 if len(soft) else np.zeros(m)
     corner = diags_array(-np.maximum(1e-13, yielding))
     matrix = block_array([[w, j.T], [j, corner]], format="csc")

@@ -283,7 +283,15 @@ def _compact(sizes: list[int], recorder: _Recorder, results: list[int]) -> Progr
 
 def restricted(program: Program, outputs: Sequence[int]) -> Program:
     """The same program with these of its outputs alone, and without what only the others needed; what it reads stays in
-    its places."""
+    its places. Made once for the same outputs."""
+    kept = vars(program).setdefault("restricted", {})
+    wanted = tuple(outputs)
+    if wanted not in kept:
+        kept[wanted] = _restricted(program, wanted)
+    return kept[wanted]
+
+
+def _restricted(program: Program, outputs: Sequence[int]) -> Program:
     results, first = [program.outputs[m] for m in outputs], program.first_result
     needed = set(results)
     for position in reversed(range(len(program.instructions))):
