@@ -1,7 +1,5 @@
 """`python -m netsim`: the command line."""
 
-import sys
+from netsim.cli import console
 
-from netsim.cli import main
-
-sys.exit(main())
+console()

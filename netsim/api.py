@@ -106,10 +106,9 @@ class Model:
             raise InputError(self.shared["at rest", for_static])
 
     def __repr__(self) -> str:
-        network = self.network
+        network, given = self.network, ", ".join(self.overrides)
         sizes = f"{counted(len(network.instances), 'element')}, {counted(len(network.nodes), 'node')}"
-        changed = f"{', changed ' * bool(self.overrides)}{', '.join(self.overrides)}"
-        return f"<Model {shown_path(network.file)}: {sizes}{changed}>"
+        return f"<Model {shown_path(network.file)}: {sizes}{', changed ' * bool(given)}{given}>"
 
     def _repr_html_(self) -> str:
         return listing.about(self.network, list(self.overrides))._repr_html_()
@@ -366,9 +365,9 @@ class Model:
 
 
 def load(source: str | Path, counts: Mapping[str, int] | None = None) -> Model:
-    """A model from a netlist file, from a shipped model by its name ("two_masses", "tripod/stage4"), or from the text
-    of a netlist (anything with a line break); from a URDF file that robot, standing on the ground; from a SPICE circuit
-    (.cir, .ckt, .sp, .spice, .spi), or a file of a registered format, the network it describes.
+    """A model from a netlist file, a shipped model by its name ("tripod/stage4"), or the text of a netlist (anything
+    with a line break); from a URDF file that robot, standing on the ground; from a SPICE circuit (.cir, .ckt, .sp,
+    .spice, .spi), or a file of a registered format, the network it describes.
 
     Raises `InputError` with every mistake in the text; structure and values are looked at when first needed.
     """

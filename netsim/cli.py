@@ -7,6 +7,7 @@ imported before it is needed, so that `netsim --help` answers at once.
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import re
 import sys
@@ -14,6 +15,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from netsim import __version__
+from netsim.commands.collecting import paused
 from netsim.commands.completing import candidates
 from netsim.commands.looking import STAGES, check_command, info_command, list_command, show_command
 from netsim.commands.making import SHELLS, completion_command, new_command, plot_command
@@ -23,11 +25,18 @@ from netsim.text.errors import NetsimError, nearest
 from netsim.text.limits import LIMITS, limits, raised
 
 
+def console() -> NoReturn:
+    """The program `netsim`: a process that ends with its command collects no garbage at its end either."""
+    gc.disable()
+    sys.exit(main())
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status; everything that is not the result goes to stderr."""
     try:
-        chosen = _parser().parse_args(arguments)
-        with limits(**raised(getattr(chosen, "limit", []))):
+        with paused():
+            chosen = _parser().parse_args(arguments)
+        with paused(), limits(**raised(getattr(chosen, "limit", []))):
             status = chosen.command(chosen)
         sys.stdout.flush()
         return status
@@ -196,4 +205,4 @@ def complete_command(chosen: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    console()

@@ -58,7 +58,7 @@ ROOMS = {
     "inverse.authority inverse.zero_dynamics inverse.runs inverse.check inverse.growth inverse.inverse *",
     "api": "",
     "output": "diagram scene animate bending visual_shapes scenes mode_shapes show summary starts_shown",
-    "commands": "telling running looking making completing",
+    "commands": "telling collecting running looking making completing",
     "cli": "",
     "__main__": "",
 }

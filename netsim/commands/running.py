@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from netsim.commands.collecting import resumed
 from netsim.commands.telling import FAILED, FINE, INTERRUPTED, complain, say
 from netsim.text.errors import InputError, Problem
 
@@ -59,7 +60,7 @@ def run_command(chosen: argparse.Namespace, line: Run | None = None) -> int:
         from netsim.output.scenes import moving_signals
 
         beside = moving_signals(model)
-    with nullcontext() if chosen.quiet else progress_on(sys.stderr) as progress:
+    with resumed(), nullcontext() if chosen.quiet else progress_on(sys.stderr) as progress:
         runs = model.samples({}, progress, beside)
     files = write(runs, target)
     if chosen.animate:

@@ -30,7 +30,7 @@ SMALL = {
     "repeat": {"repeats": 1, "count": 2, "stops": (6e-3,)},
     "shapes": {"choices": (("guided", 1),)},
     "spice": {"names": ("rc_ladder_10",), "ours": {"radau": (1e-2, 1e-3)}, "theirs": {"": (1e-2, 1e-3)}, "repeats": 1},
-    "startup": {"repeats": 1, "cache": str(cache_folder("machine_code").parent)},
+    "startup": {"repeats": 1, "first": ("two_masses",), "lines": 20, "cache": str(cache_folder("machine_code").parent)},
     "superelements": {"sizes": (2, 64, 96), "budget": 1e-4},
     "stepping": {"steps": 30},
     "tripod": {"steps": 150, "repeats": 1},

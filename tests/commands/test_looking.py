@@ -1,9 +1,14 @@
 """`netsim info` and `netsim list` of libraries of one's own."""
 
+import gc
+import subprocess
+import sys
+
 import numpy
 import pytest
 
 from netsim import __version__, cli
+from netsim.api import Model
 from netsim.core.compiled import store
 from netsim.library.places import VARIABLE
 
@@ -57,3 +62,24 @@ def test_libraries_of_the_search_path_are_listed(capsys, tmp_path, monkeypatch):
     assert not run(capsys, "list", "gap_spring")[1].startswith("gap_spring: ")
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     assert run(capsys, "list", "gap_spring")[1].startswith("gap_spring: spring behind a gap")
+
+
+def test_garbage_is_collected_while_a_model_runs_and_at_no_other_time(tmp_path, monkeypatch, capsys):
+    """The collector of the process that calls `main` is as it was before."""
+    monkeypatch.chdir(tmp_path)
+    seen = []
+    checked, run_ = Model.check, Model.samples
+    monkeypatch.setattr(Model, "check", lambda *given: seen.append(("check", gc.isenabled())) or checked(*given))
+    monkeypatch.setattr(Model, "samples", lambda *given: seen.append(("run", gc.isenabled())) or run_(*given))
+    for word in ("check", "run"):
+        assert run(capsys, word, "rc")[0] == 0
+        assert gc.isenabled() and gc.get_freeze_count() == 0
+    assert seen == [("check", False), ("run", True)]
+
+
+def test_the_program_collects_no_garbage_at_its_end():
+    code = "import atexit, gc, sys, netsim.cli as c; atexit.register(lambda: print('on' if gc.isenabled() else 'off'))"
+    for call, expected in (("console()", "off"), ("main()", "on")):
+        command = [sys.executable, "-c", f"{code}; sys.argv = ['netsim', 'list', 'rope']; c.{call}"]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert (done.returncode, done.stdout.splitlines()[-1]) == (0, expected)
