@@ -16,7 +16,7 @@ from netsim.library.domains import check_domain
 from netsim.library.extension import extended
 from netsim.library.formats import format_of
 from netsim.library.functions import Functions, check_functions
-from netsim.library.places import is_file, names_in, own_folders, texts_in
+from netsim.library.places import exists, is_file, names_in, own_folders, texts_in
 from netsim.library.shadowing import Type, chosen, told
 from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.limits import check_limit
@@ -87,7 +87,7 @@ def find_netlist(name: str) -> Path:
     """The file of that name or, where there is none, the shipped model: `two_masses`, `models/two_masses.net`,
     `tripod/stage4`."""
     path = Path(name)
-    if not path.exists() and not path.is_absolute():
+    if not exists(path) and not path.is_absolute():
         below = path.parts[1:] if path.parts[:1] == ("models",) else path.parts
         shipped = models_folder().joinpath(*below).with_suffix(".net")
         if below and is_file(shipped):

@@ -50,6 +50,14 @@ def names_in(folder: Path) -> set[str]:
     return files | {path.parent.name for path in folder.glob("*/*.lib")}
 
 
+def exists(path: Path) -> bool:
+    """Whether there is something of that name; False also for a name that nothing can have."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
 def is_file(path: Path) -> bool:
     """Whether there is an ordinary file: False also for a pipe, a device, and a name that no file can have."""
     try:
