@@ -63,6 +63,8 @@ def report(repeats: int = 5, first: Sequence[str] = FIRST, lines: int = LINES, c
     print(f"Commands in fresh processes, CPU seconds; machine code of the core is {'built' if built else 'not built'}")
     print(f"  {'':40}{'':>8}{'goal':>8}")
     with tempfile.TemporaryDirectory() as folder:
+        scale = min(spent(["-c", "import numpy"], folder, folder)[0] for _ in range(repeats + 1))
+        print(f"  {'import numpy, for scale':40}{scale:8.2f}")
         for name in first:
             options = ["--stop", STOPS[name]] if name in STOPS else []
             with tempfile.TemporaryDirectory() as empty:

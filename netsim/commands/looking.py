@@ -82,7 +82,7 @@ def installation() -> Iterator[tuple[str, list[tuple[str, str]]]]:
     from netsim.core.compiled.linking import level_of_host
     from netsim.core.compiled.store import BUILT
     from netsim.library.files import library_folder
-    from netsim.library.places import VARIABLE, own_folders
+    from netsim.library.places import named_folders
     from netsim.text.cache import cache_folder
 
     def told(package: str) -> str:
@@ -100,7 +100,7 @@ def installation() -> Iterator[tuple[str, list[tuple[str, str]]]]:
     root = cache_folder("")
     folders = sorted(f for f in root.iterdir() if f.is_dir()) if root else []
     yield f"cache: {root or 'no folder can be written'}", [(f.name, _size(f)) for f in folders]
-    yield f"libraries: {library_folder()}", [(VARIABLE, str(folder)) for folder in own_folders()]
+    yield f"libraries: {library_folder()}", [(name, str(folder)) for name, folder in named_folders()]
 
 
 def _size(folder: Path) -> str:

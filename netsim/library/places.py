@@ -18,23 +18,30 @@ GROUP = "netsim.libraries"
 
 def own_folders() -> Iterator[Path]:
     """Folders to be searched behind the shipped library, in their order; those that are not there are left out."""
+    yield from (folder for _, folder in named_folders())
+
+
+def named_folders() -> Iterator[tuple[str, Path]]:
+    """The same with what names each: `NETSIM_PATH`, or the entry point."""
     for part in os.environ.get(VARIABLE, "").split(os.pathsep):
         if part and (folder := Path(part).expanduser()).is_dir():
-            yield folder
+            yield VARIABLE, folder
     yield from _folders_of_packages()
 
 
 @cache
-def _folders_of_packages() -> tuple[Path, ...]:
+def _folders_of_packages() -> tuple[tuple[str, Path], ...]:
     from importlib.metadata import entry_points
 
-    found: list[Path] = []
+    found: list[tuple[str, Path]] = []
     for point in entry_points(group=GROUP):
         try:
             spec = find_spec(point.value)
         except ImportError:  # an entry point may outlive its package
             continue
-        found += [Path(place) for place in (spec and spec.submodule_search_locations) or ()]
+        found += [
+            (f"entry point {point.name}", Path(place)) for place in (spec and spec.submodule_search_locations) or ()
+        ]
     return tuple(found)
 
 

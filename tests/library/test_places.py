@@ -75,3 +75,6 @@ def test_an_installed_package_names_its_folder(tmp_path):
     paths = os.pathsep.join([str(tmp_path), str(Path(netsim.__file__).parents[1])])
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": paths})
     assert float(done.stdout) == pytest.approx(15.0)
+    environment = {**os.environ, "PYTHONPATH": paths, "NETSIM_PATH": str(tmp_path)}
+    told = subprocess.run([sys.executable, "-m", "netsim", "info"], capture_output=True, text=True, check=True, env=environment).stdout
+    assert told.splitlines()[-2:] == [f"  NETSIM_PATH        {tmp_path}", f"  entry point parts  {tmp_path / 'parts'}"]
