@@ -3,6 +3,7 @@
 import copy
 import pickle
 import sys
+import threading
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from types import SimpleNamespace
@@ -255,3 +256,17 @@ def test_one_signal_or_input_needs_no_list():
     assert model.simulator(save="a.x").signals == ("a.x",)
     driven = netsim.load("use translational\nparam F = 1 N\nm mass (a) m = 1 kg\np force (a) F = F\nsave a.x\n")
     assert driven.simulator(inputs="F").inputs == ("F",)
+
+
+def test_cpu_time_of_a_run_is_that_of_its_own_thread():
+    """A thread that spins meanwhile is no part of it: CPU time of one thread is at most wall time."""
+    stop = threading.Event()
+    spinning = threading.Thread(target=lambda: [None for _ in iter(stop.is_set, True)])
+    spinning.start()
+    try:
+        (samples,) = netsim.load("rc").samples({"stop": 2.0, "sample": 0.1})
+    finally:
+        stop.set()
+        spinning.join()
+    seconds = samples.attributes
+    assert 0.0 < seconds["loop_cpu_seconds"] <= seconds["cpu_seconds"] <= seconds["wall_seconds"] + 0.01

@@ -95,7 +95,7 @@ def modal(
 
     About the equilibrium, or with `from = rest` about the starting positions with everything at rest there.
     Raises what `static` raises where no equilibrium is found."""
-    began, cpu = clock.perf_counter(), clock.process_time()
+    began, cpu = clock.perf_counter(), clock.thread_time()
     refuse_delays(machine.system, "modal()", INFINITE)
     if options.start == "static":
         machine, structure, found = settled(machine, structure, options.at)
@@ -136,7 +136,7 @@ def modal(
         "degrees_of_freedom": speeds(structure) - len(integrated(machine)[0]),
         "states": states(structure) - len(integrated(machine)[0]),
         "wall_seconds": clock.perf_counter() - began,
-        "cpu_seconds": clock.process_time() - cpu,
+        "cpu_seconds": clock.thread_time() - cpu,
         "netlist": machine.system.network.text,
     }
     return Samples(

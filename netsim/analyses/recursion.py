@@ -66,7 +66,7 @@ def recursion(
 ) -> Samples:
     """Integrate a network whose bodies form a tree. Raises `InputError` (E450) where they do not, or a start is
     wrong."""
-    began, cpu = clock.perf_counter(), clock.process_time()
+    began, cpu = clock.perf_counter(), clock.thread_time()
     found = tree_of(machine, options)
     machine, structure, moved, g, q, v, changed = _beginning(machine, structure, found, options.start)
     selection = select(machine, saves, plots)
@@ -113,7 +113,7 @@ def recursion(
         "unknowns": int((~found.motion).sum()),
         **effort,
         "wall_seconds": clock.perf_counter() - began,
-        "cpu_seconds": clock.process_time() - cpu,
+        "cpu_seconds": clock.thread_time() - cpu,
         **told(changed),
         "netlist": machine.system.network.text,
         **({"failure": failure} if failure else {}),

@@ -60,7 +60,7 @@ def static(
     """The equilibrium: capacitors carry no current, inductors no voltage, mechanisms rest under their loads.
 
     Raises `InputError` for wrong starts, `SimulationError` where no equilibrium is found (E440 to E442)."""
-    began, cpu = clock.perf_counter(), clock.process_time()
+    began, cpu = clock.perf_counter(), clock.thread_time()
     machine, structure, found = settled(machine, structure, options.at, options.formulation)
     g = found.g
     selection = select(machine, saves, plots)
@@ -76,7 +76,7 @@ def static(
     others = "; ".join(_reading(machine, reader, selection, other) for other in found.others)
     signals = selection.signals(columns, time, machine.values.scope(top), top)
     shown = np.column_stack([series for series, _ in signals.values()]) if signals else np.zeros((1, 0))
-    effort = {"wall_seconds": clock.perf_counter() - began, "cpu_seconds": clock.process_time() - cpu}
+    effort = {"wall_seconds": clock.perf_counter() - began, "cpu_seconds": clock.thread_time() - cpu}
     attributes = {
         "analysis": "static",
         "formulation": "tree" if machine.element else "absolute",

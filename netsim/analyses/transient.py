@@ -89,7 +89,7 @@ def transient(
     A failure or an interruption ends the samples early and says so (`finished`, `message`).
     Raises `InputError` for wrong options or starts, `SimulationError` where no consistent start exists.
     """
-    began, cpu = clock.perf_counter(), clock.process_time()
+    began, cpu = clock.perf_counter(), clock.thread_time()
     at = _placed(machine, structure, options, origin)
     machine, structure, g, time_events = at.machine, at.structure, at.g, at.time_events
     switching = has_events(machine)
@@ -117,7 +117,7 @@ def transient(
         run = begin_run(machine, options, g, reader, selection, recovery)
     else:
         run = begin_adaptive(machine, structure, options, g, reader, time_events, tracer)
-    loop = clock.process_time()
+    loop = clock.thread_time()
     try:
         failure = integrate(run, reader, progress) if isinstance(run, Stepping) else integrate_adaptive(run, progress)
     except KeyboardInterrupt:
@@ -132,7 +132,7 @@ def transient(
         else:
             keep_last_step(run)
     ending = _Ending(
-        failure, message, clock.perf_counter() - began, clock.process_time() - cpu, clock.process_time() - loop
+        failure, message, clock.perf_counter() - began, clock.thread_time() - cpu, clock.thread_time() - loop
     )
     trace = _trace(run, list(followed.entries)) if traced else None
     samples = _samples(run, selection, rates, structure, at.changes, ending, at.coordinates, trace)
