@@ -27,6 +27,9 @@ SECOND_ORDER = {"coaxial_cable"}
 """Run by generalized-alpha: the account is off by an amount of second order, of either sign."""
 RADAU = {"motor_angle"}
 """Run by Radau: what its account misses at these steps is near rounding."""
+EVENTS = {"hydraulic_servo"}
+"""With events implicit Euler's powers are integrated by the trapezoidal rule: early in the run 1e-6 of the energy is missing with the other
+sign, by an amount of first order."""
 SHORT = {"coupled_coils": 10e-6, "coupled_oscillators": 1.0, "lever": 0.3}
 """Oscillations that go on for many periods are followed for a few."""
 
@@ -45,7 +48,7 @@ def missing(name, divisor):
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_is_created_and_little_is_lost(name):
     lost, scale = missing(name, 2)
-    assert np.min(lost) > -(1e-5 if name in SECOND_ORDER | RADAU else ROUND_OFF) * scale
+    assert np.min(lost) > -(1e-5 if name in SECOND_ORDER | RADAU | EVENTS else ROUND_OFF) * scale
     assert np.max(lost) < (ROUND_OFF if name in LOSSLESS else 0.05) * scale
 
 
