@@ -63,5 +63,6 @@ class Retreat:
 
 
 def serves(run: Running) -> bool:
-    """Whether other steps may end elsewhere, and whether constraints of positions may be singular."""
-    return run.options.step == 0.0 and run.structure.index > 2
+    """Whether other steps may end elsewhere, and whether constraints of positions may be singular; explicit methods
+    stop for their stability."""
+    return run.options.step == 0.0 and run.structure.index > 2 and not run.method.explicit
