@@ -169,7 +169,7 @@ class _Expander:
     def _instances(self, text: InstanceText, frame: Frame) -> None:
         if not text.ranges:
             return self._instance(text, frame)
-        spans = spans_of(text.ranges, frame, len(self.instances), text.span)
+        spans = spans_of(text.ranges, frame, self.built, text.span)
         for values in itertools.product(*spans):
             self._instance(text, frame.with_integers({r.variable: v for r, v in zip(text.ranges, values)}))
 

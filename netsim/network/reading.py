@@ -17,12 +17,13 @@ from netsim.text.show import show
 def read_network(source: str | Path, counts: Mapping[str, int] | None = None) -> Network:
     """The network of a file or a shipped model, or of the text of a netlist (anything with a line break). Raises
     `InputError` with every mistake in it (E100 where a file cannot be read)."""
-    if isinstance(source, str) and "\n" in source:
-        return build_network(parse(source, "<text>"), counts, source)
     try:
+        if isinstance(source, str) and "\n" in source:
+            return build_network(parse(source, "<text>"), counts, source)
         return _network_of(find_netlist(str(source)), counts)
     except RecursionError:
-        raise InputError(Problem("E261", f"something in '{source}' is nested too deeply to be read")) from None
+        message = "something in this text, or in what it includes, is nested too deeply to be read"
+        raise InputError(Problem("E261", message)) from None
 
 
 def _network_of(path: Path, counts: Mapping[str, int] | None) -> Network:
@@ -43,6 +44,10 @@ def _text_of(path: Path) -> str:
         near = nearest(path.name, beside) or nearest(path.with_suffix("").as_posix(), shipped_models())
         raise InputError(Problem("E100", f"there is no file '{path}'", hint=near)) from None
     except (OSError, ValueError) as wrong:
-        reason = {OSError: getattr(wrong, "strerror", ""), UnicodeDecodeError: "it is not UTF-8 text"}
-        why = next((words for kind, words in reason.items() if isinstance(wrong, kind)), "no file can have this name")
-        raise InputError(Problem("E100", f"'{path}' cannot be read: {why}")) from None
+        raise InputError(Problem("E100", f"'{path}' cannot be read: {_reason(wrong)}")) from None
+
+
+def _reason(wrong: OSError | ValueError) -> str:
+    if isinstance(wrong, UnicodeDecodeError):
+        return "it is not UTF-8 text"
+    return str(wrong.strerror) if isinstance(wrong, OSError) else "no file can have this name"

@@ -107,6 +107,19 @@ def test_files_that_include_one_another(tmp_path):
     assert raised.value.problems[0].span.line == 2
 
 
+def test_files_that_include_one_another_too_deeply(tmp_path):
+    """More than the limit, or what the stack of Python holds at this place, whichever is less; the stack alone where the limit is raised."""
+    for k in range(1500):
+        (tmp_path / f"{k}.net").write_text(f'include "{k + 1}.net"\n')
+    (tmp_path / "1500.net").write_text(CIRCUIT + RUN)
+    assert len(netsim.load(tmp_path / "1400.net").network.instances) == 3
+    for source in (tmp_path / "0.net", f'include "{tmp_path / "0.net"}"\n'):
+        with pytest.raises(InputError, match=r"E260 100\d files include one another|E261"):
+            netsim.load(source)
+        with limits(files=5000), pytest.raises(InputError, match="E261 something in this text"):
+            netsim.load(source)
+
+
 @pytest.mark.parametrize("name", ["x" * 5000, "a\0b", "folder", "pipe"])
 def test_names_that_are_no_files(tmp_path, name):
     (tmp_path / "folder").mkdir()
