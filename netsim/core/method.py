@@ -11,7 +11,9 @@ through their addresses, so that the loop is compiled once for all methods:
         The step counts: call `follow`, remember. Returns the factor by which the next step may differ in length.
     between(method, problem, trial, theta, h, state, wanted)
         Values, differentiated quantities and their rates at t + theta h into `state`, at least those whose places
-        behind 3 nk are `wanted`. Positions and velocities follow from both ends (quintic) for every method.
+        behind 3 nk are `wanted`. Positions and velocities follow from both ends (quintic) for every method. Rates are
+        slopes of the differentiated quantities where trial.counters[JUDGED] is 1; otherwise they may be any that are
+        more exact.
 
 `method` is the bundle of arrays that `prepare` made; `problem`, `factor` and `trial` are described at
 `netsim.core.problem.Tables`, `netsim.core.linear.factors.Factor` and `netsim.core.contract.Trial`.

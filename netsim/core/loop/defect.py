@@ -17,7 +17,7 @@ import numpy as np
 
 from netsim.core.compiled.call import run_table
 from netsim.core.compiled.function import inner
-from netsim.core.contract import REJECTED_ALWAYS, between, set_time, solve
+from netsim.core.contract import JUDGED, REJECTED_ALWAYS, between, set_time, solve
 from netsim.core.loop.control import AT_ONCE, LIGHT, SPACING, WITHIN
 from netsim.core.newton import CONVERGED
 from netsim.core.problem import ENTRIES, KV, KX, NK
@@ -45,19 +45,22 @@ def defect(method, problem, factor, trial, control, t, h):
     if count == 1 and not control.places[WITHIN]:
         return 0.0
     for k in range(count):
-        worst = max(worst, correction(method, problem, factor, trial, control, first, t, h, (k + FAR) / count))
+        worst = max(worst, correction(method, problem, factor, trial, control, first, t, h, (k + FAR) / count, 1))
         if worst > 1.0:
             return worst
     if count == 1 and control.places[AT_ONCE]:
-        worst = max(worst, correction(method, problem, factor, trial, control, first, t, h, NEAR))
+        worst = max(worst, correction(method, problem, factor, trial, control, first, t, h, NEAR, 1))
     return worst
 
 
 @inner
-def correction(method, problem, factor, trial, control, first, t, h, theta):
-    """The correction at t + theta h of the unknowns from `first` on, as a multiple of what is allowed."""
+def correction(method, problem, factor, trial, control, first, t, h, theta, judged):
+    """The correction at t + theta h of the unknowns from `first` on, as a multiple of what is allowed; with slopes of
+    differentiated quantities as their rates where `judged` is 1."""
     motion_between(problem, trial.start, trial.end, theta, h, trial.middle)
+    trial.counters[JUDGED] = judged
     between(method, problem, trial, theta, h, trial.middle, trial.whole)
+    trial.counters[JUDGED] = 0
     if set_time(problem, trial, t + theta * h) != CONVERGED:
         return REJECTED_ALWAYS
     if control.places[LIGHT]:
@@ -72,7 +75,7 @@ def corrected(method, problem, factor, trial, control, t, h, theta):
 
     Where they grow, values that the polynomials miss are those on the straight line between the ends; False then."""
     first, at, e, middle = problem.sizes[NK], 2 * problem.sizes[NK], trial.work[0], trial.middle
-    missed = correction(method, problem, factor, trial, control, first, t, h, theta)
+    missed = correction(method, problem, factor, trial, control, first, t, h, theta, 0)
     for _ in range(CORRECTIONS):
         if missed <= 1.0:
             return True
@@ -84,7 +87,7 @@ def corrected(method, problem, factor, trial, control, t, h, theta):
             break
     if missed <= 1.0:
         return True
-    correction(method, problem, factor, trial, control, first, t, h, theta)
+    correction(method, problem, factor, trial, control, first, t, h, theta, 0)
     for i in range(first, e.shape[0]):
         if not abs(e[i]) <= control.limits[i] * trial.scale[problem.sizes[NK] + i]:
             middle[at + i] = (1.0 - theta) * trial.start[at + i] + theta * trial.end[at + i]

@@ -19,7 +19,7 @@ from __future__ import annotations
 from netsim.core.compiled.bundle import Bundle
 from netsim.core.compiled.call import run_table
 from netsim.core.compiled.function import inner
-from netsim.core.contract import ACCEPTED, REFUSED, RESTARTED, error_norm, set_time, solve
+from netsim.core.contract import ACCEPTED, JUDGED, REFUSED, RESTARTED, error_norm, set_time, solve
 from netsim.core.method import Method, Orders, Together
 from netsim.core.newton import CONVERGED, NOT_CONVERGED
 from netsim.core.problem import ALPHA, DIFFERENTIATED, ENTRIES, HISTORY, KV, KX, NK, NQ, NY, PRESCRIBED, A, V, X, Y
@@ -27,6 +27,7 @@ from netsim.core.radau.arrays import (
     COUNT,
     FACTOR_H,
     FAINT,
+    FIRST_SLOPE,
     HAVE,
     LAST_ERROR,
     LAST_H,
@@ -250,12 +251,17 @@ def accepted(method, problem, trial, h, error):
 
 @inner
 def between(method, problem, trial, theta, h, state, wanted):
-    """Values and differentiated quantities on the cubic through the beginning and the stages, with its rate; values
-    behind an inconsistent time event on that of the stages alone."""
+    """Values, differentiated quantities and their rates on the cubics through the beginning and the stages; values and
+    rates behind an inconsistent time event on those of the stages alone.
+
+    So sums of currents are zero in between as at the nodes. The slopes of the differentiated quantities are an order
+    less exact, and agree with their rates at the stages only."""
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
     first, stages = 3 * nk, trial.counters[RESTARTED] == 1
     share, rate = method.share, method.share_rate
     _shares(share, rate, theta, False)
+    begin = 1.0 - share[0] - share[1] - share[2]
+    beside = 0.0 if stages or trial.counters[JUDGED] == 1 else begin
     for m in range(wanted.shape[0]):
         k = wanted[m] - ny
         if k >= 0:
@@ -263,9 +269,11 @@ def between(method, problem, trial, theta, h, state, wanted):
             q0 = trial.start[at]
             d0, d1, d2 = method.q[0, k] - q0, method.q[1, k] - q0, method.q[2, k] - q0
             state[at] = q0 + share[0] * d0 + share[1] * d1 + share[2] * d2
-            state[at + nq] = (rate[0] * d0 + rate[1] * d1 + rate[2] * d2) / h
-    _shares(share, rate, theta, stages)
-    begin = 0.0 if stages else 1.0 - share[0] - share[1] - share[2]
+            slope = (FIRST_SLOPE[0] * d0 + FIRST_SLOPE[1] * d1 + FIRST_SLOPE[2] * d2) / h
+            state[at + nq] = (rate[0] * d0 + rate[1] * d1 + rate[2] * d2) / h + beside * (trial.start[at + nq] - slope)
+    if stages:
+        _shares(share, rate, theta, True)
+        begin = 0.0
     for m in range(wanted.shape[0]):
         k = wanted[m]
         if k < ny:

@@ -20,6 +20,8 @@ _s6 = np.sqrt(6.0)
 EPS = 2.220446049250313e-16
 
 C = np.array([(4.0 - _s6) / 10.0, (4.0 + _s6) / 10.0, 1.0])
+FIRST_SLOPE = np.array([np.prod(np.delete(C, i) / (np.delete(C, i) - C[i])) / C[i] for i in range(3)])
+"""The slopes at a step's beginning of the cubics that are 1 at a stage, 0 at the others and at the beginning."""
 A_MATRIX = np.array([
     [(88 - 7 * _s6) / 360, (296 - 169 * _s6) / 1800, (-2 + 3 * _s6) / 225],
     [(296 + 169 * _s6) / 1800, (88 + 7 * _s6) / 360, (-2 - 3 * _s6) / 225],

@@ -76,7 +76,7 @@ def first_trial(
     fixed = written_sizes(machine)
     if options.atol:
         fixed = options.atol / options.rtol * np.where(fixed > 0.0, fixed, nominal)
-    counters = np.zeros(16, np.int64)
+    counters = np.zeros(17, np.int64)
     counters[RESTARTED] = 2
     counters[CURVED] = int(curved(machine))
     counters[UNSOLVED] = 1 if options.step else 0
