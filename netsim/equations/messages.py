@@ -184,6 +184,17 @@ def unmet(system: System, stage: int, equations: Iterable[int]) -> str:
     return f"{what} do not satisfy {', '.join(where) or 'the constraints'}"
 
 
+def start_advice(system: System, equations: Iterable[int]) -> str:
+    """What helps where these equations have no start. A domain that asserts something of its nodes (an absolute
+    pressure above zero) has a bound there, and an unwritten start is at it."""
+    places = [node_of(system, int(e)) for e in equations if e < system.n]
+    nodes = [system.network.nodes[i] for i in dict.fromkeys(place[0] for place in places if place)]
+    paths = [f"`start {node.name}.{q.name} = ...`" for node in nodes if node.domain.asserts for q in node.domain.across]
+    if paths:
+        return f"write where they begin: {' and '.join(paths[: 2 * SHOWN])}"
+    return "two constraints may contradict each other, or Newton's method needs a `guess`"
+
+
 def _through_word(domain: DomainDef, component: int) -> str:
     scalars = [q for q in domain.through for _ in range(len(across_scalars(domain)) // max(1, len(domain.through)))]
     quantity = scalars[component] if component < len(scalars) else domain.through[0]

@@ -15,7 +15,7 @@ import numpy as np
 from netsim.core.history import PAST, begin_past
 from netsim.core.newton import OUTSIDE_TABLE, set_time
 from netsim.equations.machine import Machine
-from netsim.equations.messages import advice, describe_row, fixed_twice, unmet
+from netsim.equations.messages import advice, describe_row, fixed_twice, start_advice, unmet
 from netsim.equations.starts import StartRow, relative_rows, start_rows
 from netsim.equations.system import System
 from netsim.initial.assembly import (
@@ -386,6 +386,6 @@ def _explained(
         sentence, span = twice
         hint = "give both the same value, or remove one of them"
         return InputError(Problem("E414", f"{sentence}, to different values", span, hint=hint))
-    hint = "two constraints may contradict each other, or Newton's method needs a `guess`"
+    hint = start_advice(stages.machine.system, wrong.equations)
     message = f"no consistent start: {unmet(stages.machine.system, wrong.stage, wrong.equations)}"
     return SimulationError(Problem("E501", message, hint=hint))

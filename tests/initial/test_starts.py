@@ -225,6 +225,14 @@ def test_gas_volumes_begin_at_written_pressures_and_temperatures():
     assert float(result["v2.mass"][0]) == pytest.approx(1e5 * 2e-3 / (287.05 * 290), rel=1e-9)
 
 
+def test_a_volume_without_starts_says_which_to_write():
+    """Its pressure and temperature would begin at 0, where the domain ends."""
+    text = "use gas\nv1 gas_volume (a) V = 1 L\nn1 gas_nozzle (a, b) A = 1 mm2, opening = 1\nr1 gas_reservoir (b) p = 1 bar, T = 293 K\n"
+    for options in ("stop = 1 ms", "stop = 1 ms, from = rest"):
+        with pytest.raises(netsim.SimulationError, match=r"E501[\s\S]*begin: `start a.p = ...` and `start a.T = ...`"):
+            netsim.load(f"{text}run transient({options})\n").transient()
+
+
 def test_two_starts_of_one_state_are_told_together():
     with pytest.raises(netsim.InputError, match=r"E402 'c1.v' and 'a.v' are starts of the same state"):
         netsim.load(LC + "start c1.v = 1 V\n").transient(stop=1e-6)
