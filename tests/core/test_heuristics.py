@@ -128,7 +128,7 @@ def test_an_estimate_beyond_ten_rtol_of_a_given_step_is_told(plain, error, told)
 def test_a_long_step_is_looked_into_a_thousand_times_at_most(plain, spacings, looks):
     seen = []
 
-    def correction(method, problem, factor, trial, control_, first, t, h, theta):
+    def correction(method, problem, factor, trial, control_, first, t, h, theta, judged):
         seen.append(theta)
         return 0.5
 
