@@ -18,10 +18,10 @@ from netsim.library.files import models_folder
 PACKAGE = Path(netsim.__file__).parent
 
 ROOMS = {
-    "text": "registry cache columns "
+    "text": "registry cache kept.trees columns "
     "errors limits units terms syntax expressions.show show spelling expressions.operations expressions.filters expressions.junctions "
     "expressions.shapes expressions.beams expressions.functions expressions.typed grammar.scan grammar.build grammar.flat grammar.grammar "
-    "grammar.explain parse parsed",
+    "grammar.explain parse kept.parsed",
     "formats": "format csv netcdf "
     "spice.cards spice.blocks spice.numbers spice.expressions spice.scopes spice.elements.parameters spice.elements.sources "
     "spice.elements.devices spice.elements.switches spice.elements.transistors spice.elements.semiconductors spice.elements.windings "

@@ -19,9 +19,9 @@ from netsim.library.functions import Functions, check_functions
 from netsim.library.places import exists, is_file, names_in, own_folders, texts_in
 from netsim.library.shadowing import Type, chosen, told
 from netsim.text.errors import InputError, Problem, nearest
+from netsim.text.kept.parsed import parsed
 from netsim.text.limits import check_limit
 from netsim.text.parse import parse
-from netsim.text.parsed import parsed
 from netsim.text.syntax import ComponentDef, DomainDef, FunctionDef, Include, ModelDef, Program, Statement, Use
 
 DEFINITIONS = ComponentDef | DomainDef | FunctionDef | ModelDef

@@ -2,7 +2,6 @@
 
 import importlib
 import json
-import os
 import pkgutil
 import sys
 import textwrap
@@ -13,7 +12,7 @@ import numpy as np
 import pytest
 
 import netsim
-from netsim.core.compiled import objects, store
+from netsim.core.compiled import objects
 from netsim.core.compiled.function import Compiled, compiled
 from netsim.core.compiled.kinds import from_words, in_words, kind_of
 
@@ -142,13 +141,3 @@ def test_all_compiled_functions_of_the_package_have_their_code_kept():
     ]
     assert len(functions) > 300
     assert all(each.digest for each in functions)
-
-
-def test_a_folder_that_grew_too_large_forgets_the_longest_unused(tmp_path, monkeypatch):
-    monkeypatch.setattr(store, "LARGEST", 50)
-    monkeypatch.setattr(store, "KEPT", 30)
-    for k in range(6):
-        (tmp_path / f"code-{k}").write_bytes(b"0123456789")
-        os.utime(tmp_path / f"code-{k}", (1000 + k, 1000 + k))
-    store._cut(tmp_path)
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["code-3", "code-4", "code-5"]

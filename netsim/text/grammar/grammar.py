@@ -4,8 +4,7 @@ them."""
 from __future__ import annotations
 
 import hashlib
-import io
-import pickle
+import json
 import sys
 import threading
 from functools import cache
@@ -13,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netsim.text.cache import cache_folder, write_atomically
+from netsim.text.cache import cache_folder, keep, kept
 from netsim.text.grammar.build import Builder
 from netsim.text.grammar.scan import Token
 
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from lark import Lark
 
 _STARTS = ["statement", "headline", "domain_line", "component_line"]
-_DIGEST_SIZE = 32
 
 
 class Unexpected(Exception):
@@ -52,34 +50,33 @@ def _lark_data() -> dict[str, Any]:
     """What Lark needs to set a parser up without reading the grammar: from the cache folder if it is there and
     whole."""
     grammar = Path(__file__).with_name("netsim.lark").read_bytes()
-    key = hashlib.sha256(b"\0".join([grammar, version("lark").encode(), sys.version.encode(), b"1"])).hexdigest()[:20]
+    key = hashlib.sha256(b"\0".join([grammar, version("lark").encode(), sys.version.encode(), b"json"])).hexdigest()[
+        :20
+    ]
     folder = cache_folder("grammar")
     path = None if folder is None else folder / f"{key}.tables"
-    if path is not None and (data := _read(path)) is not None:
-        return data
-    content = _compile(grammar.decode("utf-8"))
-    if path is not None:
-        write_atomically(path, hashlib.sha256(content).digest() + content)
-    return pickle.loads(content)
+    body = kept(path) if path is not None else None
+    if body is None:
+        body = _compile(grammar.decode("utf-8"))
+        if path is not None:
+            keep(path, body)
+    return json.loads(body, object_hook=_numbered)
 
 
 def _compile(grammar: str) -> bytes:
+    """The tables as Lark saves them, but as JSON and not pickled."""
     from lark import Lark
+    from lark.grammar import Rule
+    from lark.lexer import TerminalDef
 
-    stream = io.BytesIO()
     lark = Lark(grammar, parser="lalr", lexer="basic", start=_STARTS, keep_all_tokens=True, maybe_placeholders=True)
-    lark.save(stream)
-    return stream.getvalue()
+    data, memo = lark.memo_serialize([TerminalDef, Rule])
+    return json.dumps({"data": data, "memo": memo}, separators=(",", ":")).encode()
 
 
-def _read(path: Path) -> dict[str, Any] | None:
-    try:
-        content = path.read_bytes()
-    except OSError:
-        return None
-    if hashlib.sha256(content[_DIGEST_SIZE:]).digest() != content[:_DIGEST_SIZE]:
-        return None
-    return pickle.loads(content[_DIGEST_SIZE:])
+def _numbered(table: dict[str, Any]) -> dict[Any, Any]:
+    """A dict of JSON with its numbers as keys again: no name of Lark's is one."""
+    return {int(key): value for key, value in table.items()} if all(map(str.isdigit, table)) else table
 
 
 class _Parsers(threading.local):

@@ -6,16 +6,27 @@ file that cannot be read as a tree counts as missing.
 
 from __future__ import annotations
 
-import pickle
 import sys
+from contextlib import suppress
+from dataclasses import is_dataclass
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 
-from netsim.text.cache import cache_folder, write_atomically
+from netsim.text import errors, syntax, terms
+from netsim.text.cache import cache_folder, keep, kept
 from netsim.text.errors import remember_source
+from netsim.text.kept.trees import packed, unpacked
 from netsim.text.parse import parse
 from netsim.text.syntax import Program
+
+CLASSES = {
+    name: each
+    for module in (errors, terms, syntax)
+    for name, each in vars(module).items()
+    if isinstance(each, type) and is_dataclass(each)
+}
+"""What a syntax tree is made of."""
 
 
 def parsed(path: Path) -> Program:
@@ -26,21 +37,30 @@ def parsed(path: Path) -> Program:
     if folder is None:
         return parse(text, str(path))
     made_of = "\0".join([_parser(), str(path), text])
-    kept = folder / blake2b(made_of.encode(), digest_size=20).hexdigest()
-    try:
-        program = pickle.loads(kept.read_bytes())
-    except (OSError, ValueError, EOFError, AttributeError, ImportError, pickle.UnpicklingError):
+    entry = folder / blake2b(made_of.encode(), digest_size=20).hexdigest()
+    program = _kept(entry)
+    if program is None:
         program = parse(text, str(path))
-        write_atomically(kept, pickle.dumps(program, protocol=5))
+        with suppress(RecursionError):  # nested as deeply as the parser goes, beneath a deep stack
+            keep(entry, packed(program))
     remember_source(str(path), text)
     return program
+
+
+def _kept(entry: Path) -> Program | None:
+    body = kept(entry)
+    if body is not None:
+        with suppress(ValueError):
+            program = unpacked(body, CLASSES)
+            return program if isinstance(program, Program) else None
+    return None
 
 
 @cache
 def _parser() -> str:
     """A digest of what makes trees of texts."""
     made_of = blake2b(sys.version.encode(), digest_size=20)
-    for file in sorted(Path(__file__).parent.rglob("*")):
+    for file in sorted(Path(__file__).parents[1].rglob("*")):
         if file.suffix in (".py", ".lark"):
             made_of.update(file.read_bytes())
     return made_of.hexdigest()

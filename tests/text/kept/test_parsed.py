@@ -5,10 +5,10 @@ import os
 import pytest
 
 import netsim
-from netsim.text import parsed as module
 from netsim.text.errors import InputError
+from netsim.text.kept import parsed as module
+from netsim.text.kept.parsed import parsed
 from netsim.text.parse import parse
-from netsim.text.parsed import parsed
 
 SPRING = """component soft_spring (p, n : translational) "spring"
   param c : N/m > 0 = {c} N/m "stiffness"

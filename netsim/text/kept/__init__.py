@@ -1,0 +1,1 @@
+"""Texts that were read before: their syntax trees as data."""

@@ -1,0 +1,71 @@
+"""Syntax trees as data, for files: dataclasses of known classes, tuples, numbers, texts, truth values and None.
+
+The file is JSON: names of classes, single values, and nodes. A node is the numbers of its parts, which are single
+values or nodes before it, and behind them the number of its class; the last node is the whole. Reading makes nothing
+but instances of the classes that the reader names, whatever the file says.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+TUPLE = -1
+"""The number that tuples have in place of a class."""
+
+
+def packed(tree: Any) -> bytes:
+    """A tree as JSON. Raises TypeError for what it cannot hold."""
+    classes: dict[str, int] = {}
+    singles: dict[tuple[type, str], tuple[int, Any]] = {}
+    nodes: list[list[int]] = []
+    _put(tree, classes, singles, nodes)
+    count = len(singles)  # until all of them are known, ~k stands for node k
+    behind = [[*(p if p >= 0 else ~p + count for p in parts), kind] for *parts, kind in nodes]
+    values = [value for _, value in singles.values()]
+    return json.dumps([list(classes), values, behind], separators=(",", ":")).encode()
+
+
+def _put(value: Any, classes: dict[str, int], singles: dict[tuple[type, str], tuple[int, Any]], nodes: list) -> int:
+    """The number of a value, which is put behind what is there."""
+    if is_dataclass(value):
+        kind = classes.setdefault(type(value).__name__, len(classes))
+        parts = [getattr(value, field.name) for field in fields(value)]
+    elif isinstance(value, tuple):
+        kind, parts = TUPLE, list(value)
+    elif value is None or isinstance(value, str | int | float):
+        known = type(value), value if isinstance(value, str) else repr(value)  # 1, 1.0 and True are three values
+        return singles.setdefault(known, (len(singles), value))[0]
+    else:
+        raise TypeError(f"{value!r} is no part of a tree")
+    nodes.append([*[_put(part, classes, singles, nodes) for part in parts], kind])
+    return ~(len(nodes) - 1)
+
+
+def unpacked(body: bytes, classes: Mapping[str, type]) -> Any:
+    """The tree that `packed` wrote of instances of `classes`. Raises ValueError where the body holds none."""
+    try:
+        names, made, nodes = json.loads(body)
+        known = [(classes[name], [field.name for field in fields(classes[name])]) for name in names]
+        _build(made, nodes, known)
+        return made[-1]
+    except (ValueError, TypeError, LookupError, RecursionError) as wrong:
+        raise ValueError(f"no tree: {wrong}") from None
+
+
+def _build(made: list[Any], nodes: list[list[int]], classes: list[tuple[type, list[str]]]) -> None:
+    """The nodes as values, put behind the single ones. A third of the time that constructors would take."""
+    at, new = made.__getitem__, object.__new__
+    for node in nodes:
+        kind = node.pop()
+        if kind == TUPLE:
+            made.append(tuple(map(at, node)))
+            continue
+        made_of, names = classes[kind]
+        value: Any = new(made_of)
+        content = value.__dict__
+        for name, part in zip(names, node):
+            content[name] = made[part]
+        made.append(value)
