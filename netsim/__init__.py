@@ -11,6 +11,7 @@ from typing import Any
 
 from netsim.text.errors import InputError, NetsimError, Problem, SimulationError, Span
 from netsim.text.limits import limits
+from netsim.text.roots import allow
 
 __version__ = "0.1.0"
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "Problem",
     "SimulationError",
     "Span",
+    "allow",
     "component",
     "limits",
     "load",

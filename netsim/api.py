@@ -346,8 +346,8 @@ class Model:
         run is not done yet."""
         if not name.endswith(".net"):
             return series_of_run(call, next((s for s in done if s.name == name), None))
-        calls = self._table_calls()
-        return series_of_run(call, other_run(name, call, self.overrides, self.shared, calls, load))
+        beside = self.overrides, self.shared, self.network, self._table_calls()
+        return series_of_run(call, other_run(name, call, *beside, load))
 
     def _table_calls(self) -> list[TableCall]:
         """Every table that inputs, or motions in run lines, read."""

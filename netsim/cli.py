@@ -23,6 +23,7 @@ from netsim.commands.running import inverse_command, run_command
 from netsim.commands.telling import FAILED, FINE, INTERRUPTED, MISTAKE, complain, say
 from netsim.text.errors import NetsimError, nearest
 from netsim.text.limits import LIMITS, limits, raised
+from netsim.text.roots import allow
 
 
 def console() -> NoReturn:
@@ -36,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with paused():
             chosen = _parser().parse_args(arguments)
-        with paused(), limits(**raised(getattr(chosen, "limit", []))):
+        with paused(), limits(**raised(getattr(chosen, "limit", []))), allow(*getattr(chosen, "allow", [])):
             status = chosen.command(chosen)
         sys.stdout.flush()
         return status
@@ -154,6 +155,13 @@ def _add_file(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="NAME=NUMBER",
         help=f"raise a bound on what is built: {', '.join(LIMITS)}",
+    )
+    parser.add_argument(
+        "--allow",
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="a folder outside of the netlist's own whose files the netlist may read, with all below",
     )
     parser.add_argument(
         "-p",

@@ -19,7 +19,7 @@ PACKAGE = Path(netsim.__file__).parent
 
 ROOMS = {
     "text": "registry cache kept.trees columns "
-    "errors limits units terms syntax expressions.show show spelling expressions.operations expressions.filters expressions.junctions "
+    "errors limits roots units terms syntax expressions.show show spelling expressions.operations expressions.filters expressions.junctions "
     "expressions.shapes expressions.beams expressions.functions expressions.typed grammar.scan grammar.build grammar.flat grammar.grammar "
     "grammar.explain parse kept.parsed",
     "formats": "format csv netcdf "

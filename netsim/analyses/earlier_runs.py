@@ -10,9 +10,11 @@ from typing import Any
 from netsim.analyses.inverse.options import motions_in
 from netsim.equations.system import System
 from netsim.network.bindings import TableCall, lift
+from netsim.network.network import Network
 from netsim.network.values import Values, parameter_names
 from netsim.results.samples import Samples
 from netsim.text.errors import InputError, Problem, nearest
+from netsim.text.roots import within
 from netsim.text.syntax import Expr
 
 
@@ -44,15 +46,18 @@ def other_run(
     call: Any,
     overrides: Mapping[str, Expr],
     shared: dict[Any, Any],
+    network: Network,
     calls: Sequence[TableCall],
     load: Callable[[str], Any],
 ) -> Samples:
-    """The last run of another netlist under the same parameter values, for a table among `calls`; each is done once (in
-    `shared`), and knows which rates are wanted of it. Raises `InputError` (E247) where it does not finish."""
+    """The last run of another netlist under the same parameter values, for a table of `network` among `calls`; each is
+    done once (in `shared`), and knows which rates are wanted of it. It may read what the first one may. Raises
+    `InputError` (E247) where it does not finish."""
     key = (path, tuple(sorted((n, repr(v)) for n, v in overrides.items())))
     others = shared.setdefault("others", {})
     if key not in others:
-        other = load(path)
+        with within(network.roots):
+            other = load(path)
         known = set(parameter_names(other.network))
         own = {n: v for n, v in overrides.items() if n in known}
         wanted = [c.signal for c in calls if c.run == path]

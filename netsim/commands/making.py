@@ -14,9 +14,11 @@ if TYPE_CHECKING:
 
 SHELLS = {
     "bash": """_netsim() {
-  local IFS=$'\\n' found
-  found=$(netsim complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
-  COMPREPLY=($(compgen -W "$found" -- "${COMP_WORDS[COMP_CWORD]}"))
+  local word
+  COMPREPLY=()
+  while IFS= read -r word; do
+    [[ $word == "${COMP_WORDS[COMP_CWORD]}"* ]] && COMPREPLY+=("$word")
+  done < <(netsim complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
 }
 complete -o default -F _netsim netsim
 """,

@@ -19,6 +19,7 @@ from netsim.network.values import Values
 from netsim.text.errors import InputError, Problem
 from netsim.text.expressions.typed import Scope, Typed, evaluate, flatten, is_bare, quantity_of, shaped
 from netsim.text.parse import parse
+from netsim.text.roots import within
 from netsim.text.syntax import Expr, Name, Quantity, Unary, Vector
 from netsim.text.units import NO_DIMENSION, Dimension, format_dimension
 
@@ -76,7 +77,10 @@ def _signal_dimension(call: TableCall, network: Network) -> Dimension | None:
     none (told when it is run)."""
     assert call.signal is not None
     try:
-        other = _other_network(call.run, Path(call.run).stat().st_mtime) if call.run.endswith(".net") else network
+        other = network
+        if call.run.endswith(".net"):
+            with within(network.roots):
+                other = _other_network(call.run, Path(call.run).stat().st_mtime)
         numbers = {instance.name: i for i, instance in enumerate(other.instances)}
         found = find_signal(call.signal, other.top, other, other.node_numbers(), numbers, form_of)
     except (InputError, OSError):

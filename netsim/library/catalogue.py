@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from netsim.library.files import Library, collect, library_names
+from netsim.library.places import own_roots
 from netsim.library.search import search
 from netsim.text.columns import columns, counted
 from netsim.text.errors import InputError, Problem, Span, nearest
 from netsim.text.expressions.show import show_expression
+from netsim.text.roots import roots_beside, within
 from netsim.text.show import show_statement
 from netsim.text.syntax import ComponentDef, Count, ModelDef, Param, Program, Use
 
@@ -17,7 +19,8 @@ from netsim.text.syntax import ComponentDef, Count, ModelDef, Param, Program, Us
 def whole_library(files: Sequence[str] = ()) -> Library:
     """Everything that `use` can name, and what these files define. Raises `InputError` for a file that is not there."""
     own = (Use(file, True, span=Span("--use", 1, 1, 1, 1)) for file in files)
-    return collect(Program((*(Use(name, False) for name in library_names()), *own), "library"))
+    with within((*own_roots("library"), *(folder for file in files for folder in roots_beside(file)))):
+        return collect(Program((*(Use(name, False) for name in library_names()), *own), "library"))
 
 
 Definition = ComponentDef | ModelDef

@@ -16,12 +16,15 @@ from netsim.library.domains import check_domain
 from netsim.library.extension import extended
 from netsim.library.formats import format_of
 from netsim.library.functions import Functions, check_functions
-from netsim.library.places import exists, is_file, names_in, own_folders, texts_in
+from netsim.library.places import exists, is_file, names_in, own_folders, own_roots, roots_of, texts_in
+from netsim.library.places import library_folder as library_folder
+from netsim.library.places import models_folder as models_folder
 from netsim.library.shadowing import Type, chosen, told
 from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.kept.parsed import parsed
 from netsim.text.limits import check_limit
 from netsim.text.parse import parse
+from netsim.text.roots import check_inside, present_roots, within
 from netsim.text.syntax import ComponentDef, DomainDef, FunctionDef, Include, ModelDef, Program, Statement, Use
 
 DEFINITIONS = ComponentDef | DomainDef | FunctionDef | ModelDef
@@ -73,16 +76,6 @@ class Library:
         return [*self.components, *self.models]
 
 
-def library_folder() -> Path:
-    """Where the component texts lie: inside an installed package, or beside the package in a checkout."""
-    return _shipped("library_files", "library")
-
-
-def models_folder() -> Path:
-    """Where the example netlists lie."""
-    return _shipped("model_files", "models")
-
-
 def find_netlist(name: str) -> Path:
     """The file of that name or, where there is none, the shipped model: `two_masses`, `models/two_masses.net`,
     `tripod/stage4`."""
@@ -110,11 +103,6 @@ def shown_path(file: str | Path) -> str:
     return str(file)
 
 
-def _shipped(installed: str, checkout: str) -> Path:
-    here = Path(__file__).parents[1]
-    return here / installed if (here / installed).is_dir() else here.parent / checkout
-
-
 def library_names() -> list[str]:
     """Everything `use` can name."""
     return sorted({name for folder in (library_folder(), *own_folders()) for name in names_in(folder)})
@@ -135,6 +123,7 @@ def library_files(use: Use) -> list[Path]:
     """The files behind one `use`, or the complaint that there are none."""
     if use.is_path:
         path = Path(use.span.file).parent / use.target
+        check_inside(path, use.target, use.span, roots_of(use.span.file))
         if not is_file(path):
             raise InputError(Problem("E220", f"cannot read '{use.target}'", use.span, hint=f"looked for {path}"))
         return [path]
@@ -187,6 +176,7 @@ def collect(program: Program) -> Library:
     return _libraries[files]
 
 
+GIVEN = "<component>"
 given: dict[str, tuple[Statement, ...]] = {}
 """Definitions from Python by the name that they define, each with the `use` lines before it; every program has them."""
 
@@ -196,7 +186,7 @@ def define(text: str) -> list[str]:
     on; their names come back. What was given under such a name before is replaced.
 
     Raises `InputError` with every mistake in the text."""
-    program = parse(text if text.endswith("\n") else f"{text}\n", "<component>")
+    program = parse(text if text.endswith("\n") else f"{text}\n", GIVEN)
     uses = tuple(s for s in program.statements if isinstance(s, Use))
     made = {s.name: (*uses, s) for s in program.statements if isinstance(s, DEFINITIONS)}
     before = dict(given)
@@ -262,7 +252,8 @@ def _collected(program: Program) -> Library:  # noqa: C901  (one case per kind o
                     _define(functions, statement, "function", problems)
 
     visit(program.statements)
-    visit(statement for each in given.values() for statement in each)
+    with within(own_roots(GIVEN)):
+        visit(statement for each in given.values() for statement in each)
     for problem in told(shadows, (*components.values(), *models.values()), library_folder()):
         (notes if problem.is_note else problems).append(problem)
     known = Functions(functions)
@@ -331,13 +322,15 @@ def _checked(component: Component) -> list[Problem]:
 
 def included(program: Program, above: tuple[Path, ...] = ()) -> Iterator[Statement]:
     """The statements of a program with those of the files it includes in their places; raises `InputError` (E220) for a
-    file that is not there, or that includes itself. `above`: the files that include this one."""
+    file that is not there, or that includes itself, and E262 for one that lies elsewhere. `above`: the files that
+    include this one."""
     above = (*above, Path(program.file).resolve())
+    roots = present_roots() or own_roots(above[0])
     for statement in program.statements:
         if not isinstance(statement, Include):
             yield statement
             continue
-        path = Path(program.file).parent / statement.path
+        path = check_inside(Path(program.file).parent / statement.path, statement.path, statement.span, roots)
         if not is_file(path):
             raise InputError(
                 Problem("E220", f"cannot read '{statement.path}'", statement.span, hint=f"looked for {path}")

@@ -1,4 +1,5 @@
-"""Where libraries of your own lie: in the folders of NETSIM_PATH, and in those that installed packages name.
+"""Where libraries and models lie: those that are shipped, and libraries of your own in the folders of NETSIM_PATH and
+in those that installed packages name; and where a text may read files.
 
 A folder holds libraries as the shipped one does: `NAME.lib`, or a folder NAME of such files. A package names its folder
 by an entry point of the group `netsim.libraries`, whose value is a package: that package's folder is searched.
@@ -12,8 +13,36 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from netsim.text.roots import present_roots, roots_beside
+
 VARIABLE = "NETSIM_PATH"
 GROUP = "netsim.libraries"
+
+
+def library_folder() -> Path:
+    """Where the component texts lie: inside an installed package, or beside the package in a checkout."""
+    return _shipped("library_files", "library")
+
+
+def models_folder() -> Path:
+    """Where the example netlists lie."""
+    return _shipped("model_files", "models")
+
+
+def _shipped(installed: str, checkout: str) -> Path:
+    here = Path(__file__).parents[1]
+    return here / installed if (here / installed).is_dir() else here.parent / checkout
+
+
+def roots_of(file: str) -> tuple[Path, ...]:
+    """The folders in which what a text names may lie: those of the netlist that is being loaded, else its own."""
+    return present_roots() or own_roots(file)
+
+
+def own_roots(file: str | Path) -> tuple[Path, ...]:
+    """The folders that a netlist may read: its own, those of libraries and of the shipped models, and what the user
+    allows."""
+    return roots_beside(file, library_folder(), models_folder(), *own_folders())
 
 
 def own_folders() -> Iterator[Path]:

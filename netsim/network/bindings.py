@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from netsim.library.component import CONSTANTS, WORLD, names_in, pick, plain_name, scalar_count
 from netsim.network.lets import derived_from
 from netsim.network.network import Frame, name_text
-from netsim.network.tables import KINDS, OUTSIDE, SMOOTHNESS
+from netsim.network.tables import KINDS, OUTSIDE, SMOOTHNESS, readable
 from netsim.network.values import Values
 from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.expressions.functions import FUNCTIONS
@@ -237,10 +236,10 @@ def table_call(call: Call, state: _Lift) -> TableCall:
 
 def _file(expr: Expr, state: _Lift) -> str | None:
     if isinstance(expr, String):
-        return str(Path(expr.span.file).parent / expr.text)
+        return readable(expr.text, expr.span, state.values.network.roots)
     name = plain_name(expr)
     table = state.frame.tables.get(name) if name else None
-    return str(Path(table.span.file).parent / table.path) if table else None
+    return readable(table.path, table.span, state.values.network.roots) if table else None
 
 
 def _word(expr: Expr | None, default: str, known: tuple[str, ...], what: str) -> str:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from netsim.library.component import WORLD, Component
 from netsim.library.files import Library, check_library, collect, homes, included
+from netsim.library.places import roots_of
 from netsim.network.checks import types_used, wrong_names, wrong_paths, wrong_signals
 from netsim.network.network import (
     GROUND,
@@ -65,7 +66,8 @@ def build_network(program: Program, counts: Mapping[str, int] | None = None, tex
     expander = _Expander(library, dict(counts or {}))
     top = Frame("")
     expander.expand(statements, top)
-    return replace(expander.finish(program.file, top, statements, text), notes=(*program.notes, *library.notes))
+    network = expander.finish(program.file, top, statements, text)
+    return replace(network, notes=(*program.notes, *library.notes), roots=roots_of(program.file))
 
 
 class _Expander:

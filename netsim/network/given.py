@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from netsim.library.files import included, read_program
+from netsim.library.places import own_roots
 from netsim.network.network import Frame, integer
 from netsim.network.values import parse_expression
 from netsim.text.errors import InputError, Problem
 from netsim.text.parse import parse
+from netsim.text.roots import within
 from netsim.text.syntax import Count, Expr
 
 
@@ -45,4 +47,5 @@ def _counts(source: str | Path) -> set[str]:
     if isinstance(source, Path) and not source.is_file():
         return set()
     program = parse(source, "<text>") if isinstance(source, str) else read_program(source)
-    return {s.name for s in included(program) if isinstance(s, Count)}
+    with within(own_roots("<text>" if isinstance(source, str) else source)):
+        return {s.name for s in included(program) if isinstance(s, Count)}

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isfinite, prod
+from pathlib import Path
 
 from netsim.library.component import CONSTANTS, Component, plain_name
 from netsim.library.files import Library
@@ -122,6 +123,8 @@ class Network:
     text: str = ""
     notes: tuple[Problem, ...] = ()
     nominals: tuple[Beginning, ...] = ()
+    roots: tuple[Path, ...] = ()
+    """The folders that its texts may read (netsim.text.roots)."""
 
     def __repr__(self) -> str:
         return f"<Network {self.file}: {len(self.instances)} elements, {len(self.nodes)} nodes>"

@@ -7,20 +7,23 @@ from pathlib import Path
 
 from netsim.library.files import find_netlist, library_types, shipped_models
 from netsim.library.formats import format_of
+from netsim.library.places import roots_of
 from netsim.network.expansion import build_network
 from netsim.network.network import Network
-from netsim.text.errors import InputError, Problem, nearest
+from netsim.text.errors import InputError, Problem, nearest, show_lines_of
 from netsim.text.parse import parse
+from netsim.text.roots import within
 from netsim.text.show import show
 
 
 def read_network(source: str | Path, counts: Mapping[str, int] | None = None) -> Network:
     """The network of a file or a shipped model, or of the text of a netlist (anything with a line break). Raises
     `InputError` with every mistake in it (E100 where a file cannot be read)."""
+    text = source if isinstance(source, str) and "\n" in source else None
+    path = find_netlist(str(source)) if text is None else Path("<text>")
     try:
-        if isinstance(source, str) and "\n" in source:
-            return build_network(parse(source, "<text>"), counts, source)
-        return _network_of(find_netlist(str(source)), counts)
+        with within(roots_of(str(path))):
+            return _network_of(path, counts) if text is None else build_network(parse(text, "<text>"), counts, text)
     except RecursionError:
         message = "something in this text, or in what it includes, is nested too deeply to be read"
         raise InputError(Problem("E261", message)) from None
@@ -28,6 +31,7 @@ def read_network(source: str | Path, counts: Mapping[str, int] | None = None) ->
 
 def _network_of(path: Path, counts: Mapping[str, int] | None) -> Network:
     text = _text_of(path)
+    show_lines_of(str(path))
     if (found := format_of(path)) and found.program:
         program = found.program(path, True, library_types)
         return build_network(program, counts, show(program))

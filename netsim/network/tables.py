@@ -7,7 +7,8 @@ length) can change without a recompilation.
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,13 @@ import numpy as np
 
 from netsim.library.places import is_file
 from netsim.text.errors import InputError, Problem, Span, nearest
+from netsim.text.roots import check_inside, roots_beside
 from netsim.text.units import Dimension, UnknownUnit, parse_unit
 
 KINDS = ("cubic", "linear", "hold")
 OUTSIDE = ("error", "hold", "linear")
+QUOTED = (".csv", ".tsv", ".dat")
+"""Files whose cells messages may show: any other may be no table at all."""
 DEGREE = 5
 RINGING, FAINT = 0.25, 0.01
 """The overshoot of a spline, of the range of the samples around it, above which it says more about itself than about
@@ -44,6 +48,13 @@ class Polynomials:
     breaks: np.ndarray
     coefficients: np.ndarray
     outside: int
+
+
+def readable(name: str, span: Span, roots: Sequence[Path]) -> str:
+    """The path of a file named in a text that may read `roots` (and where it was written in Python or on the command
+    line, the working directory); raises `InputError` (E262) where it may not read that."""
+    beside = () if is_file(Path(span.file)) else roots_beside(span.file)
+    return str(check_inside(Path(span.file).parent / name, name, span, (*roots, *beside)))
 
 
 def read_column(path: Path, column: str | int | None, span: Span) -> Column:
@@ -87,7 +98,7 @@ def _cell(row: list[str], column: int, path: Path, line: int, span: Span) -> flo
     try:
         value = float(row[column])
     except ValueError:
-        message = f"'{row[column].strip()}' in column {column + 1} of {where} is no number"
+        message = f"{_quoted(row[column], path, 'what stands')} in column {column + 1} of {where} is no number"
         raise InputError(Problem("E240", message, span)) from None
     if not np.isfinite(value):
         raise InputError(Problem("E240", f"column {column + 1} of {where} is not finite: {row[column].strip()}", span))
@@ -112,7 +123,17 @@ def _header(cell: str, path: Path, span: Span):
     try:
         return name.strip(), parse_unit(rest.rstrip().rstrip("]").strip() or "1")
     except UnknownUnit as unknown:
-        raise InputError(Problem("E240", f"column '{name.strip()}' of '{path.name}': {unknown}", span)) from None
+        what = f"column {_quoted(name, path, '')} of '{path.name}': " + _shown(str(unknown), path, "unknown unit")
+        raise InputError(Problem("E240", what, span)) from None
+
+
+def _shown(text: str, path: Path, otherwise: str) -> str:
+    """A text of a table's file, where the file is a table by its name."""
+    return text if Path(os.path.realpath(path)).suffix.lower() in QUOTED else otherwise
+
+
+def _quoted(cell: str, path: Path, otherwise: str) -> str:
+    return _shown(f"'{cell.strip()}'", path, otherwise)
 
 
 def _column_number(column: str | int | None, names: tuple[str, ...], path: Path, span: Span) -> int:
@@ -120,7 +141,11 @@ def _column_number(column: str | int | None, names: tuple[str, ...], path: Path,
         if len(names) == 2:
             return 1
         raise InputError(
-            Problem("E242", f"'{path.name}' has several columns: name one of {', '.join(names[1:])}", span)
+            Problem(
+                "E242",
+                f"'{path.name}' has several columns: name one" + _shown(f" of {', '.join(names[1:])}", path, ""),
+                span,
+            )
         )
     if isinstance(column, int):
         if not 2 <= column <= len(names):
@@ -134,7 +159,7 @@ def _column_number(column: str | int | None, names: tuple[str, ...], path: Path,
                 "E242",
                 f"'{path.name}' has no column '{column}'",
                 span,
-                hint=nearest(column, names[1:]) or f"it has {', '.join(names[1:])}",
+                hint=_shown(nearest(column, names[1:]) or f"it has {', '.join(names[1:])}", path, ""),
             )
         )
     return names.index(column, 1)

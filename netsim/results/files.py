@@ -162,8 +162,9 @@ def named_runs(results: Any) -> dict[str, Any]:
 def written(path: Path, write_to: Callable[[Path], Any]) -> Path:
     """Let `write_to` fill a temporary file of the same extension, then give it its name; nothing is left behind on
     failure."""
-    temporary = path.with_name(f".{path.stem}-{os.getpid()}{path.suffix}")
+    temporary = path.with_name(f".{path.stem}-{os.urandom(6).hex()}{path.suffix}")
     try:
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))  # no link that somebody laid there
         write_to(temporary)
         os.replace(temporary, path)
     except OSError as wrong:

@@ -43,7 +43,7 @@ _STYLE: Any = {
     "axes.grid": True, "grid.color": "#e3e6ea", "grid.linewidth": 0.8, "xtick.color": "#4a525a",
     "ytick.color": "#4a525a", "font.size": 10,
     "axes.labelsize": 10, "legend.frameon": False, "legend.fontsize": 9, "lines.solid_capstyle": "round",
-    "svg.fonttype": "none", "svg.hashsalt": "netsim",
+    "text.parse_math": False, "svg.fonttype": "none", "svg.hashsalt": "netsim",
 }  # fmt: skip
 
 

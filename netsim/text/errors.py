@@ -11,6 +11,7 @@ N4xx about the start are notes: nothing is wrong, but the reader may want to kno
 from __future__ import annotations
 
 import difflib
+import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -39,6 +40,12 @@ class Problem:
     hint: str = ""
     also: tuple[tuple[Span, str], ...] = ()
 
+    def __post_init__(self) -> None:
+        if self.span is not None and not is_shown(self.span.file):
+            span = Span(self.span.file, self.span.line, 1, self.span.line, 1)
+            for name, value in (("message", UNSHOWN[0]), ("mark", ""), ("hint", UNSHOWN[1]), ("span", span)):
+                object.__setattr__(self, name, value)
+
     @property
     def is_note(self) -> bool:
         return self.code.startswith("N")
@@ -50,7 +57,7 @@ class NetsimError(Exception):
     exit_status = 2
 
     def __init__(self, problems: Problem | Iterable[Problem]):
-        self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
+        self.problems = _once((problems,) if isinstance(problems, Problem) else tuple(problems))
         super().__init__(self.problems)
 
     def __str__(self) -> str:
@@ -67,8 +74,26 @@ class SimulationError(NetsimError):
     exit_status = 1
 
 
+def _once(problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
+    """Of the problems of a file that is not shown the first alone: even their places would tell what it holds."""
+    unshown: dict[str, Problem] = {}
+    for problem in problems:
+        if problem.span is not None and problem.message == UNSHOWN[0]:
+            unshown.setdefault(problem.span.file, problem)
+    first = set(map(id, unshown.values()))
+    return tuple(each for each in problems if each.message != UNSHOWN[0] or id(each) in first)
+
+
 SHOWN = 50
 """Problems that are shown; of the others it is told how many there are."""
+SUFFIXES = frozenset(
+    [".net", ".lib", ".inc", ".cir", ".ckt", ".sp", ".spice", ".spi", ".mod", ".mdl", ".sub", ".subckt", ".urdf"]
+)
+"""Files whose lines messages may show: netlists and libraries, SPICE's, robots."""
+UNSHOWN = ("this is not what is read here", "its text is not shown: the name of a netlist ends in .net, .inc or .lib")
+"""What is said, and the hint, of a mistake in any other file."""
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+"""Characters that command a terminal, end a line, or turn the direction of a text."""
 WIDE, AROUND = 160, 60
 """The longest word and line that are shown whole; of a longer line so much on both sides of the caret's ends."""
 
@@ -88,7 +113,23 @@ def render(problem: Problem) -> str:
         lines += [f"  {_place(span)}: {words}", *_excerpt(span, "")]
     if problem.hint:
         lines.append(_shortened(f"      = hint: {problem.hint}"))
-    return "\n".join(lines)
+    return "\n".join(visible(line) for line in lines)
+
+
+def visible(text: str) -> str:
+    """A text with characters that command a terminal replaced by a sign."""
+    return CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def is_shown(file: str) -> bool:
+    """Whether messages may show lines of a file: texts that have none, files that the user named, and netlists. What a
+    netlist includes may be anything; it is judged by its real name."""
+    return file in _named or os.path.splitext(os.path.realpath(file))[1].lower() in SUFFIXES or not os.path.isfile(file)
+
+
+def show_lines_of(file: str) -> None:
+    """The user named this file: its lines may be shown."""
+    _named.add(file)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -123,6 +164,7 @@ def _shortened(text: str) -> str:
 
 
 _texts: dict[str, list[str]] = {}
+_named: set[str] = set()
 
 
 def remember_source(file: str, text: str) -> None:
@@ -131,7 +173,9 @@ def remember_source(file: str, text: str) -> None:
 
 
 def source_line(file: str, line: int) -> str | None:
-    """A line of a file or remembered text; None where there is none."""
+    """A line of a file or remembered text; None where there is none, or where it is not to be shown."""
+    if not is_shown(file):
+        return None
     if file not in _texts:
         try:
             _texts[file] = Path(file).read_text(encoding="utf-8").splitlines()

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
-from netsim.text.errors import InputError, Problem, Span, remember_source
+from netsim.text.errors import CONTROL, InputError, Problem, Span, remember_source
 from netsim.text.grammar import flat
 from netsim.text.grammar.explain import explain
 from netsim.text.grammar.scan import Scanner, Statement, Token
@@ -179,11 +179,20 @@ def parse(text: str, file: str = "<text>") -> Program:
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     remember_source(file, text)
     reader = _Reader(text, file)
+    reader.problems += _commands(text, file)
     with without_collector():
         reader.read()
     if reader.problems:
         raise InputError(sorted(reader.problems, key=_place))
     return Program(tuple(reader.statements), file)
+
+
+def _commands(text: str, file: str) -> Iterator[Problem]:
+    """The first character that would command a terminal or turn the direction of a text: it stays in no output."""
+    if found := CONTROL.search(text):
+        line, column = text.count("\n", 0, found.start()) + 1, found.start() - text.rfind("\n", 0, found.start())
+        message = f"the control character U+{ord(found[0]):04X} is allowed in no netlist"
+        yield Problem("E128", message, Span(file, line, column, line, column + 1), hint="delete it")
 
 
 @contextmanager

@@ -23,6 +23,13 @@ CASES = [(PUMA, False), (GRIPPER, False), (GRIPPER, True)]
 G = 9.81
 
 
+@pytest.fixture(autouse=True)
+def _robots_lie_here(tmp_path):
+    """The netlists of these tests are texts, which name files by their full paths."""
+    with netsim.allow(tmp_path):
+        yield
+
+
 def pinocchio():
     return pytest.importorskip("pinocchio", reason="Pinocchio is not installed: pip install 'netsim[robots]'")
 

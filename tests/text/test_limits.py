@@ -114,9 +114,9 @@ def test_files_that_include_one_another_too_deeply(tmp_path):
     (tmp_path / "1500.net").write_text(CIRCUIT + RUN)
     assert len(netsim.load(tmp_path / "1400.net").network.instances) == 3
     for source in (tmp_path / "0.net", f'include "{tmp_path / "0.net"}"\n'):
-        with pytest.raises(InputError, match=r"E260 100\d files include one another|E261"):
+        with netsim.allow(tmp_path), pytest.raises(InputError, match=r"E260 100\d files include one another|E261"):
             netsim.load(source)
-        with limits(files=5000), pytest.raises(InputError, match="E261 something in this text"):
+        with netsim.allow(tmp_path), limits(files=5000), pytest.raises(InputError, match="E261 something in this text"):
             netsim.load(source)
 
 
@@ -127,7 +127,7 @@ def test_names_that_are_no_files(tmp_path, name):
     for line in (f'include "{name}"\n', CIRCUIT.replace("v = 1 V", f'v = table("{name}", time/(1 s))*1 V') + RUN):
         file = tmp_path / "main.net"
         file.write_text(line)
-        with pytest.raises(InputError, match=r"E220 cannot read|E240 cannot read"):
+        with pytest.raises(InputError, match=r"E220 cannot read|E240 cannot read|E128 the control character U\+0000"):
             netsim.load(file).samples()
     with pytest.raises(InputError, match="E100"):
         netsim.load(tmp_path / name)

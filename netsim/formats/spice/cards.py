@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from netsim.text.errors import InputError, Problem, Span, nearest, remember_source
+from netsim.text.errors import CONTROL, InputError, Problem, Span, nearest, remember_source
+from netsim.text.roots import check_inside, present_roots, roots_beside
 
 _COMMENT = re.compile(r"(?:;|//|(?<=\s)\$(?=\s|$)).*")
 _TOKEN = re.compile(
@@ -114,7 +115,10 @@ def read_cards(path: Path, report: Report) -> list[Card]:
 
 def _text(path: Path, span: Span | None) -> str:
     try:
+        if path.exists() and not path.is_file():
+            raise OSError(0, "it is no file")
         text = path.read_text(encoding="utf-8", errors="replace").replace("\r\n", "\n").replace("\r", "\n")
+        text = CONTROL.sub(" ", text)
     except OSError as wrong:
         near = nearest(path.name, [p.name for p in path.parent.glob("*")]) if path.parent.is_dir() else ""
         raise InputError(Problem("E220", f"cannot read '{path}': {wrong.strerror}", span, hint=near)) from None
@@ -130,8 +134,10 @@ def _included(path: Path, text: str, skipped: int, report: Report, above: tuple[
             yield card
             continue
         where = card.tokens[1]
-        target = path.parent / card.text[where.start : where.end]
+        name = card.text[where.start : where.end]
+        target = path.parent / name
         try:
+            check_inside(target, name, card.at(where), present_roots() or roots_beside(above[0]))
             if target.resolve() in above:
                 raise InputError(Problem("E220", f"'{target.name}' includes itself", card.at(where)))
             inner = _text(target, card.at(where))
