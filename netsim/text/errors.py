@@ -124,7 +124,9 @@ def visible(text: str) -> str:
 def is_shown(file: str) -> bool:
     """Whether messages may show lines of a file: texts that have none, files that the user named, and netlists. What a
     netlist includes may be anything; it is judged by its real name."""
-    return file in _named or os.path.splitext(os.path.realpath(file))[1].lower() in SUFFIXES or not os.path.isfile(file)
+    if file in _named or not os.path.isfile(file):
+        return True
+    return os.path.splitext(os.path.realpath(file))[1].lower() in SUFFIXES
 
 
 def show_lines_of(file: str) -> None:

@@ -305,6 +305,10 @@ def test_control_characters_reach_no_terminal(sign, folder, capsys):
     with pytest.raises(InputError) as caught:
         netsim.load(folder / "netlists/main.cir")
     assert sign[0] not in f"{caught.value}" and "what" in f"{caught.value}"
+    robot = ROBOT.replace("arm", f"arm{sign}") if sign[0] > "\x1f" else ROBOT  # XML has none of the others
+    (folder / "netlists/x.urdf").write_text(robot)
+    assert main(["show", str(folder / "netlists/x.urdf")]) == 0 and sign[0] not in capsys.readouterr().out
+    assert sign[0] not in netsim.load(folder / "netlists/x.urdf").network.text
     assert render(Problem("E999", f"a{sign}b", Span("<text>", 1, 1, 1, 2), hint=sign)).count(sign[0]) == 0
     capsys.readouterr()
 

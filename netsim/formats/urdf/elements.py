@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from xml.parsers import expat
 
-from netsim.text.errors import InputError, Problem, Span
+from netsim.text.errors import CONTROL, InputError, Problem, Span
 
 FAULT = "E250"
 """The code of a text that is no XML, or an element without what it needs."""
@@ -70,7 +70,8 @@ def read_elements(path: Path) -> Element:
         return Span(str(path), line, column, line, column + length)
 
     def start(tag: str, attributes: dict[str, str]) -> None:
-        element = Element(tag, attributes, here(len(tag) + 1))
+        texts = {name: CONTROL.sub(" ", value) for name, value in attributes.items()}
+        element = Element(tag, texts, here(len(tag) + 1))
         (open_[-1].children if open_ else outermost).append(element)
         open_.append(element)
 
