@@ -29,8 +29,8 @@ ROOMS = {
     "library": "formats component functions extension shadowing checks domains places files search catalogue",
     "network": "network checks lets placement repetition expansion signals tables values bindings given reading",
     "core": "compiled.kinds compiled.bundle compiled.digests compiled.sources compiled.translation compiled.linking "
-    "compiled.entries compiled.store compiled.objects compiled.function compiled.call linear.graphs linear.symbolic linear.nesting linear.factors "
-    "linear.least_change rotation problem history newton consistent minimum_norm contract method scales states loop.control loop.crossings "
+    "compiled.entries compiled.store compiled.objects compiled.function compiled.call linear.graphs linear.matching linear.symbolic "
+    "linear.nesting linear.factors linear.least_change rotation problem history newton consistent minimum_norm contract method scales states loop.control loop.crossings "
     "loop.defect "
     "loop.settling loop.turnover loop.readout loop.remembering loop.adaptive loop.instants methods.tableaux methods.euler methods.explicit "
     "methods.single methods.implicit_euler methods.trbdf2 methods.bdf_stability methods.bdf methods.generalized_alpha loop.fixed "
@@ -71,7 +71,6 @@ LONGEST = 350
 LONG: dict[str, int] = {
     "api.py": 388,
     "core/linear/factors.py": 401,
-    "core/linear/symbolic.py": 378,
     "core/methods/bdf.py": 359,
     "equations/batches.py": 380,
     "equations/forms/build.py": 416,

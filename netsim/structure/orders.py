@@ -179,7 +179,7 @@ def _transversal(i: Array, j: Array, sigma: Array, rows: int, columns: int, name
     from scipy.sparse import csr_matrix
     from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
-    from netsim.core.linear.symbolic import largest_matching
+    from netsim.core.linear.matching import largest_matching
 
     pattern = csr_matrix((np.ones(len(i)), (i, j)), shape=(rows, columns))
     largest = largest_matching(pattern)

@@ -6,7 +6,8 @@ from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
-from netsim.core.linear.symbolic import heaviest_matching, largest_matching
+from netsim.core.linear import symbolic
+from netsim.core.linear.matching import heaviest_matching, largest_matching
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -42,3 +43,10 @@ def test_the_heaviest_matching_ends_whatever_the_sizes():
         dense[matrix.nonzero()] = -np.log2(matrix.toarray()[matrix.nonzero()])
         best = dense[linear_sum_assignment(dense)].sum()
         assert dense[order, np.arange(n)].sum() <= best + n / 16
+
+
+def test_superlu_is_not_asked_about_a_matrix_whose_pattern_is_singular(monkeypatch):
+    """Two columns share their only row: SuperLU would go on behind the column without a pivot, beyond its arrays."""
+    monkeypatch.setattr(symbolic, "splu", lambda *_, **__: pytest.fail("asked"))
+    dense = np.array([[1.0, 2.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 3.0]])
+    assert symbolic.pivot_order(sparse.csc_matrix(dense)) is None

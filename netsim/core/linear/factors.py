@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from netsim.core.compiled.function import compiled
+from netsim.core.linear.matching import structural_deficiency
 from netsim.core.linear.nesting import nested_order
 from netsim.core.linear.symbolic import (
     RANK_TOLERANCE,
@@ -30,7 +31,6 @@ from netsim.core.linear.symbolic import (
     null_size,
     null_spaces,
     pivot_order,
-    structural_deficiency,
     symmetric_order,
     triangular_patterns,
 )

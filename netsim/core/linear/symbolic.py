@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
-from scipy.sparse import csgraph
 from scipy.sparse.linalg import splu
 
 from netsim.core.compiled.function import compiled
+from netsim.core.linear.matching import heaviest_matching, structural_deficiency
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -130,10 +130,15 @@ def pivot_order(scaled: sparse.csc_matrix) -> tuple[Ints, Ints] | None:
     """Rows and columns of the pivots in the order of elimination, of the ordering with the smallest fill; None where a
     pivot is zero.
 
+    SuperLU goes on behind a column without a pivot, and may then write beyond its arrays: it is not asked where the
+    places of the nonzeros alone say that there is such a column.
+
     Fill is compared without relaxed supernodes: these store zeros that a refactorisation column by column never
     touches.
     """
     least, best = np.inf, None
+    if np.count_nonzero(scaled.diagonal()) < scaled.shape[0] and structural_deficiency(scaled):
+        return None
     for options, rows in _orderings(scaled):
         try:
             candidate = splu(scaled if rows is None else scaled[rows], relax=1, **options)
@@ -177,27 +182,6 @@ def _orderings(scaled: sparse.csc_matrix) -> Iterator[tuple[dict[str, Any], Ints
     rows = heaviest_matching(scaled)
     if rows is not None:
         yield _MATCHED_MINIMUM_DEGREE, rows
-
-
-def heaviest_matching(matrix: sparse.csc_matrix) -> Ints | None:
-    """Rows in the order that gives the diagonal with the largest product; None where every order has a zero on it.
-
-    I. Duff and J. Koster, The design and use of algorithms for permuting large entries to the diagonal, SIAM J. Matrix
-    Anal. Appl. 20, 1999.
-    """
-    weights = matrix.tocsr()
-    weights.eliminate_zeros()
-    sizes = np.round(
-        16.0 * np.log2(np.abs(weights.data))
-    )  # whole numbers: sums are exact, on others SciPy's search may never end
-    weights.data = sizes.max(initial=0.0) + 1.0 - sizes
-    try:
-        row, column = csgraph.min_weight_full_bipartite_matching(weights)
-    except ValueError:
-        return None
-    order = np.empty(len(row), np.int32)
-    order[column] = row
-    return order
 
 
 def _inverse(permutation: NDArray[Any]) -> Ints:
@@ -320,59 +304,3 @@ def pivots(rows: Floats) -> tuple[Floats, Ints]:
     rows' order (QR with pivots)."""
     triangle, order = linalg.qr(rows.T, mode="r", pivoting=True)
     return np.abs(np.diag(triangle)), order
-
-
-def largest_matching(pattern: sparse.csr_matrix) -> Ints:
-    """The column matched to each row by a matching of most pairs, -1 for rows without one: augmenting paths, phase by
-    phase (Pothen, Fan 1990).
-
-    SciPy's `maximum_bipartite_matching` takes exponential time on chains of loops (scipy issue 26147): it does not mark
-    dead ends.
-    """
-    rows, columns = pattern.shape
-    starts, adjacent = pattern.indptr.tolist(), pattern.indices.tolist()
-    row_of, column_of = [-1] * columns, [-1] * rows
-    for row in range(rows):
-        for column in adjacent[starts[row] : starts[row + 1]]:
-            if row_of[column] < 0:
-                row_of[column], column_of[row] = row, column
-                break
-    searching = True
-    while searching:
-        searching, seen = False, [False] * columns
-        for root in [row for row in range(rows) if column_of[row] < 0]:
-            path, ends = _augmenting(root, starts, adjacent, row_of, seen)
-            for row, column in zip(path, ends):
-                row_of[column], column_of[row] = row, column
-            searching = searching or bool(path)
-    return np.array(column_of, dtype=np.int64)
-
-
-def _augmenting(
-    root: int, starts: list[int], adjacent: list[int], row_of: list[int], seen: list[bool]
-) -> tuple[list[int], list[int]]:
-    """Rows from `root` on and the column each takes, the last one a free one; nothing where there is no such path.
-    Marks the columns it tried."""
-    path, places = [root], [starts[root]]
-    while path:
-        if places[-1] == starts[path[-1] + 1]:
-            path.pop()
-            places.pop()
-            continue
-        column = adjacent[places[-1]]
-        places[-1] += 1
-        if seen[column]:
-            continue
-        seen[column] = True
-        if row_of[column] < 0:
-            return path, [adjacent[place - 1] for place in places]
-        path.append(row_of[column])
-        places.append(starts[row_of[column]])
-    return [], []
-
-
-def structural_deficiency(matrix: sparse.csc_matrix) -> int:
-    """n minus the size of a maximum matching of rows and columns over the nonzero entries."""
-    pattern = matrix.copy()
-    pattern.eliminate_zeros()
-    return int(np.count_nonzero(largest_matching(pattern.tocsr()) < 0))
