@@ -47,6 +47,7 @@ from netsim.equations.prescribed import Prescribed, prescribed_parameters, read_
 from netsim.equations.system import System
 from netsim.library.component import WORLD, scalar_count
 from netsim.network.network import GROUND
+from netsim.network.placement import two_places
 from netsim.network.tables import Polynomials, hermite, interpolate, pack, read_column
 from netsim.network.values import Values
 from netsim.text.errors import InputError, NetsimError, Problem
@@ -57,6 +58,8 @@ Array = np.ndarray
 
 NOTHING_YET = Polynomials(np.array([0.0, 1.0]), np.zeros((6, 1)), 1)
 """What a table over a run shows until that run is done: zero."""
+AT_ONE_POINT = 1e-9
+"""Two placements of a node agree within this part of the machine's extent."""
 
 
 @dataclass(frozen=True)
@@ -225,17 +228,32 @@ def with_sizes(machine: Machine) -> Machine:
 
 
 def _place_nodes(system: System, parameters: Mapping[int, Array], g: Array) -> None:
-    """Reference positions, where mechanisms are drawn and where they start unless told otherwise."""
+    """Reference positions, where mechanisms are drawn and where they start unless told otherwise.
+
+    A node is a frame at one point, and a body's equations hold at its own: E238 where two elements disagree."""
     layout = system.layout
+    placed: list[tuple[Batch, Array, Array]] = []
     for batch in system.batches:
         if batch.form.places:
             kernel = place_kernel(batch.form)
             values = evaluate(
                 kernel.program, g[system.gather(batch, kernel)], g[layout.uniforms], parameters[id(batch)]
             )
-            for (_, t, c), row in zip((key for key, _ in batch.form.places), values):
-                unknowns = batch.unknowns["node", t, c]
-                g[layout.place(unknowns)[unknowns != GROUND]] = row[unknowns != GROUND]
+            unknowns = np.array([batch.unknowns["node", t, c] for (_, t, c), _ in batch.form.places])
+            placed.append((batch, unknowns, values))
+    for standing in (False, True):
+        for batch, unknowns, values in placed:
+            here = (unknowns != GROUND) & (batch.form.standing[:, None] == standing)
+            g[layout.place(unknowns)[here]] = values[here]
+    spread = max((float(np.abs(values).max()) for _, _, values in placed), default=0.0)
+    for batch, unknowns, values in placed:
+        apart = (unknowns != GROUND) & (np.abs(g[layout.place(unknowns)] - values) > AT_ONE_POINT * spread)
+        if (apart := apart & batch.form.standing[:, None]).any():
+            i, j = np.argwhere(apart)[0]
+            at = [(b, np.where(b.form.standing[:, None], nodes, GROUND) == unknowns[i, j]) for b, nodes, _ in placed]
+            raise two_places(
+                system.network, batch.instances[j], [b.instances[m] for b, yes in at for m in np.nonzero(yes)[1]]
+            )
     g[layout.x : layout.v] = g[layout.places : layout.discretes]
 
 

@@ -7,7 +7,7 @@ the world's where it has none.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -67,6 +67,17 @@ def _parts(call: Call, scope: Scope, network: Network, frame: Frame, scope_of: I
             )
         )
     return origin, _axes(instance, inside, size), given
+
+
+def two_places(network: Network, instance: Instance, others: Sequence[Instance]) -> InputError:
+    """E238: an element places a node at another point than one of `others` does."""
+    other = next(each for each in others if each is not instance)
+    first, second = sorted((instance, other), key=network.instances.index)
+    node = next(network.nodes[n].name for n in instance.nodes if n in other.nodes)
+    message = f"'{first.name}' and '{second.name}' are one frame '{node}', but do not stand at the same point of it"
+    hint = "give one of them a node of its own and weld the two (spatial_weld, planar_weld); for a mass at any point of"
+    hint += " a body take point_mass or planar_point_mass"
+    return InputError(Problem("E238", message, second.span, also=((first.span, "placed here"),), hint=hint))
 
 
 def _axes(instance: Instance, inside: Scope, size: int) -> Any:

@@ -77,3 +77,34 @@ run transient(stop = 1 ms, step = 1 ms, method = euler)
     with pytest.raises(InputError) as wrong:
         netsim.load(text).samples()
     assert any(p.code == code and words in p.message for p in wrong.value.problems)
+
+
+TWICE = """use spatial
+one body (a) m = 1 kg, I = diag(1, 1, 1)*1e-6 kg.m2, at = [{size}, 0, 0] m
+two {second}
+hinge revolute (ground, a) at = [0, 0, 0] m, axis = [0, 0, 1]
+push hinge_torque (ground, a) axis = [0, 0, 1], T = 5 N.m
+world gravity = [0, 0, 0] m/s2
+run transient(stop = 1 s)
+save hinge.q
+"""
+
+
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
+def test_two_bodies_are_one_frame_only_at_one_point(size):
+    """A body's equations hold at its centre of mass, where its node stands: a second one elsewhere would be moved there."""
+    body = "body (a) m = 1 kg, I = diag(1, 1, 1)*1e-6 kg.m2, at = [{}, 0, 0] m"
+    with pytest.raises(InputError, match="E238 'one' and 'two' are one frame 'a'") as told:
+        netsim.load(TWICE.format(size=size, second=body.format(2 * size))).samples()
+    assert told.value.problems[0].span.line == 3 and "weld" in told.value.problems[0].hint
+    (samples,) = netsim.load(TWICE.format(size=1.0, second=body.format(1.0))).samples()
+    assert samples.series("hinge.q")[-1] == pytest.approx(5 / 2 / (2 + 2e-6), rel=1e-6)
+
+
+def test_a_second_mass_of_a_frame_is_a_point_mass_or_welded():
+    """Torque 5 N.m on 1 kg at 1 m and 1 kg at 2 m: 0.5 rad in a second."""
+    mass = "point_mass (a) m = 1 kg, at = [2, 0, 0] m"
+    welded = "body (b) m = 1 kg, I = diag(1, 1, 1)*1e-6 kg.m2, at = [2, 0, 0] m\nfast spatial_weld (a, b) at = [2, 0, 0] m"
+    for second in (mass, welded):
+        (samples,) = netsim.load(TWICE.format(size=1.0, second=second)).samples()
+        assert samples.series("hinge.q")[-1] == pytest.approx(0.5, rel=1e-6)

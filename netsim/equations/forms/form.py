@@ -22,9 +22,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from netsim.core.problem import UNIFORMS as MOVING
 from netsim.equations.kernels.program import forward_jacobian
@@ -164,6 +166,13 @@ class Form:
     coordinates: Mapping[int, tuple[Quantity, str]] = field(default_factory=dict)
     delays: tuple[Delay, ...] = ()
     own_units: tuple[str, ...] = ()
+
+    @cached_property
+    def standing(self) -> np.ndarray:
+        """For each of `places`, whether the equations hold only if the node stands there, as a body's do at its centre
+        of mass; not of what counts its points from the node by local(), nor of a frame without equations."""
+        counted = {key[1] for key, _ in self.symbols.gathered if key[0] == "place"}
+        return np.array([bool(self.rows) and key[1] not in counted for key, _ in self.places], bool)
 
     @property
     def columns(self) -> list[Key]:
