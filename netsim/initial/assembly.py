@@ -36,8 +36,8 @@ FAR = 2.0
 
 @dataclass(frozen=True)
 class Sizes:
-    """Kinematic unknowns that are angles, those that are lengths in a domain with angles, and the machine's size
-    (m)."""
+    """Kinematic unknowns of bodies that are angles, those that are lengths, and the machine's size (m); a shaft that
+    only turns is no body."""
 
     angles: Array
     lengths: Array
@@ -53,7 +53,7 @@ def sizes_of_machine(machine: Machine) -> Sizes:
     for node, first in zip(system.network.nodes, system.numbering.first):
         if is_kinematic(node.domain):
             units = [quantity.unit for quantity, _ in across_scalars(node.domain)]
-            angles += [int(first) + i for i, unit in enumerate(units) if unit == "rad/s"]
+            angles += [int(first) + i for i, unit in enumerate(units) if unit == "rad/s" and "m/s" in units]
             lengths += [int(first) + i for i, unit in enumerate(units) if unit == "m/s" and "rad/s" in units]
     points = [points for _, _, points in attachments(machine)]
     spread = max((float(np.max(np.ptp(np.concatenate([p, [0.0 * p[0]]]), axis=0))) for p in points), default=0.0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from netsim.equations.system import System
 from netsim.initial.stages import Inconsistent, Stages, solve_stage
 from netsim.library.component import is_kinematic
 from netsim.network.network import GROUND
-from netsim.structure.orders import Offsets, Signature
+from netsim.structure.orders import Offsets, Signature, StructurallySingular, offsets
 from netsim.text.errors import InputError, Problem, SimulationError
 
 Array = np.ndarray
@@ -67,6 +68,28 @@ def _take(row: StartRow, taken: dict[int, StartRow], behind: Callable[[StartRow]
                 taken[quantity] = row
                 return True
     return False
+
+
+def held(found: Signature, static: Offsets, chosen: Array, rows: list[StartRow], freed: list[int]) -> Offsets:
+    """The static offsets where these rows hold and the rates they free are unknown: an equation in which such a rate
+    stands (of a controller's integral) says nothing about the motion it reads, and is not differentiated.
+
+    In the joined signature a freed quantity's variable is its rate, and its definition the row."""
+    if not freed:
+        return static
+    quantities = np.array(freed)
+    counted = found.kept & chosen
+    rates = found.kept & (found.order == 1) & np.isin(found.variable, quantities) & ~np.isin(found.equation, quantities)
+    orders = [found.order[counted], 0 * found.order[rates], *(row.orders for row in rows)]
+    equations = [found.equation[counted], found.equation[rates], np.repeat(quantities, [len(r.orders) for r in rows])]
+    variables = [found.variable[counted], found.variable[rates], *(row.variables for row in rows)]
+    equation, variable, order = map(np.concatenate, (equations, variables, orders))
+    try:
+        solved = offsets(Signature(equation, variable, order, found.size, np.zeros(len(order), bool)), static.d)
+    except StructurallySingular:
+        return static
+    matched = np.isin(np.arange(found.size), static.match)
+    return replace(static, c=np.where(static.match >= 0, solved.c, 0), d=np.where(matched, solved.d, static.d))
 
 
 def free_rates(stages: Stages, g: Array, fixed: list[StartRow], freed: list[int]) -> Array | None:

@@ -34,7 +34,7 @@ from netsim.initial.assembly import (
 from netsim.initial.conflicts import minimal_conflict
 from netsim.initial.cut_sets import summed_offsets
 from netsim.initial.diagnosis.operating_point import far_from_rest
-from netsim.initial.fixed import fixed_rows, free_rates, stage_of
+from netsim.initial.fixed import fixed_rows, free_rates, held, stage_of
 from netsim.initial.stages import Inconsistent, Stages, slots, solve_stage
 from netsim.network.network import Instance
 from netsim.structure.orders import (
@@ -291,7 +291,8 @@ def _static(
     The starts come back, those that were closed with the values they got, and what begins far from where nothing is
     held."""
     o, before = structure.static, g.copy()
-    fixed, freed = fixed_rows(machine, structure.at_rest, structure.static, starts)
+    fixed, freed = fixed_rows(machine, structure.at_rest, o, starts)
+    o = held(structure.at_rest, o, structure.static_triples, fixed, freed)
     stages = Stages(machine, structure.at_rest, o, structure.static_triples, weights, sizes.angles)
     for k in range(-int(o.d.max(initial=0)), 1):
         if k == 0 and (solved := free_rates(stages, g, fixed, freed)) is not None:

@@ -38,9 +38,6 @@ PATIENCE = 3
 LONGEST_TURN = 0.5
 """How far (rad) one Newton step turns a body: a loop that starts far from where it is drawn closes on the branch it was
 drawn on."""
-STRAIGHT = 1e-9
-"""Where residuals fall by the part of a step that was taken, to this part of them, equations are linear along it, and
-it may be taken whole: shafts turn by any angle."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,10 +218,9 @@ def _step_by_step(
         metric = partial(_metric, stages, values, active_v, orders, size, mass_metric)
         step = least_change(jacobian, r, metric, square, np.asarray(soft), pivots)
         scale = _row_scale(jacobian, size)
-        straight = abs(norm - (1.0 - damping) * before) <= STRAIGHT * before < np.inf
         origin, before, within = g[places].copy(), norm, _norm(scale * r)
         turn = float(np.max(np.abs(step[turns]), initial=0.0))
-        most = 1.0 if straight else LONGEST_TURN / max(turn, LONGEST_TURN)
+        most = LONGEST_TURN / max(turn, LONGEST_TURN)
         damping = min(most, 2 * damping) if round_ else most
         g[places] = origin - damping * step
         moved = np.max(np.abs(step) / np.maximum(np.abs(g[places]), least), initial=0.0)

@@ -3,6 +3,7 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import netsim
 from conftest import sampled
@@ -145,3 +146,37 @@ def test_a_shaft_starts_at_any_angle(turn):
         at = np.interp(unit.time, samples.time, samples.series(name))
         assert samples.series(name)[0] == pytest.approx(turn * unit.series(name)[0], rel=1e-9)
         assert at[-1] == pytest.approx(turn * unit.series(name)[-1], abs=1e-4 * turn)
+
+
+GEARED = """use spatial
+use rotational
+world gravity = [0, -9.81, 0] m/s2
+r1 revolute_driven (ground, b1, f1) at = [0, 0, 0] m, axis = [0, 1, 0]
+r2 revolute_driven (b1, b2, f2) at = [0, 0.5, 0] m, axis = [1, 0, 0]
+r3 revolute_driven (b2, b3, f3) at = [0, 1, 0] m, axis = [1, 0, 0]
+l1 body (b1) m = 1 kg, I = diag(1, 1, 1) kg.m2, at = [0, 0.35, 0] m
+l2 body (b2) m = 1 kg, I = diag(1, 1, 1) kg.m2, at = [0, 0.75, 0] m
+l3 body (b3) m = 1 kg, I = diag(1, 1, 1) kg.m2, at = [0, 1.3, 0] m
+g2 gear (s2, f2) ratio = {ratio}
+j2 inertia (s2) J = 1e-3 kg.m2
+g3 gear (s3, f3) ratio = -{ratio}
+j3 inertia (s3) J = 1e-3 kg.m2
+start f1.phi = -60 deg
+start f2.phi = 90 deg
+start f3.phi = -110 deg
+run transient(stop = 1 ms)
+save f1.phi, f2.phi, f3.phi, s2.phi, s3.phi, b3.r
+"""
+
+
+@pytest.mark.parametrize("ratio", [1, 100, 1e4])
+def test_an_arm_drawn_upright_starts_bent_with_gears_on_its_hinges(ratio):
+    """A step turns no body by more than half a radian; the shafts behind its gears turn by any angle."""
+    (samples,) = netsim.load(GEARED.format(ratio=ratio)).samples()
+    first = {name: samples.series(name)[0] for name in (signal.name for signal in samples.signals)}
+    turns = np.radians([-60.0, 90.0, -110.0])
+    assert [first[f"f{i}.phi"] for i in (1, 2, 3)] == pytest.approx(turns, rel=1e-12)
+    assert [first["s2.phi"], first["s3.phi"]] == pytest.approx([ratio * turns[1], -ratio * turns[2]], rel=1e-12)
+    upper, fore = Rotation.from_euler("YX", turns[:2]), Rotation.from_euler("YX", [turns[0], turns[1] + turns[2]])
+    hand = np.array([0, 0.5, 0]) + upper.apply([0, 0.5, 0]) + fore.apply([0, 0.3, 0])
+    assert [first[f"b3.r.{x}"] for x in "xyz"] == pytest.approx(hand, abs=1e-12)
