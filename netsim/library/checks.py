@@ -28,6 +28,9 @@ from netsim.text.expressions.typed import Scope, Typed, evaluate, flatten, quant
 from netsim.text.syntax import Call, Count, Discrete, Equation, Expr, Let, Name, Number, Param, Quantity, Terminal
 from netsim.text.units import NO_DIMENSION, Dimension
 
+SIGNALS_ONLY = "'in' or 'out' belongs to signal terminals, and only to them"
+SIGNALS_FIRST = "a domain holds for the names before it: (in u, out y : signal, p : rotational)"
+
 
 def check(component: Component) -> list[Problem]:
     """Everything wrong with a component's text: names, branches, count rule, dimensions."""
@@ -82,11 +85,7 @@ def _check_branches(component: Component) -> list[Problem]:
                 )
             )
         elif (t.domain == "signal") != bool(t.direction):
-            problems.append(
-                Problem(
-                    "E211", f"terminal '{t.name}': 'in' or 'out' belongs to signal terminals, and only to them", t.span
-                )
-            )
+            problems.append(Problem("E211", f"terminal '{t.name}': {SIGNALS_ONLY}", t.span, hint=SIGNALS_FIRST))
     if problems:
         return problems
     for b in d.branches:
