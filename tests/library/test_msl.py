@@ -19,6 +19,8 @@ from netsim.network.values import parse_expression
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "msl"
 SAMPLES = 5000
+CLOSER = {"Mechanics_MultiBody_Systems_RobotR3_FullRobot": 1e-3}
+"""Where less of the signals' ranges may be missed than is accepted beside the results."""
 PAIR = re.compile(r"^#   (\S+)\s+= (.+)$", re.MULTILINE)
 CASES = [path for path in sorted((models_folder() / "msl").glob("*.net")) if PAIR.search(path.read_text())]
 
@@ -57,7 +59,7 @@ def test_reference_results(path):
     wrong = {}
     for name, series in signals.items():
         rms, most = differences(time, series, data["time"], data[name], accepted.get("time_tube_rel", 0.0))
-        if rms > accepted["nrmse_max"] or most > accepted["max_dev"]:
+        if rms > accepted["nrmse_max"] or most > CLOSER.get(path.stem, accepted["max_dev"]):
             wrong[name] = rms, most
     assert not wrong
 

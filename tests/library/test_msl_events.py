@@ -13,6 +13,7 @@ MODES = {
     "Mechanics_Rotational_LossyGearDemo1": {"gear.mode": "gear.mode"},
     "Mechanics_Rotational_CoupledClutches": {"c1.mode": "clutch1.mode", "c2.mode": "clutch2.mode", "c3.mode": "clutch3.mode"},
     "Mechanics_Translational_Friction": {"m1.mode": "stop1.mode", "m2.mode": "stop2.mode"},
+    "Mechanics_MultiBody_Systems_RobotR3_FullRobot": {f"axis{i}.bearing.mode": f"axis{i}.gear.bearingFriction.mode" for i in range(1, 7)},
     "Thermal_HeatTransfer_ControlledTemperature": {"on": "onOffController.y"},
 }
 
