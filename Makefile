@@ -8,7 +8,7 @@ READY  := .venv/.installed
 
 CORE   := .venv/.core
 
-.PHONY: run core test lint coverage bench docs wheel clean
+.PHONY: run core test lint coverage fuzz bench docs wheel clean
 
 # compiles what this model needs, and keeps it in the user's cache
 run: $(READY)
@@ -29,6 +29,12 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# texts changed at random, until SECONDS are over: a tally, and those that ended in no words in build/fuzz
+SECONDS ?= 600
+SEED    ?= 1
+fuzz: $(READY)
+	$(BIN)/python tests/fuzz/fuzz.py --seconds $(SECONDS) --seed $(SEED)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py

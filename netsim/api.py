@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netsim import analyses
-from netsim.analyses.analysis import Analysis, Line, Task
+from netsim.analyses.analysis import OVERFLOWS, Analysis, Line, Task
 from netsim.analyses.earlier_runs import other_run, refuse_unknown_runs, table_calls
 from netsim.analyses.given import EXPRESSION, plain_option, written_option
 from netsim.analyses.inverse.options import OWN, line_from
@@ -146,6 +146,7 @@ class Model:
         given = {n: v for n, v in values.items() if not isinstance(v, str | int | float)}
         return replace(self, overrides={**self.overrides, **plain, **given})
 
+    @OVERFLOWS
     def check(self) -> list[Problem]:
         """Every mistake and note that can be found without stepping in time."""
         try:
@@ -173,9 +174,7 @@ class Model:
 
     def run(self, progress: Progress | None = None, **options: Any) -> Any:
         """Every `run` line in order: an xarray.Dataset, or where there are several a dict of them by name. Options
-        (stop, step, method ...) take the place of those in the lines.
-
-        Raises `SimulationError` as `transient` does."""
+        (stop, step, method ...) take the place of those in the lines. Raises `SimulationError` as `transient` does."""
         with watched(progress) as report:
             done = self.samples({name.rstrip("_"): value for name, value in options.items()}, report)
         found = list(map(shown, done))  # no frame between: warnings name the line of the user
@@ -188,6 +187,7 @@ class Model:
         lines = (Plot(tuple(parse_expression(text, "plot") for text in signals)),) if signals else self.network.plots
         return pictured(runs, lines, self.values.scope(self.network.top))
 
+    @OVERFLOWS
     def samples(
         self, options: Mapping[str, Any] | None = None, progress: Progress | None = None, beside: Sequence[Name] = ()
     ) -> list[Samples]:
@@ -304,9 +304,7 @@ class Model:
 
     def modal(self, save: list[str] | None = None, **options: Any) -> Any:
         """Frequencies, damping and shapes as an xarray.Dataset over `mode`. Options: modes (10), at (s), from_
-        ("static" or "rest").
-
-        Raises what `static` raises, and `InputError` for wrong options."""
+        ("static" or "rest"). Raises what `static` raises, and `InputError` for wrong options."""
         return shown(self._alone(Run("modal", ()), save, None, options))
 
     def analyse(
@@ -315,6 +313,7 @@ class Model:
         """Any analysis by its name, registered ones too, as an xarray.Dataset."""
         return shown(self._alone(Run(analysis, ()), save, progress, options))
 
+    @OVERFLOWS
     def _alone(
         self,
         line: Run,

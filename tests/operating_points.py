@@ -17,7 +17,8 @@ from netsim.equations.forms.form import UNIFORM, UNIFORMS
 from netsim.library.catalogue import whole_library
 from netsim.library.component import WORLD, default_counts, dimension, is_kinematic, is_rotation, plain_name, resolve_name, sizes_of
 from netsim.text.errors import InputError
-from netsim.text.expressions.typed import Scope, Typed, evaluate, flatten, shaped
+from netsim.text.expressions.sizes import flatten, shaped
+from netsim.text.expressions.typed import Scope, Typed, evaluate
 from netsim.text.syntax import Name, Part
 from netsim.text.units import NO_DIMENSION
 

@@ -18,15 +18,15 @@ from netsim.library.files import models_folder
 PACKAGE = Path(netsim.__file__).parent
 
 ROOMS = {
-    "text": "registry cache kept.trees columns "
-    "errors limits roots units terms syntax expressions.show show spelling expressions.operations expressions.filters expressions.junctions "
+    "text": "registry cache kept.trees columns errors limits roots "
+    "units terms syntax expressions.show show spelling expressions.operations expressions.sizes expressions.filters expressions.junctions "
     "expressions.shapes expressions.beams expressions.functions expressions.typed grammar.scan grammar.build grammar.flat grammar.grammar "
     "grammar.explain parse kept.parsed",
     "formats": "format csv netcdf "
     "spice.cards spice.blocks spice.numbers spice.expressions spice.scopes spice.elements.parameters spice.elements.sources "
     "spice.elements.devices spice.elements.switches spice.elements.transistors spice.elements.semiconductors spice.elements.windings "
     "spice.measures spice.control spice.netlist urdf.elements urdf.robot urdf.netlist *",
-    "library": "formats component functions extension shadowing checks domains places files search catalogue",
+    "library": "formats component functions extension shadowing domains checks places files search catalogue",
     "network": "network checks lets placement repetition expansion signals tables values bindings given reading",
     "core": "compiled.kinds compiled.bundle compiled.digests compiled.sources compiled.translation compiled.linking "
     "compiled.entries compiled.store compiled.objects compiled.function compiled.call linear.graphs linear.matching linear.symbolic "
@@ -54,7 +54,7 @@ ROOMS = {
     "simulate": "reference methods options judging pivots events.event_log events.events running setup.choice setup.turns setup.plane_turns "
     "setup.sliders setup.beginning setup.kinds setup.features setup.sizes setup.sums setup.weights setup.run_arrays events.passing failing "
     "keeping retreat adaptive stepping stepped.inputs stepped.going stepped.simulator",
-    "analyses": "given analysis modal recursion_options recursion refusals static transient inverse.options earlier_runs inverse.tracking "
+    "analyses": "given analysis modal recursion_options refusals recursion static transient inverse.options earlier_runs inverse.tracking "
     "inverse.authority inverse.zero_dynamics inverse.runs inverse.check inverse.growth inverse.inverse *",
     "api": "",
     "output": "diagram scene animate bending visual_shapes scenes mode_shapes show summary starts_shown",
@@ -87,7 +87,6 @@ LONG: dict[str, int] = {
     "output/animate.py": 353,
     "simulate/events/events.py": 354,
     "structure/time_events.py": 427,
-    "text/expressions/typed.py": 361,
     "text/grammar/build.py": 379,
     "text/grammar/scan.py": 373,
     "text/syntax.py": 387,

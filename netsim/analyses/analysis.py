@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
 from netsim.analyses.given import Kind
 from netsim.equations.machine import Machine
 from netsim.equations.system import System
@@ -27,6 +29,10 @@ from netsim.text.syntax import Binding, Expr, Name, Run
 
 Prepared = tuple[Values, System, Structure]
 Options = TypeVar("Options")
+
+
+OVERFLOWS = np.errstate(all="ignore")
+"""Around calls of the user: what is not finite is told where it is looked at, not by NumPy where it arises."""
 
 
 @dataclass(frozen=True, eq=False)

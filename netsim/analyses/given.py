@@ -8,7 +8,7 @@ from typing import Any
 from netsim.network.values import parse_expression
 from netsim.text.errors import InputError, Problem
 from netsim.text.expressions.show import show_expression
-from netsim.text.expressions.typed import Scope, Typed, quantity_of
+from netsim.text.expressions.typed import Scope, Typed, number_of
 from netsim.text.syntax import Binding, Expr, Name, Number, String, Vector
 from netsim.text.units import NO_DIMENSION, Dimension, parse_unit
 
@@ -59,7 +59,7 @@ def plain_option(name: str, value: Any, kind: Kind) -> Any:
     def unknown(word: Name) -> Typed:
         raise InputError(Problem("E237", f"'{name}' must be a number, not '{value}'", word.span))
 
-    return float(quantity_of(expr, Scope(unknown), kind).value) if isinstance(kind, Dimension) else expr
+    return number_of(expr, Scope(unknown), kind) if isinstance(kind, Dimension) else expr
 
 
 def written_option(binding: Binding, scope: Scope, kind: Kind) -> Any:
@@ -68,4 +68,4 @@ def written_option(binding: Binding, scope: Scope, kind: Kind) -> Any:
         return word_option(binding.value)
     if kind is NAMES:
         return names_option(binding.value)
-    return float(quantity_of(binding.value, scope, kind).value) if isinstance(kind, Dimension) else binding.value
+    return number_of(binding.value, scope, kind) if isinstance(kind, Dimension) else binding.value

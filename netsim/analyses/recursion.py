@@ -16,6 +16,7 @@ import numpy as np
 
 from netsim.analyses.analysis import Analysis
 from netsim.analyses.recursion_options import NAMES, TRUNCATED, RecursionOptions, recursion_options
+from netsim.analyses.refusals import check_size
 from netsim.core.loop.fixed import settle
 from netsim.core.methods.tableaux import watched_nodes
 from netsim.core.newton import set_time
@@ -72,6 +73,8 @@ def recursion(
     selection = select(machine, saves, plots)
     unseen = add_unseen(machine, selection, beside)
     reader = sampler(machine, selection)
+    every = options.step * options.every if options.step else options.stop / GRID
+    check_size(options.stop, options.sample or every, max(len(selection.entries), len(q)))
     run = _newmark if options.step else _explicit
     time, qs, vs, failure, effort = run(machine, found, options, g, q, v)
     if failure:

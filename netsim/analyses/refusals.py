@@ -1,4 +1,4 @@
-"""What every run would refuse, for `check`: starts, saved and plotted expressions without a value."""
+"""What every run would refuse: starts, saved and plotted expressions without a value, more samples than fit."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from netsim.equations.machine import Machine
 from netsim.equations.starts import start_rows, written_sizes
 from netsim.results.selection import readable, select
+from netsim.text.limits import check_limit
 from netsim.text.syntax import Expr
 
 
@@ -16,3 +17,10 @@ def refuse_signals(machine: Machine, saves: Sequence[Expr], plots: Sequence[Expr
     start_rows(machine.system, machine.values)
     written_sizes(machine)
     readable(machine, select(machine, saves, plots))
+
+
+def check_size(stop: float, between: float, signals: int) -> None:
+    """Raises `InputError` (E260) where samples every `between` (0: as steps are) would fill the memory."""
+    rows = stop / between if between else 0.0
+    what = f"{rows:.3g} samples of {signals} signals are {rows * signals:.3g} numbers"
+    check_limit("values", rows * signals, what, hint="save fewer signals, or sample less often (`sample`, `every`)")

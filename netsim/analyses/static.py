@@ -43,7 +43,10 @@ class StaticOptions:
 
 def static_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> StaticOptions:
     """Options of a run line or call, checked; raises `InputError`."""
-    wrong = [*unknown_options("static", NAMES, options, spans), *unknown_values(options, spans)]
+    wrong = [
+        *unknown_options("static", NAMES, options, spans),
+        *unknown_values({n: options[n] for n in options if n in NAMES}, spans),
+    ]
     if wrong:
         raise InputError(wrong)
     return StaticOptions(float(options.get("at", 0.0)), formulation=options.get("formulation", "absolute"))

@@ -12,6 +12,7 @@ import numpy as np
 from netsim.analyses.analysis import Analysis, Line, Task
 from netsim.analyses.given import NAMES as PARTS
 from netsim.analyses.given import NUMBER, SECOND, WORD, Kind, plain_option
+from netsim.analyses.refusals import check_size
 from netsim.core.loop.fixed import FACTORISATIONS, ITERATIONS
 from netsim.core.loop.turnover import turned_over
 from netsim.equations.history import check_step
@@ -39,7 +40,6 @@ from netsim.simulate.stepping import Progress, Stepping, begin_run, integrate, k
 from netsim.structure.orders import absent_rates
 from netsim.structure.time_events import time_events_of
 from netsim.text.errors import InputError, Problem
-from netsim.text.limits import check_limit
 from netsim.text.syntax import Expr, Name, Run
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def transient(
     )
     tracer = sampler(machine, followed)
     tracer = observing(machine, tracer) if traced else tracer
-    _check_size(options, len(selection.entries))
+    check_size(options.stop, options.sample or options.step * options.every, len(selection.entries))
     failure: Problem | None = None
     message = ""
     run: Stepping | Running
@@ -220,14 +220,6 @@ def _integrated(shown: Sequence[Expr], machine: Machine) -> list[Name]:
     return [
         name for expr in shown for call in integrals_in(expr) for name in signals_in(call, machine.system.network.top)
     ]
-
-
-def _check_size(options: TransientOptions, signals: int) -> None:
-    """Raises `InputError` (E260) where the samples that are asked for would fill the memory."""
-    between = options.sample or options.step * options.every
-    rows = options.stop / between if between else 0.0
-    what = f"{rows:.3g} samples of {signals} signals are {rows * signals:.3g} numbers"
-    check_limit("values", rows * signals, what, hint="save fewer signals, or sample less often (`sample`, `every`)")
 
 
 def _trace(run: Stepping | Running, names: Sequence[str]) -> Trace | None:

@@ -28,7 +28,7 @@ from netsim.network.network import GROUND, Instance, Network
 from netsim.network.signals import Reading
 from netsim.network.values import Values
 from netsim.text.errors import InputError, Problem
-from netsim.text.expressions.typed import flatten
+from netsim.text.expressions.sizes import flatten
 
 Array = np.ndarray
 

@@ -17,7 +17,8 @@ from netsim.equations.numbering import Numbering
 from netsim.library.component import is_kinematic, scalar_count
 from netsim.network.network import GROUND, Network
 from netsim.network.signals import NodeSignal, Reading, component_of
-from netsim.text.expressions.typed import Typed, flatten, shape, shaped
+from netsim.text.expressions.sizes import flatten, shape, shaped
+from netsim.text.expressions.typed import Typed
 
 Array = np.ndarray
 

@@ -51,7 +51,7 @@ from netsim.network.placement import two_places
 from netsim.network.tables import Polynomials, hermite, interpolate, pack, read_column
 from netsim.network.values import Values
 from netsim.text.errors import InputError, NetsimError, Problem
-from netsim.text.expressions.typed import flatten
+from netsim.text.expressions.sizes import flatten
 from netsim.text.parse import without_collector
 
 Array = np.ndarray

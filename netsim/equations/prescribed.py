@@ -16,7 +16,8 @@ from netsim.library.component import scalar_count
 from netsim.network.bindings import Shape, TableCall, leaf_values, smoothness
 from netsim.network.network import Instance, Network
 from netsim.network.values import Values
-from netsim.text.expressions.typed import Typed, flatten
+from netsim.text.expressions.sizes import flatten
+from netsim.text.expressions.typed import Typed
 from netsim.text.syntax import Name, Part, Quantity
 
 Array = np.ndarray

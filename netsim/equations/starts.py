@@ -24,7 +24,8 @@ from netsim.network.signals import NodeSignal, find_signal, picked
 from netsim.network.values import Values
 from netsim.text.columns import counted
 from netsim.text.errors import InputError, Problem, Span, nearest
-from netsim.text.expressions.typed import Typed, flatten, quantity_of, shape
+from netsim.text.expressions.sizes import flatten, shape
+from netsim.text.expressions.typed import Typed, quantity_of
 from netsim.text.syntax import Expr, Name, Part
 from netsim.text.units import format_dimension
 
@@ -373,8 +374,7 @@ def kernel_row(
     """A row whose value and derivatives come from a kernel of an instance's form."""
     entries: list[tuple[int, int]] = []
     live: list[int] = []
-    for e, place in enumerate([p for p in kernel.scatter if p[0] == "partial"]):
-        key, order = place[1], place[2]
+    for e, (_, key, order) in enumerate([p for p in kernel.scatter if p[0] == "partial"]):
         variable = _variable(system, batch, key, position)
         if variable >= 0:
             entries.append((variable, order))
@@ -396,7 +396,7 @@ def _variable(system: System, batch: Batch, key: Key, position: int) -> int:
 
 def _targets(value: Expr, scope: Any, wanted: Any, size: int, beginning: Beginning) -> list[float]:
     scalars = [float(x) for x in flatten(quantity_of(value, scope, wanted).value)]
-    if len(scalars) != size:
-        message = f"'{beginning.path}' has {counted(size, 'component')}, not {len(scalars)}"
-        raise InputError(Problem("E204", message, beginning.span))
-    return scalars
+    if len(scalars) == size:
+        return scalars
+    message = f"'{beginning.path}' has {counted(size, 'component')}, not {len(scalars)}"
+    raise InputError(Problem("E204", message, beginning.span))

@@ -51,9 +51,11 @@ class Terms:
     stores: bool
 
     def cancel(self, rows: Array) -> bool:
-        """Whether these rows' derivatives sum to zero."""
+        """Whether these rows' derivatives sum to zero. They are known not to where one overflows."""
         values = self.values[rows]
-        return bool(np.all(np.abs(values.sum(axis=0)) <= CANCELS * np.abs(values).max(axis=0)))
+        return bool(np.isfinite(values).all()) and bool(
+            np.all(np.abs(values.sum(axis=0)) <= CANCELS * np.abs(values).max(axis=0))
+        )
 
 
 def summed_offsets(system: System, found: Signature, least: Array) -> tuple[Signature, Offsets]:
@@ -118,7 +120,7 @@ def with_cut_sets(found: Signature, terms: list[Terms], islands: list[Array]) ->
 
 def _places(label: Array, taken: Array) -> Array:
     """The balance of every island that becomes its sum: the first that is not taken, or else the first."""
-    places = np.full(label.max() + 1, -1)
+    places = np.full(label.max(initial=0) + 1, -1)
     for balances in (np.arange(len(label)), np.flatnonzero(~taken)):
         places[label[balances[::-1]]] = balances[::-1]
     return places

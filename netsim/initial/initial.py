@@ -363,6 +363,7 @@ def _explained(
             for row in minimal_conflict(rows, lambda some: _solved(stages, g, wrong.stage, some, freed) is not None)
             if row.word == "start"
         ]
+    if written:  # without any the network contradicts itself
         first, *others = written
         also = tuple((row.span, "and this") for row in others[:5] if row.span)
         if not others:

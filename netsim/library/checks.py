@@ -23,8 +23,10 @@ from netsim.library.component import (
     sizes_of,
     symbols,
 )
+from netsim.library.domains import check_company, check_places
 from netsim.text.errors import InputError, Problem, nearest
-from netsim.text.expressions.typed import Scope, Typed, evaluate, flatten, quantity_of, shape, shaped, span_of
+from netsim.text.expressions.sizes import flatten, shape, shaped
+from netsim.text.expressions.typed import Scope, Typed, evaluate, number_of, quantity_of, span_of
 from netsim.text.syntax import Call, Count, Discrete, Equation, Expr, Let, Name, Number, Param, Quantity, Terminal
 from netsim.text.units import NO_DIMENSION, Dimension
 
@@ -166,29 +168,8 @@ def _check_dimensions(component: Component, counts: Mapping[str, int]) -> list[P
         if energy is not None:
             trial.value(energy, dimension(unit), ())
     for claim in d.asserts:
-        trial.value(claim.condition)
-    problems += _check_company(component)
-    return [*trial.problems, *problems]
-
-
-def _check_company(component: Component) -> list[Problem]:
-    """Elements beside others hang on parameters, between terminals."""
-    params, problems = {p.name for p in component.definition.params}, []
-    for each in component.definition.company:
-        for name in (each.given, *each.missing):
-            if name not in params:
-                problems.append(Problem("E206", f"'{name}' is no parameter", each.span, hint=nearest(name, params)))
-        for node in each.instance.nodes:
-            if plain_name(node) not in {*component.terminals, "ground"}:
-                problems.append(
-                    Problem(
-                        "E212",
-                        f"'{plain_name(node)}' is no terminal",
-                        node.span,
-                        hint=nearest(str(plain_name(node)), component.terminals),
-                    )
-                )
-    return problems
+        trial.value(claim.condition, None, ())
+    return [*trial.problems, *problems, *check_company(component), *check_places(component)]
 
 
 def _check_events(component: Component, trial: _Trial) -> list[Problem]:  # noqa: C901  (one case per mistake)
@@ -202,7 +183,7 @@ def _check_events(component: Component, trial: _Trial) -> list[Problem]:  # noqa
         if plain_name(equation.left) in known and component.updates[str(plain_name(equation.left))] is not equation:
             problems.append(Problem("E217", f"discrete '{plain_name(equation.left)}' is given twice", equation.span))
     for when in d.whens:
-        trial.value(when.condition)
+        trial.value(when.condition, None, ())
         for action in when.actions:
             name = plain_name(action.target)
             if not action.reinit and name not in known:
@@ -313,7 +294,7 @@ def dimension_scope(component: Component, table: Mapping[str, Symbol]) -> Scope:
                 Problem("E207", "sample() takes the first instant and the period: sample(0 s, 1 ms)", call.span)
             )
         for argument in call.arguments:
-            quantity_of(argument, inner, SECOND)
+            number_of(argument, inner, SECOND)
         return Typed(1.0)
 
     scope = Scope(

@@ -11,14 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
-from math import pi, prod
+from math import isfinite, pi, prod
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.expressions import filters
 from netsim.text.expressions.beams import NAMES
-from netsim.text.expressions.typed import Scope, Typed, evaluate
+from netsim.text.expressions.sizes import describe
+from netsim.text.expressions.typed import Scope, Typed, evaluate, span_of
+from netsim.text.limits import check_limit
 from netsim.text.syntax import Assert, Branch, ComponentDef, DomainDef, Equation, Expr, Name, Quantity, Terminal
 from netsim.text.units import KNOWN_NAMES, NO_DIMENSION, Dimension, parse_unit
 
@@ -191,8 +193,20 @@ def mentions(expr: Expr, name: str) -> bool:
 
 def sizes_of(size: tuple[Expr, ...], counts: Mapping[str, int]) -> tuple[int, ...]:
     """The sizes `[n + 1]` of a declaration for given counts; whatever has a size of 0 is an empty vector."""
-    found = tuple(round(evaluate(s, Scope(lambda name: _count(name, counts))).value) for s in size)
+    found = tuple(_whole(s, counts) for s in size)
+    if wrong := [s for s, n in zip(size, found) if n < 0]:
+        raise InputError(Problem("E208", f"a size is not negative, this is {min(found)}", span_of(wrong[0])))
     return found if all(found) else (0,)
+
+
+def _whole(expr: Expr, counts: Mapping[str, int]) -> int:
+    """A whole number of counts; raises `InputError` (E208, E260) for any other and for one larger than any network."""
+    value = evaluate(expr, Scope(lambda name: _count(name, counts))).value
+    if isinstance(value, tuple) or not isfinite(value) or abs(value - round(value)) > 1e-9:
+        said = f"{value:g}" if isinstance(value, float) else describe(value)
+        raise InputError(Problem("E208", f"a whole number is wanted, this is {said}", span_of(expr)))
+    check_limit("elements", value, f"this number is {value:.6g}", span_of(expr))
+    return round(value)
 
 
 def _count(name: Name, counts: Mapping[str, int]) -> Typed:
@@ -207,9 +221,7 @@ def default_counts(definition: ComponentDef) -> dict[str, int]:
     """Every count at its default, 2 where it has none."""
     counts: dict[str, int] = {}
     for c in definition.counts:
-        counts[c.name] = (
-            round(evaluate(c.default, Scope(lambda name: _count(name, counts))).value) if c.default is not None else 2
-        )
+        counts[c.name] = _whole(c.default, counts) if c.default is not None else 2
     return counts
 
 

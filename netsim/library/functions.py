@@ -11,7 +11,9 @@ from netsim.library.component import CONSTANTS, dimension, resolve_name
 from netsim.text.columns import counted
 from netsim.text.errors import InputError, Problem, Span, nearest
 from netsim.text.expressions.functions import FUNCTIONS
-from netsim.text.expressions.typed import Scope, Typed, evaluate, shaped
+from netsim.text.expressions.sizes import shaped
+from netsim.text.expressions.typed import Scope, Typed, evaluate
+from netsim.text.limits import limit
 from netsim.text.syntax import Argument, Call, Expr, FunctionDef, Name, Number, Quantity
 from netsim.text.units import NO_DIMENSION, Dimension, format_dimension
 
@@ -162,8 +164,15 @@ def _argument(name: Name, given: Mapping[str, tuple[Quantity, Expr]], function: 
     picks = [i for part in name.parts for i in part.indices] if len(name.parts) == 1 else []
     if len(name.parts) > 1:
         picks = [*name.parts[0].indices, *(Number(float("xyz".index(part.text) + 1)) for part in name.parts[1:])]
-    indices = tuple(round(evaluate(i, Scope(_constant)).value) for i in picks)
+    indices = tuple(_index(i) for i in picks)
     return Argument("+", value, function, word, dimension(quantity.unit), _sizes(quantity), indices, span=value.span)
+
+
+def _index(expr: Expr) -> int:
+    value = evaluate(expr, Scope(_constant)).value
+    if not isinstance(value, float) or not value.is_integer():
+        raise InputError(Problem("E208", "an index in a function is a whole number", expr.span))
+    return int(value)
 
 
 def _constant(name: Name) -> Typed:
@@ -201,6 +210,9 @@ def _check(function: FunctionDef, functions: Functions) -> list[Problem]:
             also = ((seen[p.name].span, "the first one"),)
             return [Problem("E209", f"'{p.name}' is declared twice in function '{function.name}'", p.span, also=also)]
         seen[p.name] = p
+        for size in p.size:
+            if isinstance(size, Number) and not (size.value.is_integer() and 1 <= size.value <= limit("elements")):
+                return [Problem("E208", f"a size is a whole number from 1 on, this is {size.value:g}", size.span)]
     found = evaluate(functions.body(function.name), Scope(_generic(seen)))
     if found.dimension not in (None, dimension(function.unit)):
         message = (

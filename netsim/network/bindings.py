@@ -19,7 +19,8 @@ from netsim.network.tables import KINDS, OUTSIDE, SMOOTHNESS, readable
 from netsim.network.values import Values
 from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.expressions.functions import FUNCTIONS
-from netsim.text.expressions.typed import Scope, Typed, evaluate, flatten, shape, shaped
+from netsim.text.expressions.sizes import flatten, shape, shaped
+from netsim.text.expressions.typed import Scope, Typed, evaluate
 from netsim.text.syntax import Binary, Call, Conditional, Expr, Name, Number, Part, String, Unary, Vector
 from netsim.text.units import Dimension
 

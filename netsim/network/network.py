@@ -16,6 +16,7 @@ from netsim.library.component import CONSTANTS, Component, plain_name
 from netsim.library.files import Library
 from netsim.text.errors import InputError, Problem, Span, nearest
 from netsim.text.expressions.operations import apply
+from netsim.text.expressions.sizes import describe
 from netsim.text.expressions.typed import Scope, Typed, evaluate
 from netsim.text.limits import check_limit
 from netsim.text.syntax import (
@@ -166,8 +167,9 @@ def integer(expr: Expr, frame: Frame) -> int:
         raise InputError(Problem("E208", f"'{text}' {what}", name.span, hint=hint))
 
     value = evaluate(expr, Scope(resolve)).value
-    if not isfinite(value) or abs(value - round(value)) > 1e-9:
-        raise InputError(Problem("E208", f"a whole number is wanted, this is {value:g}", expr.span))
+    if isinstance(value, tuple) or not isfinite(value) or abs(value - round(value)) > 1e-9:
+        said = describe(value) if isinstance(value, tuple) else f"{value:g}"
+        raise InputError(Problem("E208", f"a whole number is wanted, this is {said}", expr.span))
     return round(value)
 
 

@@ -15,7 +15,8 @@ import numpy as np
 from netsim.library.component import scalar_count, sizes_of
 from netsim.network.network import Frame, Instance, Network, name_text
 from netsim.text.errors import InputError, Problem, nearest
-from netsim.text.expressions.typed import Scope, Typed, evaluate, flatten
+from netsim.text.expressions.sizes import flatten
+from netsim.text.expressions.typed import Scope, Typed, evaluate
 from netsim.text.syntax import Call, Name, Part
 
 InstanceScope = Callable[[Instance], Scope]

@@ -10,7 +10,8 @@ from typing import Any
 from netsim.library.component import dimension, is_kinematic, is_rotation, pick, scalar_count, sizes_of
 from netsim.network.network import GROUND, Frame, Instance, Network, name_text
 from netsim.text.errors import InputError, Problem, nearest
-from netsim.text.expressions.typed import Typed, flatten, shaped
+from netsim.text.expressions.sizes import flatten, shaped
+from netsim.text.expressions.typed import Typed
 from netsim.text.syntax import DomainDef, Name, Part
 from netsim.text.units import Dimension
 

@@ -18,17 +18,8 @@ from netsim.network.network import Definition, Frame, Instance, Network
 from netsim.network.placement import placed
 from netsim.text.errors import InputError, Problem, Span, nearest
 from netsim.text.expressions.operations import apply
-from netsim.text.expressions.typed import (
-    Scope,
-    Typed,
-    describe_sizes,
-    evaluate,
-    flatten,
-    is_bare,
-    quantity_of,
-    shape,
-    span_of,
-)
+from netsim.text.expressions.sizes import describe_sizes, flatten, shape
+from netsim.text.expressions.typed import Scope, Typed, evaluate, is_bare, number_of, quantity_of, span_of
 from netsim.text.parse import parse
 from netsim.text.syntax import Expr, Let, Number, Param
 from netsim.text.units import Dimension, format_dimension
@@ -300,7 +291,7 @@ def check_bounds(
         if not np.isfinite(scalar):
             raise InputError(Problem("E234", f"'{path}' is not a finite number", span, also=also))
     for bound in statement.bounds:
-        limit = quantity_of(bound.value, scope, result.dimension or dimension(None)).value
+        limit = number_of(bound.value, scope, result.dimension or dimension(None))
         if not all(apply(bound.op, scalar, limit) for scalar in flatten(result.value)):
             unit = format_dimension(result.dimension or dimension(None))
             shown = f"{bound.op} {limit:g} {'' if unit == '1' else unit}".rstrip()

@@ -20,7 +20,7 @@ from netsim.output.scene import Arrow, Frame, Link, Scene, Shape, Trace, box
 from netsim.output.visual_shapes import arms, body_shapes, joint_shapes, space, support
 from netsim.results.samples import Samples
 from netsim.text.errors import InputError, NetsimError, Problem
-from netsim.text.expressions.typed import flatten
+from netsim.text.expressions.sizes import flatten
 from netsim.text.syntax import DomainDef, Name, Part
 
 Array = np.ndarray

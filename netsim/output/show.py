@@ -14,7 +14,8 @@ from netsim.simulate.options import TransientOptions
 from netsim.text.columns import columns, counted
 from netsim.text.errors import InputError
 from netsim.text.expressions.show import show_expression
-from netsim.text.expressions.typed import Typed, flatten
+from netsim.text.expressions.sizes import flatten
+from netsim.text.expressions.typed import Typed
 from netsim.text.parse import parse
 from netsim.text.show import show, show_statement
 from netsim.text.units import format_dimension, parse_unit

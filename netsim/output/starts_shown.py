@@ -20,7 +20,7 @@ from netsim.output.summary import reading
 from netsim.simulate.setup.beginning import begun
 from netsim.text.columns import columns
 from netsim.text.errors import InputError
-from netsim.text.expressions.typed import flatten
+from netsim.text.expressions.sizes import flatten
 
 if TYPE_CHECKING:
     from netsim.api import Model

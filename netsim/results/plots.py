@@ -23,7 +23,8 @@ from netsim.results.files import writable, written
 from netsim.results.samples import Samples
 from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.expressions.show import show_expression
-from netsim.text.expressions.typed import Scope, Typed, evaluate, flatten, shape
+from netsim.text.expressions.sizes import flatten, shape
+from netsim.text.expressions.typed import Scope, Typed, evaluate
 from netsim.text.syntax import Expr, Name, Part, Plot
 from netsim.text.units import NO_DIMENSION, Dimension, format_dimension, parse_unit
 

@@ -13,7 +13,7 @@ from netsim.equations.forms.form import CONSTANT
 from netsim.equations.machine import Machine
 from netsim.results.samples import Signal
 from netsim.results.selection import Entry, Finder, Selection
-from netsim.text.expressions.typed import flatten
+from netsim.text.expressions.sizes import flatten
 from netsim.text.syntax import Name
 
 

@@ -20,7 +20,8 @@ from netsim.results.samples import Signal, Trace
 from netsim.results.series import computed, unit_of
 from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.expressions.show import show_expression
-from netsim.text.expressions.typed import Scope, Typed, shape
+from netsim.text.expressions.sizes import shape
+from netsim.text.expressions.typed import Scope, Typed
 from netsim.text.syntax import Call, Expr, Name, Part
 from netsim.text.units import NO_DIMENSION, Dimension
 

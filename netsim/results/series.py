@@ -20,7 +20,8 @@ from netsim.network.network import Frame, name_text
 from netsim.results.samples import Signal, Trace
 from netsim.structure.time_events import inside
 from netsim.text.errors import InputError, Problem
-from netsim.text.expressions.typed import Scope, Typed, evaluate, flatten, shape
+from netsim.text.expressions.sizes import flatten, shape
+from netsim.text.expressions.typed import Scope, Typed, evaluate
 from netsim.text.syntax import Call, Expr, Name
 from netsim.text.units import Dimension, format_dimension
 

@@ -17,7 +17,8 @@ from netsim.network.bindings import FOREVER, Shape, smoothness
 from netsim.network.values import Values
 from netsim.structure.time_events import NO_FUNCTION_OF_TIME, Series, bending, expression_at, instants_of
 from netsim.text.errors import NetsimError
-from netsim.text.expressions.typed import flatten, quantity_of
+from netsim.text.expressions.sizes import flatten
+from netsim.text.expressions.typed import number_of
 
 Array = np.ndarray
 ORDERS = 4
@@ -52,7 +53,7 @@ def end_of_runs(values: Values) -> float:
         for binding in run.options:
             if binding.name == "stop":
                 try:
-                    found.append(float(quantity_of(binding.value, values.scope(network.top), SECOND).value))
+                    found.append(number_of(binding.value, values.scope(network.top), SECOND))
                 except NetsimError:  # told where the run's options are read
                     continue
     return max(found)

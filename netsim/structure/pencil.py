@@ -22,7 +22,8 @@ from netsim.equations.forms.form import UNIFORM, Key, step_residuals
 from netsim.equations.kernels.program import forward_jacobian
 from netsim.equations.system import System
 from netsim.text.errors import InputError
-from netsim.text.expressions.typed import Scope, evaluate, flatten
+from netsim.text.expressions.sizes import flatten
+from netsim.text.expressions.typed import Scope, evaluate
 from netsim.text.syntax import Param
 
 Array = np.ndarray

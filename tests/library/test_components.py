@@ -16,7 +16,8 @@ from netsim.equations.kernels.reference import OPERATIONS, run_reference
 from netsim.equations.kernels.reference import evaluate as run_program
 from netsim.library.component import default_counts, is_kinematic
 from netsim.library.files import check_library, collect, library_names
-from netsim.text.expressions.typed import Scope, Typed, evaluate, flatten
+from netsim.text.expressions.sizes import flatten
+from netsim.text.expressions.typed import Scope, Typed, evaluate
 from netsim.text.parse import parse
 
 VECTOR_DOMAINS = ("planar", "spatial")

@@ -17,7 +17,7 @@ from netsim.simulate.options import TransientOptions
 from netsim.text.errors import InputError
 from netsim.text.expressions.beams import gauss_points, gauss_weights, quadrature, shape_functions, shortening
 from netsim.text.expressions.shapes import FAMILIES, bending_shapes, wave_number
-from netsim.text.expressions.typed import flatten
+from netsim.text.expressions.sizes import flatten
 
 NETLIST = """
 use spatial

@@ -13,7 +13,8 @@ from netsim.library.component import dimension
 from netsim.network.values import parse_expression
 from netsim.simulate.options import DEFAULT_METHOD, TransientOptions
 from netsim.text.errors import InputError, Problem
-from netsim.text.expressions.typed import flatten, quantity_of
+from netsim.text.expressions.sizes import flatten
+from netsim.text.expressions.typed import quantity_of
 from netsim.text.syntax import Binary, Binding, Expr, Name, Run, Vector
 
 OWN = ("track", "actuators", "passes", "weights", "coordinates", "growth")

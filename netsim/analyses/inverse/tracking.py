@@ -23,7 +23,8 @@ from netsim.network.signals import NodeSignal, Reading, find_signal
 from netsim.network.values import Values
 from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.expressions.show import show_expression
-from netsim.text.expressions.typed import Typed, shape, shaped
+from netsim.text.expressions.sizes import shape, shaped
+from netsim.text.expressions.typed import Typed
 from netsim.text.parse import parse
 from netsim.text.syntax import Binding, Call, ComponentDef, Expr, Instance, Name, Number, Part, Vector
 from netsim.text.units import Dimension, format_dimension

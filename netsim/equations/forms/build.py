@@ -28,7 +28,8 @@ from netsim.library.component import (
     symbols,
 )
 from netsim.text.errors import InputError, Problem
-from netsim.text.expressions.typed import Scope, Typed, elementwise, evaluate, flatten, shape, shaped
+from netsim.text.expressions.sizes import elementwise, flatten, shape, shaped
+from netsim.text.expressions.typed import Scope, Typed, evaluate
 from netsim.text.syntax import Branch, Call, DomainDef, Name, Part
 from netsim.text.units import NO_DIMENSION, Dimension
 
@@ -304,11 +305,9 @@ class _Builder:
 
     def _places(self) -> tuple[tuple[Key, Any], ...]:
         """Reference positions this component gives its nodes, component by component."""
-        found: list[tuple[Key, Any]] = []
-        for place in self.component.definition.places:
-            scalars = flatten(evaluate(place.value, self.scope).value)
-            found += [(("place", self.terminals.index(place.terminal), i), ca.SX(s)) for i, s in enumerate(scalars)]
-        return tuple(found)
+        texts = self.component.definition.places
+        places = [(self.terminals.index(p.terminal), flatten(evaluate(p.value, self.scope).value)) for p in texts]
+        return tuple((("place", of, i), ca.SX(scalar)) for of, found in places for i, scalar in enumerate(found))
 
     def _throughs(self, terminal: str) -> list[Any]:
         names = [q.name for q in self.component.domain(terminal).through]

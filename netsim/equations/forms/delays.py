@@ -17,7 +17,8 @@ from netsim.equations.forms.form import UNIFORM, Delay, Key, Symbols
 from netsim.library.checks import delayed_of
 from netsim.library.component import SECOND, plain_name
 from netsim.text.errors import InputError, Problem
-from netsim.text.expressions.typed import Scope, Typed, flatten, quantity_of, shape, shaped
+from netsim.text.expressions.sizes import flatten, shape, shaped
+from netsim.text.expressions.typed import Scope, Typed, quantity_of
 from netsim.text.syntax import Call
 from netsim.text.units import NO_DIMENSION
 

@@ -20,7 +20,8 @@ from netsim.equations.forms.form import CONSTANT, NO_EVENTS, UNIFORM, Events, Fo
 from netsim.library.component import SECOND, Component, Symbol, plain_name, resolve_name, scalar_count
 from netsim.text.errors import InputError, Problem, Span
 from netsim.text.expressions.show import show_expression
-from netsim.text.expressions.typed import Scope, Typed, evaluate, flatten, quantity_of, shape, shaped
+from netsim.text.expressions.sizes import flatten, shape, shaped
+from netsim.text.expressions.typed import Scope, Typed, evaluate, number_of, quantity_of
 from netsim.text.syntax import Action, Binary, Call, Expr, Name, Number, When
 from netsim.text.units import NO_DIMENSION
 
@@ -211,7 +212,7 @@ class _EventBuilder:
             raise InputError(
                 Problem("E207", "sample() takes the first instant and the period: sample(0 s, 1 ms)", call.span)
             )
-        first, period = (quantity_of(a, self.frozen, SECOND).value for a in call.arguments)
+        first, period = (number_of(a, self.frozen, SECOND) for a in call.arguments)
         key = Call("sample", call.arguments)
         if key not in self.relations:
             k = self._hide(0.0)

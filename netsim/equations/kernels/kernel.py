@@ -20,7 +20,7 @@ from netsim.equations.forms.form import (
     step_residuals,
 )
 from netsim.equations.kernels.program import Program, lower
-from netsim.text.expressions.typed import flatten
+from netsim.text.expressions.sizes import flatten
 
 Place = tuple[Any, ...]
 """Where an output goes: ('row', key), ('differentiated', k), ('entry', row key, column key), ('reading', name, i),

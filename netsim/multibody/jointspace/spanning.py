@@ -31,7 +31,7 @@ from netsim.multibody.jointspace.joints import (
 )
 from netsim.network.network import GROUND, Instance, Network
 from netsim.network.values import Values
-from netsim.text.expressions.typed import flatten
+from netsim.text.expressions.sizes import flatten
 
 Array = np.ndarray
 NOWHERE = -1

@@ -26,7 +26,7 @@ from netsim.structure.causes import Picture
 from netsim.structure.smoothness import needed_smoothness
 from netsim.structure.time_events import bending
 from netsim.text.errors import InputError, Problem, nearest
-from netsim.text.expressions.typed import Typed, quantity_of
+from netsim.text.expressions.typed import Typed, number_of
 from netsim.text.syntax import Expr, Name, Number, Param
 
 Array = np.ndarray
@@ -121,7 +121,7 @@ class Inputs:
             dimension = self.values.defined(name, definition).dimension
             assert dimension is not None
             expr = parse_expression(value, name)
-            return float(quantity_of(expr, self.values.scope(self.values.network.top), dimension).value)
+            return number_of(expr, self.values.scope(self.values.network.top), dimension)
         return float(value)  # type: ignore[arg-type]
 
 

@@ -21,7 +21,9 @@ _CASADI = {
 
 
 def apply(name: str, *scalars: Any) -> Any:
-    """One scalar operation on whatever the scalars are."""
+    """One scalar operation on whatever the scalars are. Raises `ValueError` for a vector."""
+    if any(type(s) is tuple for s in scalars):
+        raise ValueError
     if any(type(s).__module__.startswith("casadi") for s in scalars):
         import casadi
 

@@ -84,7 +84,7 @@ def _ends_with_unit(expression: Expr) -> bool:
 
 
 def _number(value: float) -> str:
-    return repr(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))
+    return repr(int(value)) if abs(value) < 1e15 and value == int(value) else repr(float(value))
 
 
 def _with_unit(text: str, unit: str) -> str:

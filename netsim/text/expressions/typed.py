@@ -14,6 +14,7 @@ from typing import Any
 from netsim.text.errors import InputError, Problem, Span, nearest
 from netsim.text.expressions.functions import FUNCTIONS, Function
 from netsim.text.expressions.operations import apply
+from netsim.text.expressions.sizes import describe, elementwise, is_value, shape
 from netsim.text.syntax import Argument, Binary, Call, Conditional, Expr, Name, Number, String, Unary, Vector
 from netsim.text.units import NO_DIMENSION, Dimension, format_dimension, parse_unit
 
@@ -82,6 +83,14 @@ def _in_words(dimension: Dimension) -> str:
     return "a number without unit" if dimension.is_none else f"in {format_dimension(dimension)}"
 
 
+def number_of(expr: Expr, scope: Scope, dimension: Dimension) -> float:
+    """As `quantity_of`, for a single number."""
+    found = quantity_of(expr, scope, dimension).value
+    if isinstance(found, tuple):
+        raise _wrong("E204", f"a number is wanted here, this is {describe(found)}", span_of(expr))
+    return float(found)
+
+
 def is_bare(expr: Expr) -> bool:
     """A plain number without unit, perhaps signed, or a vector of such."""
     match expr:
@@ -108,37 +117,6 @@ def same_dimension(left: Typed, right: Typed, span: Span, what: str) -> Dimensio
     raise _wrong("E203", f"{what} {format_dimension(left.dimension)} and {format_dimension(right.dimension)}", span)
 
 
-def elementwise(operation: Callable[..., Any], *values: Any) -> Any:
-    """Apply to scalars, or component by component to tuples of one shape (scalars are repeated)."""
-    shaped = [v for v in values if isinstance(v, tuple)]
-    if not shaped:
-        return operation(*values)
-    size = len(shaped[0])
-    if any(len(v) != size for v in shaped):
-        raise ValueError("shapes differ")
-    return tuple(elementwise(operation, *(v[i] if isinstance(v, tuple) else v for v in values)) for i in range(size))
-
-
-def shape(value: Any) -> tuple[int, ...]:
-    """The sizes of a value: () for a number, (3,) for a vector, (2, 3) for a matrix."""
-    return (len(value), *(shape(value[0]) if value else ())) if isinstance(value, tuple) else ()
-
-
-def flatten(value: Any) -> list[Any]:
-    """All scalars of a value, row by row."""
-    return [scalar for item in value for scalar in flatten(item)] if isinstance(value, tuple) else [value]
-
-
-def shaped(scalars: Any, sizes: tuple[int, ...]) -> Any:
-    """The inverse of `flatten` for known sizes."""
-    if not sizes:
-        return scalars[0]
-    if not sizes[0]:
-        return ()
-    step = len(scalars) // sizes[0]
-    return tuple(shaped(scalars[i * step : (i + 1) * step], sizes[1:]) for i in range(sizes[0]))
-
-
 # ------------------------------------------------------------------------------------------------ the cases
 
 
@@ -162,11 +140,11 @@ def _argument(expr: Argument, given: Typed) -> Typed:
         )
     found = shape(given.value)
     if len(found) != len(expr.sizes) or any(size not in (None, has) for size, has in zip(expr.sizes, found)):
-        raise _wrong(
-            "E204", f"{expr.function}() does not go with {_describe_shape(given.value)} as '{expr.name}'", expr.span
-        )
+        raise _wrong("E204", f"{expr.function}() does not go with {describe(given.value)} as '{expr.name}'", expr.span)
     value = given.value
     for index in expr.picks:
+        if not isinstance(value, tuple) or not 1 <= index <= len(value):
+            raise _wrong("E204", f"{expr.function}(): '{expr.name}' has no component {index}", expr.span)
         value = value[index - 1]
     return Typed(value, given.dimension if given.dimension is None else expr.dimension)
 
@@ -197,7 +175,7 @@ def _binary(expr: Binary, scope: Scope) -> Typed:
                 same_dimension(left, right, expr.span, "comparison of")
                 return Typed(apply(expr.op, left.value, right.value))
     except ValueError:
-        shapes = " and ".join(_describe_shape(v.value) for v in (left, right))
+        shapes = " and ".join(describe(v.value) for v in (left, right))
         hint = "products of vectors are dot(a, b) and cross(a, b)" if expr.op == "*" else ""
         raise _wrong("E204", f"'{expr.op}' does not go with {shapes}", expr.span, hint=hint) from None
     except ZeroDivisionError:
@@ -217,7 +195,7 @@ def _product(left: Any, right: Any) -> Any:
         return elementwise(lambda a, b: a * b, left, right)
     if rows == (0,) or columns == (0,):  # of a vector without components
         return ()
-    if len(rows) == 2 and rows[1] == columns[0]:
+    if len(rows) == 2 and len(columns) <= 2 and rows[1] == columns[0]:
         if len(columns) == 1:
             return tuple(_sum(a * b for a, b in zip(row, right)) for row in left)
         return tuple(
@@ -235,13 +213,13 @@ def _sum(terms: Any) -> Any:
 
 def _power(expr: Binary, scope: Scope) -> Typed:
     base = evaluate(expr.left, scope)
-    if isinstance(base.value, tuple):
-        raise _wrong("E204", f"'^' does not go with {_describe_shape(base.value)}", expr.span)
     exponent = _constant(expr.right)
+    power = evaluate(expr.right, scope) if exponent is None else Typed(exponent)
+    if wrong := [each.value for each in (base, power) if isinstance(each.value, tuple)]:
+        raise _wrong("E204", f"'^' does not go with {describe(wrong[0])}", expr.span)
     if exponent is not None:
         value = apply("^", base.value, exponent)
         return Typed(value, None if base.dimension is None else base.dimension**exponent)
-    power = evaluate(expr.right, scope)
     if base.dimension not in (None, NO_DIMENSION) or power.dimension not in (None, NO_DIMENSION):
         raise _wrong("E203", "a quantity with a unit can only be raised to a constant number", expr.span)
     return Typed(apply("^", base.value, power.value))
@@ -279,6 +257,10 @@ def _conditional(expr: Conditional, scope: Scope) -> Typed:
     dimension = same_dimension(then, otherwise, expr.span, "'then' and 'else' are")
     if shape(then.value) != shape(otherwise.value):
         raise _wrong("E204", "'then' and 'else' have different shapes", expr.span)
+    if shape(condition.value):
+        raise _wrong(
+            "E204", f"a condition is true or false, this is {describe(condition.value)}", span_of(expr.condition)
+        )
     return Typed(
         elementwise(lambda a, b: apply("select", condition.value, a, b), then.value, otherwise.value), dimension
     )
@@ -308,10 +290,17 @@ def _call(expr: Call, scope: Scope) -> Typed:
     if problem:
         raise _wrong("E203", f"{expr.function}(): {problem}", expr.span)
     try:
-        return Typed(function.compute(**values), dimension)
+        found = function.compute(**values)
+        if not is_value(found, tuple(values.values())):
+            raise ValueError
+        return Typed(found, dimension)
+    except ArithmeticError:
+        raise _wrong(
+            "E205", f"{expr.function}() has no value here: it divides by zero or overflows", expr.span
+        ) from None
     except (ValueError, TypeError, IndexError) as wrong:
         shapes, said = (
-            ", ".join(_describe_shape(v) for v in values.values()),
+            ", ".join(describe(v) for v in values.values()),
             str(wrong) if isinstance(wrong, ValueError) else "",
         )
         raise _wrong("E204", f"{expr.function}() does not go with {shapes}", expr.span, hint=said) from None
@@ -344,17 +333,6 @@ def _arguments(expr: Call, function: Function, scope: Scope) -> dict[str, Typed]
             hint=f"{expr.function}({', '.join(names)})",
         )
     return {name: given.get(name) or Typed(*function.defaults[name]) for name in names}
-
-
-def describe_sizes(sizes: tuple[int, ...]) -> str:
-    """The shape of a value in words."""
-    if not sizes:
-        return "a single number"
-    return f"a vector of {sizes[0]}" if len(sizes) == 1 else f"a {sizes[0]} x {sizes[1]} matrix"
-
-
-def _describe_shape(value: Any) -> str:
-    return describe_sizes(shape(value)).replace("single ", "")
 
 
 def _wrong(code: str, message: str, span: Span, mark: str = "", hint: str = "") -> InputError:

@@ -1,0 +1,89 @@
+"""Texts that ended in an error of Python once, by class: each is refused in the words of the language."""
+
+import pytest
+
+import netsim
+from netsim.text.errors import InputError
+
+CIRCUIT = "use electrical\nv voltage (a, ground) v = 1 V\nr resistor (a, b) R = {}\nc capacitor (b, ground) C = 1 F{}\nrun transient(stop = 1 s{})\n"
+ONE = "component odd (p, n : electrical)\n{}  branch p -> n : v, i\n  i = {}\nend\nx odd (a, ground)\n"
+BODY = "use spatial\ncomponent lump extends spatial_tensor\n{}end\nx lump (b) m = 1 kg, I = diag(1, 1, 1) kg.m2\nrun transient(stop = 1 s)\n"
+BELT = 'domain belt\n  across v : m/s\n  power v\n  floating "no"\nend\ncomponent k (p : belt)\n  branch p -> ground : v, f\n  f = 0\nend\n'
+
+WRONG = {
+    "vector for a number in a function": (CIRCUIT.format("abs([1, 2] Ohm)", "", ""), "E204", "abs() does not go with a vector of 2"),
+    "vectors for numbers in a function": (CIRCUIT.format("min([1, 2] Ohm, [2, 1] Ohm)", "", ""), "E204", "min() does not go with"),
+    "vectors compared": (CIRCUIT.format("if [1, 2] < [2, 1] then 1 Ohm else 2 Ohm", "", ""), "E204", "'<' does not go with"),
+    "vector as condition": (CIRCUIT.format("if [1, 2] then 1 Ohm else 2 Ohm", "", ""), "E204", "a condition is true or false"),
+    "vector as exponent": (CIRCUIT.format("2^[1, 2]*1 Ohm", "", ""), "E204", "'^' does not go with a vector of 2"),
+    "product of a stack of matrices": (
+        CIRCUIT.format("diag(1, 2)*[[[1, 2], [3, 4]], [[1, 2], [3, 4]]]*1 Ohm", "", ""),
+        "E204",
+        "'*' does not go with",
+    ),
+    "vector as option": (CIRCUIT.format("1 Ohm", "", ", step = [1, 2] ms"), "E204", "a number is wanted here, this is a vector of 2"),
+    "vector as count": ("count n = [1, 2]\n" + CIRCUIT.format("1 Ohm", "", ""), "E208", "a whole number is wanted, this is a vector of 2"),
+    "function that divides by zero": (CIRCUIT.format("junction(1 V, 0 A, 1 V, 1 A)*1 Ohm/(1 A)", "", ""), "E205", "junction() has no value here"),
+    "size without bound": (CIRCUIT.format("1 Ohm", "", "") + ONE.format("  param k[9^9^9] = [1]\n", "v/(1 Ohm)"), "E208", "this is inf"),
+    "size above all bounds": (CIRCUIT.format("1 Ohm", "", "") + ONE.format("  param k[1e12] = [1]\n", "v/(1 Ohm)"), "E260", "this number is 1e+12"),
+    "size below zero": (CIRCUIT.format("1 Ohm", "", "") + ONE.format("  param k[-2] = [1]\n", "v/(1 Ohm)"), "E208", "a size is not negative"),
+    "size of an argument": (
+        "function f(x[0] : m) : m = x.x\n" + CIRCUIT.format("f([1, 2] m)*1 Ohm/(1 m)", "", ""),
+        "E208",
+        "a size is a whole number from 1 on",
+    ),
+    "index of an argument": ("function f(x[2] : m) : m = x[5]\n" + CIRCUIT.format("f([1, 2] m)*1 Ohm/(1 m)", "", ""), "E204", "no component 5"),
+    "claim about a vector": (CIRCUIT.format("1 Ohm", "", "") + ONE.format('  assert [1, 2] > 0 "no"\n', "v/(1 Ohm)"), "E204", "'>' does not go with"),
+    "place of no terminal": (
+        BODY.format("  param m : kg\n  param I[3, 3] : kg.m2\n  param axes[3, 3] = diag(1, 1, 1)\n  place q = [0, 0, 0] m\n"),
+        "E212",
+        "'q' is no terminal",
+    ),
+    "place that moves": (
+        BODY.format("  param m : kg\n  param I[3, 3] : kg.m2\n  param axes[3, 3] = diag(1, 1, 1)\n  place a = [1, 0, 0] m*step(time)\n"),
+        "E206",
+        "'time' is no parameter",
+    ),
+    "domain without what flows": (BELT, "E262", "1 across and 0 through"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_text_is_refused_in_words(name):
+    text, code, words = WRONG[name]
+    with pytest.raises(InputError) as raised:
+        if problems := [p for p in netsim.load(text).check() if not p.is_note]:
+            raise InputError(problems)
+    assert [(p.code, words in p.message, p.span is not None) for p in raised.value.problems][:1] == [(code, True, True)], str(raised.value)
+
+
+def test_samples_of_a_recursion_are_bounded():
+    joint = "j revolute (ground, rod) at = [0, 0, 0] m, axis = [0, 1, 0]\n"
+    text = f"use spatial\nb body (rod) m = 1 kg, I = diag(1, 1, 1) kg.m2, at = [1, 0, 0] m\n{joint}run recursion(stop = 1 s, sample = 1 fs)\n"
+    with pytest.raises(InputError, match=r"E260 1e\+15 samples"):
+        netsim.load(text).samples()
+
+
+def test_word_that_an_analysis_does_not_have_is_told_once():
+    with pytest.raises(InputError) as raised:
+        netsim.load("use electrical\nr resistor (a, ground) R = 1 Ohm\nrun static(from = rest)\n").run_options()
+    assert [p.code for p in raised.value.problems] == ["E421"]
+
+
+def test_cut_sets_of_nothing_and_of_what_overflows():
+    """A network without nodes, and the derivatives of an element that overflow at random points, are checked without a warning."""
+    assert netsim.load("use electrical\nparam x = 1\n").check() == []
+    assert not any(p for p in netsim.load("msl/Electrical_Analog_HeatingNPN_OrGate").check() if not p.is_note)
+
+
+def test_network_that_contradicts_itself_beside_a_start_is_told():
+    """No start is at fault where the network alone has no consistent point: a gas of negative temperature."""
+    text = "use gas\nline gas_reservoir (l) p = 10 bar, T = -(300 K)\nbottle gas_volume (l) V = 10 L, start p = 1 bar\nrun transient(stop = 4 s)\n"
+    found = [p for p in netsim.load(text).check() if not p.is_note]
+    assert found and all(p.code[0] == "E" and p.message for p in found)
+
+
+def test_number_of_a_circuit_that_is_too_large_is_told_at_its_place(tmp_path):
+    (tmp_path / "large.cir").write_text("large\nV1 a 0 1\nR1 a 0 1e400\n.tran 1u 1m\n.end\n")
+    (problem,) = netsim.load(tmp_path / "large.cir").check()
+    assert (problem.code, problem.span.line, problem.message) == ("E234", 3, "'r1.R' is not a finite number")

@@ -1,0 +1,80 @@
+"""The texts that are mutated: every shipped model and circuit, and the components of the library."""
+
+from __future__ import annotations
+
+import random
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from mutations import ANY, OF_COMPONENTS, OF_NUMBERS, noise
+
+from netsim.library.files import models_folder
+
+LARGE = frozenset(["stage2", "stage3", "stage4", "inverse", "gevorkian2022", "ring", "nfourbar", "rc_ladder", "train", "coaxial_cable"])
+"""Models of which one in ten is taken that was drawn: their checks take up to seconds."""
+BLOCK = re.compile(r"^(?:partial )?component (\w+).*?^end$", re.MULTILINE | re.DOTALL)
+USED = re.compile(r"^use (\w+)", re.MULTILINE)
+STOP = re.compile(r"stop = ([\d.]+(?:e[-+]?\d+)?)")
+TRAN = re.compile(r"^\.tran +(\S+) +(\d+(?:\.\d+)?)", re.MULTILINE | re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A mutated text, the file it came from, and whether it is to be run (else checked)."""
+
+    number: int
+    origin: Path  # from the folder that holds `models`
+    text: str
+    runs: bool
+
+
+@cache
+def sources() -> tuple[Path, ...]:
+    """Files of models and circuits, the broken ones among them."""
+    found = [p for p in models_folder().rglob("*") if p.suffix in (".net", ".cir", ".urdf")]
+    return tuple(sorted(found))
+
+
+@cache
+def components(library: str) -> tuple[str, ...]:
+    """The components of a shipped library as text."""
+    folder = models_folder().parent / "library"
+    files = sorted((folder / library).glob("*.lib")) or [folder / f"{library}.lib"]
+    return tuple(match[0] for file in files if file.exists() for match in BLOCK.finditer(file.read_text(encoding="utf-8")))
+
+
+def case(seed: int, number: int, share: float = 0.06) -> Case:
+    """The text number `number` of a seed; `share` of them are to be run, for a fiftieth of their time."""
+    dice = random.Random(f"{seed} {number}")
+    runs = dice.random() < share
+    path = dice.choice(sources())
+    while (path.stem in LARGE and dice.random() < 0.9) or (runs and path.parent.name == "broken" and dice.random() < 0.8):
+        path = dice.choice(sources())
+    text = path.read_text(encoding="utf-8")
+    kind = dice.random()
+    if runs:
+        text = TRAN.sub(lambda m: f".tran {m[1]} {float(m[2]) / 20:g}", STOP.sub(lambda m: f"stop = {float(m[1]) / 50:.6g}", text))
+        mutations = OF_NUMBERS if kind < 0.6 else ANY
+    elif kind < 0.04:
+        return Case(number, path.relative_to(models_folder().parent), noise(dice, text), False)
+    else:
+        mutations = ANY
+    if path.suffix == ".net" and dice.random() < 0.3 and (own := _component(dice, text)):
+        return Case(number, path.relative_to(models_folder().parent), f"{text}\n{own}\n", runs)
+    for _ in range(dice.choice([1, 1, 1, 2, 3])):
+        text = dice.choice(mutations)(dice, text)
+    return Case(number, path.relative_to(models_folder().parent), text, runs)
+
+
+def _component(dice: random.Random, text: str) -> str:
+    """A component that the text uses, mutated, to stand beside it; empty where it uses none."""
+    owned = [block for library in USED.findall(text) for block in components(library)]
+    wanted = [block for block in owned if block.partition("component ")[2].split()[0] in text.split()] or owned
+    if not wanted:
+        return ""
+    block = dice.choice(wanted)
+    for _ in range(dice.choice([1, 1, 2])):
+        block = dice.choice(OF_COMPONENTS)(dice, block)
+    return block
