@@ -239,6 +239,9 @@ def _place_nodes(system: System, parameters: Mapping[int, Array], g: Array) -> N
             values = evaluate(
                 kernel.program, g[system.gather(batch, kernel)], g[layout.uniforms], parameters[id(batch)]
             )
+            if not np.isfinite(values).all():
+                lost = batch.instances[int(np.argmin(np.isfinite(values).all(axis=0)))]
+                raise InputError(Problem("E234", f"the place that '{lost.name}' gives is not finite", lost.span))
             unknowns = np.array([batch.unknowns["node", t, c] for (_, t, c), _ in batch.form.places])
             placed.append((batch, unknowns, values))
     for standing in (False, True):

@@ -396,7 +396,7 @@ def _variable(system: System, batch: Batch, key: Key, position: int) -> int:
 
 def _targets(value: Expr, scope: Any, wanted: Any, size: int, beginning: Beginning) -> list[float]:
     scalars = [float(x) for x in flatten(quantity_of(value, scope, wanted).value)]
-    if len(scalars) == size:
+    if len(scalars) == size and np.isfinite(scalars).all():
         return scalars
-    message = f"'{beginning.path}' has {counted(size, 'component')}, not {len(scalars)}"
-    raise InputError(Problem("E204", message, beginning.span))
+    told = f"has {counted(size, 'component')}, not {len(scalars)}" if len(scalars) != size else "is not finite here"
+    raise InputError(Problem("E204", f"'{beginning.path}' {told}", beginning.span))

@@ -25,6 +25,7 @@ from netsim.library.component import (
 )
 from netsim.library.domains import check_company, check_places
 from netsim.text.errors import InputError, Problem, nearest
+from netsim.text.expressions.show import show_expression
 from netsim.text.expressions.sizes import flatten, shape, shaped
 from netsim.text.expressions.typed import Scope, Typed, evaluate, number_of, quantity_of, span_of
 from netsim.text.syntax import Call, Count, Discrete, Equation, Expr, Let, Name, Number, Param, Quantity, Terminal
@@ -187,9 +188,15 @@ def _check_events(component: Component, trial: _Trial) -> list[Problem]:  # noqa
         for action in when.actions:
             name = plain_name(action.target)
             if not action.reinit and name not in known:
+                shown = name or show_expression(action.target)
                 hint = f"a state jumps by reinit {name} = ..." if name else "discrete NAME : UNIT declares one"
                 problems.append(
-                    Problem("E217", f"a when gives discretes, and '{name}' is none", action.span, hint=hint)
+                    Problem(
+                        "E217",
+                        f"a when gives discretes, and '{shown}' is none",
+                        action.span,
+                        hint=hint,
+                    )
                 )
             elif action.reinit and name in known:
                 problems.append(

@@ -109,6 +109,11 @@ class _Reader:
                     self.problems.append(
                         Problem("E116", f"the terminal '{terminal.name}' has no domain", terminal.span, hint=hint)
                     )
+        if isinstance(head, ModelDef):
+            for k, terminal in enumerate(head.terminals):
+                if terminal.name in (before.name for before in head.terminals[:k]):
+                    message = f"'{terminal.name}' is declared twice in model '{name}'"
+                    self.problems.append(Problem("E209", message, terminal.span))
         self.block = _Block(opener, name, head)
 
     def end(self, statement: Statement) -> None:

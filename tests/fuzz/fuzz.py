@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
+import os
 import resource
 import shutil
 import sys
@@ -24,8 +25,8 @@ from trial import HANG, INTERNAL, MEMORY, SUCCEEDED, WRONG, Outcome, tried
 from netsim.core.compiled.objects import translating
 from netsim.library.files import models_folder
 
-HANGS, COMPILING, STORAGE, LIFE = 10.0, 200.0, 2 * 2**30, 2_000
-"""Seconds without an answer, also of one that translates the core's functions (once on a computer); bytes of a worker
+HANGS, ASLEEP, COMPILING, STORAGE, LIFE = 10.0, 120.0, 200.0, 2 * 2**30, 2_000
+"""Seconds of work without an answer, and by the clock; also of one that translates the core's functions (once on a computer); bytes of a worker
 beyond those it begins with; texts after which it is replaced."""
 
 
@@ -66,10 +67,18 @@ class Worker:
         return outcome
 
     def _answer(self, patience: float) -> Outcome:
-        if not self.pipe.poll(patience):
-            return Outcome(HANG)
+        """What the worker says: a hang where it worked longer, or does nothing (others may use the processor)."""
+        began, until = self._worked(), clock.perf_counter() + max(ASLEEP, patience)
+        while not self.pipe.poll(0.5):
+            if self._worked() - began > patience or clock.perf_counter() > until:
+                return Outcome(HANG)
         answer = self.pipe.recv()
         return self._answer(answer) if isinstance(answer, float) else answer
+
+    def _worked(self) -> float:
+        """CPU time (s) of the worker."""
+        times = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+        return sum(map(int, times)) / os.sysconf("SC_CLK_TCK")
 
     def _begin(self) -> None:
         fork = multiprocessing.get_context("fork")

@@ -44,6 +44,22 @@ WRONG = {
         "E206",
         "'time' is no parameter",
     ),
+    "place beyond all numbers": (
+        BODY.format("  param m : kg\n  param I[3, 3] : kg.m2\n  param axes[3, 3] = diag(1, 1, 1)\n  param z = 0\n  place a = [1, 0, 0] m/z\n"),
+        "E234",
+        "the place that 'x' gives is not finite",
+    ),
+    "start beyond all numbers": (CIRCUIT.format("1 Ohm", ", start v = 9^9^9*1 V", ""), "E204", "'c.v' is not finite here"),
+    "terminal of a model twice": (
+        "use electrical\nmodel pair (n, n : electrical)\n  r resistor (n, n) R = 1 Ohm\nend\nx pair (a, ground)\n",
+        "E209",
+        "'n' is declared twice in model 'pair'",
+    ),
+    "action on no name": (
+        CIRCUIT.format("1 Ohm", "", "") + ONE.format("  when v > 0 : sign(v) = 1\n", "v/(1 Ohm)"),
+        "E217",
+        "'sign(v)' is none",
+    ),
     "domain without what flows": (BELT, "E262", "1 across and 0 through"),
 }
 
@@ -83,7 +99,15 @@ def test_network_that_contradicts_itself_beside_a_start_is_told():
     assert found and all(p.code[0] == "E" and p.message for p in found)
 
 
-def test_number_of_a_circuit_that_is_too_large_is_told_at_its_place(tmp_path):
-    (tmp_path / "large.cir").write_text("large\nV1 a 0 1\nR1 a 0 1e400\n.tran 1u 1m\n.end\n")
-    (problem,) = netsim.load(tmp_path / "large.cir").check()
-    assert (problem.code, problem.span.line, problem.message) == ("E234", 3, "'r1.R' is not a finite number")
+@pytest.mark.parametrize(
+    ("line", "place", "words"),
+    [
+        ("R1 a 0 1e400", ("E234", 3), "'r1.R' is not a finite number"),
+        ("R1 a 0 1e400u", ("E234", 3), "'r1.R' is not a finite number"),
+        ("R1 a 0 1k\n.save v(a) v( (a)", ("N130", 4), "'v(' is not saved"),
+    ],
+)
+def test_card_of_a_circuit_is_told_at_its_place(tmp_path, line, place, words):
+    (tmp_path / "odd.cir").write_text(f"odd\nV1 a 0 1\n{line}\n.tran 1u 1m\n.end\n")
+    problem = netsim.load(tmp_path / "odd.cir").check()[0]
+    assert ((problem.code, problem.span.line), words in problem.message) == (place, True), problem

@@ -198,7 +198,7 @@ def _signals(card: Card, scope: Scope) -> Iterator[Expr]:
         start = card.tokens[0].end + match.start()
         found = expression(card, match[0], start, scope)
         yield found.left if getattr(found, "op", "") == "/" else found  # type: ignore[union-attr]
-    left = re.sub(r"\b(tran|ac|dc|op|all)\b", "", _PROBE.sub("", rest), flags=re.IGNORECASE).replace(",", " ").split()
+    left = re.sub(r"\b(tran|ac|dc|op|all)\b", " ", _PROBE.sub(" ", rest), flags=re.IGNORECASE).replace(",", " ").split()
     for each in left:
         start = card.text.find(each, card.tokens[0].end)
         scope.circuit.report.note(

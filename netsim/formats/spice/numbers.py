@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import isfinite
 
 from netsim.text.errors import Span
 from netsim.text.syntax import Binary, Expr, Number, Unary
@@ -23,7 +24,7 @@ def split(text: str) -> tuple[float, str] | None:
 
 def scaled(figure: float, scale: str) -> float:
     """The value of a figure with its scale, rounded once: 4.7k is 4700.0."""
-    if scale == "mil":
+    if scale == "mil" or not isfinite(figure):
         return figure * _MIL
     return (
         float(f"{figure!r}e{_POWERS[scale]}")
