@@ -59,7 +59,7 @@ def plain_option(name: str, value: Any, kind: Kind) -> Any:
     def unknown(word: Name) -> Typed:
         raise InputError(Problem("E237", f"'{name}' must be a number, not '{value}'", word.span))
 
-    return number_of(expr, Scope(unknown), kind) if isinstance(kind, Dimension) else expr
+    return float(number_of(expr, Scope(unknown), kind)) if isinstance(kind, Dimension) else expr
 
 
 def written_option(binding: Binding, scope: Scope, kind: Kind) -> Any:
@@ -68,4 +68,4 @@ def written_option(binding: Binding, scope: Scope, kind: Kind) -> Any:
         return word_option(binding.value)
     if kind is NAMES:
         return names_option(binding.value)
-    return number_of(binding.value, scope, kind) if isinstance(kind, Dimension) else binding.value
+    return float(number_of(binding.value, scope, kind)) if isinstance(kind, Dimension) else binding.value

@@ -53,7 +53,7 @@ def end_of_runs(values: Values) -> float:
         for binding in run.options:
             if binding.name == "stop":
                 try:
-                    found.append(number_of(binding.value, values.scope(network.top), SECOND))
+                    found.append(float(number_of(binding.value, values.scope(network.top), SECOND)))
                 except NetsimError:  # told where the run's options are read
                     continue
     return max(found)

@@ -121,7 +121,7 @@ class Inputs:
             dimension = self.values.defined(name, definition).dimension
             assert dimension is not None
             expr = parse_expression(value, name)
-            return number_of(expr, self.values.scope(self.values.network.top), dimension)
+            return float(number_of(expr, self.values.scope(self.values.network.top), dimension))
         return float(value)  # type: ignore[arg-type]
 
 

@@ -83,12 +83,12 @@ def _in_words(dimension: Dimension) -> str:
     return "a number without unit" if dimension.is_none else f"in {format_dimension(dimension)}"
 
 
-def number_of(expr: Expr, scope: Scope, dimension: Dimension) -> float:
-    """As `quantity_of`, for a single number."""
+def number_of(expr: Expr, scope: Scope, dimension: Dimension) -> Any:
+    """As `quantity_of`, for a single scalar: a number, or a symbol where the scope gives symbols."""
     found = quantity_of(expr, scope, dimension).value
     if isinstance(found, tuple):
         raise _wrong("E204", f"a number is wanted here, this is {describe(found)}", span_of(expr))
-    return float(found)
+    return found
 
 
 def is_bare(expr: Expr) -> bool:
