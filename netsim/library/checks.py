@@ -168,9 +168,17 @@ def _check_dimensions(component: Component, counts: Mapping[str, int]) -> list[P
     for energy, unit in ((d.kinetic, "J"), (d.potential, "J"), (d.stores, "J"), (d.dissipates, "W")):
         if energy is not None:
             trial.value(energy, dimension(unit), ())
-    for claim in d.asserts:
-        trial.value(claim.condition, None, ())
+    _check_sizes(component, counts, trial)
     return [*trial.problems, *problems, *check_company(component), *check_places(component)]
+
+
+def _check_sizes(component: Component, counts: Mapping[str, int], trial: _Trial) -> None:
+    """Claims are single conditions, and places have as many components as their terminal moves in."""
+    for claim in component.definition.asserts:
+        trial.value(claim.condition, None, ())
+    for place in component.definition.places:
+        if place.terminal in component.terminals:
+            trial.value(place.value, None, sizes_of(component.domain(place.terminal).across[0].size, counts))
 
 
 def _check_events(component: Component, trial: _Trial) -> list[Problem]:  # noqa: C901  (one case per mistake)

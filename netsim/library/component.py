@@ -324,7 +324,7 @@ def pick(value: Typed, name: Name, used: int, counts: Mapping[str, int] = Mappin
         picks += ["xyz".index(part.text) + 1, *part.indices]
     result = value.value
     for wanted in picks:
-        index = wanted if isinstance(wanted, int) else round(evaluate(wanted, Scope(lambda n: _count(n, counts))).value)
+        index = wanted if isinstance(wanted, int) else _whole(wanted, counts)
         if not isinstance(result, tuple):
             behind = "".join(f".{part.text}" for part in name.parts[used:]) or "the index"
             raise InputError(

@@ -158,7 +158,10 @@ def _when(record: Record, call: Call, scope: Scope) -> Typed:
         raise InputError(Problem("E207", "when() takes one comparison", call.span, hint=hint))
     difference = Binary("-", comparison.left, comparison.right, span=comparison.span)
     course, _ = _course(Call("when", (difference,), call.keywords, span=call.span), record, scope, 1, allowed)
-    n = next((round(number_of(value, scope).value) for word, value in call.keywords if word == "n"), 1)
+    n = next((number_of(value, scope).value for word, value in call.keywords if word == "n"), 1)
+    if n % 1:  # nothing is a whole number of infinity
+        raise InputError(Problem("E208", f"n is a whole number, this is {n:g}", call.span))
+    n = int(n)
     found = crossings(course, comparison.op)
     if not n or abs(n) > len(found):
         times = (

@@ -44,6 +44,16 @@ WRONG = {
         "E206",
         "'time' is no parameter",
     ),
+    "place of another size": (
+        BODY.format("  param m : kg\n  param I[3, 3] : kg.m2\n  param axes[3, 3] = diag(1, 1, 1)\n  place a = [1, 0] m\n"),
+        "E204",
+        "a value of size [3] is wanted here",
+    ),
+    "index beyond all numbers": (
+        CIRCUIT.format("1 Ohm", "", "") + ONE.format("  param k[2] = [1, 2]\n", "v*k[9^9^9]/(1 Ohm)"),
+        "E208",
+        "a whole number is wanted, this is inf",
+    ),
     "place beyond all numbers": (
         BODY.format("  param m : kg\n  param I[3, 3] : kg.m2\n  param axes[3, 3] = diag(1, 1, 1)\n  param z = 0\n  place a = [1, 0, 0] m/z\n"),
         "E234",
