@@ -14,7 +14,7 @@ def check_domain(domain: DomainDef) -> list[Problem]:
     if len(domain.through) != len(domain.across):
         counts = f"{len(domain.across)} across and {len(domain.through)} through"
         hint = "they correspond in order: what flows, and what drives it"
-        return [Problem("E262", f"domain '{domain.name}' has {counts} quantities", domain.span, hint=hint)]
+        return [Problem("E264", f"domain '{domain.name}' has {counts} quantities", domain.span, hint=hint)]
     units = {q.name: dimension(q.unit) for q in (*domain.across, *domain.integral) if not q.size}
 
     def value(text: str) -> Typed | None:

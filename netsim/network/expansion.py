@@ -24,7 +24,7 @@ from netsim.network.network import (
     spans_of,
 )
 from netsim.network.repetition import resolved, unrolled, written_out
-from netsim.text.errors import InputError, Problem, Span, nearest, source_line
+from netsim.text.errors import InputError, Problem, Span, nearest, source_line, told_once
 from netsim.text.limits import TOO_LARGE, check_limit
 from netsim.text.parse import without_collector
 from netsim.text.syntax import (
@@ -375,7 +375,7 @@ class _Expander:
         if not self.problems:
             self.problems += wrong_paths(nodes, instances)
         if self.problems:
-            raise InputError(self.problems)
+            raise InputError(told_once(self.problems))
 
         def of(kind: type) -> tuple:
             found = (written_out(s, {}, top) for s in (*statements, *self.readings) if isinstance(s, kind))

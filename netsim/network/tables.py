@@ -72,9 +72,7 @@ def read_column(path: Path, column: str | int | None, span: Span) -> Column:
         raise InputError(Problem("E240", f"table '{path.name}' needs a header and at least two rows", span))
     names, units = zip(*(_header(cell, path, span) for cell in rows[0]))
     number = _column_number(column, names, path, span)
-    numbers = np.array(
-        [[_cell(row, k, path, line, span) for k in (0, number)] for line, row in zip(lines[1:], rows[1:])]
-    )
+    numbers = np.array([_numbers(row, number, names, path, line, span) for line, row in zip(lines[1:], rows[1:])])
     argument = numbers[:, 0] * units[0].factor + units[0].offset
     if np.any(np.diff(argument) <= 0):
         row = lines[int(np.argmax(np.diff(argument) <= 0)) + 2]
@@ -89,19 +87,29 @@ def read_column(path: Path, column: str | int | None, span: Span) -> Column:
     )
 
 
-def _cell(row: list[str], column: int, path: Path, line: int, span: Span) -> float:
-    """A finite number in a row; raises `InputError` (E240) with its line and column."""
-    where = f"line {line} of table '{path.name}'"
-    if column >= len(row):
-        message = f"{where} has no column {column + 1}: it has {len(row)}"
+def _numbers(
+    row: list[str], number: int, names: tuple[str, ...], path: Path, line: int, span: Span
+) -> tuple[float, float]:
+    """The argument and a column of a row: finite numbers. Raises `InputError` (E240) with line and column, also for a
+    row that is longer than the header."""
+    if any(cell.strip() for cell in row[len(names) :]):
+        message = f"line {line} of table '{path.name}' has {len(row)} columns, and its header {len(names)}"
         raise InputError(Problem("E240", message, span))
+    return _cell(row, 0, names[0], path, line, span), _cell(row, number, names[number], path, line, span)
+
+
+def _cell(row: list[str], column: int, name: str, path: Path, line: int, span: Span) -> float:
+    """A finite number in a row; raises `InputError` (E240) with its line and column."""
+    where, called = f"line {line} of table '{path.name}'", f"column {column + 1}" + _shown(f" ('{name}')", path, "")
+    if column >= len(row):
+        raise InputError(Problem("E240", f"{where} has no {called}: it has {len(row)}", span))
     try:
         value = float(row[column])
     except ValueError:
-        message = f"{_quoted(row[column], path, 'what stands')} in column {column + 1} of {where} is no number"
+        message = f"{_quoted(row[column], path, 'what stands')} in {called} of {where} is no number"
         raise InputError(Problem("E240", message, span)) from None
     if not np.isfinite(value):
-        raise InputError(Problem("E240", f"column {column + 1} of {where} is not finite: {row[column].strip()}", span))
+        raise InputError(Problem("E240", f"{called} of {where} is not finite: {row[column].strip()}", span))
     return value
 
 

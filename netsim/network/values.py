@@ -22,7 +22,7 @@ from netsim.text.expressions.sizes import describe_sizes, flatten, shape
 from netsim.text.expressions.typed import Scope, Typed, evaluate, is_bare, number_of, quantity_of, span_of
 from netsim.text.parse import parse
 from netsim.text.syntax import Expr, Let, Number, Param
-from netsim.text.units import Dimension, format_dimension
+from netsim.text.units import NO_DIMENSION, Dimension, format_dimension
 
 COMMAND_LINE = "-p"
 
@@ -77,8 +77,37 @@ class Values:
                 del self.known[key]  # asked again, it fails in the same words
                 raise
         elif isinstance(self.known[key].value, float) and math.isnan(self.known[key].value):
-            raise InputError(Problem("E233", f"'{path}' depends on itself", definition.statement.span))
+            raise InputError(self._circle(path, definition))
         return self.known[key]
+
+    def _circle(self, path: str, definition: Definition) -> Problem:
+        """What is said of a param or let that stands on itself: all members of the shortest circle, in their order."""
+        before: dict[str, tuple[str, Definition]] = {}
+        waiting = [(path, definition)]
+        for where, each in waiting:
+            for below, other in self._stands_on(each):
+                if below == path:
+                    round_ = [(where, each)]
+                    while round_[-1][0] != path:
+                        round_.append(before[round_[-1][0]])
+                    names = ", then ".join(f"'{name}'" for name, _ in reversed(round_[:-1]))
+                    through = f": it needs {names}, which needs '{path}'" if names else ""
+                    words = f"'{path}' depends on itself{through}"
+                    also = tuple((other.statement.span, f"'{name}'") for name, other in reversed(round_[:-1]))
+                    return Problem("E233", words, definition.statement.span, also=also[:5])
+                if below not in before:
+                    before[below] = where, each
+                    waiting.append((below, other))
+        return Problem("E233", f"'{path}' depends on itself", definition.statement.span)
+
+    @staticmethod
+    def _stands_on(definition: Definition) -> Iterator[tuple[str, Definition]]:
+        """The params and lets of its own frame that one names, with their paths."""
+        frame = definition.frame
+        for name in names_in(definition.value) if definition.value is not None else ():
+            head = plain_name(name) or ""
+            if head in frame.definitions and head not in frame.integers:
+                yield frame.prefix + head, frame.definitions[head]
 
     def _deepest_first(self, path: str, definition: Definition) -> Iterator[tuple[str, Definition]]:
         """Params and lets that this one stands on and that have no value yet, in any depth, each behind what it stands
@@ -90,14 +119,11 @@ class Values:
                 yield where, each
                 continue
             seen.add((id(each.statement), where))
-            frame, inside = each.frame, list[tuple[str, Definition, bool]]()
-            for name in names_in(each.value) if each.value is not None else ():
-                head = plain_name(name) or ""
-                if head in frame.definitions and head not in frame.integers:
-                    below = frame.definitions[head]
-                    key = (id(below.statement), frame.prefix + head)
-                    if key not in seen and key not in self.known:
-                        inside.append((frame.prefix + head, below, False))
+            inside = list[tuple[str, Definition, bool]]()
+            for under, below in self._stands_on(each):
+                key = (id(below.statement), under)
+                if key not in seen and key not in self.known:
+                    inside.append((under, below, False))
             if where != path or each is not definition:
                 waiting.append((where, each, True))
             waiting += inside
@@ -228,7 +254,7 @@ class Values:
         if type(source) is Number and not p.bounds and not p.size and source.unit == (p.unit or ""):
             return Typed(quantity_of(source, scope, wanted).value, wanted)
         result = quantity_of(source, scope, wanted)
-        if given is not None and is_bare(source) and p.unit:
+        if given is not None and is_bare(source) and wanted != NO_DIMENSION:
             self.notes.append(
                 Problem("N101", f"'{p.name}' has no unit here: taken in {format_dimension(wanted)}", span_of(source))
             )

@@ -14,7 +14,7 @@ import difflib
 import os
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 
@@ -136,8 +136,24 @@ def show_lines_of(file: str) -> None:
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """A hint such as "did you mean 'spring'?" or an empty string where nothing is close."""
-    close = difflib.get_close_matches(name, list(dict.fromkeys(known)), n=2, cutoff=0.6)
+    words = [word for word in dict.fromkeys(known) if word]
+    same = [word for word in words if word.lower() == name.lower()]
+    close = same[:2] or difflib.get_close_matches(name, words, n=2, cutoff=0.6)
     return "did you mean " + " or ".join(f"'{word}'" for word in close) + "?" if close else ""
+
+
+def told_once(problems: Iterable[Problem]) -> list[Problem]:
+    """Of problems that differ by the instance alone (code, place and words are the same, but for dotted or indexed
+    names) the first, with how many instances more have it: a mistake inside a model is one mistake."""
+    groups: dict[tuple, list[Problem]] = {}
+    for problem in problems:
+        words = re.sub(r"'[^']*[.\[][^']*'", "", problem.message)
+        groups.setdefault((problem.code, problem.span, words), []).append(problem)
+    found = []
+    for first, *others in groups.values():
+        more = f"the same holds for {len(others)} more of these" if others and first.span else ""
+        found.append(replace(first, hint="; ".join(filter(None, [first.hint, more]))))
+    return found
 
 
 def _place(span: Span) -> str:

@@ -70,7 +70,7 @@ WRONG = {
         "E217",
         "'sign(v)' is none",
     ),
-    "domain without what flows": (BELT, "E262", "1 across and 0 through"),
+    "domain without what flows": (BELT, "E264", "1 across and 0 through"),
 }
 
 

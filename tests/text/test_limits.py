@@ -136,10 +136,11 @@ def test_names_that_are_no_files(tmp_path, name):
 @pytest.mark.parametrize(
     ("rows", "words"),
     [
-        ("0,1\n1,nan\n2,3", "column 2 of line 4 of table 't.csv' is not finite: nan"),
-        ("0,1\n1,inf\n2,3", "column 2 of line 4 of table 't.csv' is not finite: inf"),
-        ("0,1\n1\n2,3", "line 4 of table 't.csv' has no column 2: it has 1"),
-        ("0,1\n1,two\n2,3", "'two' in column 2 of line 4 of table 't.csv' is no number"),
+        ("0,1\n1,nan\n2,3", "column 2 ('u') of line 4 of table 't.csv' is not finite: nan"),
+        ("0,1\n1,inf\n2,3", "column 2 ('u') of line 4 of table 't.csv' is not finite: inf"),
+        ("0,1\n1\n2,3", "line 4 of table 't.csv' has no column 2 ('u'): it has 1"),
+        ("0,1\n1,2,3\n2,3", "line 4 of table 't.csv' has 3 columns, and its header 2"),
+        ("0,1\n1,two\n2,3", "'two' in column 2 ('u') of line 4 of table 't.csv' is no number"),
         ("0,1\n2,2\n\n1,3", "the first column of 't.csv' must increase; it does not at line 6"),
     ],
 )
