@@ -109,13 +109,18 @@ def needed_smoothness(picture: Picture, columns: list[int]) -> list[Needed]:
 
 
 def _growth(point: Point, rates: tuple[float, float], columns: list[int]) -> Array:
-    """With which power of the rate every unknown follows every prescribed input; UNSEEN where it does not."""
+    """With which power of the rate every unknown follows every prescribed input; UNSEEN where it does not, or where
+    parameters differ by so many orders that the matrix has no factors."""
     sizes = []
     for s in rates:
         a, b = matrices(point, s)
         balanced, rows, scale = equilibrated(a)
         wanted = sp.csc_matrix(b)[:, columns].toarray()
-        sizes.append(np.abs(scale[:, None] * splu(balanced).solve(rows[:, None] * wanted)))
+        try:
+            solved = splu(balanced).solve(rows[:, None] * wanted)
+        except RuntimeError:
+            return np.full(wanted.shape, UNSEEN)
+        sizes.append(np.abs(scale[:, None] * solved))
     with np.errstate(divide="ignore", invalid="ignore"):
         growth = np.rint(np.log10(sizes[1] / sizes[0]) / np.log10(rates[1] / rates[0]))
     visible = sizes[1] > 1e-12 * sizes[1].max(axis=0, initial=1e-300)

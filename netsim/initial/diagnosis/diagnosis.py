@@ -146,7 +146,7 @@ def _explain_not_finite(
         f"{quoted([i.name for i in broken[:NAMED]])}{more} {'gives' if len(broken) == 1 else 'give'} no finite "
         f"value {stopped.when}{rows}"
     )
-    behind = expression_behind(machine, g, broken)
+    behind, _ = expression_behind(machine, g, broken)
     kept = f"keep {behind} defined" if behind else "keep the expression defined"
     cause = "the cause is the root of a negative number, a division by zero or an overflow"
     hint = f"{cause}: {kept}, or end the run earlier; {stopped.last}"

@@ -12,7 +12,7 @@ from netsim.equations.messages import node_of, owner_of
 from netsim.equations.numbering import across_scalars
 from netsim.library.component import is_kinematic
 from netsim.network.network import Instance
-from netsim.text.errors import Problem, SimulationError
+from netsim.text.errors import Problem, SimulationError, Span
 from netsim.text.show import show_expression
 
 Array = np.ndarray
@@ -36,9 +36,9 @@ def not_finite(machine: Machine, g: Array) -> list[Instance]:
     return sorted(found, key=lambda i: (i.span.line, i.span.column))
 
 
-def expression_behind(machine: Machine, g: Array, broken: list[Instance]) -> str:
-    """What has no finite value at what g holds, as it is written: a function of time, or the equations of the first
-    broken element if they are few.
+def expression_behind(machine: Machine, g: Array, broken: list[Instance]) -> tuple[str, Span | None]:
+    """What has no finite value at what g holds, as it is written, and where: a function of time, or the equations of
+    the first broken element if they are few.
 
     Empty where it cannot be told."""
     layout = machine.system.layout
@@ -47,29 +47,26 @@ def expression_behind(machine: Machine, g: Array, broken: list[Instance]) -> str
             values = g[layout.prescribed(prescribed.numbers, order)]
             for k in np.flatnonzero(~np.isfinite(values).all(axis=0)):
                 instance, quantity = prescribed.owners[int(k)]
-                written = next(
-                    (show_expression(b.value) for b in instance.text.bindings if b.name == quantity), quantity
-                )
-                return f"{RATES[order]}{instance.name}.{quantity} = {written}"
+                binding = next((b for b in instance.text.bindings if b.name == quantity), None)
+                written = show_expression(binding.value) if binding else quantity
+                return f"{RATES[order]}{instance.name}.{quantity} = {written}", (binding or instance).span
     equations = broken[0].component.definition.equations if broken else ()
-    return (
-        "; ".join(f"{show_expression(e.left)} = {show_expression(e.right)}" for e in equations)
-        if len(equations) <= FEW
-        else ""
-    )
+    shown = equations if len(equations) <= FEW else ()
+    written = "; ".join(f"{show_expression(e.left)} = {show_expression(e.right)}" for e in shown)
+    return written, broken[0].span if broken else None
 
 
 def without_value(machine: Machine, g: Array) -> Problem | None:
     """The problem of a point at which equations have no finite value; None where all have one."""
     broken = not_finite(machine, g)
-    expression = expression_behind(machine, g, broken)
+    expression, span = expression_behind(machine, g, broken)
     if not broken and not expression:
         return None
     who = f"'{broken[0].name}' gives" if broken else "an input has"
     message = f"{who} no finite value at t = {g[TIME]:g} s" + (f": {expression}" if expression else "")
     hint = "the cause is the root of a negative number, a division by zero or an overflow at the start: "
     hint += "another `start` or `guess` may keep the value defined"
-    return Problem("E503", message, broken[0].span if broken else None, hint=hint)
+    return Problem("E503", message, broken[0].span if broken else span, hint=hint)
 
 
 def refuse_infinite(machine: Machine, g: Array, residual: Array, entries: Array) -> None:
