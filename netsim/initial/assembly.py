@@ -89,10 +89,10 @@ class OpenJoint(NamedTuple):
 
 
 def lifted(found: Signature, o: Offsets, chosen: Array, variables: Array, system: System) -> Offsets:
-    """Offsets with which those of `variables` that follow from positions (a hinge's angle) are solved together with
-    them."""
+    """Offsets with which those of `variables` that follow from positions (a hinge's angle, the far side of a weld that
+    a damper holds) are solved together with them."""
     least = np.array(o.d)
-    for variable in variables[(variables >= system.layout.nk) & (variables < system.n)]:
+    for variable in variables[variables < system.n]:
         least[variable] = max(least[variable], _depth(found, o, chosen, int(variable), system.layout.nk))
     return o if np.array_equal(least, o.d) else offsets(found, least, chosen, o.match)
 

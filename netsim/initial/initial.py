@@ -156,9 +156,8 @@ def consistent_start(
     sizes = sizes_of_machine(machine)
     weights = 1.0 / np.concatenate([system.nominals, np.ones(system.layout.nq)])
     weights[sizes.lengths] /= sizes.size
-    structure = with_coordinates(
-        system, structure, np.concatenate([np.zeros(0, np.int64), *(row.variables for row in rows)])
-    )
+    spoken = [row.variables[(row.variables >= system.layout.nk) | (row.orders == 0)] for row in rows]
+    structure = with_coordinates(system, structure, np.concatenate([np.zeros(0, np.int64), *spoken]))
     everything = np.ones(len(structure.signature.equation), bool)
     stages = Stages(machine, structure.signature, structure.dynamic, everything, weights, sizes.angles)
     starts = [*written, *_relative(stages, g, written)]
