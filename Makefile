@@ -30,11 +30,12 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# texts changed at random, until SECONDS are over: a tally, and those that ended in no words in build/fuzz
+# texts changed at random, until SECONDS are over or MOST are tried: a tally, and those that ended in no words in build/fuzz
 SECONDS ?= 600
 SEED    ?= 1
+MOST    ?= 1000000
 fuzz: $(READY)
-	$(BIN)/python tests/fuzz/fuzz.py --seconds $(SECONDS) --seed $(SEED)
+	$(BIN)/python tests/fuzz/fuzz.py --seconds $(SECONDS) --seed $(SEED) --most $(MOST)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py

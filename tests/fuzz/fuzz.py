@@ -133,6 +133,7 @@ def main() -> int:
     """The command; its exit status is 1 where anything went wrong."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--seconds", type=float, default=600.0)
+    options.add_argument("--most", type=int, default=sys.maxsize, help="texts that are tried at most")
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--first", type=int, default=0, help="the number of the first text")
     options.add_argument("--share", type=float, default=0.06, help="the share of texts that are run")
@@ -148,7 +149,7 @@ def main() -> int:
         return int(outcome.result in WRONG)
     found: Counter[tuple[str, str]] = Counter()
     kinds: Counter[tuple[str, str]] = Counter()
-    for number, ran, outcome in outcomes(chosen.seed, chosen.first, chosen.seconds, sys.maxsize, chosen.share):
+    for number, ran, outcome in outcomes(chosen.seed, chosen.first, chosen.seconds, chosen.most, chosen.share):
         found["run" if ran else "check", outcome.result] += 1
         if outcome.result in WRONG:
             kinds[outcome.result, outcome.kind] += 1

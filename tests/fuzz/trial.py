@@ -23,6 +23,8 @@ REFUSED, SUCCEEDED, FAILED, CUT, INTERNAL, HANG, MEMORY, NOT_FINITE, WORDLESS = 
 WRONG = (INTERNAL, HANG, MEMORY, NOT_FINITE, WORDLESS)
 PATIENCE = 5.0
 """Seconds after which a run that makes progress is ended."""
+BOUNDS = {"elements": 20_000, "values": 1e7}
+"""Bounds on what a text may ask for: what is just below those of every day may take longer than a hang, or 2 GiB."""
 BAD = re.compile(r"did you mean ''|\bNone\b|Traceback|<[a-z_.]+ object|array\(|np\.float|Name\(|Span\(")
 
 
@@ -43,7 +45,8 @@ def tried(case: Case, folder: Path) -> Outcome:
     try:
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
-            outcome = _result(path, case.runs)
+            with netsim.limits(**BOUNDS):
+                outcome = _result(path, case.runs)
     except MemoryError:
         return Outcome(MEMORY)
     except Exception as error:  # every other exception is what is looked for
