@@ -1,8 +1,11 @@
 """Texts that ended in an error of Python once, by class: each is refused in the words of the language."""
 
+import re
+
 import pytest
 
 import netsim
+from netsim.library.files import models_folder
 from netsim.text.errors import InputError
 
 CIRCUIT = "use electrical\nv voltage (a, ground) v = 1 V\nr resistor (a, b) R = {}\nc capacitor (b, ground) C = 1 F{}\nrun transient(stop = 1 s{})\n"
@@ -121,3 +124,20 @@ def test_card_of_a_circuit_is_told_at_its_place(tmp_path, line, place, words):
     (tmp_path / "odd.cir").write_text(f"odd\nV1 a 0 1\n{line}\n.tran 1u 1m\n.end\n")
     problem = netsim.load(tmp_path / "odd.cir").check()[0]
     assert ((problem.code, problem.span.line), words in problem.message) == (place, True), problem
+
+
+def test_geometry_without_finite_derivatives_is_checked():
+    """A prescribed angle with log(0) in its equation: what it fixes twice is told, or where it has no value."""
+    text = (models_folder() / "mechanisms" / "fourbar_spatial.net").read_text(encoding="utf-8")
+    block = (models_folder().parent / "library" / "spatial").glob("*.lib")
+    source = next(m[0] for f in block if (m := re.search(r"^component hinge_angle .*?^end$", f.read_text(encoding="utf-8"), re.M | re.S)))
+    odd = source.replace("sinq*cos(q)", "sinq*log(q)")
+    assert odd != source
+    problems = [p for p in netsim.load(f"{text}\n{odd}\n").check() if not p.is_note]
+    assert problems and all(p.code[0] == "E" and p.span for p in problems)
+
+
+def test_card_without_a_word_is_refused(tmp_path):
+    (tmp_path / "odd.cir").write_text("odd\nV1 a 0 1\n( , )\n.tran 1u 1m\n.end\n")
+    with pytest.raises(InputError, match=r"odd.cir:3:1: E131 a line of brackets and commas alone is no card"):
+        netsim.load(tmp_path / "odd.cir")

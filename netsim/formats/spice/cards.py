@@ -128,6 +128,9 @@ def _text(path: Path, span: Span | None) -> str:
 
 def _included(path: Path, text: str, skipped: int, report: Report, above: tuple[Path, ...]) -> Iterator[Card]:
     for card in _joined(str(path), text.split("\n"), skipped):
+        if not card.tokens:
+            report.wrong("E131", "a line of brackets and commas alone is no card", card.span(), "take it out")
+            continue
         if card.word == ".end":
             return
         if card.word not in (".include", ".inc", ".lib") or len(card.tokens) < 2:

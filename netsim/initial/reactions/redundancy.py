@@ -168,7 +168,10 @@ def _matrices(system: System, items: Array, columns: Array, values: Array, first
 
 
 def _dependent(which: Array, matrix: Array) -> Array:
-    """Rows that depend on the others; heavy ones are taken as independent before any other."""
+    """Rows that depend on the others; heavy ones are taken as independent before any other. None do where an entry is
+    not finite, which is told where the start is looked for."""
+    if not np.isfinite(matrix).all():
+        return which[:0]
     sizes, order = pivots(matrix)
     return which[order[int((sizes > RANK_TOLERANCE * max(1.0, sizes.max(initial=0.0))).sum()) :]]
 
