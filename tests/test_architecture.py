@@ -30,8 +30,8 @@ ROOMS = {
     "network": "network checks lets placement repetition expansion signals tables values bindings given reading",
     "core": "compiled.kinds compiled.bundle compiled.digests compiled.sources compiled.translation compiled.linking "
     "compiled.entries compiled.store compiled.objects compiled.function compiled.call linear.graphs linear.matching linear.symbolic "
-    "linear.nesting linear.factors linear.least_change rotation problem history newton consistent minimum_norm contract method scales states loop.control loop.crossings "
-    "loop.defect "
+    "linear.nesting linear.factors linear.least_change rotation problem history newton consistent minimum_norm contract "
+    "method scales states loop.control loop.crossings loop.defect "
     "loop.settling loop.turnover loop.readout loop.remembering loop.adaptive loop.instants methods.tableaux methods.euler methods.explicit "
     "methods.single methods.implicit_euler methods.trbdf2 methods.bdf_stability methods.bdf methods.generalized_alpha loop.fixed "
     "radau.arrays radau.coupled radau.matrix radau.stages methods.radau methods.*",
