@@ -1,5 +1,6 @@
 """Modes of switching examples of the Modelica Standard Library, against its published results (a commercial tool's, in tests/reference/msl)."""
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ MODES = {
 }
 
 
+@cache
 def compared(name):
     """Our series at the reference's instants, and the reference."""
     file = REFERENCE / f"{name}.csv"
