@@ -22,13 +22,16 @@ GENERIC_RATE = 0.83
 SEEDS = (1, 2)
 
 
+Owners = tuple[tuple[Instance, DomainDef | None], ...]
+"""Elements of which something takes part, each with the domain of the through that does, or None."""
+
+
 @dataclass(frozen=True)
 class Cause:
-    """Unknowns that stay undetermined together: node numbers, and (instance, domain of its through or None) of what
-    elements own."""
+    """Unknowns that stay undetermined together: node numbers, and the elements that own the others."""
 
     nodes: tuple[int, ...]
-    owners: tuple[tuple[Instance, DomainDef | None], ...]
+    owners: Owners
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +56,11 @@ class Picture:
             for node in dict.fromkeys(instance.nodes):
                 found.setdefault(node, []).append(instance)
         return found
+
+    @cached_property
+    def dependent(self) -> list[frozenset[int]]:
+        """Sets of equations that depend on one another, by the numbers of their rows."""
+        return undetermined(self.system, of_equations=True)
 
     @cached_property
     def node_of(self) -> dict[int, int]:
@@ -84,12 +92,13 @@ class Picture:
         return Cause(nodes, tuple(sorted(owners.values(), key=lambda o: (o[0].span.line, o[0].span.column))))
 
 
-def undetermined(system: System) -> list[frozenset[int]]:
-    """Sets of unknowns the equations leave open at almost every state and parameter value, one set per cause."""
+def undetermined(system: System, of_equations: bool = False) -> list[frozenset[int]]:
+    """Sets of unknowns the equations leave open at almost every state and parameter value, one set per cause; with
+    `of_equations`, sets of equations (by the numbers of their rows) that depend on one another."""
     found: list[frozenset[int]] = []
     for seed in SEEDS:
-        basis, _ = null_basis(matrices(generic_point(system, seed), GENERIC_RATE)[0])
-        sets = supports(basis)
+        matrix = matrices(generic_point(system, seed), GENERIC_RATE)[0]
+        sets = supports(null_basis(matrix.T if of_equations else matrix)[0])
         if not sets:
             return []
         found = sets if seed == SEEDS[0] or len(sets) < len(found) else found
@@ -112,13 +121,24 @@ def _problem(picture: Picture, cause: Cause) -> Problem | None:
     if afloat is not None:
         members = sorted(afloat & set(cause.nodes))
         return _starved(picture, members) or _floating(picture, members)
-    if (
-        not [i for i in cause.nodes if nodes[i].domain.through]
-        and cause.owners
-        and all(domain for _, domain in cause.owners)
-    ):
-        return _loop(picture, cause)
+    looping = _repeating(picture, cause)
+    conserving = [i for i in cause.nodes if nodes[i].domain.through]
+    if looping and all(domain for _, domain in looping):
+        return _loop(looping, [nodes[i].name for i in conserving])
+    if not conserving and cause.owners and all(domain for _, domain in cause.owners):
+        return _loop(cause.owners, [])
     return _unexplained(picture, cause)
+
+
+def _repeating(picture: Picture, cause: Cause) -> Owners:
+    """Those elements of a cause whose own equations repeat one another, without those that merely follow; empty where
+    balances of nodes take part."""
+    owned = {instance.name: (instance, domain) for instance, domain in cause.owners}
+    for rows in picture.dependent:
+        names = {owner.name for owner, _ in picture.cause(rows).owners}
+        if names <= owned.keys() and not rows & picture.node_of.keys():
+            return tuple(owned[name] for name in owned if name in names)
+    return ()
 
 
 def _floating(picture: Picture, members: list[int]) -> Problem:
@@ -150,12 +170,13 @@ def _starved(picture: Picture, members: list[int]) -> Problem | None:
     return Problem("E305", message, nodes[members[0]].span, mark, hint)
 
 
-def _loop(picture: Picture, cause: Cause) -> Problem | None:
-    """Throughs that may circulate freely: the acrosses around a loop are all prescribed."""
-    domains = {domain.name: domain for _, domain in cause.owners if domain is not None}
+def _loop(owners: Owners, left_open: list[str]) -> Problem | None:
+    """Throughs that may circulate freely: the acrosses around a loop are all prescribed. `left_open` names the nodes
+    whose potential follows these throughs."""
+    domains = {domain.name: domain for _, domain in owners if domain is not None}
     if any(len(domain.across) > 1 or domain.across[0].size for domain in domains.values()):
         return None  # redundant constraints of closed mechanisms are the solver's to share out
-    instances = [instance for instance, _ in cause.owners]
+    instances = [instance for instance, _ in owners]
     names, last = [i.name for i in instances], instances[-1]
     kinematic = all(is_kinematic(domain) for domain in domains.values())
     code, what = ("E304", "motion") if kinematic else ("E303", quantity(next(iter(domains.values()))))
@@ -166,6 +187,8 @@ def _loop(picture: Picture, cause: Cause) -> Problem | None:
         message = f"'{names[0]}' prescribes a {what} that is already prescribed ({where})"
     else:
         message = f"{quoted(names)} prescribe the same {what} more than once ({where})"
+    if left_open:
+        message += f", which leaves {nodes_word(left_open)} open"
     author = next((i.component.definition.singular for i in reversed(instances) if i.component.definition.singular), "")
     remedy = "remove one of them, or put a compliant element (a spring, a resistor) between them"
     mark, hint = advice(author or "they form a closed loop", remedy)

@@ -75,7 +75,9 @@ class SimulationError(NetsimError):
 
 
 def _once(problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
-    """Of the problems of a file that is not shown the first alone: even their places would tell what it holds."""
+    """Equal problems once (a value that several elements of a model take), and of the problems of a file that is not
+    shown the first alone: even their places would tell what it holds."""
+    problems = tuple(dict.fromkeys(problems))
     unshown: dict[str, Problem] = {}
     for problem in problems:
         if problem.span is not None and problem.message == UNSHOWN[0]:

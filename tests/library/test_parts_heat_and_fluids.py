@@ -96,10 +96,16 @@ def test_heat_exchanger_by_its_transfer_units(kind, ntu, q1, q2):
     assert hot == pytest.approx(360 - power / (q1 * RHO_CP), abs=0.15) and cold == pytest.approx(290 + power / (q2 * RHO_CP), abs=0.15)
 
 
-def test_flows_of_an_exchanger_may_turn_round():
-    text = "a coolant_reservoir (a1) p = 0 Pa, T = 360 K\nb coolant_reservoir (a2) p = 0 Pa, T = 290 K\nx heat_exchanger (o1, i1, o2, i2) UA = 417700 W/K\npa coolant_pump (a1, i1) flow = 1e-4 m3/s\npb coolant_pump (a2, i2) flow = 1e-4 m3/s\nr1 coolant_reservoir (o1) p = 0 Pa, T = 300 K\nr2 coolant_reservoir (o2) p = 0 Pa, T = 300 K"
-    ntu = 417700 / (1e-4 * RHO_CP)
-    assert settled(text, "x.eps") == pytest.approx(ntu / (1 + ntu), rel=1e-3)
+@pytest.mark.parametrize("kind", EXCHANGERS)
+@pytest.mark.parametrize("way1, way2", [(1, 1), (-1, -1), (1, -1), (-1, 1)])
+@pytest.mark.parametrize("scale", [1e-4, 1e2])
+def test_flows_of_an_exchanger_may_turn_round(kind, way1, way2, scale):
+    """Both turned round it is as before; one alone makes counterflow of parallel flow and the reverse."""
+    ntu, q1, q2 = 1.5, way1 * scale, 2 * way2 * scale
+    text = f"a coolant_reservoir (a1) p = 0 Pa, T = 360 K\nc coolant_reservoir (o1) p = 0 Pa, T = 360 K\nb coolant_reservoir (a2) p = 0 Pa, T = 290 K\nd coolant_reservoir (o2) p = 0 Pa, T = 290 K\nx {kind} (i1, o1, i2, o2) UA = {ntu * scale * RHO_CP} W/K, R1 = {1 / scale} Pa.s/m3, R2 = {1 / scale} Pa.s/m3\npa coolant_pump (a1, i1) flow = {q1} m3/s\npb coolant_pump (a2, i2) flow = {q2} m3/s"
+    other = {"heat_exchanger": "parallel_heat_exchanger", "parallel_heat_exchanger": "heat_exchanger"}
+    wanted = EXCHANGERS[kind if way1 == way2 else other.get(kind, kind)](ntu, 0.5)
+    assert settled(text, "x.eps", "x.heat") == pytest.approx([wanted, wanted * scale * RHO_CP * 70], rel=1e-4)
 
 
 # ------------------------------------------------------------------------------------------------ pipes and heights

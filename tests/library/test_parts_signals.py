@@ -93,6 +93,24 @@ def test_bits_of_the_standard_sequence():
 # ------------------------------------------------------------------------------------------------ sweeps
 
 
+def test_whole_numbers_are_asked_for():
+    for text in (
+        "n uniform_noise (y) period = 1 ms, seed = 1.5",
+        "n prbs (y) period = 1 ms, n = 7.5",
+        "n normal_noise (y) period = 1 ms, seed = 2.000001",
+    ):
+        with pytest.raises(netsim.InputError, match=r"E235.*whole number"):
+            signals(text + "\nrun transient(stop = 10 ms)", "y")
+
+
+@pytest.mark.parametrize("f1, f2", [(0.0, 5.0), (5.0, 0.0), (0.0, 0.0)])
+def test_chirp_from_and_to_zero(f1, f2):
+    samples = signals(f"c chirp (y) f1 = {f1} Hz, f2 = {f2} Hz, duration = 1 s\nrun transient(stop = 2 s)", "y")
+    t = np.minimum(samples.time, 1)
+    cycles = f1 * t + (f2 - f1) * t**2 / 2 + f2 * np.maximum(samples.time - 1, 0)
+    assert samples.series("y") == pytest.approx(np.sin(2 * np.pi * cycles), abs=1e-9)
+
+
 @pytest.mark.parametrize("f1, f2, duration", [(1.0, 20.0, 2.0), (1e6, 1e5, 1e-4)])
 def test_chirps_are_sines_of_the_integral_of_their_frequency(f1, f2, duration):
     at = 0.1 * duration

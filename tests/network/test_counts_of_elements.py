@@ -40,3 +40,10 @@ def test_a_formula_of_a_model_that_breaks_a_bound_is_told_at_its_line():
         netsim.load(
             "use planar\nk planar_flexible_link (ground, b) at1 = [0, 0] m, at2 = [1, 0] m, EI = 1 N.m2\nrun transient(stop = 1 s)\n"
         ).samples()
+
+
+def test_what_several_elements_of_a_model_refuse_is_said_once():
+    text = "use electrical\ns three_phase_voltage (a, b, c, ground) V = -1 V, f = 50 Hz\nr star_load (a, b, c, ground) R = 1 Ohm\n"
+    with pytest.raises(netsim.InputError) as raised:
+        netsim.load(text + "run transient(stop = 1 ms)\n").run()
+    assert [(p.code, p.span.line) for p in raised.value.problems] == [("E234", 2)]

@@ -330,3 +330,27 @@ def test_a_kink_in_a_voltage_on_a_capacitor_is_a_note() -> None:
 )
 def test_lists_read_like_sentences(count: int, text: str) -> None:
     assert quoted(str(i) for i in range(1, count + 1)) == text
+
+
+SUPPLY = "s voltage (a, ground) v = 1 V"
+
+
+@pytest.mark.parametrize(
+    "lines, message, marked",
+    [
+        (f"{SUPPLY}\nc cccs (x, ground, a, ground) gain = 2", "'s' and 'c' prescribe the same", "c cccs"),
+        (f"{SUPPLY}\nc ccvs (x, ground, a, ground) r = 2 Ohm", "'s' and 'c' prescribe the same", "c ccvs"),
+        (f"{SUPPLY}\nc cccs (a, ground, x, x) gain = 2", "'c' prescribes the potential between a node and itself", "c cccs"),
+        (
+            "s current (ground, a) I = 1 A\nc cccs (x, ground, a, ground) gain = 2\nd cccs (x, ground, a, ground) gain = 2",
+            "'c' and 'd' prescribe",
+            "d cccs",
+        ),
+    ],
+)  # fmt: skip
+def test_only_elements_of_a_loop_are_named(lines, message, marked):
+    """Currents that follow the loop's, and nodes that these leave open, are no part of it."""
+    text = f"use electrical\n{lines}\nr resistor (x, ground) R = 1 Ohm\nq resistor (a, ground) R = 1 Ohm\nrun transient(stop = 1 ms)\n"
+    (problem,) = found(text)
+    assert problem.code == "E303" and message in problem.message
+    assert text.splitlines()[problem.span.line - 1].startswith(marked)
