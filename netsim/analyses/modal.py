@@ -111,9 +111,8 @@ def modal(
     unseen = add_unseen(machine, selection, beside)
     reader = sampler(machine, selection)
     still = _sampled(machine, reader, g)
-    parts = np.array([_read(machine, reader, g, s, u) for s, u in zip(modes.rates, modes.shapes.T)]).reshape(
-        len(modes.rates), -1
-    )
+    read = [_read(machine, reader, g, s, u) for s, u in zip(modes.rates, modes.shapes.T)]
+    parts = np.array(read).reshape(len(read), len(still))
     columns_of = {name: j for j, name in enumerate(selection.entries)}
     shown = [(columns_of[name], selection.entries[name].signal) for name in saved]
     size = np.abs(modes.rates)
@@ -180,6 +179,8 @@ def modes_of(machine: Machine, structure: Structure, g: Array, wanted: int) -> M
     kept, rates = order[once], rates[once]
     slowest = np.argsort(np.abs(rates), kind="stable")[:wanted]
     chosen = np.zeros((machine.system.n, len(slowest)), complex)
+    if not slowest.size:  # nothing can move
+        return Modes(rates[slowest], chosen)
     chosen[columns] = shapes[:, kept[slowest]]
     largest = chosen[np.argmax(np.abs(chosen), axis=0), np.arange(chosen.shape[1])]
     return Modes(rates[slowest], chosen / largest)

@@ -360,6 +360,14 @@ def _turn_rows(system: System, signal: NodeSignal, beginning: Beginning, scope: 
     ]
 
 
+def dependencies(system: System, batch: Batch, position: int, kernel: Kernel) -> list[tuple[int, int, int]]:
+    """(place among the kernel's derivatives, unknown, order) of all that the kernel's value at an instance depends on;
+    empty where that is the ground alone."""
+    partials = [p for p in kernel.scatter if p[0] == "partial"]
+    found = [(e, _variable(system, batch, key, position), order) for e, (_, key, order, *_) in enumerate(partials)]
+    return [each for each in found if each[1] >= 0]
+
+
 def kernel_row(
     system: System,
     batch: Batch,
@@ -372,16 +380,10 @@ def kernel_row(
     unit: str = "",
 ) -> StartRow:
     """A row whose value and derivatives come from a kernel of an instance's form."""
-    entries: list[tuple[int, int]] = []
-    live: list[int] = []
-    for e, (_, key, order) in enumerate([p for p in kernel.scatter if p[0] == "partial"]):
-        variable = _variable(system, batch, key, position)
-        if variable >= 0:
-            entries.append((variable, order))
-            live.append(e)
+    entries = dependencies(system, batch, position, kernel)
     if not entries:
         raise InputError(Problem("E402", f"'{path}' depends on no state: it cannot have a `{word}`", span))
-    variables, orders = zip(*entries)
+    live, variables, orders = zip(*entries)
     source = Computed(kernel, batch, position, np.array(live))
     return StartRow(
         path, word, target, span, np.array(variables), np.array(orders), source, unit, GROUND, batch, position

@@ -15,11 +15,10 @@ import numpy as np
 
 from netsim.equations.batches import Batch
 from netsim.equations.machine import Machine
-from netsim.equations.starts import StartRow, differentiated_kernel, kernel_row
+from netsim.equations.starts import StartRow, dependencies, differentiated_kernel, kernel_row
 from netsim.equations.system import System
 from netsim.initial.stages import Inconsistent, Stages, solve_stage
 from netsim.library.component import is_kinematic
-from netsim.network.network import GROUND
 from netsim.structure.orders import Offsets, Signature, StructurallySingular, offsets
 from netsim.text.errors import InputError, Problem, SimulationError
 
@@ -49,9 +48,9 @@ def fixed_rows(
             raise _without_state(row, [taken[c] for c in seen])
     for quantity, batch in free_at.items():
         if quantity not in taken and not _has_static_default(batch):
-            position = (quantity - system.n - batch.first.differentiated) % batch.n
-            if set(batch.instances[position].nodes) == {GROUND}:
-                continue  # a body on the ground: its differentiated quantities are constant
+            k, position = divmod(quantity - system.n - batch.first.differentiated, batch.n)
+            if not dependencies(system, batch, position, differentiated_kernel(batch.form, k)):
+                continue  # a body on the ground, a sensor there: its differentiated quantities are constant
             default = _default_row(machine, quantity)
             if default is not None and stage_of(default, static) == 0:
                 taken[quantity] = default

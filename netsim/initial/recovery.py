@@ -197,12 +197,8 @@ def _plan(
     m, n = len(equations), len(variables)
     row_of, column_of = np.full(s.size + 1, -1), np.full(s.size + 1, -1)
     row_of[equations], column_of[variables] = np.arange(m), np.arange(n)
-    top = np.flatnonzero(
-        s.kept
-        & (s.order == o.d[s.variable] - o.c[s.equation])
-        & (row_of[s.equation] >= 0)
-        & (column_of[s.variable] >= 0)
-    )
+    top = np.flatnonzero(s.kept & (row_of[s.equation] >= 0) & (column_of[s.variable] >= 0))
+    top = top[s.order[top] == o.d[s.variable[top]] - o.c[s.equation[top]]]
     i, j = row_of[s.equation[top]], column_of[s.variable[top]]
     square, pairs, shares = m == n, np.zeros((2, 0), np.int64), np.zeros(0)
     if square:

@@ -57,6 +57,12 @@ class Signature:
     def kept(self) -> Array:
         return (self.equation >= 0) & (self.variable >= 0)
 
+    def matched(self, match: Array) -> Array:
+        """Which triples are kept and belong to an equation with a variable of its own (`match`: of each, or -1)."""
+        found = self.kept.copy()
+        found[found] = match[self.equation[found]] >= 0
+        return found
+
     def of(self, derivatives: Array) -> Array:
         """The derivative of every triple, from those of the elements' own."""
         return derivatives if self.source is None else derivatives[self.source]

@@ -45,7 +45,7 @@ def constrained(found: Signature, solved: Offsets) -> Array:
     differentiated equation. A differentiated quantity of any other block follows from its own rate, whatever the others
     do: a filter's output, although a prescribed flux is a function of it."""
     equations = np.flatnonzero(solved.match >= 0)
-    top = found.kept & (solved.match[np.maximum(found.equation, 0)] >= 0)
+    top = found.matched(solved.match)
     top[top] = found.order[top] == solved.d[found.variable[top]] - solved.c[found.equation[top]]
     block, has = blocks(found, solved, top), np.zeros(found.size, bool)
     has[block[solved.match[equations[solved.c[equations] > 0]]]] = True

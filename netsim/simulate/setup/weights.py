@@ -37,7 +37,7 @@ def exponents(system: System, structure: Structure) -> Array:
     alone = np.bincount(s.equation[s.kept], minlength=s.size + 1)[: s.size] == 1
     alone[: system.n] = False
     highest[o.match[matched & alone]] = 0
-    kept = s.kept & matched[np.maximum(s.equation, 0)]
+    kept = s.matched(o.match)
     target, source = o.match[s.equation[kept]], s.variable[kept]
     shift = s.order[kept] + o.c[s.equation[kept]] - o.d[source]
     for _ in range(s.size):
@@ -89,7 +89,7 @@ def untested_differences(
 def _of_accelerations(structure: Structure, nk: int, n: int) -> Array:
     """Which values (of nk .. n) follow accelerations at once, directly or through other values."""
     o, s = structure.dynamic, structure.signature
-    kept = s.kept & (o.match[np.maximum(s.equation, 0)] >= 0)
+    kept = s.matched(o.match)
     target, source, order = o.match[s.equation[kept]], s.variable[kept], s.order[kept]
     follows = np.zeros(s.size + 1, bool)
     follows[target[(source < nk) & (order == 2)]] = True
@@ -106,7 +106,7 @@ def _with_states(structure: Structure) -> Array:
     derivatives of constraints."""
     s = structure.signature
     o = offsets(s, np.zeros(s.size, np.int64), match=structure.dynamic.match)
-    block = blocks(s, o, s.kept & (o.match[np.maximum(s.equation, 0)] >= 0))
+    block = blocks(s, o, s.matched(structure.dynamic.match))
     free = np.bincount(block, weights=o.d, minlength=s.size)
     matched = np.flatnonzero(o.match >= 0)
     free -= np.bincount(block[o.match[matched]], weights=o.c[matched], minlength=len(free))
