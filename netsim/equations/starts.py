@@ -361,8 +361,7 @@ def _turn_rows(system: System, signal: NodeSignal, beginning: Beginning, scope: 
 
 
 def dependencies(system: System, batch: Batch, position: int, kernel: Kernel) -> list[tuple[int, int, int]]:
-    """(place among the kernel's derivatives, unknown, order) of all that the kernel's value at an instance depends on;
-    empty where that is the ground alone."""
+    """(place among the kernel's derivatives, unknown, order) of all but the ground that its value depends on."""
     partials = [p for p in kernel.scatter if p[0] == "partial"]
     found = [(e, _variable(system, batch, key, position), order) for e, (_, key, order, *_) in enumerate(partials)]
     return [each for each in found if each[1] >= 0]

@@ -22,7 +22,7 @@ NO_GRAVITY = "world gravity = [0, 0, 0] m/s2\n"
 # ------------------------------------------------------------------------------------------------ bushings
 
 
-@pytest.mark.parametrize(("axis", "m"), [(0, 1e-3), (1, 1.0), (2, 1e3)])
+@pytest.mark.parametrize(("axis", "m"), [(0, 1e-6), (1, 1.0), (2, 1e6)])
 def test_bushing_has_a_frequency_for_each_component(axis, m):
     """sqrt(c/m) along and sqrt(ct/I) about each axis, for small amplitudes; damping ratio d/(2 sqrt(c m))."""
     c, ct = m * np.array([100.0, 400.0, 900.0]), m * np.array([250.0, 500.0, 640.0])
@@ -84,7 +84,7 @@ SPACE = "use spatial\nworld gravity = [0, 0, -9.81] m/s2\n"
 PLANE = "use planar\nworld gravity = [0, -9.81, 0] m/s2\n"
 
 
-@pytest.mark.parametrize("m, r", [(1e-6, 1e-3), (1.0, 0.1), (1e3, 1.0)])
+@pytest.mark.parametrize("m, r", [(1e-6, 1e-3), (1.0, 0.1), (1e6, 1.0)])
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_ball_on_a_plane_bounces_and_rests(m, r, dimension):
     """Dropped without damping it returns to its height; its deepest penetration solves c d^2/2 = m g (h + d)."""
@@ -260,7 +260,7 @@ def test_planar_accelerometer_on_a_pendulum():
     assert [samples.series("x")[0], samples.series("y")[0]] == pytest.approx([-9.81 * np.sin(q), alpha + 9.81 * np.cos(q)], rel=1e-6)
 
 
-@pytest.mark.parametrize("m", [1e-3, 5.0])
+@pytest.mark.parametrize("m", [1e-6, 5.0, 1e6])
 def test_force_torque_sensor_weighs_what_hangs_on_it(m):
     """A cantilever of mass m with its centre at x = 2: m g along z and the moment m g 2 about y, in the sensor's axes turned with the base."""
     text = (

@@ -69,7 +69,7 @@ def test_thermistor_warms_itself_to_its_balance():
 # ------------------------------------------------------------------------------------------------ protection
 
 
-@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
 @pytest.mark.parametrize("over", [1.2, 3.0, 30.0])
 def test_fuse_melts_when_its_formula_says(scale, over):
     """-I2t/I0^2 log(1 - (I0/I)^2): for large currents I2t/I^2."""
@@ -109,7 +109,7 @@ def test_varistor_takes_the_energy_of_a_coil():
 # ------------------------------------------------------------------------------------------------ light
 
 
-@pytest.mark.parametrize("Vf, If, light", [(3.0, 0.35, 0.5), (1.9, 0.02, 4e-3), (3.4, 30.0, 40.0)])
+@pytest.mark.parametrize("Vf, If, light", [(3.0, 0.35, 0.5), (1.9, 0.02, 4e-3), (3.4, 30.0, 40.0), (2.0, 1e-6, 1e-7)])
 def test_led_by_its_data_sheet(Vf, If, light):
     """Vf and the radiant flux at If; the rest is heat, and the light leaves."""
     text = f"s current (a, ground) I = {If} A\nd led (a, ground, w) Vf = {Vf} V, If = {If} A, light = {light} W, Rs = {0.1 * Vf / If} Ohm\nt temperature (w) T = 298.15 K"
@@ -149,7 +149,7 @@ def test_solar_module_goes_with_light_and_temperature():
 TABLE = "k = 4, SOC = [0, 0.1, 0.9, 1], OCV = [3.0, 3.4, 4.0, 4.2] V"
 
 
-@pytest.mark.parametrize("Ns, Np, hours", [(1, 1, 2.5), (96, 4, 50.0), (1, 1, 1e-3)])
+@pytest.mark.parametrize("Ns, Np, hours", [(1, 1, 2.5), (96, 4, 50.0), (1, 1, 1e-6), (1, 1, 1e6)])
 def test_battery_discharges_by_its_table(Ns, Np, hours):
     """The charge leaves with the current; the voltage is the table's less Ri i; the energy account closes."""
     current = 0.5 * Np * hours
@@ -178,7 +178,7 @@ def test_battery_recovers_with_two_time_constants():
 # ------------------------------------------------------------------------------------------------ Peltier
 
 
-@pytest.mark.parametrize("n", [1, 127, 10000])
+@pytest.mark.parametrize("n", [1e-6, 1, 127, 1e6])
 def test_peltier_element(n):
     """Largest heat S^2 Tc^2/(2 R) at the current S Tc/R without a difference, largest difference Z Tc^2/2, and the two laws hold."""
     S, R, K, Tc = 4e-4 * n, 0.016 * n, 4e-3 * n, 290.0
@@ -193,7 +193,7 @@ def test_peltier_element(n):
 
 CHOPPER = """supply voltage (p, ground) v = {V} V
 load current (ground, x) I = {I} A
-free ideal_diode (ground, x) Ron = 1e-6 Ohm, Goff = 1e-9 S
+free ideal_diode (ground, x) Ron = 1e-6 Ohm, Goff = {Goff} S
 c pulse_width (g, w) period = {T} s
 d constant (g) value = 0.4
 {device}
@@ -204,14 +204,14 @@ save heat, q.conduction, q.switching, x.v
 """
 
 
-@pytest.mark.parametrize("V, amps, T", [(400.0, 10.0, 1e-4), (600.0, 300.0, 2e-4), (12.0, 1.0, 1e-5)])
+@pytest.mark.parametrize("V, amps, T", [(400.0, 10.0, 1e-4), (600.0, 300.0, 2e-4), (12.0, 1e-2, 1e-9), (4e3, 1e6, 1.0)])
 @pytest.mark.parametrize("kind", ["igbt", "power_mosfet"])
 def test_losses_of_a_chopper(kind, V, amps, T):
     """Duty 0.4: 0.4 v I of conduction and (Eon + Eoff) in each period, in proportion to voltage and current."""
     energies = f"Eon = {2e-4 * V * amps * T} J, Eoff = {3e-4 * V * amps * T} J, Vref = {V / 2} V, Iref = {amps / 2} A, tau = {T / 1000} s"
     law = f"Vce0 = 0.8 V, Rce = {0.5 / amps} Ohm" if kind == "igbt" else f"Ron = {1.3 / amps} Ohm"
     device = f"q {kind} (p, x, h, w) {energies}, {law}, Goff = {1e-9 * amps / V} S"
-    samples = circuit(CHOPPER.format(V=V, I=amps, T=T, device=device, stop=20 * T))
+    samples = circuit(CHOPPER.format(V=V, I=amps, Goff=1e-9 * amps / V, T=T, device=device, stop=20 * T))
     conduction, switching = 0.4 * 1.3 * amps, 5e-4 * V * amps * 4
     assert samples.series("heat")[-1] / (20 * T) == pytest.approx(conduction + switching, rel=2e-3)
 

@@ -24,7 +24,7 @@ def settled(text, *signals):
 # ------------------------------------------------------------------------------------------------ chains
 
 
-@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
 def test_foster_chain_is_the_curve_of_the_data_sheet(scale):
     """Zth(t) = sum R (1 - exp(-t/tau)) per watt; what enters leaves at once."""
     R, tau = np.array([0.05, 0.2, 0.5, 0.25]), np.array([1e-3, 1e-2, 0.1, 1.0]) * scale
@@ -36,7 +36,7 @@ def test_foster_chain_is_the_curve_of_the_data_sheet(scale):
     assert samples.series("t.power")[t > 0] == pytest.approx(-40.0, abs=1e-9) and samples.series("t.power")[0] == pytest.approx(0, abs=1e-9)
 
 
-@pytest.mark.parametrize("n, scale", [(2, 1.0), (4, 1e-3), (6, 1e3)])
+@pytest.mark.parametrize("n, scale", [(2, 1.0), (4, 1e-6), (6, 1e6)])
 def test_cauer_chain_is_its_linear_system(n, scale):
     """C dT/dt = flows between the layers, integrated by SciPy."""
     R, C = np.linspace(0.1, 0.4, n), np.linspace(0.01, 0.5, n) * scale
@@ -56,7 +56,7 @@ def test_cauer_chain_is_its_linear_system(n, scale):
     assert samples.series("j.T") == pytest.approx(found[:, 0], abs=1e-5) and -samples.series("t.power") == pytest.approx(found[:, 1], abs=1e-5)
 
 
-@pytest.mark.parametrize("m", [1e-3, 1.0, 1e4])
+@pytest.mark.parametrize("m", [1e-6, 1.0, 1e6])
 def test_ice_melts_in_its_time(m):
     """Constant power: m cs dT/P, then m L/P while the temperature stays within 0.1 K, then m cl dT/P."""
     P = 100 * m
@@ -84,7 +84,7 @@ EXCHANGERS = {
 
 
 @pytest.mark.parametrize("kind", EXCHANGERS)
-@pytest.mark.parametrize("ntu, q1, q2", [(1.0, 1e-4, 1e-4), (2.5, 1e-4, 4e-4), (0.1, 3e-2, 1e-2), (8.0, 2e-6, 2.0001e-6)])
+@pytest.mark.parametrize("ntu, q1, q2", [(1.0, 1e-4, 1e-4), (2.5, 1e-4, 4e-4), (0.1, 3e-2, 1e-2), (8.0, 2e-6, 2.0001e-6), (1.5, 3e2, 1e3)])
 def test_heat_exchanger_by_its_transfer_units(kind, ntu, q1, q2):
     """eps Cmin (T1 - T2): outlet temperatures, and what leaves one liquid enters the other."""
     small, large = min(q1, q2), max(q1, q2)
@@ -112,7 +112,7 @@ def test_flows_of_an_exchanger_may_turn_round(kind, way1, way2, scale):
 
 
 @pytest.mark.parametrize("Re, roughness", [(1e5, 1e-4), (1e6, 1e-3), (5e4, 0.0), (1e7, 2e-5)])
-@pytest.mark.parametrize("d", [5e-3, 0.5])
+@pytest.mark.parametrize("d", [5e-6, 0.5])
 def test_rough_pipe_and_colebrook(Re, roughness, d):
     """Colebrook and White's friction factor, solved: 1/sqrt(f) = -2 log10(e/3.7 + 2.51/(Re sqrt(f))), within the 2.5 % of Haaland's formula."""
     f = brentq(lambda f: 1 / np.sqrt(f) + 2 * np.log10(roughness / 3.7 + 2.51 / (Re * np.sqrt(f))), 1e-3, 1)

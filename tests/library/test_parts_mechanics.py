@@ -15,7 +15,7 @@ def machine(text, *signals, **options):
 # ------------------------------------------------------------------------------------------------ tables
 
 
-@pytest.mark.parametrize("kind, scale", [("line", 1e-6), ("line", 1.0), ("line", 1e3), ("axis", 1e-3), ("axis", 1.0)])
+@pytest.mark.parametrize("kind, scale", [("line", 1e-6), ("line", 1.0), ("line", 1e6), ("axis", 1e-6), ("axis", 1.0)])
 def test_spring_by_table_keeps_its_energy(scale, kind):
     """A mass on a table of three slopes: the speed at each elongation follows from the area under the table."""
     xs, fs = scale * np.array([-1.0, 0.0, 1.0, 2.0]), np.array([-20.0, 0.0, 10.0, 50.0])
@@ -52,7 +52,7 @@ def test_a_table_that_drives_is_told():
     assert any("drives" in str(broken) for broken in samples.broken) or "drives" in str(samples.attributes)
 
 
-@pytest.mark.parametrize("m, b", [(1.0, 3.0), (1e-6, 1e-5), (1e4, 10.0)])
+@pytest.mark.parametrize("m, b", [(1.0, 3.0), (1e-6, 1e-5), (1e6, 1e3)])
 def test_inerter_adds_its_inertance(m, b):
     """Between a mass and ground it is more mass; between two masses it conserves momentum: (m + b) and m b/... by hand."""
     text = f"k mass (a) m = {m} kg\ni inerter (a, c) b = {b} kg\nl mass (c) m = {m} kg\nf force (a) F = {m} N\nj inertia (p) J = {m} kg.m2\nr torsional_inerter (p, ground) J = {b} kg.m2\nt torque (p) T = {m} N.m\nrun transient(stop = 1 s)"
@@ -64,7 +64,7 @@ def test_inerter_adds_its_inertance(m, b):
 # ------------------------------------------------------------------------------------------------ screws
 
 
-@pytest.mark.parametrize("lead, angle, friction", [(5e-3, 0.05, 0.1), (20e-3, 0.3, 0.1), (1.0, 0.7, 0.3)])
+@pytest.mark.parametrize("lead, angle, friction", [(5e-3, 0.05, 0.1), (20e-3, 0.3, 0.1), (1.0, 0.7, 0.3), (1e-6, 0.05, 0.1)])
 @pytest.mark.parametrize("load", [1000.0, -1000.0])
 def test_screw_by_its_friction_angle(lead, angle, friction, load):
     """Lifting needs F lead/2pi tan(angle + friction)/tan(angle), lowering F lead/2pi tan(angle - friction)/tan(angle) (Decker, Maschinenelemente)."""
@@ -110,7 +110,7 @@ def test_screw_brought_to_rest_by_its_load_stays():
 # ------------------------------------------------------------------------------------------------ cams
 
 
-@pytest.mark.parametrize("e, rod", [(1.0, 2.0), (5e-3, 40e-3), (10.0, 11.0)])
+@pytest.mark.parametrize("e, rod", [(1.0, 2.0), (5e-6, 40e-6), (10.0, 11.0)])
 def test_eccentric_cam_is_a_slider_crank(e, rod):
     """Position, and the torque that lifts a constant force by virtual work: -F dx/dphi."""
     text = f"s angle (a, ground) phi = 3 rad/s*time\nk eccentric_cam (a, n) e = {e} m, l = {rod} m\nf force (n) F = -100 N\nrun transient(stop = 4 s, sample = 0.05 s, rtol = 1e-8)"
@@ -154,7 +154,7 @@ def test_cam_on_a_flywheel_turns_either_way(w, start):
 # ------------------------------------------------------------------------------------------------ gears
 
 
-@pytest.mark.parametrize("J", [1e-6, 1.0, 1e4])
+@pytest.mark.parametrize("J", [1e-6, 1.0, 1e6])
 def test_variable_gear_conserves_energy_while_it_shifts(J):
     """Two flywheels geared by ratio(t): w1 = ratio w2, and ratio J1 w1 + J2 w2 changes by what its rate says: w2' = -ratio ratio' J1 w2/(J1 ratio^2 + J2)."""
     text = f"j1 inertia (a) J = {J} kg.m2\nj2 inertia (b) J = {2 * J} kg.m2\nk variable_gear (a, b) ratio = 1 + time/(1 s)\nstart b.w = 10 rad/s\nrun transient(stop = 2 s, rtol = 1e-9)"
@@ -168,7 +168,7 @@ CONVERTER = "k = 4, nus = [0, 0.5, 0.85, 1], capacities = [4e-3, 3.6e-3, 2e-3, 0
 
 
 @pytest.mark.parametrize("nu, capacity, ratio", [(0.0, 4e-3, 2.2), (0.5, 3.6e-3, 1.6), (0.25, 3.8e-3, 1.9), (0.85, 2e-3, 1.0)])
-@pytest.mark.parametrize("w", [100.0, 500.0])
+@pytest.mark.parametrize("w", [100.0, 5e6])
 def test_torque_converter_by_its_points(nu, capacity, ratio, w):
     """Stall, half, coupling point: torques and the loss (1 - ratio nu) of the power."""
     text = f"s speed (a, ground) w = {w} rad/s\nt speed (b, ground) w = {nu * w} rad/s\nk torque_converter (a, b) {CONVERTER}\nrun transient(stop = 1 ms)"
