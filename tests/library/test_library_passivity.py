@@ -19,7 +19,6 @@ DRIVES = {
     "braked_freewheel": "when it locks an event ends the speed, which is drawn at random here",
     "one_way_clutch": "when it locks an event ends the speed, which is drawn at random here",
     "stopped_mass": "at its stops an event ends the speed, which is drawn at random here",
-    "closer_with_arc": "the instant at which it opened, after which its arc grows, is drawn at random here",
     "knot": "drawn half a turn from its frame it has a second root, which no start finds",
 }
 """Components that may give power that they did not store, and why."""
