@@ -216,6 +216,18 @@ def test_losses_of_a_chopper(kind, V, amps, T):
     assert samples.series("heat")[-1] / (20 * T) == pytest.approx(conduction + switching, rel=2e-3)
 
 
+@pytest.mark.parametrize("Goff", [1e-6, 1e-9, 1e-12, 1e-16])
+@pytest.mark.parametrize("amps", [10.0, 1e-5])
+def test_freewheel_blocks_however_well(amps, Goff):
+    """Between the rounds of an instant the load's current meets two conductances Goff alone, a voltage of up to 1e17 V, which must not count as the
+    size of the diode's: it conducts for half of each period and takes no current backwards."""
+    text = f"supply voltage (p, ground) v = 12 V\nload current (ground, x) I = {amps} A\nfree ideal_diode (ground, x) Ron = 1 mOhm, Goff = {Goff * amps} S\nc signal_source (w) value = sin(2*pi*time/(100 us)) + 0.5\nq closing_switch (p, x, w) Ron = {0.13 / amps} Ohm, Goff = {Goff * amps} S\nlet heat = integral(q.loss)\nrun transient(stop = 1 ms)\nsave heat, free.i"
+    samples = circuit(text)
+    assert samples.series("heat")[-1] == pytest.approx(0.13 * amps * 0.5e-3, rel=1e-3 + 2e3 * Goff)
+    backwards = samples.series("free.i") < -20 * Goff * amps
+    assert not (backwards[1:] & backwards[:-1]).any()
+
+
 def test_mosfet_follows_temperature_and_conducts_both_ways():
     """Ron (1 + alpha dT) in either direction; the body diode alone when off."""
     for amps in (10.0, -10.0):

@@ -85,10 +85,11 @@ def begin_round(watch, g, slack):
 @inner
 def _exchanged(watch, g, k, slack):
     """Whether the truth of relation k was contradicted, and is exchanged; at instants known beforehand zero counts on
-    the side that comes."""
+    the side that comes. What an indicator takes between rounds counts for that round alone: the voltage of a switch
+    that opens while the diode beside it does not conduct yet is a million times any that stays."""
     x, at = watch.found[k], watch.sizes[TRUTHS] + k
-    watch.peak[k] = max(watch.peak[k], watch.found[watch.found.shape[0] - watch.peak.shape[0] + k])
-    bound = 0.0 if watch.timed[k] else slack * watch.peak[k]
+    size = max(watch.peak[k], watch.found[watch.found.shape[0] - watch.peak.shape[0] + k])
+    bound = 0.0 if watch.timed[k] else slack * size
     level = watch.timed[k] and x == 0.0
     true = g[at] > 0.5
     if (true and (x > bound or (level and watch.strict[k]))) or (
