@@ -96,6 +96,9 @@ def test_two_bodies_are_one_frame_only_at_one_point(size):
     body = "body (a) m = 1 kg, I = diag(1, 1, 1)*1e-6 kg.m2, at = [{}, 0, 0] m"
     with pytest.raises(InputError, match="E238 'one' and 'two' are one frame 'a'") as told:
         netsim.load(TWICE.format(size=size, second=body.format(2 * size))).samples()
+    with pytest.raises(InputError, match="E238"):
+        netsim.load(TWICE.format(size=size, second=body.format(size * (1 + 2e-9)))).samples()
+    assert netsim.load(TWICE.format(size=size, second=body.format(size * (1 + 5e-10)))).machine
     assert told.value.problems[0].span.line == 3 and "weld" in told.value.problems[0].hint
     (samples,) = netsim.load(TWICE.format(size=1.0, second=body.format(1.0))).samples()
     assert samples.series("hinge.q")[-1] == pytest.approx(5 / 2 / (2 + 2e-6), rel=1e-6)
