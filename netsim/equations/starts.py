@@ -383,10 +383,8 @@ def kernel_row(
     if not entries:
         raise InputError(Problem("E402", f"'{path}' depends on no state: it cannot have a `{word}`", span))
     live, variables, orders = zip(*entries)
-    source = Computed(kernel, batch, position, np.array(live))
-    return StartRow(
-        path, word, target, span, np.array(variables), np.array(orders), source, unit, GROUND, batch, position
-    )
+    known = np.array(variables), np.array(orders), Computed(kernel, batch, position, np.array(live))
+    return StartRow(path, word, target, span, *known, unit, GROUND, batch, position)
 
 
 def _variable(system: System, batch: Batch, key: Key, position: int) -> int:
