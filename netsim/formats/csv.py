@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from netsim.formats.format import AXES, ENERGIES, KINETIC, Format
+from netsim.formats.format import AXES, ENERGIES, KINETIC, Format, pieces_of
 
 _PARTIAL, _EVENT, _WARNING = "# partial result: ", "# event: ", "# warning: "
 
@@ -22,11 +22,12 @@ def write(runs: Mapping[str, Any], path: Path) -> None:
     (axis,) = data.dims
     names = [name for name in data.data_vars if data[name].dims == (axis,) and not _is_energy(name)]
     header = [f"{axis} [{AXES[axis]['units']}]", *(f"{name} [{data[name].attrs.get('units', '1')}]" for name in names)]
-    columns = np.column_stack([data[axis].values, *(data[name].values for name in names)])
     with path.open("w", encoding="utf-8", newline="") as stream:
         csv.writer(stream, lineterminator="\n").writerow(header)
-        for row in columns:
-            stream.write(",".join(map(repr, row.tolist())) + "\n")
+        for piece in pieces_of(data):
+            columns = np.column_stack([piece[axis].values, *(piece[name].values for name in names)])
+            for row in columns:
+                stream.write(",".join(map(repr, row.tolist())) + "\n")
         for line in str(data.attrs.get("event_log", "")).splitlines():
             stream.write(f"{_EVENT}{line}\n")
         for line in str(data.attrs.get("warnings", "")).splitlines():

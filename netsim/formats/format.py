@@ -8,7 +8,7 @@ a `Table`, which has the same attributes and does not import xarray; `as_xarray`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,12 +36,15 @@ class Variable:
 
 @dataclass(frozen=True)
 class Table:
-    """A data set over one axis: its name and values, the other variables by name, the attributes."""
+    """A data set over one axis: its name and values, the other variables by name, the attributes. `pieces`: all rows,
+    some at a time, of a table that memory does not take, and their number."""
 
     axis: str
     points: np.ndarray
     data_vars: Mapping[str, Variable]
     attrs: dict[str, Any]
+    pieces: Callable[[], Iterator[Table]] | None = None
+    count: int = 0
 
     @property
     def dims(self) -> tuple[str]:
@@ -60,6 +63,11 @@ def as_xarray(data: Any) -> Any:
 
     columns = {name: (each.dims, each.values, each.attrs) for name, each in data.data_vars.items()}
     return xarray.Dataset(columns, coords={data.axis: (data.axis, data.points, AXES[data.axis])}, attrs=data.attrs)
+
+
+def pieces_of(data: Any) -> Iterator[Any]:
+    """A data set or table, or the pieces of one that memory does not take."""
+    yield from data.pieces() if isinstance(data, Table) and data.pieces else (data,)
 
 
 Types = Callable[[str], Collection[str]]

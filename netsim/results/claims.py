@@ -102,13 +102,15 @@ def broken_claims(machine: Machine, samples: Samples) -> list[str]:
 
     `samples` hold the signals of `signals_judged`, saved or unseen."""
     finder = Finder(machine)
-    values = {**samples.unseen, **{signal.name: samples.values[:, j] for j, signal in enumerate(samples.signals)}}
-    told = []
-    for claim in claims(machine.system.network):
-        holds = np.asarray(evaluate(claim.text.condition, _scope(claim, finder, values)).value, bool)
-        if not holds.all():
-            first = samples.time[int(np.argmin(holds))]
-            told.append(f"{claim.owner} at t = {first:.6g} s: {claim.text.sentence}")
+    left, broken = dict(enumerate(claims(machine.system.network))), dict[int, str]()
+    for piece in samples.pieces() if samples.pieces and left else (samples,):
+        values = {**piece.unseen, **{signal.name: piece.values[:, j] for j, signal in enumerate(piece.signals)}}
+        for k, claim in list(left.items()):
+            holds = np.asarray(evaluate(claim.text.condition, _scope(claim, finder, values)).value, bool)
+            if not holds.all():
+                first = piece.time[int(np.argmin(holds))]
+                broken[k] = f"{left.pop(k).owner} at t = {first:.6g} s: {claim.text.sentence}"
+    told = [broken[k] for k in sorted(broken)]
     more = len(told) - MOST_TOLD
     return [*told[:MOST_TOLD], f"and {more} more elements"] if more > 1 else told
 

@@ -18,6 +18,8 @@ import numpy as np
 
 from netsim.formats.format import ENERGIES, KINETIC, Table, Variable, as_xarray
 from netsim.library.formats import format_of, result_suffixes
+from netsim.results.partial.reading import SUFFIX, read_part
+from netsim.results.partial.recording import DISK_FULL, DiskFull
 from netsim.results.samples import Samples, Signal
 from netsim.text.errors import InputError, Problem, SimulationError, nearest
 
@@ -68,7 +70,10 @@ def table(samples: Samples) -> Table:
     )
     if samples.broken:
         attributes["broken"] = "; ".join(problem.message for problem in samples.broken)
-    return Table(axis, samples.time, columns, attributes)
+    if samples.pieces is None:
+        return Table(axis, samples.time, columns, attributes)
+    pieces = samples.pieces
+    return Table(axis, samples.time, columns, attributes, lambda: map(table, pieces()), samples.count)
 
 
 def energy_balance(energy: np.ndarray) -> float:
@@ -161,14 +166,15 @@ def named_runs(results: Any) -> dict[str, Any]:
 
 def written(path: Path, write_to: Callable[[Path], Any]) -> Path:
     """Let `write_to` fill a temporary file of the same extension, then give it its name; nothing is left behind on
-    failure."""
+    failure. Raises `InputError` for a place that cannot be written, `DiskFull` where the disk takes no more."""
     temporary = path.with_name(f".{path.stem}-{os.urandom(6).hex()}{path.suffix}")
     try:
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))  # no link that somebody laid there
         write_to(temporary)
         os.replace(temporary, path)
     except OSError as wrong:
-        raise InputError(Problem("E431", f"'{path}' cannot be written: {wrong.strerror or wrong}")) from None
+        problem = Problem("E431", f"'{path}' cannot be written: {wrong.strerror or wrong}")
+        raise (DiskFull if wrong.errno in DISK_FULL else InputError)(problem) from None
     finally:
         temporary.unlink(missing_ok=True)
     return path
@@ -178,11 +184,17 @@ def written(path: Path, write_to: Callable[[Path], Any]) -> Path:
 
 
 def read(path: Path | str) -> Any:
-    """A written result: one data set, or a dict of them by name where a `.nc` holds several runs.
+    """A written result: one data set, or a dict of them by name where a `.nc` holds several runs; also what a run that
+    was killed has left (RESULT.part).
 
     Raises `InputError` where the file is missing, of an unknown format or not a result.
     """
     path = Path(path)
+    if path.suffix == SUFFIX and path.is_dir():
+        try:
+            return read_part(path)
+        except (OSError, ValueError, KeyError) as wrong:
+            raise InputError(Problem("E432", f"'{path}' cannot be read: {wrong}")) from None
     found = format_of(path)
     if found is None or not found.read:
         message = f"the format '{path.suffix}' of '{path}' is unknown"

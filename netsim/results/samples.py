@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -69,6 +69,11 @@ class Samples:
     """The kinetic part of the stored energy at each instant, in J; None where nothing moves."""
 
     axis: str = "time"
+    pieces: Callable[[], Iterator[Samples]] | None = None
+    """All samples, some at a time, of a result that memory does not take: `time`, `values` and `energy` are then those
+    of the first and the last sample alone."""
+    count: int = 0
+    """How many samples there are in the pieces."""
     figures: tuple[Figure, ...] = ()
     """What `measure` lines found."""
     broken: tuple[Problem, ...] = ()
@@ -81,7 +86,8 @@ class Samples:
         ended = "" if self.finished else f", {self.message}"
         names = ", ".join(signal.name for signal in self.signals[:MOST_NAMED])
         more = f" and {len(self.signals) - MOST_NAMED} more" if len(self.signals) > MOST_NAMED else ""
-        about = f"{self.name or self.attributes.get('analysis', 'run')}: {len(self.time)} samples of {names}{more}"
+        count = self.count or len(self.time)
+        about = f"{self.name or self.attributes.get('analysis', 'run')}: {count} samples of {names}{more}"
         return f"<Samples {about}{ended}>"
 
     def series(self, name: str) -> np.ndarray:

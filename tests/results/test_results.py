@@ -10,7 +10,7 @@ import pytest
 import netsim
 from netsim.results import files as results
 from netsim.results.samples import Samples, Signal
-from netsim.text.errors import InputError, Problem
+from netsim.text.errors import InputError, Problem, SimulationError
 
 TIME = np.linspace(0.0, 1.0, 11)
 ENERGY = np.column_stack([1.0 + TIME, 5.0 * TIME, 3.0 * TIME])  # 1 J of the 2 J that should be there at the end is missing
@@ -115,7 +115,7 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):
         place.write_text("half")
         raise OSError(28, "No space left on device")
 
-    with pytest.raises(InputError, match="No space left"):
+    with pytest.raises(SimulationError, match="No space left"):
         results.written(file, stops_half_way)
     assert file.read_text() == before and os.listdir(tmp_path) == ["a.csv"]
 

@@ -1,0 +1,67 @@
+"""Rows of numbers in a file that only grows: whatever ends the process, the whole rows in it are good.
+
+A row is `width` float64 in the order of the machine. What a full disk or a kill leaves of a last row does not count.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+Array = np.ndarray
+CHUNK = 1 << 20
+"""Numbers that are read at once."""
+
+
+class Rows:
+    """The rows of a file, `count` of them. Opening takes what is there; `begin` starts anew."""
+
+    def __init__(self, path: Path, width: int):
+        self.path, self.width = path, width
+        size = path.stat().st_size if path.is_file() else 0
+        self.count = size // (8 * width)
+
+    def append(self, rows: Array) -> None:
+        """Add rows (m, width), as far as the disk; raises `OSError`, and leaves the rows of before."""
+        if not len(rows):
+            return
+        block = memoryview(np.ascontiguousarray(rows, dtype=np.float64).tobytes())
+        with self.path.open("ab", buffering=0) as stream:
+            if stream.tell() != self.size:
+                stream.truncate(self.size)
+            try:
+                done = 0
+                while done < len(block):
+                    done += stream.write(block[done:])
+                os.fsync(stream.fileno())
+            except OSError:
+                stream.truncate(self.size)
+                raise
+        self.count += len(rows)
+
+    @property
+    def size(self) -> int:
+        """Bytes of the rows."""
+        return 8 * self.width * self.count
+
+    def shorten(self, count: int) -> None:
+        """Keep the first rows alone."""
+        if self.path.is_file():
+            os.truncate(self.path, 8 * self.width * count)
+        self.count = count
+
+    def read(self, first: int, last: int) -> Array:
+        """Rows first .. last - 1."""
+        if first >= last:
+            return np.zeros((0, self.width))
+        found = np.fromfile(self.path, np.float64, (last - first) * self.width, offset=8 * self.width * first)
+        return found.reshape(-1, self.width)
+
+    def chunks(self) -> Iterator[Array]:
+        """All rows, some at a time."""
+        step = max(1, CHUNK // self.width)
+        for first in range(0, self.count, step):
+            yield self.read(first, min(first + step, self.count))
