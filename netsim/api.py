@@ -34,6 +34,7 @@ from netsim.results.claims import judged, signals_judged
 from netsim.results.earlier import series_of_run
 from netsim.results.files import named_runs, samples_in, shown
 from netsim.results.measures import check_measures
+from netsim.results.partial.recording import Recording
 from netsim.results.plots import Picture, pictured
 from netsim.results.progress import watched
 from netsim.results.samples import Samples
@@ -189,13 +190,12 @@ class Model:
 
     @OVERFLOWS
     def samples(
-        self, options: Mapping[str, Any] | None = None, progress: Progress | None = None, beside: Sequence[Name] = ()
-    ) -> list[Samples]:
+        self, options: Mapping[str, Any] | None = None, progress: Progress | None = None, beside: Sequence[Name] = (),
+        recording: Recording | None = None,
+    ) -> list[Samples]:  # fmt: skip
         """As `run`, a list of `Samples`, also of runs that failed; signals `beside` are sampled unseen."""
         if not self.network.runs:
-            raise InputError(
-                Problem("E420", "the netlist has no `run` line", hint="add: run transient(stop = 1 s, step = 1 ms)")
-            )
+            raise InputError(Problem("E420", "the netlist has no `run` line", hint="add: run transient(stop = 1 s)"))
         refuse_unknown_runs(self.system, self.values)
         over_time = [run.analysis in ANALYSES and ANALYSES[run.analysis].over_time for run in self.network.runs]
         given = [options or {} if over else {} for over in over_time]
@@ -205,14 +205,13 @@ class Model:
         done: list[Samples] = []
         for run, option in zip(self.network.runs, chosen):
             try:
-                task = self._task(None, progress, beside, self._read_later(run.name), done)
+                task = self._task(None, progress, beside, self._read_later(run.name), done, recording)
                 samples = ANALYSES[run.analysis].run(task, option)
             except KeyboardInterrupt:  # outside the time loop: what earlier runs found is kept
                 if not done:
                     raise
-                done[-1] = replace(
-                    done[-1], finished=False, message=f"interrupted before run '{run.name or run.analysis}'"
-                )
+                message = f"interrupted before run '{run.name or run.analysis}'"
+                done[-1] = replace(done[-1], finished=False, message=message)
                 break
             done.append(self._judged(replace(samples, name=run.name)))
             if not samples.finished:
@@ -229,6 +228,7 @@ class Model:
         beside: Sequence[Name] = (),
         rated: Sequence[Name] = (),
         done: Sequence[Samples] = (),
+        recording: Recording | None = None,
     ) -> Task:
         """What an analysis works on, after the runs that are done."""
 
@@ -242,7 +242,7 @@ class Model:
             return self.with_overrides(values)._task(save, progress, beside, rated, done)
 
         given = self.network, self.values, build, earlier, self._rewired, under
-        return Task(*given, self._saves(save), self._plots(), progress, beside, rated)
+        return Task(*given, self._saves(save), self._plots(), progress, beside, rated, recording)
 
     def _rewired(self, network: Network) -> tuple[Values, System, Structure]:
         """Another network of the same parameters, ready to be run."""

@@ -21,6 +21,7 @@ from netsim.equations.system import System
 from netsim.initial.initial import Structure
 from netsim.network.network import Network
 from netsim.network.values import Values, parse_expression
+from netsim.results.partial.recording import Recording
 from netsim.results.samples import Samples
 from netsim.simulate.stepping import Progress
 from netsim.text.errors import InputError, Problem, Span, nearest
@@ -41,7 +42,8 @@ class Task:
 
     build: machine and structure; earlier: what a table over an earlier run shows; prepare: another network with the
     same parameters; under: the same task with other parameter values (nothing is compiled anew). Saved and plotted
-    signals; signals `beside` them, sampled unseen; positions `rated`, with their rates."""
+    signals; signals `beside` them, sampled unseen; positions `rated`, with their rates; where long runs write
+    themselves down."""
 
     network: Network
     values: Values
@@ -54,6 +56,7 @@ class Task:
     progress: Progress | None = None
     beside: Sequence[Name] = ()
     rated: Sequence[Name] = ()
+    recording: Recording | None = None
 
     @cached_property
     def _built(self) -> tuple[Machine, Structure]:

@@ -19,8 +19,10 @@ def refuse_signals(machine: Machine, saves: Sequence[Expr], plots: Sequence[Expr
     readable(machine, select(machine, saves, plots))
 
 
-def check_size(stop: float, between: float, signals: int) -> None:
-    """Raises `InputError` (E260) where samples every `between` (0: as steps are) would fill the memory."""
+def check_size(stop: float, between: float, signals: int, hint: str = "") -> None:
+    """Raises `InputError` (E260) where samples every `between` (0: as steps are) would fill the memory; what else can
+    be done about it is the `hint`."""
     rows = stop / between if between else 0.0
     what = f"{rows:.3g} samples of {signals} signals are {rows * signals:.3g} numbers"
-    check_limit("values", rows * signals, what, hint="save fewer signals, or sample less often (`sample`, `every`)")
+    hint = "save fewer signals, or sample less often (`sample`, `every`)" + hint
+    check_limit("values", rows * signals, what, hint=hint)

@@ -12,7 +12,7 @@ import numpy as np
 from netsim.analyses.analysis import Analysis, Line, Task
 from netsim.analyses.given import NAMES as PARTS
 from netsim.analyses.given import NUMBER, SECOND, WORD, Kind, plain_option
-from netsim.analyses.refusals import check_size
+from netsim.analyses.long_runs import on_disk, recorder_of, seen, windowed
 from netsim.core.loop.fixed import FACTORISATIONS, ITERATIONS
 from netsim.core.loop.turnover import turned_over
 from netsim.equations.history import check_step
@@ -23,6 +23,7 @@ from netsim.initial.recovery import plan_recovery
 from netsim.multibody.superelements import check_names, parts_of
 from netsim.network.lets import signals_in
 from netsim.results.measures import signals_measured
+from netsim.results.partial.recording import DISK, DiskFull, Recording
 from netsim.results.rates import add_rates, own_unknowns
 from netsim.results.samples import Samples, Signal, Trace
 from netsim.results.selection import Selection, add_unseen, sampler, select
@@ -31,12 +32,13 @@ from netsim.simulate.adaptive import Running, begin_adaptive, integrate_adaptive
 from netsim.simulate.events.event_log import log_text
 from netsim.simulate.events.events import has_events
 from netsim.simulate.failing import grown, keep_last_step, near_rounding
+from netsim.simulate.given import Stepping
 from netsim.simulate.judging import energy_verdict, step_verdicts
 from netsim.simulate.methods import METHODS
 from netsim.simulate.options import NAMES, TIMES, WORDS, TransientOptions, check_options
 from netsim.simulate.setup.beginning import begun, listed, told
 from netsim.simulate.setup.choice import formulated, observing
-from netsim.simulate.stepping import Progress, Stepping, begin_run, integrate, keep_last
+from netsim.simulate.stepping import Progress, begin_run, integrate, keep_last
 from netsim.structure.orders import absent_rates
 from netsim.structure.time_events import time_events_of
 from netsim.text.errors import InputError, Problem
@@ -80,12 +82,14 @@ def transient(
     rated: Sequence[Name] = (),
     beside: Sequence[Name] = (),
     origin: Array | None = None,
+    recording: Recording | None = None,
 ) -> Samples:
     """Integrate from 0 to stop and sample; positions in `rated` with their rates, signals `beside` unseen.
 
     With an `origin` (of the samples of a network with the same unknowns) it begins at that point instead of a start of
     its own.
 
+    What takes long is written by `recording` as it goes, and samples that memory does not take stay there.
     A failure or an interruption ends the samples early and says so (`finished`, `message`).
     Raises `InputError` for wrong options or starts, `SimulationError` where no consistent start exists.
     """
@@ -108,7 +112,8 @@ def transient(
     )
     tracer = sampler(machine, followed)
     tracer = observing(machine, tracer) if traced else tracer
-    check_size(options.stop, options.sample or options.step * options.every, len(selection.entries))
+    options = windowed(options, len(selection.entries), recording, bool(traced or rated))
+    recorder = recorder_of(recording, machine, options, g, selection, followed)
     failure: Problem | None = None
     message = ""
     run: Stepping | Running
@@ -119,26 +124,33 @@ def transient(
         run = begin_adaptive(machine, structure, options, g, reader, time_events, tracer)
     loop = clock.thread_time()
     try:
-        failure = integrate(run, reader, progress) if isinstance(run, Stepping) else integrate_adaptive(run, progress)
+        if isinstance(run, Stepping):
+            failure = integrate(run, reader, progress, recorder)
+        else:
+            failure = integrate_adaptive(run, progress, recorder)
+        if recorder and not failure:
+            recorder.ended(run)
+    except DiskFull as full:
+        failure = full.problems[0]
     except KeyboardInterrupt:
         message = f"interrupted at t = {run.now:g} s"
-    if failure:
-        failure = near_rounding(
-            failure, 1.0 if options.step else options.rtol, grown(run) if isinstance(run, Running) else 0
-        )
-        message = failure.message
+    if failure and failure.code != DISK:
+        grew = grown(run) if isinstance(run, Running) else 0
+        failure = near_rounding(failure, 1.0 if options.step else options.rtol, grew)
         if isinstance(run, Stepping):
             keep_last(run, reader)
         else:
             keep_last_step(run)
+    message = failure.message if failure else message
     ending = _Ending(
         failure, message, clock.perf_counter() - began, clock.thread_time() - cpu, clock.thread_time() - loop
     )
     trace = _trace(run, list(followed.entries)) if traced else None
     samples = _samples(run, selection, rates, structure, at.changes, ending, at.coordinates, trace)
     warnings, broken = _verdicts(run, samples.finished)
-    seen = {name: run.sampled[1][:, list(selection.entries).index(name)] for name in unseen}
-    return replace(samples, origin=at.point, trace=trace, warnings=warnings, broken=broken, unseen=seen)
+    also = seen(selection, unseen, run.sampled[1])
+    samples = replace(samples, origin=at.point, trace=trace, warnings=warnings, broken=broken, unseen=also)
+    return on_disk(samples, run, selection, unseen, recorder) if recorder and run.flushed else samples
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,8 +312,9 @@ def _notes(task: Task, options: TransientOptions) -> list[Problem]:
 
 def _run(task: Task, options: TransientOptions) -> Samples:
     return transient(
-        task.machine, task.structure, options, task.saves, task.plots, task.progress, task.rated, task.beside
-    )
+        task.machine, task.structure, options, task.saves, task.plots, task.progress, task.rated, task.beside,
+        recording=task.recording,
+    )  # fmt: skip
 
 
 ANALYSIS = Analysis("transient", OPTIONS, transient_options, _run, notes=_notes)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from netsim.core.consistent import ROUNDING, Consistent, nothing_to_recover
@@ -45,6 +47,22 @@ def compiled_plan(recovery: Recovery | None) -> Consistent:
         np.concatenate(reals),
         np.concatenate(calls),
     )
+
+
+def with_contents(recovery: Recovery, contents: Mapping[str, Array]) -> Consistent | None:
+    """A plan of the stages of `recovery` with numbers that another process has found (all fields but call tables); None
+    where these are of other stages."""
+    stages = [plan for _, plan in recovery.stages if plan.m]
+    if not len(contents["sizes"]):
+        return nothing_to_recover()
+    sizes = np.array([[plan.m, plan.n, len(plan.indptr) - 1] for plan in stages])
+    fits = len(recovery.partial_values) == len(contents["partial_values"]) and len(recovery.sums) == len(
+        contents["sums"]
+    )
+    if not fits or not np.array_equal(sizes, contents["sizes"]):
+        return None
+    tables = [table for plan in stages for table, _, _ in plan.tables]
+    return Consistent(partials=recovery.partials, calls=np.concatenate(tables), **contents)
 
 
 def _parts(plan: StagePlan) -> tuple[list[Array], list[Array], Array]:

@@ -60,7 +60,7 @@ class StagePlan:
 
 @dataclass(eq=False)
 class Recovery:
-    """Plans for the stages above positions, with what keeps their memory alive."""
+    """Plans for the stages above positions, with what keeps their memory alive, and the point where they were made."""
 
     machine: Machine
     structure: Structure
@@ -69,6 +69,7 @@ class Recovery:
     stages: list[tuple[int, StagePlan]]
     sums: Array
     alive: list[list[Call]]
+    point: Array
 
 
 def plan_recovery(
@@ -92,7 +93,7 @@ def plan_recovery(
     """
     system = machine.system
     alive: list[list[Call]] = []
-    everything = np.ones(len(structure.signature.equation), bool)
+    everything, point = np.ones(len(structure.signature.equation), bool), g.copy()
     elements = partial_values(machine, g)
     values = structure.signature.of(elements)
     sizes = system.nominals if sizes is None else sizes
@@ -115,8 +116,8 @@ def plan_recovery(
     used = np.zeros(len(elements), bool)
     for _, plan in plans:
         used[plan.picks] = used[plan.pairs[:2]] = True
-    partials = partials_table(machine, used, alive)
-    return Recovery(machine, structure, partials, np.zeros(len(elements)), plans, np.zeros(system.out_size), alive)
+    partials = partials_table(machine, used, alive), np.zeros(len(elements))
+    return Recovery(machine, structure, *partials, plans, np.zeros(system.out_size), alive, point)
 
 
 def differentiated_held(machine: Machine, structure: Structure, values: Array) -> Array:

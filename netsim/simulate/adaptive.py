@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time as clock
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -107,14 +107,14 @@ def _begin(
         control.places[RECOVERING] = 1
     reactions = find_reactions(machine)
     minimum_norm, tables = plan_minimum_norm(machine, reactions)
-    readout = first_readout(machine, reader, tracer, minimum_norm, method, control)
+    readout = first_readout(machine, reader, tracer, minimum_norm, method, control, options)
     if events:
         events.watch.spacing[0] = options.stop / FEATURES
     nothing = nothing_to_watch()._replace(room=np.zeros(machine.system.layout.size))
     watch = bundled(events.watch if events else nothing)
     held = [alive, recovery, closed, tables, reader, tracer]
     parts = method, trial, control, readout, plan, closing, factor, arrays, reactions, watch
-    run = Running(machine, structure, options, *parts, held, events, watched=watched)
+    run = Running(machine, structure, options, *parts, held, events, watched=watched, first=(plan, arrays))
     _fill(run)
     readout.totals[:, 2:] = g[readout.summed[0]]
     set_time(problem, trial.g, 0.0)
@@ -171,6 +171,7 @@ def _go_on(run: Running, machine: Machine, structure: Structure, stands: Array) 
     run.counters[RESTARTED] = 1
     limits, resting, light = defect_limits(machine, structure, run.options, run.method, run.trial, run.watched)
     run.control = run.control._replace(limits=limits, resting=resting, light=light)
+    run.first = None
     run.machine, run.structure, run.factor = machine, structure, first_factor(machine, run.trial, size, now)
     events, time_events = run.events is not None, run.control.time_events[:-1]
     run.plan, recovery = consistent_plan(
@@ -219,10 +220,23 @@ def _fill(run: Running) -> None:
         run.trial.code[FIRST_EVENT] = address_of(first_event, real, kinds.WHOLE, *watched, real, real, real)
 
 
-def integrate_adaptive(run: Running, progress: Any) -> Problem | None:
-    """Blocks of steps until the end, a failure (returned) or an interruption (raised)."""
-    block, retreat = 16, Retreat()
+class Recorder(Protocol):
+    """What writes a run down and goes on from there (netsim.simulate.stored.recorder)."""
+
+    def begun(self, run: Running) -> Retreat: ...
+
+    def between(self, run: Running, retreat: Retreat) -> None: ...
+
+    def rewound(self, run: Running) -> None: ...
+
+
+def integrate_adaptive(run: Running, progress: Any, recorder: Recorder | None = None) -> Problem | None:
+    """Blocks of steps until the end, a failure (returned) or an interruption (raised); what `recorder` has is gone on
+    from."""
+    block, retreat = 16, recorder.begun(run) if recorder else Retreat()
     while True:
+        if recorder:
+            recorder.between(run, retreat)
         started, tried, due = clock.perf_counter(), _tried(run), run.pace.due
         status = attempts(run, 1 if retreat.on_the_way(run) else block)
         spent = clock.perf_counter() - started
@@ -233,6 +247,8 @@ def integrate_adaptive(run: Running, progress: Any) -> Problem | None:
         if problem := answered(run, status):
             if not retreat.begin(run, problem):
                 return problem
+            if recorder:
+                recorder.rewound(run)
         elif status == GOING and run.pace.due != due:
             retreat.remember(run)
         if status == GOING:
@@ -293,10 +309,12 @@ def answered(run: Running, status: int) -> Problem | None:  # noqa: C901  (one c
 
 
 def _grow(run: Running) -> None:
-    """More room for what the run remembers, or else for samples."""
+    """More room for what the run remembers, or else for samples, as far as these are to stay in memory."""
     past, readout = run.machine.problem.past, run.readout
     if past.numbers[PIECES] == len(past.spans):
         return more_pieces(past)
+    if run.options.window and len(readout.times) >= run.options.window:  # rows go to the disk
+        return None
     run.bundles.pop(id(readout))
     run.readout = longer(readout)
 

@@ -48,7 +48,8 @@ class TransientOptions:
     are judged too; atol: the absolute part of that test beside nominal sizes, 0: rtol times the sizes that the run
     finds; forces 'method' (as the integrator gives them) or 'recovered'; every = steps between samples; sample = time
     between samples, 0: at steps; subnetworks whose unknowns are eliminated first; max_step in s, 0: what the features
-    of the run allow; `jumping`: inputs may jump at any instant (netsim.simulate.stepped)."""
+    of the run allow; `jumping`: inputs may jump at any instant (netsim.simulate.stepped);
+    `window`: rows of samples in memory, older ones being on the disk, 0: all."""
 
     stop: float
     step: float = 0.0
@@ -63,6 +64,7 @@ class TransientOptions:
     max_step: float = 0.0
     atol: float = 0.0
     jumping: bool = False
+    window: int = 0
 
     @property
     def recovers(self) -> bool:

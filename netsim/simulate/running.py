@@ -53,7 +53,9 @@ class Pace:
 class Running:
     """The variable part of one run: nothing of it is kept on system, machine or method. `whole`: the machine of all
     constraints, where some are left out; `watched`: values that somebody looks at; `tried`, `jumps`: see
-    netsim.simulate.failing; `pace`: see netsim.simulate.adaptive."""
+    netsim.simulate.failing; `pace`: see netsim.simulate.adaptive.
+    `first`: plan and arrays with which the run began, None where it has moved to another machine; `flushed`,
+    `requested`: so many rows of samples are on the disk alone, so many instants were asked for before the control's."""
 
     machine: Machine
     structure: Structure
@@ -79,6 +81,9 @@ class Running:
     tried: list[float] = field(default_factory=lambda: [0, 0.0])
     jumps: list[float] = field(default_factory=lambda: [0, 0.0])
     pace: Pace = field(default_factory=Pace)
+    first: tuple[Consistent, Bundle] | None = None
+    flushed: int = 0
+    requested: int = 0
 
     def bundle(self, name: str) -> Bundle:
         """One of its parts behind one address; parts that events exchange are kept."""

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
-from netsim.core.compiled.bundle import Bundle
 from netsim.core.compiled.call import run_table
-from netsim.core.consistent import Consistent
-from netsim.core.linear.factors import Factor
-from netsim.core.loop.fixed import EULER, FACTORISATIONS, FRESH, add_sums, advance, book, instants, recovered, write
+from netsim.core.loop.fixed import (
+    EULER,
+    FACTORISATIONS,
+    FRESH,
+    add_sums,
+    advance,
+    book,
+    instants,
+    recovered,
+    write,
+)
 from netsim.core.loop.turnover import nothing_turned
 from netsim.core.methods import euler, generalized_alpha
 from netsim.core.minimum_norm import least_reactions
@@ -26,15 +33,16 @@ from netsim.core.newton import (
     spread,
 )
 from netsim.core.states import KINETIC, STORED, TYPES, energies, move_charts, place, sample
-from netsim.equations.machine import Call, Machine, power_room
+from netsim.equations.machine import Machine, power_room
 from netsim.initial.charts import quaternions
 from netsim.initial.diagnosis.diagnosis import Stopped, explain_failure
 from netsim.initial.flat_plan import compiled_plan, is_ready
 from netsim.initial.reachability import unreachable
 from netsim.initial.reactions.minimum_norm import plan_minimum_norm
-from netsim.initial.reactions.reactions import Reactions, find_reactions
+from netsim.initial.reactions.reactions import find_reactions
 from netsim.initial.recovery import Recovery, recover
 from netsim.results.selection import Sampler, Selection
+from netsim.simulate.given import Stepping, len_of
 from netsim.simulate.methods import METHODS
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.pivots import pivots_of
@@ -48,60 +56,6 @@ BLOCK_SECONDS = 0.15
 NEW_PIVOTS = 6
 
 
-@dataclass(eq=False)
-class Stepping:
-    """The variable part of one run: nothing of it is kept on system, machine or method."""
-
-    machine: Machine
-    options: TransientOptions
-    times: Array
-    g: Array
-    out: Array
-    state: Array
-    history: Array
-    u: Array
-    work: Array
-    counters: Array
-    values: Array
-    account: Array
-    power: Array
-    found: Array
-    extra: Array
-    recovery: Recovery | None
-    power_before: Array
-    reactions: Reactions | None
-    minimum_norm: tuple[Bundle, list[list[Call]]]
-    plan: Consistent
-    point: Array
-    spare: Array
-    turnover: Array
-    summed: Array
-    sums: Array
-    factor: Factor | None = None
-    done: int = 0
-    closed: bool = False
-
-    @property
-    def method(self) -> Array:
-        """What the compiled loop is told of the method."""
-        return np.array(METHODS[self.options.method].plain)
-
-    @property
-    def now(self) -> float:
-        return float(self.times[self.done])
-
-    @property
-    def steps(self) -> int:
-        return self.done
-
-    @property
-    def sampled(self) -> tuple[Array, Array, Array]:
-        """Instants, values and energy account of the samples so far: every so many steps, and at the last one."""
-        every, last = self.options.every, len(self.times) - 1
-        rows = self.done // every + 1 + int((self.closed or self.done == last) and self.done % every != 0)
-        return self.times[np.minimum(np.arange(rows) * every, self.done)], self.values[:rows], self.account[:rows]
-
-
 def begin_run(
     machine: Machine,
     options: TransientOptions,
@@ -113,7 +67,7 @@ def begin_run(
     """A run from the consistent global vector g, with charts moved to the starting rotations and the first sample
     taken."""
     layout, n = machine.system.layout, machine.system.n
-    times = instants(options.stop, options.step)
+    times = instants(options.stop, options.step, 0, len_of(options, 0))
     rows = -(-(len(times) - 1) // options.every) + 1
     state = np.concatenate([layout.state(g), quaternions(machine.system, g).ravel()])
     move_charts(machine.problem, state)
@@ -165,7 +119,7 @@ def _find_plan(run: Stepping) -> None:
     assert run.recovery is not None
     place(run.machine.problem, run.g, run.state)
     try:
-        recover(run.recovery, run.g, run.state, float(run.times[run.done]))
+        recover(run.recovery, run.g, run.state, run.now)
     except SimulationError:
         return
     run.plan = compiled_plan(run.recovery)
@@ -185,37 +139,49 @@ def _sample(run: Stepping, reader: Sampler, g: Array, row: int) -> None:
     sample(reader.table, reader.places, g, run.found, run.values[row])
 
 
-def integrate(run: Stepping, reader: Sampler, progress: Progress | None) -> Problem | None:
-    """Blocks of steps until the end, a failure (returned) or an interruption (raised)."""
-    steps = len(run.times) - 1
+class GivenRecorder(Protocol):
+    """What writes a run down (netsim.simulate.stored.recorder)."""
+
+    def begun_given(self, run: Stepping) -> None: ...
+
+    def between_given(self, run: Stepping) -> None: ...
+
+
+def integrate(
+    run: Stepping, reader: Sampler, progress: Progress | None, recorder: GivenRecorder | None = None
+) -> Problem | None:
+    """Blocks of steps until the end, a failure (returned) or an interruption (raised); what `recorder` has is gone on
+    from."""
+    steps = run.count
+    if recorder:
+        recorder.begun_given(run)
     block = run.options.every if _by_sample(run) else 16
-    if run.factor is None:
-        problem = _refactor(run, run.times[min(1, steps)])
-        if problem:
-            return problem
-    broken: dict[int, int] = {}
+    if run.factor is None and (problem := _refactor(run, run.instant(min(1, steps)))):
+        return problem
+    broken = run.broken
     while run.done < steps:
+        if recorder:
+            recorder.between_given(run)
         by_sample = _by_sample(run)
-        last = min(run.done + (run.options.every if by_sample else block), steps)
+        last = min(run.done + (run.options.every if by_sample else block), run.last_in_memory)
         started = clock.perf_counter()
         status, done = _advance(run, reader, last, 0 if run.recovery is None else 2 if by_sample else 1)
         run.done = done
         if status == SINGULAR and broken.get(done, 0) < NEW_PIVOTS:
             broken[done] = broken.get(done, 0) + 1
-            problem = _new_pivots(run, run.times[done + 1])
-            if problem:
+            if problem := _new_pivots(run, run.instant(done + 1)):
                 return problem
             continue
         if status not in (CONVERGED, UNRECOVERED):
             return _failure(run, status)
         if status == UNRECOVERED:
-            _recover(run, reader, run.times[run.done] - run.times[run.done - 1])
+            _recover(run, reader, run.now - run.instant(run.done - 1))
             _book(run)
         else:
             spent = clock.perf_counter() - started
             block = max(1, min(10 * block, int(block * BLOCK_SECONDS / max(spent, 1e-4))))
         if progress:
-            progress(run.done / steps, float(run.times[run.done]), run.done)
+            progress(run.done / steps, run.now, run.done)
     return None
 
 
@@ -224,9 +190,9 @@ def keep_last(run: Stepping, reader: Sampler) -> None:
     every = run.options.every
     if run.done % every == 0:
         return
-    set_time(run.machine.problem, run.g, run.times[run.done])
+    set_time(run.machine.problem, run.g, run.now)
     place(run.machine.problem, run.g, run.state)
-    row = -(-run.done // every)
+    row = run.row
     try:
         if run.recovery is not None:
             _recover(run, reader, 0.0)
@@ -240,7 +206,7 @@ def keep_last(run: Stepping, reader: Sampler) -> None:
 
 def _failure(run: Stepping, status: int) -> Problem:
     """Why the step after the last good one failed."""
-    before, t = float(run.times[run.done]), float(run.times[run.done + 1])
+    before, t = run.now, run.instant(run.done + 1)
     stands = run.g.copy()
     place(run.machine.problem, stands, run.state)
     if status == NOT_CONVERGED and (problem := unreachable(run.machine, stands, before, t)):
@@ -255,13 +221,15 @@ def _by_sample(run: Stepping) -> bool:
 
 def _advance(run: Stepping, reader: Sampler, last: int, recovering: int) -> tuple[int, int]:
     assert run.factor is not None
-    return advance(
+    first, last = run.done - run.origin, last - run.origin
+    status, done = advance(
         run.machine.problem, run.factor, run.method, run.counters, run.g, run.out, run.state, run.extra,
         run.history,
-        run.u, run.work, run.times, run.options.step, run.done, last,
+        run.u, run.work, run.times, run.options.step, first, last,
         run.options.every, reader.table, reader.places, run.minimum_norm[0], run.found, run.values, run.account,
         run.power, recovering, run.plan, run.point, run.spare, run.power_before, run.turnover, run.summed, run.sums,
     )  # fmt: skip
+    return status, done + run.origin
 
 
 def _refactor(run: Stepping, t: float) -> Problem | None:
@@ -295,7 +263,7 @@ def _new_pivots(run: Stepping, t: float) -> Problem | None:
 
 def _recover(run: Stepping, reader: Sampler, size: float) -> None:
     """The sample of the step that was done last, as the consistent point near it; `size` of it is in no sum yet."""
-    problem, row = run.machine.problem, -(-run.done // run.options.every)
+    problem, row = run.machine.problem, run.row
     assert run.recovery is not None
     if not is_ready(run.recovery) or not recovered(problem, run.plan, run.g, run.state, run.point, run.spare):
         _recover_carefully(run)
@@ -306,8 +274,8 @@ def _recover(run: Stepping, reader: Sampler, size: float) -> None:
 
 def _book(run: Stepping) -> None:
     """The account of the step that was done last, at a sample."""
-    book(run.account, run.turnover, run.power, run.power_before, run.times[run.done] - run.times[run.done - 1], 0.5)
-    write(run.account, -(-run.done // run.options.every), run.power)
+    book(run.account, run.turnover, run.power, run.power_before, run.now - run.instant(run.done - 1), 0.5)
+    write(run.account, run.row, run.power)
 
 
 def _recover_carefully(run: Stepping) -> None:
@@ -315,7 +283,7 @@ def _recover_carefully(run: Stepping) -> None:
     assert run.recovery is not None
     for _, stage in run.recovery.stages:
         stage.factor = None
-    point = recover(run.recovery, run.g, run.state, float(run.times[run.done]))
+    point = recover(run.recovery, run.g, run.state, run.now)
     run.plan = compiled_plan(run.recovery)
     found = run.machine.system.layout.state(point)
     run.spare[:] = run.state

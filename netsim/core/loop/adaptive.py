@@ -45,6 +45,7 @@ from netsim.core.loop.control import (
     FAILURES,
     FEATURE,
     FIXED,
+    GRID,
     GROWING,
     LAST,
     LEAST,
@@ -105,6 +106,8 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
         if numbers[FIXED] == 0.0:
             share = followed(problem, trial, readout, t, target - t)
             target, at_time_event = (t + share * (target - t), False) if share < 1.0 else (target, at_time_event)
+        if room < 3 + _wanted(control, target, room):
+            return FULL
         h = target - t
         last = (
             min(target, control.time_events[places[TIME_EVENT]]) - EDGE * max(abs(target), abs(h))
@@ -204,6 +207,15 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
 def too_short(numbers, h):
     """Whether a step is below what a run counts, or lost in the rounding of its instant."""
     return h < max(numbers[LEAST], 4.0 * EPS * abs(numbers[NOW]))
+
+
+@inner
+def _wanted(control, target, most):
+    """How many requested instants there are up to the end of a step, at most so many."""
+    first, wanted = control.places[GRID], 0
+    while wanted < most and control.grid[first + wanted] <= target * (1.0 + EDGE):
+        wanted += 1
+    return wanted
 
 
 @inner

@@ -229,11 +229,18 @@ def _differentiated_at(problem, g, out):
         run_table(problem.residual, g, out)
 
 
-def instants(stop: float, step: float) -> np.ndarray:
-    """0, h, 2h, ... stop: a last shorter step where stop is no multiple of h."""
+def step_count(stop: float, step: float) -> int:
+    """The number of steps to `stop`."""
     count = round(stop / step)
-    if abs(count * step - stop) > 1e-9 * stop:
-        count = int(np.ceil(stop / step - 1e-9))
-    times = np.arange(count + 1) * step
-    times[-1] = stop
+    return int(np.ceil(stop / step - 1e-9)) if abs(count * step - stop) > 1e-9 * stop else count
+
+
+def instants(stop: float, step: float, first: int = 0, number: int | None = None) -> np.ndarray:
+    """0, h, 2h, ... stop: a last shorter step where stop is no multiple of h. Of these the ones from `first` on, so
+    many."""
+    count = step_count(stop, step)
+    last = count if number is None else first + number - 1
+    times = np.arange(first, last + 1) * step
+    if last == count:
+        times[-1] = stop
     return times

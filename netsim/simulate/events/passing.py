@@ -65,7 +65,7 @@ def pass_event(run: Running, jumped: bool = False) -> None:
     s, trial, control = run.events, run.trial, run.control
     assert s is not None
     problem, t = run.machine.bundle, float(control.numbers[NOW])
-    if control.places[ROW] + 4 > len(run.readout.times):
+    if control.places[EVERY] and control.places[ROW] + 4 > len(run.readout.times):
         run.bundles.pop(id(run.readout), None)
         run.readout = longer(run.readout)
     bundle, readout, known = run.bundle("trial"), run.bundle("readout"), len(s.log)

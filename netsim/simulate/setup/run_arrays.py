@@ -34,6 +34,7 @@ from netsim.results.selection import Sampler
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.pivots import pivots_of
 from netsim.simulate.setup.features import sampled
+from netsim.simulate.setup.instants import first_grid, is_windowed, longest_between
 from netsim.simulate.setup.kinds import kinds_of
 from netsim.simulate.setup.sizes import set_answers
 from netsim.simulate.setup.sums import NO_SUMS, summed_places
@@ -118,7 +119,8 @@ def first_control(
     stop, fixed, kinematic, past = options.stop, options.step, machine.system.layout.nk > 0, machine.problem.past
     past.numbers[[WATCHING, CAREFUL, BEGINS_LOW]] = not fixed or method.order > 1, method.explicit, method.variable
     largest = stop / FEATURES / method.gap if method.explicit and curved(machine) else stop / 4
-    longest = fixed if fixed else min(options.max_step or largest, WITHIN * past.length.min(initial=np.inf))
+    bounds = options.max_step or largest, WITHIN * past.length.min(initial=np.inf), longest_between(options)
+    longest = fixed if fixed else min(bounds)
     weight = GIVEN_STEP / method.tolerance(options.rtol) if fixed and method.judged else 0.0
     spacing = (
         stop / FEATURES if curved(machine) else np.inf
@@ -128,13 +130,11 @@ def first_control(
     kinematic_constraints = (
         structure.index > 1 and len(plan.sizes) > 0 and not method.explicit
     )  # whose steps end in one of themselves
-    grid: Array = np.zeros(0)
+    grid: Array = np.full(1, np.inf)
     if options.sample:
-        count = int(np.floor(options.stop / options.sample * (1 + 1e-12)))
-        grid = np.arange(1, count + 1) * options.sample
-        grid = np.append(grid[grid < stop * (1 - 1e-12)], stop)
+        grid = first_grid(options)
     elif not fixed:
-        grid = np.append(np.arange(1, FILL) * (stop / FILL), stop)
+        grid = np.append(np.arange(1, FILL) * (stop / FILL), [stop, np.inf])
     every = 0 if options.sample else options.every
     memoryless = structure.dynamic.freedom == 0  # no step's error tells how its values bend
     recovering = int(
@@ -169,7 +169,7 @@ def first_control(
             int(looked[2].any() and not method.explicit),
         ]
     )
-    return Control(numbers, places, inside, np.append(features, np.inf), np.append(grid, np.inf), *looked)
+    return Control(numbers, places, inside, np.append(features, np.inf), grid, *looked)
 
 
 def curved(machine: Machine) -> bool:
@@ -213,11 +213,18 @@ def massless(structure: Structure, nk: int) -> Array:
 
 
 def first_readout(
-    machine: Machine, reader: Sampler, tracer: Sampler, shares: Bundle, method: Method, control: Control
+    machine: Machine,
+    reader: Sampler,
+    tracer: Sampler,
+    shares: Bundle,
+    method: Method,
+    control: Control,
+    options: TransientOptions,
 ) -> Readout:
     """Room for samples, and the method's quadrature of work. Where nothing moves samples are polynomials: only what is
     read is evaluated then."""
     layout, rows = machine.system.layout, len(control.grid) - 1 + (1000 if control.places[EVERY] else ROOM)
+    rows = options.window if is_windowed(options) else rows
     whole = np.arange(layout.ny + layout.nq)
     rough = len(method.work) < min(
         method.order, 4

@@ -1,0 +1,164 @@
+"""How a run writes itself down between blocks of steps, and goes on from what was written."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+import numpy as np
+
+from netsim.core.loop.control import GRID, ROW, TRACED
+from netsim.equations.machine import Machine
+from netsim.results.partial.recording import Log
+from netsim.simulate.given import Stepping
+from netsim.simulate.options import TransientOptions
+from netsim.simulate.retreat import Retreat
+from netsim.simulate.running import Running
+from netsim.simulate.setup.instants import fill_window
+from netsim.simulate.stored.adaptive_state import Differs, NotStorable, restored, stored
+from netsim.simulate.stored.given_state import restored_given, stored_given
+from netsim.text.errors import InputError
+
+Array = np.ndarray
+FULL = 0.5
+"""The share of the room for rows behind which they go to the disk, where a run may have more than memory takes."""
+
+
+def identity_of(
+    machine: Machine, options: TransientOptions, g: Array, names: list[str], version: str
+) -> dict[str, str]:
+    """What tells a run apart from others, part by part: a state serves the same run alone."""
+    problem, programs = machine.problem, [call.program.digest for calls in machine.calls.values() for call in calls]
+    parameters = [np.ascontiguousarray(array).tobytes() for array in machine.parameters.values()]
+    tables = [problem.table_breaks.tobytes(), problem.table_coefficients.tobytes(), problem.table_outside.tobytes()]
+    return {
+        "version": version,
+        "netlist": _digest([machine.system.network.text.encode()]),
+        "network (a file that it includes has changed)": _digest([problem.sizes.tobytes(), "".join(programs).encode()]),
+        "set of parameters": _digest([*parameters, *tables, problem.past.length.tobytes(), g.tobytes()]),
+        "set of options": repr(options),
+        "set of signals": _digest([repr(names).encode()]),
+    }
+
+
+def _digest(parts: list[bytes]) -> str:
+    found = sha256()
+    for part in parts:
+        found.update(len(part).to_bytes(8, "little") + part)
+    return found.hexdigest()
+
+
+class Recorder:
+    """Writes a run into its log."""
+
+    def __init__(self, log: Log):
+        self.log = log
+
+    # -------------------------------------------------------------------------------------- the accept/reject loop
+
+    def begun(self, run: Running) -> Retreat:
+        """The run as it was when its state was written, if there is one; the copies it may go back to."""
+        if self.log.tree is None:
+            return Retreat()
+        try:
+            retreat = restored(run, self.log.tree)
+        except (Differs, KeyError, TypeError) as wrong:
+            raise self._misfit(wrong) from None
+        self._read_back(run)
+        return retreat
+
+    def between(self, run: Running, retreat: Retreat) -> None:
+        """What is due between two blocks of steps. Raises `SimulationError` where the disk takes no more."""
+        readout, row = run.readout, int(run.control.places[ROW])
+        if run.options.window and row > FULL * len(readout.times) and len(readout.times) >= run.options.window:
+            self._flush(run)
+        if self.log.is_due():
+            self.write(run, retreat)
+
+    def write(self, run: Running, retreat: Retreat | None = None) -> None:
+        """Rows as far as the run is, and its state, if it can be stored now (else the former one stays)."""
+        self._append(run)
+        try:
+            self.log.save(stored(run, retreat or Retreat()))
+        except NotStorable:
+            self.log.later()
+
+    def ended(self, run: Running | Stepping) -> None:
+        """The state of a run at its end, where there was one before: later runs may be interrupted, too."""
+        if not self.log.is_begun:
+            return
+        if isinstance(run, Running):
+            self.write(run)
+        else:
+            self.write_given(run)
+
+    def rewound(self, run: Running) -> None:
+        """The run went back: rows behind where it is now will be written again."""
+        self._read_back(run)
+        total, traced = run.flushed + int(run.control.places[ROW]), int(run.control.places[TRACED])
+        if self.log.rows.count > total:
+            self.log.rows.shorten(total)
+        if self.log.trace.count > traced:
+            self.log.trace.shorten(traced)
+
+    def _append(self, run: Running) -> None:
+        readout, row, traced = run.readout, int(run.control.places[ROW]), int(run.control.places[TRACED])
+        first = self.log.rows.count - run.flushed
+        rows = np.column_stack([readout.times[first:row], readout.values[first:row], readout.account[first:row]])
+        self.log.add(rows, readout.trace[self.log.trace.count : traced] if self.log.traces else None)
+
+    def _flush(self, run: Running) -> None:
+        """Rows to the disk: memory keeps the last one, and requested instants from here on."""
+        self._append(run)
+        readout, places = run.readout, run.control.places
+        last = int(places[ROW]) - 1
+        for array in (readout.times, readout.values, readout.account):
+            array[0] = array[last]
+        places[ROW], run.flushed = 1, run.flushed + last
+        if run.options.sample:
+            run.requested += int(places[GRID])
+            places[GRID] = 0
+            fill_window(run.options, run.control.grid, run.requested)
+
+    def _read_back(self, run: Running) -> None:
+        """Rows in memory from those on the disk, as far as these go."""
+        readout, row, traced = run.readout, int(run.control.places[ROW]), int(run.control.places[TRACED])
+        rows = self.log.rows.read(run.flushed, min(run.flushed + row, self.log.rows.count))
+        n = len(rows)
+        readout.times[:n], readout.values[:n], readout.account[:n] = rows[:, 0], rows[:, 1:-4], rows[:, -4:]
+        if self.log.traces:
+            trace = self.log.trace.read(0, min(traced, self.log.trace.count))
+            readout.trace[: len(trace)] = trace
+
+    # -------------------------------------------------------------------------------------- given steps
+
+    def begun_given(self, run: Stepping) -> None:
+        """As `begun`, of the loop of given steps."""
+        if self.log.tree is None:
+            return
+        try:
+            restored_given(run, self.log.tree)
+        except (Differs, KeyError, TypeError) as wrong:
+            raise self._misfit(wrong) from None
+        rows = self.log.rows.read(run.flushed, self.log.rows.count)
+        run.values[: len(rows)], run.account[: len(rows)] = rows[:, 1:-4], rows[:, -4:]
+
+    def between_given(self, run: Stepping) -> None:
+        """As `between`, of the loop of given steps."""
+        if run.is_full:
+            self._append_given(run)
+            run.move_window()
+        if self.log.is_due():
+            self.write_given(run)
+
+    def write_given(self, run: Stepping) -> None:
+        """As `write`, of the loop of given steps."""
+        self._append_given(run)
+        self.log.save(stored_given(run))
+
+    def _append_given(self, run: Stepping) -> None:
+        times, values, account = run.sampled
+        first = self.log.rows.count - run.flushed
+        self.log.add(np.column_stack([times[first:], values[first:], account[first:]]))
+
+    def _misfit(self, wrong: Exception) -> InputError:
+        return self.log.refusal(f"the state of the run does not fit the network: {wrong}")
