@@ -1,5 +1,30 @@
-"""`python -m netsim`: the command line."""
+"""`python -m netsim` and the program `netsim`: the command line."""
 
-from netsim.cli import console
+from __future__ import annotations
 
-console()
+import os
+import sys
+from typing import NoReturn
+
+from netsim.commands.interrupting import interrupted_status, interruptible, is_interrupted
+
+
+def console() -> NoReturn:
+    """The program: it can be interrupted from its first line on, also while its modules are imported."""
+    with interruptible():
+        try:
+            from netsim.cli import command
+
+            status = command()
+        except KeyboardInterrupt:
+            print("interrupted: nothing was written", file=sys.stderr)
+            status = interrupted_status()
+        if is_interrupted():  # Python would end by SIGINT itself where a C function has seen the exception
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(status)
+    sys.exit(status)
+
+
+if __name__ == "__main__":
+    console()

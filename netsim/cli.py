@@ -1,6 +1,7 @@
 """The command line: netsim run | inverse | check | show | plot | new | list | info | completion.
 
-Exit status: 0 all well, 1 the simulation failed, 2 a mistake in what the user wrote, 130 interrupted. Nothing heavy is
+Exit status: 0 all well, 1 the simulation failed, 2 a mistake in what the user wrote, 130 interrupted (Ctrl-C),
+143 ended (SIGTERM). Nothing heavy is
 imported before it is needed, so that `netsim --help` answers at once.
 """
 
@@ -17,19 +18,20 @@ from typing import Any, NoReturn
 from netsim import __version__
 from netsim.commands.collecting import paused
 from netsim.commands.completing import candidates
+from netsim.commands.interrupting import interrupted_status, interruptible, is_interrupted
 from netsim.commands.looking import STAGES, check_command, info_command, list_command, show_command
 from netsim.commands.making import SHELLS, completion_command, new_command, plot_command
 from netsim.commands.running import inverse_command, run_command
-from netsim.commands.telling import FAILED, FINE, INTERRUPTED, MISTAKE, complain, say
+from netsim.commands.telling import FAILED, FINE, MISTAKE, complain, say
 from netsim.text.errors import NetsimError, nearest
 from netsim.text.limits import LIMITS, limits, raised
 from netsim.text.roots import allow
 
 
-def console() -> NoReturn:
+def command() -> int:
     """The program `netsim`: a process that ends with its command collects no garbage at its end either."""
     gc.disable()
-    sys.exit(main())
+    return main()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -37,7 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with paused():
             chosen = _parser().parse_args(arguments)
-        with paused(), limits(**raised(getattr(chosen, "limit", []))), allow(*getattr(chosen, "allow", [])):
+        given = limits(**raised(getattr(chosen, "limit", []))), allow(*getattr(chosen, "allow", []))
+        with interruptible(), paused(), given[0], given[1]:
             status = chosen.command(chosen)
         sys.stdout.flush()
         return status
@@ -46,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return error.exit_status
     except KeyboardInterrupt:
         say("interrupted: nothing was written")
-        return INTERRUPTED
+        return interrupted_status()
     except BrokenPipeError:  # `netsim list | head`: the reader has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FINE
@@ -54,6 +57,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         say("out of memory: save fewer signals or only every n-th step (`every = n` in the run line)")
         return FAILED
     except Exception as wrong:
+        if is_interrupted():
+            say("interrupted: nothing was written")
+            return interrupted_status()
         if os.environ.get("NETSIM_DEBUG") == "1":
             raise
         say(
@@ -91,6 +97,14 @@ def _parser() -> _Parser:
     run = _command(commands, "run", run_command, "run a netlist's analyses and write the result")
     _add_file(run)
     _add_output(run)
+    run.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on from where a run with the same options was killed or interrupted (see RESULT.part)",
+    )
+    run.add_argument(
+        "--checkpoint", metavar="SECONDS", type=_seconds, help="how often a long run is written to RESULT.part (3)"
+    )
 
     inverse = _command(commands, "inverse", inverse_command, "find the inputs that make signals follow motions")
     _add_file(inverse)
@@ -145,6 +159,16 @@ def _command(commands: Any, name: str, action: Any, about: str) -> argparse.Argu
     parser = commands.add_parser(name, help=about, description=about[0].upper() + about[1:] + ".", allow_abbrev=False)
     parser.set_defaults(command=action)
     return parser
+
+
+def _seconds(text: str) -> float:
+    """A number of seconds above zero; raises `argparse.ArgumentTypeError`."""
+    try:
+        if 0.0 < (found := float(text)) < float("inf"):
+            return found
+    except ValueError:
+        pass
+    raise argparse.ArgumentTypeError(f"'{text}' is no number of seconds, such as 60")
 
 
 def _add_file(parser: argparse.ArgumentParser) -> None:
@@ -213,4 +237,4 @@ def complete_command(chosen: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
-    console()
+    sys.exit(command())

@@ -50,15 +50,17 @@ ROOMS = {
     "jointspace.partials jointspace.element jointspace.rows jointspace.start recursion.inertias recursion.integrals recursion.projection "
     "recursion.sources recursion.links recursion.chains recursion.bodies recursion.pushes recursion.states recursion.starts "
     "recursion.runge_kutta",
-    "results": "progress samples earlier files series courses selection measures claims rates listing plots",
+    "results": "progress samples partial.container partial.rows partial.recording partial.reading earlier files series courses selection "
+    "measures claims rates listing plots",
     "simulate": "reference methods options judging pivots events.event_log events.events running setup.choice setup.turns setup.plane_turns "
-    "setup.sliders setup.beginning setup.kinds setup.features setup.sizes setup.sums setup.weights setup.run_arrays events.passing failing "
-    "keeping retreat adaptive stepping stepped.inputs stepped.going stepped.simulator",
-    "analyses": "given analysis modal recursion_options refusals recursion static transient inverse.options earlier_runs inverse.tracking "
+    "setup.sliders setup.beginning setup.kinds setup.features setup.sizes setup.sums setup.weights setup.instants setup.run_arrays "
+    "events.passing failing keeping retreat stored.adaptive_state adaptive given stepping stored.given_state stored.recorder "
+    "stepped.inputs stepped.going stepped.simulator",
+    "analyses": "given analysis modal recursion_options refusals recursion long_runs static transient inverse.options earlier_runs inverse.tracking "
     "inverse.authority inverse.zero_dynamics inverse.runs inverse.check inverse.growth inverse.inverse *",
     "api": "",
     "output": "diagram scene animate bending visual_shapes scenes mode_shapes show summary starts_shown",
-    "commands": "telling collecting running looking making completing",
+    "commands": "telling collecting interrupting running looking making completing",
     "cli": "",
     "__main__": "",
 }

@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from netsim.commands.collecting import resumed
-from netsim.commands.telling import FAILED, FINE, INTERRUPTED, complain, say
-from netsim.text.errors import InputError, Problem
+from netsim.commands.interrupting import interrupted_status, is_interrupted
+from netsim.commands.telling import FAILED, FINE, complain, say
+from netsim.text.errors import InputError, NetsimError, Problem
 
 if TYPE_CHECKING:
     from netsim.api import Model
+    from netsim.results.partial.recording import Recording
     from netsim.results.samples import Samples
     from netsim.text.syntax import Run
 
@@ -60,9 +62,18 @@ def run_command(chosen: argparse.Namespace, line: Run | None = None) -> int:
         from netsim.output.scenes import moving_signals
 
         beside = moving_signals(model)
+    recording = _recording(chosen, target, whole=bool(beside) or picture is not None)
     with resumed(), nullcontext() if chosen.quiet else progress_on(sys.stderr) as progress:
-        runs = model.samples({}, progress, beside)
-    files = write(runs, target)
+        runs = model.samples({}, progress, beside, recording)
+    try:
+        files = write(runs, target)
+    except NetsimError as full:
+        complain(full.problems)
+        _verdict(runs, written=False)
+        _keep(recording)
+        return full.exit_status
+    if not _ended_from_outside(runs[-1]) or not _keep(recording):
+        recording.finish()
     if chosen.animate:
         from netsim.output.mode_shapes import page_of_run
 
@@ -71,6 +82,18 @@ def run_command(chosen: argparse.Namespace, line: Run | None = None) -> int:
     if not chosen.quiet:
         print((summary_json if chosen.json else summary)(model, runs, files), end="")
     return _verdict(runs)
+
+
+def _recording(chosen: argparse.Namespace, target: Path, whole: bool) -> Recording:
+    """Where long runs write themselves down; says what lies there from before, if it is not gone on from."""
+    from netsim.results.partial.recording import Recording, part_of
+
+    folder, resume = part_of(target), getattr(chosen, "resume", False)
+    if not resume and not chosen.quiet and any(folder.glob("*.state")):
+        say(f"'{folder}' is of a run that did not end: --resume goes on from it, this run begins anew and replaces it")
+    if (seconds := getattr(chosen, "checkpoint", None)) is None:
+        return Recording(folder, resume, whole, is_interrupted)
+    return Recording(folder, resume, whole, is_interrupted, seconds, seconds)
 
 
 def inverse_command(chosen: argparse.Namespace) -> int:
@@ -82,6 +105,21 @@ def inverse_command(chosen: argparse.Namespace) -> int:
     parts += [f"weights = [{chosen.weights}]"] if chosen.weights else []
     (line,) = parse(f"run inverse({', '.join(parts)})", "<options>").statements
     return run_command(chosen, cast("Run", line))
+
+
+def _ended_from_outside(last: Samples) -> bool:
+    """Whether the run was interrupted or had no room: one that failed would only fail again."""
+    from netsim.results.partial.recording import DISK
+
+    failure = last.attributes.get("failure")
+    return not last.finished and (failure is None or failure.code == DISK)
+
+
+def _keep(recording: Recording) -> bool:
+    """Whether the run can be gone on from; says so."""
+    if recording.kept:
+        say(f"`netsim run --resume` with the same options goes on from '{recording.folder}'")
+    return recording.kept
 
 
 def _given(chosen: argparse.Namespace) -> list[tuple[str, str, str]]:
@@ -115,7 +153,7 @@ def _draw(model: Model, runs: list[Samples], picture: Path) -> list[Path]:
     return [plot(runs, model.network.plots, picture, model.values.scope(model.network.top))] if over_time else []
 
 
-def _verdict(runs: Sequence[Samples]) -> int:
+def _verdict(runs: Sequence[Samples], written: bool = True) -> int:
     """The exit status: fine, failed or interrupted; prints warnings, broken assertions and the failure of the last
     run."""
     last = runs[-1]
@@ -125,5 +163,6 @@ def _verdict(runs: Sequence[Samples]) -> int:
     failure = last.attributes.get("failure")
     if failure is not None:
         complain([failure])
-    say(("" if failure else f"{last.message}: ") + "the result files contain the samples up to this time")
-    return FAILED if failure else INTERRUPTED
+    if written:
+        say(("" if failure else f"{last.message}: ") + "the result files contain the samples up to this time")
+    return FAILED if failure else interrupted_status()

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from netsim.text.errors import SHOWN, Problem, coloured, more, render
 
-FINE, FAILED, MISTAKE, INTERRUPTED = 0, 1, 2, 130
-"""Exit statuses."""
+FINE, FAILED, MISTAKE = 0, 1, 2
+"""Exit statuses; that of an interrupted command is the signal's (netsim.commands.interrupting)."""
 
 
 def say(text: str) -> None:

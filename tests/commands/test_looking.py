@@ -78,8 +78,8 @@ def test_garbage_is_collected_while_a_model_runs_and_at_no_other_time(tmp_path, 
 
 
 def test_the_program_collects_no_garbage_at_its_end():
-    code = "import atexit, gc, sys, netsim.cli as c; atexit.register(lambda: print('on' if gc.isenabled() else 'off'))"
-    for call, expected in (("console()", "off"), ("main()", "on")):
-        command = [sys.executable, "-c", f"{code}; sys.argv = ['netsim', 'list', 'rope']; c.{call}"]
+    code = "import atexit, gc, sys, netsim.cli, netsim.__main__; atexit.register(lambda: print('on' if gc.isenabled() else 'off'))"
+    for call, expected in (("__main__.console()", "off"), ("cli.main()", "on")):
+        command = [sys.executable, "-c", f"{code}; sys.argv = ['netsim', 'list', 'rope']; netsim.{call}"]
         done = subprocess.run(command, capture_output=True, text=True)
         assert (done.returncode, done.stdout.splitlines()[-1]) == (0, expected)
