@@ -8,12 +8,13 @@ resumed (begun anew where it had written nothing yet), and its file compared byt
 from __future__ import annotations
 
 import random
+import re
 import resource
 import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -64,31 +65,34 @@ sys.exit(main(sys.argv[1:]))
 """The command line, with blocks every tenth of a second and rows in memory for a part of the run."""
 
 
-def report(kills: int = 50, full: int = 20, seed: int = 1) -> None:
-    """Tally of runs that were killed, and of runs whose disk was full."""
-    rng, chosen = random.Random(seed), list(NETLISTS)
+def report(
+    kills: int = 50, full: int = 20, seed: int = 1, netlists: Sequence[str] = tuple(NETLISTS), share: float = 1.0
+) -> None:
+    """Tally of runs that were killed, and of runs whose disk was full; of a `share` of their lengths."""
+    rng, chosen = random.Random(seed), list(netlists)
     with TemporaryDirectory() as folder:
-        wholes = {name: _whole(Path(folder), name) for name in chosen}
+        wholes = {name: _whole(Path(folder), name, share) for name in chosen}
         for title, count, end in (("killed", kills, _killed), ("disk full", full, _full)):
             found = Counter(
-                _trial(Path(folder), (name := rng.choice(chosen)), *wholes[name], rng, end) for _ in range(count)
+                _trial(Path(folder), (name := rng.choice(chosen)), *wholes[name], rng, end, share) for _ in range(count)
             )
             print(f"{title}: {count} runs, {found['survived']} survived {dict(found)}", flush=True)
             assert found["survived"] + found["ended before"] == count
 
 
-def _arguments(folder: Path, name: str, target: Path) -> list[str]:
+def _arguments(folder: Path, name: str, target: Path, share: float) -> list[str]:
     netlist = folder / f"{name}.net"
-    netlist.write_text(NETLISTS[name], encoding="utf-8")
+    text = re.sub(r"stop = (\d+) s", lambda found: f"stop = {share * float(found[1])} s", NETLISTS[name])
+    netlist.write_text(text, encoding="utf-8")
     return [sys.executable, "-c", CHILD, "run", str(netlist), "-o", str(target), "--quiet"]
 
 
-def _whole(folder: Path, name: str) -> tuple[Path, float]:
+def _whole(folder: Path, name: str, share: float) -> tuple[Path, float]:
     """The result of a run that nothing ends, and its seconds (of a second one: all code is compiled then)."""
     target = folder / f"{name}-whole.csv"
     for _ in range(2):
         begun = time.perf_counter()
-        subprocess.run(_arguments(folder, name, target), check=True)
+        subprocess.run(_arguments(folder, name, target, share), check=True)
     return target, time.perf_counter() - begun
 
 
@@ -115,11 +119,13 @@ def _full(arguments: list[str], seconds: float, whole: Path, rng: random.Random)
     return done.returncode
 
 
-def _trial(folder: Path, name: str, whole: Path, seconds: float, rng: random.Random, end: Callable[..., int]) -> str:
+def _trial(
+    folder: Path, name: str, whole: Path, seconds: float, rng: random.Random, end: Callable[..., int], share: float
+) -> str:
     """What became of one run: it ended before, or survived; raises `AssertionError` where it did not."""
     target = folder / f"{name}.csv"
     target.unlink(missing_ok=True)
-    arguments = _arguments(folder, name, target)
+    arguments = _arguments(folder, name, target, share)
     if end(arguments, seconds, whole, rng) == 0:
         return "ended before"
     state = part_of(target) / "1.state"

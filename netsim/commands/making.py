@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from netsim.commands.telling import FINE
+from netsim.commands.telling import FINE, say
 from netsim.text.errors import InputError, Problem
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ def plot_command(chosen: argparse.Namespace) -> int:
     from netsim.text.parse import parse
 
     runs = samples_of(chosen.result)
+    for each in (run for run in runs if not run.finished):
+        say(f"'{chosen.result}' is a partial result: {each.message or 'its run did not finish'}")
     lines = parse(f"plot {', '.join(chosen.signal)}", "SIGNAL").statements if chosen.signal else ()
     picture = chosen.output or Path(chosen.result).with_suffix(".png")
     print(f"wrote {plot(runs, cast('tuple[Plot, ...]', lines), picture)}")

@@ -225,6 +225,8 @@ def samples_in(found: Any) -> list[Samples]:
             tuple(Signal(str(n), _si(v.attrs.get("units", ""))) for n, v in data.data_vars.items()),
             np.column_stack([v.values for v in data.data_vars.values()]),
             np.zeros((0, 3)),
+            finished=bool(data.attrs.get("finished", True)),
+            message=str(data.attrs.get("message", "")),
         )
         for name, data in (found.items() if isinstance(found, dict) else [("", found)])
         if "time" in data.coords and data.data_vars

@@ -33,6 +33,7 @@ SMALL = {
     "startup": {"repeats": 1, "first": ("two_masses",), "lines": 20, "cache": str(cache_folder("machine_code").parent)},
     "superelements": {"sizes": (2, 64, 96), "budget": 1e-4},
     "stepping": {"steps": 30},
+    "survival": {"kills": 1, "full": 1, "netlists": ("steps",), "share": 0.05},
     "tripod": {"steps": 150, "repeats": 1},
     "work_precision": {"names": ("transistor_amplifier",), "methods": ("radau",), "tolerances": (1e-3,)},
 }
