@@ -70,9 +70,11 @@ def run_command(chosen: argparse.Namespace, line: Run | None = None) -> int:
     except NetsimError as full:
         complain(full.problems)
         _verdict(runs, written=False)
-        _keep(recording)
+        if recording.kept:
+            _say_kept(recording)
         return full.exit_status
-    if not _ended_from_outside(runs[-1]) or not _keep(recording):
+    kept = _ended_from_outside(runs[-1]) and recording.kept
+    if not kept:
         recording.finish()
     if chosen.animate:
         from netsim.output.mode_shapes import page_of_run
@@ -81,7 +83,10 @@ def run_command(chosen: argparse.Namespace, line: Run | None = None) -> int:
     files += _draw(model, runs, picture) if picture else []
     if not chosen.quiet:
         print((summary_json if chosen.json else summary)(model, runs, files), end="")
-    return _verdict(runs)
+    status = _verdict(runs)
+    if kept:
+        _say_kept(recording)
+    return status
 
 
 def _recording(chosen: argparse.Namespace, target: Path, whole: bool) -> Recording:
@@ -115,11 +120,8 @@ def _ended_from_outside(last: Samples) -> bool:
     return not last.finished and (failure is None or failure.code == DISK)
 
 
-def _keep(recording: Recording) -> bool:
-    """Whether the run can be gone on from; says so."""
-    if recording.kept:
-        say(f"`netsim run --resume` with the same options goes on from '{recording.folder}'")
-    return recording.kept
+def _say_kept(recording: Recording) -> None:
+    say(f"`netsim run --resume` with the same options goes on from '{recording.folder}'")
 
 
 def _given(chosen: argparse.Namespace) -> list[tuple[str, str, str]]:
