@@ -33,9 +33,26 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def begun(*arguments, **options):
-    command = [sys.executable, "-m", "netsim", "run", *arguments, "--quiet"]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+def heeding_interrupts():
+    """What a shell starts in the background ignores SIGINT, and so do its children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+@pytest.fixture
+def begun():
+    """Starts a run in a process of its own, which ends with the test."""
+    processes = []
+
+    def begin(*arguments, preexec_fn=heeding_interrupts):
+        command = [sys.executable, "-m", "netsim", "run", *arguments, "--quiet"]
+        pipe = subprocess.PIPE
+        processes.append(subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, preexec_fn=preexec_fn))
+        return processes[-1]
+
+    yield begin
+    for process in processes:
+        process.kill()
+        process.communicate()
 
 
 def stored(process, part):
@@ -49,7 +66,7 @@ def stored(process, part):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-def test_a_run_that_is_killed_goes_on_to_the_same_bytes(folder):
+def test_a_run_that_is_killed_goes_on_to_the_same_bytes(folder, begun):
     assert cli.main(["run", "rectifier.net", "-o", "whole.csv", "--quiet"]) == 0
     assert not (folder / "whole.csv.part").exists()
     process = begun("rectifier.net", "-o", "a.csv", "--checkpoint", OFTEN)
@@ -68,7 +85,7 @@ def test_a_run_that_is_killed_goes_on_to_the_same_bytes(folder):
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 @pytest.mark.parametrize("suffix", ["csv", "nc"])
-def test_a_run_that_is_ended_writes_what_it_has_and_says_so(folder, capsys, number, status, suffix):
+def test_a_run_that_is_ended_writes_what_it_has_and_says_so(folder, capsys, number, status, suffix, begun):
     process = begun("endless.net", "-o", f"a.{suffix}", "--checkpoint", OFTEN)
     stored(process, folder / f"a.{suffix}.part")
     process.send_signal(number)
@@ -83,7 +100,7 @@ def test_a_run_that_is_ended_writes_what_it_has_and_says_so(folder, capsys, numb
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-def test_sigterm_while_modules_are_imported_is_told(folder):
+def test_sigterm_while_modules_are_imported_is_told(folder, begun):
     process = begun("endless.net", "-o", "a.csv")
     time.sleep(0.3)
     process.terminate()
@@ -93,7 +110,7 @@ def test_sigterm_while_modules_are_imported_is_told(folder):
 
 
 @pytest.mark.parametrize("suffix", ["csv", "nc"])
-def test_a_full_disk_is_told_and_what_was_written_is_readable(folder, suffix):
+def test_a_full_disk_is_told_and_what_was_written_is_readable(folder, suffix, begun):
     """No file may grow beyond 400 kB: rows are 72 bytes."""
 
     def bound():
@@ -112,7 +129,7 @@ def test_a_full_disk_is_told_and_what_was_written_is_readable(folder, suffix):
     assert read(folder / f"a.{suffix}").sizes["time"] == 16001
 
 
-def test_resuming_what_is_not_there_or_another_run_is_refused(folder, capsys):
+def test_resuming_what_is_not_there_or_another_run_is_refused(folder, capsys, begun):
     assert cli.main(["run", "rectifier.net", "-o", "a.csv", "--resume"]) == 2
     assert "E443 there is no run to resume in 'a.csv.part'" in capsys.readouterr().err
     process = begun("endless.net", "-o", "a.csv", "--checkpoint", OFTEN)
