@@ -39,6 +39,8 @@ HOSTS = {
     "spatial": "body ({n}) m = {k} kg, I = diag(1.{k}, 1.2, 1.5) kg.m2, at = [{k}, 0.5, 0.2] m",
 }
 """What makes a node of each domain well-posed."""
+STANDS = {"planar": "[1, 0.5] m", "spatial": "[1, 0.5, 0.2] m"}
+"""Where the host of a first terminal stands: a component that says where its node is stands there too."""
 USUAL = {"kg": 1.0, "K": 300.0, "Pa": 1e5}
 """Values that a parameter without a default takes here, by unit; 1 of the others."""
 ALONE = ("gas_reservoir", "rate_of", "gas_pressure_source")
@@ -66,8 +68,8 @@ SECTIONS = {
         "spatial_shortened_link",
         "spatial_beam",
     )
-}
-"""What beams need that may be given in several ways: their section."""
+} | {"planar_bar": {"at1": "[0, 0.5] m", "at2": "[2, 0.5] m"}}
+"""What beams need that may be given in several ways: their section; a bar whose middle is at its host."""
 COUNT = 2
 """What a count without a default is here."""
 NONE = ("bending", "foreshortening", "deflection", "shortening")
@@ -138,11 +140,20 @@ def netlist(
             said = host.format(n=node, k=k, warm=300 + 10 * k)
             if started or not said.startswith("start"):
                 lines.append(said if said.startswith("start") else f"h{k}{i} {said}")
-    bindings = values_of(definition) | SECTIONS.get(name, {}) | dict(given or {})
+    bindings = standing(definition) | values_of(definition) | SECTIONS.get(name, {}) | dict(given or {})
     lines += BETWEEN.get(name, [])
     lines.append(f"x {name} ({', '.join(nodes)}) " + ", ".join(f"{key} = {text}" for key, text in bindings.items()))
     libraries = {Path(definition.span.file).parent.name, *(t.domain for t in definition.terminals)}
     return "\n".join([*(f"use {library}" for library in sorted(libraries)), *lines, run, ""])
+
+
+def standing(definition: ComponentDef | ModelDef) -> dict[str, str]:
+    """The place of a component that gives its node one by a parameter `at` with a default."""
+    if isinstance(definition, ModelDef) or not definition.places:
+        return {}
+    if not any(p.name == "at" and p.default is not None for p in definition.params):
+        return {}
+    return {"at": STANDS[definition.terminals[0].domain]}
 
 
 def hosted() -> list[str]:

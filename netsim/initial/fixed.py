@@ -71,7 +71,8 @@ def _take(row: StartRow, taken: dict[int, StartRow], behind: Callable[[StartRow]
 
 def held(found: Signature, static: Offsets, chosen: Array, rows: list[StartRow], freed: list[int]) -> Offsets:
     """The static offsets where these rows hold and the rates they free are unknown: an equation in which such a rate
-    stands (of a controller's integral) says nothing about the motion it reads, and is not differentiated.
+    stands (of a controller's integral) says nothing about the motion it reads, and is not differentiated. Where others
+    would be more often instead (v = k*w between written voltages), the offsets stay.
 
     In the joined signature a freed quantity's variable is its rate, and its definition the row."""
     if not freed:
@@ -87,8 +88,8 @@ def held(found: Signature, static: Offsets, chosen: Array, rows: list[StartRow],
         solved = offsets(Signature(equation, variable, order, found.size, np.zeros(len(order), bool)), static.d)
     except StructurallySingular:
         return static
-    matched = np.isin(np.arange(found.size), static.match)
-    return replace(static, c=np.where(static.match >= 0, solved.c, 0), d=np.where(matched, solved.d, static.d))
+    c = np.where(static.match >= 0, solved.c, 0)
+    return replace(static, c=c) if np.all(c <= static.c) else static
 
 
 def free_rates(stages: Stages, g: Array, fixed: list[StartRow], freed: list[int]) -> Array | None:

@@ -145,8 +145,8 @@ def compiled_texts(monkeypatch):
     return texts
 
 
-def test_files_are_opened_for_writing_in_three_places():
-    """Results and pictures by `written`, what `netsim new NAME` begins with, and entries of the cache."""
+def test_files_are_opened_for_writing_in_four_places():
+    """Results and pictures by `written`, rows and states of a run, what `netsim new NAME` begins with, and entries of the cache."""
     found = set()
     for file in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
@@ -157,4 +157,5 @@ def test_files_are_opened_for_writing_in_three_places():
                 ):
                     found.add(file.relative_to(PACKAGE).as_posix())
     formats = {"formats/csv.py", "formats/netcdf.py", "output/animate.py", "output/diagram.py", "results/plots.py"}
-    assert found == formats | {"commands/making.py", "text/cache.py"}
+    stored = {f"results/partial/{name}.py" for name in ("container", "recording", "rows")}
+    assert found == formats | stored | {"commands/making.py", "text/cache.py"}
