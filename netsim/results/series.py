@@ -8,6 +8,7 @@ cubic, which does not, is taken.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -29,6 +30,7 @@ Array = np.ndarray
 REFINED = 8
 RINGING = 1 / 16
 BESIDE = 0.2
+INDEXED = re.compile(r"(.+?)((?:\[\d+\])+)")
 
 
 def unit_of(dimension_: Dimension) -> str:
@@ -155,9 +157,9 @@ def series_scope(
         path = name_text(name, top)
         if path in values:
             return Typed(values[path], dimensions.get(path))
-        vector = [values[path + s] for s in (".x", ".y", ".z") if path + s in values]
-        if vector:
-            return Typed(tuple(vector), dimensions.get(path + ".x"))
+        if names := _parts(path, values):
+            series = [values[part] for part in names]
+            return Typed(tuple(series) if len(names) > 1 else series[0], dimensions.get(names[0]))
         if (derived := derived_from(name, top)) is not None:
             return evaluate(derived, scope)
         return Typed(time, SECOND) if plain_name(name) == "time" else parameters.resolve(name)
@@ -176,6 +178,16 @@ def series_scope(
 
     scope = Scope(resolve, {"integral": running})
     return scope
+
+
+def _parts(path: str, values: Mapping[str, Array]) -> list[str]:
+    """Names of the saved components of a vector, or of the entry or row of one or of a matrix that indices pick."""
+    letters = [path + suffix for suffix in (".x", ".y", ".z") if path + suffix in values]
+    if letters or not (found := INDEXED.fullmatch(path)):
+        return letters
+    whole, picked = found[1], ",".join(re.findall(r"\d+", found[2]))
+    named = [f"{whole}[{picked}]", *(f"{whole}.{x}" for x, k in zip("xyz", "123") if k == picked)]
+    return [n for n in named if n in values] or [n for c in "123" if (n := f"{whole}[{picked},{c}]") in values]
 
 
 def computed(

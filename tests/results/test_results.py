@@ -151,3 +151,17 @@ save link[4].r.x, link[4].r[2], link[3].R[1, 1], bar[4].momentum.z, hinge[4].for
     assert [name for name in data.data_vars if not name.startswith("energy")] == wanted
     assert [float(data[name][0]) for name in wanted[:4]] == pytest.approx([3.5, 0.0, 1.0, 0.0])
     assert np.all(data["written[3]"] == 9.0)
+
+
+def test_expressions_pick_components_and_entries_by_index():
+    """A body turns by q about z: its matrix and its position say so, whole or by their indices."""
+    expressions = {
+        "entry": ("a.R[2, 1]*2", lambda q: 2 * np.sin(q)), "row": ("dot(a.R[1], [1, 0, 0])", np.cos),
+        "second": ("a.r[2] + 0*a.r.x", lambda q: 0.5 * np.sin(q)), "size": ("norm(a.r)", lambda q: 0.5 + 0 * q),
+    }  # fmt: skip
+    text = "use spatial\nworld gravity = [0, 0, 0] m/s2\nb body (a) m = 1 kg, I = diag(1, 1, 1) kg.m2, at = [0.5, 0, 0] m\n"
+    text += "h revolute (ground, a) at = [0, 0, 0] m, axis = [0, 0, 1]\nstart h.rate = 2 rad/s\nrun transient(stop = 1 s)\n"
+    text += "".join(f"let {name} = {expression}\n" for name, (expression, _) in expressions.items()) + f"save h.q, {', '.join(expressions)}\n"
+    (samples,) = netsim.load(text).samples()
+    for name, (_, expected) in expressions.items():
+        assert samples.series(name) == pytest.approx(expected(samples.series("h.q")), abs=1e-5), name
