@@ -404,6 +404,21 @@ def test_free_mass_that_is_pushed_is_named():
     assert "tried" in found.hint
 
 
+@pytest.mark.parametrize("gain, volts", [(1, 5.0), (1, 1e-9), (1, 1e6), (-1, 5.0)])
+def test_a_loop_of_controlled_sources_of_gain_one_has_no_solution(gain, volts):
+    """The current i at b is V/R + gain*i: at a gain of 1 it runs away, until V/R vanishes in the rounding of 1e14 A."""
+    text = (
+        f"use electrical\ns voltage (a, ground) v = {volts} V\nr resistor (a, b) R = 1 Ohm\nk1 cccs (c, ground, b, ground) gain = {gain}\n"
+        "r2 resistor (c, d) R = 1 Ohm\nk2 cccs (b, ground, d, ground) gain = 1\n"
+    )
+    if gain == 1:
+        found = problem(text)
+        assert found.code == "E440" and "potential of 'c'" in found.message and found.span.line == 4
+    else:  # the current that enters d is that from b to ground, and half of V/R
+        (loss,), _ = at(text, "r2.loss")
+        assert loss == pytest.approx((volts / 2) ** 2, rel=1e-12)
+
+
 def test_free_mass_without_load_stays_and_is_told():
     (x,), attributes = at("use translational\nm1 mass (a) m = 1 kg\nstart a.x = 3 m\n", "a.x")
     assert x == 3.0 and attributes["stability"] == "neutral" and attributes["free"] == "nothing resists motion of 'a'"

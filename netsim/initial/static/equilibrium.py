@@ -26,6 +26,8 @@ from netsim.text.errors import Problem, SimulationError
 Array = np.ndarray
 MOST_JUDGED = 400
 """Unknowns up to which stability is judged: it takes all eigenvalues of a dense matrix."""
+FAR = 1e6
+"""How many times larger than all else a way along what nothing resists is where loads vanish in its rounding alone."""
 GROWS = 1e-7
 PUSH = 0.02
 SMALL = 0.3
@@ -53,10 +55,14 @@ def equilibrium(machine: Machine, g: Array, sizes: Sizes) -> Equilibrium:
     violated (E441)."""
     rest = at_rest(machine, g, sizes.size)
     search = search_of(rest, g)
-    moves = machine.system.layout.nk > 0
+    moves, start = machine.system.layout.nk > 0, g.copy()
     if (not moves or not _at_once(search)) and not climb(search, _order(moves)):
         raise _none_found(search)
-    free = _free(search)
+    singular = _null(search)
+    if singular and _ran_off(search, singular, start):
+        search.g[:] = start
+        raise _none_found(search)
+    free = _free(search, singular)
     rate, mode = growth(search)
     others: tuple[Array, ...] = ()
     if rate is not None and mode is not None and rate > GROWS:
@@ -64,7 +70,7 @@ def equilibrium(machine: Machine, g: Array, sizes: Sizes) -> Equilibrium:
         if moves and others:  # nothing that moves stays where a touch lets it fall
             others, search.g = (search.g, *others[1:]), others[0]
             search.log.append("left an unstable equilibrium downhill")
-            free, rate = _free(search), growth(search)[0]
+            free, rate = _free(search, _null(search)), growth(search)[0]
     return Equilibrium(
         search.g, tuple(search.log), search.iterations, free, None if rate is None else rate <= GROWS, others
     )
@@ -86,9 +92,8 @@ def _at_once(search: Search) -> bool:
     return False
 
 
-def _free(search: Search) -> str:
+def _free(search: Search, singular: SingularMatrix | None) -> str:
     """What nothing resists at the state found."""
-    singular = _null(search)
     return (
         "; ".join(
             dict.fromkeys(undetermined(search.rest.machine.system, column) for column in singular.null_columns.T[:3])
@@ -96,6 +101,18 @@ def _free(search: Search) -> str:
         if singular
         else ""
     )
+
+
+def _ran_off(search: Search, singular: SingularMatrix, start: Array) -> bool:
+    """Whether the state lies far along what nothing resists, and does not hold without that way: the loads vanished in
+    the rounding of large values."""
+    rest = search.rest
+    free = np.linalg.qr(singular.null_columns / rest.weight[:, None])[0]
+    way = rest.weight * (free @ (free.T @ ((search.u - start[rest.places]) / rest.weight)))
+    near = Search(rest, search.g.copy(), search.diagonal)
+    near.move(-way)
+    size = max(np.max(np.abs(near.u) / rest.weight), np.max(np.abs(start[rest.places]) / rest.weight))
+    return bool(np.max(np.abs(way) / rest.weight) > FAR * size and not rest.settled(near.g, rest.residual(near.g)))
 
 
 def _null(search: Search) -> SingularMatrix | None:
