@@ -177,9 +177,8 @@ def describe_row(system: System, row: int) -> str:
 def unmet(system: System, stage: int, equations: Iterable[int]) -> str:
     """The unsatisfied equations of a stage: `accelerations and forces do not satisfy the force balance at 'k' (s1,
     s2)`."""
-    what = {0: "accelerations and forces", -1: "velocities and differentiated quantities", -2: "positions"}.get(
-        stage, "starting values"
-    )
+    moving = "accelerations and forces" if system.layout.nk else "currents, potentials and other values"
+    what = {0: moving, -1: "velocities and differentiated quantities", -2: "positions"}.get(stage, "starting values")
     where = list(dict.fromkeys(describe_row(system, int(e)) for e in equations if e < system.n))[:SHOWN]
     return f"{what} do not satisfy {', '.join(where) or 'the constraints'}"
 

@@ -74,7 +74,8 @@ MEASURE = st.builds(s.Measure, NAME, EXPR | st.builds(lambda e: s.Call("when", (
 NUMBERED = st.builds(s.Measure, NAME, EXPR, DOC, EXPR)
 ASSERT = st.builds(s.Assert, EXPR, DOC)
 SIGNALS = some(EXPR | ANYTHING, 1)
-TERMINALS = some(st.builds(s.Terminal, ANY_WORD, NAME, st.sampled_from(["", "in", "out"])))
+TERMINAL = st.builds(s.Terminal, ANY_WORD, NAME, st.sampled_from(["", "in", "out"]))
+TERMINALS = st.lists(TERMINAL, max_size=3, unique_by=lambda terminal: terminal.name).map(tuple)
 QUANTITY = st.builds(s.Quantity, ANY_WORD, UNIT, some(EXPR, 0, 2), DOC, MAYBE)
 BRANCH_END = NAME | st.just("ground")
 IN_MODEL = PARAM | COUNT | LET | TABLE | INSTANCE | START

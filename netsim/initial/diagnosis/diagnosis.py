@@ -109,8 +109,9 @@ def explain_failure(
     nowhere = stopped.size < np.spacing(stopped.before)  # a step that leads nowhere has no rates
     if not nowhere and (broken := _without_value(machine, stopped, stands, g)):
         return _explain_not_finite(machine, stopped, broken, residuals, g)
-    if stopped.status == UNRESOLVED or nowhere:
-        return _explain_runaway(machine, stopped, state)
+    words, time, place = fastest(machine, state)
+    if stopped.status == UNRESOLVED or (nowhere and words):  # what has no rates at all is told by its residuals
+        return _explain_runaway(machine, stopped, words, time, place)
     scaled = worst_rows(machine, residuals, entries, u)
     rows, where = _named(machine, scaled), _row_span(machine, int(np.argmax(scaled)))
     if stopped.status == SINGULAR:
@@ -179,8 +180,7 @@ def explain_unstable(machine: Machine, method: str, t: float, steps: int, stop: 
     return Problem("E505", message, span_of(machine.system, place), hint=hint)
 
 
-def _explain_runaway(machine: Machine, stopped: Stopped, state: Array) -> Problem:
-    words, time, place = fastest(machine, state)
+def _explain_runaway(machine: Machine, stopped: Stopped, words: str, time: float, place: Array) -> Problem:
     what = f": {words} changes by its own size within {time:.2g} s" if words else ""
     message = f"no step is short enough beyond t = {stopped.before:g} s{what}"
     apart = float(np.spacing(stopped.before))
