@@ -196,9 +196,10 @@ class Values:
             value(p)
         for claim in component.definition.asserts:
             if claim not in component.claims and not evaluate(claim.condition, inner).value:
-                raise InputError(
-                    Problem("E235", f"{component.name} '{instance.name}': {claim.sentence}", instance.span)
-                )
+                place, own = instance.frame.place, instance.span
+                also = ((own, "this element of it"),) if place else ()
+                message = f"{component.name} '{instance.name}': {claim.sentence}"
+                raise InputError(Problem("E235", message, place or own, also=also))
         return found
 
     def _scope_within(self, instance: Instance, value: Callable[[Param], Typed]) -> Scope:

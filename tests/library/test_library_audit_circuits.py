@@ -196,3 +196,13 @@ def test_integrator_behind_a_sliding_relay_begins_at_zero():
     assert np.abs(rest.series("y")).max() == 0.0 and rest.series("u") == pytest.approx(0.25)
     driven = circuit(loop.format("start y = 0.6\n"), "y")
     assert driven.series("y") == pytest.approx(np.maximum(0.6 - 0.75 * driven.time, 0), abs=1e-9)
+
+
+def test_an_assert_within_a_part_of_the_library_is_told_at_the_line_of_the_user():
+    """A triac is two thyristors: the line of the triac comes first, then where the thyristor stands in it."""
+    text = "use electrical\nv voltage (a, ground) v = 10 V\nx triac (a, b, g) Vgt = 0.6 V\nr resistor (b, ground) R = 10 Ohm\nq resistor (g, ground) R = 1 Ohm\nrun static()\n"
+    with pytest.raises(netsim.InputError) as told:
+        netsim.load(text).run()
+    problem = told.value.problems[0]
+    assert (problem.code, problem.span.line) == ("E235", 3) and "x.back" in problem.message
+    assert [words for _, words in problem.also] == ["this element of it"]
