@@ -4,6 +4,10 @@ The lines of the bases come first. A line of the component replaces the inherite
 that of the same name, an equation that of the same left side (not of a number), an output, a place, a `when` or a
 `given` that of the same name, terminal, condition or element; a sentence or an energy that of the same word. Every
 other line is added.
+
+What a component `dissipates` is an output of it, `loss`, so that a heat flow can be bound to it. A component that uses
+the name for something else keeps that; one that extends another and dissipates 0 W keeps the loss of its base, because
+it passes that on to a terminal.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ from dataclasses import replace
 from typing import Any
 
 from netsim.text.errors import Problem, nearest
-from netsim.text.syntax import ComponentDef, Name, Number
+from netsim.text.syntax import ComponentDef, Name, Number, Output
 
 _DECLARED = ("params", "counts", "inputs", "lets", "variables", "discretes")
 _KEYS: Mapping[str, Callable[[Any], Any]] = {
@@ -28,16 +32,17 @@ _KEYS: Mapping[str, Callable[[Any], Any]] = {
 }
 """What an own line must share with an inherited one to replace it."""
 _SINGLE = ("kinetic", "potential", "stores", "dissipates", "singular")
+LOSS = "loss"
 
 
 def _kept(own: ComponentDef, bases: Sequence[ComponentDef], problems: list[Problem]) -> ComponentDef:
     """What `_merged` makes of these, made once where it is without mistakes: libraries are collected for every program
     anew."""
-    before, merged = vars(own).get("merged", ((), own))
-    if len(before) == len(bases) and all(a is b for a, b in zip(before, bases)):
+    before, merged = vars(own).get("merged", (None, own))
+    if before is not None and len(before) == len(bases) and all(a is b for a, b in zip(before, bases)):
         return merged
     mistakes = len(problems)
-    merged = _merged(own, bases, problems)
+    merged = _with_loss(_merged(own, bases, problems) if bases else own)
     if len(problems) == mistakes:
         vars(own)["merged"] = tuple(bases), merged
     return merged
@@ -59,7 +64,7 @@ def extended(
             open_ones.append(name)
             own = definitions[name]
             bases = [whole(base.parts[0].text) for base in own.bases if known(base, own)]
-            done[name] = _kept(own, bases, problems) if bases else own
+            done[name] = _kept(own, bases, problems)
             open_ones.pop()
         return done[name]
 
@@ -109,5 +114,26 @@ def _merged(own: ComponentDef, bases: Sequence[ComponentDef], problems: list[Pro
             if others:
                 message = f"component '{own.name}' gets '{field}' from '{first.name}' and from '{others[0].name}'"
                 problems.append(Problem("E209", message, own.span, hint=f"write a line '{field} ...' of its own"))
+    if own.dissipates is not None and not _nothing(own):
+        found["outputs"] = tuple(o for o in found["outputs"] if not any(_tells(base, o) for base in bases))
     doc = own.doc or next((base.doc for base in bases if not base.is_partial), "")
     return replace(own, **found, doc=doc, is_source=own.is_source or any(base.is_source for base in bases))
+
+
+def _with_loss(whole: ComponentDef) -> ComponentDef:
+    """The component with what it dissipates as an output."""
+    taken = {item.name for field in (*_DECLARED, "outputs", "terminals") for item in getattr(whole, field)}
+    taken.update(name for branch in whole.branches for name in branch.names)
+    if whole.dissipates is None or _nothing(whole) or LOSS in taken:
+        return whole
+    return replace(whole, outputs=(*whole.outputs, Output(LOSS, "W", whole.dissipates, doc="lost power, mostly heat")))
+
+
+def _nothing(component: ComponentDef) -> bool:
+    """Whether a component says that it dissipates 0 W."""
+    return isinstance(component.dissipates, Number) and component.dissipates.value == 0
+
+
+def _tells(component: ComponentDef, output: Output) -> bool:
+    """Whether an output is what the component dissipates."""
+    return output.name == LOSS and output.value == component.dissipates

@@ -125,3 +125,51 @@ def test_the_catalogue_shows_whole_components():
     assert "extends" not in shown and "reinit speed = 0" in shown and "mu" in shown
     assert describe(library, "sticking").splitlines()[-1].strip() == "end" and "partial component sticking" in describe(library, "sticking")
     assert describe(library, "sliding").startswith("function sliding(")
+
+
+LOSING = """
+component dash (p, n : translational) "a spring and a damper"
+  param d : N.s/m >= 0 = 1 N.s/m  "damping"
+  branch p -> n : x, v, f
+  f = x*1 N/m + d*v
+  stores x^2*1 N/m/2
+  dissipates d*v^2
+end
+use translational
+use thermal
+"""
+
+
+def losses(text, name="mine"):
+    return [line for line in text_of(LOSING + text, name) if line.startswith("out loss")]
+
+
+def test_what_a_component_dissipates_is_its_loss():
+    assert losses("", "dash") == ['out loss : W = d*v^2 "lost power, mostly heat"']
+
+
+def test_a_loss_follows_the_line_that_replaces_its_own():
+    assert losses("component mine extends dash\n  dissipates 2*d*v^2\nend\n") == ['out loss : W = 2*d*v^2 "lost power, mostly heat"']
+    assert losses('component mine extends dash\n  out loss : W = 3*d*v^2 "own"\n  dissipates 2*d*v^2\nend\n') == ['out loss : W = 3*d*v^2 "own"']
+
+
+def test_a_loss_that_a_terminal_takes_is_that_of_the_base():
+    text = "component mine (heat : thermal) extends dash\n  branch heat -> ground : T, q\n  q = -d*v^2\n  dissipates 0 W\nend\n"
+    assert losses(text) == ['out loss : W = d*v^2 "lost power, mostly heat"']
+
+
+def test_a_name_that_is_taken_stays():
+    text = (
+        'component mine (p, n : translational) "a damper"\n  param loss : N.s/m\n  branch p -> n : v, f\n  f = loss*v\n  dissipates loss*v^2\nend\n'
+    )
+    assert losses(text) == []
+    plain = netsim.load(
+        LOSING + text + "m mass (a) m = 1 kg\nk mine (a, ground) loss = 1 N.s/m\nstart a.v = 1 m/s\nrun transient(stop = 1 s)\n"
+    ).run()
+    assert "k.loss" not in plain and float(plain["a.v"][-1]) == pytest.approx(0.36787944117, rel=1e-5)
+
+
+def test_a_wrong_unit_of_what_is_lost_is_told_once():
+    with pytest.raises(InputError) as caught:
+        netsim.load(LOSING.replace("dissipates d*v^2", "dissipates d*v") + "k dash (a, ground)\nrun static()\n")
+    assert [p.code for p in caught.value.problems] == ["E202"]
