@@ -77,9 +77,10 @@ def run_of_extremes(name, scale):
     return netlist(name, texts, run="run transient(stop = 2 us, step = 1 us)") if texts else ""
 
 
-@pytest.mark.parametrize("name, scale", [(name, SCALES[k % 2]) for k, name in enumerate(hosted())])
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("name", hosted())
 def test_extreme_parameters_run_or_are_told(name, scale):
-    """All at 1e-9 or all at 1e6, in turn from component to component."""
+    """All parameters at 1e-9 or all at 1e6 of their usual values."""
     if not (text := run_of_extremes(name, scale)):  # no scalar parameters
         return
     try:
