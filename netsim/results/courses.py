@@ -30,20 +30,64 @@ class Course:
         return float(self.time[-1] - self.time[0])
 
 
+BESIDE = 0.01
+"""Corners this near to a point, in intervals, stand on it: a step ends there."""
+CORNER = 3.0
+"""A maximum that bends so many times more than the course does on either side of it is a corner."""
+
+
 def largest(course: Course) -> tuple[float, float]:
-    """(value, instant) of the maximum: that of the parabola through the largest point and its neighbours."""
+    """(value, instant) of the maximum: that of the parabola through the largest point and its neighbours; where the
+    course has a corner there, the corner or the maximum of a parabola on one side of it."""
     i = int(np.argmax(course.series))
-    if (
-        0 < i < len(course.time) - 1
-        and 0.2 < (course.time[i + 1] - course.time[i]) / max(course.time[i] - course.time[i - 1], TINY) < 5.0
-    ):
-        (a, b, c), (ya, yb, yc) = course.time[i - 1 : i + 2], course.series[i - 1 : i + 2]
-        left, right = (yb - ya) / (b - a), (yc - yb) / (c - b)
-        bend = (right - left) / (c - a)
-        if bend < 0:
-            t = float(np.clip((a + b) / 2 - left / (2 * bend), a, c))
-            return float(ya + (t - a) * (left + bend * (t - b))), t
-    return float(course.series[i]), float(course.time[i])
+    top = float(course.series[i]), float(course.time[i])
+    middle, far = _parabola(course, i), [side for k in (i - 2, i + 2) if (side := _parabola(course, k))]
+    if middle is None:
+        return top
+    if not far or abs(middle[2]) <= CORNER * max(abs(side[2]) for side in far):
+        return _vertex(middle, course.time[i - 1], course.time[i + 1]) or top
+    if corner := _corner(course, i):
+        return max(top, corner)
+    spans = ((course.time[i - 1], course.time[i]), (course.time[i], course.time[i + 1]))
+    sides = [(_parabola(course, k), span) for k, span in zip((i - 1, i + 1), spans)]
+    return max([top, *filter(None, (_vertex(side, *span) for side, span in sides if side))])
+
+
+def _corner(course: Course, i: int) -> tuple[float, float] | None:
+    """(value, instant) where the lines on both sides of the largest point i meet beside it, as those of |x| do: in that
+    of the two intervals on either side of which the course is the straighter one; None where
+    they meet at a point."""
+    found, t, x = [], course.time, course.series
+    for first in (i - 1, i):  # the interval in which the corner may lie
+        before, behind = _parabola(course, first - 1), _parabola(course, first + 2)
+        if before and behind and np.all(np.diff(t[first - 1 : first + 3]) > 0.0):
+            (a, b, c, d), (ya, yb, yc, yd) = t[first - 1 : first + 3].tolist(), x[first - 1 : first + 3].tolist()
+            rise, fall = (yb - ya) / (b - a), (yd - yc) / (d - c)
+            share = (yc - yb - fall * (c - b)) / ((rise - fall) * (c - b)) if rise > 0.0 > fall else 0.0
+            found.append((abs(before[2]) + abs(behind[2]), share, yb + rise * share * (c - b), b + share * (c - b)))
+    _, share, *corner = min(found, default=(0.0, 0.0, 0.0, 0.0))
+    return (corner[0], corner[1]) if BESIDE < share < 1.0 - BESIDE else None
+
+
+def _parabola(course: Course, i: int) -> tuple[float, float, float, float, float] | None:
+    """The parabola through point i and its neighbours, y = ya + (t - a)*(slope + bend*(t - b)): ya, slope, bend, a, b;
+    None at an end, and where the points stand too unevenly (beside a jump)."""
+    if not 0 < i < len(course.time) - 1:
+        return None
+    (a, b, c), (ya, yb, yc) = course.time[i - 1 : i + 2].tolist(), course.series[i - 1 : i + 2].tolist()
+    if not 0.2 < (c - b) / max(b - a, TINY) < 5.0:
+        return None
+    slope, right = (yb - ya) / (b - a), (yc - yb) / (c - b)
+    return ya, slope, (right - slope) / (c - a), a, b
+
+
+def _vertex(
+    parabola: tuple[float, float, float, float, float], first: float, last: float
+) -> tuple[float, float] | None:
+    """(value, instant) of the maximum of a parabola between two instants; None where it has none there."""
+    ya, slope, bend, a, b = parabola
+    t = (a + b) / 2 - slope / (2 * bend) if bend < 0 else last + 1.0
+    return (ya + (t - a) * (slope + bend * (t - b)), t) if first <= t <= last else None
 
 
 def negative(course: Course) -> Course:

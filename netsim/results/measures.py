@@ -23,7 +23,7 @@ from netsim.network.network import Network
 from netsim.results.courses import OVER, Course, crossings, largest, negative
 from netsim.results.samples import Figure, Samples, Trace
 from netsim.results.selection import Finder
-from netsim.results.series import between, course_of, refined, series_scope, unit_of
+from netsim.results.series import course_of, series_scope, unit_of
 from netsim.text.errors import InputError, NetsimError, Problem, SimulationError, Span
 from netsim.text.expressions.typed import Scope, Typed, evaluate, same_dimension
 from netsim.text.syntax import Assert, Binary, Call, Expr, Measure, Name
@@ -48,7 +48,11 @@ class Record:
     @cached_property
     def fine(self) -> Record:
         """The same, refined."""
-        time, values = course_of(self.time, self.values, self.trace)
+        return self.within(-np.inf, np.inf)
+
+    def within(self, first: float, last: float) -> Record:
+        """The same from `first` to `last`, refined."""
+        time, values = course_of(self.time, self.values, self.trace, first, last)
         return Record(time, values, self.dimensions, self.parameters, self.network, self.known)
 
     def scope(self) -> Scope:
@@ -211,21 +215,18 @@ def _course(
         if word not in words:
             hint = f"its named arguments are {', '.join(words)}" if words else "it has no named arguments"
             raise InputError(Problem("E207", f"{call.function}() has no argument '{word}'", value.span, hint=hint))
+    ends = {word: _instant(value, record, scope) for word, value in call.keywords if word in ("from", "to")}
     fine = record.fine
+    if ends and len(fine.time) > 1:
+        first, last = ends.get("from", float(fine.time[0])), ends.get("to", float(fine.time[-1]))
+        if not first < last:
+            raise InputError(Problem("E207", f"the interval from {first:g} s to {last:g} s is empty", call.span))
+        fine = record.within(first, last)
     found = evaluate(call.arguments[0], fine.scope())
     if isinstance(found.value, tuple):
         message = f"{call.function}() takes a signal of one number, this is a vector"
         raise InputError(Problem("E204", message, call.span, hint="take a component, or norm()"))
-    series = np.broadcast_to(np.asarray(found.value, float), fine.time.shape)
-    ends = {word: _instant(value, record, scope) for word, value in call.keywords if word in ("from", "to")}
-    if not ends or len(fine.time) < 2:
-        return Course(fine.time, series), found.dimension
-    first, last = ends.get("from", float(fine.time[0])), ends.get("to", float(fine.time[-1]))
-    if not first < last:
-        raise InputError(Problem("E207", f"the interval from {first:g} s to {last:g} s is empty", call.span))
-    inside = fine.time[(fine.time > first) & (fine.time < last)]
-    axis = refined(np.concatenate([[first], inside, [last]]))
-    return Course(axis, between(fine.time, series, axis)), found.dimension
+    return Course(fine.time, np.broadcast_to(np.asarray(found.value, float), fine.time.shape)), found.dimension
 
 
 TAKES: dict[str, Callable[[Record, Call, Scope], Typed]] = {

@@ -98,20 +98,30 @@ def refined_series(time: Array, series: Array) -> Array:
     return found
 
 
-def course_of(time: Array, values: Mapping[str, Array], trace: Trace | None) -> tuple[Array, Mapping[str, Array]]:
-    """A refined axis and signals on it: the polynomials of a run's steps, or, without a trace, of what lies between
-    samples."""
+def course_of(
+    time: Array, values: Mapping[str, Array], trace: Trace | None, first: float = -np.inf, last: float = np.inf
+) -> tuple[Array, Mapping[str, Array]]:
+    """A refined axis from `first` to `last` and signals on it: the polynomials of a run's steps, or, without a trace,
+    of what lies between samples."""
     if trace is None or not len(trace.time):
-        return refined(time), {name: refined_series(time, series) for name, series in values.items()}
+        within = (time > first) & (time < last)
+        if within.all():
+            return refined(time), {name: refined_series(time, series) for name, series in values.items()}
+        ends = np.concatenate([[max(first, time[0])], time[within], [min(last, time[-1])]])
+        axis = refined(ends)
+        return axis, {name: between(time, series, axis) for name, series in values.items()}
+    within = (trace.time[:, -1] > first) & (trace.time[:, 0] < last)
+    begins, size = trace.time[within, :1], np.ptp(trace.time[within], axis=1)[:, None]
     nodes = (trace.time[0] - trace.time[0, 0]) / (trace.time[0, -1] - trace.time[0, 0])
-    places = np.arange(REFINED + 1) / REFINED
-    inner = np.vander(places, len(nodes)) @ np.linalg.inv(np.vander(nodes, len(nodes)))
-    pieces = {name: series @ inner.T for name, series in trace.values.items()}
-    jumps = np.any([trace.values[name][1:, 0] != trace.values[name][:-1, -1] for name in pieces], axis=0)
-    kept = np.ones((len(trace.time), 2 * REFINED), bool)
-    kept[:-1, REFINED:], kept[-1, REFINED + 1 :] = jumps[:, None], False
-    time_ = trace.time[:, :1] + places * (trace.time[:, -1:] - trace.time[:, :1])
-    return _joined(time_, kept), {name: _joined(piece, kept) for name, piece in pieces.items()}
+    cut = np.clip(begins + [0.0, 1.0] * size, first, last)
+    shares = (cut - begins) / size  # the first and the last step may be cut
+    places = shares[:, :1] + np.arange(REFINED + 1) / REFINED * (shares[:, 1:] - shares[:, :1])
+    powers = (places[:, :, None] ** np.arange(len(nodes) - 1, -1, -1)) @ np.linalg.inv(np.vander(nodes, len(nodes)))
+    pieces = {name: np.einsum("spn,sn->sp", powers, series[within]) for name, series in trace.values.items()}
+    jumps = np.any([series[within][1:, 0] != series[within][:-1, -1] for series in trace.values.values()], axis=0)
+    kept = np.ones((len(places), 2 * REFINED), bool)
+    kept[:-1, REFINED:], kept[-1, REFINED + 1 :] = np.reshape(jumps, (-1, 1)), False
+    return _joined(begins + places * size, kept), {name: _joined(piece, kept) for name, piece in pieces.items()}
 
 
 def _joined(pieces: Array, kept: Array) -> Array:

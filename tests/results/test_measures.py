@@ -202,3 +202,27 @@ def test_a_sample_right_beside_another_does_no_harm():
     series = np.sin(2 * np.pi * time) + 1e-5 * (np.arange(len(time)) % 2)
     fine = refined(time)
     assert np.abs(refined_series(time, series) - np.sin(2 * np.pi * fine)).max() < 5e-5
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-12, 1e6])
+def test_extremes_at_corners(scale):
+    """A capacitor behind pulses: its largest voltage is that at the end of the pulse, a corner; the least magnitude of what passes zero is 0."""
+    text = (
+        f"use electrical\nv voltage (a, ground) v = pulse(time, at = {100 * scale} s, width = {3 * scale} s, period = {200 * scale} s)*1 V\n"
+        f"r resistor (a, b) R = 50 Ohm\nc capacitor (b, ground) C = {scale / 50} F\nrun transient(stop = {900 * scale} s)\n"
+        f"w voltage (e, ground) v = sine(time, amplitude = 2 V, frequency = {0.01 / scale} Hz)\nq resistor (e, ground) R = 1 Ohm\n"
+    )
+    lines = "measure top = max(b.v)\nmeasure when_ = argmax(b.v)\nmeasure low = min(abs(e.v))\n"
+    found, _ = figures(text, lines + f"measure late = argmin(abs(e.v), from = {130 * scale} s, to = {170 * scale} s)\n")
+    assert found["top"].value == pytest.approx(1 - np.exp(-3), rel=1e-7)
+    assert (found["when_"].value / scale - 3) % 200 == pytest.approx(100, abs=1e-6)
+    assert 0 <= found["low"].value <= 1e-5 and found["late"].value == pytest.approx(150 * scale, rel=1e-5)
+
+
+def test_figures_over_a_span_follow_kinks():
+    """Over a span that begins and ends within steps: of |sin|, where Simpson's rule misses a little of the kink, and of sin."""
+    lines = "measure area = integral(abs(s.v - 0.5 V), from = 0.13 ms, to = 0.77 ms)\nmeasure part = mean(s.v, from = 0.13 ms, to = 0.77 ms)\n"
+    found, _ = figures(SWINGING, lines)
+    w, a, b = 2e3 * np.pi, 0.13e-3, 0.77e-3
+    assert found["area"].value == pytest.approx(2 * (np.cos(w * a) + 1 + 1 + np.cos(w * b)) / w, rel=2e-4)
+    assert found["part"].value == pytest.approx(0.5 + 2 * (np.cos(w * a) - np.cos(w * b)) / w / (b - a), rel=1e-6)
