@@ -26,9 +26,11 @@ from netsim.text.errors import Problem
 LITTLE, MUCH = 0.01, 0.1
 """Missing parts of the energy turned over: above the first a run warns, above the second one with an error test
 fails."""
-ROUNDING, UNTURNED = 1e-10, 1e-4
-"""Of the largest energies: differences below the first are rounding, below the second nothing to warn of in given
-steps, though what merely spins turns nothing over."""
+ROUNDING, UNTURNED = 1e-8, 1e-4
+"""Of the largest energies: differences below the first are rounding (of velocities, as positions over a step, and 1e4
+steps add up), below the second nothing to warn of in given steps, though what merely spins turns nothing over."""
+KEPT = 20.0
+"""Errors of a run with an error test stay within so many rtol: so does the energy of what merely spins."""
 SOME = 0.01
 """Points that could not be made consistent, beside steps: fewer are counted only, since the steps they belong to passed
 the error test."""
@@ -39,7 +41,7 @@ def energy_verdict(options: TransientOptions, network: Network, turnover: Any) -
     """W501 or E515 if the balance misses too much of the energy turned over; None if it closes or cannot be judged."""
     missed = float(turnover[FLOWS, MISSED])
     turned = max(turned_over(turnover), abs(missed))
-    tolerance = UNTURNED if options.step else ROUNDING + options.rtol
+    tolerance = UNTURNED if options.step else ROUNDING + max(options.rtol, min(KEPT * options.rtol, UNTURNED))
     if not abs(missed) > max(LITTLE * turned, tolerance * level(turnover)) or not _complete(network):
         return None
     part = 100 * abs(missed) / turned

@@ -205,3 +205,27 @@ def test_a_flyback_that_runs_away_ends_as_a_failure(rtol):
     assert [problem.code for problem in samples.broken] == ["E515"] and len(samples.time) > 100
     (fine,) = model.samples({"method": "radau", "rtol": 1e-4})
     assert fine.finished and not fine.broken
+
+
+@pytest.mark.parametrize("formulation", ["absolute", "tree"])
+@pytest.mark.parametrize("rtol", [1e-9, 1e-10])
+def test_what_merely_spins_is_not_judged_by_what_it_turns_over(formulation, rtol):
+    """A heavy symmetrical top in steady precession p, I1 cos(th) p^2 - I3 w p + m g l = 0: it holds 32 J and turns nothing over."""
+    m, distance, across, along, tilt, w = 1.0, 0.2, 0.05, 0.01, 0.5, 80.0
+    a, b, c = across * np.cos(tilt), along * w, m * 9.81 * distance
+    p = (b - np.sqrt(b**2 - 4 * a * c)) / (2 * a)
+    axis = np.array([np.sin(tilt), 0.0, np.cos(tilt)])
+    spin, own = (w - p * np.cos(tilt)) * axis + [0, 0, p], across - m * distance**2
+    inertia = own * np.eye(3) + (along - own) * np.outer(axis, axis)
+    rows = ", ".join(f"[{', '.join(map(repr, map(float, row)))}]" for row in inertia)
+    at = f"[{float(distance * axis[0])!r}, 0, {float(distance * axis[2])!r}] m"
+    model = netsim.load(
+        f"use spatial\nworld gravity = [0, 0, -9.81] m/s2\nb body (a) m = {m} kg, I = [{rows}]*1 kg.m2, at = {at}\n"
+        f"j spherical (ground, a) at = [0, 0, 0] m\nk marker (a) at = {at}\nstart a.w = [{', '.join(map(repr, map(float, spin)))}] rad/s\n"
+        f"run transient(stop = 1 s, rtol = {rtol}, formulation = {formulation})\nsave k.r\n"
+    )
+    (samples,) = model.samples()
+    assert codes(samples) == ([], [])
+    reach = distance * np.sin(tilt)
+    assert samples.series("k.r.x") == pytest.approx(reach * np.cos(p * samples.time), abs=1e-8 * reach)
+    assert samples.series("k.r.y") == pytest.approx(reach * np.sin(p * samples.time), abs=1e-8 * reach)

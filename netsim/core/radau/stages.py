@@ -167,8 +167,9 @@ def newton(method, problem, factor, trial, h):
     """
     memory = method.memory
     tolerance, nk = trial.tolerances[1], problem.sizes[NK]
-    if nk:  # velocities are known to the rounding of positions over the step
-        tolerance = max(tolerance, 0.5 * EPS * method.eigenvalues[0] / (h * trial.tolerances[0]))
+    if nk:  # velocities are known to the rounding of positions over the step: of sizes of 1, or of their own, if larger
+        rounding = 0.5 * EPS * method.eigenvalues[0] / (h * trial.tolerances[RTOL])
+        tolerance = max(tolerance, min(rounding, _rounding(method, problem, trial, h)))
     believed = BELIEVED_CURVED if trial.counters[CURVED] else BELIEVED
     faint = 1.0 if trial.counters[REFUSED] else max(memory[FAINT], believed) ** 0.8
     before, theta = 0.0, 1e-3
