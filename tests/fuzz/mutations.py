@@ -6,6 +6,8 @@ import random
 import re
 from collections.abc import Callable
 
+from netsim.text.grammar.scan import LINE_WORDS, RESERVED
+
 TOKEN = re.compile(r'"[^"\n]*"|[A-Za-z_]\w*|\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|\s+|\S')
 NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
@@ -92,32 +94,7 @@ FUNCTIONS = [
     "unknown",
 ]
 SIGNS = [*"+-*/^=<>(),;:.[]{}#\"'&|!?%$@~", "==", "<=", "..", "\\", "\n", "\t", "\0", "°", "µ", "−", "\u00a0", "\r"]
-WORDS = [
-    "use",
-    "param",
-    "count",
-    "let",
-    "table",
-    "world",
-    "model",
-    "component",
-    "domain",
-    "function",
-    "start",
-    "guess",
-    "run",
-    "save",
-    "plot",
-    "for",
-    "in",
-    "if",
-    "then",
-    "else",
-    "when",
-    "end",
-    "ground",
-    "time",
-]
+WORDS = sorted(RESERVED.union(*LINE_WORDS.values()))
 LINES = (
     "run transient(stop = 1 s)", "run static()", "run modal(modes = 3)", "run inverse(track = [a.x = 1 mm*time], actuators = [s])",
     "run recursion(stop = 1 s)", "end", "model q (a)", "component q (p, n : electrical)", "start a.v = 1", "guess a.x = 1 m",
@@ -274,6 +251,36 @@ def starts(dice: Dice, text: str) -> str:
 def options(dice: Dice, text: str) -> str:
     """A run has an option more."""
     return _replaced(dice, text, re.compile(r"(run\s+\w+\([^\n]*)\)"), lambda match: f"{match[1]}{dice.choice(OPTIONS)})")
+
+
+CELLS = ("", " ", "nan", "inf", "-inf", "1e400", "1e-320", "x", "1,5", "1_000", "0x10", '"3"', '"', "1 m", "--1", "\0", "é", "9" * 400)
+SEPARATORS = (";", "\t", " ", ", ", "|", ",,")
+
+
+def tables(dice: Dice, text: str) -> str:
+    """A table: a cell is no number, or none; a row is too short, too long, twice there, out of order; another separator, other ends of lines, no
+    head, nothing but the head, nothing."""
+    rows = [line.split(",") for line in text.splitlines()]
+    i, j, change = dice.randrange(len(rows)), dice.randrange(len(rows)), dice.randrange(10)
+    if change < 3:
+        rows[i][dice.randrange(len(rows[i]))] = dice.choice(CELLS)
+    elif change == 3:
+        rows[i] = rows[i][:-1] if dice.random() < 0.5 else [*rows[i], dice.choice(CELLS)]
+    elif change == 4:
+        rows[i], rows[j] = rows[j], rows[i]
+    elif change == 5:
+        rows.insert(i, list(rows[j]) if dice.random() < 0.7 else [])
+    elif change == 6:
+        return text.replace(",", dice.choice(SEPARATORS))
+    elif change == 7:
+        return dice.choice(
+            ["", "\n", text.split("\n")[0], text.partition("\n")[2], "\ufeff" + text, text.replace("\n", "\r\n"), text.replace("\n", "\r")]
+        )
+    elif change == 8:
+        rows = rows[:1] + dice.choice([rows[1:][::-1], rows[1:2] * 3, rows[1:2], rows[1:] * 2])
+    else:
+        return characters(dice, text)
+    return "\n".join(map(",".join, rows)) + "\n"
 
 
 def noise(dice: Dice, text: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from mutations import ANY, OF_COMPONENTS, OF_NUMBERS, noise
+from mutations import ANY, OF_COMPONENTS, OF_NUMBERS, noise, tables
 
 from netsim.library.files import models_folder
 
@@ -17,6 +17,7 @@ LARGE = frozenset(["stage2", "stage3", "stage4", "inverse", "gevorkian2022", "ri
 BLOCK = re.compile(r"^(?:partial )?component (\w+).*?^end$", re.MULTILINE | re.DOTALL)
 USED = re.compile(r"^use (\w+)", re.MULTILINE)
 STOP = re.compile(r"stop = ([\d.]+(?:e[-+]?\d+)?)")
+TABLE = re.compile(r'"([\w./]+\.csv)"')
 TRAN = re.compile(r"^\.tran +(\S+) +(\d+(?:\.\d+)?)", re.MULTILINE | re.IGNORECASE)
 
 
@@ -28,6 +29,8 @@ class Case:
     origin: Path  # from the folder that holds `models`
     text: str
     runs: bool
+    table: str | None = None
+    """What stands in `mutant.csv`, which the text reads as its table."""
 
 
 @cache
@@ -35,6 +38,15 @@ def sources() -> tuple[Path, ...]:
     """Files of models and circuits, the broken ones among them."""
     found = [p for p in models_folder().rglob("*") if p.suffix in (".net", ".cir", ".urdf")]
     return tuple(sorted(found))
+
+
+@cache
+def with_tables() -> tuple[Path, ...]:
+    """The models that read a table."""
+    tables = {p: TABLE.search(p.read_text(encoding="utf-8")) for p in sources() if p.suffix == ".net"}
+    return tuple(
+        p for p, found in tables.items() if found and (p.parent / found[1]).is_relative_to(models_folder()) and (p.parent / found[1]).exists()
+    )
 
 
 @cache
@@ -49,6 +61,8 @@ def case(seed: int, number: int, share: float = 0.06) -> Case:
     """The text number `number` of a seed; `share` of them are to be run, for a fiftieth of their time."""
     dice = random.Random(f"{seed} {number}")
     runs = dice.random() < share
+    if dice.random() < 0.03:
+        return _with_a_table(dice, number, dice.random() < 0.2)
     path = dice.choice(sources())
     while (path.stem in LARGE and dice.random() < 0.9) or (runs and path.parent.name == "broken" and dice.random() < 0.8):
         path = dice.choice(sources())
@@ -66,6 +80,16 @@ def case(seed: int, number: int, share: float = 0.06) -> Case:
     for _ in range(dice.choice([1, 1, 1, 2, 3])):
         text = dice.choice(mutations)(dice, text)
     return Case(number, path.relative_to(models_folder().parent), text, runs)
+
+
+def _with_a_table(dice: random.Random, number: int, runs: bool) -> Case:
+    """A model whose table is mutated."""
+    path = dice.choice(with_tables())
+    text = path.read_text(encoding="utf-8")
+    table = (path.parent / TABLE.search(text)[1]).read_text(encoding="utf-8")
+    for _ in range(dice.choice([1, 1, 1, 2, 3])):
+        table = tables(dice, table) or "\n"
+    return Case(number, path.relative_to(models_folder().parent), TABLE.sub('"mutant.csv"', text), runs, table)
 
 
 def _component(dice: random.Random, text: str) -> str:

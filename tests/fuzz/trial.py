@@ -41,6 +41,8 @@ def tried(case: Case, folder: Path) -> Outcome:
     """The text written beside what it includes, loaded, and checked or run."""
     path = folder / case.origin.parent / f"mutant{case.origin.suffix}"
     path.write_text(case.text, encoding="utf-8", errors="surrogatepass")
+    if case.table is not None:
+        path.with_name("mutant.csv").write_text(case.table, encoding="utf-8", errors="surrogatepass", newline="")
     errors._texts.clear()
     try:
         with warnings.catch_warnings(record=True) as warned:
