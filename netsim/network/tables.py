@@ -24,6 +24,8 @@ KINDS = ("cubic", "linear", "hold")
 OUTSIDE = ("error", "hold", "linear")
 QUOTED = (".csv", ".tsv", ".dat")
 """Files whose cells messages may show: any other may be no table at all."""
+LEAST = 1e-30
+"""Rows that are closer than this part of a table's length stand at one place: powers of the distance overflow."""
 DEGREE = 5
 RINGING, FAINT = 0.25, 0.01
 """The overshoot of a spline, of the range of the samples around it, above which it says more about itself than about
@@ -74,8 +76,9 @@ def read_column(path: Path, column: str | int | None, span: Span) -> Column:
     number = _column_number(column, names, path, span)
     numbers = np.array([_numbers(row, number, names, path, line, span) for line, row in zip(lines[1:], rows[1:])])
     argument = numbers[:, 0] * units[0].factor + units[0].offset
-    if np.any(np.diff(argument) <= 0):
-        row = lines[int(np.argmax(np.diff(argument) <= 0)) + 2]
+    stands = np.diff(argument) <= np.ptp(LEAST * argument)
+    if np.any(stands):
+        row = lines[int(np.argmax(stands)) + 2]
         raise InputError(
             Problem("E241", f"the first column of '{path.name}' must increase; it does not at line {row}", span)
         )

@@ -141,3 +141,11 @@ def test_card_without_a_word_is_refused(tmp_path):
     (tmp_path / "odd.cir").write_text("odd\nV1 a 0 1\n( , )\n.tran 1u 1m\n.end\n")
     with pytest.raises(InputError, match=r"odd.cir:3:1: E131 a line of brackets and commas alone is no card"):
         netsim.load(tmp_path / "odd.cir")
+
+
+def test_rows_of_a_table_that_hardly_differ(tmp_path):
+    """The spline's coefficients have powers of the distance, which overflow."""
+    (tmp_path / "near.csv").write_text("t,lift\n0,0\n1e-320,2\n2,3\n")
+    (tmp_path / "near.net").write_text('use signal\ns signal_source (y) value = table("near.csv", time/(1 s), "lift")\nrun transient(stop = 1 s)\n')
+    with pytest.raises(InputError, match=r"E241.*must increase; it does not at line 3"):
+        netsim.load(tmp_path / "near.net").run()
