@@ -35,7 +35,7 @@ SECONDS ?= 600
 SEED    ?= 1
 MOST    ?= 1000000
 fuzz: $(READY)
-	$(BIN)/python tests/fuzz/fuzz.py --seconds $(SECONDS) --seed $(SEED) --most $(MOST)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/fuzz/fuzz.py --seconds $(SECONDS) --seed $(SEED) --most $(MOST)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py

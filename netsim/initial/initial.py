@@ -365,13 +365,13 @@ def _explained(
     if written:  # without any the network contradicts itself
         first, *others = written
         also = tuple((row.span, "and this") for row in others[:5] if row.span)
-        if not others:
-            equations = [
-                describe_row(stages.machine.system, int(e)) for e in wrong.equations if e < stages.machine.system.n
-            ][:2]
-            hint = f"it violates {' and '.join(equations)}" if equations else "remove it"
+        if not others or all(row.span and row.span == first.span for row in others):
+            own = [int(e) for e in wrong.equations if e < stages.machine.system.n]
+            violated = list(dict.fromkeys(describe_row(stages.machine.system, e) for e in own))[:4]
+            hint = f"it violates {', '.join(violated)}" if violated else "remove it"
+            path = first.path if not others else first.path.rpartition("." if "." in first.path else "[")[0]
             return InputError(
-                Problem("E410", f"the written start of {first.path} contradicts the network", first.span, hint=hint)
+                Problem("E410", f"the written start of {path} contradicts the network", first.span, hint=hint)
             )
         hint = "remove one of them" + (f"; violated equations: {', '.join(where)}" if where else "")
         message = f"the written starts contradict one another or the network: {', '.join(r.path for r in written[:6])}"

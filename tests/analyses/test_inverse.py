@@ -9,7 +9,7 @@ import pytest
 import netsim
 import newton_euler as ne
 from netsim.library.files import models_folder
-from netsim.text.errors import InputError
+from netsim.text.errors import InputError, SimulationError
 
 MODELS = models_folder()
 BELL = "0.1 m*bell(time, at = 1 s, width = 0.2 s)"
@@ -492,3 +492,30 @@ def test_options_are_checked(option, words):
         text = text.replace(f"track = [b.x = {BELL}], ", "")
     with pytest.raises(InputError, match=words):
         netsim.load(text).samples()
+
+
+LIFT = """
+use hydraulic
+use translational
+use couplings
+p pressure (s, ground) p = 10 MPa
+v valve (s, a) opening = 0.5, A = 10 mm2
+c chamber_piston (a, x, ground) A = 10 cm2, V0 = 100 cm3, K = 1 GPa
+m mass (x) m = 100 kg
+f force (x) F = -5 kN
+run inverse(track = [x.x = 0.1 m*smooth_step(time/(0.3 s), 3)], actuators = [v.opening], stop = 0.5 s, from = rest)
+"""
+
+
+def test_a_valve_that_is_closed_is_named():
+    """Its static solution has no pressure drop, which is no reason to refuse it. A closed valve leaks more than a piston at rest takes."""
+    with pytest.raises(SimulationError) as told:
+        netsim.load(LIFT).run()
+    (problem,) = told.value.problems
+    assert problem.code == "E502" and problem.message == "'v.opening' has no effect at t = 0 s"
+    assert problem.span.line == 10 and "a valve that is closed" in problem.hint
+
+
+def test_starts_of_an_inverse_problem_speak_of_the_actuators():
+    with pytest.raises(SimulationError, match=r"E501.*'v\.opening' \(the signal x follows a motion\)"):
+        netsim.load(LIFT.replace(", from = rest", "")).run()

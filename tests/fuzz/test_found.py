@@ -6,7 +6,7 @@ import pytest
 
 import netsim
 from netsim.library.files import models_folder
-from netsim.text.errors import InputError
+from netsim.text.errors import InputError, NetsimError
 
 CIRCUIT = "use electrical\nv voltage (a, ground) v = 1 V\nr resistor (a, b) R = {}\nc capacitor (b, ground) C = 1 F{}\nrun transient(stop = 1 s{})\n"
 ONE = "component odd (p, n : electrical)\n{}  branch p -> n : v, i\n  i = {}\nend\nx odd (a, ground)\n"
@@ -149,3 +149,14 @@ def test_rows_of_a_table_that_hardly_differ(tmp_path):
     (tmp_path / "near.net").write_text('use signal\ns signal_source (y) value = table("near.csv", time/(1 s), "lift")\nrun transient(stop = 1 s)\n')
     with pytest.raises(InputError, match=r"E241.*must increase; it does not at line 3"):
         netsim.load(tmp_path / "near.net").run()
+
+
+def test_an_angle_without_a_value_at_the_start():
+    """The logarithm of 0 turns a frame in the plane: whole turns are not looked for."""
+    text = (
+        "use planar\nb planar_body (a) m = 1 kg, I = 1 kg.m2\nk planar_revolute (ground, a) at = [0 m, 0 m]\n"
+        "s planar_hinge_angle (ground, a) q = asin(0.1*log((10 rad/s)*time))\nrun transient(stop = 1 s)\n"
+    )
+    with pytest.raises(NetsimError) as told:
+        netsim.load(text).run()
+    assert told.value.problems[0].code in ("E503", "E305", "E306")

@@ -34,6 +34,8 @@ RATE = 1e2
 """s in 1/s: fast for a machine, and position responses are not yet lost in rounding."""
 
 RANK_TOLERANCE, ROUNDING = 1e-7, 1e-14
+AWAY = 0.1
+"""Part of their sizes by which values are moved where the actuators have no effect at the start."""
 
 
 def authority(
@@ -56,9 +58,22 @@ def authority(
     network = system.network
     elements = [a.element(network) for a in actuators]
     signals = [f"{e}.x" for e in elements[: len(motions)]]
-    scaled, base = _pivots(transfer(machine, g, [f"{e}.u" for e in elements], signals))
+    inputs = [f"{e}.u" for e in elements]
+    scaled, base = _pivots(transfer(machine, g, inputs, signals))
+    if _rank(scaled) < len(motions):  # at rest a valve without pressure drop moves nothing
+        elsewhere, order = _pivots(transfer(machine, _elsewhere(machine, g), inputs, signals))
+        scaled, base = (elsewhere, order) if _rank(elsewhere) == len(motions) else (scaled, base)
     _check_rank(scaled, motions, actuators)
     return [*base[: len(motions)], *sorted(base[len(motions) :])]
+
+
+def _elsewhere(machine: Machine, g: Array) -> Array:
+    """A point of the same positions at which no value (pressure, current) is special."""
+    layout, point = machine.system.layout, g.copy()
+    values, size = point[layout.y : layout.history], machine.system.nominals[layout.nk :]
+    changes = np.random.default_rng(3).uniform(0.5, 1.0, layout.ny) * AWAY
+    values[: layout.ny] += changes * np.maximum(np.abs(values[: layout.ny]), size)
+    return point
 
 
 def transfer(machine: Machine, g: Array, inputs: Sequence[str], signals: Sequence[str], s: float = RATE) -> Array:
@@ -93,11 +108,16 @@ def _pivots(g: Array) -> tuple[Array, list[int]]:
     return scaled / np.maximum(np.abs(scaled).max(axis=0), 1e-300), order
 
 
+def _rank(scaled: Array) -> int:
+    sizes = np.linalg.svd(scaled, compute_uv=False)
+    return int((sizes > RANK_TOLERANCE * max(1.0, sizes.max(initial=0.0))).sum())
+
+
 def _check_rank(scaled: Array, motions: Sequence[Motion], actuators: Sequence[Actuator]) -> None:
-    left, sizes, _ = np.linalg.svd(scaled)
-    rank = int((sizes > RANK_TOLERANCE * max(1.0, sizes.max(initial=0.0))).sum())
+    rank = _rank(scaled)
     if rank == len(motions):
         return
+    left = np.linalg.svd(scaled)[0]
     listed = ", ".join(a.name for a in actuators)
     still = [m for m, row in zip(motions, scaled) if not row.any()]
     if still:

@@ -34,6 +34,7 @@ from netsim.analyses.inverse.runs import (
     complete,
     constant,
     evenly,
+    in_words,
     machine_of,
     run,
     signal_name,
@@ -48,7 +49,7 @@ from netsim.network.values import Values
 from netsim.results.samples import Samples
 from netsim.simulate.setup.beginning import begun, told
 from netsim.simulate.stepping import Progress
-from netsim.text.errors import InputError, Problem
+from netsim.text.errors import InputError, Problem, SimulationError
 from netsim.text.syntax import Call, Expr, Name, Part
 from netsim.text.units import format_dimension, parse_unit
 
@@ -88,7 +89,10 @@ def inverse(
     orders = {n: ", ".join(m.name for m, k in zip(task.motions, counts) if k == n) for n in sorted(set(counts)) if n}
     notes = [f"the inputs contain the {ORDINALS[n]} derivative of {names}" for n, names in orders.items()]
     rest = {FOUND: lambda name: constant(0.0, task)}
-    machine, structure, g, moved = begun(machine_of(task, imposed, rest), imposed[2], options.transient.start)
+    try:
+        machine, structure, g, moved = begun(machine_of(task, imposed, rest), imposed[2], options.transient.start)
+    except SimulationError as error:
+        raise in_words(error, task) from None
     task = replace(task, origin=g)
     notes += refuse_unstable(task, machine, structure, g)
     largest, (names, states) = scales(task, machine, g), states_of(machine, structure)

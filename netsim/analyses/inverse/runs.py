@@ -3,6 +3,7 @@ an earlier one."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -14,6 +15,7 @@ from netsim.analyses.inverse.options import InverseOptions
 from netsim.analyses.inverse.tracking import APPLIED, FOLLOW, Actuator, Motion, rewired
 from netsim.analyses.transient import transient
 from netsim.equations.machine import Machine, build_machine
+from netsim.equations.messages import quoted
 from netsim.equations.system import System
 from netsim.initial.initial import Structure
 from netsim.network.network import Network
@@ -106,9 +108,14 @@ def run(
 ) -> Samples:
     """One transient run of a rewired network."""
     machine = machine_of(task, prepared, series)
-    return transient(
-        machine, prepared[2], task.options.transient, saves, plots, task.progress, rated, beside, task.origin
-    )
+    try:
+        found = transient(
+            machine, prepared[2], task.options.transient, saves, plots, task.progress, rated, beside, task.origin
+        )
+    except SimulationError as error:
+        raise in_words(error, task) from None
+    failure = found.attributes.get("failure")
+    return replace(found, attributes={**found.attributes, "failure": _renamed(failure, task)}) if failure else found
 
 
 def complete(found: Samples, what: str) -> Samples:
@@ -169,12 +176,31 @@ def _smooth(time: Array, x: Array, knots: Array) -> tuple[Array, ...]:
     return knots, found(knots), found(knots, 1), found(knots, 2) if degree > 1 else np.zeros(len(knots))
 
 
+def in_words(error: SimulationError, task: Task) -> SimulationError:
+    """The error with the names of signals and actuators in the place of the elements that were added."""
+    return SimulationError([_renamed(problem, task) for problem in error.problems])
+
+
 def _renamed(problem: Problem, task: Task) -> Problem:
-    """What is wrong with an element that was added, in words of the signal or the actuator it stands for."""
-    message = problem.message
+    """What is wrong with an element that was added, in words of the signal or the actuator it stands for. Where the
+    equations are singular and one of them takes part, its input has no effect: a valve is closed, a source at its
+    limit."""
+    elements = {f"'{actuator.element(task.network)}'": actuator for actuator in task.actuators}
+    if problem.code == "E502" and any(each in problem.message + problem.hint for each in elements):
+        idle = [actuator for each, actuator in elements.items() if each in problem.message + problem.hint]
+        when = re.search(r"(at|beyond) t = \S+ s", problem.message)
+        message = f"{quoted([a.name for a in idle])} has no effect {when[0] if when else 'there'}"
+        hint = "the motion asks for more than the element can give (a valve that is closed or wide open), or the input "
+        hint += "changes nothing where it begins"
+        return replace(problem, message=message, span=idle[0].expr.span, hint=hint)
+    return replace(problem, message=_words(problem.message, task), hint=_words(problem.hint, task))
+
+
+def _words(text: str, task: Task) -> str:
+    """A text with the names of signals and actuators in the place of the elements that were added."""
     for k, actuator in enumerate(task.actuators):
         element = actuator.element(task.network)
         if k < len(task.motions):
-            message = message.replace(f"the motion of '{element}'", f"the motion of {task.motions[k].name}")
-        message = message.replace(f"'{element}'", f"'{actuator.name}'")
-    return replace(problem, message=message)
+            text = text.replace(f"the motion of '{element}'", f"the motion of {task.motions[k].name}")
+        text = text.replace(f"'{element}'", f"'{actuator.name}'")
+    return text

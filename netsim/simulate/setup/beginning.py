@@ -65,11 +65,9 @@ def _agreeing(machine: Machine, structure: Structure, origin: Array | None, find
         events = settling(found[0], found[1])
         if events is None or not starts_otherwise(events, g):
             return found
-        try:
-            set_indeterminacy(found[0], found[1], g, events.mode(g))
-        except Crowded as crowded:  # elements that hold the same thing
-            set_indeterminacy(crowded.machine, crowded.structure, g, events.mode(g))
-            room = indeterminacy_of(crowded.machine.system.batches)
+        roomy = _with_room(found[0], found[1], g, events.mode(g))
+        if roomy is not found[0]:  # elements that hold the same thing
+            room = indeterminacy_of(roomy.system.batches)
             assert room is not None
             machine, structure = with_combinations(machine, structure, room)
         changed, was, now = machine.g.copy(), machine.g[events.values], g[events.values]
@@ -88,6 +86,15 @@ def _agreeing(machine: Machine, structure: Structure, origin: Array | None, find
     raise SimulationError(
         Problem("E509", f"at the start these conditions switch each other back and forth: {names}", span, hint=hint)
     )
+
+
+def _with_room(machine: Machine, structure: Structure, g: Array, mode: bytes) -> Machine:
+    """The machine with the combinations of this mode in it, or one that has places for them: each time for more."""
+    try:
+        set_indeterminacy(machine, structure, g, mode)
+    except Crowded as crowded:
+        return _with_room(crowded.machine, crowded.structure, g, mode)
+    return machine
 
 
 def _begun(

@@ -78,7 +78,7 @@ def begun_at_plane_turns(machine: Machine, found: Signature) -> Machine:
     set_time(machine.bundle, g, 0.0)
     relations = relations_of(machine, found, angles, g)
     missed = relations.missed(g)
-    if np.abs(missed).max(initial=0.0) <= HALF:
+    if not HALF < np.abs(missed).max(initial=0.0) < np.inf:  # what is not finite is told where it is solved
         return machine
     g[machine.system.layout.unknown(angles, 0)] += relations.turned(missed, bodies)
     return replace(machine, g=g) if np.linalg.norm(relations.missed(g)) < np.linalg.norm(missed) else machine
