@@ -10,7 +10,10 @@ from netsim.commands.interrupting import interrupted_status, interruptible, is_i
 
 
 def console() -> NoReturn:
-    """The program: it can be interrupted from its first line on, also while its modules are imported."""
+    """The program: it can be interrupted from its first line on, also while its modules are imported.
+
+    Dense matrices here are small: more threads of OpenBLAS wait, and take a processor's time while they do."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     with interruptible():
         try:
             from netsim.cli import command
