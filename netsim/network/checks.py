@@ -60,11 +60,13 @@ def wrong_paths(nodes: Sequence[Node], instances: Sequence[Instance]) -> Iterato
 
 
 def wrong_signals(nodes: Sequence[Node], instances: Sequence[Instance]) -> Iterator[Problem]:
-    """Every signal has one writer."""
+    """Every signal has one writer. A misspelt one is most like a signal that is written and that nothing reads."""
     writers: dict[int, Span] = {}
+    read: set[int] = set()
     for instance in instances:
         for node, terminal in zip(instance.nodes, instance.component.definition.terminals):
             if terminal.direction != "out":
+                read.add(node)
                 continue
             if node == GROUND:
                 yield Problem("E311", f"'{instance.name}' writes its signal '{terminal.name}' to ground", instance.span)
@@ -74,7 +76,8 @@ def wrong_signals(nodes: Sequence[Node], instances: Sequence[Instance]) -> Itera
             writers.setdefault(node, instance.span)
     for number, unwritten in enumerate(nodes):
         if unwritten.domain.name == "signal" and number not in writers:
-            hint = "connect a sensor or block whose output is this node"
+            written = [nodes[n].name for n in writers if n not in read]
+            hint = nearest(unwritten.name, written) or "connect a sensor or block whose output is this node"
             yield Problem("E312", f"nothing writes signal '{unwritten.name}'", unwritten.span, hint=hint)
 
 

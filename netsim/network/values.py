@@ -165,9 +165,9 @@ class Values:
                 if binding.name == name:
                     result = quantity_of(binding.value, self.scope(self.network.top), dimension(unit))
                     if shape(result.value) != sizes:
-                        raise InputError(
-                            Problem("E204", f"{name} is {'a vector of 3' if sizes else 'a number'}", binding.span)
-                        )
+                        what = "a vector of 3" if sizes else "a number"
+                        hint = "write all three components; the plane takes the first two" if sizes else ""
+                        raise InputError(Problem("E204", f"{name} is {what}", binding.span, hint=hint))
                     return result
         return Typed(default, dimension(unit))
 
