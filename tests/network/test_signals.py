@@ -14,7 +14,8 @@ def hint_of(text):
 
 
 def test_a_signal_that_nothing_writes_is_like_one_that_nothing_reads():
-    text = "use signal\nc constant (speed) value = 1\nd constant (sped2) value = 1\ng gain (sped, y) k = 2\nh gain (sped2, z) k = 1\nrun transient(stop = 1 s)\n"
+    blocks = "c constant (speed) value = 1\nd constant (sped2) value = 1\ng gain (sped, y) k = 2\nh gain (sped2, z) k = 1\n"
+    text = f"use signal\n{blocks}run transient(stop = 1 s)\n"
     assert hint_of(text) == ("E312", "did you mean 'speed'?")
     assert hint_of(text.replace("(speed)", "(other)")) == ("E312", "connect a sensor or block whose output is this node")
 
