@@ -160,3 +160,15 @@ def test_an_angle_without_a_value_at_the_start():
     with pytest.raises(NetsimError) as told:
         netsim.load(text).run()
     assert told.value.problems[0].code in ("E503", "E305", "E306")
+
+
+def test_a_constraint_without_a_value_in_a_loop():
+    """Its derivatives are not finite where the bodies are drawn: which constraints are too many is not looked for."""
+    sources = (models_folder().parent / "library" / "spatial" / "sources.lib").read_text(encoding="utf-8")
+    block = re.search(r"^component hinge_angle .*?^end$", sources, re.MULTILINE | re.DOTALL)[0]
+    text = (models_folder() / "broken" / "hinge_driven_twice.net").read_text(encoding="utf-8")
+    text += block.replace("sinq*sin(q)", "sinq*log(q)") + "\n"
+    assert "log" in text
+    with pytest.raises(NetsimError) as told:
+        netsim.load(text).run()
+    assert told.value.problems[0].code

@@ -97,8 +97,8 @@ def _loops(machine: Machine, g: Array) -> tuple[Parts, Parts]:
     multipliers = multipliers_of(machine, found, joints, live)
     balances = kept & np.isin(found.variable, multipliers) & (found.equation < system.layout.nk)
     rows = np.setdiff1d(np.unique(found.equation[position]), _mentioning(found, position, multipliers))
-    if not len(rows) or not len(multipliers):
-        return [], []
+    if not len(rows) or not len(multipliers) or not np.isfinite(values[position | balances]).all():
+        return [], []  # where derivatives have no value, the start says so
     at = position & np.isin(found.equation, rows)
     return (
         _matrices(system, found.equation[at], found.variable[at], values[at], sources),
