@@ -77,8 +77,8 @@ class Argument(Unary):
 
 @dataclass(frozen=True)
 class Binary(Spanned):
-    """op is one of + - * / ^ < <= > >= == != and or; = in the list of motions of a `run` line, `[M.x = 0 m, M.y =
-    ...]`, and nowhere else."""
+    """op is one of + - * / ^ < <= > >= == != and or; in lists of a `run` line, and nowhere else, = and .. too:
+    `[M.x = 0 m, M.y = ...]`, `[m1.m = 1 .. 2 kg]`."""
 
     op: str
     left: Expr

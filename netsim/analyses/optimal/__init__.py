@@ -1,0 +1,1 @@
+"""Optimal motion by collocation: `run optimize(...)`."""

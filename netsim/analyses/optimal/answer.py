@@ -1,0 +1,114 @@
+"""Samples of an optimal motion: the network's signals on the polynomials of the collocation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from netsim.analyses.optimal.radau import Mesh
+from netsim.analyses.optimal.solve import Solution
+from netsim.core.loop.fixed import DISSIPATED, KINETIC, STORED, SUPPLIED, energies, sample
+from netsim.core.newton import set_time
+from netsim.equations.machine import Machine, power_room
+from netsim.initial.charts import recharted
+from netsim.results.samples import Samples, Trace
+from netsim.results.selection import Selection, add_unseen, sampler, select
+from netsim.simulate.setup.choice import observing
+from netsim.text.syntax import Expr, Name
+
+Array = np.ndarray
+
+
+def vectors(solution: Solution, g: Array, fractions: Array) -> Array:
+    """Global vectors (fractions, slots) of the solution at fractions of its span."""
+    program, point = solution.program, solution.program.setting.point
+    machine = point.machine
+    differentiated = np.zeros(point.size, bool)
+    differentiated[point.state_places] = True
+    z = program.mesh.at(program.matrix(solution.x), fractions, differentiated)
+    places, slots = point.slots()
+    found = np.empty((len(fractions), len(g)))
+    for k, share in enumerate(fractions):
+        row = g.copy()
+        set_time(machine.bundle, row, share * solution.stop)
+        row[slots] = z[places, k]
+        recharted(machine.system, row, all_of_them=True)
+        found[k] = row
+    return found
+
+
+def sampled(
+    solution: Solution,
+    g: Array,
+    between: float,
+    saves: Sequence[Expr],
+    plots: Sequence[Expr],
+    beside: Sequence[Name],
+    attributes: Mapping[str, Any],
+) -> Samples:
+    """What is saved and plotted, at the collocation points or every `between` seconds."""
+    mesh, stop = solution.program.mesh, solution.stop
+    machine: Machine = solution.program.setting.point.machine
+    shares = mesh.fractions
+    if between:
+        shares = np.append(np.arange(0.0, stop * (1 - 1e-9), between) / stop, 1.0)
+    selection = select(machine, saves, plots)
+    unseen = add_unseen(machine, selection, beside)
+    reader = observing(machine, sampler(machine, selection))
+    values, power = _read(machine, reader, vectors(solution, g, shares), len(selection.entries))
+    at_points, flows = (
+        (values, power)
+        if not between
+        else _read(machine, reader, vectors(solution, g, mesh.fractions), values.shape[1])
+    )
+    worked = stop * _integrals(mesh, flows[:, [SUPPLIED, DISSIPATED]], shares)
+    energy = np.column_stack([power[:, STORED], worked])
+    time, top = shares * stop, machine.system.network.top
+    columns = {name: values[:, j] for j, name in enumerate(selection.entries)}
+    nodes = mesh.numbers
+    trace = Trace(mesh.fractions[nodes] * stop, {n: at_points[:, j][nodes] for j, n in enumerate(selection.entries)})
+    signals = selection.signals(columns, time, machine.values.scope(top), top, trace)
+    shown = np.column_stack([series for series, _ in signals.values()]) if signals else np.zeros((len(time), 0))
+    return Samples(
+        "", time, tuple(signal for _, signal in signals.values()), shown, energy, attributes,
+        trace=trace, unseen={n: columns[n] for n in unseen}, kinetic=power[:, KINETIC],
+    )  # fmt: skip
+
+
+def read(machine: Machine, rows: Array, names: Sequence[Name]) -> dict[str, Array]:
+    """Signals by the names of their scalars at global vectors."""
+    selection = Selection()
+    add_unseen(machine, selection, names)
+    values, _ = _read(machine, observing(machine, sampler(machine, selection)), rows, len(selection.entries))
+    return {name: values[:, j] for j, name in enumerate(selection.entries)}
+
+
+def _read(machine: Machine, reader: Any, rows: Array, count: int) -> tuple[Array, Array]:
+    values, power = np.full((len(rows), count), np.nan), power_room(machine.system)
+    powers = np.empty((len(rows), 4))
+    for k, row in enumerate(rows):
+        sample(reader.table, reader.places, row, np.zeros(reader.size), values[k])
+        energies(machine.problem, row, power)
+        powers[k] = power[:4]
+    return values, powers
+
+
+def _integrals(mesh: Mesh, series: Array, shares: Array) -> Array:
+    """Integrals from 0 to `shares` of series at all points (points, series), by the polynomials through the points of
+    each interval."""
+
+    from netsim.analyses.optimal.radau import basis
+
+    nodes = mesh.nodes
+    fine, weight = np.polynomial.legendre.leggauss(mesh.degree)
+    totals = np.vstack([np.zeros(series.shape[1]), np.cumsum(
+        np.einsum("i,l,ilk->ik", mesh.spans, mesh.weights, series[mesh.numbers[:, 1:]]), axis=0)])  # fmt: skip
+    interval = np.clip(np.searchsorted(mesh.ends, shares, side="left") - 1, 0, mesh.intervals - 1)
+    theta = (shares - mesh.ends[interval]) / mesh.spans[interval]
+    found = totals[interval]
+    for k, (i, t) in enumerate(zip(interval, theta)):
+        inner = 0.5 * t * weight @ basis(nodes, 0.5 * t * (fine + 1.0))
+        found[k] += mesh.spans[i] * inner @ series[mesh.numbers[i, 1:]]
+    return found

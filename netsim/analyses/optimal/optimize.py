@@ -1,0 +1,152 @@
+"""Optimal motion: inputs, starts and parameters over a whole span such that the network's equations hold and an
+objective is least, by collocation and IPOPT.
+
+The network is rewired as for an inverse run: every free input is an unknown, every followed signal a row. The equations
+at the points of a mesh and the objective are one nonlinear program (`transcription`), whose solution is sampled like a
+run.
+"""
+
+from __future__ import annotations
+
+import time as clock
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from netsim.analyses.analysis import Analysis, Task
+from netsim.analyses.inverse.runs import FOUND
+from netsim.analyses.inverse.tracking import APPLIED, FOLLOW, Actuator, Motion, actuators_of, motions_of, rewired
+from netsim.analyses.optimal.answer import sampled
+from netsim.analyses.optimal.ends import begin_of, end_of
+from netsim.analyses.optimal.guess import first_guess, nearest_end, sizes, whole_guess
+from netsim.analyses.optimal.options import KINDS, OptimalOptions, optimal_options
+from netsim.analyses.optimal.points import Point, point_of
+from netsim.analyses.optimal.radau import Mesh, even
+from netsim.analyses.optimal.refinement import errors, moved, refined
+from netsim.analyses.optimal.solve import Solution, solved
+from netsim.analyses.optimal.transcription import Setting, fixed_start, known_at, transcribed
+from netsim.analyses.optimal.verification import ZERO, doubtful, verified
+from netsim.analyses.optimal.wishes import watching, wishes_of
+from netsim.equations.history import refuse_delays
+from netsim.equations.machine import Machine, build_machine
+from netsim.results.samples import Samples
+from netsim.simulate.events.events import has_events
+from netsim.simulate.setup.beginning import begun
+from netsim.text.errors import InputError, Problem
+from netsim.text.syntax import Binding, Name, Part, Run
+
+Array = np.ndarray
+Refined = tuple[Solution, float, int]
+
+
+def optimize(task: Task, options: OptimalOptions) -> Samples:
+    """The optimal motion as samples; raises `InputError` for what cannot be optimised."""
+    began, cpu = clock.perf_counter(), clock.thread_time()
+    network, values = task.network, task.values
+    inputs = actuators_of(network, options.inputs)
+    motions = motions_of(network, values, options.track)
+    wishes = wishes_of(network, values, options)
+    kinds = [FOLLOW if k < len(motions) else APPLIED for k in range(len(inputs))]
+    network = watching(rewired(network, kinds, motions, inputs, FOUND), wishes)
+    begins = Run("transient", (Binding("from", Name((Part(options.start or "rest"),))),))
+    values, system, structure = task.prepare(replace(network, runs=(begins,)))
+    machine = build_machine(system, values, _earlier(task))
+    refuse_delays(system, "optimize()", "an optimum would look ahead")
+    if has_events(machine):
+        raise InputError(Problem("E460", "optimize() cannot have events: a switching instant is no smooth unknown"))
+    machine, structure, g, _ = begun(machine, structure, options.start)
+    free = _unknowns(machine, inputs[len(motions) :], task)
+    point = point_of(machine, structure, free)
+    watched = np.array([_watched(machine, point, wishes.name(k)) for k in range(len(wishes.expressions))], np.int64)
+    z = fixed_start(g, point)
+    ends = end_of(point, options, wishes, watched, z, g)
+    end = nearest_end(point, ends, watched, g, z)
+    begin = begin_of(point, options, wishes, watched, z, g)
+    setting = Setting(point, wishes, watched, options.stop, np.array(free, np.int64), begin, ends)
+    solution, error, rounds = _refined(setting, options, g, z, end)
+    check = verified(task, solution, g, inputs, wishes, options.rtol, options.start)
+    warnings = doubtful(check, options.rtol)
+    attributes = _attributes(solution, options, machine, clock.perf_counter() - began, clock.thread_time() - cpu)
+    attributes |= {"mesh_error": error, "refinements": rounds, "deviation": check.deviation, "notes": check.text}
+    attributes["netlist"] = task.network.text
+    found = sampled(solution, g, options.sample, task.saves, task.plots, task.beside, attributes)
+    return replace(found, warnings=tuple(warnings))
+
+
+def _refined(setting: Setting, options: OptimalOptions, g: Array, start: Array, end: Array) -> Refined:
+    """The solution on a mesh that is fine enough, its error, how often the mesh was refined."""
+    mesh, stop = even(options.intervals, options.points), float(np.sqrt(options.stop[0] * options.stop[1]))
+    z = first_guess(setting, mesh, start, end, stop)
+    solution = _solved(setting, options, g, mesh, z, stop)
+    for rounds in range(options.refinements + 1):
+        found = np.abs(solution.program.matrix(solution.x))
+        error = errors(solution, g, sizes(setting.point, found, solution.stop))
+        if not solution.solved or error.max() <= options.rtol or rounds == options.refinements:
+            break
+        mesh = refined(solution.program.mesh, error, options.rtol)
+        z, stop = moved(solution, mesh), solution.stop
+        better = _solved(setting, options, g, mesh, z, stop, True)
+        if not better.solved:
+            break
+        solution = better
+    return solution, float(error.max(initial=0.0)), rounds
+
+
+def _solved(
+    setting: Setting, options: OptimalOptions, g: Array, mesh: Mesh, z: Array, stop: float, warm: bool = False
+) -> Solution:
+    program = transcribed(setting, mesh, known_at(setting, mesh.fractions * stop, g))
+    x = whole_guess(setting, mesh, z, stop)
+    own = sizes(setting.point, z, stop)
+    size = np.concatenate([np.tile(own, program.points), [stop], np.maximum(1.0, np.abs(x[program.span + 1 :]))])
+    return solved(program, x, size, options.iterations, warm)
+
+
+def _earlier(task: Task) -> Any:
+    def earlier(call: Any, run: str) -> Any:
+        if run != FOUND:
+            return task.earlier(call, run)
+        return ZERO
+
+    return earlier
+
+
+def _unknowns(machine: Machine, inputs: list[Actuator], task: Task) -> list[int]:
+    """The unknowns of the network that stand for free inputs."""
+    found = []
+    for actuator in inputs:
+        batch, position = machine.system.home[actuator.element(task.network)]
+        found.append(int(batch.columns(("own", 0))[position]))
+    return found
+
+
+def _watched(machine: Machine, point: Point, name: str) -> int:
+    batch, position = machine.system.home[name]
+    return int(point.first[batch.columns(("own", 0))[position]])
+
+
+def _attributes(
+    solution: Solution, options: OptimalOptions, machine: Machine, wall: float, cpu: float
+) -> dict[str, Any]:
+    return {
+        "analysis": "optimize",
+        "unknowns": machine.system.n,
+        "ended": solution.status,
+        "iterations": solution.iterations,
+        "objective": options.sign * solution.objective,
+        "stop": solution.stop,
+        "intervals": solution.program.mesh.intervals,
+        "points": solution.program.mesh.degree,
+        "violation": solution.violation,
+        "optimality": solution.optimality,
+        "building_seconds": solution.building,
+        "solving_seconds": solution.solving,
+        "wall_seconds": wall,
+        "cpu_seconds": cpu,
+    }
+
+
+ANALYSIS = Analysis("optimize", KINDS, optimal_options, optimize)
+
+__all__ = ["ANALYSIS", "Motion", "optimize"]

@@ -1,0 +1,301 @@
+"""The equations of a network at one instant, with every derivative that collocation needs.
+
+By the offsets c_i, d_j of the signature method (netsim.structure.orders) a point has z_j, z_j', ..., z_j^(d_j) as
+variables and F_i = F_i' = ... = F_i^(c_i) = 0 as equations. Collocation adds z_j^(k)' = z_j^(k + 1) for k < d_j. These
+are sum c_i equations too many, so each gets a share of the constraints' gradients (Gear, Gupta and Leimkuhler 1985;
+here at every level):
+
+    z_j^(k)' = z_j^(k + 1) + sum_i dF_i/dz_j^(d_j - c_i) mu_(i, m),    m = k - d_j + c_i,    0 <= m < c_i.
+
+The multipliers mu are of the size of the collocation's error. Constraints of every level hold exactly at every point,
+whatever the index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from netsim.analyses.optimal.blocks import NOWHERE, Block, Formula
+from netsim.equations.batches import Batch
+from netsim.equations.forms.form import CONSTANT, UNIFORM, UNIFORMS, Form, differentiated
+from netsim.equations.machine import Machine
+from netsim.equations.system import System
+from netsim.initial.initial import Structure
+from netsim.structure.orders import all_equation_numbers
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Elements of one type with the same orders: their formula, places of its variables in a point (inputs, n), slots
+    of its constants in g and parameters behind them (constants, n), and rows of a point that it adds to (outputs,
+    n)."""
+
+    formula: Formula
+    places: Array
+    slots: Array
+    parameters: Array
+    rows: Array
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """All variables and equations of an instant. `c` is -1 for equations that are left out; variables at orders 0 .. d,
+    then multipliers; rows F at orders 0 .. c, then relations of orders 0 .. d - 1."""
+
+    machine: Machine
+    c: Array
+    d: Array
+    groups: tuple[Group, ...] = ()
+
+    @cached_property
+    def first(self) -> Array:
+        """The place of every variable's order 0."""
+        return np.concatenate([[0], np.cumsum(self.d + 1)]).astype(np.int64)
+
+    @cached_property
+    def multipliers(self) -> Array:
+        """The place of every equation's first multiplier."""
+        return self.first[-1] + np.concatenate([[0], np.cumsum(np.maximum(self.c, 0))]).astype(np.int64)
+
+    @cached_property
+    def equations(self) -> Array:
+        """The row of every equation's order 0."""
+        return np.concatenate([[0], np.cumsum(self.c + 1)]).astype(np.int64)
+
+    @cached_property
+    def relations(self) -> Array:
+        """The row of every variable's first relation."""
+        return self.equations[-1] + np.concatenate([[0], np.cumsum(self.d)]).astype(np.int64)
+
+    @property
+    def values(self) -> int:
+        """How many variables are no multipliers."""
+        return int(self.first[-1])
+
+    @property
+    def size(self) -> int:
+        return int(self.multipliers[-1])
+
+    @property
+    def rows(self) -> int:
+        return int(self.relations[-1])
+
+    @cached_property
+    def states(self) -> tuple[Array, Array]:
+        """(variable, order) of everything that a relation differentiates."""
+        variable = np.repeat(np.arange(len(self.d)), self.d)
+        return variable, np.arange(len(variable)) - np.repeat(self.relations[:-1] - self.equations[-1], self.d)
+
+    @cached_property
+    def state_places(self) -> Array:
+        variable, order = self.states
+        return self.first[variable] + order
+
+    @cached_property
+    def top_places(self) -> Array:
+        """The place of every variable's highest order."""
+        return self.first[1:] - 1
+
+    @cached_property
+    def top_rows(self) -> Array:
+        """Rows of the highest order of every equation that counts."""
+        return (self.equations[1:] - 1)[self.c >= 0]
+
+    @cached_property
+    def size_of(self) -> Array:
+        """Nominal sizes of orders 0 and 1 of all variables (2, variables)."""
+        system = self.machine.system
+        found = np.ones((2, len(self.d)))
+        found[:, : system.n] = system.nominals
+        found[0, : system.layout.nk] = system.position_nominals
+        return found
+
+    def slots(self) -> tuple[Array, Array]:
+        """(places, slots in g) of all variables that g has room for."""
+        layout, places, slots = self.machine.system.layout, [], []
+        for order in range(int(self.d.max(initial=0)) + 1):
+            unknown = np.flatnonzero(self.d[: layout.n] >= order)
+            unknown = unknown[(unknown < layout.nk) if order > 2 else (order == 0) | (unknown < layout.nk)]
+            if order < 3:
+                places.append(self.first[unknown] + order)
+                slots.append(layout.unknown(unknown, order))
+            of = np.flatnonzero(self.d[layout.n :] >= order)
+            if order < 2:
+                places.append(self.first[layout.n + of] + order)
+                slots.append(layout.differentiated(of, order))
+        return np.concatenate(places).astype(np.int64), np.concatenate(slots).astype(np.int64)
+
+    def blocks(self, g: Array, offsets: Array, rows: Array) -> Iterator[Block]:
+        """The blocks of points: g (slots, points), where the variables of each begin, and the row of every row of each
+        (rows, points), NOWHERE for those that are left out."""
+        count = len(offsets)
+        for group in self.groups:
+            n = group.places.shape[1]
+            place = np.where(group.places[:, None] < 0, NOWHERE, group.places[:, None] + offsets[:, None])
+            given = np.concatenate(
+                [g[group.slots].transpose(0, 2, 1), np.repeat(group.parameters[:, None], count, axis=1)]
+            )
+            row = np.where(group.rows[:, None] < 0, NOWHERE, np.swapaxes(rows[np.maximum(group.rows, 0)], 1, 2))
+            flat = count * n
+            yield Block(
+                group.formula, place.reshape(-1, flat), given.reshape(-1, flat), row.reshape(-1, flat).astype(np.int64)
+            )
+
+
+def point_of(machine: Machine, structure: Structure, dropped: Collection[int]) -> Point:
+    """The point of a machine's network without the equations in `dropped`, whose variables are free."""
+    o = structure.dynamic
+    c = np.where(o.match >= 0, o.c, -1)
+    c[list(dropped)] = -1
+    point = Point(machine, c, o.d)
+    sums = structure.signature.sums
+    groups = [group for batch in machine.system.batches for group in _groups(point, batch, sums)]
+    return Point(machine, c, o.d, tuple(groups))
+
+
+def _groups(point: Point, batch: Batch, sums: Array) -> Iterator[Group]:
+    """The elements of a batch, those together whose equations and variables have the same orders."""
+    form, system = batch.form, point.machine.system
+    source, equation = _rows(system, batch, sums)
+    if not len(source):
+        return
+    c = np.where(equation >= 0, point.c[equation], -1)
+    highest = int(c.max(initial=-1))
+    if highest < 0:
+        return
+    levels = _derivatives(form, highest)
+    keys = [key for key in dict.fromkeys(key for key, _ in form.symbols.gathered) if _varies(batch, key)]
+    variable = np.array([_variables(system, batch, key) for key in keys]).reshape(len(keys), batch.n).astype(np.int64)
+    d = np.where(variable >= 0, point.d[variable], -1)
+    kinds, of = np.unique(np.concatenate([c, d]), axis=1, return_inverse=True)
+    for number in range(kinds.shape[1]):
+        members = np.flatnonzero(of.ravel() == number)
+        own_c, own_d = kinds[: len(c), number], kinds[len(c) :, number]
+        yield _group(point, batch, members, levels, source, equation[:, members], own_c, keys, variable[:, members],
+                     own_d)  # fmt: skip
+
+
+def _rows(system: System, batch: Batch, sums: Array) -> tuple[Array, Array]:
+    """The rows of a batch's form and the equations (rows, n) they add to; a balance that is part of a sum adds to that
+    too."""
+    numbers = all_equation_numbers(system, batch)
+    source, equation = list(range(len(numbers))), list(numbers)
+    for r, own in enumerate(numbers):
+        for whole in np.unique(sums[0][np.isin(sums[1], own)]) if sums.size else ():
+            parts = sums[1][sums[0] == whole]
+            source.append(r)
+            equation.append(np.where(np.isin(own, parts), whole, -1))
+    return np.array(source, np.int64), np.array(equation, np.int64).reshape(len(equation), batch.n)
+
+
+def _derivatives(form: Form, order: int) -> list[list[Any]]:
+    """[F, F', ...] of a form's rows up to an order at least, found once."""
+    kept = vars(form).setdefault("derivatives of rows", [])
+    if len(kept) <= order:
+        kept[:] = differentiated(form, order)
+    return kept
+
+
+def _varies(batch: Batch, key: Any) -> bool:
+    """Whether a key stands for variables, not for what is known."""
+    return key[0] == "differentiated" or (
+        key[0] not in CONSTANT and key not in batch.prescribed_inputs and key not in batch.tables
+    )
+
+
+def _variables(system: System, batch: Batch, key: Any) -> Array:
+    return system.n + batch.differentiated(key[1]) if key[0] == "differentiated" else batch.columns(key)
+
+
+def _group(
+    point: Point,
+    batch: Batch,
+    members: Array,
+    levels: list[list[Any]],
+    source: Array,
+    equation: Array,
+    c: Array,
+    keys: list[Any],
+    variable: Array,
+    d: Array,
+) -> Group:
+    form = batch.form
+    outputs, rows = [], []
+    for r, (row, highest) in enumerate(zip(source, c)):
+        for m in range(highest + 1):
+            outputs.append(ca.SX(levels[m][row]))
+            rows.append(np.where(equation[r] >= 0, point.equations[equation[r]] + m, NOWHERE))
+    multipliers: list[Any] = []
+    where: list[Array] = []
+    for row, place, term in _corrections(point, form, levels[0], source, equation, c, keys, variable, d, multipliers,
+                                         where):  # fmt: skip
+        outputs.append(term)
+        rows.append(row)
+        del place
+    column = ca.vertcat(*outputs)
+    read = {symbol.__hash__() for symbol in ca.symvar(column)}
+    places, slots, inputs, constants = list(where), [], list(multipliers), []
+    order_of = {key: (d[i], variable[i]) for i, key in enumerate(keys)}
+    for (key, order), symbol in form.symbols.gathered.items():
+        if symbol.__hash__() not in read:
+            continue
+        if key in order_of:
+            highest, which = order_of[key]
+            inputs.append(symbol)
+            places.append(point.first[which] + order if 0 <= order <= highest else np.full(len(members), NOWHERE))
+        else:
+            constants.append(symbol)
+            slots.append(point.machine.system._slots(batch, key, order)[members])
+    for number, name in enumerate(UNIFORMS):
+        constants.append(UNIFORM[name])
+        slots.append(np.full(len(members), 1 + number))
+    constants += [p for scalars in form.symbols.parameters.values() for p in scalars]
+    n = len(members)
+    formula = Formula(ca.vertcat(ca.SX(0, 1), *inputs), ca.vertcat(*constants), column)
+    return Group(
+        formula, np.array(places, np.int64).reshape(-1, n), np.array(slots, np.int64).reshape(-1, n),
+        point.machine.parameters[id(batch)][:, members], np.array(rows, np.int64).reshape(-1, n),
+        tuple(batch.labels[k] for k in members),
+    )  # fmt: skip
+
+
+def _corrections(
+    point: Point,
+    form: Form,
+    residuals: list[Any],
+    source: Array,
+    equation: Array,
+    c: Array,
+    keys: list[Any],
+    variable: Array,
+    d: Array,
+    multipliers: list[Any],
+    where: list[Array],
+) -> Iterator[tuple[Array, Array, Any]]:
+    """What constraints add to relations: rows of a point with expressions. `multipliers` gets their symbols and `where`
+    the places of these."""
+    found: dict[tuple[int, int], Any] = {}
+    for r in np.flatnonzero(c > 0):
+        own = [ca.SX.sym(f"mu_{r}_{m}") for m in range(c[r])]
+        multipliers += own
+        where += [np.where(equation[r] >= 0, point.multipliers[equation[r]] + m, NOWHERE) for m in range(c[r])]
+        for i, key in enumerate(keys):
+            sigma = d[i] - c[r]
+            symbol = form.symbols.gathered.get((key, sigma)) if sigma >= 0 else None
+            if symbol is None or not ca.depends_on(residuals[source[r]], symbol):
+                continue
+            slope = ca.jacobian(ca.SX(residuals[source[r]]), symbol)
+            for m in range(c[r]):
+                found[i, sigma + m] = found.get((i, sigma + m), 0) + slope * own[m]
+    for (i, order), term in found.items():
+        rows = np.where(variable[i] >= 0, point.relations[variable[i]] + order, NOWHERE)
+        yield rows, variable[i], term

@@ -1,0 +1,90 @@
+"""Radau IIA collocation on a mesh: coefficients, and the piecewise polynomials that they define.
+
+A mesh has fractions 0 = s_0 < ... < s_N = 1 of the span. Interval i has the points s_i + c_l (s_(i+1) - s_i), c_q = 1.
+Differentiated variables are polynomials of degree q through the interval's begin and its points, all others of degree
+q - 1 through its points. Order 2 q - 1 at the ends of intervals (Hairer and Wanner, Solving Ordinary Differential
+Equations II, sec. IV.5).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh:
+    """Fractions of the span where intervals begin and end, and the number of points in each."""
+
+    ends: Array
+    degree: int
+
+    @cached_property
+    def nodes(self) -> Array:
+        """c_1 .. c_q."""
+        return np.array(ca.collocation_points(self.degree, "radau"))
+
+    @cached_property
+    def differences(self) -> Array:
+        """D[l, m]: the derivative at c_l of the polynomial that is 1 at the m-th of 0, c_1 .. c_q."""
+        return np.asarray(ca.collocation_coeff(list(self.nodes))[0]).T
+
+    @cached_property
+    def weights(self) -> Array:
+        """Weights of the quadrature on 0 .. 1."""
+        return lagrange_weights(self.nodes)
+
+    @property
+    def intervals(self) -> int:
+        return len(self.ends) - 1
+
+    @property
+    def spans(self) -> Array:
+        return np.diff(self.ends)
+
+    @cached_property
+    def fractions(self) -> Array:
+        """0 and all points, as fractions of the span."""
+        return np.append(0.0, (self.ends[:-1, None] + self.spans[:, None] * self.nodes).ravel())
+
+    @cached_property
+    def numbers(self) -> Array:
+        """For every interval the numbers of its begin and of its points among `fractions`: (intervals, 1 + q)."""
+        return np.arange(self.intervals)[:, None] * self.degree + np.arange(self.degree + 1)
+
+    def at(self, z: Array, fraction: Array, differentiated: Array) -> Array:
+        """Variables (variables, fractions) from their values at all points (variables, points); `differentiated` marks
+        those whose begin counts."""
+        interval = np.clip(np.searchsorted(self.ends, fraction, side="left") - 1, 0, self.intervals - 1)
+        theta = (fraction - self.ends[interval]) / self.spans[interval]
+        points = z[:, self.numbers[interval]]
+        whole = basis(np.append(0.0, self.nodes), theta)
+        inner = np.column_stack([np.zeros(len(theta)), basis(self.nodes, theta)])
+        return np.where(
+            differentiated[:, None], np.einsum("vtk,tk->vt", points, whole), np.einsum("vtk,tk->vt", points, inner)
+        )
+
+
+def basis(nodes: Array, theta: Array) -> Array:
+    """The Lagrange polynomials of nodes at theta: (theta, nodes)."""
+    found = np.ones((len(theta), len(nodes)))
+    for j, node in enumerate(nodes):
+        others = np.delete(nodes, j)
+        found[:, j] = np.prod((theta[:, None] - others) / (node - others), axis=1)
+    return found
+
+
+def lagrange_weights(nodes: Array) -> Array:
+    """Integrals over 0 .. 1 of the Lagrange polynomials of nodes."""
+    x, w = np.polynomial.legendre.leggauss(len(nodes) + 1)
+    return 0.5 * w @ basis(nodes, 0.5 * (x + 1.0))
+
+
+def even(intervals: int, degree: int) -> Mesh:
+    """Intervals of one length."""
+    return Mesh(np.linspace(0.0, 1.0, intervals + 1), degree)

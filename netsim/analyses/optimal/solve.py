@@ -1,0 +1,92 @@
+"""IPOPT on a transcribed program: scaling, the call, how it ended."""
+
+from __future__ import annotations
+
+import time as clock
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from netsim.analyses.optimal.blocks import Scaled, slopes_of, values_of
+from netsim.analyses.optimal.transcription import Program
+
+Array = np.ndarray
+TOLERANCE = 1e-9
+"""IPOPT's tolerance on the scaled conditions of optimality."""
+SMALL = 1e-8
+"""Rows whose derivatives are smaller than this share of the largest possible keep their weight."""
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """The variables and multipliers of a program where IPOPT ended, and how it did: its word, iterations, the
+    objective, the largest violation of a scaled row and of the conditions of optimality, seconds of building and of
+    solving."""
+
+    program: Program
+    x: Array
+    multipliers: Array
+    status: str
+    iterations: int
+    objective: float
+    violation: float
+    optimality: float
+    building: float
+    solving: float
+    size: Array
+    weight: Array
+
+    @property
+    def solved(self) -> bool:
+        return self.status in ("Solve_Succeeded", "Solved_To_Acceptable_Level")
+
+    @property
+    def stop(self) -> float:
+        return float(self.x[self.program.span])
+
+
+def solved(program: Program, guess: Array, size: Array, iterations: int, warm: bool = False) -> Solution:
+    """The solution of a program from a guess; `size` are typical sizes of its variables."""
+    began = clock.thread_time()
+    weight = _weights(program, guess, size)
+    nlp, derivatives = Scaled(program.blocks, size, weight).functions()
+    options: dict[str, Any] = {
+        "ipopt.print_level": 0,
+        "print_time": False,
+        "ipopt.sb": "yes",
+        "ipopt.tol": TOLERANCE,
+        "ipopt.constr_viol_tol": TOLERANCE,
+        "ipopt.max_iter": iterations,
+        "ipopt.nlp_scaling_method": "none",
+        "ipopt.mu_strategy": "monotone",
+        "ipopt.honor_original_bounds": "yes",
+        "show_eval_warnings": False,
+        "error_on_fail": False,
+        **derivatives,
+    }
+    if warm:
+        options |= {"ipopt.mu_init": 1e-4, "ipopt.mu_strategy": "monotone"}
+    solver = ca.nlpsol("optimum", "ipopt", nlp, options)
+    built = clock.thread_time()
+    high = program.highest[1:]
+    found = solver(x0=guess / size, lbx=program.low / size, ubx=program.high / size, lbg=np.zeros(len(high)), ubg=high)
+    ended = clock.thread_time()
+    stats = solver.stats()
+    x = np.asarray(found["x"]).ravel() * size
+    rows = weight * values_of(program.blocks, x, len(weight))
+    beyond = np.maximum(-rows[1:], rows[1:] - high)
+    trace = stats.get("iterations", {})
+    return Solution(
+        program, x, np.append(1.0, np.asarray(found["lam_g"]).ravel()), str(stats["return_status"]),
+        int(stats["iter_count"]), float(rows[0] / weight[0]), float(beyond.max(initial=0.0)),
+        float(trace["inf_du"][-1]) if trace.get("inf_du") else float("nan"), built - began, ended - built, size, weight,
+    )  # fmt: skip
+
+
+def _weights(program: Program, x: Array, size: Array) -> Array:
+    """1 over the change of every row when all variables move by their sizes; the objective's own."""
+    slopes = abs(slopes_of(program.blocks, x, len(program.highest))) @ size
+    large = slopes.max(initial=1.0)
+    return np.where(slopes > SMALL * large, 1.0 / np.where(slopes > 0.0, slopes, 1.0), 1.0)

@@ -1,0 +1,236 @@
+"""The network on a mesh of time as a nonlinear program: variables, rows, bounds.
+
+Variables are those of point 0 (the begin), of every collocation point, then the span and the objective's integrals and
+extremes. Every point has the network's rows. With h = span * (share of the interval), collocation asks of every
+differentiated z and its rate z' for
+
+    sum_m D_lm z_m - h z'_l + (share of the constraints) = 0,    l = 1 .. q.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from netsim.analyses.optimal.blocks import NOWHERE, OBJECTIVE, Block, Formula
+from netsim.analyses.optimal.points import Point
+from netsim.analyses.optimal.radau import Mesh
+from netsim.analyses.optimal.wishes import FINAL, INTEGRAL, LARGEST, Bounded, Wishes
+
+Array = np.ndarray
+INFINITE = float("inf")
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """What does not depend on the mesh: the point, the place of every watched expression in it, wishes, bounds of the
+    span, variables whose highest order is free, variables of free starts."""
+
+    point: Point
+    wishes: Wishes
+    watched: Array
+    stop: tuple[float, float]
+    free: Array
+    begin: Ends
+    end: Ends
+
+
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """What holds at one end: places of a point with their values; or, `periodic`, places that are as at the begin; and
+    bounds."""
+
+    places: Array
+    values: Array
+    bounds: Sequence[Bounded] = ()
+    periodic: Array = field(default_factory=lambda: np.zeros(0, np.int64))
+    fixed: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Blocks with so many rows of their own, which are zero or, `open`, not negative."""
+
+    blocks: Sequence[Block]
+    count: int
+    open: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """A nonlinear program: blocks, the largest value of every row (the least is 0, row 0 is the objective), bounds of
+    variables, where the variables behind those of the points begin, the number of every row of every point."""
+
+    setting: Setting
+    mesh: Mesh
+    blocks: tuple[Block, ...]
+    highest: Array
+    low: Array
+    high: Array
+    globals: int
+    row_of: Array
+
+    @property
+    def points(self) -> int:
+        return len(self.mesh.fractions)
+
+    @property
+    def span(self) -> int:
+        """The place of the span."""
+        return self.globals
+
+    def matrix(self, x: Array) -> Array:
+        """Variables at all points (variables, points)."""
+        return x[: self.globals].reshape(self.points, -1).T
+
+
+def transcribed(setting: Setting, mesh: Mesh, g: Array) -> Program:
+    """The program on a mesh; g (slots, points) is what is known at each point."""
+    point, count = setting.point, len(mesh.fractions)
+    offsets = np.arange(count) * point.size
+    first = count * point.size
+    terms = setting.wishes.terms
+    size = first + 1 + len(terms)
+    numbers, rows = _row_numbers(setting, count)
+    blocks = list(point.blocks(g, offsets, numbers))
+    blocks += _collocation(point, mesh, offsets, numbers, first)
+    low, high = np.full(size, -INFINITE), np.full(size, INFINITE)
+    low[first], high[first] = setting.stop
+    bounded = low[:first].reshape(count, -1), high[:first].reshape(count, -1)
+    _bound(setting, *bounded)
+    added = _objective(setting, mesh, offsets, first, rows)
+    added += _ends(setting, offsets, rows + sum(each.count for each in added))
+    highest = np.concatenate([np.zeros(rows), *(np.full(e.count, INFINITE if e.open else 0.0) for e in added)])
+    blocks += [block for each in added for block in each.blocks]
+    return Program(setting, mesh, tuple(blocks), highest, low, high, first, numbers)
+
+
+def _row_numbers(setting: Setting, count: int) -> tuple[Array, int]:
+    """The number of every row of every point (rows, points) and how many there are with the objective's. The begin has
+    no relations, and where it is given no constraints of states either."""
+    point = setting.point
+    used = np.zeros((point.rows, count), bool)
+    used[:, 1:] = True
+    used[: point.equations[-1], 0] = True
+    if setting.begin.fixed:
+        used[: point.equations[-1], 0] = False
+        used[point.top_rows, 0] = True
+    numbers = np.full(used.shape, NOWHERE)
+    numbers.T[used.T] = 1 + np.arange(used.sum())
+    return numbers, 1 + int(used.sum())
+
+
+def _bound(setting: Setting, low: Array, high: Array) -> None:
+    """Limits at all times, what holds at both ends, multipliers without a meaning; low and high are (points,
+    variables)."""
+    point = setting.point
+    for limit in setting.wishes.limits:
+        place = setting.watched[limit.watch]
+        low[:, place], high[:, place] = np.maximum(low[:, place], limit.low), np.minimum(high[:, place], limit.high)
+    for k, end in ((0, setting.begin), (-1, setting.end)):
+        for limit in end.bounds:
+            place = setting.watched[limit.watch]
+            low[k, place], high[k, place] = max(low[k, place], limit.low), min(high[k, place], limit.high)
+        low[k, end.places] = high[k, end.places] = end.values
+    low[0, point.values :] = high[0, point.values :] = 0.0
+
+
+def _collocation(point: Point, mesh: Mesh, offsets: Array, numbers: Array, span: int) -> list[Block]:
+    """The relations of all differentiated variables in all intervals."""
+    q, places = mesh.degree, point.state_places
+    if not len(places):
+        return []
+    z, rate, share, stop = ca.SX.sym("z", q + 1), ca.SX.sym("rate", q), ca.SX.sym("share"), ca.SX.sym("stop")
+    formula = Formula(ca.vertcat(z, rate, stop), share, ca.mtimes(ca.DM(mesh.differences), z) - share * stop * rate)
+    at = offsets[mesh.numbers]  # (intervals, 1 + q)
+    state = places[:, None, None] + at
+    variables = np.concatenate([state, state[:, :, 1:] + 1, np.full((*state.shape[:2], 1), span)], axis=2)
+    first = point.equations[-1]
+    rows = numbers[first : first + len(places)][:, mesh.numbers[:, 1:]]
+    shares = np.broadcast_to(mesh.spans, state.shape[:2])
+    return [
+        Block(
+            formula, variables.reshape(-1, 2 * q + 2).T, shares.reshape(1, -1), rows.reshape(-1, q).T.astype(np.int64)
+        )
+    ]
+
+
+def _objective(setting: Setting, mesh: Mesh, offsets: Array, span: int, rows: int) -> list[Rows]:
+    """The objective in row 0, and the rows of its integrals and extremes."""
+    wishes, found, reads = setting.wishes, list[Rows](), list[int]()
+    for k, term in enumerate(wishes.terms):
+        own, place = span + 1 + k, int(setting.watched[term.watch])
+        if term.kind == INTEGRAL:
+            found.append(Rows(_integral(mesh, offsets, place, own, span, rows), 1))
+        elif term.kind != FINAL:
+            sign = 1.0 if term.kind == LARGEST else -1.0
+            found.append(Rows([_extreme(offsets[1:] + place, own, rows, sign)], len(offsets) - 1, True))
+        rows += found[-1].count if term.kind != FINAL else 0
+        reads.append(int(offsets[-1]) + place if term.kind == FINAL else own)
+    terms, stop = ca.SX.sym("terms", len(reads)), ca.SX.sym("stop")
+    formula = Formula(ca.vertcat(terms, stop), ca.SX(0, 1), wishes.objective(terms, stop))
+    places = np.array([*reads, span], np.int64)[:, None]
+    found.append(Rows([Block(formula, places, np.zeros((0, 1)), np.array([[OBJECTIVE]]))], 0))
+    return found
+
+
+def _integral(mesh: Mesh, offsets: Array, place: int, own: int, span: int, row: int) -> list[Block]:
+    """0 = integral - sum over points of span * share * weight * value."""
+    value, stop, weight = ca.SX.sym("value"), ca.SX.sym("stop"), ca.SX.sym("weight")
+    formula = Formula(ca.vertcat(value, stop), weight, -weight * stop * value)
+    at = offsets[1:] + place
+    places = np.stack([at, np.full(len(at), span)])
+    weights = (mesh.spans[:, None] * mesh.weights).reshape(1, -1)
+    total = ca.SX.sym("total")
+    return [
+        Block(formula, places, weights, np.full((1, len(at)), row)),
+        Block(Formula(total, ca.SX(0, 1), total), np.array([[own]]), np.zeros((0, 1)), np.array([[row]])),
+    ]
+
+
+def _extreme(at: Array, own: int, rows: int, sign: float) -> Block:
+    """sign*(extreme - value) >= 0 at all points."""
+    v = ca.SX.sym("v", 2)
+    formula = Formula(v, ca.SX(0, 1), sign * (v[0] - v[1]))
+    places = np.stack([np.full(len(at), own), at])
+    return Block(formula, places, np.zeros((0, len(at))), rows + np.arange(len(at))[None])
+
+
+def _ends(setting: Setting, offsets: Array, rows: int) -> list[Rows]:
+    """What is at the end as at the begin; inputs at the begin as at the first point."""
+    v = ca.SX.sym("v", 2)
+    formula = Formula(v, ca.SX(0, 1), v[0] - v[1])
+    tops = setting.point.top_places[setting.free]
+    pairs = [(tops + offsets[0], tops + offsets[1])]
+    if len(setting.end.periodic):
+        pairs.append((setting.end.periodic + offsets[-1], setting.end.periodic + offsets[0]))
+    one, other = (np.concatenate([pair[k] for pair in pairs]) for k in (0, 1))
+    count = len(one)
+    if not count:
+        return []
+    return [Rows([Block(formula, np.stack([one, other]), np.zeros((0, count)), rows + np.arange(count)[None])], count)]
+
+
+def fixed_start(g: Array, point: Point) -> Array:
+    """The variables of a point as a global vector has them, 0 where that has no room."""
+    found = np.zeros(point.size)
+    places, slots = point.slots()
+    found[places] = g[slots]
+    return found
+
+
+def known_at(setting: Setting, times: Array, g: Any) -> Array:
+    """Global vectors (slots, times) with all functions of time at these instants."""
+    from netsim.core.newton import set_time
+
+    machine = setting.point.machine
+    found = np.empty((len(g), len(times)))
+    for k, t in enumerate(times):
+        row = g.copy()
+        set_time(machine.bundle, row, t)
+        found[:, k] = row
+    return found

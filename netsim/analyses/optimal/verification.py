@@ -1,0 +1,144 @@
+"""The verification of an optimal motion: a transient run with the inputs that were found, from the start that was
+found, with an error test of its own.
+
+The run reads the inputs from the polynomials of the collocation, so no interpolation comes between. Its states
+(positions, velocities, what is stored) are compared with those of the optimum at equally spaced instants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from netsim.analyses.analysis import Task
+from netsim.analyses.inverse.check import State, states_of
+from netsim.analyses.inverse.runs import FOUND
+from netsim.analyses.inverse.tracking import APPLIED, Actuator, rewired
+from netsim.analyses.optimal.answer import read, vectors
+from netsim.analyses.optimal.solve import Solution
+from netsim.analyses.optimal.wishes import Wishes, watching
+from netsim.analyses.transient import transient
+from netsim.equations.machine import Machine, build_machine
+from netsim.equations.system import System
+from netsim.network.bindings import TableCall
+from netsim.network.tables import DEGREE, OUTSIDE, Polynomials, pack
+from netsim.network.values import Values
+from netsim.results.samples import Samples
+from netsim.simulate.options import TransientOptions
+from netsim.text.errors import NetsimError, Problem
+from netsim.text.expressions.show import show_expression
+from netsim.text.syntax import Binding, Name, Part, Run
+
+Array = np.ndarray
+INSTANTS = 200
+"""So many equally spaced instants are compared."""
+ZERO = np.array([0.0, 1.0]), np.zeros(2), np.zeros(2), np.zeros(2)
+FINER = 1e-2
+"""The tolerance of the run beside that of the mesh, and the largest and the smallest there are."""
+BOUNDS = 1e-10, 1e-6
+FAR = 10.0
+"""A deviation above so many times the mesh's tolerance is warned of."""
+
+
+@dataclass(frozen=True)
+class Verification:
+    """The state that deviates most, by how much of the range of its kind, and a sentence."""
+
+    state: str
+    deviation: float
+    text: str
+    failed: bool = False
+
+
+def verified(
+    task: Task, solution: Solution, g: Array, actuators: Sequence[Actuator], wishes: Wishes, rtol: float, start: str
+) -> Verification:
+    """The deviation of a transient run with the found inputs."""
+    network = watching(rewired(task.network, [APPLIED] * len(actuators), [], actuators, FOUND), wishes)
+    begins = Run("transient", (Binding("from", Name((Part("rest"),))),))
+    values, system, structure = task.prepare(replace(network, runs=(begins,)))
+    point = solution.program.setting.point
+    machine = _machine(task, values, system, solution, actuators)
+    names, states = states_of(point.machine, structure)
+    stop = solution.stop
+    tolerance = float(np.clip(FINER * rtol, *BOUNDS))
+    options = TransientOptions(stop, method="radau", forces="recovered", rtol=tolerance, sample=stop / INSTANTS)
+    origin = vectors(solution, g, np.zeros(1))[0]
+    try:
+        run = transient(machine, structure, options, [], [], None, (), names, origin)
+    except NetsimError as error:
+        return Verification("", float("nan"), f"not verified: {error.problems[0].message}", True)
+    if not run.finished:
+        return Verification("", float("nan"), f"the transient run with these inputs failed: {run.message}", True)
+    return _compared(solution, g, run, names, states)
+
+
+def _compared(solution: Solution, g: Array, run: Samples, names: list[Name], states: list[State]) -> Verification:
+    shares = np.clip(run.time / solution.stop, 0.0, 1.0)
+    own = read(solution.program.setting.point.machine, vectors(solution, g, shares), names)
+    ranges: dict[str, float] = {}
+    for state in states:
+        ranges[state.kind] = max(ranges.get(state.kind, 0.0), float(np.ptp(own[state.name])))
+    worst, most = "", 0.0
+    for state in states:
+        if (size := ranges[state.kind]) > 0.0:
+            off = float(np.abs(own[state.name] - run.unseen[state.name]).max()) / size
+            worst, most = (state.name, off) if off >= most else (worst, most)
+    text = f"in a transient run with these inputs {worst} deviates most: by {most:.2g} of the range of such quantities"
+    return Verification(worst, most, text)
+
+
+def doubtful(found: Verification, rtol: float) -> list[Problem]:
+    """A warning where the transient run goes elsewhere."""
+    if found.failed:
+        return [Problem("W511", found.text)]
+    if not found.deviation > FAR * rtol:
+        return []
+    hint = "the motion may be unstable under given inputs; or take more intervals, or a smaller rtol"
+    return [Problem("W511", f"{found.text}, more than rtol = {rtol:g} lets expect", hint=hint)]
+
+
+def _machine(task: Task, values: Values, system: System, solution: Solution, actuators: Sequence[Actuator]) -> Machine:
+    """The machine whose inputs are the polynomials of the solution, which may jump from one interval to the next."""
+    mine = {a.element(task.network): a for a in actuators}
+
+    def named(call: TableCall) -> str:
+        return show_expression(call.signal).removesuffix(".u") if call.run == FOUND and call.signal else ""
+
+    def earlier(call: TableCall, run: str) -> Any:
+        return ZERO if run == FOUND else task.earlier(call, run)
+
+    cut = [
+        replace(p, calls=tuple((t, replace(c, kind="linear") if named(c) in mine else c) for t, c in p.calls))
+        for p in system.prescribed_inputs
+    ]
+    machine = build_machine(replace(system, prescribed_inputs=tuple(cut)), values, earlier)
+    problem, point = machine.problem, solution.program.setting.point
+    edges = zip(problem.table_first, problem.table_first[1:], problem.table_outside)
+    tables = [
+        Polynomials(problem.table_breaks[i:j], problem.table_coefficients[:, i : j - 1], int(o)) for i, j, o in edges
+    ]
+    for prescribed in system.prescribed_inputs:
+        for table, call in prescribed.calls:
+            if named(call) in mine:
+                batch, position = point.machine.system.home[named(call)]
+                variable = int(batch.columns(("own", 0))[position])
+                series = solution.program.matrix(solution.x)[point.first[variable]]
+                tables[table] = polynomials(solution, series, int(point.d[variable]))
+    packed = {f"table_{name}": array for name, array in pack(tables).items()}
+    return replace(machine, problem=problem._replace(**packed))
+
+
+def polynomials(solution: Solution, series: Array, order: int) -> Polynomials:
+    """A variable given at all points as a polynomial in every interval; one with rates of its own (`order`) is
+    continuous and has its begin among its nodes."""
+    mesh, stop = solution.program.mesh, solution.stop
+    nodes = np.append(0.0, mesh.nodes) if order else mesh.nodes
+    points = series[mesh.numbers[:, 0 if order else 1 :]]
+    powers = np.linalg.solve(np.vander(nodes, increasing=True), points.T)
+    found = np.zeros((DEGREE + 1, mesh.intervals))
+    found[: len(nodes)] = powers / (mesh.spans * stop) ** np.arange(len(nodes))[:, None]
+    return Polynomials(mesh.ends * stop, found, OUTSIDE.index("hold"))

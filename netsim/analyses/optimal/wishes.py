@@ -1,0 +1,227 @@
+"""What an optimisation asks for in terms of signals: the objective, and bounds on expressions at all times or at the
+ends.
+
+Every expression of signals becomes an element with one unknown u = expression, so that the equations of the network
+give its value wherever they hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from netsim.analyses.inverse.tracking import typed_signal
+from netsim.analyses.optimal.options import OptimalOptions, word
+from netsim.library.component import SECOND, Component
+from netsim.network.network import Instance as Element
+from netsim.network.network import Network
+from netsim.network.values import Values
+from netsim.text.errors import InputError, Problem
+from netsim.text.expressions.show import show_expression
+from netsim.text.expressions.sizes import shape
+from netsim.text.expressions.typed import Scope, Typed, evaluate, quantity_of
+from netsim.text.parse import parse
+from netsim.text.syntax import Binary, Binding, Call, ComponentDef, Expr, Instance, Name, Part
+from netsim.text.units import NO_DIMENSION, Dimension, format_dimension
+
+WATCH = """component watched "the value of an expression"
+  input x : {unit}
+  var u : {unit}
+  u = x
+end
+"""
+INTEGRAL, FINAL, LARGEST, LEAST = "integral", "final", "max", "min"
+KINDS = (INTEGRAL, FINAL, LARGEST, LEAST)
+INFINITE = float("inf")
+
+
+@dataclass(frozen=True)
+class Term:
+    """A number that the objective is made of: `kind` of the watched expression `watch`."""
+
+    kind: str
+    watch: int
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """low <= watched expression <= high, as it was written."""
+
+    watch: int
+    low: float
+    high: float
+    text: str
+    expr: Expr
+
+    @property
+    def exact(self) -> bool:
+        return self.low == self.high
+
+
+@dataclass(eq=False)
+class Wishes:
+    """The objective as a function (terms, stop) with its terms; bounds at all times, at the begin and at the end; the
+    watched expressions and their units."""
+
+    expressions: list[Expr] = field(default_factory=list)
+    dimensions: list[Dimension] = field(default_factory=list)
+    terms: list[Term] = field(default_factory=list)
+    objective: Any = None
+    unit: str = ""
+    limits: list[Bounded] = field(default_factory=list)
+    begin: list[Bounded] = field(default_factory=list)
+    end: list[Bounded] = field(default_factory=list)
+
+    def watch(self, expr: Expr, dimension: Dimension) -> int:
+        """The number of a watched expression; the same for the same text."""
+        texts = [show_expression(each) for each in self.expressions]
+        if (text := show_expression(expr)) in texts:
+            return texts.index(text)
+        self.expressions.append(expr)
+        self.dimensions.append(dimension)
+        return len(texts)
+
+    def name(self, number: int) -> str:
+        """The element that watches an expression: a name that no user can write."""
+        return f"watched {number + 1}"
+
+
+def wishes_of(network: Network, values: Values, options: OptimalOptions) -> Wishes:
+    """What the options ask for; raises `InputError` with all that is wrong in their expressions."""
+    found, problems = Wishes(), list[Problem]()
+
+    def attempt(make: Any, *given: Any) -> list[Bounded]:
+        try:
+            return [make(network, values, found, *given)]
+        except InputError as error:
+            problems.extend(error.problems)
+            return []
+
+    attempt(_objective, options)
+    for place, items in ((found.limits, options.limits), (found.begin, options.begin or ()), (found.end, options.end)):
+        for item in items:
+            if not word(item):
+                place += attempt(_bounded, item)
+    if problems:
+        raise InputError(problems)
+    return found
+
+
+def watching(network: Network, wishes: Wishes) -> Network:
+    """The network with an element for every watched expression."""
+    added = []
+    for number, (expr, dimension) in enumerate(zip(wishes.expressions, wishes.dimensions)):
+        name = wishes.name(number)
+        bindings = (Binding("x", expr, span=expr.span),)
+        text = Instance(Name((Part(name),)), "watched", (), bindings, span=expr.span)
+        added.append(Element(name, _watched(format_dimension(dimension)), (), (), text, network.top))
+    return _with(network, added)
+
+
+def _with(network: Network, added: Sequence[Element]) -> Network:
+    from dataclasses import replace
+
+    return replace(network, instances=(*network.instances, *added))
+
+
+@lru_cache(maxsize=256)
+def _watched(unit: str) -> Component:
+    definition = parse(WATCH.format(unit=unit), "<optimize>").statements[0]
+    assert isinstance(definition, ComponentDef)
+    return Component(definition, {})
+
+
+def _scalar(network: Network, values: Values, expr: Expr) -> tuple[Dimension, bool]:
+    """The dimension of an expression of signals, and whether it reads any."""
+    typed, reads = typed_signal(network, values, expr)
+    if shape(typed.value):
+        message = f"'{show_expression(expr)}' is a vector"
+        raise InputError(Problem("E204", message, expr.span, hint="take a component, or norm()"))
+    return typed.dimension or NO_DIMENSION, reads
+
+
+# ------------------------------------------------------------------------------------------------ the objective
+
+
+def _objective(network: Network, values: Values, found: Wishes, options: OptimalOptions) -> Any:
+    symbols: list[Any] = []
+    stop = ca.SX.sym("stop")
+
+    def term(kind: str) -> Any:
+        def take(call: Call, scope: Scope) -> Typed:
+            if len(call.arguments) != 1 or call.keywords:
+                if kind in (LARGEST, LEAST) and len(call.arguments) > 1:
+                    special = {n: f for n, f in scope.special.items() if n != kind}
+                    return evaluate(call, Scope(scope.resolve, special))
+                raise InputError(Problem("E207", f"{kind}() takes one expression of signals", call.span))
+            dimension, _ = _scalar(network, values, call.arguments[0])
+            made = Term(kind, found.watch(call.arguments[0], dimension))
+            if made not in found.terms:
+                found.terms.append(made)
+                symbols.append(ca.SX.sym(f"term{len(symbols)}"))
+            unit = dimension * SECOND if kind == INTEGRAL else dimension
+            return Typed(symbols[found.terms.index(made)], unit)
+
+        return take
+
+    known = values.scope(network.top)
+
+    def resolve(name: Name) -> Typed:
+        if word(name) == "stop":
+            return Typed(stop, SECOND)
+        try:
+            return known.resolve(name)
+        except InputError:
+            _scalar(network, values, name)  # it says what is wrong with a name that nothing has
+            message = f"'{show_expression(name)}' changes with time, and an objective is one number"
+            hint = "take integral(x), final(x), max(x), or the option limits"
+            raise InputError(Problem("E249", message, name.span, hint=hint)) from None
+
+    typed = evaluate(options.minimize, Scope(resolve, {kind: term(kind) for kind in KINDS}))
+    if shape(typed.value):
+        raise InputError(Problem("E204", "an objective is one number, this is a vector", options.minimize.span))
+    value = options.sign * ca.SX(typed.value)
+    found.objective = ca.Function("objective", [ca.vertcat(ca.SX(0, 1), *symbols), stop], [value])
+    found.unit = "" if (typed.dimension or NO_DIMENSION).is_none else format_dimension(typed.dimension or NO_DIMENSION)
+    return None
+
+
+# ------------------------------------------------------------------------------------------------ bounds
+
+
+def _bounded(network: Network, values: Values, found: Wishes, expr: Expr) -> Bounded:
+    """A comparison as bounds of a watched expression."""
+    assert isinstance(expr, Binary)
+    left, right, op = expr.left, expr.right, expr.op
+    if _constant(values, network, left) is not None and _constant(values, network, right) is None:
+        left, right, op = right, left, {"<": ">", "<=": ">=", ">": "<", ">=": "<="}.get(op, op)
+    dimension, reads = _scalar(network, values, left)
+    if not reads:
+        message = f"'{show_expression(expr)}' contains no signal of the network"
+        raise InputError(Problem("E430", message, expr.span))
+    value = _constant(values, network, right)
+    if value is None:
+        left = Binary("-", left, right, span=expr.span)
+        dimension, value = _scalar(network, values, left)[0], 0.0
+    else:
+        value = float(quantity_of(right, values.scope(network.top), dimension).value)
+    lower = {"<": -INFINITE, "<=": -INFINITE}.get(op, value)
+    upper = {">": INFINITE, ">=": INFINITE}.get(op, value)
+    if isinstance(left, Call) and left.function == "abs" and op in ("<", "<="):
+        left, lower = left.arguments[0], -value
+        dimension, _ = _scalar(network, values, left)
+    return Bounded(found.watch(left, dimension), lower, upper, show_expression(expr), expr)
+
+
+def _constant(values: Values, network: Network, expr: Expr) -> Any:
+    """The value of an expression of params alone; None for one of time or signals."""
+    try:
+        found = evaluate(expr, values.scope(network.top)).value
+        return found if np.ndim(found) == 0 and np.isfinite(float(found)) else None
+    except (InputError, TypeError, ValueError):
+        return None
