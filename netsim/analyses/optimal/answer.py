@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from netsim.analyses.optimal.radau import Mesh
-from netsim.analyses.optimal.solve import Solution
+from netsim.analyses.optimal.program.radau import Mesh
+from netsim.analyses.optimal.program.solve import Solution
 from netsim.core.loop.fixed import DISSIPATED, KINETIC, STORED, SUPPLIED, energies, sample
 from netsim.core.newton import set_time
 from netsim.equations.machine import Machine, power_room
@@ -99,7 +99,7 @@ def _integrals(mesh: Mesh, series: Array, shares: Array) -> Array:
     """Integrals from 0 to `shares` of series at all points (points, series), by the polynomials through the points of
     each interval."""
 
-    from netsim.analyses.optimal.radau import basis
+    from netsim.analyses.optimal.program.radau import basis
 
     nodes = mesh.nodes
     fine, weight = np.polynomial.legendre.leggauss(mesh.degree)

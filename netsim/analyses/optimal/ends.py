@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from netsim.analyses.optimal.blocks import slopes_of
 from netsim.analyses.optimal.options import OptimalOptions, word
-from netsim.analyses.optimal.points import Point
-from netsim.analyses.optimal.transcription import Ends
+from netsim.analyses.optimal.program.blocks import slopes_of
+from netsim.analyses.optimal.program.points import Point
+from netsim.analyses.optimal.program.transcription import Ends
 from netsim.analyses.optimal.wishes import Bounded, Wishes
 from netsim.text.syntax import Expr
 

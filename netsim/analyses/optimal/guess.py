@@ -8,10 +8,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from netsim.analyses.optimal.blocks import NOWHERE, Block, Formula, Scaled
-from netsim.analyses.optimal.points import Point
-from netsim.analyses.optimal.radau import Mesh
-from netsim.analyses.optimal.transcription import Ends, Setting
+from netsim.analyses.optimal.program.blocks import NOWHERE, Block, Formula, Scaled
+from netsim.analyses.optimal.program.points import Point
+from netsim.analyses.optimal.program.radau import Mesh
+from netsim.analyses.optimal.program.transcription import Ends, Setting
 
 Array = np.ndarray
 

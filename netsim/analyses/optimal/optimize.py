@@ -21,11 +21,11 @@ from netsim.analyses.optimal.answer import sampled
 from netsim.analyses.optimal.ends import begin_of, end_of
 from netsim.analyses.optimal.guess import first_guess, nearest_end, sizes, whole_guess
 from netsim.analyses.optimal.options import KINDS, OptimalOptions, optimal_options
-from netsim.analyses.optimal.points import Point, point_of
-from netsim.analyses.optimal.radau import Mesh, even
+from netsim.analyses.optimal.program.points import Point, point_of
+from netsim.analyses.optimal.program.radau import Mesh, even
+from netsim.analyses.optimal.program.solve import Solution, solved
+from netsim.analyses.optimal.program.transcription import Setting, fixed_start, known_at, transcribed
 from netsim.analyses.optimal.refinement import errors, moved, refined
-from netsim.analyses.optimal.solve import Solution, solved
-from netsim.analyses.optimal.transcription import Setting, fixed_start, known_at, transcribed
 from netsim.analyses.optimal.verification import ZERO, doubtful, verified
 from netsim.analyses.optimal.wishes import watching, wishes_of
 from netsim.equations.history import refuse_delays

@@ -11,14 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from netsim.analyses.optimal.blocks import slopes_of, values_of
-from netsim.analyses.optimal.radau import Mesh
-from netsim.analyses.optimal.solve import Solution
-from netsim.analyses.optimal.transcription import known_at
+from netsim.analyses.optimal.program.blocks import slopes_of, values_of
+from netsim.analyses.optimal.program.radau import Mesh
+from netsim.analyses.optimal.program.solve import Solution
+from netsim.analyses.optimal.program.transcription import known_at
 
 Array = np.ndarray
 MOST = 4
 """An interval is split into so many at most."""
+ENOUGH = 0.3
+"""The share of rtol above which intervals are split where one has more than rtol."""
 
 
 def between(solution: Solution, g: Array) -> tuple[Array, Array]:
@@ -73,7 +75,7 @@ def _solved(matrix: Any, residual: Array) -> Array:
 
 def refined(mesh: Mesh, error: Array, rtol: float) -> Mesh:
     """The mesh with intervals split where the error is too large, by the order of the collocation."""
-    parts = np.where(error > rtol, np.ceil((error / rtol) ** (1.0 / mesh.degree)), 1.0)
+    parts = np.where(error > ENOUGH * rtol, np.ceil((error / (ENOUGH * rtol)) ** (1.0 / mesh.degree)), 1.0)
     parts = np.clip(np.nan_to_num(parts, nan=1.0, posinf=MOST), 1, MOST).astype(int)
     ends = [np.linspace(low, high, n, endpoint=False) for low, high, n in zip(mesh.ends, mesh.ends[1:], parts)]
     return Mesh(np.append(np.concatenate(ends), 1.0), mesh.degree)

@@ -18,7 +18,7 @@ from netsim.analyses.inverse.check import State, states_of
 from netsim.analyses.inverse.runs import FOUND
 from netsim.analyses.inverse.tracking import APPLIED, Actuator, rewired
 from netsim.analyses.optimal.answer import read, vectors
-from netsim.analyses.optimal.solve import Solution
+from netsim.analyses.optimal.program.solve import Solution
 from netsim.analyses.optimal.wishes import Wishes, watching
 from netsim.analyses.transient import transient
 from netsim.equations.machine import Machine, build_machine
@@ -128,7 +128,7 @@ def _machine(task: Task, values: Values, system: System, solution: Solution, act
                 variable = int(batch.columns(("own", 0))[position])
                 series = solution.program.matrix(solution.x)[point.first[variable]]
                 tables[table] = polynomials(solution, series, int(point.d[variable]))
-    packed = {f"table_{name}": array for name, array in pack(tables).items()}
+    packed: Any = {f"table_{name}": array for name, array in pack(tables).items()}
     return replace(machine, problem=problem._replace(**packed))
 
 

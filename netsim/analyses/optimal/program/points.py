@@ -21,7 +21,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from netsim.analyses.optimal.blocks import NOWHERE, Block, Formula
+from netsim.analyses.optimal.program.blocks import NOWHERE, Block, Formula
 from netsim.equations.batches import Batch
 from netsim.equations.forms.form import CONSTANT, UNIFORM, UNIFORMS, Form, differentiated
 from netsim.equations.machine import Machine

@@ -16,9 +16,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from netsim.analyses.optimal.blocks import NOWHERE, OBJECTIVE, Block, Formula
-from netsim.analyses.optimal.points import Point
-from netsim.analyses.optimal.radau import Mesh
+from netsim.analyses.optimal.program.blocks import NOWHERE, OBJECTIVE, Block, Formula
+from netsim.analyses.optimal.program.points import Point
+from netsim.analyses.optimal.program.radau import Mesh
 from netsim.analyses.optimal.wishes import FINAL, INTEGRAL, LARGEST, Bounded, Wishes
 
 Array = np.ndarray

@@ -9,8 +9,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from netsim.analyses.optimal.blocks import Scaled, slopes_of, values_of
-from netsim.analyses.optimal.transcription import Program
+from netsim.analyses.optimal.program.blocks import Scaled, slopes_of, values_of
+from netsim.analyses.optimal.program.transcription import Program
 
 Array = np.ndarray
 TOLERANCE = 1e-9

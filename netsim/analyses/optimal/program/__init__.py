@@ -1,0 +1,1 @@
+"""The nonlinear program of an optimal motion: blocks, points, mesh, transcription, solution."""
