@@ -56,7 +56,8 @@ def refuse_unstable(task: Task, machine: Machine, structure: Structure, g: Array
     if rate * stop <= np.log(most):
         return [f"zero dynamics: {told}, {size}-fold during the run"]
     message = f"the zero dynamics are unstable: {told}, and errors grow {size}-fold until t = {stop:g} s"
-    hint = f"follow a point nearer to the actuators, or add an actuator; growth = G allows G-fold growth (now {most:g})"
+    hint = "bounded = yes finds the motion that stays bounded; or follow a point nearer to the actuators, or add an "
+    hint += f"actuator; growth = G allows G-fold growth (now {most:g})"
     raise InputError(Problem("E445", message, task.motions[0].signal.span, hint=hint))
 
 

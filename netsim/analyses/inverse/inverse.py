@@ -41,6 +41,7 @@ from netsim.analyses.inverse.runs import (
     spline,
 )
 from netsim.analyses.inverse.tracking import Actuator, actuators_of, motions_of
+from netsim.analyses.optimal.stable_inversion import bounded_inverse
 from netsim.equations.batches import form_of
 from netsim.equations.history import refuse_delays
 from netsim.library.component import dimension
@@ -87,6 +88,8 @@ def inverse(
     imposed = task.wired()
     counts = derivatives(imposed, task.motions, task.actuators, options.transient.stop)
     orders = {n: ", ".join(m.name for m, k in zip(task.motions, counts) if k == n) for n in sorted(set(counts)) if n}
+    if options.bounded:
+        return bounded_inverse(task, saves, plots, beside)
     notes = [f"the inputs contain the {ORDINALS[n]} derivative of {names}" for n, names in orders.items()]
     rest = {FOUND: lambda name: constant(0.0, task)}
     try:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from netsim.analyses.analysis import Line
-from netsim.analyses.given import EXPRESSION, Kind, listed_option
+from netsim.analyses.given import EXPRESSION, NUMBER, SECOND, WORD, Kind, listed_option
 from netsim.analyses.transient import OPTIONS, transient_options
 from netsim.library.component import dimension
 from netsim.network.values import parse_expression
@@ -17,8 +17,9 @@ from netsim.text.expressions.sizes import flatten
 from netsim.text.expressions.typed import quantity_of
 from netsim.text.syntax import Binary, Binding, Expr, Name, Run, Vector
 
-OWN = ("track", "actuators", "passes", "weights", "coordinates", "growth")
-NAMES: dict[str, Kind] = {**OPTIONS, **dict.fromkeys(OWN, EXPRESSION)}
+BVP: dict[str, Kind] = {"bounded": WORD, "lead": SECOND, "tail": SECOND, "intervals": NUMBER}
+OWN = ("track", "actuators", "passes", "weights", "coordinates", "growth", *BVP)
+NAMES: dict[str, Kind] = {**OPTIONS, **dict.fromkeys(OWN, EXPRESSION), **BVP}
 GROWTH = 1e3
 """How much an error may grow during a run by what the motions leave free: of a tolerance of 1e-6 a thousandth is left
 then."""
@@ -30,7 +31,9 @@ EXAMPLE = (
 @dataclass(frozen=True)
 class InverseOptions:
     """(signal, motion) pairs, actuators, and how; `coordinates` are those of the actuators, found by their units where
-    not given; `growth`: by how much an unstable part of the zero dynamics may multiply errors during the run."""
+    not given; `growth`: by how much an unstable part of the zero dynamics may multiply errors during the run. `bounded`: the internal motion
+    stays bounded, by a boundary value problem that begins `lead` (s) before 0 and ends `tail` (s) behind the stop, on
+    so many intervals at first."""
 
     track: tuple[tuple[Expr, Expr], ...]
     actuators: tuple[Expr, ...]
@@ -39,6 +42,10 @@ class InverseOptions:
     weights: tuple[float, ...] = ()
     coordinates: tuple[Expr, ...] = ()
     growth: float = GROWTH
+    bounded: bool = False
+    lead: float = 0.0
+    tail: float = 0.0
+    intervals: int = 40
 
 
 def inverse_options(options: Mapping[str, Any], line: Line) -> InverseOptions:
@@ -62,12 +69,14 @@ def inverse_options(options: Mapping[str, Any], line: Line) -> InverseOptions:
         for n in ("passes", "weights", "growth")
         if n in given
     }
-    problems += _wrong(given, track, actuators, numbers, coordinates)
+    problems += [*_wrong(given, track, actuators, numbers, coordinates), *_wrong_bounds(options, line.spans)]
     if problems:
         raise InputError(problems)
     pairs = tuple((item.left, item.right) for item in track if isinstance(item, Binary))
     passes, weights, growth = numbers.get("passes", [1.0]), numbers.get("weights", []), numbers.get("growth", [GROWTH])
-    return InverseOptions(pairs, actuators, transient, int(passes[0]), tuple(weights), coordinates, growth[0])
+    found = InverseOptions(pairs, actuators, transient, int(passes[0]), tuple(weights), coordinates, growth[0])
+    more = {n: options[n] for n in ("lead", "tail", "intervals") if n in options}
+    return replace(found, bounded=options.get("bounded") == "yes", **more)
 
 
 def line_from(track: Mapping[str, str], lists: Mapping[str, Any]) -> Run:
@@ -86,6 +95,19 @@ def motions_in(run: Run) -> list[Expr]:
 
 def _items(value: Expr) -> tuple[Expr, ...]:
     return value.items if isinstance(value, Vector) else (value,)
+
+
+def _wrong_bounds(options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[Problem]:
+    """What is wrong with the options of a bounded inverse."""
+    word = options.get("bounded", "no")
+    if word not in ("yes", "no"):
+        yield Problem("E424", f"bounded must be yes or no, not '{word}'", spans.get("bounded"))
+    for name in (n for n in ("lead", "tail", "intervals") if n in options):
+        if word != "yes":
+            message = f"'{name}' belongs to a bounded inverse"
+            yield Problem("E423", message, spans.get(name), hint="add bounded = yes")
+        elif not options[name] >= (1 if name == "intervals" else 0):
+            yield Problem("E423", f"'{name}' must be positive", spans.get(name))
 
 
 def _wrong(

@@ -10,7 +10,6 @@ import numpy as np
 from netsim.analyses.optimal.program.radau import Mesh
 from netsim.analyses.optimal.program.solve import Solution
 from netsim.core.loop.fixed import DISSIPATED, KINETIC, STORED, SUPPLIED, energies, sample
-from netsim.core.newton import set_time
 from netsim.equations.machine import Machine, power_room
 from netsim.initial.charts import recharted
 from netsim.results.samples import Samples, Trace
@@ -30,9 +29,9 @@ def vectors(solution: Solution, g: Array, fractions: Array) -> Array:
     z = program.mesh.at(program.matrix(solution.x), fractions, differentiated)
     places, slots = point.slots()
     found = np.empty((len(fractions), len(g)))
-    for k, share in enumerate(fractions):
-        row = g.copy()
-        set_time(machine.bundle, row, share * solution.stop)
+    known = program.setting.known(fractions, solution.stop, g)
+    for k in range(len(fractions)):
+        row = known[:, k].copy()
         row[slots] = z[places, k]
         recharted(machine.system, row, all_of_them=True)
         found[k] = row
@@ -65,10 +64,13 @@ def sampled(
     )
     worked = stop * _integrals(mesh, flows[:, [SUPPLIED, DISSIPATED]], shares)
     energy = np.column_stack([power[:, STORED], worked])
-    time, top = shares * stop, machine.system.network.top
+    early = solution.program.setting.early
+    time, top = early + shares * stop, machine.system.network.top
     columns = {name: values[:, j] for j, name in enumerate(selection.entries)}
     nodes = mesh.numbers
-    trace = Trace(mesh.fractions[nodes] * stop, {n: at_points[:, j][nodes] for j, n in enumerate(selection.entries)})
+    trace = Trace(
+        early + mesh.fractions[nodes] * stop, {n: at_points[:, j][nodes] for j, n in enumerate(selection.entries)}
+    )
     signals = selection.signals(columns, time, machine.values.scope(top), top, trace)
     shown = np.column_stack([series for series, _ in signals.values()]) if signals else np.zeros((len(time), 0))
     return Samples(

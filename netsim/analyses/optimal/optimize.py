@@ -16,16 +16,15 @@ import numpy as np
 
 from netsim.analyses.analysis import Analysis, Task
 from netsim.analyses.inverse.runs import FOUND
-from netsim.analyses.inverse.tracking import APPLIED, FOLLOW, Actuator, Motion, actuators_of, motions_of, rewired
+from netsim.analyses.inverse.tracking import APPLIED, FOLLOW, Actuator, actuators_of, motions_of, rewired
 from netsim.analyses.optimal.answer import sampled
 from netsim.analyses.optimal.ends import begin_of, end_of
-from netsim.analyses.optimal.guess import first_guess, nearest_end, sizes, whole_guess
+from netsim.analyses.optimal.guess import nearest_end
+from netsim.analyses.optimal.meshes import Limits, on_fine_mesh
 from netsim.analyses.optimal.options import KINDS, OptimalOptions, optimal_options
 from netsim.analyses.optimal.program.points import Point, point_of
-from netsim.analyses.optimal.program.radau import Mesh, even
-from netsim.analyses.optimal.program.solve import Solution, solved
-from netsim.analyses.optimal.program.transcription import Setting, fixed_start, known_at, transcribed
-from netsim.analyses.optimal.refinement import errors, moved, refined
+from netsim.analyses.optimal.program.solve import Solution
+from netsim.analyses.optimal.program.transcription import Setting, fixed_start
 from netsim.analyses.optimal.verification import ZERO, doubtful, verified
 from netsim.analyses.optimal.wishes import watching, wishes_of
 from netsim.equations.history import refuse_delays
@@ -37,7 +36,6 @@ from netsim.text.errors import InputError, Problem
 from netsim.text.syntax import Binding, Name, Part, Run
 
 Array = np.ndarray
-Refined = tuple[Solution, float, int]
 
 
 def optimize(task: Task, options: OptimalOptions) -> Samples:
@@ -64,43 +62,21 @@ def optimize(task: Task, options: OptimalOptions) -> Samples:
     end = nearest_end(point, ends, watched, g, z)
     begin = begin_of(point, options, wishes, watched, z, g)
     setting = Setting(point, wishes, watched, options.stop, np.array(free, np.int64), begin, ends)
-    solution, error, rounds = _refined(setting, options, g, z, end)
-    check = verified(task, solution, g, inputs, wishes, options.rtol, options.start)
+    limits = Limits(options.intervals, options.points, options.rtol, options.refinements, options.iterations)
+    fine = on_fine_mesh(setting, limits, g, z, end)
+    solution = fine.solution
+    check = verified(task, solution, g, inputs, wishes, options.rtol)
     warnings = doubtful(check, options.rtol)
     attributes = _attributes(solution, options, machine, clock.perf_counter() - began, clock.thread_time() - cpu)
-    attributes |= {"mesh_error": error, "refinements": rounds, "deviation": check.deviation, "notes": check.text}
+    attributes |= {
+        "mesh_error": fine.error,
+        "refinements": fine.rounds,
+        "deviation": check.deviation,
+        "notes": check.text,
+    }
     attributes["netlist"] = task.network.text
     found = sampled(solution, g, options.sample, task.saves, task.plots, task.beside, attributes)
     return replace(found, warnings=tuple(warnings))
-
-
-def _refined(setting: Setting, options: OptimalOptions, g: Array, start: Array, end: Array) -> Refined:
-    """The solution on a mesh that is fine enough, its error, how often the mesh was refined."""
-    mesh, stop = even(options.intervals, options.points), float(np.sqrt(options.stop[0] * options.stop[1]))
-    z = first_guess(setting, mesh, start, end, stop)
-    solution = _solved(setting, options, g, mesh, z, stop)
-    for rounds in range(options.refinements + 1):
-        found = np.abs(solution.program.matrix(solution.x))
-        error = errors(solution, g, sizes(setting.point, found, solution.stop))
-        if not solution.solved or error.max() <= options.rtol or rounds == options.refinements:
-            break
-        mesh = refined(solution.program.mesh, error, options.rtol)
-        z, stop = moved(solution, mesh), solution.stop
-        better = _solved(setting, options, g, mesh, z, stop, True)
-        if not better.solved:
-            break
-        solution = better
-    return solution, float(error.max(initial=0.0)), rounds
-
-
-def _solved(
-    setting: Setting, options: OptimalOptions, g: Array, mesh: Mesh, z: Array, stop: float, warm: bool = False
-) -> Solution:
-    program = transcribed(setting, mesh, known_at(setting, mesh.fractions * stop, g))
-    x = whole_guess(setting, mesh, z, stop)
-    own = sizes(setting.point, z, stop)
-    size = np.concatenate([np.tile(own, program.points), [stop], np.maximum(1.0, np.abs(x[program.span + 1 :]))])
-    return solved(program, x, size, options.iterations, warm)
 
 
 def _earlier(task: Task) -> Any:
@@ -132,21 +108,12 @@ def _attributes(
     return {
         "analysis": "optimize",
         "unknowns": machine.system.n,
-        "ended": solution.status,
-        "iterations": solution.iterations,
         "objective": options.sign * solution.objective,
         "stop": solution.stop,
-        "intervals": solution.program.mesh.intervals,
-        "points": solution.program.mesh.degree,
-        "violation": solution.violation,
-        "optimality": solution.optimality,
-        "building_seconds": solution.building,
-        "solving_seconds": solution.solving,
+        **solution.told,
         "wall_seconds": wall,
         "cpu_seconds": cpu,
     }
 
 
 ANALYSIS = Analysis("optimize", KINDS, optimal_options, optimize)
-
-__all__ = ["ANALYSIS", "Motion", "optimize"]

@@ -14,7 +14,6 @@ import numpy as np
 from netsim.analyses.optimal.program.blocks import slopes_of, values_of
 from netsim.analyses.optimal.program.radau import Mesh
 from netsim.analyses.optimal.program.solve import Solution
-from netsim.analyses.optimal.program.transcription import known_at
 
 Array = np.ndarray
 MOST = 4
@@ -41,7 +40,7 @@ def errors(solution: Solution, g: Array, sizes: Array) -> Array:
     point = setting.point
     fractions, z = between(solution, g)
     count = fractions.size
-    known = known_at(setting, fractions.ravel() * solution.stop, g)
+    known = setting.known(fractions.ravel(), solution.stop, g)
     offsets = np.arange(count) * point.size
     rows = np.arange(point.rows)[:, None] + np.arange(count) * point.rows
     blocks = list(point.blocks(known, offsets, rows))

@@ -7,13 +7,13 @@ The run reads the inputs from the polynomials of the collocation, so no interpol
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from netsim.analyses.analysis import Task
+from netsim.analyses.analysis import Prepared
 from netsim.analyses.inverse.check import State, states_of
 from netsim.analyses.inverse.runs import FOUND
 from netsim.analyses.inverse.tracking import APPLIED, Actuator, rewired
@@ -24,6 +24,7 @@ from netsim.analyses.transient import transient
 from netsim.equations.machine import Machine, build_machine
 from netsim.equations.system import System
 from netsim.network.bindings import TableCall
+from netsim.network.network import Network
 from netsim.network.tables import DEGREE, OUTSIDE, Polynomials, pack
 from netsim.network.values import Values
 from netsim.results.samples import Samples
@@ -53,8 +54,19 @@ class Verification:
     failed: bool = False
 
 
+class Subject(Protocol):
+    """What is verified: a network, how one like it is prepared, tables over earlier runs."""
+
+    @property
+    def network(self) -> Network: ...
+    @property
+    def prepare(self) -> Callable[[Network], Prepared]: ...
+    @property
+    def earlier(self) -> Callable[[Any, str], Any]: ...
+
+
 def verified(
-    task: Task, solution: Solution, g: Array, actuators: Sequence[Actuator], wishes: Wishes, rtol: float, start: str
+    task: Subject, solution: Solution, g: Array, actuators: Sequence[Actuator], wishes: Wishes, rtol: float
 ) -> Verification:
     """The deviation of a transient run with the found inputs."""
     network = watching(rewired(task.network, [APPLIED] * len(actuators), [], actuators, FOUND), wishes)
@@ -101,7 +113,9 @@ def doubtful(found: Verification, rtol: float) -> list[Problem]:
     return [Problem("W511", f"{found.text}, more than rtol = {rtol:g} lets expect", hint=hint)]
 
 
-def _machine(task: Task, values: Values, system: System, solution: Solution, actuators: Sequence[Actuator]) -> Machine:
+def _machine(
+    task: Subject, values: Values, system: System, solution: Solution, actuators: Sequence[Actuator]
+) -> Machine:
     """The machine whose inputs are the polynomials of the solution, which may jump from one interval to the next."""
     mine = {a.element(task.network): a for a in actuators}
 

@@ -43,6 +43,20 @@ class Solution:
         return self.status in ("Solve_Succeeded", "Solved_To_Acceptable_Level")
 
     @property
+    def told(self) -> dict[str, Any]:
+        """How it ended, as attributes of a result."""
+        return {
+            "ended": self.status,
+            "iterations": self.iterations,
+            "intervals": self.program.mesh.intervals,
+            "points": self.program.mesh.degree,
+            "violation": self.violation,
+            "optimality": self.optimality,
+            "building_seconds": self.building,
+            "solving_seconds": self.solving,
+        }
+
+    @property
     def stop(self) -> float:
         return float(self.x[self.program.span])
 

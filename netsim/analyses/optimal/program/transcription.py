@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -20,6 +19,9 @@ from netsim.analyses.optimal.program.blocks import NOWHERE, OBJECTIVE, Block, Fo
 from netsim.analyses.optimal.program.points import Point
 from netsim.analyses.optimal.program.radau import Mesh
 from netsim.analyses.optimal.wishes import FINAL, INTEGRAL, LARGEST, Bounded, Wishes
+from netsim.core.newton import OUTSIDE_TABLE, set_time
+from netsim.equations.machine import Machine
+from netsim.text.errors import InputError, Problem
 
 Array = np.ndarray
 INFINITE = float("inf")
@@ -28,7 +30,8 @@ INFINITE = float("inf")
 @dataclass(frozen=True, eq=False)
 class Setting:
     """What does not depend on the mesh: the point, the place of every watched expression in it, wishes, bounds of the
-    span, variables whose highest order is free, variables of free starts."""
+    span, variables whose highest order is free, what holds at both ends; when the span begins (`early`, s); places
+    whose squares, times weights, are to have a least integral (`still`)."""
 
     point: Point
     wishes: Wishes
@@ -37,6 +40,12 @@ class Setting:
     free: Array
     begin: Ends
     end: Ends
+    early: float = 0.0
+    still: Array = field(default_factory=lambda: np.zeros((2, 0)))
+
+    def known(self, fractions: Array, stop: float, g: Array) -> Array:
+        """Global vectors (slots, instants) with all functions of time at fractions of the span."""
+        return known_at(self.point.machine, self.early + fractions * stop, g)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,11 +180,25 @@ def _objective(setting: Setting, mesh: Mesh, offsets: Array, span: int, rows: in
             found.append(Rows([_extreme(offsets[1:] + place, own, rows, sign)], len(offsets) - 1, True))
         rows += found[-1].count if term.kind != FINAL else 0
         reads.append(int(offsets[-1]) + place if term.kind == FINAL else own)
+    if setting.still.size:
+        found.append(Rows([_still(setting, mesh, offsets, span)], 0))
+    if wishes.objective is None:
+        return found
     terms, stop = ca.SX.sym("terms", len(reads)), ca.SX.sym("stop")
     formula = Formula(ca.vertcat(terms, stop), ca.SX(0, 1), wishes.objective(terms, stop))
     places = np.array([*reads, span], np.int64)[:, None]
     found.append(Rows([Block(formula, places, np.zeros((0, 1)), np.array([[OBJECTIVE]]))], 0))
     return found
+
+
+def _still(setting: Setting, mesh: Mesh, offsets: Array, span: int) -> Block:
+    """The integral of weighted squares in row 0."""
+    v, weight = ca.SX.sym("v", 2), ca.SX.sym("weight")
+    places = setting.still[0].astype(np.int64)[:, None] + offsets[1:]
+    weights = setting.still[1][:, None] * (mesh.spans[:, None] * mesh.weights).ravel()
+    read = np.stack([places.ravel(), np.full(places.size, span)])
+    formula = Formula(v, weight, weight * v[1] * v[0] ** 2)
+    return Block(formula, read, weights.reshape(1, -1), np.full((1, places.size), OBJECTIVE))
 
 
 def _integral(mesh: Mesh, offsets: Array, place: int, own: int, span: int, row: int) -> list[Block]:
@@ -223,14 +246,14 @@ def fixed_start(g: Array, point: Point) -> Array:
     return found
 
 
-def known_at(setting: Setting, times: Array, g: Any) -> Array:
-    """Global vectors (slots, times) with all functions of time at these instants."""
-    from netsim.core.newton import set_time
-
-    machine = setting.point.machine
+def known_at(machine: Machine, times: Array, g: Array) -> Array:
+    """Global vectors (slots, times) with all functions of time at these instants; raises `InputError` (E245) outside of
+    a table."""
     found = np.empty((len(g), len(times)))
     for k, t in enumerate(times):
         row = g.copy()
-        set_time(machine.bundle, row, t)
+        if set_time(machine.bundle, row, t) == OUTSIDE_TABLE:
+            hint = "give table(...) the argument outside = hold or outside = linear"
+            raise InputError(Problem("E245", f"a table is read outside its range at t = {t:g} s", hint=hint))
         found[:, k] = row
     return found

@@ -1,0 +1,64 @@
+"""The solution of an optimisation on a mesh that is fine enough: guess, solve, look between the points, split."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from netsim.analyses.optimal.guess import first_guess, sizes, whole_guess
+from netsim.analyses.optimal.program.radau import Mesh, even
+from netsim.analyses.optimal.program.solve import Solution, solved
+from netsim.analyses.optimal.program.transcription import Setting, transcribed
+from netsim.analyses.optimal.refinement import errors, moved, refined
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The first mesh, how fine it must become, how often it is refined, and IPOPT's iterations."""
+
+    intervals: int
+    points: int
+    rtol: float
+    refinements: int
+    iterations: int
+
+
+@dataclass(frozen=True, eq=False)
+class Refined:
+    """The solution on the last mesh, the mesh's error, how often it was refined."""
+
+    solution: Solution
+    error: float
+    rounds: int
+
+
+def on_fine_mesh(setting: Setting, limits: Limits, g: Array, start: Array, end: Array) -> Refined:
+    """The solution on a mesh that is fine enough, its error, how often the mesh was refined."""
+    mesh, stop = even(limits.intervals, limits.points), float(np.sqrt(setting.stop[0] * setting.stop[1]))
+    z = first_guess(setting, mesh, start, end, stop)
+    solution = _solved(setting, limits, g, mesh, z, stop)
+    for rounds in range(limits.refinements + 1):
+        found = np.abs(solution.program.matrix(solution.x))
+        error = errors(solution, g, sizes(setting.point, found, solution.stop))
+        if not solution.solved or error.max() <= limits.rtol or rounds == limits.refinements:
+            break
+        mesh = refined(solution.program.mesh, error, limits.rtol)
+        z, stop = moved(solution, mesh), solution.stop
+        better = _solved(setting, limits, g, mesh, z, stop, True)
+        if not better.solved:
+            break
+        solution = better
+    return Refined(solution, float(error.max(initial=0.0)), rounds)
+
+
+def _solved(
+    setting: Setting, limits: Limits, g: Array, mesh: Mesh, z: Array, stop: float, warm: bool = False
+) -> Solution:
+    program = transcribed(setting, mesh, setting.known(mesh.fractions, stop, g))
+    x = whole_guess(setting, mesh, z, stop)
+    own = sizes(setting.point, z, stop)
+    size = np.concatenate([np.tile(own, program.points), [stop], np.maximum(1.0, np.abs(x[program.span + 1 :]))])
+    return solved(program, x, size, limits.iterations, warm)

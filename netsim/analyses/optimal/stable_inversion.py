@@ -1,0 +1,96 @@
+"""Stable inversion: inputs for which signals follow motions exactly while input and internal motion stay bounded.
+
+Where zero dynamics are unstable, the inverse run forward in time runs away. The bounded solution follows from a
+boundary value problem: its unstable part is determined by what comes, so that it moves before the signals do
+(pre-actuation), and its stable part by what was (S. Devasia, D. Chen, B. Paden, Nonlinear inversion-based output tracking, IEEE Trans.
+Automatic Control 41, 1996). On a span from -lead to stop + tail it is the solution whose rates have the least integral
+of squares: any other one contains a part that grows towards one of the ends. What is left of the internal motion there
+is told.
+"""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from netsim.analyses.inverse.runs import FOUND, Task, constant, machine_of
+from netsim.analyses.optimal.answer import sampled
+from netsim.analyses.optimal.meshes import Limits, on_fine_mesh
+from netsim.analyses.optimal.program.points import Point, point_of
+from netsim.analyses.optimal.program.solve import Solution
+from netsim.analyses.optimal.program.transcription import Ends, Setting, fixed_start
+from netsim.analyses.optimal.verification import doubtful, verified
+from netsim.analyses.optimal.wishes import Wishes
+from netsim.results.samples import Samples
+from netsim.simulate.setup.beginning import begun, told
+from netsim.text.errors import InputError, Problem
+from netsim.text.syntax import Expr, Name
+
+Array = np.ndarray
+POINTS, REFINEMENTS, ITERATIONS = 3, 8, 200
+NONE = np.zeros(0, np.int64)
+LEFT = 1e-3
+"""A share of the largest velocity that is left at an end and above which a longer lead or tail is asked for."""
+
+
+def bounded_inverse(task: Task, saves: Sequence[Expr], plots: Sequence[Expr], beside: Sequence[Name]) -> Samples:
+    """The bounded inverse as samples from -lead to stop + tail. Raises `InputError` (E461) with more actuators than
+    motions."""
+    began, cpu = clock.perf_counter(), clock.thread_time()
+    options = task.options
+    if task.spare:
+        message = "a bounded inverse has as many actuators as motions"
+        hint = "with more actuators, take optimize(track = [...], inputs = [...], minimize = ...)"
+        raise InputError(Problem("E461", message, task.actuators[-1].expr.span, hint=hint))
+    imposed = task.wired()
+    machine = machine_of(task, imposed, {FOUND: lambda name: constant(0.0, task)})
+    machine, structure, g, moved = begun(machine, imposed[2], options.transient.start)
+    point = point_of(machine, structure, ())
+    span = options.lead + options.transient.stop + options.tail
+    free = Ends(NONE, np.zeros(0))
+    setting = Setting(point, Wishes(), NONE, (span, span), NONE, free, free, -options.lead, _rates(point))
+    z = fixed_start(g, point)
+    limits = Limits(options.intervals, POINTS, options.transient.rtol, REFINEMENTS, ITERATIONS)
+    fine = on_fine_mesh(setting, limits, g, z, z)
+    check = verified(task, fine.solution, g, task.actuators, Wishes(), limits.rtol)
+    notes = [*_left(fine.solution, g, options.lead, options.tail), check.text]
+    attributes = {
+        "analysis": "inverse",
+        **told(moved),
+        **fine.solution.told,
+        "mesh_error": fine.error,
+        "refinements": fine.rounds,
+        "deviation": check.deviation,
+        "notes": "; ".join(notes),
+        "wall_seconds": clock.perf_counter() - began,
+        "cpu_seconds": clock.thread_time() - cpu,
+        "netlist": task.network.text,
+    }
+    between = options.transient.sample or options.transient.step * options.transient.every
+    found = sampled(fine.solution, g, between, saves, plots, beside, attributes)
+    return replace(found, warnings=tuple(doubtful(check, limits.rtol)))
+
+
+def _rates(point: Point) -> Array:
+    """The rates of everything that is differentiated, with the squares of their inverse sizes as weights."""
+    moving = np.flatnonzero(point.d > 0)
+    return np.stack([point.first[moving] + 1, point.size_of[1, moving] ** -2.0])
+
+
+def _left(solution: Solution, g: Array, lead: float, tail: float) -> list[str]:
+    """What is left of the internal motion at both ends: velocities in parts of the largest one."""
+    point = solution.program.setting.point
+    moving = np.flatnonzero(point.d > 0)
+    rates = np.abs(solution.program.matrix(solution.x)[point.first[moving] + 1])
+    most = rates.max(axis=1, keepdims=True, initial=1e-300)
+    share = np.where(most > most.max() * LEFT, rates / most, 0.0)
+    found = []
+    for k, name, span in ((0, "lead", lead), (-1, "tail", tail)):
+        left = float(share[:, k].max(initial=0.0))
+        asked = f": take a longer {name} than {span:g} s" if left > LEFT else ""
+        end = "begin" if k == 0 else "end"
+        found.append(f"at the {end} {left:.2g} of the largest rate of the internal motion is left{asked}")
+    return found
