@@ -15,6 +15,7 @@ from netsim.analyses.analysis import OVERFLOWS, Analysis, Line, Task
 from netsim.analyses.earlier_runs import other_run, refuse_unknown_runs, table_calls
 from netsim.analyses.given import EXPRESSION, plain_option, written_option
 from netsim.analyses.inverse.options import OWN, line_from
+from netsim.analyses.optimal.options import line_from as optimal_line
 from netsim.analyses.refusals import refuse_signals
 from netsim.analyses.transient import stepped, stepped_options
 from netsim.core.method import Method
@@ -250,18 +251,13 @@ class Model:
         return other.values, *other.prepared
 
     def inverse(
-        self,
-        track: Mapping[str, str],
-        actuators: Sequence[str],
-        progress: Progress | None = None,
-        save: Sequence[str] | None = None,
-        **options: Any,
-    ) -> Any:
+        self, track: Mapping[str, str], actuators: Sequence[str], progress: Progress | None = None,
+        save: Sequence[str] | None = None, **options: Any,
+    ) -> Any:  # fmt: skip
         """The inputs `actuators` that make signals follow motions, as an xarray.Dataset: `track = {"M.x": "1
         mm*bell(...)"}`.
 
-        Options: those of `transient`, passes, weights, coordinates (see the language reference).
-        """
+        Options: those of `transient`, passes, weights, coordinates, bounded (see the language reference)."""
         line = line_from(track, {"actuators": actuators, **{n: options.pop(n) for n in OWN if n in options}})
         model = replace(self, network=replace(self.network, runs=(line,)))  # its motions may read tables over runs
         return shown(model._alone(line, save, progress, options))
@@ -306,6 +302,11 @@ class Model:
         """Frequencies, damping and shapes as an xarray.Dataset over `mode`. Options: modes (10), at (s), from_
         ("static" or "rest"). Raises what `static` raises, and `InputError` for wrong options."""
         return shown(self._alone(Run("modal", ()), save, None, options))
+
+    def optimize(self, progress: Progress | None = None, save: list[str] | None = None, **options: Any) -> Any:
+        """Inputs, parameters and starts that make an objective least, as an xarray.Dataset. Options (see
+        docs/optimal.md) are texts, lists of texts or numbers. Raises `SimulationError` where no motion serves."""
+        return shown(self._alone(optimal_line(options), save, progress, {}))
 
     def analyse(
         self, analysis: str, progress: Progress | None = None, save: list[str] | None = None, **options: Any

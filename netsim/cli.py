@@ -21,7 +21,7 @@ from netsim.commands.completing import candidates
 from netsim.commands.interrupting import interrupted_status, interruptible, is_interrupted
 from netsim.commands.looking import STAGES, check_command, info_command, list_command, show_command
 from netsim.commands.making import SHELLS, completion_command, new_command, plot_command
-from netsim.commands.running import inverse_command, run_command
+from netsim.commands.running import inverse_command, optimize_command, run_command
 from netsim.commands.telling import FAILED, FINE, MISTAKE, complain, say
 from netsim.text.errors import NetsimError, nearest
 from netsim.text.limits import LIMITS, limits, raised
@@ -123,6 +123,21 @@ def _parser() -> _Parser:
     inverse.add_argument(
         "--weights", metavar="W,...", help="weights of the inputs if there are more actuators than motions"
     )
+
+    optimize = _command(commands, "optimize", optimize_command, "find inputs that make an objective least")
+    _add_file(optimize)
+    _add_output(optimize)
+    for name, metavar, text in (
+        ("minimize", "EXPR", "such as 'integral(A.F^2)', 'stop', 'final(tank.m)'"),
+        ("maximize", "EXPR", "what is made largest"),
+        ("inputs", "INPUT,...", "the free inputs: A.F,B.F"),
+        ("parameters", "RANGE,...", "free parameters: 'c1.c = 10 .. 200 N/m'"),
+        ("limits", "CONDITION,...", "what holds at all times: 'abs(A.F) <= 8 N'"),
+        ("begin", "CONDITION,...", "what holds at the begin: rest, 'a.x == 0 m'"),
+        ("end", "CONDITION,...", "what holds at the end: rest, begin, 'a.x == 1 m'"),
+        ("intervals", "N", "intervals of the first mesh (20)"),
+    ):
+        optimize.add_argument(f"--{name}", metavar=metavar, help=text)
 
     check = _command(commands, "check", check_command, "check text, units and structure; no time stepping")
     _add_file(check)

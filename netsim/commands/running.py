@@ -1,4 +1,4 @@
-"""`netsim run` and `netsim inverse`."""
+"""`netsim run`, `netsim inverse` and `netsim optimize`."""
 
 from __future__ import annotations
 
@@ -109,6 +109,18 @@ def inverse_command(chosen: argparse.Namespace) -> int:
     parts += [f"passes = {chosen.passes}"] if chosen.passes else []
     parts += [f"weights = [{chosen.weights}]"] if chosen.weights else []
     (line,) = parse(f"run inverse({', '.join(parts)})", "<options>").statements
+    return run_command(chosen, cast("Run", line))
+
+
+def optimize_command(chosen: argparse.Namespace) -> int:
+    """`netsim optimize`: as `run`, with the run line that the options make."""
+    from netsim.text.parse import parse
+
+    given = {name: getattr(chosen, name) for name in ("minimize", "maximize", "intervals")}
+    lists = {name: getattr(chosen, name) for name in ("inputs", "parameters", "limits", "begin", "end")}
+    parts = [f"{name} = {text}" for name, text in given.items() if text]
+    parts += [f"{name} = [{text}]" for name, text in lists.items() if text]
+    (line,) = parse(f"run optimize({', '.join(parts)})", "<options>").statements
     return run_command(chosen, cast("Run", line))
 
 

@@ -18,7 +18,7 @@ from netsim.text.expressions.typed import quantity_of
 from netsim.text.syntax import Binary, Binding, Expr, Name, Run, Vector
 
 BVP: dict[str, Kind] = {"bounded": WORD, "lead": SECOND, "tail": SECOND, "intervals": NUMBER}
-OWN = ("track", "actuators", "passes", "weights", "coordinates", "growth", *BVP)
+OWN = ("track", "actuators", "passes", "weights", "coordinates", "growth")
 NAMES: dict[str, Kind] = {**OPTIONS, **dict.fromkeys(OWN, EXPRESSION), **BVP}
 GROWTH = 1e3
 """How much an error may grow during a run by what the motions leave free: of a tolerance of 1e-6 a thousandth is left
@@ -31,9 +31,9 @@ EXAMPLE = (
 @dataclass(frozen=True)
 class InverseOptions:
     """(signal, motion) pairs, actuators, and how; `coordinates` are those of the actuators, found by their units where
-    not given; `growth`: by how much an unstable part of the zero dynamics may multiply errors during the run. `bounded`: the internal motion
-    stays bounded, by a boundary value problem that begins `lead` (s) before 0 and ends `tail` (s) behind the stop, on
-    so many intervals at first."""
+    not given; `growth`: by how much an unstable part of the zero dynamics may multiply errors during the run.
+    `bounded`: the internal motion stays bounded, by a boundary value problem that begins `lead` (s) before 0 and ends
+    `tail` (s) behind the stop, on so many intervals at first."""
 
     track: tuple[tuple[Expr, Expr], ...]
     actuators: tuple[Expr, ...]
@@ -51,7 +51,9 @@ class InverseOptions:
 def inverse_options(options: Mapping[str, Any], line: Line) -> InverseOptions:
     """The options of a run line: its own and those of its time stepping; raises `InputError` with all that is wrong."""
     run, scope = line.run, line.scope
-    stepping = {"forces": "recovered", "method": DEFAULT_METHOD} | {n: v for n, v in options.items() if n not in OWN}
+    stepping = {"forces": "recovered", "method": DEFAULT_METHOD} | {
+        n: v for n, v in options.items() if n not in (*OWN, *BVP)
+    }
     transient = transient_options(stepping, line, "inverse")
     given: Mapping[str, Expr] = {b.name: b.value for b in run.options}
     problems = [

@@ -18,6 +18,7 @@ from netsim.simulate.setup.choice import observing
 from netsim.text.syntax import Expr, Name
 
 Array = np.ndarray
+WATCHED = "watched "
 
 
 def vectors(solution: Solution, g: Array, fractions: Array) -> Array:
@@ -54,6 +55,7 @@ def sampled(
     if between:
         shares = np.append(np.arange(0.0, stop * (1 - 1e-9), between) / stop, 1.0)
     selection = select(machine, saves, plots)
+    selection.shown = [name for name in selection.shown if not name.startswith(WATCHED)]
     unseen = add_unseen(machine, selection, beside)
     reader = observing(machine, sampler(machine, selection))
     values, power = _read(machine, reader, vectors(solution, g, shares), len(selection.entries))

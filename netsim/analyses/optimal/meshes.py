@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -33,6 +34,21 @@ class Refined:
     solution: Solution
     error: float
     rounds: int
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """How it went, as attributes of a result."""
+        return {**self.solution.told, "mesh_error": self.error, "refinements": self.rounds}
+
+    @property
+    def text(self) -> str:
+        """How it went, in words."""
+        mesh, last = self.solution.program.mesh, self.solution
+        ended = last.status.replace("_", " ").lower()
+        return (
+            f"IPOPT: {ended} after {last.iterations} iterations on {mesh.intervals} intervals of {mesh.degree} points; "
+            f"an interval errs by {self.error:.2g} of the sizes at most"
+        )
 
 
 def on_fine_mesh(setting: Setting, limits: Limits, g: Array, start: Array, end: Array) -> Refined:

@@ -19,11 +19,11 @@ from netsim.analyses.inverse.runs import FOUND
 from netsim.analyses.inverse.tracking import APPLIED, FOLLOW, Actuator, actuators_of, motions_of, rewired
 from netsim.analyses.optimal.answer import sampled
 from netsim.analyses.optimal.ends import begin_of, end_of
+from netsim.analyses.optimal.failing import explained, refuse_idle
 from netsim.analyses.optimal.guess import nearest_end
 from netsim.analyses.optimal.meshes import Limits, on_fine_mesh
 from netsim.analyses.optimal.options import KINDS, OptimalOptions, optimal_options
 from netsim.analyses.optimal.program.points import Point, point_of
-from netsim.analyses.optimal.program.solve import Solution
 from netsim.analyses.optimal.program.transcription import Setting, fixed_start
 from netsim.analyses.optimal.verification import ZERO, doubtful, verified
 from netsim.analyses.optimal.wishes import watching, wishes_of
@@ -61,20 +61,30 @@ def optimize(task: Task, options: OptimalOptions) -> Samples:
     ends = end_of(point, options, wishes, watched, z, g)
     end = nearest_end(point, ends, watched, g, z)
     begin = begin_of(point, options, wishes, watched, z, g)
+    owner = np.repeat(np.arange(len(point.d)), point.d + 1)
+    refuse_idle(structure, inputs[len(motions) :], free, owner[np.append(watched, ends.places)])
     setting = Setting(point, wishes, watched, options.stop, np.array(free, np.int64), begin, ends)
     limits = Limits(options.intervals, options.points, options.rtol, options.refinements, options.iterations)
     fine = on_fine_mesh(setting, limits, g, z, end)
     solution = fine.solution
+    if not solution.solved:
+        raise explained(solution)
     check = verified(task, solution, g, inputs, wishes, options.rtol)
     warnings = doubtful(check, options.rtol)
-    attributes = _attributes(solution, options, machine, clock.perf_counter() - began, clock.thread_time() - cpu)
-    attributes |= {
-        "mesh_error": fine.error,
-        "refinements": fine.rounds,
+    objective = options.sign * solution.objective
+    words = f"objective = {objective:.9g} {wishes.unit}".rstrip() + f", stop = {solution.stop:.9g} s"
+    attributes = {
+        "analysis": "optimize",
+        "unknowns": machine.system.n,
+        "objective": objective,
+        "stop": solution.stop,
+        **fine.told,
         "deviation": check.deviation,
-        "notes": check.text,
+        "notes": "; ".join([words, fine.text, check.text]),
+        "wall_seconds": clock.perf_counter() - began,
+        "cpu_seconds": clock.thread_time() - cpu,
+        "netlist": task.network.text,
     }
-    attributes["netlist"] = task.network.text
     found = sampled(solution, g, options.sample, task.saves, task.plots, task.beside, attributes)
     return replace(found, warnings=tuple(warnings))
 
@@ -100,20 +110,6 @@ def _unknowns(machine: Machine, inputs: list[Actuator], task: Task) -> list[int]
 def _watched(machine: Machine, point: Point, name: str) -> int:
     batch, position = machine.system.home[name]
     return int(point.first[batch.columns(("own", 0))[position]])
-
-
-def _attributes(
-    solution: Solution, options: OptimalOptions, machine: Machine, wall: float, cpu: float
-) -> dict[str, Any]:
-    return {
-        "analysis": "optimize",
-        "unknowns": machine.system.n,
-        "objective": options.sign * solution.objective,
-        "stop": solution.stop,
-        **solution.told,
-        "wall_seconds": wall,
-        "cpu_seconds": cpu,
-    }
 
 
 ANALYSIS = Analysis("optimize", KINDS, optimal_options, optimize)

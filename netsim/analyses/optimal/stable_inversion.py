@@ -1,11 +1,11 @@
 """Stable inversion: inputs for which signals follow motions exactly while input and internal motion stay bounded.
 
 Where zero dynamics are unstable, the inverse run forward in time runs away. The bounded solution follows from a
-boundary value problem: its unstable part is determined by what comes, so that it moves before the signals do
-(pre-actuation), and its stable part by what was (S. Devasia, D. Chen, B. Paden, Nonlinear inversion-based output tracking, IEEE Trans.
-Automatic Control 41, 1996). On a span from -lead to stop + tail it is the solution whose rates have the least integral
-of squares: any other one contains a part that grows towards one of the ends. What is left of the internal motion there
-is told.
+boundary value problem: its unstable part is determined by what comes, so that it moves before the signals do (pre-
+actuation), and its stable part by what was (S. Devasia, D. Chen, B. Paden, Nonlinear inversion-based output tracking,
+IEEE Trans. Automatic Control 41, 1996). On a span from -lead to stop + tail it is the solution whose rates have the
+least integral of squares: any other one contains a part that grows towards one of the ends. What is left of the
+internal motion there is told.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 
 from netsim.analyses.inverse.runs import FOUND, Task, constant, machine_of
 from netsim.analyses.optimal.answer import sampled
+from netsim.analyses.optimal.failing import explained
 from netsim.analyses.optimal.meshes import Limits, on_fine_mesh
 from netsim.analyses.optimal.program.points import Point, point_of
 from netsim.analyses.optimal.program.solve import Solution
@@ -55,14 +56,14 @@ def bounded_inverse(task: Task, saves: Sequence[Expr], plots: Sequence[Expr], be
     z = fixed_start(g, point)
     limits = Limits(options.intervals, POINTS, options.transient.rtol, REFINEMENTS, ITERATIONS)
     fine = on_fine_mesh(setting, limits, g, z, z)
+    if not fine.solution.solved:
+        raise explained(fine.solution)
     check = verified(task, fine.solution, g, task.actuators, Wishes(), limits.rtol)
-    notes = [*_left(fine.solution, g, options.lead, options.tail), check.text]
+    notes = [fine.text, *_left(fine.solution, g, options.lead, options.tail), check.text]
     attributes = {
         "analysis": "inverse",
         **told(moved),
-        **fine.solution.told,
-        "mesh_error": fine.error,
-        "refinements": fine.rounds,
+        **fine.told,
         "deviation": check.deviation,
         "notes": "; ".join(notes),
         "wall_seconds": clock.perf_counter() - began,

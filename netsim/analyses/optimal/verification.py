@@ -18,6 +18,7 @@ from netsim.analyses.inverse.check import State, states_of
 from netsim.analyses.inverse.runs import FOUND
 from netsim.analyses.inverse.tracking import APPLIED, Actuator, rewired
 from netsim.analyses.optimal.answer import read, vectors
+from netsim.analyses.optimal.program.radau import basis
 from netsim.analyses.optimal.program.solve import Solution
 from netsim.analyses.optimal.wishes import Wishes, watching
 from netsim.analyses.transient import transient
@@ -25,7 +26,7 @@ from netsim.equations.machine import Machine, build_machine
 from netsim.equations.system import System
 from netsim.network.bindings import TableCall
 from netsim.network.network import Network
-from netsim.network.tables import DEGREE, OUTSIDE, Polynomials, pack
+from netsim.network.tables import DEGREE, OUTSIDE, Polynomials, hermite, pack
 from netsim.network.values import Values
 from netsim.results.samples import Samples
 from netsim.simulate.options import TransientOptions
@@ -140,19 +141,27 @@ def _machine(
             if named(call) in mine:
                 batch, position = point.machine.system.home[named(call)]
                 variable = int(batch.columns(("own", 0))[position])
-                series = solution.program.matrix(solution.x)[point.first[variable]]
-                tables[table] = polynomials(solution, series, int(point.d[variable]))
+                orders = point.first[variable] + np.arange(min(int(point.d[variable]), 2) + 1)
+                tables[table] = polynomials(solution, solution.program.matrix(solution.x)[orders])
     packed: Any = {f"table_{name}": array for name, array in pack(tables).items()}
     return replace(machine, problem=problem._replace(**packed))
 
 
-def polynomials(solution: Solution, series: Array, order: int) -> Polynomials:
-    """A variable given at all points as a polynomial in every interval; one with rates of its own (`order`) is
-    continuous and has its begin among its nodes."""
+def polynomials(solution: Solution, series: Array) -> Polynomials:
+    """A variable given at all points (orders, points) as polynomials in every interval: without rates the one through
+    its points; with them the quintic that has them at both ends, so that nothing jumps but the last of them."""
     mesh, stop = solution.program.mesh, solution.stop
-    nodes = np.append(0.0, mesh.nodes) if order else mesh.nodes
-    points = series[mesh.numbers[:, 0 if order else 1 :]]
-    powers = np.linalg.solve(np.vander(nodes, increasing=True), points.T)
+    spans, ends = mesh.spans * stop, mesh.ends * stop
     found = np.zeros((DEGREE + 1, mesh.intervals))
-    found[: len(nodes)] = powers / (mesh.spans * stop) ** np.arange(len(nodes))[:, None]
-    return Polynomials(mesh.ends * stop, found, OUTSIDE.index("hold"))
+    if len(series) == 1:
+        powers = np.linalg.solve(np.vander(mesh.nodes, increasing=True), series[0][mesh.numbers[:, 1:]].T)
+        found[: mesh.degree] = powers / spans ** np.arange(mesh.degree)[:, None]
+        return Polynomials(ends, found, OUTSIDE.index("hold"))
+    begin = basis(mesh.nodes, np.zeros(1))[0]
+    for i, numbers in enumerate(mesh.numbers):
+        x, v = series[0, numbers[[0, -1]]], series[1, numbers[[0, -1]]]
+        a = np.diff(v) / spans[i] * np.ones(2)
+        if len(series) > 2:
+            a = np.array([begin @ series[2, numbers[1:]], series[2, numbers[-1]]])
+        found[:, i] = hermite(np.array([0.0, spans[i]]), x, v, a, "hold").coefficients[:, 0]
+    return Polynomials(ends, found, OUTSIDE.index("hold"))
