@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from netsim.analyses.optimal.guess import first_guess, sizes, whole_guess
+from netsim.analyses.optimal.parameters import Tuned
 from netsim.analyses.optimal.program.radau import Mesh, even
 from netsim.analyses.optimal.program.solve import Solution, solved
 from netsim.analyses.optimal.program.transcription import Setting, transcribed
@@ -55,26 +56,39 @@ def on_fine_mesh(setting: Setting, limits: Limits, g: Array, start: Array, end: 
     """The solution on a mesh that is fine enough, its error, how often the mesh was refined."""
     mesh, stop = even(limits.intervals, limits.points), float(np.sqrt(setting.stop[0] * setting.stop[1]))
     z = first_guess(setting, mesh, start, end, stop)
-    solution = _solved(setting, limits, g, mesh, z, stop)
+    solution = _solved(setting, limits, g, mesh, z, stop, np.zeros(len(setting.tuned.names)))
     for rounds in range(limits.refinements + 1):
         found = np.abs(solution.program.matrix(solution.x))
-        error = errors(solution, g, sizes(setting.point, found, solution.stop))
+        error = errors(with_values(solution), g, sizes(setting.point, found, solution.stop))
         if not solution.solved or error.max() <= limits.rtol or rounds == limits.refinements:
             break
         mesh = refined(solution.program.mesh, error, limits.rtol)
         z, stop = moved(solution, mesh), solution.stop
-        better = _solved(setting, limits, g, mesh, z, stop, True)
+        better = _solved(setting, limits, g, mesh, z, stop, solution.tuned, True)
         if not better.solved:
             break
         solution = better
     return Refined(solution, float(error.max(initial=0.0)), rounds)
 
 
+def with_values(solution: Solution) -> Solution:
+    """The solution with a machine under the values of the free parameters that it found."""
+    setting = solution.program.setting
+    if setting.tuned.build is None:
+        return solution
+    machine = setting.tuned.build(setting.tuned.named(solution.tuned))
+    fixed = replace(setting, point=replace(setting.point, machine=machine), tuned=Tuned())
+    return replace(solution, program=replace(solution.program, setting=fixed))
+
+
 def _solved(
-    setting: Setting, limits: Limits, g: Array, mesh: Mesh, z: Array, stop: float, warm: bool = False
+    setting: Setting, limits: Limits, g: Array, mesh: Mesh, z: Array, stop: float, tuned: Array, warm: bool = False
 ) -> Solution:
-    program = transcribed(setting, mesh, setting.known(mesh.fractions, stop, g))
-    x = whole_guess(setting, mesh, z, stop)
-    own = sizes(setting.point, z, stop)
-    size = np.concatenate([np.tile(own, program.points), [stop], np.maximum(1.0, np.abs(x[program.span + 1 :]))])
+    known, others = setting.known(mesh.fractions, stop, g), setting.others(mesh.fractions, stop, g)
+    program = transcribed(setting, mesh, known, others)
+    x = np.append(whole_guess(setting, mesh, z, stop), tuned)
+    own, terms = sizes(setting.point, z, stop), np.abs(x[program.span + 1 : len(x) - len(tuned)])
+    size = np.concatenate(
+        [np.tile(own, program.points), [stop], np.maximum(1.0, terms), setting.tuned.high - setting.tuned.low]
+    )
     return solved(program, x, size, limits.iterations, warm)

@@ -12,6 +12,7 @@ import time as clock
 from dataclasses import replace
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from netsim.analyses.analysis import Analysis, Task
@@ -21,14 +22,18 @@ from netsim.analyses.optimal.answer import sampled
 from netsim.analyses.optimal.ends import begin_of, end_of
 from netsim.analyses.optimal.failing import explained, refuse_idle
 from netsim.analyses.optimal.guess import nearest_end
-from netsim.analyses.optimal.meshes import Limits, on_fine_mesh
-from netsim.analyses.optimal.options import KINDS, OptimalOptions, optimal_options
+from netsim.analyses.optimal.meshes import Limits, on_fine_mesh, with_values
+from netsim.analyses.optimal.options import KINDS, OptimalOptions, optimal_options, word
+from netsim.analyses.optimal.parameters import Tuned, tuned_of
 from netsim.analyses.optimal.program.points import Point, point_of
 from netsim.analyses.optimal.program.transcription import Setting, fixed_start
 from netsim.analyses.optimal.verification import ZERO, doubtful, verified
 from netsim.analyses.optimal.wishes import watching, wishes_of
+from netsim.core.problem import TIME
+from netsim.equations.forms.form import UNIFORM
 from netsim.equations.history import refuse_delays
 from netsim.equations.machine import Machine, build_machine
+from netsim.initial.initial import Structure
 from netsim.results.samples import Samples
 from netsim.simulate.events.events import has_events
 from netsim.simulate.setup.beginning import begun
@@ -54,6 +59,9 @@ def optimize(task: Task, options: OptimalOptions) -> Samples:
     if has_events(machine):
         raise InputError(Problem("E460", "optimize() cannot have events: a switching instant is no smooth unknown"))
     machine, structure, g, _ = begun(machine, structure, options.start)
+    tuned = tuned_of(task.network, values, machine, options, _earlier(task))
+    machine = tuned.machines[0] if tuned.machines else machine
+    _refuse_moved_start(task, tuned, structure, options, g)
     free = _unknowns(machine, inputs[len(motions) :], task)
     point = point_of(machine, structure, free)
     watched = np.array([_watched(machine, point, wishes.name(k)) for k in range(len(wishes.expressions))], np.int64)
@@ -63,13 +71,16 @@ def optimize(task: Task, options: OptimalOptions) -> Samples:
     begin = begin_of(point, options, wishes, watched, z, g)
     owner = np.repeat(np.arange(len(point.d)), point.d + 1)
     refuse_idle(structure, inputs[len(motions) :], free, owner[np.append(watched, ends.places)])
-    setting = Setting(point, wishes, watched, options.stop, np.array(free, np.int64), begin, ends)
+    setting = Setting(point, wishes, watched, options.stop, np.array(free, np.int64), begin, ends, tuned=tuned)
+    _refuse_time(setting, options, g)
     limits = Limits(options.intervals, options.points, options.rtol, options.refinements, options.iterations)
     fine = on_fine_mesh(setting, limits, g, z, end)
     solution = fine.solution
     if not solution.solved:
         raise explained(solution)
-    check = verified(task, solution, g, inputs, wishes, options.rtol)
+    chosen = tuned.named(solution.tuned)
+    solution = with_values(solution)
+    check = verified(task.under(chosen) if chosen else task, solution, g, inputs, wishes, options.rtol)
     warnings = doubtful(check, options.rtol)
     objective = options.sign * solution.objective
     words = f"objective = {objective:.9g} {wishes.unit}".rstrip() + f", stop = {solution.stop:.9g} s"
@@ -80,7 +91,10 @@ def optimize(task: Task, options: OptimalOptions) -> Samples:
         "stop": solution.stop,
         **fine.told,
         "deviation": check.deviation,
-        "notes": "; ".join([words, fine.text, check.text]),
+        **{f"parameter.{name}": value for name, value in chosen.items()},
+        "notes": "; ".join(
+            [*(f"{name} = {value:.9g}" for name, value in chosen.items()), words, fine.text, check.text]
+        ),
         "wall_seconds": clock.perf_counter() - began,
         "cpu_seconds": clock.thread_time() - cpu,
         "netlist": task.network.text,
@@ -96,6 +110,32 @@ def _earlier(task: Task) -> Any:
         return ZERO
 
     return earlier
+
+
+def _refuse_moved_start(task: Task, tuned: Tuned, structure: Structure, options: OptimalOptions, g: Array) -> None:
+    """Raises E466 for free parameters that move a start which is given."""
+    if options.begin is not None and not (len(options.begin) == 1 and word(options.begin[0]) == "rest"):
+        return
+    for name, machine, (_, low, _) in zip(tuned.names, tuned.machines[1:], options.parameters):
+        layout, other = machine.system.layout, begun(machine, structure, options.start)[2]
+        if not np.allclose(layout.state(other)[: 2 * layout.nk], layout.state(g)[: 2 * layout.nk], 1e-9, 1e-12):
+            message = f"the start depends on '{name}', and both are unknown"
+            hint = "write begin = free, or the conditions that hold at the begin: begin = [rest, a.x == 0 m]"
+            raise InputError(Problem("E466", message, low.span, hint=hint))
+
+
+def _refuse_time(setting: Setting, options: OptimalOptions, g: Array) -> None:
+    """Raises E467 where the stop is free and something is a function of time."""
+    if not options.is_free:
+        return
+    known = setting.known(np.linspace(0.0, 1.0, 7), options.stop[1], g)
+    varying = (np.ptp(known, axis=1) > 0.0) & (np.arange(len(known)) != TIME)
+    for group in setting.point.groups:
+        reads = ca.depends_on(group.formula.results, UNIFORM["time"]) or varying[group.slots].any()
+        if reads:
+            message = "the stop is free, and the network contains a function of time"
+            hint = "give the stop, or write the function with a state of its own (an integrator)"
+            raise InputError(Problem("E467", message, hint=hint))
 
 
 def _unknowns(machine: Machine, inputs: list[Actuator], task: Task) -> list[int]:

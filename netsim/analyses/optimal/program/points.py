@@ -13,7 +13,7 @@ whatever the index.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -30,20 +30,40 @@ from netsim.initial.initial import Structure
 from netsim.structure.orders import all_equation_numbers
 
 Array = np.ndarray
+NO_PLACES = np.zeros(0, np.int64)
+Others = Sequence[tuple[Machine, Array, float]]
 
 
 @dataclass(frozen=True, eq=False)
 class Group:
     """Elements of one type with the same orders: their formula, places of its variables in a point (inputs, n), slots
-    of its constants in g and parameters behind them (constants, n), and rows of a point that it adds to (outputs,
-    n)."""
+    of its constants in g (slots, n) behind which come the parameters of these `members` of a batch, the `owner`; rows
+    of a point that it adds to (outputs, n)."""
 
     formula: Formula
     places: Array
     slots: Array
-    parameters: Array
+    owner: int
+    members: Array
     rows: Array
-    labels: tuple[str, ...]
+
+    def given(self, machine: Machine, g: Array) -> Array:
+        """Its constants (constants, points, n) from global vectors g (slots, points) and a machine's parameters."""
+        own = machine.parameters[self.owner][:, self.members]
+        return np.concatenate([g[self.slots].transpose(0, 2, 1), np.repeat(own[:, None], g.shape[1], axis=1)])
+
+    def tuned(self, varying: Array, count: int) -> Formula:
+        """The formula in which the constants that vary are affine in `count` more variables, with their slopes as more
+        constants."""
+        key = (varying.tobytes(), count)
+        kept = vars(self.formula).setdefault("tuned", {})
+        if key not in kept:
+            free, slopes = ca.SX.sym("p", count), ca.SX.sym("slope", len(varying), count)
+            old = self.formula.constants[varying.tolist()]
+            results = ca.substitute([self.formula.results], [old], [old + ca.mtimes(slopes, free)])[0]
+            variables, constants = self.formula.variables, self.formula.constants
+            kept[key] = Formula(ca.vertcat(variables, free), ca.vertcat(constants, ca.vec(slopes.T)), results)
+        return kept[key]
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,21 +154,26 @@ class Point:
                 slots.append(layout.differentiated(of, order))
         return np.concatenate(places).astype(np.int64), np.concatenate(slots).astype(np.int64)
 
-    def blocks(self, g: Array, offsets: Array, rows: Array) -> Iterator[Block]:
+    def blocks(
+        self, g: Array, offsets: Array, rows: Array, others: Others = (), free: Array = NO_PLACES
+    ) -> Iterator[Block]:
         """The blocks of points: g (slots, points), where the variables of each begin, and the row of every row of each
-        (rows, points), NOWHERE for those that are left out."""
+        (rows, points), NOWHERE for those that are left out. `others` are (machine, g, step) under a step of each free
+        parameter, whose places are `free`."""
         count = len(offsets)
         for group in self.groups:
-            n = group.places.shape[1]
+            flat = count * group.places.shape[1]
             place = np.where(group.places[:, None] < 0, NOWHERE, group.places[:, None] + offsets[:, None])
-            given = np.concatenate(
-                [g[group.slots].transpose(0, 2, 1), np.repeat(group.parameters[:, None], count, axis=1)]
-            )
             row = np.where(group.rows[:, None] < 0, NOWHERE, np.swapaxes(rows[np.maximum(group.rows, 0)], 1, 2))
-            flat = count * n
-            yield Block(
-                group.formula, place.reshape(-1, flat), given.reshape(-1, flat), row.reshape(-1, flat).astype(np.int64)
-            )
+            given = group.given(self.machine, g).reshape(-1, flat)
+            place, formula = place.reshape(-1, flat), group.formula
+            slopes = [(group.given(m, k).reshape(-1, flat) - given) / step for m, k, step in others]
+            varying = np.flatnonzero(np.any([s.any(axis=1) for s in slopes], axis=0)) if slopes else NO_PLACES
+            if len(varying):
+                formula = group.tuned(varying, len(slopes))
+                place = np.vstack([place, np.repeat(free[:, None], flat, axis=1)])
+                given = np.vstack([given, np.stack([s[varying] for s in slopes], axis=1).reshape(-1, flat)])
+            yield Block(formula, place, given, row.reshape(-1, flat).astype(np.int64))
 
 
 def point_of(machine: Machine, structure: Structure, dropped: Collection[int]) -> Point:
@@ -263,8 +288,7 @@ def _group(
     formula = Formula(ca.vertcat(ca.SX(0, 1), *inputs), ca.vertcat(*constants), column)
     return Group(
         formula, np.array(places, np.int64).reshape(-1, n), np.array(slots, np.int64).reshape(-1, n),
-        point.machine.parameters[id(batch)][:, members], np.array(rows, np.int64).reshape(-1, n),
-        tuple(batch.labels[k] for k in members),
+        id(batch), members, np.array(rows, np.int64).reshape(-1, n),
     )  # fmt: skip
 
 

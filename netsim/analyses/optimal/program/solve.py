@@ -57,6 +57,11 @@ class Solution:
         }
 
     @property
+    def tuned(self) -> Array:
+        """By how much the free parameters differ from their first values."""
+        return self.x[len(self.x) - len(self.program.setting.tuned.names) :]
+
+    @property
     def stop(self) -> float:
         return float(self.x[self.program.span])
 

@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 import casadi as ca
 import numpy as np
 
+from netsim.analyses.optimal.parameters import Tuned
 from netsim.analyses.optimal.program.blocks import NOWHERE, OBJECTIVE, Block, Formula
-from netsim.analyses.optimal.program.points import Point
+from netsim.analyses.optimal.program.points import Others, Point
 from netsim.analyses.optimal.program.radau import Mesh
 from netsim.analyses.optimal.wishes import FINAL, INTEGRAL, LARGEST, Bounded, Wishes
 from netsim.core.newton import OUTSIDE_TABLE, set_time
@@ -42,10 +43,18 @@ class Setting:
     end: Ends
     early: float = 0.0
     still: Array = field(default_factory=lambda: np.zeros((2, 0)))
+    tuned: Tuned = field(default_factory=Tuned)
 
     def known(self, fractions: Array, stop: float, g: Array) -> Array:
         """Global vectors (slots, instants) with all functions of time at fractions of the span."""
         return known_at(self.point.machine, self.early + fractions * stop, g)
+
+    def others(self, fractions: Array, stop: float, g: Array) -> Others:
+        """The same under a step of each free parameter, with the machine and the step."""
+        tuned, times, found = self.tuned, self.early + fractions * stop, list[tuple[Machine, Array, float]]()
+        for machine, step in zip(tuned.machines[1:], tuned.steps):
+            found.append((machine, known_at(machine, times, tuned.known(self.point.machine, machine, g)), float(step)))
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,18 +106,22 @@ class Program:
         return x[: self.globals].reshape(self.points, -1).T
 
 
-def transcribed(setting: Setting, mesh: Mesh, g: Array) -> Program:
-    """The program on a mesh; g (slots, points) is what is known at each point."""
+def transcribed(setting: Setting, mesh: Mesh, g: Array, others: Others = ()) -> Program:
+    """The program on a mesh; g (slots, points) is what is known at each point, `others` the same under steps of the
+    free parameters."""
     point, count = setting.point, len(mesh.fractions)
     offsets = np.arange(count) * point.size
     first = count * point.size
     terms = setting.wishes.terms
-    size = first + 1 + len(terms)
+    parameters = first + 1 + len(terms) + np.arange(len(others))
+    size = first + 1 + len(terms) + len(others)
     numbers, rows = _row_numbers(setting, count)
-    blocks = list(point.blocks(g, offsets, numbers))
+    blocks = list(point.blocks(g, offsets, numbers, others, parameters))
     blocks += _collocation(point, mesh, offsets, numbers, first)
     low, high = np.full(size, -INFINITE), np.full(size, INFINITE)
     low[first], high[first] = setting.stop
+    tuned = setting.tuned
+    low[parameters], high[parameters] = tuned.low - tuned.first, tuned.high - tuned.first
     bounded = low[:first].reshape(count, -1), high[:first].reshape(count, -1)
     _bound(setting, *bounded)
     added = _objective(setting, mesh, offsets, first, rows)
