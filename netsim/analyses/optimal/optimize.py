@@ -25,7 +25,7 @@ from netsim.analyses.optimal.guess import nearest_end
 from netsim.analyses.optimal.meshes import Limits, on_fine_mesh, with_values
 from netsim.analyses.optimal.options import KINDS, OptimalOptions, optimal_options, word
 from netsim.analyses.optimal.parameters import Tuned, tuned_of
-from netsim.analyses.optimal.program.points import Point, point_of
+from netsim.analyses.optimal.program.points import Point, point_of, present
 from netsim.analyses.optimal.program.transcription import Setting, fixed_start
 from netsim.analyses.optimal.verification import ZERO, doubtful, verified
 from netsim.analyses.optimal.wishes import watching, wishes_of
@@ -63,6 +63,7 @@ def optimize(task: Task, options: OptimalOptions) -> Samples:
     machine = tuned.machines[0] if tuned.machines else machine
     _refuse_moved_start(task, tuned, structure, options, g)
     free = _unknowns(machine, inputs[len(motions) :], task)
+    structure = present(machine, structure)
     point = point_of(machine, structure, free)
     watched = np.array([_watched(machine, point, wishes.name(k)) for k in range(len(wishes.expressions))], np.int64)
     z = fixed_start(g, point)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -20,14 +21,16 @@ from netsim.analyses.inverse.runs import FOUND, Task, constant, machine_of
 from netsim.analyses.optimal.answer import sampled
 from netsim.analyses.optimal.failing import explained
 from netsim.analyses.optimal.meshes import Limits, on_fine_mesh
-from netsim.analyses.optimal.program.points import Point, point_of
+from netsim.analyses.optimal.program.points import Point, point_of, present
 from netsim.analyses.optimal.program.solve import Solution
 from netsim.analyses.optimal.program.transcription import Ends, Setting, fixed_start
 from netsim.analyses.optimal.verification import doubtful, verified
 from netsim.analyses.optimal.wishes import Wishes
+from netsim.equations.machine import Machine
+from netsim.initial.initial import Change, Structure
 from netsim.results.samples import Samples
 from netsim.simulate.setup.beginning import begun, told
-from netsim.text.errors import InputError, Problem
+from netsim.text.errors import InputError, Problem, SimulationError
 from netsim.text.syntax import Expr, Name
 
 Array = np.ndarray
@@ -48,8 +51,8 @@ def bounded_inverse(task: Task, saves: Sequence[Expr], plots: Sequence[Expr], be
         raise InputError(Problem("E461", message, task.actuators[-1].expr.span, hint=hint))
     imposed = task.wired()
     machine = machine_of(task, imposed, {FOUND: lambda name: constant(0.0, task)})
-    machine, structure, g, moved = begun(machine, imposed[2], options.transient.start)
-    point = point_of(machine, structure, ())
+    machine, structure, g, moved = _begun(machine, imposed[2], options.transient.start)
+    point = point_of(machine, present(machine, structure), ())
     span = options.lead + options.transient.stop + options.tail
     free = Ends(NONE, np.zeros(0))
     setting = Setting(point, Wishes(), NONE, (span, span), NONE, free, free, -options.lead, _rates(point))
@@ -73,6 +76,15 @@ def bounded_inverse(task: Task, saves: Sequence[Expr], plots: Sequence[Expr], be
     between = options.transient.sample or options.transient.step * options.transient.every
     found = sampled(fine.solution, g, between, saves, plots, beside, attributes)
     return replace(found, warnings=tuple(doubtful(check, limits.rtol)))
+
+
+def _begun(machine: Machine, structure: Structure, start: str) -> tuple[Machine, Structure, Array, list[Change]]:
+    """Where the search begins: the start, or where there is none (a motion is under way at t = 0) what is drawn."""
+    for begin in dict.fromkeys((start, "rest")):
+        with suppress(SimulationError):
+            machine, structure, g, changes = begun(machine, structure, begin)
+            return machine, structure, g, list(changes)
+    return machine, structure, machine.g.copy(), []
 
 
 def _rates(point: Point) -> Array:

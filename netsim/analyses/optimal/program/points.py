@@ -24,10 +24,11 @@ import numpy as np
 from netsim.analyses.optimal.program.blocks import NOWHERE, Block, Formula
 from netsim.equations.batches import Batch
 from netsim.equations.forms.form import CONSTANT, UNIFORM, UNIFORMS, Form, differentiated
+from netsim.equations.kernels.reference import zeros
 from netsim.equations.machine import Machine
 from netsim.equations.system import System
-from netsim.initial.initial import Structure
-from netsim.structure.orders import all_equation_numbers
+from netsim.initial.initial import Structure, structure_of
+from netsim.structure.orders import StructurallySingular, all_equation_numbers
 
 Array = np.ndarray
 NO_PLACES = np.zeros(0, np.int64)
@@ -174,6 +175,19 @@ class Point:
                 place = np.vstack([place, np.repeat(free[:, None], flat, axis=1)])
                 given = np.vstack([given, np.stack([s[varying] for s in slopes], axis=1).reshape(-1, flat)])
             yield Block(formula, place, given, row.reshape(-1, flat).astype(np.int64))
+
+
+def present(machine: Machine, structure: Structure) -> Structure:
+    """The orders of a machine's network where coefficients that its parameters make zero do not count: of a matrix of a
+    state space they decide what depends on an input, and how directly."""
+    absent = [np.zeros(0, bool)]
+    for batch in machine.system.batches:
+        program = batch.kernels.partials.program
+        absent.append(zeros(program, machine.parameters[id(batch)]).ravel() if program.n_outputs else absent[0])
+    try:
+        return structure_of(machine.system, np.concatenate(absent))
+    except StructurallySingular:
+        return structure
 
 
 def point_of(machine: Machine, structure: Structure, dropped: Collection[int]) -> Point:
