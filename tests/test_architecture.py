@@ -60,7 +60,7 @@ ROOMS = {
     "inverse.authority inverse.zero_dynamics inverse.runs inverse.check inverse.growth "
     "optimal.program.blocks optimal.program.radau optimal.options optimal.parameters optimal.program.points optimal.wishes "
     "optimal.program.transcription optimal.program.solve optimal.guess optimal.ends optimal.answer optimal.refinement "
-    "optimal.verification optimal.failing optimal.meshes optimal.stable_inversion inverse.inverse optimal.optimize *",
+    "optimal.verification optimal.failing optimal.meshes optimal.stable_inversion optimal.simulated inverse.inverse optimal.optimize *",
     "api": "",
     "output": "diagram scene animate bending visual_shapes scenes mode_shapes show summary starts_shown",
     "commands": "telling collecting interrupting running looking making completing",

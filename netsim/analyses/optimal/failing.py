@@ -108,6 +108,8 @@ def _missed(solution: Solution, wishes: Sequence[Wish]) -> list[tuple[str, float
     )
     start = np.append(solution.x, np.zeros(added))
     found = solved(relaxed, np.where(np.isfinite(start), start, 0.0), np.concatenate(sizes), 500)
+    if not found.solved:
+        return []
     missed = [_words(program, wish, found.x[at:], size, found.stop) for wish, at in zip(wishes, first)]
     return sorted((m for m in missed if m[1] > MISSED), key=lambda m: -m[1])
 

@@ -38,7 +38,9 @@ def whole_guess(setting: Setting, mesh: Mesh, z: Array, stop: float) -> Array:
             weights = (mesh.spans[:, None] * mesh.weights).ravel()
             found.append(float(stop * weights @ series[1:]))
         else:
-            found.append(float(series.max() if term.kind == "max" else series.min()))
+            found.append(
+                {"max": series.max(), "min": series.min(), "final": series[-1]}.get(term.kind, abs(series).max())
+            )
     return np.concatenate([z.T.ravel(), span, found])
 
 

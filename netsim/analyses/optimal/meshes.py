@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +16,7 @@ from netsim.analyses.optimal.program.transcription import Setting, transcribed
 from netsim.analyses.optimal.refinement import errors, moved, refined
 
 Array = np.ndarray
+Better = Callable[[Mesh, Array], Array]
 
 
 @dataclass(frozen=True)
@@ -52,10 +54,13 @@ class Refined:
         )
 
 
-def on_fine_mesh(setting: Setting, limits: Limits, g: Array, start: Array, end: Array) -> Refined:
-    """The solution on a mesh that is fine enough, its error, how often the mesh was refined."""
+def on_fine_mesh(
+    setting: Setting, limits: Limits, g: Array, start: Array, end: Array, better: Better = lambda mesh, z: z
+) -> Refined:
+    """The solution on a mesh that is fine enough, its error, how often the mesh was refined. The first guess is the
+    straight way from start to end, or what is `better`."""
     mesh, stop = even(limits.intervals, limits.points), float(np.sqrt(setting.stop[0] * setting.stop[1]))
-    z = first_guess(setting, mesh, start, end, stop)
+    z = better(mesh, first_guess(setting, mesh, start, end, stop))
     solution = _solved(setting, limits, g, mesh, z, stop, np.zeros(len(setting.tuned.names)))
     for rounds in range(limits.refinements + 1):
         found = np.abs(solution.program.matrix(solution.x))
@@ -64,10 +69,10 @@ def on_fine_mesh(setting: Setting, limits: Limits, g: Array, start: Array, end: 
             break
         mesh = refined(solution.program.mesh, error, limits.rtol)
         z, stop = moved(solution, mesh), solution.stop
-        better = _solved(setting, limits, g, mesh, z, stop, solution.tuned, True)
-        if not better.solved:
+        finer = _solved(setting, limits, g, mesh, z, stop, solution.tuned, True)
+        if not finer.solved:
             break
-        solution = better
+        solution = finer
     return Refined(solution, float(error.max(initial=0.0)), rounds)
 
 

@@ -9,6 +9,7 @@ run.
 from __future__ import annotations
 
 import time as clock
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -26,7 +27,9 @@ from netsim.analyses.optimal.meshes import Limits, on_fine_mesh, with_values
 from netsim.analyses.optimal.options import KINDS, OptimalOptions, optimal_options, word
 from netsim.analyses.optimal.parameters import Tuned, tuned_of
 from netsim.analyses.optimal.program.points import Point, point_of, present
+from netsim.analyses.optimal.program.radau import Mesh
 from netsim.analyses.optimal.program.transcription import Setting, fixed_start
+from netsim.analyses.optimal.simulated import Series, on_mesh, places_of, saved, simulated
 from netsim.analyses.optimal.verification import ZERO, doubtful, verified
 from netsim.analyses.optimal.wishes import watching, wishes_of
 from netsim.core.problem import TIME
@@ -75,7 +78,8 @@ def optimize(task: Task, options: OptimalOptions) -> Samples:
     setting = Setting(point, wishes, watched, options.stop, np.array(free, np.int64), begin, ends, tuned=tuned)
     _refuse_time(setting, options, g)
     limits = Limits(options.intervals, options.points, options.rtol, options.refinements, options.iterations)
-    fine = on_fine_mesh(setting, limits, g, z, end)
+    better = _better(task, setting, options, structure, inputs[len(motions) :])
+    fine = on_fine_mesh(setting, limits, g, z, end, better)
     solution = fine.solution
     if not solution.solved:
         raise explained(solution)
@@ -111,6 +115,22 @@ def _earlier(task: Task) -> Any:
         return ZERO
 
     return earlier
+
+
+def _better(
+    task: Task, setting: Setting, options: OptimalOptions, structure: Structure, inputs: list[Actuator]
+) -> Callable[[Mesh, Array], Array]:
+    """What makes a first guess better: an earlier run, or, where nothing is asked for at the end, a transient run."""
+    point, places = setting.point, places_of(setting.point, structure)
+    own = {a.name: int(point.first[u]) for a, u in zip(inputs, setting.free)}
+    series: Series = {}
+    if options.guess not in ("", "transient", "start"):
+        series = saved(task, options.guess, places, own)
+    elif options.guess == "transient" or not (options.guess or options.end or options.begin):
+        series = simulated(task, places, float(np.sqrt(options.stop[0] * options.stop[1])))
+    if not series:
+        return lambda mesh, z: z
+    return lambda mesh, z: on_mesh(point, mesh, z, series, {**places, **own})
 
 
 def _refuse_moved_start(task: Task, tuned: Tuned, structure: Structure, options: OptimalOptions, g: Array) -> None:

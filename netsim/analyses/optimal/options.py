@@ -130,9 +130,6 @@ def word(expr: Expr) -> str:
 def _missing(options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[Problem]:
     if "stop" not in options:
         yield Problem("E422", "optimize() needs 'stop'", spans.get(""), hint=f"such as run {EXAMPLE}")
-    if "inputs" not in options and "parameters" not in options and "begin" not in options:
-        message = "optimize() needs something free: 'inputs', 'parameters' or 'begin'"
-        yield Problem("E422", message, spans.get(""), hint=f"such as run {EXAMPLE}")
     if "minimize" in options and "maximize" in options:
         yield Problem("E423", "'minimize' and 'maximize' exclude each other", spans.get("maximize"))
 

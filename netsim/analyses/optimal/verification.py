@@ -41,8 +41,8 @@ ZERO = np.array([0.0, 1.0]), np.zeros(2), np.zeros(2), np.zeros(2)
 FINER = 1e-2
 """The tolerance of the run beside that of the mesh, and the largest and the smallest there are."""
 BOUNDS = 1e-10, 1e-6
-FAR = 10.0
-"""A deviation above so many times the mesh's tolerance is warned of."""
+FAR, LARGE = 10.0, 1e-3
+"""A deviation above so many times the mesh's tolerance, and above this share of the range, is warned of."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def doubtful(found: Verification, rtol: float) -> list[Problem]:
     """A warning where the transient run goes elsewhere."""
     if found.failed:
         return [Problem("W511", found.text)]
-    if not found.deviation > FAR * rtol:
+    if not found.deviation > max(FAR * rtol, LARGE):
         return []
     hint = "the motion may be unstable under given inputs; or take more intervals, or a smaller rtol"
     return [Problem("W511", f"{found.text}, more than rtol = {rtol:g} lets expect", hint=hint)]

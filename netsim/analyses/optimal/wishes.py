@@ -35,7 +35,7 @@ WATCH = """component watched "the value of an expression"
   u = x
 end
 """
-INTEGRAL, FINAL, LARGEST, LEAST = "integral", "final", "max", "min"
+INTEGRAL, FINAL, LARGEST, LEAST, PEAK = "integral", "final", "max", "min", "max of abs"
 KINDS = (INTEGRAL, FINAL, LARGEST, LEAST)
 INFINITE = float("inf")
 
@@ -159,8 +159,11 @@ def _objective(network: Network, values: Values, found: Wishes, options: Optimal
                     special = {n: f for n, f in scope.special.items() if n != kind}
                     return evaluate(call, Scope(scope.resolve, special))
                 raise InputError(Problem("E207", f"{kind}() takes one expression of signals", call.span))
-            dimension, _ = _scalar(network, values, call.arguments[0])
-            made = Term(kind, found.watch(call.arguments[0], dimension))
+            expr, own = call.arguments[0], kind
+            if kind == LARGEST and isinstance(expr, Call) and expr.function == "abs" and len(expr.arguments) == 1:
+                expr, own = expr.arguments[0], PEAK  # smooth where abs() is not
+            dimension, _ = _scalar(network, values, expr)
+            made = Term(own, found.watch(expr, dimension))
             if made not in found.terms:
                 found.terms.append(made)
                 symbols.append(ca.SX.sym(f"term{len(symbols)}"))

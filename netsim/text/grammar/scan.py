@@ -102,8 +102,8 @@ _GLUED = re.compile(r"[\wΩ\u2126]+")
 _GOES_ON = r"(?!(?:if|then|else|and|or|not|for|in|out)\b)"
 _NEW_STATEMENT = re.compile(
     r"[ "
-    r"\t]*(?:(?:use|include|param|count|let|world|model|component|function|domain|start|guess|run|save|plot|measure|assert|end)\b"
-    r"|table\b(?![ \t]*\()"
+    r"\t]*(?:(?:use|include|param|count|let|world|model|component|function|domain|start|run|save|plot|measure|assert)\b"
+    r"|(?:guess|end)\b(?![ \t]*=)|table\b(?![ \t]*\()"
     rf"|{_GOES_ON}[A-Za-z_]\w*(?:\[[^\]\n]*\])?[ \t]+{_GOES_ON}[A-Za-z_])"
 )
 

@@ -26,6 +26,7 @@ from netsim.equations.batches import Batch
 from netsim.equations.forms.form import CONSTANT, UNIFORM, UNIFORMS, Form, differentiated
 from netsim.equations.kernels.reference import zeros
 from netsim.equations.machine import Machine
+from netsim.equations.starts import written_sizes
 from netsim.equations.system import System
 from netsim.initial.initial import Structure, structure_of
 from netsim.structure.orders import StructurallySingular, all_equation_numbers
@@ -133,11 +134,15 @@ class Point:
 
     @cached_property
     def size_of(self) -> Array:
-        """Nominal sizes of orders 0 and 1 of all variables (2, variables)."""
-        system = self.machine.system
+        """Nominal sizes of orders 0 and 1 of all variables (2, variables): those of their domains, or written ones."""
+        system, nk = self.machine.system, self.machine.system.layout.nk
         found = np.ones((2, len(self.d)))
         found[:, : system.n] = system.nominals
-        found[0, : system.layout.nk] = system.position_nominals
+        found[0, :nk] = system.position_nominals
+        written = written_sizes(self.machine)
+        for row, first in ((0, written[:nk]), (1, written[nk : 2 * nk])):
+            found[row, :nk] = np.where(first > 0.0, first, found[row, :nk])
+        found[0, nk : system.n] = np.where(written[2 * nk :] > 0.0, written[2 * nk :], found[0, nk : system.n])
         return found
 
     def slots(self) -> tuple[Array, Array]:

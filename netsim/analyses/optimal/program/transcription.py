@@ -19,7 +19,7 @@ from netsim.analyses.optimal.parameters import Tuned
 from netsim.analyses.optimal.program.blocks import NOWHERE, OBJECTIVE, Block, Formula
 from netsim.analyses.optimal.program.points import Others, Point
 from netsim.analyses.optimal.program.radau import Mesh
-from netsim.analyses.optimal.wishes import FINAL, INTEGRAL, LARGEST, Bounded, Wishes
+from netsim.analyses.optimal.wishes import FINAL, INTEGRAL, LARGEST, LEAST, PEAK, Bounded, Wishes
 from netsim.core.newton import OUTSIDE_TABLE, set_time
 from netsim.equations.machine import Machine
 from netsim.text.errors import InputError, Problem
@@ -189,8 +189,11 @@ def _objective(setting: Setting, mesh: Mesh, offsets: Array, span: int, rows: in
         if term.kind == INTEGRAL:
             found.append(Rows(_integral(mesh, offsets, place, own, span, rows), 1))
         elif term.kind != FINAL:
-            sign = 1.0 if term.kind == LARGEST else -1.0
-            found.append(Rows([_extreme(offsets[1:] + place, own, rows, sign)], len(offsets) - 1, True))
+            signs = {LARGEST: [(1.0, 1.0)], LEAST: [(-1.0, -1.0)], PEAK: [(1.0, 1.0), (1.0, -1.0)]}[term.kind]
+            at, count = offsets[1:] + place, len(offsets) - 1
+            found.append(
+                Rows([_extreme(at, own, rows + k * count, *s) for k, s in enumerate(signs)], count * len(signs), True)
+            )
         rows += found[-1].count if term.kind != FINAL else 0
         reads.append(int(offsets[-1]) + place if term.kind == FINAL else own)
     if setting.still.size:
@@ -228,10 +231,10 @@ def _integral(mesh: Mesh, offsets: Array, place: int, own: int, span: int, row: 
     ]
 
 
-def _extreme(at: Array, own: int, rows: int, sign: float) -> Block:
-    """sign*(extreme - value) >= 0 at all points."""
+def _extreme(at: Array, own: int, rows: int, outer: float, inner: float) -> Block:
+    """outer*extreme - inner*value >= 0 at all points."""
     v = ca.SX.sym("v", 2)
-    formula = Formula(v, ca.SX(0, 1), sign * (v[0] - v[1]))
+    formula = Formula(v, ca.SX(0, 1), outer * v[0] - inner * v[1])
     places = np.stack([np.full(len(at), own), at])
     return Block(formula, places, np.zeros((0, len(at))), rows + np.arange(len(at))[None])
 

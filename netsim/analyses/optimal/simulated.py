@@ -1,0 +1,87 @@
+"""First guesses from runs: a transient run with the inputs as they are written, or what an earlier run saved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from netsim.analyses.analysis import Task
+from netsim.analyses.inverse.check import states_of
+from netsim.analyses.optimal.program.points import Point
+from netsim.analyses.optimal.program.radau import Mesh
+from netsim.analyses.transient import transient
+from netsim.initial.initial import Structure
+from netsim.network.bindings import TableCall
+from netsim.network.values import parse_expression
+from netsim.results.selection import Finder
+from netsim.simulate.options import TransientOptions
+from netsim.text.errors import InputError, NetsimError, Problem, nearest
+from netsim.text.syntax import Call, Name
+
+Array = np.ndarray
+Series = Mapping[str, tuple[Array, Array]]
+ROUGH = 1e-4
+"""The tolerance of a run that only gives a guess."""
+
+
+def places_of(point: Point, structure: Structure) -> dict[str, int]:
+    """The names of states that are places of a point."""
+    finder, known = Finder(point.machine), dict(zip(*(each.tolist() for each in reversed(point.slots()))))
+    names, _ = states_of(point.machine, structure)
+    entries = [entry for name in names for entry, _ in finder.entries(name)]
+    return {entry.signal.name: known[entry.slot] for entry in entries if entry.slot in known}
+
+
+def simulated(task: Task, states: Mapping[str, int], stop: float) -> Series:
+    """The states of a run of the network as it is written, by name; none where it does not finish."""
+    options = TransientOptions(stop, method="radau", forces="recovered", rtol=ROUGH, sample=stop / 100)
+    try:
+        run = transient(task.machine, task.structure, options, [], beside=[_name(n) for n in states])
+    except NetsimError:
+        return {}
+    return {name: (run.time, run.unseen[name]) for name in states} if run.finished else {}
+
+
+def saved(task: Task, run: str, states: Mapping[str, int], inputs: Mapping[str, int]) -> Series:
+    """What an earlier run saved of states and inputs, by name; raises `InputError` (E244) where it saved none."""
+    found: dict[str, tuple[Array, Array]] = {}
+    if run not in (names := [each.name for each in task.network.runs if each.name]):
+        raise InputError(
+            Problem("E244", f"there is no run '{run}'", hint=nearest(run, names) or "name the earlier run")
+        )
+    for name in (*states, *inputs):
+        call = TableCall(Call("table", ()), run=run, signal=_name(name))
+        try:
+            series = task.earlier(call, run)
+        except InputError:
+            continue
+        if series is not None:
+            found[name] = series[0], series[1]
+    if not found:
+        hint = "add positions, velocities and inputs to a save line"
+        raise InputError(Problem("E244", f"the run '{run}' saved no state and no input", hint=hint))
+    return found
+
+
+def on_mesh(point: Point, mesh: Mesh, z: Array, series: Series, places: Mapping[str, int]) -> Array:
+    """A guess z (variables, points) with the given series, stretched over the span, and rates that go with them."""
+    found = z.copy()
+    for name, (time, values) in series.items():
+        found[places[name]] = np.interp(mesh.fractions * time[-1], time, values)
+    given = {places[name] for name in series}
+    variable, order = point.states
+    for place, k in zip(point.first[variable] + order, order):
+        if int(place) in given and int(place) + 1 not in given and k >= 1:
+            found[place + 1] = np.gradient(found[place], mesh.fractions) / _span(series)
+    return found
+
+
+def _span(series: Series) -> float:
+    return float(max(time[-1] for time, _ in series.values()))
+
+
+def _name(text: str) -> Name:
+    found = parse_expression(text, "guess")
+    assert isinstance(found, Name)
+    return found
