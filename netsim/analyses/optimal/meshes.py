@@ -16,6 +16,8 @@ from netsim.analyses.optimal.program.transcription import Setting, transcribed
 from netsim.analyses.optimal.refinement import errors, moved, refined
 
 Array = np.ndarray
+RESCALED = 4
+"""So often a program is solved anew with the sizes of its solution, where these are far from those it was given."""
 Better = Callable[[Mesh, Array], Array]
 
 
@@ -62,6 +64,11 @@ def on_fine_mesh(
     mesh, stop = even(limits.intervals, limits.points), float(np.sqrt(setting.stop[0] * setting.stop[1]))
     z = better(mesh, first_guess(setting, mesh, start, end, stop))
     solution = _solved(setting, limits, g, mesh, z, stop, np.zeros(len(setting.tuned.names)))
+    for _ in range(RESCALED):
+        if not solution.solved or not solution.ill_scaled:
+            break
+        z, stop = solution.program.matrix(solution.x), solution.stop
+        solution = _solved(setting, limits, g, mesh, z, stop, solution.tuned)
     for rounds in range(limits.refinements + 1):
         found = np.abs(solution.program.matrix(solution.x))
         error = errors(with_values(solution), g, sizes(setting.point, found, solution.stop))
@@ -94,6 +101,11 @@ def _solved(
     x = np.append(whole_guess(setting, mesh, z, stop), tuned)
     own, terms = sizes(setting.point, z, stop), np.abs(x[program.span + 1 : len(x) - len(tuned)])
     size = np.concatenate(
-        [np.tile(own, program.points), [stop], np.maximum(1.0, terms), setting.tuned.high - setting.tuned.low]
+        [
+            np.tile(own, program.points),
+            [stop],
+            np.maximum(1.0, terms),
+            setting.tuned.high - setting.tuned.low,
+        ]
     )
     return solved(program, x, size, limits.iterations, warm)

@@ -15,6 +15,8 @@ from netsim.analyses.optimal.program.transcription import Program
 Array = np.ndarray
 TOLERANCE = 1e-9
 """IPOPT's tolerance on the scaled conditions of optimality."""
+SLIGHT = 1e-2
+"""An objective whose weighted derivatives are smaller, or larger than the inverse, is weighed anew."""
 SMALL = 1e-8
 """Rows whose derivatives are smaller than this share of the largest possible keep their weight."""
 
@@ -60,6 +62,13 @@ class Solution:
     def tuned(self) -> Array:
         """By how much the free parameters differ from their first values."""
         return self.x[len(self.x) - len(self.program.setting.tuned.names) :]
+
+    @property
+    def ill_scaled(self) -> bool:
+        """Whether the objective's weight is far from what its derivatives at the solution ask for."""
+        slopes = abs(slopes_of(self.program.blocks, self.x, len(self.weight))[[0]]) @ self.size
+        seen = float(slopes[0] * self.weight[0])
+        return 0.0 < seen < SLIGHT or seen > 1.0 / SLIGHT
 
     @property
     def stop(self) -> float:

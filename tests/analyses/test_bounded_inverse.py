@@ -1,0 +1,85 @@
+"""Stable inversion against closed forms (Fourier), figures of an independent boundary value solver, and runs forward in time."""
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+from scipy.interpolate import CubicSpline
+
+import netsim
+from netsim.library.files import models_folder
+from netsim.text.errors import InputError
+
+FILTER = """
+use signal
+source signal_source (u) value = 0
+plant  state_space (u, y) A = [[0, 1], [-1, -2]], B = [0, 1], C = [1, -1]
+save u, y
+"""
+MASSES = """
+use translational
+m1 mass (a) m = 2 kg
+c1 spring (a, b) c = 100 N/m
+d1 damper (a, b) d = 4 N.s/m
+m2 mass (b) m = 1 kg
+push force (a) F = 0 N
+save push.F, a.x, b.x
+"""
+
+
+def test_a_zero_in_the_right_half_plane():
+    """y = (1 - s)/(1 + s)^2 u: the bounded input is the inverse Fourier transform of (1 + i w)^2/(1 - i w) Y."""
+    found = netsim.load(FILTER).inverse(
+        {"y": "bell(time, at = 0 s, width = 1 s)"}, ["source.value"], stop=6, lead=25, tail=20, bounded="yes", rtol=1e-7
+    )
+    assert found.attrs["deviation"] < 1e-7
+    n, span = 2**14, 120.0
+    t = (np.arange(n) - n // 2) * span / n
+    w = 2 * np.pi * np.fft.fftfreq(n, span / n)
+    u = np.fft.ifft(np.fft.fft(np.exp(-(t**2))) * (1 + 1j * w) ** 2 / (1 - 1j * w)).real
+    assert np.abs(CubicSpline(t, u)(found.time) - found["u"]).max() < 1e-6 * np.abs(u).max()
+    assert found.time[0] == -25.0 and found.time[-1] == 26.0
+
+
+def test_two_masses_with_the_output_on_the_far_side():
+    """The spring's force is the far mass's inertia: a.x follows from d a.x' + c a.x = m2 b'' + d b' + c b, the force from the sum of inertias."""
+    path = "0.1 m*smooth_step(time/(1 s), 4)"
+    found = netsim.load(MASSES).inverse({"b.x": path}, ["push.F"], stop=1, bounded="yes", tail=0.5, rtol=1e-7)
+    b = 0.1 * np.polynomial.Polynomial([0, 0, 0, 0, 0, 126, -420, 540, -315, 70])
+
+    def at(t, k):
+        return b.deriv(k)(t) if t < 1 and k else (b(min(t, 1.0)) if not k else 0.0)
+
+    t = found.time.values
+    a = solve_ivp(lambda s, x: [(at(s, 2) + 4 * at(s, 1) + 100 * (at(s, 0) - x[0])) / 4], (0, t[-1]), [0.0], "LSODA", t, rtol=1e-11, atol=1e-13).y[0]
+    assert np.abs(found["a.x"].values - a).max() < 1e-6 * 0.1
+    assert found.attrs["deviation"] < 1e-5
+
+
+def test_an_arm_with_a_passive_elbow():
+    """Figures of an independent boundary value solver; verified by a run forward in time."""
+    samples = netsim.load(models_folder() / "optimal" / "passive_elbow.net").samples()[0]
+    t, u, q2 = samples.time, samples.series("drive.T"), samples.series("elbow.q")
+    assert abs(np.abs(u).max() - 11.57519) < 1e-4
+    assert abs(np.abs(q2).max() - 0.415562) < 1e-5
+    assert abs(CubicSpline(t, q2**2).integrate(t[0], t[-1]) - 0.111855498) < 1e-8
+    assert abs(np.interp(-0.1, t, u) - 0.48138) < 1e-5
+    assert samples.attributes["deviation"] < 1e-6
+
+
+def test_short_spans_are_told():
+    """With little time before the move, much of the internal motion is left at the begin."""
+    found = netsim.load(FILTER).inverse({"y": "smooth_step(time/(1 s), 3)"}, ["source.value"], stop=1, lead=0.1, tail=20, bounded="yes")
+    assert "take a longer lead than 0.1 s" in found.attrs["notes"]
+
+
+def test_refusals():
+    with pytest.raises(InputError) as caught:
+        netsim.load(MASSES).inverse({"b.x": "0.1 m*smooth_step(time/(1 s), 4)"}, ["push.F"], stop=1, lead=1.0)
+    assert caught.value.problems[0].code == "E423"
+    with pytest.raises(InputError) as caught:
+        netsim.load(MASSES).inverse({"b.x": "0.1 m*smooth_step(time/(1 s), 4)"}, ["push.F"], stop=1, bounded="often")
+    assert caught.value.problems[0].code == "E424"
+    more = MASSES + "pull force (b) F = 0 N\n"
+    with pytest.raises(InputError) as caught:
+        netsim.load(more).inverse({"b.x": "0.1 m*smooth_step(time/(1 s), 4)"}, ["push.F", "pull.F"], stop=1, bounded="yes")
+    assert caught.value.problems[0].code == "E461"
