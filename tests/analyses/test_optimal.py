@@ -51,7 +51,7 @@ def test_a_mass_moved_with_least_force():
     assert abs(objective(fast) - 2.0) < 1e-7 and abs(fast.time[-1] - 2.0) < 1e-7
 
 
-@pytest.mark.parametrize(("m", "length", "time"), [(1e-3, 1e-2, 1.0), (1e2, 10.0, 1.0), (1.0, 1.0, 1e3)])
+@pytest.mark.parametrize(("m", "length", "time"), [(1e-3, 1e-2, 1.0), (1e2, 10.0, 1.0), (1e4, 1.0, 1.0), (1.0, 1.0, 1e3)])
 def test_scales(m, length, time):
     """The same motion of other masses, lengths and durations: 12 m^2 l^2/T^3."""
     found = cart(m, stop=time, end=["rest", f"a.x == {length} m"])

@@ -12,7 +12,7 @@ from netsim.analyses.optimal.guess import first_guess, sizes, whole_guess
 from netsim.analyses.optimal.parameters import Tuned
 from netsim.analyses.optimal.program.radau import Mesh, even
 from netsim.analyses.optimal.program.solve import Solution, solved
-from netsim.analyses.optimal.program.transcription import Setting, transcribed
+from netsim.analyses.optimal.program.transcription import Setting, rates_of, transcribed
 from netsim.analyses.optimal.refinement import errors, moved, refined
 
 Array = np.ndarray
@@ -64,6 +64,8 @@ def on_fine_mesh(
     mesh, stop = even(limits.intervals, limits.points), float(np.sqrt(setting.stop[0] * setting.stop[1]))
     z = better(mesh, first_guess(setting, mesh, start, end, stop))
     solution = _solved(setting, limits, g, mesh, z, stop, np.zeros(len(setting.tuned.names)))
+    if not solution.solved:
+        solution = _calmed(setting, limits, g, mesh, z, stop) or solution
     for _ in range(RESCALED):
         if not solution.solved or not solution.ill_scaled:
             break
@@ -81,6 +83,17 @@ def on_fine_mesh(
             break
         solution = finer
     return Refined(solution, float(error.max(initial=0.0)), rounds)
+
+
+def _calmed(setting: Setting, limits: Limits, g: Array, mesh: Mesh, z: Array, stop: float) -> Solution | None:
+    """The solution from the calmest motion that does what is asked for, with the sizes that this has; None without."""
+    point, none = setting.point, np.zeros(len(setting.tuned.names))
+    calm = replace(setting, wishes=replace(setting.wishes, objective=None, terms=[]), still=rates_of(point))
+    first = _solved(calm, limits, g, mesh, z, stop, none)
+    if not first.solved:
+        return None
+    found = _solved(setting, limits, g, mesh, first.program.matrix(first.x), first.stop, first.tuned)
+    return found if found.solved else None
 
 
 def with_values(solution: Solution) -> Solution:

@@ -21,9 +21,9 @@ from netsim.analyses.inverse.runs import FOUND, Task, constant, machine_of
 from netsim.analyses.optimal.answer import sampled
 from netsim.analyses.optimal.failing import explained
 from netsim.analyses.optimal.meshes import Limits, on_fine_mesh
-from netsim.analyses.optimal.program.points import Point, point_of, present
+from netsim.analyses.optimal.program.points import point_of, present
 from netsim.analyses.optimal.program.solve import Solution
-from netsim.analyses.optimal.program.transcription import Ends, Setting, fixed_start
+from netsim.analyses.optimal.program.transcription import Ends, Setting, fixed_start, rates_of
 from netsim.analyses.optimal.verification import doubtful, verified
 from netsim.analyses.optimal.wishes import Wishes
 from netsim.equations.machine import Machine
@@ -55,7 +55,7 @@ def bounded_inverse(task: Task, saves: Sequence[Expr], plots: Sequence[Expr], be
     point = point_of(machine, present(machine, structure), ())
     span = options.lead + options.transient.stop + options.tail
     free = Ends(NONE, np.zeros(0))
-    setting = Setting(point, Wishes(), NONE, (span, span), NONE, free, free, -options.lead, _rates(point))
+    setting = Setting(point, Wishes(), NONE, (span, span), NONE, free, free, -options.lead, rates_of(point))
     z = fixed_start(g, point)
     limits = Limits(options.intervals, POINTS, options.transient.rtol, REFINEMENTS, ITERATIONS)
     fine = on_fine_mesh(setting, limits, g, z, z)
@@ -85,12 +85,6 @@ def _begun(machine: Machine, structure: Structure, start: str) -> tuple[Machine,
             machine, structure, g, changes = begun(machine, structure, begin)
             return machine, structure, g, list(changes)
     return machine, structure, machine.g.copy(), []
-
-
-def _rates(point: Point) -> Array:
-    """The rates of everything that is differentiated, with the squares of their inverse sizes as weights."""
-    moving = np.flatnonzero(point.d > 0)
-    return np.stack([point.first[moving] + 1, point.size_of[1, moving] ** -2.0])
 
 
 def _left(solution: Solution, g: Array, lead: float, tail: float) -> list[str]:

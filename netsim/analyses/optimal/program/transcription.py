@@ -262,6 +262,12 @@ def fixed_start(g: Array, point: Point) -> Array:
     return found
 
 
+def rates_of(point: Point) -> Array:
+    """The rates of everything that is differentiated, with the squares of their inverse sizes as weights."""
+    moving = np.flatnonzero(point.d > 0)
+    return np.stack([point.first[moving] + 1, point.size_of[1, moving] ** -2.0])
+
+
 def known_at(machine: Machine, times: Array, g: Array) -> Array:
     """Global vectors (slots, times) with all functions of time at these instants; raises `InputError` (E245) outside of
     a table."""
