@@ -38,7 +38,6 @@ from netsim.equations.history import refuse_delays
 from netsim.equations.machine import Machine, build_machine
 from netsim.initial.initial import Structure
 from netsim.results.samples import Samples
-from netsim.simulate.events.events import has_events
 from netsim.simulate.setup.beginning import begun
 from netsim.text.errors import InputError, Problem
 from netsim.text.syntax import Binding, Name, Part, Run
@@ -59,8 +58,7 @@ def optimize(task: Task, options: OptimalOptions) -> Samples:
     values, system, structure = task.prepare(replace(network, runs=(begins,)))
     machine = build_machine(system, values, _earlier(task))
     refuse_delays(system, "optimize()", "an optimum would look ahead")
-    if has_events(machine):
-        raise InputError(Problem("E460", "optimize() cannot have events: a switching instant is no smooth unknown"))
+    _refuse_events(machine)
     machine, structure, g, _ = begun(machine, structure, options.start)
     tuned = tuned_of(task.network, values, machine, options, _earlier(task))
     machine = tuned.machines[0] if tuned.machines else machine
@@ -133,6 +131,15 @@ def _better(
     return lambda mesh, z: on_mesh(point, mesh, z, series, {**places, **own})
 
 
+def _refuse_events(machine: Machine) -> None:
+    """Raises E460 for the first element that switches."""
+    for batch in machine.system.batches:
+        if batch.n_truths or batch.n_discretes:
+            message = f"'{batch.instances[0].name}' switches, and optimize() cannot have events"
+            hint = "take an element that is rounded where this one switches"
+            raise InputError(Problem("E460", message, batch.instances[0].span, hint=hint))
+
+
 def _refuse_moved_start(task: Task, tuned: Tuned, structure: Structure, options: OptimalOptions, g: Array) -> None:
     """Raises E466 for free parameters that move a start which is given."""
     if options.begin is not None and not (len(options.begin) == 1 and word(options.begin[0]) == "rest"):
@@ -151,12 +158,14 @@ def _refuse_time(setting: Setting, options: OptimalOptions, g: Array) -> None:
         return
     known = setting.known(np.linspace(0.0, 1.0, 7), options.stop[1], g)
     varying = (np.ptp(known, axis=1) > 0.0) & (np.arange(len(known)) != TIME)
+    batches = {id(batch): batch for batch in setting.point.machine.system.batches}
     for group in setting.point.groups:
-        reads = ca.depends_on(group.formula.results, UNIFORM["time"]) or varying[group.slots].any()
-        if reads:
-            message = "the stop is free, and the network contains a function of time"
+        reads = varying[group.slots].any(axis=0) | ca.depends_on(group.formula.results, UNIFORM["time"])
+        for k in group.members[np.broadcast_to(reads, len(group.members))]:
+            owner = batches[group.owner].instances[k]
+            message = f"the stop is free, and '{owner.name}' is driven by a function of time"
             hint = "give the stop, or write the function with a state of its own (an integrator)"
-            raise InputError(Problem("E467", message, hint=hint))
+            raise InputError(Problem("E467", message, owner.span, hint=hint))
 
 
 def _unknowns(machine: Machine, inputs: list[Actuator], task: Task) -> list[int]:
