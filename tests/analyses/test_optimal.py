@@ -96,14 +96,14 @@ def test_van_der_pol():
 def test_swing_up_of_a_cart_pole():
     """Against multiple shooting by Runge-Kutta steps with forces that are linear between 100 instants, written from Kelly's equations."""
     samples = solved("cart_pole")
-    m1, m2, l, g, n = 1.0, 0.3, 0.5, 9.81, 100
+    m1, m2, length, g, n = 1.0, 0.3, 0.5, 9.81, 100
     h, opti = 2.0 / n, ca.Opti()
     x, u = opti.variable(4, n + 1), opti.variable(1, n + 1)
 
     def f(z, u):
         s, c = ca.sin(z[1]), ca.cos(z[1])
-        q1 = (l * m2 * s * z[3] ** 2 + u + m2 * g * c * s) / (m1 + m2 * (1 - c**2))
-        q2 = -(l * m2 * c * s * z[3] ** 2 + u * c + (m1 + m2) * g * s) / (l * m1 + l * m2 * (1 - c**2))
+        q1 = (length * m2 * s * z[3] ** 2 + u + m2 * g * c * s) / (m1 + m2 * (1 - c**2))
+        q2 = -(length * m2 * c * s * z[3] ** 2 + u * c + (m1 + m2) * g * s) / (length * m1 + length * m2 * (1 - c**2))
         return ca.vertcat(z[2], z[3], q1, q2)
 
     cost = 0

@@ -159,9 +159,7 @@ def _objective(network: Network, values: Values, found: Wishes, options: Optimal
                     special = {n: f for n, f in scope.special.items() if n != kind}
                     return evaluate(call, Scope(scope.resolve, special))
                 raise InputError(Problem("E207", f"{kind}() takes one expression of signals", call.span))
-            expr, own = call.arguments[0], kind
-            if kind == LARGEST and isinstance(expr, Call) and expr.function == "abs" and len(expr.arguments) == 1:
-                expr, own = expr.arguments[0], PEAK  # smooth where abs() is not
+            expr, own = _smooth(call.arguments[0], kind)
             dimension, _ = _scalar(network, values, expr)
             made = Term(own, found.watch(expr, dimension))
             if made not in found.terms:
@@ -192,6 +190,13 @@ def _objective(network: Network, values: Values, found: Wishes, options: Optimal
     found.objective = ca.Function("objective", [ca.vertcat(ca.SX(0, 1), *symbols), stop], [value])
     found.unit = "" if (typed.dimension or NO_DIMENSION).is_none else format_dimension(typed.dimension or NO_DIMENSION)
     return None
+
+
+def _smooth(expr: Expr, kind: str) -> tuple[Expr, str]:
+    """max(abs(x)) as a bound of x on both sides, which is smooth where abs() is not."""
+    if kind == LARGEST and isinstance(expr, Call) and expr.function == "abs" and len(expr.arguments) == 1:
+        return expr.arguments[0], PEAK
+    return expr, kind
 
 
 # ------------------------------------------------------------------------------------------------ bounds
