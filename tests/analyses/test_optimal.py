@@ -268,6 +268,40 @@ def test_followed_signals():
     np.testing.assert_allclose(one[1:], 3 * two[1:], rtol=1e-6, atol=1e-6)
 
 
+def test_pointwise_optimum_is_the_least_norm():
+    """Where the followed signals fix the whole movement, the least integral of squares is the least norm at every instant."""
+    text = (
+        "use translational\nm1 mass (a) m = 2 kg\ns1 spring (a, b) c = 200 N/m\nm2 mass (b) m = 1 kg\nd1 damper (b, ground) d = 3 N.s/m\n"
+        "push force (b) F = 0 N\npull force (a) F = 0 N\nmid relative_force (a, b) F = 0 N\nsave push.F, pull.F, mid.F\n"
+    )
+    track = {"a.x": "0.1 m*smooth_step(time/(1 s), 4)", "b.x": "0.2 m*smooth_step(time/(1 s), 4)"}
+    inputs, model = ["push.F", "pull.F", "mid.F"], netsim.load(text)
+    shared = model.inverse(track, inputs, stop=1.0, step=1e-3)
+    found = model.optimize(stop=1.0, track=track, inputs=inputs, minimize="integral(push.F^2 + pull.F^2 + mid.F^2)", intervals=30)
+    for name in inputs:
+        wanted = np.interp(found.time[1:], shared.time, shared[name])
+        assert np.abs(found[name].values[1:] - wanted).max() < 2e-5 * np.abs(wanted).max()
+
+
+def test_a_quarter_car_on_a_bump():
+    """The spring and the damper of least acceleration under a limit of the travel: no other pair on a grid does better."""
+    model = netsim.load(MODELS / "quarter_car.net")
+    samples = model.samples()[0]
+    best = {name: samples.attributes[f"parameter.{name}"] for name in ("c2.c", "d2.d")}
+    again = model.with_params(best)
+
+    def cost(c, d):
+        run = again.with_params({"c2.c": c, "d2.d": d}).transient(stop=2.0, rtol=1e-8, sample=2e-3, save=["acc", "body.x", "wheel.x"])
+        travel = np.abs(run["body.x"].values - run["wheel.x"].values).max()
+        return np.trapezoid(run["acc"].values ** 2, run.time.values), travel
+
+    wanted, travel = cost(*best.values())
+    assert abs(objective(samples) / wanted - 1.0) < 1e-3 and travel < 0.0401
+    for c, d in ((1.05, 1.0), (0.95, 1.0), (1.0, 1.05), (1.0, 0.95)):
+        other, far = cost(best["c2.c"] * c, best["d2.d"] * d)
+        assert other > wanted * (1 - 1e-4) or far > travel * (1 + 1e-4)
+
+
 def test_largest_value_as_objective():
     """The least peak of a force that moves a mass by 1 m in 1 s from rest to rest: 4 N."""
     found = cart(minimize="max(abs(push.F))", intervals=20)

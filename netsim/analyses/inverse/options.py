@@ -77,8 +77,8 @@ def inverse_options(options: Mapping[str, Any], line: Line) -> InverseOptions:
     pairs = tuple((item.left, item.right) for item in track if isinstance(item, Binary))
     passes, weights, growth = numbers.get("passes", [1.0]), numbers.get("weights", []), numbers.get("growth", [GROWTH])
     found = InverseOptions(pairs, actuators, transient, int(passes[0]), tuple(weights), coordinates, growth[0])
-    more = {n: options[n] for n in ("lead", "tail", "intervals") if n in options}
-    return replace(found, bounded=options.get("bounded") == "yes", **more)
+    more = {n: options[n] for n in ("lead", "tail") if n in options}
+    return replace(found, bounded=options.get("bounded") == "yes", intervals=int(options.get("intervals", 40)), **more)
 
 
 def line_from(track: Mapping[str, str], lists: Mapping[str, Any]) -> Run:

@@ -67,7 +67,7 @@ def on_fine_mesh(
     if not solution.solved:
         solution = _calmed(setting, limits, g, mesh, z, stop) or solution
     for _ in range(RESCALED):
-        if not solution.solved or not solution.ill_scaled:
+        if not solution.solved or setting.wishes.objective is None or not solution.ill_scaled:
             break
         z, stop = solution.program.matrix(solution.x), solution.stop
         solution = _solved(setting, limits, g, mesh, z, stop, solution.tuned)

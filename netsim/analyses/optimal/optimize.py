@@ -83,7 +83,7 @@ def optimize(task: Task, options: OptimalOptions) -> Samples:
         raise explained(solution)
     chosen = tuned.named(solution.tuned)
     solution = with_values(solution)
-    check = verified(task.under(chosen) if chosen else task, solution, g, inputs, wishes, options.rtol)
+    check = verified(task.under(chosen) if chosen else task, solution, g, (motions, inputs), options.rtol)
     warnings = doubtful(check, options.rtol)
     objective = options.sign * solution.objective
     words = f"objective = {objective:.9g} {wishes.unit}".rstrip() + f", stop = {solution.stop:.9g} s"

@@ -61,7 +61,7 @@ def bounded_inverse(task: Task, saves: Sequence[Expr], plots: Sequence[Expr], be
     fine = on_fine_mesh(setting, limits, g, z, z)
     if not fine.solution.solved:
         raise explained(fine.solution)
-    check = verified(task, fine.solution, g, task.actuators, Wishes(), limits.rtol)
+    check = verified(task, fine.solution, g, (task.motions, task.actuators), limits.rtol)
     notes = [fine.text, *_left(fine.solution, g, options.lead, options.tail), check.text]
     attributes = {
         "analysis": "inverse",

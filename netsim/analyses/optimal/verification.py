@@ -16,11 +16,11 @@ import numpy as np
 from netsim.analyses.analysis import Prepared
 from netsim.analyses.inverse.check import State, states_of
 from netsim.analyses.inverse.runs import FOUND
-from netsim.analyses.inverse.tracking import APPLIED, Actuator, rewired
+from netsim.analyses.inverse.tracking import APPLIED, Actuator, Motion, rewired
 from netsim.analyses.optimal.answer import read, vectors
 from netsim.analyses.optimal.program.radau import basis
 from netsim.analyses.optimal.program.solve import Solution
-from netsim.analyses.optimal.wishes import Wishes, watching
+from netsim.analyses.optimal.wishes import watching
 from netsim.analyses.transient import transient
 from netsim.equations.machine import Machine, build_machine
 from netsim.equations.system import System
@@ -67,10 +67,12 @@ class Subject(Protocol):
 
 
 def verified(
-    task: Subject, solution: Solution, g: Array, actuators: Sequence[Actuator], wishes: Wishes, rtol: float
+    task: Subject, solution: Solution, g: Array, wired: tuple[Sequence[Motion], Sequence[Actuator]], rtol: float
 ) -> Verification:
     """The deviation of a transient run with the found inputs."""
-    network = watching(rewired(task.network, [APPLIED] * len(actuators), [], actuators, FOUND), wishes)
+    motions, actuators = wired
+    applied = rewired(task.network, [APPLIED] * len(actuators), motions, actuators, FOUND)
+    network = watching(applied, solution.program.setting.wishes)
     begins = Run("transient", (Binding("from", Name((Part("rest"),))),))
     values, system, structure = task.prepare(replace(network, runs=(begins,)))
     point = solution.program.setting.point
