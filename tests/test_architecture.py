@@ -59,7 +59,7 @@ ROOMS = {
     "analyses": "given analysis modal recursion_options refusals recursion long_runs static transient inverse.options earlier_runs inverse.tracking "
     "inverse.authority inverse.zero_dynamics inverse.runs inverse.check inverse.growth "
     "optimal.program.blocks optimal.program.radau optimal.options optimal.parameters optimal.program.points optimal.wishes "
-    "optimal.program.transcription optimal.program.solve optimal.guess optimal.ends optimal.answer optimal.refinement "
+    "optimal.program.transcription optimal.program.solve optimal.guess optimal.ends optimal.answer optimal.program.refinement "
     "optimal.verification optimal.failing optimal.meshes optimal.stable_inversion optimal.simulated inverse.inverse optimal.optimize *",
     "api": "",
     "output": "diagram scene animate bending visual_shapes scenes mode_shapes show summary starts_shown",

@@ -23,7 +23,7 @@ RESULTS = Path(__file__).parents[2] / "build" / "gallery"
 """Where the results of the runs are kept until a netlist changes."""
 CHAPTERS = {
     "": "Circuits, drives, machines", "mechanisms": "Mechanisms", "robots": "Robots", "tripod": "The tripod",
-    "manipulators": "Flexible manipulators", "benchmarks": "Published problems",
+    "manipulators": "Flexible manipulators", "benchmarks": "Published problems", "optimal": "Optimal motion",
     "msl": "Examples of the Modelica Standard Library",
 }  # fmt: skip
 LONGEST_TITLE = 150

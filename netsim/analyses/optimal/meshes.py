@@ -11,9 +11,9 @@ import numpy as np
 from netsim.analyses.optimal.guess import first_guess, sizes, whole_guess
 from netsim.analyses.optimal.parameters import Tuned
 from netsim.analyses.optimal.program.radau import Mesh, even
+from netsim.analyses.optimal.program.refinement import errors, moved, refined
 from netsim.analyses.optimal.program.solve import Solution, solved
 from netsim.analyses.optimal.program.transcription import Setting, rates_of, transcribed
-from netsim.analyses.optimal.refinement import errors, moved, refined
 
 Array = np.ndarray
 RESCALED = 4

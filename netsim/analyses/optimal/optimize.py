@@ -182,4 +182,12 @@ def _watched(machine: Machine, point: Point, name: str) -> int:
     return int(point.first[batch.columns(("own", 0))[position]])
 
 
-ANALYSIS = Analysis("optimize", KINDS, optimal_options, optimize)
+def _refuse(task: Task, options: OptimalOptions) -> None:
+    """What can be refused before anything is solved."""
+    actuators_of(task.network, options.inputs)
+    motions_of(task.network, task.values, options.track)
+    wishes_of(task.network, task.values, options)
+    _refuse_events(task.machine)
+
+
+ANALYSIS = Analysis("optimize", KINDS, optimal_options, optimize, _refuse)
