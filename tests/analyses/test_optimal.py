@@ -51,6 +51,11 @@ def test_a_mass_moved_with_least_force():
     assert abs(objective(fast) - 2.0) < 1e-7 and abs(fast.time[-1] - 2.0) < 1e-7
 
 
+def test_an_element_on_the_ground_has_no_part_in_it():
+    loaded = netsim.load(CART.format(m=1) + "idle force (ground) F = 3 N*a.x/(1 m)\n")
+    assert float(loaded.optimize(**MOVED).attrs["objective"]) == pytest.approx(12, rel=1e-9)
+
+
 @pytest.mark.parametrize(("m", "length", "time"), [(1e-3, 1e-2, 1.0), (1e2, 10.0, 1.0), (1e4, 1.0, 1.0), (1.0, 1.0, 1e3)])
 def test_scales(m, length, time):
     """The same motion of other masses, lengths and durations: 12 m^2 l^2/T^3."""

@@ -224,6 +224,8 @@ def _groups(point: Point, batch: Batch, sums: Array) -> Iterator[Group]:
     for number in range(kinds.shape[1]):
         members = np.flatnonzero(of.ravel() == number)
         own_c, own_d = kinds[: len(c), number], kinds[len(c) :, number]
+        if own_c.max() < 0:  # on the ground
+            continue
         yield _group(point, batch, members, levels, source, equation[:, members], own_c, keys, variable[:, members],
                      own_d)  # fmt: skip
 
