@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time as clock
-from contextlib import redirect_stderr
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
 from typing import Any
@@ -98,11 +98,12 @@ def solved(program: Program, guess: Array, size: Array, iterations: int, warm: b
     }
     if warm:
         options |= {"ipopt.mu_init": 1e-4, "ipopt.mu_strategy": "monotone"}
-    with redirect_stderr(StringIO()):  # that a program is overconstrained is said in words of the netlist
-        solver = ca.nlpsol("optimum", "ipopt", nlp, options)
-    built = clock.thread_time()
     high = program.highest[1:]
-    found = solver(x0=guess / size, lbx=program.low / size, ubx=program.high / size, lbg=np.zeros(len(high)), ubg=high)
+    bounds = {"lbx": program.low / size, "ubx": program.high / size, "lbg": np.zeros(len(high)), "ubg": high}
+    with redirect_stdout(StringIO()):  # that a program is overconstrained is said in words of the netlist
+        solver = ca.nlpsol("optimum", "ipopt", nlp, options)
+        built = clock.thread_time()
+        found = solver(x0=guess / size, **bounds)
     ended = clock.thread_time()
     stats = solver.stats()
     x = np.asarray(found["x"]).ravel() * size
