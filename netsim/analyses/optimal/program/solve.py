@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time as clock
-from contextlib import redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
 from typing import Any
@@ -100,7 +100,8 @@ def solved(program: Program, guess: Array, size: Array, iterations: int, warm: b
         options |= {"ipopt.mu_init": 1e-4, "ipopt.mu_strategy": "monotone"}
     high = program.highest[1:]
     bounds = {"lbx": program.low / size, "ubx": program.high / size, "lbg": np.zeros(len(high)), "ubg": high}
-    with redirect_stdout(StringIO()):  # that a program is overconstrained is said in words of the netlist
+    # that a program has too many rows is said in words of the netlist
+    with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
         solver = ca.nlpsol("optimum", "ipopt", nlp, options)
         built = clock.thread_time()
         found = solver(x0=guess / size, **bounds)
