@@ -238,7 +238,7 @@ def test_polynomials_of_a_mesh():
 
 
 def test_building_is_cheaper_than_solving():
-    samples = solved("two_link_time")
+    samples = solved("cart_pole")
     assert samples.attributes["building_seconds"] < samples.attributes["solving_seconds"]
 
 

@@ -17,6 +17,8 @@ from netsim.analyses.optimal.program.transcription import Program
 Array = np.ndarray
 TOLERANCE = 1e-9
 """IPOPT's tolerance on the scaled conditions of optimality."""
+ACCEPTABLE = 1e-6
+"""What three iterations in a row may leave on a finer mesh, where rounding lets it become no smaller."""
 SLIGHT = 1e-2
 """An objective whose weighted derivatives are smaller, or larger than the inverse, is weighed anew."""
 SMALL = 1e-8
@@ -97,7 +99,8 @@ def solved(program: Program, guess: Array, size: Array, iterations: int, warm: b
         **derivatives,
     }
     if warm:
-        options |= {"ipopt.mu_init": 1e-4, "ipopt.mu_strategy": "monotone"}
+        near = {"acceptable_tol": ACCEPTABLE, "acceptable_constr_viol_tol": 10 * TOLERANCE, "acceptable_iter": 3}
+        options |= {"ipopt.mu_init": 1e-4, **{f"ipopt.{name}": value for name, value in near.items()}}
     high = program.highest[1:]
     bounds = {"lbx": program.low / size, "ubx": program.high / size, "lbg": np.zeros(len(high)), "ubg": high}
     # that a program has too many rows is said in words of the netlist
