@@ -34,16 +34,20 @@ class Limits:
 
 @dataclass(frozen=True, eq=False)
 class Refined:
-    """The solution on the last mesh, the mesh's error, how often it was refined."""
+    """The solution on the last mesh, the mesh's error, how often it was refined; seconds of building and of solving on
+    all meshes."""
 
     solution: Solution
     error: float
     rounds: int
+    building: float
+    solving: float
 
     @property
     def told(self) -> dict[str, Any]:
         """How it went, as attributes of a result."""
-        return {**self.solution.told, "mesh_error": self.error, "refinements": self.rounds}
+        spent = {"building_seconds": self.building, "solving_seconds": self.solving}
+        return {**self.solution.told, **spent, "mesh_error": self.error, "refinements": self.rounds}
 
     @property
     def text(self) -> str:
@@ -71,6 +75,7 @@ def on_fine_mesh(
             break
         z, stop = solution.program.matrix(solution.x), solution.stop
         solution = _solved(setting, limits, g, mesh, z, stop, solution.tuned)
+    building, solving = solution.building, solution.solving
     for rounds in range(limits.refinements + 1):
         found = np.abs(solution.program.matrix(solution.x))
         error = errors(with_values(solution), g, sizes(setting.point, found, solution.stop))
@@ -79,10 +84,11 @@ def on_fine_mesh(
         mesh = refined(solution.program.mesh, error, limits.rtol)
         z, stop = moved(solution, mesh), solution.stop
         finer = _solved(setting, limits, g, mesh, z, stop, solution.tuned, True)
+        building, solving = building + finer.building, solving + finer.solving
         if not finer.solved:
             break
         solution = finer
-    return Refined(solution, float(error.max(initial=0.0)), rounds)
+    return Refined(solution, float(error.max(initial=0.0)), rounds, building, solving)
 
 
 def _calmed(setting: Setting, limits: Limits, g: Array, mesh: Mesh, z: Array, stop: float) -> Solution | None:
