@@ -60,12 +60,13 @@ def users() -> dict[str, tuple[str, ...]]:
 
 @cache
 def shortest_models() -> dict[str, str]:
-    """The shortest shipped model of at most `LONGEST` lines that uses a type; none that needs a file beside it."""
+    """The shortest shipped model of at most `LONGEST` lines that uses a type, of those without an optimisation if there
+    are any; none that needs a file beside it."""
     found = {}
     for name, models in users().items():
         texts = {model: Path(models_folder() / f"{model}.net").read_text(encoding="utf-8") for model in models}
         alone = [model for model in models if '"' not in re.sub(r"(assert|measure)[^\n]*", "", texts[model])]
-        best = min(alone, key=lambda model: (texts[model].count("\n"), model), default="")
+        best = min(alone, key=lambda model: (model.startswith("optimal/"), texts[model].count("\n"), model), default="")
         if best and texts[best].count("\n") <= LONGEST:
             found[name] = best
     return found
