@@ -51,6 +51,14 @@ def test_a_mass_moved_with_least_force():
     assert abs(objective(fast) - 2.0) < 1e-7 and abs(fast.time[-1] - 2.0) < 1e-7
 
 
+@pytest.mark.parametrize(("m", "length", "time"), [(1e-3, 1e-3, 1.0), (1.0, 1e-9, 1.0), (1.0, 1.0, 1e6)])
+def test_what_is_lost_in_tolerances_is_told(m, length, time):
+    (found,) = netsim.load(
+        CART.format(m=m) + f"run optimize(stop = {time} s, minimize = integral(push.F^2), inputs = [push.F], end = [rest, a.x == {length} m])\n"
+    ).samples()
+    assert [problem.code for problem in found.warnings] == ["W512"] and "push.F stays below 1e-05" in found.warnings[0].message
+
+
 def test_an_element_on_the_ground_has_no_part_in_it():
     loaded = netsim.load(CART.format(m=1) + "idle force (ground) F = 3 N*a.x/(1 m)\n")
     assert float(loaded.optimize(**MOVED).attrs["objective"]) == pytest.approx(12, rel=1e-9)

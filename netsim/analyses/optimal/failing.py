@@ -47,7 +47,8 @@ def explained(solution: Solution) -> SimulationError:
     if missed:
         worst = [text for text, _, _ in missed[:NAMED]]
         also = tuple((span, "and this") for _, _, span in missed[1:NAMED] if span)
-        hint = "allow more time or larger limits, or free more inputs"
+        hint = "allow more time or larger limits, or free more inputs; where inputs of more than 1e4 times their usual "
+        hint += "size are needed, write the problem in other units"
         return SimulationError(Problem("E462", f"no motion does this: {'; '.join(worst)}", missed[0][2], also=also,
                                        hint=hint))  # fmt: skip
     message = f"no optimum was found: IPOPT ended with '{solution.status}' after {solution.iterations} iterations"

@@ -30,7 +30,7 @@ from netsim.analyses.optimal.program.points import Point, point_of, present
 from netsim.analyses.optimal.program.radau import Mesh
 from netsim.analyses.optimal.program.transcription import Setting, fixed_start
 from netsim.analyses.optimal.simulated import Series, on_mesh, places_of, saved, simulated
-from netsim.analyses.optimal.verification import ZERO, doubtful, verified
+from netsim.analyses.optimal.verification import ZERO, doubtful, unresolved, verified
 from netsim.analyses.optimal.wishes import watching, wishes_of
 from netsim.core.problem import TIME
 from netsim.equations.forms.form import UNIFORM
@@ -84,7 +84,8 @@ def optimize(task: Task, options: OptimalOptions) -> Samples:
     chosen = tuned.named(solution.tuned)
     solution = with_values(solution)
     check = verified(task.under(chosen) if chosen else task, solution, g, (motions, inputs), options.rtol)
-    warnings = doubtful(check, options.rtol)
+    named = {a.name: u for a, u in zip(inputs[len(motions) :], free)}
+    warnings = [*doubtful(check, options.rtol), *unresolved(solution, named)]
     objective = options.sign * solution.objective
     words = f"objective = {objective:.9g} {wishes.unit}".rstrip() + f", stop = {solution.stop:.9g} s"
     attributes = {

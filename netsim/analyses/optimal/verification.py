@@ -7,7 +7,7 @@ The run reads the inputs from the polynomials of the collocation, so no interpol
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -106,6 +106,10 @@ def _compared(solution: Solution, g: Array, run: Samples, names: list[Name], sta
     return Verification(worst, most, text)
 
 
+FAINT = 1e-5
+"""Inputs below this part of their sizes are resolved to four digits at most."""
+
+
 def doubtful(found: Verification, rtol: float) -> list[Problem]:
     """A warning where the transient run goes elsewhere."""
     if found.failed:
@@ -114,6 +118,19 @@ def doubtful(found: Verification, rtol: float) -> list[Problem]:
         return []
     hint = "the motion may be unstable under given inputs; or take more intervals, or a smaller rtol"
     return [Problem("W511", f"{found.text}, more than rtol = {rtol:g} lets expect", hint=hint)]
+
+
+def unresolved(solution: Solution, free: Mapping[str, int]) -> list[Problem]:
+    """A warning where all free inputs (names with their unknowns) are so small beside the sizes by which IPOPT measures
+    them that its tolerance decides about them."""
+    point = solution.program.setting.point
+    places = point.first[list(free.values())]
+    shares = np.abs(solution.program.matrix(solution.x)[places]).max(axis=1) / solution.size[places]
+    if not len(places) or shares.max() >= FAINT:
+        return []
+    message = f"{', '.join(free)} stay{'s' * (len(free) == 1)} below {FAINT:g} of the usual size of such quantities, "
+    hint = "write the problem in other units: masses, lengths and times that make inputs, states and the stop of size 1"
+    return [Problem("W512", f"{message}where the optimum is lost in tolerances", hint=hint)]
 
 
 def _machine(
