@@ -33,7 +33,7 @@ from netsim.simulate.events.event_log import log_text
 from netsim.simulate.events.events import has_events
 from netsim.simulate.failing import grown, keep_last_step, near_rounding
 from netsim.simulate.given import Stepping
-from netsim.simulate.judging import energy_verdict, step_verdicts
+from netsim.simulate.judging import energy_verdict, step_verdicts, value_verdicts
 from netsim.simulate.methods import METHODS
 from netsim.simulate.options import NAMES, TIMES, WORDS, TransientOptions, check_options
 from netsim.simulate.setup.beginning import begun, listed, told
@@ -148,6 +148,7 @@ def transient(
     trace = _trace(run, list(followed.entries)) if traced else None
     samples = _samples(run, selection, rates, structure, at.changes, ending, at.coordinates, trace)
     warnings, broken = _verdicts(run, samples.finished)
+    warnings = (*warnings, *value_verdicts(samples.signals, samples.time, samples.values))
     also = seen(selection, unseen, run.sampled[1])
     samples = replace(samples, origin=at.point, trace=trace, warnings=warnings, broken=broken, unseen=also)
     return on_disk(samples, run, selection, unseen, recorder) if recorder and run.flushed else samples

@@ -4,13 +4,17 @@ W501   more than 1 % of the energy turned over (netsim.core.loop.turnover) is mi
 E515   more than 10 % is missing, although the steps passed an error test and only library components state energies
 W502   in given steps the method's own estimate of the error is far above rtol
 W503   steps failed the error test and were accepted, a jump was passed over, or a point could not be made consistent
+W504   a shown expression of signals has no finite value
 
 The balance is not judged if a component states energies at terminals of a domain without `power`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from netsim.core.contract import ACCEPTED, ASTRAY, REINITIALISED, ROUGH, UNTESTED
 from netsim.core.loop.control import BY_FAR, WORST
@@ -18,6 +22,7 @@ from netsim.core.loop.turnover import FLOWS, MISSED, level, turned_over
 from netsim.core.method import Method
 from netsim.library.files import library_folder
 from netsim.network.network import Network
+from netsim.results.samples import Signal
 from netsim.simulate.methods import METHODS
 from netsim.simulate.options import TransientOptions
 from netsim.text.columns import counted
@@ -93,6 +98,19 @@ def _shipped(component: Any) -> bool:
     file or as text."""
     file = component.definition.span.file if component.definition.span else "<text>"
     return file.startswith(str(library_folder())) or (file.startswith("<") and file != "<text>")
+
+
+def value_verdicts(signals: Sequence[Signal], time: Any, values: Any) -> list[Problem]:
+    """W504 for a shown signal that is not finite somewhere: an expression of signals that is divided by zero there."""
+    found = []
+    for signal, column in zip(signals, np.asarray(values).T):
+        wrong = np.flatnonzero(~np.isfinite(column))
+        if len(wrong):
+            message = f"'{signal.name}' has no finite value at t = {time[wrong[0]]:g} s"
+            message += f" and at {counted(len(wrong) - 1, 'further sample')}" if len(wrong) > 1 else ""
+            hint = "its expression divides by zero there, takes the root or logarithm of what is negative, or overflows"
+            found.append(Problem("W504", message, hint=hint))
+    return found
 
 
 def step_verdicts(options: TransientOptions, counters: Any, numbers: Any) -> list[Problem]:

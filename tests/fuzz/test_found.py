@@ -172,3 +172,10 @@ def test_a_constraint_without_a_value_in_a_loop():
     with pytest.raises(NetsimError) as told:
         netsim.load(text).run()
     assert told.value.problems[0].code
+
+
+def test_a_joint_whose_axis_is_long(tmp_path):
+    """Only its direction counts: the square of its length overflows."""
+    text = (models_folder() / "robots" / "gripper.urdf").read_text(encoding="utf-8")
+    (tmp_path / "long.urdf").write_text(text.replace('<axis xyz="0 1 0"/>', '<axis xyz="0 1e300 0"/>'))
+    assert not [p for p in netsim.load(tmp_path / "long.urdf").check() if not p.is_note]

@@ -229,3 +229,12 @@ def test_what_merely_spins_is_not_judged_by_what_it_turns_over(formulation, rtol
     reach = distance * np.sin(tilt)
     assert samples.series("k.r.x") == pytest.approx(reach * np.cos(p * samples.time), abs=1e-8 * reach)
     assert samples.series("k.r.y") == pytest.approx(reach * np.sin(p * samples.time), abs=1e-8 * reach)
+
+
+def test_expressions_without_a_value_are_told():
+    """The run is right; what is divided by zero everywhere, and a logarithm that begins at 0, are named."""
+    lines = "let bad = a.v/(0*a.x)\nlet near = log(a.x/(1 m))\nsave a.x, bad, near\nrun transient(stop = 1 s)\n"
+    (samples,) = netsim.load("use translational\nm mass (a) m = 1 kg, start v = 1 m/s\n" + lines).samples()
+    told = [problem.message for problem in samples.warnings]
+    assert [problem.code for problem in samples.warnings] == ["W504", "W504"] and "further" not in told[1]
+    assert told[0].startswith("'bad' has no finite value at t = 0 s and at") and told[1] == "'near' has no finite value at t = 0 s"

@@ -279,7 +279,7 @@ def _joint(element: Element) -> Joint:
     if damping < 0 or friction < 0:
         wrong = "damping" if damping < 0 else "friction"
         raise InputError(Problem(VALUE, f"joint '{name}' has negative {wrong}", (dynamics or element).span))
-    length = np.linalg.norm(axis) or 1.0
+    length = np.hypot(np.hypot(*axis[:2]), axis[2]) or 1.0  # squares overflow
     limit, mimic = _limit(element, name, kind), _mimic(element, name, kind)
     return Joint(
         name, kind, parent, child, _pose(element), axis / length, limit, damping, friction, mimic, element.span
