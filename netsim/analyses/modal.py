@@ -45,6 +45,8 @@ ALIKE = 1e-5
 """Shapes of modes at rate 0 are the same where they differ by less: a double root's differ by the square root of
 rounding."""
 INFINITE = "with it a network has infinitely many modes"
+RATES = 2.0 ** np.arange(60.0, -61.0, -10.0)
+"""Rates (1/s) at which the matrix of a step is looked at, the largest first."""
 NEARER = 8
 """How often the shift is divided by ten."""
 
@@ -220,12 +222,22 @@ def _without_rounding(rates: Array, shapes: Array, stiffness: Any) -> Array:
 
 
 def matrices(machine: Machine, g: Array) -> tuple[Any, Any, Any]:
-    """K, D, M (sparse) of P(s) = K + s D + s^2 M at the point in g, from P at three values of s."""
+    """K, D, M (sparse) of P(s) = K + s D + s^2 M at the point in g, from P at values of s.
+
+    M is what is left of P(s) + P(-s) at a large s. In the difference of the two K and s^2 M leave their rounding, of
+    the size K/s + s M: every entry of D is taken at the s where that is least, so that the smallest capacitance beside
+    a conductance keeps its digits."""
     from scipy.sparse import csc_matrix
 
     pattern, n = machine.system.pattern, machine.system.n
-    k, up, down = (step_matrix(machine, g, 1.0, s, s, s * s)[1] for s in (0.0, 1.0, -1.0))
-    entries = (k, (up - down) / 2, (up + down) / 2 - k)
+    k = step_matrix(machine, g, 1.0, 0.0, 0.0, 0.0)[1]
+    d, m, least = np.zeros((3, len(k)))
+    for s in RATES:  # the largest first
+        up, down = (step_matrix(machine, g, 1.0, r, r, r * r)[1] for r in (s, -s))
+        m = ((up + down) / 2 - k) / s**2 if s == RATES[0] else m
+        rounding = np.abs(k) / s + s * np.abs(m)
+        d, least = np.where((rounding < least) | (s == RATES[0]), [(up - down) / (2 * s), rounding], [d, least])
+    entries = (k, d, m)
     return tuple(csc_matrix((e, pattern.indices, pattern.indptr), shape=(n, n)) for e in entries)  # type: ignore[return-value]
 
 

@@ -151,3 +151,21 @@ def test_a_motion_that_nothing_resists_is_one_mode_at_rate_zero():
     assert found["frequency"].values[0] == 0.0 and abs(2 * np.pi * found["frequency"].values[1] / np.sqrt(200) - 1) < 1e-9
     assert not np.signbit(found["damping"].values).any() and not found["damping"].values.any()
     assert abs(found["a.x"].values[0] - found["b.x"].values[0]) < 1e-6
+
+
+@pytest.mark.parametrize("capacitance", [1e-6, 1e-12, 1e-15, 1e-18, 1e-21])
+def test_capacitances_of_any_size_beside_a_conductance(capacitance):
+    """The rate -1/(R C): a difference of matrices at rates of 1/s would leave nothing of 1 fF beside 1 S."""
+    text = "use electrical\nv voltage (a, ground) v = 1 V\nr resistor (a, b) R = 1 Ohm\n"
+    found = netsim.load(f"{text}c capacitor (b, ground) C = {capacitance} F\nrun modal(modes = 1)\n").run()
+    assert float(found["decay"][0]) == pytest.approx(1 / capacitance, rel=1e-12)
+
+
+@pytest.mark.parametrize("mass", [1e-18, 1e-6, 1.0, 1e9])
+def test_masses_of_any_size_beside_a_damper(mass):
+    """Half of the critical damping: w0 = sqrt(c/m), decay w0/2."""
+    w0 = (4 / mass) ** 0.5
+    text = f"use translational\nm mass (a) m = {mass} kg\nk spring (a, ground) c = 4 N/m\nd damper (a, ground) d = {mass * w0} N.s/m\n"
+    found = netsim.load(f"{text}run modal(modes = 1)\n").run()
+    assert float(found["frequency"][0]) == pytest.approx(w0 / (2 * np.pi), rel=1e-9)
+    assert float(found["decay"][0]) == pytest.approx(w0 / 2, rel=1e-9)
