@@ -11,8 +11,6 @@ of the largest angle or speed, against the peer's tightest run; the first lines 
 that.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

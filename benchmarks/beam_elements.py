@@ -14,8 +14,6 @@ with steps of 0.2 and 0.4 ms,
 extrapolated (with shorter ones its Newton iteration stalls, and the error grows).
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 

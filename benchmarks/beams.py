@@ -9,8 +9,6 @@ against `rk8` at rtol 1e-12. An evaluation is a consistent point for explicit me
 implicit ones. Source of the case: K. Kozlowski, Zeszyty Naukowe Politechniki Slaskiej, Automatyka 115, 1994.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 

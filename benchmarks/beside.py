@@ -7,8 +7,6 @@ of OTHER's models. A netlist is read from OTHER and runs in a fresh process of e
 first run compiles, of the others the fastest counts.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -8,8 +8,6 @@ emission coefficient; both programs' times are those of the transient analysis a
 analysis.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ The component types are compiled and cached beforehand (a ladder of 3 sections i
 grows with the netlist.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any

@@ -7,8 +7,6 @@ is that of the time loop alone; what comes before it (loading, consistent start)
 sizes are left out once it takes longer than its budget.
 """
 
-from __future__ import annotations
-
 import time as clock
 
 from ladder import Cost, growth_exponent

@@ -8,8 +8,6 @@ solves for three points, one of ngspice's trapezoidal rule or of TR-BDF2 for one
 error the best of netsim's methods counts.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

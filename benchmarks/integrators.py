@@ -8,8 +8,6 @@ ends). Circuits in SPICE's language: benchmarks/spice.py. Peers are left out whe
 with netsim, `pip install scikit-sundae`, Debian's package ngspice.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import math

@@ -7,8 +7,6 @@ nodes at every step. netsim's time is that of the time loop alone (steps, sample
 and the search for pivots are not in it.
 """
 
-from __future__ import annotations
-
 import math
 import time as clock
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 """Peak memory of a run of 10 000 RC sections (1 000 steps, three signals saved), above what the imports take, in a
 fresh process."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

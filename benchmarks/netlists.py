@@ -5,8 +5,6 @@ ngspice.
 ground and a 1 V sine, so that the matrix changes from one Newton iteration to the next.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 RESISTANCE, CAPACITANCE = 1e4, 1e-8

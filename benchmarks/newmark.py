@@ -8,8 +8,6 @@ Times are CPU seconds of the compiled loop, the best of three. With Exudyn insta
 a kinematic tree of rigid segments (`exudyn_tree`), the nearest thing it has in joint coordinates.
 """
 
-from __future__ import annotations
-
 import time as clock
 from typing import Any
 

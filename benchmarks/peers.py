@@ -5,8 +5,6 @@ all states, or those at the end. Andrews' equations are those of Hairer and Wann
 Equations II, sec. VII.7), with the constraints of the positions differentiated twice: index 1, as IDAS needs it.
 """
 
-from __future__ import annotations
-
 import re
 import resource
 import shutil

@@ -8,8 +8,6 @@ of the motions known) is held against Pinocchio's aba. The joints are revolute a
 general; chains, and trees in which every body carries two. What remains unfair is in README.md.
 """
 
-from __future__ import annotations
-
 import time as clock
 from collections.abc import Callable
 from typing import Any

@@ -1,8 +1,6 @@
 """A model run again with other parameter values: milliseconds of CPU in all and in the time loop, and variants by two
 threads beside the same variants one after the other."""
 
-from __future__ import annotations
-
 import time as clock
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """All benchmarks, one after the other: `make bench`. Figures are printed and nothing is asserted."""
 
-from __future__ import annotations
-
 import os
 import platform
 from pathlib import Path

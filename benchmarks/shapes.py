@@ -6,8 +6,6 @@ torque by family and number.
 The figure shows the tip's deflection over time by the paper's functions and by the converged beam.
 """
 
-from __future__ import annotations
-
 import argparse
 from typing import Any
 

@@ -11,8 +11,6 @@ process over some repetitions. What comes before is `first`: start, reading, bui
 code compiled before; for ngspice start and reading.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 import time as clock

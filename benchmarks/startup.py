@@ -5,8 +5,6 @@ runs compile it, and the head says so.
 CPU seconds are those of the process and its children, user and system; of warm commands the least of some.
 """
 
-from __future__ import annotations
-
 import os
 import resource
 import subprocess

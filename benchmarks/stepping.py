@@ -4,8 +4,6 @@ time.
 A motor (models/dc_motor.net) whose voltage is set at every step, without and with changes; the tripod of stage 4 with
 forces from Python every 10 ms, in the coordinates of all bodies and of its joints."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any

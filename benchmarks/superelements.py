@@ -7,8 +7,6 @@ factorisation by LAPACK, O(n^2) to O(n^3) (its curve 2). Half of the joints have
 models/manipulators/gevorkyan2017.net. With --figure FILE the table is drawn.
 """
 
-from __future__ import annotations
-
 import argparse
 import time as clock
 from typing import Any

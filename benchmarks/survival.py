@@ -5,8 +5,6 @@ write files of a random size only. What lies in RESULT.part is then read and hel
 resumed (begun anew where it had written nothing yet), and its file compared byte by byte.
 """
 
-from __future__ import annotations
-
 import random
 import re
 import resource

@@ -7,8 +7,6 @@ Python functions for the bells) and once with the settings that make it fastest 
 symbolic functions). netsim's time is that of its time loop, Exudyn's that of its solver call.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import importlib.util

@@ -10,8 +10,6 @@ for pressures). Every method that serves the problem goes through the tolerances
 table per problem and draws docs/work_precision.svg.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import time as clock

@@ -5,8 +5,6 @@ model = netsim.load("models/two_masses.net")
 result = model.transient(stop=5, step=1e-3)      # an xarray.Dataset
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from netsim.text.errors import InputError, NetsimError, Problem, SimulationError, Span

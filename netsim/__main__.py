@@ -1,7 +1,5 @@
 """`python -m netsim` and the program `netsim`: the command line."""
 
-from __future__ import annotations
-
 import os
 import sys
 from typing import NoReturn

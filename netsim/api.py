@@ -1,7 +1,5 @@
 """The facade: load a netlist, look at it, change parameters, run it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -119,7 +117,7 @@ class Model:
         """What is derived holds addresses in this process: another one derives it again."""
         return Model, (self.network, dict(self.overrides))
 
-    def __deepcopy__(self, known: Any) -> Model:
+    def __deepcopy__(self, known: Any) -> "Model":
         return self  # nothing of it changes
 
     @property
@@ -137,12 +135,12 @@ class Model:
         """Every element with its type, nodes and parameters, as a table."""
         return listing.elements(self.network, self.values)
 
-    def with_params(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> Model:
+    def with_params(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> "Model":
         """The same network with other parameter values (numbers in SI, or texts with units), by name or in a mapping,
         which takes dotted names too: {"m1.m": "3 kg"}. Nothing is rebuilt or recompiled."""
         return self.with_overrides({**(values or {}), **more})
 
-    def with_overrides(self, values: Mapping[str, Expr | str | float]) -> Model:
+    def with_overrides(self, values: Mapping[str, Expr | str | float]) -> "Model":
         """As `with_params`, for parsed expressions too."""
         plain = as_expressions({n: v for n, v in values.items() if isinstance(v, str | int | float)})
         given = {n: v for n, v in values.items() if not isinstance(v, str | int | float)}
@@ -281,7 +279,7 @@ class Model:
             self._settled()
         return line or Run("transient", ())
 
-    def simulator(self, save: Sequence[str] | None = None, inputs: Sequence[str] = (), **options: Any) -> Simulator:
+    def simulator(self, save: Sequence[str] | None = None, inputs: Sequence[str] = (), **options: Any) -> "Simulator":
         """A transient run that is stepped from Python: `step`, `advance`, signals and inputs by name or index, `state`,
         `fork`. `inputs`: parameters that sources read, to be set between steps. Options: those of `transient` but
         `every` and `sample`; the run goes on beyond `stop`, by which steps are scaled (1 s where nothing says it).

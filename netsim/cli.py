@@ -5,8 +5,6 @@ Exit status: 0 all well, 1 the simulation failed, 2 a mistake in what the user w
 imported before it is needed, so that `netsim --help` answers at once.
 """
 
-from __future__ import annotations
-
 import argparse
 import gc
 import os

@@ -6,8 +6,6 @@ Gauss points of every element, and CasADi differentiates. M q'' + M' q' - (1/2) 
 terms out, `shortened` lets points move along the link by -(1/2) integral of u'^2.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import casadi as ca

@@ -1,7 +1,5 @@
 """What a joint is worth at one admissible placement, from its symbolic form alone: its constraints, reactions and powers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import casadi as ca

@@ -1,7 +1,5 @@
 """Closed forms and independent integrations that the tests compare with: none of them uses the code under test."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

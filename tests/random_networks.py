@@ -5,8 +5,6 @@ in times around T. So a resistance is about U/I, a capacitance I*T/U: `<...>` in
 A line's `{p}` and `{n}` are nodes, `{s}` is a new node, `{wave}` a smooth function of time or a signal.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Sequence

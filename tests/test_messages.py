@@ -1,7 +1,5 @@
 """Every netlist in models/broken gives exactly the problems its first lines announce, at the marked lines; healthy models give none."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -5,8 +5,6 @@ jets (value, rate, acceleration) of arrays over time, so that velocities and acc
 unit rate of each coordinate gives the forces along the rods.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,18 +20,18 @@ class Jet:
     v: Array
     a: Array
 
-    def __add__(self, other: Jet) -> Jet:
+    def __add__(self, other: "Jet") -> "Jet":
         return Jet(self.x + other.x, self.v + other.v, self.a + other.a)
 
-    def __sub__(self, other: Jet) -> Jet:
+    def __sub__(self, other: "Jet") -> "Jet":
         return Jet(self.x - other.x, self.v - other.v, self.a - other.a)
 
-    def times(self, other: Jet, product=np.multiply) -> Jet:
+    def times(self, other: "Jet", product=np.multiply) -> "Jet":
         """Any bilinear product, by Leibniz."""
         a, b = self, other
         return Jet(product(a.x, b.x), product(a.v, b.x) + product(a.x, b.v), product(a.a, b.x) + 2 * product(a.v, b.v) + product(a.x, b.a))
 
-    def through(self, f: Array, df: Array, ddf: Array) -> Jet:
+    def through(self, f: Array, df: Array, ddf: Array) -> "Jet":
         """A function of a scalar jet, from its derivatives."""
         return Jet(f, df * self.v, ddf * self.v**2 + df * self.a)
 

@@ -5,8 +5,6 @@ With the poses of all bodies as explicit functions of coordinates q, and w = sum
     Q_k = sum over bodies of  m (r'' - g) . dr/dq_k  +  (R J R' w)' . W_k.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any

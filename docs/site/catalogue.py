@@ -1,7 +1,5 @@
 """A page per type of the library, in a folder per domain: equations, parameters, an example, the text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache

@@ -7,8 +7,6 @@ made the picture that README.md shows:
     python docs/site/filmed.py mechanisms/stewart_platform docs/stewart_platform.webp
 """
 
-from __future__ import annotations
-
 import io
 import sys
 import tempfile
@@ -46,7 +44,7 @@ def film(page: Path, picture: Path) -> None:
     first.save(picture, save_all=True, append_images=others, duration=each, loop=0, **more)
 
 
-def frames(page: Path, shares: list[float]) -> tuple[list[Image], float]:
+def frames(page: Path, shares: list[float]) -> "tuple[list[Image], float]":
     """Pictures at shares of the motion, without what surrounds the scene; the motion's duration in s."""
     from PIL import Image
 

@@ -1,7 +1,5 @@
 """A page for every shipped model: its netlist, the numbers of its run, its picture, and where bodies move a scene."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

@@ -1,7 +1,5 @@
 """Colours of netlists and components in the pages: a lexer for Pygments, known to it as `netlist` and `component`."""
 
-from __future__ import annotations
-
 from pygments.lexer import RegexLexer, bygroups, words
 from pygments.lexers import LEXERS
 from pygments.token import Comment, Keyword, Name, Number, Operator, String, Text, Whitespace

@@ -4,8 +4,6 @@ MkDocs calls the functions whose names begin with `on_` (https://www.mkdocs.org/
 Nothing generated is kept in the repository.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from functools import cache

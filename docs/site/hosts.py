@@ -1,8 +1,6 @@
 """A network for each component of the library, generated from the catalogue: every terminal at a node of its own, with
 what makes it well-posed. The pages of the site show it, and tests run it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Links of the repository as links of the site."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path, PurePosixPath
 from posixpath import normpath, relpath

@@ -1,7 +1,5 @@
 """Expressions and equations of components -> MathML, which browsers draw without a script."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable
 from html import escape

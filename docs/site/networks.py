@@ -4,8 +4,6 @@ Places come from `netsim.output.diagram`; what is drawn there with matplotlib is
 for every type of the library.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 from typing import Any

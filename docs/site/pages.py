@@ -1,7 +1,5 @@
 """A generated page, and the pieces of Markdown that such pages are made of."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """A netlist for every type of the library: a short shipped model that uses it, or else the type between hosts."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Files of the repository as pages: the start from README.md, decisions, library, examples and what describes them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -6,8 +6,6 @@ option `stop` runs over time: `--stop`, `--step` and `--method` of the command l
 `assert` see its samples.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -50,7 +48,7 @@ class Task:
     build: Callable[[], tuple[Machine, Structure]]
     earlier: Callable[[Any, str], Any]
     prepare: Callable[[Network], Prepared]
-    under: Callable[[Mapping[str, float]], Task]
+    under: "Callable[[Mapping[str, float]], Task]"
     saves: Sequence[Expr] = ()
     plots: Sequence[Expr] = ()
     progress: Progress | None = None

@@ -1,7 +1,5 @@
 """Tables over earlier runs: who reads them, whether there are the runs that they name, and runs of other netlists."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Options as they are given: by a run line, from Python, on the command line."""
 
-from __future__ import annotations
-
 from enum import Enum
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Runs that write themselves down as they go: how much of them memory keeps, and samples that stay on the disk."""
 
-from __future__ import annotations
-
 import gc
 import shutil
 from collections.abc import Iterator, Mapping, Sequence

@@ -7,8 +7,6 @@ infinite. How many finite ones there are is known: the states of the structure, 
 structural analysis method for DAEs, BIT 41, 2001). Integrals over time that no equation reads (`work`) are no motions.
 """
 
-from __future__ import annotations
-
 import time as clock
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ Newmark's method (H. A. Gevorkyan 2022, eq. 6), whose beta, gamma and iteration 
 completed by the network's own equations (netsim.initial.recovery), so all signals may be saved.
 """
 
-from __future__ import annotations
-
 import time as clock
 from collections.abc import Sequence
 from typing import Any

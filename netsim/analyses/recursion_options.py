@@ -1,7 +1,5 @@
 """Options of a recursion, and the problems of given ones."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

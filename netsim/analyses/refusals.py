@@ -1,7 +1,5 @@
 """What every run would refuse: starts, saved and plotted expressions without a value, more samples than fit."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from netsim.equations.machine import Machine

@@ -1,7 +1,5 @@
 """Static analysis: the equilibrium or operating point, as one row of samples."""
 
-from __future__ import annotations
-
 import time as clock
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

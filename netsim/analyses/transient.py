@@ -1,7 +1,5 @@
 """Transient analysis: from a consistent start through the time loop to samples."""
 
-from __future__ import annotations
-
 import time as clock
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -181,7 +179,7 @@ def _placed(machine: Machine, structure: Structure, options: TransientOptions, o
     return _Placed(machine, structure, g, absolute, point, time_events, changes, coordinates)
 
 
-def stepped(task: Task, options: TransientOptions, inputs: Sequence[str]) -> Simulator:
+def stepped(task: Task, options: TransientOptions, inputs: Sequence[str]) -> "Simulator":
     """The run of a task, to be stepped from Python, with parameters that are its inputs (netsim.simulate.stepped).
 
     Raises as `transient` does, and `InputError` (E429) for what cannot be an input."""

@@ -4,8 +4,6 @@ Python's collector searches all objects for cycles again and again while their n
 process ends. Texts, networks and imported modules have few cycles and live until the command ends, so that the search
 finds nothing; it took half the time of `netsim list`."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager

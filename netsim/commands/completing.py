@@ -1,7 +1,5 @@
 """`netsim complete`: the words that may stand at the end of a command line, for shells to choose from."""
 
-from __future__ import annotations
-
 import argparse
 import re
 from collections.abc import Iterable, Sequence

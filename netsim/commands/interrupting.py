@@ -3,8 +3,6 @@
 Both raise `KeyboardInterrupt`, so that what there is gets written; the exit status tells which one it was.
 """
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections.abc import Iterator

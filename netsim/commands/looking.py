@@ -1,7 +1,5 @@
 """`netsim check`, `show`, `list` and `info`: what a netlist, the libraries and this installation are."""
 
-from __future__ import annotations
-
 import argparse
 import os
 from collections.abc import Iterator

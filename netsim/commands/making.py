@@ -1,7 +1,5 @@
 """`netsim plot`, `new` and `completion`: what is written without a run."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, cast

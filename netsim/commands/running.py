@@ -1,7 +1,5 @@
 """`netsim run`, `netsim inverse` and `netsim optimize`."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Sequence
@@ -27,7 +25,7 @@ SHORT = ("stop", "step", "max_step", "method", "rtol", "atol")
 PICTURE_WORDS = ("png", "svg")
 
 
-def load_model(file: Path, values: Sequence[str]) -> Model:
+def load_model(file: Path, values: Sequence[str]) -> "Model":
     """The model with `-p name=value` applied: a name that is a top-level count shapes the network, the others are
     parameters."""
     from netsim.api import load
@@ -40,7 +38,7 @@ def load_model(file: Path, values: Sequence[str]) -> Model:
     return load(source, counts).with_overrides(overrides)
 
 
-def run_command(chosen: argparse.Namespace, line: Run | None = None) -> int:
+def run_command(chosen: argparse.Namespace, line: "Run | None" = None) -> int:
     """`netsim run`: everything that can be refused is refused before the time loop."""
     from netsim.analyses.analysis import with_options
     from netsim.api import ANALYSES
@@ -89,7 +87,7 @@ def run_command(chosen: argparse.Namespace, line: Run | None = None) -> int:
     return status
 
 
-def _recording(chosen: argparse.Namespace, target: Path, whole: bool) -> Recording:
+def _recording(chosen: argparse.Namespace, target: Path, whole: bool) -> "Recording":
     """Where long runs write themselves down; says what lies there from before, if it is not gone on from."""
     from netsim.results.partial.recording import Recording, part_of
 
@@ -124,7 +122,7 @@ def optimize_command(chosen: argparse.Namespace) -> int:
     return run_command(chosen, cast("Run", line))
 
 
-def _ended_from_outside(last: Samples) -> bool:
+def _ended_from_outside(last: "Samples") -> bool:
     """Whether the run was interrupted or had no room: one that failed would only fail again."""
     from netsim.results.partial.recording import DISK
 
@@ -132,7 +130,7 @@ def _ended_from_outside(last: Samples) -> bool:
     return not last.finished and (failure is None or failure.code == DISK)
 
 
-def _say_kept(recording: Recording) -> None:
+def _say_kept(recording: "Recording") -> None:
     say(f"`netsim run --resume` with the same options goes on from '{recording.folder}'")
 
 
@@ -160,14 +158,14 @@ def _picture(wanted: str | None, target: Path, draws: bool) -> Path | None:
     return picture
 
 
-def _draw(model: Model, runs: list[Samples], picture: Path) -> list[Path]:
+def _draw(model: "Model", runs: "list[Samples]", picture: Path) -> list[Path]:
     from netsim.results.plots import plot
 
     over_time = any(r.axis == "time" for r in runs)
     return [plot(runs, model.network.plots, picture, model.values.scope(model.network.top))] if over_time else []
 
 
-def _verdict(runs: Sequence[Samples], written: bool = True) -> int:
+def _verdict(runs: "Sequence[Samples]", written: bool = True) -> int:
     """The exit status: fine, failed or interrupted; prints warnings, broken assertions and the failure of the last
     run."""
     last = runs[-1]

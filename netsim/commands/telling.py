@@ -1,7 +1,5 @@
 """How a command ends, and what it says beside its result: on stderr."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Sequence

@@ -6,8 +6,6 @@ differentiated quantities stay. The time loop takes these points for samples, fo
 keeps an index-3 system from drifting in velocity), and as the right side of explicit methods.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,8 +1,6 @@
 """What the time loop lends to a method: a step's variable part, calls of what is compiled by itself, norms and
 interpolations. What it asks of one stands at the head of netsim.core.method."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

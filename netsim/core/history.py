@@ -5,8 +5,6 @@ A delayed value is a known function of time in a step, because no step is longer
 of the buffer one delay later (netsim.core.loop.remembering).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

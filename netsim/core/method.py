@@ -27,8 +27,6 @@ it needs (`earlier`), and finds them in trial.earlier in the charts of trial.sta
 motion moves them itself in `accepted`, with `in_chart` or `angular_acceleration` of `netsim.core.rotation`.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass

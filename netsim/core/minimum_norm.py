@@ -11,8 +11,6 @@ pivots on the diagonal serve at every position. What this leaves of A z0 is take
 sources stay as they are.
 """
 
-from __future__ import annotations
-
 from netsim.core.compiled.call import run_table
 from netsim.core.compiled.function import lean
 from netsim.core.linear.factors import refactor, solve

@@ -11,8 +11,6 @@ is the natural monotonicity test (Deuflhard, Newton Methods for Nonlinear Proble
 correction is smaller.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from netsim.core.compiled.call import run_table

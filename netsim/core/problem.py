@@ -1,7 +1,5 @@
 """What compiled loops know of a network: call tables, sizes, and where everything stands in a global vector."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -10,8 +10,6 @@ drift. Source: O. Bauchau, L. Trainelli, The vectorial parameterization of rotat
 (Cayley-Gibbs-Rodrigues parameters, scaled to the rotation vector).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -17,8 +17,6 @@ has written takes the place of all this: scale_i = rtol (c |z_i| + fixed_i), c =
 for `atol`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from netsim.core.compiled.function import inner, lean

@@ -1,8 +1,6 @@
 """The state of a run, [x | v | a | y | q | q' | quaternions of rotating nodes], and the global vector g: one into the
 other, samples, energies."""
 
-from __future__ import annotations
-
 from netsim.core.compiled.call import run_table
 from netsim.core.compiled.function import inner, lean
 from netsim.core.consistent import make_consistent

@@ -1,7 +1,5 @@
 """Instances gathered into batches of one form, with the parameters of every element in the form's order."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -82,7 +80,7 @@ class First:
     truth: int = 0
     delay: int = 0
 
-    def behind(self, batch: Batch) -> First:
+    def behind(self, batch: "Batch") -> "First":
         """Where those of the next batch begin."""
         begins = self.differentiated, self.discrete, self.truth, self.delay
         sizes = batch.n_differentiated, batch.n_discretes, batch.n_truths, len(batch.form.delays)

@@ -1,7 +1,5 @@
 """Every element of a system: components in batches, prescribed inputs, and bound expressions that read signals."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from netsim.equations.batches import NOTHING_KNOWN, Batch, First, FormKernels, Known, component_batch, form_of

@@ -1,8 +1,6 @@
 """Bound expressions that read signals: each shape becomes a form of its own, `input - expression = 0`, in batches like
 components."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -1,8 +1,6 @@
 """The delays of a network: their lengths, what is given before the start, and what refuses them. netsim.core.history
 remembers them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

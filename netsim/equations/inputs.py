@@ -1,7 +1,5 @@
 """What is bound to inputs: the bindings of every instance taken apart, and the value of a shape in symbols."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache

@@ -16,8 +16,6 @@ netsim.multibody.jointspace). Their components have numbers from FOLLOWING on, s
 that follow from the frames' balances.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -3,8 +3,6 @@
 `Machine` is cheap to make again with other parameter values: code is shared by type, index arrays by system.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property

@@ -1,7 +1,5 @@
 """What unknowns, rows and null vectors mean, in the words of the network: nodes, elements, their equations."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 

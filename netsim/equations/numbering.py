@@ -1,7 +1,5 @@
 """Numbers for unknowns: kinematic nodes first, then other nodes, then what components own, then bound expressions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -41,7 +39,7 @@ class Numbering:
     rotations: Array
     coordinates: Mapping[int, OwnCoordinate] = field(default_factory=dict)
 
-    def grown(self, count: int) -> tuple[int, Numbering]:
+    def grown(self, count: int) -> "tuple[int, Numbering]":
         """Room for `count` more unknowns: the first of them, and the new numbering."""
         return self.n, replace(self, n=self.n + count)
 

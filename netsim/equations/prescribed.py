@@ -1,7 +1,5 @@
 """Functions of time: inputs whose bound expression reads no signal, gathered by shape, with their derivatives."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

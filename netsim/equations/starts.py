@@ -1,7 +1,5 @@
 """Written starts and guesses as rows of the initial problem: value(z) = start, linearised by order."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Protocol

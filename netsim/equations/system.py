@@ -5,8 +5,6 @@ touching it. Unknowns: node acrosses (velocities in mechanics), the throughs of 
 variables, and one for every input bound to an expression of signals.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property

@@ -1,8 +1,6 @@
 """Results as comma-separated values: a column per signal, headed `name [unit]`; remarks (`#`) for events, warnings and
 an early end."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Mapping

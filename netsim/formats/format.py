@@ -6,8 +6,6 @@ one of `AXES`: a variable per signal with its attribute `units`, and the energy 
 a `Table`, which has the same attributes and does not import xarray; `as_xarray` makes it a data set.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,7 +41,7 @@ class Table:
     points: np.ndarray
     data_vars: Mapping[str, Variable]
     attrs: dict[str, Any]
-    pieces: Callable[[], Iterator[Table]] | None = None
+    pieces: "Callable[[], Iterator[Table]] | None" = None
     count: int = 0
 
     @property

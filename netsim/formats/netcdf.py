@@ -4,8 +4,6 @@ The C library crashes where its writing fails, so that it does not write to the 
 `_Disk`, which keeps an error for afterwards and takes the rest without doing anything.
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Mapping
 from pathlib import Path

@@ -6,8 +6,6 @@ measured figures do, the constraints are kept and the starts met in the sense of
 from the text is told. A larger miss is an error.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple

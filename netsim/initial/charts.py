@@ -1,8 +1,6 @@
 """Charts of rotating nodes in a global vector: moved to the present rotation, so that psi = 0, psi' = w and psi'' = w'
 (see netsim.core.rotation)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from netsim.core.rotation import move_chart, quaternion_matrix

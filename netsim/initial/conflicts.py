@@ -5,8 +5,6 @@ What remains contradicts itself, and any of its lines left out lets the others h
 Infeasibility in Optimization, 2008, section 6.2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from netsim.equations.starts import StartRow

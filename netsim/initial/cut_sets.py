@@ -12,8 +12,6 @@ for any DAE: G. Tan, N. Nedialkov, J. Pryce, Conversion methods for improving st
 2017). Solutions are the same; a step's matrix does not know of it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 

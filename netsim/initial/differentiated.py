@@ -1,7 +1,5 @@
 """The definitions of all differentiated quantities as one call table, for differentiated quantities of many points."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -5,8 +5,6 @@ A fixed quantity frees the rate of a differentiated quantity behind it: a capaci
 charged by a current from the first instant on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A plan for consistent points as the flat arrays that compiled loops read (netsim.core.consistent)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

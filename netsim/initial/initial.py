@@ -5,8 +5,6 @@ rest`), signal states at zero; written starts are equations, defaults give way t
 change.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

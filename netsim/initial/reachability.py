@@ -6,8 +6,6 @@ constraints stay open although they are met as well as they can be, no smaller s
 the joint that stays open is named.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from netsim.core.newton import CONVERGED, set_time

@@ -6,8 +6,6 @@ The stages are those of `netsim.initial.stages`, laid out once as arrays and mac
 repeated, with a fixed pattern.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

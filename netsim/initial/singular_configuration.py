@@ -6,8 +6,6 @@ what the other constraints leave free, closed again, and asked once more: what t
 repetition.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from netsim.equations.machine import Machine

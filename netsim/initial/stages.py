@@ -6,8 +6,6 @@ masses. At k = 0 the system is square: accelerations, multipliers, rates and eve
 serve the start of a run and recovered forces alike.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial

@@ -1,7 +1,5 @@
 """The component library described: domains, components and models of a domain, and one of them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

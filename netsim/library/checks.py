@@ -1,8 +1,6 @@
 """What a component's text must satisfy: known names, branches within one domain, as many equations as unknowns,
 dimensions that agree."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field

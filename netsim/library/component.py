@@ -6,8 +6,6 @@ brings a row. Equations must number branches + vars + signal outputs + the free 
 (netsim.library.checks).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property

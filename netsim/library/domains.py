@@ -1,8 +1,6 @@
 """What hangs on nodes: the asserts of their domain (conditions on single numbers among its across and integral
 quantities), elements that a component puts beside itself, and the reference positions that it states."""
 
-from __future__ import annotations
-
 from netsim.library.component import CONSTANTS, WORLD, Component, dimension, names_in, plain_name, resolve_name
 from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.expressions.typed import Scope, Typed, evaluate

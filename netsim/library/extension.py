@@ -10,8 +10,6 @@ the name for something else keeps that; one that extends another and dissipates 
 it passes that on to a terminal.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

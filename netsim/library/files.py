@@ -1,8 +1,6 @@
 """Reading library texts: `use translational` finds `library/translational.lib` or all of `library/translational/`, or
 a library of your own (netsim.library.places), `use "robot.urdf"` a robot."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace

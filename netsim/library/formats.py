@@ -1,7 +1,5 @@
 """The file formats by name and by suffix."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from netsim import formats

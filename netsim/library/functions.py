@@ -1,8 +1,6 @@
 """Functions that a text defines: checked once, then written out at every call, so that nothing behind them knows of
 functions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar

@@ -5,8 +5,6 @@ A folder holds libraries as the shipped one does: `NAME.lib`, or a folder NAME o
 by an entry point of the group `netsim.libraries`, whose value is a package: that package's folder is searched.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from functools import cache

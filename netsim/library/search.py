@@ -1,8 +1,6 @@
 """Components by words: what `netsim list WORD` finds where WORD is no name. Words are those of names and sentences, and
 the field's other words in `library/words.txt`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache

@@ -1,8 +1,6 @@
 """Types of a program that have the name of a library's type: they stand in its place where nothing else of the
 libraries needs it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 """Subnetworks of a network as superelements: what each keeps to itself, and what of the rest it meets
 (netsim.core.linear.nesting)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -6,8 +6,6 @@ out. Names of signals (node quantities, instance quantities, signal nodes) becom
 depends on time alone. `table(...)` calls become slots filled from data.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -37,7 +35,7 @@ class TableCall:
     signal: Name | None = None
     kind: str = "cubic"
     outside: str = "error"
-    argument: Shape | None = None
+    argument: "Shape | None" = None
     dimension: Dimension | None = None
 
 

@@ -1,7 +1,5 @@
 """What may be wrong with a network as a whole: names of nodes, paths into subnetworks, writers of signals."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Iterator, Sequence
 
 from netsim.library.component import CONSTANTS

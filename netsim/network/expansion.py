@@ -1,7 +1,5 @@
 """Expanding a program into a network: hierarchy and repetition unrolled, elements named, mistakes collected."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Counts and parameters that are given beside a netlist, as `name=value`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

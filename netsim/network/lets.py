@@ -1,8 +1,6 @@
 """Lets that move: those of signals or of the time name a series of a result, and stand for their expression where an
 input is bound to them."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Iterator
 
 from netsim.library.component import CONSTANTS, WORLD, names_in, plain_name

@@ -4,8 +4,6 @@ Expressions are kept with the `Frame` they were written in, and get their values
 that a parameter can change without expanding anything again. Counts shape the network and are fixed here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -48,7 +46,7 @@ class Definition:
 
     statement: Param | Let
     value: Expr | None
-    frame: Frame
+    frame: "Frame"
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +62,7 @@ class Frame:
     terms: dict[str, tuple[int, int]] = field(default_factory=dict)
     place: Span | None = None
 
-    def with_integers(self, values: Mapping[str, int]) -> Frame:
+    def with_integers(self, values: Mapping[str, int]) -> "Frame":
         """The same scope with loop variables set."""
         return replace(self, integers={**self.integers, **values})
 

@@ -5,8 +5,6 @@ A body's frame has its origin where the body is placed (its centre of mass) and 
 the world's where it has none.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A source -> a network: a netlist, its text, or a file of another format."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -5,8 +5,6 @@ Numbers in braces become part of the name: u{3} is u3. Loop variables are replac
 written out needs no frame of its own.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Mapping
 from contextlib import suppress

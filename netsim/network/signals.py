@@ -1,7 +1,5 @@
 """What a signal's name refers to: a quantity of a node, or of an instance."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import prod

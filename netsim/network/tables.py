@@ -4,8 +4,6 @@ Coefficients are data: the kernels read value and three derivatives from the glo
 length) can change without a recompilation.
 """
 
-from __future__ import annotations
-
 import csv
 import os
 from collections.abc import Mapping, Sequence

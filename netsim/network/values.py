@@ -3,8 +3,6 @@
 Nothing here touches the structure: `parameter_values(network, {"stiffness": 300.0})` after a change costs one pass.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress

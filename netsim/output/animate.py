@@ -6,8 +6,6 @@ the great circle). A motion that turns further than half a turn between two kept
 more of them.
 """
 
-from __future__ import annotations
-
 import base64
 import html
 import json

@@ -4,8 +4,6 @@ Elements in a floating frame know their deflections and slopes, those for large 
 Hermite's cubics for both. Flexible links are bent by their shape functions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -5,8 +5,6 @@ Places come from the graph of elements, nodes and grounds (Kamada and Kawai, Inf
 paper like distances in the graph); then boxes that overlap are pushed apart.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,7 +45,7 @@ class Drawing:
     lines: list[tuple[int, int, str]]
 
 
-def draw_network(model: Model, path: Path | str) -> Path:
+def draw_network(model: "Model", path: Path | str) -> Path:
     """Draw a model's network into a .png or .svg file and return its path; raises `InputError` for another format."""
     drawing = arranged(model.network)
     return written(check_picture(path), lambda place: _draw(model.network, drawing, place))

@@ -6,8 +6,6 @@ is arbitrary; in the picture what moves most moves by a tenth of the picture's s
 the nearest ones to what is linear in the amplitude.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

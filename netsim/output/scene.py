@@ -4,8 +4,6 @@ Lengths are in m, times in s, axes are the world's; the z axis points up, and a 
 seen from above.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 

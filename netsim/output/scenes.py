@@ -4,8 +4,6 @@ supports, paths of markers.
 Nodes in space and in the plane are bodies; where there are none, nodes on a line are shown, each in a lane of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every stage of the pipeline as text: syntax, network, structure, kernels, system, pattern."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -26,12 +24,12 @@ if TYPE_CHECKING:
 MOST_UNKNOWNS = 60
 
 
-def show_stage(model: Model, stage: str) -> str:
+def show_stage(model: "Model", stage: str) -> str:
     """The text of one stage (a name in `STAGES`) of a model, ending with a newline."""
     return _STAGES[stage](model).rstrip("\n") + "\n"
 
 
-def show_syntax(model: Model) -> str:
+def show_syntax(model: "Model") -> str:
     """The netlist in canonical form."""
     return show(parse(model.network.text, model.network.file))
 
@@ -39,7 +37,7 @@ def show_syntax(model: Model) -> str:
 # --------------------------------------------------------------------------------------------------- network
 
 
-def show_network(model: Model) -> str:
+def show_network(model: "Model") -> str:
     """Nodes with what touches them, instances with the values of their parameters, and what the netlist asks for."""
     network = model.network
     touching: dict[int, list[str]] = {}
@@ -68,7 +66,7 @@ def show_network(model: Model) -> str:
     )
 
 
-def _instance(model: Model, instance: Instance) -> tuple[str, str, str, str]:
+def _instance(model: "Model", instance: Instance) -> tuple[str, str, str, str]:
     names = ["ground" if n == GROUND else model.network.nodes[n].name for n in instance.nodes]
     inputs = {q.name for q in instance.component.definition.inputs}
     units = {p.name: p.unit for p in instance.component.definition.params}
@@ -94,7 +92,7 @@ def quantity(value: Typed, unit: str | None) -> str:
 # ------------------------------------------------------------------------------------------------- structure
 
 
-def show_structure(model: Model) -> str:
+def show_structure(model: "Model") -> str:
     """Numbers of unknowns by kind, the index, and how often each unknown must be differentiated."""
     layout, system = model.system.layout, model.system
     kinds = {
@@ -121,7 +119,7 @@ def show_structure(model: Model) -> str:
 # -------------------------------------------------------------------------------------------- kernels, system
 
 
-def show_kernels(model: Model) -> str:
+def show_kernels(model: "Model") -> str:
     """One line per batch (one compiled kernel): how many elements, rows, matrix entries and instructions."""
     rows: list[tuple[str, ...]] = [("type", "elements", "parameters", "rows", "entries", "residual", "Jacobian")]
     for batch in model.system.batches:
@@ -142,7 +140,7 @@ def _owner(prescribed: Any) -> str:
     return f"{instance.name}.{name}" + (", ..." if len(prescribed.owners) > 1 else "")
 
 
-def show_system(model: Model) -> str:
+def show_system(model: "Model") -> str:
     """The unknowns of the modified nodal system with their typical sizes."""
     system = model.system
     head = [counted(system.n, "unknown"), f"{system.pattern.nnz} matrix entries ({_fill(system)})", ""]
@@ -152,7 +150,7 @@ def show_system(model: Model) -> str:
     return "\n".join([*head, *unknowns, *_superelements(model)])
 
 
-def _superelements(model: Model) -> list[str]:
+def _superelements(model: "Model") -> list[str]:
     """The decompositions that run lines ask for."""
     options = model.run_options()
     named = next(
@@ -162,7 +160,7 @@ def _superelements(model: Model) -> list[str]:
     return [*(_subnetworks(model, named) if named else []), *_tree_parts(model)]
 
 
-def _subnetworks(model: Model, named: Sequence[str]) -> list[str]:
+def _subnetworks(model: "Model", named: Sequence[str]) -> list[str]:
     """Subnetworks as superelements: what each keeps to itself, what it is inside of, and the unknowns outside that it
     meets."""
     system = model.system
@@ -191,7 +189,7 @@ def _subnetworks(model: Model, named: Sequence[str]) -> list[str]:
     ]
 
 
-def _tree_parts(model: Model) -> list[str]:
+def _tree_parts(model: "Model") -> list[str]:
     """How `run recursion(...)` cuts the bodies into superelements: what each hangs on, its bodies, its coordinates by
     what is known of them."""
     options = next((option for option in model.run_options() if isinstance(option, RecursionOptions)), None)
@@ -238,7 +236,7 @@ def _fill(system: Any) -> str:
     return f"{100 * system.pattern.nnz / max(1, system.n) ** 2:.3g} % of {system.n} x {system.n}"
 
 
-def show_pattern(model: Model) -> str:
+def show_pattern(model: "Model") -> str:
     """A picture of the step matrix: a row per equation, a column per unknown; squares of it, shaded by filling, for big
     systems."""
     system = model.system
@@ -272,7 +270,7 @@ def show_pattern(model: Model) -> str:
     return "\n".join([title, "", *digits, *picture])
 
 
-_STAGES: dict[str, Callable[[Model], str]] = {
+_STAGES: "dict[str, Callable[[Model], str]]" = {
     "syntax": show_syntax, "network": show_network, "structure": show_structure, "kernels": show_kernels,
     "system": show_system,
     "pattern": show_pattern,

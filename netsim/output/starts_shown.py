@@ -1,8 +1,6 @@
 """The start of every state: `netsim check --start` prints written value, default, computed value, and the reason of a
 change."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -45,7 +43,7 @@ class State(NamedTuple):
         return wanted is not None and abs(self.computed - wanted) > MOVED * max(1.0, abs(wanted))
 
 
-def table(model: Model) -> str:
+def table(model: "Model") -> str:
     """The states of the first run as an aligned table."""
     rows: list[tuple[str, ...]] = [("state", "written", "default", "computed", "")]
     for state in states(model):
@@ -54,7 +52,7 @@ def table(model: Model) -> str:
     return "\n".join(columns(rows, most=2000)) + "\n"
 
 
-def states(model: Model) -> list[State]:
+def states(model: "Model") -> list[State]:
     """Positions and velocities of nodes, differentiated quantities, other written starts (joint coordinates, voltages
     of nodes).
 

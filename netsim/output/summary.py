@@ -1,7 +1,5 @@
 """The summary of `netsim run`: the model, the effort, the last values, the energy balance, the files."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -25,7 +23,7 @@ ROUNDING = 1e-10
 """Energies below this part of the largest of a run are rounding, and shown as 0 J."""
 
 
-def summary(model: Model, runs: Sequence[Samples], files: Sequence[Path]) -> str:
+def summary(model: "Model", runs: Sequence[Samples], files: Sequence[Path]) -> str:
     """The text of it, ending with a newline."""
     network, system = model.network, model.system
     parts = [
@@ -37,7 +35,7 @@ def summary(model: Model, runs: Sequence[Samples], files: Sequence[Path]) -> str
     return "\n".join([*parts, *(f"wrote {file}" for file in files)]) + "\n"
 
 
-def summary_json(model: Model, runs: Sequence[Samples], files: Sequence[Path]) -> str:
+def summary_json(model: "Model", runs: Sequence[Samples], files: Sequence[Path]) -> str:
     """The same for programs, in SI units: sizes of the network; of each run how it ended, its counts and notes, the
     last values, measures, energy and what was warned of; the files."""
     network = model.network

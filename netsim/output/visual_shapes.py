@@ -5,8 +5,6 @@ A body by shape is drawn as it is; a body by mass and inertia as the cuboid that
 drawn as rods to its centre.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

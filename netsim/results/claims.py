@@ -4,8 +4,6 @@ judged at the samples of a run, told among its notes.
 Asserts that read parameters alone are judged before the run (netsim.network.values).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Figures of a series over a refined span of time: extremes, means, integrals, and where it passes zero."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

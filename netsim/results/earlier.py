@@ -1,7 +1,5 @@
 """Signals of an earlier run as tables of a later one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from netsim.results.samples import Samples

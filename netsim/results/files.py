@@ -4,8 +4,6 @@ A file is written beside its place under a temporary name and then renamed: nobo
 real name. A result that ends early says so, in the data set's attributes and in the file.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import warnings

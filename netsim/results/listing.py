@@ -1,7 +1,5 @@
 """Small tables that read well as text and in a notebook: the parameters, signals and elements of a model."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape

@@ -7,8 +7,6 @@ A figure is one number. Functions of a signal look at the whole run, or at the s
 gives the instant at which a comparison comes true (`>` on the way up, `<` on the way down, `==` either way).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -46,11 +44,11 @@ class Record:
     trace: Trace | None = None
 
     @cached_property
-    def fine(self) -> Record:
+    def fine(self) -> "Record":
         """The same, refined."""
         return self.within(-np.inf, np.inf)
 
-    def within(self, first: float, last: float) -> Record:
+    def within(self, first: float, last: float) -> "Record":
         """The same from `first` to `last`, refined."""
         time, values = course_of(self.time, self.values, self.trace, first, last)
         return Record(time, values, self.dimensions, self.parameters, self.network, self.known)

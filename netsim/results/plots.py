@@ -5,8 +5,6 @@ Expressions (`a.x - b.x`) are evaluated on the saved series. Axes carry units wi
 display.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

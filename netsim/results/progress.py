@@ -1,7 +1,5 @@
 """How far a run is, on a terminal or in a notebook, with speed and time left. In a pipe there is nothing to see."""
 
-from __future__ import annotations
-
 import sys
 import time as clock
 from collections.abc import Callable, Iterator

@@ -1,8 +1,6 @@
 """Velocity and acceleration of saved positions, exact wherever they can be: what a later run reads as a table should
 lose nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Iterable
 
 import casadi as ca

@@ -1,7 +1,5 @@
 """What an analysis hands over: sampled signals with their units, the energy account, and how it went."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -69,7 +67,7 @@ class Samples:
     """The kinetic part of the stored energy at each instant, in J; None where nothing moves."""
 
     axis: str = "time"
-    pieces: Callable[[], Iterator[Samples]] | None = None
+    pieces: "Callable[[], Iterator[Samples]] | None" = None
     """All samples, some at a time, of a result that memory does not take: `time`, `values` and `energy` are then those
     of the first and the last sample alone."""
     count: int = 0

@@ -1,7 +1,5 @@
 """Which signals a run saves: names with wildcards resolved to places in g and to readings of instances."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 

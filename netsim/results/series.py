@@ -6,8 +6,6 @@ than 1/16 of the range of the four samples around it, the signal jumps or bends 
 cubic, which does not, is taken.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """A run of the accept/reject loop: its variable part, and the blocks of steps that Python sees."""
 
-from __future__ import annotations
-
 import time as clock
 from typing import Any, Protocol
 

@@ -1,8 +1,6 @@
 """What a run does where Newton's method fails again and again, before steps become too short to matter, and what it
 keeps where it ends there."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

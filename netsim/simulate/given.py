@@ -1,7 +1,5 @@
 """The variable part of one run of the loop of given steps."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

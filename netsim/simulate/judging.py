@@ -9,8 +9,6 @@ W504   a shown expression of signals has no finite value
 The balance is not judged if a component states energies at terminals of a domain without `power`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

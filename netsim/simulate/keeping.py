@@ -6,8 +6,6 @@ them back. `duplicate` makes another run with arrays of its own: call tables and
 arrays, and those of copied arrays are exchanged.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from copy import copy
 from dataclasses import dataclass, fields, replace

@@ -1,7 +1,5 @@
 """The methods by name, and a method's arrays for the run of a machine."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from netsim.core import methods

@@ -1,7 +1,5 @@
 """Options of a transient run: what they are, and what is wrong with given ones."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Pivots for the matrix of a step, or the problem of a matrix without pivots."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from netsim.core.linear.factors import Factor, SingularMatrix, analyse

@@ -5,8 +5,6 @@ It runs the same programs through the NumPy target (netsim.equations.kernels.ref
 code nor a sparse factorisation.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -6,8 +6,6 @@ finds, however short it is. Where a run stops so, it goes back to a copy of itse
 the last, and goes on with shorter ones, which end elsewhere.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import inf
 

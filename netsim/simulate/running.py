@@ -1,7 +1,5 @@
 """The variable part of one run of the accept/reject loop."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -44,7 +42,7 @@ class Pace:
     broken: dict[int, int] = field(default_factory=dict)
     failed: int = 0
 
-    def copied(self) -> Pace:
+    def copied(self) -> "Pace":
         """The same, to be kept."""
         return replace(self, mark=list(self.mark), broken=dict(self.broken))
 

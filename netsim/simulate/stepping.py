@@ -1,7 +1,5 @@
 """A run in progress: its variable part, and the blocks of steps that Python sees."""
 
-from __future__ import annotations
-
 import time as clock
 from collections.abc import Callable
 from typing import Protocol

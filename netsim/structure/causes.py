@@ -1,7 +1,5 @@
 """Messages about undetermined unknowns, in terms of nodes and elements (E301, E303, E304, E305, E309)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property

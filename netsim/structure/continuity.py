@@ -6,8 +6,6 @@ of u are multiplied by zeros. Between time events every choice that the expressi
 of the expression, taken just before and just behind a time event, are those of the two branches.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

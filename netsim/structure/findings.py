@@ -1,8 +1,6 @@
 """The diagnosis before any number is computed: what the structure of a network leaves undetermined, prescribes twice or
 cannot follow."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """What a singular sparse matrix leaves undetermined: sparse null vectors, one per independent cause."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from typing import Any
 

@@ -8,8 +8,6 @@ give c_i and d_j (J. Pryce, BIT 41, 2001). Solving in stages k = -max d .. 0 the
 variables z_j^(d_j + k) makes every order of a point consistent.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -49,7 +47,7 @@ class Signature:
     sums: Array = field(default_factory=lambda: np.zeros((2, 0), np.int64))
 
     @cached_property
-    def moving(self) -> Signature:
+    def moving(self) -> "Signature":
         """The signature of a run."""
         return replace(self, equation=np.where(self.resting, -1, self.equation)) if self.resting.any() else self
 

@@ -6,8 +6,6 @@ value: it is a property of the structure, cancellations such as the potential of
 counting unknowns cannot see).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache

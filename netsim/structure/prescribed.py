@@ -6,8 +6,6 @@ der(v) = f(t, ...) has no share in that energy, and yet its velocity a' v is not
 back. HOLD a a' added to the mass matrix (with a and the masses scaled to 1) keeps it, up to what constraints demand.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from netsim.structure.orders import Offsets, Signature, blocks

@@ -1,7 +1,5 @@
 """Whether the static solution, where most starts begin, determines every potential (E302)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from netsim.equations.batches import Batch

@@ -1,8 +1,6 @@
 """What each branch does to its nodes, read from its equations: conduct, store, feed or stay open; and the islands this
 makes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

@@ -6,8 +6,6 @@ derivative of u. That count is exact for every coupling in between (masses behin
 motor's inductance).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -7,8 +7,6 @@ Tables have time events at their samples (linear, hold) or ends (cubic). What de
 time, and no time event here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial

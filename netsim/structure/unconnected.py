@@ -1,7 +1,5 @@
 """Unconnected terminals: a node with a single terminal, through which nothing can flow (N301)."""
 
-from __future__ import annotations
-
 from netsim.equations.batches import form_of
 from netsim.structure.causes import Picture
 from netsim.structure.roles import CONDUCTS, links

@@ -6,8 +6,6 @@ write are not read. An entry is written beside its place and renamed; where that
 said. No entry is a program of Python: what is read is JSON, or machine code of the user's own.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import stat

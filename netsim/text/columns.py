@@ -1,7 +1,5 @@
 """Plain text in columns, as the command line prints it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 MOST_LINES = 200

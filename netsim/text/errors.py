@@ -8,8 +8,6 @@ E5xx numerical failure, W5xx doubts about the accuracy of a result; N1xx about t
 N4xx about the start are notes: nothing is wrong, but the reader may want to know.
 """
 
-from __future__ import annotations
-
 import difflib
 import os
 import re

@@ -5,8 +5,6 @@ a machine of today holds in its memory, and can be raised: `netsim run --limit e
 netsim.limits(elements=1e6):` around what loads and runs a model.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar

@@ -1,7 +1,5 @@
 """Text -> syntax tree. Statements are parsed one by one, so that a mistake in one hides no mistake in another."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -4,8 +4,6 @@ A provider is a record with a `name`, and a module of a folder provides it by ho
 registry is the records by name: those of a folder, and further ones that `add` takes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, MutableMapping
 from importlib import import_module
 from pkgutil import walk_packages

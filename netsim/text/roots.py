@@ -6,8 +6,6 @@ loads the model. A text from Python or from the standard input may read the work
 first, so that none leads out. The folders of the netlist that is loaded hold for all that it reads, however deep.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Syntax tree -> canonical text, such that parse(show(program)) == program."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from functools import singledispatch
 from typing import Any

@@ -1,7 +1,5 @@
 """What is said about single words, numbers and signs that are not part of the language."""
 
-from __future__ import annotations
-
 from netsim.text.errors import Problem, Span, nearest
 from netsim.text.units import KNOWN_NAMES, UnknownUnit, parse_unit
 

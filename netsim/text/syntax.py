@@ -3,8 +3,6 @@
 Spans are excluded from equality, so that `parse(show(tree)) == tree` can be asserted.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from netsim.text.errors import Problem
@@ -357,7 +355,7 @@ class ModelDef(Spanned):
 
     name: str
     terminals: tuple[Terminal, ...] = ()
-    body: tuple[Statement, ...] = ()
+    body: "tuple[Statement, ...]" = ()
     doc: str = ""
 
 

@@ -1,8 +1,6 @@
 """The leaves and branches of expressions: numbers, names, operations, calls; frozen dataclasses with the span each came
 from."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from netsim.text.errors import Span
@@ -40,7 +38,7 @@ class String(Spanned):
 class Name(Spanned):
     """`a.x`, `leg[k].slide.q`, `m1.*`: dotted parts, each with its index expressions."""
 
-    parts: tuple[Part, ...]
+    parts: "tuple[Part, ...]"
 
 
 @dataclass(frozen=True)
@@ -49,8 +47,8 @@ class Part:
     stands in braces: u{k}."""
 
     text: str
-    indices: tuple[Expr, ...] = ()
-    number: Expr | None = None
+    indices: "tuple[Expr, ...]" = ()
+    number: "Expr | None" = None
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,7 @@ class Unary(Spanned):
     """op is '-', '+' or 'not'."""
 
     op: str
-    operand: Expr
+    operand: "Expr"
 
 
 @dataclass(frozen=True)
@@ -81,8 +79,8 @@ class Binary(Spanned):
     `[M.x = 0 m, M.y = ...]`, `[m1.m = 1 .. 2 kg]`."""
 
     op: str
-    left: Expr
-    right: Expr
+    left: "Expr"
+    right: "Expr"
 
 
 @dataclass(frozen=True)
@@ -90,15 +88,15 @@ class Call(Spanned):
     """`bell(time, at = 2 s, width = 0.4 s)`, also `der(v)`, `cross(a, b)`, `table("f.csv", time, ...)`."""
 
     function: str
-    arguments: tuple[Expr, ...]
-    keywords: tuple[tuple[str, Expr], ...] = ()
+    arguments: "tuple[Expr, ...]"
+    keywords: "tuple[tuple[str, Expr], ...]" = ()
 
 
 @dataclass(frozen=True)
 class Vector(Spanned):
     """`[0, 151, 0] mm`: components, and a unit that applies to all ('' for none); components may be vectors (rows)."""
 
-    items: tuple[Expr, ...]
+    items: "tuple[Expr, ...]"
     unit: str = ""
 
 
@@ -106,9 +104,9 @@ class Vector(Spanned):
 class Conditional(Spanned):
     """`if c then a else b`."""
 
-    condition: Expr
-    then: Expr
-    otherwise: Expr
+    condition: "Expr"
+    then: "Expr"
+    otherwise: "Expr"
 
 
 Expr = Number | String | Name | Unary | Binary | Call | Vector | Conditional

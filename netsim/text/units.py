@@ -7,8 +7,6 @@ velocities in rad/s. An offset (degC) counts only where the name stands alone;
 in a chain it is a temperature difference.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass, field
@@ -28,15 +26,15 @@ class Dimension:
     exponents: tuple[Exponent, ...] = (0, 0, 0, 0, 0, 0, 0)
     is_angle: bool = field(default=False, compare=False)
 
-    def __mul__(self, other: Dimension) -> Dimension:
+    def __mul__(self, other: "Dimension") -> "Dimension":
         found = tuple(_whole(a + b) for a, b in zip(self.exponents, other.exponents))
         return Dimension(found, self.is_angle != other.is_angle and _only_time(found))
 
-    def __truediv__(self, other: Dimension) -> Dimension:
+    def __truediv__(self, other: "Dimension") -> "Dimension":
         found = tuple(_whole(a - b) for a, b in zip(self.exponents, other.exponents))
         return Dimension(found, self.is_angle and not other.is_angle and _only_time(found))
 
-    def __pow__(self, power: float | Fraction) -> Dimension:
+    def __pow__(self, power: float | Fraction) -> "Dimension":
         exact = Fraction(power).limit_denominator(1000)
         return Dimension(tuple(_whole(a * exact) for a in self.exponents), self.is_angle and exact == 1)
 

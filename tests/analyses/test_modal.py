@@ -1,7 +1,5 @@
 """Modes against closed forms: circuits, chains, damping of every kind, mechanisms with constraints, states that are no equilibrium's neighbours."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

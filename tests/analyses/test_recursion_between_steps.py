@@ -1,7 +1,5 @@
 """`run recursion` looks at what acts briefly, and takes a longest step, as `run transient` does."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Sources, inertias and starts of `run recursion` against closed forms, and against the network's own equations where there is none."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Equilibria and operating points against closed forms and root finders that share nothing with the solver."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.optimize import brentq, minimize, root

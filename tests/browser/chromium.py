@@ -1,7 +1,5 @@
 """A headless Chromium driven over its debugging pipe: open a page, evaluate, click, take pictures, and hear every error and request."""
 
-from __future__ import annotations
-
 import base64
 import io
 import json
@@ -54,7 +52,7 @@ class Browser:
             self.call(f"{part}.enable")
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
 
-    def __enter__(self) -> Browser:
+    def __enter__(self) -> "Browser":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -5,8 +5,6 @@ Compared with a dense solution of their own: the equations E x' + A x = b e^{iwt
 voltages of sources in such cut-sets).
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

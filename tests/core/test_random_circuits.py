@@ -4,8 +4,6 @@ Capacitors and inductors begin with what the stationary oscillation has at t = 0
 from inductors as a whole, or have parts that only capacitors or inductors reach.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -3,8 +3,6 @@
 A few fixed examples by default; `pytest --hypothesis-profile=thorough` draws more of them.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """An error test that knows the size of what moves: the same steps and the same relative errors whatever the size of a problem."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

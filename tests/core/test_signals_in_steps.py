@@ -1,7 +1,5 @@
 """Signals that steps must solve for: their rates, what prescribed motions make of them, and quantities far from their nominal sizes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

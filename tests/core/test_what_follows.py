@@ -1,7 +1,5 @@
 """What follows at once must follow the states and not move them: nodes without mass, prescribed fluxes, pressures."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

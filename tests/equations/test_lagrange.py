@@ -1,7 +1,5 @@
 """Components from their energies against components from their forces."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -4,8 +4,6 @@ A mistake is one slip of the hand or of the mind: a letter left out, a unit of s
 misspelt. The first message must stand at its line, or name what was misspelt.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Callable, Iterator

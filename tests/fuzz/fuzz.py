@@ -4,8 +4,6 @@ Each is checked (a share of them run) in a worker process whose memory is limite
 ended and counts as a hang. A text follows from its seed and number alone: `--only 1234` repeats one and prints all of it.
 """
 
-from __future__ import annotations
-
 import argparse
 import multiprocessing
 import os

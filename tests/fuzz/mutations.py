@@ -1,7 +1,5 @@
 """A text changed at random: by characters, by tokens, by what tokens mean, by lines; and noise that was never a text."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The texts that are mutated: every shipped model and circuit, and the components of the library."""
 
-from __future__ import annotations
-
 import random
 import re
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """One text checked or run, in a process of its own: what it came to, told in a line."""
 
-from __future__ import annotations
-
 import re
 import time as clock
 import traceback

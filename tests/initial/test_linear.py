@@ -1,7 +1,5 @@
 """The linear solver against dense solves, on matrices of the shapes networks and mechanisms give."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What states begin with, which written starts contradict one another, and what is said of a step that fails."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

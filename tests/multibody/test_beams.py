@@ -1,7 +1,5 @@
 """Flexible links and beams in the plane against Kozlowski's case, closed forms and the elastica."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Beams in space: closed forms, the 45 degree bend of Bathe and Bolourchi against a Kirchhoff rod, and the plane as a special case."""
 
-from __future__ import annotations
-
 import math
 from functools import cache
 

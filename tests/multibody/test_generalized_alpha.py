@@ -1,7 +1,5 @@
 """Generalized-alpha is of second order in positions, velocities and forces, on closed loops in space and in the plane, and does not drift."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from test_mechanisms import changed, orders, run

@@ -1,7 +1,5 @@
 """The mechanisms of models/ against closed forms, published solutions and oracles that share nothing with the library."""
 
-from __future__ import annotations
-
 import re
 
 import casadi as ca

@@ -1,7 +1,5 @@
 """Planar joints and sources: freedoms, workless reactions, powers; mechanisms against closed forms and published solutions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Joints, sources and bodies in space: freedoms, workless reactions, powers, and mechanisms against closed forms and independent integrations."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The structural diagnosis against independent oracles: graph theory for circuits, dense ranks for matrices, mechanics for smoothness."""
 
-from __future__ import annotations
-
 import networkx as nx
 import numpy as np
 import pytest

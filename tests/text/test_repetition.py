@@ -1,7 +1,5 @@
 """Statements over ranges and numbers in names."""
 
-from __future__ import annotations
-
 import pytest
 
 import netsim

@@ -5,8 +5,6 @@ chosen independently, its pivots which actuators are needed. How often a motion 
 inputs is the structure's to say.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -7,8 +7,6 @@ the tolerance. Where more than the tolerance is left, a second run at a tenth of
 check's own, or that of the inputs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise

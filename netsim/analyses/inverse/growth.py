@@ -1,7 +1,5 @@
 """Unstable zero dynamics of an inverse run: their poles before the run, inputs of impossible size after it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -9,8 +9,6 @@ distribution of least weighted norm at every instant. The poles of what the moti
 (netsim.analyses.inverse.check).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

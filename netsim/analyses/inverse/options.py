@@ -1,7 +1,5 @@
 """Options of an inverse run: signals with their motions, actuators, and the problems of a given line."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,8 +1,6 @@
 """What every run of an inverse analysis shares: the task, one run of a rewired network, and what a later run reads of
 an earlier one."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -79,7 +77,7 @@ class Task:
         except InputError as error:
             raise InputError([_renamed(p, self) for p in error.problems]) from None
 
-    def stepping(self, **changes: Any) -> Task:
+    def stepping(self, **changes: Any) -> "Task":
         """The same task with other options of its time stepping."""
         return replace(self, options=replace(self.options, transient=replace(self.options.transient, **changes)))
 

@@ -6,8 +6,6 @@ is added per actuator, with the unknown u that the actuator's input reads and on
 starts is a point of the other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache

@@ -9,8 +9,6 @@ differentiated c_i times give z' = A z, those differentiated less often C z = 0;
 the poles are the eigenvalues of A in an orthonormal basis of it: sum d - sum c of them.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Samples of an optimal motion: the network's signals on the polynomials of the collocation."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What holds at the begin and at the end: conditions on a point that do not repeat what its equations already say."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -4,8 +4,6 @@ The same program is solved once more with every limit and every condition at the
 proportion. What is still missed then contradicts the network's equations, whatever the guess was.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 

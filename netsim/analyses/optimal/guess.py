@@ -1,8 +1,6 @@
 """First guesses: the start held for the whole span, or a straight way to a point that meets what is asked for at the
 end."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import casadi as ca

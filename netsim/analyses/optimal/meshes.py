@@ -1,7 +1,5 @@
 """The solution of an optimisation on a mesh that is fine enough: guess, solve, look between the points, split."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any

@@ -6,8 +6,6 @@ at the points of a mesh and the objective are one nonlinear program (`transcript
 run.
 """
 
-from __future__ import annotations
-
 import time as clock
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Options of an optimisation: what is free, what is made least, and what must hold."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any

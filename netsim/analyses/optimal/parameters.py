@@ -5,8 +5,6 @@ parameters: c = c0 + sum_k (p_k - p0_k) dc/dp_k, from machines under two further
 refused. Elements' own formulas of their parameters are no constants and may be anything.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any

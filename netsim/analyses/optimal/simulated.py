@@ -1,7 +1,5 @@
 """First guesses from runs: a transient run with the inputs as they are written, or what an earlier run saved."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

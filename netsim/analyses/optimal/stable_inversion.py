@@ -8,8 +8,6 @@ least integral of squares: any other one contains a part that grows towards one 
 internal motion there is told.
 """
 
-from __future__ import annotations
-
 import time as clock
 from collections.abc import Sequence
 from contextlib import suppress

@@ -5,8 +5,6 @@ The run reads the inputs from the polynomials of the collocation, so no interpol
 (positions, velocities, what is stored) are compared with those of the optimum at equally spaced instants.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol

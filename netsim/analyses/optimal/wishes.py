@@ -5,8 +5,6 @@ Every expression of signals becomes an element with one unknown u = expression, 
 give its value wherever they hold.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache

@@ -6,8 +6,6 @@ are marked invariant, so loops keep them in registers). Fields are contiguous ar
 bundles. The arrays must not be exchanged while a compiled function runs; their content may change.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 
@@ -58,7 +56,7 @@ class Bundle:
             row[0], row[1 : 1 + value.ndim] = value.ctypes.data, value.shape
         self._fields.update(fields)
 
-    def changed(self, **fields: Any) -> Bundle:
+    def changed(self, **fields: Any) -> "Bundle":
         """The same with some fields exchanged."""
         return Bundle(self.word, **{**self._fields, **fields})
 

@@ -9,8 +9,6 @@ used. A changed parameter or gather *value* is written into the array in place a
 compilation.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

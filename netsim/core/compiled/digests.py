@@ -4,8 +4,6 @@ A function's bytecode and constants, the constants and types it names, and the s
 calls, however deep. An edit costs the compilation of what depends on it and nothing else, and a comment costs nothing.
 """
 
-from __future__ import annotations
-
 import hashlib
 import sys
 from collections.abc import Callable

@@ -9,8 +9,6 @@ A function for Python reads an array's data, lengths and strides in the array ob
 whose head is part of numpy's binary interface).
 """
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Callable, Iterator
 from typing import Any

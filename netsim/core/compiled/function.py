@@ -11,8 +11,6 @@ Machine code is looked for in the package, then in the user's cache folder (nets
 is none, numba translates the function (netsim.core.compiled.translation). Nothing else here needs numba.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -5,8 +5,6 @@ that a run whose machine code is on disk does not import numba. Every kind exist
 are the same object.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module

@@ -4,8 +4,6 @@ Code is made for an instruction set of `LEVELS`, not for the processor at hand, 
 has the set.
 """
 
-from __future__ import annotations
-
 import ctypes
 import sys
 from collections.abc import Iterable

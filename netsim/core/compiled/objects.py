@@ -5,8 +5,6 @@ An object holds one public function. Its file is named by a digest of all that t
 instruction set. Numba is imported only where there is no file.
 """
 
-from __future__ import annotations
-
 import sys
 import threading
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What numba translates: Python functions, and what they name that only numba knows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import update_wrapper
 from typing import Any

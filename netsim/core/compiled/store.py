@@ -9,8 +9,6 @@ each time, nothing else.
 need, for every instruction set (`building`).
 """
 
-from __future__ import annotations
-
 import json
 import zlib
 from collections.abc import Callable, Iterator

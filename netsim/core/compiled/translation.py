@@ -5,8 +5,6 @@ function calls is linked and optimised. numba's own code generator, wrappers and
 interfaces that this needs were tested with the versions that pyproject.toml names.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

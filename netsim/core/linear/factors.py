@@ -10,8 +10,6 @@ Algorithm 907: KLU, TOMS 37, 2010); `solve` and `solve_transpose` use them. In p
 the factor, so each thread needs its own factor.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Connected components of graphs."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.sparse import coo_array
 

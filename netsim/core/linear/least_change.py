@@ -1,8 +1,6 @@
 """The step of Newton's method at a stage of a start (see netsim.initial.stages): the least change that makes linearised
 equations hold."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Matchings of a matrix's rows and columns over its nonzero entries: of most pairs, and of the largest product."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse

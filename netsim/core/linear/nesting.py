@@ -10,8 +10,6 @@ free of extra arithmetic, and of extra rounding: the factors are those of the wh
 subnetwork in another one comes before it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

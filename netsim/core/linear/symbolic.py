@@ -7,8 +7,6 @@ of S come from SuperLU; the patterns of L and U for these pivots come from the r
 (Gilbert and Peierls, Sparse partial pivoting in time proportional to arithmetic operations, SISC 9, 1988).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
@@ -59,7 +57,7 @@ class SingularMatrix(Exception):
         self.deficiency = null_columns.shape[1]
         super().__init__(f"singular matrix: {null_columns.shape[0]} unknowns, rank deficiency {self.deficiency}")
 
-    def __reduce__(self) -> tuple[type[SingularMatrix], tuple[Floats, Floats, int]]:
+    def __reduce__(self) -> "tuple[type[SingularMatrix], tuple[Floats, Floats, int]]":
         return SingularMatrix, (self.null_columns, self.null_rows, self.structural)
 
     @property

@@ -6,8 +6,6 @@ events cut them; a step that ends at a time event sees the prescribed inputs jus
 with a consistent point just behind it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from netsim.core.compiled.function import inner, lean

@@ -1,7 +1,5 @@
 """Where a run of the accept/reject loop is and where it goes."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

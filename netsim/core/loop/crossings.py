@@ -6,8 +6,6 @@ side by more than rounding of the largest value it had. What changes no discrete
 contact that only `when` has asked for) is no event: its truth is exchanged in passing.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

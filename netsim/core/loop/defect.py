@@ -11,8 +11,6 @@ settled first, as they are for samples: values that follow their velocities woul
 no equation knows.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from netsim.core.compiled.call import run_table

@@ -5,8 +5,6 @@ run can be copied, resumed and repeated; neither the system nor the method holds
 t_i = i h, the last one is `stop` itself.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from netsim.core.compiled.call import run_table

@@ -5,8 +5,6 @@ The event itself lies between `before` and `behind`: rounds of truths and discre
 may need Python.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from netsim.core.compiled.function import inner, lean

@@ -6,8 +6,6 @@ stored energy by the polynomial through that at the quadrature's nodes. Integral
 (`der(work) = power`) are summed like work, of the powers at these nodes.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -6,8 +6,6 @@ later. A lossless line hands a jump on for ever, an integrator smooths it at eve
 than the tolerance is forgotten.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from netsim.core.compiled.function import inner, lean

@@ -6,8 +6,6 @@ on until nothing changes, or Python is needed: states set anew, discretes whose 
 the plan does not reach.
 """
 
-from __future__ import annotations
-
 from netsim.core.compiled.function import inner, lean
 from netsim.core.consistent import make_consistent
 from netsim.core.loop.crossings import DISCRETES, FIRED, RELATIONS, SLACK, TRUTHS, Z, look

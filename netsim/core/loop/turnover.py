@@ -8,8 +8,6 @@ spring, or between a capacitor and an inductor, counts once. It is a range and n
 turns no more over, so that a small loss in each of many periods is seen. Both are taken at the ends of steps.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from netsim.core.compiled.function import lean

@@ -12,8 +12,6 @@ J. Sci. Comput. 18, 1997 (quasi-constant steps); Brenan, Campbell, Petzold, Nume
 (index 2 and 3).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -13,8 +13,6 @@ problems, Appl. Numer. Math. 17, 1995 (roots from the history; CVODE); Hairer, W
 Equations II, 1996, sec. V.1.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from netsim.core.compiled.function import inner

@@ -3,8 +3,6 @@
 For a mass this is F = m/h (V - V_prev), for a spring F = F_prev + c h V. Order 1.
 """
 
-from __future__ import annotations
-
 from netsim.core.compiled.function import compiled
 from netsim.core.newton import set_coefficients
 from netsim.core.problem import NK, NQ, NY

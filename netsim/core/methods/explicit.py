@@ -8,8 +8,6 @@ its end, by the least change in the mass metric (E. Hairer, C. Lubich, G. Wanner
 sec. IV.4 and VII.2). Cheap where nothing is stiff. The first stage of a step is the last one of the step before.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

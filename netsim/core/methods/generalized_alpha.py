@@ -25,8 +25,6 @@ what these leave in the solution of the step's equations: one residual and one s
 that what is stiff or constrained does not count.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,8 +1,6 @@
 """Implicit Euler with an error test: the formula of netsim.core.methods.euler, the step chosen from h/2 times the
 change of the rates. Order 1."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -14,8 +14,6 @@ Source: Hairer, Wanner, Solving Ordinary Differential Equations II (1996), sec. 
 is this program's own.
 """
 
-from __future__ import annotations
-
 from netsim.core.compiled.bundle import Bundle
 from netsim.core.compiled.call import run_table
 from netsim.core.compiled.function import inner

@@ -1,8 +1,6 @@
 """What methods with one implicit stage at a time share: the stage's solution, the end of the step, an error estimate
 filtered by the matrix."""
 
-from __future__ import annotations
-
 from netsim.core.compiled.call import run_table
 from netsim.core.compiled.function import inner
 from netsim.core.contract import (

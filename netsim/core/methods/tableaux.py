@@ -7,8 +7,6 @@ Hairer, S. Norsett, G. Wanner, Solving Ordinary Differential Equations I, 1993, 
 scipy.integrate.DOP853).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -10,8 +10,6 @@ devices and circuits, IEEE Trans. CAD 4, 1985; M. Hosea, L. Shampine, Analysis a
 Numer. Math. 20, 1996.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,8 +1,6 @@
 """What Radau IIA of order 5 (netsim.core.methods.radau) is made of: nodes, W = A^-1 and its eigenvalues, and the arrays
 of one run."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -13,8 +13,6 @@ did before, continued smoothly, is a solution beyond it. Costs some milliseconds
 Source of the stage equations: Hairer, Wanner, Solving Ordinary Differential Equations II, 1996, sec. IV.8.
 """
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

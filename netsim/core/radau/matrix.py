@@ -1,8 +1,6 @@
 """The matrices of Radau IIA (netsim.core.methods.radau): K + l D + l^2 M at a real and a complex l, from three
 evaluations of the kernels."""
 
-from __future__ import annotations
-
 from netsim.core.compiled import kinds
 from netsim.core.compiled.call import run_table
 from netsim.core.compiled.function import by_address, inner

@@ -1,8 +1,6 @@
 """The stages of a step of Radau IIA (netsim.core.methods.radau): first values, their residuals, and simplified
 Newton."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from netsim.core.compiled.call import run_table

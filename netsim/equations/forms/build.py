@@ -1,7 +1,5 @@
 """From a component to its form: every name becomes a symbol or an expression of symbols, every equation a residual."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from functools import cached_property, partial
 from itertools import accumulate

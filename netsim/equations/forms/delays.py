@@ -5,8 +5,6 @@ k). Where all rests, w has always been what it is, and the operating point of a 
 once: the symbol ("resting", k), w itself. Between them stands the uniform `past`, 1 in a run and 0 at rest.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any

@@ -8,8 +8,6 @@ which a hidden discrete remembers, and sample(first, period) is the relation tim
 count k.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any

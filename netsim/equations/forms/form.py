@@ -18,8 +18,6 @@ of a differentiated quantity whose definition is `expr`, so that every method di
 itself and conserves it; `der` of positions, velocities (linear) and functions of time is taken exactly.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property

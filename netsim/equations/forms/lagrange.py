@@ -12,8 +12,6 @@ h being the angular momentum in world axes, which does not know the chart: as a 
 from step to step. Source: L. Meirovitch, Methods of Analytical Dynamics, 1970, sec. 4.11 (quasi-coordinates).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import casadi as ca

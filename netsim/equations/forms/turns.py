@@ -1,8 +1,6 @@
 """Angles that an element's equations know up to whole turns: the coordinate q of a hinge, atan2(sin(phi - q), cos(phi -
 q)) = 0."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any
 

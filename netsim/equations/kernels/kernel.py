@@ -1,7 +1,5 @@
 """Kernels of a form: which expressions are computed together, what they gather and where their results go."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -12,8 +12,6 @@ operations in NumPy up to the last bits of the elementary functions. Object code
 cache (netsim.core.compiled.store), one file per program and instruction set.
 """
 
-from __future__ import annotations
-
 import ctypes
 import struct
 from collections.abc import Iterator, Mapping

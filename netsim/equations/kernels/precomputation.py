@@ -5,8 +5,6 @@ changes in a run. `separated` cuts a program at their last ones; they come from 
 as parameters behind the others. The code of a junction diode then takes a third of its time.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

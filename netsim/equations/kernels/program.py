@@ -10,8 +10,6 @@ would turn the sum into NaN. `lower` therefore turns every product or quotient w
 values and in derivatives alike.
 """
 
-from __future__ import annotations
-
 import hashlib
 import operator
 import struct

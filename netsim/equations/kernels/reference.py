@@ -4,8 +4,6 @@ Complex arrays pass through wherever the operation is analytic (complex-step der
 floor and their like look at the real part. Accuracy: each operation as NumPy rounds it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

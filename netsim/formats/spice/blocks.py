@@ -1,8 +1,6 @@
 """Cards sorted into blocks: the circuit and its subcircuits, each with elements, parameters, models and functions of
 its own."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -30,23 +28,23 @@ class Block:
 
     name: str
     head: Card | None
-    parent: Block | None
+    parent: "Block | None"
     ports: tuple[str, ...] = ()
     elements: list[Card] = field(default_factory=list)
     control: list[Card] = field(default_factory=list)
     given: dict[str, Given] = field(default_factory=dict)
     models: dict[str, Card] = field(default_factory=dict)
-    blocks: dict[str, Block] = field(default_factory=dict)
+    blocks: "dict[str, Block]" = field(default_factory=dict)
     functions: dict[str, Function] = field(default_factory=dict)
     globals: set[str] = field(default_factory=set)
 
-    def model(self, name: str) -> tuple[Card, Block] | None:
+    def model(self, name: str) -> "tuple[Card, Block] | None":
         """The `.model` line of that name and the block it stands in, from here outwards."""
         if name in self.models:
             return self.models[name], self
         return self.parent.model(name) if self.parent else None
 
-    def block(self, name: str) -> Block | None:
+    def block(self, name: str) -> "Block | None":
         """The subcircuit of that name, from here outwards."""
         return self.blocks.get(name) or (self.parent.block(name) if self.parent else None)
 

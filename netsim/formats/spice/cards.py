@@ -5,8 +5,6 @@ a line. Case does not matter: words come out in small letters. Brackets and comm
 for the braces and quotes around an expression.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field

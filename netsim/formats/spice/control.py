@@ -1,7 +1,5 @@
 """What a circuit asks for: `.tran`, `.op`, `.ic`, `.nodeset`, `.options`, `.temp`, `.save`, `.print`, `.plot`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

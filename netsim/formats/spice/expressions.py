@@ -4,8 +4,6 @@ Values are plain numbers there: `v(a)` becomes a.v/(1 V), `i(v1)` v1.i/(1 A), `t
 number is 1 or 0, a number used as a condition holds where it is not 0.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

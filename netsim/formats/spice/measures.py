@@ -5,8 +5,6 @@ V) .meas tran i2 FIND i(v1) WHEN v(a)=v(b) CROSS=2                    ->  measur
 .meas tran peak MAX v(a) FROM=1m TO=2m                             ->  measure peak = max(a.v, from = 1 ms, to = 2 ms)
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field

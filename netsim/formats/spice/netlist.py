@@ -6,8 +6,6 @@ R1 a b 1k               ->  r1 resistor (a, b) R = 1 kOhm
 .tran 1u 1m             ->  run transient(stop = 1 ms, sample = 1 us)
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from pathlib import Path
 

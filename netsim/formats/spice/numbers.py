@@ -1,7 +1,5 @@
 """SPICE numbers: `4.7k`, `10uF`, `2meg`, `1e-9`; letters behind the scale are a unit and mean nothing."""
 
-from __future__ import annotations
-
 import re
 from math import isfinite
 

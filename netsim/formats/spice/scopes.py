@@ -6,8 +6,6 @@ behind it, and what a subcircuit takes from outside becomes a parameter (a globa
 on by every instance.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
@@ -70,7 +68,7 @@ class Made:
     name: str
     captured: tuple[str, ...] = ()
     nodes: tuple[str, ...] = ()
-    scope: Scope | None = None
+    scope: "Scope | None" = None
 
     @property
     def ports(self) -> tuple[str, ...]:
@@ -81,7 +79,7 @@ class Made:
 class Scope:
     """The names of one block; `captured` and `reached` grow by what is taken from outside."""
 
-    def __init__(self, block: Block, circuit: Circuit, above: Scope | None):
+    def __init__(self, block: Block, circuit: Circuit, above: "Scope | None"):
         self.block, self.circuit, self.above = block, circuit, above
         self.taken: set[str] = set()
         self.parameters = {name: free(word(name), "_", self.taken) for name in block.given}
@@ -102,7 +100,7 @@ class Scope:
         self.touched: dict[str, list[str]] = {}
         self.ends: dict[str, tuple[str, ...]] = {}
 
-    def of_block(self, block: Block) -> Scope:
+    def of_block(self, block: Block) -> "Scope":
         """The scope of a block around this one, or this one."""
         scope: Scope | None = self
         while scope is not None and scope.block is not block:
@@ -177,7 +175,7 @@ class Scope:
         name, quantity = self.through[element]
         return _name(f"{name}.{quantity}", span)
 
-    def _inside(self, element: str, span: Span, look: Callable[[Scope], Expr]) -> Expr:
+    def _inside(self, element: str, span: Span, look: "Callable[[Scope], Expr]") -> Expr:
         inner = self.made[element].scope
         assert inner is not None
         found = look(inner)

@@ -1,7 +1,5 @@
 """An XML text as elements that know their line and column, so that what is wrong in it can be shown."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -21,13 +19,13 @@ class Element:
     tag: str
     attributes: dict[str, str]
     span: Span
-    children: list[Element] = field(default_factory=list)
+    children: "list[Element]" = field(default_factory=list)
 
-    def each(self, tag: str) -> Iterator[Element]:
+    def each(self, tag: str) -> "Iterator[Element]":
         """The children of that tag."""
         return (child for child in self.children if child.tag == tag)
 
-    def first(self, tag: str) -> Element | None:
+    def first(self, tag: str) -> "Element | None":
         """The first child of that tag."""
         return next(self.each(tag), None)
 

@@ -9,8 +9,6 @@ node of its own, JOINT_flange.
 What stands on a line of the URDF has its span: a mistake found later is shown there.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -5,8 +5,6 @@ The format: http://wiki.ros.org/urdf/XML. Angles of `rpy` are rotations about th
 R = Rz(y) Ry(p) Rx(r).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,7 +30,7 @@ class Pose:
     position: Array
     rotation: Array
 
-    def __matmul__(self, other: Pose) -> Pose:
+    def __matmul__(self, other: "Pose") -> "Pose":
         return Pose(self.position + self.rotation @ other.position, self.rotation @ other.rotation)
 
 

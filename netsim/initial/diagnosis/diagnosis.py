@@ -1,7 +1,5 @@
 """Messages about numerical failure: the equations and their elements, the time, the step, the reason, the remedy."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

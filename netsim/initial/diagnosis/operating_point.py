@@ -4,8 +4,6 @@ A coil before a capacitor with a written voltage starts with the current at whic
 millions of amperes. It is compared with the static solution without written starts. Both are defaults.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Which element is behind a failure that is numerical: one that gives no finite value, one whose values run away."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -13,8 +13,6 @@ of least norm (beside a prescribed motion none). The combinations belong to a mo
 set of values of the discretes on which derivatives depend; in all other modes their coefficients are zero.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The arrays by which a closed loop shares its loads (netsim.core.minimum_norm)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -6,8 +6,6 @@ theirs) weighed by a length L: the root mean square of the arms with which these
 bodies, as the mechanism is drawn.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -8,8 +8,6 @@ another along the way, others are chosen. Samples show the reactions of least no
 (`netsim.initial.reactions.reactions`).
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -6,8 +6,6 @@ capacitor at every node. It is an equilibrium's own property wherever loads have
 of a toggle unstable.
 """
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 

@@ -12,8 +12,6 @@ of it. Where things move with large displacements the pseudo-transient comes fir
 long as a step does not climb, and so finds a stable state.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any

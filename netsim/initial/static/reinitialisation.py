@@ -6,8 +6,6 @@ Newton's method whose unknowns are limited one by one (netsim.initial.static.hom
 step brings one nearer.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -6,8 +6,6 @@ integral takes its place: displacements from where the search began stay in the 
 differentiated quantities keep their values.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any

@@ -5,8 +5,6 @@ A call's `gather` points to a directory of arrays (address, rows, columns each);
 is.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -9,8 +9,6 @@ X_i x N_i = 0`, X and N being the axes of both ends: with both frames at rest in
 equation's residual is c, the second's to first order -2 psi.
 """
 
-from __future__ import annotations
-
 import casadi as ca
 import numpy as np
 

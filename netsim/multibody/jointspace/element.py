@@ -1,7 +1,5 @@
 """A machine in joint coordinates: the tree is one element, called before and after the kernels of all others."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any

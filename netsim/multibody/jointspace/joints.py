@@ -1,8 +1,6 @@
 """What the joints of the spatial and planar libraries are made of: turns and slides, one after the other, from a to
 b."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from netsim.network.network import Instance

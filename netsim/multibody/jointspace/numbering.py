@@ -1,8 +1,6 @@
 """The system of a network in joint coordinates: bodies follow, joints own no equations, what else there is stays as it
 was."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 

@@ -7,8 +7,6 @@ comes from the kernels' derivatives by order. All stand in one vector: [out | dF
 matrix's entries | derivatives that differentiated quantities take part in].
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -3,8 +3,6 @@
 Kernels leave such entries order by order in a buffer; lists of integers, made once, say where the recursion takes them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 

@@ -1,8 +1,6 @@
 """What events need of a tree: bodies that follow before relations are looked at, and states that `reinit` sets as rows
 of joint coordinates."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -6,8 +6,6 @@ connects with the ground is carried by three slides and a ball joint, so its coo
 of its node.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from dataclasses import dataclass, field
 from functools import cached_property, reduce

@@ -1,7 +1,5 @@
 """Points translated: what one formulation knows of a state, written down in the other's unknowns."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

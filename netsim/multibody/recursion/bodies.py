@@ -5,8 +5,6 @@ All that acts must be part of it: rigid bodies, flexible links, joints, sources 
 are functions of time (chi = 1 and chi = 0), and what exerts nothing. Anything else is refused, as is a loop of joints.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace

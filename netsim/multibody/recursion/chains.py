@@ -5,8 +5,6 @@ The elements' nodes keep deflections and slopes, and these are the elastic coord
 bend, how far follows from them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -5,8 +5,6 @@ energy by the frame's velocity, [[m, -m [c]x], [m [c]x, J]] about the node's poi
 v.x, v.y and w. No shape is described twice, and a user's own body serves as well.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +31,7 @@ class RigidBody:
     moment: Array
     inertia: Array
 
-    def __add__(self, other: RigidBody) -> RigidBody:
+    def __add__(self, other: "RigidBody") -> "RigidBody":
         return RigidBody(self.mass + other.mass, self.moment + other.moment, self.inertia + other.inertia)
 
 

@@ -1,8 +1,6 @@
 """Integrals over time that components keep (`der(work) = power`): summed over the samples, since no equation of motion
 reads them."""
 
-from __future__ import annotations
-
 import casadi as ca
 import numpy as np
 

@@ -4,8 +4,6 @@ A link is one component with shape functions as data, or a chain of finite eleme
 the tree and its recursions take any set of shape functions (netsim.multibody.tree.beam.Beam).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

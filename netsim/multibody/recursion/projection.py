@@ -13,8 +13,6 @@ no w_k depends on the configuration, the source belongs to coordinates; else a f
 (netsim.multibody.recursion.pushes), and a motion is no coordinate.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

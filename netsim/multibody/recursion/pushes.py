@@ -5,8 +5,6 @@ A couple T about n, which travels with the first body, is T R1 n on the second b
 force F along n acts on both at the place where a point of the second body is.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

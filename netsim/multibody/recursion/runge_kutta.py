@@ -7,8 +7,6 @@ a tenth of the steps of an implicit one. Source: E. Hairer, S. Norsett, G. Wanne
 Equations I, 1993, sec. II.5, II.6; coefficients in netsim.core.methods.tableaux.
 """
 
-from __future__ import annotations
-
 import time as clock
 from typing import Any, NamedTuple
 

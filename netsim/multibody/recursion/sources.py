@@ -6,8 +6,6 @@ function of time. Other forces and couples between two bodies of the tree act on
 (netsim.multibody.recursion.pushes).
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass, field
 

@@ -6,8 +6,6 @@ others carry on what hangs on them. Velocities are one linear solution from rest
 the start solver of the whole network says so (netsim.initial.initial).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

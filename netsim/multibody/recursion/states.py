@@ -1,7 +1,5 @@
 """Positions and velocities translated: from a consistent global vector to coordinates of the tree, and back."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

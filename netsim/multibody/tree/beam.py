@@ -11,8 +11,6 @@ linearly; where another body is attached it is the Cayley rotation of theta. Def
 deflections along z about -y, by phi' (G22 (1) has half the curl, which is half of that for a beam: docs/recursion.md).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import pi
@@ -155,7 +153,7 @@ class Beam:
         return matrix
 
     @cached_property
-    def integrals(self) -> Integrals:
+    def integrals(self) -> "Integrals":
         """All inertia integrals of the beam, by exact quadrature."""
         at, weights = self.quadrature()
         dm, dx = self.section.mass * weights, weights

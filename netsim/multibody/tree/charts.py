@@ -9,8 +9,6 @@ rate of the twist. Source: O. Bauchau, L. Trainelli, The vectorial parameterizat
 2003.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from netsim.core.compiled.function import compiled, inner, lean

@@ -15,8 +15,6 @@ on the way from one body to the next. Of a joint
     dV/dq = V' x Phi,     aq = A' x Phi + V' x (V' x Phi),     av = (V + V') x Phi        with V', A' of its parent.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

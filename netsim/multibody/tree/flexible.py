@@ -9,8 +9,6 @@ so that all terms are exact in the coordinates. The elastic force conjugate to z
 is (dz/dq)^T of that.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -7,8 +7,6 @@ data.a): the origin accelerates by v' + w x v. With W the twist relative to the 
     V_i = X V_p + W,      V'_i = X V'_p + W' + V_i x W.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -6,8 +6,6 @@ hands its motion on through
 coordinates.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -56,7 +54,7 @@ class Inertia:
     centre: Sequence[float] = (0.0, 0.0, 0.0)
     tensor: Sequence[Sequence[float]] | Array = field(default_factory=lambda: np.zeros((3, 3)))
 
-    def __add__(self, other: Inertia) -> Inertia:
+    def __add__(self, other: "Inertia") -> "Inertia":
         """Both as one body: in the same frame, tensors moved to the common centre."""
         mass = self.mass + other.mass
         centre = (self.mass * np.asarray(self.centre) + other.mass * np.asarray(other.centre)) / (mass or 1.0)

@@ -6,8 +6,6 @@ with a flexible link's force as a sum over the Gauss points of its beam. Complex
 step).
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any, NamedTuple
 

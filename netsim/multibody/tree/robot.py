@@ -1,8 +1,6 @@
 """A robot from URDF as a tree of bodies, for the recursions alone: every link a body, carried by its joint; mimic
 joints by a reduction."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -10,8 +10,6 @@ Functions of the innermost loops are inlined by force, here and in the other fil
 has its references counted.
 """
 
-from __future__ import annotations
-
 from netsim.core.compiled.function import compiled
 
 

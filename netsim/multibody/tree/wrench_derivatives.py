@@ -8,8 +8,6 @@ slopes
     place of q).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

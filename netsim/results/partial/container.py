@@ -5,8 +5,6 @@ the arrays, a SHA-256 of all that. Nothing in it is code. A file appears whole o
 another name, brought to the disk, and renamed.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from hashlib import sha256

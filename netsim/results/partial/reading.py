@@ -1,7 +1,5 @@
 """The rows of a folder RESULT.part as data sets: what a run that was killed had written."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -6,8 +6,6 @@ netsim.results.partial.container). Nothing is there before a run has taken `FIRS
 that were there before it; rows behind them are for readers alone and are written again.
 """
 
-from __future__ import annotations
-
 import errno
 import json
 import shutil
@@ -57,14 +55,14 @@ class Recording:
     is_interrupted: Callable[[], bool] = lambda: False
     first: float = FIRST
     every: float = EVERY
-    runs: list[Log] = field(default_factory=list)
+    runs: "list[Log]" = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if self.resume and not any(self.folder.glob("*.state")):
             hint = "run without --resume: the run ended before its first state was written, or its result is complete"
             raise InputError(Problem(NOT_RESUMED, f"there is no run to resume in '{self.folder}'", hint=hint))
 
-    def log(self, identity: Mapping[str, str], signals: Sequence[Signal], shown: int, traced: int) -> Log:
+    def log(self, identity: Mapping[str, str], signals: Sequence[Signal], shown: int, traced: int) -> "Log":
         """The log of the next run: it samples these signals, the first ones `shown`, and so many for measures.
         Raises `InputError` where what is there is of another run."""
         found = Log(self, len(self.runs) + 1, identity, signals, shown, traced)

@@ -3,8 +3,6 @@
 A row is `width` float64 in the order of the machine. What a full disk or a kill leaves of a last row does not count.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,8 +1,6 @@
 """What happened and when: the log of a run's events, and when events come so fast that nothing else happens any
 more."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

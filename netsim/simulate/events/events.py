@@ -7,8 +7,6 @@ Velocities that `reinit` sets are an impulse: of all velocities that obey the co
 one nearest to those before, in the metric of kinetic energy, so that momentum is kept along everything that is free.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass, field

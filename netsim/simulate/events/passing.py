@@ -1,8 +1,6 @@
 """From the instant at which the loop stopped to the state behind it: discretes settled, the energy account kept, the
 next known instant found."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import replace
 

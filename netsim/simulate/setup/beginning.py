@@ -1,8 +1,6 @@
 """Where a run begins: a consistent start, or the equilibrium, of the machine without constraints that repeat one
 another there."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,8 +1,6 @@
 """Which coordinates a run has: those of all bodies (`absolute`), those of joints (`tree`), or those of joints wherever
 they serve (`auto`)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

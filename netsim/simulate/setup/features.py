@@ -13,8 +13,6 @@ polynomial through the stages. So steps end often enough for that polynomial to 
 (`mesh_of`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise

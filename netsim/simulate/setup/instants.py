@@ -1,7 +1,5 @@
 """The instants at which samples are asked for: all of them, or a window where a run has more than memory takes."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from netsim.simulate.options import TransientOptions

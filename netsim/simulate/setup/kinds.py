@@ -8,8 +8,6 @@ too, those on both sides of a transformer not. Velocities of nodes without mass 
 masses are integrated to positions, and a light spring's end may be a hundred times faster than they are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

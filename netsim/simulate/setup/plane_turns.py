@@ -6,8 +6,6 @@ written and prescribed angles) say L dphi = -r. Their solution of least sum |dph
 rounded to whole turns; the search goes the rest, half a turn at most.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

@@ -1,8 +1,6 @@
 """What a run of the accept/reject loop begins with: arrays of a step, where it goes, room for samples, consistent
 points, pivots."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -17,8 +17,6 @@ twice) is what rounding makes of the unknowns, of a pendulum at rest or the curr
 that asked for less would shorten steps for ever.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass

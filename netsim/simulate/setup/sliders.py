@@ -1,8 +1,6 @@
 """Sliders of closed loops that no start speaks of: where the loop can be put together with them as they are drawn, they
 stay there, and else as near as it allows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

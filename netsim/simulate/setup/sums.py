@@ -6,8 +6,6 @@ has the work that it integrates of them. The energy account sums recovered power
 it, so that the work of a source is what the account says it supplied.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from netsim.equations.machine import Machine

@@ -4,8 +4,6 @@ angle of the same two bodies about one axis, they count its turns alike.
 What is written counts first, then what a source prescribes, then the flange of a joint.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache

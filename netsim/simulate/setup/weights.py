@@ -13,8 +13,6 @@ has 1 at least: an implicit step's estimate sees it through the second differenc
 A charge of nothing (a junction without capacitance) has no rate that could be wrong: E = 0, whatever c is.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from netsim.equations.machine import Machine

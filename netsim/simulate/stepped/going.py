@@ -11,8 +11,6 @@ positions, velocities and differentiated quantities stay, all else follows. Whil
 end there without going back.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any

@@ -6,8 +6,6 @@ parameter that equations of a component read is refused: the structure of the ne
 may depend on its value.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -97,7 +95,7 @@ class Inputs:
                 else prescribed_parameters(item, self.values)
             )
 
-    def copied(self) -> Inputs:
+    def copied(self) -> "Inputs":
         """The same with values of its own, bound to no machine."""
         values = Values(self.values.network, dict(self.values.overrides), inputs=self.values.inputs)
         return Inputs(self.names, self.definitions, values, self.present.copy())

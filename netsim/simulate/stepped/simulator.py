@@ -1,7 +1,5 @@
 """What users hold of a run that is stepped from Python: time, signals, inputs, events, states and copies."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -190,7 +188,7 @@ class Simulator:
         self.time, self._before, self._base, self._dt = clock.time, clock.before, clock.base, clock.dt
         self._steps = clock.count
 
-    def fork(self) -> Simulator:
+    def fork(self) -> "Simulator":
         """Another simulator at the same instant, which goes on by itself, with the same bits as this one would."""
         found = object.__new__(Simulator)
         found.__dict__.update(self.__dict__)
@@ -198,7 +196,7 @@ class Simulator:
         found._hold(self.values.copy())
         return found
 
-    def __deepcopy__(self, known: object) -> Simulator:
+    def __deepcopy__(self, known: object) -> "Simulator":
         return self.fork()
 
 

@@ -6,8 +6,6 @@ and plans of consistent points by the mode they serve. Call tables contain addre
 from the machine and from the point for which a plan was made.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """The state of a run of the loop of given steps as a tree of numbers and arrays."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from typing import Any
 

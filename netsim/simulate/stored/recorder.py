@@ -1,7 +1,5 @@
 """How a run writes itself down between blocks of steps, and goes on from what was written."""
 
-from __future__ import annotations
-
 from hashlib import sha256
 
 import numpy as np

@@ -4,8 +4,6 @@
 Family, numbers and points are plain numbers, so all of it is known when a component's equations are formed.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any
 

@@ -6,8 +6,6 @@ gain 1 and the amplitude
 -3 dB at the frequency 1 (of Butterworth's, 1/sqrt(2)): Tietze, Schenk: Halbleiter-Schaltungstechnik, ch. 13.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from math import cos, factorial, pi, sin, sqrt
 from typing import Any

@@ -5,8 +5,6 @@ continuous derivatives the function adds no doubt about: -1 jumps, 0 is continuo
 arguments.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import comb

@@ -6,8 +6,6 @@ Sources: Antognetti and Massobrio, Semiconductor Device Modeling with SPICE, 198
 temperature); Sze, Physics of Semiconductor Devices, 1981, section 1.4 (the gap of silicon).
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

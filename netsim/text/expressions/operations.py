@@ -1,7 +1,5 @@
 """One scalar operation by name, on floats, NumPy series and CasADi symbols alike."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -7,8 +7,6 @@ say. `hinged_free_modes` and `hinged_hinged_modes` are for links whose first end
 and turned with their frame they are the modes of such a beam, so that few of them are nearly exact.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

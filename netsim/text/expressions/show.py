@@ -1,7 +1,5 @@
 """Expressions -> canonical text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from netsim.text.terms import Binary, Call, Conditional, Expr, Name, Number, Part, String, Unary, Vector

@@ -1,7 +1,5 @@
 """Values of several scalars: a vector is a tuple of scalars, a matrix a tuple of rows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

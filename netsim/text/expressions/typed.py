@@ -5,8 +5,6 @@ vector is a tuple of scalars, a matrix a tuple of rows. Every operation checks d
 `InputError` under the offending characters.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,7 +30,7 @@ class Scope:
     """How names, special calls (`der`, `table`) and literals get their values."""
 
     resolve: Callable[[Name], Typed]
-    special: Mapping[str, Callable[[Call, Scope], Typed]] = field(default_factory=dict)
+    special: "Mapping[str, Callable[[Call, Scope], Typed]]" = field(default_factory=dict)
     literal: Callable[[Number], Typed] | None = None
 
 

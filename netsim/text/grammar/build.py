@@ -4,8 +4,6 @@ A method gets its rule's parts in the order of the text, all tokens included; ab
 components and domains come out as `Lines`, a field of their definition and what it gains.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

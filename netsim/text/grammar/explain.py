@@ -1,7 +1,5 @@
 """What a statement's first wrong token means, in the words of somebody who writes netlists."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from netsim.text.errors import Problem, Span, nearest
@@ -81,12 +79,12 @@ def explain(tokens: list[Token], unexpected: Unexpected, span: Callable[..., Spa
     return Problem(code, message, span(tokens[index]), hint=hint)
 
 
-def _other(tokens: list[Token], index: int, block: str) -> Finding:
+def _other(tokens: list[Token], index: int, block: str) -> "Finding":
     place = f"behind '{_shown(tokens[index - 1])}'" if index else "at the start of a statement"
     return "E101", f"'{_shown(tokens[index])}' does not fit {place}", _shape(tokens, block)
 
 
-def _first_word(tokens: list[Token], index: int, expected: frozenset[str], block: str) -> Finding | None:
+def _first_word(tokens: list[Token], index: int, expected: frozenset[str], block: str) -> "Finding | None":
     """The first word is no keyword, but near to one, or one of another place."""
     first = tokens[0].text
     if tokens[0].type != "NAME" or index not in (1, 2):
@@ -112,7 +110,7 @@ def _first_words(block: str) -> set[str]:
     return {word.lower() for word in _SHAPES if word.lower() in RESERVED | LINE_WORDS["netlist"]}
 
 
-def _instance_in_definition(tokens: list[Token], index: int, expected: frozenset[str], block: str) -> Finding | None:
+def _instance_in_definition(tokens: list[Token], index: int, expected: frozenset[str], block: str) -> "Finding | None":
     """`r1 resistor (a, b)` in a component: most likely its `end` is missing."""
     if (
         not block

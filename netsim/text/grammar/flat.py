@@ -5,8 +5,6 @@ gives the same `Instance`, spans included, as the grammar would; every other lin
 a second.
 """
 
-from __future__ import annotations
-
 import re
 
 from netsim.text.errors import Span

@@ -1,8 +1,6 @@
 """The parser's tables, built from netsim.lark once and kept in the user's cache folder, and how tokens go through
 them."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sys
@@ -82,14 +80,14 @@ def _numbered(table: dict[str, Any]) -> dict[Any, Any]:
 class _Parsers(threading.local):
     """One parser a thread, since its builder knows one file at a time."""
 
-    lark: Lark | None = None
+    lark: "Lark | None" = None
     builder: Builder
 
 
 _PARSERS = _Parsers()
 
 
-def _parser(file: str) -> Lark:
+def _parser(file: str) -> "Lark":
     """The thread's parser, for the statements of a file."""
     from lark import Lark
 

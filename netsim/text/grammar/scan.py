@@ -5,8 +5,6 @@ reserved words everywhere, `branch`, `out`, `across`, ... only at the start of a
 A unit is the longest chain of known names right behind a number or the closing bracket of a vector (or of `diag(...)`).
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from functools import lru_cache

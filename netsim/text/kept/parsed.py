@@ -4,8 +4,6 @@ The name of a tree's file is a digest of the text, of its path, which messages s
 file that cannot be read as a tree counts as missing.
 """
 
-from __future__ import annotations
-
 import sys
 from contextlib import suppress
 from dataclasses import is_dataclass

@@ -5,8 +5,6 @@ values or nodes before it, and behind them the number of its class; the last nod
 but instances of the classes that the reader names, whatever the file says.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass

@@ -5,8 +5,6 @@ and the Hessian of its share of the Lagrangian. So the derivatives of the whole 
 up as index arrays.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

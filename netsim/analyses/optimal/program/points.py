@@ -11,8 +11,6 @@ The multipliers mu are of the size of the collocation's error. Constraints of ev
 whatever the index.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -6,8 +6,6 @@ q - 1 through its points. Order 2 q - 1 at the ends of intervals (Hairer and Wan
 Equations II, sec. IV.5).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -5,8 +5,6 @@ currents that go with them. Where these differ from the polynomials through the 
 motion is wrong by about span * share * difference. Intervals in which that is more than rtol of the sizes are split.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """IPOPT on a transcribed program: scaling, the call, how it ended."""
 
-from __future__ import annotations
-
 import time as clock
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ differentiated z and its rate z' for
     sum_m D_lm z_m - h z'_l + (share of the constraints) = 0,    l = 1 .. q.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -39,8 +37,8 @@ class Setting:
     watched: Array
     stop: tuple[float, float]
     free: Array
-    begin: Ends
-    end: Ends
+    begin: "Ends"
+    end: "Ends"
     early: float = 0.0
     still: Array = field(default_factory=lambda: np.zeros((2, 0)))
     tuned: Tuned = field(default_factory=Tuned)

@@ -4,8 +4,6 @@ In SPICE a source of current lets it flow from its first node through the source
 at its first node.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 

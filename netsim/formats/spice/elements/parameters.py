@@ -3,8 +3,6 @@
 Names are those of Antognetti and Massobrio, Semiconductor Device Modeling with SPICE, 1988.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 

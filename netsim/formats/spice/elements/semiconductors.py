@@ -5,8 +5,6 @@ What SPICE has and the library does not (excess phase, a base resistance that de
 note.
 """
 
-from __future__ import annotations
-
 from netsim.formats.spice.blocks import Block
 from netsim.formats.spice.cards import Card, Token
 from netsim.formats.spice.elements.devices import wanted

@@ -1,8 +1,6 @@
 """Independent sources: a constant or a function of time (PULSE, SIN, EXP, PWL, SFFM, AM), as ngspice 39 has them
 (manual, chapter 4.1)."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from netsim.formats.spice.cards import Card, Token

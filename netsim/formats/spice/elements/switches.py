@@ -3,8 +3,6 @@ hysteresis, as before in between.
 
 A negative hysteresis means, as in ngspice, a resistance that goes gradually from Roff to Ron across it."""
 
-from __future__ import annotations
-
 from netsim.formats.spice.cards import Card, Token
 from netsim.formats.spice.elements.devices import over, wanted
 from netsim.formats.spice.elements.sources import minus, plus

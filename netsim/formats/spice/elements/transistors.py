@@ -4,8 +4,6 @@ from oxide and doping.
 Sources: Antognetti and Massobrio, Semiconductor Device Modeling with SPICE, 1988, chapter 4; ngspice 39, level 1.
 """
 
-from __future__ import annotations
-
 import math
 
 from netsim.formats.spice.cards import Card, Token

@@ -1,8 +1,6 @@
 """Coupled inductors: windings that K lines tie together become one element, of inductances L_i and, between two of
 them, k_ij sqrt(L_i L_j)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import combinations
 

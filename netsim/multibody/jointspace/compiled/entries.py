@@ -16,8 +16,6 @@ multiplications an entry. Pairs of two bodies (a spring between them) become wre
 unknown, which travel inward like any wrench.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from netsim.core.compiled.function import compiled

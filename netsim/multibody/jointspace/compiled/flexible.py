@@ -15,8 +15,6 @@ with the opposite twist),
 with W the sum of s_k q_k'. Both follow from S_k' = E_k + V_c x S_k, V_c being the motion of the link that moves.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from netsim.core.compiled.function import compiled

@@ -1,8 +1,6 @@
 """What the compiled element works on: a plan of integers and geometry, made once, and the motion, which is written anew
 at every evaluation."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -15,8 +15,6 @@ The element is called before and after the kernels of all other elements: they s
 rows.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from netsim.core.compiled.function import compiled

@@ -1,7 +1,5 @@
 """Vectors, rotations and twists (v, w) about the world's origin, compiled."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from netsim.core.compiled.function import compiled

@@ -6,8 +6,6 @@ inward.
 acceleration)
 """
 
-from __future__ import annotations
-
 from netsim.core.compiled.function import compiled
 
 

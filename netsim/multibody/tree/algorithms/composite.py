@@ -1,8 +1,6 @@
 """The mass matrix by composite bodies (Walker and Orin 1982, Featherstone), with flexible links: an oracle and a user's
 tool, not a step of mixed."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from netsim.core.compiled.function import compiled, inner, lean

@@ -17,8 +17,6 @@ Jacobi's identity, as in S. Singh, R. Russell, P. Wensing, Efficient analytical 
 spatial vector algebra, IEEE RA-L 7, 2022.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

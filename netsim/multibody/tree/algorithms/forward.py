@@ -13,8 +13,6 @@ which is K_j and m_j of G22 for the elastic block (u = J_er, D = J_ee) and Z_j, 
 1/Z_j).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,8 +1,6 @@
 """Inverse dynamics in two recursions: motion outward, wrenches inward (recursive Newton-Euler, G17 eqs 1-15; G22 eqs
 2-3)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from netsim.core.compiled.function import compiled, inlined, lean

@@ -15,8 +15,6 @@ The last two have the structure of a tree and are solved by the articulated recu
 taken in the coordinates of the velocities (charts.py), so rotations need no special care.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field

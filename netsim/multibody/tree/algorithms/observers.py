@@ -1,8 +1,6 @@
 """What a user asks of a state besides forces: placements, twists, body Jacobians, centre of mass, energies, and steps
 of the positions."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from netsim.core.compiled.function import compiled, lean

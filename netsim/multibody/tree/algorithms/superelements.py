@@ -14,8 +14,6 @@ the first kind; coordinates may be mixed. With one body in each it is the articu
 optimal; with the whole tree in one it is the mass matrix and its factorisation, O(n^3).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
