@@ -21,9 +21,9 @@ and Newton's method failed; that once at least where steps are given. ROUGH: giv
 beyond rtol; UNTESTED: steps taken that did not pass the error test; REINITIALISED: discontinuities passed over; ASTRAY:
 points that were to be made consistent and stayed as the method left them; CURVED: 1 where an equation is anything but a
 sum of constant multiples; KNOWN: earlier states at hand (see `earlier`); JUDGED: 1 while the polynomials of a step are
-held against the equations (see `between` of netsim.core.method)."""
+held against the equations (see `dense_output` of netsim.core.method)."""
 
-ATTEMPT, ACCEPT, BETWEEN, SET_TIME, REFACTOR, SOLVE, PROJECT, NEWTON, FIRST_EVENT = range(9)
+STEP, ON_ACCEPT, DENSE_OUTPUT, SET_TIME, REFACTOR, SOLVE, PROJECT, NEWTON, FIRST_EVENT = range(9)
 """Positions in Trial.code."""
 
 RTOL, NEWTON_SHARE, POWER, FACTOR_ALPHA, RATE, RELATIVE, WIDE, UNTIL = range(8)
@@ -80,9 +80,9 @@ FOLLOWING = 1e-4
 smaller one become so short that rounding, which grows with their powers, is all that is left."""
 
 TRIED = kinds.tuple_of(kinds.WHOLE, kinds.REAL)
-_attempt = by_address(TRIED)
-_accepted = by_address(kinds.REAL)
-_between = by_address(kinds.NOTHING)
+_step = by_address(TRIED)
+_on_accept = by_address(kinds.REAL)
+_dense_output = by_address(kinds.NOTHING)
 _set_time = by_address(kinds.WHOLE)
 _refactor = by_address(kinds.REAL)
 _solve = by_address(kinds.NOTHING)
@@ -92,21 +92,21 @@ _newton = by_address(FOUND)
 
 
 @inner
-def attempt(method, problem, factor, trial, t, h, last):
+def step(method, problem, factor, trial, t, h, last):
     """Try one step; see the head of this file."""
-    return _attempt(trial.code[ATTEMPT], method, problem, factor, trial, t, h, last)
+    return _step(trial.code[STEP], method, problem, factor, trial, t, h, last)
 
 
 @inner
-def accepted(method, problem, trial, h, error):
+def on_accept(method, problem, trial, h, error):
     """Remember an accepted step; see the head of this file."""
-    return _accepted(trial.code[ACCEPT], method, problem, trial, h, error)
+    return _on_accept(trial.code[ON_ACCEPT], method, problem, trial, h, error)
 
 
 @inner
-def between(method, problem, trial, theta, h, state, wanted):
+def dense_output(method, problem, trial, theta, h, state, wanted):
     """Values within the last step; see the head of this file."""
-    _between(trial.code[BETWEEN], method, problem, trial, theta, h, state, wanted)
+    _dense_output(trial.code[DENSE_OUTPUT], method, problem, trial, theta, h, state, wanted)
 
 
 @inner

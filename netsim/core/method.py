@@ -3,13 +3,13 @@
 A method has three compiled functions (decorated with `netsim.core.compiled.function.inner`), which the time loop calls
 through their addresses, so that the loop is compiled once for all methods:
 
-    attempt(method, problem, factor, trial, t, h, last)
+    step(method, problem, factor, trial, t, h, last)
         Try the step from trial.start at t to t + h and write trial.end. Returns (status, error). The step is refused
         where error > 1. Where status is not CONVERGED, `error` is the share of h to try next. `last` is the instant
         whose inputs the end of the step sees (just before t + h at a time event).
-    accepted(method, problem, trial, h, error)
+    on_accept(method, problem, trial, h, error)
         The step counts: call `follow`, remember. Returns the factor by which the next step may differ in length.
-    between(method, problem, trial, theta, h, state, wanted)
+    dense_output(method, problem, trial, theta, h, state, wanted)
         Values, differentiated quantities and their rates at t + theta h into `state`, at least those whose places
         behind 3 nk are `wanted`. Positions and velocities follow from both ends (quintic) for every method. Rates are
         slopes of the differentiated quantities where trial.counters[JUDGED] is 1; otherwise they may be any that are
@@ -18,13 +18,13 @@ through their addresses, so that the loop is compiled once for all methods:
 `method` is the bundle of arrays that `prepare` made; `problem`, `factor` and `trial` are described at
 `netsim.core.problem.Tables`, `netsim.core.linear.factors.Factor` and `netsim.core.contract.Trial`.
 
-**What a method remembers** stands in its bundle or in the trial, and nowhere else. The loop may repeat an attempt with
-another length, so that `attempt` leaves what it remembers as it is, and `accepted` changes it. In the first step after
+**What a method remembers** stands in its bundle or in the trial, and nowhere else. The loop may repeat a step with
+another length, so that `step` leaves what it remembers as it is, and `on_accept` changes it. In the first step after
 a time event, an event or another change, trial.counters[RESTARTED] is not 0, and nothing from before may be used. A
 rotation is stored in a chart (netsim.core.rotation), which moves to the present rotation after every accepted step:
 coordinates of an earlier state are then those of another chart. Hence a method does not copy states. It says how many
 it needs (`earlier`), and finds them in trial.earlier in the charts of trial.start. One that keeps other vectors of
-motion moves them itself in `accepted`, with `in_chart` or `angular_acceleration` of `netsim.core.rotation`.
+motion moves them itself in `on_accept`, with `in_chart` or `angular_acceleration` of `netsim.core.rotation`.
 """
 
 import inspect
@@ -40,9 +40,9 @@ from netsim.core.compiled.bundle import Bundle, bundled
 from netsim.core.compiled.function import address_of
 from netsim.core.consistent import Consistent
 from netsim.core.contract import (
-    ACCEPT,
-    ATTEMPT,
-    BETWEEN,
+    ON_ACCEPT,
+    STEP,
+    DENSE_OUTPUT,
     FOUND,
     NEWTON,
     PROJECT,
@@ -103,7 +103,7 @@ class Setting:
     rates: Callable[[], Array]
 
 
-class Attempt(Protocol):
+class Step(Protocol):
     """See the head of this file."""
 
     def __call__(
@@ -111,13 +111,13 @@ class Attempt(Protocol):
     ) -> tuple[int, float]: ...
 
 
-class Accepted(Protocol):
+class OnAccept(Protocol):
     """See the head of this file."""
 
     def __call__(self, method: Bundle, problem: Bundle, trial: Bundle, h: float, error: float) -> float: ...
 
 
-class Between(Protocol):
+class DenseOutput(Protocol):
     """See the head of this file."""
 
     def __call__(
@@ -150,9 +150,9 @@ class Method:
     name: str
     orders: Orders
     prepare: Callable[[Setting], Bundle]
-    attempt: Attempt
-    accepted: Accepted
-    between: Between
+    step: Step
+    on_accept: OnAccept
+    dense_output: DenseOutput
     estimate: int = 0
     earlier: int = 0
     work: tuple[float, ...] = SIMPSON
@@ -171,7 +171,7 @@ class Method:
     together: Together | None = None
 
     def __post_init__(self) -> None:
-        for name, kind in (("attempt", Attempt), ("accepted", Accepted), ("between", Between)):
+        for name, kind in (("step", Step), ("on_accept", OnAccept), ("dense_output", DenseOutput)):
             function = getattr(self, name)
             wanted = list(inspect.signature(kind.__call__).parameters)[1:]
             given = list(inspect.signature(getattr(function, "py_func", function)).parameters)
@@ -211,10 +211,10 @@ def fill_code(method: Method, arrays: Bundle, problem: Bundle, factor: Factor, t
     real, vector = kinds.REAL, kinds.VECTOR
     run = (arrays.kind, problem.kind, bundled(factor).kind, trial.kind)
     found = {
-        ATTEMPT: address_of(method.attempt, TRIED, *run, real, real, real),
-        ACCEPT: address_of(method.accepted, real, arrays.kind, problem.kind, trial.kind, real, real),
-        BETWEEN: address_of(
-            method.between, kinds.NOTHING, arrays.kind, problem.kind, trial.kind, real, real, vector, kinds.WHOLES
+        STEP: address_of(method.step, TRIED, *run, real, real, real),
+        ON_ACCEPT: address_of(method.on_accept, real, arrays.kind, problem.kind, trial.kind, real, real),
+        DENSE_OUTPUT: address_of(
+            method.dense_output, kinds.NOTHING, arrays.kind, problem.kind, trial.kind, real, real, vector, kinds.WHOLES
         ),
         SET_TIME: address_of(newton.set_time, kinds.WHOLE, problem.kind, vector, real),
         REFACTOR: address_of(linear.refactor, real, kinds.kind_of(factor), vector),

@@ -32,7 +32,7 @@ def prepare(setting):
 
 
 @inner
-def attempt(method, problem, factor, trial, t, h, last):
+def step(method, problem, factor, trial, t, h, last):
     """One stage at the end of the step."""
     nk, nq, at = problem.sizes[NK], problem.sizes[NQ], 3 * problem.sizes[NK] + problem.sizes[NY]
     s, known, history = trial.start, method.known, trial.history
@@ -53,17 +53,17 @@ def attempt(method, problem, factor, trial, t, h, last):
 
 
 @inner
-def accepted(method, problem, trial, h, error):
+def on_accept(method, problem, trial, h, error):
     """The end becomes the next beginning."""
     follow(problem, trial, h)
     return 1.0
 
 
 @inner
-def between(method, problem, trial, theta, h, state, wanted):
+def dense_output(method, problem, trial, theta, h, state, wanted):
     """Values on the line between the ends, differentiated quantities on the cubic."""
     straight(problem, trial, theta, h, state, wanted)
     cubic_differentiated(problem, trial, theta, h, state, wanted)
 
 
-METHOD = Method("bdf2", Orders(2, 2, 2), prepare, attempt, accepted, between, earlier=1)
+METHOD = Method("bdf2", Orders(2, 2, 2), prepare, step, on_accept, dense_output, earlier=1)

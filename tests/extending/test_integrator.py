@@ -130,5 +130,5 @@ def test_the_names_of_netsim_stay():
 
 
 def test_a_function_takes_what_the_loop_passes():
-    with pytest.raises(ValueError, match=r"accepted of odd must take \(method, problem, trial, h, error\), not \(method, problem, factor"):
-        replace(bdf2.METHOD, name="odd", accepted=bdf2.attempt)
+    with pytest.raises(ValueError, match=r"on_accept of odd must take \(method, problem, trial, h, error\), not \(method, problem, factor"):
+        replace(bdf2.METHOD, name="odd", on_accept=bdf2.step)

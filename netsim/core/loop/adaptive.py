@@ -22,8 +22,8 @@ from netsim.core.contract import (
     RTOL,
     UNSOLVED,
     UNTESTED,
-    accepted,
-    attempt,
+    on_accept,
+    step,
     projected,
     proposed,
     set_time,
@@ -91,7 +91,7 @@ failures of a mechanism the caller helps."""
 
 @lean
 def advance(method, problem, factor, trial, control, plan, readout, watch, steps):  # noqa: C901  (one loop: try, judge, go on)
-    """Up to `steps` attempts; GOING, DONE, FULL or the status of a failure that smaller steps did not help."""
+    """Up to `steps` trial steps; GOING, DONE, FULL or the status of a failure that smaller steps did not help."""
     numbers, places = control.numbers, control.places
     for _ in range(steps):
         if numbers[NOW] >= numbers[STOP]:
@@ -114,7 +114,7 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
         )
         numbers[LAST] = last
         set_scales(problem, trial)
-        status, error = attempt(method, problem, factor, trial, t, h, last)
+        status, error = step(method, problem, factor, trial, t, h, last)
         if status == SINGULAR:
             return status
         if status != CONVERGED:
@@ -173,7 +173,7 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
         ):
             return FULL
         remember(method, problem, factor, trial, control, plan, t, h, 1.0)
-        factor_ = accepted(method, problem, trial, h, error)
+        factor_ = on_accept(method, problem, trial, h, error)
         factor_ = (
             min(factor_, proposed(max(missed, numbers[MISSED]), trial.tolerances[POWER])) if missed > 0.0 else factor_
         )
@@ -323,8 +323,8 @@ def first_size(problem, trial, stop, order):
             fastest = max(fastest, np.sqrt(abs(trial.start[2 * nk + i]) / (trial.scale[i] / rtol)))
         if trial.exponent[nk + i] == 0 and _has_size(trial, nk + i):
             fastest = max(fastest, abs(trial.start[2 * nk + i]) / (trial.scale[nk + i] / rtol))
-    step = 1e-4 * stop if problem.sizes[NQ] else 1e-3 * stop
-    return min(step, max(0.3 * rtol ** (1.0 / order) / fastest, SHORTEST * stop)) if fastest > 0.0 else step
+    longest = 1e-4 * stop if problem.sizes[NQ] else 1e-3 * stop
+    return min(longest, max(0.3 * rtol ** (1.0 / order) / fastest, SHORTEST * stop)) if fastest > 0.0 else longest
 
 
 @inner

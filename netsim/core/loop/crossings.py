@@ -13,7 +13,7 @@ import numpy as np
 from netsim.core.compiled import kinds
 from netsim.core.compiled.call import ROW_LENGTH, run_table
 from netsim.core.compiled.function import by_address, inner, lean
-from netsim.core.contract import FIRST_EVENT, RESTARTED, between, projected, set_time
+from netsim.core.contract import FIRST_EVENT, RESTARTED, dense_output, projected, set_time
 from netsim.core.states import copy, motion_between, move_charts, place
 
 Array = np.ndarray
@@ -182,7 +182,7 @@ def _state(method, problem, trial, plan, t, h, last, theta, careful):
         copy(trial.end, 0, trial.middle, 0, trial.end.shape[0])
     else:
         motion_between(problem, trial.start, trial.end, theta, h, trial.middle)
-        between(method, problem, trial, theta, h, trial.middle, trial.whole)
+        dense_output(method, problem, trial, theta, h, trial.middle, trial.whole)
     set_time(problem, trial, last if theta == 1.0 else t + theta * h)
     if careful and not projected(problem, plan, trial, trial.middle):
         move_charts(problem, trial.middle)

@@ -15,7 +15,7 @@ import numpy as np
 
 from netsim.core.compiled.call import run_table
 from netsim.core.compiled.function import inner
-from netsim.core.contract import JUDGED, REJECTED_ALWAYS, between, set_time, solve
+from netsim.core.contract import JUDGED, REJECTED_ALWAYS, dense_output, set_time, solve
 from netsim.core.loop.control import AT_ONCE, LIGHT, SPACING, WITHIN
 from netsim.core.newton import CONVERGED
 from netsim.core.problem import ENTRIES, KV, KX, NK
@@ -57,7 +57,7 @@ def correction(method, problem, factor, trial, control, first, t, h, theta, judg
     differentiated quantities as their rates where `judged` is 1."""
     motion_between(problem, trial.start, trial.end, theta, h, trial.middle)
     trial.counters[JUDGED] = judged
-    between(method, problem, trial, theta, h, trial.middle, trial.whole)
+    dense_output(method, problem, trial, theta, h, trial.middle, trial.whole)
     trial.counters[JUDGED] = 0
     if set_time(problem, trial, t + theta * h) != CONVERGED:
         return REJECTED_ALWAYS

@@ -33,7 +33,7 @@ def accept(problem, g, out, state):
 
 
 @compiled
-def attempt(problem, factor, method, counters, g, out, state, extra, history, u, work, t, h):
+def step(problem, factor, method, counters, g, out, state, extra, history, u, work, t, h):
     """One step of size h to t: state and `extra` (what the method remembers) move only where Newton converges."""
     status = set_time(problem, g, t)
     if status != CONVERGED:
@@ -192,7 +192,7 @@ def advance(
         size = times[i] - times[i - 1] if i == steps else h
         if size != h:
             counters[FRESH] = 0
-        status = attempt(problem, factor, method, counters, g, out, state, extra, history, u, work, times[i], size)
+        status = step(problem, factor, method, counters, g, out, state, extra, history, u, work, times[i], size)
         if size != h:
             counters[FRESH] = 0
         if status != CONVERGED:

@@ -12,7 +12,7 @@ import numpy as np
 
 from netsim.core.compiled.bundle import Bundle
 from netsim.core.compiled.function import inner, lean
-from netsim.core.contract import ASTRAY, RESTARTED, between, projected, set_time
+from netsim.core.contract import ASTRAY, RESTARTED, dense_output, projected, set_time
 from netsim.core.loop.control import (
     EDGE,
     EVERY,
@@ -137,7 +137,7 @@ def look(method, problem, factor, trial, control, plan, t, h, theta):
         copy(trial.end, 0, trial.middle, 0, trial.end.shape[0])
     else:
         motion_between(problem, trial.start, trial.end, theta, h, trial.middle)
-        between(method, problem, trial, theta, h, trial.middle, trial.whole)
+        dense_output(method, problem, trial, theta, h, trial.middle, trial.whole)
     reached = set_time(problem, trial, _instant(control, t, h, theta)) == CONVERGED
     if control.places[LIGHT] and 0.0 < theta < 1.0:
         settle_light(problem, factor, trial, control, theta, h)
@@ -160,7 +160,7 @@ def _look_at_read(method, problem, trial, control, read, t, h, theta):
         3 * problem.sizes[NK],
         trial.middle,
     )
-    between(method, problem, trial, theta, h, middle, read)
+    dense_output(method, problem, trial, theta, h, middle, read)
     trial.counters[ASTRAY] += 0 if set_time(problem, trial, _instant(control, t, h, theta)) == CONVERGED else 1
     trial.g[ALPHA] = 0.0
     for m in range(read.shape[0]):

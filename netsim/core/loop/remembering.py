@@ -9,7 +9,7 @@ than the tolerance is forgotten.
 import numpy as np
 
 from netsim.core.compiled.function import inner, lean
-from netsim.core.contract import NEWTON_SHARE, RESTARTED, between
+from netsim.core.contract import NEWTON_SHARE, RESTARTED, dense_output
 from netsim.core.history import ARRIVALS, BEGIN, BEGINS_LOW, CAREFUL, END, PIECES, POINTS, WATCHING, recalled, slope
 from netsim.core.loop.control import ARRIVAL, NOW
 from netsim.core.loop.readout import look
@@ -103,7 +103,7 @@ def remember(method, problem, factor, trial, control, plan, t, h, end):
         if past.numbers[CAREFUL]:
             look(method, problem, factor, trial, control, plan, t, h, theta)
         else:
-            between(method, problem, trial, theta, h, trial.middle, past.wanted)
+            dense_output(method, problem, trial, theta, h, trial.middle, past.wanted)
         for k in range(n):
             past.room[k, j] = trial.middle[first + past.place[k]] if past.place[k] >= 0 else 0.0
     past.spans[i, BEGIN], past.spans[i, END] = t, t + end * h

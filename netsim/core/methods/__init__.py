@@ -1,1 +1,1 @@
-"""The integration methods, one file each: `attempt`, `accepted`, `between` (netsim.core.contract)."""
+"""The integration methods, one file each: `step`, `on_accept`, `dense_output` (netsim.core.contract)."""

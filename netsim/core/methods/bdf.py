@@ -146,7 +146,7 @@ def _predict(method, order):
 
 
 @inner
-def attempt(method, problem, factor, trial, t, h, last):
+def step(method, problem, factor, trial, t, h, last):
     """One step at the present order."""
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
     memory, z0, history = method.memory, method.predictor, trial.history
@@ -159,7 +159,7 @@ def attempt(method, problem, factor, trial, t, h, last):
     _predict(method, order)
     begin_stage(problem, trial, trial.start)
     copy(z0, nk, trial.u, 0, nk + ny)
-    step, psi = h / g, method.spread
+    length, psi = h / g, method.spread
     for i in range(nk):
         history[i] = z0[i] - psi[i] / g
         history[nk + i] = 0.0
@@ -167,7 +167,7 @@ def attempt(method, problem, factor, trial, t, h, last):
     for k in range(nq):
         at = 2 * nk + ny + k
         history[3 * nk + k] = (psi[at] - g * z0[at]) / h
-    status = solve_stage(problem, factor, trial, last, step)
+    status = solve_stage(problem, factor, trial, last, length)
     if status != CONVERGED:
         return status, 0.0
     keep_stage(problem, trial, trial.end)
@@ -181,7 +181,7 @@ def attempt(method, problem, factor, trial, t, h, last):
         trial.counters[RESTARTED] != 0
     ):  # rates of values are not known yet: their error follows from those of x, v and differentiated quantities
         copy(e, 2 * nk + ny, e, 2 * nk, nq)
-        return CONVERGED, filtered_error(problem, factor, trial, e[: 2 * nk + nq], step, h)
+        return CONVERGED, filtered_error(problem, factor, trial, e[: 2 * nk + nq], length, h)
     widen(problem, trial, trial.end, True)
     return CONVERGED, _norm(problem, trial, e, h)
 
@@ -227,7 +227,7 @@ def _order_error(method, problem, trial, order, h):
 
 
 @inner
-def accepted(method, problem, trial, h, error):
+def on_accept(method, problem, trial, h, error):
     """Renew the differences; after enough equal steps choose the order that allows the longest step."""
     memory, d, n = method.memory, method.differences, method.renewed
     _renew(method, problem, trial)
@@ -330,7 +330,7 @@ def _binomial(d, points, nk, i, count, out):
 
 
 @inner
-def between(method, problem, trial, theta, h, state, wanted):
+def dense_output(method, problem, trial, theta, h, state, wanted):
     """The polynomial of the formula, for values and differentiated quantities, and its rate."""
     _renew(method, problem, trial)
     nk, ny, nq, n = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ], method.renewed
@@ -352,6 +352,6 @@ def between(method, problem, trial, theta, h, state, wanted):
 
 
 METHOD = Method(
-    "bdf", Orders(HIGHEST, HIGHEST, HIGHEST), prepare, attempt, accepted, between, estimate=2, variable=True,
+    "bdf", Orders(HIGHEST, HIGHEST, HIGHEST), prepare, step, on_accept, dense_output, estimate=2, variable=True,
     caution=0.4, reason="its matrix becomes ill-conditioned at the short steps of the error test",
 )  # fmt: skip

@@ -122,7 +122,7 @@ def _keep_rates(method, problem, state, stage):
 
 
 @inner
-def attempt(method, problem, factor, trial, t, h, last):
+def step(method, problem, factor, trial, t, h, last):
     """The stages of a step. Error: the difference e from the embedded formula; of two such formulas e5^2/sqrt(e5^2 +
     e3^2/100)."""
     end, count = trial.end, method.errors.shape[1]
@@ -175,14 +175,14 @@ def _difference(method, problem, trial, weights, h, last):
 
 
 @inner
-def accepted(method, problem, trial, h, error):
+def on_accept(method, problem, trial, h, error):
     """The elementary rule."""
     follow(problem, trial, h)
     return proposed(error, float(method.order[0]))
 
 
 @inner
-def between(method, problem, trial, theta, h, state, wanted):
+def dense_output(method, problem, trial, theta, h, state, wanted):
     """Differentiated quantities, and with rates taken inside the step positions and velocities too, by the formula for
     the step's inside; values on the line (they are recovered, where samples are)."""
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
@@ -223,7 +223,7 @@ def _look_inside(method, problem, trial, h):
 
 def _method(name: str, order: int, tableau: Callable[[], Tableau], work: tuple[float, ...], gap: float) -> Method:
     return Method(
-        name, Orders(order, order, order), lambda setting: prepare(tableau(), setting), attempt, accepted, between,
+        name, Orders(order, order, order), lambda setting: prepare(tableau(), setting), step, on_accept, dense_output,
         estimate=order, work=work, explicit=True, single=False, caution=CAUTION, gap=gap,
         reason="an explicit method cannot prescribe accelerations",
     )  # fmt: skip

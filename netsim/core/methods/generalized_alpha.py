@@ -69,7 +69,7 @@ class GeneralizedAlpha(NamedTuple):
     coefficients: Array
     constants: Array
     algorithmic: Array
-    step: Array
+    length: Array
     raw: Array
     plan: Bundle
 
@@ -143,7 +143,7 @@ def _first(method, problem, trial, t, h):
 def _shift(method, problem, trial, h):
     """z for steps of another size."""
     nk, nq, rates = problem.sizes[NK], problem.sizes[NQ], 3 * problem.sizes[NK] + problem.sizes[NY] + problem.sizes[NQ]
-    s, z, factor = trial.start, method.algorithmic, h / method.step[0]
+    s, z, factor = trial.start, method.algorithmic, h / method.length[0]
     for i in range(nk):
         z[i] = s[2 * nk + i] + factor * (z[i] - s[2 * nk + i])
     for k in range(nq):
@@ -151,13 +151,13 @@ def _shift(method, problem, trial, h):
 
 
 @inner
-def attempt(method, problem, factor, trial, t, h, last):
+def step(method, problem, factor, trial, t, h, last):
     """One step, z shifted to its size, and the estimate."""
-    if method.step[0] == 0.0 or trial.counters[RESTARTED] != 0:
+    if method.length[0] == 0.0 or trial.counters[RESTARTED] != 0:
         _first(method, problem, trial, t, h)
-    elif h != method.step[0]:
+    elif h != method.length[0]:
         _shift(method, problem, trial, h)
-    method.step[0] = h
+    method.length[0] = h
     load(problem, trial.g, trial.start)
     begin(problem, method.coefficients, trial.g, trial.start, method.algorithmic, trial.history, h)
     guess(problem, trial.start, trial.u)
@@ -196,7 +196,7 @@ def _error(method, problem, factor, trial, h):
 
 
 @inner
-def accepted(method, problem, trial, h, error):
+def on_accept(method, problem, trial, h, error):
     """z of the end, rotations' one in the chart of the next step; the elementary rule, a step that would hardly grow
     stays."""
     nk, nq, rates = problem.sizes[NK], problem.sizes[NQ], 3 * problem.sizes[NK] + problem.sizes[NY] + problem.sizes[NQ]
@@ -216,14 +216,14 @@ def accepted(method, problem, trial, h, error):
 
 
 @inner
-def between(method, problem, trial, theta, h, state, wanted):
+def dense_output(method, problem, trial, theta, h, state, wanted):
     """Values on the line between the ends, differentiated quantities on the cubic."""
     straight(problem, trial, theta, h, state, wanted)
     cubic_differentiated(problem, trial, theta, h, state, wanted)
 
 
 METHOD = Method(
-    "generalized_alpha", Orders(2, 2, 2), prepare, attempt, accepted, between, estimate=3, title="generalized-alpha",
+    "generalized_alpha", Orders(2, 2, 2), prepare, step, on_accept, dense_output, estimate=3, title="generalized-alpha",
     reason="its accelerations come from positions, and each further derivative costs an order",
     plain=(NUMBER, *coefficients().tolist()),
 )  # fmt: skip

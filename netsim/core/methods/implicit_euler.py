@@ -30,7 +30,7 @@ def prepare(setting: Setting) -> Bundle:
 
 
 @inner
-def attempt(method, problem, factor, trial, t, h, last):
+def step(method, problem, factor, trial, t, h, last):
     """One step; the estimate compares it with the trapezoidal rule."""
     nk, nq, at = problem.sizes[NK], problem.sizes[NQ], 3 * problem.sizes[NK] + problem.sizes[NY]
     begin_stage(problem, trial, trial.start)
@@ -48,20 +48,20 @@ def attempt(method, problem, factor, trial, t, h, last):
 
 
 @inner
-def accepted(method, problem, trial, h, error):
+def on_accept(method, problem, trial, h, error):
     """The elementary rule; a step that would hardly grow stays, and keeps its factor."""
     follow(problem, trial, h)
     return held(proposed(error, 2.0))
 
 
 @inner
-def between(method, problem, trial, theta, h, state, wanted):
+def dense_output(method, problem, trial, theta, h, state, wanted):
     """Straight lines."""
     straight(problem, trial, theta, h, state, wanted)
 
 
 METHOD = Method(
-    "euler", Orders(1, 1, 1), prepare, attempt, accepted, between, estimate=2, work=TRAPEZOID, title="implicit Euler",
+    "euler", Orders(1, 1, 1), prepare, step, on_accept, dense_output, estimate=2, work=TRAPEZOID, title="implicit Euler",
     reason="its matrix becomes ill-conditioned at the short steps of the error test",
     plain=(euler.NUMBER,),
 )  # fmt: skip

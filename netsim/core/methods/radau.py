@@ -163,7 +163,7 @@ def forget(method: Bundle) -> None:
 
 
 @inner
-def attempt(method, problem, factor, trial, t, h, last):
+def step(method, problem, factor, trial, t, h, last):
     """One step; derivatives are taken anew after slow convergence only."""
     memory = method.memory
     status = _prescribed(method, problem, trial, t, h, last)
@@ -207,7 +207,7 @@ def _judged(method, problem, factor, trial, h):
 
 @inner
 def _beyond_the_knee(method, problem, factor, trial, h, status):
-    """What `attempt` answers where a diode begins to conduct: Newton's method goes on from where it got to, with the
+    """What `step` answers where a diode begins to conduct: Newton's method goes on from where it got to, with the
     derivatives of there."""
     memory = method.memory
     if status != NOT_CONVERGED or not memory[THETA] < 1.0:
@@ -224,7 +224,7 @@ def _beyond_the_knee(method, problem, factor, trial, h, status):
 
 
 @inner
-def accepted(method, problem, trial, h, error):
+def on_accept(method, problem, trial, h, error):
     """Keep y along the step for the next first values; step-size rule of Gustafsson with Newton's effort in the safety
     factor."""
     memory, nk = method.memory, problem.sizes[NK]
@@ -248,7 +248,7 @@ def accepted(method, problem, trial, h, error):
 
 
 @inner
-def between(method, problem, trial, theta, h, state, wanted):
+def dense_output(method, problem, trial, theta, h, state, wanted):
     """Values, differentiated quantities and their rates on the cubics through the beginning and the stages; values and
     rates behind an inconsistent time event on those of the stages alone.
 
@@ -300,7 +300,7 @@ def _size_that_failed(method: Bundle, size: float) -> float:
 
 
 METHOD = Method(
-    "radau", Orders(5, 3, 2), prepare, attempt, accepted, between, estimate=4, work=(0.0, *C.tolist()),
+    "radau", Orders(5, 3, 2), prepare, step, on_accept, dense_output, estimate=4, work=(0.0, *C.tolist()),
     highest_index=HIGH,
     needs_rates=False, single=False, renewed=renewed, forget=forget,
     together=Together(step_together, _size_that_failed),

@@ -43,28 +43,28 @@ def prepare(setting: Setting) -> Bundle:
 
 
 @inner
-def attempt(method, problem, factor, trial, t, h, last):
+def step(method, problem, factor, trial, t, h, last):
     """Both stages, and the estimate from the rates at the beginning, inside and at the end."""
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
-    s, m, e, history, at, step = trial.start, method.inner, trial.end, trial.history, 3 * nk + ny, D * h
+    s, m, e, history, at, length = trial.start, method.inner, trial.end, trial.history, 3 * nk + ny, D * h
     begin_stage(problem, trial, s)
     for i in range(nk):
-        history[i] = s[i] + step * s[nk + i]
+        history[i] = s[i] + length * s[nk + i]
         history[nk + i] = 0.0
-        history[2 * nk + i] = -s[nk + i] / step - s[2 * nk + i]
+        history[2 * nk + i] = -s[nk + i] / length - s[2 * nk + i]
     for k in range(nq):
-        history[3 * nk + k] = -s[at + k] / step - s[at + nq + k]
-    status = solve_stage(problem, factor, trial, t + C * h, step)
+        history[3 * nk + k] = -s[at + k] / length - s[at + nq + k]
+    status = solve_stage(problem, factor, trial, t + C * h, length)
     if status != CONVERGED:
         return status, 0.0
     keep_stage(problem, trial, m)
     near, far = 1.0 / (C * (2.0 - C)), (1.0 - C) ** 2 / (C * (2.0 - C))
     for i in range(nk):
         history[i] = near * m[i] - far * s[i]
-        history[2 * nk + i] = -(near * m[nk + i] - far * s[nk + i]) / step
+        history[2 * nk + i] = -(near * m[nk + i] - far * s[nk + i]) / length
     for k in range(nq):
-        history[3 * nk + k] = -(near * m[at + k] - far * s[at + k]) / step
-    status = solve_stage(problem, factor, trial, last, step)
+        history[3 * nk + k] = -(near * m[at + k] - far * s[at + k]) / length
+    status = solve_stage(problem, factor, trial, last, length)
     if status != CONVERGED:
         return status, 0.0
     keep_stage(problem, trial, e)
@@ -73,18 +73,18 @@ def attempt(method, problem, factor, trial, t, h, last):
         raw[i] = h * ((1.0 - 4.0 * W) * s[nk + i] + m[nk + i] - 2.0 * D * e[nk + i]) / 3.0
     for k in range(at + nq, at + 2 * nq):
         raw[2 * nk + k - at - nq] = h * ((1.0 - 4.0 * W) * s[k] + m[k] - 2.0 * D * e[k]) / 3.0
-    return CONVERGED, filtered_error(problem, factor, trial, raw, step, h)
+    return CONVERGED, filtered_error(problem, factor, trial, raw, length, h)
 
 
 @inner
-def accepted(method, problem, trial, h, error):
+def on_accept(method, problem, trial, h, error):
     """The elementary rule; a step that would hardly grow stays, and keeps its factor."""
     follow(problem, trial, h)
     return held(proposed(error, 3.0))
 
 
 @inner
-def between(method, problem, trial, theta, h, state, wanted):
+def dense_output(method, problem, trial, theta, h, state, wanted):
     """Values on the parabola through beginning, stage and end; differentiated quantities on the cubic of both ends."""
     s = theta
     a, b, c = (s - C) * (s - 1.0) / C, s * (s - 1.0) / (C * (C - 1.0)), s * (s - C) / (1.0 - C)
@@ -96,6 +96,6 @@ def between(method, problem, trial, theta, h, state, wanted):
 
 
 METHOD = Method(
-    "trbdf2", Orders(2, 2, 0), prepare, attempt, accepted, between, estimate=3, highest_index=2, caution=0.25,
+    "trbdf2", Orders(2, 2, 0), prepare, step, on_accept, dense_output, estimate=3, highest_index=2, caution=0.25,
     reason="the accelerations of constrained masses would oscillate from step to step",
 )  # fmt: skip

@@ -37,7 +37,7 @@ the distance."""
 
 
 def step_together(problem: Bundle, method: Bundle, trial: Trial, t: float, h: float, last: float, given: bool) -> bool:
-    """`solve_stages`, and the method's next attempt takes what was found."""
+    """`solve_stages`, and the method's next `step` takes what was found."""
     if not solve_stages(problem, method, trial, t, h, last, given):
         return False
     method.memory[SOLVED] = h
