@@ -166,7 +166,7 @@ class Element:
         constraint = ca.vertcat(rows, symbols.rate(rows), *definitions, *twice)
         events = form.events
         outputs = [ca.SX(x) for x in (stored, form.supplied, form.dissipated, *terms)]
-        logic = [ca.SX(x) for x in (*(r.indicator for r in events.relations), *events.following)]
+        logic = [ca.SX(x) for x in (*(r.crossing for r in events.relations), *events.following)]
         slots = list(symbols.gathered)
         z = ca.vertcat(*(symbols.gathered[slot] for slot in slots)) if slots else ca.SX(0, 1)
         p = ca.vertcat(*(s for scalars in symbols.parameters.values() for s in scalars))
@@ -254,7 +254,7 @@ class Element:
         slots, free, solve, account = self.functions
         given = self.given(parameters_of(self.component, self.counts, random))
         z, size = self.state(slots, random)
-        places = {kind: {key[1]: i for i, (key, _) in enumerate(slots) if key[0] == kind} for kind in ("discrete", "before", "truth")}
+        places = {kind: {key[1]: i for i, (key, _) in enumerate(slots) if key[0] == kind} for kind in ("discrete", "before", "relation")}
         for i in places["discrete"].values():
             z[i] = random.choice((-1.0, 0.0, 1.0))
         for k, i in places["before"].items():
@@ -276,8 +276,8 @@ class Element:
         before = z.copy()
         logic = np.array(account(z, given, UNIFORM_VALUES)[1]).ravel()[1:]
         for k, (relation, value) in enumerate(zip(events.relations, logic)):
-            if k in places["truth"]:
-                z[places["truth"][k]] = float(value < 0.0 or (value == 0.0 and not relation.strict))
+            if k in places["relation"]:
+                z[places["relation"][k]] = float(value < 0.0 or (value == 0.0 and not relation.strict))
         following = np.array(account(z, given, UNIFORM_VALUES)[1]).ravel()[1 + len(events.relations) :]
         for k, value in enumerate(following):
             for kind in ("discrete", "before"):

@@ -28,11 +28,11 @@ ROOMS = {
     "spice.measures spice.control spice.netlist urdf.elements urdf.robot urdf.netlist *",
     "library": "formats component functions extension shadowing domains checks places files search catalogue",
     "network": "network checks lets placement repetition expansion signals tables values bindings given reading",
-    "core": "compiled.kinds compiled.bundle compiled.digests compiled.sources compiled.translation compiled.linking "
+    "core": "compiled.kinds compiled.struct compiled.digests compiled.sources compiled.translation compiled.linking "
     "compiled.entries compiled.store compiled.objects compiled.function compiled.call linear.graphs linear.matching linear.symbolic "
     "linear.nesting linear.factors linear.least_change rotation problem history newton consistent minimum_norm contract "
     "method scales states loop.control loop.crossings loop.defect "
-    "loop.settling loop.turnover loop.readout loop.remembering loop.adaptive loop.instants methods.tableaux methods.euler methods.explicit "
+    "loop.event_iteration loop.turnover loop.sampler loop.delays loop.adaptive loop.instants methods.tableaux methods.euler methods.explicit "
     "methods.single methods.implicit_euler methods.trbdf2 methods.bdf_stability methods.bdf methods.generalized_alpha loop.fixed "
     "radau.arrays radau.coupled radau.matrix radau.stages methods.radau methods.*",
     "equations": "kernels.program forms.form forms.delays forms.events forms.lagrange forms.turns forms.build kernels.kernel "
@@ -50,7 +50,7 @@ ROOMS = {
     "jointspace.partials jointspace.element jointspace.rows jointspace.start recursion.inertias recursion.integrals recursion.projection "
     "recursion.sources recursion.links recursion.chains recursion.bodies recursion.pushes recursion.states recursion.starts "
     "recursion.runge_kutta",
-    "results": "progress samples partial.container partial.rows partial.recording partial.reading earlier files series courses selection "
+    "results": "progress samples partial.container partial.rows partial.recording partial.reading earlier files series trajectories selection "
     "measures claims rates listing plots",
     "simulate": "reference methods options judging pivots events.event_log events.events running setup.choice setup.turns setup.plane_turns "
     "setup.sliders setup.beginning setup.kinds setup.features setup.sizes setup.sums setup.weights setup.instants setup.run_arrays "

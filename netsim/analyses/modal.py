@@ -25,7 +25,7 @@ from netsim.initial.initial import Structure
 from netsim.initial.static.rest import step_matrix
 from netsim.multibody.recursion.integrals import integrated
 from netsim.results.samples import Samples, Signal
-from netsim.results.selection import Sampler, add_unseen, sampler, select
+from netsim.results.selection import Reader, add_unseen, reader_of, select
 from netsim.simulate.options import unknown_options
 from netsim.simulate.setup.beginning import begun, settled
 from netsim.text.errors import InputError, Problem
@@ -109,7 +109,7 @@ def modal(
     selection = select(machine, saves, plots)
     saved = list(selection.entries)
     unseen = add_unseen(machine, selection, beside)
-    reader = sampler(machine, selection)
+    reader = reader_of(machine, selection)
     still = _sampled(machine, reader, g)
     read = [_read(machine, reader, g, s, u) for s, u in zip(modes.rates, modes.shapes.T)]
     parts = np.array(read).reshape(len(read), len(still))
@@ -307,7 +307,7 @@ def _shifted(stiffness: Any, damping: Any, mass: Any, shift: float) -> tuple[Any
     return left @ p @ right, left @ (damping + 2 * shift * mass) @ right, left @ mass @ right, columns
 
 
-def _read(machine: Machine, reader: Sampler, g: Array, s: complex, u: Array) -> Array:
+def _read(machine: Machine, reader: Reader, g: Array, s: complex, u: Array) -> Array:
     """The signals' parts in a mode: their derivatives along [x, v, a, y] = [u, s u, s^2 u, u]."""
     layout = machine.system.layout
     nk, found = layout.nk, np.zeros((2, len(reader.places)))
@@ -324,7 +324,7 @@ def _read(machine: Machine, reader: Sampler, g: Array, s: complex, u: Array) -> 
     return found[0] + 1j * found[1]
 
 
-def _sampled(machine: Machine, reader: Sampler, g: Array) -> Array:
+def _sampled(machine: Machine, reader: Reader, g: Array) -> Array:
     """The signals at a point, whose charts are moved to the rotations that it has."""
     point, row = g.copy(), np.zeros(len(reader.places))
     recharted(machine.system, point, all_of_them=True)

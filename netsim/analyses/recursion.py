@@ -36,7 +36,7 @@ from netsim.multibody.tree.algorithms.composite import crba
 from netsim.multibody.tree.algorithms.newmark import Drive, newmark
 from netsim.multibody.tree.algorithms.superelements import superelements
 from netsim.results.samples import Samples
-from netsim.results.selection import add_unseen, sampler, select
+from netsim.results.selection import add_unseen, reader_of, select
 from netsim.simulate.setup.beginning import begun, told
 from netsim.simulate.setup.features import ends_of
 from netsim.structure.time_events import time_events_of
@@ -70,7 +70,7 @@ def recursion(
     machine, structure, moved, g, q, v, changed = _beginning(machine, structure, found, options.start)
     selection = select(machine, saves, plots)
     unseen = add_unseen(machine, selection, beside)
-    reader = sampler(machine, selection)
+    reader = reader_of(machine, selection)
     every = options.step * options.every if options.step else options.stop / GRID
     check_size(options.stop, options.sample or every, max(len(selection.entries), len(q)))
     run = _newmark if options.step else _explicit

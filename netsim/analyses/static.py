@@ -18,7 +18,7 @@ from netsim.initial.reactions.reactions import find_reactions
 from netsim.initial.reactions.redundancy import describe
 from netsim.initial.static.equilibrium import Equilibrium
 from netsim.results.samples import Samples
-from netsim.results.selection import Sampler, Selection, add_unseen, sampler, select
+from netsim.results.selection import Reader, Selection, add_unseen, reader_of, select
 from netsim.simulate.options import unknown_options, unknown_values
 from netsim.simulate.setup.beginning import settled
 from netsim.simulate.setup.choice import observing
@@ -66,7 +66,7 @@ def static(
     g = found.g
     selection = select(machine, saves, plots)
     unseen = add_unseen(machine, selection, beside)
-    reader = observing(machine, sampler(machine, selection))
+    reader = observing(machine, reader_of(machine, selection))
     plan, _alive = plan_minimum_norm(machine, find_reactions(machine))
     least_reactions(plan, g)
     values, power = np.full((1, len(selection.entries)), np.nan), power_room(machine.system)
@@ -101,7 +101,7 @@ def static(
     )
 
 
-def _reading(machine: Machine, reader: Sampler, selection: Selection, g: Array) -> str:
+def _reading(machine: Machine, reader: Reader, selection: Selection, g: Array) -> str:
     """The first signals at another equilibrium, in words."""
     row = np.full(len(selection.entries), np.nan)
     place = g.copy()

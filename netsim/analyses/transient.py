@@ -24,7 +24,7 @@ from netsim.results.measures import signals_measured
 from netsim.results.partial.recording import DISK, DiskFull, Recording
 from netsim.results.rates import add_rates, own_unknowns
 from netsim.results.samples import Samples, Signal, Trace
-from netsim.results.selection import Selection, add_unseen, sampler, select
+from netsim.results.selection import Selection, add_unseen, reader_of, select
 from netsim.results.series import integrals_in
 from netsim.simulate.adaptive import Running, begin_adaptive, integrate_adaptive
 from netsim.simulate.events.event_log import log_text
@@ -103,19 +103,19 @@ def transient(
     exact = own[own < machine.system.layout.nk] if machine.element else own[structure.dynamic.d[own] >= 2]
     rates = add_rates(machine, selection, rated, exact)
     unseen = add_unseen(machine, selection, beside)
-    reader = observing(machine, sampler(machine, selection))
+    reader = observing(machine, reader_of(machine, selection))
     followed = Selection()
     traced = add_unseen(
         machine, followed, [*signals_measured(machine.system.network), *_integrated([*saves, *plots], machine)]
     )
-    tracer = sampler(machine, followed)
+    tracer = reader_of(machine, followed)
     tracer = observing(machine, tracer) if traced else tracer
     options = windowed(options, len(selection.entries), recording, bool(traced or rated))
     recorder = recorder_of(recording, machine, options, g, selection, followed)
     failure: Problem | None = None
     message = ""
     run: Stepping | Running
-    if options.plain and not switching and not len(machine.problem.past.length) and not len(time_events):
+    if options.plain and not switching and not len(machine.problem.buffer.length) and not len(time_events):
         recovery = plan_recovery(machine, structure, g) if options.recovers else None
         run = begin_run(machine, options, g, reader, selection, recovery)
     else:
@@ -168,7 +168,7 @@ class _Placed:
 
 
 def _placed(machine: Machine, structure: Structure, options: TransientOptions, origin: Array | None = None) -> _Placed:
-    check_step(machine.system, machine.problem.past, options.step)
+    check_step(machine.system, machine.problem.buffer, options.step)
     absolute, structure, g, changes = begun(machine, structure, options.start, origin)
     point = g.copy()
     # steps that no time event cuts
@@ -198,7 +198,7 @@ def stepped(task: Task, options: TransientOptions, inputs: Sequence[str]) -> "Si
     at = _placed(machine, structure, options)
     selection = select(at.machine, task.saves, task.plots)
     add_unseen(at.machine, selection, task.beside)
-    reader = observing(at.machine, sampler(at.machine, selection))
+    reader = observing(at.machine, reader_of(at.machine, selection))
     run = begin_adaptive(at.machine, at.structure, options, at.g, reader, at.time_events)
     return Simulator(begin(run, at.absolute, known, at.time_events), list(selection.entries), selection.expressions)
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from netsim.core.compiled.call import ROW_LENGTH, run_table
-from netsim.core.compiled.function import inner, lean
+from netsim.core.compiled.function import inner
 from netsim.core.linear.factors import Factor, refactor, solve
 
 Array = np.ndarray
@@ -62,7 +62,7 @@ def nothing_to_recover() -> Consistent:
     )  # fmt: skip
 
 
-@lean
+@inner
 def make_consistent(plan, g):
     """Newton's method stage by stage on what g holds, in place; False where pivots do not serve or it does not
     converge.

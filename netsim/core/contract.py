@@ -86,8 +86,8 @@ _dense_output = by_address(kinds.NOTHING)
 _set_time = by_address(kinds.WHOLE)
 _refactor = by_address(kinds.REAL)
 _solve = by_address(kinds.NOTHING)
-_project = by_address(kinds.TRUTH)
-FOUND = kinds.tuple_of(kinds.WHOLE, kinds.WHOLE, kinds.WHOLE, kinds.TRUTH)
+_project = by_address(kinds.BOOLEAN)
+FOUND = kinds.tuple_of(kinds.WHOLE, kinds.WHOLE, kinds.WHOLE, kinds.BOOLEAN)
 _newton = by_address(FOUND)
 
 

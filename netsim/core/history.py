@@ -2,24 +2,24 @@
 delay reaches.
 
 A delayed value is a known function of time in a step, because no step is longer than the shortest delay. Jumps come out
-of the buffer one delay later (netsim.core.loop.remembering).
+of the buffer one delay later (netsim.core.loop.delays).
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from netsim.core.compiled.bundle import Bundle
 from netsim.core.compiled.function import compiled
+from netsim.core.compiled.struct import Struct
 from netsim.core.problem import PAST, PRESCRIBED_ORDERS, TIME
 
 Array = np.ndarray
 
-PIECES, ARRIVALS, WATCHING, CAREFUL, BEGINS_LOW = range(5)
-"""Positions in Past.numbers: how many pieces and arrivals there are, whether steps end at arrivals, whether values
+SEGMENTS, ARRIVALS, WATCHING, CAREFUL, BEGINS_LOW = range(5)
+"""Positions in HistoryBuffer.numbers: how many pieces and arrivals there are, whether steps end at arrivals, whether values
 within a step have to be made consistent before they are read, whether the method begins with a straight line."""
 BEGIN, END = range(2)
-"""Columns of Past.spans."""
+"""Columns of HistoryBuffer.spans."""
 POINTS = 8
 """Values by which a piece is known: more than any method's polynomial within a step needs."""
 BESIDE = 3 * 2.220446049250313e-16
@@ -27,7 +27,7 @@ BESIDE = 3 * 2.220446049250313e-16
 it."""
 
 
-class Past(NamedTuple):
+class HistoryBuffer(NamedTuple):
     """Of every delay: its length (s), what is remembered (its place behind the motion in a state, -1: ground, and in
     g), the prescribed input it is, what it was before the start, and what is given as that (NaN: nothing). `wanted`:
     places without repetition; `spans` of pieces in time, the oldest first, and their polynomials in 2 (t - begin)/(end
@@ -42,7 +42,7 @@ class Past(NamedTuple):
     given: Array
     wanted: Array
     spans: Array
-    pieces: Array
+    segments: Array
     arrivals: Array
     numbers: Array
     nodes: Array
@@ -50,57 +50,61 @@ class Past(NamedTuple):
     room: Array
 
 
-def begin_past(past: Bundle, g: Array, at_rest: bool) -> None:
+def begin_history(buffer: Struct, g: Array, at_rest: bool) -> None:
     """The run begins at what g holds: so it was before, or (`at_rest`) zero, where nothing else is given; from now on
     there is a past."""
-    past.before[:] = np.where(np.isnan(past.given), 0.0 if at_rest else g[past.slot], past.given)
+    buffer.before[:] = np.where(np.isnan(buffer.given), 0.0 if at_rest else g[buffer.slot], buffer.given)
     g[PAST] = 1.0
 
 
-def more_pieces(past: Bundle) -> None:
+def more_segments(buffer: Struct) -> None:
     """Room for twice as many pieces."""
-    past.exchange(
-        spans=np.vstack([past.spans, np.zeros_like(past.spans)]),
-        pieces=np.vstack([past.pieces, np.zeros_like(past.pieces)]),
+    buffer.exchange(
+        spans=np.vstack([buffer.spans, np.zeros_like(buffer.spans)]),
+        segments=np.vstack([buffer.segments, np.zeros_like(buffer.segments)]),
     )
 
 
 @compiled
-def recall(past, g, first, count):
+def recall(buffer, g, first, count):
     """The delayed values at the time in g and their rates, into their places among `count` prescribed inputs that begin
     at `first`."""
     t = g[TIME]
-    for k in range(past.length.shape[0]):
-        at, when = first + past.prescribed[k], t - past.length[k]
-        i = piece_at(past, when + BESIDE * abs(t))
+    for k in range(buffer.length.shape[0]):
+        at, when = first + buffer.prescribed[k], t - buffer.length[k]
+        i = piece_at(buffer, when + BESIDE * abs(t))
         if i < 0:
-            g[at] = past.before[k]
+            g[at] = buffer.before[k]
             continue
-        scale = 2.0 / (past.spans[i, END] - past.spans[i, BEGIN])
-        x = min(scale * (when - past.spans[i, BEGIN]) - 1.0, 1.0)
+        scale = 2.0 / (buffer.spans[i, END] - buffer.spans[i, BEGIN])
+        x = min(scale * (when - buffer.spans[i, BEGIN]) - 1.0, 1.0)
         for order in range(PRESCRIBED_ORDERS):
-            g[at + order * count] = slope(past, i, k, x, order) * scale**order
+            g[at + order * count] = slope(buffer, i, k, x, order) * scale**order
 
 
 @compiled
-def recalled(past, k, t):
+def recalled(buffer, k, t):
     """The value of delay k at an instant."""
-    when = t - past.length[k]
-    i = piece_at(past, when + BESIDE * abs(t))
+    when = t - buffer.length[k]
+    i = piece_at(buffer, when + BESIDE * abs(t))
     if i < 0:
-        return past.before[k]
+        return buffer.before[k]
     return slope(
-        past, i, k, min(2.0 * (when - past.spans[i, BEGIN]) / (past.spans[i, END] - past.spans[i, BEGIN]) - 1.0, 1.0), 0
+        buffer,
+        i,
+        k,
+        min(2.0 * (when - buffer.spans[i, BEGIN]) / (buffer.spans[i, END] - buffer.spans[i, BEGIN]) - 1.0, 1.0),
+        0,
     )
 
 
 @compiled
-def piece_at(past, when):
+def piece_at(buffer, when):
     """The piece at an instant, the last one behind them all; -1 before the start."""
-    low, high = -1, past.numbers[PIECES]
+    low, high = -1, buffer.numbers[SEGMENTS]
     while high - low > 1:
         middle = (low + high) // 2
-        if past.spans[middle, BEGIN] <= when:
+        if buffer.spans[middle, BEGIN] <= when:
             low = middle
         else:
             high = middle
@@ -108,12 +112,12 @@ def piece_at(past, when):
 
 
 @compiled
-def slope(past, i, k, x, order):
+def slope(buffer, i, k, x, order):
     """A derivative of piece i of delay k at x."""
     found = 0.0
     for m in range(POINTS - 1, order - 1, -1):
         factor = 1.0
         for j in range(order):
             factor *= m - j
-        found = found * x + factor * past.pieces[i, POINTS * k + m]
+        found = found * x + factor * buffer.segments[i, POINTS * k + m]
     return found

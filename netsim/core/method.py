@@ -15,10 +15,10 @@ through their addresses, so that the loop is compiled once for all methods:
         slopes of the differentiated quantities where trial.counters[JUDGED] is 1; otherwise they may be any that are
         more exact.
 
-`method` is the bundle of arrays that `prepare` made; `problem`, `factor` and `trial` are described at
+`method` is the struct of arrays that `prepare` made; `problem`, `factor` and `trial` are described at
 `netsim.core.problem.Tables`, `netsim.core.linear.factors.Factor` and `netsim.core.contract.Trial`.
 
-**What a method remembers** stands in its bundle or in the trial, and nowhere else. The loop may repeat a step with
+**What a method remembers** stands in its struct or in the trial, and nowhere else. The loop may repeat a step with
 another length, so that `step` leaves what it remembers as it is, and `on_accept` changes it. In the first step after
 a time event, an event or another change, trial.counters[RESTARTED] is not 0, and nothing from before may be used. A
 rotation is stored in a chart (netsim.core.rotation), which moves to the present rotation after every accepted step:
@@ -36,19 +36,19 @@ import numpy as np
 
 from netsim.core import newton
 from netsim.core.compiled import kinds
-from netsim.core.compiled.bundle import Bundle, bundled
 from netsim.core.compiled.function import address_of
+from netsim.core.compiled.struct import Struct, struct_of
 from netsim.core.consistent import Consistent
 from netsim.core.contract import (
-    ON_ACCEPT,
-    STEP,
     DENSE_OUTPUT,
     FOUND,
     NEWTON,
+    ON_ACCEPT,
     PROJECT,
     REFACTOR,
     SET_TIME,
     SOLVE,
+    STEP,
     TRIED,
     Trial,
 )
@@ -107,21 +107,21 @@ class Step(Protocol):
     """See the head of this file."""
 
     def __call__(
-        self, method: Bundle, problem: Bundle, factor: Bundle, trial: Bundle, t: float, h: float, last: float
+        self, method: Struct, problem: Struct, factor: Struct, trial: Struct, t: float, h: float, last: float
     ) -> tuple[int, float]: ...
 
 
 class OnAccept(Protocol):
     """See the head of this file."""
 
-    def __call__(self, method: Bundle, problem: Bundle, trial: Bundle, h: float, error: float) -> float: ...
+    def __call__(self, method: Struct, problem: Struct, trial: Struct, h: float, error: float) -> float: ...
 
 
 class DenseOutput(Protocol):
     """See the head of this file."""
 
     def __call__(
-        self, method: Bundle, problem: Bundle, trial: Bundle, theta: float, h: float, state: Array, wanted: Array
+        self, method: Struct, problem: Struct, trial: Struct, theta: float, h: float, state: Array, wanted: Array
     ) -> None: ...
 
 
@@ -130,8 +130,8 @@ class Together:
     """Stages of a step found all at once, where the method's own iteration fails: solve(problem, arrays, trial, t, h,
     last, given) tells whether they were, and size_that_failed(arrays, size) the step in which it last failed."""
 
-    solve: Callable[[Bundle, Bundle, Trial, float, float, float, bool], bool]
-    size_that_failed: Callable[[Bundle, float], float]
+    solve: Callable[[Struct, Struct, Trial, float, float, float, bool], bool]
+    size_that_failed: Callable[[Struct, float], float]
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class Method:
 
     name: str
     orders: Orders
-    prepare: Callable[[Setting], Bundle]
+    prepare: Callable[[Setting], Struct]
     step: Step
     on_accept: OnAccept
     dense_output: DenseOutput
@@ -166,8 +166,8 @@ class Method:
     gap: float = 1.0
     title: str = ""
     plain: tuple[float, ...] = ()
-    renewed: Callable[[Bundle, Factor], Bundle] = lambda arrays, factor: arrays
-    forget: Callable[[Bundle], None] = lambda arrays: None
+    renewed: Callable[[Struct, Factor], Struct] = lambda arrays, factor: arrays
+    forget: Callable[[Struct], None] = lambda arrays: None
     together: Together | None = None
 
     def __post_init__(self) -> None:
@@ -206,10 +206,10 @@ class Method:
         return self.caution * rtol * (part**power if power > 0.0 else min(1.0, FINE / rtol) ** -power)
 
 
-def fill_code(method: Method, arrays: Bundle, problem: Bundle, factor: Factor, trial: Bundle, project: int) -> None:
+def fill_code(method: Method, arrays: Struct, problem: Struct, factor: Factor, trial: Struct, project: int) -> None:
     """Compile what a run calls by address (or read it from the cache) and write that into trial.code."""
     real, vector = kinds.REAL, kinds.VECTOR
-    run = (arrays.kind, problem.kind, bundled(factor).kind, trial.kind)
+    run = (arrays.kind, problem.kind, struct_of(factor).kind, trial.kind)
     found = {
         STEP: address_of(method.step, TRIED, *run, real, real, real),
         ON_ACCEPT: address_of(method.on_accept, real, arrays.kind, problem.kind, trial.kind, real, real),
@@ -223,7 +223,7 @@ def fill_code(method: Method, arrays: Bundle, problem: Bundle, factor: Factor, t
     }
     if method.single:
         room = kinds.MATRIX
-        given = (problem.kind, run[2], kinds.TRUTH, vector, vector, vector, vector, room, real)
+        given = (problem.kind, run[2], kinds.BOOLEAN, vector, vector, vector, vector, room, real)
         found[NEWTON] = address_of(newton.newton, FOUND, *given)
     for place, address in found.items():
         trial.code[place] = address

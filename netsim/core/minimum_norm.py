@@ -12,7 +12,7 @@ sources stay as they are.
 """
 
 from netsim.core.compiled.call import run_table
-from netsim.core.compiled.function import lean
+from netsim.core.compiled.function import inner
 from netsim.core.linear.factors import refactor, solve
 
 FAINT = 1e-12
@@ -20,7 +20,7 @@ FAINT = 1e-12
 ROUNDS = 4
 
 
-@lean
+@inner
 def least_reactions(plan, g):
     """Replace the loops' reactions in g, at what g holds, by the balancing ones of least norm."""
     places, entries, z, y, rest = plan.places, plan.entries, plan.z, plan.y, plan.rest
@@ -46,7 +46,7 @@ def least_reactions(plan, g):
         g[places[j]] = z[j] / plan.weights[j]
 
 
-@lean
+@inner
 def _balances(plan, g):
     """A and A A' at what g holds."""
     values, entries, matrix = plan.partial_values, plan.entries, plan.matrix

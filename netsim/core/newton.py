@@ -70,7 +70,7 @@ def set_time(problem, g, t):
         run_table(problem.arguments, g, out)
         status = _evaluate_tables(problem, g)
     run_table(problem.prescribed_inputs, g, out)
-    recall(problem.past, g, first, count)
+    recall(problem.buffer, g, first, count)
     return status
 
 

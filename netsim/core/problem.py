@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.core.compiled.bundle import Bundle
+from netsim.core.compiled.struct import Struct
 
 Array = np.ndarray
 
@@ -44,7 +44,7 @@ class Tables(NamedTuple):
     table_argument: Array
     rotations: Array
     reach: Array
-    past: Bundle
+    buffer: Struct
     least: Array
 
 

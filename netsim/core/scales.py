@@ -19,7 +19,7 @@ for `atol`.
 
 import numpy as np
 
-from netsim.core.compiled.function import inner, lean
+from netsim.core.compiled.function import inner
 from netsim.core.contract import RELATIVE, RTOL, UNTIL, WIDE
 from netsim.core.problem import ALPHA, KA, KV, LEAST, NK, NQ, NY
 
@@ -37,7 +37,7 @@ SO_FAR, TRIED, ROUNDED, REFUSED = range(4)
 """Rows of Trial.sizes."""
 
 
-@lean
+@inner
 def set_scales(problem, trial):
     """What errors are allowed in this step, from the state where it begins."""
     nk, ny, s = problem.sizes[NK], problem.sizes[NY], trial.start

@@ -2,7 +2,7 @@
 other, samples, energies."""
 
 from netsim.core.compiled.call import run_table
-from netsim.core.compiled.function import inner, lean
+from netsim.core.compiled.function import inner
 from netsim.core.consistent import make_consistent
 from netsim.core.contract import ASTRAY, KNOWN, earlier, projected
 from netsim.core.problem import (
@@ -30,14 +30,14 @@ MOTION, VALUES = KINEMATIC_ORDERS - 3, VALUE_ORDERS - 1
 """Higher orders of motion and of values in g, before its differentiated quantities."""
 
 
-@lean
+@inner
 def copy(source, first, target, at, count):
     """Entry by entry: for an assignment of slices numba compiles checks and messages that take seconds."""
     for i in range(count):
         target[at + i] = source[first + i]
 
 
-@lean
+@inner
 def move_charts(problem, state):
     """Every rotation's chart to its present rotation: then psi = 0, psi' = w, psi'' = w'."""
     nk, at = problem.sizes[NK], 3 * problem.sizes[NK] + problem.sizes[NY] + 2 * problem.sizes[NQ]
@@ -51,7 +51,7 @@ def move_charts(problem, state):
         )
 
 
-@lean
+@inner
 def keep(problem, g, out, state):
     """What a method found (x, v, a, y in g, differentiated quantities in out) into a state, in the charts that g is
     in."""
@@ -66,7 +66,7 @@ def keep(problem, g, out, state):
         state[at + nq + k] = g[ALPHA] * out[differentiated + k] + g[history + k]
 
 
-@lean
+@inner
 def place(problem, g, state):
     """Write a state into g as it stands: kernels of readings and energy then see x, v, a, y and q' themselves."""
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
@@ -80,7 +80,7 @@ def place(problem, g, state):
         quaternion_matrix(state[at + 4 * f : at + 4 * f + 4], g[charts + 9 * f : charts + 9 * f + 9])
 
 
-@lean
+@inner
 def energies(problem, g, power):
     """Supplied power, dissipated power, stored energy and its kinetic part at what g holds, in all and by type."""
     power[:] = 0.0
@@ -90,7 +90,7 @@ def energies(problem, g, power):
         power[KINETIC] += power[k + 1]
 
 
-@lean
+@inner
 def sample(readings, selection, g, found, row):
     """Saved signals: places in g, or (behind its end) in the readings' own vector."""
     found[:] = 0.0
@@ -100,7 +100,7 @@ def sample(readings, selection, g, found, row):
         row[j] = g[place_] if place_ < g.shape[0] else found[place_ - g.shape[0]]
 
 
-@lean
+@inner
 def load(problem, g, state):
     """A state into g, differentiated quantities included (as starts and recovered points read them)."""
     place(problem, g, state)

@@ -73,17 +73,17 @@ class FormKernels:
 
 @dataclass(frozen=True)
 class First:
-    """Where a batch's differentiated quantities, discretes, truths and delays (prescribed inputs) begin."""
+    """Where a batch's differentiated quantities, discretes, relations and delays (prescribed inputs) begin."""
 
     differentiated: int = 0
     discrete: int = 0
-    truth: int = 0
+    relation: int = 0
     delay: int = 0
 
     def behind(self, batch: "Batch") -> "First":
         """Where those of the next batch begin."""
-        begins = self.differentiated, self.discrete, self.truth, self.delay
-        sizes = batch.n_differentiated, batch.n_discretes, batch.n_truths, len(batch.form.delays)
+        begins = self.differentiated, self.discrete, self.relation, self.delay
+        sizes = batch.n_differentiated, batch.n_discretes, batch.n_relations, len(batch.form.delays)
         return First(*(at + size * batch.n for at, size in zip(begins, sizes)))
 
 
@@ -136,7 +136,7 @@ class Batch:
         return len(self.form.events.starts)
 
     @property
-    def n_truths(self) -> int:
+    def n_relations(self) -> int:
         return len(self.form.events.relations)
 
     @property
@@ -149,8 +149,8 @@ class Batch:
     def discretes(self, i: int) -> Array:
         return self.first.discrete + i * self.n + np.arange(self.n)
 
-    def truths(self, k: int) -> Array:
-        return self.first.truth + k * self.n + np.arange(self.n)
+    def relation_values(self, k: int) -> Array:
+        return self.first.relation + k * self.n + np.arange(self.n)
 
     def row(self, key: Key) -> Array:
         """Rows of a key; -1 for ground and where the row is redundant and dropped."""
@@ -205,7 +205,7 @@ def component_batch(
     member, all of one shape).
 
     `hidden` gives the unknowns and `driven` the prescribed inputs (instance, name), `begins` where the
-    batch's differentiated quantities, discretes and truths begin.
+    batch's differentiated quantities, discretes and relations begin.
     """
     instances = tuple(network.instances[i] for i in members)
     n, component = len(members), instances[0].component
@@ -239,7 +239,7 @@ def component_batch(
     batch.constants.update(_constants(kernels.form, nodes, first, numbering))
     batch.constants.update({("discrete", i): (batch.discretes(i), 0) for i in range(batch.n_discretes)})
     batch.constants.update({("before", i): (batch.discretes(i), 0) for i in range(batch.n_discretes)})
-    batch.constants.update({("truth", k): (batch.truths(k), 0) for k in range(batch.n_truths)})
+    batch.constants.update({("relation", k): (batch.relation_values(k), 0) for k in range(batch.n_relations)})
     return batch, numbering
 
 
@@ -256,8 +256,8 @@ def _constants(form: Form, nodes: Array, first: Array, numbering: Numbering) -> 
 
 
 def changing(batches: Sequence[Batch]) -> tuple[int, int]:
-    """How many discretes and truths these have."""
-    return sum(b.n_discretes * b.n for b in batches), sum(b.n_truths * b.n for b in batches)
+    """How many discretes and relations these have."""
+    return sum(b.n_discretes * b.n for b in batches), sum(b.n_relations * b.n for b in batches)
 
 
 def delays_of(batches: Sequence[Batch]) -> int:

@@ -30,7 +30,7 @@ def expression_batches(
     begins: First,
 ) -> Iterator[Batch]:
     """One batch per shape: `hidden` gives the unknowns of the inputs, `home` where each instance stands,
-    `begins` where differentiated quantities, discretes and truths begin."""
+    `begins` where differentiated quantities, discretes and relations begin."""
     groups: dict[tuple, list[Bound]] = {}
     for bound in bounds:
         lenders = tuple(id(home[s.instance][0].kernels) for s in bound.shape.signals if isinstance(s, Reading))

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from netsim.core.compiled.bundle import Bundle, bundled
-from netsim.core.history import POINTS, Past
+from netsim.core.compiled.struct import Struct, struct_of
+from netsim.core.history import POINTS, HistoryBuffer
 from netsim.equations.batches import Batch
 from netsim.equations.forms.form import Delay
 from netsim.equations.kernels.kernel import make_kernel
@@ -23,7 +23,7 @@ HINT = "replace it by pade_delay (a rational transfer function), or a line by a 
 ROOM, MOST_ARRIVALS = 256, 4096
 
 
-def past_of(system: System, parameters: Mapping[int, Array], uniforms: Array) -> Bundle:
+def history_of(system: System, parameters: Mapping[int, Array], uniforms: Array) -> Struct:
     """An empty past of a system's delays with these parameters; raises `InputError` for a delay that is not
     positive."""
     length, before, unknown, prescribed = (np.zeros(0) for _ in range(4))
@@ -53,9 +53,11 @@ def past_of(system: System, parameters: Mapping[int, Array], uniforms: Array) ->
     n, unknown = len(length), unknown.astype(np.int64)
     place = np.where(unknown == GROUND, GROUND, unknown - system.layout.nk)
     slot, wanted = system.layout.unknown(unknown, 0).astype(np.int64), np.unique(place[place >= 0])
-    spans, pieces, arrivals = np.zeros((ROOM, 2)), np.zeros((ROOM, n * POINTS)), np.zeros(MOST_ARRIVALS)
+    spans, segments, arrivals = np.zeros((ROOM, 2)), np.zeros((ROOM, n * POINTS)), np.zeros(MOST_ARRIVALS)
     known = length, place, slot, prescribed.astype(np.int64), np.zeros(n), before, wanted
-    return bundled(Past(*known, spans, pieces, arrivals, np.zeros(5, np.int64), nodes, basis, np.zeros((n, POINTS))))
+    return struct_of(
+        HistoryBuffer(*known, spans, segments, arrivals, np.zeros(5, np.int64), nodes, basis, np.zeros((n, POINTS)))
+    )
 
 
 def _too_short(batch: Batch, position: int, length: float) -> Problem:
@@ -70,9 +72,9 @@ def delays_in(system: System) -> list[tuple[Instance, Delay]]:
     ]
 
 
-def check_step(system: System, past: Bundle, step: float) -> None:
+def check_step(system: System, buffer: Struct, step: float) -> None:
     """Raises `InputError` (E427) if a given step is longer than a delay allows."""
-    for (instance, _), length in zip(delays_in(system), past.length):
+    for (instance, _), length in zip(delays_in(system), buffer.length):
         if step > WITHIN * length:
             hint = (
                 f"use a step of at most {WITHIN * length:.4g} s, or omit `step`, so that the error test selects the "

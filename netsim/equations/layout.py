@@ -1,7 +1,7 @@
 """Where everything stands in the two global vectors the kernels read (`g`) and add to (`out`).
 
 g:   [0 | uniforms | prescribed inputs at orders 0..4 | table values at orders 0..3 (4: zero) | 1 | charts
-     | places | discretes | the same before the event | truths | x | v | a of kinematic unknowns | y
+     | places | discretes | the same before the event | relations | x | v | a of kinematic unknowns | y
      | history of differentiated quantities | what only starts and recovered forces need: higher orders of x, of y, of
      the differentiated quantities | frames that follow: x | v | a | charts | places | multipliers that follow]
 out: [row residuals | waste | differentiated quantities | matrix entries | waste | rows of frames that follow | what
@@ -34,7 +34,7 @@ Array = np.ndarray
 @dataclass(frozen=True)
 class Layout:
     """Sizes: kinematic unknowns come first (nk), then the others (ny); nq differentiated quantities, nd prescribed
-    inputs, nt tables, nr rotating frames; nf frames and nm multipliers that follow; nz discretes, and truths of
+    inputs, nt tables, nr rotating frames; nf frames and nm multipliers that follow; nz discretes, and relations of
     relations."""
 
     nk: int
@@ -46,7 +46,7 @@ class Layout:
     nf: int = 0
     nm: int = 0
     nz: int = 0
-    truth_count: int = 0
+    relation_count: int = 0
 
     @cached_property
     def n(self) -> int:
@@ -88,12 +88,12 @@ class Layout:
         return self.discretes + self.nz
 
     @cached_property
-    def truths(self) -> int:
+    def relation_values(self) -> int:
         return self.befores + self.nz
 
     @cached_property
     def x(self) -> int:
-        return self.truths + self.truth_count
+        return self.relation_values + self.relation_count
 
     @cached_property
     def v(self) -> int:

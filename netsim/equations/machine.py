@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from netsim.core.compiled.bundle import Bundle, bundled
 from netsim.core.compiled.call import ROW_LENGTH, table_row
+from netsim.core.compiled.struct import Struct, struct_of
 from netsim.core.problem import (
     CHARTS,
     DIFFERENTIATED,
@@ -35,7 +35,7 @@ from netsim.core.problem import (
 )
 from netsim.equations.batches import Batch, parameters_of
 from netsim.equations.forms.form import UNIFORMS
-from netsim.equations.history import past_of
+from netsim.equations.history import history_of
 from netsim.equations.kernels import native as machine_code
 from netsim.equations.kernels.kernel import Kernel, place_kernel, start_kernel
 from netsim.equations.kernels.precomputation import Changing, with_constants
@@ -94,9 +94,9 @@ class Machine:
     parts: tuple[Array, ...] = ()
 
     @cached_property
-    def bundle(self) -> Bundle:
+    def struct(self) -> Struct:
         """The problem behind one address."""
-        return bundled(self.problem)
+        return struct_of(self.problem)
 
 
 _native: dict[str, tuple[int, Any]] = {}
@@ -148,7 +148,7 @@ def build_machine(
     problems.extend(values.unknown_overrides())
     if problems:
         raise InputError(problems)
-    past = past_of(system, parameters, np.zeros(len(layout.uniforms)))
+    buffer = history_of(system, parameters, np.zeros(len(layout.uniforms)))
     calls = {
         "residual": [_batch_call(system, b, b.kernels.residual, parameters) for b in system.batches],
         "jacobian": [_batch_call(system, b, b.kernels.jacobian, parameters) for b in system.batches],
@@ -198,7 +198,7 @@ def build_machine(
         table_calls["energy"], sizes,
         system.pattern.indptr, system.pattern.indices, system.nominals,
         packed["first"], packed["breaks"], packed["coefficients"], packed["outside"], _table_arguments(system),
-        system.numbering.rotations, _reach(system), past, LEAST * system.nominals,
+        system.numbering.rotations, _reach(system), buffer, LEAST * system.nominals,
     )  # fmt: skip
     return Machine(system, values, problem, g, calls, parameters, [uniforms, calls, parameters], earlier)
 
@@ -207,17 +207,18 @@ def rebuilt(machine: Machine, system: System) -> Machine:
     """The machine of another system of the same unknowns, with the same values, past, and parts that are eliminated
     first."""
     return replace(
-        with_past(build_machine(system, machine.values, machine.earlier), machine.problem.past), parts=machine.parts
+        with_history(build_machine(system, machine.values, machine.earlier), machine.problem.buffer),
+        parts=machine.parts,
     )
 
 
-def with_past(machine: Machine, past: Bundle | None = None) -> Machine:
+def with_history(machine: Machine, buffer: Struct | None = None) -> Machine:
     """The machine with a past, shared with whoever else has it; with an empty one of its own where none is given."""
-    if past is None:
-        if not len(machine.problem.past.length):
+    if buffer is None:
+        if not len(machine.problem.buffer.length):
             return machine
-        past = past_of(machine.system, machine.parameters, machine.g[machine.system.layout.uniforms])
-    return replace(machine, problem=machine.problem._replace(past=past))
+        buffer = history_of(machine.system, machine.parameters, machine.g[machine.system.layout.uniforms])
+    return replace(machine, problem=machine.problem._replace(buffer=buffer))
 
 
 def with_sizes(machine: Machine) -> Machine:

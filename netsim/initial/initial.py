@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from netsim.core.history import PAST, begin_past
+from netsim.core.history import PAST, begin_history
 from netsim.core.newton import OUTSIDE_TABLE, set_time
 from netsim.equations.machine import Machine
 from netsim.equations.messages import advice, describe_row, fixed_twice, start_advice, unmet
@@ -144,7 +144,7 @@ def consistent_start(
     Raises `InputError` for conflicting written starts and `SimulationError` where no consistent point is found.
     """
     system, g = machine.system, machine.g.copy()
-    if set_time(machine.bundle, g, t) == OUTSIDE_TABLE:
+    if set_time(machine.struct, g, t) == OUTSIDE_TABLE:
         raise _outside_table(t)
     rows, defaults = start_rows(system, machine.values), g.copy() if unplaced is None else unplaced
     guesses = [row for row in rows if row.word == "guess"]
@@ -168,8 +168,8 @@ def consistent_start(
     far: list[Change] = []
     if not at_rest:
         starts, far = _static(machine, structure, g, starts, weights, sizes)
-    begin_past(machine.problem.past, g, at_rest)
-    set_time(machine.bundle, g, t)
+    begin_history(machine.problem.buffer, g, at_rest)
+    set_time(machine.struct, g, t)
     set_differentiated(machine, g)
     starts = _through(stages, g, starts, 0, sizes)
     set_differentiated(machine, g)  # of a channel that only its sources open: it counts as constant in the structure
@@ -180,7 +180,7 @@ def search_start(machine: Machine, structure: Structure, t: float) -> Array:
     """Where the search for an equilibrium at time t begins: mechanisms put together, written starts and guesses taken
     as guesses."""
     g = machine.g.copy()
-    if set_time(machine.bundle, g, t) == OUTSIDE_TABLE:
+    if set_time(machine.struct, g, t) == OUTSIDE_TABLE:
         raise _outside_table(t)
     _guess(machine, g, start_rows(machine.system, machine.values))
     if not machine.system.layout.nk:
@@ -257,7 +257,7 @@ def resumed_start(machine: Machine, structure: Structure, origin: Array) -> Arra
     system, g = machine.system, machine.g.copy()
     g[system.layout.one :] = origin[len(origin) - len(g) + system.layout.one :]
     g[PAST] = 1.0
-    if set_time(machine.bundle, g, 0.0) == OUTSIDE_TABLE:
+    if set_time(machine.struct, g, 0.0) == OUTSIDE_TABLE:
         raise _outside_table(0.0)
     weights, sizes = 1.0 / np.concatenate([system.nominals, np.ones(system.layout.nq)]), sizes_of_machine(machine)
     everything = np.ones(len(structure.signature.equation), bool)

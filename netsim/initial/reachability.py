@@ -38,7 +38,7 @@ def unreachable(machine: Machine, g: Array, before: float, t: float) -> Problem 
     everything = np.ones(len(structure.signature.equation), bool)
     stages = Stages(machine, structure.signature, structure.dynamic, everything, weights, sizes.angles)
     point = g.copy()
-    if set_time(machine.bundle, point, t) != CONVERGED:
+    if set_time(machine.struct, point, t) != CONVERGED:
         return None
     for k in range(-int(structure.dynamic.d.max(initial=0)), POSITIONS + 1):
         start = point.copy()

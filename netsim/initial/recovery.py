@@ -348,7 +348,7 @@ def recover(recovery: Recovery, g: Array, state: Array, t: float) -> Array:
     Raises `SimulationError` where a table does not reach t, or a stage has no solution."""
     machine, layout = recovery.machine, recovery.machine.system.layout
     point = g.copy()
-    if set_time(machine.bundle, point, t) != CONVERGED:
+    if set_time(machine.struct, point, t) != CONVERGED:
         raise SimulationError(table_ends(t))
     nk, ny, nq = layout.nk, layout.ny, layout.nq
     point[layout.x : layout.history] = state[: 3 * nk + ny]

@@ -18,10 +18,10 @@ from netsim.equations.machine import Machine
 from netsim.library.component import SECOND, plain_name
 from netsim.network.lets import signals_in
 from netsim.network.network import Network
-from netsim.results.courses import OVER, Course, crossings, largest, negative
 from netsim.results.samples import Figure, Samples, Trace
 from netsim.results.selection import Finder
-from netsim.results.series import course_of, series_scope, unit_of
+from netsim.results.series import series_scope, trajectory_of, unit_of
+from netsim.results.trajectories import OVER, Trajectory, crossings, largest, negative
 from netsim.text.errors import InputError, NetsimError, Problem, SimulationError, Span
 from netsim.text.expressions.typed import Scope, Typed, evaluate, same_dimension
 from netsim.text.syntax import Assert, Binary, Call, Expr, Measure, Name
@@ -50,7 +50,7 @@ class Record:
 
     def within(self, first: float, last: float) -> "Record":
         """The same from `first` to `last`, refined."""
-        time, values = course_of(self.time, self.values, self.trace, first, last)
+        time, values = trajectory_of(self.time, self.values, self.trace, first, last)
         return Record(time, values, self.dimensions, self.parameters, self.network, self.known)
 
     def scope(self) -> Scope:
@@ -99,8 +99,8 @@ def _over(name: str, record: Record, call: Call, scope: Scope) -> Typed:
     if name in ("max", "min") and len(call.arguments) > 1:
         return _of_several(name, call, scope)
     compute, rule = OVER[name]
-    course, dimension = _course(call, record, scope, 1, ("from", "to"))
-    return Typed(compute(course), None if dimension is None else rule(dimension))
+    trajectory, dimension = _trajectory(call, record, scope, 1, ("from", "to"))
+    return Typed(compute(trajectory), None if dimension is None else rule(dimension))
 
 
 def _of_several(name: str, call: Call, scope: Scope) -> Typed:
@@ -117,19 +117,19 @@ def _of_several(name: str, call: Call, scope: Scope) -> Typed:
 
 
 def _at(record: Record, call: Call, scope: Scope) -> Typed:
-    course, dimension = _course(call, record, scope, 2, ())
-    return Typed(course.at(_instant(call.arguments[1], record, scope)), dimension)
+    trajectory, dimension = _trajectory(call, record, scope, 2, ())
+    return Typed(trajectory.at(_instant(call.arguments[1], record, scope)), dimension)
 
 
 def _slope(record: Record, call: Call, scope: Scope) -> Typed:
     """The rate of a signal at an instant: of the parabola through three points around it, an interval apart from one
     another."""
-    course, dimension = _course(call, record, scope, 2, ())
+    trajectory, dimension = _trajectory(call, record, scope, 2, ())
     t, span = _instant(call.arguments[1], record, scope), record.fine.time
     i = int(np.clip(np.searchsorted(span, t), 1, len(span) - 2))
-    h = min(span[i + 1] - span[i], span[i] - span[i - 1]) or course.length * 1e-6
+    h = min(span[i + 1] - span[i], span[i] - span[i - 1]) or trajectory.length * 1e-6
     middle = float(np.clip(t, span[0] + h, span[-1] - h))
-    before, here, after = (course.at(middle + d) for d in (-h, 0.0, h))
+    before, here, after = (trajectory.at(middle + d) for d in (-h, 0.0, h))
     rate = (after - before) / (2 * h) + (t - middle) * (after - 2 * here + before) / h**2
     return Typed(rate, None if dimension is None else dimension / SECOND)
 
@@ -159,12 +159,12 @@ def _when(record: Record, call: Call, scope: Scope) -> Typed:
         hint = "such as when(out.v > 0.9 V); == finds crossings in both directions"
         raise InputError(Problem("E207", "when() takes one comparison", call.span, hint=hint))
     difference = Binary("-", comparison.left, comparison.right, span=comparison.span)
-    course, _ = _course(Call("when", (difference,), call.keywords, span=call.span), record, scope, 1, allowed)
+    trajectory, _ = _trajectory(Call("when", (difference,), call.keywords, span=call.span), record, scope, 1, allowed)
     n = next((number_of(value, scope).value for word, value in call.keywords if word == "n"), 1)
     if n % 1:  # nothing is a whole number of infinity
         raise InputError(Problem("E208", f"n is a whole number, this is {n:g}", call.span))
     n = int(n)
-    found = crossings(course, comparison.op)
+    found = crossings(trajectory, comparison.op)
     if not n or abs(n) > len(found):
         times = (
             f"becomes true only {len(found)} time{'s' if len(found) > 1 else ''}"
@@ -172,10 +172,10 @@ def _when(record: Record, call: Call, scope: Scope) -> Typed:
             else "never becomes true"
         )
         begun = {
-            "<": course.series[0] < 0,
-            "<=": course.series[0] <= 0,
-            ">": course.series[0] > 0,
-            ">=": course.series[0] >= 0,
+            "<": trajectory.series[0] < 0,
+            "<=": trajectory.series[0] <= 0,
+            ">": trajectory.series[0] > 0,
+            ">=": trajectory.series[0] >= 0,
         }
         hint = "it is true from the beginning" if not len(found) and begun.get(comparison.op) else ""
         message = f"this comparison {times}" + ("" if abs(n) == 1 else f", not {abs(n)}")
@@ -185,12 +185,12 @@ def _when(record: Record, call: Call, scope: Scope) -> Typed:
 
 def _period(record: Record, call: Call, scope: Scope) -> Typed:
     """The mean time between rising passages through `level`, half way between the extremes unless told."""
-    course, dimension = _course(call, record, scope, 1, ("level", "from", "to"))
+    trajectory, dimension = _trajectory(call, record, scope, 1, ("level", "from", "to"))
     given = next((number_of(value, scope) for word, value in call.keywords if word == "level"), None)
     if given is not None:
         same_dimension(Typed(0.0, dimension), given, call.span, "the signal and its level are in")
-    level = given.value if given else (largest(course)[0] - largest(negative(course))[0]) / 2
-    found = crossings(Course(course.time, course.series - level), ">")
+    level = given.value if given else (largest(trajectory)[0] - largest(negative(trajectory))[0]) / 2
+    found = crossings(Trajectory(trajectory.time, trajectory.series - level), ">")
     if len(found) < 2:
         count = f"{len(found)} time{'s' * (len(found) != 1)}"
         message = f"this signal has no whole period: it rises through {level:.6g} only {count}"
@@ -202,9 +202,9 @@ def _frequency(record: Record, call: Call, scope: Scope) -> Typed:
     return Typed(1 / _period(record, call, scope).value, NO_DIMENSION / SECOND)
 
 
-def _course(
+def _trajectory(
     call: Call, record: Record, scope: Scope, arguments: int, words: Sequence[str]
-) -> tuple[Course, Dimension | None]:
+) -> tuple[Trajectory, Dimension | None]:
     """The first argument of a call over the span that `from` and `to` leave, and its dimension."""
     if len(call.arguments) != arguments:
         takes = "one argument, a signal" if arguments == 1 else "a signal and an instant"
@@ -224,7 +224,7 @@ def _course(
     if isinstance(found.value, tuple):
         message = f"{call.function}() takes a signal of one number, this is a vector"
         raise InputError(Problem("E204", message, call.span, hint="take a component, or norm()"))
-    return Course(fine.time, np.broadcast_to(np.asarray(found.value, float), fine.time.shape)), found.dimension
+    return Trajectory(fine.time, np.broadcast_to(np.asarray(found.value, float), fine.time.shape)), found.dimension
 
 
 TAKES: dict[str, Callable[[Record, Call, Scope], Typed]] = {

@@ -237,7 +237,7 @@ def add_unseen(machine: Machine, selection: Selection, signals: Iterable[Name]) 
 
 
 @dataclass(frozen=True, eq=False)
-class Sampler:
+class Reader:
     """The compiled side of a selection: a call table of readings, places in [g | readings], and what keeps them
     alive."""
 
@@ -252,7 +252,7 @@ class Sampler:
         return found[(found >= first) & (found < end)]
 
 
-def sampler(machine: Machine, selection: Selection) -> Sampler:
+def reader_of(machine: Machine, selection: Selection) -> Reader:
     """Group wanted readings by batch and by set of readings, one kernel call each, on the wanted instances only."""
     system = machine.system
     wanted: dict[int, dict[int, list[tuple[str, int, int]]]] = {}
@@ -282,4 +282,4 @@ def sampler(machine: Machine, selection: Selection) -> Sampler:
         e.slot if e.batch is None else g_size + place[id(e.batch), e.position, e.reading]
         for e in selection.entries.values()
     ]
-    return Sampler(call_table(calls, system.layout.uniforms), np.array(places, np.int64), size, calls)
+    return Reader(call_table(calls, system.layout.uniforms), np.array(places, np.int64), size, calls)

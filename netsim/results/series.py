@@ -58,7 +58,7 @@ def between(time: Array, series: Array, instants: Array) -> Array:
 
 def _apart(time: Array, series: Array) -> tuple[Array, Array, Array]:
     """Samples without those that stand right beside the next one (a step that ends by a requested instant), and where
-    the pieces of the course begin: behind jumps, where two samples share an instant or nearly so."""
+    the pieces of the trajectory begin: behind jumps, where two samples share an instant or nearly so."""
     gaps = np.diff(time)
     if len(gaps) < 3:
         return time, series, np.flatnonzero(gaps <= 0) + 1
@@ -96,7 +96,7 @@ def refined_series(time: Array, series: Array) -> Array:
     return found
 
 
-def course_of(
+def trajectory_of(
     time: Array, values: Mapping[str, Array], trace: Trace | None, first: float = -np.inf, last: float = np.inf
 ) -> tuple[Array, Mapping[str, Array]]:
     """A refined axis from `first` to `last` and signals on it: the polynomials of a run's steps, or, without a trace,
@@ -175,8 +175,8 @@ def series_scope(
     def running(call: Call, scope: Scope) -> Typed:
         if len(call.arguments) != 1 or call.keywords:
             raise InputError(Problem("E207", "integral() takes one argument", call.span))
-        fine, courses = course_of(time, values, trace)  # the kinks of abs() and max() fall where they belong
-        operand = evaluate(call.arguments[0], series_scope(dimensions, courses, fine, parameters, top))
+        fine, trajectories = trajectory_of(time, values, trace)  # the kinks of abs() and max() fall where they belong
+        operand = evaluate(call.arguments[0], series_scope(dimensions, trajectories, fine, parameters, top))
         dimension_ = None if operand.dimension is None else operand.dimension * SECOND
         series = np.broadcast_to(np.asarray(operand.value, float), fine.shape)
         if len(time) < 2:

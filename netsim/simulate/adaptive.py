@@ -6,14 +6,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from netsim.core.compiled import kinds
-from netsim.core.compiled.bundle import bundled
 from netsim.core.compiled.function import address_of
+from netsim.core.compiled.struct import struct_of
 from netsim.core.contract import ACCEPTED, FACTORISATIONS, FAILED, FIRST_EVENT, REJECTED, RESTARTED
-from netsim.core.history import PIECES, more_pieces
+from netsim.core.history import SEGMENTS, more_segments
 from netsim.core.loop.adaptive import DONE, EVENT, FULL, GOING, advance
 from netsim.core.loop.control import FAILURES, RECOVERING, ROW, SIZE, TRACED
 from netsim.core.loop.crossings import first_event, nothing_to_watch
-from netsim.core.loop.readout import longer, longer_trace, take
+from netsim.core.loop.sampler import longer, longer_trace, take
 from netsim.core.loop.turnover import FIRST, FLOWS, nothing_turned
 from netsim.core.method import fill_code
 from netsim.core.newton import SINGULAR, set_time
@@ -24,8 +24,8 @@ from netsim.initial.reactions.indeterminacy import Crowded, set_indeterminacy
 from netsim.initial.reactions.minimum_norm import plan_minimum_norm
 from netsim.initial.reactions.reactions import find_reactions
 from netsim.initial.reactions.redundancy import badly_chosen, chosen_anew, without
-from netsim.results.selection import Sampler, Selection, sampler
-from netsim.simulate.events.events import Settling, begin_truths, moved_to, settling
+from netsim.results.selection import Reader, Selection, reader_of
+from netsim.simulate.events.events import EventIteration, begin_relations, event_iteration, moved_to
 from netsim.simulate.events.passing import pass_event
 from netsim.simulate.failing import failure_of, goes_on, run_reinitialised, stuck
 from netsim.simulate.methods import METHODS, prepared
@@ -41,7 +41,7 @@ from netsim.simulate.setup.run_arrays import (
     defect_limits,
     first_control,
     first_factor,
-    first_readout,
+    first_sampler,
     first_trial,
 )
 from netsim.simulate.setup.sizes import set_rounding
@@ -63,14 +63,14 @@ def begin_adaptive(
     structure: Structure,
     options: TransientOptions,
     g: Array,
-    reader: Sampler,
+    reader: Reader,
     time_events: Array,
-    tracer: Sampler | None = None,
+    tracer: Reader | None = None,
 ) -> Running:
     """A run from the consistent global vector g, with the first sample taken; `tracer` reads what measures and
     integrals ask for."""
     try:
-        return _begin(machine, structure, options, g, reader, tracer or sampler(machine, Selection()), time_events)
+        return _begin(machine, structure, options, g, reader, tracer or reader_of(machine, Selection()), time_events)
     except Crowded as crowded:
         return begin_adaptive(crowded.machine, crowded.structure, options, g, reader, time_events, tracer)
 
@@ -80,8 +80,8 @@ def _begin(
     structure: Structure,
     options: TransientOptions,
     g: Array,
-    reader: Sampler,
-    tracer: Sampler,
+    reader: Reader,
+    tracer: Reader,
     time_events: Array,
 ) -> Running:
     method = METHODS[options.method]
@@ -91,10 +91,10 @@ def _begin(
     features = np.zeros(0) if options.step else ends_of(machine, options.stop, time_events, method.work, options.rtol)
     trial, size = first_trial(machine, structure, options, method, g, np.union1d(features, time_events))
     set_rounding(machine, trial, size, 0.0)
-    events = settling(machine, structure, method.explicit)
+    events = event_iteration(machine, structure, method.explicit)
     if events:
         set_indeterminacy(machine, structure, g, events.mode(g))
-    problem, factor = machine.bundle, first_factor(machine, trial, size, 0.0)
+    problem, factor = machine.struct, first_factor(machine, trial, size, 0.0)
     watched = _watched(machine, reader, events)
     looked = defect_limits(machine, structure, options, method, trial, watched)
     plan, recovery = consistent_plan(machine, structure, options, method, trial, time_events, 0.0, events is not None)
@@ -105,34 +105,34 @@ def _begin(
         control.places[RECOVERING] = 1
     reactions = find_reactions(machine)
     minimum_norm, tables = plan_minimum_norm(machine, reactions)
-    readout = first_readout(machine, reader, tracer, minimum_norm, method, control, options)
+    sampler = first_sampler(machine, reader, tracer, minimum_norm, method, control, options)
     if events:
         events.watch.spacing[0] = options.stop / FEATURES
     nothing = nothing_to_watch()._replace(room=np.zeros(machine.system.layout.size))
-    watch = bundled(events.watch if events else nothing)
+    watch = struct_of(events.watch if events else nothing)
     held = [alive, recovery, closed, tables, reader, tracer]
-    parts = method, trial, control, readout, plan, closing, factor, arrays, reactions, watch
+    parts = method, trial, control, sampler, plan, closing, factor, arrays, reactions, watch
     run = Running(machine, structure, options, *parts, held, events, watched=watched, first=(plan, arrays))
     _fill(run)
-    readout.totals[:, 2:] = g[readout.summed[0]]
+    sampler.totals[:, 2:] = g[sampler.summed[0]]
     set_time(problem, trial.g, 0.0)
     if events:
-        begin_truths(events, trial.g)
+        begin_relations(events, trial.g)
         pass_event(run)
     trial.middle[:] = trial.start
-    take(problem, bundled(trial), bundled(readout), 0, 0.0)
-    run.readout.turnover[:] = nothing_turned(readout.power)
-    run.readout.turnover[FLOWS, FIRST] += run.readout.totals[0, 1]  # what impulses took at the start
+    take(problem, struct_of(trial), struct_of(sampler), 0, 0.0)
+    run.sampler.turnover[:] = nothing_turned(sampler.power)
+    run.sampler.turnover[FLOWS, FIRST] += run.sampler.totals[0, 1]  # what impulses took at the start
     control.places[ROW] = 1
     return run
 
 
-def _watched(machine: Machine, reader: Sampler, events: Settling | None) -> Array:
+def _watched(machine: Machine, reader: Reader, events: EventIteration | None) -> Array:
     """The values (by unknown) that somebody looks at: samples, conditions, delays."""
-    layout, past = machine.system.layout, machine.problem.past
+    layout, buffer = machine.system.layout, machine.problem.buffer
     looked = [call.gather for call in events.calls] if events else []
     places = np.concatenate(
-        [reader.reads(layout.y, layout.history), *looked, layout.y + past.place[past.place >= 0]]
+        [reader.reads(layout.y, layout.history), *looked, layout.y + buffer.place[buffer.place >= 0]]
     ).astype(np.int64)
     return np.unique(places[(places >= layout.y) & (places < layout.y + layout.ny)]) - layout.y + layout.nk
 
@@ -143,7 +143,7 @@ def _chosen_anew(run: Running, failing: bool) -> bool:
     present = run.machine.system.redundant
     if present is None:
         return False
-    stands, now, problem = run.trial.g.copy(), run.now, run.machine.bundle
+    stands, now, problem = run.trial.g.copy(), run.now, run.machine.struct
     set_time(problem, stands, now)
     load(problem, stands, run.trial.start)
     run.whole = run.whole or without(run.machine, None)
@@ -179,10 +179,10 @@ def _go_on(run: Running, machine: Machine, structure: Structure, stands: Array) 
     run.arrays, alive = prepared(run.method, machine, run.factor, run.plan, run.closing)
     run.reactions = find_reactions(machine)
     minimum_norm, tables = plan_minimum_norm(machine, run.reactions)
-    run.readout = run.readout._replace(minimum_norm=minimum_norm)
+    run.sampler = run.sampler._replace(minimum_norm=minimum_norm)
     if run.events:
         run.events, run.served = moved_to(run.events, machine, structure), {}
-        run.watch = bundled(run.events.watch)
+        run.watch = struct_of(run.events.watch)
     run.alive += [alive, recovery, closed, tables]
     run.control.numbers[SIZE], run.control.places[FAILURES] = size, 0
     _fill(run)
@@ -196,8 +196,8 @@ def pass_events(run: Running, jumped: bool = False) -> None:
         pass_event(run, jumped)
     except Crowded as crowded:
         run.trial.g[:] = stands
-        set_time(run.machine.bundle, stands, run.now)
-        load(run.machine.bundle, stands, run.trial.start)
+        set_time(run.machine.struct, stands, run.now)
+        load(run.machine.struct, stands, run.trial.start)
         _go_on(run, crowded.machine, crowded.structure, stands)
         pass_events(run, jumped)
 
@@ -205,13 +205,13 @@ def pass_events(run: Running, jumped: bool = False) -> None:
 def _fill(run: Running) -> None:
     """Compile what the loop calls by address, and the loop, or read them from the cache."""
     problem, trial, plan, vector, real = (
-        run.machine.bundle,
-        bundled(run.trial),
-        bundled(run.plan),
+        run.machine.struct,
+        struct_of(run.trial),
+        struct_of(run.plan),
         kinds.VECTOR,
         kinds.REAL,
     )
-    projecting = address_of(project, kinds.TRUTH, problem.kind, plan.kind, vector, vector)
+    projecting = address_of(project, kinds.BOOLEAN, problem.kind, plan.kind, vector, vector)
     fill_code(run.method, run.arrays, problem, run.factor, trial, projecting)
     if run.events:
         watched = (each.kind for each in (problem, trial, plan, run.watch))
@@ -256,17 +256,17 @@ def integrate_adaptive(run: Running, progress: Any, recorder: Recorder | None = 
 def attempts(run: Running, most: int) -> int:
     """At most so many attempts, none beyond the next look, with room for their traces; what the loop answers."""
     most = min(most, max(1, run.pace.due - _tried(run)))
-    readout = run.readout
-    while len(readout.traces) and len(readout.trace) - run.control.places[TRACED] <= most * len(readout.nodes):
-        run.bundles.pop(id(readout), None)
-        readout = run.readout = longer_trace(readout)
+    sampler = run.sampler
+    while len(sampler.traces) and len(sampler.trace) - run.control.places[TRACED] <= most * len(sampler.nodes):
+        run.bundles.pop(id(sampler), None)
+        sampler = run.sampler = longer_trace(sampler)
     problem, (trial, control, plan, factor) = (
-        run.machine.bundle,
-        map(run.bundle, ("trial", "control", "plan", "factor")),
+        run.machine.struct,
+        map(run.struct, ("trial", "control", "plan", "factor")),
     )
     return int(
         advance(
-            run.arrays.address, problem, factor, trial, control, plan, run.bundle("readout"), run.watch, most
+            run.arrays.address, problem, factor, trial, control, plan, run.struct("sampler"), run.watch, most
         )
     )  # fmt: skip
 
@@ -308,13 +308,13 @@ def answered(run: Running, status: int) -> Problem | None:  # noqa: C901  (one c
 
 def _grow(run: Running) -> None:
     """More room for what the run remembers, or else for samples, as far as these are to stay in memory."""
-    past, readout = run.machine.problem.past, run.readout
-    if past.numbers[PIECES] == len(past.spans):
-        return more_pieces(past)
-    if run.options.window and len(readout.times) >= run.options.window:  # rows go to the disk
+    buffer, sampler = run.machine.problem.buffer, run.sampler
+    if buffer.numbers[SEGMENTS] == len(buffer.spans):
+        return more_segments(buffer)
+    if run.options.window and len(sampler.times) >= run.options.window:  # rows go to the disk
         return None
-    run.bundles.pop(id(readout))
-    run.readout = longer(readout)
+    run.bundles.pop(id(sampler))
+    run.sampler = longer(sampler)
 
 
 def _new_pivots(run: Running) -> Problem | None:

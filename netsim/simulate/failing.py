@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from netsim.core.compiled.bundle import bundled
+from netsim.core.compiled.struct import struct_of
 from netsim.core.contract import FAILED, REFUSED, REINITIALISED, REJECTED, RESTARTED, UNSOLVED, UNTESTED
 from netsim.core.loop.adaptive import CALLS, target_of, too_short
 from netsim.core.loop.control import (
@@ -25,7 +25,7 @@ from netsim.core.loop.control import (
     SIZE,
     TIME_EVENT,
 )
-from netsim.core.loop.readout import take
+from netsim.core.loop.sampler import take
 from netsim.core.loop.turnover import flowed
 from netsim.core.newton import CONVERGED, NOT_CONVERGED, NOT_FINITE, OUTSIDE_TABLE, set_time
 from netsim.core.states import DISSIPATED, STORED, energies, load, place
@@ -100,8 +100,8 @@ def run_reinitialised(run: Running) -> bool:
     if t + h >= min(control.time_events[control.places[TIME_EVENT]], control.numbers[DUE], run.options.stop):
         return False
     g = trial.g.copy()
-    load(run.machine.bundle, g, trial.start)
-    if set_time(run.machine.bundle, g, t + h) != CONVERGED:
+    load(run.machine.struct, g, trial.start)
+    if set_time(run.machine.struct, g, t + h) != CONVERGED:
         return False
     found = reinitialised(run.machine, g, trial.start[at : at + layout.nq], h)
     if found is None:
@@ -109,8 +109,8 @@ def run_reinitialised(run: Running) -> bool:
     before = _stored(run)
     trial.start[3 * layout.nk : at + 2 * layout.nq] = np.concatenate(found)
     lost = before - _stored(run)  # as an impulse
-    run.readout.totals[:, DISSIPATED] += lost
-    flowed(run.readout.turnover, 0.0, lost)
+    run.sampler.totals[:, DISSIPATED] += lost
+    flowed(run.sampler.turnover, 0.0, lost)
     trial.counters[REINITIALISED] += 1
     control.numbers[NOW], control.numbers[SIZE], control.places[FAILURES] = t + h, h, 0
     trial.counters[[RESTARTED, REFUSED, UNSOLVED]] = 1, 0, 0
@@ -120,9 +120,9 @@ def run_reinitialised(run: Running) -> bool:
 
 def _stored(run: Running) -> float:
     """The energy that is stored in the state where the next step begins."""
-    g, power = run.trial.g.copy(), run.readout.power
-    place(run.machine.bundle, g, run.trial.start)
-    energies(run.machine.bundle, g, power)
+    g, power = run.trial.g.copy(), run.sampler.power
+    place(run.machine.struct, g, run.trial.start)
+    energies(run.machine.struct, g, power)
     return float(power[STORED])
 
 
@@ -148,7 +148,7 @@ def _solved_together(run: Running, sizes: list[float]) -> bool:
         h = target - t
         last = target - EDGE * max(abs(target), abs(h)) if at_time_event else target
         if not too_short(control.numbers, h) and run.method.together.solve(
-            run.machine.bundle, run.arrays, run.trial, t, h, last, control.numbers[FIXED] > 0.0
+            run.machine.struct, run.arrays, run.trial, t, h, last, control.numbers[FIXED] > 0.0
         ):
             return True
     control.numbers[SIZE] = size
@@ -170,7 +170,7 @@ def failure_of(run: Running, status: int) -> Problem:
     """The problem of a run that finds no step after the last accepted one."""
     machine, before, given = run.machine, run.now, run.options.step
     stands = run.trial.g.copy()
-    place(machine.bundle, stands, run.trial.start)
+    place(machine.struct, stands, run.trial.start)
     if status not in (OUTSIDE_TABLE, NOT_FINITE):
         looks = [given] if given else [share * run.options.stop for share in AHEAD]
         found = [problem for ahead in looks if (problem := unreachable(machine, stands, before, before + ahead))]
@@ -186,10 +186,10 @@ def failure_of(run: Running, status: int) -> Problem:
 
 def keep_last_step(run: Running) -> None:
     """Sample the last good step of a run that ended between two samples."""
-    readout, row, now, trial = run.readout, int(run.control.places[ROW]), run.now, run.trial
-    if readout.times[row - 1] >= now:
+    sampler, row, now, trial = run.sampler, int(run.control.places[ROW]), run.now, run.trial
+    if sampler.times[row - 1] >= now:
         return
-    problem, layout = run.machine.bundle, run.machine.system.layout
+    problem, layout = run.machine.struct, run.machine.system.layout
     trial.middle[:] = trial.start
     if run.control.places[RECOVERING]:
         stands = trial.g.copy()
@@ -200,8 +200,8 @@ def keep_last_step(run: Running) -> None:
             return
         trial.middle[: 3 * layout.nk + layout.ny] = point[layout.x : layout.history]
     set_time(problem, trial.g, now)
-    readout.totals[1] = readout.totals[0]
-    take(problem, bundled(trial), bundled(readout), row, now)
+    sampler.totals[1] = sampler.totals[0]
+    take(problem, struct_of(trial), struct_of(sampler), row, now)
     run.control.places[ROW] = row + 1
 
 

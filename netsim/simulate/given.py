@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from netsim.core.compiled.bundle import Bundle
+from netsim.core.compiled.struct import Struct
 from netsim.core.consistent import Consistent
 from netsim.core.linear.factors import Factor
 from netsim.core.loop.fixed import instants, step_count
@@ -40,7 +40,7 @@ class Stepping:
     recovery: Recovery | None
     power_before: Array
     reactions: Reactions | None
-    minimum_norm: tuple[Bundle, list[list[Call]]]
+    minimum_norm: tuple[Struct, list[list[Call]]]
     plan: Consistent
     point: Array
     spare: Array

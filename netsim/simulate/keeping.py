@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from netsim.core.compiled.bundle import Bundle
+from netsim.core.compiled.struct import Struct
 from netsim.core.consistent import Consistent
 from netsim.core.linear.factors import Factor
-from netsim.core.loop.readout import Readout
+from netsim.core.loop.sampler import Sampler
 from netsim.equations.batches import indeterminacy_of
 from netsim.equations.kernels.precomputation import Changing
 from netsim.equations.machine import Call, Machine
@@ -24,7 +24,7 @@ from netsim.initial.recovery import Recovery, StagePlan
 from netsim.multibody.jointspace.element import TreeElement
 from netsim.multibody.jointspace.partials import Partials
 from netsim.network.values import Values
-from netsim.simulate.events.events import Settling
+from netsim.simulate.events.events import EventIteration
 from netsim.simulate.running import Pace, Running
 
 Array = np.ndarray
@@ -32,12 +32,12 @@ Array = np.ndarray
 SAME = {
     Factor: {"row_order", "column_order", "start", "source", "row", "l_start", "l_row", "u_start", "u_row"},
     Consistent: {"partials", "where", "sizes", "numbers", "calls"},
-    Readout: {"readings", "selection", "nodes", "integrals", "summed", "minimum_norm", "read", "tracing", "traces"},
+    Sampler: {"readings", "selection", "nodes", "integrals", "summed", "minimum_norm", "read", "tracing", "traces"},
 }
 """Fields that a run leaves as they are."""
-PARTS = ("trial", "control", "readout", "plan", "closing", "factor", "arrays", "served")
+PARTS = ("trial", "control", "sampler", "plan", "closing", "factor", "arrays", "served")
 ROWS = ("times", "values", "account", "trace")
-"""Of a readout, what grows by a row with every sample or step."""
+"""Of a sampler, what grows by a row with every sample or step."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,9 +58,9 @@ def keep(run: Running, with_rows: bool = True) -> Kept:
     if run.events:
         changing += [run.events.plans, run.events.log]
         changing += [run.events.recent, *run.events.recent.values()]
-    past = run.machine.problem.past
+    buffer = run.machine.problem.buffer
     found: dict[int, Array] = {}
-    for part in (*(getattr(run, name) for name in PARTS), past, run.machine.problem.least):
+    for part in (*(getattr(run, name) for name in PARTS), buffer, run.machine.problem.least):
         _arrays(part, found)
     if run.events:
         _arrays(run.events.watch, found)
@@ -71,8 +71,8 @@ def keep(run: Running, with_rows: bool = True) -> Kept:
         _arrays(shares.coefficients, found)
     if not with_rows:
         for name in ROWS:
-            found.pop(id(getattr(run.readout, name)), None)
-    histories = {"spans": past.spans, "pieces": past.pieces}
+            found.pop(id(getattr(run.sampler, name)), None)
+    histories = {"spans": buffer.spans, "segments": buffer.segments}
     return Kept(parts, [(c, copy(c)) for c in changing], histories, [(a, a.copy()) for a in found.values()])
 
 
@@ -84,9 +84,9 @@ def restore(run: Running, kept: Kept) -> None:
     for present, former in kept.held:
         present.clear()
         (present.update if isinstance(present, dict) else present.extend)(former)
-    past = run.machine.problem.past
-    if past.spans is not kept.histories["spans"]:
-        past.exchange(**kept.histories)
+    buffer = run.machine.problem.buffer
+    if buffer.spans is not kept.histories["spans"]:
+        buffer.exchange(**kept.histories)
     for array, values in kept.arrays:
         array[...] = values
 
@@ -96,7 +96,7 @@ def _arrays(part: Any, found: dict[int, Array]) -> None:
     if isinstance(part, np.ndarray):
         if part.size:
             found[id(part)] = part
-    elif isinstance(part, Bundle):
+    elif isinstance(part, Struct):
         for value in part._fields.values():
             _arrays(value, found)
     elif isinstance(part, dict):
@@ -111,8 +111,8 @@ def _arrays(part: Any, found: dict[int, Array]) -> None:
 
 # ------------------------------------------------------------------------------------------------ copies
 
-COPIED = (Running, Settling, Machine, Recovery, StagePlan, TreeElement, Partials, Kept)
-"""Records that hold arrays of a run; what else is no array, bundle or container is shared."""
+COPIED = (Running, EventIteration, Machine, Recovery, StagePlan, TreeElement, Partials, Kept)
+"""Records that hold arrays of a run; what else is no array, struct or container is shared."""
 
 
 def duplicate(root: Any, values: Values) -> Any:
@@ -135,8 +135,8 @@ def _copied(part: Any, known: dict[int, Any], pairs: list[tuple[Array, Array]], 
         case np.ndarray():
             found = part.copy()
             pairs.append((part, found))
-        case Bundle():
-            found = Bundle(part.word, **{name: again(value) for name, value in part._fields.items()})
+        case Struct():
+            found = Struct(part.word, **{name: again(value) for name, value in part._fields.items()})
         case Pace():
             found = part.copied()
         case list() | deque() | dict():

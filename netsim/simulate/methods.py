@@ -3,7 +3,7 @@
 import numpy as np
 
 from netsim.core import methods
-from netsim.core.compiled.bundle import Bundle
+from netsim.core.compiled.struct import Struct
 from netsim.core.consistent import Consistent
 from netsim.core.linear.factors import Factor
 from netsim.core.method import Method, Setting
@@ -18,7 +18,7 @@ METHODS = Registry(methods, Method)
 
 def prepared(
     method: Method, machine: Machine, factor: Factor, plan: Consistent, closing: Consistent
-) -> tuple[Bundle, list[object]]:
+) -> tuple[Struct, list[object]]:
     """A method's arrays for a run, and what keeps their call tables alive."""
     layout, problem, alive = machine.system.layout, machine.problem, list[object]()
 

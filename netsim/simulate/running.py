@@ -5,17 +5,17 @@ from typing import Any
 
 import numpy as np
 
-from netsim.core.compiled.bundle import Bundle, bundled
+from netsim.core.compiled.struct import Struct, struct_of
 from netsim.core.consistent import Consistent
 from netsim.core.contract import ACCEPTED, ASTRAY, EVENTS, FAILED, REINITIALISED, REJECTED, ROUGH, UNTESTED, Trial
 from netsim.core.linear.factors import Factor
 from netsim.core.loop.control import NOW, ROW, TRACED, Control
-from netsim.core.loop.readout import Readout
+from netsim.core.loop.sampler import Sampler
 from netsim.core.method import Method
 from netsim.equations.machine import Machine
 from netsim.initial.initial import Structure
 from netsim.initial.reactions.reactions import Reactions
-from netsim.simulate.events.events import Settling
+from netsim.simulate.events.events import EventIteration
 from netsim.simulate.options import TransientOptions
 
 Array = np.ndarray
@@ -61,34 +61,34 @@ class Running:
     method: Method
     trial: Trial
     control: Control
-    readout: Readout
+    sampler: Sampler
     plan: Consistent
     closing: Consistent
     factor: Factor
-    arrays: Bundle
+    arrays: Struct
     reactions: Reactions | None
-    watch: Bundle
+    watch: Struct
     alive: list[Any] = field(default_factory=list)
-    events: Settling | None = None
+    events: EventIteration | None = None
     watched: Array = field(default_factory=lambda: np.zeros(0, np.int64))
-    served: dict[bytes, tuple[Consistent, Factor, Bundle]] = field(default_factory=dict)
+    served: dict[bytes, tuple[Consistent, Factor, Struct]] = field(default_factory=dict)
     idle: int = 0
     last: float = -1.0
-    bundles: dict[int, tuple[Any, Bundle]] = field(default_factory=dict)
+    bundles: dict[int, tuple[Any, Struct]] = field(default_factory=dict)
     whole: Machine | None = None
     tried: list[float] = field(default_factory=lambda: [0, 0.0])
     jumps: list[float] = field(default_factory=lambda: [0, 0.0])
     pace: Pace = field(default_factory=Pace)
-    first: tuple[Consistent, Bundle] | None = None
+    first: tuple[Consistent, Struct] | None = None
     flushed: int = 0
     requested: int = 0
 
-    def bundle(self, name: str) -> Bundle:
+    def struct(self, name: str) -> Struct:
         """One of its parts behind one address; parts that events exchange are kept."""
         values = getattr(self, name)
         key = id(values)
         if key not in self.bundles:
-            self.bundles[key] = values, bundled(values)
+            self.bundles[key] = values, struct_of(values)
         return self.bundles[key][1]
 
     @property
@@ -113,16 +113,16 @@ class Running:
     @property
     def turnover(self) -> Array:
         """What the run turned over (netsim.core.loop.turnover)."""
-        return self.readout.turnover
+        return self.sampler.turnover
 
     @property
     def sampled(self) -> tuple[Array, Array, Array]:
         """Instants, values and energy account of the samples so far."""
         rows = int(self.control.places[ROW])
-        return self.readout.times[:rows], self.readout.values[:rows], self.readout.account[:rows]
+        return self.sampler.times[:rows], self.sampler.values[:rows], self.sampler.account[:rows]
 
     @property
     def traced(self) -> Array:
         """Instant and traced signals at the nodes of every step: (steps, nodes, 1 + signals)."""
-        rows = self.readout.trace[: int(self.control.places[TRACED])]
-        return rows.reshape(-1, len(self.readout.nodes), rows.shape[1])
+        rows = self.sampler.trace[: int(self.control.places[TRACED])]
+        return rows.reshape(-1, len(self.sampler.nodes), rows.shape[1])

@@ -39,7 +39,7 @@ from netsim.initial.reachability import unreachable
 from netsim.initial.reactions.minimum_norm import plan_minimum_norm
 from netsim.initial.reactions.reactions import find_reactions
 from netsim.initial.recovery import Recovery, recover
-from netsim.results.selection import Sampler, Selection
+from netsim.results.selection import Reader, Selection
 from netsim.simulate.given import Stepping, len_of
 from netsim.simulate.methods import METHODS
 from netsim.simulate.options import TransientOptions
@@ -58,7 +58,7 @@ def begin_run(
     machine: Machine,
     options: TransientOptions,
     g: Array,
-    reader: Sampler,
+    reader: Reader,
     selection: Selection,
     recovery: Recovery | None,
 ) -> Stepping:
@@ -123,7 +123,7 @@ def _find_plan(run: Stepping) -> None:
     run.plan = compiled_plan(run.recovery)
 
 
-def _sample_state(run: Stepping, reader: Sampler, row: int) -> None:
+def _sample_state(run: Stepping, reader: Reader, row: int) -> None:
     """Sample what the state holds (at the start, and where forces were recovered)."""
     place(run.machine.problem, run.g, run.state)
     energies(run.machine.problem, run.g, run.power)
@@ -131,7 +131,7 @@ def _sample_state(run: Stepping, reader: Sampler, row: int) -> None:
     _sample(run, reader, run.g, row)
 
 
-def _sample(run: Stepping, reader: Sampler, g: Array, row: int) -> None:
+def _sample(run: Stepping, reader: Reader, g: Array, row: int) -> None:
     """Sample g, reactions without a unique value as those of least norm."""
     least_reactions(run.minimum_norm[0], g)
     sample(reader.table, reader.places, g, run.found, run.values[row])
@@ -146,7 +146,7 @@ class GivenRecorder(Protocol):
 
 
 def integrate(
-    run: Stepping, reader: Sampler, progress: Progress | None, recorder: GivenRecorder | None = None
+    run: Stepping, reader: Reader, progress: Progress | None, recorder: GivenRecorder | None = None
 ) -> Problem | None:
     """Blocks of steps until the end, a failure (returned) or an interruption (raised); what `recorder` has is gone on
     from."""
@@ -183,7 +183,7 @@ def integrate(
     return None
 
 
-def keep_last(run: Stepping, reader: Sampler) -> None:
+def keep_last(run: Stepping, reader: Reader) -> None:
     """Sample the last good step of a run that ended between two samples."""
     every = run.options.every
     if run.done % every == 0:
@@ -217,7 +217,7 @@ def _by_sample(run: Stepping) -> bool:
     return run.recovery is not None and not is_ready(run.recovery)
 
 
-def _advance(run: Stepping, reader: Sampler, last: int, recovering: int) -> tuple[int, int]:
+def _advance(run: Stepping, reader: Reader, last: int, recovering: int) -> tuple[int, int]:
     assert run.factor is not None
     first, last = run.done - run.origin, last - run.origin
     status, done = advance(
@@ -259,7 +259,7 @@ def _new_pivots(run: Stepping, t: float) -> Problem | None:
     return None
 
 
-def _recover(run: Stepping, reader: Sampler, size: float) -> None:
+def _recover(run: Stepping, reader: Reader, size: float) -> None:
     """The sample of the step that was done last, as the consistent point near it; `size` of it is in no sum yet."""
     problem, row = run.machine.problem, run.row
     assert run.recovery is not None

@@ -10,7 +10,7 @@ from netsim.core.methods import tableaux
 from netsim.equations.kernels.program import Instruction, Program, is_affine
 from netsim.network.tables import Column, interpolate
 from netsim.results.samples import Trace
-from netsim.results.series import accumulated, course_of
+from netsim.results.series import accumulated, trajectory_of
 from netsim.simulate.setup.run_arrays import curved
 from netsim.structure.time_events import samples_passed
 from netsim.text.errors import InputError
@@ -249,7 +249,7 @@ def test_a_trace_is_integrated_as_its_polynomials():
     time = np.array([0.0, 0.5, 2.0])[:, None] + nodes * np.array([0.5, 1.5, 1.0])[:, None]
     cubic = time**3 - time
     cubic[2] += 4.0  # a jump at t = 2
-    axis, (series,) = (lambda found: (found[0], found[1].values()))(course_of(np.zeros(2), {}, Trace(time, {"x": cubic})))
+    axis, (series,) = (lambda found: (found[0], found[1].values()))(trajectory_of(np.zeros(2), {}, Trace(time, {"x": cubic})))
     assert np.all(np.diff(axis) >= 0) and len(axis) % 2 == 1
     assert accumulated(series, axis)[-1] == pytest.approx(3**4 / 4 - 3**2 / 2 + 4.0, rel=1e-14)
 

@@ -11,7 +11,7 @@ import pytest
 from netsim.core import scales
 from netsim.core.compiled.function import Compiled
 from netsim.core.contract import CURVED, FRESH, ITERATIONS, RATE, ROUGH, RTOL, UNSOLVED, UNTESTED, WIDE
-from netsim.core.loop import adaptive, control, crossings, defect, instants, remembering, settling
+from netsim.core.loop import adaptive, control, crossings, defect, delays, event_iteration, instants
 from netsim.core.methods import single
 from netsim.core.newton import CONVERGED, NOT_CONVERGED
 from netsim.core.problem import ENTRIES, KV, KX, NK, NQ, NY
@@ -202,7 +202,7 @@ def test_a_condition_of_time_alone_is_known_beforehand_where_it_is_straight(plai
 
 def test_a_step_is_cut_for_a_delayed_value_to_a_thousandth_at_least(plain):
     """Its polynomial misses by two allowances however short the step is: each cut takes 0.9/sqrt(2) of two nodes."""
-    followed = plain(remembering, _missed=lambda *_: 10.0).followed
+    followed = plain(delays, _missed=lambda *_: 10.0).followed
     past = SimpleNamespace(length=np.ones(1), place=np.zeros(1, int), numbers=np.zeros(16, int))
     trial = SimpleNamespace(scale=np.ones(1), counters=np.zeros(32, int))
     share = followed(SimpleNamespace(past=past, sizes=sizes()), trial, SimpleNamespace(nodes=np.array([0.0, 1.0])), 0.0, 1.0)
@@ -220,7 +220,7 @@ def following(plain, rest, apart):
         seen.append(rest + (apart if len(seen) % 2 else 0.0))
         watch.found[0] = seen[-1]
 
-    follow = plain(settling, look=look, make_consistent=lambda *_: True).follow
+    follow = plain(event_iteration, look=look, make_consistent=lambda *_: True).follow
     watch = SimpleNamespace(
         sizes=np.array([0, 1, 0, 0, 2, 0]),
         stage=np.array([0, 1]),
@@ -235,12 +235,12 @@ def following(plain, rest, apart):
 @pytest.mark.parametrize(("rest", "apart", "points"), [(1.0, 0.9e-12, 10), (0.0, 0.9e-15, 10)])
 def test_discretes_agree_to_rounding_after_ten_rounds(plain, rest, apart, points):
     """Before that they agree exactly or not at all; the first of the rounds is the one in which they were found."""
-    assert following(plain, rest, apart) == (settling.SETTLED, points)
+    assert following(plain, rest, apart) == (event_iteration.AGREED, points)
 
 
 @pytest.mark.parametrize(("rest", "apart"), [(1.0, 1.2e-12), (0.0, 1.1e-15)])
 def test_discretes_that_differ_by_more_never_agree(plain, rest, apart):
-    assert following(plain, rest, apart)[0] == settling.ENDLESS
+    assert following(plain, rest, apart)[0] == event_iteration.ENDLESS
 
 
 @pytest.mark.parametrize(("beyond", "rounds"), [(0.9e-9, 1), (1.1e-9, 2)])
@@ -253,15 +253,15 @@ def test_within_an_instant_a_small_indicator_keeps_its_truth(plain, beyond, roun
 
     def follow(watch, plan, g):
         g[0] = g[2]
-        return settling.SETTLED
+        return event_iteration.AGREED
 
-    ask = plain(settling, look=look, follow=follow).rounds
+    ask = plain(event_iteration, look=look, follow=follow).rounds
     watch = SimpleNamespace(
         sizes=np.array([1, 1, 0, 0, 2, 0]), stage=np.zeros(2, int), found=np.zeros(3), peak=np.ones(1), flips=np.zeros(1, int),
         timed=np.zeros(1, int), strict=np.zeros(1, int), following=np.zeros(1), changed=np.zeros(1, int), setting=np.zeros(0, int),
     )  # fmt: skip
-    assert ask(watch, None, np.array([1.0, 0.0, 1.0]), False) == settling.STILL
-    assert watch.stage[settling.ROUND] == rounds
+    assert ask(watch, None, np.array([1.0, 0.0, 1.0]), False) == event_iteration.STILL
+    assert watch.stage[event_iteration.ROUND] == rounds
 
 
 @pytest.mark.parametrize(
@@ -284,7 +284,7 @@ def test_what_leaves_zero_has_the_truth_of_the_way_it_goes(plain, now, rise, tru
         seen.append(None)
         watch.found[0] = now if len(seen) == 1 else now + rise
 
-    leave = plain(settling, look=look).leave
+    leave = plain(event_iteration, look=look).leave
     watch = SimpleNamespace(
         sizes=np.array([1, 0, 0, 0, 20, 0]), found=np.zeros(1), kept=np.zeros(1), room=np.zeros(32), peak=np.ones(1), timed=np.zeros(1, int),
         strict=np.zeros(1, int), named=np.zeros(0, int),

@@ -16,7 +16,7 @@ from netsim.core.loop.control import NOW, STEP
 from netsim.core.methods import bdf
 from netsim.initial.flat_plan import compiled_plan
 from netsim.library.files import models_folder
-from netsim.results.selection import sampler, select
+from netsim.results.selection import reader_of, select
 from netsim.simulate import adaptive
 from netsim.simulate.methods import METHODS
 from netsim.simulate.options import TransientOptions
@@ -122,7 +122,7 @@ def started(known, options):
     model = netsim.load(known.text)
     machine, structure, g, _ = begun(model.machine, model.structure, "", None)
     selection = select(machine, [parse(f"save {name}").statements[0].signals[0] for name in known.signals])
-    return adaptive.begin_adaptive(machine, structure, options, g, sampler(machine, selection), np.zeros(0)), list(selection.entries)
+    return adaptive.begin_adaptive(machine, structure, options, g, reader_of(machine, selection), np.zeros(0)), list(selection.entries)
 
 
 def history(known, h, count):

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.core.compiled.bundle import bundled
 from netsim.core.compiled.function import inner
+from netsim.core.compiled.struct import struct_of
 from netsim.core.contract import cubic_differentiated, earlier, straight
 from netsim.core.method import Method, Orders
 from netsim.core.methods.single import begin_stage, keep_stage, solve_stage
@@ -28,7 +28,7 @@ class Bdf2(NamedTuple):
 
 def prepare(setting):
     """The arrays of one run."""
-    return bundled(Bdf2(np.zeros(setting.length)))
+    return struct_of(Bdf2(np.zeros(setting.length)))
 
 
 @inner

@@ -9,7 +9,7 @@ import pytest
 
 import netsim
 from netsim.core.contract import KNOWN
-from netsim.results.selection import Selection, sampler
+from netsim.results.selection import Selection, reader_of
 from netsim.simulate.adaptive import begin_adaptive, integrate_adaptive
 from netsim.simulate.methods import METHODS
 from netsim.simulate.options import TransientOptions
@@ -105,7 +105,7 @@ def test_earlier_states_are_in_the_chart_of_the_present_one():
     try:
         model = netsim.load(text)
         machine, structure, g, _ = begun(model.machine, model.structure)
-        run = begin_adaptive(machine, structure, TransientOptions(stop=7 * h, step=h, method=name), g, sampler(machine, Selection()), np.zeros(0))
+        run = begin_adaptive(machine, structure, TransientOptions(stop=7 * h, step=h, method=name), g, reader_of(machine, Selection()), np.zeros(0))
         assert integrate_adaptive(run, None) is None
     finally:
         del METHODS[name]

@@ -7,8 +7,8 @@ import pytest
 
 import netsim
 from netsim.cli import main
-from netsim.results.courses import Course, crossings, largest
 from netsim.results.series import between, refined, refined_series
+from netsim.results.trajectories import Trajectory, crossings, largest
 from netsim.text.errors import InputError, SimulationError
 
 CHARGING = """
@@ -191,9 +191,9 @@ def test_smooth_signals_are_followed_to_fourth_order():
 def test_jumps_do_not_ring(gap):
     time, series = np.array([0, 1, 2, 3, 3 + gap, 4, 5, 6.0]), np.array([0, 0, 0, 0, 1, 1, 1, 1.0])
     assert between(time, series, np.array([2.5, 3.5])) == pytest.approx([0.0, 1.0])
-    course = Course(refined(time), refined_series(time, series))
-    assert largest(course)[0] == 1.0 and course.series.min() == 0.0
-    assert crossings(Course(course.time, course.series - 0.5), ">") == pytest.approx([3.0])
+    trajectory = Trajectory(refined(time), refined_series(time, series))
+    assert largest(trajectory)[0] == 1.0 and trajectory.series.min() == 0.0
+    assert crossings(Trajectory(trajectory.time, trajectory.series - 0.5), ">") == pytest.approx([3.0])
 
 
 def test_a_sample_right_beside_another_does_no_harm():

@@ -104,7 +104,7 @@ def scales(task: Task, machine: Machine, g: Array) -> Array:
 
 def _asked(machine: Machine, g: Array, stop: float) -> list[tuple[Array, float]]:
     """For every function of time that changes: how its range changes the residuals, and its highest rate in 1/s."""
-    layout, problem, trial = machine.system.layout, machine.bundle, g.copy()
+    layout, problem, trial = machine.system.layout, machine.struct, g.copy()
     slots = layout.prescribed(np.arange(layout.nd), 0)
     times = np.union1d(np.linspace(0.0, stop, INSTANTS + 1), features_of(machine, stop, time_events_of(machine, stop)))
     derivatives = np.zeros((len(times), PRESCRIBED_ORDERS, layout.nd))

@@ -11,7 +11,7 @@ from netsim.core.loop.fixed import DISSIPATED, KINETIC, STORED, SUPPLIED, energi
 from netsim.equations.machine import Machine, power_room
 from netsim.initial.charts import recharted
 from netsim.results.samples import Samples, Trace
-from netsim.results.selection import Selection, add_unseen, sampler, select
+from netsim.results.selection import Selection, add_unseen, reader_of, select
 from netsim.simulate.setup.choice import observing
 from netsim.text.syntax import Expr, Name
 
@@ -55,7 +55,7 @@ def sampled(
     selection = select(machine, saves, plots)
     selection.shown = [name for name in selection.shown if not name.startswith(WATCHED)]
     unseen = add_unseen(machine, selection, beside)
-    reader = observing(machine, sampler(machine, selection))
+    reader = observing(machine, reader_of(machine, selection))
     values, power = _read(machine, reader, vectors(solution, g, shares), len(selection.entries))
     at_points, flows = (
         (values, power)
@@ -83,7 +83,7 @@ def read(machine: Machine, rows: Array, names: Sequence[Name]) -> dict[str, Arra
     """Signals by the names of their scalars at global vectors."""
     selection = Selection()
     add_unseen(machine, selection, names)
-    values, _ = _read(machine, observing(machine, sampler(machine, selection)), rows, len(selection.entries))
+    values, _ = _read(machine, observing(machine, reader_of(machine, selection)), rows, len(selection.entries))
     return {name: values[:, j] for j, name in enumerate(selection.entries)}
 
 

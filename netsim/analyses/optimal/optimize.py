@@ -133,7 +133,7 @@ def _better(
 def _refuse_events(machine: Machine) -> None:
     """Raises E460 for the first element that switches."""
     for batch in machine.system.batches:
-        if batch.n_truths or batch.n_discretes:
+        if batch.n_relations or batch.n_discretes:
             message = f"'{batch.instances[0].name}' switches, and optimize() cannot have events"
             hint = "take an element that is rounded where this one switches"
             raise InputError(Problem("E460", message, batch.instances[0].span, hint=hint))

@@ -2,7 +2,7 @@
 
     numba     as compiled code calls it: int32 f(value *, exception **, arguments); an array is seven words and more
     c         void f(arguments)
-    python    int32 f(leaves, value *): arrays by the address of their Python object, bundles by their own address,
+    python    int32 f(leaves, value *): arrays by the address of their Python object, structs by their own address,
               numbers by value; items of tuples one by one. `python_function` calls it by ctypes.
 
 A function for Python reads an array's data, lengths and strides in the array object itself (numpy's PyArrayObject,
@@ -147,11 +147,11 @@ define i32 @{public}({", ".join([*parameters, "ptr %value"])}) {{
 
 
 def _leaves(arguments: tuple[kinds.Kind, ...]) -> Iterator[Any]:
-    """Kinds of arrays, names of numbers' types, int64 for a bundle's address, None for what takes no value."""
+    """Kinds of arrays, names of numbers' types, int64 for a struct's address, None for what takes no value."""
     for kind in arguments:
         if isinstance(kind, kinds.TupleKind):
             yield from _leaves(kind.items)
-        elif isinstance(kind, kinds.BundleKind):
+        elif isinstance(kind, kinds.StructKind):
             yield kinds.WHOLE
         elif isinstance(kind, kinds.FunctionKind) or kind == kinds.NOTHING:
             yield None
@@ -212,7 +212,7 @@ def _paths(path: str, kind: kinds.Kind) -> Iterator[tuple[str, Any]]:
     if isinstance(kind, kinds.TupleKind):
         for k, item in enumerate(kind.items):
             yield from _paths(f"{path}[{k}]", item)
-    elif isinstance(kind, kinds.BundleKind):
+    elif isinstance(kind, kinds.StructKind):
         yield f"{path}.address", kinds.WHOLE
     else:
         yield from ((path, leaf) for leaf in _leaves((kind,)))
@@ -241,14 +241,14 @@ def _value_of(kind: kinds.Kind) -> Callable[[Any], Any]:
         parts = [(f"f{k}", _item_of(item)) for k, item in enumerate(kind.items)]
         made: Callable[..., Any] = kind.made._make if kind.made else tuple  # type: ignore[attr-defined]
         return lambda value: made([read(getattr(value, name)) for name, read in parts])
-    return (lambda value: bool(value.value)) if kind == kinds.TRUTH else (lambda value: value.value)
+    return (lambda value: bool(value.value)) if kind == kinds.BOOLEAN else (lambda value: value.value)
 
 
 def _item_of(kind: kinds.Kind) -> Callable[[Any], Any]:
     """The same for a field of a structure, which ctypes hands out as a number already."""
     if isinstance(kind, kinds.ArrayKind | kinds.TupleKind):
         return _value_of(kind)
-    return bool if kind == kinds.TRUTH else (lambda value: value)
+    return bool if kind == kinds.BOOLEAN else (lambda value: value)
 
 
 def _adopted(value: Any, kind: kinds.ArrayKind) -> Any:

@@ -64,7 +64,7 @@ def by_address(returns: kinds.Kind) -> Any:
 
     numba links whatever a function calls into the function's own code and optimises the whole again, level by level.
     What is called through its address is compiled by itself, and its caller's code does not depend on which one it is:
-    one time loop serves every method. Bundles may be passed as such or as their own address."""
+    one time loop serves every method. Structs may be passed as such or as their own address."""
 
     def make() -> Any:
         from netsim.core.compiled.translation import call_by_address

@@ -14,7 +14,7 @@ import numpy as np
 
 Kind = Any
 """The name of a number's type, or one of the classes below."""
-REAL, WHOLE, TRUTH, NOTHING = "float64", "int64", "boolean", "none"
+REAL, WHOLE, BOOLEAN, NOTHING = "float64", "int64", "boolean", "none"
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +45,8 @@ class TupleKind:
 
 
 @dataclass(frozen=True, eq=False)
-class BundleKind:
-    """A bundle (netsim.core.compiled.bundle): its word, and the names and kinds of its fields."""
+class StructKind:
+    """A struct (netsim.core.compiled.struct): its word, and the names and kinds of its fields."""
 
     word: str
     fields: tuple[tuple[str, Kind], ...]
@@ -80,9 +80,9 @@ def tuple_of(*items: Kind, made: Any = None) -> TupleKind:
 
 
 @cache
-def bundle(word: str, fields: tuple[tuple[str, Kind], ...]) -> BundleKind:
-    """The kind of bundles with these fields."""
-    return BundleKind(word, fields)
+def struct(word: str, fields: tuple[tuple[str, Kind], ...]) -> StructKind:
+    """The kind of structs with these fields."""
+    return StructKind(word, fields)
 
 
 @cache
@@ -92,7 +92,7 @@ def function(called: Any) -> FunctionKind:
 
 
 _NUMBERS: dict[type, str] = {
-    float: REAL, int: WHOLE, bool: TRUTH, complex: "complex128", type(None): NOTHING, np.bool_: TRUTH,
+    float: REAL, int: WHOLE, bool: BOOLEAN, complex: "complex128", type(None): NOTHING, np.bool_: BOOLEAN,
 }  # fmt: skip
 
 

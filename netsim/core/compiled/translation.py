@@ -26,8 +26,8 @@ from numba.np.arrayobj import populate_array
 from numba.np.numpy_support import from_dtype
 
 from netsim.core.compiled import kinds
-from netsim.core.compiled.bundle import WORDS
 from netsim.core.compiled.sources import Foreign, Source
+from netsim.core.compiled.struct import WORDS
 
 OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "no_cpython_wrapper": True}
 
@@ -91,11 +91,11 @@ def numba_of(kind: kinds.Kind) -> Any:
         return types.Array(from_dtype(np.dtype(kind.dtype)), kind.dimensions, order)
     if isinstance(kind, kinds.TupleKind):
         return types.BaseTuple.from_types(list(map(numba_of, kind.items)), kind.made)
-    if isinstance(kind, kinds.BundleKind):
+    if isinstance(kind, kinds.StructKind):
         return BundleType(kind)
     if isinstance(kind, kinds.FunctionKind):
         return types.Dispatcher(dispatcher(kind.function))
-    return types.none if kind == kinds.NOTHING else getattr(types, "boolean" if kind == kinds.TRUTH else kind)
+    return types.none if kind == kinds.NOTHING else getattr(types, "boolean" if kind == kinds.BOOLEAN else kind)
 
 
 def kind_of_type(kind: Any) -> kinds.Kind:
@@ -106,13 +106,13 @@ def kind_of_type(kind: Any) -> kinds.Kind:
     if isinstance(kind, types.BaseTuple):
         items: Any = kind
         return kinds.tuple_of(*[kind_of_type(each) for each in items], made=getattr(kind, "instance_class", None))
-    return {types.none: kinds.NOTHING, types.boolean: kinds.TRUTH}.get(kind, str(kind))
+    return {types.none: kinds.NOTHING, types.boolean: kinds.BOOLEAN}.get(kind, str(kind))
 
 
 class BundleType(types.Type):
-    """The type of a bundle."""
+    """The type of a struct."""
 
-    def __init__(self, kind: kinds.BundleKind):
+    def __init__(self, kind: kinds.StructKind):
         self.kind, self.names = kind, [name for name, _ in kind.fields]
         super().__init__(name=str(kind))
 

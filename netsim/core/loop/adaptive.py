@@ -8,7 +8,7 @@ with a consistent point just behind it.
 
 import numpy as np
 
-from netsim.core.compiled.function import inner, lean
+from netsim.core.compiled.function import inner
 from netsim.core.contract import (
     ACCEPTED,
     ASTRAY,
@@ -23,10 +23,10 @@ from netsim.core.contract import (
     UNSOLVED,
     UNTESTED,
     on_accept,
-    step,
     projected,
     proposed,
     set_time,
+    step,
 )
 from netsim.core.loop.control import (
     ARRIVAL,
@@ -68,8 +68,8 @@ from netsim.core.loop.control import (
 )
 from netsim.core.loop.crossings import NEVER, RELATIONS, event_in
 from netsim.core.loop.defect import defect
-from netsim.core.loop.readout import record, take
-from netsim.core.loop.remembering import followed, has_room, pass_arrivals, remember
+from netsim.core.loop.delays import followed, has_room, pass_arrivals, remember
+from netsim.core.loop.sampler import record, take
 from netsim.core.newton import CONVERGED, SINGULAR, UNRESOLVED
 from netsim.core.problem import NK, NQ
 from netsim.core.scales import SO_FAR, UNKNOWN, count_refused, pass_refused, set_scales
@@ -89,20 +89,20 @@ PATIENCE, CALLS = 8, 2
 failures of a mechanism the caller helps."""
 
 
-@lean
-def advance(method, problem, factor, trial, control, plan, readout, watch, steps):  # noqa: C901  (one loop: try, judge, go on)
+@inner
+def advance(method, problem, factor, trial, control, plan, sampler, watch, steps):  # noqa: C901  (one loop: try, judge, go on)
     """Up to `steps` trial steps; GOING, DONE, FULL or the status of a failure that smaller steps did not help."""
     numbers, places = control.numbers, control.places
     for _ in range(steps):
         if numbers[NOW] >= numbers[STOP]:
             return DONE
-        room = readout.times.shape[0] - places[ROW]
+        room = sampler.times.shape[0] - places[ROW]
         if room < 3 or not has_room(problem, control):
             return FULL
         t = numbers[NOW]
         target, at_time_event, whole = target_of(control, t)
         if numbers[FIXED] == 0.0:
-            share = followed(problem, trial, readout, t, target - t)
+            share = followed(problem, trial, sampler, t, target - t)
             target, at_time_event = (t + share * (target - t), False) if share < 1.0 else (target, at_time_event)
         if room < 3 + _wanted(control, target, room):
             return FULL
@@ -156,7 +156,7 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
             return UNRESOLVED
         cut = event_in(method, problem, trial, plan, watch, t, h, last)
         if cut != NEVER:
-            return _stop_at_event(method, problem, factor, trial, control, plan, readout, watch, t, h, cut)
+            return _stop_at_event(method, problem, factor, trial, control, plan, sampler, watch, t, h, cut)
         if not record(
             method,
             problem,
@@ -164,7 +164,7 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
             trial,
             control,
             plan,
-            readout,
+            sampler,
             t,
             h,
             1.0,
@@ -195,13 +195,13 @@ def advance(method, problem, factor, trial, control, plan, readout, watch, steps
         while control.features[places[FEATURE]] <= target:
             places[FEATURE] += 1
         if at_time_event:
-            _pass_time_event(problem, trial, control, plan, readout, h)
+            _pass_time_event(problem, trial, control, plan, sampler, h)
             if watch.sizes[RELATIONS]:
                 return EVENT
     return DONE if numbers[NOW] >= numbers[STOP] else GOING
 
 
-@lean
+@inner
 def too_short(numbers, h):
     """Whether a step is below what a run counts, or lost in the rounding of its instant."""
     return h < max(numbers[LEAST], 4.0 * EPS * abs(numbers[NOW]))
@@ -227,11 +227,11 @@ def _noted(trial, numbers, error):
 
 
 @inner
-def _stop_at_event(method, problem, factor, trial, control, plan, readout, watch, t, h, cut):
+def _stop_at_event(method, problem, factor, trial, control, plan, sampler, watch, t, h, cut):
     """Cut the step at an event: what was before is sampled, and its state becomes the beginning."""
     if cut > 0.0:
         copy(trial.middle, 0, watch.state, 0, trial.middle.shape[0])
-        if not record(method, problem, factor, trial, control, plan, readout, t, h, cut, True, False):
+        if not record(method, problem, factor, trial, control, plan, sampler, t, h, cut, True, False):
             return FULL
         remember(method, problem, factor, trial, control, plan, t, h, cut)
         copy(watch.state, 0, trial.start, 0, trial.start.shape[0])
@@ -253,7 +253,7 @@ def _shortened(problem, trial, error):
     return min(0.9, proposed(error, trial.tolerances[POWER] / kinks)) if kinks else 0.9
 
 
-@lean
+@inner
 def target_of(control, t):
     """Where the next step ends, whether that is a time event, and whether the step counts (a given one that a time
     event cut counts once)."""
@@ -277,7 +277,7 @@ def target_of(control, t):
 
 
 @inner
-def _pass_time_event(problem, trial, control, plan, readout, h):
+def _pass_time_event(problem, trial, control, plan, sampler, h):
     """Begin anew behind a time event, with what is consistent there; where samples stand at steps, both sides of it
     have one."""
     places = control.places
@@ -302,13 +302,13 @@ def _pass_time_event(problem, trial, control, plan, readout, h):
             if (
                 control.numbers[FIXED] == 0.0
                 and places[EVERY] > 0
-                and readout.times[places[ROW] - 1] >= control.numbers[NOW] * (1.0 - EDGE)
+                and sampler.times[places[ROW] - 1] >= control.numbers[NOW] * (1.0 - EDGE)
             ):
-                take(problem, trial, readout, places[ROW], behind)
+                take(problem, trial, sampler, places[ROW], behind)
                 places[ROW] += 1
 
 
-@lean
+@inner
 def first_size(problem, trial, stop, order):
     """A first step that moves nothing by more than a small share of its tolerance^(1/order): from v and a at the start.
 

@@ -1,9 +1,9 @@
-"""Where a frozen truth first ceases to hold within a step: root finding on the step's own polynomial, made consistent
+"""Where a frozen relation first ceases to hold within a step: root finding on the step's own polynomial, made consistent
 where there is a plan for it.
 
-A relation's indicator is negative where it is true. Its truth is contradicted where the indicator lies on the other
+A relation's zero-crossing function is negative where it is true. Its truth is contradicted where the zero-crossing function lies on the other
 side by more than rounding of the largest value it had. What changes no discrete and makes nothing happen (the end of a
-contact that only `when` has asked for) is no event: its truth is exchanged in passing.
+contact that only `when` has asked for) is no event: its value is exchanged in passing.
 """
 
 from typing import NamedTuple
@@ -12,35 +12,35 @@ import numpy as np
 
 from netsim.core.compiled import kinds
 from netsim.core.compiled.call import ROW_LENGTH, run_table
-from netsim.core.compiled.function import by_address, inner, lean
+from netsim.core.compiled.function import by_address, inner
 from netsim.core.contract import FIRST_EVENT, RESTARTED, dense_output, projected, set_time
 from netsim.core.states import copy, motion_between, move_charts, place
 
 Array = np.ndarray
 
-RELATIONS, DISCRETES, FIRED, Z, TRUTHS, CAREFUL = range(6)
-"""Positions in Watch.sizes: numbers of relations, discretes and whens; where g holds discretes and truths; whether
+RELATIONS, DISCRETES, FIRED, Z, RELATION_VALUES, CAREFUL = range(6)
+"""Positions in Watch.sizes: numbers of relations, discretes and whens; where g holds discretes and relations; whether
 values within a step have to be made consistent before they are looked at."""
 
 POINTS, MOST = 4, 1000
 """Instants of a step at which its relations are looked at: so many at least, and at most."""
 LOOKS, NEAR = 5, 0.5
-"""How often the extremum of an indicator is approached, and how near to zero a parabola must promise it to be, beside
+"""How often the extremum of an zero-crossing function is approached, and how near to zero a parabola must promise it to be, beside
 what it is at its points."""
 SLACK = 1e-12
-"""An indicator this small beside the largest it had is zero."""
+"""An zero-crossing function this small beside the largest it had is zero."""
 EPS = 2.220446049250313e-16
 NEVER = 2.0
 
 
 class Watch(NamedTuple):
-    """The event kernels: their call table, what they find [indicators | next discretes | fired | targets | scales], the
+    """The event kernels: their call table, what they find [zero-crossing functions | next discretes | fired | targets | scales], the
     largest scales so far.
 
     Of relations: whether their instants are known beforehand (timed), whether equality is false (strict), which was
     exchanged last (flips); of discretes: whether they have names, where g holds those that switch the matrix (modes),
     next values; of whens: whether they set states anew; of relations and whens: which changed anything at this instant;
-    room for truths, a state, and a whole g; how far an instant is worked out (stage); indicators at the last three
+    room for relations, a state, and a whole g; how far an instant is worked out (stage); zero-crossing functions at the last three
     instants looked at (recent); the longest stretch that nobody looks into, and the last of those instants
     (spacing)."""
 
@@ -90,9 +90,9 @@ def nothing_to_watch() -> Watch:
     )
 
 
-@lean
+@inner
 def look(watch, g):
-    """Indicators and what would follow, at what g holds."""
+    """Zero-crossing functions and what would follow, at what g holds."""
     for i in range(watch.found.shape[0]):
         watch.found[i] = 0.0
     run_table(watch.table, g, watch.found)
@@ -113,7 +113,7 @@ def event_in(method, problem, trial, plan, watch, t, h, last):
 def first_event(method, problem, trial, plan, watch, t, h, last):
     """The share of the step at which the first event happens, NEVER without one; trial.middle and g are then its state.
 
-    Indicators are looked at POINTS times a step, and once in every stretch of `spacing`; where one turns back from zero
+    Zero-crossing functions are looked at POINTS times a step, and once in every stretch of `spacing`; where one turns back from zero
     between, at its extremum."""
     low, count = 0.0, min(MOST, max(POINTS, int(np.ceil(h / watch.spacing[0]))))
     careful, relations = watch.sizes[CAREFUL] == 1, watch.sizes[RELATIONS]
@@ -148,7 +148,7 @@ def first_event(method, problem, trial, plan, watch, t, h, last):
 
 @inner
 def _turned(method, problem, trial, plan, watch, t, h, last, high, apart):
-    """The share at which an indicator that turned back within the last two of three instants had passed zero; NEVER
+    """The share at which an zero-crossing function that turned back within the last two of three instants had passed zero; NEVER
     where none did."""
     for i in range(watch.sizes[RELATIONS]):
         a, b, c, at = watch.recent[0, i], watch.recent[1, i], watch.recent[2, i], high - apart
@@ -191,13 +191,13 @@ def _state(method, problem, trial, plan, t, h, last, theta, careful):
 
 @inner
 def _worst(watch, g):
-    """How far beyond rounding the most contradicted truth is, beside the largest value of its indicator; not positive
+    """How far beyond rounding the most contradicted relation is, beside the largest value of its zero-crossing function; not positive
     where all hold."""
     look(watch, g)
     worst = -np.inf
     for k in range(watch.sizes[RELATIONS]):
         if watch.timed[k] == 0:
-            beyond = watch.found[k] if g[watch.sizes[TRUTHS] + k] > 0.5 else -watch.found[k]
+            beyond = watch.found[k] if g[watch.sizes[RELATION_VALUES] + k] > 0.5 else -watch.found[k]
             size = watch.peak[k] if watch.peak[k] > 0.0 else 1.0
             worst = max(worst, beyond / size - SLACK)
     return worst
@@ -205,28 +205,28 @@ def _worst(watch, g):
 
 @inner
 def _matters(watch, g):
-    """Whether the contradicted truths change a discrete or make something happen; where not, they are exchanged for
+    """Whether the contradicted relations change a discrete or make something happen; where not, they are exchanged for
     good."""
-    relations, discretes, z, truths = (
+    relations, discretes, z, relation_values = (
         watch.sizes[RELATIONS],
         watch.sizes[DISCRETES],
         watch.sizes[Z],
-        watch.sizes[TRUTHS],
+        watch.sizes[RELATION_VALUES],
     )
-    copy(g, truths, watch.kept, 0, relations)
+    copy(g, relation_values, watch.kept, 0, relations)
     for k in range(relations):
-        beyond = watch.found[k] if g[truths + k] > 0.5 else -watch.found[k]
+        beyond = watch.found[k] if g[relation_values + k] > 0.5 else -watch.found[k]
         size = watch.peak[k] if watch.peak[k] > 0.0 else 1.0
         if watch.timed[k] == 0 and beyond / size > SLACK:
-            g[truths + k] = 1.0 - g[truths + k]
+            g[relation_values + k] = 1.0 - g[relation_values + k]
     look(watch, g)
     for i in range(discretes):
         if watch.named[i] and watch.found[relations + i] != g[z + i]:
-            copy(watch.kept, 0, g, truths, relations)
+            copy(watch.kept, 0, g, relation_values, relations)
             return True
     for j in range(watch.sizes[FIRED]):
         if watch.found[relations + discretes + j] > 0.5:
-            copy(watch.kept, 0, g, truths, relations)
+            copy(watch.kept, 0, g, relation_values, relations)
             return True
     copy(watch.found, relations, g, z, discretes)
     copy(watch.found, relations, g, z + discretes, discretes)
@@ -235,7 +235,7 @@ def _matters(watch, g):
 
 @inner
 def _located(method, problem, trial, plan, watch, t, h, last, low, high):
-    """The share at which the most contradicted truth passes: the Illinois rule, every third time a bisection, to the
+    """The share at which the most contradicted relation passes: the Illinois rule, every third time a bisection, to the
     rounding of time."""
     _state(method, problem, trial, plan, t, h, last, high, True)
     above = _worst(watch, trial.g)

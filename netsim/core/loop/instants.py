@@ -1,18 +1,18 @@
 """Both sides of an event's instant, and the next one known beforehand, in compiled code: one call where Python would
 make five.
 
-The event itself lies between `before` and `behind`: rounds of truths and discretes (netsim.core.loop.settling), which
+The event itself lies between `before` and `behind`: rounds of relations and discretes (netsim.core.loop.event_iteration), which
 may need Python.
 """
 
 import numpy as np
 
-from netsim.core.compiled.function import inner, lean
+from netsim.core.compiled.function import inner
 from netsim.core.contract import RESTARTED
 from netsim.core.loop.adaptive import first_size
 from netsim.core.loop.crossings import EPS, RELATIONS, look
-from netsim.core.loop.readout import take
-from netsim.core.loop.settling import leave
+from netsim.core.loop.event_iteration import leave
+from netsim.core.loop.sampler import take
 from netsim.core.loop.turnover import flowed
 from netsim.core.newton import CONVERGED, set_time
 from netsim.core.problem import TIME
@@ -31,39 +31,39 @@ def just_after(t):
     return t + (0.75 * EPS * t + 5e-324)
 
 
-@lean
-def before(problem, trial, readout, t, after):
+@inner
+def before(problem, trial, sampler, t, after):
     """The state at the instant t into g, with what is stored there; time is `after` it, where tables reach that far.
     The status."""
     load(problem, trial.g, trial.start)
     status = set_time(problem, trial.g, t + after)
     if status != CONVERGED:
         status = set_time(problem, trial.g, t)
-    energies(problem, trial.g, readout.power)
+    energies(problem, trial.g, sampler.power)
     return status
 
 
-@lean
-def behind(problem, trial, readout, watch, row, t, stop, order, ahead):
+@inner
+def behind(problem, trial, sampler, watch, row, t, stop, order, ahead):
     """The point in g becomes the state, sampled in a row (0: not) beside t; the first step from here. What an impulse
     took counts as dissipated."""
-    stored = readout.power[STORED]
+    stored = sampler.power[STORED]
     found_in(problem, trial.g, trial.start)
     place(problem, trial.g, trial.start)
-    energies(problem, trial.g, readout.power)
-    for k in range(readout.totals.shape[0]):
-        readout.totals[k, DISSIPATED] += stored - readout.power[STORED]
-    flowed(readout.turnover, 0.0, stored - readout.power[STORED])
+    energies(problem, trial.g, sampler.power)
+    for k in range(sampler.totals.shape[0]):
+        sampler.totals[k, DISSIPATED] += stored - sampler.power[STORED]
+    flowed(sampler.turnover, 0.0, stored - sampler.power[STORED])
     trial.counters[RESTARTED] = 2
     copy(trial.start, 0, trial.middle, 0, trial.start.shape[0])
     if row > 0:
-        take(problem, trial, readout, row, just_after(max(t, readout.times[row - 1])))
+        take(problem, trial, sampler, row, just_after(max(t, sampler.times[row - 1])))
     set_scales(problem, trial)
     leave(problem, watch, trial.g, ahead)
     return first_size(problem, trial, stop, order)
 
 
-@lean
+@inner
 def next_due(watch, g, t, stop):
     """The next instant at which a relation of time alone changes; infinity without one. What is not linear in time is
     watched like any other."""

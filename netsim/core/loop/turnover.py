@@ -10,7 +10,7 @@ turns no more over, so that a small loss in each of many periods is seen. Both a
 
 import numpy as np
 
-from netsim.core.compiled.function import lean
+from netsim.core.compiled.function import inner
 from netsim.core.states import STORED, TYPES
 
 Array = np.ndarray
@@ -31,7 +31,7 @@ def nothing_turned(power: Array) -> Array:
     return found
 
 
-@lean
+@inner
 def met(turnover, power):
     """Energies at the end of a step: lowest and highest ones of each type, kinetic and the rest."""
     for k in range((power.shape[0] - TYPES) // 2):
@@ -44,14 +44,14 @@ def met(turnover, power):
         )
 
 
-@lean
+@inner
 def flowed(turnover, supplied, dissipated):
     """Work of one step, or of an impulse."""
     turnover[FLOWS, IN] += abs(supplied)
     turnover[FLOWS, OUT] += abs(dissipated)
 
 
-@lean
+@inner
 def balanced(turnover, stored, supplied, dissipated):
     """What the account misses at the end of a step, since the start."""
     missed = turnover[FLOWS, FIRST] + supplied - dissipated - stored

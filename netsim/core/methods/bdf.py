@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.core.compiled.bundle import Bundle, bundled
 from netsim.core.compiled.function import inner
+from netsim.core.compiled.struct import Struct, struct_of
 from netsim.core.contract import POWER, RESTARTED, error_norm
 from netsim.core.method import Method, Orders, Setting
 from netsim.core.methods.bdf_stability import BARRED, GROWTH, STABLE, USELESS, WORTH, WORTHWHILE, oscillation
@@ -60,13 +60,13 @@ class Bdf(NamedTuple):
     room: Array
 
 
-def prepare(setting: Setting) -> Bundle:
+def prepare(setting: Setting) -> Struct:
     """The arrays of one run."""
     m = setting.n + setting.nk + setting.nq
     memory = np.zeros(9)
     memory[ORDER_NOW], memory[LIMIT] = 1.0, HIGHEST
     (d, renewed), (z0, spread, older) = np.zeros((2, ROWS, m)), np.zeros((3, m))
-    return bundled(Bdf(memory, d, renewed, z0, spread, older, np.zeros((3, ROWS * ROWS)), np.zeros((2, ROWS * 6))))
+    return struct_of(Bdf(memory, d, renewed, z0, spread, older, np.zeros((3, ROWS * ROWS)), np.zeros((2, ROWS * 6))))
 
 
 @inner

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.core.compiled.bundle import Bundle, bundled
 from netsim.core.compiled.function import inner
+from netsim.core.compiled.struct import Struct, struct_of
 from netsim.core.consistent import make_consistent
 from netsim.core.contract import ITERATIONS, error_norm, proposed, set_time, straight
 from netsim.core.method import Method, Orders, Setting
@@ -50,20 +50,20 @@ class Explicit(NamedTuple):
     errors: Array
     dense: Array
     rates: Array
-    plan: Bundle
-    closing: Bundle
+    plan: Struct
+    closing: Struct
     error: Array
     beside: Array
     memory: Array
 
 
-def prepare(tableau: Tableau, setting: Setting) -> Bundle:
+def prepare(tableau: Tableau, setting: Setting) -> Struct:
     """The arrays of one run."""
     rates = np.zeros((tableau.stages, 2 * setting.nk + setting.nq))
     parts = np.array([tableau.order]), tableau.nodes, tableau.weights, tableau.errors
     room = np.zeros(setting.n + setting.nk), np.zeros(setting.length), np.zeros(2)
-    plans = bundled(setting.plan), bundled(setting.closing)
-    return bundled(Explicit(*parts, np.ascontiguousarray(tableau.dense), rates, *plans, *room))
+    plans = struct_of(setting.plan), struct_of(setting.closing)
+    return struct_of(Explicit(*parts, np.ascontiguousarray(tableau.dense), rates, *plans, *room))
 
 
 @inner

@@ -29,8 +29,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.core.compiled.bundle import Bundle, bundled
 from netsim.core.compiled.function import compiled, inner
+from netsim.core.compiled.struct import Struct, struct_of
 from netsim.core.contract import RESTARTED, cubic_differentiated, error_norm, held, proposed, set_time, solve, straight
 from netsim.core.method import Method, Orders, Setting
 from netsim.core.methods.single import evaluate, keep_stage, solve_given
@@ -71,14 +71,14 @@ class GeneralizedAlpha(NamedTuple):
     algorithmic: Array
     length: Array
     raw: Array
-    plan: Bundle
+    plan: Struct
 
 
-def prepare(setting: Setting) -> Bundle:
+def prepare(setting: Setting) -> Struct:
     """The arrays of one run."""
     given, nk, nq = coefficients(), setting.nk, setting.nq
     room = np.zeros(nk + nq), np.zeros(1), np.zeros(2 * nk + nq)
-    return bundled(GeneralizedAlpha(given, error_constants(*given), *room, bundled(setting.plan)))
+    return struct_of(GeneralizedAlpha(given, error_constants(*given), *room, struct_of(setting.plan)))
 
 
 @compiled

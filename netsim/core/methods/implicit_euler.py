@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.core.compiled.bundle import Bundle, bundled
 from netsim.core.compiled.function import inner
+from netsim.core.compiled.struct import Struct, struct_of
 from netsim.core.contract import held, proposed, straight
 from netsim.core.method import TRAPEZOID, Method, Orders, Setting
 from netsim.core.methods import euler
@@ -24,9 +24,9 @@ class ImplicitEuler(NamedTuple):
     raw: Array
 
 
-def prepare(setting: Setting) -> Bundle:
+def prepare(setting: Setting) -> Struct:
     """The arrays of one run."""
-    return bundled(ImplicitEuler(np.zeros(2 * setting.nk + setting.nq)))
+    return struct_of(ImplicitEuler(np.zeros(2 * setting.nk + setting.nq)))
 
 
 @inner

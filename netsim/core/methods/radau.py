@@ -14,9 +14,9 @@ Source: Hairer, Wanner, Solving Ordinary Differential Equations II (1996), sec. 
 is this program's own.
 """
 
-from netsim.core.compiled.bundle import Bundle
 from netsim.core.compiled.call import run_table
 from netsim.core.compiled.function import inner
+from netsim.core.compiled.struct import Struct
 from netsim.core.contract import ACCEPTED, JUDGED, REFUSED, RESTARTED, error_norm, set_time, solve
 from netsim.core.method import Method, Orders, Together
 from netsim.core.newton import CONVERGED, NOT_CONVERGED
@@ -157,7 +157,7 @@ def _prescribed(method, problem, trial, t, h, last):
     return CONVERGED
 
 
-def forget(method: Bundle) -> None:
+def forget(method: Struct) -> None:
     """The derivatives of before serve no more."""
     method.memory[HAVE] = 0.0
 
@@ -295,7 +295,7 @@ def _shares(share, rate, s, stages):
         share[i], rate[i] = (value, slope) if stages else (value * s / C[i], (slope * s + value) / C[i])
 
 
-def _size_that_failed(method: Bundle, size: float) -> float:
+def _size_that_failed(method: Struct, size: float) -> float:
     return float(method.memory[FACTOR_H]) or 2.0 * size
 
 

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.core.compiled.bundle import Bundle, bundled
 from netsim.core.compiled.function import inner
+from netsim.core.compiled.struct import Struct, struct_of
 from netsim.core.contract import cubic_differentiated, held, proposed
 from netsim.core.method import Method, Orders, Setting
 from netsim.core.methods.single import begin_stage, filtered_error, keep_stage, solve_stage
@@ -37,9 +37,9 @@ class TrBdf2(NamedTuple):
     raw: Array
 
 
-def prepare(setting: Setting) -> Bundle:
+def prepare(setting: Setting) -> Struct:
     """The arrays of one run."""
-    return bundled(TrBdf2(np.zeros(setting.length), np.zeros(2 * setting.nk + setting.nq)))
+    return struct_of(TrBdf2(np.zeros(setting.length), np.zeros(2 * setting.nk + setting.nq)))
 
 
 @inner

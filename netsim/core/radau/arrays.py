@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from netsim.core.compiled import kinds
-from netsim.core.compiled.bundle import Bundle, bundled
 from netsim.core.compiled.call import ROW_LENGTH
 from netsim.core.compiled.function import address_of
+from netsim.core.compiled.struct import Struct, struct_of
 from netsim.core.linear.factors import Factor, refactor, solve
 from netsim.core.method import Setting
 
@@ -57,7 +57,7 @@ class Radau(NamedTuple):
     entries: Array
     rhs: Array
     error: Array
-    pair: Bundle
+    pair: Struct
     differentiated: Array
     rates: Array
     code: Array
@@ -86,14 +86,14 @@ def complex_factor(factor: Factor) -> Factor:
     return factor._replace(**{name: np.zeros(len(getattr(factor, name)), complex) for name in fields})
 
 
-def prepare(setting: Setting) -> Bundle:
+def prepare(setting: Setting) -> Struct:
     """The arrays of one run."""
     n, nk, nq, nnz, differentiated = setting.n, setting.nk, setting.nq, setting.nnz, setting.differentiated()
     w, transform, inverse, eigenvalues, slope = coefficients()
     memory = np.zeros(10)
     memory[FAINT] = 1.0
     pair, differentiated = (
-        bundled(complex_factor(setting.factor)),
+        struct_of(complex_factor(setting.factor)),
         np.ascontiguousarray(differentiated.reshape(-1, ROW_LENGTH)),
     )
     method = Radau(
@@ -105,10 +105,10 @@ def prepare(setting: Setting) -> Bundle:
     kind, vector = method.pair.kind, kinds.array("complex128", 1)
     method.code[REFACTOR_PAIR] = address_of(refactor, kinds.REAL, kind, vector)
     method.code[SOLVE_PAIR] = address_of(solve, kinds.NOTHING, kind, vector, vector)
-    return bundled(method)
+    return struct_of(method)
 
 
-def renewed(method: Bundle, factor: Factor) -> Bundle:
+def renewed(method: Struct, factor: Factor) -> Struct:
     """The method after new pivots: complex factors on them, to be computed."""
     method.memory[FACTOR_H] = 0.0
-    return method.changed(pair=bundled(complex_factor(factor)))
+    return method.changed(pair=struct_of(complex_factor(factor)))

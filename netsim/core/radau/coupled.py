@@ -20,8 +20,8 @@ import numpy as np
 from scipy.sparse import block_array, csc_array, diags_array
 from scipy.sparse.linalg import MatrixRankWarning, splu
 
-from netsim.core.compiled.bundle import Bundle
 from netsim.core.compiled.call import run_table
+from netsim.core.compiled.struct import Struct
 from netsim.core.contract import Trial
 from netsim.core.newton import CONVERGED, ROUNDED, at_round_off, set_time
 from netsim.core.problem import ALPHA, DIFFERENTIATED, ENTRIES, HISTORY, KA, KV, KX, NK, NNZ, NQ, NY, A, V, X, Y
@@ -36,7 +36,7 @@ ROUNDING = 30.0
 the distance."""
 
 
-def step_together(problem: Bundle, method: Bundle, trial: Trial, t: float, h: float, last: float, given: bool) -> bool:
+def step_together(problem: Struct, method: Struct, trial: Trial, t: float, h: float, last: float, given: bool) -> bool:
     """`solve_stages`, and the method's next `step` takes what was found."""
     if not solve_stages(problem, method, trial, t, h, last, given):
         return False
@@ -44,7 +44,7 @@ def step_together(problem: Bundle, method: Bundle, trial: Trial, t: float, h: fl
     return True
 
 
-def solve_stages(problem: Bundle, method: Bundle, trial: Trial, t: float, h: float, last: float, given: bool) -> bool:
+def solve_stages(problem: Struct, method: Struct, trial: Trial, t: float, h: float, last: float, given: bool) -> bool:
     """Find the stages of the step from t to t + h into method.z; False where Newton's method does not converge from the
     predicted ones.
 
@@ -76,7 +76,7 @@ def solve_stages(problem: Bundle, method: Bundle, trial: Trial, t: float, h: flo
 
 
 def _is_rounding(
-    problem: Bundle, method: Bundle, trial: Trial, matrix: Any, residuals: Array, h: float, tolerance: float
+    problem: Struct, method: Struct, trial: Trial, matrix: Any, residuals: Array, h: float, tolerance: float
 ) -> bool:
     """Whether corrections that do not shrink follow from the rounding of the residuals' terms: those for the rest of
     the residuals are within the tolerance.
@@ -112,7 +112,7 @@ def _size(trial: Trial, nk: int, change: Array, rate: float) -> float:
 
 
 def _linearised(
-    problem: Bundle, method: Bundle, trial: Trial, z: Array, h: float, instants: list[float]
+    problem: Struct, method: Struct, trial: Trial, z: Array, h: float, instants: list[float]
 ) -> tuple[Any, Array] | None:
     """Matrix (3 n, 3 n) and residuals (3, n) of the stages; None where they are not finite or a table ends."""
     nk, ny, nq, nnz, entries = (problem.sizes[k] for k in (NK, NY, NQ, NNZ, ENTRIES))

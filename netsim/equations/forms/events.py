@@ -1,8 +1,8 @@
-"""What a component says of events, in symbols: indicators of its relations, next values of its discretes, what happens
+"""What a component says of events, in symbols: zero-crossing functions of its relations, next values of its discretes, what happens
 when.
 
-A relation `a < b` between continuous quantities is frozen during a step: here it is the symbol of its truth, and a - b
-is its indicator. Every other comparison (of discretes, parameters, counts) is evaluated as it stands. In what is
+A relation `a < b` between continuous quantities is frozen during a step: here it is the symbol of its value, and a - b
+is its zero-crossing function. Every other comparison (of discretes, parameters, counts) is evaluated as it stands. In what is
 written here a bare discrete is its new value, pre(z) the value before; `when c` happens where c is true and was not,
 which a hidden discrete remembers, and sample(first, period) is the relation time >= first + k*period with a hidden
 count k.
@@ -23,7 +23,7 @@ from netsim.text.expressions.typed import Scope, Typed, evaluate, number_of, qua
 from netsim.text.syntax import Action, Binary, Call, Expr, Name, Number, When
 from netsim.text.units import NO_DIMENSION
 
-_TRUTH = "truth of"
+_FROZEN = "truth of"
 _OPEN = "open"
 
 
@@ -55,7 +55,7 @@ class _EventBuilder:
     ):
         self.component, self.table, self.discretes, self.symbols = component, table, discretes, symbols
         self.frozen = Scope(scope.resolve, {**scope.special, "pre": self._pre})
-        self.scope = Scope(self._resolve, {**scope.special, "pre": self._pre, _TRUTH: self._truth})
+        self.scope = Scope(self._resolve, {**scope.special, "pre": self._pre, _FROZEN: self._frozen_relation})
         self.named = sum(scalar_count(table[name].sizes) for name in discretes)
         self.lets = {let.name: let.value for let in component.definition.lets}
         self.hidden_starts: list[float] = []
@@ -139,7 +139,7 @@ class _EventBuilder:
         symbol = self.table[name]
         update = self.component.updates.get(name)
         if update is not None:
-            result = quantity_of(self._with_truths(update.right), self.scope, symbol.dimension)
+            result = quantity_of(self._with_frozen_relations(update.right), self.scope, symbol.dimension)
         else:
             result = self._assigned(name, symbol)
         if shape(result.value) != symbol.sizes:
@@ -153,7 +153,7 @@ class _EventBuilder:
         for j, when in enumerate(self.component.definition.whens):
             for action in when.actions:
                 if not action.reinit and plain_name(action.target) == name:
-                    value = quantity_of(self._with_truths(action.value), self.scope, symbol.dimension)
+                    value = quantity_of(self._with_frozen_relations(action.value), self.scope, symbol.dimension)
                     scalars = [
                         ca.if_else(self._fired(j), ca.SX(new), ca.SX(old))
                         for new, old in zip(flatten(value.value), scalars, strict=True)
@@ -162,37 +162,42 @@ class _EventBuilder:
 
     # --------------------------------------------------------------------------------------- relations
 
-    def _with_truths(self, expr: Any) -> Any:
-        """The expression with the truths of relations between continuous quantities in their places."""
+    def _with_frozen_relations(self, expr: Any) -> Any:
+        """The expression with the values of relations between continuous quantities in their places."""
         match expr:
             case Binary("<" | "<=" | ">" | ">=" | "==" | "!="):
                 return self._relation(expr)
             case Call("sample"):
                 return self._sample(expr)
             case Name(parts=(part,)) if not part.indices and part.text in self.lets:
-                return self._with_truths(self.lets[part.text])
+                return self._with_frozen_relations(self.lets[part.text])
         if isinstance(expr, tuple):
-            return tuple(self._with_truths(item) for item in expr)
+            return tuple(self._with_frozen_relations(item) for item in expr)
         if is_dataclass(expr) and not isinstance(expr, (type, Span)):
             return replace(
-                expr, **{f.name: self._with_truths(getattr(expr, f.name)) for f in fields(expr) if f.name != "span"}
+                expr,
+                **{
+                    f.name: self._with_frozen_relations(getattr(expr, f.name)) for f in fields(expr) if f.name != "span"
+                },
             )  # type: ignore[type-var]
         return expr
 
     def _relation(self, expr: Binary) -> Expr:
         less = expr.op in ("<", "<=")
         left, right = (expr.left, expr.right) if less else (expr.right, expr.left)
-        indicator = ca.SX(evaluate(Binary("-", left, right, span=expr.span), self.frozen).value)
-        moves, timed = self._moves(indicator)
+        crossing = ca.SX(evaluate(Binary("-", left, right, span=expr.span), self.frozen).value)
+        moves, timed = self._moves(crossing)
         if not moves and not timed:
-            return Binary(expr.op, self._with_truths(expr.left), self._with_truths(expr.right), span=expr.span)
+            return Binary(
+                expr.op, self._with_frozen_relations(expr.left), self._with_frozen_relations(expr.right), span=expr.span
+            )
         if expr.op in ("==", "!="):
             hint = "continuous quantities are equal at single instants at most: write < or >"
             message = f"'{expr.op}' cannot compare continuous quantities"
             raise InputError(Problem("E216", message, expr.span, hint=hint))
         scale = sum(ca.fabs(ca.SX(evaluate(side, self.frozen).value)) for side in (left, right))
         return self._listed(
-            expr, Relation(show_expression(expr), expr.span, indicator, scale, expr.op in ("<", ">"), not moves)
+            expr, Relation(show_expression(expr), expr.span, crossing, scale, expr.op in ("<", ">"), not moves)
         )
 
     def _moves(self, expression: Any) -> tuple[bool, bool]:
@@ -224,9 +229,9 @@ class _EventBuilder:
                 True,
                 True,
             )
-            truth = self.symbols.at(("truth", len(self.relations)), 0)
+            relation_value = self.symbols.at(("relation", len(self.relations)), 0)
             self.relations[key] = relation
-            self.hidden_following[k - self.named] = done + truth
+            self.hidden_following[k - self.named] = done + relation_value
         return self._listed(key, self.relations[key])
 
     def _hide(self, start: float) -> int:
@@ -237,12 +242,12 @@ class _EventBuilder:
 
     def _listed(self, key: Expr, relation: Relation) -> Expr:
         self.relations.setdefault(key, relation)
-        return Call(_TRUTH, (Number(float(list(self.relations).index(key))),), span=relation.span)
+        return Call(_FROZEN, (Number(float(list(self.relations).index(key))),), span=relation.span)
 
-    def _truth(self, call: Call, scope: Scope) -> Typed:
+    def _frozen_relation(self, call: Call, scope: Scope) -> Typed:
         k = call.arguments[0]
         assert isinstance(k, Number)
-        return Typed(self.symbols.at(("truth", int(k.value)), 0), NO_DIMENSION)
+        return Typed(self.symbols.at(("relation", int(k.value)), 0), NO_DIMENSION)
 
     # ------------------------------------------------------------------------------------------- whens
 
@@ -255,7 +260,7 @@ class _EventBuilder:
             raise InputError(Problem("E215", message, when.condition.span, hint=hint))
         if self.fired[j] is None:
             self.fired[j] = _OPEN
-            condition = ca.SX(evaluate(self._with_truths(when.condition), self.scope).value)
+            condition = ca.SX(evaluate(self._with_frozen_relations(when.condition), self.scope).value)
             k = self._hide(0.0)
             self.hidden_following[k - self.named] = condition
             self.fired[j] = ca.logic_and(condition, ca.logic_not(self.symbols.at(("before", k), 0)))
@@ -263,7 +268,7 @@ class _EventBuilder:
 
     def _resets(self, j: int, action: Action) -> list[Reset]:
         state = evaluate(action.target, self.frozen)
-        target = quantity_of(self._with_truths(action.value), self.scope, state.dimension or NO_DIMENSION)
+        target = quantity_of(self._with_frozen_relations(action.value), self.scope, state.dimension or NO_DIMENSION)
         if shape(state.value) != shape(target.value):
             raise InputError(Problem("E204", "the two sides have different sizes", action.span))
         text = f"reinit {show_expression(action.target)}"

@@ -7,7 +7,7 @@ A form is built once per type and counts, and knows nothing of instances. Its sc
     ("input", i)     scalar i of its inputs                             ("differentiated", k) quantity k that stands
     under der() ("ref", r)       something another element owns (bound expressions only)
     ("discrete", i)  scalar i of what changes at events alone     ("before", i)   the same before the event
-    ("truth", k)   the truth of relation k while it is frozen: constants too
+    ("relation", k)   the value of relation k while it is frozen: constants too
     ("delayed", k)   what `delayed(...)` number k remembers, a function of time like an input     ("resting", k)   what
     it is of, where all rests ("chart", t, k)  entry k of terminal t's rotation at the beginning of the step
     ("place", t, c)  its reference position: both constants
@@ -34,7 +34,7 @@ from netsim.text.expressions.typed import Typed
 from netsim.text.syntax import Quantity
 
 Key = tuple[Any, ...]
-CONSTANT = ("chart", "place", "discrete", "before", "truth")
+CONSTANT = ("chart", "place", "discrete", "before", "relation")
 """Kinds of keys that do not move within a step."""
 
 UNIFORMS = (*MOVING, *(f"{name}[{i}]" for name, (_, s, _v) in WORLD.items() for i in range(s[0] if s else 1)))
@@ -74,7 +74,7 @@ class Symbols:
 
 @dataclass(frozen=True)
 class Relation:
-    """`a < b` in a discrete equation or a condition: true where the indicator a - b is negative (or, not `strict`,
+    """`a < b` in a discrete equation or a condition: true where the zero-crossing function a - b is negative (or, not `strict`,
     zero).
 
     scale: |a| + |b|, beside which rounding is seen; `timed` where it depends on time and discretes alone; `sampled`
@@ -82,7 +82,7 @@ class Relation:
 
     text: str
     span: Span
-    indicator: Any
+    crossing: Any
     scale: Any
     strict: bool
     timed: bool

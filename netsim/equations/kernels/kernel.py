@@ -108,12 +108,10 @@ def start_kernel(form: Form) -> Kernel:
 
 
 def event_kernel(form: Form) -> Kernel:
-    """Indicators of relations, next values of discretes, what happens, and targets of states:
-    ('indicator', k), ('scale', k), ('next', i), ('fired', j), ('target', r)."""
+    """Zero-crossing functions of relations, next values of discretes, what happens, and targets of states:
+    ('zero-crossing function', k), ('scale', k), ('next', i), ('fired', j), ('target', r)."""
     e = form.events
-    outputs: list[tuple[Place, Any]] = [
-        (("indicator", k), relation.indicator) for k, relation in enumerate(e.relations)
-    ]
+    outputs: list[tuple[Place, Any]] = [(("crossing", k), relation.crossing) for k, relation in enumerate(e.relations)]
     outputs += [(("scale", k), relation.scale) for k, relation in enumerate(e.relations)]
     outputs += [(("next", i), value) for i, value in enumerate(e.following)]
     outputs += [(("fired", j), when.fired) for j, when in enumerate(e.whens)]

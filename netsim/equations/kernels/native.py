@@ -26,7 +26,7 @@ import numpy as np
 from netsim.core.compiled import store
 from netsim.core.compiled.digests import hashed, text_of
 from netsim.core.compiled.linking import loaded, machine_of, told
-from netsim.equations.kernels.program import TRUTH_OPERATIONS, Instruction, Program
+from netsim.equations.kernels.program import BOOLEAN_OPERATIONS, Instruction, Program
 
 # Passes at level 2; the code generator at level 1 gives equally fast code (0.26 us per instance at 1 000 operations)
 # for 40 ms less.
@@ -155,7 +155,7 @@ def object_code(program: Program, level: str) -> bytes:
 
 def module_text(program: Program) -> str:
     """The program's LLVM IR."""
-    truths = _truth_values(program)
+    booleans = _boolean_values(program)
     lines = list(_declarations({step.op for step in program.instructions}))
     lines += [f"define void @{symbol(program)}({_SIGNATURE}) nounwind {{", "entry:"]
     wanted = _wanted_inputs(program)
@@ -169,7 +169,7 @@ def module_text(program: Program) -> str:
         "%k = phi i64 [0, %entry], [%next, %loop]",
     ]
     lines += _load_instance(program, wanted)
-    names = _Names(program, truths)
+    names = _Names(program, booleans)
     for position, step in enumerate(program.instructions):
         lines += _operation(program.first_result + position, step, names)
     lines += _stores(program, names)
@@ -186,10 +186,10 @@ def module_text(program: Program) -> str:
 
 @dataclass(frozen=True)
 class _Names:
-    """How values are written in IR: `%v7` a double, `%t7` the same truth value as an i1, constants by their bits."""
+    """How values are written in IR: `%v7` a double, `%t7` the same boolean as an i1, constants by their bits."""
 
     program: Program
-    truths: frozenset[int]
+    booleans: frozenset[int]
 
     def number(self, i: int) -> str:
         position = i - self.program.first_constant
@@ -198,9 +198,9 @@ class _Names:
         return f"%v{i}"
 
 
-def _truth_values(program: Program) -> frozenset[int]:
+def _boolean_values(program: Program) -> frozenset[int]:
     return frozenset(
-        program.first_result + p for p, step in enumerate(program.instructions) if step.op in TRUTH_OPERATIONS
+        program.first_result + p for p, step in enumerate(program.instructions) if step.op in BOOLEAN_OPERATIONS
     )
 
 
@@ -278,13 +278,13 @@ def _stores(program: Program, names: _Names) -> list[str]:
 
 
 def _operation(i: int, step: Instruction, names: _Names) -> list[str]:
-    """The IR of value i; truth values exist twice, as %t (i1) and as %v (0.0 or 1.0): LLVM drops the one nobody
+    """The IR of value i; booleans exist twice, as %t (i1) and as %v (0.0 or 1.0): LLVM drops the one nobody
     reads."""
     x = names.number(step.operands[0])
     y = names.number(step.operands[-1])
     op = step.op
-    if op in TRUTH_OPERATIONS:
-        return [*_truth(i, step, names), f"%v{i} = uitofp i1 %t{i} to double"]
+    if op in BOOLEAN_OPERATIONS:
+        return [*_boolean(i, step, names), f"%v{i} = uitofp i1 %t{i} to double"]
     if op in _INSTRUCTIONS:
         return [f"%v{i} = {_INSTRUCTIONS[op]} double {x}, {y}"]
     if op == "neg":
@@ -304,7 +304,7 @@ def _operation(i: int, step: Instruction, names: _Names) -> list[str]:
     raise ValueError(f"no machine code for the operation '{op}'")
 
 
-def _truth(i: int, step: Instruction, names: _Names) -> list[str]:
+def _boolean(i: int, step: Instruction, names: _Names) -> list[str]:
     if step.op in _COMPARISONS:
         return [
             f"%t{i} = fcmp {_COMPARISONS[step.op]} double {names.number(step.operands[0])}, "
@@ -323,7 +323,7 @@ def _truth(i: int, step: Instruction, names: _Names) -> list[str]:
 
 
 def _condition(i: int, new: str, names: _Names) -> tuple[list[str], str]:
-    """Value i as an i1: itself where it is a truth value, else `value != 0`."""
-    if i in names.truths:
+    """Value i as an i1: itself where it is a boolean, else `value != 0`."""
+    if i in names.booleans:
         return [], f"%t{i}"
     return [f"%t{new} = fcmp une double {names.number(i)}, 0.0"], f"%t{new}"

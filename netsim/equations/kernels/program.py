@@ -6,7 +6,7 @@ instruction.
 
 Conditions select, they never multiply. CasADi writes `if c then a else b` as `(c ? a : 0) + (!c ? b : 0)`, and some of
 its rules give `c*a` or `c/a` with c in {0, 1}; as arithmetic, an infinite or undefined `a` of the branch *not* taken
-would turn the sum into NaN. `lower` therefore turns every product or quotient with a truth value into a select, in
+would turn the sum into NaN. `lower` therefore turns every product or quotient with a boolean into a select, in
 values and in derivatives alike.
 """
 
@@ -22,8 +22,8 @@ import casadi
 
 COMPARISONS = {"lt", "le", "eq", "ne"}
 LOGIC = {"not", "and", "or"}
-TRUTH_OPERATIONS = COMPARISONS | LOGIC
-"""Operations whose result is a truth value: exactly 0.0 or 1.0."""
+BOOLEAN_OPERATIONS = COMPARISONS | LOGIC
+"""Operations whose result is a boolean: exactly 0.0 or 1.0."""
 
 UNARY = {"neg", "sqrt", "fabs", "sign", "floor", "ceil", "exp", "log", "sin", "cos", "tan", "asin", "acos", "atan"}
 UNARY |= {"sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "log1p", "expm1", "not"}
@@ -119,7 +119,7 @@ def forward_jacobian(outputs: Any, inputs: Any) -> Any:
 
     Forward mode: every chain rule ends in `c ? dx : 0`, which `lower` protects. Reverse mode would begin with the
     condition, multiply it by the local derivatives on its way down and so leak `0*inf` of the branch not taken.
-    Products and quotients with a truth value become selects before they are differentiated: the quotient rule would
+    Products and quotients with a boolean become selects before they are differentiated: the quotient rule would
     otherwise multiply and divide the protected value again.
     """
     inputs = casadi.vec(casadi.SX(inputs))
@@ -130,11 +130,11 @@ def forward_jacobian(outputs: Any, inputs: Any) -> Any:
 
 
 def _with_selects(outputs: Any) -> Any:
-    """The same SX column with every `c*a` and `c/a` of a truth value c written as `c ? a : 0`; itself where it has
+    """The same SX column with every `c*a` and `c/a` of a boolean c written as `c ? a : 0`; itself where it has
     none."""
     symbols = casadi.symvar(outputs)
     recorder, results = _record([casadi.vertcat(casadi.SX(0, 1), *symbols)], outputs)
-    if not recorder.products_of_truths:
+    if not recorder.boolean_products:
         return outputs
     values: dict[int, Any] = dict(enumerate(symbols))
     values.update({-1 - i: casadi.SX(value) for i, value in enumerate(recorder.constants)})
@@ -161,8 +161,8 @@ class _Recorder:
     instructions: list[Instruction] = field(default_factory=list)
     constants: list[float] = field(default_factory=list)
     known: dict[Any, int] = field(default_factory=dict)
-    truths: set[int] = field(default_factory=set)
-    products_of_truths: bool = False
+    booleans: set[int] = field(default_factory=set)
+    boolean_products: bool = False
 
     def constant(self, value: float) -> int:
         key = struct.pack("<d", value)  # by bits: -0.0 is not 0.0, and NaN is itself
@@ -177,26 +177,26 @@ class _Recorder:
         if key not in self.known:
             self.instructions.append(Instruction(op, operands))
             self.known[key] = self.n_inputs + len(self.instructions) - 1
-            if op in TRUTH_OPERATIONS:
-                self.truths.add(self.known[key])
+            if op in BOOLEAN_OPERATIONS:
+                self.booleans.add(self.known[key])
         return self.known[key]
 
     def apply(self, op: str, x: int, y: int | None = None) -> int:
-        """`op` of CasADi in our smaller set of operations, with truth values kept out of products."""
+        """`op` of CasADi in our smaller set of operations, with booleans kept out of products."""
         if y is None:
             return self._apply_unary(op, x)
         if op == "if_else_zero":
             return self._select(x, y)
-        if op == "mul" and (x in self.truths or y in self.truths):
-            self.products_of_truths = True
-            return self._select(x, y) if x in self.truths else self._select(y, x)
-        if op == "div" and x in self.truths:
-            self.products_of_truths = True
+        if op == "mul" and (x in self.booleans or y in self.booleans):
+            self.boolean_products = True
+            return self._select(x, y) if x in self.booleans else self._select(y, x)
+        if op == "div" and x in self.booleans:
+            self.boolean_products = True
             return self._select(x, self.emit("div", self.constant(1.0), y))
         return self.emit("pow" if op == "constpow" else op, x, y)
 
     def _apply_unary(self, op: str, x: int) -> int:
-        if op in {"assign", "lift"} or (op in {"sq", "fabs", "sign", "sqrt"} and x in self.truths):
+        if op in {"assign", "lift"} or (op in {"sq", "fabs", "sign", "sqrt"} and x in self.booleans):
             return x
         if op == "sq":
             return self.emit("mul", x, x)
@@ -207,7 +207,7 @@ class _Recorder:
         return self.emit(op, x)
 
     def _select(self, condition: int, x: int) -> int:
-        both = condition in self.truths and x in self.truths
+        both = condition in self.booleans and x in self.booleans
         return self.emit("and" if both else "select", condition, x)
 
 

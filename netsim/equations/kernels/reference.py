@@ -85,7 +85,7 @@ def zeros(program: Program, parameters: Array) -> Array:
     return np.array([np.broadcast_to(values[i] == 0.0, (n,)) for i in program.outputs])
 
 
-def _truth(condition: Any) -> Any:
+def _boolean(condition: Any) -> Any:
     return np.where(condition, 1.0, 0.0)
 
 
@@ -154,12 +154,12 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "copysign": _copysign,
     "fmin": _fmin,
     "fmax": _fmax,
-    "lt": lambda x, y: _truth(np.real(x) < np.real(y)),
-    "le": lambda x, y: _truth(np.real(x) <= np.real(y)),
-    "eq": lambda x, y: _truth(np.real(x) == np.real(y)),
-    "ne": lambda x, y: _truth(np.real(x) != np.real(y)),
-    "not": lambda x: _truth(np.real(x) == 0),
-    "and": lambda x, y: _truth((np.real(x) != 0) & (np.real(y) != 0)),
-    "or": lambda x, y: _truth((np.real(x) != 0) | (np.real(y) != 0)),
+    "lt": lambda x, y: _boolean(np.real(x) < np.real(y)),
+    "le": lambda x, y: _boolean(np.real(x) <= np.real(y)),
+    "eq": lambda x, y: _boolean(np.real(x) == np.real(y)),
+    "ne": lambda x, y: _boolean(np.real(x) != np.real(y)),
+    "not": lambda x: _boolean(np.real(x) == 0),
+    "and": lambda x, y: _boolean((np.real(x) != 0) & (np.real(y) != 0)),
+    "or": lambda x, y: _boolean((np.real(x) != 0) | (np.real(y) != 0)),
     "select": lambda c, x: np.where(np.real(c) != 0, x, 0.0),
 }

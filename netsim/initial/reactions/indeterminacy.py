@@ -26,7 +26,7 @@ from netsim.equations.batches import Batch, Indeterminacy, indeterminacy_for, in
 from netsim.equations.forms.events import switching
 from netsim.equations.forms.form import CONSTANT, Form, Key
 from netsim.equations.layout import Layout
-from netsim.equations.machine import Machine, rebuilt, with_past
+from netsim.equations.machine import Machine, rebuilt, with_history
 from netsim.equations.system import System, with_indeterminacy
 from netsim.initial.initial import Structure, structure_of
 from netsim.initial.stages import Stages, stage_matrix
@@ -78,7 +78,7 @@ def with_combinations(
 ) -> tuple[Machine, Structure]:
     """The same machine and its orders with these combinations of forces."""
     if machine.element is not None:
-        enlarged = with_past(machine.element.with_indeterminacy(machine, indeterminacy), machine.problem.past)
+        enlarged = with_history(machine.element.with_indeterminacy(machine, indeterminacy), machine.problem.buffer)
         return replace(enlarged, g=machine.g), structure_of(enlarged.system, found=enlarged.element.partials.signature)
     system = with_indeterminacy(machine.system, indeterminacy)
     return replace(rebuilt(machine, system), g=machine.g), structure_of(

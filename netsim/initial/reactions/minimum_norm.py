@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from netsim.core.compiled.bundle import Bundle, bundled
 from netsim.core.compiled.call import ROW_LENGTH
+from netsim.core.compiled.struct import Struct, struct_of
 from netsim.core.linear.factors import analyse_definite
 from netsim.core.minimum_norm import FAINT
 from netsim.equations.machine import Call, Machine
@@ -15,7 +15,7 @@ from netsim.initial.recovery import partials_table
 Array = np.ndarray
 
 
-def plan_minimum_norm(machine: Machine, reactions: Reactions | None) -> tuple[Bundle, list[list[Call]]]:
+def plan_minimum_norm(machine: Machine, reactions: Reactions | None) -> tuple[Struct, list[list[Call]]]:
     """What `share` works on, and what keeps its tables alive; without reactions to share, nothing to do."""
     alive: list[list[Call]] = []
     none = np.zeros(0, np.int64)
@@ -33,13 +33,13 @@ def plan_minimum_norm(machine: Machine, reactions: Reactions | None) -> tuple[Bu
     a = found.drawn * scales
     matrix = np.bincount(target, np.concatenate([a[first] * a[second], np.full(m, FAINT)]), len(unique)).astype(float)
     factor = analyse_definite(m, np.searchsorted(unique, np.arange(m + 1) * m), unique % max(m, 1), matrix)
-    plan = Bundle(
+    plan = Struct(
         "Sharing", completed=completed,
         partials=partials_table(machine, used, alive), partial_values=np.zeros(len(used)), places=found.places,
         weights=found.weights,
         picks=found.picks, rows=rows, columns=columns, scales=scales, entries=a, first=first, second=second,
         target=target[: len(first)],
-        diagonal=target[len(first) :], matrix=matrix, factor=bundled(factor), before=np.zeros(n), z=np.zeros(n),
+        diagonal=target[len(first) :], matrix=matrix, factor=struct_of(factor), before=np.zeros(n), z=np.zeros(n),
         rest=np.zeros(m), y=np.zeros(m),
     )  # fmt: skip
     return plan, alive

@@ -14,7 +14,7 @@ import numpy as np
 
 from netsim.core.linear.graphs import connected
 from netsim.core.linear.symbolic import pivots
-from netsim.equations.machine import Machine, build_machine, rebuilt, with_past
+from netsim.equations.machine import Machine, build_machine, rebuilt, with_history
 from netsim.equations.system import Redundant, System, with_redundant, without_redundant
 from netsim.initial.initial import Structure, explain_structure, structure_of
 from netsim.initial.reactions.reactions import bodies_of, constraint_owners, in_loops, multipliers_of
@@ -137,7 +137,9 @@ def chosen_anew(machine: Machine, whole: Machine, g: Array) -> tuple[Machine, St
 def without(machine: Machine, found: Redundant | None) -> Machine:
     """The machine without the constraints in `found` (None: with every constraint)."""
     if machine.element is not None:
-        return replace(with_past(machine.element.without(machine, found), machine.problem.past), parts=machine.parts)
+        return replace(
+            with_history(machine.element.without(machine, found), machine.problem.buffer), parts=machine.parts
+        )
     system = with_redundant(machine.system) if found is None else without_redundant(machine.system, found)
     return rebuilt(machine, system)
 

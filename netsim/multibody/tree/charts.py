@@ -11,7 +11,7 @@ rate of the twist. Source: O. Bauchau, L. Trainelli, The vectorial parameterizat
 
 import numpy as np
 
-from netsim.core.compiled.function import compiled, inner, lean
+from netsim.core.compiled.function import compiled, inner
 from netsim.multibody.tree.model import (
     DOFS,
     ELASTIC,
@@ -27,7 +27,7 @@ from netsim.multibody.tree.model import (
 from netsim.multibody.tree.spatial import cross3, dot3, minus3, plus3, scaled3
 
 
-@lean
+@inner
 def move_into(t, step, q):
     """q moved in place."""
     for i in range(1, len(t.node)):

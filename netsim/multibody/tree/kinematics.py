@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.core.compiled.function import compiled, inlined, lean
+from netsim.core.compiled.function import compiled, inlined, inner
 from netsim.multibody.tree.flexible import Modal, make_modal, set_modal
 from netsim.multibody.tree.model import (
     ALONG,
@@ -123,7 +123,7 @@ def joint_motion(t, i, v):  # type: ignore[no-untyped-def]
     return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
-@lean
+@inner
 def outward(t, q, v, a, m):
     """Fill frames, twists and rates of all nodes."""
     for i in range(1, len(t.node)):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.core.compiled.function import compiled, inner, lean
+from netsim.core.compiled.function import compiled, inner
 from netsim.multibody.tree.flexible import deformation_wrench
 from netsim.multibody.tree.model import METRIC, Array
 from netsim.multibody.tree.spatial import (
@@ -123,7 +123,7 @@ def flexible_gyroscopic(beams, f, s, world, i, g):
             g[i, 3 + 3 * r + k] += column[3 + r]
 
 
-@lean
+@inner
 def set_products(beams, f, s, z):
     """z (3, Z, N) = Z, Z', Z'' at the coordinates, rates and second rates in s.z."""
     count = beams.size[f, 0]
@@ -139,7 +139,7 @@ def set_products(beams, f, s, z):
             z[o, count + m, j] += s.z[o, k]
 
 
-@lean
+@inner
 def wrench_slopes(beams, f, origin, w, dw, s, out):
     """out (3, Z, 6) = d(wrench)/dz, dz', dz'' of a flexible body; `origin` is its origin's acceleration. Modal sums
     must be set."""
@@ -194,13 +194,13 @@ def _turning_back(u, w):
     )
 
 
-@lean
+@inner
 def axial(u, sign):
     """sign (u32 - u23, u13 - u31, u21 - u12): int r x psi for U = int psi r^T"""
     return (sign * (u[2, 1] - u[1, 2]), sign * (u[0, 2] - u[2, 0]), sign * (u[1, 0] - u[0, 1]))
 
 
-@lean
+@inner
 def force_slopes(beams, f, twist, origin, w, dw, s, row_v, force):
     """Rows df_z/dV into row_v (Z, 6), and df_z/dz, df_z/dz' into force[0], force[1] (Z, Z)."""
     size = beams.size[f, 0] + beams.size[f, 1]
@@ -220,7 +220,7 @@ def force_slopes(beams, f, twist, origin, w, dw, s, row_v, force):
             force[1, k, m] = 2 * dot3(w, turn)
 
 
-@lean
+@inner
 def elastic_slopes(beams, f, s, x, dq, dv, at):
     """dq, dv [at:, at:] += a flexible body's own stiffness and damping: Z^T (f_z Z + f_z' Z' + metric Z'') and Z^T
     (f_z' Z + 2 metric Z')."""

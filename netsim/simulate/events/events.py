@@ -1,7 +1,7 @@
-"""Events: discretes and truths exchanged until they agree with a consistent point, several at one instant, impulses
+"""Events: discretes and relations exchanged until they agree with a consistent point, several at one instant, impulses
 where states are set anew.
 
-A round takes the truths that its point gives, from them the next discretes, applies what `when` says, and solves the
+A round takes the relations that its point gives, from them the next discretes, applies what `when` says, and solves the
 point again with positions, velocities and differentiated quantities held. It ends where nothing changes any more.
 Velocities that `reinit` sets are an impulse: of all velocities that obey the constraints and take the wanted values the
 one nearest to those before, in the metric of kinetic energy, so that momentum is kept along everything that is free.
@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from netsim.core.compiled.bundle import Bundle, bundled
+from netsim.core.compiled.struct import Struct, struct_of
 from netsim.core.consistent import Consistent, make_consistent, nothing_to_recover
 from netsim.core.loop.crossings import CAREFUL, Watch, look
-from netsim.core.loop.settling import (
+from netsim.core.loop.event_iteration import (
+    AGREED,
     ENDLESS,
     LOOSE,
     LOST,
@@ -26,7 +27,6 @@ from netsim.core.loop.settling import (
     ROUND,
     ROUNDING,
     ROUNDS,
-    SETTLED,
     STILL,
     SWITCHING,
     rounds,
@@ -48,7 +48,7 @@ Array = np.ndarray
 
 
 @dataclass(eq=False)
-class Settling:
+class EventIteration:
     """The events of one run: kernels, places, consistent plans by the values of the discretes, and the log."""
 
     machine: Machine
@@ -59,15 +59,15 @@ class Settling:
     whens: list[Placed]
     resets: list[Placed]
     calls: list[Call]
-    looking: Bundle
-    plans: dict[bytes, tuple[Recovery, Consistent, Bundle]] = field(default_factory=dict)
-    nothing: Bundle = field(default_factory=lambda: bundled(nothing_to_recover()))
+    looking: Struct
+    plans: dict[bytes, tuple[Recovery, Consistent, Struct]] = field(default_factory=dict)
+    nothing: Struct = field(default_factory=lambda: struct_of(nothing_to_recover()))
     log: list[Event] = field(default_factory=list)
     recent: dict[tuple[str, str], deque[float]] = field(default_factory=dict)
 
     @property
-    def truths(self) -> slice:
-        return slice(self.machine.system.layout.truths, self.machine.system.layout.x)
+    def relation_values(self) -> slice:
+        return slice(self.machine.system.layout.relation_values, self.machine.system.layout.x)
 
     @property
     def values(self) -> slice:
@@ -75,7 +75,7 @@ class Settling:
 
     @property
     def befores(self) -> slice:
-        return slice(self.machine.system.layout.befores, self.machine.system.layout.truths)
+        return slice(self.machine.system.layout.befores, self.machine.system.layout.relation_values)
 
     @property
     def positions(self) -> bool:
@@ -89,29 +89,29 @@ class Settling:
 
 def has_events(machine: Machine) -> bool:
     """Whether anything in it changes at events."""
-    return machine.system.layout.nz + machine.system.layout.truth_count > 0
+    return machine.system.layout.nz + machine.system.layout.relation_count > 0
 
 
-def settling(machine: Machine, structure: Structure, careful: bool = False) -> Settling | None:
+def event_iteration(machine: Machine, structure: Structure, careful: bool = False) -> EventIteration | None:
     """The events of a machine; None where it has none."""
     system, layout = machine.system, machine.system.layout
     if not has_events(machine):
         return None
-    batches = [b for b in system.batches if b.n_discretes or b.n_truths]
+    batches = [b for b in system.batches if b.n_discretes or b.n_relations]
     fired = sum(len(b.form.events.whens) * b.n for b in batches)
-    relations, discretes = _places(batches, layout.truth_count, "relations"), _places(batches, layout.nz, "names")
+    relations, discretes = _places(batches, layout.relation_count, "relations"), _places(batches, layout.nz, "names")
     whens, resets, calls = [], [], []
-    first_fired, first_target = layout.truth_count + layout.nz, layout.truth_count + layout.nz + fired
+    first_fired, first_target = layout.relation_count + layout.nz, layout.relation_count + layout.nz + fired
     scales = first_target + sum(len(b.form.events.resets) * b.n for b in batches)
     for b in batches:
         events, at = b.form.events, np.arange(b.n)
         begin = {
-            "next": layout.truth_count + b.first.discrete,
+            "next": layout.relation_count + b.first.discrete,
             "fired": first_fired,
             "target": first_target,
-            "indicator": b.first.truth,
+            "crossing": b.first.relation,
         }
-        begin["scale"] = scales + b.first.truth
+        begin["scale"] = scales + b.first.relation
         scatter = np.array(
             [begin[kind] + k * b.n + np.arange(b.n) for kind, k in b.kernels.events.scatter], np.int32
         ).reshape(-1, b.n)
@@ -134,18 +134,18 @@ def settling(machine: Machine, structure: Structure, careful: bool = False) -> S
         table = np.concatenate([frames_first(machine), table])
     setting = np.array([any(_same_when(w, r) for r in resets) for w in whens], np.int64)
     watch = Watch(
-        table, np.zeros(scales + layout.truth_count), np.zeros(layout.truth_count),
+        table, np.zeros(scales + layout.relation_count), np.zeros(layout.relation_count),
         np.array([p.of.timed for p in relations], np.int64),
-        np.array([p.of.strict for p in relations], np.int64), np.zeros(layout.truth_count, np.int64),
+        np.array([p.of.strict for p in relations], np.int64), np.zeros(layout.relation_count, np.int64),
         np.array([bool(p.of) for p in discretes], np.int64), modes, np.zeros(layout.nz), setting,
-        np.zeros(layout.truth_count + fired, np.int64),
-        np.zeros(layout.truth_count), np.zeros(3 * layout.nk + layout.ny + 2 * layout.nq + 4 * layout.nr),
+        np.zeros(layout.relation_count + fired, np.int64),
+        np.zeros(layout.relation_count), np.zeros(3 * layout.nk + layout.ny + 2 * layout.nq + 4 * layout.nr),
         np.zeros(layout.size),
-        np.zeros(2, np.int64), np.array([layout.truth_count, layout.nz, fired, layout.discretes, layout.truths,
+        np.zeros(2, np.int64), np.array([layout.relation_count, layout.nz, fired, layout.discretes, layout.relation_values,
         int(careful)], np.int64),
-        np.zeros((3, layout.truth_count)), np.array([np.inf, -1.0]),
+        np.zeros((3, layout.relation_count)), np.array([np.inf, -1.0]),
     )  # fmt: skip
-    return Settling(machine, structure, watch, relations, discretes, whens, resets, calls, bundled(watch))
+    return EventIteration(machine, structure, watch, relations, discretes, whens, resets, calls, struct_of(watch))
 
 
 def _same_when(when: Placed, reset: Placed) -> bool:
@@ -153,9 +153,9 @@ def _same_when(when: Placed, reset: Placed) -> bool:
     return when.key == reset.key and reset.batch.form.events.whens[reset.of.when] is when.of
 
 
-def moved_to(s: Settling, machine: Machine, structure: Structure) -> Settling:
+def moved_to(s: EventIteration, machine: Machine, structure: Structure) -> EventIteration:
     """The same events on a machine of the same network (other constraints left out), with what has been seen so far."""
-    found = settling(machine, structure, bool(s.watch.sizes[CAREFUL]))
+    found = event_iteration(machine, structure, bool(s.watch.sizes[CAREFUL]))
     assert found is not None
     found.watch.peak[:], found.watch.timed[:], found.watch.spacing[0] = s.watch.peak, s.watch.timed, s.watch.spacing[0]
     found.log, found.recent = s.log, s.recent
@@ -167,7 +167,7 @@ def _places(batches: list[Batch], count: int, kind: str) -> list[Placed]:
     found: list[Any] = [None] * count
     for b in batches:
         for i, of in enumerate(getattr(b.form.events, kind)):
-            for k, number in enumerate(b.truths(i) if kind == "relations" else b.discretes(i)):
+            for k, number in enumerate(b.relation_values(i) if kind == "relations" else b.discretes(i)):
                 found[number] = Placed(b, k, of)
     return found
 
@@ -175,9 +175,9 @@ def _places(batches: list[Batch], count: int, kind: str) -> list[Placed]:
 # ------------------------------------------------------------------------------------------------ at the start
 
 
-def starts_otherwise(s: Settling, g: Array) -> bool:
+def starts_otherwise(s: EventIteration, g: Array) -> bool:
     """Whether the discretes at a start do not agree with its point; g then holds their next values."""
-    begin_truths(s, g)
+    begin_relations(s, g)
     look(s.looking, g)
     following = s.watch.found[len(s.relations) : len(s.relations) + len(s.discretes)]
     named = s.watch.named > 0
@@ -187,14 +187,14 @@ def starts_otherwise(s: Settling, g: Array) -> bool:
     return True
 
 
-def begin_truths(s: Settling, g: Array) -> None:
-    """Truths as the point gives them, and what conditions hold, without making anything happen; samples are still to
+def begin_relations(s: EventIteration, g: Array) -> None:
+    """Relations as the point gives them, and what conditions hold, without making anything happen; samples are still to
     come."""
     look(s.looking, g)
     sampled = np.array([p.of.sampled for p in s.relations], bool)
-    indicators = s.watch.found[: len(s.relations)]
+    crossings = s.watch.found[: len(s.relations)]
     s.watch.peak[:] = np.maximum(s.watch.peak, s.watch.found[len(s.watch.found) - len(s.relations) :])
-    g[s.truths] = ~sampled & ((indicators < 0.0) | ((indicators == 0.0) & (s.watch.strict == 0)))
+    g[s.relation_values] = ~sampled & ((crossings < 0.0) | ((crossings == 0.0) & (s.watch.strict == 0)))
     before = g[s.values].copy()
     for _ in range(ROUNDS):
         look(s.looking, g)
@@ -208,15 +208,15 @@ def begin_truths(s: Settling, g: Array) -> None:
 # ------------------------------------------------------------------------------------------------ at an instant
 
 
-def settle(s: Settling, g: Array, t: float) -> bool:
-    """Exchange truths and discretes at what g holds (consistent, time included) until nothing changes; False where
+def settle(s: EventIteration, g: Array, t: float) -> bool:
+    """Exchange relations and discretes at what g holds (consistent, time included) until nothing changes; False where
     nothing did.
 
     Raises `SimulationError` where they never agree or no consistent point follows."""
     before = g[s.values].copy()
     s.watch.changed[:] = s.watch.stage[:] = 0
-    (plan, bundle), jumped = plan_for(s, g, t), None
-    while (answer := rounds(s.looking, bundle, g, jumped is not None or bundle is s.nothing)) != STILL:
+    (plan, struct), jumped = plan_for(s, g, t), None
+    while (answer := rounds(s.looking, struct, g, jumped is not None or struct is s.nothing)) != STILL:
         if answer == SWITCHING:
             raise _never_ending(t, _changed(s))
         if answer == ENDLESS:
@@ -227,19 +227,19 @@ def settle(s: Settling, g: Array, t: float) -> bool:
             raise SimulationError(Problem("E509", message, hint=hint))
         if answer == RESETS:
             jumped = _reinitialised(s, g)
-        elif answer == SETTLED and jumped is not None:
-            _truths_behind_reinit(s, g, jumped)
+        elif answer == AGREED and jumped is not None:
+            _relations_behind_reinit(s, g, jumped)
             jumped = None
         if answer != LOST:
-            plan, bundle = plan_for(s, g, t)
+            plan, struct = plan_for(s, g, t)
         if answer == LOST or (answer == OTHER_MODE and not len(plan.sizes)):
             make_whole(s, g, t)
-            bundle = s.nothing
+            struct = s.nothing
     s.log += events_of(t, s.discretes, before, g[s.values], _changed(s))
     return bool(s.watch.stage[ROUND])
 
 
-def _changed(s: Settling) -> list[Placed]:
+def _changed(s: EventIteration) -> list[Placed]:
     """Relations and whens that changed anything at this instant."""
     places = [*s.relations, *s.whens]
     return [places[k] for k in np.flatnonzero(s.watch.changed)]
@@ -252,27 +252,27 @@ def _never_ending(t: float, changed: list[Placed]) -> SimulationError:
     return SimulationError(Problem("E509", message, changed[-1].of.span, hint=hint))
 
 
-def _reinitialised(s: Settling, g: Array) -> Array:
-    """Set states as whens say that happen; the indicators before."""
+def _reinitialised(s: EventIteration, g: Array) -> Array:
+    """Set states as whens say that happen; the zero-crossing functions before."""
     n, m = len(s.relations), len(s.relations) + len(s.discretes)
     targets, fired = s.watch.found[m + len(s.whens) :].copy(), s.watch.found[m : m + len(s.whens)] > 0.5
-    indicators = s.watch.found[:n].copy()
+    crossings = s.watch.found[:n].copy()
     happening = [when for when, now in zip(s.whens, fired) if now]
     _set_states(s, g, [(r, targets[i]) for i, r in enumerate(s.resets) if any(_same_when(w, r) for w in happening)])
-    return indicators
+    return crossings
 
 
-def _truths_behind_reinit(s: Settling, g: Array, before: Array) -> None:
-    """Truths of indicators that an impulse has changed: a mass that a stop has taken all speed from moves neither
+def _relations_behind_reinit(s: EventIteration, g: Array, before: Array) -> None:
+    """Relations of zero-crossing functions that an impulse has changed: a mass that a stop has taken all speed from moves neither
     way."""
     look(s.looking, g)
     now = s.watch.found[: len(s.relations)]
     zero = (np.abs(now) <= LOOSE * s.watch.peak) & (np.abs(before - now) > LOOSE * s.watch.peak) & (s.watch.timed == 0)
     across = (np.minimum(np.abs(now), np.abs(before - now)) > ROUNDING * s.watch.peak) & (s.watch.timed == 0)
-    g[s.truths] = np.where(zero, s.watch.strict == 0, np.where(across, now < 0.0, g[s.truths]))
+    g[s.relation_values] = np.where(zero, s.watch.strict == 0, np.where(across, now < 0.0, g[s.relation_values]))
 
 
-def _set_states(s: Settling, g: Array, wanted: list[tuple[Placed, float]]) -> None:
+def _set_states(s: EventIteration, g: Array, wanted: list[tuple[Placed, float]]) -> None:
     """The impulse (or the new differentiated quantities) that gives states the values wanted, everything else as near
     to before as the equations allow."""
     machine, o = s.machine, s.structure.dynamic
@@ -296,7 +296,7 @@ def _set_states(s: Settling, g: Array, wanted: list[tuple[Placed, float]]) -> No
         solve_stage(_stages(s), g, stage, rows[stage], mass_metric=machine.system.layout.nk > 0)
 
 
-def _stages(s: Settling) -> Stages:
+def _stages(s: EventIteration) -> Stages:
     system = s.machine.system
     weights = 1.0 / np.concatenate([system.nominals, np.ones(system.layout.nq)])
     return Stages(
@@ -308,13 +308,13 @@ def _stages(s: Settling) -> Stages:
     )
 
 
-def make_whole(s: Settling, g: Array, t: float) -> None:
+def make_whole(s: EventIteration, g: Array, t: float) -> None:
     """Accelerations, forces, rates and values for the discretes in g; positions, velocities and differentiated
     quantities stay (time is in g)."""
     before = g.copy()
     for _ in range(2):
-        plan, bundle = plan_for(s, g, t)
-        if len(plan.sizes) and make_consistent(bundle, g):
+        plan, struct = plan_for(s, g, t)
+        if len(plan.sizes) and make_consistent(struct, g):
             return
         g[:] = before
         s.plans.pop(s.mode(g), None)
@@ -335,7 +335,7 @@ def make_whole(s: Settling, g: Array, t: float) -> None:
             solve_stage(stages, g, k, mass_metric=s.machine.system.layout.nk > 0)
 
 
-def plan_for(s: Settling, g: Array, t: float) -> tuple[Consistent, Bundle]:
+def plan_for(s: EventIteration, g: Array, t: float) -> tuple[Consistent, Struct]:
     """The plan of consistent points for the discretes in g, laid out with pivots at g where it is new; and the same for
     compiled functions.
 
@@ -348,5 +348,5 @@ def plan_for(s: Settling, g: Array, t: float) -> tuple[Consistent, Bundle]:
         with suppress(SimulationError):
             recover(recovery, g, s.machine.system.layout.state(g), float(g[TIME]))
             plan = compiled_plan(recovery)
-        s.plans[key] = recovery, plan, bundled(plan)
+        s.plans[key] = recovery, plan, struct_of(plan)
     return s.plans[key][1:]

@@ -10,14 +10,14 @@ from netsim.core.consistent import make_consistent
 from netsim.core.contract import FRESH
 from netsim.core.loop.control import DUE, EVERY, NOW, ROW, SIZE
 from netsim.core.loop.instants import BESIDE, before, behind, next_due
-from netsim.core.loop.readout import longer
+from netsim.core.loop.sampler import longer
 from netsim.core.newton import CONVERGED
 from netsim.core.states import load, move_charts
 from netsim.initial.diagnosis.diagnosis import table_ends
 from netsim.initial.recovery import plan_recovery, recover
 from netsim.initial.stages import Inconsistent
 from netsim.simulate.events.event_log import crowded
-from netsim.simulate.events.events import Settling, plan_for, settle
+from netsim.simulate.events.events import EventIteration, plan_for, settle
 from netsim.simulate.methods import prepared
 from netsim.simulate.running import Running
 from netsim.simulate.setup.run_arrays import first_factor
@@ -30,7 +30,7 @@ IDLE = 20
 MODES = 200
 """So many sets of switching discretes have their matrices kept."""
 AHEAD = 1e-9
-"""The share of a run that is looked ahead to see which way indicators at zero go."""
+"""The share of a run that is looked ahead to see which way zero-crossing functions at zero go."""
 
 
 def pass_jump(run: Running) -> None:
@@ -38,18 +38,18 @@ def pass_jump(run: Running) -> None:
     quantities stay, all else follows. Of a network without events; raises `SimulationError` where nothing consistent
     follows."""
     t, size = run.now, run.options.stop
-    problem, bundle, readout = run.machine.bundle, run.bundle("trial"), run.bundle("readout")
+    problem, struct, sampler = run.machine.struct, run.struct("trial"), run.struct("sampler")
     move_charts(problem, run.trial.start)
-    if before(problem, bundle, readout, t, BESIDE * abs(t)) != CONVERGED:
+    if before(problem, struct, sampler, t, BESIDE * abs(t)) != CONVERGED:
         raise SimulationError(table_ends(t))
     _made_consistent(run)
-    behind(problem, bundle, readout, run.watch, 0, t, size, run.method.estimate, AHEAD * size)
+    behind(problem, struct, sampler, run.watch, 0, t, size, run.method.estimate, AHEAD * size)
 
 
 def _made_consistent(run: Running) -> None:
     """What follows from positions, velocities and differentiated quantities in g, and from the inputs there."""
-    g, (problem, t) = run.trial.g, (run.machine.bundle, run.now)
-    if len(run.plan.sizes) and make_consistent(run.bundle("plan"), g):
+    g, (problem, t) = run.trial.g, (run.machine.struct, run.now)
+    if len(run.plan.sizes) and make_consistent(run.struct("plan"), g):
         return
     load(problem, g, run.trial.start)
     g[:] = recover(plan_recovery(run.machine, run.structure, g), g, run.trial.start, t)
@@ -62,14 +62,14 @@ def pass_event(run: Running, jumped: bool = False) -> None:
     Raises `SimulationError` where discretes never agree, or conditions switch without end."""
     s, trial, control = run.events, run.trial, run.control
     assert s is not None
-    problem, t = run.machine.bundle, float(control.numbers[NOW])
-    if control.places[EVERY] and control.places[ROW] + 4 > len(run.readout.times):
-        run.bundles.pop(id(run.readout), None)
-        run.readout = longer(run.readout)
-    bundle, readout, known = run.bundle("trial"), run.bundle("readout"), len(s.log)
+    problem, t = run.machine.struct, float(control.numbers[NOW])
+    if control.places[EVERY] and control.places[ROW] + 4 > len(run.sampler.times):
+        run.bundles.pop(id(run.sampler), None)
+        run.sampler = longer(run.sampler)
+    struct, sampler, known = run.struct("trial"), run.struct("sampler"), len(s.log)
     if jumped:
         move_charts(problem, trial.start)
-    if before(problem, bundle, readout, t, 0.0 if run.idle else BESIDE * abs(t)) != CONVERGED:
+    if before(problem, struct, sampler, t, 0.0 if run.idle else BESIDE * abs(t)) != CONVERGED:
         raise SimulationError(table_ends(t))
     if jumped:
         _made_consistent(run)
@@ -87,8 +87,8 @@ def pass_event(run: Running, jumped: bool = False) -> None:
         row = int(control.places[ROW]) if control.places[EVERY] else 0
         size = behind(
             problem,
-            bundle,
-            readout,
+            struct,
+            sampler,
             s.looking,
             row,
             t,
@@ -103,12 +103,12 @@ def pass_event(run: Running, jumped: bool = False) -> None:
     control.numbers[DUE] = next_due(s.looking, trial.g, t, run.options.stop)
 
 
-def _undecided(s: Settling, g: Array, t: float) -> SimulationError:
+def _undecided(s: EventIteration, g: Array, t: float) -> SimulationError:
     """E509 with the conditions that changed without effect, and the one nearest to a change relative to its largest
     value."""
     watch = s.watch
     margin = (
-        np.where(g[s.truths] > 0.5, -1.0, 1.0)
+        np.where(g[s.relation_values] > 0.5, -1.0, 1.0)
         * watch.found[: len(s.relations)]
         / np.maximum(watch.peak, np.finfo(float).tiny)
     )

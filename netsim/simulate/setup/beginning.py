@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from netsim.core.history import begin_past
+from netsim.core.history import begin_history
 from netsim.equations.batches import indeterminacy_of
-from netsim.equations.machine import Machine, rebuilt, with_past
+from netsim.equations.machine import Machine, rebuilt, with_history
 from netsim.equations.starts import start_rows, with_written_discretes
 from netsim.equations.system import without_redundant
 from netsim.initial.assembly import sizes_of_machine, speaks_of_positions
@@ -28,7 +28,7 @@ from netsim.initial.reactions.redundancy import joined, repeated
 from netsim.initial.singular_configuration import check_regular
 from netsim.initial.static.equilibrium import Equilibrium, equilibrium
 from netsim.library.component import is_body
-from netsim.simulate.events.events import ROUNDS, has_events, settling, starts_otherwise
+from netsim.simulate.events.events import ROUNDS, event_iteration, has_events, starts_otherwise
 from netsim.simulate.setup.choice import formulated
 from netsim.simulate.setup.plane_turns import begun_at_plane_turns
 from netsim.simulate.setup.sliders import with_still_sliders
@@ -48,7 +48,7 @@ def begun(
     `start` is "" (mechanics where it is drawn, all else in the static solution), "static" (all in equilibrium) or
     "rest"; an `origin` is the point to begin at; the bodies of a machine that `stands` are where the written starts
     say. Written starts hold in any case. Raises `InputError` and `SimulationError` where there is no such point."""
-    return _agreeing(with_past(machine), structure, origin, lambda m, s, o: _begun(m, s, start, o, stands))
+    return _agreeing(with_history(machine), structure, origin, lambda m, s, o: _begun(m, s, start, o, stands))
 
 
 def _agreeing(machine: Machine, structure: Structure, origin: Array | None, find: Callable[..., Any]) -> Any:
@@ -60,7 +60,7 @@ def _agreeing(machine: Machine, structure: Structure, origin: Array | None, find
     for _ in range(ROUNDS):
         found = find(machine, structure, origin)
         g = found[2] if isinstance(found[2], np.ndarray) else found[2].g
-        events = settling(found[0], found[1])
+        events = event_iteration(found[0], found[1])
         if events is None or not starts_otherwise(events, g):
             return found
         roomy = _with_room(found[0], found[1], g, events.mode(g))
@@ -99,7 +99,7 @@ def _begun(
     machine: Machine, structure: Structure, start: str, origin: Array | None, stands: bool
 ) -> tuple[Machine, Structure, Array, list[Change]]:
     if origin is not None:
-        begin_past(machine.problem.past, origin, at_rest=False)
+        begin_history(machine.problem.buffer, origin, at_rest=False)
         return _reduced(machine, structure, lambda m, s: (resumed_start(m, s, origin), []))
     drawn = machine.g
     if start != "static" and not stands:
@@ -146,7 +146,7 @@ def settled(
     `formulation`: in which coordinates.
 
     Raises `InputError` (E439) where a tree is asked for and there is none."""
-    return _agreeing(with_past(machine), structure, None, lambda m, s, _: _settled(m, s, t, formulation))
+    return _agreeing(with_history(machine), structure, None, lambda m, s, _: _settled(m, s, t, formulation))
 
 
 def _settled(

@@ -10,7 +10,7 @@ from netsim.initial.initial import Structure, structure_of
 from netsim.initial.reactions.redundancy import repeated, without
 from netsim.initial.recovery import plan_recovery, recover
 from netsim.library.component import is_body
-from netsim.results.selection import Sampler
+from netsim.results.selection import Reader
 from netsim.structure.orders import StructurallySingular
 from netsim.text.columns import counted
 from netsim.text.errors import InputError, Problem
@@ -51,7 +51,7 @@ def _in_joint_coordinates(machine: Machine, g: Array) -> tuple[Machine, Structur
         message = "formulation = tree needs bodies in space or in the plane, and this network has none"
         raise InputError(Problem("E439", message, hint="omit `formulation`"))
     tree = joint_machine(network, machine.values, machine.earlier)
-    tree.problem.past.before[:] = machine.problem.past.before
+    tree.problem.buffer.before[:] = machine.problem.buffer.before
     point = in_joint_coordinates(machine, g, tree)
     repeats = repeated(tree, point) if machine.system.redundant is not None else None
     if repeats is not None:
@@ -71,7 +71,7 @@ def _in_joint_coordinates(machine: Machine, g: Array) -> tuple[Machine, Structur
     return tree, structure, point
 
 
-def observing(machine: Machine, reader: Sampler) -> Sampler:
+def observing(machine: Machine, reader: Reader) -> Reader:
     """The reader that first completes a point with what follows from the joints' coordinates."""
     if machine.element is None:
         return reader

@@ -93,10 +93,10 @@ def mesh_of(machine: Machine, stop: float, time_events: Array, work: tuple[float
             axis=(1, 2)
         )
         missed = np.maximum(missed, _missed(nodes, values[:, : len(nodes)], open_, grid, course))
-        pieces = np.clip(np.ceil((missed / (FOLLOWED * rtol)) ** (1 / len(nodes))), 1, 64).astype(int)
-        pieces[open_[:, 1] - open_[:, 0] < NARROWEST * stop] = 1
-        split = np.flatnonzero(pieces > 1)
-        parts = [np.linspace(open_[i, 0], open_[i, 1], int(pieces[i]) + 1) for i in split]
+        segments = np.clip(np.ceil((missed / (FOLLOWED * rtol)) ** (1 / len(nodes))), 1, 64).astype(int)
+        segments[open_[:, 1] - open_[:, 0] < NARROWEST * stop] = 1
+        split = np.flatnonzero(segments > 1)
+        parts = [np.linspace(open_[i, 0], open_[i, 1], int(segments[i]) + 1) for i in split]
         found += [part[1:-1] for part in parts]
         count += sum(len(part) for part in parts)
         open_ = np.concatenate([np.zeros((0, 2)), *(np.column_stack([part[:-1], part[1:]]) for part in parts)])
@@ -104,13 +104,13 @@ def mesh_of(machine: Machine, stop: float, time_events: Array, work: tuple[float
     return np.sort(np.concatenate(found))
 
 
-def _missed(nodes: Array, values: Array, pieces: Array, grid: Array, course: Array) -> Array:
+def _missed(nodes: Array, values: Array, segments: Array, grid: Array, course: Array) -> Array:
     """By how much the polynomials through the nodes' values in each piece (from, to) miss what prescribed inputs are at
     the instants of a grid."""
-    piece = np.searchsorted(pieces[:, 0], grid, side="right") - 1
-    inside = np.flatnonzero((piece >= 0) & (grid > pieces[piece, 0]) & (grid < pieces[piece, 1]))
-    piece, found = piece[inside], np.zeros(len(pieces))
-    theta = (grid[inside] - pieces[piece, 0]) / (pieces[piece, 1] - pieces[piece, 0])
+    piece = np.searchsorted(segments[:, 0], grid, side="right") - 1
+    inside = np.flatnonzero((piece >= 0) & (grid > segments[piece, 0]) & (grid < segments[piece, 1]))
+    piece, found = piece[inside], np.zeros(len(segments))
+    theta = (grid[inside] - segments[piece, 0]) / (segments[piece, 1] - segments[piece, 0])
     off = np.abs(course[inside] - np.einsum("ij,ijk->ik", _polynomial(nodes, theta), values[piece])).max(axis=1)
     np.maximum.at(found, piece, off)
     return found
@@ -150,7 +150,7 @@ def _watched(machine: Machine, stop: float) -> Array:
 def _prescribed_inputs(machine: Machine, times: Array) -> Array:
     """All prescribed inputs at all instants: (instants, prescribed inputs)."""
     values = np.zeros((len(times), machine.system.layout.nd))
-    _sample(machine.bundle, machine.g.copy(), times, values)
+    _sample(machine.struct, machine.g.copy(), times, values)
     return values
 
 

@@ -73,7 +73,7 @@ def begun_at_plane_turns(machine: Machine, found: Signature) -> Machine:
     if not bodies.any():
         return machine
     g = machine.g.copy()
-    set_time(machine.bundle, g, 0.0)
+    set_time(machine.struct, g, 0.0)
     relations = relations_of(machine, found, angles, g)
     missed = relations.missed(g)
     if not HALF < np.abs(missed).max(initial=0.0) < np.inf:  # what is not finite is told where it is solved

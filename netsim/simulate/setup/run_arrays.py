@@ -5,15 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from netsim.core.compiled.bundle import Bundle, bundled
 from netsim.core.compiled.call import run_table
+from netsim.core.compiled.struct import Struct, struct_of
 from netsim.core.consistent import Consistent
 from netsim.core.contract import ASTRAY, CURVED, FACTORISATIONS, RESTARTED, RTOL, UNSOLVED, Trial
 from netsim.core.history import BEGINS_LOW, CAREFUL, WATCHING
 from netsim.core.linear.factors import Factor
 from netsim.core.loop.adaptive import first_size
 from netsim.core.loop.control import BY_ERROR, EVERY, RECOVERING, SOLVING, Control
-from netsim.core.loop.readout import Readout
+from netsim.core.loop.sampler import Sampler
 from netsim.core.loop.turnover import nothing_turned
 from netsim.core.method import Method
 from netsim.core.newton import CONVERGED, set_time
@@ -28,7 +28,7 @@ from netsim.initial.diagnosis.diagnosis import table_ends
 from netsim.initial.flat_plan import compiled_plan
 from netsim.initial.initial import Structure
 from netsim.initial.recovery import plan_recovery, recover
-from netsim.results.selection import Sampler
+from netsim.results.selection import Reader
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.pivots import pivots_of
 from netsim.simulate.setup.features import sampled
@@ -64,7 +64,7 @@ def first_trial(
     sake of functions of time."""
     system, layout = machine.system, machine.system.layout
     state = np.concatenate([layout.state(g), quaternions(system, g).ravel()])
-    move_charts(machine.bundle, state)
+    move_charts(machine.struct, state)
     nk, n = layout.nk, system.n
     nominal = np.concatenate([system.position_nominals, system.nominals])
     rtol = GIVEN_STEP if options.step else method.tolerance(options.rtol)
@@ -88,7 +88,7 @@ def first_trial(
         np.arange(layout.ny + layout.nq), np.zeros((method.earlier, len(state))), np.zeros(method.earlier),
         *untested_differences(machine, structure, exponent, g),
     )  # fmt: skip
-    set_scales(machine.bundle, bundled(trial))
+    set_scales(machine.struct, struct_of(trial))
     set_answers(
         machine,
         trial,
@@ -97,8 +97,8 @@ def first_trial(
         prescribed_inputs,
         ends if any(map(bool, time_texts(machine))) else ends[:0],
     )
-    set_scales(machine.bundle, bundled(trial))
-    return trial, options.step or first_size(machine.bundle, bundled(trial), options.stop, method.estimate)
+    set_scales(machine.struct, struct_of(trial))
+    return trial, options.step or first_size(machine.struct, struct_of(trial), options.stop, method.estimate)
 
 
 def first_control(
@@ -114,10 +114,10 @@ def first_control(
 ) -> Control:
     """Where a run goes from t = 0: first size, requested instants, time events and features to end steps at; what
     delays watch; what `looked` (see `defect_limits`) says of the defect."""
-    stop, fixed, kinematic, past = options.stop, options.step, machine.system.layout.nk > 0, machine.problem.past
-    past.numbers[[WATCHING, CAREFUL, BEGINS_LOW]] = not fixed or method.order > 1, method.explicit, method.variable
+    stop, fixed, kinematic, buffer = options.stop, options.step, machine.system.layout.nk > 0, machine.problem.buffer
+    buffer.numbers[[WATCHING, CAREFUL, BEGINS_LOW]] = not fixed or method.order > 1, method.explicit, method.variable
     largest = stop / FEATURES / method.gap if method.explicit and curved(machine) else stop / 4
-    bounds = options.max_step or largest, WITHIN * past.length.min(initial=np.inf), longest_between(options)
+    bounds = options.max_step or largest, WITHIN * buffer.length.min(initial=np.inf), longest_between(options)
     longest = fixed if fixed else min(bounds)
     weight = GIVEN_STEP / method.tolerance(options.rtol) if fixed and method.judged else 0.0
     spacing = (
@@ -210,15 +210,15 @@ def massless(structure: Structure, nk: int) -> Array:
     return np.setdiff1d(np.arange(nk), structure.signature.variable[structure.signature.order == 2])
 
 
-def first_readout(
+def first_sampler(
     machine: Machine,
-    reader: Sampler,
-    tracer: Sampler,
-    shares: Bundle,
+    reader: Reader,
+    tracer: Reader,
+    shares: Struct,
     method: Method,
     control: Control,
     options: TransientOptions,
-) -> Readout:
+) -> Sampler:
     """Room for samples, and the method's quadrature of work. Where nothing moves samples are polynomials: only what is
     read is evaluated then."""
     layout, rows = machine.system.layout, len(control.grid) - 1 + (1000 if control.places[EVERY] else ROOM)
@@ -235,7 +235,7 @@ def first_readout(
     integrals = np.ascontiguousarray(basis.T / np.arange(1, len(nodes) + 1))
     summed = summed_places(machine, tracer) if control.places[RECOVERING] else NO_SUMS
     kept = summed.shape[1]
-    return Readout(
+    return Sampler(
         reader.table, reader.places, np.zeros(max(reader.size, tracer.size)), np.zeros((rows, len(reader.places))),
         np.zeros((rows, 4)),
         np.zeros(rows), np.zeros((2, 2 + kept)), power_room(machine.system), nodes, np.zeros((len(nodes), 3 + kept)),
@@ -257,7 +257,7 @@ def consistent_plan(
 ) -> tuple[Consistent, Any]:
     """Consistent points for recovered samples, projections, time events, state events, explicit methods; factors taken
     at t; and what keeps them alive."""
-    jumps = options.jumping or switching or len(time_events) > 0 or len(machine.problem.past.length) > 0
+    jumps = options.jumping or switching or len(time_events) > 0 or len(machine.problem.buffer.length) > 0
     if not (options.recovers or method.needs_rates or structure.index > 1 or jumps):
         return compiled_plan(None), None
     recovery = plan_recovery(
@@ -299,8 +299,8 @@ def closing_plan(
 def first_factor(machine: Machine, trial: Trial, h: float, t: float) -> Factor:
     """Ordering and pivots for the matrix of a step of size h from t; raises `SimulationError` where it is singular."""
     layout, problem, g = machine.system.layout, machine.problem, trial.g
-    load(bundled(problem), g, trial.start)
-    if set_time(bundled(problem), g, t) != CONVERGED:
+    load(struct_of(problem), g, trial.start)
+    if set_time(struct_of(problem), g, t) != CONVERGED:
         raise SimulationError(table_ends(t))
     g[[KX, KV, KA, ALPHA]] = 1.0, 1.0 / h, 1.0 / h**2, 1.0 / h
     at, nq = 3 * layout.nk + layout.ny, layout.nq

@@ -197,8 +197,8 @@ def _left(machine: Machine, trial: Trial, h: float, t: float) -> Array | None:
 def _stands(machine: Machine, trial: Trial, t: float) -> Array:
     """A global vector at the beginning of a step."""
     g = trial.g.copy()
-    load(machine.bundle, g, trial.start)
-    set_time(machine.bundle, g, t)
+    load(machine.struct, g, trial.start)
+    set_time(machine.struct, g, t)
     return g
 
 

@@ -10,13 +10,13 @@ import numpy as np
 
 from netsim.equations.machine import Machine
 from netsim.multibody.recursion.integrals import integrated
-from netsim.results.selection import Sampler
+from netsim.results.selection import Reader
 
 Array = np.ndarray
 NO_SUMS = np.zeros((3, 0), np.int64)
 
 
-def summed_places(machine: Machine, tracer: Sampler | None = None) -> Array:
+def summed_places(machine: Machine, tracer: Reader | None = None) -> Array:
     """(3, n): places in g of integrals that no equation and no condition reads, places of their rates, and 1 where a
     trace reads them."""
     layout, (unknowns, differentiated) = machine.system.layout, integrated(machine)
@@ -35,7 +35,7 @@ def _readers(machine: Machine) -> Array:
     """How many elements' equations or conditions read each place of g."""
     found = np.zeros(machine.system.layout.size, np.int64)
     for batch in machine.system.batches:
-        kernels = [batch.kernels.residual, *([batch.kernels.events] if batch.n_truths or batch.n_discretes else [])]
+        kernels = [batch.kernels.residual, *([batch.kernels.events] if batch.n_relations or batch.n_discretes else [])]
         for kernel in kernels:
             np.add.at(found, machine.system.gather(batch, kernel).ravel(), 1)
     return found

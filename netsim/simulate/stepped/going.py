@@ -74,7 +74,7 @@ class Going:
 
 def begin(run: Running, absolute: Machine, inputs: Inputs, time_events: Array) -> Going:
     """A run at its start, with room for what it is asked for; a time event at `stop` counts, since it goes on."""
-    control, readout = run.control, run.readout
+    control, sampler = run.control, run.sampler
     last = time_events[time_events >= run.options.stop * (1.0 - 1e-12)] if _cuts(run) else ()
     run.control = control._replace(
         time_events=np.concatenate([[0.0], control.time_events[:-1], last, [np.inf]]),
@@ -82,11 +82,11 @@ def begin(run: Running, absolute: Machine, inputs: Inputs, time_events: Array) -
         grid=np.full(AHEAD + 1, np.inf),
     )
     run.control.places[[TIME_EVENT, FEATURE]] += 1
-    room = readout.values.shape[1]
+    room = sampler.values.shape[1]
     rows: dict[str, Any] = {"times": np.zeros(ROWS), "values": np.zeros((ROWS, room)), "account": np.zeros((ROWS, 4))}
     for name, row in rows.items():
-        row[0] = getattr(readout, name)[0]
-    run.readout = readout._replace(**rows)
+        row[0] = getattr(sampler, name)[0]
+    run.sampler = sampler._replace(**rows)
     inputs.bind(run.machine)
     return Going(run, absolute, inputs)
 
@@ -148,7 +148,7 @@ def stop(going: Going, time: float) -> float:
     `time`."""
     run = going.run
     if run.now > time:
-        run.readout.times[0], run.control.places[ROW] = time, 1
+        run.sampler.times[0], run.control.places[ROW] = time, 1
         keep_last_step(run)
     going.row, going.ahead = int(run.control.places[ROW]), None
     run.control.places[FAILURES] = 0
@@ -184,8 +184,8 @@ def kept(going: Going) -> Kept:
 
 def _request(going: Going, time: float, further: Sequence[float] | Array = ()) -> None:
     """Rows begin anew, for an instant and further ones."""
-    readout, control = going.run.readout, going.run.control
-    readout.times[0] = readout.times[going.row - 1]
+    sampler, control = going.run.sampler, going.run.control
+    sampler.times[0] = sampler.times[going.row - 1]
     going.row = control.places[ROW] = 1
     control.places[GRID] = 0
     control.grid[0], control.grid[1 : 1 + len(further)], control.grid[1 + len(further)] = time, further, np.inf
@@ -198,7 +198,7 @@ def _attempted(going: Going, time: float, keeping: bool = True) -> Problem | Non
     now = numbers[NOW]
     count = int(0.98 * (time - now) / numbers[LONGEST]) - 1
     if keeping and count < 1 and going.ahead is None:
-        target = target_of(run.bundle("control"), now)[0]
+        target = target_of(run.struct("control"), now)[0]
         if target > time * (1.0 + EDGE):
             going.ahead = keep(run)
     status = attempts(run, max(1, count))
@@ -280,5 +280,5 @@ def _take_back(going: Going) -> None:
         going.coefficients = shares.coefficients.copy()
     events = going.run.events
     if events and len(events.log) > 2 * LOGGED:
-        first = next((k for k, event in enumerate(events.log) if event.time > going.run.readout.times[0]), LOGGED)
+        first = next((k for k, event in enumerate(events.log) if event.time > going.run.sampler.times[0]), LOGGED)
         del events.log[: min(LOGGED, first)]

@@ -48,7 +48,7 @@ class Simulator:
     def __init__(self, going: Going, signals: Sequence[str], computed: Collection[str]):
         self._going, self._count, self._computed = going, len(signals), frozenset(computed)
         self._index = {name: i for i, name in enumerate((*signals, *going.inputs.names))}
-        self._hold(np.concatenate([going.run.readout.values[0], going.inputs.present]))
+        self._hold(np.concatenate([going.run.sampler.values[0], going.inputs.present]))
         self._applied = self._given.tobytes()
         self._base = self._dt = self._before = self.time = 0.0
         self._steps = 0
@@ -88,10 +88,10 @@ class Simulator:
         else:
             going.bounded = False
         run = going.run
-        shown = going.row < run.control.places[ROW] and run.readout.times[going.row] == time
+        shown = going.row < run.control.places[ROW] and run.sampler.times[going.row] == time
         if not shown and (problem := reach(going, time, self._base, self._dt, self._steps + 1)):
             self._stop(problem)
-        self.values[: self._count] = run.readout.values[going.row]
+        self.values[: self._count] = run.sampler.values[going.row]
         going.row += 1
         self._steps += 1
         self._before, self.time = self.time, time
@@ -114,7 +114,7 @@ class Simulator:
         going = self._going
         reached = stop(going, self.time)
         if reached > self.time:
-            self.values[: self._count] = going.run.readout.values[going.row - 1]
+            self.values[: self._count] = going.run.sampler.values[going.row - 1]
         self._before, self.time = self.time, reached
         self._base, self._dt, self._steps = reached, 0.0, 0
         raise SimulationError(problem)

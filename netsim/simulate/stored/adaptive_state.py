@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from netsim.core.compiled.bundle import Bundle, bundled
+from netsim.core.compiled.struct import Struct, struct_of
 from netsim.core.consistent import Consistent
 from netsim.core.linear.factors import Factor
-from netsim.core.loop.readout import longer, longer_trace
+from netsim.core.loop.sampler import longer, longer_trace
 from netsim.equations.batches import indeterminacy_of
 from netsim.initial.flat_plan import with_contents
 from netsim.initial.recovery import plan_recovery
@@ -87,11 +87,11 @@ def _stored(run: Running) -> Tree:
     triples = [(run.plan, run.factor, run.arrays), *run.served.values()]
     factors = list({id(factor): factor for _, factor, _ in triples}.values())
     factor_at = {id(factor): k for k, factor in enumerate(factors)}
-    arrays = {id(bundle): (bundle, factor_at[id(factor)]) for _, factor, bundle in triples}
+    arrays = {id(struct): (struct, factor_at[id(factor)]) for _, factor, struct in triples}
     bundle_at = {key: k for k, key in enumerate(arrays)}
     served = [
-        [mode.hex(), plans.get(id(plan), NONE), factor_at[id(factor)], bundle_at[id(bundle)]]
-        for mode, (plan, factor, bundle) in run.served.items()
+        [mode.hex(), plans.get(id(plan), NONE), factor_at[id(factor)], bundle_at[id(struct)]]
+        for mode, (plan, factor, struct) in run.served.items()
     ]
     shares = indeterminacy_of(run.machine.system.batches)
     seen = {id(part) for factor in factors for part in factor}
@@ -102,16 +102,16 @@ def _stored(run: Running) -> Tree:
             {"mode": mode.hex(), "point": recovery.point, **{name: getattr(plan, name) for name in CONTENTS}}
             for mode, (recovery, plan, _) in modes
         ],
-        "arrays": [[at, _plan_of(bundle, run, modes)] for bundle, at in arrays.values()],
+        "arrays": [[at, _plan_of(struct, run, modes)] for struct, at in arrays.values()],
         "served": served,
         "present": [plans[id(run.plan)], factor_at[id(run.factor)], bundle_at[id(run.arrays)]],
         "shares": {mode.hex(): each for mode, each in shares.known.items()} if shares else {},
         "events": [_event_row(event) for event in run.events.log] if run.events else [],
         "recent": [[*key, list(times)] for key, times in run.events.recent.items()] if run.events else [],
-        "room": [len(run.readout.times), len(run.readout.trace)],
+        "room": [len(run.sampler.times), len(run.sampler.trace)],
         "pace": {**asdict(run.pace), "broken": list(map(list, run.pace.broken.items()))},
         "numbers": {name: getattr(run, name) for name in PLAIN},
-        "state": dict(_arrays(run, [bundle for bundle, _ in arrays.values()], seen)),
+        "state": dict(_arrays(run, [struct for struct, _ in arrays.values()], seen)),
     }
 
 
@@ -137,10 +137,10 @@ def _restore(run: Running, tree: Tree) -> None:
             run.alive.append(alive)
         arrays.append(found)
     run.served.clear()
-    for mode, plan, factor, bundle in tree["served"]:
-        run.served[bytes.fromhex(mode)] = plan_at[plan], factors[factor], arrays[bundle]
-    plan, factor, bundle = tree["present"]
-    run.plan, run.factor, run.arrays = plan_at[plan], factors[factor], arrays[bundle]
+    for mode, plan, factor, struct in tree["served"]:
+        run.served[bytes.fromhex(mode)] = plan_at[plan], factors[factor], arrays[struct]
+    plan, factor, struct = tree["present"]
+    run.plan, run.factor, run.arrays = plan_at[plan], factors[factor], arrays[struct]
     run.bundles.clear()
     if run.events:
         run.events.log[:] = map(_event, tree["events"])
@@ -160,15 +160,15 @@ def _restore(run: Running, tree: Tree) -> None:
 def _make_room(run: Running, tree: Tree) -> None:
     """As much room for samples, traces and what delays remember as there was."""
     rows, traced = tree["room"]
-    while len(run.readout.times) < rows:
-        run.readout = longer(run.readout)
-    while len(run.readout.trace) < traced:
-        run.readout = longer_trace(run.readout)
-    if (len(run.readout.times), len(run.readout.trace)) != (rows, traced):
+    while len(run.sampler.times) < rows:
+        run.sampler = longer(run.sampler)
+    while len(run.sampler.trace) < traced:
+        run.sampler = longer_trace(run.sampler)
+    if (len(run.sampler.times), len(run.sampler.trace)) != (rows, traced):
         raise Differs("rows of samples")
-    past = run.machine.problem.past
-    if "past.spans" in tree["state"] and tree["state"]["past.spans"].shape != past.spans.shape:
-        past.exchange(**{name: np.zeros_like(tree["state"][f"past.{name}"]) for name in ("spans", "pieces")})
+    buffer = run.machine.problem.buffer
+    if "buffer.spans" in tree["state"] and tree["state"]["buffer.spans"].shape != buffer.spans.shape:
+        buffer.exchange(**{name: np.zeros_like(tree["state"][f"buffer.{name}"]) for name in ("spans", "segments")})
 
 
 def _plans(run: Running, trees: list[Tree]) -> list[Consistent]:
@@ -185,12 +185,12 @@ def _plans(run: Running, trees: list[Tree]) -> list[Consistent]:
         plan = with_contents(recovery, {name: each[name] for name in CONTENTS})
         if plan is None:
             raise Differs("a plan of consistent points")
-        s.plans[mode] = recovery, plan, bundled(plan)
+        s.plans[mode] = recovery, plan, struct_of(plan)
         found.append(plan)
     return found
 
 
-def _plan_of(arrays: Bundle, run: Running, modes: list[Any]) -> int:
+def _plan_of(arrays: Struct, run: Running, modes: list[Any]) -> int:
     """Which plan a method's arrays were made for, where the method is explicit and events have made one."""
     if not run.method.explicit:
         return FIRST
@@ -206,13 +206,13 @@ def _plan_of(arrays: Bundle, run: Running, modes: list[Any]) -> int:
 # ------------------------------------------------------------------------------------------------ its arrays
 
 
-def _arrays(run: Running, arrays: list[Bundle], seen: set[int]) -> Iterator[tuple[str, Array]]:
+def _arrays(run: Running, arrays: list[Struct], seen: set[int]) -> Iterator[tuple[str, Array]]:
     """The arrays that a run changes, each once, with the names of their places; none of those already `seen`."""
     assert run.first is not None
     seen = set(seen)
     parts: list[tuple[str, Any]] = [(name, getattr(run, name)) for name in ("trial", "control", "readout", "closing")]
     parts += [("first", run.first[0]), *((f"arrays{k}", each) for k, each in enumerate(arrays))]
-    parts += [("past", run.machine.problem.past), ("least", run.machine.problem.least)]
+    parts += [("buffer", run.machine.problem.buffer), ("least", run.machine.problem.least)]
     parts += [("watch", run.events.watch)] if run.events else []
     shares = indeterminacy_of(run.machine.system.batches)
     parts += [("shares", shares.coefficients)] if shares is not None else []
@@ -226,8 +226,8 @@ def _places(path: str, part: Any, seen: set[int]) -> Iterator[tuple[str, Array]]
             seen.add(id(part))
             yield path, part
         return
-    fields = part._fields if isinstance(part, Bundle) else part._asdict()
-    same = ADDRESSES | (set(ROWS) if path == "readout" else set())
+    fields = part._fields if isinstance(part, Struct) else part._asdict()
+    same = ADDRESSES | (set(ROWS) if path == "sampler" else set())
     same |= set() if isinstance(part, Consistent) else SAME.get(type(part), set())
     for name, value in fields.items():
         if name not in same or (name in ADDRESSES and getattr(value, "dtype", None) == np.float64):

@@ -32,7 +32,7 @@ def identity_of(
         "version": version,
         "netlist": _digest([machine.system.network.text.encode()]),
         "network (a file that it includes has changed)": _digest([problem.sizes.tobytes(), "".join(programs).encode()]),
-        "set of parameters": _digest([*parameters, *tables, problem.past.length.tobytes(), g.tobytes()]),
+        "set of parameters": _digest([*parameters, *tables, problem.buffer.length.tobytes(), g.tobytes()]),
         "set of options": repr(options),
         "set of signals": _digest([repr(names).encode()]),
     }
@@ -66,8 +66,8 @@ class Recorder:
 
     def between(self, run: Running, retreat: Retreat) -> None:
         """What is due between two blocks of steps. Raises `SimulationError` where the disk takes no more."""
-        readout, row = run.readout, int(run.control.places[ROW])
-        if run.options.window and row > FULL * len(readout.times) and len(readout.times) >= run.options.window:
+        sampler, row = run.sampler, int(run.control.places[ROW])
+        if run.options.window and row > FULL * len(sampler.times) and len(sampler.times) >= run.options.window:
             self._flush(run)
         if self.log.is_due():
             self.write(run, retreat)
@@ -99,17 +99,17 @@ class Recorder:
             self.log.trace.shorten(traced)
 
     def _append(self, run: Running) -> None:
-        readout, row, traced = run.readout, int(run.control.places[ROW]), int(run.control.places[TRACED])
+        sampler, row, traced = run.sampler, int(run.control.places[ROW]), int(run.control.places[TRACED])
         first = self.log.rows.count - run.flushed
-        rows = np.column_stack([readout.times[first:row], readout.values[first:row], readout.account[first:row]])
-        self.log.add(rows, readout.trace[self.log.trace.count : traced] if self.log.traces else None)
+        rows = np.column_stack([sampler.times[first:row], sampler.values[first:row], sampler.account[first:row]])
+        self.log.add(rows, sampler.trace[self.log.trace.count : traced] if self.log.traces else None)
 
     def _flush(self, run: Running) -> None:
         """Rows to the disk: memory keeps the last one, and requested instants from here on."""
         self._append(run)
-        readout, places = run.readout, run.control.places
+        sampler, places = run.sampler, run.control.places
         last = int(places[ROW]) - 1
-        for array in (readout.times, readout.values, readout.account):
+        for array in (sampler.times, sampler.values, sampler.account):
             array[0] = array[last]
         places[ROW], run.flushed = 1, run.flushed + last
         if run.options.sample:
@@ -119,13 +119,13 @@ class Recorder:
 
     def _read_back(self, run: Running) -> None:
         """Rows in memory from those on the disk, as far as these go."""
-        readout, row, traced = run.readout, int(run.control.places[ROW]), int(run.control.places[TRACED])
+        sampler, row, traced = run.sampler, int(run.control.places[ROW]), int(run.control.places[TRACED])
         rows = self.log.rows.read(run.flushed, min(run.flushed + row, self.log.rows.count))
         n = len(rows)
-        readout.times[:n], readout.values[:n], readout.account[:n] = rows[:, 0], rows[:, 1:-4], rows[:, -4:]
+        sampler.times[:n], sampler.values[:n], sampler.account[:n] = rows[:, 0], rows[:, 1:-4], rows[:, -4:]
         if self.log.traces:
             trace = self.log.trace.read(0, min(traced, self.log.trace.count))
-            readout.trace[: len(trace)] = trace
+            sampler.trace[: len(trace)] = trace
 
     # -------------------------------------------------------------------------------------- given steps
 

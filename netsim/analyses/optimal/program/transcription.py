@@ -272,7 +272,7 @@ def known_at(machine: Machine, times: Array, g: Array) -> Array:
     found = np.empty((len(g), len(times)))
     for k, t in enumerate(times):
         row = g.copy()
-        if set_time(machine.bundle, row, t) == OUTSIDE_TABLE:
+        if set_time(machine.struct, row, t) == OUTSIDE_TABLE:
             hint = "give table(...) the argument outside = hold or outside = linear"
             raise InputError(Problem("E245", f"a table is read outside its range at t = {t:g} s", hint=hint))
         found[:, k] = row

@@ -3,7 +3,7 @@ tool, not a step of mixed."""
 
 import numpy as np
 
-from netsim.core.compiled.function import compiled, inner, lean
+from netsim.core.compiled.function import compiled, inner
 from netsim.multibody.tree.algorithms.articulated import add_to_parent
 from netsim.multibody.tree.algorithms.forward import joint_block, make_articulated, point_inward, velocities
 from netsim.multibody.tree.flexible import set_coordinates
@@ -41,7 +41,7 @@ def _crba(t, q):  # type: ignore[no-untyped-def]
     return matrix
 
 
-@lean
+@inner
 def mass_matrix_into(t, q, m, w, matrix):
     """The mass matrix from the bodies' own inertias in w (set by `velocities`), which become those of composite
     bodies."""
@@ -71,7 +71,7 @@ def _joint_entries(t, i, column, wrench, matrix):
         matrix[column, k] = matrix[k, column]
 
 
-@lean
+@inner
 def climb(t, i, column, wrench, q, m, matrix):
     """The entries of a column in the rows of all ancestors of node i: the wrench it needs goes down to the ground."""
     while i > 0:

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.core.compiled.function import compiled, inner, lean
+from netsim.core.compiled.function import compiled, inner
 from netsim.multibody.tree.algorithms.forward import Articulated, make_articulated
 from netsim.multibody.tree.algorithms.inverse import no_wrenches, origin_acceleration, rnea_into
 from netsim.multibody.tree.algorithms.observers import own_inertia
@@ -142,7 +142,7 @@ def make_derivatives(t):  # type: ignore[no-untyped-def]
     return Derivatives(parts[0], parts[1], parts[2], parts[3], room[0], room[1], room[2], room[3], room[4])
 
 
-@lean
+@inner
 def derivatives_into(t, q, v, a, wrenches, d, tau, dq, dv, da):
     """rnea_derivatives with given room; tau becomes that of rnea.
 

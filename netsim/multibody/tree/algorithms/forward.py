@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.core.compiled.function import compiled, inlined, lean
+from netsim.core.compiled.function import compiled, inlined, inner
 from netsim.multibody.tree.algorithms.articulated import add_to_parent, inertia_times, set_rigid, subtract_outer
 from netsim.multibody.tree.algorithms.inverse import flexible_wrench, friction, no_wrenches
 from netsim.multibody.tree.flexible import coupling, elastic_mass, set_coordinates
@@ -128,7 +128,7 @@ def _mixed(t, q, v, known, motion, wrenches):  # type: ignore[no-untyped-def]
     return a, tau, solved
 
 
-@lean
+@inner
 def mixed_into(t, q, v, known, motion, wrenches, m, w, a, tau):
     """mixed with given room (Motion, Articulated) and results; false where a block is singular."""
     for k in range(len(v)):

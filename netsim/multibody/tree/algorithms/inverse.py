@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from netsim.core.compiled.function import compiled, inlined, lean
+from netsim.core.compiled.function import compiled, inlined, inner
 from netsim.multibody.tree.flexible import (
     deformation_wrench,
     deformed_inertia,
@@ -58,7 +58,7 @@ def _rnea(t, q, v, a, wrenches):  # type: ignore[no-untyped-def]
     return tau
 
 
-@lean
+@inner
 def rnea_into(t, q, v, a, wrenches, m, tau):
     """rnea with given room (Motion) and result; m.wrench[0] becomes the wrench of the tree on the ground, turned
     around."""
@@ -132,7 +132,7 @@ def inward(t, q, m, tau):
         add(m.wrench, t.node[i, PARENT], wrench_to_parent(m.frame, i, wrench))
 
 
-@lean
+@inner
 def friction(t, v, sign, tau):
     """tau += sign (F_c tanh(v/width) + F_v v): Coulomb and viscous friction of the joints (G22, below eq. 5, with a
     smooth sign)."""

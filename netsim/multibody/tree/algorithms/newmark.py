@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from netsim.core.compiled.function import compiled, inner, lean
+from netsim.core.compiled.function import compiled, inner
 from netsim.multibody.tree.algorithms.derivatives import derivatives_into, make_derivatives
 from netsim.multibody.tree.algorithms.forward import accelerate, condense, mixed_into, velocities
 from netsim.multibody.tree.algorithms.inverse import rnea_into
@@ -298,7 +298,7 @@ def _exact_change(t, q, v, a, known, motion, wrenches, h, beta, gamma, step, roo
     return True
 
 
-@lean
+@inner
 def solve_articulated(t, q, v, motion, rate, stiff, wrenches, m, w, x):
     """x <- (M + rate D + stiff K)^-1 x over the coordinates without prescribed motion, zero on the others: by the
     articulated recursion, O(n).

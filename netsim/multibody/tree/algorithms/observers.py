@@ -3,7 +3,7 @@ of the positions."""
 
 import numpy as np
 
-from netsim.core.compiled.function import compiled, lean
+from netsim.core.compiled.function import compiled, inner
 from netsim.multibody.tree.algorithms.forward import make_articulated
 from netsim.multibody.tree.algorithms.inverse import friction
 from netsim.multibody.tree.charts import move_into
@@ -159,7 +159,7 @@ def _moments(t, q):  # type: ignore[no-untyped-def]
     return total
 
 
-@lean
+@inner
 def own_inertia(t, i, q, v, m):
     """m.deformed[0] = the inertia row of body i as it is; of a flexible one, the modal sums are set."""
     if t.node[i, ELASTIC] > 0 and t.node[i, KIND] != POINT:
@@ -191,7 +191,7 @@ def _kinetic_energy(t, q, v):  # type: ignore[no-untyped-def]
     return energy
 
 
-@lean
+@inner
 def _strain_energy(t, q):
     energy = 0.0
     for i in range(1, len(t.node)):
@@ -203,7 +203,7 @@ def _strain_energy(t, q):
     return energy
 
 
-@lean
+@inner
 def _damped_power(t, v):
     power = 0.0
     for i in range(1, len(t.node)):

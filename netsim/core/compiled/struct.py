@@ -1,9 +1,9 @@
 """Named arrays behind one address: what a compiled function is handed in place of a hundred arrays.
 
 A NamedTuple of arrays passes every array by value, seven words each, through every call: a loop with a few of them
-compiles for minutes. A `Bundle` is one word; its table of addresses and shapes is read where a field is used (the reads
+compiles for minutes. A `Struct` is one word; its table of addresses and shapes is read where a field is used (the reads
 are marked invariant, so loops keep them in registers). Fields are contiguous arrays of one or two dimensions, or
-bundles. The arrays must not be exchanged while a compiled function runs; their content may change.
+structs. The arrays must not be exchanged while a compiled function runs; their content may change.
 """
 
 from functools import cache
@@ -18,19 +18,19 @@ WORDS = 4
 """Words per field in the table: address and up to two lengths, one to spare."""
 
 
-class Bundle:
-    """Arrays (or bundles) by name, readable as attributes here and in compiled code. `word` names the kind: compiled
+class Struct:
+    """Arrays (or structs) by name, readable as attributes here and in compiled code. `word` names the kind: compiled
     code is shared by kind."""
 
     address: int
-    kind: kinds.BundleKind
+    kind: kinds.StructKind
 
     def __init__(self, word: str, **fields: Any):
         self.word, self._fields = word, fields
         table = np.zeros((len(fields), WORDS), np.int64)
         found: list[Any] = []
         for row, (name, value) in zip(table, fields.items()):
-            if isinstance(value, Bundle):
+            if isinstance(value, Struct):
                 row[0] = value.address
                 found.append(value.kind)
             else:
@@ -56,16 +56,16 @@ class Bundle:
             row[0], row[1 : 1 + value.ndim] = value.ctypes.data, value.shape
         self._fields.update(fields)
 
-    def changed(self, **fields: Any) -> "Bundle":
+    def changed(self, **fields: Any) -> "Struct":
         """The same with some fields exchanged."""
-        return Bundle(self.word, **{**self._fields, **fields})
+        return Struct(self.word, **{**self._fields, **fields})
 
 
-def bundled(values: Any) -> Bundle:
-    """A NamedTuple of arrays as a bundle of the same fields."""
-    return Bundle(type(values).__name__, **values._asdict())
+def struct_of(values: Any) -> Struct:
+    """A NamedTuple of arrays as a struct of the same fields."""
+    return Struct(type(values).__name__, **values._asdict())
 
 
 @cache
-def _kind(word: str, names: tuple[str, ...], found: tuple[Any, ...]) -> kinds.BundleKind:
-    return kinds.bundle(word, tuple(zip(names, found)))
+def _kind(word: str, names: tuple[str, ...], found: tuple[Any, ...]) -> kinds.StructKind:
+    return kinds.struct(word, tuple(zip(names, found)))

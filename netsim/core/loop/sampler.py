@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netsim.core.compiled.bundle import Bundle
-from netsim.core.compiled.function import inner, lean
+from netsim.core.compiled.function import inner
+from netsim.core.compiled.struct import Struct
 from netsim.core.contract import ASTRAY, RESTARTED, dense_output, projected, set_time
 from netsim.core.loop.control import (
     EDGE,
@@ -48,7 +48,7 @@ from netsim.core.states import (
 Array = np.ndarray
 
 
-class Readout(NamedTuple):
+class Sampler(NamedTuple):
     """Samples: their instants, signals and energy account (stored, supplied, dissipated, kinetic), how to read them,
     how reactions without a unique value are shared.
 
@@ -73,7 +73,7 @@ class Readout(NamedTuple):
     powers: Array
     integrals: Array
     summed: Array
-    minimum_norm: Bundle
+    minimum_norm: Struct
     read: Array
     tracing: Array
     traces: Array
@@ -81,22 +81,22 @@ class Readout(NamedTuple):
     turnover: Array
 
 
-def longer(readout: Readout) -> Readout:
+def longer(sampler: Sampler) -> Sampler:
     """The same with room for twice as many samples."""
-    return readout._replace(
-        values=np.vstack([readout.values, np.zeros_like(readout.values)]),
-        account=np.vstack([readout.account, np.zeros_like(readout.account)]),
-        times=np.append(readout.times, np.zeros_like(readout.times)),
+    return sampler._replace(
+        values=np.vstack([sampler.values, np.zeros_like(sampler.values)]),
+        account=np.vstack([sampler.account, np.zeros_like(sampler.account)]),
+        times=np.append(sampler.times, np.zeros_like(sampler.times)),
     )
 
 
-def longer_trace(readout: Readout) -> Readout:
+def longer_trace(sampler: Sampler) -> Sampler:
     """The same with room for the nodes of twice as many steps."""
-    return readout._replace(trace=np.vstack([readout.trace, np.zeros_like(readout.trace)]))
+    return sampler._replace(trace=np.vstack([sampler.trace, np.zeros_like(sampler.trace)]))
 
 
 @inner
-def record(method, problem, factor, trial, control, plan, readout, t, h, end, at_event, whole):
+def record(method, problem, factor, trial, control, plan, sampler, t, h, end, at_event, whole):
     """Work and samples of the step just found up to the share `end`, requested instants first; False where there is no
     room for them."""
     places, target = control.places, t + end * h
@@ -104,14 +104,14 @@ def record(method, problem, factor, trial, control, plan, readout, t, h, end, at
     wanted = 0
     while control.grid[first + wanted] <= target * (1.0 + EDGE):
         wanted += 1
-    if readout.times.shape[0] - places[ROW] < wanted + 2 or (
-        readout.traces.shape[0] and readout.trace.shape[0] - places[TRACED] < readout.nodes.shape[0]
+    if sampler.times.shape[0] - places[ROW] < wanted + 2 or (
+        sampler.traces.shape[0] and sampler.trace.shape[0] - places[TRACED] < sampler.nodes.shape[0]
     ):
         return False
-    _work(method, problem, factor, trial, control, plan, readout, t, h, end)
+    _work(method, problem, factor, trial, control, plan, sampler, t, h, end)
     for k in range(wanted):
         theta = min(end, (control.grid[first + k] - t) / h)
-        _sample(method, problem, factor, trial, control, plan, readout, t, h, theta, end, control.grid[first + k])
+        _sample(method, problem, factor, trial, control, plan, sampler, t, h, theta, end, control.grid[first + k])
     places[GRID] += wanted
     every = places[EVERY]
     at_end = wanted > 0 and control.grid[first + wanted - 1] >= target * (1.0 - EDGE)
@@ -120,13 +120,13 @@ def record(method, problem, factor, trial, control, plan, readout, t, h, end, at
         and not at_end
         and (at_event or (whole and ((places[STEP] + 1) % every == 0 or target >= control.numbers[STOP])))
     ):
-        _sample(method, problem, factor, trial, control, plan, readout, t, h, end, end, target)
-    _total(readout, end * h, 1.0)
-    flowed(readout.turnover, readout.totals[1, 0] - readout.totals[0, 0], readout.totals[1, 1] - readout.totals[0, 1])
+        _sample(method, problem, factor, trial, control, plan, sampler, t, h, end, end, target)
+    _total(sampler, end * h, 1.0)
+    flowed(sampler.turnover, sampler.totals[1, 0] - sampler.totals[0, 0], sampler.totals[1, 1] - sampler.totals[0, 1])
     balanced(
-        readout.turnover, readout.powers[readout.nodes.shape[0] - 1, 2], readout.totals[1, 0], readout.totals[1, 1]
+        sampler.turnover, sampler.powers[sampler.nodes.shape[0] - 1, 2], sampler.totals[1, 0], sampler.totals[1, 1]
     )
-    copy(readout.totals[1], 0, readout.totals[0], 0, readout.totals.shape[1])
+    copy(sampler.totals[1], 0, sampler.totals[0], 0, sampler.totals.shape[1])
     return True
 
 
@@ -181,123 +181,123 @@ def _instant(control, t, h, theta):
 
 
 @inner
-def _work(method, problem, factor, trial, control, plan, readout, t, h, end):
+def _work(method, problem, factor, trial, control, plan, sampler, t, h, end):
     """Powers and stored energy at the nodes in the step up to the share `end`; at its beginning those of the last
     step's end."""
-    last, powers, later = readout.nodes.shape[0] - 1, readout.powers, _traces_sums(readout)
+    last, powers, later = sampler.nodes.shape[0] - 1, sampler.powers, _traces_sums(sampler)
     copy(powers[last], 0, powers[0], 0, powers.shape[1])
     first = 0 if trial.counters[RESTARTED] else 1
-    if readout.traces.shape[0] and first:
+    if sampler.traces.shape[0] and first:
         at = control.places[TRACED]
-        copy(readout.trace[at - 1], 0, readout.trace[at], 0, readout.trace.shape[1])
+        copy(sampler.trace[at - 1], 0, sampler.trace[at], 0, sampler.trace.shape[1])
         control.places[TRACED] += 1
     for k in range(first, last + 1):
-        look(method, problem, factor, trial, control, plan, t, h, end * readout.nodes[k])
-        if readout.traces.shape[0] and not later:
-            _trace(problem, trial, control, readout, t + end * h * readout.nodes[k])
-        energies(problem, trial.g, readout.power)
+        look(method, problem, factor, trial, control, plan, t, h, end * sampler.nodes[k])
+        if sampler.traces.shape[0] and not later:
+            _trace(problem, trial, control, sampler, t + end * h * sampler.nodes[k])
+        energies(problem, trial.g, sampler.power)
         powers[k, 0], powers[k, 1], powers[k, 2] = (
-            readout.power[SUPPLIED],
-            readout.power[DISSIPATED],
-            readout.power[STORED],
+            sampler.power[SUPPLIED],
+            sampler.power[DISSIPATED],
+            sampler.power[STORED],
         )
-        for j in range(readout.summed.shape[1]):
-            powers[k, 3 + j] = trial.g[readout.summed[1, j]]
-    met(readout.turnover, readout.power)
+        for j in range(sampler.summed.shape[1]):
+            powers[k, 3 + j] = trial.g[sampler.summed[1, j]]
+    met(sampler.turnover, sampler.power)
     if later:
         for k in range(first, last + 1):
-            look(method, problem, factor, trial, control, plan, t, h, end * readout.nodes[k])
-            _total(readout, end * h, readout.nodes[k])
-            _show_sums(readout, trial.g)
-            _trace(problem, trial, control, readout, t + end * h * readout.nodes[k])
+            look(method, problem, factor, trial, control, plan, t, h, end * sampler.nodes[k])
+            _total(sampler, end * h, sampler.nodes[k])
+            _show_sums(sampler, trial.g)
+            _trace(problem, trial, control, sampler, t + end * h * sampler.nodes[k])
 
 
 @inner
-def _traces_sums(readout):
+def _traces_sums(sampler):
     """Whether the trace reads integrals that are known only when the powers at all nodes are."""
     found = 0
-    for j in range(readout.summed.shape[1]):
-        found += readout.summed[2, j]
+    for j in range(sampler.summed.shape[1]):
+        found += sampler.summed[2, j]
     return found > 0
 
 
 @inner
-def _show_sums(readout, g):
+def _show_sums(sampler, g):
     """The integrals that are summed, into g."""
-    for j in range(readout.summed.shape[1]):
-        g[readout.summed[0, j]] = readout.totals[1, 2 + j]
+    for j in range(sampler.summed.shape[1]):
+        g[sampler.summed[0, j]] = sampler.totals[1, 2 + j]
 
 
 @inner
-def _trace(problem, trial, control, readout, instant):
+def _trace(problem, trial, control, sampler, instant):
     """A row of the trace from what g holds."""
-    row = readout.trace[control.places[TRACED]]
-    least_reactions(readout.minimum_norm, trial.g)
+    row = sampler.trace[control.places[TRACED]]
+    least_reactions(sampler.minimum_norm, trial.g)
     row[0] = instant
-    sample(readout.tracing, readout.traces, trial.g, readout.found, row[1:])
+    sample(sampler.tracing, sampler.traces, trial.g, sampler.found, row[1:])
     control.places[TRACED] += 1
 
 
 @inner
-def _total(readout, h, theta):
+def _total(sampler, h, theta):
     """Supplied and dissipated energy and integrals up to theta: of the polynomial through the powers at the nodes."""
-    copy(readout.totals[0], 0, readout.totals[1], 0, readout.totals.shape[1])
-    for k in range(readout.nodes.shape[0]):
+    copy(sampler.totals[0], 0, sampler.totals[1], 0, sampler.totals.shape[1])
+    for k in range(sampler.nodes.shape[0]):
         share = 0.0
-        for m in range(readout.nodes.shape[0] - 1, -1, -1):
-            share = (share + readout.integrals[k, m]) * theta
-        for i in range(readout.totals.shape[1]):
-            readout.totals[1, i] += h * share * readout.powers[k, i if i < 2 else i + 1]
+        for m in range(sampler.nodes.shape[0] - 1, -1, -1):
+            share = (share + sampler.integrals[k, m]) * theta
+        for i in range(sampler.totals.shape[1]):
+            sampler.totals[1, i] += h * share * sampler.powers[k, i if i < 2 else i + 1]
 
 
 @inner
-def _stored(readout, theta):
+def _stored(sampler, theta):
     """Stored energy by the polynomial through that at the nodes."""
     found = 0.0
-    for k in range(readout.nodes.shape[0]):
+    for k in range(sampler.nodes.shape[0]):
         share = 0.0
-        for m in range(readout.nodes.shape[0] - 1, -1, -1):
-            share = share * theta + (m + 1) * readout.integrals[k, m]
-        found += share * readout.powers[k, 2]
+        for m in range(sampler.nodes.shape[0] - 1, -1, -1):
+            share = share * theta + (m + 1) * sampler.integrals[k, m]
+        found += share * sampler.powers[k, 2]
     return found
 
 
 @inner
-def _sample(method, problem, factor, trial, control, plan, readout, t, h, theta, end, instant):
+def _sample(method, problem, factor, trial, control, plan, sampler, t, h, theta, end, instant):
     """One row: signals and the energy account at t + theta h, of a step that is taken up to the share `end`. Where the
     step's polynomials miss values by more than is allowed (beyond a knee between the instants that were looked at)
     corrections follow."""
-    _total(readout, end * h, theta / end)
-    if readout.read.shape[0] < trial.whole.shape[0]:
-        _look_at_read(method, problem, trial, control, readout.read, t, h, theta)
-        readout.power[STORED], readout.power[KINETIC] = _stored(readout, theta / end), 0.0
-        _write(problem, trial, readout, control.places[ROW], instant)
+    _total(sampler, end * h, theta / end)
+    if sampler.read.shape[0] < trial.whole.shape[0]:
+        _look_at_read(method, problem, trial, control, sampler.read, t, h, theta)
+        sampler.power[STORED], sampler.power[KINETIC] = _stored(sampler, theta / end), 0.0
+        _write(problem, trial, sampler, control.places[ROW], instant)
     else:
         if control.places[SOLVING] and not control.places[RECOVERING] and theta < 1.0:
             trial.counters[ASTRAY] += 0 if corrected(method, problem, factor, trial, control, t, h, theta) else 1
         else:
             look(method, problem, factor, trial, control, plan, t, h, theta)
-        take(problem, trial, readout, control.places[ROW], instant)
+        take(problem, trial, sampler, control.places[ROW], instant)
     control.places[ROW] += 1
 
 
-@lean
-def take(problem, trial, readout, row, instant):
+@inner
+def take(problem, trial, sampler, row, instant):
     """A row of samples from trial.middle (time and prescribed inputs are in g)."""
     move_charts(problem, trial.middle)
     place(problem, trial.g, trial.middle)
-    _show_sums(readout, trial.g)
-    energies(problem, trial.g, readout.power)
-    least_reactions(readout.minimum_norm, trial.g)
-    _write(problem, trial, readout, row, instant)
+    _show_sums(sampler, trial.g)
+    energies(problem, trial.g, sampler.power)
+    least_reactions(sampler.minimum_norm, trial.g)
+    _write(problem, trial, sampler, row, instant)
 
 
 @inner
-def _write(problem, trial, readout, row, instant):
+def _write(problem, trial, sampler, row, instant):
     """Signals at what g holds, and the account."""
-    readout.times[row] = instant
-    readout.account[row, 0] = readout.power[STORED]
-    readout.account[row, 1] = readout.totals[1, 0]
-    readout.account[row, 2] = readout.totals[1, 1]
-    readout.account[row, 3] = readout.power[KINETIC]
-    sample(readout.readings, readout.selection, trial.g, readout.found, readout.values[row])
+    sampler.times[row] = instant
+    sampler.account[row, 0] = sampler.power[STORED]
+    sampler.account[row, 1] = sampler.totals[1, 0]
+    sampler.account[row, 2] = sampler.totals[1, 1]
+    sampler.account[row, 3] = sampler.power[KINETIC]
+    sample(sampler.readings, sampler.selection, trial.g, sampler.found, sampler.values[row])

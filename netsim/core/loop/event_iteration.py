@@ -1,4 +1,4 @@
-"""Rounds of an event without Python: truths exchanged where indicators contradict them, discretes that follow, a
+"""Rounds of an event without Python: relations exchanged where zero-crossing functions contradict them, discretes that follow, a
 consistent point for them.
 
 A round begins with `begin_round`; where it finds a change, `follow` brings discretes and point to agree. `rounds` goes
@@ -6,15 +6,15 @@ on until nothing changes, or Python is needed: states set anew, discretes whose 
 the plan does not reach.
 """
 
-from netsim.core.compiled.function import inner, lean
+from netsim.core.compiled.function import inner
 from netsim.core.consistent import make_consistent
-from netsim.core.loop.crossings import DISCRETES, FIRED, RELATIONS, SLACK, TRUTHS, Z, look
+from netsim.core.loop.crossings import DISCRETES, FIRED, RELATION_VALUES, RELATIONS, SLACK, Z, look
 from netsim.core.problem import NK, X
 from netsim.core.states import copy
 
 STILL, CHANGED, RESETS = 0, 1, 2
 """What `begin_round` answers: nothing changes, discretes or conditions do, and states are set anew besides."""
-SETTLED, OTHER_MODE, LOST, ENDLESS, SWITCHING = 3, 4, 5, 6, 7
+AGREED, OTHER_MODE, LOST, ENDLESS, SWITCHING = 3, 4, 5, 6, 7
 """What `follow` answers: agreed; the discretes now in g have another plan; the plan finds no point; they never agree.
 `rounds`: they never end."""
 ROUND, FOLLOWING = 0, 1
@@ -24,18 +24,18 @@ CLOSE, LEAST = 1e-12, 1e-15
 """Discretes followed more than PATIENCE times agree to CLOSE of their value (and LEAST): each plan's point has a
 rounding of its own, and a direction that is taken from it would change in its last digit for ever."""
 FOUND = 0.5 * SLACK
-"""Where an instant begins an indicator this small beside the largest it had keeps its truth: what was found beyond
+"""Where an instant begins an zero-crossing function this small beside the largest it had keeps its value: what was found beyond
 SLACK is beyond this, although the consistent point has other rounding."""
 LOOSE = 1e-9
-"""Within an instant an indicator this small beside the largest it had keeps its truth."""
+"""Within an instant an zero-crossing function this small beside the largest it had keeps its value."""
 ROUNDING, RESTING = 1e-15, 1e-20
-"""An indicator this small is zero; a change this small in the look ahead, beside the largest value, says nothing of the
+"""An zero-crossing function this small is zero; a change this small in the look ahead, beside the largest value, says nothing of the
 way it goes."""
 
 
-@lean
+@inner
 def rounds(watch, plan, g, once):
-    """Rounds from where `stage` stands: STILL, RESETS, SWITCHING or an answer of `follow`; SETTLED only where the plan
+    """Rounds from where `stage` stands: STILL, RESETS, SWITCHING or an answer of `follow`; AGREED only where the plan
     is to serve `once`."""
     stage = watch.stage
     while stage[ROUND] < ROUNDS:
@@ -47,18 +47,18 @@ def rounds(watch, plan, g, once):
             if answer == RESETS:
                 return RESETS
         answer = follow(watch, plan, g)
-        if answer != SETTLED:
+        if answer != AGREED:
             return answer
         stage[FOLLOWING] = 0
         stage[ROUND] += 1
         if once:
-            return SETTLED
+            return AGREED
     return SWITCHING
 
 
 @inner
 def begin_round(watch, g, slack):
-    """Exchange truths that their indicators contradict, and see what follows: STILL, CHANGED or RESETS; what caused it
+    """Exchange relations that their zero-crossing functions contradict, and see what follows: STILL, CHANGED or RESETS; what caused it
     is marked in `changed`."""
     relations, discretes, fired = watch.sizes[RELATIONS], watch.sizes[DISCRETES], watch.sizes[FIRED]
     look(watch, g)
@@ -82,10 +82,10 @@ def begin_round(watch, g, slack):
 
 @inner
 def _exchanged(watch, g, k, slack):
-    """Whether the truth of relation k was contradicted, and is exchanged; at instants known beforehand zero counts on
-    the side that comes. What an indicator takes between rounds counts for that round alone: the voltage of a switch
+    """Whether the value of relation k was contradicted, and is exchanged; at instants known beforehand zero counts on
+    the side that comes. What an zero-crossing function takes between rounds counts for that round alone: the voltage of a switch
     that opens while the diode beside it does not conduct yet is a million times any that stays."""
-    x, at = watch.found[k], watch.sizes[TRUTHS] + k
+    x, at = watch.found[k], watch.sizes[RELATION_VALUES] + k
     size = max(watch.peak[k], watch.found[watch.found.shape[0] - watch.peak.shape[0] + k])
     bound = 0.0 if watch.timed[k] else slack * size
     level = watch.timed[k] and x == 0.0
@@ -98,7 +98,7 @@ def _exchanged(watch, g, k, slack):
     return 0
 
 
-@lean
+@inner
 def follow(watch, plan, g):
     """Discretes and a consistent point that agree, what happens happening all the while: a sampler behind a sampler
     takes the new value."""
@@ -124,22 +124,22 @@ def follow(watch, plan, g):
                 watch.following[i], same = found, False
         if same:
             copy(g, z, g, z + discretes, discretes)
-            return SETTLED
+            return AGREED
     return ENDLESS
 
 
-@lean
+@inner
 def leave(problem, watch, g, dt):
-    """Truths of indicators at zero by the way they go from here (in a small time dt), as far as that is known and
+    """Relations of zero-crossing functions at zero by the way they go from here (in a small time dt), as far as that is known and
     changes nothing else.
 
     A ball that leaves the floor is above it, however short the hop, and what stands still is neither above nor
     below."""
-    relations, discretes, z, truths = (
+    relations, discretes, z, relation_values = (
         watch.sizes[RELATIONS],
         watch.sizes[DISCRETES],
         watch.sizes[Z],
-        watch.sizes[TRUTHS],
+        watch.sizes[RELATION_VALUES],
     )
     nk, x = problem.sizes[NK], problem.sizes[X]
     look(watch, g)
@@ -156,7 +156,7 @@ def leave(problem, watch, g, dt):
         if (
             watch.timed[k] == 0 and abs(now) <= LOOSE * peak and (not still or abs(now) <= ROUNDING * peak)
         ):  # of values the way is not known
-            g[truths + k] = 1.0 if (rise < 0.0 and not still) or (still and not watch.strict[k]) else 0.0
+            g[relation_values + k] = 1.0 if (rise < 0.0 and not still) or (still and not watch.strict[k]) else 0.0
     look(watch, g)
     changes = False
     for i in range(discretes):

@@ -14,7 +14,7 @@ TINY = np.finfo(float).tiny
 
 
 @dataclass(frozen=True, eq=False)
-class Course:
+class Trajectory:
     """A series over a refined span of time."""
 
     time: Array
@@ -31,33 +31,33 @@ class Course:
 BESIDE = 0.01
 """Corners this near to a point, in intervals, stand on it: a step ends there."""
 CORNER = 3.0
-"""A maximum that bends so many times more than the course does on either side of it is a corner."""
+"""A maximum that bends so many times more than the trajectory does on either side of it is a corner."""
 
 
-def largest(course: Course) -> tuple[float, float]:
+def largest(trajectory: Trajectory) -> tuple[float, float]:
     """(value, instant) of the maximum: that of the parabola through the largest point and its neighbours; where the
-    course has a corner there, the corner or the maximum of a parabola on one side of it."""
-    i = int(np.argmax(course.series))
-    top = float(course.series[i]), float(course.time[i])
-    middle, far = _parabola(course, i), [side for k in (i - 2, i + 2) if (side := _parabola(course, k))]
+    trajectory has a corner there, the corner or the maximum of a parabola on one side of it."""
+    i = int(np.argmax(trajectory.series))
+    top = float(trajectory.series[i]), float(trajectory.time[i])
+    middle, far = _parabola(trajectory, i), [side for k in (i - 2, i + 2) if (side := _parabola(trajectory, k))]
     if middle is None:
         return top
     if not far or abs(middle[2]) <= CORNER * max(abs(side[2]) for side in far):
-        return _vertex(middle, course.time[i - 1], course.time[i + 1]) or top
-    if corner := _corner(course, i):
+        return _vertex(middle, trajectory.time[i - 1], trajectory.time[i + 1]) or top
+    if corner := _corner(trajectory, i):
         return max(top, corner)
-    spans = ((course.time[i - 1], course.time[i]), (course.time[i], course.time[i + 1]))
-    sides = [(_parabola(course, k), span) for k, span in zip((i - 1, i + 1), spans)]
+    spans = ((trajectory.time[i - 1], trajectory.time[i]), (trajectory.time[i], trajectory.time[i + 1]))
+    sides = [(_parabola(trajectory, k), span) for k, span in zip((i - 1, i + 1), spans)]
     return max([top, *filter(None, (_vertex(side, *span) for side, span in sides if side))])
 
 
-def _corner(course: Course, i: int) -> tuple[float, float] | None:
+def _corner(trajectory: Trajectory, i: int) -> tuple[float, float] | None:
     """(value, instant) where the lines on both sides of the largest point i meet beside it, as those of |x| do: in that
-    of the two intervals on either side of which the course is the straighter one; None where
+    of the two intervals on either side of which the trajectory is the straighter one; None where
     they meet at a point."""
-    found, t, x = [], course.time, course.series
+    found, t, x = [], trajectory.time, trajectory.series
     for first in (i - 1, i):  # the interval in which the corner may lie
-        before, behind = _parabola(course, first - 1), _parabola(course, first + 2)
+        before, behind = _parabola(trajectory, first - 1), _parabola(trajectory, first + 2)
         if before and behind and np.all(np.diff(t[first - 1 : first + 3]) > 0.0):
             (a, b, c, d), (ya, yb, yc, yd) = t[first - 1 : first + 3].tolist(), x[first - 1 : first + 3].tolist()
             rise, fall = (yb - ya) / (b - a), (yd - yc) / (d - c)
@@ -67,12 +67,12 @@ def _corner(course: Course, i: int) -> tuple[float, float] | None:
     return (corner[0], corner[1]) if BESIDE < share < 1.0 - BESIDE else None
 
 
-def _parabola(course: Course, i: int) -> tuple[float, float, float, float, float] | None:
+def _parabola(trajectory: Trajectory, i: int) -> tuple[float, float, float, float, float] | None:
     """The parabola through point i and its neighbours, y = ya + (t - a)*(slope + bend*(t - b)): ya, slope, bend, a, b;
     None at an end, and where the points stand too unevenly (beside a jump)."""
-    if not 0 < i < len(course.time) - 1:
+    if not 0 < i < len(trajectory.time) - 1:
         return None
-    (a, b, c), (ya, yb, yc) = course.time[i - 1 : i + 2].tolist(), course.series[i - 1 : i + 2].tolist()
+    (a, b, c), (ya, yb, yc) = trajectory.time[i - 1 : i + 2].tolist(), trajectory.series[i - 1 : i + 2].tolist()
     if not 0.2 < (c - b) / max(b - a, TINY) < 5.0:
         return None
     slope, right = (yb - ya) / (b - a), (yc - yb) / (c - b)
@@ -88,24 +88,24 @@ def _vertex(
     return (ya + (t - a) * (slope + bend * (t - b)), t) if first <= t <= last else None
 
 
-def negative(course: Course) -> Course:
+def negative(trajectory: Trajectory) -> Trajectory:
     """Upside down."""
-    return Course(course.time, -course.series)
+    return Trajectory(trajectory.time, -trajectory.series)
 
 
-def _total(course: Course) -> float:
-    return float(accumulated(course.series, course.time)[-1]) if len(course.time) > 1 else 0.0
+def _total(trajectory: Trajectory) -> float:
+    return float(accumulated(trajectory.series, trajectory.time)[-1]) if len(trajectory.time) > 1 else 0.0
 
 
-def _mean(course: Course) -> float:
-    return _total(course) / course.length if course.length else float(course.series[-1])
+def _mean(trajectory: Trajectory) -> float:
+    return _total(trajectory) / trajectory.length if trajectory.length else float(trajectory.series[-1])
 
 
-def _rms(course: Course) -> float:
-    return float(np.sqrt(_mean(Course(course.time, course.series**2))))
+def _rms(trajectory: Trajectory) -> float:
+    return float(np.sqrt(_mean(Trajectory(trajectory.time, trajectory.series**2))))
 
 
-OVER: dict[str, tuple[Callable[[Course], float], Callable[[Dimension], Dimension]]] = {
+OVER: dict[str, tuple[Callable[[Trajectory], float], Callable[[Dimension], Dimension]]] = {
     "max": (lambda c: largest(c)[0], lambda d: d),
     "min": (lambda c: -largest(negative(c))[0], lambda d: d),
     "pp": (lambda c: largest(c)[0] + largest(negative(c))[0], lambda d: d),
@@ -119,22 +119,22 @@ OVER: dict[str, tuple[Callable[[Course], float], Callable[[Dimension], Dimension
 """Functions of one signal over a span: the number, and its dimension."""
 
 
-def crossings(course: Course, op: str) -> Array:
+def crossings(trajectory: Trajectory, op: str) -> Array:
     """Instants at which `series op 0` comes true, on the way up or down, or (==) either way."""
-    x = course.series
+    x = trajectory.series
     up, down = (x[:-1] < 0) & (x[1:] >= 0), (x[:-1] > 0) & (x[1:] <= 0)
     if op in (">", "<"):
         up, down = (x[:-1] <= 0) & (x[1:] > 0), (x[:-1] >= 0) & (x[1:] < 0)
     edges = np.flatnonzero(up if op[0] == ">" else down if op[0] == "<" else up | down)
-    return np.array([_root(course, int(i)) for i in edges])
+    return np.array([_root(trajectory, int(i)) for i in edges])
 
 
-def _root(course: Course, i: int) -> float:
+def _root(trajectory: Trajectory, i: int) -> float:
     """Where the cubic through the points around the interval i passes zero in it."""
     from scipy.interpolate import BarycentricInterpolator
     from scipy.optimize import brentq
 
-    t, x = course.time, course.series
+    t, x = trajectory.time, trajectory.series
     if x[i] == 0 or x[i + 1] == 0 or t[i] == t[i + 1]:
         return float(t[i] if x[i] == 0 else t[i + 1])
     near = slice(max(i - 1, 0), i + 3)
