@@ -1,8 +1,7 @@
-"""The history buffer of delays: for each delay, pieces of polynomials over the steps so far, as far back as the longest
-delay reaches.
+"""The history buffer of delays: one polynomial per delay and step, as far back as the longest delay reaches.
 
-A delayed value is a known function of time in a step, because no step is longer than the shortest delay. Jumps come out
-of the buffer one delay later (netsim.core.loop.delays).
+A delayed value is a known function of time in a step, because no step is longer than the shortest delay. A jump leaves
+the buffer one delay later (netsim.core.loop.delays).
 """
 
 from typing import NamedTuple
@@ -16,23 +15,27 @@ from netsim.core.problem import PAST, PRESCRIBED_ORDERS, TIME
 Array = np.ndarray
 
 SEGMENTS, ARRIVALS, WATCHING, CAREFUL, BEGINS_LOW = range(5)
-"""Positions in HistoryBuffer.numbers: how many pieces and arrivals there are, whether steps end at arrivals, whether values
-within a step have to be made consistent before they are read, whether the method begins with a straight line."""
+"""Positions in HistoryBuffer.numbers: numbers of segments and arrivals; whether steps end at arrivals; whether points
+inside a step must be made consistent first; whether the method begins with a straight line."""
 BEGIN, END = range(2)
 """Columns of HistoryBuffer.spans."""
 POINTS = 8
 """Values by which a piece is known: more than any method's polynomial within a step needs."""
 BESIDE = 3 * 2.220446049250313e-16
-"""A joint of pieces this near, as a share of the time, is behind: steps that end at a time event look 8 units before
-it."""
+"""Two segments meet at an instant. A time less than this share before it belongs to the later one, since steps that end
+at a time event are evaluated 8 units in the last place before it."""
 
 
 class HistoryBuffer(NamedTuple):
-    """Of every delay: its length (s), what is remembered (its place behind the motion in a state, -1: ground, and in
-    g), the prescribed input it is, what it was before the start, and what is given as that (NaN: nothing). `wanted`:
-    places without repetition; `spans` of pieces in time, the oldest first, and their polynomials in 2 (t - begin)/(end
-    - begin) - 1, constants first, delay by delay; `arrivals`: instants at which jumps come out; `nodes` from 0 to 1,
-    `basis` from values there to coefficients, room for these values."""
+    """The delays of a network and the segments of their polynomials.
+
+    Of each delay: length (s); place and slot of the delayed quantity, behind the motion in a state (-1: ground) and in
+    g; prescribed: the prescribed input that it is; before: its value before the start; given: the same as written in
+    the netlist (NaN: not written). wanted: places without repetition.
+    Of each segment, the oldest first: spans, its begin and end (s); segments, its coefficients in powers of
+    2 (t - begin)/(end - begin) - 1, constants first, one delay after another.
+    arrivals: instants at which jumps leave the buffer; nodes, basis: POINTS nodes on [0, 1] and the matrix from values
+    there to coefficients; room: workspace for these values."""
 
     length: Array
     place: Array
@@ -58,7 +61,7 @@ def begin_history(buffer: Struct, g: Array, at_rest: bool) -> None:
 
 
 def more_segments(buffer: Struct) -> None:
-    """Room for twice as many pieces."""
+    """Make room for twice as many segments."""
     buffer.exchange(
         spans=np.vstack([buffer.spans, np.zeros_like(buffer.spans)]),
         segments=np.vstack([buffer.segments, np.zeros_like(buffer.segments)]),

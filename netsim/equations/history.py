@@ -24,7 +24,7 @@ ROOM, MOST_ARRIVALS = 256, 4096
 
 
 def history_of(system: System, parameters: Mapping[int, Array], uniforms: Array) -> Struct:
-    """An empty past of a system's delays with these parameters; raises `InputError` for a delay that is not
+    """The empty history buffer of a system's delays with these parameters; raises `InputError` for a delay that is not
     positive."""
     length, before, unknown, prescribed = (np.zeros(0) for _ in range(4))
     problems: list[Problem] = []
@@ -66,7 +66,7 @@ def _too_short(batch: Batch, position: int, length: float) -> Problem:
 
 
 def delays_in(system: System) -> list[tuple[Instance, Delay]]:
-    """Every delay with the instance in whose text it stands, in the order of `past_of`."""
+    """Every delay with the instance in whose text it stands, in the order of `history_of`."""
     return [
         (instance, delay) for batch in system.batches for delay in batch.form.delays for instance in batch.instances
     ]

@@ -204,7 +204,7 @@ def build_machine(
 
 
 def rebuilt(machine: Machine, system: System) -> Machine:
-    """The machine of another system of the same unknowns, with the same values, past, and parts that are eliminated
+    """The machine of another system of the same unknowns, with the same values, history, and parts that are eliminated
     first."""
     return replace(
         with_history(build_machine(system, machine.values, machine.earlier), machine.problem.buffer),
@@ -213,7 +213,7 @@ def rebuilt(machine: Machine, system: System) -> Machine:
 
 
 def with_history(machine: Machine, buffer: Struct | None = None) -> Machine:
-    """The machine with a past, shared with whoever else has it; with an empty one of its own where none is given."""
+    """The machine with this history buffer, which others may share; without one, with an empty buffer of its own."""
     if buffer is None:
         if not len(machine.problem.buffer.length):
             return machine

@@ -205,7 +205,7 @@ def test_a_step_is_cut_for_a_delayed_value_to_a_thousandth_at_least(plain):
     followed = plain(delays, _missed=lambda *_: 10.0).followed
     past = SimpleNamespace(length=np.ones(1), place=np.zeros(1, int), numbers=np.zeros(16, int))
     trial = SimpleNamespace(scale=np.ones(1), counters=np.zeros(32, int))
-    share = followed(SimpleNamespace(past=past, sizes=sizes()), trial, SimpleNamespace(nodes=np.array([0.0, 1.0])), 0.0, 1.0)
+    share = followed(SimpleNamespace(buffer=past, sizes=sizes()), trial, SimpleNamespace(nodes=np.array([0.0, 1.0])), 0.0, 1.0)
     assert 1e-3 * 0.9 / np.sqrt(2) < share <= 1e-3
 
 

@@ -73,7 +73,7 @@ def _environment(level: str) -> bytes:
     """What machine code depends on besides the function."""
     here = Path(__file__).parent
     files = [
-        text_of(here / f"{name}.py") for name in ("bundle", "entries", "kinds", "linking", "objects", "translation")
+        text_of(here / f"{name}.py") for name in ("struct", "entries", "kinds", "linking", "objects", "translation")
     ]
     versions = f"{sys.implementation.cache_tag} {version('numba')} {told(level)}"
     return hashed(versions.encode(), *files)

@@ -1,9 +1,10 @@
-"""Where a frozen relation first ceases to hold within a step: root finding on the step's own polynomial, made consistent
-where there is a plan for it.
+"""Event location: the first instant of a step at which a frozen relation no longer agrees with its zero-crossing
+function. The search uses the step's own dense output; where a plan exists, every point is made consistent first.
 
-A relation's zero-crossing function is negative where it is true. Its truth is contradicted where the zero-crossing function lies on the other
-side by more than rounding of the largest value it had. What changes no discrete and makes nothing happen (the end of a
-contact that only `when` has asked for) is no event: its value is exchanged in passing.
+The relation a < b has the zero-crossing function a - b, which is negative where the relation is true. A relation is
+contradicted when its zero-crossing function has the other sign by more than SLACK of its largest value so far. A
+contradiction is an event if it changes a discrete variable or lets a `when` act. Otherwise the relation only takes its
+new value.
 """
 
 from typing import NamedTuple
@@ -19,30 +20,33 @@ from netsim.core.states import copy, motion_between, move_charts, place
 Array = np.ndarray
 
 RELATIONS, DISCRETES, FIRED, Z, RELATION_VALUES, CAREFUL = range(6)
-"""Positions in Watch.sizes: numbers of relations, discretes and whens; where g holds discretes and relations; whether
-values within a step have to be made consistent before they are looked at."""
+"""Positions in Watch.sizes: numbers of relations, discretes and whens; where g holds the values of discretes and
+relations; whether points inside a step must be made consistent first."""
 
 POINTS, MOST = 4, 1000
-"""Instants of a step at which its relations are looked at: so many at least, and at most."""
+"""The least and the largest number of instants of a step at which relations are evaluated."""
 LOOKS, NEAR = 5, 0.5
-"""How often the extremum of an zero-crossing function is approached, and how near to zero a parabola must promise it to be, beside
-what it is at its points."""
+"""Iterations towards an extremum of a zero-crossing function, and the height that a parabola must predict for it, as a
+share of the function at the parabola's points."""
 SLACK = 1e-12
-"""An zero-crossing function this small beside the largest it had is zero."""
+"""A zero-crossing function counts as zero below this share of its largest value."""
 EPS = 2.220446049250313e-16
 NEVER = 2.0
 
 
 class Watch(NamedTuple):
-    """The event kernels: their call table, what they find [zero-crossing functions | next discretes | fired | targets | scales], the
-    largest scales so far.
+    """What event location and event iteration need.
 
-    Of relations: whether their instants are known beforehand (timed), whether equality is false (strict), which was
-    exchanged last (flips); of discretes: whether they have names, where g holds those that switch the matrix (modes),
-    next values; of whens: whether they set states anew; of relations and whens: which changed anything at this instant;
-    room for relations, a state, and a whole g; how far an instant is worked out (stage); zero-crossing functions at the last three
-    instants looked at (recent); the longest stretch that nobody looks into, and the last of those instants
-    (spacing)."""
+    table, found, peak: call table of the event kernels; their results [zero-crossing functions | next discretes | fired
+    whens | targets of states | scales]; the largest scale so far of every relation.
+    timed, strict, flips: of each relation, whether its instants are known before the run, whether equality makes it
+    false, whether the last round exchanged it.
+    named, modes, following: of each discrete, whether it has a name, where g holds it if it selects the matrix, its
+    next value.
+    setting: whether a `when` sets states; changed: which relations and whens acted at this instant.
+    kept, state, room: workspace for relations, for a state, for a whole g.
+    stage: progress of the event iteration; recent: zero-crossing functions at the last three instants evaluated;
+    spacing: the longest span without an evaluation, and the last instant evaluated."""
 
     table: Array
     found: Array
@@ -65,7 +69,7 @@ class Watch(NamedTuple):
 
 
 def nothing_to_watch() -> Watch:
-    """Of a network in which nothing changes at events."""
+    """The Watch of a network without events."""
     none, whole = np.zeros(0), np.zeros(0, np.int64)
     table = np.zeros((0, ROW_LENGTH), np.int64)
     return Watch(
@@ -92,7 +96,7 @@ def nothing_to_watch() -> Watch:
 
 @inner
 def look(watch, g):
-    """Zero-crossing functions and what would follow, at what g holds."""
+    """Evaluate the event kernels at g: zero-crossing functions, next discretes, fired whens, targets."""
     for i in range(watch.found.shape[0]):
         watch.found[i] = 0.0
     run_table(watch.table, g, watch.found)
@@ -103,7 +107,7 @@ _first_event = by_address(kinds.REAL)
 
 @inner
 def event_in(method, problem, trial, plan, watch, t, h, last):
-    """`first_event` where anything is watched, else NEVER."""
+    """`first_event`, or NEVER in a network without relations."""
     if watch.sizes[RELATIONS] == 0:
         return NEVER
     return _first_event(trial.code[FIRST_EVENT], method, problem, trial, plan, watch, t, h, last)
@@ -111,10 +115,10 @@ def event_in(method, problem, trial, plan, watch, t, h, last):
 
 @inner
 def first_event(method, problem, trial, plan, watch, t, h, last):
-    """The share of the step at which the first event happens, NEVER without one; trial.middle and g are then its state.
+    """The share of the step at which the first event happens, or NEVER. trial.middle and g then hold its state.
 
-    Zero-crossing functions are looked at POINTS times a step, and once in every stretch of `spacing`; where one turns back from zero
-    between, at its extremum."""
+    Zero-crossing functions are evaluated at POINTS instants of a step at least, and at least once in every span of
+    `spacing`. A function that turns back before zero between these instants is evaluated at its extremum too."""
     low, count = 0.0, min(MOST, max(POINTS, int(np.ceil(h / watch.spacing[0]))))
     careful, relations = watch.sizes[CAREFUL] == 1, watch.sizes[RELATIONS]
     if watch.spacing[1] != t or trial.counters[RESTARTED] > 0:
@@ -148,8 +152,8 @@ def first_event(method, problem, trial, plan, watch, t, h, last):
 
 @inner
 def _turned(method, problem, trial, plan, watch, t, h, last, high, apart):
-    """The share at which an zero-crossing function that turned back within the last two of three instants had passed zero; NEVER
-    where none did."""
+    """The share at which a zero-crossing function passed zero before it turned back, within the last three instants;
+    NEVER if none did."""
     for i in range(watch.sizes[RELATIONS]):
         a, b, c, at = watch.recent[0, i], watch.recent[1, i], watch.recent[2, i], high - apart
         if watch.timed[i] or not (a * b > 0.0 and b * c > 0.0 and (c - b - (b - a)) * b > 0.0):
@@ -191,8 +195,8 @@ def _state(method, problem, trial, plan, t, h, last, theta, careful):
 
 @inner
 def _worst(watch, g):
-    """How far beyond rounding the most contradicted relation is, beside the largest value of its zero-crossing function; not positive
-    where all hold."""
+    """The largest contradiction of a relation: how far its zero-crossing function is on the wrong side, as a share of
+    its largest value, less SLACK. Not positive if no relation is contradicted."""
     look(watch, g)
     worst = -np.inf
     for k in range(watch.sizes[RELATIONS]):
@@ -205,28 +209,27 @@ def _worst(watch, g):
 
 @inner
 def _matters(watch, g):
-    """Whether the contradicted relations change a discrete or make something happen; where not, they are exchanged for
-    good."""
-    relations, discretes, z, relation_values = (
+    """Whether the contradicted relations change a discrete or fire a `when`. If not, they take their new values."""
+    relations, discretes, z, values = (
         watch.sizes[RELATIONS],
         watch.sizes[DISCRETES],
         watch.sizes[Z],
         watch.sizes[RELATION_VALUES],
     )
-    copy(g, relation_values, watch.kept, 0, relations)
+    copy(g, values, watch.kept, 0, relations)
     for k in range(relations):
-        beyond = watch.found[k] if g[relation_values + k] > 0.5 else -watch.found[k]
+        beyond = watch.found[k] if g[values + k] > 0.5 else -watch.found[k]
         size = watch.peak[k] if watch.peak[k] > 0.0 else 1.0
         if watch.timed[k] == 0 and beyond / size > SLACK:
-            g[relation_values + k] = 1.0 - g[relation_values + k]
+            g[values + k] = 1.0 - g[values + k]
     look(watch, g)
     for i in range(discretes):
         if watch.named[i] and watch.found[relations + i] != g[z + i]:
-            copy(watch.kept, 0, g, relation_values, relations)
+            copy(watch.kept, 0, g, values, relations)
             return True
     for j in range(watch.sizes[FIRED]):
         if watch.found[relations + discretes + j] > 0.5:
-            copy(watch.kept, 0, g, relation_values, relations)
+            copy(watch.kept, 0, g, values, relations)
             return True
     copy(watch.found, relations, g, z, discretes)
     copy(watch.found, relations, g, z + discretes, discretes)
@@ -235,8 +238,8 @@ def _matters(watch, g):
 
 @inner
 def _located(method, problem, trial, plan, watch, t, h, last, low, high):
-    """The share at which the most contradicted relation passes: the Illinois rule, every third time a bisection, to the
-    rounding of time."""
+    """The share at which the most contradicted relation crosses zero, to the rounding of time: regula falsi by the
+    Illinois rule, with a bisection in every third iteration."""
     _state(method, problem, trial, plan, t, h, last, high, True)
     above = _worst(watch, trial.g)
     if not above > 0.0:

@@ -1,9 +1,9 @@
-"""What a step leaves for the delays: a piece of polynomial of each, and the instants at which its jumps come back.
+"""What a step leaves for the delays: a segment of polynomial for each, and the instants at which its jumps leave them.
 
-Where steps began anew (at a time event, an event, an arrival, the start) the new piece is held against the one before
-it: where the two differ by more than what the error test would let pass, in value, slope or bend, steps end one delay
-later. A lossless line hands a jump on for ever, an integrator smooths it at every passage, and what has become smaller
-than the tolerance is forgotten.
+Where steps began anew (at a time event, an event, an arrival, the start), the new segment is compared with the one
+before it. If the two differ by more than the error test lets pass, in value, slope or curvature, a step ends one delay
+later. A lossless line passes a jump on for ever. An integrator smooths it at every passage, until it is smaller than
+the tolerance and is dropped.
 """
 
 import numpy as np
@@ -16,18 +16,18 @@ from netsim.core.loop.sampler import look
 from netsim.core.problem import NK
 
 FOLLOWED, LEAST_SHARE = 5.0, 1e-3
-"""A delayed value is followed where the polynomial of a step misses it by fewer tolerances; the smallest share of a
-step that is cut for it."""
+"""The polynomial of a step may miss a delayed value by so many tolerances; the smallest share of a step to which it is
+shortened for that."""
 LARGE = (1.0, 10.0, 100.0, 1e3, 1e4)
-"""So many tolerances a difference of values, slopes, bends ... over the longer of two steps must have to count: what is
-smooth differs by less. What Newton's method leaves is noise, the more of it in derivatives the shorter the shorter one
-is."""
+"""A difference of values, slopes, curvatures ... over the longer of two steps counts as a jump above so many
+tolerances. Smooth signals differ by less. What Newton's method leaves is noise, and in derivatives it grows as the
+shorter step shrinks."""
 
 
 @inner
 def has_room(problem, control):
-    """Whether there is room for a piece, after what no delay reaches any more has been dropped, if that is half of
-    them."""
+    """Whether the buffer has room for a segment. Segments that no delay reaches any more are dropped first, if they are
+    at least half of all."""
     buffer = problem.buffer
     count, reach = buffer.numbers[SEGMENTS], 0.0
     if count < buffer.spans.shape[0]:
@@ -49,11 +49,10 @@ def has_room(problem, control):
 
 @inner
 def followed(problem, trial, sampler, t, h):
-    """The share of a step from t in which the polynomial through its nodes follows all that comes out of delays.
+    """The share of a step from t in which the polynomial through its nodes follows all delayed values.
 
-    What follows that at once, without a state between, is exact at the nodes alone: no error test limits steps for its
-    sake, and what a line hands on is read between them (as netsim.simulate.setup.features.mesh_of for functions of
-    time)."""
+    Quantities that follow a delayed value without a state between are exact at the nodes alone, and no error test
+    limits steps for their sake; netsim.simulate.setup.features.mesh_of does the same for functions of time."""
     buffer, share = problem.buffer, 1.0
     nodes = 2 if buffer.numbers[BEGINS_LOW] and trial.counters[RESTARTED] else sampler.nodes.shape[0]
     k = 0
@@ -69,7 +68,7 @@ def followed(problem, trial, sampler, t, h):
 
 @inner
 def _missed(buffer, sampler, nodes, k, t, h):
-    """By how much the polynomial through a step's nodes misses the value of delay k between them."""
+    """The largest difference between delay k and the polynomial through a step's nodes, between these nodes."""
     worst = 0.0
     for m in range(nodes):
         theta = (m + 0.75) / nodes
@@ -87,13 +86,13 @@ def _missed(buffer, sampler, nodes, k, t, h):
 
 @inner
 def _node(sampler, nodes, i):
-    """A node of the polynomial: of the work's quadrature, or an end."""
+    """Node i of the polynomial: a node of the quadrature of work, or an end of the step."""
     return sampler.nodes[i] if nodes > 2 else float(i)
 
 
 @inner
 def remember(method, problem, factor, trial, control, plan, t, h, end):
-    """Keep what the step from t found up to its share `end`."""
+    """Append the step from t, up to its share `end`, to the buffer."""
     buffer, first = problem.buffer, 3 * problem.sizes[NK]
     n, i = buffer.length.shape[0], buffer.numbers[SEGMENTS]
     if n == 0:
@@ -118,7 +117,7 @@ def remember(method, problem, factor, trial, control, plan, t, h, end):
 
 @inner
 def _through(buffer, i):
-    """Coefficients of piece i from the values in `room`."""
+    """Coefficients of segment i from the values in `room`."""
     for k in range(buffer.length.shape[0]):
         for m in range(POINTS):
             found = 0.0
@@ -129,7 +128,7 @@ def _through(buffer, i):
 
 @inner
 def _jumps(problem, trial, control, i, k):
-    """Whether piece i of delay k differs from the one before where it begins."""
+    """Whether delay k jumps, in value or derivative, where segment i begins."""
     buffer = problem.buffer
     size = trial.scale[2 * problem.sizes[NK] + buffer.place[k]]
     span = buffer.spans[i, END] - buffer.spans[i, BEGIN]
@@ -152,7 +151,7 @@ def _jumps(problem, trial, control, i, k):
 
 @inner
 def _arrives(buffer, instant):
-    """One more arrival, in order."""
+    """Insert an arrival in order."""
     count = buffer.numbers[ARRIVALS]
     if count == buffer.arrivals.shape[0]:
         return
@@ -171,7 +170,7 @@ def _next(buffer, control):
 
 @inner
 def pass_arrivals(problem, control, until):
-    """Strike arrivals up to an instant; the last of them, or the present instant."""
+    """Remove arrivals up to an instant. Returns the last of them, or the present instant."""
     buffer, last = problem.buffer, control.numbers[NOW]
     count, done = buffer.numbers[ARRIVALS], 0
     while done < count and buffer.arrivals[done] <= until:

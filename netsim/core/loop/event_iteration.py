@@ -1,9 +1,8 @@
-"""Rounds of an event without Python: relations exchanged where zero-crossing functions contradict them, discretes that follow, a
-consistent point for them.
+"""Event iteration in compiled code: relations, discretes and the consistent point change until they agree.
 
-A round begins with `begin_round`; where it finds a change, `follow` brings discretes and point to agree. `rounds` goes
-on until nothing changes, or Python is needed: states set anew, discretes whose matrix has another plan, a point that
-the plan does not reach.
+A round begins with `begin_round`, which gives contradicted relations their new values. If anything changes, `follow`
+computes discretes and a consistent point that agree. `rounds` repeats this until nothing changes. It returns to Python
+when a `when` sets states, when the discretes select a matrix with another plan, or when the plan finds no point.
 """
 
 from netsim.core.compiled.function import inner
@@ -13,30 +12,30 @@ from netsim.core.problem import NK, X
 from netsim.core.states import copy
 
 STILL, CHANGED, RESETS = 0, 1, 2
-"""What `begin_round` answers: nothing changes, discretes or conditions do, and states are set anew besides."""
+"""Answers of `begin_round`: nothing changes; discretes or conditions change; a `when` sets states too."""
 AGREED, OTHER_MODE, LOST, ENDLESS, SWITCHING = 3, 4, 5, 6, 7
-"""What `follow` answers: agreed; the discretes now in g have another plan; the plan finds no point; they never agree.
-`rounds`: they never end."""
+"""Answers of `follow`: discretes and point agree; the discretes now in g need another plan; the plan finds no point;
+the discretes never agree. SWITCHING is an answer of `rounds`: the rounds do not end."""
 ROUND, FOLLOWING = 0, 1
-"""Positions in Watch.stage: the round, and how often its discretes were followed (0: not begun)."""
+"""Positions in Watch.stage: number of the round, and number of its evaluations of discretes (0: not begun)."""
 ROUNDS, PATIENCE = 100, 10
 CLOSE, LEAST = 1e-12, 1e-15
-"""Discretes followed more than PATIENCE times agree to CLOSE of their value (and LEAST): each plan's point has a
-rounding of its own, and a direction that is taken from it would change in its last digit for ever."""
+"""After PATIENCE evaluations of a round, discretes agree if they differ by less than CLOSE of their value plus LEAST.
+Without it the rounding of each new point would change the last digit of a discrete for ever."""
 FOUND = 0.5 * SLACK
-"""Where an instant begins an zero-crossing function this small beside the largest it had keeps its value: what was found beyond
-SLACK is beyond this, although the consistent point has other rounding."""
+"""In the first round of an instant, a relation keeps its value while its zero-crossing function is below this share of
+its largest value. The event was located beyond SLACK, so it is beyond this share at the consistent point too."""
 LOOSE = 1e-9
-"""Within an instant an zero-crossing function this small beside the largest it had keeps its value."""
+"""The same share in the later rounds of an instant."""
 ROUNDING, RESTING = 1e-15, 1e-20
-"""An zero-crossing function this small is zero; a change this small in the look ahead, beside the largest value, says nothing of the
-way it goes."""
+"""Shares of the largest value: a zero-crossing function below the first is zero; a change below the second, in the look
+ahead of `leave`, has no direction."""
 
 
 @inner
 def rounds(watch, plan, g, once):
-    """Rounds from where `stage` stands: STILL, RESETS, SWITCHING or an answer of `follow`; AGREED only where the plan
-    is to serve `once`."""
+    """Continue the rounds from `stage`. Returns STILL, RESETS, SWITCHING or an answer of `follow`; AGREED only if the
+    plan may be used `once`."""
     stage = watch.stage
     while stage[ROUND] < ROUNDS:
         if stage[FOLLOWING] == 0:
@@ -58,8 +57,8 @@ def rounds(watch, plan, g, once):
 
 @inner
 def begin_round(watch, g, slack):
-    """Exchange relations that their zero-crossing functions contradict, and see what follows: STILL, CHANGED or RESETS; what caused it
-    is marked in `changed`."""
+    """Give contradicted relations their new values and evaluate what follows. Returns STILL, CHANGED or RESETS, and
+    marks the causes in `changed`."""
     relations, discretes, fired = watch.sizes[RELATIONS], watch.sizes[DISCRETES], watch.sizes[FIRED]
     look(watch, g)
     for k in range(relations):
@@ -82,9 +81,9 @@ def begin_round(watch, g, slack):
 
 @inner
 def _exchanged(watch, g, k, slack):
-    """Whether the value of relation k was contradicted, and is exchanged; at instants known beforehand zero counts on
-    the side that comes. What an zero-crossing function takes between rounds counts for that round alone: the voltage of a switch
-    that opens while the diode beside it does not conduct yet is a million times any that stays."""
+    """Exchange relation k if it is contradicted; returns whether it was. At instants known before the run, zero counts
+    as the side that comes. The scale is that of this round only: between rounds, the voltage of a switch that opens
+    while the diode beside it does not conduct yet is a million times any voltage that stays."""
     x, at = watch.found[k], watch.sizes[RELATION_VALUES] + k
     size = max(watch.peak[k], watch.found[watch.found.shape[0] - watch.peak.shape[0] + k])
     bound = 0.0 if watch.timed[k] else slack * size
@@ -100,8 +99,8 @@ def _exchanged(watch, g, k, slack):
 
 @inner
 def follow(watch, plan, g):
-    """Discretes and a consistent point that agree, what happens happening all the while: a sampler behind a sampler
-    takes the new value."""
+    """Compute discretes and a consistent point that agree. Conditions are evaluated again at every new point, so that a
+    sampler behind another sampler takes the new value."""
     relations, discretes, z = watch.sizes[RELATIONS], watch.sizes[DISCRETES], watch.sizes[Z]
     while watch.stage[FOLLOWING] <= ROUNDS:
         watch.stage[FOLLOWING] += 1
@@ -130,12 +129,11 @@ def follow(watch, plan, g):
 
 @inner
 def leave(problem, watch, g, dt):
-    """Relations of zero-crossing functions at zero by the way they go from here (in a small time dt), as far as that is known and
-    changes nothing else.
+    """Set relations whose zero-crossing function is zero by its direction in a small time dt ahead, if the direction is
+    known and nothing else changes.
 
-    A ball that leaves the floor is above it, however short the hop, and what stands still is neither above nor
-    below."""
-    relations, discretes, z, relation_values = (
+    A ball that leaves the floor is above it, however short the hop. A body at rest is neither above nor below."""
+    relations, discretes, z, values = (
         watch.sizes[RELATIONS],
         watch.sizes[DISCRETES],
         watch.sizes[Z],
@@ -155,8 +153,8 @@ def leave(problem, watch, g, dt):
         still = abs(rise) <= RESTING * peak
         if (
             watch.timed[k] == 0 and abs(now) <= LOOSE * peak and (not still or abs(now) <= ROUNDING * peak)
-        ):  # of values the way is not known
-            g[relation_values + k] = 1.0 if (rise < 0.0 and not still) or (still and not watch.strict[k]) else 0.0
+        ):  # the direction of algebraic quantities is not known
+            g[values + k] = 1.0 if (rise < 0.0 and not still) or (still and not watch.strict[k]) else 0.0
     look(watch, g)
     changes = False
     for i in range(discretes):

@@ -1,8 +1,6 @@
-"""Both sides of an event's instant, and the next one known beforehand, in compiled code: one call where Python would
-make five.
+"""The state just before and just behind an event, and the next instant known in advance, each in one compiled call.
 
-The event itself lies between `before` and `behind`: rounds of relations and discretes (netsim.core.loop.event_iteration), which
-may need Python.
+`before` is called first, then the event iteration (netsim.core.loop.event_iteration), then `behind`.
 """
 
 import numpy as np
@@ -20,21 +18,21 @@ from netsim.core.scales import set_scales
 from netsim.core.states import DISSIPATED, STORED, copy, energies, found_in, load, place
 
 BESIDE = 8 * 2.220446049250313e-16
-"""An instant's other side lies this share of it behind."""
+"""The state behind an instant t belongs to the time t (1 + BESIDE)."""
 STRAIGHT = 1e-12
 
 
 @inner
 def just_after(t):
-    """The next number behind an instant t >= 0: three quarters of its last digit, or up to one and a half, round to
-    one."""
+    """The next floating-point number after t >= 0. An increment of 0.75 to 1.5 units in the last place rounds to one
+    unit."""
     return t + (0.75 * EPS * t + 5e-324)
 
 
 @inner
 def before(problem, trial, sampler, t, after):
-    """The state at the instant t into g, with what is stored there; time is `after` it, where tables reach that far.
-    The status."""
+    """Write the state at the instant t to g and its stored energy to sampler.power. The time is t + after, or t if a
+    table ends before that. Returns the status."""
     load(problem, trial.g, trial.start)
     status = set_time(problem, trial.g, t + after)
     if status != CONVERGED:
@@ -45,8 +43,8 @@ def before(problem, trial, sampler, t, after):
 
 @inner
 def behind(problem, trial, sampler, watch, row, t, stop, order, ahead):
-    """The point in g becomes the state, sampled in a row (0: not) beside t; the first step from here. What an impulse
-    took counts as dissipated."""
+    """Make the point in g the state behind the event, and sample it in `row` just after t (0: no sample). Energy that
+    an impulse took counts as dissipated. Returns the size of the next step."""
     stored = sampler.power[STORED]
     found_in(problem, trial.g, trial.start)
     place(problem, trial.g, trial.start)
@@ -65,8 +63,8 @@ def behind(problem, trial, sampler, watch, row, t, stop, order, ahead):
 
 @inner
 def next_due(watch, g, t, stop):
-    """The next instant at which a relation of time alone changes; infinity without one. What is not linear in time is
-    watched like any other."""
+    """The next instant at which a relation that depends on time alone changes, or infinity. A relation that is not
+    linear in time is located like any other."""
     relations, at, best = watch.sizes[RELATIONS], g[TIME], np.inf
     timed = 0
     for k in range(relations):

@@ -61,7 +61,7 @@ def dense_output(method, problem, trial, theta, h, state, wanted):
 
 
 METHOD = Method(
-    "euler", Orders(1, 1, 1), prepare, step, on_accept, dense_output, estimate=2, work=TRAPEZOID, title="implicit Euler",
-    reason="its matrix becomes ill-conditioned at the short steps of the error test",
+    "euler", Orders(1, 1, 1), prepare, step, on_accept, dense_output, estimate=2, work=TRAPEZOID,
+    title="implicit Euler", reason="its matrix becomes ill-conditioned at the short steps of the error test",
     plain=(euler.NUMBER,),
 )  # fmt: skip

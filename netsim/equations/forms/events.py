@@ -1,11 +1,11 @@
-"""What a component says of events, in symbols: zero-crossing functions of its relations, next values of its discretes, what happens
-when.
+"""The events of a component in symbols: zero-crossing functions of its relations, next values of its discretes, the
+conditions of its `when` blocks.
 
-A relation `a < b` between continuous quantities is frozen during a step: here it is the symbol of its value, and a - b
-is its zero-crossing function. Every other comparison (of discretes, parameters, counts) is evaluated as it stands. In what is
-written here a bare discrete is its new value, pre(z) the value before; `when c` happens where c is true and was not,
-which a hidden discrete remembers, and sample(first, period) is the relation time >= first + k*period with a hidden
-count k.
+A relation `a < b` between continuous quantities is frozen during a step. It enters as the symbol of its value, and
+a - b is its zero-crossing function. Every other comparison (of discretes, parameters, counts) is evaluated as it
+stands. Here a discrete alone is its new value, and pre(z) is the value before the event. `when c` acts when c becomes
+true; a hidden discrete keeps the last value of c. sample(first, period) is the relation time >= first + k*period with a
+hidden count k.
 """
 
 from collections.abc import Mapping

@@ -74,11 +74,11 @@ class Symbols:
 
 @dataclass(frozen=True)
 class Relation:
-    """`a < b` in a discrete equation or a condition: true where the zero-crossing function a - b is negative (or, not `strict`,
-    zero).
+    """`a < b` in a discrete equation or a condition. Its zero-crossing function `crossing` is a - b. The relation is
+    true where that is negative, and where it is zero unless `strict`.
 
-    scale: |a| + |b|, beside which rounding is seen; `timed` where it depends on time and discretes alone; `sampled`
-    where it stands for sample()."""
+    scale: |a| + |b|, the size beside which rounding counts; `timed`: it depends on time and discretes alone; `sampled`:
+    it stands for sample()."""
 
     text: str
     span: Span

@@ -1,10 +1,10 @@
-"""Events: discretes and relations exchanged until they agree with a consistent point, several at one instant, impulses
-where states are set anew.
+"""Events of a run: event iteration at one instant, and impulses where `reinit` sets states.
 
-A round takes the relations that its point gives, from them the next discretes, applies what `when` says, and solves the
-point again with positions, velocities and differentiated quantities held. It ends where nothing changes any more.
-Velocities that `reinit` sets are an impulse: of all velocities that obey the constraints and take the wanted values the
-one nearest to those before, in the metric of kinetic energy, so that momentum is kept along everything that is free.
+A round of the event iteration evaluates relations at the present point, computes the next discretes from them, applies
+the actions of `when`, and solves for a new point with positions, velocities and differentiated quantities held. The
+iteration ends when nothing changes. A `reinit` of a velocity is an impulse. It gives the velocities that obey the
+constraints, take the wanted values, and are nearest to the velocities before in the metric of kinetic energy. Momentum
+is then conserved along every free direction.
 """
 
 from collections import deque
@@ -49,7 +49,7 @@ Array = np.ndarray
 
 @dataclass(eq=False)
 class EventIteration:
-    """The events of one run: kernels, places, consistent plans by the values of the discretes, and the log."""
+    """The events of one run: kernels, places of relations and discretes, plans of consistent points by mode, log."""
 
     machine: Machine
     structure: Structure
@@ -79,16 +79,16 @@ class EventIteration:
 
     @property
     def positions(self) -> bool:
-        """Whether anything moves, so that the same mode may find other constraints."""
+        """Whether the network has positions. Then the constraints of one mode may depend on them."""
         return self.machine.system.layout.nk > 0
 
     def mode(self, g: Array) -> bytes:
-        """What tells apart the matrices that the discretes in g give."""
+        """The discretes in g that select the matrix, as a key."""
         return g[self.watch.modes].tobytes()
 
 
 def has_events(machine: Machine) -> bool:
-    """Whether anything in it changes at events."""
+    """Whether the network has discretes or relations."""
     return machine.system.layout.nz + machine.system.layout.relation_count > 0
 
 
@@ -141,8 +141,8 @@ def event_iteration(machine: Machine, structure: Structure, careful: bool = Fals
         np.zeros(layout.relation_count + fired, np.int64),
         np.zeros(layout.relation_count), np.zeros(3 * layout.nk + layout.ny + 2 * layout.nq + 4 * layout.nr),
         np.zeros(layout.size),
-        np.zeros(2, np.int64), np.array([layout.relation_count, layout.nz, fired, layout.discretes, layout.relation_values,
-        int(careful)], np.int64),
+        np.zeros(2, np.int64), np.array([layout.relation_count, layout.nz, fired, layout.discretes,
+        layout.relation_values, int(careful)], np.int64),
         np.zeros((3, layout.relation_count)), np.array([np.inf, -1.0]),
     )  # fmt: skip
     return EventIteration(machine, structure, watch, relations, discretes, whens, resets, calls, struct_of(watch))
@@ -188,8 +188,8 @@ def starts_otherwise(s: EventIteration, g: Array) -> bool:
 
 
 def begin_relations(s: EventIteration, g: Array) -> None:
-    """Relations as the point gives them, and what conditions hold, without making anything happen; samples are still to
-    come."""
+    """Set relations, and the discretes that hold conditions, as the point in g gives them. No `when` acts, and sampled
+    blocks wait for their first sample."""
     look(s.looking, g)
     sampled = np.array([p.of.sampled for p in s.relations], bool)
     crossings = s.watch.found[: len(s.relations)]
@@ -209,10 +209,9 @@ def begin_relations(s: EventIteration, g: Array) -> None:
 
 
 def settle(s: EventIteration, g: Array, t: float) -> bool:
-    """Exchange relations and discretes at what g holds (consistent, time included) until nothing changes; False where
-    nothing did.
+    """The event iteration from the consistent point in g until nothing changes. Returns whether anything changed.
 
-    Raises `SimulationError` where they never agree or no consistent point follows."""
+    Raises `SimulationError` if the iteration does not end, or if no consistent point follows."""
     before = g[s.values].copy()
     s.watch.changed[:] = s.watch.stage[:] = 0
     (plan, struct), jumped = plan_for(s, g, t), None
@@ -253,7 +252,7 @@ def _never_ending(t: float, changed: list[Placed]) -> SimulationError:
 
 
 def _reinitialised(s: EventIteration, g: Array) -> Array:
-    """Set states as whens say that happen; the zero-crossing functions before."""
+    """Set the states of all whens that fire. Returns the zero-crossing functions before."""
     n, m = len(s.relations), len(s.relations) + len(s.discretes)
     targets, fired = s.watch.found[m + len(s.whens) :].copy(), s.watch.found[m : m + len(s.whens)] > 0.5
     crossings = s.watch.found[:n].copy()
@@ -263,8 +262,8 @@ def _reinitialised(s: EventIteration, g: Array) -> Array:
 
 
 def _relations_behind_reinit(s: EventIteration, g: Array, before: Array) -> None:
-    """Relations of zero-crossing functions that an impulse has changed: a mass that a stop has taken all speed from moves neither
-    way."""
+    """Set relations whose zero-crossing function an impulse has changed. A function that became zero counts as zero: a
+    mass that a stop has brought to rest moves in neither direction."""
     look(s.looking, g)
     now = s.watch.found[: len(s.relations)]
     zero = (np.abs(now) <= LOOSE * s.watch.peak) & (np.abs(before - now) > LOOSE * s.watch.peak) & (s.watch.timed == 0)
@@ -273,8 +272,8 @@ def _relations_behind_reinit(s: EventIteration, g: Array, before: Array) -> None
 
 
 def _set_states(s: EventIteration, g: Array, wanted: list[tuple[Placed, float]]) -> None:
-    """The impulse (or the new differentiated quantities) that gives states the values wanted, everything else as near
-    to before as the equations allow."""
+    """The impulse, or the new differentiated quantities, that gives states the wanted values with the least change of
+    all others that the equations allow."""
     machine, o = s.machine, s.structure.dynamic
     rows: dict[int, list[StartRow]] = {}
     for place, target in wanted:
@@ -309,8 +308,8 @@ def _stages(s: EventIteration) -> Stages:
 
 
 def make_whole(s: EventIteration, g: Array, t: float) -> None:
-    """Accelerations, forces, rates and values for the discretes in g; positions, velocities and differentiated
-    quantities stay (time is in g)."""
+    """Compute accelerations, forces, rates and values for the discretes and the time in g. Positions, velocities and
+    differentiated quantities stay."""
     before = g.copy()
     for _ in range(2):
         plan, struct = plan_for(s, g, t)
@@ -336,10 +335,10 @@ def make_whole(s: EventIteration, g: Array, t: float) -> None:
 
 
 def plan_for(s: EventIteration, g: Array, t: float) -> tuple[Consistent, Struct]:
-    """The plan of consistent points for the discretes in g, laid out with pivots at g where it is new; and the same for
-    compiled functions.
+    """The plan of consistent points for the discretes in g, and its struct for compiled code. A new plan takes its
+    pivots at g.
 
-    Raises `Crowded` where elements come to hold the same thing (netsim.initial.reactions.indeterminacy)."""
+    Raises `Crowded` if elements come to hold the same quantity (netsim.initial.reactions.indeterminacy)."""
     key = s.mode(g)
     if key not in s.plans or s.positions or indeterminacy_of(s.machine.system.batches):
         set_indeterminacy(s.machine, s.structure, g, key)
