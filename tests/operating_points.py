@@ -254,7 +254,7 @@ class Element:
         slots, free, solve, account = self.functions
         given = self.given(parameters_of(self.component, self.counts, random))
         z, size = self.state(slots, random)
-        places = {kind: {key[1]: i for i, (key, _) in enumerate(slots) if key[0] == kind} for kind in ("discrete", "before", "relation")}
+        places = {kind: {key[1]: i for i, (key, _) in enumerate(slots) if key[0] == kind} for kind in ("discrete", "before", "relation_value")}
         for i in places["discrete"].values():
             z[i] = random.choice((-1.0, 0.0, 1.0))
         for k, i in places["before"].items():
@@ -276,8 +276,8 @@ class Element:
         before = z.copy()
         logic = np.array(account(z, given, UNIFORM_VALUES)[1]).ravel()[1:]
         for k, (relation, value) in enumerate(zip(events.relations, logic)):
-            if k in places["relation"]:
-                z[places["relation"][k]] = float(value < 0.0 or (value == 0.0 and not relation.strict))
+            if k in places["relation_value"]:
+                z[places["relation_value"][k]] = float(value < 0.0 or (value == 0.0 and not relation.strict))
         following = np.array(account(z, given, UNIFORM_VALUES)[1]).ravel()[1 + len(events.relations) :]
         for k, value in enumerate(following):
             for kind in ("discrete", "before"):

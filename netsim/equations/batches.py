@@ -239,7 +239,7 @@ def component_batch(
     batch.constants.update(_constants(kernels.form, nodes, first, numbering))
     batch.constants.update({("discrete", i): (batch.discretes(i), 0) for i in range(batch.n_discretes)})
     batch.constants.update({("before", i): (batch.discretes(i), 0) for i in range(batch.n_discretes)})
-    batch.constants.update({("relation", k): (batch.relation_values(k), 0) for k in range(batch.n_relations)})
+    batch.constants.update({("relation_value", k): (batch.relation_values(k), 0) for k in range(batch.n_relations)})
     return batch, numbering
 
 

@@ -118,7 +118,7 @@ class System:
             return self.layout.chart(*batch.constants[key])
         if key[0] == "place":
             return self.layout.place(batch.constants[key][0])
-        if key[0] in ("discrete", "before", "relation"):
+        if key[0] in ("discrete", "before", "relation_value"):
             return (getattr(self.layout, f"{key[0]}s") + batch.constants[key][0]).astype(np.int32)
         if key in batch.prescribed_inputs:
             return self.layout.prescribed(batch.prescribed_inputs[key], order)

@@ -258,7 +258,7 @@ def attempts(run: Running, most: int) -> int:
     most = min(most, max(1, run.pace.due - _tried(run)))
     sampler = run.sampler
     while len(sampler.traces) and len(sampler.trace) - run.control.places[TRACED] <= most * len(sampler.nodes):
-        run.bundles.pop(id(sampler), None)
+        run.structs.pop(id(sampler), None)
         sampler = run.sampler = longer_trace(sampler)
     problem, (trial, control, plan, factor) = (
         run.machine.struct,
@@ -313,7 +313,7 @@ def _grow(run: Running) -> None:
         return more_segments(buffer)
     if run.options.window and len(sampler.times) >= run.options.window:  # rows go to the disk
         return None
-    run.bundles.pop(id(sampler))
+    run.structs.pop(id(sampler))
     run.sampler = longer(sampler)
 
 

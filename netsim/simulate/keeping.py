@@ -52,7 +52,7 @@ class Kept:
 
 def keep(run: Running, with_rows: bool = True) -> Kept:
     """The run as it is now; without the rows of samples, which stay as they are where it only goes on."""
-    parts = {field.name: getattr(run, field.name) for field in fields(run) if field.name != "bundles"}
+    parts = {field.name: getattr(run, field.name) for field in fields(run) if field.name != "structs"}
     parts["pace"] = run.pace.copied()
     changing: list[Any] = [run.alive, run.served, run.tried, run.jumps]
     if run.events:
@@ -160,9 +160,9 @@ def _copied(part: Any, known: dict[int, Any], pairs: list[tuple[Array, Array]], 
             rest = {name: again(getattr(part, name)) for name in ("problem", "g", "calls", "element")}
             found = replace(part, values=values, parameters=own, alive=[*part.alive, part], **rest)
         case _ if type(part) in COPIED:
-            found = replace(part, **{f.name: again(getattr(part, f.name)) for f in fields(part) if f.name != "bundles"})
+            found = replace(part, **{f.name: again(getattr(part, f.name)) for f in fields(part) if f.name != "structs"})
             if isinstance(found, Running):
-                found.bundles = {}  # by identity of what was copied
+                found.structs = {}  # by identity of what was copied
     known[id(part)] = found
     return found
 

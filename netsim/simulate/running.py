@@ -74,7 +74,7 @@ class Running:
     served: dict[bytes, tuple[Consistent, Factor, Struct]] = field(default_factory=dict)
     idle: int = 0
     last: float = -1.0
-    bundles: dict[int, tuple[Any, Struct]] = field(default_factory=dict)
+    structs: dict[int, tuple[Any, Struct]] = field(default_factory=dict)
     whole: Machine | None = None
     tried: list[float] = field(default_factory=lambda: [0, 0.0])
     jumps: list[float] = field(default_factory=lambda: [0, 0.0])
@@ -87,9 +87,9 @@ class Running:
         """One of its parts behind one address; parts that events exchange are kept."""
         values = getattr(self, name)
         key = id(values)
-        if key not in self.bundles:
-            self.bundles[key] = values, struct_of(values)
-        return self.bundles[key][1]
+        if key not in self.structs:
+            self.structs[key] = values, struct_of(values)
+        return self.structs[key][1]
 
     @property
     def now(self) -> float:

@@ -244,8 +244,8 @@ def test_discretes_that_differ_by_more_never_agree(plain, rest, apart):
 
 
 @pytest.mark.parametrize(("beyond", "rounds"), [(0.9e-9, 1), (1.1e-9, 2)])
-def test_within_an_instant_a_small_indicator_keeps_its_truth(plain, beyond, rounds):
-    """The first round exchanges the truth of 1e-12 of the largest; then the indicator lies on the other side."""
+def test_within_an_instant_a_small_zero_crossing_function_keeps_its_relation(plain, beyond, rounds):
+    """The first round exchanges a relation at 1e-12 of the largest value; then the function lies on the other side."""
     values = [2e-12, 2e-12, -beyond, -beyond, -beyond, -beyond]
 
     def look(watch, g):
@@ -276,7 +276,7 @@ def test_within_an_instant_a_small_indicator_keeps_its_truth(plain, beyond, roun
         (0.0, 0.9e-20, 1.0),
     ],
 )
-def test_what_leaves_zero_has_the_truth_of_the_way_it_goes(plain, now, rise, truth):
+def test_what_leaves_zero_has_the_relation_of_its_direction(plain, now, rise, truth):
     """Of `x <= 0`, false before: it becomes true where x falls or rests at zero. Both are measured by the largest value."""
     seen = []
 

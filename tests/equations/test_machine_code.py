@@ -113,7 +113,7 @@ def test_arrays_of_any_strides_are_read_and_returned(value):
     assert np.array_equal(twice(value), 2.0 * value)
 
 
-def test_numbers_tuples_and_truths_go_both_ways():
+def test_numbers_tuples_and_booleans_go_both_ways():
     assert several(2.5, 3, True, (np.ones(2), 4.0)) == (2.5 + 3 + 2.0 + 4.0, 6, True)
     assert several(np.float64(2.5), np.int64(3), np.False_, (np.ones(2), 4.0)) == (11.5, 6, False)
 

@@ -269,7 +269,7 @@ def test_memory_reaches_back_as_far_as_the_delay(monkeypatch):
     original = transient.begin_adaptive
     monkeypatch.setattr(transient, "begin_adaptive", lambda *a: held.append(original(*a)) or held[-1])
     run(LAG.format(before="").replace("1 s{", "1 s{"), "y", stop=400.0, step=0.01, method="radau")
-    past = held[0].machine.problem.past
+    past = held[0].machine.problem.buffer
     assert held[0].steps >= 40_000 and len(past.spans) <= 512
     count = int(past.numbers[0])
     assert past.spans[count - 1, 1] == pytest.approx(400.0) and past.spans[0, 0] <= 399.0

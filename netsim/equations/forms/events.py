@@ -229,7 +229,7 @@ class _EventBuilder:
                 True,
                 True,
             )
-            relation_value = self.symbols.at(("relation", len(self.relations)), 0)
+            relation_value = self.symbols.at(("relation_value", len(self.relations)), 0)
             self.relations[key] = relation
             self.hidden_following[k - self.named] = done + relation_value
         return self._listed(key, self.relations[key])
@@ -247,7 +247,7 @@ class _EventBuilder:
     def _frozen_relation(self, call: Call, scope: Scope) -> Typed:
         k = call.arguments[0]
         assert isinstance(k, Number)
-        return Typed(self.symbols.at(("relation", int(k.value)), 0), NO_DIMENSION)
+        return Typed(self.symbols.at(("relation_value", int(k.value)), 0), NO_DIMENSION)
 
     # ------------------------------------------------------------------------------------------- whens
 

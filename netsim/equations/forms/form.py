@@ -7,7 +7,7 @@ A form is built once per type and counts, and knows nothing of instances. Its sc
     ("input", i)     scalar i of its inputs                             ("differentiated", k) quantity k that stands
     under der() ("ref", r)       something another element owns (bound expressions only)
     ("discrete", i)  scalar i of what changes at events alone     ("before", i)   the same before the event
-    ("relation", k)   the value of relation k while it is frozen: constants too
+    ("relation_value", k)   the value of relation k while it is frozen: constants too
     ("delayed", k)   what `delayed(...)` number k remembers, a function of time like an input     ("resting", k)   what
     it is of, where all rests ("chart", t, k)  entry k of terminal t's rotation at the beginning of the step
     ("place", t, c)  its reference position: both constants
@@ -34,7 +34,7 @@ from netsim.text.expressions.typed import Typed
 from netsim.text.syntax import Quantity
 
 Key = tuple[Any, ...]
-CONSTANT = ("chart", "place", "discrete", "before", "relation")
+CONSTANT = ("chart", "place", "discrete", "before", "relation_value")
 """Kinds of keys that do not move within a step."""
 
 UNIFORMS = (*MOVING, *(f"{name}[{i}]" for name, (_, s, _v) in WORLD.items() for i in range(s[0] if s else 1)))

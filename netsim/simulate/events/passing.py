@@ -64,7 +64,7 @@ def pass_event(run: Running, jumped: bool = False) -> None:
     assert s is not None
     problem, t = run.machine.struct, float(control.numbers[NOW])
     if control.places[EVERY] and control.places[ROW] + 4 > len(run.sampler.times):
-        run.bundles.pop(id(run.sampler), None)
+        run.structs.pop(id(run.sampler), None)
         run.sampler = longer(run.sampler)
     struct, sampler, known = run.struct("trial"), run.struct("sampler"), len(s.log)
     if jumped:

@@ -249,7 +249,7 @@ def _look_ahead(going: Going, stop: float) -> None:
     features = np.zeros(0) if run.options.step else ends_of(run.machine, stop, events, method.work, run.options.rtol)
     inside = [np.concatenate([[0.0], each[(each > now * (1.0 + EDGE)) & (each <= stop)], [np.inf]])
               for each in (events, features)]  # fmt: skip
-    run.bundles.pop(id(control), None)
+    run.structs.pop(id(control), None)
     run.control = control._replace(time_events=inside[0], features=inside[1])
     run.control.places[[TIME_EVENT, FEATURE]] = 1
     run.control.numbers[STOP] = stop

@@ -141,7 +141,7 @@ def _restore(run: Running, tree: Tree) -> None:
         run.served[bytes.fromhex(mode)] = plan_at[plan], factors[factor], arrays[struct]
     plan, factor, struct = tree["present"]
     run.plan, run.factor, run.arrays = plan_at[plan], factors[factor], arrays[struct]
-    run.bundles.clear()
+    run.structs.clear()
     if run.events:
         run.events.log[:] = map(_event, tree["events"])
         run.events.recent.clear()
