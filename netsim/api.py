@@ -13,8 +13,8 @@ from netsim.analyses.analysis import OVERFLOWS, Analysis, Line, Task
 from netsim.analyses.earlier_runs import other_run, refuse_unknown_runs, table_calls
 from netsim.analyses.given import EXPRESSION, plain_option, written_option
 from netsim.analyses.inverse.options import OWN, line_from
-from netsim.analyses.optimal.options import line_from as optimal_line
 from netsim.analyses.refusals import refuse_signals
+from netsim.analyses.studies import Studies
 from netsim.analyses.transient import stepped, stepped_options
 from netsim.core.method import Method
 from netsim.equations.machine import Machine, build_machine
@@ -53,7 +53,7 @@ ANALYSES = Registry(analyses, Analysis)
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class Model(Studies):
     """A network ready to be analysed under one set of parameter values. Everything derived is made once, when first
     wanted."""
 
@@ -300,11 +300,6 @@ class Model:
         """Frequencies, damping and shapes as an xarray.Dataset over `mode`. Options: modes (10), at (s), from_
         ("static" or "rest"). Raises what `static` raises, and `InputError` for wrong options."""
         return shown(self._alone(Run("modal", ()), save, None, options))
-
-    def optimize(self, progress: Progress | None = None, save: list[str] | None = None, **options: Any) -> Any:
-        """Inputs, parameters and starts that make an objective least, as an xarray.Dataset. Options (see
-        docs/optimal.md) are texts, lists of texts or numbers. Raises `SimulationError` where no motion serves."""
-        return shown(self._alone(optimal_line(options), save, progress, {}))
 
     def analyse(
         self, analysis: str, progress: Progress | None = None, save: list[str] | None = None, **options: Any

@@ -31,7 +31,7 @@ ROOMS = {
     "core": "compiled.kinds compiled.struct compiled.digests compiled.sources compiled.translation compiled.linking "
     "compiled.entries compiled.store compiled.objects compiled.function compiled.call linear.graphs linear.matching linear.symbolic "
     "linear.nesting linear.factors linear.least_change rotation problem history newton consistent minimum_norm contract "
-    "method scales states loop.control loop.crossings loop.defect "
+    "method scales states variational.charts variational.equations loop.control loop.crossings loop.defect "
     "loop.event_iteration loop.turnover loop.sampler loop.delays loop.adaptive loop.instants methods.tableaux methods.euler methods.explicit "
     "methods.single methods.implicit_euler methods.trbdf2 methods.bdf_stability methods.bdf methods.generalized_alpha loop.fixed "
     "radau.arrays radau.coupled radau.matrix radau.stages methods.radau methods.*",
@@ -60,7 +60,8 @@ ROOMS = {
     "inverse.authority inverse.zero_dynamics inverse.runs inverse.check inverse.growth "
     "optimal.program.blocks optimal.program.radau optimal.options optimal.parameters optimal.program.points optimal.wishes "
     "optimal.program.transcription optimal.program.solve optimal.guess optimal.ends optimal.answer optimal.program.refinement "
-    "optimal.verification optimal.failing optimal.meshes optimal.stable_inversion optimal.simulated inverse.inverse optimal.optimize *",
+    "optimal.verification optimal.failing optimal.meshes optimal.stable_inversion optimal.simulated inverse.inverse optimal.optimize "
+    "sensitivity.tangents sensitivity.varied sensitivity.variations sensitivity.crossing sensitivity.forward sensitivity.sensitivity studies *",
     "api": "",
     "output": "diagram scene animate bending visual_shapes scenes mode_shapes show summary starts_shown",
     "commands": "telling collecting interrupting running looking making completing",

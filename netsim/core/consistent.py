@@ -107,7 +107,7 @@ def _residuals(plan, where, g, residual):
 
 
 @inner
-def _fill(plan, where, entries):
+def fill_stage(plan, where, entries):
     """The stage's matrix from the derivatives."""
     w, r, f = plan.numbers, plan.reals, where[NUMBERS + 1 :]
     base, scales = r[f[7] : f[8]], r[f[8] : f[9]]
@@ -120,6 +120,19 @@ def _fill(plan, where, entries):
         entries[chosen[picks + p]] += scales[p] * values[chosen[p]]
     for p in range(products):
         entries[pairs[2 * products + p]] += scales[picks + p] * values[pairs[p]] * values[pairs[products + p]]
+
+
+@inner
+def stage_factor(plan, where):
+    """The factor of a stage's matrix."""
+    w, r, f = plan.numbers, plan.reals, where[NUMBERS + 1 :]
+    return Factor(
+        w[where[0] : where[1]], w[where[1] : where[2]], r[f[0] : f[1]], r[f[1] : f[2]], w[where[2] : where[3]],
+        w[where[3] : where[4]],
+        w[where[4] : where[5]], r[f[2] : f[3]], w[where[5] : where[6]], w[where[6] : where[7]], r[f[3] : f[4]],
+        w[where[7] : where[8]],
+        w[where[8] : where[9]], r[f[4] : f[5]], r[f[5] : f[6]], r[f[6] : f[7]],
+    )  # fmt: skip
 
 
 @inner
@@ -153,20 +166,14 @@ def _solve(plan, where, sizes, g):
     anything."""
     m, n, size = sizes[0], sizes[1], sizes[2]
     w, r, f = plan.numbers, plan.reals, where[NUMBERS + 1 :]
-    factor = Factor(
-        w[where[0] : where[1]], w[where[1] : where[2]], r[f[0] : f[1]], r[f[1] : f[2]], w[where[2] : where[3]],
-        w[where[3] : where[4]],
-        w[where[4] : where[5]], r[f[2] : f[3]], w[where[5] : where[6]], w[where[6] : where[7]], r[f[3] : f[4]],
-        w[where[7] : where[8]],
-        w[where[8] : where[9]], r[f[4] : f[5]], r[f[5] : f[6]], r[f[6] : f[7]],
-    )  # fmt: skip
+    factor = stage_factor(plan, where)
     places, row_scale, entries = w[where[13] : where[14]], r[f[9] : f[10]], r[f[10] : f[11]]
     step, residual, rounding = r[f[11] : f[11] + size], r[f[11] + size : f[12]], r[f[12]]
     shift = n if size > n else 0
     before, fresh, stays = np.inf, False, 0
     for iteration in range(ROUNDS):
         if not fresh:
-            _fill(plan, where, entries)
+            fill_stage(plan, where, entries)
             if refactor(factor, entries) < PIVOT_QUALITY:
                 return False
             fresh = True

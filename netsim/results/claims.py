@@ -85,7 +85,7 @@ def judged(machine: Machine, samples: Samples, has_runs: bool) -> Samples:
     if not samples.finished or samples.axis != "time" or (len(samples.time) == 1 and has_runs):
         return samples
     figures, broken = measured(machine, samples)
-    return replace(samples, figures=figures, broken=(*samples.broken, *broken))
+    return replace(samples, figures=(*figures, *samples.figures), broken=(*samples.broken, *broken))
 
 
 def with_claims(machine: Machine, samples: Samples) -> Samples:

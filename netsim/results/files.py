@@ -49,7 +49,7 @@ def table(samples: Samples) -> Table:
     (`broken`) and why the result may be less right than the run was asked for (`warnings`, one a line)."""
     axis = samples.axis
     columns = {s.name: _variable(samples.values[:, j], s.unit, s.doc, axis) for j, s in enumerate(samples.signals)}
-    account = list(zip(ENERGIES, samples.energy.T, _DOCS)) if axis == "time" else []
+    account = list(zip(ENERGIES, samples.energy.T, _DOCS)) if axis == "time" and len(samples.energy) else []
     if samples.kinetic is not None:
         account.append((KINETIC, samples.kinetic, "kinetic part of the energy stored"))
     for name, series, doc in account:

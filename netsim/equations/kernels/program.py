@@ -129,6 +129,22 @@ def forward_jacobian(outputs: Any, inputs: Any) -> Any:
     return casadi.sparsify(casadi.jtimes(outputs, inputs, casadi.SX.eye(inputs.numel())))
 
 
+def jacobian_product(outputs: Any, inputs: Sequence[Any], changes: Sequence[Any]) -> Any:
+    """d(outputs)/d(inputs) times `changes`, an SX column, in forward mode with its guards."""
+    outputs = _with_selects(casadi.densify(outputs))
+    if not inputs or outputs.numel() == 0:
+        return casadi.SX(outputs.numel(), 1)
+    return casadi.densify(casadi.jtimes(outputs, casadi.vertcat(*inputs), casadi.vertcat(*changes)))
+
+
+def symbolic_outputs(program: Program, inputs: Sequence[Any]) -> Any:
+    """The outputs of a program as an SX column of symbols for its gathered inputs, uniforms and parameters."""
+    values = [*inputs, *map(casadi.SX, program.constants)]
+    for step in program.instructions:
+        values.append(_symbolic(step.op, *(values[i] for i in step.operands)))
+    return casadi.vertcat(casadi.SX(0, 1), *(values[i] for i in program.outputs))
+
+
 def _with_selects(outputs: Any) -> Any:
     """The same SX column with every `c*a` and `c/a` of a boolean c written as `c ? a : 0`; itself where it has
     none."""

@@ -132,7 +132,7 @@ def event_iteration(machine: Machine, structure: Structure, careful: bool = Fals
         from netsim.multibody.jointspace.rows import frames_first
 
         table = np.concatenate([frames_first(machine), table])
-    setting = np.array([any(_same_when(w, r) for r in resets) for w in whens], np.int64)
+    setting = np.array([any(same_when(w, r) for r in resets) for w in whens], np.int64)
     watch = Watch(
         table, np.zeros(scales + layout.relation_count), np.zeros(layout.relation_count),
         np.array([p.of.timed for p in relations], np.int64),
@@ -148,7 +148,7 @@ def event_iteration(machine: Machine, structure: Structure, careful: bool = Fals
     return EventIteration(machine, structure, watch, relations, discretes, whens, resets, calls, struct_of(watch))
 
 
-def _same_when(when: Placed, reset: Placed) -> bool:
+def same_when(when: Placed, reset: Placed) -> bool:
     """Whether a state is set anew by this `when`."""
     return when.key == reset.key and reset.batch.form.events.whens[reset.of.when] is when.of
 
@@ -257,7 +257,7 @@ def _reinitialised(s: EventIteration, g: Array) -> Array:
     targets, fired = s.watch.found[m + len(s.whens) :].copy(), s.watch.found[m : m + len(s.whens)] > 0.5
     crossings = s.watch.found[:n].copy()
     happening = [when for when, now in zip(s.whens, fired) if now]
-    _set_states(s, g, [(r, targets[i]) for i, r in enumerate(s.resets) if any(_same_when(w, r) for w in happening)])
+    set_states(s, g, [(r, targets[i]) for i, r in enumerate(s.resets) if any(same_when(w, r) for w in happening)])
     return crossings
 
 
@@ -271,7 +271,7 @@ def _relations_behind_reinit(s: EventIteration, g: Array, before: Array) -> None
     g[s.relation_values] = np.where(zero, s.watch.strict == 0, np.where(across, now < 0.0, g[s.relation_values]))
 
 
-def _set_states(s: EventIteration, g: Array, wanted: list[tuple[Placed, float]]) -> None:
+def set_states(s: EventIteration, g: Array, wanted: list[tuple[Placed, float]]) -> None:
     """The impulse, or the new differentiated quantities, that gives states the wanted values with the least change of
     all others that the equations allow."""
     machine, o = s.machine, s.structure.dynamic

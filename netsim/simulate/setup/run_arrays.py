@@ -231,8 +231,7 @@ def first_sampler(
     if layout.nk or control.places[RECOVERING] or control.places[SOLVING] or rough:
         read = whole
     nodes = np.array(method.work)
-    basis = np.linalg.inv(np.vander(nodes, increasing=True))
-    integrals = np.ascontiguousarray(basis.T / np.arange(1, len(nodes) + 1))
+    integrals = quadrature(nodes)
     summed = summed_places(machine, tracer) if control.places[RECOVERING] else NO_SUMS
     kept = summed.shape[1]
     return Sampler(
@@ -243,6 +242,12 @@ def first_sampler(
         tracer.table, tracer.places, np.zeros((rows * len(nodes), 1 + len(tracer.places))),
         nothing_turned(power_room(machine.system)),
     )  # fmt: skip
+
+
+def quadrature(nodes: Array) -> Array:
+    """The share of the power at node k in the work up to theta is sum_m integrals[k, m] theta^(m + 1)."""
+    basis = np.linalg.inv(np.vander(nodes, increasing=True))
+    return np.ascontiguousarray(basis.T / np.arange(1, len(nodes) + 1))
 
 
 def consistent_plan(

@@ -233,7 +233,7 @@ class Scanner:
         rest = self.place + len(word)
         if word == "when" and tokens and tokens[0].type in ("MEASURE", "ASSERT") and self.text[rest : rest + 1] == "(":
             return "NAME"  # the instant at which something comes true
-        if word in RESERVED:
+        if word in RESERVED and not (word == "start" and tokens and tokens[-1].type == "DOT"):  # m1.x.start has a value
             return word.upper()
         if not tokens:
             if word == "partial" and _PARTIAL.match(self.text, rest):

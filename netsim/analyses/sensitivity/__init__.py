@@ -1,0 +1,1 @@
+"""Derivatives of a run with respect to parameters and starts."""

@@ -1,0 +1,97 @@
+"""A run with the changes that go along with it, from its start over every event to its end."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from netsim.analyses.sensitivity.crossing import Crossing, passed
+from netsim.analyses.sensitivity.variations import along, begin, centred, variations
+from netsim.analyses.sensitivity.varied import Varied, changes, parameter_changes
+from netsim.core.problem import TIME
+from netsim.core.radau.arrays import C
+from netsim.equations.machine import Machine
+from netsim.initial.initial import Structure
+from netsim.results.selection import Reader, Selection, reader_of
+from netsim.simulate.adaptive import begin_adaptive, integrate_adaptive
+from netsim.simulate.options import TransientOptions
+from netsim.simulate.running import Running
+from netsim.simulate.setup.run_arrays import quadrature
+from netsim.simulate.stepping import Progress
+from netsim.text.errors import Problem, SimulationError
+
+Array = np.ndarray
+NODES = np.append(0.0, C)
+"""Where the variational equations look into a step."""
+
+
+@dataclass(frozen=True, eq=False)
+class Forward:
+    """Instants, values (instants, m) and changes (instants, p, m) of signals; rates of signals (instants, m); how much
+    events move with each parameter, and linearly between them the instants (instants, p); what makes changes
+    doubtful."""
+
+    time: Array
+    values: Array
+    changes: Array
+    rates: Array
+    moves: Array
+    run: Running
+    doubts: list[Problem]
+
+
+def forward(
+    machine: Machine, structure: Structure, g: Array, options: TransientOptions, of: Sequence[Varied],
+    time_events: Array, selection: Selection, instants: Array, progress: Progress | None = None,
+) -> Forward:  # fmt: skip
+    """The run, with its changes by everything in `of`; steps end at `instants`."""
+    layout, reader = machine.system.layout, reader_of(machine, selection)
+    whole = Reader(np.zeros((0, 7), np.int64), np.arange(layout.size), 0, [])
+    start = g.copy()
+    run = begin_adaptive(machine, structure, options, g, reader, time_events, whole)
+    powers = np.zeros((len(NODES), run.sampler.powers.shape[1]))
+    run.sampler = run.sampler._replace(nodes=NODES.copy(), integrals=quadrature(NODES), powers=powers)
+    if len(instants) and not options.step:
+        ends = np.union1d(run.control.features, instants)
+        run.control = run.control._replace(features=ends)
+    if problem := integrate_adaptive(run, progress):
+        raise SimulationError(problem)
+    if run.machine.system is not machine.system:
+        hint = "leave out what repeats another constraint"
+        raise SimulationError(
+            Problem("E516", "constraints that repeat one another were chosen anew on the way", hint=hint)
+        )
+    return follow(run, start, of, time_events, selection)
+
+
+def follow(run: Running, start: Array, of: Sequence[Varied], time_events: Array, selection: Selection) -> Forward:
+    """The changes along a run that is done."""
+    machine, layout = run.machine, run.machine.system.layout
+    traced = run.traced
+    rows, spans = np.ascontiguousarray(traced[:, :, 1:]).reshape(-1, layout.size), traced[:, 3, 0] - traced[:, 0, 0]
+    starts = changes(of, lambda p: p.start)
+    stays = starts.copy()
+    stays[:, layout.prescribed_inputs : layout.one] = stays[:, layout.x :] = 0.0  # what follows
+    by = [parameter_changes(machine, each) for each in of]
+    v = variations(machine, run.structure, by, stays, selection, rows, np.ascontiguousarray(spans))
+    v.run.x[:-1], v.run.v[:-1] = starts[:, layout.x : layout.v], starts[:, layout.v : layout.a]
+    v.run.q[:-1] = starts[:, layout.differentiated(np.arange(layout.nq), 0)]
+    crossing = Crossing(run, v, of, time_events)
+    parted = np.flatnonzero(rows[4::4, TIME] != rows[3:-1:4, TIME]) + 1
+    begins, ends = np.append(0, parted), np.append(parted, len(spans))
+    times, moves = list[float](), [np.zeros(v.count)]
+    for k, (first, last) in enumerate(zip(begins, ends)):
+        here = rows[4 * first].copy()
+        if k:
+            moves.append(passed(crossing, rows[4 * first - 1], here))
+        mode = crossing.mode(here)
+        begin(v, mode, centred(v, here))
+        along(v, mode, int(first), int(last))
+        times += traced[first, :1, 0].tolist() + traced[first:last, 3, 0].tolist()
+    time, ends = np.array(times), np.append(traced[begins, 0, 0], times[-1])
+    moves.append(np.zeros(v.count))
+    moving = np.column_stack([np.interp(time, ends, each) for each in np.transpose(moves)])
+    count, m = int(v.shown.row[0]), len(v.shown.places)
+    changed = v.shown.changes[:count].reshape(count, v.count + 1, m)
+    values = v.shown.values[:count]
+    return Forward(time, values, changed[:, :-1], changed[:, -1], moving, run, crossing.doubts)

@@ -1,0 +1,224 @@
+"""`run sensitivity(of = [...], to = [...])`: a transient run with the exact derivatives of its signals and measures by
+parameters and starts.
+
+Signals are differentiated by the variational equations (netsim.core.variational), across events by the jump of the
+instant. What is computed from signals (expressions, measures) is differentiated along their changes, by differences of
+order 4: its instants move along with events.
+"""
+
+import time as clock
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from netsim.analyses.analysis import Analysis, Line, Task
+from netsim.analyses.given import EXPRESSION, Kind, listed_option
+from netsim.analyses.given import NAMES as PARTS
+from netsim.analyses.sensitivity.forward import Forward, forward
+from netsim.analyses.sensitivity.varied import Varied, placed_at, varied
+from netsim.analyses.transient import OPTIONS
+from netsim.equations.machine import Machine
+from netsim.network.values import Values
+from netsim.results.measures import measured
+from netsim.results.samples import Figure, Samples, Signal
+from netsim.results.selection import Selection, add_unseen, select
+from netsim.simulate.options import TransientOptions, check_options, unknown_options
+from netsim.simulate.setup.beginning import begun
+from netsim.structure.time_events import time_events_of
+from netsim.text.errors import InputError, Problem, Span
+from netsim.text.expressions.show import show_expression
+from netsim.text.syntax import Expr, Vector
+from netsim.text.units import format_dimension, parse_unit
+
+Array = np.ndarray
+KINDS: dict[str, Kind] = {**OPTIONS, "of": EXPRESSION, "to": PARTS}
+EXAMPLE = "sensitivity(stop = 1 s, of = [a.x], to = [m1.m, m1.x.start])"
+WEIGHTS = ((-2, 1 / 12), (-1, -8 / 12), (1, 8 / 12), (2, -1 / 12))
+STEP = 2.0**-11
+"""How far what is computed from signals is moved along their changes, as a share of what is varied."""
+
+
+@dataclass(frozen=True)
+class SensitivityOptions:
+    """The run; what is differentiated (signals, expressions of them, measures; none: all that is saved and measured);
+    by which parameters and starts."""
+
+    run: TransientOptions
+    of: tuple[Expr, ...]
+    to: tuple[str, ...]
+    spans: Mapping[str, Span | None]
+
+
+def check(options: Mapping[str, Any], line: Line) -> SensitivityOptions:
+    """The options of a run line or call; raises `InputError` with all that is wrong."""
+    spans = line.spans
+    wrong = list(unknown_options("sensitivity", KINDS, options, spans))
+    if not options.get("to"):
+        wrong.append(Problem("E422", "sensitivity() needs 'to', parameters and starts", spans.get(""), hint=EXAMPLE))
+    if wrong:
+        raise InputError(wrong)
+    given = {name: value for name, value in options.items() if name not in ("of", "to")}
+    run = check_options("sensitivity", given, spans)
+    return SensitivityOptions(run, expressions(options.get("of", ())), tuple(dict.fromkeys(options["to"])), spans)
+
+
+def expressions(value: Any) -> tuple[Expr, ...]:
+    """The expressions that an option lists, from a run line or from Python."""
+    expr = (
+        value
+        if not isinstance(value, str | list | tuple)
+        else listed_option([value] if isinstance(value, str) else value, "of")
+    )
+    return expr.items if isinstance(expr, Vector) else (expr,)
+
+
+@dataclass(frozen=True, eq=False)
+class Differentiated:
+    """A run that is differentiated: its machine, what is varied, its signals with all changes."""
+
+    machine: Machine
+    of: Sequence[Varied]
+    selection: Selection
+    unseen: Sequence[str]
+    found: Forward
+
+    def columns(self, changed: int = -1, step: float = 0.0) -> dict[str, Array]:
+        """What was sampled, by name, changed by `step` along what varies as number `changed`."""
+        values = self.found.values if changed < 0 else self.found.values + step * self.found.changes[:, changed]
+        return {name: values[:, j] for j, name in enumerate(self.selection.entries)}
+
+    def shown(self, changed: int = -1, step: float = 0.0) -> dict[str, tuple[Array, Signal]]:
+        """What is saved, of the run or of what it changes to."""
+        top, values = self.machine.system.network.top, self.values(changed, step)
+        scope = values.scope(top)
+        return self.selection.signals(self.columns(changed, step), self.found.time, scope, top)
+
+    def changes(self, changed: int) -> dict[str, Array]:
+        """The derivative of all that is saved."""
+        step, names, found = self.step(changed), list(self.selection.entries), dict[str, Array]()
+        for share, w in WEIGHTS if self.selection.expressions else ():
+            for name, (series, _) in self.shown(changed, share * step).items():
+                found[name] = found.get(name, 0.0) + w / step * series
+        return {**found, **{n: self.found.changes[:, changed, names.index(n)] for n in self.selection.shown}}
+
+    def figures(self, changed: int = -1, step: float = 0.0) -> dict[str, Figure]:
+        """What is measured, of the run or of what it changes to, whose instants move."""
+        time = self.found.time if changed < 0 else self.found.time + step * self.found.moves[:, changed]
+        values = self.columns(changed, step)
+        if changed >= 0:  # at the instants that moved
+            rates = step * self.found.moves[:, [changed]] * self.found.rates
+            values = {name: values[name] + rates[:, j] for j, name in enumerate(self.selection.entries)}
+        samples = Samples("", time, (), np.zeros((len(time), 0)), np.zeros((0, 3)), unseen=values)
+        machine = replace(self.machine, values=self.values(changed, step))
+        return {figure.name: figure for figure in measured(machine, samples)[0]}
+
+    def values(self, changed: int, step: float) -> Values:
+        """Values of parameters, of the run or of what it changes to."""
+        return self.machine.values if changed < 0 else self.of[changed].values(self.machine.values, step)
+
+    def step(self, changed: int) -> float:
+        """How far it is moved."""
+        return STEP * (abs(self.of[changed].value) or 1.0)
+
+    def figure_change(self, changed: int) -> dict[str, float]:
+        """The derivatives of measures."""
+        step, total = self.step(changed), dict[str, float]()
+        for share, w in WEIGHTS:
+            for name, figure in self.figures(changed, share * step).items():
+                total[name] = total.get(name, 0.0) + w / step * figure.value
+        return total
+
+
+def differentiate(
+    task: Task, options: TransientOptions, to: Sequence[str], spans: Mapping[str, Span | None], saves: Sequence[Expr],
+    instants: Array,
+) -> Differentiated:  # fmt: skip
+    """The run of a task with its changes; raises `InputError` for what cannot be varied, `SimulationError` where the
+    run or its derivatives end early."""
+    options = replace(options, sample=0.0, every=1, formulation="absolute")
+    _refuse(task, spans)
+    of = [varied(task, name, options, spans.get("to"), placed_at) for name in to]
+    machine, structure, g, _ = begun(task.machine, task.structure, options.start)
+    selection = select(machine, saves, task.plots)
+    unseen = add_unseen(machine, selection, task.beside)
+    events = time_events_of(machine, options.stop)
+    found = forward(machine, structure, g, options, of, events, selection, instants, task.progress)
+    return Differentiated(machine, of, selection, unseen, found)
+
+
+def _refuse(task: Task, spans: Mapping[str, Span | None]) -> None:
+    """Raises E472 for what is not differentiated: delays, and tables over other runs."""
+    machine = task.machine
+    if len(machine.problem.buffer.length):
+        raise InputError(Problem("E472", "derivatives of a network with delays are not computed", spans.get("")))
+    for prescribed in machine.system.prescribed_inputs:
+        for _, call in prescribed.calls:
+            if call.run:
+                message = "derivatives of a run that reads a table over another run are not computed"
+                raise InputError(Problem("E472", message, call.call.span))
+
+
+def _run(task: Task, options: SensitivityOptions) -> Samples:
+    began, cpu = clock.perf_counter(), clock.thread_time()
+    measures = {m.name for m in task.network.measures}
+    asked = [show_expression(each) for each in options.of]
+    saves = [each for each, text in zip(options.of, asked) if text not in measures] or (() if asked else task.saves)
+    sample, stop = options.run.sample, options.run.stop
+    instants = np.append(np.arange(1, int(stop / sample * (1 + 1e-12)) + 1) * sample, stop) if sample else np.zeros(0)
+    done = differentiate(task, options.run, options.to, options.spans, saves, instants)
+    kept = _requested(done.found.time, instants) if sample else np.ones(len(done.found.time), bool)
+    plain = done.shown()
+    columns, signals = [s for s, _ in plain.values()], [signal for _, signal in plain.values()]
+    figures = list[Figure]()
+    known = done.figures() if measures else {}
+    for j, each in enumerate(done.of):
+        for name, change in done.changes(j).items():
+            columns.append(change)
+            signals.append(Signal(f"d({name})/d({each.name})", _unit(plain[name][1].unit, each)))
+        for name, figure in done.figure_change(j).items() if measures else ():
+            if not asked or name in asked:
+                figures.append(Figure(f"d({name})/d({each.name})", figure, _unit(known[name].unit, each)))
+    run = done.found.run
+    attributes = {
+        "analysis": "sensitivity",
+        "method": options.run.method,
+        **({"step": options.run.step} if options.run.step else {"rtol": options.run.rtol}),
+        "stop": stop,
+        "steps": run.steps,
+        "parameters": ", ".join(each.name for each in done.of),
+        "wall_seconds": clock.perf_counter() - began,
+        "cpu_seconds": clock.thread_time() - cpu,
+        "netlist": task.network.text,
+    }
+    unseen = {n: done.columns()[n][kept] for n in done.unseen}
+    values = np.column_stack(columns)[kept] if columns else np.zeros((int(kept.sum()), 0))
+    return Samples(
+        "", done.found.time[kept], tuple(signals), values, np.zeros((0, 3)), attributes, unseen=unseen,
+        figures=tuple(figures), warnings=tuple(done.found.doubts),
+    )  # fmt: skip
+
+
+def _requested(time: Array, instants: Array) -> Array:
+    """The start and the last sample at each requested instant."""
+    found = np.zeros(len(time), bool)
+    at = np.searchsorted(time, instants * (1.0 + 1e-12), side="right") - 1
+    found[np.append(0, at)] = True
+    return found
+
+
+def _unit(unit: str, by: Varied) -> str:
+    """The SI unit of a derivative."""
+    dimension = parse_unit(unit or "1").dimension / by.dimension
+    return "" if dimension.is_none else format_dimension(dimension)
+
+
+def _refuse_names(task: Task, options: SensitivityOptions) -> None:
+    """Raises what is wrong with a line before it is run."""
+    _refuse(task, options.spans)
+    for name in options.to:
+        varied(task, name, replace(options.run, formulation="absolute"), options.spans.get("to"), placed_at)
+
+
+ANALYSIS = Analysis("sensitivity", KINDS, check, _run, refuse=_refuse_names)

@@ -1,0 +1,251 @@
+"""The arrays of a forward sensitivity (netsim.core.variational) for a run: tangents of its kernels by all parameters,
+the matrix of the stages of a step, plans of consistent points by mode."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from netsim.analyses.sensitivity.tangents import tangent_call
+from netsim.core.compiled.call import ROW_LENGTH
+from netsim.core.compiled.struct import Struct, struct_of
+from netsim.core.consistent import Consistent
+from netsim.core.linear.factors import Factor, SingularMatrix, analyse
+from netsim.core.problem import TIME
+from netsim.core.radau.arrays import A_MATRIX
+from netsim.core.variational.charts import into_chart, set_base
+from netsim.core.variational.equations import (
+    OWN,
+    POSITION,
+    RATE,
+    Recovery,
+    Shown,
+    Variation,
+    complete,
+    fill_matrix,
+    set_contents,
+    show,
+    vary,
+)
+from netsim.equations.machine import Call, Machine, call_table
+from netsim.initial.flat_plan import compiled_plan
+from netsim.initial.initial import Structure
+from netsim.initial.recovery import equations_of, partials_table, plan_recovery, recover
+from netsim.results.selection import Selection, reader_of
+from netsim.structure.orders import signature
+from netsim.text.errors import Problem, SimulationError
+
+Array = np.ndarray
+Changes = Sequence[Mapping[int, Array]]
+"""Derivatives of the parameters of every batch and function of time, for each that is varied."""
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A plan of consistent points, the tangents of its stages, and what keeps both alive."""
+
+    plan: Struct
+    recovery: Struct
+    alive: list[Any]
+
+
+@dataclass(eq=False)
+class Variations:
+    """Changes along a run. The last of them are rates in time."""
+
+    machine: Machine
+    structure: Structure
+    changes: Changes
+    run: Variation
+    shown: Shown
+    pattern: tuple[Array, Array]
+    alive: list[Any]
+    factor: Struct | None = None
+    plans: dict[bytes, Plan] = field(default_factory=dict)
+
+    @property
+    def count(self) -> int:
+        """How many are varied."""
+        return len(self.changes) - 1
+
+    def plan(self, g: Array, mode: bytes, renewed: bool = False) -> Plan:
+        """The plan of consistent points for a mode, laid out at g where it is new or to be `renewed`."""
+        if mode not in self.plans or renewed:
+            set_contents(self.machine.struct, struct_of(self.run), g)
+            self.plans[mode] = _plan(self.machine, self.structure, self.changes, g)
+        return self.plans[mode]
+
+
+def variations(
+    machine: Machine, structure: Structure, changes: Changes, constant: Array, selection: Selection, rows: Array,
+    spans: Array,
+) -> Variations:  # fmt: skip
+    """Arrays for the steps whose nodes are `rows` (4 for each), where a constant part of g changes by `constant` (p,
+    size)."""
+    system, layout = machine.system, machine.system.layout
+    n, nk, nq, size, alive = system.n, layout.nk, layout.nq, layout.size, list[Any]()
+    count = len(changes) + 1
+    nothing = {key: np.zeros_like(value) for key, value in machine.parameters.items()}
+    changes = [*changes, nothing]  # of time
+    stays = np.vstack([constant, np.zeros(size)])
+    stays[-1, TIME] = 1.0
+    moving = signature(system).moving
+    every = np.arange(n + nq)
+    calls = equations_of(machine, every, 0)
+    equations, first = _tangents(machine, calls, changes, alive)
+    drives = [c for name in ("arguments", "prescribed_inputs") for c in machine.calls[name]]
+    driven, first_drive = _tangents(machine, drives, changes, alive, shift=size)
+    reader = reader_of(machine, selection)
+    read = [reader_of(replace(machine, parameters=each), selection).calls for each in changes]
+    shown, first_shown = _table(
+        [
+            [tangent_call(c, layout.uniforms, size, d.parameters) for c, d in zip(reader.calls, calls_)]
+            for calls_ in read
+        ],
+        alive,
+    )
+    partials = partials_table(machine, np.ones(len(moving.equation), bool), alive)
+    row, column, derivative, scale, kind = _stage_entries(moving, n, nk)
+    codes = column * 3 * (n + nq) + row
+    unique, place = np.unique(codes, return_inverse=True)
+    indptr = np.searchsorted(unique, np.arange(3 * (n + nq) + 1) * 3 * (n + nq)).astype(np.int32)
+    old = _histories(moving, n, nk)
+    run = Variation(
+        rows, spans, np.zeros((3, size)), np.zeros((3, len(moving.equation))), partials, place.astype(np.int64),
+        derivative, scale, kind, old[0], old[1], old[2], old[3], old[4], np.zeros(len(unique)), np.zeros(3 * (n + nq)),
+        A_MATRIX[2].copy(), equations, first, driven, first_drive, np.zeros((count, nk)), np.zeros((count, nk)),
+        np.zeros((count, nq)), stays, np.zeros((count, size)), np.zeros(2 * size), np.zeros(layout.entries),
+        np.zeros(max(1, 9 * layout.nr)),
+    )  # fmt: skip
+    m, most = len(reader.places), len(spans) + len(rows) // 4 + 2
+    signals = Shown(
+        reader.table, shown, first_shown, reader.places, np.zeros(max(1, reader.size)), np.zeros((most, m)),
+        np.zeros((most, count * m)), np.zeros(1, np.int64),
+    )  # fmt: skip
+    pattern = indptr, (unique % (3 * (n + nq))).astype(np.int32)
+    return Variations(machine, structure, changes, run, signals, pattern, [*alive, reader, read, stays])
+
+
+def along(v: Variations, mode: bytes, first: int, last: int) -> None:
+    """Changes over the steps from `first` to before `last`, which no event parts. Raises `SimulationError` where they
+    are not determined."""
+    run, shown, problem = struct_of(v.run), struct_of(v.shown), v.machine.struct
+    renewed = -1
+    while first < last:
+        plan = v.plan(v.run.at[2], mode)
+        factor = v.factor = v.factor or _factor(v, run, first)
+        step = int(vary(problem, plan.plan, plan.recovery, factor, run, shown, first, last))
+        if step < 0:  # pivots of a consistent point serve no more
+            first = -step
+            into_chart(problem, v.run.base, v.run.rows[4 * first - 1], v.run.at[2])
+            begin(v, mode, v.run.at[2])
+        elif step < last:
+            if renewed == step:
+                raise lost(v, float(v.run.rows[4 * step, TIME]))
+            first, renewed, v.factor = step, step, None
+        else:
+            return
+
+
+def centred(v: Variations, row: Array) -> Array:
+    """A point with its rotations in charts of its own, which become those of steps from there."""
+    set_base(v.machine.struct, row, v.run.base)
+    into_chart(v.machine.struct, v.run.base, row, v.run.at[2])
+    return v.run.at[2]
+
+
+def begin(v: Variations, mode: bytes, g: Array, row: int = 0) -> None:
+    """Changes of all at a point in charts of its own from changes of positions, velocities and
+    differentiated quantities, and a row of signals there: the next one, or (-1) the last one again. The point is made
+    consistent."""
+    problem, stands = v.machine.struct, g.copy()
+    for renewed in (False, True):
+        plan = v.plan(stands, mode, renewed)
+        g[:] = stands
+        if complete(problem, plan.plan, plan.recovery, struct_of(v.run), g):
+            v.shown.row[0] += row
+            return show(problem, struct_of(v.run), struct_of(v.shown), g)
+    raise lost(v, float(g[TIME]))
+
+
+def lost(v: Variations, t: float) -> SimulationError:
+    """What is raised where changes have no values."""
+    message = f"at t = {t:.9g} s the derivatives of the run are not determined"
+    return SimulationError(Problem("E516", message, hint="a smaller rtol may help where a switch is passed unseen"))
+
+
+def _factor(v: Variations, run: Struct, step: int) -> Struct:
+    """Pivots for the matrix of the stages of a step."""
+    fill_matrix(v.machine.struct, run, step)
+    try:
+        found: Factor = analyse(len(v.run.rhs), *v.pattern, v.run.entries, explain=False)
+    except (SingularMatrix, ValueError):
+        raise lost(v, float(v.run.rows[4 * step, TIME])) from None
+    return struct_of(found)
+
+
+def _parts(s: Any, n: int, nk: int) -> list[tuple[Array, int]]:
+    """The triples that go with an unknown of the stages itself, with a position, with a rate."""
+    kept = np.flatnonzero(s.kept)
+    position = (s.variable[kept] < nk) & (s.order[kept] == 0)
+    rate = np.where(s.variable[kept] < nk, s.order[kept] == 2, (s.variable[kept] >= n) & (s.order[kept] == 1))
+    return [(kept[~position & ~rate], OWN), (kept[position], POSITION), (kept[rate], RATE)]
+
+
+def _stage_entries(s: Any, n: int, nk: int) -> tuple[Array, ...]:
+    """Entries of the matrix of the three stages: row, column, derivative (stage*T + triple), share, kind."""
+    shares = {OWN: np.eye(3), POSITION: A_MATRIX, RATE: np.linalg.inv(A_MATRIX)}
+    found: list[list[Array]] = []
+    for t, kind in _parts(s, n, nk):
+        for i, j in np.argwhere(shares[kind] != 0.0):
+            row, column, derivative = i * s.size + s.equation[t], j * s.size + s.variable[t], i * len(s.equation) + t
+            found.append([row, column, derivative, np.full(len(t), shares[kind][i, j]), np.full(len(t), kind)])
+    return tuple(np.concatenate(each) for each in zip(*found))
+
+
+def _histories(s: Any, n: int, nk: int) -> tuple[Array, ...]:
+    """What the stages have of the step's beginning: place in the right side, derivative, variable, share, kind."""
+    shares = {POSITION: np.ones(3), RATE: np.linalg.inv(A_MATRIX).sum(axis=1)}
+    found: list[list[Array]] = []
+    for t, kind in _parts(s, n, nk)[1:]:
+        for i in range(3):
+            place, derivative = i * s.size + s.equation[t], i * len(s.equation) + t
+            found.append([place, derivative, s.variable[t], np.full(len(t), shares[kind][i]), np.full(len(t), kind)])
+    return tuple(np.concatenate(each) for each in zip(*found))
+
+
+def _tangents(machine: Machine, calls: Sequence[Call], changes: Changes, alive: list[Any], shift: int = 0) -> Any:
+    """Tangents of calls by every change: their table, and where each begins."""
+    layout, keys = machine.system.layout, {id(value): key for key, value in machine.parameters.items()}
+    made = [
+        [tangent_call(c, layout.uniforms, layout.size, each[keys[id(c.parameters)]], shift) for c in calls]
+        for each in changes
+    ]
+    return _table(made, alive)
+
+
+def _table(made: Sequence[Sequence[Call]], alive: list[Any]) -> tuple[Array, Array]:
+    nothing = np.zeros(0, np.int32)
+    alive.append(made)
+    alive.append(nothing)
+    tables = [call_table(list(calls), nothing) for calls in made]
+    first = np.concatenate([[0], np.cumsum([len(t) for t in tables])]).astype(np.int64)
+    return np.concatenate([*tables, np.zeros((0, ROW_LENGTH), np.int64)]), first
+
+
+def _plan(machine: Machine, structure: Structure, changes: Changes, g: Array) -> Plan:
+    """A plan with its tangents."""
+    layout, point = machine.system.layout, g.copy()
+    made = plan_recovery(machine, structure, point, jumping=False)
+    recover(made, point, layout.state(point), float(point[TIME]))
+    flat: Consistent = compiled_plan(made)
+    alive: list[Any] = [made, flat]
+    calls = [c for stage in made.alive[:-1] for c in stage]  # the last ones are derivatives
+    if len(calls) != len(flat.calls):
+        t = float(point[TIME])
+        raise SimulationError(Problem("E516", f"at t = {t:.9g} s the derivatives of the run are not determined"))
+    tables, starts = _tangents(machine, calls, changes, alive)
+    recovery = Recovery(tables, starts[1:2].copy())
+    alive.append(recovery)
+    return Plan(struct_of(flat), struct_of(recovery), alive)

@@ -1,0 +1,163 @@
+"""What is varied: parameters and starts by name, and what the network's numbers change by with each of them.
+
+Components are differentiated symbolically by their own parameters (see tangents.py beside this). How these, places,
+starts and time events depend on what is varied is arithmetic of the netlist, taken by differences of order 4 that are
+exact up to degree 4 and otherwise to some 1e-12.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from netsim.analyses.analysis import Task
+from netsim.equations.machine import Machine, build_machine
+from netsim.equations.starts import start_rows
+from netsim.initial.initial import Structure
+from netsim.network.values import Values, parameter_names
+from netsim.simulate.setup.beginning import begun
+from netsim.structure.time_events import time_events_of
+from netsim.text.columns import counted
+from netsim.text.errors import InputError, Problem, Span, nearest
+from netsim.text.expressions.typed import evaluate
+from netsim.text.syntax import Number
+from netsim.text.units import NO_DIMENSION, Dimension
+
+Array = np.ndarray
+STEP = 2.0**-11
+"""The step of differences of order 4, as a share of what is varied: what h^4 leaves of 1/p and rounding over h meet
+near 1e-12."""
+CENTRAL = ((-2, -1, 1, 2), (1 / 12, -8 / 12, 8 / 12, -1 / 12))
+ONE_SIDED = ((0, 1, 2, 3, 4), (-25 / 12, 4.0, -3.0, 4 / 3, -1 / 4))
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """A machine under changed values, with its consistent start, time events and parameters by position."""
+
+    machine: Machine
+    start: Array
+    time_events: Array
+
+    @property
+    def parameters(self) -> list[Array]:
+        """Parameters of all batches and functions of time, in the order of the system's."""
+        system = self.machine.system
+        return [self.machine.parameters[id(each)] for each in (*system.batches, *system.prescribed_inputs)]
+
+
+@dataclass(frozen=True, eq=False)
+class Varied:
+    """A parameter or a start: its value (SI), the points around it, how far they are off, and the weights of their
+    difference."""
+
+    name: str
+    value: float
+    dimension: Dimension
+    points: tuple[Point, ...]
+    shares: tuple[float, ...]
+    weights: tuple[float, ...]
+    is_start: bool = False
+
+    def values(self, values: Values, step: float) -> Values:
+        """Values of the network where this is larger by `step`."""
+        return (
+            values
+            if self.is_start
+            else Values(values.network, {**values.overrides, self.name: Number(self.value + step, "")})
+        )
+
+    def change(self, found: Callable[[Point], Array]) -> Array:
+        """The derivative of what is found of a point."""
+        return np.asarray(sum(w * found(point) for w, point in zip(self.weights, self.points)))
+
+
+def varied(task: Task, name: str, options: Any, span: Span | None, place: Callable[..., Point]) -> Varied:
+    """What a name stands for; raises `InputError` for a name that is neither parameter nor start, or no number."""
+    path = name.removesuffix(".start")
+    at = next((b for b in task.network.beginnings if b.path == path and b.word == "start"), None)
+    is_start = name.endswith(".start") and at is not None
+    if is_start:
+        value, dimension, under = _of_start(task, path)
+    else:
+        value, dimension, under = _of_parameter(task, name, span)
+    step = STEP * (abs(value) or 1.0)
+    for shares, weights in (CENTRAL, ONE_SIDED, (tuple(-s for s in ONE_SIDED[0]), tuple(-w for w in ONE_SIDED[1]))):
+        try:
+            points = tuple(place(*under(value + share * step), options) for share in shares)
+        except InputError as wrong:
+            refused = wrong
+            continue
+        sizes = {(len(p.start), len(p.parameters), len(p.time_events)) for p in points}
+        if len(sizes) > 1:
+            message = f"the network changes its structure where '{name}' changes"
+            raise InputError(Problem("E471", message, span, hint="vary what leaves time events in place"))
+        return Varied(
+            name, value, dimension, points, tuple(s * step for s in shares), tuple(w / step for w in weights), is_start
+        )
+    raise refused
+
+
+def placed_at(machine: Machine, structure: Structure, options: Any) -> Point:
+    """A machine at its consistent start."""
+    machine, structure, g, _ = begun(machine, structure, options.start)
+    return Point(machine, g, time_events_of(machine, options.stop))
+
+
+def _of_parameter(task: Task, name: str, span: Span | None) -> tuple[float, Dimension, Callable[[float], Any]]:
+    known = parameter_names(task.network)
+    starts = [f"{b.path}.start" for b in task.network.beginnings if b.word == "start"]
+    if name not in known:
+        hint = nearest(name, [*known, *starts]) or "`netsim show` lists parameters"
+        raise InputError(Problem("E236", f"no parameter or written start is called '{name}'", span, hint=hint))
+    found = value_of(task.values, name)
+    if np.ndim(found.value):
+        hint = f"it has {counted(np.size(found.value), 'component')}: give them parameters of their own"
+        raise InputError(Problem("E204", f"'{name}' is no single number", span, hint=hint))
+
+    def under(value: float) -> tuple[Machine, Structure]:
+        changed = {**task.values.overrides, name: Number(value, "")}
+        return build_machine(task.machine.system, Values(task.network, changed), task.earlier), task.structure
+
+    return float(found.value), found.dimension or NO_DIMENSION, under
+
+
+def value_of(values: Values, name: str) -> Any:
+    """The present value of a parameter, with its dimension."""
+    network, (head, _, last) = values.network, name.rpartition(".")
+    instance = next((i for i in network.instances if i.name == head), None)
+    if instance is not None:
+        return values.parameters(instance)[last]
+    frames = (network.top, *(i.frame for i in network.instances))
+    frame = next(f for f in frames if name.startswith(f.prefix) and name[len(f.prefix) :] in f.definitions)
+    return values.defined(name, frame.definitions[name[len(frame.prefix) :]])
+
+
+def _of_start(task: Task, path: str) -> tuple[float, Dimension, Callable[[float], Any]]:
+    machine = task.machine
+    rows = [row for row in start_rows(machine.system, machine.values) if row.path == path]
+    beginning = next(b for b in task.network.beginnings if b.path == path and b.word == "start")
+    if len(rows) != 1:
+        hint = "give its components starts of their own"
+        raise InputError(Problem("E204", f"the start of '{path}' is no single number", beginning.span, hint=hint))
+    dimension = evaluate(beginning.value, task.values.scope(beginning.frame)).dimension or NO_DIMENSION
+
+    def under(value: float) -> tuple[Machine, Structure]:
+        other = replace(beginning, value=Number(value, ""))
+        written = tuple(other if b is beginning else b for b in task.network.beginnings)
+        network = replace(task.network, beginnings=written)
+        return replace(machine, system=replace(machine.system, network=network)), task.structure
+
+    return float(rows[0].target), dimension, under
+
+
+def changes(of: Sequence[Varied], found: Callable[[Point], Array]) -> Array:
+    """Derivatives of what is found of a point, one row for each that is varied."""
+    return np.array([each.change(found) for each in of])
+
+
+def parameter_changes(machine: Machine, each: Varied) -> Mapping[int, Array]:
+    """Derivatives of the parameters of batches and functions of time, by the machine's own keys."""
+    items = (*machine.system.batches, *machine.system.prescribed_inputs)
+    return {id(item): each.change(lambda p, k=k: p.parameters[k]) for k, item in enumerate(items)}  # type: ignore[misc]

@@ -1,0 +1,50 @@
+"""What a model answers by many runs or their derivatives: methods of `netsim.Model`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from netsim.analyses.optimal.options import line_from as optimal_line
+from netsim.results.claims import signals_judged
+from netsim.results.files import shown
+from netsim.results.samples import Samples
+from netsim.simulate.stepping import Progress
+from netsim.text.syntax import Name, Run
+
+
+class Runs(Protocol):
+    """What a model lends to its studies."""
+
+    network: Any
+
+    def _alone(
+        self, line: Run, save: Sequence[str] | None, progress: Progress | None, options: Mapping[str, Any],
+        beside: Sequence[Name] = (),
+    ) -> Samples: ...  # fmt: skip
+
+    def _judged(self, samples: Samples) -> Samples: ...
+
+    def _transient_line(self, options: Mapping[str, Any]) -> Run: ...
+
+
+class Studies:
+    """Methods of a model that concern many runs."""
+
+    def optimize(
+        self: Runs, progress: Progress | None = None, save: Sequence[str] | None = None, **options: Any
+    ) -> Any:
+        """Inputs, parameters and starts that make an objective least, as an xarray.Dataset. Options (see
+        docs/optimal.md) are texts, lists of texts or numbers. Raises `SimulationError` where no motion serves."""
+        return shown(self._alone(optimal_line(options), save, progress, {}))
+
+    def sensitivity(
+        self: Runs, to: Sequence[str], of: Sequence[str] = (), progress: Progress | None = None, **options: Any
+    ) -> Any:
+        """A transient run with its exact derivatives by parameters and starts, as an xarray.Dataset: `to = ["c1.C",
+        "m1.x.start"]`, `of` signals, expressions and measures (all that is saved and measured where it is not given).
+
+        Options: those of `transient`. The derivative of `b.v` by `c1.C` is the variable `d(b.v)/d(c1.C)`; that of a
+        measure `rise` is the attribute `measure.d(rise)/d(c1.C)`. Raises `InputError` for what cannot be varied,
+        `SimulationError` where the run fails or a derivative does not exist."""
+        line = Run("sensitivity", self._transient_line(options).options)
+        given = {**options, "to": to, **({"of": of} if of else {})}
+        return shown(self._judged(self._alone(line, None, progress, given, signals_judged(self.network))))

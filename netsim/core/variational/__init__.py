@@ -1,0 +1,1 @@
+"""Variational equations of a run."""
