@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from netsim.analyses.earlier_runs import other_run, refuse_unknown_runs, table_c
 from netsim.analyses.given import EXPRESSION, plain_option, written_option
 from netsim.analyses.inverse.options import OWN, line_from
 from netsim.analyses.refusals import refuse_signals
+from netsim.analyses.signals.linear import models_at
 from netsim.analyses.studies import Studies
 from netsim.analyses.transient import stepped, stepped_options
 from netsim.core.method import Method
@@ -252,10 +253,8 @@ class Model(Studies):
         self, track: Mapping[str, str], actuators: Sequence[str], progress: Progress | None = None,
         save: Sequence[str] | None = None, **options: Any,
     ) -> Any:  # fmt: skip
-        """The inputs `actuators` that make signals follow motions, as an xarray.Dataset: `track = {"M.x": "1
-        mm*bell(...)"}`.
-
-        Options: those of `transient`, passes, weights, coordinates, bounded (see the language reference)."""
+        """The inputs `actuators` that make signals follow motions (`track = {"M.x": "1 mm*bell(...)"}`). Options: those
+        of `transient`, passes, weights, coordinates, bounded (see the language reference)."""
         line = line_from(track, {"actuators": actuators, **{n: options.pop(n) for n in OWN if n in options}})
         model = replace(self, network=replace(self.network, runs=(line,)))  # its motions may read tables over runs
         return shown(model._alone(line, save, progress, options))
@@ -265,9 +264,7 @@ class Model(Studies):
         formulation, superelements. Without `stop` they take the place of those in the netlist's first transient line;
         with it, that line is not read.
 
-        Raises `SimulationError` where it fails or an assertion does not hold; its `samples` hold the result up to
-        there.
-        """
+        Raises `SimulationError` where it fails or an assertion does not hold; its `samples` hold the result so far."""
         line = self._transient_line(options)
         samples = self._alone(line, save, progress, options, signals_judged(self.network))
         return shown(self._judged(samples))
@@ -296,15 +293,20 @@ class Model(Studies):
         self._settled(for_static=True)
         return shown(self._alone(Run("static", ()), save, None, options))
 
-    def modal(self, save: list[str] | None = None, **options: Any) -> Any:
-        """Frequencies, damping and shapes as an xarray.Dataset over `mode`. Options: modes (10), at (s), from_
-        ("static" or "rest"). Raises what `static` raises, and `InputError` for wrong options."""
-        return shown(self._alone(Run("modal", ()), save, None, options))
+    def __getattr__(self, name: str) -> Any:
+        """`model.modal(modes = 5)`: any analysis as a method, `analyse` with its name."""
+        if not name.startswith("_") and name in ANALYSES:
+            return partial(self.analyse, name)
+        raise AttributeError(f"'Model' object has no attribute '{name}'")
+
+    def linearise(self, save: list[str] | None = None, **options: Any) -> Any:
+        """x' = A x + B w, y = C x + D w (a `LinearModel`); a list for several instants. Options: inputs, at."""
+        return models_at(self._task(save), self._options(Run("linear", ()), options))
 
     def analyse(
         self, analysis: str, progress: Progress | None = None, save: list[str] | None = None, **options: Any
     ) -> Any:
-        """Any analysis by its name, registered ones too, as an xarray.Dataset."""
+        """Any analysis by its name, also one that was registered, as an xarray.Dataset."""
         return shown(self._alone(Run(analysis, ()), save, progress, options))
 
     @OVERFLOWS

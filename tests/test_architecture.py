@@ -30,12 +30,12 @@ ROOMS = {
     "network": "network checks lets placement repetition expansion signals tables values bindings given reading",
     "core": "compiled.kinds compiled.struct compiled.digests compiled.sources compiled.translation compiled.linking "
     "compiled.entries compiled.store compiled.objects compiled.function compiled.call linear.graphs linear.matching linear.symbolic "
-    "linear.nesting linear.factors linear.least_change rotation problem history newton consistent minimum_norm contract "
+    "linear.nesting linear.factors linear.sweep linear.least_change rotation problem history newton consistent minimum_norm contract "
     "method scales states variational.charts variational.equations loop.control loop.crossings loop.defect "
     "loop.event_iteration loop.turnover loop.sampler loop.delays loop.adaptive loop.instants methods.tableaux methods.euler methods.explicit "
     "methods.single methods.implicit_euler methods.trbdf2 methods.bdf_stability methods.bdf methods.generalized_alpha loop.fixed "
     "radau.arrays radau.coupled radau.matrix radau.stages methods.radau methods.*",
-    "equations": "kernels.program forms.form forms.delays forms.events forms.lagrange forms.turns forms.build kernels.kernel "
+    "equations": "kernels.program forms.form forms.delays forms.events forms.lagrange forms.turns forms.build kernels.kernel forms.noise "
     "kernels.native kernels.reference kernels.precomputation layout numbering batches inputs prescribed expression_form elements system history "
     "machine starts messages",
     "structure": "orders nullspace pencil prescribed roles causes unconnected rest time_events continuity smoothness findings",
@@ -51,13 +51,15 @@ ROOMS = {
     "recursion.sources recursion.links recursion.chains recursion.bodies recursion.pushes recursion.states recursion.starts "
     "recursion.runge_kutta",
     "results": "progress samples partial.container partial.rows partial.recording partial.reading earlier files series trajectories selection "
-    "measures claims rates listing plots",
+    "over_frequency.figures measures claims rates listing over_frequency.curves "
+    "over_frequency.pictures plots",
     "simulate": "reference methods options judging pivots events.event_log events.events running setup.choice setup.turns setup.plane_turns "
     "setup.sliders setup.beginning setup.kinds setup.features setup.sizes setup.sums setup.weights setup.instants setup.run_arrays "
     "events.passing failing keeping retreat stored.adaptive_state adaptive given stepping stored.given_state stored.recorder "
     "stepped.inputs stepped.going stepped.simulator",
-    "analyses": "given analysis modal recursion_options refusals recursion long_runs static transient inverse.options earlier_runs inverse.tracking "
-    "inverse.authority inverse.zero_dynamics inverse.runs inverse.check inverse.growth "
+    "analyses": "given analysis signals.linearised signals.reduction modal recursion_options refusals recursion long_runs static transient "
+    "signals.points signals.options signals.inputs signals.response signals.descriptor signals.ac signals.linear signals.poles signals.noise "
+    "inverse.options earlier_runs inverse.tracking inverse.authority inverse.zero_dynamics inverse.runs inverse.check inverse.growth "
     "optimal.program.blocks optimal.program.radau optimal.options optimal.parameters optimal.program.points optimal.wishes "
     "optimal.program.transcription optimal.program.solve optimal.guess optimal.ends optimal.answer optimal.program.refinement "
     "optimal.verification optimal.failing optimal.meshes optimal.stable_inversion optimal.simulated inverse.inverse optimal.optimize "

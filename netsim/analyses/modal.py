@@ -45,6 +45,7 @@ rounding."""
 INFINITE = "with it a network has infinitely many modes"
 RATES = 2.0 ** np.arange(60.0, -61.0, -10.0)
 """Rates (1/s) at which the matrix of a step is looked at, the largest first."""
+EPS = np.finfo(float).eps
 NEARER = 8
 """How often the shift is divided by ten."""
 
@@ -232,7 +233,9 @@ def matrices(machine: Machine, g: Array) -> tuple[Any, Any, Any]:
     d, m, least = np.zeros((3, len(k)))
     for s in RATES:  # the largest first
         up, down = (step_matrix(machine, g, 1.0, r, r, r * r)[1] for r in (s, -s))
-        m = ((up + down) / 2 - k) / s**2 if s == RATES[0] else m
+        if s == RATES[0]:
+            left = (up + down) / 2 - k
+            m = np.where(np.abs(left) > 4 * EPS * (np.abs(up) + np.abs(down) + np.abs(k)), left, 0.0) / s**2
         rounding = np.abs(k) / s + s * np.abs(m)
         d, least = np.where((rounding < least) | (s == RATES[0]), [(up - down) / (2 * s), rounding], [d, least])
     entries = (k, d, m)

@@ -161,8 +161,8 @@ def _picture(wanted: str | None, target: Path, draws: bool) -> Path | None:
 def _draw(model: "Model", runs: "list[Samples]", picture: Path) -> list[Path]:
     from netsim.results.plots import plot
 
-    over_time = any(r.axis == "time" for r in runs)
-    return [plot(runs, model.network.plots, picture, model.values.scope(model.network.top))] if over_time else []
+    shown = any(r.axis in ("time", "frequency") for r in runs)
+    return [plot(runs, model.network.plots, picture, model.values.scope(model.network.top))] if shown else []
 
 
 def _verdict(runs: "Sequence[Samples]", written: bool = True) -> int:

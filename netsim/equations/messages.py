@@ -44,6 +44,17 @@ def node_of(system: System, unknown: int) -> tuple[int, int] | None:
     return (at, component) if 0 <= component < len(across_scalars(system.network.nodes[at].domain)) else None
 
 
+def position_name(system: System, unknown: int) -> str:
+    """`b.x`, `hub.phi`, the rotation of a node: the position an unknown stands for, or its own name."""
+    place = node_of(system, unknown)
+    if place is None or unknown >= system.layout.nk:
+        return system.names[unknown]
+    node = system.network.nodes[place[0]]
+    quantity, suffix = across_scalars(node.domain)[place[1]]
+    names = {q.name: i.name for q, i in zip(node.domain.across, node.domain.integral)}
+    return f"{node.name}.{names.get(quantity.name, quantity.name)}{suffix}"
+
+
 def owner_of(system: System, unknown: int) -> tuple[Instance, str] | None:
     """The element that owns an unknown, and what it calls it; None where nobody does."""
     for batch in system.batches:

@@ -18,6 +18,9 @@ from netsim.text.syntax import Program
 AXES = {
     "time": {"units": "s", "long_name": "time"},
     "mode": {"units": "1", "long_name": "number of the mode, slowest first"},
+    "frequency": {"units": "Hz", "long_name": "frequency"},
+    "pole": {"units": "1", "long_name": "number of the pole or zero"},
+    "row": {"units": "1", "long_name": "number of the row"},
 }
 ENERGIES = ("energy.stored", "energy.supplied", "energy.dissipated")
 KINETIC = "energy.kinetic"

@@ -249,16 +249,16 @@ def with_coordinates(system: System, structure: Structure, variables: Array) -> 
     )
 
 
-def resumed_start(machine: Machine, structure: Structure, origin: Array) -> Array:
-    """The point `origin` of a network with the same unknowns, at t = 0, with what this network's equations say of
+def resumed_start(machine: Machine, structure: Structure, origin: Array, t: float = 0.0) -> Array:
+    """The point `origin` of a network with the same unknowns, at the time t, with what this network's equations say of
     accelerations, forces and rates.
 
     The two may have other functions of time: everything behind these in g is the same."""
     system, g = machine.system, machine.g.copy()
     g[system.layout.one :] = origin[len(origin) - len(g) + system.layout.one :]
     g[PAST] = 1.0
-    if set_time(machine.struct, g, 0.0) == OUTSIDE_TABLE:
-        raise _outside_table(0.0)
+    if set_time(machine.struct, g, t) == OUTSIDE_TABLE:
+        raise _outside_table(t)
     weights, sizes = 1.0 / np.concatenate([system.nominals, np.ones(system.layout.nq)]), sizes_of_machine(machine)
     everything = np.ones(len(structure.signature.equation), bool)
     stages = Stages(machine, structure.signature, structure.dynamic, everything, weights, sizes.angles)

@@ -21,7 +21,7 @@ from netsim.library.component import (
     sizes_of,
     symbols,
 )
-from netsim.library.domains import check_company, check_places
+from netsim.library.domains import check_company, check_noises, check_places
 from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.expressions.show import show_expression
 from netsim.text.expressions.sizes import flatten, shape, shaped
@@ -166,6 +166,7 @@ def _check_dimensions(component: Component, counts: Mapping[str, int]) -> list[P
     for energy, unit in ((d.kinetic, "J"), (d.potential, "J"), (d.stores, "J"), (d.dissipates, "W")):
         if energy is not None:
             trial.value(energy, dimension(unit), ())
+    check_noises(component, trial)
     _check_sizes(component, counts, trial)
     return [*trial.problems, *problems, *check_company(component), *check_places(component)]
 

@@ -20,6 +20,7 @@ from netsim.text.expressions.sizes import describe
 from netsim.text.expressions.typed import Scope, Typed, evaluate, span_of
 from netsim.text.limits import check_limit
 from netsim.text.syntax import Assert, Branch, ComponentDef, DomainDef, Equation, Expr, Name, Quantity, Terminal
+from netsim.text.terms import Noise
 from netsim.text.units import KNOWN_NAMES, NO_DIMENSION, Dimension, parse_unit
 
 PLANAR = "planar"
@@ -231,6 +232,11 @@ def scalar_count(sizes: tuple[int, ...]) -> int:
 def dimension(unit: str | None) -> Dimension:
     """The dimension of a unit's text; none means a pure number."""
     return parse_unit(unit).dimension if unit else NO_DIMENSION
+
+
+def root_of(noise: Noise) -> Dimension:
+    """The dimension of the quantity that a noise is added to: the root of its density over 1 Hz."""
+    return (dimension(noise.unit) if noise.flicker else dimension(noise.unit) / SECOND) ** 0.5
 
 
 # --------------------------------------------------------------------------------------------------- names

@@ -1,10 +1,21 @@
 """What hangs on nodes: the asserts of their domain (conditions on single numbers among its across and integral
 quantities), elements that a component puts beside itself, and the reference positions that it states."""
 
-from netsim.library.component import CONSTANTS, WORLD, Component, dimension, names_in, plain_name, resolve_name
+from typing import Any
+
+from netsim.library.component import (
+    CONSTANTS,
+    WORLD,
+    Component,
+    dimension,
+    names_in,
+    plain_name,
+    resolve_name,
+    root_of,
+)
 from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.expressions.typed import Scope, Typed, evaluate
-from netsim.text.syntax import DomainDef, Expr, Name
+from netsim.text.syntax import DomainDef, Expr, Name, Part
 
 
 def check_domain(domain: DomainDef) -> list[Problem]:
@@ -73,3 +84,17 @@ def check_places(component: Component) -> list[Problem]:
 def read_in(condition: Expr) -> list[Name]:
     """The quantities of a node that an assert of its domain reads."""
     return list({str(plain_name(name)): name for name in names_in(condition)}.values())
+
+
+def check_noises(component: Component, trial: Any) -> None:
+    """Noise belongs to one number that an equation or a let gives, in its unit squared and per Hz; flicker without."""
+    d = component.definition
+    for noise in d.noises:
+        trial.value(noise.value, dimension(noise.unit), ())
+        known = {*(str(plain_name(e.left)) for e in d.equations), *(let.name for let in d.lets)}
+        if noise.name not in known:
+            message = f"no equation gives '{noise.name}', so that noise could be added to it"
+            hint = nearest(noise.name, known) or "write the equation as name = ..., or a let"
+            trial.problems.append(Problem("E206", message, noise.span, hint=hint))
+        else:
+            trial.value(Name((Part(noise.name),), span=noise.span), root_of(noise), ())

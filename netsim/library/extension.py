@@ -24,6 +24,7 @@ _KEYS: Mapping[str, Callable[[Any], Any]] = {
     "branches": id,
     "asserts": id,
     "equations": lambda equation: id(equation) if isinstance(equation.left, Number) else equation.left,
+    "noises": lambda noise: (noise.name, noise.flicker),
     "places": lambda place: place.terminal,
     "whens": lambda when: when.condition,
     "company": lambda company: company.instance.name,

@@ -10,7 +10,7 @@ import numpy as np
 
 from netsim.library.files import shown_path
 from netsim.results.files import energy_balance
-from netsim.results.plots import pretty, scale
+from netsim.results.over_frequency.curves import pretty, scale
 from netsim.results.samples import Figure, Samples
 from netsim.text.columns import columns, counted
 

@@ -14,7 +14,7 @@ from netsim.library.component import CONSTANTS, WORLD, plain_name
 from netsim.library.domains import read_in
 from netsim.network.network import GROUND, Instance, Network
 from netsim.network.values import parse_expression
-from netsim.results.measures import measured, signals_measured
+from netsim.results.measures import measured, measured_over_frequency, signals_measured
 from netsim.results.samples import Samples
 from netsim.results.selection import Finder
 from netsim.text.expressions.typed import Scope, Typed, evaluate
@@ -82,6 +82,9 @@ def judged(machine: Machine, samples: Samples, has_runs: bool) -> Samples:
     """With what `measure` and `assert` say of samples: of runs over time, and of equilibria only where the netlist has
     no such run."""
     samples = with_claims(machine, samples)
+    if samples.finished and samples.axis == "frequency" and samples.attributes["analysis"] == "ac":
+        figures, broken = measured_over_frequency(machine, samples)
+        return replace(samples, figures=figures, broken=(*samples.broken, *broken))
     if not samples.finished or samples.axis != "time" or (len(samples.time) == 1 and has_runs):
         return samples
     figures, broken = measured(machine, samples)

@@ -21,6 +21,7 @@ from netsim.results.partial.recording import DISK_FULL, DiskFull
 from netsim.results.samples import Samples, Signal
 from netsim.text.errors import InputError, Problem, SimulationError, nearest
 
+QUADRATURE = " (quadrature)"
 _DOCS = ("energy stored in the network", "energy supplied since the start", "energy dissipated since the start")
 
 
@@ -146,8 +147,30 @@ def write(results: Any, path: Path | str) -> list[Path]:
     else:
         files = {path.with_name(f"{path.stem}-{name}{path.suffix}"): {name: data} for name, data in runs.items()}
     for file, data in files.items():
-        written(file, partial(found.write, data))
+        written(file, partial(found.write, {name: real_parts(each) for name, each in data.items()}))
     return list(files)
+
+
+def real_parts(data: Any) -> Any:
+    """Complex variables as two, `x` and `x (quadrature)`: files have real numbers."""
+    if not any(np.iscomplexobj(each.values) for each in data.data_vars.values()):
+        return data
+    columns: dict[str, Variable] = {}
+    for name, each in data.data_vars.items():
+        columns[str(name)] = Variable(tuple(each.dims), np.real(each.values), each.attrs)
+        if np.iscomplexobj(each.values):
+            columns[f"{name}{QUADRATURE}"] = Variable(tuple(each.dims), np.imag(each.values), each.attrs)
+    (axis,) = data.dims
+    return Table(axis, data[axis].values, columns, dict(data.attrs))
+
+
+def complex_again(data: Any) -> Any:
+    """A data set over frequency that was read, its pairs of variables put together."""
+    for name in [str(n) for n in data.data_vars if str(n).endswith(QUADRATURE)] if "frequency" in data.dims else []:
+        own = name.removesuffix(QUADRATURE)
+        data[own] = (data[own].dims, data[own].values + 1j * data[name].values, data[own].attrs)
+        data = data.drop_vars(name)
+    return data
 
 
 def named_runs(results: Any) -> dict[str, Any]:
@@ -201,7 +224,8 @@ def read(path: Path | str) -> Any:
         near = nearest(path.name, [p.name for p in path.parent.glob(f"*{path.suffix}")]) if path.parent.is_dir() else ""
         raise InputError(Problem("E432", f"there is no file '{path}'", hint=near))
     try:
-        return found.read(path)
+        data = found.read(path)
+        return {n: complex_again(each) for n, each in data.items()} if isinstance(data, dict) else complex_again(data)
     except (OSError, ValueError, StopIteration) as wrong:
         raise InputError(Problem("E432", f"'{path}' is not a result file: {wrong}")) from None
 

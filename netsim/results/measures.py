@@ -18,6 +18,7 @@ from netsim.equations.machine import Machine
 from netsim.library.component import SECOND, plain_name
 from netsim.network.lets import signals_in
 from netsim.network.network import Network
+from netsim.results.over_frequency.figures import functions, of_frequency
 from netsim.results.samples import Figure, Samples, Trace
 from netsim.results.selection import Finder
 from netsim.results.series import series_scope, trajectory_of, unit_of
@@ -42,6 +43,8 @@ class Record:
     network: Network
     known: dict[str, Typed | NetsimError] = field(default_factory=dict)
     trace: Trace | None = None
+    over: Mapping[str, Any] | None = None
+    """Functions of responses, of a run over frequency."""
 
     @cached_property
     def fine(self) -> "Record":
@@ -61,7 +64,7 @@ class Record:
             statement = next((m for m in self.network.measures if m.name == plain_name(name)), None)
             return plain.resolve(name) if statement is None else self.figure(statement)
 
-        return Scope(resolve, {name: partial(take, self) for name, take in TAKES.items()})
+        return Scope(resolve, dict(self.over or {name: partial(take, self) for name, take in TAKES.items()}))
 
     def figure(self, statement: Measure) -> Typed:
         """The value of a measure, found once. Raises `InputError` for what it says, `SimulationError` where the result
@@ -259,13 +262,24 @@ def measured(machine: Machine, samples: Samples) -> tuple[tuple[Figure, ...], tu
     return _taken(machine, network, samples.time, {**samples.unseen, **saved}, samples.trace)
 
 
+def measured_over_frequency(machine: Machine, samples: Samples) -> tuple[tuple[Figure, ...], tuple[Problem, ...]]:
+    """The same for statements that speak of responses, which must be saved."""
+    series = {signal.name: samples.values[:, j] for j, signal in enumerate(samples.signals)}
+    network = machine.system.network
+    return _taken(machine, network, samples.time, series, over=functions(samples.time))
+
+
 def check_measures(machine: Machine, network: Network) -> None:
     """Try measures and assertions on made-up signals. Raises `InputError` for what they say wrong; what is not found
     means nothing here."""
     if network.measures or network.asserts:
         time = np.linspace(0.0, 1.0, 3)
         names = [entry.signal.name for entry, _ in _entries(machine, network)]
-        _taken(machine, network, time, {name: 1 + time + i for i, name in enumerate(names)})
+        series = {name: 1 + time + i for i, name in enumerate(names)}
+        _taken(machine, network, time, series)
+        _taken(
+            machine, network, 1 + time, {n: x * np.exp(-9j * time) for n, x in series.items()}, over=functions(1 + time)
+        )
 
 
 def _entries(machine: Machine, network: Network) -> list[Any]:
@@ -274,20 +288,28 @@ def _entries(machine: Machine, network: Network) -> list[Any]:
 
 
 def _taken(
-    machine: Machine, network: Network, time: Array, values: Mapping[str, Array], trace: Trace | None = None
+    machine: Machine,
+    network: Network,
+    time: Array,
+    values: Mapping[str, Array],
+    trace: Trace | None = None,
+    over: Mapping[str, Any] | None = None,
 ) -> tuple[tuple[Figure, ...], tuple[Problem, ...]]:
     dimensions = {entry.signal.name: dimension for entry, dimension in _entries(machine, network)}
     record = Record(
         time,
-        {name: values[name] for name in dimensions},
+        {name: values[name] for name in dimensions if name in values},
         dimensions,
         machine.values.scope(network.top),
         network,
         trace=trace,
+        over=over,
     )
     figures, wrong, mistakes = [], dict[Problem, None](), list[Problem]()
     with np.errstate(all="ignore"):
         for statement in (*network.measures, *network.asserts):
+            if of_frequency(statement, network) != (over is not None):
+                continue
             try:
                 if isinstance(statement, Measure):
                     found = record.figure(statement)

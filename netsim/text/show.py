@@ -262,6 +262,9 @@ def _component_lines(component: ComponentDef) -> Iterator[str]:
     for each in component.company:
         yield f"given {' and not '.join((each.given, *each.missing))} : {show_statement(each.instance)}"
     yield from (_output(output) for output in component.outputs)
+    for noise in component.noises:
+        word = "flicker" if noise.flicker else "noise"
+        yield _joined(word, noise.name, f": {noise.unit}", _default(noise.value), _doc(noise.doc))
     yield from (f"assert {show_expression(each.condition)} {quoted(each.sentence)}" for each in component.asserts)
     yield from (f"place {each.terminal} = {show_expression(each.value)}" for each in component.places)
     for word in ("kinetic", "potential", "stores", "dissipates"):

@@ -14,6 +14,7 @@ from netsim.text.terms import (
     Conditional,
     Expr,
     Name,
+    Noise,
     Number,
     Part,
     Spanned,
@@ -344,6 +345,7 @@ class ComponentDef(Spanned):
     discretes: tuple[Discrete, ...] = ()
     whens: tuple[When, ...] = ()
     company: tuple[Company, ...] = ()
+    noises: tuple[Noise, ...] = ()
     doc: str = ""
     bases: tuple[Name, ...] = ()
     is_partial: bool = False

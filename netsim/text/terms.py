@@ -110,3 +110,15 @@ class Conditional(Spanned):
 
 
 Expr = Number | String | Name | Unary | Binary | Call | Vector | Conditional
+
+
+@dataclass(frozen=True)
+class Noise(Spanned):
+    """`noise i : A2/Hz = 4*k*T/R`: the spectral density of what is added to the right side of the equation that gives
+    `i`; `flicker i : A2 = ...`: that density times the frequency."""
+
+    name: str
+    unit: str
+    value: Expr
+    flicker: bool = False
+    doc: str = ""

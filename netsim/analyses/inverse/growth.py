@@ -13,8 +13,7 @@ from netsim.core.linear.symbolic import equilibrate
 from netsim.core.newton import set_coefficients, set_time
 from netsim.core.problem import PRESCRIBED_ORDERS
 from netsim.equations.machine import Machine
-from netsim.equations.messages import node_of, quoted
-from netsim.equations.numbering import across_scalars
+from netsim.equations.messages import position_name, quoted
 from netsim.initial.assembly import sizes_of_machine
 from netsim.initial.initial import Structure
 from netsim.results.samples import Samples
@@ -70,20 +69,9 @@ def coordinates(machine: Machine, structure: Structure, shape: Array) -> list[st
     states[stored[stored < system.n]] = True
     size = np.where(states, np.abs(shape) * weight, 0.0)
     order = np.argsort(-size, kind="stable")
-    return list(dict.fromkeys(_coordinate(machine, int(u)) for u in order if size[u] > LARGE * size.max(initial=0.0)))[
+    return list(dict.fromkeys(position_name(system, int(u)) for u in order if size[u] > LARGE * size.max(initial=0.0)))[
         :NAMED
     ]
-
-
-def _coordinate(machine: Machine, unknown: int) -> str:
-    """`b.x`, `hub.phi`, the rotation of a node: the position an unknown stands for, or its own name."""
-    place = node_of(machine.system, unknown)
-    if place is None or unknown >= machine.system.layout.nk:
-        return machine.system.names[unknown]
-    node = machine.system.network.nodes[place[0]]
-    quantity, suffix = across_scalars(node.domain)[place[1]]
-    names = {q.name: i.name for q, i in zip(node.domain.across, node.domain.integral)}
-    return f"{node.name}.{names.get(quantity.name, quantity.name)}{suffix}"
 
 
 # ---------------------------------------------------------------------------------------------------------- efforts

@@ -7,17 +7,19 @@ from typing import Any
 import casadi as ca
 
 from netsim.equations.forms.form import (
+    CONSTANT,
     UNIFORM,
     UNIFORMS,
     Form,
     Key,
     Symbols,
     differentiated,
+    nonzeros,
     partial_derivatives,
     step_jacobian,
     step_residuals,
 )
-from netsim.equations.kernels.program import Program, lower
+from netsim.equations.kernels.program import Program, forward_jacobian, lower
 from netsim.text.expressions.sizes import flatten
 
 Place = tuple[Any, ...]
@@ -140,6 +142,20 @@ def _reading(form: Form, name: str, index: int, order: int) -> Any:
     return found
 
 
+def reading_partials_kernel(form: Form, wanted: Iterable[tuple[str, int, int]]) -> Kernel:
+    """Derivatives of readings by what they read, order by order: ('partial', number of the reading, key, order)."""
+    names = list(wanted)
+
+    def make() -> Kernel:
+        column = ca.vertcat(*(_reading(form, *each) for each in names))
+        keys = [key for key in form.symbols.gathered if key[0][0] not in CONSTANT]
+        jacobian = forward_jacobian(column, ca.vertcat(*(form.symbols.gathered[key] for key in keys)))
+        entries = [(("partial", r, *keys[c]), value) for r, c, value in nonzeros(jacobian)]
+        return make_kernel(form.symbols, entries)
+
+    return _once(form, ("reading partials", *names), make)
+
+
 def partials_kernel(form: Form) -> Kernel:
     """F and definitions of differentiated quantities with their derivatives by order: ('partial', row index, key,
     order)."""
@@ -165,5 +181,6 @@ __all__ = [
     "partials_kernel",
     "rates_kernel",
     "reading_kernel",
+    "reading_partials_kernel",
     "residual_kernel",
 ]

@@ -52,6 +52,7 @@ from netsim.text.syntax import (
     When,
     World,
 )
+from netsim.text.terms import Noise
 
 Parts = list[Any]
 
@@ -335,15 +336,16 @@ class Builder:
 
     def output(self, parts: Parts) -> Line:
         _, name, size, _, unit, _, value, doc = parts
-        return Line(
-            "outputs",
-            (Output(name.text, unit.text, value, size, doc, span=self.over(name, name)),),
-            self.over(parts[0], value),
-        )
+        output = Output(name.text, unit.text, value, size, doc, span=self.over(name, name))
+        return Line("outputs", (output,), self.over(parts[0], value))
+
+    def noise(self, parts: Parts) -> Line:
+        word, name, _, unit, _, value, doc = parts
+        noise = Noise(name.text, unit.text, value, word.text == "flicker", doc, span=self.over(name, name))
+        return Line("noises", (noise,), self.over(word, value))
 
     def assertion(self, parts: Parts) -> Line:
-        span = self.whole(parts)
-        return Line("asserts", (Assert(parts[1], parts[2].text, span=span),), span)
+        return Line("asserts", (Assert(parts[1], parts[2].text, span=self.whole(parts)),), self.whole(parts))
 
     def place(self, parts: Parts) -> Line:
         span = self.whole(parts)

@@ -55,7 +55,7 @@ LINE_WORDS = {
                 "source",
                 "singular",
             ],
-            *["discrete", "given"],
+            *["discrete", "given", "noise", "flicker"],
         ]
     ),
 }
@@ -74,7 +74,8 @@ _FOLLOWS = dict.fromkeys(LINE_WORDS["domain"] | LINE_WORDS["component"], _BEFORE
     "nominal": re.compile(r"[ \t]+[A-Za-z_](?:[^=()\n]*=(?!=)|[\w.\[\]]*[ \t]*(?:[\d;#\n]|$))"),
 }
 _PARTIAL = re.compile(r"[ \t]+component\b")
-_DECLARES_UNIT = frozenset(["PARAM", "ACROSS", "THROUGH", "INTEGRAL", "INPUT", "VAR", "OUT", "DISCRETE"])
+_QUANTITIES = ["PARAM", "ACROSS", "THROUGH", "INTEGRAL", "INPUT", "VAR", "OUT", "DISCRETE"]
+_DECLARES_UNIT = frozenset([*_QUANTITIES, "NOISE", "FLICKER"])
 _SYMBOLS = {
     "->": "ARROW", "..": "DOTDOT", "==": "SAME", "!=": "DIFFERENT", "<=": "LESSEQ", ">=": "MOREEQ", "<": "LESS",
     ">": "MORE", "=": "EQUAL",

@@ -34,7 +34,7 @@ def _words(text: str) -> frozenset[str]:
 
 _DIODE = _named("""
     is:Is:A js:Is:A rs:Rs:Ohm n:N: tt:tt:s cjo:Cj:F cj0:Cj:F cj:Cj:F vj:Vj:V pb:Vj:V m:M: mj:M: eg:Eg:V xti:xti:
-    fc:fc: bv:BV:V ibv:Ibv:A nbv:Nbv:
+    fc:fc: bv:BV:V ibv:Ibv:A nbv:Nbv: kf:Kf: af:Af:
 """)
 _BIPOLAR = _named("""
     is:Is:A bf:Bf: nf:Nf: vaf:Vaf:V va:Vaf:V ikf:Ikf:A ik:Ikf:A ise:Ise:A ne:Ne: br:Br: nr:Nr: var:Var:V vb:Var:V
@@ -42,15 +42,16 @@ _BIPOLAR = _named("""
     rbm:Rbm:Ohm rc:Rc:Ohm re:Re:Ohm cje:Cje:F vje:Vje:V pe:Vje:V mje:Mje: me:Mje: cjc:Cjc:F vjc:Vjc:V pc:Vjc:V
     mjc:Mjc: mc:Mjc: xcjc:xcjc:
     cjs:Cjs:F ccs:Cjs:F vjs:Vjs:V ps:Vjs:V mjs:Mjs: ms:Mjs: tf:tf:s xtf:xtf: vtf:Vtf:V itf:Itf:A tr:tr:s fc:fc:
-    eg:Eg:V xti:xti: xtb:xtb:
+    eg:Eg:V xti:xti: xtb:xtb: kf:Kf: af:Af:
 """)
 _JUNCTION_FET = _named(
-    "vto:Vto:V beta:beta:A/V2 lambda:lambda:V^-1 rd:Rd:Ohm rs:Rs:Ohm is:Is:A cgs:Cgs:F cgd:Cgd:F pb:Pb:V fc:fc:"
+    "vto:Vto:V beta:beta:A/V2 lambda:lambda:V^-1 rd:Rd:Ohm rs:Rs:Ohm is:Is:A cgs:Cgs:F cgd:Cgd:F pb:Pb:V fc:fc: "
+    "kf:Kf: af:Af:"
 )
 _MOSFET = dict.fromkeys(
     _words(
         "vto kp gamma phi lambda rd rs cbd cbs is pb cgso cgdo cgbo rsh cj mj cjsw mjsw js tox nsub nss tpg ld uo u0 "
-        "fc w l"
+        "fc w l kf af"
     ),
     ("", ""),
 )
@@ -70,5 +71,5 @@ KINDS = {
     "nmos": Kind("meyer_mosfet", ("d", "g", "s", "b"), _MOSFET, 1, left_out=_MOS_REST, sizes=_LAYOUT),
     "pmos": Kind("meyer_mosfet", ("d", "g", "s", "b"), _MOSFET, -1, left_out=_MOS_REST, sizes=_LAYOUT),
 }
-SILENT = _words("kf af level mfg type vceo icrating vpk iave version tnom tref t_measured subs lis nk vds ron qg")
-"""What changes no waveform: noise, and remarks of manufacturers."""
+SILENT = _words("level mfg type vceo icrating vpk iave version tnom tref t_measured subs lis nk vds ron qg")
+"""What changes nothing: remarks of manufacturers."""

@@ -24,7 +24,7 @@ WIRE = 1e-3
 _PLAIN = {"vto": ("Vto", "V"), "kp": ("Kp", "A/V2"), "gamma": ("gamma", ""), "phi": ("phi", "V"), "lambda": ("lambda",
     "V^-1"), "pb": ("Pb", "V"),
           "cgso": ("Cgso", "F/m"), "cgdo": ("Cgdo", "F/m"), "ld": ("Ld", "m"), "mj": ("Mj", ""), "mjsw": ("Mjsw", ""),
-          "fc": ("fc", "")}  # fmt: skip
+          "fc": ("fc", ""), "kf": ("Kf", ""), "af": ("Af", "")}  # fmt: skip
 
 
 def mosfet_bindings(model: Card, given: dict[str, Token], polarity: int, scope: Scope) -> dict[str, Expr]:

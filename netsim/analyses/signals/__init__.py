@@ -1,0 +1,1 @@
+"""Small signals about a point, and steady oscillations."""

@@ -1,0 +1,161 @@
+"""`run ac(from = 1 Hz, to = 1 MHz, inputs = [src])`: the response of every saved signal to unit inputs, over frequency.
+
+One signal for one input keeps its name; of several inputs the responses are called `out.v per src.v`. With `amplitudes`
+(and `phases`, in rad) all inputs act together and there is one response, as in SPICE. Where no spacing is given,
+frequencies are added until the curve between two of them is plain, beginning at the poles' own.
+"""
+
+import time as clock
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from netsim.analyses.analysis import Analysis, Line, Task
+from netsim.analyses.given import EXPRESSION, Kind
+from netsim.analyses.signals.inputs import Inputs, inputs_of, source_inputs
+from netsim.analyses.signals.linearised import Linearised
+from netsim.analyses.signals.options import GRID, WHERE, Grid, Where, checked, grid, numbers, where
+from netsim.analyses.signals.points import linearised_at
+from netsim.analyses.signals.reduction import poles_of
+from netsim.analyses.signals.response import response
+from netsim.results.samples import Samples, Signal
+from netsim.text.errors import InputError, Problem
+from netsim.text.units import NO_DIMENSION, format_dimension, parse_unit
+
+Array = np.ndarray
+OPTIONS: dict[str, Kind] = {**WHERE, **GRID, "amplitudes": EXPRESSION, "phases": EXPRESSION}
+BEND, TURN = 0.01, 0.02
+"""Change of log(gain), and of the phase in rad, by which the middle of an interval may depart from the line through its
+ends."""
+ROUNDS, DENSE = 12, 400
+"""How often intervals are halved; unknowns up to which the poles' frequencies are looked at."""
+AROUND = np.array([-4.0, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 4.0])
+"""Frequencies around a resonance, in half widths."""
+
+
+@dataclass(frozen=True, eq=False)
+class AcOptions:
+    """Frequencies, inputs, the point, and the complex amplitudes of inputs that act together."""
+
+    grid: Grid
+    where: Where
+    amplitudes: Array | None
+
+
+def check(options: Mapping[str, Any], line: Line) -> AcOptions:
+    """Options of a run line or call, checked; raises `InputError`."""
+    checked("ac", OPTIONS, options, line)
+    found, place = grid("ac", options, line), where(options, line)
+    if len(place.at) > 1:
+        raise InputError(Problem("E423", "ac() takes one instant", line.spans.get("at")))
+    if "amplitudes" not in options:
+        return AcOptions(found, place, None)
+    sizes = np.array(numbers(options["amplitudes"], line))
+    phases = np.array(numbers(options.get("phases", [0.0] * len(sizes)), line))
+    if not len(sizes) == len(phases) == len(place.inputs):
+        message = f"there are {len(place.inputs)} inputs, {len(sizes)} amplitudes and {len(phases)} phases"
+        raise InputError(Problem("E423", message, line.spans.get("amplitudes")))
+    return AcOptions(found, place, sizes * np.exp(1j * phases))
+
+
+def run(task: Task, options: AcOptions) -> Samples:
+    """Complex responses over frequency (Hz)."""
+    began, cpu = clock.perf_counter(), clock.thread_time()
+    ((lin, selection, point),) = linearised_at(task, options.where.at)
+    inputs = inputs_of(lin, task, selection, chosen_inputs(lin, options.where.inputs))
+    frequencies, found = swept(lin, inputs, options.grid, options.amplitudes)
+    names = [signal.name for signal in inputs.signals]
+    alone = options.amplitudes is not None or len(names) == 1
+    columns = [Signal("all", "")] if options.amplitudes is not None else list(inputs.signals)
+    signals = tuple(
+        Signal(s.name if alone else f"{s.name} per {i.name}", _ratio(s.unit, i.unit), s.doc)
+        for s in lin.signals
+        for i in columns
+    )
+    attributes = {
+        "analysis": "ac",
+        "inputs": ", ".join(names),
+        "unknowns": lin.n,
+        "at": point.time if options.where.at else "static",
+        "wall_seconds": clock.perf_counter() - began,
+        "cpu_seconds": clock.thread_time() - cpu,
+        "netlist": lin.machine.system.network.text,
+    }
+    values = found.reshape(len(frequencies), -1)
+    return Samples("", frequencies, signals, values, np.zeros((0, 3)), attributes, origin=point.g, axis="frequency")
+
+
+def chosen_inputs(lin: Linearised, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The given inputs, or the only one there is; raises `InputError` (E422)."""
+    if names:
+        return names
+    found = [name for name, (signal, *_) in source_inputs(lin.machine.system).items() if name == signal.name]
+    if len(found) != 1:
+        known = f"the inputs are {', '.join(found[:8])}" if found else "any parameter can be one: inputs = [r1.R]"
+        raise InputError(Problem("E422", "which input is to be varied?", hint=f"inputs = [...]; {known}"))
+    return (found[0],)
+
+
+def _ratio(output: str, input_: str) -> str:
+    """The unit of an output per unit of the input."""
+    if not input_ or input_ == "1":
+        return output
+    ratio = parse_unit(output).dimension / parse_unit(input_).dimension
+    return "" if ratio == NO_DIMENSION else format_dimension(ratio)
+
+
+def swept(lin: Linearised, inputs: Inputs, given: Grid, amplitudes: Array | None = None) -> tuple[Array, Array]:
+    """(frequencies, responses (frequencies, p, m)); all inputs together (m = 1) with complex `amplitudes`."""
+
+    def at(frequencies: Array) -> Array:
+        found = response(lin, inputs.equations, inputs.outputs, 2j * np.pi * frequencies)
+        return found if amplitudes is None else (found @ amplitudes)[:, :, None]
+
+    if not given.adaptive:
+        return given.frequencies, at(given.frequencies)
+    frequencies = _near_poles(lin, given.frequencies)
+    found = at(frequencies)
+    for _ in range(ROUNDS):
+        curve = found.reshape(len(frequencies), -1)
+        middles = np.sqrt(frequencies[1:] * frequencies[:-1])[_bent(frequencies, curve)]
+        middles = np.setdiff1d(middles, frequencies)
+        if not len(middles):
+            break
+        frequencies = np.append(frequencies, middles)
+        order = np.argsort(frequencies)
+        frequencies, found = frequencies[order], np.concatenate([found, at(middles)])[order]
+    return frequencies, found
+
+
+def _near_poles(lin: Linearised, frequencies: Array) -> Array:
+    """With frequencies around each resonance."""
+    if lin.size > DENSE or len(lin.length):
+        return frequencies
+    poles = poles_of([power[:, : lin.size].toarray() for power in lin.equations], 1.0 / frequencies[0])
+    if poles is None:
+        return frequencies
+    s = poles.rates[poles.rates.imag > np.abs(poles.rates.real)]
+    around = ((np.abs(s.imag)[:, None] + np.abs(s.real)[:, None] * AROUND) / (2 * np.pi)).ravel()
+    inside = around[(around > frequencies[0]) & (around < frequencies[-1])]
+    return np.unique(np.concatenate([frequencies, inside]))
+
+
+def _bent(frequencies: Array, curve: Array) -> Array:
+    """Intervals whose neighbour says that the curve is not straight there (log gain and phase over log frequency)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logarithm = np.log(curve)
+        logarithm.imag = np.unwrap(logarithm.imag, axis=0)
+    x = np.log(frequencies)[:, None]
+    slope = np.diff(logarithm, axis=0) / np.diff(x, axis=0)
+    change = np.diff(slope, axis=0)
+    bent = np.zeros(len(frequencies) - 1, bool)
+    for side in (slice(None, -1), slice(1, None)):
+        width = np.diff(x, axis=0)[side]
+        off = (np.abs(change.real) * width > BEND) | (np.abs(change.imag) * width > TURN)
+        bent[side] |= (off & np.isfinite(change)).any(axis=1)
+    return bent
+
+
+ANALYSIS = Analysis("ac", OPTIONS, check, run)

@@ -1,0 +1,234 @@
+"""`run linear(inputs = [...], at = static)`: a network as a linear one, x' = A x + B w, y = C x + D w, with states that
+are quantities of the network, and as its own equations E z' = A z + B w with delays apart.
+
+The rows of the result are states and then outputs, its columns states and then inputs: [A B; C D]. `Model.linearise`
+has the matrices as objects of SciPy, python-control and xarray.
+"""
+
+import time as clock
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from netsim.analyses.analysis import Analysis, Line, Task
+from netsim.analyses.signals.ac import chosen_inputs
+from netsim.analyses.signals.descriptor import descriptor
+from netsim.analyses.signals.inputs import Inputs, inputs_of
+from netsim.analyses.signals.linearised import Linearised
+from netsim.analyses.signals.options import WHERE, Where, checked, where
+from netsim.analyses.signals.points import linearised_at
+from netsim.analyses.signals.reduction import poles_of, reduced, state_space
+from netsim.analyses.signals.response import response
+from netsim.equations.messages import position_name
+from netsim.results.samples import Samples, Signal
+from netsim.text.errors import InputError, Problem, SimulationError
+
+Array = np.ndarray
+OWN = 1e-3
+"""How much rather positions, speeds and what the user names are states than other quantities."""
+SMALL = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class LinearModel:
+    """A network linearised at a time (s): a, b, c, d; names of states, inputs and outputs, with their values there.
+
+    `descriptor` has the network's own equations E z' = A z + B w, y = C z + D w as sparse matrices, with
+    `delays`: (length, A, C) each, what z a length (s) ago adds."""
+
+    time: float
+    a: Array
+    b: Array
+    c: Array
+    d: Array
+    states: tuple[str, ...]
+    inputs: tuple[Signal, ...]
+    outputs: tuple[Signal, ...]
+    at: Mapping[str, float]
+    lin: Linearised
+    sources: Inputs
+
+    def frequency_response(self, frequencies: Any) -> Array:
+        """y/w (frequencies, outputs, inputs), exact for delays."""
+        s = 2j * np.pi * np.atleast_1d(np.asarray(frequencies, float))
+        return response(self.lin, self.sources.equations, self.sources.outputs, s)
+
+    @property
+    def poles(self) -> Array:
+        """Eigenvalues of a (1/s)."""
+        return np.linalg.eigvals(self.a) if len(self.a) else np.zeros(0, complex)
+
+    def zeros(self, output: int | str = 0, input: int | str = 0) -> Array:
+        """Transmission zeros (1/s) from one input to one output: poles of the network whose output is held."""
+        i = output if isinstance(output, int) else [s.name for s in self.outputs].index(output)
+        j = input if isinstance(input, int) else [s.name for s in self.inputs].index(input)
+        return zeros_of(self.lin, self.sources, i, j)
+
+    @cached_property
+    def descriptor(self) -> dict[str, Any]:
+        """E, A, B, C, D (sparse) over z = [u, q, and derivatives where the equations have higher ones]."""
+        return descriptor(self.lin, self.sources)
+
+    def to_scipy(self) -> Any:
+        """`scipy.signal.StateSpace`."""
+        from scipy.signal import StateSpace
+
+        return StateSpace(self.a, self.b, self.c, self.d)
+
+    def to_control(self) -> Any:
+        """A `control.StateSpace` with these names; needs python-control."""
+        import control
+
+        names = [[s.name for s in signals] for signals in (self.inputs, self.outputs)]
+        return control.ss(self.a, self.b, self.c, self.d, states=list(self.states), inputs=names[0], outputs=names[1])
+
+    def to_xarray(self) -> Any:
+        """A, B, C, D over state, input and output."""
+        import xarray
+
+        dims = {"A": ("state", "state_"), "B": ("state", "input"), "C": ("output", "state_"), "D": ("output", "input")}
+        names = {"state": self.states, "state_": self.states}
+        names |= {"input": tuple(s.name for s in self.inputs), "output": tuple(s.name for s in self.outputs)}
+        matrices = zip(dims.items(), (self.a, self.b, self.c, self.d))
+        coords = {k: list(v) for k, v in names.items()}
+        return xarray.Dataset({n: (d, m) for (n, d), m in matrices}, coords=coords, attrs={"time": self.time})
+
+    def save(self, path: Path | str) -> Path:
+        """Write A, B, C, D, the descriptor form (descriptor_E ...) and the names as .npz or .mat; raises
+        `InputError`."""
+        path, own = Path(path), {"A": self.a, "B": self.b, "C": self.c, "D": self.d}
+        named = {"states": self.states, "inputs": self.inputs, "outputs": self.outputs}
+        names = {k: np.array([getattr(s, "name", s) for s in v], object) for k, v in named.items()}
+        wide = {f"descriptor_{k}": self.descriptor[k].toarray() for k in "EABCD"}
+        if path.suffix == ".npz":
+            everything: dict[str, Any] = {**own, **wide, **{k: v.astype(str) for k, v in names.items()}}
+            np.savez(path, **everything)
+        elif path.suffix == ".mat":
+            from scipy.io import savemat
+
+            savemat(path, {**own, **wide, **names})
+        else:
+            raise InputError(Problem("E430", f"the format of '{path}' is unknown", hint="the formats are .npz, .mat"))
+        return path
+
+
+def linear_model(lin: Linearised, inputs: Inputs, time: float) -> LinearModel:
+    """The state space at a point; raises `InputError` (E428) with delays, `SimulationError` (E444) where the outputs
+    contain derivatives of inputs or the point is singular."""
+    size = lin.size
+    if len(lin.length):
+        hint = "its poles are infinitely many; ac() is exact for delays, and descriptor forms keep them apart"
+        raise InputError(Problem("E428", "linear() has no state space for a network with delays", hint=hint))
+    parts, outputs = ([power[:, :size].toarray() for power in powers] for powers in (lin.equations, lin.outputs))
+    drives, feeds = ([power.toarray() for power in powers] for powers in (inputs.equations, inputs.outputs))
+    found = reduced(parts, drives)
+    if found is None:
+        message = "the linearised equations are singular at this point: no state space exists"
+        raise SimulationError(Problem("E444", message, hint="ac() may still find responses"))
+    names = state_names(lin)
+    weights = np.where([names[j].startswith("(") for j, _ in found.of], OWN, 1.0)
+    ss = state_space(found, outputs, feeds, weights)
+    if ss.direct.size and np.abs(ss.direct).max() > SMALL * max(np.abs(ss.d).max(), np.abs(ss.c).max(initial=0.0)):
+        p = int(np.argmax(np.abs(ss.direct).max(axis=(0, 2))))
+        message = f"'{lin.signals[p].name}' contains the derivative of an input: no state space has such an output"
+        raise SimulationError(Problem("E444", message, hint="leave it out of `save`, or take the input's integral"))
+    states = tuple(entry_name(lin, names, *each) for each in found.of[ss.chosen])
+    values = {s.name: float(v) for s, v in zip((*lin.signals, *inputs.signals), (*lin.values, *inputs.values))}
+    return LinearModel(time, ss.a, ss.b, ss.c, ss.d, states, inputs.signals, lin.signals, values, lin, inputs)
+
+
+def state_names(lin: Linearised) -> list[str]:
+    """Names of the unknowns (positions by their own) and of the differentiated quantities: `c1.v` where a quantity of
+    the element is differentiated, else `(c1) 1`."""
+    system = lin.machine.system
+    names = [position_name(system, u) for u in range(system.n)] + [""] * system.layout.nq
+    for batch in system.batches:
+        for k, quantity in enumerate(batch.form.differentiated):
+            reading = next(
+                (
+                    name
+                    for name, typed in batch.form.readings.items()
+                    if not isinstance(typed.value, tuple) and ca.is_equal(ca.SX(typed.value), quantity, 2)
+                ),
+                "",
+            )
+            for label, number in zip(batch.labels, batch.differentiated(k)):
+                names[system.n + number] = f"{label}.{reading}" if reading else f"({label}) {k + 1}"
+    return names
+
+
+def entry_name(lin: Linearised, names: Sequence[str], j: int, level: int) -> str:
+    """The name of a quantity, or of its derivative: of a position the velocity."""
+    if level == 1 and j < lin.machine.system.layout.nk:
+        return lin.machine.system.names[j]
+    return names[j] if not level else f"der({names[j]})" + "'" * (level - 1)
+
+
+def zeros_of(lin: Linearised, inputs: Inputs, output: int, input_: int) -> Array:
+    """Finite s at which the output is zero for a nonzero input: poles of [P W; C D]."""
+    size, count = lin.size, max(len(p) for p in (lin.equations, lin.outputs, inputs.equations, inputs.outputs))
+
+    def part(powers: Any, k: int, rows: Any, columns: Any) -> Array:
+        whole = powers[min(k, len(powers) - 1)][rows][:, columns].toarray()
+        return whole if k < len(powers) else 0.0 * whole
+
+    every, own = slice(None), slice(0, size)
+    parts = [
+        np.block([
+            [part(lin.equations, k, every, own), part(inputs.equations, k, every, [input_])],
+            [part(lin.outputs, k, [output], own), part(inputs.outputs, k, [output], [input_])],
+        ])
+        for k in range(count)
+    ]  # fmt: skip
+    found = poles_of(parts, 1.0)
+    return np.zeros(0, complex) if found is None else found.rates
+
+
+def run(task: Task, where_: Where) -> Samples:
+    """[A B; C D] at every instant, one below the other."""
+    began, cpu = clock.perf_counter(), clock.thread_time()
+    models = list(_models(task, where_))
+    first = models[0]
+    columns = (*(Signal(name) for name in first.states), *first.inputs)
+    if any(model.states != first.states for model in models):
+        raise SimulationError(Problem("E444", "the states differ between these instants", hint="take one at a time"))
+    values = np.concatenate([np.block([[m.a, m.b], [m.c, m.d]]) for m in models])
+    attributes = {
+        "analysis": "linear",
+        "at": ", ".join(f"{m.time:g} s" for m in models) if where_.at else "static",
+        "states": "; ".join(first.states),
+        "inputs": "; ".join(s.name for s in first.inputs),
+        "outputs": "; ".join(s.name for s in first.outputs),
+        "wall_seconds": clock.perf_counter() - began,
+        "cpu_seconds": clock.thread_time() - cpu,
+        "netlist": first.lin.machine.system.network.text,
+    }
+    rows = np.arange(1.0, len(values) + 1)
+    signals = tuple(Signal(s.name) for s in columns)
+    return Samples("", rows, signals, values, np.zeros((0, 3)), attributes, axis="row")
+
+
+def models_at(task: Task, where_: Where) -> LinearModel | list[LinearModel]:
+    """The linear model at the point, one for each of several; raises as `linear_model`."""
+    found = list(_models(task, where_))
+    return found if len(found) > 1 else found[0]
+
+
+def _models(task: Task, where_: Where) -> Iterator[LinearModel]:
+    for lin, selection, point in linearised_at(task, where_.at):
+        inputs = inputs_of(lin, task, selection, chosen_inputs(lin, where_.inputs))
+        yield linear_model(lin, inputs, point.time)
+
+
+def check(options: Mapping[str, Any], line: Line) -> Where:
+    """Options of a run line or call, checked; raises `InputError`."""
+    checked("linear", WHERE, options, line)
+    return where(options, line)
+
+
+ANALYSIS = Analysis("linear", WHERE, check, run)

@@ -1,0 +1,106 @@
+"""Points at which a network is linearised: its equilibrium, or instants of a transient run."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from netsim.analyses.analysis import Line, Task
+from netsim.analyses.given import SECOND
+from netsim.analyses.signals.linearised import Linearised, linearised
+from netsim.core.newton import set_time
+from netsim.core.states import load
+from netsim.equations.machine import Machine
+from netsim.initial.initial import Structure, resumed_start
+from netsim.network.lets import signals_in
+from netsim.results.over_frequency.figures import of_frequency
+from netsim.results.selection import Finder, Selection, reader_of, select
+from netsim.simulate.adaptive import begin_adaptive, integrate_adaptive
+from netsim.simulate.options import DEFAULT_METHOD, TransientOptions
+from netsim.simulate.setup.beginning import begun, settled
+from netsim.structure.time_events import time_events_of
+from netsim.text.errors import InputError, Problem, SimulationError
+from netsim.text.expressions.typed import number_of
+from netsim.text.syntax import Name, Spanned, Vector
+
+Array = np.ndarray
+DEFAULTS: dict[str, Any] = {"method": DEFAULT_METHOD, "forces": "recovered", "rtol": 1e-9}
+"""Of the run that leads to an instant."""
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """A machine, its structure, and the consistent global vector at a time (s)."""
+
+    machine: Machine
+    structure: Structure
+    g: Array
+    time: float
+
+
+def instants(given: Any, line: Line) -> tuple[float, ...]:
+    """`at`: () is the equilibrium; raises `InputError` for what is neither `static` nor instants."""
+    if given is None or (isinstance(given, Name) and given.parts[0].text == "static"):
+        return ()
+    if isinstance(given, Spanned):
+        items: Any = given.items if isinstance(given, Vector) else (given,)
+        times = tuple(float(number_of(item, line.scope, SECOND)) for item in items)
+    else:
+        times = tuple(float(each) for each in np.atleast_1d(given))
+    if not all(np.isfinite(t) and t >= 0.0 for t in times):
+        hint = "at = static, at = 2 ms, or a list of instants"
+        raise InputError(Problem("E423", "'at' must be an instant, 0 or later", line.spans.get("at"), hint=hint))
+    return times
+
+
+def points(task: Task, at: Sequence[float]) -> Iterator[Point]:
+    """The equilibrium (an empty `at`), or the run's consistent points at these instants.
+
+    Raises what `static` and `transient` raise."""
+    if not at:
+        try:
+            machine, structure, found = settled(task.machine, task.structure)
+        except SimulationError as none:
+            hint = f"{none.problems[0].hint}; at = 0 s is the start, where nothing need be at rest"
+            raise SimulationError(replace(none.problems[0], hint=hint)) from None
+        yield Point(machine, structure, found.g, 0.0)
+        return
+    machine, structure, g, _ = begun(task.machine, task.structure)
+    for time in at:
+        yield after(Point(machine, structure, g, 0.0), time)
+
+
+def _selected(machine: Machine, task: Task) -> Selection:
+    """What is saved (all of the top level without a line), and what plots and measures of responses read besides."""
+    network, selection = machine.system.network, select(machine, task.saves)
+    measured = [m.value for m in network.measures if of_frequency(m, network)]
+    measured += [a.condition for a in network.asserts if of_frequency(a, network)]
+    finder, figures = Finder(machine), {m.name for m in network.measures}
+    for expr in (*task.plots, *measured):
+        for name in signals_in(expr, network.top, figures):
+            for entry, dimension in finder.entries(name):
+                selection.add(entry, dimension, True)
+    return selection
+
+
+def after(point: Point, duration: float, **more: Any) -> Point:
+    """Where a run that begins at a point, at time 0, is after `duration`; raises `SimulationError`."""
+    if duration == 0.0:
+        return point
+    machine, options = point.machine, TransientOptions(duration, **{**DEFAULTS, **more})
+    events = time_events_of(machine, duration)
+    run = begin_adaptive(machine, point.structure, options, point.g.copy(), reader_of(machine, Selection()), events)
+    if problem := integrate_adaptive(run, None):
+        raise SimulationError(problem)
+    g = run.trial.g.copy()
+    set_time(run.machine.struct, g, duration)
+    load(run.machine.struct, g, run.trial.start)
+    return Point(run.machine, run.structure, resumed_start(run.machine, run.structure, g, duration), duration)
+
+
+def linearised_at(task: Task, at: Sequence[float]) -> Iterator[tuple[Linearised, Selection, Point]]:
+    """The network linearised at each point, with what is saved and plotted as its outputs."""
+    for point in points(task, at):
+        selection = _selected(point.machine, task)
+        yield linearised(point.machine, point.g, selection), selection, point

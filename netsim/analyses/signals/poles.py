@@ -1,0 +1,171 @@
+"""`run poles()`: every s of motions e^(s t) about a point, slowest first, one of each conjugate pair; with an `input`
+also the zeros from there to the first saved signal; `over = r1.R, values = [...]`: a root locus.
+
+Small networks give all poles, those of any index too, by the reduction to states; large ones the slowest `modes` by
+Arnoldi's method around a shift, on the sparse matrices.
+"""
+
+import time as clock
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from netsim.analyses.analysis import Analysis, Line, Task
+from netsim.analyses.given import EXPRESSION, NAMES, NUMBER, Kind
+from netsim.analyses.modal import modes_of
+from netsim.analyses.signals.inputs import inputs_of, parameter
+from netsim.analyses.signals.linear import entry_name, state_names, zeros_of
+from netsim.analyses.signals.linearised import Linearised
+from netsim.analyses.signals.options import WHERE, Where, checked, numbers, where
+from netsim.analyses.signals.points import Point, linearised_at
+from netsim.analyses.signals.reduction import poles_of
+from netsim.equations.history import refuse_delays
+from netsim.network.values import Values, parameter_names
+from netsim.results.samples import Samples, Signal
+from netsim.text.errors import InputError, Problem, SimulationError, nearest
+from netsim.text.units import parse_unit
+
+Array = np.ndarray
+OPTIONS: dict[str, Kind] = {**WHERE, "modes": NUMBER, "over": NAMES, "values": EXPRESSION}
+DENSE = 700
+"""Unknowns and differentiated quantities up to which all poles are found."""
+PAIRED = 1e-9
+INFINITE = "with it a network has infinitely many poles"
+NAMED, SHARE = 3, 0.2
+"""States that are named for an unstable pole, and the participation that the least of them has."""
+COLUMNS = (
+    Signal("real", "1/s", "rate of growth"),
+    Signal("imaginary", "1/s", "angular frequency"),
+    Signal("frequency", "Hz", "of the undamped motion"),
+    Signal("damping", "", "share of critical damping"),
+    Signal("time_constant", "s", "of the decay"),
+    Signal("zero", "", "1: a zero, 0: a pole"),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class PolesOptions:
+    """where: the point and the input of zeros; modes: how many of a large network; over, values: a parameter's."""
+
+    where: Where
+    modes: int
+    over: str
+    values: tuple[float, ...]
+
+
+def check(options: Mapping[str, Any], line: Line) -> PolesOptions:
+    """Options of a run line or call, checked; raises `InputError`."""
+    checked("poles", OPTIONS, options, line)
+    place, modes = where(options, line), float(options.get("modes", 20))
+    if len(place.at) > 1 or len(place.inputs) > 1 or modes < 1 or modes % 1:
+        message = "poles() takes one instant, one input, and a whole number of modes"
+        raise InputError(Problem("E423", message, line.spans.get("")))
+    over, values = "".join(options.get("over", ())), options.get("values")
+    if bool(over) != (values is not None):
+        hint = "over = r1.R, values = [1 kOhm, 10 kOhm]"
+        raise InputError(Problem("E422", "'over' and 'values' go together", line.spans.get("over"), hint=hint))
+    found: tuple[float, ...] = ()
+    if values is not None:
+        if over not in parameter_names(line.network):
+            hint = nearest(over, parameter_names(line.network))
+            raise InputError(Problem("E429", f"no parameter is called '{over}'", line.spans.get("over"), hint=hint))
+        unit = parse_unit(parameter(Values(line.network), over)[0].unit).dimension
+        found = tuple(numbers(values, line, unit))
+    return PolesOptions(place, int(modes), over, found)
+
+
+def run(task: Task, options: PolesOptions) -> Samples:
+    """A row per pole, and per zero: where it lies, and how much every state takes part (of poles)."""
+    began, cpu = clock.perf_counter(), clock.thread_time()
+    rows, states, told, origin = list[Array](), dict[str, None](), "", None
+    parts = list[Mapping[str, Array]]()
+    for value in options.values or (None,):
+        here = task if value is None else task.under({options.over: value})
+        refuse_delays(here.machine.system, "poles()", INFINITE)
+        ((lin, selection, point),) = linearised_at(here, options.where.at)
+        s, shares = poles_at(lin, point, options.modes)
+        zeros = np.zeros(0, complex)
+        if options.where.inputs:
+            if not lin.signals:
+                raise InputError(Problem("E422", "zeros are those of a saved signal", hint="save out.v"))
+            zeros = zeros_of(lin, inputs_of(lin, here, selection, options.where.inputs), 0, 0)
+            zeros = zeros[np.argsort(np.abs(zeros), kind="stable")]
+            zeros = zeros[zeros.imag >= 0.0]
+        told, origin = told or _stability(s, shares), point.g
+        for each in (s, zeros):
+            rows.append(_rows(each, float(each is zeros), value))
+        parts.append({name: np.append(share, np.full(len(zeros), np.nan)) for name, share in shares.items()})
+        states |= dict.fromkeys(shares)
+    columns = [np.concatenate(rows)]
+    over = (Signal(options.over, parameter(task.values, options.over)[0].unit),) if options.over else ()
+    sizes = [len(a) + len(b) for a, b in zip(rows[::2], rows[1::2])]
+    columns += [
+        np.concatenate([part.get(name, np.full(n, np.nan)) for part, n in zip(parts, sizes)])[:, None]
+        for name in states
+    ]
+    values = np.concatenate(columns, axis=1)
+    signals = (*COLUMNS, *over, *(Signal(f"participation {name}") for name in states))
+    attributes = {
+        "analysis": "poles",
+        "stability_of_poles": told,
+        "unknowns": task.machine.system.n,
+        "wall_seconds": clock.perf_counter() - began,
+        "cpu_seconds": clock.thread_time() - cpu,
+        "netlist": task.network.text,
+    }
+    count = np.arange(1.0, len(values) + 1)
+    return Samples("", count, signals, values, np.zeros((0, 3)), attributes, origin=origin, axis="pole")
+
+
+def poles_at(lin: Linearised, point: Point, modes: int) -> tuple[Array, dict[str, Array]]:
+    """Poles with Im s >= 0, slowest first, and the participation |v_i w_i| of every state; raises `SimulationError`
+    (E444)."""
+    if lin.size > DENSE:
+        return modes_of(point.machine, point.structure, lin.g, modes).rates, {}
+    found = poles_of([power[:, : lin.size].toarray() for power in lin.equations], 1.0)
+    if found is None:
+        message = "the linearised equations are singular at this point: they have no poles"
+        raise SimulationError(Problem("E444", message, hint="netsim check says what nothing determines"))
+    rates = found.rates
+    order = np.argsort(np.abs(rates), kind="stable")
+    order = order[rates[order].imag >= 0.0]
+    if not len(order):
+        return rates, {}
+    of, names = found.states, state_names(lin)
+    vectors = found.shapes[of[:, 0]] * rates ** of[:, 1:]
+    shares = np.abs(vectors * np.linalg.pinv(vectors).T)
+    shares = shares / np.maximum(shares.sum(axis=0), np.finfo(float).tiny)
+    return rates[order], {entry_name(lin, names, *each): share[order] for each, share in zip(of, shares)}
+
+
+def _rows(s: Array, zero: float, value: float | None) -> Array:
+    size = np.abs(s)
+    with np.errstate(divide="ignore"):
+        constant = np.where(s.real != 0.0, -1.0 / s.real, np.inf)
+    columns = [s.real, s.imag, size / (2 * np.pi), np.where(size > 0.0, -s.real / np.where(size > 0.0, size, 1.0), 0.0)]
+    columns += [constant, np.full(len(s), zero), *([] if value is None else [np.full(len(s), value)])]
+    return np.column_stack(columns) + 0.0
+
+
+def _stability(s: Array, shares: Mapping[str, Array]) -> str:
+    """In words: what grows, and how fast."""
+    if not len(s) or s.real.max() <= PAIRED * np.abs(s).max():
+        still = np.count_nonzero(s.real >= -PAIRED * np.abs(s))
+        return f"neutral: {still} of the poles {'does' if still == 1 else 'do'} not decay" if still else "stable"
+    k = int(np.argmax(s.real))
+    parts = sorted(shares, key=lambda name: -shares[name][k])[:NAMED]
+    names = ", ".join(name for name in parts if shares[name][k] > SHARE)
+    grown = f"{names or 'a motion'} grow{'s' if ',' not in names else ''} as e^(t/{1 / s[k].real:.3g} s)"
+    swings = f", swinging at {abs(s[k].imag) / (2 * np.pi):.4g} Hz" if s[k].imag else ""
+    return f"unstable: {grown}{swings}"
+
+
+ANALYSIS = Analysis(
+    "poles",
+    OPTIONS,
+    check,
+    run,
+    refuse=lambda task, options: refuse_delays(task.machine.system, "poles()", INFINITE),
+)

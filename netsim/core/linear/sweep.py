@@ -1,0 +1,65 @@
+"""P(s) x = r at many complex s, with one symbolic analysis: refactorisations on the pivots of a real matrix of the same
+pattern.
+
+    P(s) = sum_k s^k P_k + sum_d s^(m_d) e^(-s T_d) v_d        (entry d of value v_d at one place of the pattern)
+
+Each solution is refined once, x + P^-1 (r - P x), so that fixed pivots cost no digits.
+"""
+
+import cmath
+
+import numpy as np
+
+from netsim.core.compiled.function import compiled
+from netsim.core.linear.factors import Factor, refactor, solve, solve_transpose
+
+
+def complex_factor(factor: Factor) -> Factor:
+    """The same pivots and patterns with room for complex values."""
+    sizes = {name: getattr(factor, name).shape for name in ("l_value", "u_value", "pivot_inverse", "work")}
+    return factor._replace(**{name: np.zeros(shape, complex) for name, shape in sizes.items()})
+
+
+@compiled
+def solve_many(  # noqa: C901  (one compiled loop)
+    factor, indptr, indices, powers, delays, places, s, sides, transposed, found, room, pivots
+):
+    """found[f, m] = P(s_f)^-1 sum_k s_f^k sides[k, m], or with the transposed P; pivots[f] is the least ratio of a
+    pivot to the entries below it.
+
+    powers (k, nnz) real, delays (3, d): value, length, power of s; places (d,) in the pattern; sides (k, m, n); room
+    (3, max(nnz, n)) complex."""
+    n, nnz = indptr.shape[0] - 1, indices.shape[0]
+    values, side, rest = room[0], room[1], room[2]
+    for f in range(s.shape[0]):
+        for p in range(nnz):
+            total = complex(0.0, 0.0)
+            for k in range(powers.shape[0] - 1, -1, -1):
+                total = total * s[f] + powers[k, p]
+            values[p] = total
+        for d in range(places.shape[0]):
+            values[places[d]] += delays[0, d] * s[f] ** delays[2, d] * cmath.exp(-s[f] * delays[1, d])
+        pivots[f] = refactor(factor, values[:nnz])
+        for m in range(sides.shape[1]):
+            x = found[f, m]
+            for i in range(n):
+                total = complex(0.0, 0.0)
+                for k in range(sides.shape[0] - 1, -1, -1):
+                    total = total * s[f] + sides[k, m, i]
+                side[i] = total
+                x[i] = 0.0
+            for _ in range(2):
+                for i in range(n):
+                    rest[i] = side[i]
+                for j in range(n):
+                    for p in range(indptr[j], indptr[j + 1]):
+                        if transposed:
+                            rest[j] -= values[p] * x[indices[p]]
+                        else:
+                            rest[indices[p]] -= values[p] * x[j]
+                if transposed:
+                    solve_transpose(factor, rest[:n], rest[:n])
+                else:
+                    solve(factor, rest[:n], rest[:n])
+                for i in range(n):
+                    x[i] += rest[i]

@@ -1,0 +1,1 @@
+"""Responses over frequency: their figures and pictures."""

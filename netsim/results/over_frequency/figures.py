@@ -1,0 +1,183 @@
+"""Figures of a response over frequency: gain and phase at a frequency, bandwidth, crossover, margins, resonance.
+
+    measure f3 = bandwidth(out.v)        measure pm = phase_margin(loop.y)      measure g = gain(out.v, 1 kHz)
+
+Between its points a response is a cubic spline of log gain and continuous phase over log frequency. A loop gain is
+counted with the sign that makes feedback negative: -1 is the critical point.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from netsim.library.component import SECOND, names_in, plain_name
+from netsim.network.network import Network
+from netsim.text.errors import InputError, Problem, SimulationError
+from netsim.text.expressions.typed import Scope, Typed, evaluate, quantity_of
+from netsim.text.syntax import Call, Measure
+from netsim.text.terms import Spanned
+from netsim.text.units import NO_DIMENSION, Dimension
+
+Array = np.ndarray
+HERTZ, RADIAN = NO_DIMENSION / SECOND, Dimension(is_angle=True)
+MISSING = "E513"
+HALF_POWER = 0.5**0.5
+
+
+class Curve:
+    """log gain and phase (rad, continuous) over log frequency, as splines."""
+
+    def __init__(self, frequency: Array, values: Array):
+        from scipy.interpolate import CubicSpline
+
+        self.x = np.log(frequency)
+        with np.errstate(divide="ignore"):
+            gain, angle = np.log(np.abs(values)), np.unwrap(np.angle(values))
+        if not np.isfinite(gain).all():
+            raise ValueError
+        self.gain, self.phase = (CubicSpline(self.x, y) for y in (gain, angle))
+
+    def crossings(self, spline: Any, level: float) -> Array:
+        """Frequencies at which a spline passes a level."""
+        return np.exp(spline.solve(level, extrapolate=False)) if len(self.x) > 1 else np.zeros(0)
+
+
+def bandwidth(curve: Curve) -> float:
+    """Where the gain falls below 1/sqrt(2) of that at the lowest frequency for the first time."""
+    return first(curve.crossings(curve.gain, float(curve.gain(curve.x[0])) + np.log(HALF_POWER)))
+
+
+def crossover(curve: Curve) -> float:
+    """Where the gain falls below 1 for the last time."""
+    return first(curve.crossings(curve.gain, 0.0)[::-1])
+
+
+def resonance(curve: Curve) -> float:
+    """The frequency of the largest gain."""
+    return float(np.exp(_top(curve)))
+
+
+def peak(curve: Curve) -> float:
+    """The largest gain."""
+    return float(np.exp(curve.gain(_top(curve))))
+
+
+def phase_margin(curve: Curve) -> float:
+    """The least angle (rad) from -180 deg at unit gain."""
+    angles = curve.phase(np.log(curve.crossings(curve.gain, 0.0))) + np.pi
+    return least((angles + np.pi) % (2 * np.pi) - np.pi)
+
+
+def gain_margin(curve: Curve) -> float:
+    """The least factor by which the gain may grow (or, below 1, shrink) until it is 1 at -180 deg."""
+    angles = curve.phase.c[-1] / (2 * np.pi)
+    levels = np.pi + 2 * np.pi * np.arange(np.floor(angles.min()) - 1.0, np.ceil(angles.max()) + 1.0)
+    factors = -curve.gain(np.log(np.concatenate([curve.crossings(curve.phase, level) for level in levels])))
+    return float(np.exp(least(factors)))
+
+
+def _top(curve: Curve) -> float:
+    stationary = curve.gain.derivative().roots(extrapolate=False)
+    places = np.concatenate([curve.x[[0, -1]], stationary[np.isfinite(stationary)]])
+    return float(places[np.argmax(curve.gain(places))])
+
+
+def first(found: Array) -> float:
+    """The first one; raises `LookupError` where there is none."""
+    if not len(found):
+        raise LookupError
+    return float(found[0])
+
+
+def least(found: Array) -> float:
+    """That of least size; raises `LookupError` where there is none."""
+    return first(found[np.argsort(np.abs(found))])
+
+
+FIGURES: dict[str, tuple[Callable[[Curve], float], Dimension | None]] = {
+    "bandwidth": (bandwidth, HERTZ),
+    "crossover": (crossover, HERTZ),
+    "resonance": (resonance, HERTZ),
+    "peak": (peak, None),
+    "phase_margin": (phase_margin, RADIAN),
+    "gain_margin": (gain_margin, NO_DIMENSION),
+}
+"""Functions of a response: the figure and its dimension (None: that of the response)."""
+NAMES = (*FIGURES, "gain", "phase", "db")
+
+
+def calls_in(expr: Any) -> Iterator[Call]:
+    """The calls in an expression that need a run over frequency."""
+    if isinstance(expr, Call) and expr.function in NAMES:
+        yield expr
+    if isinstance(expr, Spanned):
+        for value in vars(expr).values():
+            for each in value if isinstance(value, tuple) else (value,):
+                yield from calls_in(each[1] if isinstance(each, tuple) and len(each) == 2 else each)
+
+
+def functions(frequency: Array) -> dict[str, Callable[[Call, Scope], Typed]]:
+    """gain(x), phase(x), db(x) as series, at a frequency where one is given, and the figures of `FIGURES`."""
+    return {
+        **{name: partial(_figure, name, frequency) for name in FIGURES},
+        **{name: partial(_series, name, frequency) for name in ("gain", "phase", "db")},
+    }
+
+
+def _figure(name: str, frequency: Array, call: Call, scope: Scope) -> Typed:
+    compute, dimension = FIGURES[name]
+    curve, found = _curve(call, frequency, scope, 1)
+    try:
+        return Typed(compute(curve), found if dimension is None else dimension)
+    except LookupError:
+        message = f"this response has no {name.replace('_', ' ')} between {frequency[0]:g} Hz and {frequency[-1]:g} Hz"
+        raise SimulationError(Problem(MISSING, message, call.span, hint="widen from ... to")) from None
+
+
+def _series(name: str, frequency: Array, call: Call, scope: Scope) -> Typed:
+    at = len(call.arguments) == 2
+    if not at:
+        found = _argument(call, scope, 1)
+        if name == "phase":
+            return Typed(np.unwrap(np.angle(np.asarray(found.value, complex))), RADIAN)
+        gain = np.abs(found.value)
+        return Typed(gain, found.dimension) if name == "gain" else Typed(20 * np.log10(gain))
+    curve, dimension = _curve(call, frequency, scope, 2)
+    x = np.log(float(quantity_of(call.arguments[1], scope, HERTZ).value))
+    if not curve.x[0] - 1e-9 <= x <= curve.x[-1] + 1e-9:
+        message = f"{np.exp(x):g} Hz is outside the run, from {frequency[0]:g} Hz to {frequency[-1]:g} Hz"
+        raise SimulationError(Problem(MISSING, message, call.span))
+    if name == "phase":
+        return Typed(float(curve.phase(x)), RADIAN)
+    gain = float(np.exp(curve.gain(x)))
+    return Typed(gain, dimension) if name == "gain" else Typed(20 * np.log10(gain))
+
+
+def _curve(call: Call, frequency: Array, scope: Scope, count: int) -> tuple[Curve, Dimension | None]:
+    found = _argument(call, scope, count)
+    try:
+        return Curve(frequency, np.broadcast_to(np.asarray(found.value, complex), frequency.shape)), found.dimension
+    except ValueError:
+        message = "this response is zero or not finite somewhere, or is known at one frequency only"
+        raise SimulationError(Problem(MISSING, message, call.span)) from None
+
+
+def _argument(call: Call, scope: Scope, count: int) -> Typed:
+    if len(call.arguments) != count or call.keywords:
+        raise InputError(Problem("E207", f"{call.function}() takes a response" + ", and perhaps a frequency" * (
+            call.function in ("gain", "phase", "db")), call.span))  # fmt: skip
+    found = evaluate(call.arguments[0], scope)
+    if isinstance(found.value, tuple):
+        raise InputError(Problem("E204", f"{call.function}() takes one number, this is a vector", call.span))
+    return found
+
+
+def of_frequency(statement: Any, network: Network) -> bool:
+    """Whether a statement speaks of responses, itself or by other figures."""
+    expr = statement.value if isinstance(statement, Measure) else statement.condition
+    if any(True for _ in calls_in(expr)):
+        return True
+    read = {plain_name(name) for name in names_in(expr)}
+    return any(m is not statement and m.name in read and any(True for _ in calls_in(m.value)) for m in network.measures)

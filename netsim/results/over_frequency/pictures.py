@@ -1,0 +1,163 @@
+"""Pictures of results over frequency: Bode (gain and phase), Nyquist, Nichols, and densities of noise.
+
+`plot out.v` draws a Bode diagram, `plot nyquist(out.v)` and `plot nichols(out.v)` the others; `db(x)`, `gain(x)` and
+`phase(x)` (rad, continuous) are series of their own in plots and measures.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from netsim.results.over_frequency.curves import COLOURS, DASHES, STYLE, expression_series, pretty
+from netsim.results.samples import Samples
+from netsim.results.series import unit_of
+from netsim.text.expressions.typed import Scope
+from netsim.text.syntax import Call, Expr, Plot
+
+Array = np.ndarray
+KINDS = ("nyquist", "nichols")
+MOST_PANELS = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """A series over frequency (Hz): its label, unit, and number of its run."""
+
+    label: str
+    unit: str
+    frequency: Array
+    values: Array
+    run: int
+
+
+def drawn(runs: Sequence[Samples], plots: Iterable[Plot], parameters: Scope | None, title: str = "") -> Any:
+    """The figure of plot lines (of all signals without any) over runs over frequency."""
+    import matplotlib
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    panels = list(_panels(runs, list(plots), parameters))[:MOST_PANELS]
+    rows = [2 if kind == "bode" and _turns(curves) else 1 for kind, curves in panels]
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(8.0, 0.7 + 2.2 * max(1, sum(rows))), layout="constrained")
+        FigureCanvasAgg(figure)
+        places = figure.subplots(max(1, sum(rows)), 1, squeeze=False)[:, 0]
+        at = 0
+        for (kind, curves), count in zip(panels, rows):
+            _DRAW[kind](places[at : at + count], curves)
+            at += count
+        if title:
+            figure.suptitle(title, fontsize=10, color="#b3261e")
+        return figure
+
+
+def _panels(runs: Sequence[Samples], plots: list[Plot], parameters: Scope | None) -> Iterator[tuple[str, list[Curve]]]:
+    if not plots:
+        units = dict.fromkeys(s.unit for run in runs for s in run.signals)
+        for unit in units:
+            yield (
+                "bode",
+                [
+                    Curve(_label(s.name, k, runs), unit, run.time, run.values[:, j], k)
+                    for k, run in enumerate(runs)
+                    for j, s in enumerate(run.signals)
+                    if s.unit == unit
+                ],
+            )
+    for line in plots:
+        groups: dict[tuple[str, str], list[Curve]] = {}
+        for expr in line.signals:
+            kind, inner = _kind(expr)
+            for k, run in enumerate(runs):
+                for name, dimension, values in expression_series(inner, run, parameters):
+                    unit = unit_of(dimension)
+                    curve = Curve(_label(name, k, runs), unit, run.time, values, k)
+                    groups.setdefault((kind, unit), []).append(curve)
+        yield from ((kind, curves) for (kind, _), curves in groups.items())
+
+
+def _kind(expr: Expr) -> tuple[str, Expr]:
+    if isinstance(expr, Call) and expr.function in KINDS and len(expr.arguments) == 1:
+        return expr.function, expr.arguments[0]
+    if isinstance(expr, Call) and expr.function in ("db", "phase"):
+        return "plain", expr
+    return "bode", expr
+
+
+def _label(name: str, k: int, runs: Sequence[Samples]) -> str:
+    return f"{name} ({runs[k].name or f'run{k + 1}'})" if len(runs) > 1 else name
+
+
+def _turns(curves: Sequence[Curve]) -> bool:
+    return any(np.iscomplexobj(curve.values) for curve in curves)
+
+
+def _bode(places: Any, curves: Sequence[Curve]) -> None:
+    from matplotlib.ticker import FuncFormatter
+
+    unit = curves[0].unit
+    for k, curve in enumerate(curves):
+        size = np.abs(curve.values)
+        shown = 20 * np.log10(np.maximum(size, np.finfo(float).tiny)) if unit == "" else size
+        places[0].plot(curve.frequency, shown, label=curve.label, **_look(curve, k))
+        if _turns(curves):
+            places[1].plot(curve.frequency, np.degrees(phase(curve.values)), **_look(curve, k))
+    if unit != "":
+        places[0].set_yscale("log")
+        places[0].yaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+    _axes(places[0], "gain [dB]" if unit == "" else f"[{pretty(unit)}]")
+    if _turns(curves):
+        _axes(places[1], "phase [°]", legend=False)
+    places[-1].set_xlabel("frequency [Hz]")
+
+
+def _plain(places: Any, curves: Sequence[Curve]) -> None:
+    for k, curve in enumerate(curves):
+        places[0].plot(curve.frequency, curve.values, label=curve.label, **_look(curve, k))
+    _axes(places[0], f"[{pretty(curves[0].unit) if curves[0].unit else '1'}]")
+    places[0].set_xlabel("frequency [Hz]")
+
+
+def _nyquist(places: Any, curves: Sequence[Curve]) -> None:
+    (axes,) = places
+    for k, curve in enumerate(curves):
+        axes.plot(curve.values.real, curve.values.imag, label=curve.label, **_look(curve, k))
+    axes.plot([-1.0], [0.0], "+", color="#b3261e")
+    axes.set_aspect("equal", adjustable="datalim")
+    axes.set_xlabel("real part")
+    _axes(axes, "imaginary part", logarithmic=False)
+
+
+def _nichols(places: Any, curves: Sequence[Curve]) -> None:
+    (axes,) = places
+    for k, curve in enumerate(curves):
+        size = 20 * np.log10(np.maximum(np.abs(curve.values), np.finfo(float).tiny))
+        axes.plot(np.degrees(phase(curve.values)), size, label=curve.label, **_look(curve, k))
+    axes.plot([-180.0], [0.0], "+", color="#b3261e")
+    axes.set_xlabel("phase [°]")
+    _axes(axes, "gain [dB]", logarithmic=False)
+
+
+def _axes(axes: Any, label: str, legend: bool = True, logarithmic: bool = True) -> None:
+    from matplotlib.ticker import EngFormatter
+
+    if logarithmic:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+    axes.set_ylabel(label)
+    if legend:
+        axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4, borderaxespad=0.2, handlelength=1.6)
+
+
+def _look(curve: Curve, k: int) -> dict[str, Any]:
+    return {"color": COLOURS[k % len(COLOURS)], "linestyle": DASHES[curve.run % len(DASHES)], "linewidth": 1.6}
+
+
+def phase(values: Array) -> Array:
+    """The angle of complex values in rad, continuous along the series, its first value within half a turn of 0."""
+    return np.unwrap(np.angle(values), axis=0)
+
+
+_DRAW = {"bode": _bode, "plain": _plain, "nyquist": _nyquist, "nichols": _nichols}
