@@ -13,9 +13,9 @@ from netsim.analyses.analysis import OVERFLOWS, Analysis, Line, Task
 from netsim.analyses.earlier_runs import other_run, refuse_unknown_runs, table_calls
 from netsim.analyses.given import EXPRESSION, plain_option, written_option
 from netsim.analyses.inverse.options import OWN, line_from
+from netsim.analyses.many.studies import Studies
 from netsim.analyses.refusals import refuse_signals
 from netsim.analyses.signals.linear import models_at
-from netsim.analyses.studies import Studies
 from netsim.analyses.transient import stepped, stepped_options
 from netsim.core.method import Method
 from netsim.equations.machine import Machine, build_machine

@@ -63,7 +63,8 @@ ROOMS = {
     "optimal.program.blocks optimal.program.radau optimal.options optimal.parameters optimal.program.points optimal.wishes "
     "optimal.program.transcription optimal.program.solve optimal.guess optimal.ends optimal.answer optimal.program.refinement "
     "optimal.verification optimal.failing optimal.meshes optimal.stable_inversion optimal.simulated inverse.inverse optimal.optimize "
-    "sensitivity.tangents sensitivity.varied sensitivity.variations sensitivity.crossing sensitivity.forward sensitivity.sensitivity studies *",
+    "sensitivity.tangents sensitivity.varied sensitivity.moved sensitivity.variations sensitivity.crossing sensitivity.forward "
+    "sensitivity.sensitivity many.ranges many.fit many.studies *",
     "api": "",
     "output": "diagram scene animate bending visual_shapes scenes mode_shapes show summary starts_shown",
     "commands": "telling collecting interrupting running looking making completing",

@@ -21,6 +21,7 @@ AXES = {
     "frequency": {"units": "Hz", "long_name": "frequency"},
     "pole": {"units": "1", "long_name": "number of the pole or zero"},
     "row": {"units": "1", "long_name": "number of the row"},
+    "case": {"units": "1", "long_name": "number of the case"},
 }
 ENERGIES = ("energy.stored", "energy.supplied", "energy.dissipated")
 KINETIC = "energy.kinetic"

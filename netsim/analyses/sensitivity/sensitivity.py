@@ -168,7 +168,7 @@ def _run(task: Task, options: SensitivityOptions) -> Samples:
     sample, stop = options.run.sample, options.run.stop
     instants = np.append(np.arange(1, int(stop / sample * (1 + 1e-12)) + 1) * sample, stop) if sample else np.zeros(0)
     done = differentiate(task, options.run, options.to, options.spans, saves, instants)
-    kept = _requested(done.found.time, instants) if sample else np.ones(len(done.found.time), bool)
+    kept = requested(done.found.time, instants) if sample else np.ones(len(done.found.time), bool)
     plain = done.shown()
     columns, signals = [s for s, _ in plain.values()], [signal for _, signal in plain.values()]
     figures = list[Figure]()
@@ -200,7 +200,7 @@ def _run(task: Task, options: SensitivityOptions) -> Samples:
     )  # fmt: skip
 
 
-def _requested(time: Array, instants: Array) -> Array:
+def requested(time: Array, instants: Array) -> Array:
     """The start and the last sample at each requested instant."""
     found = np.zeros(len(time), bool)
     at = np.searchsorted(time, instants * (1.0 + 1e-12), side="right") - 1

@@ -134,6 +134,13 @@ def value_of(values: Values, name: str) -> Any:
     return values.defined(name, frame.definitions[name[len(frame.prefix) :]])
 
 
+def dimension_of(task: Task, name: str) -> Dimension | None:
+    """The dimension of a parameter or a start."""
+    start = next((b for b in task.network.beginnings if f"{b.path}.start" == name), None)
+    found = evaluate(start.value, task.values.scope(start.frame)) if start else value_of(task.values, name)
+    return found.dimension  # type: ignore[no-any-return]
+
+
 def _of_start(task: Task, path: str) -> tuple[float, Dimension, Callable[[float], Any]]:
     machine = task.machine
     rows = [row for row in start_rows(machine.system, machine.values) if row.path == path]

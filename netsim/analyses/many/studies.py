@@ -3,12 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from netsim.analyses.given import listed_option
 from netsim.analyses.optimal.options import line_from as optimal_line
+from netsim.network.values import parse_expression
 from netsim.results.claims import signals_judged
 from netsim.results.files import shown
 from netsim.results.samples import Samples
 from netsim.simulate.stepping import Progress
-from netsim.text.syntax import Name, Run
+from netsim.text.syntax import Binary, Name, Run, String, Vector
 
 
 class Runs(Protocol):
@@ -48,3 +50,30 @@ class Studies:
         line = Run("sensitivity", self._transient_line(options).options)
         given = {**options, "to": to, **({"of": of} if of else {})}
         return shown(self._judged(self._alone(line, None, progress, given, signals_judged(self.network))))
+
+    def fit(
+        self: Runs, to: str | Sequence[str], signals: Sequence[str], parameters: Mapping[str, tuple[Any, Any]],
+        progress: Progress | None = None, **options: Any,
+    ) -> Any:  # fmt: skip
+        """Values of `parameters` ({"r1.R": ("1 Ohm", "10 Ohm")}) with which `signals` follow what was measured: CSV
+        files with a column `time [s]` and one for each signal. An xarray.Dataset of the fitted and the measured
+        signals; the attribute `measure.r1.R` is the value, `measure.sd(r1.R)` its standard deviation,
+        `measure.low(r1.R)` and `measure.high(r1.R)` its confidence interval.
+
+        Options: weights, loss, starts (of a global search), seed, iterations, confidence, `write` (a netlist with the
+        values found), and those of `transient`."""
+        files = [to] if isinstance(to, str) else to
+        given = {
+            "to": Vector(tuple(String(str(file)) for file in files)),
+            "signals": Vector(tuple(parse_expression(text, "signals") for text in signals)),
+            "parameters": Vector(tuple(_between(*item) for item in parameters.items())),
+            **{name: listed_option(o, name) if name == "weights" else o for name, o in options.items()},
+        }
+        if "write" in given:
+            given["write"] = String(str(given["write"]))
+        return shown(self._alone(Run("fit", ()), None, progress, given))
+
+
+def _between(name: str, ends: tuple[Any, Any]) -> Binary:
+    low, high = (parse_expression(e if isinstance(e, str) else repr(float(e)), name) for e in ends)
+    return Binary("=", parse_expression(name, "parameters"), Binary("..", low, high))
