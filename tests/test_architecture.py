@@ -25,7 +25,7 @@ ROOMS = {
     "formats": "format csv netcdf "
     "spice.cards spice.blocks spice.numbers spice.expressions spice.scopes spice.elements.parameters spice.elements.sources "
     "spice.elements.devices spice.elements.switches spice.elements.transistors spice.elements.semiconductors spice.elements.windings "
-    "spice.measures spice.control spice.netlist urdf.elements urdf.robot urdf.netlist *",
+    "spice.measures spice.small_signals spice.control spice.netlist urdf.elements urdf.robot urdf.netlist *",
     "library": "formats component functions extension shadowing domains checks places files search catalogue",
     "network": "network checks lets placement repetition expansion signals tables values bindings given reading",
     "core": "compiled.kinds compiled.struct compiled.digests compiled.sources compiled.translation compiled.linking "

@@ -21,6 +21,7 @@ from netsim.analyses.signals.linearised import Linearised
 from netsim.analyses.signals.options import GRID, WHERE, Grid, Where, checked, grid, where
 from netsim.analyses.signals.points import linearised_at
 from netsim.analyses.signals.response import AT_ONCE, Spectral, delays_of, without_differentiated
+from netsim.equations.batches import instance_parameters
 from netsim.equations.forms.noise import noise_form
 from netsim.equations.kernels.reference import evaluate
 from netsim.network.values import parse_expression
@@ -155,7 +156,8 @@ def _noises(lin: Linearised) -> Iterator[_Noise]:
         if form is None:
             continue
         gathered, uniforms = g[system.gather(batch, form.kernel)], g[system.layout.uniforms]
-        found = evaluate(form.kernel.program, gathered, uniforms, lin.machine.parameters[id(batch)])
+        values = [instance_parameters(form.form, instance, lin.machine.values) for instance in batch.instances]
+        found = evaluate(form.kernel.program, gathered, uniforms, np.array(values).T.reshape(-1, batch.n))
         numbers, count = all_equation_numbers(system, batch), len(form.noises)
         partials = list(zip(form.kernel.scatter[count:], found[count:]))
         for k, noise in enumerate(form.noises):

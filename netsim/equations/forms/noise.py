@@ -11,7 +11,7 @@ from typing import Any
 import casadi as ca
 
 from netsim.equations.forms.build import build_form
-from netsim.equations.forms.form import differentiated, nonzeros
+from netsim.equations.forms.form import Form, differentiated, nonzeros
 from netsim.equations.kernels.kernel import Kernel, make_kernel
 from netsim.equations.kernels.program import forward_jacobian
 from netsim.library.component import Component, plain_name, root_of, scalar_count, sizes_of
@@ -22,10 +22,11 @@ from netsim.text.units import format_dimension
 
 @dataclass(frozen=True, eq=False)
 class NoiseForm:
-    """kernel: ('density', k) of every noise, ('partial', row, k) of rows and definitions of differentiated quantities,
-    rows as those of the component's own form."""
+    """form: with the parameters that the densities read. kernel: ('density', k) of every noise, ('partial', row, k) of
+    rows and definitions of differentiated quantities, rows as those of the component's own form."""
 
     noises: tuple[Noise, ...]
+    form: Form
     kernel: Kernel
 
 
@@ -45,7 +46,8 @@ def noise_form(component: Component, counts: tuple[tuple[str, int], ...]) -> Noi
     for row, column, value in nonzeros(jacobian):
         outputs += [(("partial", row, k), value) for k, noise in enumerate(noises) if noise.name == names[column]]
     still = [ca.substitute(ca.SX(value), random, ca.SX.zeros(len(names))) for _, value in outputs]
-    return NoiseForm(noises, make_kernel(form.symbols, [(place, value) for (place, _), value in zip(outputs, still)]))
+    kernel = make_kernel(form.symbols, [(place, value) for (place, _), value in zip(outputs, still)])
+    return NoiseForm(noises, form, kernel)
 
 
 def _density(k: int) -> str:

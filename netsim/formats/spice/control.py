@@ -8,18 +8,20 @@ from netsim.formats.spice.expressions import expression
 from netsim.formats.spice.measures import Figures
 from netsim.formats.spice.numbers import value_of
 from netsim.formats.spice.scopes import GROUNDS, Circuit, Scope, placed
+from netsim.formats.spice.small_signals import LINES as SMALL_SIGNALS
+from netsim.formats.spice.small_signals import PROBE, printed, small_signal
 from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.syntax import Binding, Expr, Name, Number, Part, Plot, Run, Save, Start, Statement
 
 LATER = {
-    ".ac": "small signals over frequency", ".dc": "a sweep of sources", ".noise": "noise", ".tf": "transfer functions",
-    ".sens": "sensitivities",
-    ".pz": "poles and zeros", ".disto": "distortion", ".four": "harmonics", ".step": "a sweep of parameters",
+    ".dc": "a sweep of sources", ".tf": "transfer functions", ".sens": "sensitivities", ".disto": "distortion",
+    ".four": "harmonics", ".step": "a sweep of parameters",
     ".control": "commands of ngspice",
 }  # fmt: skip
 MEASURES = (".measure", ".meas")
 LINES = (
     *LATER,
+    *SMALL_SIGNALS,
     *MEASURES,
     ".tran",
     ".op",
@@ -59,7 +61,7 @@ def read_options(cards: list[Card], circuit: Circuit) -> None:
             circuit.uic = any(token.text == "uic" for token in card.plain)
 
 
-def statements(cards: list[Card], scope: Scope) -> Iterator[Statement]:
+def statements(cards: list[Card], scope: Scope) -> Iterator[Statement]:  # noqa: C901  (one case per line)
     """The lines as statements of the language; what waits for an analysis of its own is noted."""
     report = scope.circuit.report
     saved: list[Expr] = []
@@ -71,6 +73,8 @@ def statements(cards: list[Card], scope: Scope) -> Iterator[Statement]:
                     yield _transient(card, scope)
                 case ".op":
                     yield Run("static", span=card.span())
+                case ".ac" | ".noise" | ".pz":
+                    yield from small_signal(card, scope)
                 case ".ic":
                     yield from _starts(card, scope)
                 case ".nodeset":
@@ -79,8 +83,10 @@ def statements(cards: list[Card], scope: Scope) -> Iterator[Statement]:
                         for node, value in _settings(card, scope)
                     )
                 case ".save" | ".print" | ".probe" | ".plot":
+                    responses = list(printed(card, scope))
                     signals = list(_signals(card, scope))
-                    saved += signals
+                    saved += [*signals, *(signal for signal, _ in responses)]
+                    yield from (plot for _, plot in responses if plot)
                     if card.word == ".plot" and signals:
                         yield Plot(tuple(signals), span=card.span())
                 case _:
@@ -112,7 +118,7 @@ def _other(card: Card, report: Report) -> None:
     """What waits for an analysis of its own is noted, what nobody knows is wrong."""
     word, span = card.word, card.at(card.tokens[0])
     if word in LATER:
-        report.note(f"'{word}' is ignored: {LATER[word]}", span, hint="netsim runs .tran and .op")
+        report.note(f"'{word}' is ignored: {LATER[word]}", span, hint="netsim runs .tran, .op, .ac, .noise and .pz")
     elif word not in (*LINES, *_SILENT):
         report.wrong(
             "E130",
@@ -191,7 +197,7 @@ def _potential(scope: Scope, node: str, card: Card) -> Name:
 
 def _signals(card: Card, scope: Scope) -> Iterator[Expr]:
     """`v(a)`, `v(a, b)`, `i(v1)`; `all` is everything."""
-    rest = card.text[card.tokens[0].end :]
+    rest = PROBE.sub(lambda match: " " * len(match[0]), card.text[card.tokens[0].end :])
     for match in _PROBE.finditer(rest):
         start = card.tokens[0].end + match.start()
         found = expression(card, match[0], start, scope)

@@ -1,0 +1,111 @@
+"""`.ac`, `.noise` and `.pz` as run lines: all sources with an `ac` value act together, with its size and phase.
+
+.ac dec 10 1 1meg          ->  run ac(from = 1 Hz, to = 1 MHz, per_decade = 10, inputs = [v1.v], amplitudes = [1], ...)
+.noise v(out) v1 dec 10 1 1meg  ->  run noise(output = out.v, input = v1.v, from = 1 Hz, to = 1 MHz, per_decade = 10)
+.pz 1 0 3 0 vol pz         ->  run poles(input = v1.v), where a source feeds the nodes 1 and 0
+"""
+
+import re
+from collections.abc import Iterator
+
+from netsim.formats.spice.cards import Card, Token
+from netsim.formats.spice.expressions import expression
+from netsim.formats.spice.scopes import KELVIN, Scope
+from netsim.text.errors import InputError, Problem
+from netsim.text.syntax import Binding, Call, Expr, Name, Number, Part, Plot, Run, Statement, Vector, World
+
+LINES = (".ac", ".noise", ".pz")
+SPACINGS = {"dec": "per_decade", "oct": "per_octave", "lin": "points"}
+INPUT = {"v": "v", "i": "I"}
+USAGE = {
+    ".ac": ".ac dec 10 1 1meg",
+    ".noise": ".noise v(out) v1 dec 10 1 1meg",
+    ".pz": ".pz 1 0 3 0 vol pz",
+}
+PROBE = re.compile(r"v(db|p|m|r|i)\(\s*([^\s,()]+)\s*(?:,\s*([^\s,()]+)\s*)?\)", re.IGNORECASE)
+SERIES = {"db": "db", "p": "phase", "m": "gain"}
+
+
+def small_signal(card: Card, scope: Scope) -> Iterator[Statement]:
+    """The run line of a card; raises `InputError`."""
+    span = card.span()
+    if card.word == ".ac":
+        driven = list(_driven(scope))
+        if not driven:
+            hint = "write it behind a source: v1 in 0 ac 1"
+            return scope.circuit.report.note("'.ac' is ignored: no source has an ac value", span, hint=hint)
+        names, sizes, phases = (Vector(tuple(column), span=span) for column in zip(*driven))
+        inputs = [("inputs", names), ("amplitudes", sizes), ("phases", phases)]
+        yield _run("ac", card, [*_grid(card, card.plain, scope), *inputs])
+    elif card.word == ".noise":
+        match = re.search(r"v\(\s*[^()]*\)", card.text, re.IGNORECASE)
+        rest = [t for t in card.tokens if match and t.start >= match.end()]
+        if match is None or len(rest) < 5 or rest[0].text not in scope.elements:
+            raise _usage(card)
+        output = expression(card, match[0], match.start(), scope)
+        yield World((Binding("ambient", Number(scope.circuit.celsius + KELVIN, "K"), span=span),), span=span)
+        given = [("output", output), ("input", _input(rest[0].text, scope))]
+        yield _run("noise", card, [*given, *_grid(card, tuple(rest[1:]), scope)])
+    else:
+        yield from _poles(card, scope)
+
+
+def _driven(scope: Scope) -> Iterator[tuple[Expr, Expr, Expr]]:
+    """Name, size and phase of every source with an `ac` value."""
+    for card in scope.block.elements:
+        at = next((i for i, t in enumerate(card.plain) if t.text == "ac"), None)
+        if card.word[0] in INPUT and at is not None:
+            figures: list[Token] = []
+            for token in card.plain[at + 1 : at + 3]:
+                if token.kind == "word" and token.text.isalpha():
+                    break
+                figures.append(token)
+            size = scope.value(card, figures[0]) if figures else Number(1.0)
+            phase = scope.value(card, figures[1], "deg") if len(figures) > 1 else Number(0.0)
+            yield _input(card.word, scope), size, phase
+
+
+def _input(element: str, scope: Scope) -> Name:
+    return Name((Part(scope.elements[element]), Part(INPUT[element[0]])))
+
+
+def _grid(card: Card, tokens: tuple[Token, ...], scope: Scope) -> list[tuple[str, Expr]]:
+    if len(tokens) < 4 or tokens[0].text not in SPACINGS:
+        raise _usage(card)
+    first, last = (scope.value(card, token, "Hz") for token in tokens[2:4])
+    return [("from", first), ("to", last), (SPACINGS[tokens[0].text], scope.value(card, tokens[1]))]
+
+
+def _poles(card: Card, scope: Scope) -> Iterator[Statement]:
+    nodes = [token.text for token in card.plain]
+    if len(nodes) < 6:
+        raise _usage(card)
+    letter = "v" if nodes[4] == "vol" else "i"
+    feeding = [
+        each.word
+        for each in scope.block.elements
+        if each.word[0] == letter and {t.text for t in each.plain[:2]} == set(nodes[:2])
+    ]
+    if not feeding:
+        hint = f"put a source ({letter}) of 0 between the nodes {nodes[0]} and {nodes[1]}"
+        scope.circuit.report.note("'.pz' is ignored: no source feeds its input", card.span(), hint=hint)
+        return
+    yield _run("poles", card, [("input", _input(feeding[0], scope))])
+
+
+def _run(name: str, card: Card, options: list[tuple[str, Expr]]) -> Run:
+    return Run(name, tuple(Binding(n, v, span=card.span()) for n, v in options), span=card.span())
+
+
+def _usage(card: Card) -> InputError:
+    return InputError(Problem("E131", f"'{card.word}' is written {USAGE[card.word]}", card.span()))
+
+
+def printed(card: Card, scope: Scope) -> Iterator[tuple[Expr, Plot | None]]:
+    """The potentials behind vdb(a), vp(a), vm(a), vr(a), vi(a, b), and what is plotted of them."""
+    for match in PROBE.finditer(card.text):
+        reference = f",{match[3]}" if match[3] else ""
+        text = f"v({match[2]}{reference})"
+        signal = expression(card, text, match.start(), scope)
+        kind = SERIES.get(match[1].lower())
+        yield signal, Plot((Call(kind, (signal,), span=card.span()),), span=card.span()) if kind else None
