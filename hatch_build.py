@@ -1,16 +1,19 @@
 """Machine code of the core, made once and kept in the package.
 
     python hatch_build.py [FOLDER]    runs models and keeps what they need, for every instruction set of the processor's
-                                      family, in netsim/core/compiled/built (`make core` and `make wheel` do it)
+                                      family, in netsim/core/compiled/built (`make core` and `make wheel` do it); it
+                                      needs numba, which a user does not
 
 hatchling asks `CustomBuildHook` when it packs a wheel: with machine code inside, the wheel is one for this platform and
-this version of Python. The models are packed too, but for those of the tests (`models/broken`).
+every version of Python. The models are packed too, but for those of the tests (`models/broken`).
 """
 
-from __future__ import annotations
-
 import contextlib
+import io
+import re
 import sys
+import sysconfig
+import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -43,16 +46,25 @@ run transient(stop = 1 s)
 """
 
 
-def work() -> Iterator[tuple[str, str, dict[str, object]]]:
-    """What is run: (name, netlist or its path, options)."""
+Job = tuple[str, Callable[..., None], tuple[Any, ...]]
+"""A name, and a function with its arguments that needs machine code."""
+
+
+def work() -> Iterator[Job]:
+    """What is run."""
     for method in METHODS:
-        yield f"two masses by {method}", FIRST, {"method": method, "stop": 0.05}
+        yield f"two masses by {method}", run, (FIRST, {"method": method, "stop": 0.05})
+        yield f"two masses in steps by {method}", run, (FIRST, {"method": method, "stop": 0.05, "step": 1e-3})
     for method in METHODS[:3]:
-        yield f"a circuit by {method}", CIRCUIT, {"method": method}
-        yield f"friction by {method}", EVENTS, {"method": method}
+        yield f"a circuit by {method}", run, (CIRCUIT, {"method": method})
+        yield f"friction by {method}", run, (EVENTS, {"method": method})
+        yield f"a simulator by {method}", step, (method,)
+    yield "two masses in steps, forces recovered", run, (FIRST, {"stop": 0.05, "step": 1e-3, "forces": "recovered"})
+    yield "starts that are hard to find", look, ()
+    yield "trees", read, (str(ROOT / "docs/recursion.md"),)
     for path in models():
         if path.suffix == ".net":
-            yield path.relative_to(ROOT).as_posix(), str(path), {}
+            yield path.relative_to(ROOT).as_posix(), run, (str(path), {})
 
 
 def models() -> list[Path]:
@@ -65,10 +77,10 @@ def build(folder: Path = BUILT, workers: int = 2) -> None:
     """Fill a folder with the machine code that `work` needs. A line a minute says how far it is."""
     folder.mkdir(parents=True, exist_ok=True)
     jobs, begun, clock = list(work()), time.monotonic(), time.time() - 1.0
-    made = ran(jobs[0], folder)
+    made = done(jobs[0], folder)
     print(f"{jobs[0][0]}: {made} functions compiled, {time.monotonic() - begun:.0f} s", flush=True)
     with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-        for job, count in zip(jobs[1:], pool.map(ran, jobs[1:], [folder] * (len(jobs) - 1))):
+        for job, count in zip(jobs[1:], pool.map(done, jobs[1:], [folder] * (len(jobs) - 1))):
             if count:
                 print(f"{job[0]}: {count} functions compiled, {time.monotonic() - begun:.0f} s", flush=True)
     for each in folder.iterdir():
@@ -82,23 +94,59 @@ class Enough(Exception):
     """A run has lasted long enough to have called everything."""
 
 
-def ran(job: tuple[str, str, dict[str, object]], folder: Path) -> int:
-    """Run each line of one model for a while under `building`; how many functions were translated. A line that ends
-    early, as some do on purpose, has been run as well."""
-    import netsim
+def done(job: Job, folder: Path) -> int:
+    """Do one job under `building`; how many functions were translated. One that ends early, as some do on purpose, has
+    called what it needs as well."""
     from netsim.core.compiled import objects, store
     from netsim.text.errors import NetsimError
 
     told: list[str] = []
     objects.translating.append(told.append)
-    with warnings.catch_warnings(action="ignore"), store.building(folder):
-        model = netsim.load(job[1])
-        for line in model.network.runs:
-            alone = replace(model, network=replace(model.network, runs=(line,)))
-            with contextlib.suppress(NetsimError, Enough):
-                alone.samples(job[2], watch())
+    with warnings.catch_warnings(action="ignore"), store.building(folder), contextlib.suppress(NetsimError, Enough):
+        job[1](*job[2])
     objects.translating.remove(told.append)
     return len(told)
+
+
+def run(source: str, options: dict[str, Any]) -> None:
+    """Each line of a model, for a while, beside other lines that end early."""
+    import netsim
+    from netsim.text.errors import NetsimError
+
+    model = netsim.load(source)
+    for line in model.network.runs:
+        alone = replace(model, network=replace(model.network, runs=(line,)))
+        with contextlib.suppress(NetsimError, Enough):
+            alone.samples(options, watch())
+
+
+def step(method: str) -> None:
+    """Models stepped from Python, gone back and forked."""
+    import netsim
+
+    for source in (FIRST, CIRCUIT, EVENTS):
+        sim = netsim.load(source).simulator(method=method)
+        kept = sim.state
+        sim.step(1e-4)
+        sim.state = kept
+        sim.fork().advance(1e-3)
+
+
+def look() -> None:
+    """Points without a run."""
+    import netsim
+
+    for source in (FIRST, CIRCUIT, EVENTS, str(ROOT / "models/diode_bridge.net")):
+        netsim.load(source).static()
+        netsim.load(source).modal()
+
+
+def read(page: str) -> None:
+    """The blocks of Python in a page."""
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.chdir(tempfile.mkdtemp()):
+        space: dict[str, Any] = {"__name__": "page"}
+        for block in re.findall(r"^```python\n(.*?)^```$", Path(page).read_text(encoding="utf-8"), re.M | re.S):
+            exec(block, space)
 
 
 def watch() -> Callable[[float, float, int], None]:
@@ -120,7 +168,7 @@ except ImportError:  # the script, where nothing is packed
 
 
 class CustomBuildHook(BuildHookInterface):  # type: ignore[misc, type-arg]
-    """Tags a wheel that holds machine code, and adds the models."""
+    """Tags a wheel that holds machine code, and adds the models. What has none needs a compiler."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """See hatchling."""
@@ -128,7 +176,15 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[misc, type-arg]
             placed = {str(path): f"netsim/model_files/{path.relative_to(ROOT / 'models')}" for path in models()}
             build_data["force_include"] |= placed
         if version == "standard" and BUILT.is_dir() and any(BUILT.iterdir()):
-            build_data["pure_python"], build_data["infer_tag"] = False, True
+            build_data["pure_python"], build_data["tag"] = False, f"py3-none-{platform()}"
+        else:
+            build_data["dependencies"] += self.metadata.core.optional_dependencies["compile"]
+
+
+def platform() -> str:
+    """The platform of a wheel. Machine code calls the C library by plain names, so any glibc serves on Linux."""
+    found = re.sub(r"[^\w]", "_", sysconfig.get_platform())
+    return found.replace("linux", "manylinux_2_17", 1) if found.startswith("linux") else found
 
 
 if __name__ == "__main__":

@@ -100,7 +100,7 @@ def report(rtols: Sequence[float] = RTOLS, wanted_errors: Sequence[float] = WANT
     """A table for each error."""
     text = arm()
     if text is None:
-        print("Robot arm: example-robot-data is not installed: pip install 'netsim[robots]'")
+        print("Robot arm: example-robot-data is not installed: pip install 'netsim-acausal[robots]'")
         return
     with tempfile.TemporaryDirectory() as folder:
         urdf = Path(folder, ROBOT)

@@ -1,6 +1,7 @@
 """What is packed into a wheel, and that its user can do what the pages for beginners say."""
 
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import netsim
+from netsim.core.compiled import store
 
 ROOT = Path(netsim.__file__).parents[1]
 FOLLOWED = """
@@ -29,6 +31,21 @@ def wheel(tmp_path_factory):
     sys.path.remove(str(ROOT))
     sys.modules.pop("hatch_build", None)
     return zipfile.ZipFile(found)
+
+
+def test_a_wheel_serves_every_python_of_its_platform(wheel):
+    """Machine code is named by statements: no version of Python is in a name. numba is not asked for."""
+    (about,) = (name for name in wheel.namelist() if name.endswith(".dist-info/WHEEL"))
+    tag = re.search(r"^Tag: (.*)$", wheel.read(about).decode(), re.MULTILINE)[1]
+    built = store.BUILT.is_dir() and any(store.BUILT.iterdir())
+    assert tag.startswith("py3-none-") and (tag != "py3-none-any") == built
+    (about,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+    assert not re.search(r"^Requires-Dist: numba[^;]*$", wheel.read(about).decode(), re.MULTILINE)
+
+
+def test_machine_code_of_a_wheel_is_small(wheel):
+    sizes = [each.compress_size for each in wheel.infolist() if "/compiled/built/" in each.filename]
+    assert sum(sizes) <= 5e6
 
 
 def test_a_wheel_has_the_models_and_libraries_but_not_the_netlists_of_tests(wheel):

@@ -57,7 +57,7 @@ def test_every_script_is_here():
 def test_report(name, script, capsys):
     module = script(name)
     if name == "arm":
-        pytest.importorskip("pinocchio", reason="Pinocchio is not installed: pip install 'netsim[robots]'")
+        pytest.importorskip("pinocchio", reason="Pinocchio is not installed: pip install 'netsim-acausal[robots]'")
     module.report(**SMALL[name])
     assert len(capsys.readouterr().out.splitlines()) >= 2
 

@@ -1,6 +1,6 @@
 """Every robot of the package example-robot-data as a tree, attribute by attribute against Pinocchio: on the ground, and floating.
 
-Both are optional: pip install 'netsim[robots]'.
+Both are optional: pip install 'netsim-acausal[robots]'.
 """
 
 import re
@@ -19,7 +19,7 @@ from netsim.multibody.tree.model import DOFS, INERTIA, PARENT
 from netsim.multibody.tree.robot import robot_tree
 from netsim.text.errors import InputError
 
-pinocchio = pytest.importorskip("pinocchio", reason="Pinocchio is not installed: pip install 'netsim[robots]'")
+pinocchio = pytest.importorskip("pinocchio", reason="Pinocchio is not installed: pip install 'netsim-acausal[robots]'")
 G = 9.81
 
 
@@ -48,7 +48,7 @@ def test_mistakes_in_published_files_are_named(name):
 
 def test_the_robots_are_there():
     if not ROBOTS:
-        pytest.skip("example-robot-data is not installed: pip install 'netsim[robots]'")
+        pytest.skip("example-robot-data is not installed: pip install 'netsim-acausal[robots]'")
     assert len(ROBOTS) >= 60
 
 

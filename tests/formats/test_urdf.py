@@ -31,7 +31,7 @@ def _robots_lie_here(tmp_path):
 
 
 def pinocchio():
-    return pytest.importorskip("pinocchio", reason="Pinocchio is not installed: pip install 'netsim[robots]'")
+    return pytest.importorskip("pinocchio", reason="Pinocchio is not installed: pip install 'netsim-acausal[robots]'")
 
 
 def twin(path, robot, floating=False):

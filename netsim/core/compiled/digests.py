@@ -1,11 +1,14 @@
 """Digests of compiled functions: all that their machine code is made of.
 
-A function's bytecode and constants, the constants and types it names, and the same of every compiled function it
-calls, however deep. An edit costs the compilation of what depends on it and nothing else, and a comment costs nothing.
+A function's statements, the constants and types it names, and the same of every compiled function it calls, however
+deep. An edit costs the compilation of what depends on it and nothing else; a comment, a docstring or an annotation
+costs nothing, and the versions of Python agree. A file is parsed once: its functions' digests are kept by its content.
 """
 
+import ast
 import hashlib
 import sys
+import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -14,6 +17,11 @@ from typing import Any
 
 import numpy as np
 
+from netsim.core.compiled import store
+
+_BEGUN = time.time()
+SILENT = frozenset(["annotation", "returns", "decorator_list", "type_comment", "type_params", "ctx", "kind"])
+"""Fields of syntax trees that make no machine code, or that not all versions of Python have."""
 PLAIN = (int, float, complex, bool, str, bytes, type(None), type(Ellipsis), np.generic, np.dtype)
 
 
@@ -35,15 +43,58 @@ def text_of(path: Path) -> bytes:
 
 
 def _made_of(function: Any) -> bytes:
-    """A function's bytecode and constants, the defaults and cells it was made with, and what it names."""
+    """A function's statements, the defaults and cells it was made with, and what it names."""
     code = function.__code__
-    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    cells = [cell.cell_contents for _, cell in sorted(zip(code.co_freevars, function.__closure__ or ()))]
     names = _names(code)
     named = [function.__globals__[name] for name in names if name in function.__globals__]
     inside = [
         vars(each)[name] for each in named if _ours(each) for name in names if name in vars(each)
     ]  # of `module.name`
-    return hashed(_bytecode(code), *(_part(each) for each in [function.__defaults__, cells, named, inside]))
+    return hashed(_statements(code), *(_part(each) for each in [function.__defaults__, cells, named, inside]))
+
+
+def _statements(code: CodeType) -> bytes:
+    """A digest of a function's statements: of their syntax tree, or of their bytecode where the file that they were
+    read from is none or may have changed since."""
+    found = _functions(Path(code.co_filename)).get(f"{code.co_firstlineno} {code.co_name}")
+    return bytes.fromhex(found) if found else hashed(str(sys.implementation.cache_tag).encode(), _bytecode(code))
+
+
+@cache
+def _functions(path: Path) -> dict[str, str]:
+    """Digests of a file's functions by first line and name."""
+    try:
+        text, changed = text_of(path), path.stat().st_mtime
+    except OSError:
+        return {}
+    name = f"functions-{hashed(text_of(Path(__file__)), text).hex()[:40]}"
+    if changed > _BEGUN and not (store.BUILT / name).is_file():
+        return {}
+    if (known := store.read(name)) is None:
+        found = [each for each in ast.walk(ast.parse(text)) if isinstance(each, ast.FunctionDef)]
+        known = {f"{_first_line(each)} {each.name}": hashed(repr(_said(each)).encode()).hex() for each in found}, b""
+        store.keep(name, *known)
+    return known[0]
+
+
+def _first_line(function: ast.FunctionDef) -> int:
+    return min(each.lineno for each in (function, *function.decorator_list))
+
+
+def _said(node: Any) -> Any:
+    """A syntax tree without places, texts that stand alone, and what is `SILENT`; fields that hold nothing are left
+    out."""
+    if isinstance(node, list):
+        return [_said(each) for each in node if not _is_text(each)]
+    if not isinstance(node, ast.AST):
+        return node
+    fields = [(name, _said(value)) for name, value in ast.iter_fields(node) if name not in SILENT]
+    return type(node).__name__, [(name, value) for name, value in fields if value is not None and value != []]
+
+
+def _is_text(node: Any) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
 def _bytecode(code: CodeType) -> bytes:

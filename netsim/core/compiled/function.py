@@ -24,6 +24,7 @@ class Compiled(Source):
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]):
         super().__init__(function, options)
         self._entries: dict[tuple[Any, ...], Callable[..., Any]] = {}
+        self.addresses: dict[tuple[Any, ...], int] = {}
 
     def __call__(self, *arguments: Any) -> Any:
         return self.ready(*arguments)(*arguments)
@@ -69,7 +70,10 @@ def by_address(returns: kinds.Kind) -> Any:
     return Foreign(make, f"by address {returns}")
 
 
-def address_of(function: Any, returns: kinds.Kind, *arguments: kinds.Kind, entry: str = "numba") -> int:
+def address_of(function: Compiled, returns: kinds.Kind, *arguments: kinds.Kind, entry: str = "numba") -> int:
     """Where the machine code of a compiled function is for these kinds of arguments, in a calling convention
     (netsim.core.compiled.entries)."""
-    return objects.address(function, arguments, returns, entry)
+    known = returns, arguments, entry
+    if known not in function.addresses:
+        function.addresses[known] = objects.address(function, arguments, returns, entry)
+    return function.addresses[known]

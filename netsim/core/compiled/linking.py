@@ -37,8 +37,9 @@ def level_of_host() -> str:
 
 @cache
 def told(level: str) -> str:
-    """What code of a level depends on, beside the code itself."""
-    return f"{llvm.llvm_version_info} {llvm.get_default_triple()} {' '.join(_processor(level))} {EFFORT}"
+    """What code of a level depends on, beside the code itself. The version of LLVM that made it is of no account: all
+    load it."""
+    return f"{llvm.get_default_triple()} {' '.join(_processor(level))} {EFFORT}"
 
 
 def object_code(text: str, public: str, level: str) -> bytes:

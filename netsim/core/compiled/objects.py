@@ -1,15 +1,13 @@
 """Machine code of compiled functions: from a file, or translated and kept (netsim.core.compiled.store).
 
 An object holds one public function. Its file is named by a digest of all that the code is made of: the function
-(netsim.core.compiled.digests), the kinds of its arguments, the way in, the versions of Python, numba and LLVM, and the
-instruction set. Numba is imported only where there is no file.
+(netsim.core.compiled.digests), the kinds of its arguments, the way in, and the instruction set: one file serves all
+versions of Python and LLVM. Where there is no file numba is needed, which a user need not have.
 """
 
-import sys
 import threading
 from collections.abc import Callable
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +16,7 @@ from netsim.core.compiled.digests import hashed, text_of
 from netsim.core.compiled.entries import PYTHON, python_function, way_in
 from netsim.core.compiled.linking import level_of_host, link, object_code, told
 from netsim.core.compiled.sources import Source
+from netsim.text.errors import Problem, SimulationError
 
 _lock = threading.RLock()
 _loaded: dict[str, tuple[int, kinds.Kind]] = {}
@@ -59,13 +58,21 @@ def _made(
     """What is told about a function's code, and the code, translated now and kept where a folder can be written."""
     for tell in translating:
         tell(function.py_func.__name__)
-    from netsim.core.compiled.translation import translate
+    try:
+        from netsim.core.compiled.translation import translate
+    except ModuleNotFoundError as missing:
+        raise SimulationError(_without_numba(function.py_func.__name__)) from missing
 
     translated = translate(function, arguments)
     symbol = f"netsim_{made_of.hex()[:40]}"
     text, needs_numba = way_in(translated.text, translated.symbol, arguments, entry, symbol)
     about = {"symbol": symbol, "returns": kinds.in_words(translated.returns), "needs_numba": needs_numba}
     return about, store.made(name_of, about, lambda level: object_code(text, symbol, level))
+
+
+def _without_numba(name: str) -> Problem:
+    message = f"there is no machine code of the function '{name}' for this computer ({level_of_host()}), nor a compiler"
+    return Problem("E490", message, hint="pip install numba; what is missing is compiled then, once")
 
 
 @cache
@@ -75,5 +82,4 @@ def _environment(level: str) -> bytes:
     files = [
         text_of(here / f"{name}.py") for name in ("struct", "entries", "kinds", "linking", "objects", "translation")
     ]
-    versions = f"{sys.implementation.cache_tag} {version('numba')} {told(level)}"
-    return hashed(versions.encode(), *files)
+    return hashed(told(level).encode(), *files)

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from netsim.core.compiled.function import compiled, inner
+from netsim.core.linear.elimination import solve_dense
 from netsim.multibody.tree.algorithms.derivatives import derivatives_into, make_derivatives
 from netsim.multibody.tree.algorithms.forward import accelerate, condense, mixed_into, velocities
 from netsim.multibody.tree.algorithms.inverse import rnea_into
@@ -284,17 +285,18 @@ def _exact_change(t, q, v, a, known, motion, wrenches, h, beta, gamma, step, roo
             count += 1
     if count == 0:
         return True
-    small, right = np.empty((count, count)), np.empty(count)
+    small, right = np.empty((count, count)), np.empty((count, 1))
     for r in range(count):
-        right[r] = tau[free[r]] - known[free[r]]
+        right[r, 0] = tau[free[r]] - known[free[r]]
         for c in range(count):
             i, j = free[r], free[c]
             small[r, c] = matrix[i, j] + gamma * h * dv[i, j] + beta * h * h * dq[i, j]
     if not np.isfinite(np.sum(small)):
         return False
-    solution = np.linalg.solve(small, right)
+    if not solve_dense(small, right):
+        return False
     for r in range(count):
-        residual[free[r]] = solution[r]
+        residual[free[r]] = right[r, 0]
     return True
 
 

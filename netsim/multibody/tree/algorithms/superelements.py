@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from netsim.core.compiled.function import compiled
+from netsim.core.linear.elimination import solve_dense
 from netsim.multibody.tree.algorithms.articulated import add_to_parent, inertia_times, subtract_outer
 from netsim.multibody.tree.algorithms.forward import joint_block, make_articulated, point_inward, velocities
 from netsim.multibody.tree.algorithms.inverse import friction, no_wrenches
@@ -226,21 +227,24 @@ def _climb(t, i, column, q, root, own, m, w, matrix):  # type: ignore[no-untyped
 def _condense(root, part, known, motion, friction_force, w, matrix):  # type: ignore[no-untyped-def]
     """y = D^-1 (tau - c) and G = D^-1 u over the free coordinates of a part, whose Schur complement enters K and p of
     its root."""
-    free = np.array([k for k in part if not motion[k]], np.int64)
+    free, count = np.empty(len(part), np.int64), 0
     for k in part:
         w.offset[k] = known[k]
         for c in range(6):
             w.gain[k, c] = 0.0
-    if len(free) > 0:
-        small, right = _free_part(free, part, known, motion, friction_force, w, matrix)
-        for r in range(len(free)):
-            if not small[r, r] > 0.0:
-                return False
-        found = np.linalg.solve(small, right)
-        for r in range(len(free)):
-            w.offset[free[r]] = found[r, 0]
-            for c in range(6):
-                w.gain[free[r], c] = found[r, 1 + c]
+        if not motion[k]:
+            free[count] = k
+            count += 1
+    small, right = _free_part(free[:count], part, known, motion, friction_force, w, matrix)
+    for r in range(count):
+        if not small[r, r] > 0.0:
+            return False
+    if not solve_dense(small, right):
+        return False
+    for r in range(count):
+        w.offset[free[r]] = right[r, 0]
+        for c in range(6):
+            w.gain[free[r], c] = right[r, 1 + c]
     for k in part:
         u = row(w.coupling, k)
         subtract_outer(w.inertia, root, u, row(w.gain, k))
