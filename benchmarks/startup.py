@@ -1,6 +1,6 @@
 """CPU seconds of commands in processes of their own, beside the goals: first runs with an empty cache folder, then
-commands and runs with a filled one. Machine code of the core counts as built (`make core`): where it is not, the first
-runs compile it, and the head says so.
+commands and runs with a filled one; then milliseconds of runs from Python again (`repeat.py`). Machine code of the core
+counts as built (`make core`): where it is not, the first runs compile it, and the head says so.
 
 CPU seconds are those of the process and its children, user and system; of warm commands the least of some.
 """
@@ -12,6 +12,8 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+
+import repeat
 
 from netsim.core.compiled import store
 
@@ -33,6 +35,8 @@ WARM: tuple[tuple[str, Sequence[str], float], ...] = (
 IMPORTS = ("numba", "casadi", "pandas", "xarray", "networkx", "matplotlib")
 """Looked for among the modules of the first of the warm commands."""
 LINES = 10_000
+AGAIN_GOALS = (1.0, 3.0)
+"""Milliseconds of a circuit's run, and of a mechanism's beside its time loop."""
 
 
 def flat(lines: int) -> str:
@@ -70,6 +74,10 @@ def report(repeats: int = 5, first: Sequence[str] = FIRST, lines: int = LINES, c
             _line(f"first run of {name}", seconds, FIRST_GOAL)
         with tempfile.TemporaryDirectory() as filled:
             _warm(repeats, lines, folder, cache or filled)
+    for goal, (name, model, parameter, value) in zip(AGAIN_GOALS, repeat.cases()):
+        whole, loop = repeat.again(model, parameter, value, repeats)
+        beside, what = (whole, "ms again") if goal == AGAIN_GOALS[0] else (whole - loop, "ms beside the loop, again")
+        print(f"  {f'{name}, {what}':40}{beside:8.1f}{goal:8.1f}", flush=True)
 
 
 def _warm(repeats: int, lines: int, folder: str, cache: str) -> None:

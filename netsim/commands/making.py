@@ -17,6 +17,7 @@ SHELLS = {
   while IFS= read -r word; do
     [[ $word == "${COMP_WORDS[COMP_CWORD]}"* ]] && COMPREPLY+=("$word")
   done < <(netsim complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+  if [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *= ]]; then compopt -o nospace 2>/dev/null; fi
 }
 complete -o default -F _netsim netsim
 """,
@@ -24,7 +25,8 @@ complete -o default -F _netsim netsim
 _netsim() {
   local -a found
   found=("${(@f)$(netsim complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)}")
-  compadd -a found
+  compadd -- "${(@)found:#*=}"
+  compadd -S '' -- "${(@M)found:#*=}"
   _files
 }
 compdef _netsim netsim

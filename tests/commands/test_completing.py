@@ -1,6 +1,7 @@
 """Words that shells offer, and the scripts by which they ask for them."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -62,14 +63,26 @@ def test_own_libraries_are_offered(capsys, tmp_path, monkeypatch):
     assert offered(capsys, "list", "gap_s") == ["gap_spring"]
 
 
-def test_bash_completes_a_line(tmp_path):
-    """The script, in the shell itself: what bash would show behind `netsim run two_masses --meth`."""
+ASKED = {
+    "bash": ["COMP_WORDS=(netsim run two_masses {}) COMP_CWORD=3", "_netsim", 'printf "%s\\n" "${{COMPREPLY[@]}}"'],
+    "zsh": ["words=(netsim run two_masses {}) CURRENT=4", "_netsim"],
+    "fish": ['complete -C "netsim run two_masses {}"'],
+}
+BEFORE = {"zsh": "compdef() {}\n_files() {}\ncompadd() { shift ${@[(i)--]}; print -rl -- $@ }\n"}
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_shell_completes_a_line(shell, tmp_path):
+    """The script, in the shell itself: what it would show behind `netsim run two_masses --meth`."""
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
     (tmp_path / "netsim").write_text(f'#!/bin/sh\nexec {sys.executable} -m netsim "$@"\n')
     (tmp_path / "netsim").chmod(0o755)
-    script = SHELLS["bash"] + 'COMP_WORDS=(netsim run two_masses --meth) COMP_CWORD=3\n_netsim\necho "${COMPREPLY[@]}"\ncomplete -p netsim\n'
+    script = BEFORE.get(shell, "") + SHELLS[shell] + "\n".join(ASKED[shell]).format("--meth")
     paths = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "PYTHONPATH": str(Path(cli.__file__).parents[1])}
-    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True, env={**os.environ, **paths})
-    assert done.stdout.splitlines() == ["--method", "complete -o default -F _netsim netsim"]
+    command = [shell, *(["-f"] if shell == "zsh" else []), "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **paths}, cwd=tmp_path)
+    assert done.stdout.split() == ["--method"]
 
 
 @pytest.mark.parametrize("shell", SHELLS)
