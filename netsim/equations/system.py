@@ -66,6 +66,10 @@ class System:
         return f"<System of {self.n} unknowns, {self.network!r}>"
 
     @cached_property
+    def _scattered(self) -> dict[tuple[int, int], tuple[Array, Batch, Kernel]]:
+        return {}
+
+    @cached_property
     def _gathered(self) -> dict[tuple[int, int], tuple[Array, Batch, Kernel]]:
         return {}
 
@@ -128,6 +132,12 @@ class System:
 
     def scatter(self, batch: Batch, kernel: Kernel) -> Array:
         """Places in out of every output of a step kernel."""
+        known = self._scattered.get((id(batch), id(kernel)))
+        if known is None:
+            known = self._scattered[id(batch), id(kernel)] = (self._places(batch, kernel), batch, kernel)
+        return known[0]
+
+    def _places(self, batch: Batch, kernel: Kernel) -> Array:
         entry = 0
         rows = []
         for place in kernel.scatter:

@@ -6,10 +6,10 @@ library, which a user need not have.
 
 import numpy as np
 
-from netsim.core.compiled.function import lean
+from netsim.core.compiled.function import inner
 
 
-@lean
+@inner
 def solve_dense(matrix, right):
     """right <- matrix^-1 right, matrix (n, n), right (n, columns), both overwritten; False where a pivot is zero or not
     finite."""
@@ -34,14 +34,14 @@ def solve_dense(matrix, right):
     return True
 
 
-@lean
+@inner
 def _take(rows, i, k, factor, first):
     """Row i less a multiple of row k, from column `first` on."""
     for c in range(first, rows.shape[1]):
         rows[i, c] -= factor * rows[k, c]
 
 
-@lean
+@inner
 def _exchange(rows, a, b):
     """Two rows change places."""
     if a != b:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from netsim.core.compiled.function import compiled
+from netsim.core.compiled.function import compiled, inner
 from netsim.core.linear.matching import structural_deficiency
 from netsim.core.linear.nesting import nested_order
 from netsim.core.linear.symbolic import (
@@ -366,27 +366,58 @@ def condition_estimate(factor: Factor, values: Floats) -> float:
     It tells how many digits of a well-scaled solution are lost; infinite after a breakdown. |(R A C)^-1| by Hager's
     method with Higham's alternating vector (Higham, FORTRAN codes for estimating the one-norm, TOMS 14, 1988).
     """
+    return float(_condition(factor, values)) if len(factor.work) else 1.0
+
+
+@compiled
+def _condition(factor, values):
     n = len(factor.work)
-    if n == 0:
-        return 1.0
-    column = np.repeat(np.arange(n), np.diff(factor.start))
-    norm = np.bincount(column, np.abs(values[factor.source] * factor.scale), n).max()
-    alternating = np.where(np.arange(n) % 2, -1.0, 1.0) * np.linspace(1.0, 2.0, n)
-    _solve_triangles(factor, alternating)
-    estimate = 2.0 * np.abs(alternating).sum() / (3.0 * n)
-    x, last = np.full(n, 1.0 / n), -1
+    x, gradient = np.empty(n), np.empty(n)
+    for i in range(n):
+        x[i] = (1.0 + i / max(n - 1, 1)) * (-1.0 if i % 2 else 1.0)
+    _solve_triangles(factor, x)
+    estimate, last = 2.0 * _total(x) / (3.0 * n), -1
+    for i in range(n):
+        x[i] = 1.0 / n
     for _ in range(5):
         _solve_triangles(factor, x)
-        estimate = max(estimate, np.abs(x).sum())
-        gradient = np.where(x >= 0.0, 1.0, -1.0)
+        estimate = max(estimate, _total(x))
+        for i in range(n):
+            gradient[i] = 1.0 if x[i] >= 0.0 else -1.0
         _solve_triangles_transpose(factor, gradient)
-        steepest = int(np.argmax(np.abs(gradient)))
+        steepest = 0
+        for i in range(n):
+            if abs(gradient[i]) > abs(gradient[steepest]):
+                steepest = i
         if steepest == last:
             break
-        x, last = np.zeros(n), steepest
-        x[steepest] = 1.0
-    broken = not np.isfinite(estimate) or not factor.pivot_inverse.all()
-    return np.inf if broken else float(norm * estimate)
+        last = steepest
+        for i in range(n):
+            x[i] = 1.0 if i == steepest else 0.0
+    return _norm(factor, values) * estimate if estimate < np.inf else np.inf
+
+
+@inner
+def _norm(factor, values):
+    """The largest sum of magnitudes in a column of R A C; infinite behind a pivot that broke down."""
+    largest = 0.0
+    for k in range(len(factor.work)):
+        total = 0.0
+        for p in range(factor.start[k], factor.start[k + 1]):
+            total += abs(values[factor.source[p]] * factor.scale[p])
+        largest = max(largest, total)
+        if factor.pivot_inverse[k] == 0.0:
+            return np.inf
+    return largest
+
+
+@inner
+def _total(x):
+    """The sum of magnitudes."""
+    total = 0.0
+    for each in x:
+        total += abs(each)
+    return total
 
 
 def fill_ratio(factor: Factor) -> float:

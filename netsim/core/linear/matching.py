@@ -1,11 +1,15 @@
 """Matchings of a matrix's rows and columns over its nonzero entries: of most pairs, and of the largest product."""
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 
 Ints = NDArray[np.int32]
+REMEMBERED = 200
+"""Patterns of at most so many columns are remembered: a model runs again with the same ones."""
 
 
 def heaviest_matching(matrix: sparse.csc_matrix) -> Ints | None:
@@ -80,6 +84,19 @@ def _augmenting(
 
 def structural_deficiency(matrix: sparse.csc_matrix) -> int:
     """n minus the size of a maximum matching of rows and columns over the nonzero entries."""
-    pattern = matrix.copy()
-    pattern.eliminate_zeros()
-    return int(np.count_nonzero(largest_matching(pattern.tocsr()) < 0))
+    there = matrix.data != 0
+    counts = np.add.reduceat(np.append(there, False), matrix.indptr[:-1], dtype=np.int64) * (np.diff(matrix.indptr) > 0)
+    start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+    row = matrix.indices[there].astype(np.int32)
+    deficiency = _remembered if len(start) <= REMEMBERED else _deficiency
+    return deficiency(matrix.shape[0], start.tobytes(), row.tobytes())
+
+
+def _deficiency(rows: int, start: bytes, row: bytes) -> int:
+    """The same of a pattern in compressed columns, whose rows and columns may change places."""
+    begins, places = np.frombuffer(start, np.int32), np.frombuffer(row, np.int32)
+    pattern = sparse.csr_matrix((np.ones(len(places)), places, begins), shape=(len(begins) - 1, rows))
+    return int(np.count_nonzero(largest_matching(pattern) < 0))
+
+
+_remembered = lru_cache(1024)(_deficiency)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.sparse.linalg import splu
 
-from netsim.core.compiled.function import compiled
+from netsim.core.compiled.function import compiled, inlined
 from netsim.core.linear.matching import heaviest_matching, structural_deficiency
 
 Floats = NDArray[np.float64]
@@ -81,47 +81,56 @@ def equilibrate(matrix: sparse.csc_matrix, fitted: bool = False) -> tuple[Floats
     -log |a_ij| (Curtis and Reid, JIMA 10, 1972): it undoes scales many decades apart, but gives entries that are only
     round-off a voice. A zero row or column keeps scale 1.
     """
-    n = matrix.shape[0]
-    entries = matrix.tocoo()
-    present = entries.data != 0
-    row, column, size = entries.row[present], entries.col[present], np.log2(np.abs(entries.data[present]))
-    exponents = np.zeros((2, n))
-    for _ in range(_FIT_SWEEPS if fitted else 0):
-        exponents[0] = -_mean(size + exponents[1][column], row, n)
-        exponents[1] = -_mean(size + exponents[0][row], column, n)
-    by_row, by_column = _grouped(row), _grouped(column)
-    for _ in range(_SWEEPS):
-        scaled = size + exponents[0][row] + exponents[1][column]
-        step = 0.5 * np.array([_norm(scaled, by_row, n), _norm(scaled, by_column, n)])
-        exponents -= step
-        if np.abs(step).max(initial=0.0) < _SETTLED:
-            break
+    exponents = np.zeros((2, matrix.shape[0]))
+    present = matrix.data != 0
+    column = np.repeat(np.arange(matrix.shape[0], dtype=np.int32), np.diff(matrix.indptr))[present]
+    size = np.log2(np.abs(matrix.data[present]))
+    _equilibrate(matrix.indices[present], column, size, exponents, _FIT_SWEEPS if fitted else 0)
     row_scale, column_scale = np.exp2(np.clip(np.rint(exponents), -_LARGEST_EXPONENT, _LARGEST_EXPONENT))
     return row_scale, column_scale
 
 
-def _mean(values: Floats, place: Ints, n: int) -> Floats:
-    return np.bincount(place, values, n) / np.maximum(np.bincount(place, minlength=n), 1)
+@compiled
+def _equilibrate(row, column, size, exponents, fitting):
+    """Exponents (2, n) of the scales of rows and columns for entries of these binary logarithms."""
+    n = exponents.shape[1]
+    largest, found = np.empty((2, n)), np.empty((2, n))
+    for _ in range(fitting):
+        _fit(row, column, size, exponents[0], exponents[1], found[0], found[1])
+        _fit(column, row, size, exponents[1], exponents[0], found[0], found[1])
+    for _ in range(_SWEEPS):
+        for i in range(n):
+            largest[0, i] = largest[1, i] = -np.inf
+            found[0, i] = found[1, i] = 0.0
+        for p in range(len(size)):
+            scaled = size[p] + exponents[0, row[p]] + exponents[1, column[p]]
+            largest[0, row[p]] = max(largest[0, row[p]], scaled)
+            largest[1, column[p]] = max(largest[1, column[p]], scaled)
+        for p in range(len(size)):
+            scaled = size[p] + exponents[0, row[p]] + exponents[1, column[p]]
+            found[0, row[p]] += np.exp2(2.0 * (scaled - largest[0, row[p]]))
+            found[1, column[p]] += np.exp2(2.0 * (scaled - largest[1, column[p]]))
+        most = 0.0
+        for k in range(2):
+            for i in range(n):
+                if found[k, i] > 0.0:
+                    step = 0.5 * (largest[k, i] + 0.5 * np.log2(found[k, i]))
+                    exponents[k, i] -= step
+                    most = max(most, abs(step))
+        if most < _SETTLED:
+            return
 
 
-def _grouped(place: Ints) -> tuple[NDArray[Any], ...]:
-    """The order that brings entries of one place together, where each group begins, how many it has, and the places
-    that have one."""
-    order = np.argsort(place, kind="stable")
-    places, begins, counts = np.unique(place[order], return_index=True, return_counts=True)
-    return order, begins, counts, places
-
-
-def _norm(logarithms: Floats, groups: tuple[NDArray[Any], ...], n: int) -> Floats:
-    """log2 of the Euclidean norms of rows (columns) whose entries have these logarithms; 0 where there is none."""
-    order, begins, counts, places = groups
-    found = np.zeros(n)
-    if len(order):
-        sizes = logarithms[order]
-        largest = np.maximum.reduceat(sizes, begins)
-        squares = np.add.reduceat(np.exp2(2 * (sizes - np.repeat(largest, counts))), begins)
-        found[places] = largest + 0.5 * np.log2(squares)
-    return found
+@inlined
+def _fit(place, other, size, exponents, others, total, count):
+    """exponents <- minus the means of the logarithms of all entries of a row (column), the others being scaled."""
+    for i in range(len(exponents)):
+        total[i] = count[i] = 0.0
+    for p in range(len(size)):
+        total[place[p]] += size[p] + others[other[p]]
+        count[place[p]] += 1.0
+    for i in range(len(exponents)):
+        exponents[i] = -total[i] / max(count[i], 1.0)
 
 
 def pivot_order(scaled: sparse.csc_matrix) -> tuple[Ints, Ints] | None:
@@ -197,12 +206,27 @@ def triangular_patterns(start: Ints, row: Ints) -> tuple[Ints, Ints, Ints, Ints]
     return l_start, _ascending(l_start, l_row), u_start, _ascending(u_start, u_row)
 
 
-def _ascending(start: Ints, row: Ints) -> Ints:
-    """The rows sorted within each column: for U the order in which columns must be subtracted, for L locality."""
+@compiled
+def _ascending(start, row):
+    """The rows sorted within each column, by transposing twice: for U the order in which columns must be subtracted,
+    for L locality."""
     n = len(start) - 1
-    pattern = sparse.csc_matrix((np.empty(start[-1], np.int8), row[: start[-1]], start), shape=(n, n))
-    pattern.sort_indices()
-    return pattern.indices.astype(np.int32)
+    by_row, columns = np.zeros(n + 1, np.int32), np.empty(start[n], np.int32)
+    for p in range(start[n]):
+        by_row[row[p] + 1] += 1
+    for i in range(n):
+        by_row[i + 1] += by_row[i]
+    place = by_row.copy()
+    for k in range(n):
+        for p in range(start[k], start[k + 1]):
+            columns[place[row[p]]] = k
+            place[row[p]] += 1
+    found, place = np.empty(start[n], np.int32), start.copy()
+    for i in range(n):
+        for p in range(by_row[i], by_row[i + 1]):
+            found[place[columns[p]]] = i
+            place[columns[p]] += 1
+    return found
 
 
 @compiled

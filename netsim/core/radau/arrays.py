@@ -1,6 +1,7 @@
 """What Radau IIA of order 5 (netsim.core.methods.radau) is made of: nodes, W = A^-1 and its eigenvalues, and the arrays
 of one run."""
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -65,6 +66,7 @@ class Radau(NamedTuple):
     share_rate: Array
 
 
+@cache
 def coefficients() -> tuple[Array, Array, Array, Array, Array]:
     """W = A^-1, T and T^-1 with T^-1 W T = diag(g, [[a, b], [-b, a]]), the eigenvalues (g, a, b), and p'(0) of the
     cubic through 0 and the stages."""

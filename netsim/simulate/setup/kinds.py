@@ -40,7 +40,8 @@ def kinds_of(system: System, amplitudes: Array, massless: Array) -> Kinds:
     """The kinds of a system's quantities; `amplitudes`: the largest value of every prescribed input over the run;
     `massless`: positions whose accelerations are in no equation."""
     kind, found = np.full(system.layout.nk + system.n, -1), {}  # type: Array, dict[Key, int]
-    islands = _islands(system.network)
+    kept = vars(system)
+    islands = kept["islands"] = kept["islands"] if "islands" in kept else _islands(system.network)
     _number_nodes(system, islands, kind, found)
     given = _number_elements(system, islands, amplitudes, kind, found)
     nk = system.layout.nk
