@@ -36,10 +36,10 @@ class Struct:
                 found.append(value.kind)
             else:
                 assert isinstance(value, np.ndarray) and value.flags.c_contiguous and value.ndim <= 2, name
-                words += (address_of_data(value), *value.shape, *_SPARE[value.ndim])
+                words += (value.ctypes.data, *value.shape, *_SPARE[value.ndim])
                 found.append(_array(value.dtype, value.ndim))
         self._table = np.array(words, np.int64).reshape(len(fields), WORDS)
-        self.address = address_of_data(self._table)
+        self.address = int(self._table.ctypes.data)
         self.kind = _kind(word, tuple(fields), tuple(found))
 
     def __getattr__(self, name: str) -> Any:
@@ -53,7 +53,7 @@ class Struct:
         function runs."""
         for name, value in fields.items():
             row = self._table[list(self._fields).index(name)]
-            row[0], row[1 : 1 + value.ndim] = address_of_data(value), value.shape
+            row[0], row[1 : 1 + value.ndim] = value.ctypes.data, value.shape
         self._fields.update(fields)
 
     def changed(self, **fields: Any) -> "Struct":
@@ -64,11 +64,6 @@ class Struct:
 def struct_of(values: Any) -> Struct:
     """A NamedTuple of arrays as a struct of the same fields."""
     return Struct(type(values).__name__, **values._asdict())
-
-
-def address_of_data(array: Array) -> int:
-    """Where an array's first entry is; `ctypes.data` says the same in twice the time."""
-    return int(array.__array_interface__["data"][0])
 
 
 @cache
