@@ -7,9 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from netsim.core.compiled import digests, store
+from netsim.core.compiled.function import compiled
 
 ROOT = Path(__file__).parents[2]
 PLAIN = """from netsim.core.compiled.function import compiled
@@ -100,9 +102,11 @@ def test_what_lacks_machine_code_and_a_compiler_says_so(tmp_path):
     assert "E490" in done.stdout and "'_all_finite'" in done.stdout and "hint: pip install numba" in done.stdout
 
 
-def test_what_is_built_needs_no_library_of_numba():
-    """A user has none."""
-    if not store.BUILT.is_dir():
-        pytest.skip("the machine code of the core is not built (make core)")
-    heads = {each.name: store.read(each.name)[0] for each in store.BUILT.iterdir() if not each.name.startswith(("kernel-", "functions-"))}
-    assert not [name for name, head in heads.items() if head["needs_numba"]]
+@compiled
+def solution(matrix, right):
+    return np.linalg.solve(matrix, right)
+
+
+def test_what_is_built_for_users_must_not_need_numba(tmp_path):
+    with store.building(tmp_path), pytest.raises(TypeError, match="'solution' calls numba's library"):
+        solution(np.eye(2), np.ones(2))

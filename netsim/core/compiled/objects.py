@@ -55,7 +55,9 @@ def _found(function: Source, arguments: tuple[kinds.Kind, ...], entry: str) -> t
 def _made(
     function: Source, made_of: bytes, arguments: tuple[kinds.Kind, ...], entry: str, name_of: Callable[[str], str]
 ) -> tuple[dict[str, Any], bytes]:
-    """What is told about a function's code, and the code, translated now and kept where a folder can be written."""
+    """What is told about a function's code, and the code, translated now and kept where a folder can be written.
+
+    Raises SimulationError where there is no numba, TypeError where what is built for users would need it."""
     for tell in translating:
         tell(function.py_func.__name__)
     try:
@@ -66,6 +68,8 @@ def _made(
     translated = translate(function, arguments)
     symbol = f"netsim_{made_of.hex()[:40]}"
     text, needs_numba = way_in(translated.text, translated.symbol, arguments, entry, symbol)
+    if needs_numba and store.is_building():
+        raise TypeError(f"'{function.py_func.__name__}' calls numba's library, which a user need not have")
     about = {"symbol": symbol, "returns": kinds.in_words(translated.returns), "needs_numba": needs_numba}
     return about, store.made(name_of, about, lambda level: object_code(text, symbol, level))
 

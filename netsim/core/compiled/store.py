@@ -33,6 +33,11 @@ def building(folder: Path) -> Iterator[None]:
         _building.remove(folder)
 
 
+def is_building() -> bool:
+    """Whether code is made for the package."""
+    return bool(_building)
+
+
 def levels() -> list[str]:
     """The instruction sets that code is made for now; the last one is this processor's."""
     host = level_of_host()
