@@ -61,11 +61,9 @@ def from_elsewhere(module: Any) -> set[str]:
     return {name for name in outside if not name.startswith(("llvm.", "Py"))}
 
 
-def link(code: bytes, symbol: str, needs_numba: bool) -> int:
+def link(code: bytes, symbol: str) -> int:
     """The address of an object's function, loaded by an engine of its own: an engine takes no second object once the
-    first is in use. `needs_numba`: it calls numba's library (linear algebra, lists)."""
-    if needs_numba:
-        _numba_library()
+    first is in use."""
     engine = loaded([code])
     _engines.append(engine)  # the code lives as long as its engine
     return int(engine.get_function_address(symbol))
@@ -79,14 +77,6 @@ def loaded(codes: Iterable[bytes]) -> Any:
         engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
     return engine
-
-
-@cache
-def _numba_library() -> None:
-    """Let machine code find numba's library: LLVM ends the process where it misses a function."""
-    from netsim.core.compiled import translation
-
-    translation.tell_symbols()
 
 
 @cache

@@ -46,7 +46,9 @@ def _found(function: Source, arguments: tuple[kinds.Kind, ...], entry: str) -> t
         name = name_of(level_of_host())
         if name not in _loaded:
             header, code = store.found(name_of) or _made(function, made_of, arguments, entry, name_of)
-            found = link(code, header["symbol"], header["needs_numba"])
+            if header["needs_numba"]:
+                _translation(function).tell_symbols()
+            found = link(code, header["symbol"])
             assert found, name
             _loaded[name] = found, kinds.from_words(header["returns"])
         return _loaded[name]
@@ -60,12 +62,7 @@ def _made(
     Raises SimulationError where there is no numba, TypeError where what is built for users would need it."""
     for tell in translating:
         tell(function.py_func.__name__)
-    try:
-        from netsim.core.compiled.translation import translate
-    except ModuleNotFoundError as missing:
-        raise SimulationError(_without_numba(function.py_func.__name__)) from missing
-
-    translated = translate(function, arguments)
+    translated = _translation(function).translate(function, arguments)
     symbol = f"netsim_{made_of.hex()[:40]}"
     text, needs_numba = way_in(translated.text, translated.symbol, arguments, entry, symbol)
     if needs_numba and store.is_building():
@@ -74,9 +71,16 @@ def _made(
     return about, store.made(name_of, about, lambda level: object_code(text, symbol, level))
 
 
-def _without_numba(name: str) -> Problem:
-    message = f"there is no machine code of the function '{name}' for this computer ({level_of_host()}), nor a compiler"
-    return Problem("E490", message, hint="pip install numba; what is missing is compiled then, once")
+def _translation(function: Source) -> Any:
+    """The module that needs numba."""
+    try:
+        from netsim.core.compiled import translation
+    except ModuleNotFoundError as missing:
+        name = function.py_func.__name__
+        message = f"there is no machine code of '{name}' for this computer ({level_of_host()}), and no compiler"
+        hint = "pip install numba; what is missing is compiled then, once"
+        raise SimulationError(Problem("E490", message, hint=hint)) from missing
+    return translation
 
 
 @cache

@@ -210,7 +210,7 @@ def _arrays(run: Running, arrays: list[Struct], seen: set[int]) -> Iterator[tupl
     """The arrays that a run changes, each once, with the names of their places; none of those already `seen`."""
     assert run.first is not None
     seen = set(seen)
-    parts: list[tuple[str, Any]] = [(name, getattr(run, name)) for name in ("trial", "control", "readout", "closing")]
+    parts: list[tuple[str, Any]] = [(name, getattr(run, name)) for name in ("trial", "control", "sampler", "closing")]
     parts += [("first", run.first[0]), *((f"arrays{k}", each) for k, each in enumerate(arrays))]
     parts += [("buffer", run.machine.problem.buffer), ("least", run.machine.problem.least)]
     parts += [("watch", run.events.watch)] if run.events else []
