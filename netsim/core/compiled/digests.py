@@ -79,7 +79,7 @@ def _functions(path: Path) -> dict[str, str]:
 
 
 def _first_line(function: ast.FunctionDef) -> int:
-    return min(each.lineno for each in (function, *function.decorator_list))
+    return min([function.lineno, *(each.lineno for each in function.decorator_list)])
 
 
 def _said(node: Any) -> Any:

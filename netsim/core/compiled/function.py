@@ -70,7 +70,7 @@ def by_address(returns: kinds.Kind) -> Any:
     return Foreign(make, f"by address {returns}")
 
 
-def address_of(function: Compiled, returns: kinds.Kind, *arguments: kinds.Kind, entry: str = "numba") -> int:
+def address_of(function: Any, returns: kinds.Kind, *arguments: kinds.Kind, entry: str = "numba") -> int:
     """Where the machine code of a compiled function is for these kinds of arguments, in a calling convention
     (netsim.core.compiled.entries)."""
     known = returns, arguments, entry
