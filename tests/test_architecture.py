@@ -30,8 +30,8 @@ ROOMS = {
     "network": "network checks lets placement repetition expansion signals tables values bindings given reading",
     "core": "compiled.kinds compiled.struct compiled.linking compiled.store compiled.digests compiled.sources compiled.translation "
     "compiled.entries compiled.objects compiled.function compiled.call linear.elimination linear.graphs linear.matching linear.symbolic "
-    "linear.nesting linear.triangles linear.factors linear.sweep linear.least_change rotation problem history newton consistent minimum_norm contract "
-    "method scales states variational.charts variational.equations loop.control loop.crossings loop.defect "
+    "linear.nesting linear.triangles linear.factors linear.sweep linear.least_change rotation problem history newton consistent minimum_norm "
+    "contract method scales states variational.charts variational.equations loop.control loop.crossings loop.defect "
     "loop.event_iteration loop.turnover loop.sampler loop.delays loop.adaptive loop.instants methods.tableaux methods.euler methods.explicit "
     "methods.single methods.implicit_euler methods.trbdf2 methods.bdf_stability methods.bdf methods.generalized_alpha loop.fixed "
     "radau.arrays radau.coupled radau.matrix radau.stages methods.radau methods.*",
