@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netsim import analyses
-from netsim.analyses.analysis import OVERFLOWS, Analysis, Line, Task
+from netsim.analyses.analysis import OVERFLOWS, Analysis, Line, Task, carried_out
 from netsim.analyses.earlier_runs import other_run, refuse_unknown_runs, table_calls
 from netsim.analyses.given import EXPRESSION, plain_option, written_option
 from netsim.analyses.inverse.options import OWN, line_from
@@ -22,6 +22,7 @@ from netsim.equations.machine import Machine, build_machine
 from netsim.equations.system import System, build_system
 from netsim.formats.format import Format
 from netsim.initial.initial import Structure
+from netsim.initial.reactions.axes import with_axis
 from netsim.initial.reactions.redundancy import solvable
 from netsim.library.files import shown_path
 from netsim.library.formats import FORMATS
@@ -81,7 +82,10 @@ class Model(Studies):
             raise InputError(errors)
         constant = absent_rates(self.system, self.values)
         if "prepared" not in self.shared or not np.array_equal(self.shared["prepared"][0], constant):
-            self.shared["prepared"] = (constant, solvable(self.system, self.values, constant))
+            try:
+                self.shared["prepared"] = (constant, solvable(self.system, self.values, constant))
+            except InputError as error:
+                raise InputError([with_axis(p, self.system, self.values) for p in error.problems]) from None
         return self.shared["prepared"][1]
 
     @property
@@ -166,7 +170,7 @@ class Model(Studies):
             if runs and not tabled and not any(p for p in found if not p.is_note):
                 found += runs[0][0].notes(self._task(), runs[0][1])
         except NetsimError as error:
-            found += error.problems
+            found += [with_axis(p, self.system, self.values) for p in error.problems]
         return found
 
     def run_options(self) -> list[Any]:
@@ -206,7 +210,7 @@ class Model(Studies):
         for run, option in zip(self.network.runs, chosen):
             try:
                 task = self._task(None, progress, beside, self._read_later(run.name), done, recording)
-                samples = ANALYSES[run.analysis].run(task, option)
+                samples = carried_out(ANALYSES[run.analysis], task, option, run.span)
             except KeyboardInterrupt:  # outside the time loop: what earlier runs found is kept
                 if not done:
                     raise
@@ -321,7 +325,7 @@ class Model(Studies):
         """One analysis that no run line asks for."""
         chosen = self._options(line, {name.rstrip("_"): value for name, value in options.items()})
         with watched(progress) as report:
-            return ANALYSES[line.analysis].run(self._task(save, report, beside), chosen)
+            return carried_out(ANALYSES[line.analysis], self._task(save, report, beside), chosen)
 
     def _saves(self, given: str | Sequence[str] | None = None) -> list[Expr]:
         if given is None:

@@ -20,7 +20,8 @@ PACKAGE = Path(netsim.__file__).parent
 ROOMS = {
     "text": "registry cache kept.trees columns errors limits roots "
     "units terms syntax expressions.show show spelling expressions.operations expressions.sizes expressions.filters expressions.junctions "
-    "expressions.shapes expressions.beams expressions.functions expressions.typed grammar.scan grammar.build grammar.flat grammar.grammar "
+    "expressions.shapes expressions.beams expressions.functions "
+    "expressions.literals expressions.typed grammar.scan grammar.build grammar.flat grammar.grammar "
     "grammar.explain parse kept.parsed",
     "formats": "format csv netcdf "
     "spice.cards spice.blocks spice.numbers spice.expressions spice.scopes spice.elements.parameters spice.elements.sources "
@@ -40,7 +41,8 @@ ROOMS = {
     "machine starts messages",
     "structure": "orders nullspace pencil prescribed roles causes unconnected rest time_events continuity smoothness findings",
     "initial": "cut_sets charts conflicts diagnosis.suspects diagnosis.diagnosis stages fixed assembly diagnosis.operating_point initial "
-    "reachability reactions.indeterminacy reactions.reactions reactions.redundancy singular_configuration recovery differentiated flat_plan "
+    "reachability reactions.indeterminacy reactions.reactions reactions.redundancy reactions.axes "
+    "reactions.left_out singular_configuration recovery differentiated flat_plan "
     "reactions.minimum_norm static.rest static.homotopy static.equilibrium static.reinitialisation",
     "multibody": "tree.beam tree.model tree.spatial tree.charts tree.flexible tree.kinematics tree.wrench_derivatives tree.entries tree.robot "
     "tree.reference tree.algorithms.articulated tree.algorithms.inverse tree.algorithms.forward tree.algorithms.composite "
@@ -61,7 +63,8 @@ ROOMS = {
     "signals.points signals.options signals.inputs signals.response signals.descriptor signals.ac signals.linear signals.poles signals.noise "
     "inverse.options earlier_runs inverse.tracking inverse.authority inverse.zero_dynamics inverse.runs inverse.check inverse.growth "
     "optimal.program.blocks optimal.program.radau optimal.options optimal.parameters optimal.program.points optimal.wishes "
-    "optimal.program.transcription optimal.program.solve optimal.guess optimal.ends optimal.answer optimal.program.refinement "
+    "optimal.program.transcription optimal.program.watching "
+    "optimal.program.solve optimal.guess optimal.ends optimal.answer optimal.program.refinement "
     "optimal.verification optimal.failing optimal.meshes optimal.stable_inversion optimal.simulated inverse.inverse optimal.optimize "
     "sensitivity.tangents sensitivity.varied sensitivity.moved sensitivity.variations sensitivity.crossing sensitivity.forward "
     "sensitivity.sensitivity many.ranges many.fit many.studies *",

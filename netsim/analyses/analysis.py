@@ -17,13 +17,15 @@ from netsim.analyses.given import Kind
 from netsim.equations.machine import Machine
 from netsim.equations.system import System
 from netsim.initial.initial import Structure
+from netsim.initial.reactions.axes import with_axis
 from netsim.network.network import Network
 from netsim.network.values import Values, parse_expression
 from netsim.results.partial.recording import Recording
 from netsim.results.samples import Samples
 from netsim.simulate.stepping import Progress
-from netsim.text.errors import InputError, Problem, Span, nearest
+from netsim.text.errors import InputError, NetsimError, Problem, Span, nearest
 from netsim.text.expressions.typed import Scope
+from netsim.text.limits import TOO_LARGE
 from netsim.text.syntax import Binding, Expr, Name, Run
 
 Prepared = tuple[Values, System, Structure]
@@ -103,6 +105,21 @@ class Analysis(Generic[Options]):
     def over_time(self) -> bool:
         """Whether it runs over time."""
         return "stop" in self.options
+
+
+def carried_out(analysis: Analysis, task: Task, options: Any, line: Span | None = None) -> Samples:
+    """The analysis of a task; where a mechanism cannot move, the axis that locks it is told, and at the `line` of the
+    run that it asks for too much."""
+    try:
+        samples = analysis.run(task, options)
+    except NetsimError as error:
+        told = [with_axis(p, task.machine.system, task.values) for p in error.problems]
+        raise type(error)(p if p.span or p.code != TOO_LARGE else replace(p, span=line) for p in told) from None
+    broken = tuple(with_axis(p, task.machine.system, task.values) for p in samples.broken)
+    if (failure := samples.attributes.get("failure")) is not None:
+        moved = with_axis(failure, task.machine.system, task.values)
+        samples = replace(samples, attributes={**samples.attributes, "failure": moved})
+    return replace(samples, broken=broken)
 
 
 def with_options(

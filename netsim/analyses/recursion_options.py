@@ -4,10 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from netsim.analyses.given import NUMBER, SECOND, WORD, Kind
-from netsim.simulate.options import unknown_options
+from netsim.simulate.options import unknown_options, wrong_times
 from netsim.text.errors import InputError, Problem, nearest
 
 NAMES: dict[str, Kind] = {
@@ -57,9 +55,7 @@ class RecursionOptions:
 def recursion_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> RecursionOptions:
     """Options of a run line or call, checked; raises `InputError` with all that is wrong."""
     wrong = [*unknown_options("recursion", NAMES, options, spans)]
-    if "stop" not in options:
-        wrong.append(Problem("E422", "recursion() needs 'stop'", spans.get(""), hint="recursion(stop = 1 s)"))
-    wrong += _numbers(options, spans)
+    wrong += [*wrong_times("recursion", options, spans), *_numbers(options, spans)]
     for name, words in (("matrix", MATRICES), ("equations", EQUATIONS), ("method", METHODS)):
         if options.get(name, words[0]) not in words:
             hint = nearest(str(options[name]), words)
@@ -82,17 +78,8 @@ def recursion_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> R
 def _numbers(options: Mapping[str, Any], spans: Mapping[str, Any]) -> list[Problem]:
     """The problems of single numbers."""
     wrong = []
-    limits = {
-        "stop": (0, np.inf),
-        "step": (0, np.inf),
-        "sample": (0, np.inf),
-        "max_step": (0, np.inf),
-        "rtol": (1e-13, 0.1),
-    }
-    for name, (low, high) in limits.items():
-        if name in options and not (options[name] > 0 and low <= options[name] <= high):
-            message = f"'{name}' must be positive" if high == np.inf else "'rtol' must be between 1e-13 and 0.1"
-            wrong.append(Problem("E423", message, spans.get(name)))
+    if not 1e-13 <= options.get("rtol", 1e-6) <= 0.1:
+        wrong.append(Problem("E423", "'rtol' must be between 1e-13 and 0.1", spans.get("rtol")))
     for name, high in (("beta", 0.5), ("gamma", 1.0)):
         if not 0 <= options.get(name, 0.0) <= high:
             wrong.append(Problem("E423", f"'{name}' must be between 0 and {high:g}", spans.get(name)))

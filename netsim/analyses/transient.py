@@ -13,9 +13,12 @@ from netsim.analyses.given import NUMBER, SECOND, WORD, Kind, plain_option
 from netsim.analyses.long_runs import on_disk, recorder_of, seen, windowed
 from netsim.core.loop.fixed import FACTORISATIONS, ITERATIONS
 from netsim.core.loop.turnover import turned_over
+from netsim.core.newton import set_time
+from netsim.core.states import place
 from netsim.equations.history import check_step
 from netsim.equations.machine import Machine, build_machine
 from netsim.initial.initial import Change, Structure, resumed_start, with_coordinates
+from netsim.initial.reactions.left_out import not_held
 from netsim.initial.reactions.redundancy import describe, solvable
 from netsim.initial.recovery import plan_recovery
 from netsim.multibody.superelements import check_names, parts_of
@@ -223,7 +226,18 @@ def _verdicts(run: Stepping | Running, finished: bool) -> tuple[tuple[Problem, .
     found = step_verdicts(run.options, run.counters, run.control.numbers) if isinstance(run, Running) else []
     energy = energy_verdict(run.options, run.machine.system.network, run.turnover) if finished else None
     wrong = energy is not None and energy.code.startswith("E")
-    return (*found, *([energy] if energy and not wrong else [])), (energy,) if energy and wrong else ()
+    open_ = not_held(run.machine, _stands(run), run.now) if finished else None
+    broken = [problem for problem in (open_, energy if wrong else None) if problem]
+    return (*found, *([energy] if energy and not wrong else [])), tuple(broken)
+
+
+def _stands(run: Stepping | Running) -> Array:
+    """The global vector where the run has come to."""
+    g, state = (run.g, run.state) if isinstance(run, Stepping) else (run.trial.g, run.trial.start)
+    g, problem = g.copy(), run.machine.struct
+    set_time(problem, g, run.now)
+    place(problem, g, state)
+    return g
 
 
 def _integrated(shown: Sequence[Expr], machine: Machine) -> list[Name]:

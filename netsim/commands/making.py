@@ -56,6 +56,8 @@ def new_command(chosen: argparse.Namespace) -> int:
     """`netsim new`: the netlist that the README begins with."""
     from netsim.library.files import models_folder
 
+    if not Path(chosen.name).name:
+        raise InputError(Problem("E431", f"'{chosen.name}' is no name of a file", hint="netsim new first.net"))
     path = Path(chosen.name).with_suffix(".net")
     if path.exists():
         raise InputError(Problem("E431", f"'{path}' is there already", hint="choose another name"))

@@ -48,7 +48,7 @@ def run_command(chosen: argparse.Namespace, line: "Run | None" = None) -> int:
     from netsim.results.progress import progress_on
 
     file = find_netlist(chosen.file)
-    name = "stdin" if chosen.file == STDIN else file.stem
+    name = "stdin" if chosen.file == STDIN else file.stem or "netlist"
     target = check_target(Path(chosen.output) if chosen.output else Path("results") / f"{name}.csv")
     model = load_model(file, chosen.values)
     complain([] if chosen.quiet else model.network.notes)

@@ -15,8 +15,9 @@ from netsim.network.signals import NodeSignal, Reading, find_signal
 from netsim.network.tables import read_column
 from netsim.network.values import Values
 from netsim.text.errors import InputError, Problem
+from netsim.text.expressions.literals import is_bare
 from netsim.text.expressions.sizes import flatten, shaped
-from netsim.text.expressions.typed import Scope, Typed, evaluate, is_bare, quantity_of
+from netsim.text.expressions.typed import Scope, Typed, evaluate, quantity_of
 from netsim.text.parse import parse
 from netsim.text.roots import within
 from netsim.text.syntax import Expr, Name, Quantity, Unary, Vector

@@ -17,6 +17,7 @@ from netsim.structure.orders import StructurallySingular
 from netsim.text.errors import Problem, SimulationError
 
 Array = np.ndarray
+NAMED = 3
 POSITIONS = -2
 """The stage of positions; what lies below follows from functions of time alone."""
 
@@ -51,6 +52,17 @@ def unreachable(machine: Machine, g: Array, before: float, t: float) -> Problem 
     return None
 
 
+def _drives(stages: Stages) -> list[str]:
+    """The sources that prescribe positions: their equations are differentiated twice."""
+    found = []
+    for batch in stages.machine.system.batches:
+        if batch.instances and batch.instances[0].component.is_source:
+            own = [unknowns for key, unknowns in batch.unknowns.items() if key[0] == "own"]
+            places = np.any([stages.offsets.c[u] >= 2 for u in own], axis=0) if own else np.zeros(batch.n, bool)
+            found += [f"'{batch.instances[k].name}'" for k in np.flatnonzero(places)]
+    return found
+
+
 def _explained(stages: Stages, start: Array, k: int, before: float, t: float) -> Problem:
     joint = open_joint(stages, start, k, (), sizes_of_machine(stages.machine))
     where = (
@@ -58,7 +70,9 @@ def _explained(stages: Stages, start: Array, k: int, before: float, t: float) ->
         if joint
         else "its constraints cannot all be met"
     )
-    message = f"the mechanism cannot follow its prescribed motion beyond t = {before:g} s: at {t:g} s {where}"
+    drives = _drives(stages)
+    motion = f"the motion of {', '.join(drives)}" if 0 < len(drives) <= NAMED else "its prescribed motion"
+    message = f"the mechanism cannot follow {motion} beyond t = {before:g} s: at {t:g} s {where}"
     hint = "it is in a singular configuration (bodies in line), or the position is out of reach: "
     hint += "drive another joint, or prescribe a smaller motion"
     return Problem("E506", message, joint.span if joint else None, hint=hint)

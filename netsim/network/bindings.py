@@ -17,6 +17,7 @@ from netsim.network.tables import KINDS, OUTSIDE, SMOOTHNESS, readable
 from netsim.network.values import Values
 from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.expressions.functions import FUNCTIONS
+from netsim.text.expressions.literals import has_offset, refuse_sum_of_temperatures
 from netsim.text.expressions.sizes import flatten, shape, shaped
 from netsim.text.expressions.typed import Scope, Typed, evaluate
 from netsim.text.syntax import Binary, Call, Conditional, Expr, Name, Number, Part, String, Unary, Vector
@@ -82,15 +83,16 @@ class _Lift:
 def lift(expr: Expr, frame: Frame, values: Values, find_signal: Callable[[Name, Frame], Any]) -> Shape:
     """Take an expression apart. `find_signal(name, frame)` gives what a signal's name refers to (with a hashable
     `.key`) or None."""
+    refuse_sum_of_temperatures(expr)
     state = _Lift(values, frame, find_signal)
     body = _lifted(expr, state)
     return Shape(body, tuple(state.leaves), tuple(state.signals), tuple(state.tables))
 
 
 def _lifted(expr: Expr, state: _Lift) -> Expr:
+    if isinstance(expr, Number) or (isinstance(expr, Unary) and has_offset(expr.operand)):
+        return _leaf(expr, state)
     match expr:
-        case Number():
-            return _leaf(expr, state)
         case Name():
             return _name(expr, state)
         case Unary():
@@ -297,7 +299,7 @@ def symbolic_scope(
             return table(int(number))
         return pick(time if word == "time" else world(word), name, 1)
 
-    return Scope(resolve)
+    return Scope(resolve, written={f"$number {k}": leaf.expr for k, leaf in enumerate(shape_.leaves)})
 
 
 def smoothness(shape_: Shape) -> int:

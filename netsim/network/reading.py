@@ -8,7 +8,7 @@ from netsim.library.formats import format_of
 from netsim.library.places import roots_of
 from netsim.network.expansion import build_network
 from netsim.network.network import Network
-from netsim.text.errors import InputError, Problem, nearest, show_lines_of
+from netsim.text.errors import SAVE_IT, InputError, Problem, nearest, show_lines_of
 from netsim.text.parse import parse
 from netsim.text.roots import within
 from netsim.text.show import show
@@ -46,7 +46,8 @@ def _text_of(path: Path) -> str:
         near = nearest(path.name, beside) or nearest(path.with_suffix("").as_posix(), shipped_models())
         raise InputError(Problem("E100", f"there is no file '{path}'", hint=near)) from None
     except (OSError, ValueError) as wrong:
-        raise InputError(Problem("E100", f"'{path}' cannot be read: {_reason(wrong)}")) from None
+        hint = SAVE_IT if isinstance(wrong, UnicodeDecodeError) else ""
+        raise InputError(Problem("E100", f"'{path}' cannot be read: {_reason(wrong)}", hint=hint)) from None
 
 
 def _reason(wrong: OSError | ValueError) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from netsim.library.places import is_file
-from netsim.text.errors import InputError, Problem, Span, nearest
+from netsim.text.errors import SAVE_IT, InputError, Problem, Span, nearest
 from netsim.text.roots import check_inside, roots_beside
 from netsim.text.units import Dimension, UnknownUnit, parse_unit
 
@@ -65,11 +65,17 @@ def read_column(path: Path, column: str | int | None, span: Span) -> Column:
         with path.open(newline="", encoding="utf-8") as stream:
             found = csv.reader(stream)
             numbered = [(found.line_num, row) for row in found if row and not row[0].lstrip().startswith("#")]
-    except (OSError, UnicodeDecodeError, csv.Error):
+    except UnicodeDecodeError:
+        raise InputError(Problem("E240", f"table '{path.name}' is not UTF-8 text", span, hint=SAVE_IT)) from None
+    except (OSError, csv.Error):
         raise InputError(Problem("E240", f"cannot read table '{path.name}'", span, hint=f"looked for {path}")) from None
     lines, rows = [line for line, _ in numbered], [row for _, row in numbered]
     if len(rows) < 3:
         raise InputError(Problem("E240", f"table '{path.name}' needs a header and at least two rows", span))
+    if len(rows[0]) < 2:
+        other = next((sign for sign in (";", "\t", "|", " ") if sign in rows[0][0]), "")
+        hint = "separate the columns by commas" + (f", not by '{other}'" if other.strip() else "")
+        raise InputError(Problem("E240", f"table '{path.name}' has one column", span, hint=hint))
     names, units = zip(*(_header(cell, path, span) for cell in rows[0]))
     number = _column_number(column, names, path, span)
     numbers = np.array([_numbers(row, number, names, path, line, span) for line, row in zip(lines[1:], rows[1:])])

@@ -15,9 +15,10 @@ from netsim.library.component import WORLD, Component, dimension, names_in, plai
 from netsim.network.network import Definition, Frame, Instance, Network
 from netsim.network.placement import placed
 from netsim.text.errors import InputError, Problem, Span, nearest
+from netsim.text.expressions.literals import is_bare
 from netsim.text.expressions.operations import apply
 from netsim.text.expressions.sizes import describe_sizes, flatten, shape
-from netsim.text.expressions.typed import Scope, Typed, evaluate, is_bare, number_of, quantity_of, span_of
+from netsim.text.expressions.typed import Scope, Typed, evaluate, number_of, quantity_of, span_of
 from netsim.text.parse import parse
 from netsim.text.syntax import Expr, Let, Number, Param
 from netsim.text.units import NO_DIMENSION, Dimension, format_dimension

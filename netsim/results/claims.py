@@ -92,10 +92,15 @@ def judged(machine: Machine, samples: Samples, has_runs: bool) -> Samples:
 
 
 def with_claims(machine: Machine, samples: Samples) -> Samples:
-    """The samples of a run over time, with a note for each assert of a component that they break."""
+    """The samples of a run over time, with a note for each assert of a component that they break; the hint of a run
+    that failed begins with the first."""
     told = broken_claims(machine, samples) if samples.axis == "time" and len(samples.time) else []
-    notes = "; ".join(filter(None, [samples.attributes.get("notes", ""), *told]))
-    return replace(samples, attributes={**samples.attributes, "notes": notes}) if told else samples
+    if not told:
+        return samples
+    attributes = {**samples.attributes, "notes": "; ".join(filter(None, [samples.attributes.get("notes", ""), *told]))}
+    if (failure := samples.attributes.get("failure")) is not None:
+        attributes["failure"] = replace(failure, hint="; ".join(filter(None, [told[0], failure.hint])))
+    return replace(samples, attributes=attributes)
 
 
 def broken_claims(machine: Machine, samples: Samples) -> list[str]:

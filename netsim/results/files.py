@@ -227,7 +227,8 @@ def read(path: Path | str) -> Any:
         data = found.read(path)
         return {n: complex_again(each) for n, each in data.items()} if isinstance(data, dict) else complex_again(data)
     except (OSError, ValueError, StopIteration) as wrong:
-        raise InputError(Problem("E432", f"'{path}' is not a result file: {wrong}")) from None
+        why = "it is not UTF-8 text" if isinstance(wrong, UnicodeDecodeError) else str(wrong) or "it is empty"
+        raise InputError(Problem("E432", f"'{path}' is not a result file: {why}")) from None
 
 
 def samples_of(path: Path | str) -> list[Samples]:

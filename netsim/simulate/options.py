@@ -8,6 +8,7 @@ import numpy as np
 
 from netsim.simulate.methods import METHODS
 from netsim.text.errors import InputError, Problem, nearest
+from netsim.text.limits import above_limit
 
 NAMES = (
     "stop",
@@ -79,7 +80,7 @@ def check_options(name: str, options: Mapping[str, Any], spans: Mapping[str, Any
     written."""
     problems = [
         *unknown_options(name, NAMES, options, spans),
-        *_times(name, options, spans),
+        *wrong_times(name, options, spans),
         *unknown_values(options, spans),
         *_together(options, spans),
     ]
@@ -129,7 +130,8 @@ def unknown_options(
             yield Problem("E421", f"{name}() has no option '{option}'", spans.get(option), hint=hint)
 
 
-def _times(name: str, options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[Problem]:
+def wrong_times(name: str, options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[Problem]:
+    """Times of a run that are missing, not positive, too long or short beside one another (E422, E423, E260)."""
     if "stop" not in options:
         yield Problem("E422", f"{name}() needs 'stop'", spans.get(""), hint=f"{name}(stop = 1 s)")
     for option in TIMES:
@@ -143,6 +145,8 @@ def _times(name: str, options: Mapping[str, Any], spans: Mapping[str, Any]) -> I
             yield Problem("E423", message, spans.get(option))
         elif value < RESOLVED * stop <= RESOLVED * LONGEST:
             yield Problem("E423", f"'{option}' is lost in the rounding of 'stop'", spans.get(option))
+        elif option in ("step", "max_step"):
+            yield from above_limit("steps", stop / value, f"these are {stop / value:.3g} steps", spans.get(option))
 
 
 def unknown_values(options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[Problem]:

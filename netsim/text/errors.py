@@ -49,6 +49,9 @@ class Problem:
         return self.code.startswith("N")
 
 
+SAVE_IT = "save it as UTF-8 in the editor that wrote it"
+
+
 class NetsimError(Exception):
     """One or more problems that end the work; `str()` of it is what the command line prints."""
 

@@ -16,6 +16,7 @@ LIMITS: Mapping[str, tuple[float, str]] = {
     "terms": (50_000, "terms of an expression in which lets of signals are written out"),
     "depth": (100, "lets of signals that stand on one another"),
     "values": (3e8, "numbers in a result: samples times signals"),
+    "steps": (1e10, "steps that a run takes at least: its stop over `step` or `max_step`"),
     "files": (1_000, "files that include one another"),
 }
 """The bounds by name, with what they bound."""
@@ -60,6 +61,12 @@ def limit(name: str) -> float:
 
 def check_limit(name: str, wanted: float, what: str, span: Span | None = None, hint: str = "") -> None:
     """Raises `InputError` (E260) where more is wanted than the bound; `what` says it: '1e9 elements'."""
+    if found := list(above_limit(name, wanted, what, span, hint)):
+        raise InputError(found)
+
+
+def above_limit(name: str, wanted: float, what: str, span: Span | None = None, hint: str = "") -> Iterator[Problem]:
+    """The problem that `check_limit` raises."""
     if not wanted <= limit(name):
         hint = f"{hint}{'; ' if hint else ''}where that is meant: --limit {name}={wanted:.6g}"
-        raise InputError(Problem(TOO_LARGE, f"{what}: at most {limit(name):.6g} are allowed", span, hint=hint))
+        yield Problem(TOO_LARGE, f"{what}: at most {limit(name):.6g} are allowed", span, hint=hint)

@@ -179,3 +179,74 @@ def test_a_joint_whose_axis_is_long(tmp_path):
     text = (models_folder() / "robots" / "gripper.urdf").read_text(encoding="utf-8")
     (tmp_path / "long.urdf").write_text(text.replace('<axis xyz="0 1 0"/>', '<axis xyz="0 1e300 0"/>'))
     assert not [p for p in netsim.load(tmp_path / "long.urdf").check() if not p.is_note]
+
+
+OPTIMAL = "use translational\nm1 mass (a) m = 1 kg\npush force (a) F = 0 N\n"
+OPTIMAL += "run optimize(stop = 1 s, minimize = integral(push.F^2), inputs = [push.F], {})\n"
+
+
+@pytest.mark.parametrize(
+    ("wishes", "words"),
+    [
+        ("limits = [abs(push.F) <= -1 N], end = [a.x == 1 m]", "no value satisfies 'abs(push.F) <= -1 N'"),
+        ("limits = [a.v >= 2 m/s, a.v <= 1 m/s], end = [a.x == 1 m]", "no value satisfies 'a.v >= 2 m/s' and 'a.v <= 1 m/s'"),
+        ("limits = [a.x <= 1 m], end = [a.x == 2 m]", "no value satisfies 'a.x == 2 m' and 'a.x <= 1 m'"),
+    ],
+)
+def test_bounds_that_exclude_one_another(wishes, words):
+    found = netsim.load(OPTIMAL.format(wishes)).check()
+    assert [(p.code, p.span.line, p.message) for p in found] == [("E468", 4, words)]
+
+
+def test_optimal_motion_beside_a_joint_of_the_ground():
+    """The reactions of the joint are indeterminate; what its angle must be at the end, no input decides."""
+    text = (models_folder() / "optimal" / "two_link_time.net").read_text(encoding="utf-8")
+    text = text.replace("(ground, u) at", "(ground, ground) at").replace("intervals = 40", "intervals = 4")
+    with pytest.raises(NetsimError, match=r"E462 no motion does this: 'shoulder.q == pi/2' at the end is missed by 1.57 rad"):
+        netsim.load(text).samples()
+
+
+def test_matrix_of_300_decades():
+    """An entry times the scale of its row overflows; times both scales it does not."""
+    text = (models_folder() / "msl" / "Thermal_FluidHeatFlow_PumpDropOut.net").read_text(encoding="utf-8")
+    huge = text.replace("(0.2 s), 0)", "(0.2 s), 1e300)")
+    assert huge != text
+    with pytest.raises(NetsimError):
+        netsim.load(huge).run()
+
+
+@pytest.mark.parametrize("line", ['include "odd.inc"', 'use "odd.lib"'])
+def test_file_in_another_encoding(tmp_path, line):
+    for name in ("odd.inc", "odd.lib"):
+        (tmp_path / name).write_bytes("# caf\u00e9\n".encode("latin-1"))
+    (tmp_path / "whole.net").write_text(f"{line}\n")
+    with pytest.raises(InputError, match=r"E100 .*it is not UTF-8 text"):
+        netsim.load(tmp_path / "whole.net")
+
+
+def test_temperature_below_zero_celsius():
+    text = "use thermal\na temperature (x) T = -20 degC\nr thermal_conductor (x, ground) G = 1 W/K\nrun static()\n"
+    assert netsim.load(text).static(save=["x.T"])["x.T"].item() == pytest.approx(253.15)
+    with pytest.raises(InputError, match="E202 this is the sum of two temperatures"):
+        netsim.load(text.replace("-20 degC", "20 degC + 10 degC")).static()
+
+
+@pytest.mark.parametrize("analysis", ["transient", "recursion"])
+def test_steps_without_end_are_refused(analysis):
+    joint = "j revolute (ground, rod) at = [0, 0, 0] m, axis = [0, 1, 0]\n"
+    text = f"use spatial\nb body (rod) m = 1 kg, I = diag(1, 1, 1) kg.m2, at = [1, 0, 0] m\n{joint}run {analysis}(stop = 1 s, max_step = 1 fs)\n"
+    with pytest.raises(InputError, match=r"E260 these are 1e\+15 steps"):
+        netsim.load(text).run()
+
+
+def test_iterations_of_an_optimum_can_be_interrupted():
+    seen = []
+
+    def told(fraction, time, iteration):
+        seen.append(iteration)
+        if iteration == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        netsim.load("optimal/cart_pole").samples({}, told)
+    assert seen == [0, 1, 2]

@@ -25,7 +25,7 @@ TOLD = {
     ),
     "root of a negative number at rest": (
         f"use electrical\n{ROOT}v voltage (a, ground) v = -1 V\nx odd (a, ground)\nrun static()\n",
-        ("E441", 6, "the current balance at 'a' (v, x)"),
+        ("E441", 7, "'x' gives no finite value where the others balance"),
     ),
     "function of time without a value": (
         "use translational\ns displacement (a, ground) s = 2 mm*bell(time, at = 2 s/(2 - 2), width = 0.4 s)\n"

@@ -191,7 +191,13 @@ def _renamed(problem: Problem, task: Task) -> Problem:
         hint = "the motion asks for more than the element can give (a valve that is closed or wide open), or the input "
         hint += "changes nothing where it begins"
         return replace(problem, message=message, span=idle[0].expr.span, hint=hint)
-    return replace(problem, message=_words(problem.message, task), hint=_words(problem.hint, task))
+    hint = _words(problem.hint, task)
+    if problem.code in ("E501", "E505", "E507", "E508"):
+        names = quoted([a.name for a in task.actuators[:3]])
+        limits = "(a valve that is wide open, a source at its limit)"
+        hint = f"the motion may ask for more than {names} can give {limits}; {hint}"
+    span = problem.span or (task.motions[0].motion.span if task.motions else None)
+    return replace(problem, message=_words(problem.message, task), hint=hint, span=span)
 
 
 def _words(text: str, task: Task) -> str:

@@ -54,6 +54,19 @@ def explained(solution: Solution) -> SimulationError:
     return SimulationError(Problem("E463", message, hint=hint))
 
 
+def refuse_unmet(solution: Solution) -> None:
+    """Raises E462 for conditions at an end that the equations alone decide, and decide otherwise."""
+    for wish in _wishes(solution.program):
+        if wish.low != wish.high:
+            continue
+        missed = np.abs(solution.x[wish.places] - wish.low)
+        if (missed > MISSED * np.maximum(solution.size[wish.places], abs(wish.low))).any():
+            unit = "" if wish.unit in ("", "1") else f" {wish.unit}"
+            message = f"no motion does this: {wish.text} is missed by {missed.max():.3g}{unit}"
+            hint = "no free input moves it: look at what it is connected to"
+            raise SimulationError(Problem("E462", message, wish.span, hint=hint))
+
+
 def _wishes(program: Program) -> Iterator[Wish]:
     """Limits at all points and conditions at the ends."""
     setting, point = program.setting, program.setting.point

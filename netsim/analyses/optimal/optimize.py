@@ -19,14 +19,14 @@ from netsim.analyses.inverse.runs import FOUND
 from netsim.analyses.inverse.tracking import APPLIED, FOLLOW, Actuator, actuators_of, motions_of, rewired
 from netsim.analyses.optimal.answer import sampled
 from netsim.analyses.optimal.ends import begin_of, end_of
-from netsim.analyses.optimal.failing import explained, refuse_idle
+from netsim.analyses.optimal.failing import explained, refuse_idle, refuse_unmet
 from netsim.analyses.optimal.guess import nearest_end
 from netsim.analyses.optimal.meshes import Limits, on_fine_mesh, with_values
 from netsim.analyses.optimal.options import KINDS, OptimalOptions, optimal_options, word
 from netsim.analyses.optimal.parameters import Tuned, tuned_of
 from netsim.analyses.optimal.program.points import Point, point_of, present
 from netsim.analyses.optimal.program.radau import Mesh
-from netsim.analyses.optimal.program.transcription import Setting, fixed_start
+from netsim.analyses.optimal.program.transcription import Setting, fixed_start, silent
 from netsim.analyses.optimal.simulated import Series, on_mesh, places_of, saved, simulated
 from netsim.analyses.optimal.verification import ZERO, doubtful, unresolved, verified
 from netsim.analyses.optimal.wishes import watching, wishes_of
@@ -72,6 +72,7 @@ def optimize(task: Task, options: OptimalOptions) -> Samples:
     owner = np.repeat(np.arange(len(point.d)), point.d + 1)
     refuse_idle(structure, inputs[len(motions) :], free, owner[np.append(watched, ends.places)])
     setting = Setting(point, wishes, watched, options.stop, np.array(free, np.int64), begin, ends, tuned=tuned)
+    setting = replace(setting, progress=task.progress or silent)
     _refuse_time(setting, options, g)
     limits = Limits(options.intervals, options.points, options.rtol, options.refinements, options.iterations)
     better = _better(task, setting, options, structure, inputs[len(motions) :])
@@ -79,6 +80,7 @@ def optimize(task: Task, options: OptimalOptions) -> Samples:
     solution = fine.solution
     if not solution.solved:
         raise explained(solution)
+    refuse_unmet(solution)
     chosen = tuned.named(solution.tuned)
     solution = with_values(solution)
     check = verified(task.under(chosen) if chosen else task, solution, g, (motions, inputs), options.rtol)

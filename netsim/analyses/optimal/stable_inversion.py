@@ -21,7 +21,7 @@ from netsim.analyses.optimal.failing import explained
 from netsim.analyses.optimal.meshes import Limits, on_fine_mesh
 from netsim.analyses.optimal.program.points import point_of, present
 from netsim.analyses.optimal.program.solve import Solution
-from netsim.analyses.optimal.program.transcription import Ends, Setting, fixed_start, rates_of
+from netsim.analyses.optimal.program.transcription import Ends, Setting, fixed_start, rates_of, silent
 from netsim.analyses.optimal.verification import doubtful, verified
 from netsim.analyses.optimal.wishes import Wishes
 from netsim.equations.machine import Machine
@@ -54,6 +54,7 @@ def bounded_inverse(task: Task, saves: Sequence[Expr], plots: Sequence[Expr], be
     span = options.lead + options.transient.stop + options.tail
     free = Ends(NONE, np.zeros(0))
     setting = Setting(point, Wishes(), NONE, (span, span), NONE, free, free, -options.lead, rates_of(point))
+    setting = replace(setting, progress=task.progress or silent)
     z = fixed_start(g, point)
     limits = Limits(options.intervals, POINTS, options.transient.rtol, REFINEMENTS, ITERATIONS)
     fine = on_fine_mesh(setting, limits, g, z, z)

@@ -5,7 +5,7 @@ Every expression of signals becomes an element with one unknown u = expression, 
 give its value wherever they hold.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -105,9 +105,22 @@ def wishes_of(network: Network, values: Values, options: OptimalOptions) -> Wish
         for item in items:
             if not word(item):
                 place += attempt(_bounded, item)
+    for bounds in (found.limits, [*found.limits, *found.begin], [*found.limits, *found.end]):
+        problems.extend(_exclusive(bounds))
     if problems:
         raise InputError(problems)
     return found
+
+
+def _exclusive(bounds: Sequence[Bounded]) -> Iterator[Problem]:
+    """Bounds of one expression that no value satisfies (E468)."""
+    for watch in dict.fromkeys(b.watch for b in bounds):
+        own = [b for b in bounds if b.watch == watch]
+        least, most = max(own, key=lambda b: b.low), min(own, key=lambda b: b.high)
+        if least.low > most.high:
+            message = f"no value satisfies '{least.text}'" + (f" and '{most.text}'" if most is not least else "")
+            also = ((least.expr.span, "and this"),) if most is not least and least.expr.span else ()
+            yield Problem("E468", message, most.expr.span, also=also, hint="exchange the bounds, or correct a sign")
 
 
 def watching(network: Network, wishes: Wishes) -> Network:

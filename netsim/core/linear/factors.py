@@ -151,8 +151,11 @@ def _attempt(
 ) -> _Found | SingularMatrix:
     """The factor with the given scales, or the finding that the elimination breaks down."""
     n = matrix.shape[0]
-    scaled = sparse.csc_matrix((matrix.data * scales[0][matrix.indices], matrix.indices, matrix.indptr), shape=(n, n))
-    scaled.data *= np.repeat(scales[1], np.diff(matrix.indptr))
+    unexplained = SingularMatrix(np.zeros((n, 0)), np.zeros((n, 0)), 0)
+    scale = scales[0][matrix.indices] * np.repeat(scales[1], np.diff(matrix.indptr))
+    scaled = sparse.csc_matrix((matrix.data * scale, matrix.indices, matrix.indptr), shape=(n, n))
+    if not np.isfinite(scaled.data).all():
+        return unexplained
     if len(parts) and (nested := nested_order(scaled, parts)):
         factor = _lay_out(start, row, scales, nested)
         if (
@@ -161,7 +164,6 @@ def _attempt(
         ):
             return _Found(factor, condition, scaled, scales)
     order = pivot_order(scaled)
-    unexplained = SingularMatrix(np.zeros((n, 0)), np.zeros((n, 0)), 0)
     if order is None:
         return _broken_down(scaled, scales) if explain else unexplained
     factor = _lay_out(start, row, scales, order)

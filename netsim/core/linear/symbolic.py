@@ -279,9 +279,10 @@ def null_spaces(scaled: sparse.csc_matrix, tolerance: float = RANK_TOLERANCE) ->
     """Bases (n, deficiency) of the right and left null space of an equilibrated matrix S, each vector with largest
     entry 1.
 
-    Inverse iteration with the regularised matrix [[d I, S], [S^T, -d I]], which is never singular: its eigenvalues are
-    +-sqrt(s^2 + d^2) for the singular values s of S, so both null spaces grow by s/d in each step. A block of vectors
-    is iterated and doubled until it holds more than the null space; `tolerance` is relative to the norm of S.
+    Inverse iteration with the regularised matrix [[d I, S], [S^T, -d I]], d above the rounding of S: it is never
+    singular, as its eigenvalues are +-sqrt(s^2 + d^2) for the singular values s of S, so both null spaces grow by s/d
+    in each step. A block of vectors is iterated and doubled until it holds more than the null space; `tolerance` is
+    relative to the norm of S.
     """
     n, zero = scaled.shape[0], null_size(scaled, tolerance)
     shift = max(1e-8, zero)

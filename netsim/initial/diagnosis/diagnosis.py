@@ -158,8 +158,11 @@ def explain_chatter(machine: Machine, t: float, failed: int, state: Array) -> Pr
     words, _, place = fastest(machine, state)
     where = f", where {words} changes fastest" if words else ""
     message = f"the run hardly advances at t = {t:g} s{where}: {failed} steps failed within 0.1 % of it"
-    hint = "a law with a jump (sign, if ... then) is approached from both sides: write tanh(v/v0) in place of sign(v), "
-    hint += "or give the jump a finite slope"
+    hint = "either a law with a jump (sign, if ... then) is approached from both sides: write tanh(v/v0) in place of "
+    hint += (
+        "sign(v), or give the jump a finite slope; or the tolerance asks for more than rounding leaves: try a larger "
+    )
+    hint += "rtol, or another method"
     return Problem("E508", message, span_of(machine.system, place), hint=hint)
 
 

@@ -69,7 +69,7 @@ def repeated(machine: Machine, g: Array) -> Redundant | None:
     The rank of the position constraints' Jacobian decides, by QR with pivots; rows of sources come first, so that it is
     joints that give way.
     """
-    rows, multipliers = _loops(machine, g)
+    rows, multipliers = loops(machine, g)
     dropped = np.concatenate([np.zeros(0, np.int64), *(_dependent(*part) for part in rows)])
     if not len(dropped):
         return None
@@ -77,10 +77,21 @@ def repeated(machine: Machine, g: Array) -> Redundant | None:
     return Redundant(dropped, held) if len(dropped) == len(held) else None
 
 
+def mobility(machine: Machine, g: Array) -> list[int]:
+    """In how many ways each closed chain of joints can move at the position in g, whatever drives it."""
+    _, sources = constraint_owners(machine.system)
+    found = []
+    for rows, matrix in loops(machine, g)[0]:
+        joints = matrix[~np.isin(rows, sources)]
+        sizes = pivots(joints)[0] if joints.size and np.isfinite(joints).all() else np.zeros(0)
+        found.append(matrix.shape[1] - int((sizes > RANK_TOLERANCE * sizes.max(initial=0.0)).sum()))
+    return found
+
+
 Parts = list[tuple[Array, Array]]
 
 
-def _loops(machine: Machine, g: Array) -> tuple[Parts, Parts]:
+def loops(machine: Machine, g: Array) -> tuple[Parts, Parts]:
     """The loops' constraints at the position in g: their rows (numbers, matrix of derivatives), and their multipliers
     (numbers, matrix of forces)."""
     system = machine.system
@@ -108,7 +119,7 @@ def badly_chosen(whole: Machine, present: Redundant, g: Array) -> bool:
     """Whether the constraints that are kept come close to depending on one another at the position in g, where others
     would not: their smallest pivot beside the smallest of the best choice. `whole` is the machine of all
     constraints."""
-    for which, matrix in _loops(whole, g)[0]:
+    for which, matrix in loops(whole, g)[0]:
         kept = ~np.isin(which, present.rows)
         if not kept.all() and kept.any() and pivots(matrix[kept])[0][-1] < WORN * pivots(matrix)[0][kept.sum() - 1]:
             return True

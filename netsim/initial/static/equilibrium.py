@@ -17,8 +17,10 @@ from netsim.equations.machine import Machine
 from netsim.equations.messages import describe_row, sentences, span_of, undetermined
 from netsim.initial.assembly import Sizes
 from netsim.initial.charts import recharted
+from netsim.initial.diagnosis.suspects import not_finite
 from netsim.initial.static.homotopy import RUNGS, Search, climb, newton, pseudo_transient, search_of
 from netsim.initial.static.rest import Rest, at_rest
+from netsim.network.network import Instance
 from netsim.text.errors import Problem, SimulationError
 
 Array = np.ndarray
@@ -185,6 +187,21 @@ def _same(rest: Rest, a: Array, b: Array) -> bool:
     return bool(np.max(miss, initial=0.0) < 1e-4 and np.max(charts, initial=0.0) < 1e-4)
 
 
+def _without_value_ahead(search: Search) -> list[Instance]:
+    """Elements that have no value where Newton's full step leads, from where the search ended or a little beside it."""
+    for beside in (0.0, 1e-3, 1.0):
+        point = Search(search.rest, search.g.copy(), search.diagonal)
+        point.g[search.rest.places] += beside * search.rest.weight
+        with np.errstate(all="ignore"):
+            r, matrix = search.rest.evaluate(point.g)
+            step = point.solve(matrix, r)
+            if step is not None:
+                point.move(-step)
+        if broken := not_finite(search.rest.machine, point.g):
+            return broken
+    return []
+
+
 def _none_found(search: Search) -> SimulationError:
     system = search.rest.machine.system
     tried = f"tried: {'; '.join(search.log)}"
@@ -196,6 +213,16 @@ def _none_found(search: Search) -> SimulationError:
         hint = "; ".join([*sentences(system, free), "hold it with a spring or a joint, or connect it to ground", tried])
         message = f"{undetermined(system, free)}, and it is loaded: there is no equilibrium"
         return SimulationError(Problem("E440", message, span_of(system, free), hint=hint))
+    if broken := _without_value_ahead(search):
+        names = ", ".join(f"'{instance.name}'" for instance in broken[:2])
+        message = (
+            f"no equilibrium was found: {names} {'gives' if len(broken) == 1 else 'give'} no finite value where the "
+        )
+        hint = (
+            "the cause is the root or the logarithm of a negative number, or a division by zero; write a `guess`, or "
+        )
+        hint += f"keep the expression defined; {tried}"
+        return SimulationError(Problem("E441", f"{message}others balance", broken[0].span, hint=hint))
     matrix = search.rest.evaluate(search.g)[1]
     scaled = np.abs(residual) / np.maximum(np.asarray(abs(matrix) @ search.rest.weight).ravel(), 1e-300)
     scaled = np.where(np.isfinite(scaled), scaled, np.inf)

@@ -6,11 +6,12 @@ vector is a tuple of scalars, a matrix a tuple of rows. Every operation checks d
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from netsim.text.errors import InputError, Problem, Span, nearest
 from netsim.text.expressions.functions import FUNCTIONS, Function
+from netsim.text.expressions.literals import has_offset, is_bare, refuse_sum_of_temperatures
 from netsim.text.expressions.operations import apply
 from netsim.text.expressions.sizes import describe, elementwise, is_value, shape
 from netsim.text.syntax import Argument, Binary, Call, Conditional, Expr, Name, Number, String, Unary, Vector
@@ -32,6 +33,8 @@ class Scope:
     resolve: Callable[[Name], Typed]
     special: "Mapping[str, Callable[[Call, Scope], Typed]]" = field(default_factory=dict)
     literal: Callable[[Number], Typed] | None = None
+    written: Mapping[str, Expr] = field(default_factory=dict)
+    """What stands in the text for names that have been put in its place."""
 
 
 def evaluate(expr: Expr, scope: Scope) -> Typed:
@@ -68,13 +71,26 @@ def quantity_of(expr: Expr, scope: Scope, dimension: Dimension) -> Typed:
     """A whole bound value: as `evaluate`, but a bare number (or vector of them) is taken as SI of `dimension`."""
     result = evaluate(expr, scope)
     if result.dimension == dimension or result.dimension is None or is_bare(expr):
+        refuse_sum_of_temperatures(expr)
         return Typed(result.value, dimension)
-    raise _wrong(
-        "E202",
-        f"this is {_in_words(result.dimension)}, but {_in_words(dimension).removeprefix('in ')} is wanted",
-        span_of(expr),
-        hint="write the unit behind the number" if result.dimension == NO_DIMENSION else "",
-    )
+    hint = "write the unit behind the number" if result.dimension == NO_DIMENSION else _named_units(expr, scope)
+    message = f"this is {_in_words(result.dimension)}, but {_in_words(dimension).removeprefix('in ')} is wanted"
+    raise _wrong("E202", message, span_of(expr), hint=hint)
+
+
+def _named_units(expr: Expr, scope: Scope) -> str:
+    """In what the names of an expression are."""
+    found: dict[str, Dimension] = {}
+
+    def noted(name: Name) -> Typed:
+        typed = scope.resolve(name)
+        text = scope.written.get(name.parts[0].text, name)
+        if text != expr and isinstance(text, Name) and len(text.parts) == 1 and typed.dimension:
+            found[text.parts[0].text] = typed.dimension
+        return typed
+
+    evaluate(expr, replace(scope, resolve=noted))
+    return ", ".join(f"'{name}' is {_in_words(unit)}" for name, unit in list(found.items())[:4])
 
 
 def _in_words(dimension: Dimension) -> str:
@@ -87,18 +103,6 @@ def number_of(expr: Expr, scope: Scope, dimension: Dimension) -> Any:
     if isinstance(found, tuple):
         raise _wrong("E204", f"a number is wanted here, this is {describe(found)}", span_of(expr))
     return found
-
-
-def is_bare(expr: Expr) -> bool:
-    """A plain number without unit, perhaps signed, or a vector of such."""
-    match expr:
-        case Number(unit=""):
-            return True
-        case Unary(op="-" | "+", operand=inner):
-            return is_bare(inner)
-        case Vector(unit=""):
-            return all(is_bare(item) for item in expr.items)
-    return False
 
 
 def span_of(expr: Any) -> Span:
@@ -119,6 +123,8 @@ def same_dimension(left: Typed, right: Typed, span: Span, what: str) -> Dimensio
 
 
 def _unary(expr: Unary, scope: Scope) -> Typed:
+    if expr.op == "-" and isinstance(expr.operand, Number) and has_offset(expr.operand):
+        return number(replace(expr.operand, value=-expr.operand.value))  # -20 degC is 253.15 K
     operand = evaluate(expr.operand, scope)
     if isinstance(expr, Argument):
         return _argument(expr, operand)

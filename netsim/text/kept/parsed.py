@@ -13,7 +13,7 @@ from pathlib import Path
 
 from netsim.text import errors, syntax, terms
 from netsim.text.cache import cache_folder, keep, kept
-from netsim.text.errors import remember_source
+from netsim.text.errors import SAVE_IT, InputError, Problem, remember_source
 from netsim.text.kept.trees import packed, unpacked
 from netsim.text.parse import parse
 from netsim.text.syntax import Program
@@ -30,7 +30,10 @@ CLASSES = {
 def parsed(path: Path) -> Program:
     """The syntax tree of a file, from the cache where it was parsed before; raises `InputError` with its mistakes and
     `OSError` where it cannot be read."""
-    text = path.read_text(encoding="utf-8")
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise InputError(Problem("E100", f"'{path}' cannot be read: it is not UTF-8 text", hint=SAVE_IT)) from None
     folder = cache_folder("parsed")
     if folder is None:
         return parse(text, str(path))

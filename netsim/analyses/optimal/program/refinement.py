@@ -12,6 +12,7 @@ import numpy as np
 from netsim.analyses.optimal.program.blocks import slopes_of, values_of
 from netsim.analyses.optimal.program.radau import Mesh
 from netsim.analyses.optimal.program.solve import Solution
+from netsim.core.linear.least_change import Pivots, least_change
 
 Array = np.ndarray
 MOST = 4
@@ -58,16 +59,21 @@ def errors(solution: Solution, g: Array, sizes: Array) -> Array:
 
 
 def _solved(matrix: Any, residual: Array) -> Array:
-    """The change of the unknowns that makes the residuals vanish."""
-    from scipy.sparse import csc_array
+    """The least change of the unknowns that makes the residuals vanish; forces may be indeterminate."""
+    from scipy.sparse import csc_array, eye_array
     from scipy.sparse.linalg import splu
 
     if not residual.any():
         return residual
+    square = matrix.shape[0] == matrix.shape[1]
     try:
-        return splu(csc_array(matrix)).solve(residual)
+        if square:
+            return splu(csc_array(matrix)).solve(residual)
+        return least_change(
+            matrix, residual, lambda: eye_array(matrix.shape[1], format="csc"), False, np.zeros(0), Pivots()
+        )
     except RuntimeError:  # singular at an instant: what is left cannot be weighed
-        return np.zeros_like(residual)
+        return np.zeros(matrix.shape[1])
 
 
 def refined(mesh: Mesh, error: Array, rtol: float) -> Mesh:

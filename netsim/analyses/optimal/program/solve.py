@@ -11,6 +11,7 @@ import numpy as np
 
 from netsim.analyses.optimal.program.blocks import Scaled, slopes_of, values_of
 from netsim.analyses.optimal.program.transcription import Program
+from netsim.analyses.optimal.program.watching import Watching
 
 Array = np.ndarray
 TOLERANCE = 1e-9
@@ -102,10 +103,14 @@ def solved(program: Program, guess: Array, size: Array, iterations: int, warm: b
     high = program.highest[1:]
     bounds = {"lbx": program.low / size, "ubx": program.high / size, "lbg": np.zeros(len(high)), "ubg": high}
     # that a program has too many rows is said in words of the netlist
+    watching = Watching(len(size), len(high), lambda k: program.setting.progress(k / iterations, 0.0, k))
+    options["iteration_callback"] = watching
     with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
         solver = ca.nlpsol("optimum", "ipopt", nlp, options)
         built = clock.thread_time()
         found = solver(x0=guess / size, **bounds)
+    if watching.raised is not None:
+        raise watching.raised
     ended = clock.thread_time()
     stats = solver.stats()
     x = np.asarray(found["x"]).ravel() * size

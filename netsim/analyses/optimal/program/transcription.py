@@ -7,7 +7,7 @@ differentiated z and its rate z' for
     sum_m D_lm z_m - h z'_l + (share of the constraints) = 0,    l = 1 .. q.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import casadi as ca
@@ -26,11 +26,15 @@ Array = np.ndarray
 INFINITE = float("inf")
 
 
+def silent(fraction: float, time: float, iteration: int) -> None:
+    """Tells nobody how far IPOPT is."""
+
+
 @dataclass(frozen=True, eq=False)
 class Setting:
     """What does not depend on the mesh: the point, the place of every watched expression in it, wishes, bounds of the
     span, variables whose highest order is free, what holds at both ends; when the span begins (`early`, s); places
-    whose squares, times weights, are to have a least integral (`still`)."""
+    whose squares, times weights, are to have a least integral (`still`); who is told of IPOPT's iterations."""
 
     point: Point
     wishes: Wishes
@@ -42,6 +46,7 @@ class Setting:
     early: float = 0.0
     still: Array = field(default_factory=lambda: np.zeros((2, 0)))
     tuned: Tuned = field(default_factory=Tuned)
+    progress: Callable[[float, float, int], object] = silent
 
     def known(self, fractions: Array, stop: float, g: Array) -> Array:
         """Global vectors (slots, instants) with all functions of time at fractions of the span."""
