@@ -221,7 +221,10 @@ def _trajectory(
     if ends and len(fine.time) > 1:
         first, last = ends.get("from", float(fine.time[0])), ends.get("to", float(fine.time[-1]))
         if not first < last:
-            raise InputError(Problem("E207", f"the interval from {first:g} s to {last:g} s is empty", call.span))
+            empty = f"the interval from {first:g} s to {last:g} s is empty"
+            if len(ends) > 1:
+                raise InputError(Problem("E207", empty, call.span))
+            raise SimulationError(Problem(MISSING, empty, call.span))  # an end of it is that of the run
         fine = record.within(first, last)
     found = evaluate(call.arguments[0], fine.scope())
     if isinstance(found.value, tuple):

@@ -297,7 +297,7 @@ def test_what_leaves_zero_has_the_relation_of_its_direction(plain, now, rise, tr
 # ---------------------------------------------------------------------------------------------------- methods of one stage at a time
 
 
-def corrections(plain, norms, rate=1.0, curved=1, fresh=1):
+def corrections(plain, norms, rate=1.0, curved=1, fresh=1, stays=False):
     """(status, iterations, which of them factorised anew, the contraction that is kept) where corrections have these norms."""
     left, anew = list(norms), []
     trial = SimpleNamespace(
@@ -317,7 +317,7 @@ def corrections(plain, norms, rate=1.0, curved=1, fresh=1):
 
     ask = plain(
         single, spread=lambda *_: None, evaluate=lambda *_: None, _factorised=factorised, solve=lambda *_: None, widen=lambda *_: None,
-        error_norm=lambda *_: left.pop(0),
+        error_norm=lambda *_: left.pop(0), _stays=lambda *_: stays,
     )._corrected  # fmt: skip
     status = ask(SimpleNamespace(sizes=sizes(), residual=None), None, trial)
     return status, trial.counters[ITERATIONS], anew, trial.tolerances[RATE]
@@ -352,6 +352,30 @@ def test_the_matrix_of_a_linear_network_is_believed_for_some_stages(plain, rate,
     assert (status, count) == (CONVERGED, iterations)
     assert kept == pytest.approx(2 * rate if iterations == 1 else 1e-9)  # the least that is believed
     assert corrections(plain, [1.0, 0.0], rate, curved=1)[1] == 2
+
+
+def test_where_the_next_correction_stays_the_matrix_is_taken_anew(plain):
+    """One by a new matrix is the last: what stays there is rounding. A linear network has no other branch."""
+    assert corrections(plain, [1.0, 0.01, 0.001], stays=True)[:3] == (CONVERGED, 3, [3])
+    assert corrections(plain, [1.0, 0.01], stays=True, curved=0)[:3] == (CONVERGED, 2, [])
+
+
+@pytest.mark.parametrize(("ahead", "scale", "stays"), [(0.91, 1.0, True), (0.89, 1.0, False), (1.0, 1e8, False)])
+def test_a_correction_stays_from_nine_tenths_of_the_last_one_on_and_above_rounding(plain, ahead, scale, stays):
+    """Of an unknown that is tested: 1e-3 of a scale of rtol = 1e-6 is above 1e3 eps of it, 1e-11 is below."""
+    work = np.zeros((6, 1))
+    work[0] = 1e-3
+
+    def solve(factor, trial, right, found):
+        found[:] = ahead * 1e-3
+
+    asked = plain(single, evaluate=lambda *_: None, solve=solve)._stays
+    trial = SimpleNamespace(
+        tolerances=positions(32, (RTOL, 1e-6)), work=work, out=np.zeros(1), scale=np.array([scale * 1.0]), exponent=np.zeros(1, int)
+    )
+    assert asked(SimpleNamespace(sizes=sizes(), residual=None), None, trial) == stays
+    trial.exponent[0] = 1
+    assert not asked(SimpleNamespace(sizes=sizes(), residual=None), None, trial)
 
 
 @pytest.mark.parametrize(("rtol", "tolerance"), [(1e-3, 2e-5), (1e-12, 1e-12)])

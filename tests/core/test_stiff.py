@@ -115,3 +115,32 @@ def test_bdf_keeps_to_orders_that_do_not_make_light_vibrations_grow():
     exact = (modes[-1] * share / (squares - 1)).real @ (np.sin(t) - np.sin(w * t) / w)
     assert result.attrs["steps"] < 1000
     assert np.abs(result["tip"].values - exact).max() < 0.2 * np.abs(exact).max()
+
+
+LIMITED = """
+use signal
+s1 signal_source (u)    value = {drive}
+l1 slew_limiter  (u, y) rising = 2 Hz, falling = -2 Hz, T = {lag} s
+run transient(stop = 6 s)
+"""
+RAMPS = "min(time/(1 s), 1) + 3*max(time/(1 s) - 2, 0) - 6*max(time/(1 s) - 3, 0)"
+
+
+def limited(t):
+    """A step up to 4, and what follows ramps that become faster than the limit at 2 s and turn at 3 s."""
+    return {
+        "4*step(time, at = 1 s)": np.clip(2 * (t - 1), 0, 4),
+        RAMPS: np.select([t < 1, t < 2, t < 3.2], [t, 1 + 0 * t, 1 + 2 * (t - 2)], 3.4 - 2 * (t - 3.2)),
+    }
+
+
+@pytest.mark.parametrize("method", ["radau", "bdf", "trbdf2"])
+@pytest.mark.parametrize("lag", [1e-6, 1e-9])
+@pytest.mark.parametrize("drive", list(limited(np.zeros(1))))
+def test_a_limit_of_a_stiff_law_is_not_missed(drive, lag, method):
+    """Corrections by the steep slope of before are tiny beyond the limit, whatever is left: that is no convergence."""
+    for rtol in (1e-3, 1e-4, 1e-6):
+        model = netsim.load(LIMITED.format(drive=drive, lag=lag))
+        result = model.transient(method=method, rtol=rtol, stop=6, sample=0.05, save=["y"])
+        missed = np.abs(result["y"].values - limited(result["time"].values)[drive]).max()
+        assert missed < 20 * rtol * 4 + 4 * lag, (rtol, missed)

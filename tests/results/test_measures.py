@@ -226,3 +226,13 @@ def test_figures_over_a_span_follow_kinks():
     w, a, b = 2e3 * np.pi, 0.13e-3, 0.77e-3
     assert found["area"].value == pytest.approx(2 * (np.cos(w * a) + 1 + 1 + np.cos(w * b)) / w, rel=2e-4)
     assert found["part"].value == pytest.approx(0.5 + 2 * (np.cos(w * a) - np.cos(w * b)) / w / (b - a), rel=1e-6)
+
+
+def test_a_span_may_have_one_end():
+    """The other one is that of the run, whatever its length; a span that lies behind the run is not found."""
+    text = "use signal\ns1 signal_source (y) value = sin(time/(1 s))\nrun transient(stop = 30 s)\nmeasure p = period(y, from = 1 s)\n"
+    assert netsim.load(text).run().attrs["measure.p"] == pytest.approx(2 * np.pi, rel=1e-5)
+    with pytest.raises(SimulationError, match=r"is outside|is empty"):
+        netsim.load(text.replace("from = 1 s", "from = 30 s")).run()
+    with pytest.raises(InputError, match="is empty"):
+        netsim.load(text.replace("from = 1 s", "from = 2 s, to = 2 s")).run()

@@ -420,3 +420,37 @@ def test_conditions_that_do_not_agree_are_named(monkeypatch):
 @pytest.mark.parametrize("t", [0.0, 5e-324, 1e-300, 1.0, 1.0 + 2**-52, 2.0 - 2**-52, 2.0, 3.0, 1e9, 7321.5, np.nextafter(8.0, 0.0)])
 def test_a_sample_behind_an_event_is_one_digit_later(t):
     assert just_after.py_func(t) == np.nextafter(t, np.inf)
+
+
+HELD = """
+use signal
+component hold (in u, out y : signal) "integral of u over the last second"
+  var z : s
+  discrete held : 1 = 0
+  discrete after : 1 = 5
+  der(z) = u
+  when sample(1 s, 1 s) : held = pre(z)/(1 s) + {more}; after = z/(1 s); reinit z = 0 s
+  y = held
+end
+s1 signal_source (u) value = 2*time/(1 s)
+a sampler (u, b) period = 1 s
+h1 hold (u, y)
+h2 hold (y, x)
+run transient(stop = 4.5 s)
+"""
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_an_action_reads_a_state_as_it_was_before_it_is_set_anew(method):
+    """The integrals of 2 t over whole seconds are 1, 3, 5, 7; what samples them a second later sees the ones before."""
+    samples = run(HELD.format(more="0*u"), ("y", "x", "h1.after"), method=method)
+    at = [np.searchsorted(samples.time, t + 0.1) for t in (1, 2, 3, 4)]
+    assert samples.series("y")[at] == pytest.approx([1, 3, 5, 7], rel=1e-5)
+    assert samples.series("x")[at] == pytest.approx([0, 1, 3, 5], rel=1e-5, abs=1e-9)
+    assert np.abs(samples.series("h1.after")[at]).max() < 1e-12
+
+
+def test_an_action_sees_the_new_value_of_a_sampler_beside_a_state_as_it_was():
+    samples = run(HELD.format(more="u").replace("h1 hold (u, y)", "h1 hold (b, y)"), ("y",))
+    at = [np.searchsorted(samples.time, t + 0.1) for t in (1, 2, 3, 4)]
+    assert samples.series("y")[at] == pytest.approx([0 + 2, 2 + 4, 4 + 6, 6 + 8], rel=1e-6)

@@ -31,6 +31,7 @@ from netsim.core.radau.arrays import (
     LAST_H,
     SHRINK,
     SOLVED,
+    STAYED,
     THETA,
     C,
     prepare,
@@ -182,14 +183,14 @@ def step(method, problem, factor, trial, t, h, last):
             status = factorise(method, problem, factor, trial, h)
             if status != CONVERGED:
                 return status, 0.0
-        status, memory[COUNT] = newton(method, problem, factor, trial, h)
+        status, memory[COUNT] = newton(method, problem, factor, trial, h, False)
         if status == CONVERGED:
             return CONVERGED, _judged(method, problem, factor, trial, h)
         memory[FAINT] = 1.0
         if memory[HAVE] == 2.0:  # the derivatives are this step's own
             break
         memory[HAVE] = 0.0
-    if problem.sizes[NK]:  # only a smaller step helps
+    if problem.sizes[NK] and memory[STAYED] == 0.0:  # only a smaller step helps
         return status, memory[SHRINK]
     return _beyond_the_knee(method, problem, factor, trial, h, status)
 
@@ -207,16 +208,16 @@ def _judged(method, problem, factor, trial, h):
 
 @inner
 def _beyond_the_knee(method, problem, factor, trial, h, status):
-    """What `step` answers where a diode begins to conduct: Newton's method goes on from where it got to, with the
-    derivatives of there."""
+    """What `step` answers where a diode begins to conduct, or small corrections stay: Newton's method goes on from
+    where it got to, with the derivatives of there."""
     memory = method.memory
-    if status != NOT_CONVERGED or not memory[THETA] < 1.0:
+    if status != NOT_CONVERGED or not (memory[THETA] < 1.0 or memory[STAYED] == 1.0):
         return status, LOST
     place_stage(method, problem, trial, h, 2)
     derivatives(method, problem, trial, trial.start, h)
     memory[FAINT] = DOUBTFUL
     if factorise(method, problem, factor, trial, h) == CONVERGED:
-        status, memory[COUNT] = newton(method, problem, factor, trial, h)
+        status, memory[COUNT] = newton(method, problem, factor, trial, h, True)
         if status == CONVERGED:
             return CONVERGED, _judged(method, problem, factor, trial, h)
     memory[HAVE], memory[FAINT] = 0.0, 1.0

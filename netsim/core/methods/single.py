@@ -42,9 +42,10 @@ MOST, GROWTHS = 12, 2
 SLOW, LINEAR = 0.3, 1e-6
 """The contraction above which a new matrix is taken, and that below which the matrix of a linear network is
 believed."""
-LEAST = 1e-9
-"""The least contraction that is believed."""
-EPS = 2.220446049250313e-16
+LEAST, STAYS = 1e-9, 0.9
+"""The least contraction that is believed; the one from which a correction stays."""
+ROUNDED = 1e3 * 2.220446049250313e-16
+"""Corrections smaller than this part of a quantity are rounding."""
 
 
 @inner
@@ -120,7 +121,8 @@ def _corrected(problem, factor, trial):
     What is left is judged by the contraction seen in this stage. Where corrections have grown, two within the tolerance
     must contract: far up an exponential every correction is as small as its knee, which may be less than a tolerance. A
     contraction of before says nothing beyond a knee, where corrections by the matrix of steep slopes are small whatever
-    is left; a linear network is asked again after some stages."""
+    is left; a linear network is asked again after some stages. Where equations curve, the next correction of every
+    unknown must be smaller still by a kept matrix: beyond a limit it stays as small as the steep side makes it."""
     tolerances, counters, u, du = trial.tolerances, trial.counters, trial.u, trial.work[0]
     kept, before, growths = counters[FRESH] == 1, 0.0, 0
     linear = counters[CURVED] == 0 and tolerances[RATE] < LINEAR
@@ -143,14 +145,34 @@ def _corrected(problem, factor, trial):
             rate = 1.0 if growths and before > 1.0 else rate
         if not norm < REJECTED_ALWAYS or growths > GROWTHS:
             return NOT_CONVERGED
-        rate = min(0.9, max(LEAST, rate))
+        rate = min(STAYS, max(LEAST, rate))
         if norm * rate / (1.0 - rate) <= SHARE and (iteration or linear):
             spread(problem, trial.g, trial.history, u)
+            if counters[CURVED] and kept and _stays(problem, factor, trial):
+                kept, before = False, norm
+                continue
             counters[FRESH] = 1 if rate < SLOW else 0
             tolerances[RATE] = rate if iteration else 2.0 * rate
             return CONVERGED
         kept, before = rate < SLOW or iteration == 0, norm
     return NOT_CONVERGED
+
+
+@inner
+def _stays(problem, factor, trial):
+    """Whether the next correction of an unknown that a test weighs is no smaller than its last one, beyond rounding."""
+    nk, du, ahead = problem.sizes[NK], trial.work[0], trial.work[4]
+    evaluate(problem.residual, trial, problem.sizes[ENTRIES])
+    solve(factor, trial, trial.out[: du.shape[0]], ahead)
+    for i in range(du.shape[0]):
+        size = abs(ahead[i]) / trial.scale[nk + i]
+        if (
+            trial.exponent[nk + i] == 0
+            and size * trial.tolerances[RTOL] > ROUNDED
+            and abs(ahead[i]) > STAYS * abs(du[i])
+        ):
+            return True
+    return False
 
 
 @inner

@@ -8,7 +8,7 @@ from netsim.core.compiled.function import inner
 from netsim.core.contract import CURVED, ITERATIONS, REFUSED, RESTARTED, RTOL, error_norm, solve
 from netsim.core.newton import CONVERGED, NOT_CONVERGED, NOT_FINITE
 from netsim.core.problem import ALPHA, DIFFERENTIATED, ENTRIES, HISTORY, NK, NQ, NY, PRESCRIBED, A, V, X, Y
-from netsim.core.radau.arrays import EPS, FAINT, LAST_H, SHRINK, THETA, C
+from netsim.core.radau.arrays import EPS, FAINT, LAST_H, SHRINK, STAYED, THETA, C
 from netsim.core.radau.matrix import solve_pair
 from netsim.core.scales import widen
 from netsim.core.states import copy
@@ -21,6 +21,13 @@ which a velocity rests."""
 BELIEVED, BELIEVED_CURVED = 1e-6, 1e-3
 """The smallest contraction of a step before that a first correction is judged by: where equations curve (the square of
 a signal near its zero), it is no measure of the next."""
+RESTS = 0.02
+"""Corrections that small, in parts of the test, are rounding where they shrink no more."""
+STAYS, ROUNDED, LATER, PATIENCE = 0.9, 1e3, 3, 2
+"""A correction stays that is no smaller than this part of the one before, and tells no distance from a solution: the
+derivatives are those of another branch of a law (steep before a limit, flat beyond it). So many roundings of a quantity
+are left out of account; from this iteration on a law's branch is no longer left by the first correction; and so many
+more corrections are made where others are within the tolerance."""
 
 
 @inner
@@ -156,14 +163,33 @@ def _rounding(method, problem, trial, h):
 
 
 @inner
-def newton(method, problem, factor, trial, h):
+def _staying(method, problem, trial, h, first):
+    """The largest correction of an unknown that is no smaller than its last one, in its scale; where the
+    first one may hide what stays, the largest of all. Keeps them for the next one."""
+    nk, rate, r, moved, most = problem.sizes[NK], method.eigenvalues[0] / h, method.residual, method.moved, 0.0
+    for i in range(3):
+        for k in range(method.z.shape[1]):
+            if k >= nk and trial.exponent[nk + k] > 0:
+                continue
+            size = abs(r[i, k]) / trial.scale[nk + k] * (rate if k < nk else 1.0)
+            if first or size > STAYS * moved[i, k]:
+                most = max(most, size)
+            moved[i, k] = size
+    return most
+
+
+@inner
+def newton(method, problem, factor, trial, h, own):
     """Simplified Newton for the stages; (status, iterations).
 
     Where something moves, the second correction tells nothing of the third: positions are corrected at once, forces by
     what that changes, which can be as much as before, and is the last. In a step that was refused the contraction of
-    the steps before is not believed: what they left may be all that the error test saw.
+    the steps before is not believed: what they left may be all that the error test saw. Where equations curve, every
+    unknown's corrections must shrink: small ones that stay are rounding only with derivatives that are the end's `own`.
     """
     memory = method.memory
+    own = own or trial.counters[CURVED] == 0
+    waits, rounded = 0, ROUNDED * EPS / trial.tolerances[RTOL]
     tolerance, nk = trial.tolerances[1], problem.sizes[NK]
     if nk:  # velocities are known to the rounding of positions over the step: of sizes of 1, or of their own, if larger
         rounding = 0.5 * EPS * method.eigenvalues[0] / (h * trial.tolerances[RTOL])
@@ -172,7 +198,7 @@ def newton(method, problem, factor, trial, h):
     faint = 1.0 if trial.counters[REFUSED] else max(memory[FAINT], believed) ** 0.8
     before, theta = 0.0, 1e-3
     seen = 2 if nk else 1
-    memory[SHRINK] = 0.5
+    memory[SHRINK], memory[STAYED] = 0.5, 0.0
     for iteration in range(1, ITERATIONS_MOST + 1):
         _residuals(method, problem, trial, h)
         norm = _correct(method, problem, factor, trial, h)
@@ -183,10 +209,9 @@ def newton(method, problem, factor, trial, h):
             ratio = norm / before if before > 0.0 else 0.0
             theta = ratio if iteration == 2 else np.sqrt(ratio * theta)
             if ratio >= (0.99 if iteration > seen else 2.0):
-                memory[THETA] = theta
-                return (
-                    CONVERGED if norm < max(0.02, _rounding(method, problem, trial, h)) else NOT_CONVERGED
-                ), iteration
+                memory[THETA], memory[STAYED] = theta, 1.0 if norm < RESTS else 0.0
+                rests = norm < max(RESTS if own else 0.0, _rounding(method, problem, trial, h))
+                return (CONVERGED if rests else NOT_CONVERGED), iteration
             faint = theta / (1.0 - theta) if theta < 1.0 else 1e3
             if iteration > seen and faint * norm * theta ** (ITERATIONS_MOST - 1 - iteration) > tolerance:
                 memory[THETA] = theta
@@ -194,8 +219,14 @@ def newton(method, problem, factor, trial, h):
                 memory[SHRINK] = 0.8 * missed ** (-1.0 / (3 + ITERATIONS_MOST - iteration))
                 return (CONVERGED if norm < _rounding(method, problem, trial, h) else NOT_CONVERGED), iteration
         before = max(norm, 1e-300)
+        stays = 0.0 if own else _staying(method, problem, trial, h, iteration < LATER)
         if faint * norm <= tolerance:
-            memory[FAINT], memory[THETA] = faint, theta
-            return CONVERGED, iteration
+            if stays <= max(rounded, _rounding(method, problem, trial, h)):
+                memory[FAINT], memory[THETA] = faint, theta
+                return CONVERGED, iteration
+            waits += 1
+            if waits > PATIENCE:
+                memory[THETA], memory[STAYED] = theta, 1.0
+                return NOT_CONVERGED, iteration
     memory[THETA] = theta
     return NOT_CONVERGED, ITERATIONS_MOST

@@ -63,6 +63,9 @@ class _EventBuilder:
         self.relations: dict[Any, Relation] = {}
         self.new: dict[str, Typed | None] = {}
         self.fired: list[Any] = [None] * len(component.definition.whens)
+        self.memories = [self._hide(0.0) for _ in component.definition.whens]
+        self.acting: int | None = None
+        self.known: dict[tuple[int, str], Typed] = {}
 
     def build(self) -> Events:
         whens = self.component.definition.whens
@@ -115,10 +118,26 @@ class _EventBuilder:
         return self._before(call.arguments[0])
 
     def _before(self, name: Name) -> Typed:
-        """A discrete's value before the event; a state's is what it still is."""
-        if name.parts[0].text not in self.discretes:
-            return self.frozen.resolve(name)
-        return resolve_name(name, self._kept, self.table)
+        """A discrete's value before the event; a state's is what it still is, and in an action what it was when the
+        condition came true."""
+        if name.parts[0].text in self.discretes:
+            return resolve_name(name, self._kept, self.table)
+        state = self.frozen.resolve(name)
+        return state if self.acting is None else self._remembered(self.acting, name, state)
+
+    def _remembered(self, j: int, name: Name, state: Typed) -> Typed:
+        """A state where `when` j comes true, also once it is set anew: a hidden discrete takes it there. While
+        discretes are followed, the memory of the condition is set already."""
+        key = j, show_expression(name)
+        if key not in self.known:
+            followed, scalars = self.symbols.at(("discrete", self.memories[j]), 0), []
+            for now in flatten(state.value):
+                k = self._hide(0.0)
+                held = self.symbols.at(("discrete", k), 0)
+                scalars.append(ca.if_else(followed, held, ca.SX(now)))
+                self.hidden_following[k - self.named] = ca.if_else(self._fired(j), scalars[-1], held)
+            self.known[key] = Typed(shaped(scalars, shape(state.value)), state.dimension)
+        return self.known[key]
 
     def _kept(self, text: str) -> Typed | None:
         if text not in self.discretes:
@@ -136,6 +155,7 @@ class _EventBuilder:
                 raise InputError(Problem("E215", f"the new value of '{name}' depends on itself", span, hint=hint))
             return found
         self.new[name] = None
+        acting, self.acting = self.acting, None
         symbol = self.table[name]
         update = self.component.updates.get(name)
         if update is not None:
@@ -144,7 +164,7 @@ class _EventBuilder:
             result = self._assigned(name, symbol)
         if shape(result.value) != symbol.sizes:
             raise InputError(Problem("E204", f"the value of '{name}' must have the size {list(symbol.sizes)}", span))
-        self.new[name] = result
+        self.new[name], self.acting = result, acting
         return result
 
     def _assigned(self, name: str, symbol: Symbol) -> Typed:
@@ -153,7 +173,10 @@ class _EventBuilder:
         for j, when in enumerate(self.component.definition.whens):
             for action in when.actions:
                 if not action.reinit and plain_name(action.target) == name:
-                    value = quantity_of(self._with_frozen_relations(action.value), self.scope, symbol.dimension)
+                    right = self._with_frozen_relations(action.value)
+                    self.acting = j
+                    value = quantity_of(right, self.scope, symbol.dimension)
+                    self.acting = None
                     scalars = [
                         ca.if_else(self._fired(j), ca.SX(new), ca.SX(old))
                         for new, old in zip(flatten(value.value), scalars, strict=True)
@@ -260,8 +283,9 @@ class _EventBuilder:
             raise InputError(Problem("E215", message, when.condition.span, hint=hint))
         if self.fired[j] is None:
             self.fired[j] = _OPEN
+            acting, self.acting = self.acting, None
             condition = ca.SX(evaluate(self._with_frozen_relations(when.condition), self.scope).value)
-            k = self._hide(0.0)
+            self.acting, k = acting, self.memories[j]
             self.hidden_following[k - self.named] = condition
             self.fired[j] = ca.logic_and(condition, ca.logic_not(self.symbols.at(("before", k), 0)))
         return self.fired[j]
