@@ -1,7 +1,7 @@
 """Warnings about the accuracy of a run: its energy balance, and steps that did not pass the error test.
 
 W501   more than 1 % of the energy turned over (netsim.core.loop.turnover) is missing from the balance
-E515   more than 10 % is missing, although the steps passed an error test and only library components state energies
+E515   more than 10 % is missing, although the steps passed an error test and only library components take energy
 W502   in given steps the method's own estimate of the error is far above rtol
 W503   steps failed the error test and were accepted, a jump was passed over, or a point could not be made consistent
 W504   a shown expression of signals has no finite value
@@ -78,9 +78,14 @@ def _complete(network: Network) -> bool:
 
 
 def _own_statements(network: Network) -> str:
-    """The quoted names of types outside the library that state energies; empty if there are none."""
+    """The quoted names of types outside the library whose energies are stated by hand, or that state none though power
+    flows in at their terminals; empty if there are none."""
     types = {i.component.name: i.component for i in network.instances if not _shipped(i.component)}
-    names = [f"'{name}'" for name, component in types.items() if _states(component) and not component.is_lagrangian]
+    names = [
+        f"'{name}'"
+        for name, c in types.items()
+        if not c.is_lagrangian and (_states(c) or not all(map(c.is_signal, c.terminals)))
+    ]
     if not names:
         return ""
     return " and ".join(names) if len(names) < SHOWN else f"{', '.join(names[:SHOWN])} ..."

@@ -155,3 +155,12 @@ def test_list_shows_what_words_find(library):
     assert describe(library, "inductor").startswith("inductor: linear inductor") and "see also" in describe(library, "inductor")
     with pytest.raises(netsim.InputError, match="elektrical"):
         describe(library, "elektrical")
+
+
+@pytest.mark.parametrize("method", ["radau", "trbdf2"])
+def test_a_mean_is_as_right_in_the_last_period_as_in_the_first(method):
+    """Of sin^2 over 300 periods; the integrals begin anew in each."""
+    text = "s signal_source (u) value = sin(2*pi*time/(1 s))^2\nm mean (u, y) f = 1 Hz\ne effective (u, r) f = 1 Hz\nh harmonic (u, a, p) f = 1 Hz, k = 2"
+    samples = signals(text + "\nrun transient(stop = 300.5 s, sample = 0.5 s)", "y", "r", "a", method=method, rtol=1e-4)
+    for name, wanted in (("y", 0.5), ("r", np.sqrt(0.375)), ("a", 0.5)):
+        assert np.abs(samples.series(name)[4:] / wanted - 1).max() < 5e-4, name

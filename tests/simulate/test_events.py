@@ -422,7 +422,7 @@ def test_a_sample_behind_an_event_is_one_digit_later(t):
     assert just_after.py_func(t) == np.nextafter(t, np.inf)
 
 
-HELD = """
+REMEMBERED = """
 use signal
 component hold (in u, out y : signal) "integral of u over the last second"
   var z : s
@@ -443,7 +443,7 @@ run transient(stop = 4.5 s)
 @pytest.mark.parametrize("method", METHODS)
 def test_an_action_reads_a_state_as_it_was_before_it_is_set_anew(method):
     """The integrals of 2 t over whole seconds are 1, 3, 5, 7; what samples them a second later sees the ones before."""
-    samples = run(HELD.format(more="0*u"), ("y", "x", "h1.after"), method=method)
+    samples = run(REMEMBERED.format(more="0*u"), ("y", "x", "h1.after"), method=method)
     at = [np.searchsorted(samples.time, t + 0.1) for t in (1, 2, 3, 4)]
     assert samples.series("y")[at] == pytest.approx([1, 3, 5, 7], rel=1e-5)
     assert samples.series("x")[at] == pytest.approx([0, 1, 3, 5], rel=1e-5, abs=1e-9)
@@ -451,6 +451,6 @@ def test_an_action_reads_a_state_as_it_was_before_it_is_set_anew(method):
 
 
 def test_an_action_sees_the_new_value_of_a_sampler_beside_a_state_as_it_was():
-    samples = run(HELD.format(more="u").replace("h1 hold (u, y)", "h1 hold (b, y)"), ("y",))
+    samples = run(REMEMBERED.format(more="u").replace("h1 hold (u, y)", "h1 hold (b, y)"), ("y",))
     at = [np.searchsorted(samples.time, t + 0.1) for t in (1, 2, 3, 4)]
     assert samples.series("y")[at] == pytest.approx([0 + 2, 2 + 4, 4 + 6, 6 + 8], rel=1e-6)

@@ -197,7 +197,7 @@ def test_every_count_is_an_attribute():
         assert result.attrs[name] == 0
 
 
-@pytest.mark.parametrize("rtol", [0.1, 0.03])
+@pytest.mark.parametrize("rtol", [0.03])
 def test_a_flyback_that_runs_away_ends_as_a_failure(rtol):
     """Types that netsim makes for coupled inductors are its own: where their account misses all, the run has failed, and keeps its result."""
     model = netsim.load(Path(__file__).parents[1] / "reference" / "spice" / "transformer_flyback_k.cir")
@@ -238,3 +238,23 @@ def test_expressions_without_a_value_are_told():
     told = [problem.message for problem in samples.warnings]
     assert [problem.code for problem in samples.warnings] == ["W504", "W504"] and "further" not in told[1]
     assert told[0].startswith("'bad' has no finite value at t = 0 s and at") and told[1] == "'near' has no finite value at t = 0 s"
+
+
+ROCKET = """
+use translational
+component rocket (p : translational) "loses 1 kg/s of its mass at 1000 m/s, and says nothing of energies"
+  branch p -> ground : x, v, f
+  var m : kg
+  der(m) = -1 kg/s
+  f = m*der(v) - 1 kg/s*1000 m/s
+end
+k rocket (a) start m = 10 kg
+run transient(stop = 9 s)
+"""
+
+
+def test_what_components_of_a_user_do_not_say_is_no_failure():
+    """Nothing but rounding flows into the rocket: v = 1000 log(10/(10 - t)) is right, and no energy is known."""
+    (samples,) = netsim.load(ROCKET).samples()
+    assert samples.series("a.v")[-1] == pytest.approx(1000 * np.log(10), rel=1e-5)
+    assert not samples.broken and all("'rocket'" in problem.hint for problem in samples.warnings)
