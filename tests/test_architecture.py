@@ -63,7 +63,7 @@ ROOMS = {
     "signals.points signals.options signals.inputs signals.response signals.descriptor signals.ac signals.linear signals.poles signals.noise "
     "inverse.options earlier_runs inverse.tracking inverse.authority inverse.zero_dynamics inverse.runs inverse.check inverse.growth "
     "optimal.program.blocks optimal.program.radau optimal.options optimal.parameters optimal.program.points optimal.wishes "
-    "optimal.program.transcription optimal.program.watching "
+    "signals.sweep_static optimal.program.transcription optimal.program.watching "
     "optimal.program.solve optimal.guess optimal.ends optimal.answer optimal.program.refinement "
     "optimal.verification optimal.failing optimal.meshes optimal.stable_inversion optimal.simulated inverse.inverse optimal.optimize "
     "sensitivity.tangents sensitivity.varied sensitivity.moved sensitivity.variations sensitivity.crossing sensitivity.forward "

@@ -20,6 +20,7 @@ AXES = {
     "mode": {"units": "1", "long_name": "number of the mode, slowest first"},
     "frequency": {"units": "Hz", "long_name": "frequency"},
     "pole": {"units": "1", "long_name": "number of the pole or zero"},
+    "point": {"units": "1", "long_name": "number of the point along a curve"},
     "row": {"units": "1", "long_name": "number of the row"},
     "case": {"units": "1", "long_name": "number of the case"},
 }

@@ -98,7 +98,7 @@ def linearised(machine: Machine, g: Array, selection: Selection) -> Linearised:
     equations = _powers(_equations(machine, g), (size, width))
     base = list(selection.entries.values())
     gradients = _powers(_entries(machine, g, base), (len(base), width))
-    shown, jacobian, signals = _shown(machine, selection)
+    shown, jacobian, signals = shown_signals(machine, selection)
     values = read(reader_of(machine, selection), g)
     unknown = np.array([*past.place], np.int64)
     of = np.where(unknown >= 0, unknown + layout.nk, -1)
@@ -196,10 +196,10 @@ def _assembled(parts: list[tuple[Array, Array, Array]], shape_: tuple[int, int])
 
 def shown_at(machine: Machine, g: Array, selection: Selection) -> Array:
     """The shown signals at a point."""
-    return _shown(machine, selection)[0](read(reader_of(machine, selection), g))
+    return shown_signals(machine, selection)[0](read(reader_of(machine, selection), g))
 
 
-def _shown(machine: Machine, selection: Selection) -> tuple[Any, Any, tuple[Signal, ...]]:
+def shown_signals(machine: Machine, selection: Selection) -> tuple[Any, Any, tuple[Signal, ...]]:
     """The shown signals, and their derivatives, as functions of the sampled ones; the shown signals."""
     names, top = list(selection.entries), machine.system.network.top
     symbols = ca.SX.sym("signals", len(names))

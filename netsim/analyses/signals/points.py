@@ -71,7 +71,7 @@ def points(task: Task, at: Sequence[float]) -> Iterator[Point]:
         yield after(Point(machine, structure, g, 0.0), time)
 
 
-def _selected(machine: Machine, task: Task) -> Selection:
+def selected(machine: Machine, task: Task) -> Selection:
     """What is saved (all of the top level without a line), and what plots and measures of responses read besides."""
     network, selection = machine.system.network, select(machine, task.saves)
     measured = [m.value for m in network.measures if of_frequency(m, network)]
@@ -102,5 +102,5 @@ def after(point: Point, duration: float, **more: Any) -> Point:
 def linearised_at(task: Task, at: Sequence[float]) -> Iterator[tuple[Linearised, Selection, Point]]:
     """The network linearised at each point, with what is saved and plotted as its outputs."""
     for point in points(task, at):
-        selection = _selected(point.machine, task)
+        selection = selected(point.machine, task)
         yield linearised(point.machine, point.g, selection), selection, point
