@@ -78,7 +78,10 @@ def _run(model: netsim.Model) -> Outcome:
         if clock.process_time() - began > PATIENCE:
             raise KeyboardInterrupt
 
-    runs = model.samples({}, impatient)
+    try:
+        runs = model.samples({}, impatient)
+    except KeyboardInterrupt:  # an optimisation has nothing to keep
+        return Outcome(CUT)
     for samples in runs:
         said = any(problem.code == "W504" for problem in samples.warnings)
         if samples.finished and not said and not np.isfinite(samples.values).all():
