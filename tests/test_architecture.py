@@ -24,8 +24,10 @@ ROOMS = {
     "expressions.literals expressions.typed grammar.scan grammar.build grammar.flat grammar.grammar "
     "grammar.explain parse kept.parsed",
     "formats": "format csv netcdf "
-    "spice.cards spice.blocks spice.numbers spice.expressions spice.scopes spice.elements.parameters spice.elements.sources "
-    "spice.elements.devices spice.elements.switches spice.elements.transistors spice.elements.semiconductors spice.elements.windings "
+    "spice.cards spice.blocks spice.numbers spice.functions spice.expressions spice.conditions spice.circuit spice.scopes "
+    "spice.elements.models spice.elements.asking spice.elements.parameters spice.elements.sources spice.elements.passives spice.elements.lines "
+    "spice.elements.transfer spice.elements.devices spice.elements.switches spice.elements.transistors "
+    "spice.elements.semiconductors spice.elements.windings "
     "spice.measures spice.small_signals spice.control spice.netlist urdf.elements urdf.robot urdf.netlist *",
     "library": "formats component functions extension shadowing domains checks places files search catalogue",
     "network": "network checks lets placement repetition expansion signals tables values bindings given reading",

@@ -167,7 +167,7 @@ def test_two_windings_are_the_library_s(tmp_path, k):
 
 def test_mistakes_are_told_together_with_their_places(tmp_path):
     lines = (
-        "R1 a b 1k", "R2 a b {rr}", "Q1 a b c nonsense", "M1 a b c d nm w=1u", ".model nm nmos(level=3)", "D1 a b dm", ".model dm d(iss=1e-14)", "V1 a 0 PULSE(1)",
+        "R1 a b 1k", "R2 a b {rr}", "Q1 a b c nonsense", "M1 a b c d nm w=1u", ".model nm nmos(level=8)", "D1 a b dm", ".model dm d(iss=1e-14)", "V1 a 0 PULSE(1)",
         "T1 a b c d", "X1 a b missing", "K1 L1 L2 0.9", ".foo", ".tran 1u", "E1 a b v={fun(1)}", "V2 a 0 PWL(0 0 1m 1 1m 2)", ".print tran v(zz)", "+ v(yy)",
     )  # fmt: skip
     with pytest.raises(InputError) as caught:
@@ -175,7 +175,7 @@ def test_mistakes_are_told_together_with_their_places(tmp_path):
     told = [(p.span.line - 1, p.code) for p in caught.value.problems]
     assert sorted(set(line for line, _ in told)) == [2, 3, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]
     words = str(caught.value)
-    for sentence in ("nothing is called 'rr'", "no .model 'nonsense'", "level 3 of a MOSFET", "no parameter 'iss'", "PULSE needs", "T1 node node node node z0=50 td=10n", "no subcircuit 'missing'",
+    for sentence in ("nothing is called 'rr'", "no .model 'nonsense'", "level 8 (BSIM3 or HICUM) of a MOSFET", "no parameter 'iss'", "PULSE needs", "T1 node node node node z0=50 td=10n", "no subcircuit 'missing'",
                      "couples 'l1'", "no line '.foo'", ".tran step stop", "times of PWL", "node 'zz'"):  # fmt: skip
         assert sentence in words, words
 

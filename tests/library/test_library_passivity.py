@@ -15,6 +15,8 @@ ON_ITS_WAY = "what is on its way counts as dissipated until it leaves"
 DRIVES = {
     **dict.fromkeys(("lossless_line", "lossy_line", "coupled_lines"), ON_ITS_WAY),
     "bjt": "the charge that the base takes up from both junctions counts as heat, which is negative while it leaves",
+    "detailed_diode": "its diffusion charge has no energy in closed form: what it takes up counts as heat, negative while it leaves",
+    "vdmos": "the charge of its gate and drain has no energy in closed form: what it takes up counts as heat, negative while it leaves",
     "data_sheet_opamp": "its open output voltage, drawn at random here, lies beyond the supplies; test_output_current_comes_out_of_the_supplies",
     "braked_freewheel": "when it locks an event ends the speed, which is drawn at random here",
     "one_way_clutch": "when it locks an event ends the speed, which is drawn at random here",

@@ -86,8 +86,9 @@ def _take(card: Card, here: Block, report: Report) -> None:
     """A line of a block into its place."""
     word = card.word
     if word in (".param", ".params", ".csparam"):
-        for given in _parameters(card, card.text.lower().index(word) + len(word), False):
+        for given in parameters_of(card):
             here.given[given.name] = given
+        here.functions.update(_functions_of(card))
     elif word == ".model":
         if len(card.plain) < 2:
             report.wrong("E131", "a .model needs a name and a type", card.span(), hint=".model dm d(is=1e-14)")
@@ -110,21 +111,38 @@ def _opened(card: Card, here: Block, report: Report) -> Block:
     if plain[0] in here.blocks:
         report.wrong("E221", f"the subcircuit '{plain[0]}' is defined twice", card.span())
     here.blocks[plain[0]] = block
-    for given in _parameters(card, 0, True):
+    for given in _pairs(card, 0, True):
         block.given[given.name] = given
     return block
 
 
 _PARAMETER = re.compile(
-    r"([a-z_]\w*)\s*=\s*(\{[^{}]*\}|'[^']*'|\"[^\"]*\"|[^\s,={}']+(?:\s*[-+*/^]\s*[^\s,={}']+)*(?!\s*=))", re.IGNORECASE
+    r"([a-z_]\w*)\s*=\s*(\{(?:[^{}]|\{[^{}]*\})*\}|'[^']*'|\"[^\"]*\"|[^\s,={}']+(?:\s*[-+*/^]\s*[^\s,={}']+)*(?!\s*=))",
+    re.IGNORECASE,
 )
 
 
-def _parameters(card: Card, start: int, outside: bool) -> Iterator[Given]:
+def _pairs(card: Card, start: int, outside: bool) -> Iterator[Given]:
     """Every `name = value`, `name = {expression}`, also `name = a*b` without braces."""
     for match in _PARAMETER.finditer(card.text, start):
         bare = match[2][0] in "{'\""
         yield Given(card, match[1].lower(), match[2][1:-1] if bare else match[2], match.start(2) + bare, outside)
+
+
+def parameters_of(card: Card) -> Iterator[Given]:
+    """Those of a `.param` line."""
+    return _pairs(card, card.tokens[0].end, False)
+
+
+_DEFINED = re.compile(r"([a-z_]\w*)\s*\(([^()=]*)\)\s*=\s*(?:\{((?:[^{}]|\{[^{}]*\})*)\}|'([^']*)')", re.IGNORECASE)
+
+
+def _functions_of(card: Card) -> Iterator[tuple[str, Function]]:
+    """Functions that a `.param` line defines: `twice(x) = {2*x}`."""
+    for match in _DEFINED.finditer(card.text):
+        which = 3 if match[3] is not None else 4
+        arguments = tuple(a.strip().lower() for a in match[2].split(",") if a.strip())
+        yield match[1].lower(), (arguments, card, match[which], match.start(which))
 
 
 _FUNCTION = re.compile(

@@ -1,13 +1,13 @@
 """SPICE text -> cards: comments dropped, `+` lines joined, files included, every character with its place in the file.
 
 The first line of the main file is a title and says nothing. `*` begins a comment line, `;`, `//` and ` $ ` the rest of
-a line. Case does not matter: words come out in small letters. Brackets and commas separate words and mean nothing, but
-for the braces and quotes around an expression.
+a line. Of a `.control` script the plain analyses are taken. Case does not matter: words come out in small letters.
+Brackets and commas separate words and mean nothing, but for the braces and quotes around an expression.
 """
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from netsim.text.roots import check_inside, present_roots, roots_beside
 
 _COMMENT = re.compile(r"(?:;|//|(?<=\s)\$(?=\s|$)).*")
 _TOKEN = re.compile(
-    r"(?P<expression>\{[^{}]*\}|'[^']*')|(?P<text>\"[^\"]*\")|(?P<equal>=)|(?P<blank>[\s(),]+)|(?P<word>[^\s(),={}'\"]+)"
+    r"(?P<expression>\{(?:[^{}]|\{[^{}]*\})*\}|'[^']*')|(?P<text>\"[^\"]*\")|(?P<equal>=)|(?P<blank>[\s(),]+)|(?P<word>[^\s(),={}'\"]+)"
 )
 
 
@@ -34,6 +34,29 @@ class Report:
     def note(self, message: str, span: Span, hint: str = "") -> None:
         """Something that is left out."""
         self.notes.append(Problem("N130", message, span, hint=hint))
+
+
+_NAMED = re.compile(r"'[^']*'")
+
+
+def told_once(problems: list[Problem]) -> list[Problem]:
+    """Problems in the order of their lines. What is not supported (E130) and what is left out (N130) are told once for
+    each kind, with the lines of all."""
+    kinds: dict[tuple[str, str], list[Problem]] = {}
+    for problem in sorted(problems, key=lambda p: (p.span.line, p.span.column) if p.span else (0, 0)):
+        same = problem.code in ("E130", "N130")
+        alike = _NAMED.sub("", problem.message) if same else f"{problem.message} {problem.span}"
+        kinds.setdefault((problem.code, alike), []).append(problem)
+    return [_with_lines(*each) for each in kinds.values()]
+
+
+def _with_lines(first: Problem, *others: Problem) -> Problem:
+    spans = [p.span for p in others if p.span and first.span and p.span.line != first.span.line]
+    if not spans:
+        return first
+    lines = sorted({f"{span.line}" if span.file == first.span.file else f"{Path(span.file).name}:{span.line}"  # type: ignore[union-attr]
+                    for span in spans}, key=lambda text: (":" in text, len(text), text))  # fmt: skip
+    return replace(first, message=f"{first.message} (also line{'s' * (len(lines) > 1)} {', '.join(lines)})")
 
 
 @dataclass(frozen=True)
@@ -54,6 +77,7 @@ class Card:
     file: str
     text: str
     pieces: tuple[tuple[int, int, int], ...]
+    scripted: bool = False
 
     def span(self, start: int = 0, end: int | None = None) -> Span:
         """The place of a stretch of the text; one that goes over several lines is cut at the first line's end."""
@@ -106,22 +130,63 @@ class Card:
         return None if match is None else (self.text[match.end() :], match.end())
 
 
+_COMMANDS = frozenset(["tran", "op", "dc", "ac", "tf", "noise", "pz", "sens", "disto"])
+_ENDS = frozenset(["while", "dowhile", "repeat", "foreach", "if", "alter", "altermod", "alterparam", "source", "reset",
+    "quit", "load", "circbyline"])  # fmt: skip
+
+
+def _analyses(lines: list[tuple[int, str]]) -> Iterator[tuple[int, int, str]]:
+    """(line, column, card) of what a `.control` script asks for at once: it is read up to the first loop, condition or
+    change of the circuit. What it prints and computes is ngspice's own."""
+    for number, line in lines:
+        words = line.split()
+        if not words:
+            continue
+        word = words[0].lower()
+        if word in _ENDS:
+            return
+        if word in _COMMANDS and "$" not in line:
+            yield number, len(line) - len(line.lstrip()) + 1, f".{' '.join(words)}"
+
+
 def read_cards(path: Path, report: Report) -> list[Card]:
     """The cards of a circuit with all it includes, up to `.end`."""
-    return list(_included(path, _text(path, None), 1, report, (path.resolve(),)))
+    cards = list(_included(path, _text(path, None), 1, report, (path.resolve(),)))
+    stated = any(card.word in _ANALYSES and not card.scripted for card in cards)
+    return [card for card in cards if not (stated and card.scripted)]
+
+
+_ANALYSES = frozenset(f".{word}" for word in _COMMANDS)
 
 
 def _text(path: Path, span: Span | None) -> str:
     try:
         if path.exists() and not path.is_file():
             raise OSError(0, "it is no file")
-        text = path.read_text(encoding="utf-8", errors="replace").replace("\r\n", "\n").replace("\r", "\n")
+        text = _decoded(path.read_bytes()).replace("\r\n", "\n").replace("\r", "\n")
         text = CONTROL.sub(" ", text)
     except OSError as wrong:
         near = nearest(path.name, [p.name for p in path.parent.glob("*")]) if path.parent.is_dir() else ""
         raise InputError(Problem("E220", f"cannot read '{path}': {wrong.strerror}", span, hint=near)) from None
     remember_source(str(path), text)
     return text
+
+
+def _decoded(raw: bytes) -> str:
+    """UTF-8, else what LTspice writes: UTF-16 or Windows' Latin letters."""
+    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return raw.decode("utf-16", errors="replace")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return raw.decode("cp1252", errors="replace")
+
+
+def _found(folder: Path, name: str) -> Path:
+    """The file of an include: by its path, else (the path is of another machine) by its name beside the circuit."""
+    path = folder / name.replace("\\", "/")
+    alone = re.split(r"[/\\]", name)[-1]
+    return path if path.exists() or not (folder / alone).is_file() else folder / alone
 
 
 def _included(path: Path, text: str, skipped: int, report: Report, above: tuple[Path, ...]) -> Iterator[Card]:
@@ -131,47 +196,60 @@ def _included(path: Path, text: str, skipped: int, report: Report, above: tuple[
             continue
         if card.word == ".end":
             return
-        if card.word not in (".include", ".inc", ".lib") or len(card.tokens) < 2:
-            yield card
+        if card.word not in (".include", ".inc", ".incl", ".lib") or len(card.tokens) < 2:
+            if card.word != ".endl":
+                yield card
             continue
         where = card.tokens[1]
         name = card.text[where.start : where.end]
-        target = path.parent / name
+        target = _found(path.parent, name)
         try:
             check_inside(target, name, card.at(where), present_roots() or roots_beside(above[0]))
             if target.resolve() in above:
                 raise InputError(Problem("E220", f"'{target.name}' includes itself", card.at(where)))
             inner = _text(target, card.at(where))
             if len(card.tokens) > 2:
-                inner = _section(inner, card.tokens[2].text)
+                inner = _section(inner, card.tokens[2].text.lower(), card.at(card.tokens[2]))
             yield from _included(target, inner, 0, report, (*above, target.resolve()))
         except InputError as error:
             report.problems += error.problems
 
 
-def _section(text: str, name: str) -> str:
-    """The lines of a library between `.lib name` and `.endl`, the others blank: lines keep their numbers."""
-    inside, kept = False, []
+def _section(text: str, name: str, span: Span) -> str:
+    """The lines of a library between `.lib name` and `.endl`, the others blank: lines keep their numbers. Raises
+    `InputError` where there is no such section."""
+    inside, kept, names = False, list[str](), list[str]()
     for line in text.split("\n"):
         words = line.lower().split()
-        if words[:2] == [".lib", name]:
-            inside, line = True, ""
+        if len(words) == 2 and words[0] == ".lib" and not inside:
+            names.append(words[1].strip("'\""))
+            inside, line = names[-1] == name, ""
         elif words[:1] == [".endl"]:
             inside = False
         kept.append(line if inside else "")
+    if name not in names:
+        raise InputError(Problem("E220", f"the library has no section '{name}'", span, hint=nearest(name, names)))
     return "\n".join(kept)
 
 
 def _joined(file: str, lines: list[str], skipped: int) -> Iterator[Card]:
-    """Cards from lines; what stands between `.control` and `.endc` stays together as the card `.control`."""
-    text, control = "", False
+    """Cards from lines; a script between `.control` and `.endc` is the card `.control` and those of its analyses."""
+    text = ""
+    script: list[tuple[int, str]] | None = None
     pieces: list[tuple[int, int, int]] = []
     for number, raw in enumerate(lines[skipped:], skipped + 1):
         line = _COMMENT.sub("", raw).rstrip()
         stripped = line.lstrip()
         word = stripped.lower().partition(" ")[0]
-        if control or not stripped or stripped.startswith("*"):
-            control = control and word != ".endc"
+        if not stripped or stripped.startswith("*"):
+            continue
+        if script is not None:
+            if word == ".endc":
+                for at, column, card in _analyses(script):
+                    yield Card(file, card, ((0, at, column - 1),), scripted=True)
+                script = None
+            else:
+                script.append((number, line))
             continue
         if stripped.startswith("+") and pieces:
             pieces.append((len(text) + 1, number, len(line) - len(stripped) + 2))
@@ -180,6 +258,8 @@ def _joined(file: str, lines: list[str], skipped: int) -> Iterator[Card]:
         if pieces:
             yield Card(file, text, tuple(pieces))
         text, pieces = stripped, [(0, number, len(line) - len(stripped) + 1)]
-        control = word == ".control"
+        if word == ".control":
+            yield Card(file, text, tuple(pieces))
+            script, pieces = [], []
     if pieces:
         yield Card(file, text, tuple(pieces))

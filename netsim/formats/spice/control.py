@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterator
 
 from netsim.formats.spice.cards import Card, Report
+from netsim.formats.spice.circuit import GROUNDS, Circuit
 from netsim.formats.spice.expressions import expression
 from netsim.formats.spice.measures import Figures
 from netsim.formats.spice.numbers import value_of
-from netsim.formats.spice.scopes import GROUNDS, Circuit, Scope, placed
+from netsim.formats.spice.scopes import Scope, placed
 from netsim.formats.spice.small_signals import LINES as SMALL_SIGNALS
 from netsim.formats.spice.small_signals import PROBE, printed, small_signal
 from netsim.text.errors import InputError, Problem, nearest

@@ -5,11 +5,12 @@ number is 1 or 0, a number used as a condition holds where it is not 0.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from netsim.formats.spice.cards import Card
+from netsim.formats.spice.functions import ALIKE, FURTHER, Blocks
 from netsim.formats.spice.numbers import value_of
 from netsim.text.errors import InputError, Problem, Span, nearest
 from netsim.text.syntax import Binary, Call, Conditional, Expr, Name, Number, Part, Unary
@@ -38,6 +39,8 @@ _LEVELS = {
     "^": 8,
     "**": 8,
 }
+_INNER = str.maketrans("{}", "()")
+"""Braces inside an expression are brackets."""
 _SAME = {"||": "or", "|": "or", "&&": "and", "&": "and", "<>": "!=", "**": "^"}
 _TRUTHS = frozenset(["or", "and", "==", "!=", "<", "<=", ">", ">="])
 _CONSTANTS = {
@@ -46,43 +49,14 @@ _CONSTANTS = {
     "echarge": 1.602176634e-19,
     "boltz": 1.380649e-23,
     "kelvin": -273.15,
-}
-_ALIKE = {
-    **{
-        name: name
-        for name in [
-            "sin",
-            "cos",
-            "tan",
-            "asin",
-            "acos",
-            "atan",
-            "sinh",
-            "cosh",
-            "tanh",
-            "exp",
-            "log",
-            "log10",
-            "sqrt",
-            "abs",
-            "floor",
-            "atan2",
-        ]
-    },
-    **{
-        "ln": "log",
-        "arctan": "atan",
-        "arcsin": "asin",
-        "arccos": "acos",
-        "sgn": "sign",
-        "int": "floor",
-        "min": "min",
-        "max": "max",
-    },
+    "true": 1.0,
+    "false": 0.0,
+    "yes": 1.0,
+    "no": 0.0,
 }
 
 
-class Names(Protocol):
+class Names(Blocks, Protocol):
     """What the words of an expression mean where it stands."""
 
     @property
@@ -110,7 +84,7 @@ class _Piece:
 def expression(card: Card, text: str, start: int, names: Names, arguments: Mapping[str, Expr] | None = None) -> Expr:
     """The expression that stands at `start` of a card; `arguments` are the values of a function's parameters. Raises
     `InputError`."""
-    reader = _Reader(card, text, start, names, arguments or {})
+    reader = _Reader(card, text.translate(_INNER), start, names, arguments or {})
     value = _number(reader.binary(0))
     if reader.at is not None:
         raise reader.wrong(f"'{reader.at.text}' does not belong here")
@@ -259,24 +233,21 @@ class _Reader:
         self.take(")")
         if piece.text in self.names.functions:
             return self.own(piece.text, given, span)
-        if piece.text in _ALIKE:
-            return Call(_ALIKE[piece.text], tuple(map(_number, given)), span=span)
-        if piece.text not in _FURTHER:
-            known = [*_ALIKE, *_FURTHER, *self.names.functions, "v", "i"]
+        if piece.text in ALIKE:
+            return Call(ALIKE[piece.text], tuple(map(_number, given)), span=span)
+        if piece.text not in FURTHER:
+            known = [*ALIKE, *FURTHER, *self.names.functions, "v", "i"]
             raise InputError(
                 Problem("E132", f"there is no function '{piece.text}'", span, hint=nearest(piece.text, known))
             )
-        arity, make = _FURTHER[piece.text]
-        if len(given) != arity:
-            raise InputError(Problem("E132", f"{piece.text}() takes {arity} argument{'s' if arity > 1 else ''}", span))
-        made = make(
-            *(
-                [_truth(given[0]), *map(_number, given[1:])]
-                if piece.text in ("if", "ternary_fcn")
-                else map(_number, given)
-            )
-        )
-        return made
+        function = FURTHER[piece.text]
+        if not function.least <= len(given) <= (function.most or len(given)):
+            wanted = f"{function.least}" if function.least == function.most else f"{function.least} or more"
+            raise InputError(Problem("E132", f"{piece.text}() takes {wanted} argument{'s' * (wanted != '1')}", span))
+        if function.random:
+            self.names.drawn(piece.text, span)
+        arguments = [_truth(given[0]), *map(_number, given[1:])] if function.condition else list(map(_number, given))
+        return function.make(self.names, *arguments) if function.blocks else function.make(*arguments)
 
     def own(self, name: str, given: list[Expr], span: Span) -> Expr:
         """A function of a `.func` line: its body with these arguments."""
@@ -297,31 +268,3 @@ def difference(first: Expr, second: Expr) -> Expr:
     if first == Number(0.0):
         return Unary("-", second, span=second.span)
     return Binary("-", first, second, span=first.span)
-
-
-def _call(name: str, *arguments: Expr) -> Expr:
-    return Call(name, arguments, span=arguments[0].span)
-
-
-def _half_open(op: str, value: Expr) -> Expr:
-    return Conditional(Binary(op, value, Number(0.0), span=value.span), Number(1.0), Number(0.0), span=value.span)
-
-
-def _signed_power(x: Expr, y: Expr) -> Expr:
-    return Binary("*", _call("sign", x), Binary("^", _call("abs", x), y, span=x.span), span=x.span)
-
-
-_FURTHER: dict[str, tuple[int, Callable[..., Expr]]] = {
-    "pow": (2, lambda x, y: Binary("^", x, y, span=x.span)),
-    "pwr": (2, _signed_power),
-    "pwrs": (2, _signed_power),
-    "sqr": (1, lambda x: Binary("^", x, Number(2.0), span=x.span)),
-    "square": (1, lambda x: Binary("^", x, Number(2.0), span=x.span)),
-    "u": (1, lambda x: _half_open(">", x)),
-    "stp": (1, lambda x: _half_open(">", x)),
-    "uramp": (1, lambda x: _call("max", x, Number(0.0))),
-    "limit": (3, lambda x, low, high: _call("min", _call("max", x, low), high)),
-    "if": (3, lambda c, a, b: Conditional(c, a, b, span=c.span)),
-    "ternary_fcn": (3, lambda c, a, b: Conditional(c, a, b, span=c.span)),
-    "hypot": (2, lambda x, y: _call("sqrt", Binary("+", Binary("*", x, x), Binary("*", y, y), span=x.span))),
-}

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 
 from netsim.formats.spice.blocks import Function
 from netsim.formats.spice.cards import Card
+from netsim.formats.spice.circuit import free, word
 from netsim.formats.spice.expressions import expression
 from netsim.formats.spice.numbers import value_of, written
-from netsim.formats.spice.scopes import Scope, free, placed, word
+from netsim.formats.spice.scopes import Scope, placed
 from netsim.text.errors import InputError, Problem, Span
 from netsim.text.syntax import Binary, Call, Expr, Measure, Name, Number, Part, Unary
 
@@ -67,6 +68,14 @@ class Figures:
     def current(self, element: str, span: Span) -> Expr:
         """i(element)"""
         return self.scope.current(element, span)
+
+    def block_output(self, type_: str, reads: Expr, bindings: Mapping[str, Expr], starts: Mapping[str, Expr]) -> Expr:
+        """A function with memory is none of a measure. Raises `InputError`."""
+        raise InputError(Problem("E132", "a function with memory does not stand in a '.measure'", reads.span))
+
+    def drawn(self, name: str, span: Span) -> None:
+        """A random function is its nominal value."""
+        self.scope.drawn(name, span)
 
     def measure(self, card: Card) -> Measure | None:
         """The line as a statement, None for one of another analysis. Raises `InputError`."""

@@ -11,20 +11,21 @@ from pathlib import Path
 
 from netsim.formats.format import Format
 from netsim.formats.spice.blocks import Block, sorted_blocks
-from netsim.formats.spice.cards import Card, Report, read_cards
+from netsim.formats.spice.cards import Card, Report, read_cards, told_once
+from netsim.formats.spice.circuit import Circuit
+from netsim.formats.spice.conditions import chosen
 from netsim.formats.spice.control import initial_potentials, read_options, statements
-from netsim.formats.spice.elements.devices import DEVICES, subcircuit, wanted
-from netsim.formats.spice.elements.semiconductors import ELEMENTS, semiconductor
+from netsim.formats.spice.elements.asking import wanted
+from netsim.formats.spice.elements.devices import DEVICES, subcircuit
+from netsim.formats.spice.elements.parameters import LETTERS
+from netsim.formats.spice.elements.semiconductors import semiconductor
 from netsim.formats.spice.elements.switches import KINDS, switch
 from netsim.formats.spice.elements.windings import coupled
-from netsim.formats.spice.scopes import Circuit, Made, Scope
+from netsim.formats.spice.scopes import Made, Scope
 from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.syntax import Instance, ModelDef, Program, Statement, Terminal, Use
 
-UNKNOWN = {"o": "a lossy line: the library has transmission_line, of lumped sections", "u": "a line of distributed R "
-    "and C",
-           "y": "a lossy line", "z": "a MESFET", "a": "an XSPICE element", "n": "a Verilog-A element",
-           "p": "coupled lines"}  # fmt: skip
+UNKNOWN = {"a": "an XSPICE element", "n": "a Verilog-A element", "p": "coupled lines"}
 
 
 def circuit_program(path: Path, types: Collection[str] = (), everything: bool = False) -> Program:
@@ -34,7 +35,7 @@ def circuit_program(path: Path, types: Collection[str] = (), everything: bool = 
     Raises `InputError` with every mistake found.
     """
     report = Report()
-    cards = read_cards(path, report)
+    cards = list(chosen(read_cards(path, report), report))
     top = sorted_blocks(cards, report)
     circuit = Circuit(report, set(types))
     read_options(top.control, circuit)
@@ -45,9 +46,10 @@ def circuit_program(path: Path, types: Collection[str] = (), everything: bool = 
     after = list(statements(top.control, scope))
     report.problems += [problem for block in _below(top) for card in block.control for problem in _misplaced(card)]
     if report.problems:
-        raise InputError(sorted(report.problems, key=lambda p: (p.span.line, p.span.column) if p.span else (0, 0)))
-    body = (Use("electrical", False), *scope.declared(False), *circuit.definitions, *made, *after)
-    return Program(body, str(path), tuple(report.notes))
+        raise InputError(told_once(report.problems))
+    used = (Use("electrical", False), *([Use("signal", False)] if circuit.signals else []))
+    body = (*used, *scope.declared(False), *circuit.definitions, *made, *after)
+    return Program(body, str(path), tuple(told_once(report.notes)))
 
 
 def _below(block: Block) -> list[Block]:
@@ -80,9 +82,12 @@ def _contents(scope: Scope, above: tuple[Block, ...]) -> list[Statement]:
             made.append(_element(card, scope, above))
         except InputError as error:
             report.problems += error.problems
+            for token in card.plain:  # what it would have connected is not missed once more
+                scope.touched.setdefault(token.text, []).append(card.word[0])
     scope.close()
+    made += scope.beside
     order = {scope.elements[card.word]: i for i, card in enumerate(scope.block.elements)}
-    return sorted(made, key=lambda s: order[s.name.parts[0].text] if isinstance(s, Instance) else -1)
+    return sorted(made, key=lambda s: order.get(s.name.parts[0].text, len(order)) if isinstance(s, Instance) else -1)
 
 
 def _readers_last(cards: list[Card]) -> list[Card]:
@@ -96,7 +101,7 @@ def _element(card: Card, scope: Scope, above: tuple[Block, ...]) -> Instance:
     letter = card.word[0]
     if letter in DEVICES:
         return DEVICES[letter](card, scope)
-    if letter in ELEMENTS:
+    if letter in LETTERS:
         return semiconductor(card, scope)
     if letter in KINDS:
         return switch(card, scope)

@@ -6,7 +6,9 @@ from math import isfinite
 from netsim.text.errors import Span
 from netsim.text.syntax import Binary, Expr, Number, Unary
 
-_NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(meg|mil|[tgkmunpfa])?([a-z_µω%]*)$", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(meg|mil|[tgkmunpfaµμ])?([a-z_ωΩ°%]*|\d+)$", re.IGNORECASE
+)
 _POWERS = {"t": 12, "g": 9, "meg": 6, "k": 3, "m": -3, "u": -6, "n": -9, "p": -12, "f": -15, "a": -18}
 _PREFIXES = {"t": "T", "g": "G", "meg": "M", "k": "k", "m": "m", "u": "u", "n": "n", "p": "p", "f": "f"}
 _MIL = 25.4e-6
@@ -17,7 +19,12 @@ _TAKES_PREFIX = re.compile(r"[A-Za-z]+(?:/|$)")
 def split(text: str) -> tuple[float, str] | None:
     """(figure, scale in small letters) of a number, None where the text is none."""
     match = _NUMBER.fullmatch(text)
-    return None if match is None else (float(match[1]), (match[2] or "").lower())
+    if match is None:
+        return None
+    figure, scale, rest = match[1], (match[2] or "").lower().replace("µ", "u").replace("μ", "u"), match[3]
+    if rest[:1].isdigit():  # 4k7 is 4.7k
+        return None if not scale or "." in figure or "e" in figure.lower() else (float(f"{figure}.{rest}"), scale)
+    return float(figure), scale
 
 
 def scaled(figure: float, scale: str) -> float:

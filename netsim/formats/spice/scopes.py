@@ -6,58 +6,17 @@ behind it, and what a subcircuit takes from outside becomes a parameter (a globa
 on by every instance.
 """
 
-import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 from netsim.formats.spice.blocks import Block, Function, Given
-from netsim.formats.spice.cards import Card, Report, Token
+from netsim.formats.spice.cards import Card, Token
+from netsim.formats.spice.circuit import GROUNDS, VALUES, Circuit, free, word
 from netsim.formats.spice.expressions import expression
 from netsim.formats.spice.numbers import in_unit, literal, value_of, written
 from netsim.text.errors import InputError, Problem, Span, nearest
-from netsim.text.grammar.scan import RESERVED
-from netsim.text.syntax import NOWHERE, Binding, Expr, Instance, Name, Number, Param, Part, Start, Statement, Terminal
-
-GROUNDS = frozenset(["0", "gnd", "gnd!"])
-KELVIN = 273.15
-
-
-def word(name: str) -> str:
-    """Letters, digits and _, beginning with no digit, and no word of the language."""
-    plain = re.sub(r"\W", "_", name.replace("+", "p").replace("-", "n"), flags=re.ASCII)
-    plain = f"n{plain}" if plain[0].isdigit() else plain
-    return f"{plain}_" if plain in RESERVED else plain
-
-
-def free(name: str, suffix: str, taken: set[str]) -> str:
-    """The name, or with the suffix as often as it takes to be new."""
-    while name in taken:
-        name += suffix
-    taken.add(name)
-    return name
-
-
-@dataclass
-class Circuit:
-    """What all blocks share: the names of types that are taken, definitions found so far, options and the report."""
-
-    report: Report
-    types: set[str]
-    options: dict[str, float] = field(default_factory=dict)
-    times: tuple[float, float] = (0.0, 0.0)
-    definitions: list[Statement] = field(default_factory=list)
-    uic: bool = False
-    potentials: dict[str, Expr] = field(default_factory=dict)
-
-    @property
-    def celsius(self) -> float:
-        """The circuit's temperature."""
-        return self.options.get("temp", 27.0)
-
-    def type_name(self, name: str) -> str:
-        """A name for a definition that no type of the library has."""
-        return free(word(name), "_", self.types)
+from netsim.text.syntax import NOWHERE, Binding, Expr, Instance, Name, Number, Param, Part, Start, Terminal
 
 
 @dataclass
@@ -99,6 +58,7 @@ class Scope:
         self.made: dict[str, Made] = {}
         self.touched: dict[str, list[str]] = {}
         self.ends: dict[str, tuple[str, ...]] = {}
+        self.beside: list[Instance] = []
 
     def of_block(self, block: Block) -> "Scope":
         """The scope of a block around this one, or this one."""
@@ -187,11 +147,11 @@ class Scope:
 
     def parameter(self, name: str, span: Span) -> Expr:
         """A parameter of this block or of one around it."""
-        if name == "temper":
-            return literal(self.circuit.celsius, span)
         if name in self.parameters:
             return _name(self.parameters[name], span)
         if not self._known(name):
+            if name in VALUES:
+                return literal(VALUES[name](self.circuit), span)
             names = [*self.parameters, *(self.above.parameters if self.above else ())]
             raise InputError(
                 Problem(
@@ -208,12 +168,20 @@ class Scope:
     def _known(self, name: str) -> bool:
         return name in self.parameters or (self.above is not None and self.above._known(name))
 
+    def knows(self, name: str) -> bool:
+        """Whether a parameter here or around is called so."""
+        return self._known(name)
+
     def value(self, card: Card, token: Token, unit: str = "") -> Expr:
         """A number, a parameter's name or an expression, in a unit. Raises `InputError`."""
         plain = None if token.kind in ("expression", "text") else written(token.text, unit, card.at(token))
         if plain is not None:
             return plain
         return in_unit(expression(card, token.text, token.start, self), unit)
+
+    def expression(self, card: Card, token: Token, arguments: Mapping[str, Expr]) -> Expr:
+        """A token as an expression of further names. Raises `InputError`."""
+        return expression(card, token.text, token.start, self, arguments)
 
     def number(self, card: Card, token: Token) -> float:
         """A plain number: what shapes the netlist cannot be an expression. Raises `InputError`."""
@@ -274,6 +242,39 @@ class Scope:
         return self.instance(
             card, made.name, (*nodes, *(self.node(name, span) for name in made.nodes)), {**bindings, **outer}
         )
+
+    def part(
+        self,
+        name: str,
+        type_: str,
+        nodes: Iterable[Name],
+        bindings: Mapping[str, Expr],
+        span: Span,
+        starts: Mapping[str, Expr] | None = None,
+    ) -> None:
+        """One more instance of the library beside the element at hand (a resistance in series, a block of an
+        expression)."""
+        ours = free(word(name), "_", self.taken)
+        given = tuple(placed(Binding(key, value), span) for key, value in bindings.items())
+        begun = tuple(placed(Start("start", _name(key, span), value), span) for key, value in (starts or {}).items())
+        self.beside.append(Instance(_name(ours, span), type_, tuple(nodes), given, begun, span=span))
+
+    def inner_node(self, name: str, span: Span) -> Name:
+        """A new node inside an element."""
+        return _name(free(word(name), "_", self.taken), span)
+
+    def block_output(self, type_: str, reads: Expr, bindings: Mapping[str, Expr], starts: Mapping[str, Expr]) -> Expr:
+        """The number that a block of the signal library writes, which reads the value of an expression."""
+        span, self.circuit.signals = reads.span, True
+        source = self.inner_node(f"{type_}_reads", span)
+        self.part(f"{type_}_in", "signal_source", (source,), {"value": reads}, span)
+        result = self.inner_node(f"{type_}_writes", span)
+        self.part(type_, type_, (source, result), bindings, span, starts)
+        return result
+
+    def drawn(self, name: str, span: Span) -> None:
+        """A random function is its nominal value."""
+        self.circuit.report.note(f"'{name}' is its nominal value: nothing is drawn at random", span)
 
     def finish(self, name: str) -> Made:
         """What an instance of this block's model has to hand on."""

@@ -9,8 +9,9 @@ import re
 from collections.abc import Iterator
 
 from netsim.formats.spice.cards import Card, Token
+from netsim.formats.spice.circuit import KELVIN
 from netsim.formats.spice.expressions import expression
-from netsim.formats.spice.scopes import KELVIN, Scope
+from netsim.formats.spice.scopes import Scope
 from netsim.text.errors import InputError, Problem
 from netsim.text.syntax import Binding, Call, Expr, Name, Number, Part, Plot, Run, Statement, Vector, World
 

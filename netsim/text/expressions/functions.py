@@ -253,7 +253,7 @@ _TIME = {"at": (0.0, None)}
 _ONE_PART = {"parts": (1.0, NO_DIMENSION)}
 FUNCTIONS: dict[str, Function] = {
     **{name: _scalar(name) for name in ["sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp",
-    "expm1", "log", "log10", "log1p"]},
+    "asinh", "acosh", "atanh", "expm1", "log", "log10", "log1p"]},
     "sqrt": _scalar("sqrt", _root),
     "abs": _scalar("abs", _same, 0),
     "sign": _scalar("sign", _same_to_number, -1),

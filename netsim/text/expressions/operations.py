@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 _NUMPY: dict[str, Callable[..., Any]] = {
-    "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2, "abs": np.abs, "min": np.minimum,
+    "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2,
+    "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh, "abs": np.abs, "min": np.minimum,
     "max": np.maximum,
     "mod": np.mod, "select": np.where, "not": np.logical_not, "and": np.logical_and, "or": np.logical_or, "^": np.power,
     "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal, "==": np.equal, "!=": np.not_equal,

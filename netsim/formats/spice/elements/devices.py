@@ -1,4 +1,4 @@
-"""Elements of a circuit as instances: R, C, L, K, V, I, E, F, G, H, B, T and X. Semiconductors are in `semiconductors`.
+"""Sources and subcircuits as instances: V, I, E, F, G, H, B and X. R, C and L are in `passives`, lines in `lines`.
 
 In SPICE a source of current lets it flow from its first node through the source to its second; here `current` delivers
 at its first node.
@@ -8,100 +8,21 @@ import itertools
 import re
 
 from netsim.formats.spice.cards import Card, Token
+from netsim.formats.spice.elements.asking import wanted
+from netsim.formats.spice.elements.lines import distributed, line, lossy
+from netsim.formats.spice.elements.passives import capacitor, inductor, resistor, with_series_resistance
 from netsim.formats.spice.elements.sources import plus, source_value, times
+from netsim.formats.spice.elements.transfer import transferred
 from netsim.formats.spice.expressions import difference, expression
 from netsim.formats.spice.numbers import in_unit
 from netsim.formats.spice.scopes import Made, Scope
 from netsim.text.errors import InputError, Problem, nearest
-from netsim.text.syntax import Binary, Call, Conditional, Expr, Instance, Name, Number, Unary, Vector
-
-
-def wanted(card: Card, count: int, shape: str) -> tuple[Token, ...]:
-    """The words behind the name, at least `count` of them. Raises `InputError` showing how the element is written."""
-    if len(card.plain) < count:
-        raise InputError(Problem("E131", f"'{card.word}' is written {shape}", card.span()))
-    return card.plain
-
-
-def resistor(card: Card, scope: Scope) -> Instance:
-    """`R1 a b 1k`, `R1 a b r={expression}`, with tc1= and tc2=; 0 Ohm is a wire."""
-    nodes, value = _two_terminals(card, scope, "Ohm", ("r", "resistance"), "R1 node node value")
-    warm = scope.circuit.celsius - scope.circuit.options.get("tnom", 27.0)
-    if warm and ("tc1" in card.given or "tc" in card.given):
-        first = scope.number(card, card.given.get("tc1", card.given.get("tc")))  # type: ignore[arg-type]
-        second = scope.number(card, card.given["tc2"]) if "tc2" in card.given else 0.0
-        value = times(value, Number(1 + first * warm + second * warm**2))
-    if "m" in card.given:
-        value = Binary("/", value, scope.value(card, card.given["m"]))
-    scope.through[card.word] = (scope.elements[card.word], "i")
-    if isinstance(value, Number) and value.value == 0:
-        return scope.instance(card, "voltage", nodes, {"v": Number(0.0, "V")})
-    return scope.instance(card, "variable_resistor" if _reads_signals(value) else "resistor", nodes, {"R": value})
-
-
-def capacitor(card: Card, scope: Scope) -> Instance:
-    """`C1 a b 1u [ic=5]`; with `uic` it begins at `ic`, or at the difference of what `.ic` says of its nodes."""
-    nodes, value = _two_terminals(card, scope, "F", ("c", "capacitance"), "C1 node node value")
-    if "m" in card.given:
-        value = times(value, scope.value(card, card.given["m"]))
-    scope.through[card.word] = (scope.elements[card.word], "i")
-    starts: dict[str, Expr] = {}
-    if scope.circuit.uic and "ic" in card.given:
-        starts["v"] = scope.value(card, card.given["ic"], "V")
-    elif scope.circuit.uic and scope.above is None:
-        known = scope.circuit.potentials
-        first, second = (known.get(token.text) for token in card.plain[:2])
-        if first or second:
-            starts["v"] = difference(first or Number(0.0), second or Number(0.0))
-    return scope.instance(
-        card, "variable_capacitor" if _reads_signals(value) else "capacitor", nodes, {"C": value}, starts
-    )
-
-
-def inductor(card: Card, scope: Scope) -> Instance:
-    """`L1 a b 1m [ic=0.1]`; coupled ones are made by `windings`."""
-    nodes, value = _two_terminals(card, scope, "H", ("l", "inductance"), "L1 node node value")
-    scope.through[card.word] = (scope.elements[card.word], "i")
-    starts = {"i": scope.value(card, card.given["ic"], "A")} if scope.circuit.uic and "ic" in card.given else {}
-    return scope.instance(
-        card, "variable_inductor" if _reads_signals(value) else "inductor", nodes, {"L": value}, starts
-    )
-
-
-def _two_terminals(
-    card: Card, scope: Scope, unit: str, keys: tuple[str, ...], shape: str
-) -> tuple[tuple[Name, ...], Expr]:
-    named = next((card.given[key] for key in keys if key in card.given), None)
-    tokens = wanted(card, 2 if named else 3, shape)
-    nodes = scope.connected(card, tokens[:2])
-    token = named or tokens[2]
-    if token.kind == "word" and scope.block.model(token.text):
-        raise InputError(
-            Problem(
-                "E130", f"models of {card.word[0].upper()} are not known", card.at(token), hint="give the value itself"
-            )
-        )
-    return nodes, scope.value(card, token, unit)
-
-
-def _reads_signals(value: Expr) -> bool:
-    match value:
-        case Name(parts):
-            return len(parts) > 1 or parts[0].text == "time"
-        case Unary(_, inner):
-            return _reads_signals(inner)
-        case Binary(_, left, right):
-            return _reads_signals(left) or _reads_signals(right)
-        case Call(_, arguments, keywords):
-            return any(map(_reads_signals, (*arguments, *(v for _, v in keywords))))
-        case Conditional(c, a, b):
-            return any(map(_reads_signals, (c, a, b)))
-    return False
+from netsim.text.syntax import Binary, Call, Expr, Instance, Name, Number, Vector
 
 
 def voltage(card: Card, scope: Scope) -> Instance:
     """`V1 a b 5`, `V1 a b sin(0 1 50)`, ..."""
-    nodes = scope.connected(card, wanted(card, 2, "V1 node node value")[:2])
+    nodes = with_series_resistance(card, scope, scope.connected(card, wanted(card, 2, "V1 node node value")[:2]))
     scope.through[card.word] = (scope.elements[card.word], "i")
     return scope.instance(card, "voltage", nodes, {"v": source_value(card, scope, "V")})
 
@@ -115,19 +36,43 @@ def current(card: Card, scope: Scope) -> Instance:
 def behavioural(card: Card, scope: Scope) -> Instance:
     """`B1 a b v={expression}` or `i={expression}`, the expression also without braces."""
     nodes = scope.connected(card, wanted(card, 2, "B1 node node v={expression}")[:2])
-    for key, unit in (("v", "V"), ("i", "A")):
+    for key, unit in (("v", "V"), ("i", "A"), ("r", "Ohm")):
         if key in card.given and (found := card.behind(key)):
             text, start = _unwrapped(*found)
-            return _driven(card, scope, nodes, in_unit(expression(card, text, start, scope), unit), key == "v")
+            value = times(expression(card, text, start, scope), *_behavioural_factors(card, scope, key))
+            if key == "r":
+                return scope.instance(card, "variable_resistor", nodes, {"R": in_unit(value, unit)})
+            nodes = with_series_resistance(card, scope, nodes)
+            return _driven(card, scope, nodes, in_unit(value, unit), key == "v")
     raise InputError(
         Problem("E131", f"'{card.word}' is written B1 node node v={{expression}}, or i={{expression}}", card.span())
     )
 
 
+def _behavioural_factors(card: Card, scope: Scope, key: str) -> list[Expr]:
+    """1 + tc1 dT + tc2 dT^2, and m parallel sources of current."""
+    warm = scope.circuit.celsius - scope.circuit.options.get("tnom", 27.0)
+    factors: list[Expr] = []
+    if warm and ("tc1" in card.given or "tc2" in card.given):
+        first, second = (scope.number(card, card.given[n]) if n in card.given else 0.0 for n in ("tc1", "tc2"))
+        factors.append(Number(1 + first * warm + second * warm**2))
+    if key == "i" and "m" in card.given:
+        factors.append(scope.value(card, card.given["m"]))
+    return factors
+
+
+_BEHIND = re.compile(
+    r"\s+(?:tc|tc1|tc2|m|temp|dtemp|reciproctc|reciprocm|tripdv|tripdt|rser|rpar|cpar|ic|laplace|window|nfft)\s*=",
+    re.IGNORECASE,
+)
+
+
 def _unwrapped(text: str, start: int) -> tuple[str, int]:
-    match = re.match(r"\s*(?:\{([^{}]*)\}|'([^']*)'|\"([^\"]*)\")", text)
+    """The expression at the beginning of a text: in braces or quotes, else up to the next parameter."""
+    match = re.fullmatch(r"\s*(?:\{((?:[^{}]|\{[^{}]*\})*)\}|'([^']*)'|\"([^\"]*)\")\s*(?:\w+\s*=.*)?", text, re.DOTALL)
     if match is None:
-        return text, start
+        behind = _BEHIND.search(text)
+        return (text[: behind.start()] if behind else text), start
     which = next(i for i in (1, 2, 3) if match[i] is not None)
     return match[which], start + match.start(which)
 
@@ -149,6 +94,12 @@ def controlled_by_voltage(card: Card, scope: Scope) -> Instance:
         if key in card.given and (found := card.behind(key)):
             text, start = _unwrapped(*found)
             return _driven(card, scope, nodes, in_unit(expression(card, text, start, scope), unit), is_voltage)
+    if laplace := re.search(r"\blaplace\b", card.text[tokens[1].end :], re.IGNORECASE):
+        start = tokens[1].end + laplace.end()
+        return _transferring(card, scope, nodes, start)
+    if len(tokens) > 2 and tokens[2].kind == "expression":
+        value = expression(card, tokens[2].text, tokens[2].start, scope)
+        return _driven(card, scope, nodes, in_unit(value, unit), is_voltage)
     if len(tokens) > 2 and tokens[2].text == "table":
         return _driven(card, scope, nodes, _table(card, scope, unit), is_voltage)
     if len(tokens) > 2 and tokens[2].text in ("poly", "value"):
@@ -173,8 +124,21 @@ def controlled_by_voltage(card: Card, scope: Scope) -> Instance:
     if is_voltage:
         scope.through[card.word] = (scope.elements[card.word], "i")
     nodes = (*nodes, *scope.connected(card, tokens[2:4]))
-    gain = {"gain": scope.value(card, tokens[4])} if is_voltage else {"g": scope.value(card, tokens[4], "S")}
+    factor = scope.value(card, tokens[4], "" if is_voltage else "S")
+    gain = {
+        "gain" if is_voltage else "g": times(factor, *_behavioural_factors(card, scope, "v" if is_voltage else "i"))
+    }
     return scope.instance(card, "vcvs" if is_voltage else "vccs", nodes, gain)
+
+
+def _transferring(card: Card, scope: Scope, nodes: tuple[Name, ...], start: int) -> Instance:
+    """E and G with LAPLACE, the text behind that word at `start`."""
+    is_voltage = card.word[0] == "e"
+    kind, given = transferred(card, scope, start)
+    if kind == "plain":
+        return _driven(card, scope, nodes, in_unit(given["u"], "V" if is_voltage else "A"), is_voltage)
+    scope.through[card.word] = (scope.elements[card.word], "i")
+    return scope.instance(card, "transfer_voltage" if is_voltage else "transfer_current", nodes, given)
 
 
 def _met(card: Card, scope: Scope, tokens: tuple[Token, ...]) -> tuple[Token, ...]:
@@ -207,7 +171,7 @@ def _polynomial(card: Card, scope: Scope, inputs: list[Expr], tokens: tuple[Toke
 
 def _table(card: Card, scope: Scope, unit: str) -> Expr:
     """`E1 a b TABLE {v(c)} = (-1, 0) (1, 5)`: a broken line, held beyond its ends."""
-    match = re.search(r"table\s*(\{[^{}]*\}|'[^']*')\s*=?\s*(.*)", card.text, re.IGNORECASE)
+    match = re.search(r"table\s*=?\s*(\{[^{}]*\}|'[^']*'|\"[^\"]*\")\s*=?\s*(.*)", card.text, re.IGNORECASE)
     if match is None:
         raise InputError(Problem("E131", "a table is written TABLE {expression} = (x, y) (x, y) ...", card.span()))
     figures = [token for token in card.tokens if token.start >= match.start(2)]
@@ -215,8 +179,7 @@ def _table(card: Card, scope: Scope, unit: str) -> Expr:
         raise InputError(Problem("E131", "a table needs two or more pairs (x, y)", card.span(match.start(2))))
     x = expression(card, match[1][1:-1], match.start(1) + 1, scope)
     places, values = ([scope.value(card, t) for t in figures[k::2]] for k in (0, 1))
-    held = Call("min", (Call("max", (x, places[0])), places[-1]))
-    return in_unit(Call("interpolate", (held, Vector(tuple(places)), Vector(tuple(values)))), unit)
+    return in_unit(Call("clamped", (x, Vector(tuple(places)), Vector(tuple(values)))), unit)
 
 
 def controlled_by_current(card: Card, scope: Scope) -> Instance:
@@ -231,25 +194,6 @@ def controlled_by_current(card: Card, scope: Scope) -> Instance:
     read = scope.current(tokens[2].text, card.at(tokens[2]))
     value = times(scope.value(card, tokens[3], "Ohm" if is_voltage else ""), read)
     return _driven(card, scope, nodes, value, is_voltage)
-
-
-def line(card: Card, scope: Scope) -> Instance:
-    """`T1 a b c d z0=50 td=10n`: a line without losses; in place of its delay its length as a number of waves at a
-    frequency, `f=1meg nl=0.25`."""
-    shape = "T1 node node node node z0=50 td=10n (or f=25meg nl=0.25 in place of td)"
-    nodes = scope.connected(card, wanted(card, 4, shape)[:4])
-    impedance = card.given.get("z0", card.given.get("zo"))
-    if impedance is None or not {"td", "f"} & set(card.given):
-        raise InputError(Problem("E131", f"'{card.word}' is written {shape}", card.span()))
-    if "td" in card.given:
-        delay = scope.value(card, card.given["td"], "s")
-    else:
-        waves = scope.value(card, card.given["nl"]) if "nl" in card.given else Number(0.25)
-        delay = over(waves, scope.value(card, card.given["f"], "Hz"))
-    if "ic" in card.given and scope.circuit.uic:
-        note = "with `uic` the line starts without waves in it"
-        scope.circuit.report.note(f"ic= of the line '{card.word}' is ignored", card.at(card.given["ic"]), hint=note)
-    return scope.instance(card, "lossless_line", nodes, {"Z": scope.value(card, impedance, "Ohm"), "T": delay})
 
 
 def subcircuit(card: Card, scope: Scope, made: Made) -> Instance:
@@ -276,5 +220,6 @@ def subcircuit(card: Card, scope: Scope, made: Made) -> Instance:
 DEVICES = {
     "r": resistor, "c": capacitor, "l": inductor, "v": voltage, "i": current, "b": behavioural,
     "e": controlled_by_voltage,
-    "g": controlled_by_voltage, "f": controlled_by_current, "h": controlled_by_current, "t": line,
+    "g": controlled_by_voltage, "f": controlled_by_current, "h": controlled_by_current,
+    "t": line, "o": lossy, "y": lossy, "u": distributed,
 }  # fmt: skip

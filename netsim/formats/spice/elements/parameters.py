@@ -3,7 +3,11 @@
 Names are those of Antognetti and Massobrio, Semiconductor Device Modeling with SPICE, 1988.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+from netsim.formats.spice.elements.models import Model
+from netsim.text.errors import InputError, Problem, Span, nearest
+from netsim.text.syntax import Binary, Expr, Name, Part
 
 
 @dataclass(frozen=True)
@@ -19,8 +23,20 @@ class Kind:
     """Parameters whose 0 means none: they keep the library's default."""
     left_out: frozenset[str] = frozenset()
     """Parameters that have an effect in SPICE and none here."""
-    sizes: dict[str, tuple[str, str]] = field(default_factory=lambda: {"area": ("", "1")})
+    sizes: dict[str, tuple[str, str]] = field(default_factory=lambda: {"area": ("", "1"), "m": ("", "1")})
     """What an instance may give: unit and default."""
+    layout: bool = False
+    """Whether the component is given sizes of a layout (`transistors`)."""
+
+    def shared(self, span: Span) -> dict[str, Expr]:
+        """What the component takes from the sizes of the instance."""
+        if "area" not in self.sizes:
+            return {name: Name((Part(name),), span=span) for name in self.sizes}
+        area: Expr = Name((Part("area"),), span=span)
+        found: dict[str, Expr] = {"area": Binary("*", area, Name((Part("m"),), span=span), span=span)}
+        if "pj" in self.sizes:
+            found["pj"] = Binary("*", Name((Part("pj"),), span=span), Name((Part("m"),), span=span), span=span)
+        return found
 
 
 def _named(text: str) -> dict[str, tuple[str, str]]:
@@ -34,7 +50,22 @@ def _words(text: str) -> frozenset[str]:
 
 _DIODE = _named("""
     is:Is:A js:Is:A rs:Rs:Ohm n:N: tt:tt:s cjo:Cj:F cj0:Cj:F cj:Cj:F vj:Vj:V pb:Vj:V m:M: mj:M: eg:Eg:V xti:xti:
-    fc:fc: bv:BV:V ibv:Ibv:A nbv:Nbv: kf:Kf: af:Af:
+    fc:fc: bv:BV:V vb:BV:V vrb:BV:V ibv:Ibv:A ib:Ibv:A nbv:Nbv: nz:Nbv: kf:Kf: af:Af:
+""")
+_DETAILED = _named("""
+    ikf:Ikf:A ik:Ikf:A ikr:Ikr:A isr:Isr:A nr:Nr: jsw:Isw:A/m isw:Isw:A/m ns:Nsw: cjsw:Csw:F/m cjp:Csw:F/m php:Vsw:V
+    vjsw:Vsw:V mjsw:Msw: fcs:fcsw: trs1:trs1:1/K trs:trs1:1/K trs2:trs2:K^-2 ttt1:ttt1:1/K ttt2:ttt2:K^-2
+    tcv:tcv:V/K tbv1:tcv:V/K
+""")
+_VDMOS = _named("""
+    vto:Vto:V vth0:Vto:V kp:Kp:A/V2 lambda:lambda:V^-1 theta:theta:V^-1 ksubthres:ksub:V subshift:shift:V
+    mtriode:mtriode: rd:Rd:Ohm rs:Rs:Ohm rg:Rg:Ohm rds:Rds:Ohm rq:Rq:Ohm vq:Vq:V cgdmin:Cgdmin:F cgdmax:Cgdmax:F
+    a:a:V^-1 cgs:Cgs:F is:Is:A n:N: rb:Rb:Ohm cjo:Cj:F vj:Vj:V m:M: fc:fc: tt:tt:s bv:BV:V ibv:Ibv:A nbv:Nbv: eg:Eg:V
+    xti:xti: mu:mu: bex:mu: tcvth:tcvth:V/K vtotc:tcvth:V/K trd1:trd1:1/K trd2:trd2:K^-2 texp0:texp0: texp1:texp1:
+""")
+_MESFET = _named("""
+    vto:Vto:V alpha:alpha:V^-1 beta:beta:A/V2 lambda:lambda:V^-1 b:b:V^-1 rd:Rd:Ohm rs:Rs:Ohm cgs:Cgs:F cgd:Cgd:F
+    pb:Pb:V is:Is:A fc:fc:
 """)
 _BIPOLAR = _named("""
     is:Is:A bf:Bf: nf:Nf: vaf:Vaf:V va:Vaf:V ikf:Ikf:A ik:Ikf:A ise:Ise:A ne:Ne: br:Br: nr:Nr: var:Var:V vb:Var:V
@@ -50,26 +81,99 @@ _JUNCTION_FET = _named(
 )
 _MOSFET = dict.fromkeys(
     _words(
-        "vto kp gamma phi lambda rd rs cbd cbs is pb cgso cgdo cgbo rsh cj mj cjsw mjsw js tox nsub nss tpg ld uo u0 "
-        "fc w l kf af"
+        "vto vt0 kp gamma phi lambda rd rs cbd cbs is pb cgso cgdo cgbo rsh cj mj cjsw mjsw js tox nsub nss tpg ld uo "
+        "u0 fc w l kf af"
     ),
     ("", ""),
 )
+_PROCESS = _words("nfs xj vmax delta wd")
 _LAYOUT = {"w": ("m", "100u"), "l": ("m", "100u"), "ad": ("m2", "0"), "as": ("m2", "0"), "pd": ("m", "0"), "ps": ("m",
     "0"), "nrd": ("", "1"),
            "nrs": ("", "1"), "m": ("", "1")}  # fmt: skip
 _ENDLESS = _words("vaf va ikf ik var vb ikr vtf")
-_DIODE_REST = _words("ikf ik ikr isr nr cjsw cjp php vjsw mjsw jsw tlev trs trs1 trs2")
-_FET_REST = _words("b tcv bex n isr nr")
-_MOS_REST = _words("xj theta eta kappa delta vmax")
-KINDS = {
-    "d": Kind("diode", ("p", "n"), _DIODE, 0, _words("bv"), _DIODE_REST),
-    "npn": Kind("bjt", ("c", "b", "e", "s"), _BIPOLAR, 1, _ENDLESS, _words("irb ptf")),
-    "pnp": Kind("bjt", ("c", "b", "e", "s"), _BIPOLAR, -1, _ENDLESS, _words("irb ptf")),
-    "njf": Kind("jfet", ("d", "g", "s"), _JUNCTION_FET, 1, left_out=_FET_REST),
-    "pjf": Kind("jfet", ("d", "g", "s"), _JUNCTION_FET, -1, left_out=_FET_REST),
-    "nmos": Kind("meyer_mosfet", ("d", "g", "s", "b"), _MOSFET, 1, left_out=_MOS_REST, sizes=_LAYOUT),
-    "pmos": Kind("meyer_mosfet", ("d", "g", "s", "b"), _MOSFET, -1, left_out=_MOS_REST, sizes=_LAYOUT),
+_DIODE_REST = _words("tlev tlevc tm1 tm2 cta ctc ctp tpb tphp jtun jtunsw ntun xtitun keg ikp")
+_DIODE_SIZES = {"area": ("", "1"), "m": ("", "1"), "pj": ("m", "0")}
+_FET_REST = _words("b tcv bex n isr nr betatce vtotc alpha vk")
+_MOS_REST = _words("xj theta eta kappa delta vmax uexp ucrit neff nfs utra xqc")
+
+
+def _mosfet(component: str, more: str, rest: str = "") -> Kind:
+    parameters = {**_MOSFET, **dict.fromkeys(_words(more), ("", ""))}
+    left_out = frozenset((_MOS_REST | _words(rest)) - parameters.keys())
+    return Kind(component, ("d", "g", "s", "b"), parameters, 1, left_out=left_out, sizes=_LAYOUT, layout=True)
+
+
+_BJT = Kind(
+    "bjt",
+    ("c", "b", "e", "s"),
+    _BIPOLAR,
+    1,
+    _ENDLESS,
+    _words("irb ptf tre1 tre2 trb1 trb2 trc1 trc2 trm1 trm2 iss ns nk tvaf1"),
+)
+_JFET = Kind("jfet", ("d", "g", "s"), _JUNCTION_FET, 1, left_out=_FET_REST)
+_LEVELS = {
+    "1": _mosfet("meyer_mosfet", ""),
+    "2": _mosfet("mosfet2", "nfs xj vmax delta uexp ucrit neff", "utra"),
+    "3": _mosfet("mosfet3", "nfs xj vmax delta theta eta kappa"),
+    "6": _mosfet("mosfet6", "kv nv kc nc gamma1 sigma lambda0 lambda1", "nvth ps"),
 }
-SILENT = _words("level mfg type vceo icrating vpk iave version tnom tref t_measured subs lis nk vds ron qg")
-"""What changes nothing: remarks of manufacturers."""
+_POWER = Kind("vdmos", ("d", "g", "s"), _VDMOS, 1, _words("rds bv"), _words("phi trg1 trg2 trs1 trs2 trb1 trb2 rthjc "
+    "rthca cthj tksubthres1 tksubthres2"), {"m": ("", "1")})  # fmt: skip
+_GAAS = Kind("mesfet", ("d", "g", "s"), _MESFET, 1)
+KINDS: dict[tuple[str, str], Kind] = {
+    ("d", "1"): Kind("diode", ("p", "n"), _DIODE, 0, _words("bv"), _DIODE_REST),
+    ("npn", "1"): _BJT,
+    ("pnp", "1"): replace(_BJT, polarity=-1),
+    ("njf", "1"): _JFET,
+    ("pjf", "1"): replace(_JFET, polarity=-1),
+    **{("nmos", level): kind for level, kind in _LEVELS.items()},
+    **{("pmos", level): replace(kind, polarity=-1) for level, kind in _LEVELS.items()},
+    ("vdmos", "1"): _POWER,
+    ("nmf", "1"): _GAAS,
+    ("pmf", "1"): replace(_GAAS, polarity=-1),
+}
+"""By type and level."""
+_DETAILED_DIODE = Kind(
+    "detailed_diode", ("p", "n"), {**_DIODE, **_DETAILED}, 0, _words("bv ikf ik ikr"), _DIODE_REST, _DIODE_SIZES
+)
+LETTERS = {"d": ("d",), "q": ("npn", "pnp"), "j": ("njf", "pjf"), "m": ("nmos", "pmos", "vdmos"), "z": ("nmf", "pmf")}
+"""The types of models that an element takes, by its first letter."""
+_NAMES = {
+    "d": "a diode", "npn": "a bipolar transistor", "pnp": "a bipolar transistor", "njf": "a JFET", "pjf": "a JFET",
+    "nmos": "a MOSFET", "pmos": "a MOSFET", "vdmos": "a VDMOS", "nmf": "a MESFET", "pmf": "a MESFET",
+}  # fmt: skip
+_FOREIGN = {
+    "4": "BSIM1 or VBIC", "5": "BSIM2", "8": "BSIM3 or HICUM", "9": "MOS9 or VBIC", "10": "BSIMSOI", "14": "BSIM4",
+    "49": "BSIM3", "54": "BSIM4", "53": "BSIM3", "44": "EKV", "60": "BSIM6", "68": "HiSIM2", "73": "HiSIM_HV",
+}  # fmt: skip
+
+
+def kind_of(model: Model) -> Kind:
+    """What a `.model` line describes, by its type and level. Raises `InputError`."""
+    if not any(model.type == type_ for type_, _ in KINDS):
+        types = sorted({type_ for type_, _ in KINDS})
+        hint = nearest(model.type, types) or f"there are {', '.join(types)}, r, c, l, sw and csw"
+        message = f"models of the type '{model.type}' are not known"
+        raise InputError(Problem("E130", message, model.card.at(model.card.plain[1]), hint=hint))
+    level = model.given["level"][1].text if "level" in model.given else "1"
+    level = level.removesuffix(".0").removesuffix(".")
+    level = "1" if model.type == "d" and level == "3" else level
+    kind = KINDS.get((model.type, level))
+    if kind is None:
+        card, token = model.given["level"]
+        known = ", ".join(sorted(each for type_, each in KINDS if type_ == model.type))
+        foreign = f" ({_FOREIGN[level]})" if level in _FOREIGN else ""
+        message = f"level {level}{foreign} of {_NAMES[model.type]} is not known"
+        raise InputError(Problem("E130", message, card.at(token), hint=f"there is level {known}"))
+    detailed = model.type == "d" and any(name in _DETAILED for name in model.given)
+    return _DETAILED_DIODE if detailed else kind
+
+
+SILENT = _words(
+    "kf af ef gdsnoi nlev level mfg type vceo icrating vpk iave version tnom tref t_measured t_abs t_rel_global subs "
+    "lis nk vds ron qg fv_max bv_max id_max te_max pd_max rth0 cth0 ibv_max nfk vbr vgs_max vgd_max vds_max vbs_max "
+    "vbd_max vgsr_max vgdr_max idr_max rth_ext derating cmetal cpoly lm lp wm wp xom xoi xm xp icmax vcemax ibmax "
+    "vbemax"
+)
+"""What changes no waveform: noise, and remarks of manufacturers."""

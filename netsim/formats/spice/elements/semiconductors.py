@@ -7,120 +7,106 @@ note.
 
 from netsim.formats.spice.blocks import Block
 from netsim.formats.spice.cards import Card, Token
-from netsim.formats.spice.elements.devices import wanted
-from netsim.formats.spice.elements.parameters import KINDS, SILENT, Kind
+from netsim.formats.spice.circuit import KELVIN
+from netsim.formats.spice.elements.asking import unknown, wanted
+from netsim.formats.spice.elements.models import Model, model_of
+from netsim.formats.spice.elements.parameters import LETTERS, SILENT, Kind, kind_of
 from netsim.formats.spice.elements.transistors import mosfet_bindings, mosfet_resistances
-from netsim.formats.spice.numbers import literal
-from netsim.formats.spice.scopes import KELVIN, Made, Scope, placed
+from netsim.formats.spice.numbers import in_unit, literal, value_of
+from netsim.formats.spice.scopes import Made, Scope, placed
 from netsim.text.errors import InputError, Problem, Span, nearest
-from netsim.text.syntax import Binding, Expr, Instance, ModelDef, Name, Number, Param, Part, Terminal
+from netsim.text.syntax import Binary, Binding, Expr, Instance, ModelDef, Name, Number, Param, Part, Terminal
 
-ELEMENTS = {"d": ("d",), "q": ("npn", "pnp"), "j": ("njf", "pjf"), "m": ("nmos", "pmos")}
+SHAPES = {"d": "D1 node node model", "q": "Q1 c b e model", "j": "J1 d g s model", "z": "Z1 d g s model",
+    "m": "M1 d g s b model w=10u l=1u"}  # fmt: skip
+LEAST = {"d": 2, "q": 3, "j": 3, "z": 3, "m": 3}
+"""Nodes before the model's name, at least."""
+_OF_THE_LINE = ("ic", "off", "temp", "dtemp", "thermal", "geo")
 
 
 def semiconductor(card: Card, scope: Scope) -> Instance:
     """`D1 a b model [area]`, `Q1 c b e [s] model [area]`, `J1 d g s model [area]`, `M1 d g s b model [w= l= ...]`."""
     letter = card.word[0]
-    least = {"d": 3, "q": 4, "j": 4, "m": 5}[letter]
-    tokens = wanted(
-        card,
-        least,
-        {"d": "D1 node node model", "q": "Q1 c b e model", "j": "J1 d g s model", "m": "M1 d g s b model w=10u l=1u"}[
-            letter
-        ],
-    )
-    at = least - 1
-    if (
-        letter == "q"
-        and len(tokens) > 4
-        and scope.block.model(tokens[3].text) is None
-        and scope.block.model(tokens[4].text)
-    ):
-        at = 4
-    found = scope.block.model(tokens[at].text)
-    if found is None:
-        hint = (
-            nearest(tokens[at].text, scope.block.visible_models())
-            or f"a line such as: .model {tokens[at].text} {ELEMENTS[letter][0]}(...)"
+    tokens = wanted(card, LEAST[letter] + 1, SHAPES[letter])
+    places = range(LEAST[letter], len(tokens))
+    at = next((k for k in places if tokens[k].kind != "expression" and scope.block.model(tokens[k].text)), None)
+    if at is None:
+        named = tokens[min(4 if letter == "m" else LEAST[letter], len(tokens) - 1)]
+        hint = nearest(named.text, scope.block.visible_models()) or (
+            f"a line such as: .model {named.text} {LETTERS[letter][0]}(...)"
         )
-        raise InputError(Problem("E226", f"there is no .model '{tokens[at].text}'", card.at(tokens[at]), hint=hint))
-    model, block = found
-    kind = _kind(model)
-    if model.plain[1].text not in ELEMENTS[letter]:
+        raise InputError(Problem("E226", f"there is no .model '{named.text}'", card.at(named), hint=hint))
+    model = model_of(scope.block, tokens[at].text)
+    assert model is not None
+    if model.type not in LETTERS[letter]:
         message = (
-            f"'{card.word}' needs a model of the type {' or '.join(ELEMENTS[letter])}, '{tokens[at].text}' is a "
-            f"{model.plain[1].text}"
+            f"'{card.word}' needs a model of the type {' or '.join(LETTERS[letter])}, '{tokens[at].text}' is a "
+            f"{model.type}"
         )
         raise InputError(Problem("E226", message, card.at(tokens[at])))
-    made = _made(model, kind, scope.of_block(block))
+    kind = kind_of(model)
+    if at > len(kind.terminals):
+        message = f"'{card.word}' has {at} nodes: nodes of temperature are not known"
+        raise InputError(Problem("E130", message, card.at(tokens[len(kind.terminals)])))
+    warm = _temperature(card, scope)
+    made = _made(model, kind, scope.of_block(model.block), warm is not None)
     nodes = scope.connected(card, tokens[:at])
     if len(nodes) < len(kind.terminals):
         nodes = (*nodes, Name((Part("ground"),), span=card.span()))
     if letter == "d":
         scope.through[card.word] = (f"{scope.elements[card.word]}.{DEVICE}", "i")
-    return scope.of(card, made, nodes, _sizes(card, kind, scope, tokens[at + 1 :]))
+    sizes = _sizes(card, kind, scope, tokens[at + 1 :])
+    return scope.of(card, made, nodes, sizes | ({WARM: warm} if warm is not None else {}))
 
 
 DEVICE = "device"
 """The name of the library's element inside the model that a `.model` line becomes."""
+WARM = "celsius"
+"""The parameter of that model by which an instance has a temperature of its own."""
+
+
+def _temperature(card: Card, scope: Scope) -> Expr | None:
+    """`temp=` or `dtemp=` of the line, in degrees Celsius."""
+    if "temp" in card.given:
+        return scope.value(card, card.given["temp"])
+    if "dtemp" in card.given:
+        return literal(scope.circuit.celsius + scope.number(card, card.given["dtemp"]), card.span())
+    return None
 
 
 def _sizes(card: Card, kind: Kind, scope: Scope, rest: tuple[Token, ...]) -> dict[str, Expr]:
     found: dict[str, Expr] = {}
     for token in rest:
-        if token.text not in ("off",) and "area" in kind.sizes:
+        numeric = token.kind == "expression" or value_of(token.text) is not None or scope.knows(token.text)
+        if token.text not in _OF_THE_LINE and "area" in kind.sizes and numeric:
             found["area"] = scope.value(card, token)
     for name, token in card.given.items():
-        if name in ("ic", "temp", "dtemp"):
-            if name != "ic":
-                scope.circuit.report.note(
-                    f"'{name}' of '{card.word}' is ignored: all devices have the circuit's temperature", card.at(token)
-                )
+        if name in _OF_THE_LINE:
             continue
-        ours = "area" if name == "m" and "area" in kind.sizes else name
-        if ours not in kind.sizes:
-            hint = nearest(name, kind.sizes) or f"it has {', '.join(kind.sizes)}"
-            raise InputError(Problem("E227", f"'{card.word}' has no parameter '{name}'", card.at(token), hint=hint))
-        found[ours] = scope.value(card, token, kind.sizes[ours][0])
+        if name not in kind.sizes:
+            raise unknown(card, token, name, kind.sizes)
+        found[name] = scope.value(card, token, kind.sizes[name][0])
     return found
 
 
-def _kind(model: Card) -> Kind:
-    token = model.plain[1]
-    if token.text not in KINDS:
-        hint = nearest(token.text, KINDS) or f"there are {', '.join(KINDS)}, sw and csw"
-        raise InputError(
-            Problem("E130", f"models of the type '{token.text}' are not known", model.at(token), hint=hint)
-        )
-    level = model.given.get("level")
-    if level is not None and model.plain[1].text in ("nmos", "pmos") and level.text not in ("1", "1.0"):
-        raise InputError(
-            Problem(
-                "E130",
-                f"level {level.text} of a MOSFET is not known",
-                model.at(level),
-                hint="level 1 (Shichman and Hodges) is",
-            )
-        )
-    return KINDS[token.text]
-
-
-def _made(model: Card, kind: Kind, scope: Scope) -> Made:
+def _made(model: Model, kind: Kind, scope: Scope, warm: bool) -> Made:
     """The model a `.model` line becomes; made where it is used first."""
-    name = model.plain[0].text
-    known = scope.made.get(f".{name}")
+    key = f".{model.name}{':' if warm else ''}"
+    known = scope.made.get(key)
     if known is not None:
         return known
-    inner = Scope(Block(name, model, scope.block), scope.circuit, scope)
+    inner = Scope(Block(model.name, model.card, scope.block), scope.circuit, scope)
     given = _sorted(model, kind, inner)
-    bindings = _bindings(model, given, kind, inner)
-    before = mosfet_resistances(model, given, inner) if kind.component == "meyer_mosfet" else {}
-    title = scope.circuit.type_name(name if scope.above is None else f"{scope.block.name}_{name}")
-    span = model.span()
+    bindings = _bindings(model, given, kind, inner, warm)
+    before = mosfet_resistances(model, given, inner) if kind.layout else {}
+    title = scope.circuit.type_name(model.name if scope.above is None else f"{scope.block.name}_{model.name}")
+    span = model.card.span()
     sizes = [
         Param(size, unit or None, default=_default(model, inner, size, unit, text), span=span)
         for size, (unit, text) in kind.sizes.items()
     ]
+    if warm:
+        sizes.append(Param(WARM, None, default=literal(scope.circuit.celsius, span), span=span))
     captured, _ = inner.taken_from_outside()
     terminals = tuple(Terminal(t, "electrical", span=span) for t in kind.terminals)
     ends = tuple(_name(f"inner_{t}" if t in before else t, span) for t in kind.terminals)
@@ -141,11 +127,11 @@ def _made(model: Card, kind: Kind, scope: Scope) -> Made:
         )
         for t, value in before.items()
     )
-    words = f".model {name} {model.plain[1].text}"
+    words = f".model {model.name} {model.type}"
     scope.circuit.definitions.append(
         ModelDef(title, terminals, (*sizes, *captured, device, *resistors), words, span=span)
     )
-    scope.made[f".{name}"] = made = inner.finish(title)
+    scope.made[key] = made = inner.finish(title)
     return made
 
 
@@ -153,35 +139,39 @@ def _name(text: str, span: Span) -> Name:
     return Name((Part(text),), span=span)
 
 
-def _default(model: Card, scope: Scope, size: str, unit: str, text: str) -> Expr:
+def _default(model: Model, scope: Scope, size: str, unit: str, text: str) -> Expr:
     option = scope.circuit.options.get(f"def{size}")
     if size in ("w", "l") and size in model.given:
-        return scope.value(model, model.given[size], unit)
+        return model.value(size, scope, unit)
     if option is not None:
-        return literal(option, model.span(), unit)
-    return scope.value(model, Token("word", text, 0, 0), unit)
+        return literal(option, model.card.span(), unit)
+    return scope.value(model.card, Token("word", text, 0, 0), unit)
 
 
-def _bindings(model: Card, given: dict[str, Token], kind: Kind, scope: Scope) -> dict[str, Expr]:
+def _bindings(model: Model, given: dict[str, Token], kind: Kind, scope: Scope, warm: bool) -> dict[str, Expr]:
     """What the library's element is given: the line's parameters, polarity, temperature and gmin."""
-    span, circuit = model.span(), scope.circuit
-    found: dict[str, Expr] = {"polarity": literal(kind.polarity, span)} if kind.polarity else {}
-    if kind.component == "meyer_mosfet":
-        found |= mosfet_bindings(model, given, kind.polarity, scope)
+    span, circuit = model.card.span(), scope.circuit
+    found: dict[str, Expr] = {}
+    if kind.polarity:
+        found["polarity"] = literal(-1 if "pchan" in model.flags else kind.polarity, span)
+    if kind.layout:
+        found |= mosfet_bindings(model, given, kind, scope)
     else:
-        values = {name: scope.value(model, token, kind.parameters[name][1]) for name, token in given.items()}
+        values = {name: model.value(name, scope, kind.parameters[name][1]) for name in given}
         endless = {name for name in kind.infinite if isinstance(value := values.get(name), Number) and value.value == 0}
         found |= {kind.parameters[name][0]: value for name, value in values.items() if name not in endless}
         if kind.component == "bjt" and "Rb" in found:
             found.setdefault("Rbm", found["Rb"])
-        found["area"] = Name((Part("area"),), span=span)
-    celsius, nominal = (
-        circuit.celsius,
-        scope.number(model, model.given["tnom"]) if "tnom" in model.given else circuit.options.get("tnom", 27.0),
-    )
-    if (celsius, nominal) != (27.0, 27.0):
+        if kind.component in ("diode", "detailed_diode") and "BV" in found and "N" in found:
+            found.setdefault("Nbv", found["N"])
+        found |= kind.shared(span)
+    celsius = circuit.celsius
+    nominal = next((model.number(n, 27.0) for n in ("tnom", "tref", "t_measured") if n in model.given), None)
+    nominal = circuit.options.get("tnom", 27.0) if nominal is None else nominal
+    if (celsius, nominal) != (27.0, 27.0) or warm:
+        plain = Number(round(celsius + KELVIN, 9), "K", span=span)
         found |= {
-            "T": Number(round(celsius + KELVIN, 9), "K", span=span),
+            "T": in_unit(Binary("+", _name(WARM, span), Number(KELVIN)), "K") if warm else plain,
             "Tnom": Number(round(nominal + KELVIN, 9), "K", span=span),
         }
     if "gmin" in circuit.options:
@@ -189,26 +179,19 @@ def _bindings(model: Card, given: dict[str, Token], kind: Kind, scope: Scope) ->
     return found
 
 
-def _sorted(model: Card, kind: Kind, scope: Scope) -> dict[str, Token]:
+def _sorted(model: Model, kind: Kind, scope: Scope) -> dict[str, Token]:
     """The parameters that count; what has no effect here is noted. Raises `InputError` for one that nobody knows."""
     given: dict[str, Token] = {}
-    for name, token in model.given.items():
+    for name, (card, token) in model.given.items():
         if name in kind.parameters:
             given[name] = token
         elif name in kind.left_out:
             scope.circuit.report.note(
-                f"'{name}' of the model '{model.plain[0].text}' is ignored: the library's {kind.component} has no such "
-                "effect",
-                model.at(token),
+                f"'{name}' of the model '{model.name}' is ignored: the library's {kind.component} has no such effect",
+                card.at(token),
             )
         elif name not in SILENT:
             hint = nearest(name, kind.parameters) or f"it has {', '.join(kind.parameters)}"
-            raise InputError(
-                Problem(
-                    "E227",
-                    f"a model of the type {model.plain[1].text} has no parameter '{name}'",
-                    model.at(token),
-                    hint=hint,
-                )
-            )
+            message = f"a model of the type {model.type} has no parameter '{name}'"
+            raise InputError(Problem("E227", message, card.at(token), hint=hint))
     return given

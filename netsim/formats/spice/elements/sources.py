@@ -4,11 +4,12 @@
 from itertools import pairwise
 
 from netsim.formats.spice.cards import Card, Token
+from netsim.formats.spice.numbers import value_of
 from netsim.formats.spice.scopes import Scope
 from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.syntax import Binary, Call, Conditional, Expr, Name, Number, Part, Unary, Vector
 
-WAVES = ("pulse", "sin", "exp", "pwl", "sffm", "am")
+WAVES = ("pulse", "sin", "sine", "exp", "pwl", "sffm", "am")
 _WORDS = (*WAVES, "dc", "ac", "distof1", "distof2", "external", "trnoise", "trrandom", "portnum")
 TIME = Name((Part("time"),))
 _TURN = Binary("*", Number(2.0), Number(3.141592653589793))
@@ -63,7 +64,7 @@ def _until_word(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
 
 
 def _wave(card: Card, scope: Scope, kind: Token, tokens: tuple[Token, ...], unit: str) -> Expr:
-    least = {"pulse": 2, "sin": 2, "exp": 2, "pwl": 2, "sffm": 2, "am": 4}[kind.text]
+    least = {"pulse": 2, "sin": 2, "sine": 2, "exp": 2, "pwl": 2, "sffm": 2, "am": 4}[kind.text]
     if len(tokens) < least:
         raise InputError(Problem("E131", f"{kind.text.upper()} needs at least {least} values", card.at(kind)))
     step, stop = scope.circuit.times
@@ -80,16 +81,10 @@ def _wave(card: Card, scope: Scope, kind: Token, tokens: tuple[Token, ...], unit
 
     match kind.text:
         case "pulse":
-            return _pulse(
-                read(0, unit),
-                read(1, unit),
-                read(2, "s"),
-                duration(3, step),
-                duration(4, step),
-                duration(5, stop),
-                read(6, "s"),
-            )
-        case "sin":
+            low, at, period = read(0, unit), read(2, "s"), read(6, "s")
+            wave = _pulse(low, read(1, unit), at, duration(3, step), duration(4, step), duration(5, stop), period)
+            return _counted(wave, low, plus(at, times(read(7, ""), period)), len(tokens) > 7)
+        case "sin" | "sine":
             return _sin(
                 read(0, unit),
                 read(1, unit),
@@ -120,14 +115,20 @@ def _wave(card: Card, scope: Scope, kind: Token, tokens: tuple[Token, ...], unit
             return times(read(0, unit), wave, Call("step", (TIME,), (("at", read(4, "s")),)))
 
 
+def _counted(wave: Expr, low: Expr, end: Expr, counted: bool) -> Expr:
+    """A pulse of so many periods (LTspice's last figure)."""
+    return Conditional(Binary("<", TIME, end), wave, low) if counted else wave
+
+
 def _is_zero(value: Expr) -> bool:
     return isinstance(value, Number) and value.value == 0
 
 
 def times(first: Expr, *others: Expr) -> Expr:
-    """The product."""
+    """The product, shorter where a factor is 1."""
     for other in others:
-        first = Binary("*", first, other)
+        if other != Number(1.0):
+            first = Binary("*", first, other) if first != Number(1.0) else other
     return first
 
 
@@ -194,20 +195,30 @@ def _pwl(card: Card, scope: Scope, tokens: tuple[Token, ...], unit: str) -> Expr
         raise InputError(
             Problem("E131", "PWL needs pairs of a time and a value", card.at(tokens[-1]), hint="one of them is missing")
         )
-    instants = [scope.number(card, token) for token in tokens[::2]]
-    for i, (before, after) in enumerate(pairwise(instants)):
-        if after <= before:
-            raise InputError(Problem("E131", "the times of PWL must increase", card.at(tokens[2 * i + 2])))
-    times_, values = (
-        [scope.value(card, t, "s") for t in tokens[::2]],
-        [scope.value(card, t, unit) for t in tokens[1::2]],
-    )
+    times_ = _instants(card, scope, tokens[::2])
+    values = [scope.value(card, t, unit) for t in tokens[1::2]]
+    instants = [value_of(token.text) for token in tokens[::2]]
     if len(instants) == 1:
         return values[0]
     at: Expr = minus(TIME, scope.value(card, card.given["td"], "s")) if "td" in card.given else TIME
     if "r" in card.given and scope.number(card, card.given["r"]) >= 0:
         again = scope.number(card, card.given["r"])
-        turns = Call("mod", (minus(at, Number(again, "s")), Number(instants[-1] - again, "s")))
+        turns = Call("mod", (minus(at, Number(again, "s")), minus(times_[-1], Number(again, "s"))))
         at = Conditional(Binary("<", at, Number(again, "s")), at, plus(Number(again, "s"), turns))
     held = Call("min", (Call("max", (at, times_[0])), times_[-1]))
     return Call("interpolate", (held, Vector(tuple(times_)), Vector(tuple(values))))
+
+
+def _instants(card: Card, scope: Scope, tokens: tuple[Token, ...]) -> list[Expr]:
+    """The times of PWL; one with a + in front (LTspice) counts from the one before it. Raises `InputError` where plain
+    numbers do not increase."""
+    found: list[Expr] = []
+    for token in tokens:
+        value = scope.value(card, token, "s")
+        found.append(plus(found[-1], value) if token.text.startswith("+") and found else value)
+    if any(token.text.startswith("+") for token in tokens):
+        return found
+    for (_, before), (token, after) in pairwise((token, value_of(token.text)) for token in tokens):
+        if before is not None and after is not None and after <= before:
+            raise InputError(Problem("E131", "the times of PWL must increase", card.at(token)))
+    return found

@@ -1,0 +1,241 @@
+"""Circuits nobody here wrote: the files of ngspice's own examples and tests, read by netsim and compared with ngspice.
+
+    apt-get source ngspice        # Debian's source package has examples/ and tests/
+    python benchmarks/ngspice_files.py ngspice-39.3/examples ngspice-39.3/tests
+
+A file counts if it asks for a transient analysis, an operating point or a sweep (in the deck, or plainly in its
+script). Of a sweep the operating points at its ends and in its middle are compared. Waveforms are those of all nodes
+of the circuit; the error is the rms difference over the range of the signal, or over a thousandth of the largest
+range where that is more. Files of families of models that are not in the library (BSIM, HICUM, VBIC ...) are listed
+with that reason.
+"""
+
+import json
+import re
+import subprocess
+import sys
+import time as clock
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+SUFFIXES = (".cir", ".sp", ".spice", ".ckt", ".net")
+LEVEL = 1e-3
+SECONDS = 30
+"""The longest run of one program."""
+_ABSENT = re.compile(
+    r"level \d+ .*is not known|it is (an XSPICE|a Verilog|coupled)|trnoise|trrandom|temperature are not|cannot read '"
+)
+"""What makes a file one of another kind: a family of models, digital code models, noise, a file that is not there."""
+_OUTPUT = (".print", ".plot", ".save", ".probe", ".meas", ".measure", ".four", ".width", ".end")
+_ASKS = re.compile(r"^\s*\.?(tran|dc|op)\b(.*)$", re.IGNORECASE)
+_FOREIGN = re.compile(r"cider|adms|osdi|bsim|hisim|hicum|/digital|tclspice")
+
+
+def deck(path: Path) -> tuple[list[str], dict[str, str]]:
+    """The lines without scripts and output, and the analyses: name -> what stands behind it."""
+    lines: list[str] = []
+    asked: dict[str, str] = {}
+    script = skipping = False
+    for number, line in enumerate(path.read_text(errors="replace").splitlines()):
+        word = line.strip().lower().split(" ")[0] if line.strip() else ""
+        if word in (".control", ".endc"):
+            script = word == ".control"
+            continue
+        if match := _ASKS.match(line):
+            if number and (script or line.strip().startswith(".")):
+                asked.setdefault(match[1].lower(), match[2].split(";")[0].split(" $")[0].strip())
+            skipping = not script and line.strip().startswith(".")
+            if skipping:
+                continue
+        if script:
+            continue
+        if word.startswith("+") and skipping:
+            continue
+        skipping = any(word.startswith(each) for each in _OUTPUT) and not word.startswith(".ends")
+        if not skipping and word not in (".ac", ".noise", ".tf", ".pz", ".disto", ".sens", ".sp", ".pss"):
+            lines.append(line)
+    return lines, asked
+
+
+def points(lines: list[str], sweep: str) -> list[list[str]]:
+    """The deck at the ends and in the middle of a sweep, the second sweep at its end."""
+    words = sweep.split()
+    (name, start, stop), second = words[:3], words[4:7]
+    low, high = (_number(text) for text in (start, stop))
+    found = []
+    for value in (low, (low + high) / 2, high):
+        changed = _set(lines, name, value)
+        found.append(_set(changed, second[0], _number(second[2])) if len(second) == 3 else changed)
+    return found
+
+
+def _number(text: str) -> float:
+    from netsim.formats.spice.numbers import value_of
+
+    value = value_of(text)
+    if value is None:
+        raise ValueError(f"a sweep from '{text}'")
+    return value
+
+
+def _set(lines: list[str], name: str, value: float) -> list[str]:
+    if name.lower() == "temp":
+        return [*lines, f".options temp={value!r}"]
+    found = []
+    for line in lines:
+        words = line.split()
+        if words and words[0].lower() == name.lower():
+            line = f"{words[0]} {words[1]} {words[2]} {value!r}"
+        found.append(line)
+    return found
+
+
+# ------------------------------------------------------------------------------------------------ the two programs
+
+
+def ngspice(folder: Path, lines: list[str], analysis: str, tight: str) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Instants and potentials by node. Raises `ValueError` where ngspice fails."""
+    file, raw = folder / "netsim_check.cir", folder / "netsim_check.raw"
+    raw.unlink(missing_ok=True)
+    file.write_text("\n".join([*lines, analysis, tight, ".end", ""]))
+    try:
+        subprocess.run(["ngspice", "-b", "-r", raw.name, file.name], cwd=folder, capture_output=True, timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        raise ValueError(f"ngspice takes more than {SECONDS} s") from None
+    if not raw.exists():
+        raise ValueError("ngspice fails")
+    head, _, body = raw.read_bytes().partition(b"Binary:\n")
+    text = head.decode(errors="replace")
+    if "Flags: complex" in text:
+        raise ValueError("ngspice fails")
+    count, rows = (int(re.search(rf"No. {what}: *(\d+)", text)[1]) for what in ("Variables", "Points"))  # type: ignore[index]
+    names = re.findall(r"^\t\d+\t(\S+)\t(\S+)", text, re.MULTILINE)
+    values = np.frombuffer(body, float)[: count * rows].reshape(-1, count)
+    if not len(values):
+        raise ValueError("ngspice fails")
+    return values[:, 0], {
+        name[2:-1]: values[:, k] for k, (name, _) in enumerate(names) if name.startswith("v(") and "#" not in name
+    }
+
+
+def netsim_run(folder: Path, lines: list[str], analysis: str) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Instants and potentials by node."""
+    import netsim
+    from netsim.text.errors import InputError
+
+    file = folder / "netsim_check.cir"
+    file.write_text("\n".join([*lines, analysis, ".end", ""]))
+    model = netsim.load(file)
+    found = model.samples()
+    if not found:
+        raise InputError([])
+    table = found[-1]
+    if not table.finished:
+        raise ValueError(f"netsim: {table.message}")
+    names = [signal.name for signal in table.signals]
+    return np.asarray(table.time), {name: values for name, values in zip(names, np.asarray(table.values).T)}
+
+
+def compare(path: Path) -> dict:
+    """What became of one file."""
+    from netsim.formats.spice.circuit import word
+    from netsim.formats.spice.netlist import circuit_program
+
+    lines, asked = deck(path)
+    kind = next((each for each in ("tran", "dc", "op") if each in asked), None)
+    if kind is None or len(lines) < 3:
+        return {"kind": "", "status": "other", "reason": "asks for no transient, dc or op"}
+    result = {"kind": kind, "status": "agrees", "reason": "", "error": 0.0}
+    worst = 0.0
+    try:
+        circuit_program(path)
+        decks = points(lines, asked["dc"]) if kind == "dc" else [lines]
+        words = asked.get("tran", "").split()
+        if kind == "tran":
+            stop = _number(words[1])
+            longest = min(
+                [_number(words[3]) if len(words) > 3 and words[3].lower() != "uic" else stop / 50, stop / 2000]
+            )
+            tail = " uic" if "uic" in asked["tran"].lower() else ""
+            analysis, ours = (
+                f".tran {words[0]} {words[1]} 0 {longest!r}{tail}",
+                f".tran {stop / 1000!r} {words[1]}{tail}",
+            )
+        else:
+            analysis = ours = ".op"
+        for each in decks:
+            t, theirs = ngspice(path.parent, each, analysis, ".options reltol=1e-5 abstol=1e-13 vntol=1e-8")
+            began = clock.process_time()
+            s, mine = netsim_run(path.parent, each, ours)
+            result["seconds"] = clock.process_time() - began
+            pairs = [(theirs[n], mine[m]) for n in theirs for m in (f"{word(n)}.v", f"{word(n)}_node.v") if m in mine]
+            if not pairs:
+                raise ValueError("no node in common")
+            largest = max(max(float(np.ptp(a)), float(np.max(np.abs(a))) if kind != "tran" else 0.0) for a, _ in pairs)
+            for a, b in pairs:
+                if kind != "tran":
+                    worst = max(worst, abs(a[-1] - b[-1]) / max(abs(a[-1]), 1e-3 * largest, 1e-9))
+                    continue
+                _, first = np.unique(t, return_index=True)
+                wanted = np.interp(s, t[first], a[first])
+                size = max(float(np.ptp(a)), 1e-3 * largest, 1e-9)
+                worst = max(worst, float(np.sqrt(np.mean((b - wanted) ** 2))) / size)
+        result["error"] = worst
+        if worst > LEVEL:
+            result |= {"status": "differs", "reason": f"by {worst:.1e}"}
+    except Exception as error:  # whatever ends a file is what is counted
+        problems = getattr(error, "problems", None)
+        every = [p.message for p in problems or ()]
+        said = (
+            next((m for m in every if _ABSENT.search(m)), every[0])
+            if every
+            else f"{type(error).__name__}: {error}"
+            if str(error)
+            else "no analysis"
+        )
+        status = (
+            "outside"
+            if _ABSENT.search(said)
+            else "ngspice fails"
+            if "ngspice" in said or "a sweep" in said
+            else "fails"
+        )
+        result |= {"status": status, "reason": said.split("\n")[0][:120]}
+    return result
+
+
+def report(*folders: str, only: str = "", most: int = 0) -> None:
+    """Print the table of all files below the folders."""
+    files = sorted(
+        p for folder in folders for p in Path(folder).rglob("*")
+        if p.suffix in SUFFIXES and not _FOREIGN.search(str(p)) and p.name != "netsim_check.cir" and only in str(p)
+    )  # fmt: skip
+    counts: Counter[str] = Counter()
+    for path in files[: most or None]:
+        try:
+            run = subprocess.run(
+                [sys.executable, __file__, "--one", str(path)], capture_output=True, text=True, timeout=4 * SECONDS
+            )
+            found = json.loads(run.stdout.splitlines()[-1]) if run.stdout else {
+                "kind": "?", "status": "fails", "reason": (run.stderr.splitlines() or ["crash"])[-1][:150]}  # fmt: skip
+        except subprocess.TimeoutExpired:
+            found = {"kind": "?", "status": "fails", "reason": f"takes more than {4 * SECONDS} s"}
+        if found["status"] == "other":
+            continue
+        counts[found["status"]] += 1
+        error = f"{found['error']:.0e}" if found.get("error") else ""
+        seconds = f"{found['seconds']:.2f}" if "seconds" in found else ""
+        print(
+            f"{found['kind']:5}{found['status']:14}{error:8}{seconds:8}{'/'.join(path.parts[-3:])}  {found['reason']}",
+            flush=True,
+        )
+    print(dict(counts))
+
+
+if __name__ == "__main__":
+    if "--one" in sys.argv:
+        print(json.dumps(compare(Path(sys.argv[-1]))))
+    else:
+        report(*sys.argv[1:] or ["."])

@@ -1,0 +1,20 @@
+"""What every element asks of its line."""
+
+from collections.abc import Iterable
+
+from netsim.formats.spice.cards import Card, Token
+from netsim.text.errors import InputError, Problem, nearest
+
+
+def wanted(card: Card, count: int, shape: str) -> tuple[Token, ...]:
+    """The words behind the name, at least `count` of them. Raises `InputError` showing how the element is written."""
+    if len(card.plain) < count:
+        raise InputError(Problem("E131", f"'{card.word}' is written {shape}", card.span()))
+    return card.plain
+
+
+def unknown(card: Card, token: Token, name: str, known: Iterable[str]) -> InputError:
+    """A parameter that the element does not have."""
+    known = tuple(known)
+    hint = nearest(name, known) or f"it has {', '.join(known)}"
+    return InputError(Problem("E227", f"'{card.word}' has no parameter '{name}'", card.at(token), hint=hint))
