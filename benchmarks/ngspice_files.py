@@ -203,10 +203,14 @@ def compare(path: Path) -> dict:
             else "fails"
         )
         result |= {"status": status, "reason": said.split("\n")[0][:120]}
+    for name in ("netsim_check.cir", "netsim_check.raw"):
+        (path.parent / name).unlink(missing_ok=True)
     return result
 
 
-def report(*folders: str, only: str = "", most: int = 0) -> None:
+def report(
+    folders: tuple[str, ...] = (str(Path(__file__).parents[1] / "models" / "spice"),), only: str = "", most: int = 0
+) -> None:
     """Print the table of all files below the folders."""
     files = sorted(
         p for folder in folders for p in Path(folder).rglob("*")
@@ -238,4 +242,4 @@ if __name__ == "__main__":
     if "--one" in sys.argv:
         print(json.dumps(compare(Path(sys.argv[-1]))))
     else:
-        report(*sys.argv[1:] or ["."])
+        report(tuple(sys.argv[1:]) or (".",))

@@ -26,6 +26,7 @@ SMALL = {
     "ladder": {"sizes": {100: 40, 120: 40}, "repeats": 1},
     "memory": {"sections": 10, "steps": 20},
     "newmark": {"steps": (0.1,), "repeats": 1, "peer_step": 0.05, "finest": 1e-4},
+    "ngspice_files": {"only": "filter", "most": 1},
     "recursion": {"sizes": (4, 16, 32), "budget": 1e-4, "turn": 100},
     "repeat": {"repeats": 1, "count": 2, "stops": (6e-3,)},
     "shapes": {"choices": (("guided", 1),)},
