@@ -95,10 +95,10 @@ def of_netsim(folder, lines, sources, celsius):
 @pytest.mark.skipif(shutil.which("ngspice") is None, reason="ngspice is not installed")
 @pytest.mark.parametrize("name", MODELS)
 def test_currents_are_those_of_ngspice(name, tmp_path):
-    """To 1e-6, or 3e-12 A: ngspice continues reverse currents by a power instead of the exponential, within the saturation current."""
+    """To 1e-6, or 5e-12 A (gmin at 5 V): ngspice continues reverse currents by a power instead of the exponential, within the saturation current."""
     lines, sources = circuit(name)
     for celsius in TEMPERATURES:
         theirs, mine = (run(tmp_path, lines, sources, celsius) for run in (of_ngspice, of_netsim))
-        floor = 3e-12 if celsius < 100 else 3e-9
+        floor = 5e-12 if celsius < 100 else 3e-9
         assert len(sources) > 10
         assert mine == pytest.approx(theirs, rel=1e-6, abs=floor), f"{celsius}"
