@@ -37,10 +37,9 @@ from netsim.results.files import named_runs, samples_in, shown
 from netsim.results.measures import check_measures
 from netsim.results.partial.recording import Recording
 from netsim.results.plots import Picture, pictured
-from netsim.results.progress import watched
+from netsim.results.progress import Report, watched
 from netsim.results.samples import Samples
 from netsim.simulate.methods import METHODS
-from netsim.simulate.stepping import Progress
 from netsim.structure.findings import at_rest, findings
 from netsim.structure.orders import absent_rates
 from netsim.text.columns import counted
@@ -177,7 +176,7 @@ class Model(Studies):
         """The options of every run line, checked."""
         return [self._options(run, {}) for run in self.network.runs]
 
-    def run(self, progress: Progress | None = None, **options: Any) -> Any:
+    def run(self, progress: Report | None = None, **options: Any) -> Any:
         """Every `run` line in order: an xarray.Dataset, or where there are several a dict of them by name. Options
         (stop, step, method ...) take the place of those in the lines. Raises `SimulationError` as `transient` does."""
         with watched(progress) as report:
@@ -194,7 +193,7 @@ class Model(Studies):
 
     @OVERFLOWS
     def samples(
-        self, options: Mapping[str, Any] | None = None, progress: Progress | None = None, beside: Sequence[Name] = (),
+        self, options: Mapping[str, Any] | None = None, progress: Report | None = None, beside: Sequence[Name] = (),
         recording: Recording | None = None,
     ) -> list[Samples]:  # fmt: skip
         """As `run`, a list of `Samples`, also of runs that failed; signals `beside` are sampled unseen."""
@@ -228,7 +227,7 @@ class Model(Studies):
     def _task(
         self,
         save: Sequence[str] | None = None,
-        progress: Progress | None = None,
+        progress: Report | None = None,
         beside: Sequence[Name] = (),
         rated: Sequence[Name] = (),
         done: Sequence[Samples] = (),
@@ -254,7 +253,7 @@ class Model(Studies):
         return other.values, *other.prepared
 
     def inverse(
-        self, track: Mapping[str, str], actuators: Sequence[str], progress: Progress | None = None,
+        self, track: Mapping[str, str], actuators: Sequence[str], progress: Report | None = None,
         save: Sequence[str] | None = None, **options: Any,
     ) -> Any:  # fmt: skip
         """The inputs `actuators` that make signals follow motions (`track = {"M.x": "1 mm*bell(...)"}`). Options: those
@@ -263,7 +262,7 @@ class Model(Studies):
         model = replace(self, network=replace(self.network, runs=(line,)))  # its motions may read tables over runs
         return shown(model._alone(line, save, progress, options))
 
-    def transient(self, progress: Progress | None = None, save: list[str] | None = None, **options: Any) -> Any:
+    def transient(self, progress: Report | None = None, save: list[str] | None = None, **options: Any) -> Any:
         """A transient run as an xarray.Dataset. Options: stop, step, method, rtol, forces, every, sample, from_,
         formulation, superelements. Without `stop` they take the place of those in the netlist's first transient line;
         with it, that line is not read.
@@ -308,7 +307,7 @@ class Model(Studies):
         return models_at(self._task(save), self._options(Run("linear", ()), options))
 
     def analyse(
-        self, analysis: str, progress: Progress | None = None, save: list[str] | None = None, **options: Any
+        self, analysis: str, progress: Report | None = None, save: list[str] | None = None, **options: Any
     ) -> Any:
         """Any analysis by its name, also one that was registered, as an xarray.Dataset."""
         return shown(self._alone(Run(analysis, ()), save, progress, options))
@@ -318,7 +317,7 @@ class Model(Studies):
         self,
         line: Run,
         save: Sequence[str] | None,
-        progress: Progress | None,
+        progress: Report | None,
         options: Mapping[str, Any],
         beside: Sequence[Name] = (),
     ) -> Samples:

@@ -35,8 +35,8 @@ ROOMS = {
     "compiled.entries compiled.objects compiled.function compiled.call linear.elimination linear.graphs linear.matching linear.symbolic "
     "linear.nesting linear.triangles linear.factors linear.sweep linear.least_change rotation problem history newton consistent minimum_norm "
     "contract method scales states variational.charts variational.equations loop.control loop.crossings loop.defect "
-    "loop.event_iteration loop.turnover loop.sampler loop.delays loop.adaptive loop.instants methods.tableaux methods.euler methods.explicit "
-    "methods.single methods.implicit_euler methods.trbdf2 methods.bdf_stability methods.bdf methods.generalized_alpha loop.fixed "
+    "loop.event_iteration loop.turnover loop.sampler loop.delays loop.adaptive loop.instants methods.tableaux methods.explicit "
+    "methods.single methods.euler methods.trbdf2 methods.bdf_stability methods.bdf methods.generalized_alpha "
     "radau.arrays radau.coupled radau.matrix radau.stages methods.radau methods.*",
     "equations": "kernels.program forms.form forms.delays forms.events forms.lagrange forms.turns forms.build kernels.kernel forms.noise "
     "kernels.native kernels.reference kernels.precomputation layout numbering batches inputs prescribed expression_form elements system history "
@@ -47,7 +47,7 @@ ROOMS = {
     "reactions.left_out singular_configuration recovery differentiated flat_plan "
     "reactions.minimum_norm static.rest static.homotopy static.equilibrium static.reinitialisation",
     "multibody": "tree.beam tree.model tree.spatial tree.charts tree.flexible tree.kinematics tree.wrench_derivatives tree.entries tree.robot "
-    "tree.reference tree.algorithms.articulated tree.algorithms.inverse tree.algorithms.forward tree.algorithms.composite "
+    "tree.algorithms.articulated tree.algorithms.inverse tree.algorithms.forward tree.algorithms.composite "
     "tree.algorithms.observers tree.algorithms.superelements tree.algorithms.derivatives tree.algorithms.newmark superelements "
     "jointspace.compiled.plan jointspace.compiled.twists jointspace.compiled.flexible jointspace.compiled.entries jointspace.deflections "
     "jointspace.joints jointspace.compiled.recursion jointspace.calls jointspace.spanning jointspace.numbering jointspace.pattern "
@@ -57,9 +57,9 @@ ROOMS = {
     "results": "progress samples partial.container partial.rows partial.recording partial.reading earlier files series trajectories selection "
     "over_frequency.figures measures claims rates listing over_frequency.curves "
     "over_frequency.pictures plots",
-    "simulate": "reference methods options judging pivots events.event_log events.events running setup.choice setup.turns setup.plane_turns "
+    "simulate": "methods options judging pivots events.event_log events.events running setup.choice setup.turns setup.plane_turns "
     "setup.sliders setup.beginning setup.kinds setup.features setup.sizes setup.sums setup.weights setup.instants setup.run_arrays "
-    "events.passing failing keeping retreat stored.adaptive_state adaptive given stepping stored.given_state stored.recorder "
+    "events.passing failing keeping retreat stored.run_state adaptive stored.recorder "
     "stepped.inputs stepped.going stepped.simulator",
     "analyses": "given analysis signals.linearised signals.reduction modal recursion_options refusals recursion long_runs static transient "
     "signals.points signals.options signals.inputs signals.response signals.descriptor signals.ac signals.linear signals.poles signals.noise "

@@ -21,8 +21,8 @@ from netsim.initial.reactions.axes import with_axis
 from netsim.network.network import Network
 from netsim.network.values import Values, parse_expression
 from netsim.results.partial.recording import Recording
+from netsim.results.progress import Report
 from netsim.results.samples import Samples
-from netsim.simulate.stepping import Progress
 from netsim.text.errors import InputError, NetsimError, Problem, Span, nearest
 from netsim.text.expressions.typed import Scope
 from netsim.text.limits import TOO_LARGE
@@ -53,7 +53,7 @@ class Task:
     under: "Callable[[Mapping[str, float]], Task]"
     saves: Sequence[Expr] = ()
     plots: Sequence[Expr] = ()
-    progress: Progress | None = None
+    progress: Report | None = None
     beside: Sequence[Name] = ()
     rated: Sequence[Name] = ()
     recording: Recording | None = None

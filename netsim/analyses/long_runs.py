@@ -14,7 +14,6 @@ from netsim.results.partial.recording import LEADING, TRAILING, Recording
 from netsim.results.samples import Samples
 from netsim.results.selection import Selection
 from netsim.simulate.adaptive import Running
-from netsim.simulate.given import Stepping
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.stored.recorder import Recorder, identity_of
 from netsim.text.errors import InputError, Problem
@@ -73,9 +72,7 @@ def seen(selection: Selection, unseen: Sequence[str], sampled: Array) -> Mapping
     return {name: sampled[:, list(selection.entries).index(name)] for name in unseen}
 
 
-def on_disk(
-    samples: Samples, run: Stepping | Running, selection: Selection, unseen: Sequence[str], recorder: Recorder
-) -> Samples:
+def on_disk(samples: Samples, run: Running, selection: Selection, unseen: Sequence[str], recorder: Recorder) -> Samples:
     """The samples of a run whose rows are on the disk, but for the last ones. `samples` has the rows in memory."""
     rows, top = recorder.log.rows, run.machine.system.network.top
     scope, kinetic = run.machine.values.scope(top), samples.kinetic is not None

@@ -15,10 +15,9 @@ import numpy as np
 from netsim.analyses.analysis import Analysis
 from netsim.analyses.recursion_options import NAMES, TRUNCATED, RecursionOptions, recursion_options
 from netsim.analyses.refusals import check_size
-from netsim.core.loop.fixed import settle
 from netsim.core.methods.tableaux import watched_nodes
 from netsim.core.newton import set_time
-from netsim.core.states import energies, sample
+from netsim.core.states import KINETIC, STORED, energies, sample
 from netsim.equations.history import refuse_delays
 from netsim.equations.machine import Machine, power_room
 from netsim.equations.starts import start_rows
@@ -95,7 +94,9 @@ def recursion(
         energies(machine.problem, point, power)
         if not i:
             before[:] = power[:4]
-        settle(account, i, power, before, span)
+        account[i, 0], account[i, 3] = power[STORED], power[KINETIC]
+        account[i, 1:3] = account[i - 1, 1:3] + 0.5 * span * (before[:2] + power[:2])
+        before[:] = power[:4]
         sample(reader.table, reader.places, point, room, values[i])
     top = machine.system.network.top
     columns = {name: values[:, j] for j, name in enumerate(selection.entries)}

@@ -9,8 +9,8 @@ import numpy as np
 
 from netsim.analyses.analysis import Analysis
 from netsim.analyses.given import SECOND, WORD, Kind
-from netsim.core.loop.fixed import STORED, energies, sample
 from netsim.core.minimum_norm import least_reactions
+from netsim.core.states import STORED, energies, sample
 from netsim.equations.machine import Machine, power_room
 from netsim.initial.initial import Structure, set_differentiated
 from netsim.initial.reactions.minimum_norm import plan_minimum_norm

@@ -11,7 +11,7 @@ from netsim.analyses.analysis import Analysis, Line, Task
 from netsim.analyses.given import NAMES as PARTS
 from netsim.analyses.given import NUMBER, SECOND, WORD, Kind, plain_option
 from netsim.analyses.long_runs import on_disk, recorder_of, seen, windowed
-from netsim.core.loop.fixed import FACTORISATIONS, ITERATIONS
+from netsim.core.contract import FACTORISATIONS, ITERATIONS
 from netsim.core.loop.turnover import turned_over
 from netsim.core.newton import set_time
 from netsim.core.states import place
@@ -20,11 +20,11 @@ from netsim.equations.machine import Machine, build_machine
 from netsim.initial.initial import Change, Structure, resumed_start, with_coordinates
 from netsim.initial.reactions.left_out import not_held
 from netsim.initial.reactions.redundancy import describe, solvable
-from netsim.initial.recovery import plan_recovery
 from netsim.multibody.superelements import check_names, parts_of
 from netsim.network.lets import signals_in
 from netsim.results.measures import signals_measured
 from netsim.results.partial.recording import DISK, DiskFull, Recording
+from netsim.results.progress import Report
 from netsim.results.rates import add_rates, own_unknowns
 from netsim.results.samples import Samples, Signal, Trace
 from netsim.results.selection import Selection, add_unseen, reader_of, select
@@ -33,13 +33,11 @@ from netsim.simulate.adaptive import Running, begin_adaptive, integrate_adaptive
 from netsim.simulate.events.event_log import log_text
 from netsim.simulate.events.events import has_events
 from netsim.simulate.failing import grown, keep_last_step, near_rounding
-from netsim.simulate.given import Stepping
 from netsim.simulate.judging import energy_verdict, step_verdicts, value_verdicts
 from netsim.simulate.methods import METHODS
 from netsim.simulate.options import NAMES, TIMES, WORDS, TransientOptions, check_options
 from netsim.simulate.setup.beginning import begun, listed, told
 from netsim.simulate.setup.choice import formulated, observing
-from netsim.simulate.stepping import Progress, begin_run, integrate, keep_last
 from netsim.structure.orders import absent_rates
 from netsim.structure.time_events import time_events_of
 from netsim.text.errors import InputError, Problem
@@ -79,7 +77,7 @@ def transient(
     options: TransientOptions,
     saves: Sequence[Expr] = (),
     plots: Sequence[Expr] = (),
-    progress: Progress | None = None,
+    progress: Report | None = None,
     rated: Sequence[Name] = (),
     beside: Sequence[Name] = (),
     origin: Array | None = None,
@@ -97,7 +95,6 @@ def transient(
     began, cpu = clock.perf_counter(), clock.thread_time()
     at = _placed(machine, structure, options, origin)
     machine, structure, g, time_events = at.machine, at.structure, at.g, at.time_events
-    switching = has_events(machine)
     selection = select(machine, saves, plots)
     own = np.array(own_unknowns(machine, rated) if options.recovers else [], np.int64)
     if len(own) and machine.element is None:  # points are recovered with the rates of these coordinates
@@ -107,28 +104,20 @@ def transient(
     rates = add_rates(machine, selection, rated, exact)
     unseen = add_unseen(machine, selection, beside)
     reader = observing(machine, reader_of(machine, selection))
-    followed = Selection()
-    traced = add_unseen(
-        machine, followed, [*signals_measured(machine.system.network), *_integrated([*saves, *plots], machine)]
-    )
+    formula = options.plain and not (has_events(machine) or len(machine.problem.buffer.length) or len(time_events))
+    options, followed = replace(options, formula=formula), Selection()
+    measured = [*signals_measured(machine.system.network), *_integrated([*saves, *plots], machine)]
+    traced = add_unseen(machine, followed, [] if formula else measured)
     tracer = reader_of(machine, followed)
     tracer = observing(machine, tracer) if traced else tracer
-    options = windowed(options, len(selection.entries), recording, bool(traced or rated))
+    options = windowed(options, len(selection.entries), recording, bool(measured or rated))
     recorder = recorder_of(recording, machine, options, g, selection, followed)
     failure: Problem | None = None
     message = ""
-    run: Stepping | Running
-    if options.plain and not switching and not len(machine.problem.buffer.length) and not len(time_events):
-        recovery = plan_recovery(machine, structure, g) if options.recovers else None
-        run = begin_run(machine, options, g, reader, selection, recovery)
-    else:
-        run = begin_adaptive(machine, structure, options, g, reader, time_events, tracer)
+    run = begin_adaptive(machine, structure, options, g, reader, time_events, tracer)
     loop = clock.thread_time()
     try:
-        if isinstance(run, Stepping):
-            failure = integrate(run, reader, progress, recorder)
-        else:
-            failure = integrate_adaptive(run, progress, recorder)
+        failure = integrate_adaptive(run, progress, recorder)
         if recorder and not failure:
             recorder.ended(run)
     except DiskFull as full:
@@ -136,12 +125,8 @@ def transient(
     except KeyboardInterrupt:
         message = f"interrupted at t = {run.now:g} s"
     if failure and failure.code != DISK:
-        grew = grown(run) if isinstance(run, Running) else 0
-        failure = near_rounding(failure, 1.0 if options.step else options.rtol, grew)
-        if isinstance(run, Stepping):
-            keep_last(run, reader)
-        else:
-            keep_last_step(run)
+        failure = near_rounding(failure, 1.0 if options.step else options.rtol, grown(run))
+        keep_last_step(run)
     message = failure.message if failure else message
     ending = _Ending(
         failure, message, clock.perf_counter() - began, clock.thread_time() - cpu, clock.thread_time() - loop
@@ -221,9 +206,9 @@ def stepped_options(line: Run, options: Mapping[str, Any]) -> dict[str, Any]:
     return {**given, "stop": step * max(1000, np.ceil(SCALE / step)) if step > 0.0 else SCALE}
 
 
-def _verdicts(run: Stepping | Running, finished: bool) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
+def _verdicts(run: Running, finished: bool) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
     """What makes a result doubtful, and what makes it wrong."""
-    found = step_verdicts(run.options, run.counters, run.control.numbers) if isinstance(run, Running) else []
+    found = step_verdicts(run.options, run.counters, run.control.numbers)
     energy = energy_verdict(run.options, run.machine.system.network, run.turnover) if finished else None
     wrong = energy is not None and energy.code.startswith("E")
     open_ = not_held(run.machine, _stands(run), run.now) if finished else None
@@ -231,10 +216,9 @@ def _verdicts(run: Stepping | Running, finished: bool) -> tuple[tuple[Problem, .
     return (*found, *([energy] if energy and not wrong else [])), tuple(broken)
 
 
-def _stands(run: Stepping | Running) -> Array:
+def _stands(run: Running) -> Array:
     """The global vector where the run has come to."""
-    g, state = (run.g, run.state) if isinstance(run, Stepping) else (run.trial.g, run.trial.start)
-    g, problem = g.copy(), run.machine.struct
+    g, state, problem = run.trial.g.copy(), run.trial.start, run.machine.struct
     set_time(problem, g, run.now)
     place(problem, g, state)
     return g
@@ -247,16 +231,14 @@ def _integrated(shown: Sequence[Expr], machine: Machine) -> list[Name]:
     ]
 
 
-def _trace(run: Stepping | Running, names: Sequence[str]) -> Trace | None:
-    """What the steps found at their nodes; None for steps that are samples themselves."""
-    if isinstance(run, Stepping):
-        return None
+def _trace(run: Running, names: Sequence[str]) -> Trace:
+    """What the steps found at their nodes."""
     rows = run.traced
     return Trace(rows[:, :, 0], {name: rows[:, :, 1 + j] for j, name in enumerate(names)})
 
 
 def _samples(
-    run: Stepping | Running,
+    run: Running,
     selection: Selection,
     rates: Mapping[str, tuple[str, str]],
     structure: Structure,
@@ -278,9 +260,7 @@ def _samples(
     return Samples("", time, shown, values, account[:, :3], attributes, finished, ending.message, kept, kinetic=kinetic)
 
 
-def _attributes(
-    run: Stepping | Running, structure: Structure, changes: Sequence[Change], ending: _Ending
-) -> dict[str, Any]:
+def _attributes(run: Running, structure: Structure, changes: Sequence[Change], ending: _Ending) -> dict[str, Any]:
     found: dict[str, Any] = {
         "analysis": "transient",
         "method": run.options.method,
@@ -292,8 +272,8 @@ def _attributes(
         "unknowns": run.machine.system.n,
         "index": structure.index,
         "steps": run.steps,
-        **(run.effort if isinstance(run, Running) else {}),
-        **({"event_log": log_text(run.events.log)} if isinstance(run, Running) and run.events else {}),
+        **run.effort,
+        **({"event_log": log_text(run.events.log)} if run.events else {}),
         "iterations": int(run.counters[ITERATIONS]),
         "factorisations": int(run.counters[FACTORISATIONS]),
         "wall_seconds": ending.wall_seconds,

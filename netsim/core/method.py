@@ -144,8 +144,9 @@ class Method:
     step begins; explicit: it has no matrix; single: it solves its stages one by one, by Newton's method; variable: the
     order is the highest, and the estimate that of the first step; caution: the part of the tolerance that its estimate
     may use up, since errors of steps of one sign add up over a run; gap: the longest part of a step in which it
-    evaluates nothing; title: in messages; plain: what the loop of given steps is told of it (netsim.core.loop.fixed),
-    if that loop knows it; renewed: its arrays after new pivots; forget: matrices that it keeps serve no more."""
+    evaluates nothing; title: in messages; formula: given steps are its formula and nothing beside it, so
+    that they compare with published ones digit by digit; renewed: its arrays after new pivots; forget: matrices that it
+    keeps serve no more."""
 
     name: str
     orders: Orders
@@ -165,7 +166,7 @@ class Method:
     caution: float = 1.0
     gap: float = 1.0
     title: str = ""
-    plain: tuple[float, ...] = ()
+    formula: bool = False
     renewed: Callable[[Struct, Factor], Struct] = lambda arrays, factor: arrays
     forget: Callable[[Struct], None] = lambda arrays: None
     together: Together | None = None
@@ -186,7 +187,7 @@ class Method:
     @property
     def judged(self) -> bool:
         """Whether its estimate judges given steps (W502)."""
-        return self.estimate > 0 and not self.plain
+        return self.estimate > 0 and not self.formula
 
     def refused(self, index: int) -> str:
         """Why the method has no order at this index; empty where it has one."""

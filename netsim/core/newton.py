@@ -40,8 +40,8 @@ from netsim.core.problem import (
     Y,
 )
 
-CONVERGED, NOT_CONVERGED, SINGULAR, NOT_FINITE, OUTSIDE_TABLE, UNRECOVERED, UNRESOLVED = range(7)
-"""How a step ends. UNRECOVERED: it stands but has no sample; UNRESOLVED: its error is too large, however short it
+CONVERGED, NOT_CONVERGED, SINGULAR, NOT_FINITE, OUTSIDE_TABLE, UNRESOLVED = range(6)
+"""How a step ends. UNRESOLVED: its error is too large, however short it
 is."""
 
 MAX_ITERATIONS = 80

@@ -8,7 +8,7 @@ import numpy as np
 from netsim.core.compiled import kinds
 from netsim.core.compiled.function import address_of
 from netsim.core.compiled.struct import struct_of
-from netsim.core.contract import ACCEPTED, FACTORISATIONS, FAILED, FIRST_EVENT, REJECTED, RESTARTED
+from netsim.core.contract import ACCEPTED, FACTORISATIONS, FAILED, FIRST_EVENT, FRESH, REJECTED, RESTARTED
 from netsim.core.history import SEGMENTS, more_segments
 from netsim.core.loop.adaptive import DONE, EVENT, FULL, GOING, advance
 from netsim.core.loop.control import FAILURES, RECOVERING, ROW, SIZE, TRACED
@@ -85,12 +85,13 @@ def _begin(
     time_events: Array,
 ) -> Running:
     method = METHODS[options.method]
-    if reason := method.refused(structure.index):
+    if (reason := method.refused(structure.index)) and not options.formula:
         raise InputError(Problem("E426", reason, hint="omit `method`: the default serves every index"))
     machine = with_sizes(machine)
     features = np.zeros(0) if options.step else ends_of(machine, options.stop, time_events, method.work, options.rtol)
     trial, size = first_trial(machine, structure, options, method, g, np.union1d(features, time_events))
-    set_rounding(machine, trial, size, 0.0)
+    if not options.formula:
+        set_rounding(machine, trial, size, 0.0)
     events = event_iteration(machine, structure, method.explicit)
     if events:
         set_indeterminacy(machine, structure, g, events.mode(g))
@@ -282,9 +283,11 @@ def answered(run: Running, status: int) -> Problem | None:  # noqa: C901  (one c
     pace = run.pace
     if status == GOING and _tried(run) < pace.due:
         return stuck(run, pace.mark)
+    looking = not run.options.formula
     if status not in (FULL, EVENT):
-        set_rounding(run.machine, run.trial, float(run.control.numbers[SIZE]), run.now)
-        pace.span = min(2 * pace.span, LOOKS if run.machine.system.redundant else SELDOM)
+        if looking:
+            set_rounding(run.machine, run.trial, float(run.control.numbers[SIZE]), run.now)
+        pace.span = min(2 * pace.span, LOOKS if run.machine.system.redundant and looking else SELDOM)
         pace.due = _tried(run) + pace.span
     if status == FULL:
         _grow(run)
@@ -293,7 +296,7 @@ def answered(run: Running, status: int) -> Problem | None:  # noqa: C901  (one c
             pass_events(run)
         except SimulationError as error:
             return error.problems[0]
-    elif _chosen_anew(run, _worn(run, status)):
+    elif looking and _chosen_anew(run, _worn(run, status)):
         pace.span, pace.due = LOOK, _tried(run) + LOOK
     elif status == GOING or goes_on(run, status):
         return stuck(run, pace.mark)
@@ -324,6 +327,8 @@ def _new_pivots(run: Running) -> Problem | None:
     if not isinstance(found, Problem):
         run.counters[FACTORISATIONS] += 1
         run.factor, run.arrays = found, run.method.renewed(run.arrays, found)
+        if run.options.formula:  # they come with the factor of the step that is tried again
+            run.counters[FRESH] = 1
     elif run.options.step or run.control.numbers[SIZE] < 1e-12 * run.options.stop:
         return found
     else:

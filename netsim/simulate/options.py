@@ -48,7 +48,8 @@ class TransientOptions:
     finds; forces 'method' (as the integrator gives them) or 'recovered'; every = steps between samples; sample = time
     between samples, 0: at steps; subnetworks whose unknowns are eliminated first; max_step in s, 0: what the features
     of the run allow; `jumping`: inputs may jump at any instant (netsim.simulate.stepped);
-    `window`: rows of samples in memory, older ones being on the disk, 0: all."""
+    `window`: rows of samples in memory, older ones being on the disk, 0: all; `formula`: given steps are the
+    method's formula and nothing beside it."""
 
     stop: float
     step: float = 0.0
@@ -64,6 +65,7 @@ class TransientOptions:
     atol: float = 0.0
     jumping: bool = False
     window: int = 0
+    formula: bool = False
 
     @property
     def recovers(self) -> bool:
@@ -71,8 +73,8 @@ class TransientOptions:
 
     @property
     def plain(self) -> bool:
-        """Whether the loop of given steps serves: methods that it knows, samples at their steps."""
-        return self.step > 0.0 and bool(METHODS[self.method].plain) and not self.sample
+        """Whether steps are given to a method that is kept to its formula, and samples are at steps."""
+        return self.step > 0.0 and METHODS[self.method].formula and not self.sample
 
 
 def check_options(name: str, options: Mapping[str, Any], spans: Mapping[str, Any]) -> TransientOptions:

@@ -2,13 +2,12 @@
 
 import numpy as np
 import pytest
+from reference_loop import reference_run
 
 import netsim
 from conftest import line_options
-from netsim.core.loop.fixed import instants
 from netsim.initial.initial import consistent_start
 from netsim.library.files import models_folder
-from netsim.simulate.reference import reference_run
 
 STEPS = 40
 MODELS = [
@@ -29,7 +28,7 @@ def test_compiled_loop_equals_the_readable_one(name):
     model = netsim.load(models_folder() / f"{name}.net")
     step = float(line_options(model, model.network.runs[0]).get("step", 1e-3))
     at_rest = any(b.name == "from" for b in model.network.runs[0].options)
-    times = instants(STEPS * step, step)
+    times = np.arange(STEPS + 1) * step
     g, _ = consistent_start(model.machine, model.structure, at_rest=at_rest)
     _, unknowns = reference_run(model.machine, g, times)
     names = model.system.names

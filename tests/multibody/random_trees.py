@@ -1,10 +1,10 @@
 """Random trees and states for the tests of netsim/tree, the same for the same seed."""
 
 import numpy as np
+from tree_reference import quaternion_rotation
 
 from netsim.multibody.tree.beam import Beam, Section, flexible_beam
 from netsim.multibody.tree.model import ELASTIC, ELASTIC_Q, FREE, JOINT_Q, KIND, SPHERICAL, Body, Inertia, Joint, build_tree
-from netsim.multibody.tree.reference import quaternion_rotation
 from netsim.text.expressions import shapes
 
 KINDS = ("revolute", "prismatic", "spherical", "free", "fixed")

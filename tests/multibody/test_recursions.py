@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+import tree_reference as reference
 from random_trees import largest, random_inertia, random_state, random_tree
 
-from netsim.multibody.tree import reference
 from netsim.multibody.tree.algorithms.composite import crba
 from netsim.multibody.tree.algorithms.forward import aba, mixed
 from netsim.multibody.tree.algorithms.inverse import rnea

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+import tree_reference as reference
 from random_trees import FAMILIES, largest, random_inertia, random_rotation, random_state, random_tree
 
-from netsim.multibody.tree import reference
 from netsim.multibody.tree.algorithms.composite import crba
 from netsim.multibody.tree.algorithms.derivatives import rnea_derivatives
 from netsim.multibody.tree.algorithms.observers import move, placements

@@ -8,7 +8,7 @@ import pytest
 import netsim
 from netsim.analyses import long_runs
 from netsim.results.partial.recording import Log, Recording
-from netsim.simulate import adaptive, stepping
+from netsim.simulate import adaptive
 
 RECTIFIER = """use electrical
 v1 voltage (a, ground) v = 10 V*sin(2*pi*50/(1 s)*time)
@@ -80,7 +80,6 @@ def loaded(folder, name, method):
 @pytest.fixture(autouse=True)
 def by_single_steps(monkeypatch):
     """Whether a state is stored, or the run ended, is asked behind every step."""
-    monkeypatch.setattr(stepping, "BLOCK_SECONDS", 0.0)
     monkeypatch.setattr(adaptive, "BLOCK_SECONDS", 0.0)
 
 

@@ -45,9 +45,9 @@ from netsim.equations.history import refuse_delays
 from netsim.library.component import dimension
 from netsim.network.network import Network
 from netsim.network.values import Values
+from netsim.results.progress import Report
 from netsim.results.samples import Samples
 from netsim.simulate.setup.beginning import begun, told
-from netsim.simulate.stepping import Progress
 from netsim.text.errors import InputError, Problem, SimulationError
 from netsim.text.syntax import Call, Expr, Name, Part
 from netsim.text.units import format_dimension, parse_unit
@@ -66,7 +66,7 @@ def inverse(
     options: InverseOptions,
     saves: Sequence[Expr] = (),
     plots: Sequence[Expr] = (),
-    progress: Progress | None = None,
+    progress: Report | None = None,
     earlier: Earlier = lambda call, run: None,
     beside: Sequence[Name] = (),
 ) -> Samples:

@@ -18,8 +18,8 @@ from netsim.equations.system import System
 from netsim.initial.initial import Structure
 from netsim.network.network import Network
 from netsim.network.values import Values
+from netsim.results.progress import Report
 from netsim.results.samples import Samples
-from netsim.simulate.stepping import Progress
 from netsim.text.errors import InputError, Problem, SimulationError
 from netsim.text.expressions.show import show_expression
 from netsim.text.syntax import Binding, Expr, Name, Part, Run
@@ -50,7 +50,7 @@ class Task:
     motions: tuple[Motion, ...]
     actuators: tuple[Actuator, ...]
     earlier: Earlier
-    progress: Progress | None
+    progress: Report | None
     origin: Array | None = None
 
     @property

@@ -8,8 +8,8 @@ from netsim.analyses.optimal.options import line_from as optimal_line
 from netsim.network.values import parse_expression
 from netsim.results.claims import signals_judged
 from netsim.results.files import shown
+from netsim.results.progress import Report
 from netsim.results.samples import Samples
-from netsim.simulate.stepping import Progress
 from netsim.text.syntax import Binary, Name, Run, String, Vector
 
 
@@ -19,7 +19,7 @@ class Runs(Protocol):
     network: Any
 
     def _alone(
-        self, line: Run, save: Sequence[str] | None, progress: Progress | None, options: Mapping[str, Any],
+        self, line: Run, save: Sequence[str] | None, progress: Report | None, options: Mapping[str, Any],
         beside: Sequence[Name] = (),
     ) -> Samples: ...  # fmt: skip
 
@@ -31,15 +31,13 @@ class Runs(Protocol):
 class Studies:
     """Methods of a model that concern many runs."""
 
-    def optimize(
-        self: Runs, progress: Progress | None = None, save: Sequence[str] | None = None, **options: Any
-    ) -> Any:
+    def optimize(self: Runs, progress: Report | None = None, save: Sequence[str] | None = None, **options: Any) -> Any:
         """Inputs, parameters and starts that make an objective least, as an xarray.Dataset. Options (see
         docs/optimal.md) are texts, lists of texts or numbers. Raises `SimulationError` where no motion serves."""
         return shown(self._alone(optimal_line(options), save, progress, {}))
 
     def sensitivity(
-        self: Runs, to: Sequence[str], of: Sequence[str] = (), progress: Progress | None = None, **options: Any
+        self: Runs, to: Sequence[str], of: Sequence[str] = (), progress: Report | None = None, **options: Any
     ) -> Any:
         """A transient run with its exact derivatives by parameters and starts, as an xarray.Dataset: `to = ["c1.C",
         "m1.x.start"]`, `of` signals, expressions and measures (all that is saved and measured where it is not given).
@@ -53,7 +51,7 @@ class Studies:
 
     def fit(
         self: Runs, to: str | Sequence[str], signals: Sequence[str], parameters: Mapping[str, tuple[Any, Any]],
-        progress: Progress | None = None, **options: Any,
+        progress: Report | None = None, **options: Any,
     ) -> Any:  # fmt: skip
         """Values of `parameters` ({"r1.R": ("1 Ohm", "10 Ohm")}) with which `signals` follow what was measured: CSV
         files with a column `time [s]` and one for each signal. An xarray.Dataset of the fitted and the measured

@@ -7,7 +7,7 @@ import numpy as np
 
 from netsim.analyses.optimal.program.radau import Mesh
 from netsim.analyses.optimal.program.solve import Solution
-from netsim.core.loop.fixed import DISSIPATED, KINETIC, STORED, SUPPLIED, energies, sample
+from netsim.core.states import DISSIPATED, KINETIC, STORED, SUPPLIED, energies, sample
 from netsim.equations.machine import Machine, power_room
 from netsim.initial.charts import recharted
 from netsim.results.samples import Samples, Trace

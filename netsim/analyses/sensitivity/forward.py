@@ -12,12 +12,12 @@ from netsim.core.problem import TIME
 from netsim.core.radau.arrays import C
 from netsim.equations.machine import Machine
 from netsim.initial.initial import Structure
+from netsim.results.progress import Report
 from netsim.results.selection import Reader, Selection, reader_of
 from netsim.simulate.adaptive import begin_adaptive, integrate_adaptive
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.running import Running
 from netsim.simulate.setup.run_arrays import quadrature
-from netsim.simulate.stepping import Progress
 from netsim.text.errors import Problem, SimulationError
 
 Array = np.ndarray
@@ -42,7 +42,7 @@ class Forward:
 
 def forward(
     machine: Machine, structure: Structure, g: Array, options: TransientOptions, of: Sequence[Varied],
-    time_events: Array, selection: Selection, instants: Array, progress: Progress | None = None,
+    time_events: Array, selection: Selection, instants: Array, progress: Report | None = None,
 ) -> Forward:  # fmt: skip
     """The run, with its changes by everything in `of`; steps end at `instants`."""
     layout, reader = machine.system.layout, reader_of(machine, selection)

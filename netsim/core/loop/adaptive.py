@@ -14,6 +14,7 @@ from netsim.core.contract import (
     ASTRAY,
     EVENTS,
     FAILED,
+    FORMULA,
     POWER,
     REFUSED,
     REJECTED,
@@ -107,6 +108,8 @@ def advance(method, problem, factor, trial, control, plan, sampler, watch, steps
         if room < 3 + _wanted(control, target, room):
             return FULL
         h = target - t
+        if trial.counters[FORMULA] and target < numbers[STOP] and abs(h - numbers[FIXED]) <= TOGETHER * numbers[FIXED]:
+            h = numbers[FIXED]
         last = (
             min(target, control.time_events[places[TIME_EVENT]]) - EDGE * max(abs(target), abs(h))
             if at_time_event

@@ -12,7 +12,7 @@ import numpy as np
 
 from netsim.core.compiled.function import inner
 from netsim.core.compiled.struct import Struct
-from netsim.core.contract import ASTRAY, RESTARTED, dense_output, projected, set_time
+from netsim.core.contract import ASTRAY, FORMULA, RESTARTED, dense_output, projected, set_time
 from netsim.core.loop.control import (
     EDGE,
     EVERY,
@@ -99,7 +99,7 @@ def longer_trace(sampler: Sampler) -> Sampler:
 def record(method, problem, factor, trial, control, plan, sampler, t, h, end, at_event, whole):
     """Work and samples of the step just found up to the share `end`, requested instants first; False where there is no
     room for them."""
-    places, target = control.places, t + end * h
+    places, target = control.places, control.numbers[LAST] if trial.counters[FORMULA] else t + end * h
     first = places[GRID]
     wanted = 0
     while control.grid[first + wanted] <= target * (1.0 + EDGE):
@@ -120,7 +120,12 @@ def record(method, problem, factor, trial, control, plan, sampler, t, h, end, at
         and not at_end
         and (at_event or (whole and ((places[STEP] + 1) % every == 0 or target >= control.numbers[STOP])))
     ):
-        _sample(method, problem, factor, trial, control, plan, sampler, t, h, end, end, target)
+        if wanted == 0 and end == 1.0 and sampler.read.shape[0] == trial.whole.shape[0] and not _traces_sums(sampler):
+            _total(sampler, h, 1.0)  # what the quadrature's last node found is still there
+            take(problem, trial, sampler, places[ROW], target)
+            places[ROW] += 1
+        else:
+            _sample(method, problem, factor, trial, control, plan, sampler, t, h, end, end, target)
     _total(sampler, end * h, 1.0)
     flowed(sampler.turnover, sampler.totals[1, 0] - sampler.totals[0, 0], sampler.totals[1, 1] - sampler.totals[0, 1])
     balanced(
@@ -186,7 +191,7 @@ def _work(method, problem, factor, trial, control, plan, sampler, t, h, end):
     step's end."""
     last, powers, later = sampler.nodes.shape[0] - 1, sampler.powers, _traces_sums(sampler)
     copy(powers[last], 0, powers[0], 0, powers.shape[1])
-    first = 0 if trial.counters[RESTARTED] else 1
+    first = 0 if trial.counters[RESTARTED] or last == 0 else 1
     if sampler.traces.shape[0] and first:
         at = control.places[TRACED]
         copy(sampler.trace[at - 1], 0, sampler.trace[at], 0, sampler.trace.shape[1])

@@ -31,7 +31,17 @@ import numpy as np
 
 from netsim.core.compiled.function import compiled, inner
 from netsim.core.compiled.struct import Struct, struct_of
-from netsim.core.contract import RESTARTED, cubic_differentiated, error_norm, held, proposed, set_time, solve, straight
+from netsim.core.contract import (
+    FORMULA,
+    RESTARTED,
+    cubic_differentiated,
+    error_norm,
+    held,
+    proposed,
+    set_time,
+    solve,
+    straight,
+)
 from netsim.core.method import Method, Orders, Setting
 from netsim.core.methods.single import evaluate, keep_stage, solve_given
 from netsim.core.newton import CONVERGED, set_coefficients
@@ -43,8 +53,6 @@ from netsim.core.states import copy, follow, load, project_end
 Array = np.ndarray
 
 RHO = 0.8
-NUMBER = 1.0
-"""What the loop of given steps (netsim.core.loop.fixed) knows it by."""
 
 
 def coefficients(rho: float = RHO) -> np.ndarray:
@@ -167,7 +175,7 @@ def step(method, problem, factor, trial, t, h, last):
     if status != CONVERGED:
         return status, 0.0
     keep_stage(problem, trial, trial.end)
-    return CONVERGED, _error(method, problem, factor, trial, h)
+    return CONVERGED, 0.0 if trial.counters[FORMULA] else _error(method, problem, factor, trial, h)
 
 
 @inner
@@ -225,5 +233,5 @@ def dense_output(method, problem, trial, theta, h, state, wanted):
 METHOD = Method(
     "generalized_alpha", Orders(2, 2, 2), prepare, step, on_accept, dense_output, estimate=3, title="generalized-alpha",
     reason="its accelerations come from positions, and each further derivative costs an order",
-    plain=(NUMBER, *coefficients().tolist()),
+    formula=True,
 )  # fmt: skip

@@ -8,6 +8,7 @@ from netsim.core.contract import (
     CURVED,
     FACTOR_ALPHA,
     FACTORISATIONS,
+    FORMULA,
     FRESH,
     ITERATIONS,
     RATE,
@@ -26,6 +27,7 @@ from netsim.core.newton import (
     NOT_CONVERGED,
     PIVOT_QUALITY,
     SINGULAR,
+    TOLERANCE,
     set_coefficients,
     set_differentiated_history,
     spread,
@@ -68,14 +70,17 @@ def solve_given(problem, factor, trial):
     shrink slowly.
 
     A step on which Newton's method failed before is left to the damped one, which takes its time."""
-    counters, tolerances, n = trial.counters, trial.tolerances, trial.u.shape[0]
+    counters, tolerances, n, formula = trial.counters, trial.tolerances, trial.u.shape[0], trial.counters[FORMULA] > 0
     if trial.g[ALPHA] != tolerances[FACTOR_ALPHA]:
         counters[FRESH], tolerances[FACTOR_ALPHA] = 0, trial.g[ALPHA]
     set_differentiated_history(problem, trial.g, trial.history)
     status = NOT_CONVERGED
-    if (
-        problem.sizes[NK] == 0
-    ):  # where masses move, what Newton leaves the next steps see over h and h^2: iterate to the end
+    if factor.pivot_inverse.shape[0] < n:  # pivots are those of the first step's matrix
+        spread(problem, trial.g, trial.history, trial.u)
+        evaluate(problem.jacobian, trial, problem.sizes[ENTRIES] + problem.sizes[NNZ] + 1)
+        return SINGULAR
+    # where masses move, what Newton leaves the next steps see over h and h^2: iterate to the end
+    if problem.sizes[NK] == 0 and not formula:
         guess = trial.work[5]
         copy(trial.u, 0, guess, 0, n)
         status = _corrected(problem, factor, trial)
@@ -83,11 +88,10 @@ def solve_given(problem, factor, trial):
             copy(guess, 0, trial.u, 0, n)
             tolerances[RATE], counters[FRESH] = 1.0, 0
     if status != CONVERGED and (counters[UNSOLVED] > 0 or status == SINGULAR or problem.sizes[NK] > 0):
-        if problem.sizes[NK]:
+        if problem.sizes[NK] and not formula:
             set_least(problem, trial)
-        status, iterations, factorisations, fresh = careful(
-            problem, factor, trial, counters[FRESH] == 1, max(TIGHTEST, SHARE * tolerances[RTOL])
-        )
+        tolerance = TOLERANCE if formula else max(TIGHTEST, SHARE * tolerances[RTOL])
+        status, iterations, factorisations, fresh = careful(problem, factor, trial, counters[FRESH] == 1, tolerance)
         counters[ITERATIONS] += iterations
         counters[FACTORISATIONS] += factorisations
         counters[FRESH] = 1 if fresh else 0

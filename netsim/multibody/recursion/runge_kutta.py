@@ -20,23 +20,11 @@ from netsim.multibody.recursion.bodies import NetworkTree
 from netsim.multibody.recursion.pushes import Pushes, push
 from netsim.multibody.recursion.sources import POSITION, SPEED
 from netsim.multibody.recursion.states import places
+from netsim.multibody.tree import model
 from netsim.multibody.tree.algorithms.forward import Articulated, make_articulated, mixed_into
 from netsim.multibody.tree.algorithms.inverse import friction
 from netsim.multibody.tree.algorithms.superelements import Cut, condensed_into
 from netsim.multibody.tree.kinematics import Motion, make_motion
-from netsim.multibody.tree.model import (
-    DOFS,
-    ELASTIC,
-    ELASTIC_Q,
-    ELASTIC_V,
-    FLEXIBLE,
-    FREE,
-    JOINT_Q,
-    JOINT_V,
-    KIND,
-    POINT,
-    SPHERICAL,
-)
 
 Array = np.ndarray
 TABLEAUX = {"rk45": dormand_prince_5, "rk6": verner_6, "rk8": dormand_prince_8}
@@ -157,22 +145,22 @@ def set_given(given, problem, g, t, q, v, known):  # type: ignore[no-untyped-def
 def rates_into(t, q, v, dq):  # type: ignore[no-untyped-def]
     """dq = q' of velocities v."""
     for i in range(1, len(t.node)):
-        kind, at, k = t.node[i, KIND], t.node[i, JOINT_Q], t.node[i, JOINT_V]
-        if kind == POINT:
+        kind, at, k = t.node[i, model.KIND], t.node[i, model.JOINT_Q], t.node[i, model.JOINT_V]
+        if kind == model.POINT:
             continue
-        if kind == SPHERICAL:
+        if kind == model.SPHERICAL:
             _turning(q, at, v, k, dq)
-        elif kind == FREE:
+        elif kind == model.FREE:
             _turning(q, at + 3, v, k + 3, dq)
             x, y, z, w = q[at + 3], q[at + 4], q[at + 5], q[at + 6]
             s0, s1, s2 = y * v[k + 2] - z * v[k + 1], z * v[k] - x * v[k + 2], x * v[k + 1] - y * v[k]
             dq[at] = v[k] + 2 * (w * s0 + y * s2 - z * s1)
             dq[at + 1] = v[k + 1] + 2 * (w * s1 + z * s0 - x * s2)
             dq[at + 2] = v[k + 2] + 2 * (w * s2 + x * s1 - y * s0)
-        elif t.node[i, DOFS] == 1:
+        elif t.node[i, model.DOFS] == 1:
             dq[at] = v[k]
-        for e in range(t.node[i, ELASTIC]):
-            dq[t.node[i, ELASTIC_Q] + e] = v[t.node[i, ELASTIC_V] + e]
+        for e in range(t.node[i, model.ELASTIC]):
+            dq[t.node[i, model.ELASTIC_Q] + e] = v[t.node[i, model.ELASTIC_V] + e]
 
 
 @compiled
@@ -183,9 +171,9 @@ def resist(t, v, motion, lost, known):  # type: ignore[no-untyped-def]
         lost[k] = 0.0
     friction(t, v, 1.0, lost)
     for i in range(1, len(t.node)):
-        at, f = t.node[i, ELASTIC_V], t.node[i, FLEXIBLE]
-        for k in range(t.node[i, ELASTIC] if t.node[i, KIND] != POINT else 0):
-            for j in range(t.node[i, ELASTIC]):
+        at, f = t.node[i, model.ELASTIC_V], t.node[i, model.FLEXIBLE]
+        for k in range(t.node[i, model.ELASTIC] if t.node[i, model.KIND] != model.POINT else 0):
+            for j in range(t.node[i, model.ELASTIC]):
                 lost[at + k] += t.beams.strain[f, 1, k, j] * v[at + j]
     for k in range(len(v)):
         if not motion[k]:
@@ -206,9 +194,9 @@ def _turning(q, at, v, k, dq):  # type: ignore[no-untyped-def]
 def normalise(t, q):  # type: ignore[no-untyped-def]
     """Quaternions to unit length."""
     for i in range(1, len(t.node)):
-        kind = t.node[i, KIND]
-        if kind in (SPHERICAL, FREE):
-            at = t.node[i, JOINT_Q] + (3 if kind == FREE else 0)
+        kind = t.node[i, model.KIND]
+        if kind in (model.SPHERICAL, model.FREE):
+            at = t.node[i, model.JOINT_Q] + (3 if kind == model.FREE else 0)
             size = np.sqrt(q[at] ** 2 + q[at + 1] ** 2 + q[at + 2] ** 2 + q[at + 3] ** 2)
             for c in range(4):
                 q[at + c] /= size

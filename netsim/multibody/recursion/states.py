@@ -9,22 +9,9 @@ from netsim.initial.charts import recharted
 from netsim.multibody.jointspace.spanning import is_planar
 from netsim.multibody.recursion.bodies import NetworkTree
 from netsim.multibody.recursion.links import Drawn
+from netsim.multibody.tree import model
 from netsim.multibody.tree.algorithms.observers import jacobian, placements, twists
-from netsim.multibody.tree.model import (
-    DOFS,
-    ELASTIC,
-    ELASTIC_Q,
-    ELASTIC_V,
-    FREE,
-    JOINT_Q,
-    JOINT_V,
-    KIND,
-    PARENT,
-    POINT,
-    SPHERICAL,
-    Tree,
-    neutral,
-)
+from netsim.multibody.tree.model import Tree, neutral
 
 Array = np.ndarray
 
@@ -116,9 +103,9 @@ def coordinates(machine: Machine, t: Translation, g: Array) -> tuple[Array, Arra
     origins = points - np.einsum("nij,nj->ni", rotations, t.offsets)
     _set_joints_in_plane(t, q, g[t.plane.position[:, 2]], origins[t.plane.which])
     for i, row in enumerate(tree.flat.node):
-        if row[KIND] in (SPHERICAL, FREE):
+        if row[model.KIND] in (model.SPHERICAL, model.FREE):
             own = int(np.flatnonzero(t.nodes == i)[0])
-            world, rest = placements(tree, _upright(tree, q))[row[PARENT]], tree.flat.rest[i]
+            world, rest = placements(tree, _upright(tree, q))[row[model.PARENT]], tree.flat.rest[i]
             before = np.column_stack([world[:, :3] @ rest[:9].reshape(3, 3), world[:, 3] + world[:, :3] @ rest[9:12]])
             _set_frame(q, row, before, rotations[own], origins[own])
     columns, wanted = [], []
@@ -197,9 +184,9 @@ def _set_frame(q: Array, row: Array, before: Array, rotation: Array, origin: Arr
     own."""
     from scipy.spatial.transform import Rotation
 
-    at = int(row[JOINT_Q])
+    at = int(row[model.JOINT_Q])
     turn = Rotation.from_matrix(before[:, :3].T @ rotation).as_quat()
-    if row[KIND] == FREE:
+    if row[model.KIND] == model.FREE:
         q[at : at + 3], q[at + 3 : at + 7] = before[:, :3].T @ (origin - before[:, 3]), turn
     else:
         q[at : at + 4] = turn
@@ -209,8 +196,8 @@ def _upright(tree: Tree, q: Array) -> Array:
     """q with unit quaternions where none is known yet."""
     whole = q.copy()
     for row in tree.flat.node:
-        if row[KIND] in (SPHERICAL, FREE):
-            at = int(row[JOINT_Q]) + (3 if row[KIND] == FREE else 0)
+        if row[model.KIND] in (model.SPHERICAL, model.FREE):
+            at = int(row[model.JOINT_Q]) + (3 if row[model.KIND] == model.FREE else 0)
             if not whole[at : at + 4].any():
                 whole[at + 3] = 1.0
     return whole
@@ -218,13 +205,7 @@ def _upright(tree: Tree, q: Array) -> Array:
 
 def places(tree: Tree) -> Array:
     """The place in q of every coordinate that has one of its own (of rotations: 0)."""
-    found = np.zeros(tree.nv, np.int64)
-    for row in tree.flat.node[1:]:
-        if row[KIND] != POINT:
-            found[row[ELASTIC_V] : row[ELASTIC_V] + row[ELASTIC]] = row[ELASTIC_Q] + np.arange(row[ELASTIC])
-            if row[DOFS] == 1:
-                found[row[JOINT_V]] = row[JOINT_Q]
-    return found
+    return np.maximum(model.places_in_q(tree), 0)
 
 
 def _joined(parts: list[Array]) -> Array:

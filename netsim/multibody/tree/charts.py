@@ -12,18 +12,7 @@ rate of the twist. Source: O. Bauchau, L. Trainelli, The vectorial parameterizat
 import numpy as np
 
 from netsim.core.compiled.function import compiled, inner
-from netsim.multibody.tree.model import (
-    DOFS,
-    ELASTIC,
-    ELASTIC_Q,
-    ELASTIC_V,
-    FREE,
-    JOINT_Q,
-    JOINT_V,
-    KIND,
-    POINT,
-    SPHERICAL,
-)
+from netsim.multibody.tree import model
 from netsim.multibody.tree.spatial import cross3, dot3, minus3, plus3, scaled3
 
 
@@ -31,18 +20,18 @@ from netsim.multibody.tree.spatial import cross3, dot3, minus3, plus3, scaled3
 def move_into(t, step, q):
     """q moved in place."""
     for i in range(1, len(t.node)):
-        kind, at, k = t.node[i, KIND], t.node[i, JOINT_Q], t.node[i, JOINT_V]
-        if kind == POINT:
+        kind, at, k = t.node[i, model.KIND], t.node[i, model.JOINT_Q], t.node[i, model.JOINT_V]
+        if kind == model.POINT:
             continue
-        if kind == SPHERICAL:
+        if kind == model.SPHERICAL:
             _turn_quaternion(step[k], step[k + 1], step[k + 2], q, at)
-        elif kind == FREE:
+        elif kind == model.FREE:
             _shift_origin(step, k, q, at)
             _turn_quaternion(step[k + 3], step[k + 4], step[k + 5], q, at + 3)
-        elif t.node[i, DOFS] == 1:
+        elif t.node[i, model.DOFS] == 1:
             q[at] += step[k]
-        for e in range(t.node[i, ELASTIC]):
-            q[t.node[i, ELASTIC_Q] + e] += step[t.node[i, ELASTIC_V] + e]
+        for e in range(t.node[i, model.ELASTIC]):
+            q[t.node[i, model.ELASTIC_Q] + e] += step[t.node[i, model.ELASTIC_V] + e]
 
 
 @inner
@@ -82,12 +71,12 @@ def turn_columns(t, step, matrix):  # type: ignore[no-untyped-def]
     turn = np.zeros((6, 6))
     held = np.zeros(6)
     for i in range(1, len(t.node)):
-        kind, k = t.node[i, KIND], t.node[i, JOINT_V]
-        if kind != SPHERICAL and kind != FREE:
+        kind, k = t.node[i, model.KIND], t.node[i, model.JOINT_V]
+        if kind != model.SPHERICAL and kind != model.FREE:
             continue
-        at, count = (k, 6) if kind == FREE else (k - 3, 3)
+        at, count = (k, 6) if kind == model.FREE else (k - 3, 3)
         psi = (step[at + 3], step[at + 4], step[at + 5])
-        d = (step[k], step[k + 1], step[k + 2]) if kind == FREE else (0.0, 0.0, 0.0)
+        d = (step[k], step[k + 1], step[k + 2]) if kind == model.FREE else (0.0, 0.0, 0.0)
         _step_slope(d, psi, turn)
         for r in range(len(matrix)):
             for c in range(count):

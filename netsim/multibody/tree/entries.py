@@ -20,20 +20,9 @@ from typing import NamedTuple
 import numpy as np
 
 from netsim.core.compiled.function import compiled, inner
+from netsim.multibody.tree import model
 from netsim.multibody.tree.kinematics import point_columns, point_motion
-from netsim.multibody.tree.model import (
-    AT_POINT,
-    DOFS,
-    ELASTIC,
-    ELASTIC_Q,
-    ELASTIC_V,
-    FLEXIBLE,
-    JOINT_V,
-    KIND,
-    PARENT,
-    POINT,
-    Array,
-)
+from netsim.multibody.tree.model import Array
 from netsim.multibody.tree.spatial import (
     cross3,
     cross_twist,
@@ -79,12 +68,17 @@ def make_entries(t):  # type: ignore[no-untyped-def]
     n, slots = len(t.node), len(t.coordinate) + t.beams.points.shape[0] * t.beams.spin.shape[1]
     run = np.zeros((n, 4), np.int64)
     for i in range(1, n):
-        p = t.node[i, PARENT]
+        p = t.node[i, model.PARENT]
         run[i, FIRST], run[i, COLUMN], run[i, ABOVE], run[i, LAST] = first_slot(t, i), first_column(t, i), p, 1
-        alike = p > 0 and t.node[i, KIND] != POINT and t.node[p, KIND] != POINT and t.node[p, ELASTIC] == 0
-        if alike and t.node[p, JOINT_V] + t.node[p, DOFS] == t.node[i, JOINT_V]:
+        alike = (
+            p > 0
+            and t.node[i, model.KIND] != model.POINT
+            and t.node[p, model.KIND] != model.POINT
+            and t.node[p, model.ELASTIC] == 0
+        )
+        if alike and t.node[p, model.JOINT_V] + t.node[p, model.DOFS] == t.node[i, model.JOINT_V]:
             run[i, :3] = run[p, :3]
-            if t.node[i, DOFS] > 0:
+            if t.node[i, model.DOFS] > 0:
                 run[p, LAST] = 0
     e = Entries(
         np.zeros((6, slots)),
@@ -105,27 +99,27 @@ def make_entries(t):  # type: ignore[no-untyped-def]
 @compiled(forceinline=True)
 def first_slot(t, i):  # type: ignore[no-untyped-def]
     """Where the entries of node i begin."""
-    if t.node[i, KIND] == POINT:
-        return len(t.coordinate) + t.node[i, AT_POINT] * t.beams.spin.shape[1]
-    return t.node[i, JOINT_V]
+    if t.node[i, model.KIND] == model.POINT:
+        return len(t.coordinate) + t.node[i, model.AT_POINT] * t.beams.spin.shape[1]
+    return t.node[i, model.JOINT_V]
 
 
 @compiled(forceinline=True)
 def first_column(t, i):  # type: ignore[no-untyped-def]
     """The first of the coordinates just before node i."""
-    return t.node[i, ELASTIC_V] if t.node[i, KIND] == POINT else t.node[i, JOINT_V]
+    return t.node[i, model.ELASTIC_V] if t.node[i, model.KIND] == model.POINT else t.node[i, model.JOINT_V]
 
 
 @compiled(forceinline=True)
 def own_count(t, i):  # type: ignore[no-untyped-def]
     """How many coordinates are just before node i."""
-    return t.node[i, ELASTIC] if t.node[i, KIND] == POINT else t.node[i, DOFS]
+    return t.node[i, model.ELASTIC] if t.node[i, model.KIND] == model.POINT else t.node[i, model.DOFS]
 
 
 @compiled(forceinline=True)
 def place_in_ground(t, i, m, e):  # type: ignore[no-untyped-def]
     """Frame, twist and rate of node i in the ground's axes."""
-    to_ground(e.world, t.node[i, PARENT], m.frame, i)
+    to_ground(e.world, t.node[i, model.PARENT], m.frame, i)
     put(e.twist, i, twist_to_parent(e.world, i, row(m.twist, i)))
     put(e.rate, i, twist_to_parent(e.world, i, row(m.rate, i)))
 
@@ -145,10 +139,10 @@ def column(a, k):  # type: ignore[no-untyped-def]
 @compiled(forceinline=True)
 def joint_entries(t, i, e):  # type: ignore[no-untyped-def]
     """The entries of the joint of node i; it and its parent must be placed."""
-    p = t.node[i, PARENT]
+    p = t.node[i, model.PARENT]
     brought, rate = row(e.twist, p), row(e.rate, p)
     both = plus(row(e.twist, i), brought)
-    for k in range(t.node[i, JOINT_V], t.node[i, JOINT_V] + t.node[i, DOFS]):
+    for k in range(t.node[i, model.JOINT_V], t.node[i, model.JOINT_V] + t.node[i, model.DOFS]):
         phi = twist_to_parent(e.world, i, row(t.coordinate, k))
         vq = cross_twist(brought, phi)
         put_column(e.phi, k, phi)
@@ -170,12 +164,12 @@ def point_entries(t, i, q, v, a, m, z, e):
     speed = (w[0], w[1], w[2])
     surge = plus3((dw[0], dw[1], dw[2]), cross3(spin, speed))  # R^T of the second derivative of the place
     theta, dtheta, ddtheta = section_angles(t, i, q, v, a)
-    shape = t.beams.points[t.node[i, AT_POINT]]
+    shape = t.beams.points[t.node[i, model.AT_POINT]]
     curl = shape[len(shape) - 1, 3]
     scale = 1.0 / (1.0 + curl * dot3(theta, theta) / 4)
     slope = curl * dot3(theta, dtheta) / 2
-    size = t.beams.size[t.node[i, FLEXIBLE], 0] + t.beams.size[t.node[i, FLEXIBLE], 1]
-    for k in range(t.node[i, ELASTIC]):
+    size = t.beams.size[t.node[i, model.FLEXIBLE], 0] + t.beams.size[t.node[i, model.FLEXIBLE], 1]
+    for k in range(t.node[i, model.ELASTIC]):
         phi = row(m.columns, k)
         turn = (phi[3], phi[4], phi[5])
         once = _in_section(m.frame, i, shape, z[1], size, k)
@@ -217,13 +211,13 @@ def _in_section(frame, i, shape, z, size, k):
 @inner
 def section_angles(t, i, q, v, a):
     """theta, theta', theta'' of the section of point i, before they become a rotation."""
-    shape = t.beams.points[t.node[i, AT_POINT]]
+    shape = t.beams.points[t.node[i, model.AT_POINT]]
     theta, dtheta, ddtheta = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    for k in range(t.node[i, ELASTIC]):
+    for k in range(t.node[i, model.ELASTIC]):
         d = (shape[k, 3], shape[k, 4], shape[k, 5])
-        theta = plus3(theta, scaled3(d, q[t.node[i, ELASTIC_Q] + k]))
-        dtheta = plus3(dtheta, scaled3(d, v[t.node[i, ELASTIC_V] + k]))
-        ddtheta = plus3(ddtheta, scaled3(d, a[t.node[i, ELASTIC_V] + k]))
+        theta = plus3(theta, scaled3(d, q[t.node[i, model.ELASTIC_Q] + k]))
+        dtheta = plus3(dtheta, scaled3(d, v[t.node[i, model.ELASTIC_V] + k]))
+        ddtheta = plus3(ddtheta, scaled3(d, a[t.node[i, model.ELASTIC_V] + k]))
     return theta, dtheta, ddtheta
 
 
@@ -233,12 +227,12 @@ def turning_stiffness(t, i, q, m, wrench, dq):
     section."""
     point_columns(t, i, q, m)
     theta, _, _ = section_angles(t, i, q, q, q)
-    shape = t.beams.points[t.node[i, AT_POINT]]
+    shape = t.beams.points[t.node[i, model.AT_POINT]]
     curl = shape[len(shape) - 1, 3]
     scale = 1.0 / (1.0 + curl * dot3(theta, theta) / 4)
     force, couple = (wrench[0], wrench[1], wrench[2]), (wrench[3], wrench[4], wrench[5])
-    at, f = t.node[i, ELASTIC_V], t.node[i, FLEXIBLE]
-    count = t.node[i, ELASTIC]
+    at, f = t.node[i, model.ELASTIC_V], t.node[i, model.FLEXIBLE]
+    count = t.node[i, model.ELASTIC]
     for j in range(count):
         phi, d = row(m.columns, j), (shape[j, 3], shape[j, 4], shape[j, 5])
         for k in range(count):

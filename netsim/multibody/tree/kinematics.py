@@ -12,27 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from netsim.core.compiled.function import compiled, inlined, inner
+from netsim.multibody.tree import model
 from netsim.multibody.tree.flexible import Modal, make_modal, set_modal
-from netsim.multibody.tree.model import (
-    ALONG,
-    AT_POINT,
-    COSINE,
-    DOFS,
-    ELASTIC_Q,
-    ELASTIC_V,
-    FLEXIBLE,
-    FREE,
-    JOINT_Q,
-    JOINT_V,
-    KIND,
-    PARENT,
-    POINT,
-    PRISMATIC,
-    REVOLUTE,
-    SINE,
-    SPHERICAL,
-    Array,
-)
+from netsim.multibody.tree.model import Array
 from netsim.multibody.tree.spatial import cross_twist, plus, put, row, turned_back, twist_to_child
 
 
@@ -71,22 +53,22 @@ def make_motion(t):  # type: ignore[no-untyped-def]
 @compiled(forceinline=True)
 def place(t, i, q, frame):  # type: ignore[no-untyped-def]
     """frame[i] for the joint of node i (not a point) at positions q."""
-    kind, at = t.node[i, KIND], t.node[i, JOINT_Q]
-    if kind == REVOLUTE:
+    kind, at = t.node[i, model.KIND], t.node[i, model.JOINT_Q]
+    if kind == model.REVOLUTE:
         c, s = np.cos(q[at]), np.sin(q[at])
         for k in range(9):
-            frame[i, k] = t.rest[i, ALONG + k] + c * t.rest[i, COSINE + k] + s * t.rest[i, SINE + k]
+            frame[i, k] = t.rest[i, model.ALONG + k] + c * t.rest[i, model.COSINE + k] + s * t.rest[i, model.SINE + k]
         for k in range(9, 12):
             frame[i, k] = t.rest[i, k]
         return
     for k in range(12):
         frame[i, k] = t.rest[i, k]
-    if kind == PRISMATIC:
-        twist = row(t.coordinate, t.node[i, JOINT_V])
+    if kind == model.PRISMATIC:
+        twist = row(t.coordinate, t.node[i, model.JOINT_V])
         _shift(t.rest, i, q[at] * twist[0], q[at] * twist[1], q[at] * twist[2], frame)
-    elif kind == SPHERICAL:
+    elif kind == model.SPHERICAL:
         _turn(t.rest, i, q, at, frame)
-    elif kind == FREE:
+    elif kind == model.FREE:
         _shift(t.rest, i, q[at], q[at + 1], q[at + 2], frame)
         _turn(t.rest, i, q, at + 3, frame)
 
@@ -111,7 +93,7 @@ def _turn(rest, i, q, at, frame):
 @compiled(forceinline=True)
 def joint_motion(t, i, v):  # type: ignore[no-untyped-def]
     """S v of the joint of node i, a twist in its own frame."""
-    at, count = t.node[i, JOINT_V], t.node[i, DOFS]
+    at, count = t.node[i, model.JOINT_V], t.node[i, model.DOFS]
     if count == 1:
         s = row(t.coordinate, at)
         x = v[at]
@@ -127,8 +109,8 @@ def joint_motion(t, i, v):  # type: ignore[no-untyped-def]
 def outward(t, q, v, a, m):
     """Fill frames, twists and rates of all nodes."""
     for i in range(1, len(t.node)):
-        p = t.node[i, PARENT]
-        if t.node[i, KIND] == POINT:
+        p = t.node[i, model.PARENT]
+        if t.node[i, model.KIND] == model.POINT:
             relative, further = point_motion(t, i, q, v, a, m)
         else:
             place(t, i, q, m.frame)
@@ -145,9 +127,9 @@ def point_motion(t, i, q, v, a, m):
     The section's rotation is cay(theta): w = (theta' - theta x theta'/2)/(1 + |theta|^2/4) in the turned axes; of a
     beam in one plane (curl = 0) it is theta itself.
     """
-    f, at = t.node[i, FLEXIBLE], t.node[i, AT_POINT]
+    f, at = t.node[i, model.FLEXIBLE], t.node[i, model.AT_POINT]
     s = m.modal
-    set_modal(t.beams, f, q, v, a, t.node[i, ELASTIC_Q], t.node[i, ELASTIC_V], s)
+    set_modal(t.beams, f, q, v, a, t.node[i, model.ELASTIC_Q], t.node[i, model.ELASTIC_V], s)
     count = t.beams.size[f, 0]
     shape = t.beams.points[at]
     x, y, z = 0.0, 0.0, 0.0
@@ -214,12 +196,12 @@ def _cayley(x, y, z, scale, i, frame):
 def point_columns(t, i, q, m):
     """m.columns[k] (N, 6): the twist of point i per unit rate of elastic coordinate k; the point must be placed and
     modal.z set."""
-    f, at = t.node[i, FLEXIBLE], t.node[i, AT_POINT]
+    f, at = t.node[i, model.FLEXIBLE], t.node[i, model.AT_POINT]
     count, s = t.beams.size[f, 0], m.modal
     shape = t.beams.points[at]
     h0, h1, h2 = 0.0, 0.0, 0.0
     for k in range(count):
-        e = q[t.node[i, ELASTIC_Q] + k]
+        e = q[t.node[i, model.ELASTIC_Q] + k]
         h0, h1, h2 = h0 + shape[k, 3] * e, h1 + shape[k, 4] * e, h2 + shape[k, 5] * e
         for c in range(3):
             m.columns[k, c] = shape[k, c]

@@ -330,3 +330,15 @@ def _stack(arrays: list[Array], shape: tuple[int, ...]) -> Array:
     for row, array in zip(stacked, arrays):
         row[tuple(slice(size) for size in array.shape)] = array
     return stacked
+
+
+def places_in_q(tree: Tree) -> Array:
+    """The place in q of every velocity coordinate that has one of its own (nv,); -1 for those of rotations."""
+    found = np.full(tree.nv, -1)
+    for row in tree.flat.node[1:]:
+        if row[KIND] != POINT:
+            count, first = row[ELASTIC], row[ELASTIC_V]
+            found[first : first + count] = row[ELASTIC_Q] + np.arange(count)
+            if row[DOFS] == 1:
+                found[row[JOINT_V]] = row[JOINT_Q]
+    return found

@@ -234,35 +234,22 @@ def inertia_to_ground(world, i, a, j, c, out):  # type: ignore[no-untyped-def]
     out[i, 9] = t[6] * f[2] + t[7] * g[2] + t[8] * e[2] + sx + sy
 
 
+@compiled(_nrt=False, no_cpython_wrapper=True, forceinline=True)
+def _six_rows(x, start, end):  # type: ignore[no-untyped-def]
+    return x[0, start:end], x[1, start:end], x[2, start:end], x[3, start:end], x[4, start:end], x[5, start:end]
+
+
 @compiled(_nrt=False, no_cpython_wrapper=True, fastmath={"contract"})
 def columns_dot(a, x, start, out):  # type: ignore[no-untyped-def]
     """out[k] = a . x[:, start + k]"""
-    n = len(out)
-    end = start + n
-    x0, x1, x2, x3, x4, x5 = (
-        x[0, start:end],
-        x[1, start:end],
-        x[2, start:end],
-        x[3, start:end],
-        x[4, start:end],
-        x[5, start:end],
-    )
-    for k in range(n):
+    x0, x1, x2, x3, x4, x5 = _six_rows(x, start, start + len(out))
+    for k in range(len(out)):
         out[k] = (a[0] * x0[k] + a[1] * x1[k] + a[2] * x2[k]) + (a[3] * x3[k] + a[4] * x4[k] + a[5] * x5[k])
 
 
 @compiled(_nrt=False, no_cpython_wrapper=True, fastmath={"contract"})
 def add_columns_dot(a, x, start, out):  # type: ignore[no-untyped-def]
     """out[k] += a . x[:, start + k]"""
-    n = len(out)
-    end = start + n
-    x0, x1, x2, x3, x4, x5 = (
-        x[0, start:end],
-        x[1, start:end],
-        x[2, start:end],
-        x[3, start:end],
-        x[4, start:end],
-        x[5, start:end],
-    )
-    for k in range(n):
+    x0, x1, x2, x3, x4, x5 = _six_rows(x, start, start + len(out))
+    for k in range(len(out)):
         out[k] += (a[0] * x0[k] + a[1] * x1[k] + a[2] * x2[k]) + (a[3] * x3[k] + a[4] * x4[k] + a[5] * x5[k])

@@ -8,14 +8,24 @@ import numpy as np
 from netsim.core.compiled.call import run_table
 from netsim.core.compiled.struct import Struct, struct_of
 from netsim.core.consistent import Consistent
-from netsim.core.contract import ASTRAY, CURVED, FACTORISATIONS, RESTARTED, RTOL, UNSOLVED, Trial
+from netsim.core.contract import (
+    ASTRAY,
+    COUNTERS,
+    CURVED,
+    FACTORISATIONS,
+    FORMULA,
+    RESTARTED,
+    RTOL,
+    UNSOLVED,
+    Trial,
+)
 from netsim.core.history import BEGINS_LOW, CAREFUL, WATCHING
-from netsim.core.linear.factors import Factor
+from netsim.core.linear.factors import Factor, analyse
 from netsim.core.loop.adaptive import first_size
 from netsim.core.loop.control import BY_ERROR, EVERY, RECOVERING, SOLVING, Control
 from netsim.core.loop.sampler import Sampler
 from netsim.core.loop.turnover import nothing_turned
-from netsim.core.method import Method
+from netsim.core.method import TRAPEZOID, Method
 from netsim.core.newton import CONVERGED, set_time
 from netsim.core.problem import ALPHA, KA, KV, KX
 from netsim.core.scales import NOTHING, first_kinds, set_scales
@@ -53,6 +63,8 @@ filters see nothing of them (BDF's is not filtered)."""
 ROOM = 4
 """Rows beside those of requested instants: a step that finds no room for its samples is tried again, with other
 rounding."""
+RECTANGLE = (1.0,)
+"""The node of the rule that goes with implicit Euler: powers at the end of a step, for all of it."""
 GIVEN_STEP = 1e-9
 """The tolerance that Newton's method goes by where steps are given: small beside what any method leaves."""
 
@@ -75,10 +87,11 @@ def first_trial(
     fixed = written_sizes(machine)
     if options.atol:
         fixed = options.atol / options.rtol * np.where(fixed > 0.0, fixed, nominal)
-    counters = np.zeros(17, np.int64)
+    counters = np.zeros(COUNTERS, np.int64)
     counters[RESTARTED] = 2
     counters[CURVED] = int(curved(machine))
     counters[UNSOLVED] = 1 if options.step else 0
+    counters[FORMULA] = int(options.formula)
     exponent = exponents(system, structure)
     trial = Trial(
         g, np.zeros(system.out_size), state, state.copy(), state.copy(), np.zeros(3 * nk + layout.nq), np.zeros(n),
@@ -89,15 +102,10 @@ def first_trial(
         *untested_differences(machine, structure, exponent, g),
     )  # fmt: skip
     set_scales(machine.struct, struct_of(trial))
-    set_answers(
-        machine,
-        trial,
-        options.stop,
-        times,
-        prescribed_inputs,
-        ends if any(map(bool, time_texts(machine))) else ends[:0],
-    )
-    set_scales(machine.struct, struct_of(trial))
+    if not options.formula:
+        acting = ends if any(map(bool, time_texts(machine))) else ends[:0]
+        set_answers(machine, trial, options.stop, times, prescribed_inputs, acting)
+        set_scales(machine.struct, struct_of(trial))
     return trial, options.step or first_size(machine.struct, struct_of(trial), options.stop, method.estimate)
 
 
@@ -126,7 +134,7 @@ def first_control(
     tail = [spacing, 0.0, np.inf, weight, 0.0, 0.0]
     numbers = np.array([0.0, size, stop, fixed, 1e-15 * stop, longest, BY_ERROR, 0.0, np.inf, np.inf, *tail])
     kinematic_constraints = (
-        structure.index > 1 and len(plan.sizes) > 0 and not method.explicit
+        structure.index > 1 and len(plan.sizes) > 0 and not method.explicit and not options.formula
     )  # whose steps end in one of themselves
     grid: Array = np.full(1, np.inf)
     if options.sample:
@@ -137,7 +145,10 @@ def first_control(
     memoryless = structure.dynamic.freedom == 0  # no step's error tells how its values bend
     recovering = int(
         len(plan.sizes) > 0
-        and (method.explicit or (options.recovers and (kinematic or structure.index > 1 or memoryless)))
+        and (
+            method.explicit
+            or (options.recovers and (kinematic or structure.index > 1 or memoryless or options.formula))
+        )
     )
     # a given step of order 1 gains nothing: docs/decisions/0050-implicit-euler-is-kept-to-its-formula.md
     cut = time_events if not fixed or method.order > 1 else np.zeros(0)
@@ -164,7 +175,7 @@ def first_control(
             within,
             solving,
             0,
-            int(looked[2].any() and not method.explicit),
+            int(looked[2].any() and not method.explicit and not options.formula),
         ]
     )
     return Control(numbers, places, inside, np.append(features, np.inf), grid, *looked)
@@ -219,18 +230,17 @@ def first_sampler(
     control: Control,
     options: TransientOptions,
 ) -> Sampler:
-    """Room for samples, and the method's quadrature of work. Where nothing moves samples are polynomials: only what is
-    read is evaluated then."""
+    """Room for samples, and the quadrature of work: the method's, or the rule that goes with its formula. Where nothing
+    moves samples are polynomials: only what is read is evaluated then."""
     layout, rows = machine.system.layout, len(control.grid) - 1 + (1000 if control.places[EVERY] else ROOM)
     rows = options.window if is_windowed(options) else rows
     whole = np.arange(layout.ny + layout.nq)
-    rough = len(method.work) < min(
-        method.order, 4
-    )  # stored energy through the nodes would be less exact than the values
+    work = method.work if not options.formula else TRAPEZOID if options.recovers or method.order > 1 else RECTANGLE
+    rough = len(work) < min(method.order, 4)  # stored energy through the nodes would be less exact than the values
     read = np.intersect1d(reader.reads(layout.y, layout.y + len(whole)) - layout.y, whole)
     if layout.nk or control.places[RECOVERING] or control.places[SOLVING] or rough:
         read = whole
-    nodes = np.array(method.work)
+    nodes = np.array(work)
     integrals = quadrature(nodes)
     summed = summed_places(machine, tracer) if control.places[RECOVERING] else NO_SUMS
     kept = summed.shape[1]
@@ -263,11 +273,11 @@ def consistent_plan(
     """Consistent points for recovered samples, projections, time events, state events, explicit methods; factors taken
     at t; and what keeps them alive."""
     jumps = options.jumping or switching or len(time_events) > 0 or len(machine.problem.buffer.length) > 0
-    if not (options.recovers or method.needs_rates or structure.index > 1 or jumps):
+    wanted = options.recovers or (not options.formula and (method.needs_rates or structure.index > 1 or jumps))
+    if not wanted:
         return compiled_plan(None), None
-    recovery = plan_recovery(
-        machine, structure, trial.g, sizes=_sizes(machine, structure, trial), following=method.explicit
-    )
+    sizes = None if options.formula else _sizes(machine, structure, trial)
+    recovery = plan_recovery(machine, structure, trial.g, sizes=sizes, following=method.explicit)
     try:
         recover(recovery, trial.g, trial.start, t)
     except SimulationError:
@@ -304,6 +314,8 @@ def closing_plan(
 def first_factor(machine: Machine, trial: Trial, h: float, t: float) -> Factor:
     """Ordering and pivots for the matrix of a step of size h from t; raises `SimulationError` where it is singular."""
     layout, problem, g = machine.system.layout, machine.problem, trial.g
+    if trial.counters[FORMULA]:
+        return analyse(0, [0], [], [])  # the first step itself asks for them (netsim.core.methods.single)
     load(struct_of(problem), g, trial.start)
     if set_time(struct_of(problem), g, t) != CONVERGED:
         raise SimulationError(table_ends(t))

@@ -7,13 +7,11 @@ import numpy as np
 from netsim.core.loop.control import GRID, ROW, TRACED
 from netsim.equations.machine import Machine
 from netsim.results.partial.recording import Log
-from netsim.simulate.given import Stepping
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.retreat import Retreat
 from netsim.simulate.running import Running
 from netsim.simulate.setup.instants import fill_window
-from netsim.simulate.stored.adaptive_state import Differs, NotStorable, restored, stored
-from netsim.simulate.stored.given_state import restored_given, stored_given
+from netsim.simulate.stored.run_state import Differs, NotStorable, restored, stored
 from netsim.text.errors import InputError
 
 Array = np.ndarray
@@ -51,8 +49,6 @@ class Recorder:
     def __init__(self, log: Log):
         self.log = log
 
-    # -------------------------------------------------------------------------------------- the accept/reject loop
-
     def begun(self, run: Running) -> Retreat:
         """The run as it was when its state was written, if there is one; the copies it may go back to."""
         if self.log.tree is None:
@@ -80,14 +76,10 @@ class Recorder:
         except NotStorable:
             self.log.later()
 
-    def ended(self, run: Running | Stepping) -> None:
+    def ended(self, run: Running) -> None:
         """The state of a run at its end, where there was one before: later runs may be interrupted, too."""
-        if not self.log.is_begun:
-            return
-        if isinstance(run, Running):
+        if self.log.is_begun:
             self.write(run)
-        else:
-            self.write_given(run)
 
     def rewound(self, run: Running) -> None:
         """The run went back: rows behind where it is now will be written again."""
@@ -126,37 +118,6 @@ class Recorder:
         if self.log.traces:
             trace = self.log.trace.read(0, min(traced, self.log.trace.count))
             sampler.trace[: len(trace)] = trace
-
-    # -------------------------------------------------------------------------------------- given steps
-
-    def begun_given(self, run: Stepping) -> None:
-        """As `begun`, of the loop of given steps."""
-        if self.log.tree is None:
-            return
-        try:
-            restored_given(run, self.log.tree)
-        except (Differs, KeyError, TypeError) as wrong:
-            raise self._misfit(wrong) from None
-        rows = self.log.rows.read(run.flushed, self.log.rows.count)
-        run.values[: len(rows)], run.account[: len(rows)] = rows[:, 1:-4], rows[:, -4:]
-
-    def between_given(self, run: Stepping) -> None:
-        """As `between`, of the loop of given steps."""
-        if run.is_full:
-            self._append_given(run)
-            run.move_window()
-        if self.log.is_due():
-            self.write_given(run)
-
-    def write_given(self, run: Stepping) -> None:
-        """As `write`, of the loop of given steps."""
-        self._append_given(run)
-        self.log.save(stored_given(run))
-
-    def _append_given(self, run: Stepping) -> None:
-        times, values, account = run.sampled
-        first = self.log.rows.count - run.flushed
-        self.log.add(np.column_stack([times[first:], values[first:], account[first:]]))
 
     def _misfit(self, wrong: Exception) -> InputError:
         return self.log.refusal(f"the state of the run does not fit the network: {wrong}")

@@ -57,15 +57,8 @@ def subtract_outer(k, i, u, x):  # type: ignore[no-untyped-def]
 @compiled(forceinline=True)
 def _turned_symmetric(x, i, a):  # type: ignore[no-untyped-def]
     """R a R^T of a symmetric 3 x 3 matrix (six entries)."""
-    b = _turned_half(x, i, (a[0], a[1], a[2], a[1], a[3], a[4], a[2], a[4], a[5]))
-    return (
-        b[0] * x[i, 0] + b[1] * x[i, 1] + b[2] * x[i, 2],
-        b[0] * x[i, 3] + b[1] * x[i, 4] + b[2] * x[i, 5],
-        b[0] * x[i, 6] + b[1] * x[i, 7] + b[2] * x[i, 8],
-        b[3] * x[i, 3] + b[4] * x[i, 4] + b[5] * x[i, 5],
-        b[3] * x[i, 6] + b[4] * x[i, 7] + b[5] * x[i, 8],
-        b[6] * x[i, 6] + b[7] * x[i, 7] + b[8] * x[i, 8],
-    )
+    b = _turned(x, i, (a[0], a[1], a[2], a[1], a[3], a[4], a[2], a[4], a[5]))
+    return b[0], b[1], b[2], b[4], b[5], b[8]
 
 
 @compiled(forceinline=True)

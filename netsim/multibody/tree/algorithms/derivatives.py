@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from netsim.core.compiled.function import compiled, inner
+from netsim.multibody.tree import model
 from netsim.multibody.tree.algorithms.forward import Articulated, make_articulated
 from netsim.multibody.tree.algorithms.inverse import no_wrenches, origin_acceleration, rnea_into
 from netsim.multibody.tree.algorithms.observers import own_inertia
@@ -50,23 +51,7 @@ from netsim.multibody.tree.flexible import (
     set_moments,
 )
 from netsim.multibody.tree.kinematics import Motion, make_motion
-from netsim.multibody.tree.model import (
-    COULOMB,
-    DOFS,
-    ELASTIC,
-    ELASTIC_Q,
-    ELASTIC_V,
-    FLEXIBLE,
-    INERTIA,
-    JOINT_V,
-    KIND,
-    PARENT,
-    POINT,
-    VISCOUS,
-    WIDTH,
-    Array,
-    Tree,
-)
+from netsim.multibody.tree.model import Array, Tree
 from netsim.multibody.tree.spatial import (
     add,
     add_columns_dot,
@@ -153,33 +138,33 @@ def derivatives_into(t, q, v, a, wrenches, d, tau, dq, dv, da):
     for i in range(1, len(t.node)):
         _outward(t, i, q, v, a, d, dq, dv)
     for i in range(len(t.node) - 1, 0, -1):
-        if t.node[i, KIND] == POINT:
+        if t.node[i, model.KIND] == model.POINT:
             _point_inward(t, i, q, d, dq, dv)
         else:
-            if t.node[i, ELASTIC] > 0:
+            if t.node[i, model.ELASTIC] > 0:
                 _elastic_rows(t, i, d, dq, dv, da)
             _joint_rows(t, i, d, dq, dv, da)
-        _add_to_parent(d, i, t.node[i, PARENT])
+        _add_to_parent(d, i, t.node[i, model.PARENT])
     for i in range(1, len(t.node)):
         if d.entries.run[i, LAST] == 1:
             _columns(t, i, d, dq, dv)
     for k in range(len(v)):
-        if t.coordinate[k, COULOMB] != 0.0:
-            share = np.tanh(v[k] / t.coordinate[k, WIDTH])
-            dv[k, k] += t.coordinate[k, COULOMB] * (1 - share * share) / t.coordinate[k, WIDTH]
-        dv[k, k] += t.coordinate[k, VISCOUS]
+        if t.coordinate[k, model.COULOMB] != 0.0:
+            share = np.tanh(v[k] / t.coordinate[k, model.WIDTH])
+            dv[k, k] += t.coordinate[k, model.COULOMB] * (1 - share * share) / t.coordinate[k, model.WIDTH]
+        dv[k, k] += t.coordinate[k, model.VISCOUS]
 
 
 @compiled(forceinline=True)
 def _outward(t, i, q, v, a, d, dq, dv):  # type: ignore[no-untyped-def]
     """Frame, entries, inertia and dF/dV of node i alone."""
     place_in_ground(t, i, d.motion, d.entries)
-    if t.node[i, KIND] == POINT:
+    if t.node[i, model.KIND] == model.POINT:
         _point_outward(t, i, q, v, a, d)
         return
     joint_entries(t, i, d.entries)
-    if t.node[i, ELASTIC] == 0:
-        inertia_to_ground(d.entries.world, i, t.rest, i, INERTIA, d.inertia)
+    if t.node[i, model.ELASTIC] == 0:
+        inertia_to_ground(d.entries.world, i, t.rest, i, model.INERTIA, d.inertia)
         own_gyroscopic(d.slopes.gyroscopic, i, d.inertia, i, row(d.entries.twist, i))
     else:
         _flexible_outward(t, i, q, v, a, d, dq, dv)
@@ -188,8 +173,8 @@ def _outward(t, i, q, v, a, d, dq, dv):  # type: ignore[no-untyped-def]
 @inner
 def _point_outward(t, i, q, v, a, d):
     """Entries of a point. It comes after its body but not always right after: its products are set anew."""
-    f, m, x = t.node[i, FLEXIBLE], d.motion, d.slopes
-    set_modal(t.beams, f, q, v, a, t.node[i, ELASTIC_Q], t.node[i, ELASTIC_V], m.modal)
+    f, m, x = t.node[i, model.FLEXIBLE], d.motion, d.slopes
+    set_modal(t.beams, f, q, v, a, t.node[i, model.ELASTIC_Q], t.node[i, model.ELASTIC_V], m.modal)
     set_products(t.beams, f, m.modal, x.z)
     point_entries(t, i, q, v, a, m, x.z, d.entries)
     d.inertia[i] = 0.0
@@ -201,9 +186,9 @@ def _flexible_outward(t, i, q, v, a, d, dq, dv):
     """Inertia and dF/dV of the flexible body i alone, and its elastic rows, columns and blocks."""
     m, w, e, x = d.motion, d.articulated, d.entries, d.slopes
     twist, rate = row(m.twist, i), row(m.rate, i)
-    f, at, s = t.node[i, FLEXIBLE], t.node[i, ELASTIC_V], m.modal
+    f, at, s = t.node[i, model.FLEXIBLE], t.node[i, model.ELASTIC_V], m.modal
     own_inertia(t, i, q, v, m)
-    set_modal(t.beams, f, q, v, a, t.node[i, ELASTIC_Q], at, s)
+    set_modal(t.beams, f, q, v, a, t.node[i, model.ELASTIC_Q], at, s)
     set_moments(t.beams, f, s)
     set_products(t.beams, f, s, x.z)
     inertia_to_ground(e.world, i, m.deformed, 0, 0, d.inertia)
@@ -216,19 +201,19 @@ def _flexible_outward(t, i, q, v, a, d, dq, dv):
     elastic_forces(t.beams, f, origin, spin, gain, s, w.offset, at)  # for its forces on the products, left in s
     force_slopes(t.beams, f, twist, origin, spin, gain, s, x.wrench[0], x.force)
     size = t.beams.size[f, 0] + t.beams.size[f, 1]
-    for k in range(t.node[i, ELASTIC]):
+    for k in range(t.node[i, model.ELASTIC]):
         own = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         for r in range(size):
             own = plus(own, scaled(row(x.wrench[0], r), x.z[0, r, k]))
         alpha = row(w.coupling, at + k)
         put(d.alpha, at + k, wrench_to_parent(e.world, i, alpha))
         put(d.beta, at + k, wrench_to_parent(e.world, i, plus(own, cross_wrench(twist, alpha))))
-    for k in range(at, at + t.node[i, ELASTIC]):
-        for j in range(at, at + t.node[i, ELASTIC]):
+    for k in range(at, at + t.node[i, model.ELASTIC]):
+        for j in range(at, at + t.node[i, model.ELASTIC]):
             dq[k, j], dv[k, j] = 0.0, 0.0
     elastic_slopes(t.beams, f, s, x, dq, dv, at)
     wrench_slopes(t.beams, f, origin, spin, gain, s, x.wrench)
-    for k in range(t.node[i, ELASTIC]):
+    for k in range(t.node[i, model.ELASTIC]):
         by_q, by_v = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         for r in range(size):
             still, once, twice = row(x.wrench[0], r), row(x.wrench[1], r), row(x.wrench[2], r)
@@ -263,8 +248,8 @@ def _answer(d, i, slot):  # type: ignore[no-untyped-def]
 def _point_inward(t, i, q, d, dq, dv):
     """What hangs on point i enters the elastic block, rows and columns of its body."""
     m, w, e = d.motion, d.articulated, d.entries
-    at, count, slot = t.node[i, ELASTIC_V], t.node[i, ELASTIC], first_slot(t, i)
-    set_coordinates(t.beams, t.node[i, FLEXIBLE], q, t.node[i, ELASTIC_Q], m.modal)
+    at, count, slot = t.node[i, model.ELASTIC_V], t.node[i, model.ELASTIC], first_slot(t, i)
+    set_coordinates(t.beams, t.node[i, model.FLEXIBLE], q, t.node[i, model.ELASTIC_Q], m.modal)
     turning_stiffness(t, i, q, m, row(m.wrench, i), dq)
     wrench = wrench_to_parent(e.world, i, row(m.wrench, i))
     for k in range(count):
@@ -284,9 +269,9 @@ def _point_inward(t, i, q, d, dq, dv):
 @inner
 def _elastic_rows(t, i, d, dq, dv, da):
     """The rows of the elastic coordinates of body i."""
-    own = t.node[i, ELASTIC_V]
-    for k in range(own, own + t.node[i, ELASTIC]):
-        for j in range(t.node[i, ELASTIC]):
+    own = t.node[i, model.ELASTIC_V]
+    for k in range(own, own + t.node[i, model.ELASTIC]):
+        for j in range(t.node[i, model.ELASTIC]):
             da[k, own + j] = d.articulated.block[k, j]
         _row(t, i, k, row(d.alpha, k), row(d.beta, k), d.entries, dq, dv, da)
 
@@ -294,7 +279,7 @@ def _elastic_rows(t, i, d, dq, dv, da):
 @compiled(forceinline=True)
 def _joint_rows(t, i, d, dq, dv, da):  # type: ignore[no-untyped-def]
     """The rows of the joint of node i, and the wrenches of its columns."""
-    e, at, count = d.entries, t.node[i, JOINT_V], t.node[i, DOFS]
+    e, at, count = d.entries, t.node[i, model.JOINT_V], t.node[i, model.DOFS]
     wrench = wrench_to_parent(e.world, i, row(d.motion.wrench, i))
     for k in range(at, at + count):
         by_q, by_v, phi = _answer(d, i, k)
@@ -333,20 +318,20 @@ def _columns(t, i, d, dq, dv):  # type: ignore[no-untyped-def]
     coordinates of i."""
     e, start, above = d.entries, d.entries.run[i, COLUMN], d.entries.run[i, ABOVE]
     end = start
-    if t.node[i, KIND] != POINT:
-        end = t.node[i, ELASTIC_V] + t.node[i, ELASTIC]
+    if t.node[i, model.KIND] != model.POINT:
+        end = t.node[i, model.ELASTIC_V] + t.node[i, model.ELASTIC]
         node = i
         while node != above:
-            behind = t.node[node, JOINT_V] + t.node[node, DOFS]
-            for j in range(t.node[node, JOINT_V], behind):
+            behind = t.node[node, model.JOINT_V] + t.node[node, model.DOFS]
+            for j in range(t.node[node, model.JOINT_V], behind):
                 _meet(column(e.phi, j), d, j, behind, end, dq, dv)
-            node = t.node[node, PARENT]
+            node = t.node[node, model.PARENT]
     node = above
     while node > 0 and end > start:
         slot, at, count = first_slot(t, node), e.run[node, COLUMN], own_count(t, node)
-        if t.node[node, KIND] != POINT:
+        if t.node[node, model.KIND] != model.POINT:
             slot, at = e.run[node, FIRST], e.run[node, COLUMN]
-            count = t.node[node, JOINT_V] + t.node[node, DOFS] - at
+            count = t.node[node, model.JOINT_V] + t.node[node, model.DOFS] - at
         for j in range(count):
             _meet(column(e.phi, slot + j), d, at + j, start, end, dq, dv)
         node = e.run[node, ABOVE]

@@ -18,24 +18,12 @@ from typing import NamedTuple
 import numpy as np
 
 from netsim.core.compiled.function import compiled, inlined, inner
+from netsim.multibody.tree import model
 from netsim.multibody.tree.algorithms.articulated import add_to_parent, inertia_times, set_rigid, subtract_outer
 from netsim.multibody.tree.algorithms.inverse import flexible_wrench, friction, no_wrenches
 from netsim.multibody.tree.flexible import coupling, elastic_mass, set_coordinates
 from netsim.multibody.tree.kinematics import joint_motion, make_motion, place, point_columns, point_motion
-from netsim.multibody.tree.model import (
-    DOFS,
-    ELASTIC,
-    ELASTIC_Q,
-    ELASTIC_V,
-    FLEXIBLE,
-    INERTIA,
-    JOINT_V,
-    KIND,
-    PARENT,
-    POINT,
-    Array,
-    Tree,
-)
+from netsim.multibody.tree.model import Array, Tree
 from netsim.multibody.tree.spatial import (
     add,
     cross_twist,
@@ -146,20 +134,20 @@ def mixed_into(t, q, v, known, motion, wrenches, m, w, a, tau):
 def velocities(t, q, v, wrenches, m, w):
     """First recursion: frames, twists, drift h, and each body's own inertia, bias and elastic blocks."""
     for i in range(1, len(t.node)):
-        if t.node[i, KIND] == POINT:
+        if t.node[i, model.KIND] == model.POINT:
             relative, drift = point_motion(t, i, q, v, w.zero, m)
         else:
             place(t, i, q, m.frame)
             relative, drift = joint_motion(t, i, v), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-        twist = plus(twist_to_child(m.frame, i, row(m.twist, t.node[i, PARENT])), relative)
+        twist = plus(twist_to_child(m.frame, i, row(m.twist, t.node[i, model.PARENT])), relative)
         put(m.twist, i, twist)
         put(w.drift, i, plus(drift, cross_twist(twist, relative)))
         put(m.rate, i, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
-        put(w.bias, i, minus(cross_wrench(twist, momentum(t.rest, i, INERTIA, twist)), row(wrenches, i)))
-        set_rigid(w.inertia, i, t.rest, i, INERTIA)
+        put(w.bias, i, minus(cross_wrench(twist, momentum(t.rest, i, model.INERTIA, twist)), row(wrenches, i)))
+        set_rigid(w.inertia, i, t.rest, i, model.INERTIA)
     if len(t.beams.size) > 0:
         for i in range(1, len(t.node)):
-            if t.node[i, ELASTIC] > 0 and t.node[i, KIND] != POINT:
+            if t.node[i, model.ELASTIC] > 0 and t.node[i, model.KIND] != model.POINT:
                 _elastic_blocks(t, i, q, v, wrenches, m, w)
 
 
@@ -169,37 +157,37 @@ def _elastic_blocks(t, i, q, v, wrenches, m, w):
     flexible_wrench(t, i, q, v, w.zero, m, w.force)
     put(w.bias, i, minus(row(m.wrench, i), row(wrenches, i)))
     set_rigid(w.inertia, i, m.deformed, 0, 0)
-    at = t.node[i, ELASTIC_V]
-    coupling(t.beams, t.node[i, FLEXIBLE], m.modal, w.coupling[at:])
-    elastic_mass(t.beams, t.node[i, FLEXIBLE], m.modal, w.block[at:])
+    at = t.node[i, model.ELASTIC_V]
+    coupling(t.beams, t.node[i, model.FLEXIBLE], m.modal, w.coupling[at:])
+    elastic_mass(t.beams, t.node[i, model.FLEXIBLE], m.modal, w.block[at:])
 
 
 @inlined
 def condense(t, q, known, motion, friction_force, m, w):
     """Second recursion, inward."""
     for i in range(len(t.node) - 1, 0, -1):
-        if t.node[i, KIND] == POINT:
+        if t.node[i, model.KIND] == model.POINT:
             point_inward(t, i, q, m, w)
         else:
-            if t.node[i, ELASTIC] > 0 and not eliminate(
-                t.node[i, ELASTIC_V], t.node[i, ELASTIC], i, known, motion, friction_force, w
+            if t.node[i, model.ELASTIC] > 0 and not eliminate(
+                t.node[i, model.ELASTIC_V], t.node[i, model.ELASTIC], i, known, motion, friction_force, w
             ):
                 return False
-            at, count = t.node[i, JOINT_V], t.node[i, DOFS]
+            at, count = t.node[i, model.JOINT_V], t.node[i, model.DOFS]
             joint_block(t, i, w)
             if count > 0 and not eliminate(at, count, i, known, motion, friction_force, w):
                 return False
         bias = plus(row(w.bias, i), inertia_times(w.inertia, i, row(w.drift, i)))
-        add(w.bias, t.node[i, PARENT], wrench_to_parent(m.frame, i, bias))
-        if t.node[i, PARENT] > 0:
-            add_to_parent(w.inertia, i, t.node[i, PARENT], m.frame)
+        add(w.bias, t.node[i, model.PARENT], wrench_to_parent(m.frame, i, bias))
+        if t.node[i, model.PARENT] > 0:
+            add_to_parent(w.inertia, i, t.node[i, model.PARENT], m.frame)
     return True
 
 
 @compiled(forceinline=True)
 def joint_block(t, i, w):  # type: ignore[no-untyped-def]
     """u = S^T K, D = S^T K S and c = S^T p of the joint of node i."""
-    at, count = t.node[i, JOINT_V], t.node[i, DOFS]
+    at, count = t.node[i, model.JOINT_V], t.node[i, model.DOFS]
     bias = row(w.bias, i)
     for k in range(count):
         twist = row(t.coordinate, at + k)
@@ -215,16 +203,16 @@ def joint_block(t, i, w):  # type: ignore[no-untyped-def]
 def point_inward(t, i, q, m, w):
     """What hangs on a point of a flexible body enters the body's elastic blocks: Phi^T K X, Phi^T K Phi and Phi^T (K h
     + p)."""
-    set_coordinates(t.beams, t.node[i, FLEXIBLE], q, t.node[i, ELASTIC_Q], m.modal)
+    set_coordinates(t.beams, t.node[i, model.FLEXIBLE], q, t.node[i, model.ELASTIC_Q], m.modal)
     point_columns(t, i, q, m)
-    at = t.node[i, ELASTIC_V]
+    at = t.node[i, model.ELASTIC_V]
     bias = plus(row(w.bias, i), inertia_times(w.inertia, i, row(w.drift, i)))
-    for k in range(t.node[i, ELASTIC]):
+    for k in range(t.node[i, model.ELASTIC]):
         column = row(m.columns, k)
         u = inertia_times(w.inertia, i, column)
         add(w.coupling, at + k, wrench_to_parent(m.frame, i, u))
         w.force[at + k] += dot(column, bias)
-        for j in range(t.node[i, ELASTIC]):
+        for j in range(t.node[i, model.ELASTIC]):
             w.block[at + k, j] += dot(row(m.columns, j), u)
 
 
@@ -308,21 +296,21 @@ def _take(w, k, j, factor):
 def accelerate(t, q, known, motion, m, w, a, tau):
     """Third recursion, outward: accelerations, and the forces that were not known (G22 eqs 4, 5)."""
     for i in range(1, len(t.node)):
-        rate = plus(twist_to_child(m.frame, i, row(m.rate, t.node[i, PARENT])), row(w.drift, i))
-        if t.node[i, KIND] == POINT:
-            set_coordinates(t.beams, t.node[i, FLEXIBLE], q, t.node[i, ELASTIC_Q], m.modal)
+        rate = plus(twist_to_child(m.frame, i, row(m.rate, t.node[i, model.PARENT])), row(w.drift, i))
+        if t.node[i, model.KIND] == model.POINT:
+            set_coordinates(t.beams, t.node[i, model.FLEXIBLE], q, t.node[i, model.ELASTIC_Q], m.modal)
             point_columns(t, i, q, m)
-            for k in range(t.node[i, ELASTIC]):
-                rate = plus(rate, scaled(row(m.columns, k), a[t.node[i, ELASTIC_V] + k]))
+            for k in range(t.node[i, model.ELASTIC]):
+                rate = plus(rate, scaled(row(m.columns, k), a[t.node[i, model.ELASTIC_V] + k]))
             put(m.rate, i, rate)
             continue
-        at, count = t.node[i, JOINT_V], t.node[i, DOFS]
+        at, count = t.node[i, model.JOINT_V], t.node[i, model.DOFS]
         _close(at, count, rate, known, motion, w, a, tau)
         for k in range(at, at + count):
             rate = plus(rate, scaled(row(t.coordinate, k), a[k]))
         put(m.rate, i, rate)
-        if t.node[i, ELASTIC] > 0:
-            _close(t.node[i, ELASTIC_V], t.node[i, ELASTIC], rate, known, motion, w, a, tau)
+        if t.node[i, model.ELASTIC] > 0:
+            _close(t.node[i, model.ELASTIC_V], t.node[i, model.ELASTIC], rate, known, motion, w, a, tau)
 
 
 @compiled(forceinline=True)

@@ -4,6 +4,7 @@
 import numpy as np
 
 from netsim.core.compiled.function import compiled, inlined, inner
+from netsim.multibody.tree import model
 from netsim.multibody.tree.flexible import (
     deformation_wrench,
     deformed_inertia,
@@ -13,23 +14,7 @@ from netsim.multibody.tree.flexible import (
     set_moments,
 )
 from netsim.multibody.tree.kinematics import make_motion, outward, point_columns
-from netsim.multibody.tree.model import (
-    COULOMB,
-    DOFS,
-    ELASTIC,
-    ELASTIC_Q,
-    ELASTIC_V,
-    FLEXIBLE,
-    INERTIA,
-    JOINT_V,
-    KIND,
-    PARENT,
-    POINT,
-    VISCOUS,
-    WIDTH,
-    Array,
-    Tree,
-)
+from netsim.multibody.tree.model import Array, Tree
 from netsim.multibody.tree.spatial import add, cross_wrench, dot, momentum, plus, put, row, wrench_to_parent
 
 
@@ -82,11 +67,11 @@ def body_wrenches(t, q, v, a, m, tau):
     """
     for i in range(1, len(t.node)):
         twist = row(m.twist, i)
-        inertial = momentum(t.rest, i, INERTIA, row(m.rate, i))
-        put(m.wrench, i, plus(inertial, cross_wrench(twist, momentum(t.rest, i, INERTIA, twist))))
+        inertial = momentum(t.rest, i, model.INERTIA, row(m.rate, i))
+        put(m.wrench, i, plus(inertial, cross_wrench(twist, momentum(t.rest, i, model.INERTIA, twist))))
     if len(t.beams.size) > 0:
         for i in range(1, len(t.node)):
-            if t.node[i, ELASTIC] > 0 and t.node[i, KIND] != POINT:
+            if t.node[i, model.ELASTIC] > 0 and t.node[i, model.KIND] != model.POINT:
                 flexible_wrench(t, i, q, v, a, m, tau)
 
 
@@ -95,14 +80,14 @@ def flexible_wrench(t, i, q, v, a, m, tau):
     """m.wrench[i] of a flexible body, with tau += its elastic forces; leaves its modal sums and its deformed inertia in
     m."""
     twist, rate = row(m.twist, i), row(m.rate, i)
-    f, s = t.node[i, FLEXIBLE], m.modal
-    set_modal(t.beams, f, q, v, a, t.node[i, ELASTIC_Q], t.node[i, ELASTIC_V], s)
+    f, s = t.node[i, model.FLEXIBLE], m.modal
+    set_modal(t.beams, f, q, v, a, t.node[i, model.ELASTIC_Q], t.node[i, model.ELASTIC_V], s)
     set_moments(t.beams, f, s)
     deformed_inertia(t.beams, f, t.rest, i, s, m.deformed)
     w, dw = (twist[3], twist[4], twist[5]), (rate[3], rate[4], rate[5])
     rigid = plus(momentum(m.deformed, 0, 0, rate), cross_wrench(twist, momentum(m.deformed, 0, 0, twist)))
     put(m.wrench, i, plus(rigid, deformation_wrench(t.beams, f, w, s)))
-    elastic_forces(t.beams, f, origin_acceleration(twist, rate), w, dw, s, tau, t.node[i, ELASTIC_V])
+    elastic_forces(t.beams, f, origin_acceleration(twist, rate), w, dw, s, tau, t.node[i, model.ELASTIC_V])
 
 
 @inlined
@@ -121,15 +106,15 @@ def inward(t, q, m, tau):
     coordinate's rate."""
     for i in range(len(t.node) - 1, 0, -1):
         wrench = row(m.wrench, i)
-        if t.node[i, KIND] == POINT:
-            set_coordinates(t.beams, t.node[i, FLEXIBLE], q, t.node[i, ELASTIC_Q], m.modal)
+        if t.node[i, model.KIND] == model.POINT:
+            set_coordinates(t.beams, t.node[i, model.FLEXIBLE], q, t.node[i, model.ELASTIC_Q], m.modal)
             point_columns(t, i, q, m)
-            for k in range(t.node[i, ELASTIC]):
-                tau[t.node[i, ELASTIC_V] + k] += dot(row(m.columns, k), wrench)
+            for k in range(t.node[i, model.ELASTIC]):
+                tau[t.node[i, model.ELASTIC_V] + k] += dot(row(m.columns, k), wrench)
         else:
-            for k in range(t.node[i, JOINT_V], t.node[i, JOINT_V] + t.node[i, DOFS]):
+            for k in range(t.node[i, model.JOINT_V], t.node[i, model.JOINT_V] + t.node[i, model.DOFS]):
                 tau[k] += dot(row(t.coordinate, k), wrench)
-        add(m.wrench, t.node[i, PARENT], wrench_to_parent(m.frame, i, wrench))
+        add(m.wrench, t.node[i, model.PARENT], wrench_to_parent(m.frame, i, wrench))
 
 
 @inner
@@ -137,6 +122,6 @@ def friction(t, v, sign, tau):
     """tau += sign (F_c tanh(v/width) + F_v v): Coulomb and viscous friction of the joints (G22, below eq. 5, with a
     smooth sign)."""
     for k in range(len(v)):
-        if t.coordinate[k, COULOMB] != 0.0:
-            tau[k] += sign * t.coordinate[k, COULOMB] * np.tanh(v[k] / t.coordinate[k, WIDTH])
-        tau[k] += sign * t.coordinate[k, VISCOUS] * v[k]
+        if t.coordinate[k, model.COULOMB] != 0.0:
+            tau[k] += sign * t.coordinate[k, model.COULOMB] * np.tanh(v[k] / t.coordinate[k, model.WIDTH])
+        tau[k] += sign * t.coordinate[k, model.VISCOUS] * v[k]

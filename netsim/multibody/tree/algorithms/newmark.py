@@ -23,26 +23,12 @@ import numpy as np
 
 from netsim.core.compiled.function import compiled, inner
 from netsim.core.linear.elimination import solve_dense
+from netsim.multibody.tree import model
 from netsim.multibody.tree.algorithms.derivatives import derivatives_into, make_derivatives
 from netsim.multibody.tree.algorithms.forward import accelerate, condense, mixed_into, velocities
 from netsim.multibody.tree.algorithms.inverse import rnea_into
 from netsim.multibody.tree.charts import move_into, turn_columns
-from netsim.multibody.tree.model import (
-    COULOMB,
-    DOFS,
-    ELASTIC,
-    ELASTIC_Q,
-    ELASTIC_V,
-    FLEXIBLE,
-    JOINT_Q,
-    JOINT_V,
-    KIND,
-    POINT,
-    VISCOUS,
-    WIDTH,
-    Array,
-    Tree,
-)
+from netsim.multibody.tree.model import Array, Tree
 from netsim.multibody.tree.spatial import put, row
 
 VARIANTS = ("explicit", "exact", "reduced", "mass")
@@ -140,12 +126,7 @@ def _check(stop: float, step: float, beta: float, gamma: float, matrix: str) -> 
 
 def _places(tree: Tree, motion: Array) -> Array:
     """The place in q of each coordinate whose motion is prescribed."""
-    places = np.full(tree.nv, -1)
-    for node in tree.flat.node[1:]:
-        if node[KIND] != POINT:
-            places[node[ELASTIC_V] : node[ELASTIC_V] + node[ELASTIC]] = node[ELASTIC_Q] + np.arange(node[ELASTIC])
-            if node[DOFS] == 1:
-                places[node[JOINT_V]] = node[JOINT_Q]
+    places = model.places_in_q(tree)
     if (places[motion] < 0).any():
         raise ValueError("only joints with one degree of freedom can have a prescribed motion")
     return places
@@ -312,15 +293,16 @@ def solve_articulated(t, q, v, motion, rate, stiff, wrenches, m, w, x):
     w.drift[:] = 0.0
     w.force[:] = 0.0
     for k in range(len(x)):
-        share = np.tanh(v[k] / t.coordinate[k, WIDTH])
+        share = np.tanh(v[k] / t.coordinate[k, model.WIDTH])
         w.extra[k] = rate * (
-            t.coordinate[k, VISCOUS] + t.coordinate[k, COULOMB] * (1 - share * share) / t.coordinate[k, WIDTH]
+            t.coordinate[k, model.VISCOUS]
+            + t.coordinate[k, model.COULOMB] * (1 - share * share) / t.coordinate[k, model.WIDTH]
         )
     for i in range(1, len(t.node)):
-        if t.node[i, KIND] != POINT:
-            f, at = t.node[i, FLEXIBLE], t.node[i, ELASTIC_V]
-            for k in range(t.node[i, ELASTIC]):
-                for j in range(t.node[i, ELASTIC]):
+        if t.node[i, model.KIND] != model.POINT:
+            f, at = t.node[i, model.FLEXIBLE], t.node[i, model.ELASTIC_V]
+            for k in range(t.node[i, model.ELASTIC]):
+                for j in range(t.node[i, model.ELASTIC]):
                     w.block[at + k, j] += rate * t.beams.strain[f, 1, k, j] + stiff * t.beams.strain[f, 0, k, j]
     ground = row(m.rate, 0)
     put(m.rate, 0, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))

@@ -4,6 +4,7 @@ of the positions."""
 import numpy as np
 
 from netsim.core.compiled.function import compiled, inner
+from netsim.multibody.tree import model
 from netsim.multibody.tree.algorithms.forward import make_articulated
 from netsim.multibody.tree.algorithms.inverse import friction
 from netsim.multibody.tree.charts import move_into
@@ -16,20 +17,7 @@ from netsim.multibody.tree.flexible import (
     set_moments,
 )
 from netsim.multibody.tree.kinematics import make_motion, outward, point_columns
-from netsim.multibody.tree.model import (
-    DOFS,
-    ELASTIC,
-    ELASTIC_Q,
-    ELASTIC_V,
-    FLEXIBLE,
-    INERTIA,
-    JOINT_V,
-    KIND,
-    PARENT,
-    POINT,
-    Array,
-    Tree,
-)
+from netsim.multibody.tree.model import Array, Tree
 from netsim.multibody.tree.spatial import dot, momentum, put, row, to_ground, twist_to_child
 
 
@@ -101,7 +89,7 @@ def _placements(t, q):  # type: ignore[no-untyped-def]
     for c in range(12):
         world[0, c] = m.frame[0, c]
     for i in range(1, len(t.node)):
-        to_ground(world, t.node[i, PARENT], m.frame, i)
+        to_ground(world, t.node[i, model.PARENT], m.frame, i)
     return world
 
 
@@ -125,19 +113,19 @@ def _jacobian(t, q, node):  # type: ignore[no-untyped-def]
     length, i = 0, node
     while i > 0:
         path[length] = i
-        length, i = length + 1, t.node[i, PARENT]
+        length, i = length + 1, t.node[i, model.PARENT]
     columns = np.zeros((nv, 6))
     for step in range(length - 1, -1, -1):
         i = path[step]
         for k in range(nv):
             put(columns, k, twist_to_child(m.frame, i, row(columns, k)))
-        if t.node[i, KIND] == POINT:
-            set_coordinates(t.beams, t.node[i, FLEXIBLE], q, t.node[i, ELASTIC_Q], m.modal)
+        if t.node[i, model.KIND] == model.POINT:
+            set_coordinates(t.beams, t.node[i, model.FLEXIBLE], q, t.node[i, model.ELASTIC_Q], m.modal)
             point_columns(t, i, q, m)
-            for k in range(t.node[i, ELASTIC]):
-                put(columns, t.node[i, ELASTIC_V] + k, row(m.columns, k))
+            for k in range(t.node[i, model.ELASTIC]):
+                put(columns, t.node[i, model.ELASTIC_V] + k, row(m.columns, k))
         else:
-            for k in range(t.node[i, JOINT_V], t.node[i, JOINT_V] + t.node[i, DOFS]):
+            for k in range(t.node[i, model.JOINT_V], t.node[i, model.JOINT_V] + t.node[i, model.DOFS]):
                 put(columns, k, row(t.coordinate, k))
     return columns.T.copy()
 
@@ -162,13 +150,15 @@ def _moments(t, q):  # type: ignore[no-untyped-def]
 @inner
 def own_inertia(t, i, q, v, m):
     """m.deformed[0] = the inertia row of body i as it is; of a flexible one, the modal sums are set."""
-    if t.node[i, ELASTIC] > 0 and t.node[i, KIND] != POINT:
-        set_modal(t.beams, t.node[i, FLEXIBLE], q, v, v, t.node[i, ELASTIC_Q], t.node[i, ELASTIC_V], m.modal)
-        set_moments(t.beams, t.node[i, FLEXIBLE], m.modal)
-        deformed_inertia(t.beams, t.node[i, FLEXIBLE], t.rest, i, m.modal, m.deformed)
+    if t.node[i, model.ELASTIC] > 0 and t.node[i, model.KIND] != model.POINT:
+        set_modal(
+            t.beams, t.node[i, model.FLEXIBLE], q, v, v, t.node[i, model.ELASTIC_Q], t.node[i, model.ELASTIC_V], m.modal
+        )
+        set_moments(t.beams, t.node[i, model.FLEXIBLE], m.modal)
+        deformed_inertia(t.beams, t.node[i, model.FLEXIBLE], t.rest, i, m.modal, m.deformed)
         return
     for c in range(10):
-        m.deformed[0, c] = t.rest[i, INERTIA + c]
+        m.deformed[0, c] = t.rest[i, model.INERTIA + c]
 
 
 @compiled
@@ -180,14 +170,14 @@ def _kinetic_energy(t, q, v):  # type: ignore[no-untyped-def]
         own_inertia(t, i, q, v, m)
         twist = row(m.twist, i)
         energy += dot(twist, momentum(m.deformed, 0, 0, twist)) / 2
-        if t.node[i, ELASTIC] > 0 and t.node[i, KIND] != POINT:
-            coupling(t.beams, t.node[i, FLEXIBLE], m.modal, w.coupling)
-            elastic_mass(t.beams, t.node[i, FLEXIBLE], m.modal, w.block)
-            for k in range(t.node[i, ELASTIC]):
-                rate = v[t.node[i, ELASTIC_V] + k]
+        if t.node[i, model.ELASTIC] > 0 and t.node[i, model.KIND] != model.POINT:
+            coupling(t.beams, t.node[i, model.FLEXIBLE], m.modal, w.coupling)
+            elastic_mass(t.beams, t.node[i, model.FLEXIBLE], m.modal, w.block)
+            for k in range(t.node[i, model.ELASTIC]):
+                rate = v[t.node[i, model.ELASTIC_V] + k]
                 energy += rate * dot(twist, row(w.coupling, k))
-                for j in range(t.node[i, ELASTIC]):
-                    energy += rate * w.block[k, j] * v[t.node[i, ELASTIC_V] + j] / 2
+                for j in range(t.node[i, model.ELASTIC]):
+                    energy += rate * w.block[k, j] * v[t.node[i, model.ELASTIC_V] + j] / 2
     return energy
 
 
@@ -195,11 +185,11 @@ def _kinetic_energy(t, q, v):  # type: ignore[no-untyped-def]
 def _strain_energy(t, q):
     energy = 0.0
     for i in range(1, len(t.node)):
-        if t.node[i, KIND] != POINT:
-            at = t.node[i, ELASTIC_Q]
-            for k in range(t.node[i, ELASTIC]):
-                for j in range(t.node[i, ELASTIC]):
-                    energy += q[at + k] * t.beams.strain[t.node[i, FLEXIBLE], 0, k, j] * q[at + j] / 2
+        if t.node[i, model.KIND] != model.POINT:
+            at = t.node[i, model.ELASTIC_Q]
+            for k in range(t.node[i, model.ELASTIC]):
+                for j in range(t.node[i, model.ELASTIC]):
+                    energy += q[at + k] * t.beams.strain[t.node[i, model.FLEXIBLE], 0, k, j] * q[at + j] / 2
     return energy
 
 
@@ -207,9 +197,9 @@ def _strain_energy(t, q):
 def _damped_power(t, v):
     power = 0.0
     for i in range(1, len(t.node)):
-        if t.node[i, KIND] != POINT:
-            at = t.node[i, ELASTIC_V]
-            for k in range(t.node[i, ELASTIC]):
-                for j in range(t.node[i, ELASTIC]):
-                    power += v[at + k] * t.beams.strain[t.node[i, FLEXIBLE], 1, k, j] * v[at + j]
+        if t.node[i, model.KIND] != model.POINT:
+            at = t.node[i, model.ELASTIC_V]
+            for k in range(t.node[i, model.ELASTIC]):
+                for j in range(t.node[i, model.ELASTIC]):
+                    power += v[at + k] * t.beams.strain[t.node[i, model.FLEXIBLE], 1, k, j] * v[at + j]
     return power

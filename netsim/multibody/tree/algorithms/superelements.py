@@ -22,24 +22,13 @@ import numpy as np
 
 from netsim.core.compiled.function import compiled
 from netsim.core.linear.elimination import solve_dense
+from netsim.multibody.tree import model
 from netsim.multibody.tree.algorithms.articulated import add_to_parent, inertia_times, subtract_outer
 from netsim.multibody.tree.algorithms.forward import joint_block, make_articulated, point_inward, velocities
 from netsim.multibody.tree.algorithms.inverse import friction, no_wrenches
 from netsim.multibody.tree.flexible import set_coordinates
 from netsim.multibody.tree.kinematics import make_motion, point_columns
-from netsim.multibody.tree.model import (
-    DOFS,
-    ELASTIC,
-    ELASTIC_Q,
-    ELASTIC_V,
-    FLEXIBLE,
-    JOINT_V,
-    KIND,
-    PARENT,
-    POINT,
-    Array,
-    Tree,
-)
+from netsim.multibody.tree.model import Array, Tree
 from netsim.multibody.tree.spatial import add, dot, plus, put, row, scaled, twist_to_child, wrench_to_parent
 
 
@@ -73,7 +62,7 @@ def superelements(tree: Tree, size: int) -> tuple[Cut, list[Superelement]]:
     names = {node: name for name, node in tree.node.items()}
     head, count = np.zeros(tree.nodes, np.int64), np.zeros(tree.nodes, np.int64)
     for i in range(1, tree.nodes):
-        above = int(head[tree.flat.node[i, PARENT]])
+        above = int(head[tree.flat.node[i, model.PARENT]])
         joins = i not in names or (above > 0 and count[above] < size)  # a point belongs to its body
         head[i] = above if joins else i
         count[head[i]] += i in names
@@ -83,8 +72,11 @@ def superelements(tree: Tree, size: int) -> tuple[Cut, list[Superelement]]:
     number = {root: k for k, root in enumerate(nodes)}
     start, parts = np.zeros(tree.nodes + 1, np.int64), []
     for root, members in nodes.items():
-        ranges = [np.arange(a, a + n + e) for a, n, e in tree.flat.node[members][:, (JOINT_V, DOFS, ELASTIC)]]
-        above = int(head[tree.flat.node[root, PARENT]])
+        ranges = [
+            np.arange(a, a + n + e)
+            for a, n, e in tree.flat.node[members][:, (model.JOINT_V, model.DOFS, model.ELASTIC)]
+        ]
+        above = int(head[tree.flat.node[root, model.PARENT]])
         parts.append(
             Superelement(tuple(names[i] for i in members), number[above] if above else None, np.concatenate(ranges))
         )
@@ -131,7 +123,7 @@ def condensed_into(t, q, v, known, motion, wrenches, cut, m, w, a, tau):  # type
     velocities(t, q, v, wrenches, m, w)
     _begin(t, cut, m, w, matrix)
     for i in range(len(t.node) - 1, 0, -1):
-        if t.node[i, KIND] == POINT:
+        if t.node[i, model.KIND] == model.POINT:
             point_inward(t, i, q, m, w)
         else:
             _columns(t, i, q, cut.head[i], m, w, matrix)
@@ -139,7 +131,7 @@ def condensed_into(t, q, v, known, motion, wrenches, cut, m, w, a, tau):  # type
                 i, cut.order[cut.start[i] : cut.start[i + 1]], known, motion, tau, w, matrix
             ):
                 return False
-        parent = t.node[i, PARENT]
+        parent = t.node[i, model.PARENT]
         add(
             w.bias,
             parent,
@@ -156,7 +148,7 @@ def _begin(t, cut, m, w, matrix):  # type: ignore[no-untyped-def]
     """Rates inside parts whose roots have none (all x'' = 0), and zeros between the branches of a part."""
     for i in range(1, len(t.node)):
         if cut.head[i] != i:
-            put(m.rate, i, plus(twist_to_child(m.frame, i, row(m.rate, t.node[i, PARENT])), row(w.drift, i)))
+            put(m.rate, i, plus(twist_to_child(m.frame, i, row(m.rate, t.node[i, model.PARENT])), row(w.drift, i)))
             continue
         part = cut.order[cut.start[i] : cut.start[i + 1]]
         for k in part:
@@ -168,16 +160,16 @@ def _begin(t, cut, m, w, matrix):  # type: ignore[no-untyped-def]
 def _outward(t, q, known, motion, cut, m, w, matrix, a, tau):  # type: ignore[no-untyped-def]
     """Accelerations part by part, and what they make of the nodes' rates."""
     for i in range(1, len(t.node)):
-        rate = plus(twist_to_child(m.frame, i, row(m.rate, t.node[i, PARENT])), row(w.drift, i))
+        rate = plus(twist_to_child(m.frame, i, row(m.rate, t.node[i, model.PARENT])), row(w.drift, i))
         if cut.head[i] == i:
             _accelerate(cut.order[cut.start[i] : cut.start[i + 1]], rate, known, motion, w, matrix, a, tau)
-        if t.node[i, KIND] == POINT:
-            set_coordinates(t.beams, t.node[i, FLEXIBLE], q, t.node[i, ELASTIC_Q], m.modal)
+        if t.node[i, model.KIND] == model.POINT:
+            set_coordinates(t.beams, t.node[i, model.FLEXIBLE], q, t.node[i, model.ELASTIC_Q], m.modal)
             point_columns(t, i, q, m)
-            for k in range(t.node[i, ELASTIC]):
-                rate = plus(rate, scaled(row(m.columns, k), a[t.node[i, ELASTIC_V] + k]))
+            for k in range(t.node[i, model.ELASTIC]):
+                rate = plus(rate, scaled(row(m.columns, k), a[t.node[i, model.ELASTIC_V] + k]))
         else:
-            for k in range(t.node[i, JOINT_V], t.node[i, JOINT_V] + t.node[i, DOFS]):
+            for k in range(t.node[i, model.JOINT_V], t.node[i, model.JOINT_V] + t.node[i, model.DOFS]):
                 rate = plus(rate, scaled(row(t.coordinate, k), a[k]))
         put(m.rate, i, rate)
 
@@ -185,14 +177,14 @@ def _outward(t, q, known, motion, cut, m, w, matrix, a, tau):  # type: ignore[no
 @compiled
 def _columns(t, i, q, root, m, w, matrix):  # type: ignore[no-untyped-def]
     """The coordinates of node i in the mass matrix of its part, and their wrenches at its root into w.coupling."""
-    own, count = t.node[i, ELASTIC_V], t.node[i, ELASTIC]
+    own, count = t.node[i, model.ELASTIC_V], t.node[i, model.ELASTIC]
     for k in range(own, own + count):
         for j in range(count):
             matrix[k, own + j] = w.block[k, j]
         w.force[k] += dot(row(w.coupling, k), row(m.rate, i))
         _climb(t, i, k, q, root, True, m, w, matrix)
     joint_block(t, i, w)
-    at, count = t.node[i, JOINT_V], t.node[i, DOFS]
+    at, count = t.node[i, model.JOINT_V], t.node[i, model.DOFS]
     for k in range(at, at + count):
         for j in range(count):
             matrix[k, at + j] = w.block[k, j]
@@ -206,21 +198,21 @@ def _climb(t, i, column, q, root, own, m, w, matrix):  # type: ignore[no-untyped
     its part."""
     wrench = row(w.coupling, column)
     while True:
-        if t.node[i, KIND] == POINT:
-            set_coordinates(t.beams, t.node[i, FLEXIBLE], q, t.node[i, ELASTIC_Q], m.modal)
+        if t.node[i, model.KIND] == model.POINT:
+            set_coordinates(t.beams, t.node[i, model.FLEXIBLE], q, t.node[i, model.ELASTIC_Q], m.modal)
             point_columns(t, i, q, m)
-            for k in range(t.node[i, ELASTIC]):
-                matrix[t.node[i, ELASTIC_V] + k, column] = dot(row(m.columns, k), wrench)
-                matrix[column, t.node[i, ELASTIC_V] + k] = matrix[t.node[i, ELASTIC_V] + k, column]
+            for k in range(t.node[i, model.ELASTIC]):
+                matrix[t.node[i, model.ELASTIC_V] + k, column] = dot(row(m.columns, k), wrench)
+                matrix[column, t.node[i, model.ELASTIC_V] + k] = matrix[t.node[i, model.ELASTIC_V] + k, column]
         elif own:
-            for k in range(t.node[i, JOINT_V], t.node[i, JOINT_V] + t.node[i, DOFS]):
+            for k in range(t.node[i, model.JOINT_V], t.node[i, model.JOINT_V] + t.node[i, model.DOFS]):
                 matrix[k, column] = dot(row(t.coordinate, k), wrench)
                 matrix[column, k] = matrix[k, column]
         if i == root:
             put(w.coupling, column, wrench)
             return
         wrench = wrench_to_parent(m.frame, i, wrench)
-        i, own = t.node[i, PARENT], True
+        i, own = t.node[i, model.PARENT], True
 
 
 @compiled

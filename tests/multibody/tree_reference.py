@@ -11,29 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from netsim.multibody.tree import model
 from netsim.multibody.tree.beam import Beam
-from netsim.multibody.tree.model import (
-    AT_POINT,
-    COULOMB,
-    DOFS,
-    ELASTIC_Q,
-    ELASTIC_V,
-    FREE,
-    INERTIA,
-    JOINT_Q,
-    JOINT_V,
-    KIND,
-    PARENT,
-    POINT,
-    PRISMATIC,
-    REVOLUTE,
-    SPHERICAL,
-    VISCOUS,
-    WIDTH,
-    Array,
-    Tree,
-    skew,
-)
+from netsim.multibody.tree.model import Array, Tree, skew
 
 
 def rnea(tree: Tree, q: Array, v: Array, a: Array, wrenches: Array | None = None) -> Array:
@@ -48,8 +28,8 @@ def rnea(tree: Tree, q: Array, v: Array, a: Array, wrenches: Array | None = None
     rate[0, :3] = -t.gravity
     owner = {node: tree.bodies[i].inertia for i, node in enumerate(tree.node.values())}
     for i in range(1, tree.nodes):
-        p = t.node[i, PARENT]
-        step = _point(tree, owner[p], i, q, v, a) if t.node[i, KIND] == POINT else _joint(tree, i, q, v, a)
+        p = t.node[i, model.PARENT]
+        step = _point(tree, owner[p], i, q, v, a) if t.node[i, model.KIND] == model.POINT else _joint(tree, i, q, v, a)
         x, columns[i] = twist_matrix(step.rotation, step.origin), step.columns
         frames[i] = x
         twist[i] = x @ twist[p] + step.twist
@@ -57,21 +37,21 @@ def rnea(tree: Tree, q: Array, v: Array, a: Array, wrenches: Array | None = None
         inertia = owner.get(i)
         if isinstance(inertia, Beam) and inertia.count:
             here_q, here_v = (
-                slice(t.node[i, ELASTIC_Q], t.node[i, ELASTIC_Q] + inertia.count),
-                slice(t.node[i, ELASTIC_V], t.node[i, ELASTIC_V] + inertia.count),
+                slice(t.node[i, model.ELASTIC_Q], t.node[i, model.ELASTIC_Q] + inertia.count),
+                slice(t.node[i, model.ELASTIC_V], t.node[i, model.ELASTIC_V] + inertia.count),
             )
             force[i], elastic = beam_force(inertia, twist[i], rate[i], q[here_q], v[here_v], a[here_v])
             tau[here_v] += elastic
         else:
-            m = rigid_matrix(t.rest[i, INERTIA:])
+            m = rigid_matrix(t.rest[i, model.INERTIA :])
             force[i] = m @ rate[i] - motion_cross(twist[i]).T @ (m @ twist[i])
         if wrenches is not None:
             force[i] -= wrenches[i]
     for i in range(tree.nodes - 1, 0, -1):
-        first = t.node[i, ELASTIC_V] if t.node[i, KIND] == POINT else t.node[i, JOINT_V]
+        first = t.node[i, model.ELASTIC_V] if t.node[i, model.KIND] == model.POINT else t.node[i, model.JOINT_V]
         tau[first : first + columns[i].shape[1]] += columns[i].T @ force[i]
-        force[t.node[i, PARENT]] += frames[i].T @ force[i]
-    return tau + t.coordinate[:, COULOMB] * np.tanh(v / t.coordinate[:, WIDTH]) + t.coordinate[:, VISCOUS] * v
+        force[t.node[i, model.PARENT]] += frames[i].T @ force[i]
+    return tau + t.coordinate[:, model.COULOMB] * np.tanh(v / t.coordinate[:, model.WIDTH]) + t.coordinate[:, model.VISCOUS] * v
 
 
 def motion_cross(m: Array) -> Array:
@@ -105,18 +85,21 @@ class _Step(NamedTuple):
 
 def _joint(tree: Tree, i: int, q: Array, v: Array, a: Array) -> _Step:
     t = tree.flat
-    at, here = t.node[i, JOINT_Q], slice(t.node[i, JOINT_V], t.node[i, JOINT_V] + t.node[i, DOFS])
+    at, here = (
+        t.node[i, model.JOINT_Q],
+        slice(t.node[i, model.JOINT_V], t.node[i, model.JOINT_V] + t.node[i, model.DOFS]),
+    )
     placed, origin = t.rest[i, :9].reshape(3, 3), t.rest[i, 9:12]
     columns = t.coordinate[here, :6].T
     rotation, shift = np.eye(3), np.zeros(3)
-    if t.node[i, KIND] == REVOLUTE:
+    if t.node[i, model.KIND] == model.REVOLUTE:
         cross = skew(columns[3:, 0])
         rotation = np.eye(3) + np.sin(q[at]) * cross + (1 - np.cos(q[at])) * cross @ cross
-    elif t.node[i, KIND] == PRISMATIC:
+    elif t.node[i, model.KIND] == model.PRISMATIC:
         shift = columns[:3, 0] * q[at]
-    elif t.node[i, KIND] == SPHERICAL:
+    elif t.node[i, model.KIND] == model.SPHERICAL:
         rotation = quaternion_rotation(q[at : at + 4])
-    elif t.node[i, KIND] == FREE:
+    elif t.node[i, model.KIND] == model.FREE:
         rotation, shift = quaternion_rotation(q[at + 3 : at + 7]), q[at : at + 3]
     return _Step(placed @ rotation, origin + placed @ shift, columns @ v[here], columns @ a[here], columns)
 
@@ -129,8 +112,12 @@ def quaternion_rotation(q: Array) -> Array:
 
 def _point(tree: Tree, beam: Any, i: int, q: Array, v: Array, a: Array) -> _Step:
     t = tree.flat
-    count, (*place, curl) = beam.count, t.beams.points[t.node[i, AT_POINT], -1, :4]
-    e, de, dde = q[t.node[i, ELASTIC_Q] :][:count], v[t.node[i, ELASTIC_V] :][:count], a[t.node[i, ELASTIC_V] :][:count]
+    count, (*place, curl) = beam.count, t.beams.points[t.node[i, model.AT_POINT], -1, :4]
+    e, de, dde = (
+        q[t.node[i, model.ELASTIC_Q] :][:count],
+        v[t.node[i, model.ELASTIC_V] :][:count],
+        a[t.node[i, model.ELASTIC_V] :][:count],
+    )
     psi, theta = (functions[:, 0] for functions in _at(beam, (float(place[0]),)))
     z, slope, bend = products(beam, e, de)
     # a Cayley rotation: w = cay' in the turned axes, as a matrix on the rate of theta; in one plane (curl = 0) theta is
@@ -143,9 +130,7 @@ def _point(tree: Tree, beam: Any, i: int, q: Array, v: Array, a: Array) -> _Step
     columns = np.concatenate([rotation.T @ psi.T @ slope, turn @ theta.T])
     speed = psi.T @ slope @ de
     w = turn @ spin
-    drift = np.concatenate(
-        [rotation.T @ psi.T @ bend - np.cross(w, rotation.T @ speed), -curl * scale * (angle @ spin) / 2 * w]
-    )
+    drift = np.concatenate([rotation.T @ psi.T @ bend - np.cross(w, rotation.T @ speed), -curl * scale * (angle @ spin) / 2 * w])
     return _Step(rotation, place + psi.T @ z, np.concatenate([rotation.T @ speed, w]), columns @ dde + drift, columns)
 
 
@@ -181,14 +166,7 @@ def beam_force(beam: Beam, twist: Array, rate: Array, e: Array, de: Array, dde: 
     r[:, 0] += at
     speed, acceleration = np.einsum("mpi,m->pi", psi, slope @ de), np.einsum("mpi,m->pi", psi, slope @ dde + bend)
     v, w, dw = twist[:3], twist[3:], rate[3:]
-    moved = (
-        rate[:3]
-        + np.cross(w, v)
-        + np.cross(dw, r)
-        + np.cross(w, np.cross(w, r))
-        + 2 * np.cross(w, speed)
-        + acceleration
-    )
+    moved = rate[:3] + np.cross(w, v) + np.cross(dw, r) + np.cross(w, np.cross(w, r)) + 2 * np.cross(w, speed) + acceleration
     force = dm[:, None] * moved
     sections = np.diag(beam.section.rotary)
     spin = dw + np.einsum("kpi,k->pi", theta, dde)  # of the sections, linear
