@@ -184,11 +184,12 @@ def newton(method, problem, factor, trial, h, own):
 
     Where something moves, the second correction tells nothing of the third: positions are corrected at once, forces by
     what that changes, which can be as much as before, and is the last. In a step that was refused the contraction of
-    the steps before is not believed: what they left may be all that the error test saw. Where equations curve, every
-    unknown's corrections must shrink: small ones that stay are rounding only with derivatives that are the end's `own`.
+    the steps before is not believed: what they left may be all that the error test saw. Where equations curve
+    and nothing moves, every unknown's corrections must shrink: small ones that stay are rounding only with derivatives
+    that are the end's `own`.
     """
     memory = method.memory
-    own = own or trial.counters[CURVED] == 0
+    own = own or trial.counters[CURVED] == 0 or problem.sizes[NK] > 0
     waits, rounded = 0, ROUNDED * EPS / trial.tolerances[RTOL]
     tolerance, nk = trial.tolerances[1], problem.sizes[NK]
     if nk:  # velocities are known to the rounding of positions over the step: of sizes of 1, or of their own, if larger
