@@ -52,10 +52,10 @@ run transient(stop = 20 s, step = 50 us, method = generalized_alpha)
 }
 CHILD = """
 import sys
-from functools import partial
+from functools import partialmethod
 from netsim.analyses import long_runs
 from netsim.results.partial import recording
-recording.Recording = partial(recording.Recording, first=0.1, every=0.1)
+recording.Recording.__init__ = partialmethod(recording.Recording.__init__, first=0.1, every=0.1)
 long_runs.IN_MEMORY = 4e4
 from netsim.cli import main
 sys.exit(main(sys.argv[1:]))

@@ -22,6 +22,7 @@ RESULTS = Path(__file__).parents[2] / "build" / "gallery"
 CHAPTERS = {
     "": "Circuits, drives, machines", "mechanisms": "Mechanisms", "robots": "Robots", "tripod": "The tripod",
     "manipulators": "Flexible manipulators", "benchmarks": "Published problems", "optimal": "Optimal motion",
+    "many": "Sensitivities and fits",
     "msl": "Examples of the Modelica Standard Library",
 }  # fmt: skip
 LONGEST_TITLE = 150

@@ -389,5 +389,5 @@ def test_masses_iterate_to_a_fiftieth_of_the_tolerance(plain, rtol, tolerance):
     solve = plain(single, careful=careful, set_differentiated_history=lambda *_: None, set_least=lambda *_: None).solve_given
     trial = SimpleNamespace(tolerances=positions(32, (RTOL, rtol)), counters=np.zeros(32, int), u=np.zeros(1), g=np.zeros(64), history=None)
     trial.counters[UNSOLVED] = 0
-    assert solve(SimpleNamespace(sizes=sizes(nk=1)), None, trial) == CONVERGED
+    assert solve(SimpleNamespace(sizes=sizes(nk=1)), SimpleNamespace(pivot_inverse=np.ones(1)), trial) == CONVERGED
     assert asked == [pytest.approx(tolerance, rel=1e-9, abs=0.0)]

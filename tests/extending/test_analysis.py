@@ -1,8 +1,8 @@
 """An analysis from outside: one file, registered by a call. Its run lines have options, messages and results as those of netsim itself."""
 
+import differences
 import numpy as np
 import pytest
-import sensitivity
 
 import netsim
 from netsim.api import ANALYSES
@@ -15,7 +15,7 @@ v1 voltage   (a, ground)  v = 5 V
 r1 resistor  (a, b)       R = R
 c1 capacitor (b, ground)  C = C
 start b.v = 0 V
-run sensitivity(parameters = [R, C], stop = 3 ms, sample = 0.1 ms, rtol = 1e-9{more})
+run differences(parameters = [R, C], stop = 3 ms, sample = 0.1 ms, rtol = 1e-9{more})
 save b.v
 measure last = final(b.v)
 """
@@ -24,9 +24,9 @@ measure last = final(b.v)
 @pytest.fixture(autouse=True)
 def registered():
     """The analysis is there for one test."""
-    netsim.register(sensitivity.ANALYSIS)
+    netsim.register(differences.ANALYSIS)
     yield
-    del ANALYSES["sensitivity"]
+    del ANALYSES["differences"]
 
 
 def test_a_run_line_names_it():
@@ -41,8 +41,8 @@ def test_a_run_line_names_it():
 
 
 def test_python_calls_it_by_name():
-    text = TEXT.replace("run sensitivity", "# run sensitivity").format(more="")
-    found = netsim.load(text).analyse("sensitivity", parameters=["R"], stop="3 ms", rtol=1e-9, save=["b.v"])
+    text = TEXT.replace("run differences", "# run differences").format(more="")
+    found = netsim.load(text).analyse("differences", parameters=["R"], stop="3 ms", rtol=1e-9, save=["b.v"])
     s = found.time.values / 1e-3
     assert np.abs(found["d b.v/d R"].values * 1e3 + 5 * s * np.exp(-s)).max() < 1e-5 and len(s) == 101
 
@@ -51,9 +51,9 @@ def test_python_calls_it_by_name():
     ("old", "new", "message"),
     [
         ("[R, C]", "[Q]", "E424 there is no parameter 'Q'"),
-        ("parameters = [R, C], ", "", r"E422 sensitivity\(\) needs 'parameters'"),
-        ("{more}", ", steps = 3", r"E421 sensitivity\(\) has no option 'steps'"),
-        ("sensitivity(", "sensitivty(", "E425 there is no analysis 'sensitivty'"),
+        ("parameters = [R, C], ", "", r"E422 differences\(\) needs 'parameters'"),
+        ("{more}", ", steps = 3", r"E421 differences\(\) has no option 'steps'"),
+        ("differences(", "diferences(", "E425 there is no analysis 'diferences'"),
     ],
 )
 def test_messages(old, new, message):

@@ -16,7 +16,7 @@ from netsim.text.registry import Registry
 HERE = Path(__file__).parent
 CASES = [
     (methods, Method, "bdf2.py", {"bdf2"}),
-    (analyses, Analysis, "sensitivity.py", {"sensitivity"}),
+    (analyses, Analysis, "differences.py", {"differences"}),
     (formats, Format, "toml_netlist.py", {"toml", "dat"}),
 ]
 

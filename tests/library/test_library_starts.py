@@ -12,7 +12,9 @@ from host_networks import states
 GAIN = "the gain between its inputs and its output turns the rounding of written potentials into more than a start may miss"
 LINE = "what is on its way on the line is no state that can be written"
 SENSOR = "its usual hosts begin at different pressures, which it makes one: test_vessels_that_a_sensor_joins_begin_at_one_pressure"
+PERIOD = "a period begins with the run, and its integral begins anew with every period"
 NO_START = {
+    "mean": PERIOD, "effective": PERIOD, "harmonic": PERIOD,
     "clipping_opamp": GAIN, "supplied_opamp": GAIN,
     "lossless_line": LINE, "lossy_line": LINE, "coupled_lines": LINE,
     "coolant_cylinder": "its stiff liquid between two free masses needs shorter steps than the two that lead there",

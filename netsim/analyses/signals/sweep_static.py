@@ -104,7 +104,7 @@ class Curve:
         self.set(before)
         return found
 
-    def system(self) -> tuple[Array, Any, Array]:
+    def equations(self) -> tuple[Array, Any, Array]:
         """F, dF/du and dF/dl here; all scaled unknowns."""
         residual, matrix = self.rest.evaluate(self.g)
         h = 1e-5 * self.sizes[-1]
@@ -113,7 +113,7 @@ class Curve:
 
     def solved(self, row: Array, miss: float = 1.0, tangent: bool = False) -> Array | None:
         """The step of [F' F_l; row] x = [-F or 0; miss], in sizes; None where it does not exist."""
-        residual, matrix, by_value = self.system()
+        residual, matrix, by_value = self.equations()
         bordered = block_array([[matrix, by_value[:, None]], [row[None, :-1], row[-1:][None]]], format="csc")
         try:
             found = splu(bordered).solve(np.append(0.0 * residual if tangent else -residual, miss))

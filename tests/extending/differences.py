@@ -1,4 +1,4 @@
-"""`run sensitivity(parameters = [c, d], stop = 1 s)`: saved signals over time, and their derivatives with respect to parameters.
+"""`run differences(parameters = [c, d], stop = 1 s)`: saved signals over time, and their derivatives with respect to parameters.
 
 A derivative is the central difference of two runs at p (1 +- 1e-4); its signal is called `d SIGNAL/d PARAMETER`. Written from CONTRIBUTING.md.
 """
@@ -31,13 +31,13 @@ class Sensitivity:
 def check(options, line):
     """The options, checked."""
     if "parameters" not in options:
-        hint = "run sensitivity(parameters = [R], stop = 1 s)"
-        raise InputError(Problem("E422", "sensitivity() needs 'parameters'", line.spans[""], hint=hint))
+        hint = "run differences(parameters = [R], stop = 1 s)"
+        raise InputError(Problem("E422", "differences() needs 'parameters'", line.spans[""], hint=hint))
     known = parameter_names(line.network)
     for name in options["parameters"]:
         if name not in known:
             raise InputError(Problem("E424", f"there is no parameter '{name}'", line.spans.get("parameters"), hint=nearest(name, known)))
-    chosen = transient_options({n: v for n, v in options.items() if n != "parameters"}, line, "sensitivity")
+    chosen = transient_options({n: v for n, v in options.items() if n != "parameters"}, line, "differences")
     return Sensitivity(options["parameters"], replace(chosen, sample=chosen.sample or chosen.stop / SAMPLES))
 
 
@@ -52,7 +52,7 @@ def run(task, options):
         for signal in found.signals:
             unit = format_dimension(parse_unit(signal.unit or "1").dimension / value.dimension)
             signals.append(Signal(f"d {signal.name}/d {name}", unit, f"sensitivity of {signal.name} to {name}"))
-    attributes = {**found.attributes, "analysis": "sensitivity"}
+    attributes = {**found.attributes, "analysis": "differences"}
     return replace(found, signals=tuple(signals), values=np.hstack(columns), attributes=attributes)
 
 
@@ -60,4 +60,4 @@ def _transient(task, options):
     return transient(task.machine, task.structure, options.transient, task.saves, progress=task.progress)
 
 
-ANALYSIS = Analysis("sensitivity", {**OPTIONS, "parameters": NAMES}, check, run)
+ANALYSIS = Analysis("differences", {**OPTIONS, "parameters": NAMES}, check, run)
