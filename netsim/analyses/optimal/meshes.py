@@ -12,7 +12,6 @@ from netsim.analyses.optimal.program.radau import Mesh, even
 from netsim.analyses.optimal.program.refinement import errors, moved, refined
 from netsim.analyses.optimal.program.solve import Solution, solved
 from netsim.analyses.optimal.program.transcription import Setting, rates_of, transcribed
-from netsim.analyses.optimal.wishes import FINAL
 
 Array = np.ndarray
 RESCALED = 4
@@ -60,24 +59,15 @@ class Refined:
 
 
 def on_fine_mesh(
-    setting: Setting,
-    limits: Limits,
-    g: Array,
-    start: Array,
-    end: Array,
-    better: Better = lambda mesh, z: z,
-    calm: bool = False,
+    setting: Setting, limits: Limits, g: Array, start: Array, end: Array, better: Better = lambda mesh, z: z
 ) -> Refined:
     """The solution on a mesh that is fine enough, its error, how often the mesh was refined. The first guess is the
-    straight way from start to end, or what is `better`; `calm`, the calmest motion from there."""
-    instants = [term.share for term in setting.wishes.terms if term.kind == FINAL]
-    mesh, stop = even(limits.intervals, limits.points, instants), float(np.sqrt(setting.stop[0] * setting.stop[1]))
+    straight way from start to end, or what is `better`."""
+    mesh, stop = even(limits.intervals, limits.points), float(np.sqrt(setting.stop[0] * setting.stop[1]))
     z = better(mesh, first_guess(setting, mesh, start, end, stop))
-    tuned = np.zeros(len(setting.tuned.names))
-    first = _calmest(setting, limits, g, mesh, z, stop) if calm else None
-    solution = first or _solved(setting, limits, g, mesh, z, stop, tuned)
-    if not solution.solved and not calm:
-        solution = _calmest(setting, limits, g, mesh, z, stop) or solution
+    solution = _solved(setting, limits, g, mesh, z, stop, np.zeros(len(setting.tuned.names)))
+    if not solution.solved:
+        solution = _calmed(setting, limits, g, mesh, z, stop) or solution
     for _ in range(RESCALED):
         if not solution.solved or setting.wishes.objective is None or not solution.ill_scaled:
             break
@@ -99,7 +89,7 @@ def on_fine_mesh(
     return Refined(solution, float(error.max(initial=0.0)), rounds, building, solving)
 
 
-def _calmest(setting: Setting, limits: Limits, g: Array, mesh: Mesh, z: Array, stop: float) -> Solution | None:
+def _calmed(setting: Setting, limits: Limits, g: Array, mesh: Mesh, z: Array, stop: float) -> Solution | None:
     """The solution from the calmest motion that does what is asked for, with the sizes that this has; None without."""
     point, none = setting.point, np.zeros(len(setting.tuned.names))
     calm = replace(setting, wishes=replace(setting.wishes, objective=None, terms=[]), still=rates_of(point))

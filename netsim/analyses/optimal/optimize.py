@@ -7,7 +7,7 @@ run.
 """
 
 import time as clock
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -15,10 +15,10 @@ import casadi as ca
 import numpy as np
 
 from netsim.analyses.analysis import Analysis, Task
-from netsim.analyses.inverse.authority import authority
 from netsim.analyses.inverse.runs import FOUND
 from netsim.analyses.inverse.tracking import APPLIED, FOLLOW, Actuator, actuators_of, motions_of, rewired
-from netsim.analyses.optimal.ends import begin_of, end_of, independent
+from netsim.analyses.optimal.answer import sampled
+from netsim.analyses.optimal.ends import begin_of, end_of
 from netsim.analyses.optimal.failing import explained, refuse_idle, refuse_unmet
 from netsim.analyses.optimal.guess import nearest_end
 from netsim.analyses.optimal.meshes import Limits, on_fine_mesh, with_values
@@ -27,11 +27,8 @@ from netsim.analyses.optimal.parameters import Tuned, tuned_of
 from netsim.analyses.optimal.program.points import Point, point_of, present
 from netsim.analyses.optimal.program.radau import Mesh
 from netsim.analyses.optimal.program.transcription import Setting, fixed_start, silent
-from netsim.analyses.optimal.results.answer import sampled
-from netsim.analyses.optimal.results.pointwise import pointwise
-from netsim.analyses.optimal.results.verification import ZERO, doubtful, unresolved, verified
 from netsim.analyses.optimal.simulated import Series, on_mesh, places_of, saved, simulated
-from netsim.analyses.optimal.units import own_units, scale_of
+from netsim.analyses.optimal.verification import ZERO, doubtful, unresolved, verified
 from netsim.analyses.optimal.wishes import watching, wishes_of
 from netsim.core.problem import TIME
 from netsim.equations.forms.form import UNIFORM
@@ -39,7 +36,6 @@ from netsim.equations.history import refuse_delays
 from netsim.equations.machine import Machine, build_machine
 from netsim.initial.initial import Structure
 from netsim.results.samples import Samples
-from netsim.simulate.options import TransientOptions
 from netsim.simulate.setup.beginning import begun
 from netsim.text.errors import InputError, Problem
 from netsim.text.syntax import Binding, Name, Part, Run
@@ -54,15 +50,9 @@ def optimize(task: Task, options: OptimalOptions) -> Samples:
     inputs = actuators_of(network, options.inputs)
     motions = motions_of(network, values, options.track)
     wishes = wishes_of(network, values, options)
-    begins = Run("transient", (Binding("from", Name((Part(options.start or "rest"),))),))
-    if motions and len(inputs) > len(motions):
-        applied = rewired(network, [APPLIED] * len(inputs), motions, inputs, FOUND)
-        order = authority(
-            task.prepare(replace(applied, runs=(begins,))), motions, inputs, TransientOptions(1.0, start="rest")
-        )
-        inputs = [inputs[k] for k in order]
     kinds = [FOLLOW if k < len(motions) else APPLIED for k in range(len(inputs))]
     network = watching(rewired(network, kinds, motions, inputs, FOUND), wishes)
+    begins = Run("transient", (Binding("from", Name((Part(options.start or "rest"),))),))
     values, system, structure = task.prepare(replace(network, runs=(begins,)))
     machine = build_machine(system, values, _earlier(task))
     refuse_delays(system, "optimize()", "an optimum would look ahead")
@@ -73,7 +63,7 @@ def optimize(task: Task, options: OptimalOptions) -> Samples:
     _refuse_moved_start(task, tuned, structure, options, g)
     free = _unknowns(machine, inputs[len(motions) :], task)
     structure = present(machine, structure)
-    point = replace(point_of(machine, structure, free), scale=scale_of(machine, own_units(machine, options, wishes)))
+    point = point_of(machine, structure, free)
     watched = np.array([_watched(machine, point, wishes.name(k)) for k in range(len(wishes.expressions))], np.int64)
     z = fixed_start(g, point)
     ends = end_of(point, options, wishes, watched, z, g)
@@ -85,12 +75,8 @@ def optimize(task: Task, options: OptimalOptions) -> Samples:
     setting = replace(setting, progress=task.progress or silent)
     _refuse_time(setting, options, g)
     limits = Limits(options.intervals, options.points, options.rtol, options.refinements, options.iterations)
-    places = places_of(point, structure)
-    moves = point.state_places[point.states[0] < machine.system.layout.nk]
-    fixed = bool(motions) and not len(independent(point, moves, z, g))
-    moving = simulated(machine, structure, places, options.stop[1]) if fixed else {}
-    better = _better(task, setting, options, places, inputs[len(motions) :], moving)
-    fine = on_fine_mesh(setting, limits, g, z, end, better, calm=bool(motions) and not moving)
+    better = _better(task, setting, options, structure, inputs[len(motions) :])
+    fine = on_fine_mesh(setting, limits, g, z, end, better)
     solution = fine.solution
     if not solution.solved:
         raise explained(solution)
@@ -100,20 +86,15 @@ def optimize(task: Task, options: OptimalOptions) -> Samples:
     check = verified(task.under(chosen) if chosen else task, solution, g, (motions, inputs), options.rtol)
     named = {a.name: u for a, u in zip(inputs[len(motions) :], free)}
     warnings = [*doubtful(check, options.rtol), *unresolved(solution, named)]
-    objective, attributes = options.sign * solution.objective, dict[str, Any]()
+    objective = options.sign * solution.objective
     words = f"objective = {objective:.9g} {wishes.unit}".rstrip() + f", stop = {solution.stop:.9g} s"
-    if motions and free and not chosen:
-        attributes |= {"pointwise": (shared := options.sign * pointwise(solution, g, _unknowns(machine, inputs, task)))}
-        words += f", {_beside(shared, objective)}"
     attributes = {
-        **attributes,
         "analysis": "optimize",
         "unknowns": machine.system.n,
         "objective": objective,
         "stop": solution.stop,
         **fine.told,
         "deviation": check.deviation,
-        **{f"costate.{name}": options.sign * float(solution.gradient[place]) for name, place in places.items()},
         **{f"parameter.{name}": value for name, value in chosen.items()},
         "notes": "; ".join(
             [*(f"{name} = {value:.9g}" for name, value in chosen.items()), words, fine.text, check.text]
@@ -126,14 +107,6 @@ def optimize(task: Task, options: OptimalOptions) -> Samples:
     return replace(found, warnings=tuple(warnings))
 
 
-def _beside(shared: float, objective: float) -> str:
-    """The objective where inputs have the least norm at every instant, in words."""
-    if not np.isfinite(shared):
-        return "the least norm of the inputs at every instant (limits and ends aside) runs away"
-    more = f" ({shared / objective - 1.0:+.3g} of it)" if objective else ""
-    return f"with the least norm of the inputs at every instant (limits and ends aside) {shared:.9g}{more}"
-
-
 def _earlier(task: Task) -> Any:
     def earlier(call: Any, run: str) -> Any:
         if run != FOUND:
@@ -144,21 +117,16 @@ def _earlier(task: Task) -> Any:
 
 
 def _better(
-    task: Task,
-    setting: Setting,
-    options: OptimalOptions,
-    places: Mapping[str, int],
-    inputs: list[Actuator],
-    series: Series,
+    task: Task, setting: Setting, options: OptimalOptions, structure: Structure, inputs: list[Actuator]
 ) -> Callable[[Mesh, Array], Array]:
-    """What makes a first guess better: an earlier run; the movement, where followed signals fix it (`series`); or,
-    where nothing is asked for at the end, a transient run."""
-    point = setting.point
+    """What makes a first guess better: an earlier run, or, where nothing is asked for at the end, a transient run."""
+    point, places = setting.point, places_of(setting.point, structure)
     own = {a.name: int(point.first[u]) for a, u in zip(inputs, setting.free)}
+    series: Series = {}
     if options.guess not in ("", "transient", "start"):
         series = saved(task, options.guess, places, own)
-    elif options.guess == "transient" or not (series or options.guess or options.end or options.begin or options.track):
-        series = simulated(task.machine, task.structure, places, float(np.sqrt(options.stop[0] * options.stop[1])))
+    elif options.guess == "transient" or not (options.guess or options.end or options.begin):
+        series = simulated(task, places, float(np.sqrt(options.stop[0] * options.stop[1])))
     if not series:
         return lambda mesh, z: z
     return lambda mesh, z: on_mesh(point, mesh, z, series, {**places, **own})

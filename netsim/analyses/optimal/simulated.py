@@ -9,7 +9,6 @@ from netsim.analyses.inverse.check import states_of
 from netsim.analyses.optimal.program.points import Point
 from netsim.analyses.optimal.program.radau import Mesh
 from netsim.analyses.transient import transient
-from netsim.equations.machine import Machine
 from netsim.initial.initial import Structure
 from netsim.network.bindings import TableCall
 from netsim.network.values import parse_expression
@@ -32,11 +31,11 @@ def places_of(point: Point, structure: Structure) -> dict[str, int]:
     return {entry.signal.name: known[entry.slot] for entry in entries if entry.slot in known}
 
 
-def simulated(machine: Machine, structure: Structure, states: Mapping[str, int], stop: float) -> Series:
-    """The states of a transient run by name; none where it does not finish."""
+def simulated(task: Task, states: Mapping[str, int], stop: float) -> Series:
+    """The states of a run of the network as it is written, by name; none where it does not finish."""
     options = TransientOptions(stop, method="radau", forces="recovered", rtol=ROUGH, sample=stop / 100)
     try:
-        run = transient(machine, structure, options, [], beside=[_name(n) for n in states])
+        run = transient(task.machine, task.structure, options, [], beside=[_name(n) for n in states])
     except NetsimError:
         return {}
     return {name: (run.time, run.unseen[name]) for name in states} if run.finished else {}

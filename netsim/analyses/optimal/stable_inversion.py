@@ -16,13 +16,13 @@ from dataclasses import replace
 import numpy as np
 
 from netsim.analyses.inverse.runs import FOUND, Task, constant, machine_of
+from netsim.analyses.optimal.answer import sampled
 from netsim.analyses.optimal.failing import explained
 from netsim.analyses.optimal.meshes import Limits, on_fine_mesh
 from netsim.analyses.optimal.program.points import point_of, present
 from netsim.analyses.optimal.program.solve import Solution
 from netsim.analyses.optimal.program.transcription import Ends, Setting, fixed_start, rates_of, silent
-from netsim.analyses.optimal.results.answer import sampled
-from netsim.analyses.optimal.results.verification import doubtful, verified
+from netsim.analyses.optimal.verification import doubtful, verified
 from netsim.analyses.optimal.wishes import Wishes
 from netsim.equations.machine import Machine
 from netsim.initial.initial import Change, Structure

@@ -2,9 +2,7 @@
 
 Half-way between points the differentiated variables are polynomials, and the network's equations give rates, forces and
 currents that go with them. Where these differ from the polynomials through the points, the interval's share of the
-motion is wrong by about h = span * share times the difference. States that are fast beside h follow what drives them:
-their differences are those of a step of implicit Euler, in which lower orders move with the rates by h, h^2 ... The
-smaller one of the two counts. Intervals in which a state errs by more than rtol of its size are split.
+motion is wrong by about span * share * difference. Intervals in which that is more than rtol of the sizes are split.
 """
 
 from typing import Any
@@ -12,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from netsim.analyses.optimal.program.blocks import slopes_of, values_of
-from netsim.analyses.optimal.program.points import Point
 from netsim.analyses.optimal.program.radau import Mesh
 from netsim.analyses.optimal.program.solve import Solution
 from netsim.core.linear.least_change import Pivots, least_change
@@ -50,32 +47,15 @@ def errors(solution: Solution, g: Array, sizes: Array) -> Array:
     x = z.T.ravel()
     residual = values_of(blocks, x, count * point.rows).reshape(count, point.rows)
     slopes = slopes_of(blocks, x, count * point.rows)
-    chosen = np.setdiff1d(np.arange(len(point.d)), setting.free)
-    tops = point.top_places[chosen]
+    tops = np.setdiff1d(point.top_places, point.top_places[setting.free])
     at = (np.arange(count)[:, None] * point.rows + point.top_rows).ravel()
-    h = np.repeat(mesh.spans * solution.stop, mesh.degree)
-    slow, fast = (
-        _solved(slopes[at] @ _together(point, chosen, step), residual[:, point.top_rows].ravel())
-        for step in (0.0 * h, h)
-    )
-    change = np.minimum(np.abs(slow), np.abs(fast)).reshape(count, len(tops))
+    of = (np.arange(count)[:, None] * point.size + tops).ravel()
+    change = _solved(slopes[at][:, of], residual[:, point.top_rows].ravel()).reshape(count, len(tops))
     rates = np.zeros((count, point.size))
-    rates[:, tops] = change
+    rates[:, tops] = np.abs(change)
     states = point.state_places
     relative = rates[:, states + 1] * solution.stop / sizes[states]
     return np.max(relative.reshape(mesh.intervals, -1), axis=1, initial=0.0) * mesh.spans
-
-
-def _together(point: Point, chosen: Array, h: Array) -> Any:
-    """How all variables of points move with the highest orders of the chosen ones: order d - k by h^k."""
-    from scipy.sparse import csr_array
-
-    lower = np.concatenate([np.arange(point.d[j] + 1) for j in chosen])
-    column = np.repeat(np.arange(len(chosen)), point.d[chosen] + 1)
-    place = point.top_places[chosen][column] - lower
-    each = np.arange(len(h))[:, None]
-    where = (each * point.size + place).ravel(), (each * len(chosen) + column).ravel()
-    return csr_array(((h[:, None] ** lower).ravel(), where), shape=(len(h) * point.size, len(h) * len(chosen)))
 
 
 def _solved(matrix: Any, residual: Array) -> Array:
