@@ -12,6 +12,7 @@ import numpy as np
 
 from netsim.core.compiled.call import ROW_LENGTH, run_table
 from netsim.core.compiled.function import inner
+from netsim.core.linear.elimination import solve_with_new_pivots
 from netsim.core.linear.factors import Factor, refactor, solve
 
 Array = np.ndarray
@@ -30,13 +31,15 @@ FAR = 0.5
 """Behind a correction as large as this part of a value its derivatives say nothing any more: a diode's, before it takes
 over a coil's current."""
 PIVOT_QUALITY = 1e-9
+DENSE = 100
+"""The most unknowns of a stage that is solved with pivots of its own where those of the plan do not serve."""
 
 
 class Consistent(NamedTuple):
     """Every stage in a few flat arrays (a compiled function takes long to compile where it is handed hundreds of them).
 
     `where[k]` tells where stage k's parts begin in `numbers` (int32), `reals` and `calls`; their order is that of
-    `_parts`.
+    `_parts`. dense, right: workspace (n, n) and (n, 1) for the largest stage of at most DENSE unknowns.
     """
 
     partials: Array
@@ -47,6 +50,8 @@ class Consistent(NamedTuple):
     numbers: Array
     reals: Array
     calls: Array
+    dense: Array
+    right: Array
 
 
 NUMBERS, REALS = 16, 15
@@ -58,13 +63,13 @@ def nothing_to_recover() -> Consistent:
     none = np.zeros((0, NUMBERS + REALS + 3), np.int64)
     return Consistent(
         np.zeros((0, ROW_LENGTH), np.int64), np.zeros(0), np.zeros(1), none, np.zeros((0, 3), np.int64),
-        np.zeros(0, np.int32), np.zeros(0), np.zeros((0, ROW_LENGTH), np.int64),
+        np.zeros(0, np.int32), np.zeros(0), np.zeros((0, ROW_LENGTH), np.int64), np.zeros((0, 0)), np.zeros((0, 1)),
     )  # fmt: skip
 
 
 @inner
 def make_consistent(plan, g):
-    """Newton's method stage by stage on what g holds, in place; False where pivots do not serve or it does not
+    """Newton's method stage by stage on what g holds, in place; False where a stage is singular or it does not
     converge.
 
     All stages begin with the derivatives where the first one starts; they are taken anew behind large corrections and
@@ -151,6 +156,19 @@ def _correct(g, places, step, sizes):
 
 
 @inner
+def _step(plan, factor, entries, free, step):
+    """A stage's correction for the residual in `step`, in its place, by the plan's pivots or, `free`, by new ones;
+    False where the matrix is singular or too large for these."""
+    if not free:
+        solve(factor, step, step)
+        return True
+    n = step.shape[0]
+    return n <= plan.dense.shape[0] and solve_with_new_pivots(
+        factor, entries, step, step, plan.dense[:n, :n], plan.right[:n]
+    )
+
+
+@inner
 def _hold(residual, row_size):
     """Whether more equations than unknowns agree with one another: behind the last correction but one nothing is left
     of them."""
@@ -170,19 +188,19 @@ def _solve(plan, where, sizes, g):
     places, row_scale, entries = w[where[13] : where[14]], r[f[9] : f[10]], r[f[10] : f[11]]
     step, residual, rounding = r[f[11] : f[11] + size], r[f[11] + size : f[12]], r[f[12]]
     shift = n if size > n else 0
-    before, fresh, stays = np.inf, False, 0
+    before, fresh, stays, free = np.inf, False, 0, False
     for iteration in range(ROUNDS):
         if not fresh:
             fill_stage(plan, where, entries)
-            if refactor(factor, entries) < PIVOT_QUALITY:
-                return False
+            free = refactor(factor, entries) < PIVOT_QUALITY
             fresh = True
         _residuals(plan, where, g, residual)
         for i in range(size):
             step[i] = 0.0
         for i in range(m):
             step[shift + i] = residual[i] * (row_scale[i] if shift else 1.0)
-        solve(factor, step, step)
+        if not _step(plan, factor, entries, free, step):
+            return False
         moved, share = _correct(g, places, step, r[f[14] : f[15]])
         if not np.isfinite(moved):
             return False

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from netsim.core.consistent import ROUNDING, Consistent, nothing_to_recover
+from netsim.core.consistent import DENSE, ROUNDING, Consistent, nothing_to_recover
 from netsim.initial.recovery import Recovery, StagePlan
 
 Array = np.ndarray
@@ -44,6 +44,7 @@ def compiled_plan(recovery: Recovery | None) -> Consistent:
         flat,
         np.concatenate(reals),
         np.concatenate(calls),
+        *_workspace(sizes),
     )
 
 
@@ -60,7 +61,14 @@ def with_contents(recovery: Recovery, contents: Mapping[str, Array]) -> Consiste
     if not fits or not np.array_equal(sizes, contents["sizes"]):
         return None
     tables = [table for plan in stages for table, _, _ in plan.tables]
-    return Consistent(partials=recovery.partials, calls=np.concatenate(tables), **contents)
+    dense, right = _workspace(sizes)
+    return Consistent(partials=recovery.partials, calls=np.concatenate(tables), dense=dense, right=right, **contents)
+
+
+def _workspace(sizes: Array) -> tuple[Array, Array]:
+    """Arrays for the largest stage that may be solved with pivots of its own."""
+    n = max((int(size) for size in sizes[:, 2] if size <= DENSE), default=0)
+    return np.zeros((n, n)), np.zeros((n, 1))
 
 
 def _parts(plan: StagePlan) -> tuple[list[Array], list[Array], Array]:

@@ -9,8 +9,11 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from netsim.core.compiled.function import compiled
+from netsim.core.consistent import DENSE
+from netsim.core.linear.elimination import solve_with_new_pivots
 from netsim.core.linear.factors import Factor, SingularMatrix, analyse, condition_estimate, fill_ratio, refactor, solve, solve_transpose
 from netsim.core.linear.symbolic import equilibrate, triangular_patterns
+from netsim.initial.flat_plan import _workspace
 
 
 def factorised(matrix) -> tuple[sparse.csc_matrix, Factor]:
@@ -61,6 +64,30 @@ def mechanism(bodies: int, h: float, seed: int = 1) -> sparse.csc_matrix:
     mass = sparse.diags(10.0 ** rng.uniform(-3, 3, bodies))
     chain = sparse.diags([np.ones(bodies), -1.0 - 0.5 * rng.random(bodies - 1)], [0, 1], format="csc")[: bodies // 2]
     return sparse.bmat([[mass, h**2 * chain.T], [chain, None]], format="csc")
+
+
+@compiled
+def with_new_pivots(factor, entries, rhs, x, matrix, right):
+    return solve_with_new_pivots(factor, entries, rhs, x, matrix, right)
+
+
+def test_pivots_of_a_plan_give_way_to_new_ones():
+    """Entries whose pivots of before are zero; a diagonal of 1e-11 is one, of 1e-13 is none; stages of 100 unknowns have room for it, larger ones
+    have not."""
+    matrix, factor = factorised([[4.0, 1.0, 0.0], [1.0, 3.0, 1.0], [0.0, 1.0, 2.0]])
+    other = matrix.copy()
+    for k in range(3):
+        other[k, k] = 0.0 if k == 0 else 1e-14
+    other[0, 0], other[2, 2] = 1e-20, 0.5
+    rhs, x = np.array([1.0, 2.0, 3.0]), np.zeros(3)
+    assert refactor(factor, other.data) < 1e-9
+    assert with_new_pivots(factor, other.data, rhs, x, np.zeros((3, 3)), np.zeros((3, 1)))
+    assert x == pytest.approx(np.linalg.solve(other.toarray(), rhs), rel=1e-13)
+    for least, found in ((1e-11, True), (1e-13, False)):
+        matrix, factor = factorised(np.eye(2))
+        assert with_new_pivots(factor, np.array([1.0, least]), np.ones(2), np.zeros(2), np.zeros((2, 2)), np.zeros((2, 1))) == found
+    sizes = np.array([[3, 3, 3], [DENSE, DENSE, 100], [101, 101, 101]])
+    assert [each.shape for each in _workspace(sizes)] == [(100, 100), (100, 1)]
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 20, 51, 200])

@@ -8,6 +8,9 @@ import numpy as np
 
 from netsim.core.compiled.function import inner
 
+SINGULAR = 1e-12
+"""A pivot below this part of the largest one, of equilibrated rows and columns, is zero."""
+
 
 @inner
 def solve_dense(matrix, right):
@@ -32,6 +35,29 @@ def solve_dense(matrix, right):
         for c in range(right.shape[1]):
             right[k, c] /= matrix[k, k]
     return True
+
+
+@inner
+def solve_with_new_pivots(factor, entries, rhs, x, matrix, right):
+    """x = A^-1 rhs with pivots of these entries of A, where those of a factor (netsim.core.linear.factors.Factor) do
+    not serve; x may be rhs itself. False where A is singular. matrix (n, n) and right (n, 1) are overwritten."""
+    n = len(factor.pivot_inverse)
+    for k in range(n):
+        i = factor.row_order[k]
+        right[k, 0] = factor.row_scale[i] * rhs[i]
+        for j in range(n):
+            matrix[k, j] = 0.0
+    for k in range(n):
+        for p in range(factor.start[k], factor.start[k + 1]):
+            matrix[factor.row[p], k] += entries[factor.source[p]] * factor.scale[p]
+    if not solve_dense(matrix, right):
+        return False
+    least, largest = np.inf, 0.0
+    for k in range(n):
+        j = factor.column_order[k]
+        x[j] = factor.column_scale[j] * right[k, 0]
+        least, largest = min(least, abs(matrix[k, k])), max(largest, abs(matrix[k, k]))
+    return least > SINGULAR * largest
 
 
 @inner

@@ -23,7 +23,7 @@ BELIEVED, BELIEVED_CURVED = 1e-6, 1e-3
 a signal near its zero), it is no measure of the next."""
 RESTS = 0.02
 """Corrections that small, in parts of the test, are rounding where they shrink no more."""
-STAYS, ROUNDED, LATER, PATIENCE = 0.9, 1e3, 3, 2
+STAYS, ROUNDED, LATER, PATIENCE = 0.9, 1e4, 3, 2
 """A correction stays that is no smaller than this part of the one before, and tells no distance from a solution: the
 derivatives are those of another branch of a law (steep before a limit, flat beyond it). So many roundings of a quantity
 are left out of account; from this iteration on a law's branch is no longer left by the first correction; and so many
